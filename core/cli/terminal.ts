@@ -53,9 +53,10 @@ export const readHidden = async (prompt: string, most: number): Promise<string> 
     }
     return text
   }
-  process.stderr.write(prompt)
+  // Before the prompt: what somebody types at once is not shown either.
   stdin.setRawMode(true)
   try {
+    process.stderr.write(prompt)
     for await (const piece of stdin)
       for (const sign of String(piece)) {
         if (sign === giveUp) return ''

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
 import { SecretSlots } from '../../../../plugins/operator/secrets/contract.js'
@@ -73,5 +73,27 @@ test('secrets-11: a key of the operator is replaced by a start that names the ol
   t.not(after, before)
   await second.stop()
   const third = await startTestDaemon(t, { root, flags: { 'secrets-key': '02'.repeat(32) } })
+  t.true((await third.request('GET', '/v1/runtime/secrets')).body.every(({ details }: any) => details.readable))
+})
+
+test('secrets-5: a backup has no key: the restored root says which one it needs, and works when it is back', async (t) => {
+  const [root, folder] = [await freshRoot(), await freshRoot()]
+  const [backup, copy] = [join(folder, 'backup'), join(folder, 'copy')]
+  const first = await startTestDaemon(t, { root })
+  await fill(first, 2)
+  const [key_id] = await keysOf(first)
+  const line = createCommandLine(first)
+  t.is((await line('backup', 'create', backup, '--state-root', root)).code, 0)
+  t.is((await line('backup', 'restore', backup, '--to', copy)).code, 0)
+  t.false(existsSync(join(copy, 'secrets/slots.key')))
+  const second = await startTestDaemon(t, { root: copy })
+  const { warnings } = (await second.request('GET', '/v1/status')).body.health
+  const missing = warnings.find(({ code }: { code: string }) => code === 'secrets_key_missing')
+  t.like(missing, { related_id: key_id, message: `2 secrets cannot be decrypted: the key ${key_id} is not here.` })
+  t.false(existsSync(join(copy, 'secrets/slots.key')), 'no other key takes its place')
+  await second.stop()
+  mkdirSync(join(copy, 'secrets'), { recursive: true, mode: 0o700 })
+  copyFileSync(join(root, 'secrets/slots.key'), join(copy, 'secrets/slots.key'))
+  const third = await startTestDaemon(t, { root: copy })
   t.true((await third.request('GET', '/v1/runtime/secrets')).body.every(({ details }: any) => details.readable))
 })
