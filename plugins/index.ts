@@ -116,4 +116,10 @@ export const shipped: readonly ShippedPlugin[] = [
     load: () => import('./operator/runtime/plugin.js'),
     commands: () => import('./operator/runtime/commands.js'),
   },
+  {
+    id: 'skills',
+    required: false,
+    load: () => import('./operator/skills/plugin.js'),
+    commands: () => import('./operator/skills/commands.js'),
+  },
 ]

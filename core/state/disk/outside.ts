@@ -1,5 +1,5 @@
 /** Folders of the operator outside the state root: looked at as whoever uses them would, through links. */
-import { accessSync, constants, realpathSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs'
 
 /** Where a path leads in the end; undefined where it leads nowhere. */
 export const realFolder = (path: string): { readonly path: string; readonly isFolder: boolean } | undefined => {
@@ -20,3 +20,6 @@ export const isWritable = (folder: string): boolean => {
     return false
   }
 }
+
+/** Whether something is at a path outside of the state root. */
+export const isThere = (path: string): boolean => existsSync(path)

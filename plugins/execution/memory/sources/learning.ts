@@ -44,29 +44,28 @@ export interface LearningItem {
   readonly supersedes?: string
 }
 
-/** What a list tells of a skill (memory-11). */
-export const SkillSummary = named(
-  'SkillSummary',
-  object({
-    name: string(),
-    description: string(),
-    when_to_use: optional(string()),
-    version: optional(string()),
-    skill_path: string(),
-    skill_root: string(),
-    scope: enums(['explicit', 'repo', 'user']),
-    digest: string(),
-    runtime: open({
-      allowed_tools: optional(array(string())),
-      blocked_tools: optional(array(string())),
-      context: enums(['inline', 'fork']),
-      agent_profile: optional(string()),
-      provider: optional(doc(string(), 'The provider of the model.')),
-      model: optional(string()),
-      fallback_model: optional(doc(string(), 'The model that is asked when the first one fails.')),
-    }),
+/** The members of a skill's summary. */
+export const skillFields = {
+  name: string(),
+  description: string(),
+  when_to_use: optional(string()),
+  version: optional(string()),
+  skill_path: string(),
+  skill_root: string(),
+  scope: enums(['explicit', 'repo', 'user']),
+  digest: string(),
+  runtime: open({
+    allowed_tools: optional(array(string())),
+    blocked_tools: optional(array(string())),
+    context: enums(['inline', 'fork']),
+    agent_profile: optional(string()),
+    provider: optional(doc(string(), 'The provider of the model.')),
+    model: optional(string()),
+    fallback_model: optional(doc(string(), 'The model that is asked when the first one fails.')),
   }),
-)
+}
+/** What a list tells of a skill (memory-11). */
+export const SkillSummary = named('SkillSummary', object(skillFields))
 /** The value form of `SkillSummary`. */
 export type SkillSummary = Infer<typeof SkillSummary>
 

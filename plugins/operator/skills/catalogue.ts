@@ -1,0 +1,77 @@
+/** The skills that are there now: looked for at the start, and again when a file changes. */
+import type { Log, Warning } from '../../../core/plugin.js'
+import type { MemorySource } from '../../execution/memory/contract.js'
+import { discover, nothing, type Catalogue, type Skill } from './discovery.js'
+import type { SkillRoot } from './roots.js'
+
+export interface LiveCatalogue extends MemorySource {
+  readonly now: Catalogue
+  find(name: string): Skill | undefined
+  /** By name; with a query those that have it in name, description or use. */
+  list(query?: string): Skill[]
+  /** Looks again; resolves when what it found counts. */
+  look(): Promise<void>
+  warnings(): Warning[]
+}
+
+const actions: Readonly<Record<string, string>> = {
+  skill_invalid: 'Correct the file; it is read again when it changes.',
+  skill_duplicate: 'Give one of them another name.',
+  skill_root_missing: 'Make the folder, or take it out of the configuration.',
+  skill_root_cut: 'Name a folder that holds skills alone.',
+  skill_link_refused: 'Put the file itself there.',
+}
+/** Warnings of a health report. */
+const mostShown = 10
+
+interface CatalogueParts {
+  readonly roots: () => readonly SkillRoot[]
+  readonly log: Log
+}
+
+export const createCatalogue = ({ roots, log }: CatalogueParts): LiveCatalogue => {
+  let now = nothing
+  let running: Promise<void> | undefined
+  let isStale = false
+  const lookOnce = async (): Promise<void> => {
+    isStale = false
+    const before = now
+    now = await discover(roots(), before)
+    const told = new Set(before.warnings.map(({ message }) => message))
+    for (const { code, message } of now.warnings) if (!told.has(message)) log.warn(message, { code })
+  }
+  const lookUntilFresh = async (): Promise<void> => {
+    try {
+      do await lookOnce()
+      while (isStale)
+    } finally {
+      running = undefined
+    }
+  }
+  const list = (query = ''): Skill[] => {
+    const wanted = query.trim().toLowerCase()
+    return [...now.skills.values()].filter(({ summary: { name, description, when_to_use = '' } }) =>
+      [name, description, when_to_use].some((text) => text.toLowerCase().includes(wanted)),
+    )
+  }
+  return {
+    id: 'skills',
+    get now() {
+      return now
+    },
+    find: (name) => now.skills.get(name),
+    list,
+    skills: () => list().map(({ summary, updated_at_ms }) => ({ summary, updated_at_ms })),
+    look() {
+      isStale = true
+      return (running ??= lookUntilFresh())
+    },
+    warnings: () =>
+      now.warnings.slice(0, mostShown).map(({ code, message }) => ({
+        severity: 'warning',
+        code,
+        message: `Skills: ${message}.`,
+        action: actions[code] ?? '',
+      })),
+  }
+}

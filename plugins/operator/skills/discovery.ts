@@ -1,0 +1,124 @@
+/** Looks through the roots for skills. Reads, and changes nothing. */
+import { findOutside, readOutside, type OutsideFind } from '../../../core/plugin.js'
+import type { SkillItem } from '../../execution/memory/contract.js'
+import type { SkillRoot } from './roots.js'
+import { readSkill, type ParseYaml, type SkillContent } from './skill-file.js'
+
+export interface Skill extends SkillContent, Pick<SkillItem, 'updated_at_ms'> {}
+
+export interface SkillWarning {
+  readonly code: 'skill_invalid' | 'skill_duplicate' | 'skill_root_missing' | 'skill_root_cut' | 'skill_link_refused'
+  readonly message: string
+}
+
+/** What is known of skills at one time. */
+export interface Catalogue {
+  /** By name. */
+  readonly skills: ReadonlyMap<string, Skill>
+  /** Those that are there, with every link resolved. */
+  readonly roots: readonly string[]
+  readonly warnings: readonly SkillWarning[]
+}
+export const nothing: Catalogue = { skills: new Map(), roots: [], warnings: [] }
+
+const [depth, folders] = [6, 2_000]
+const mostBytes = 256 * 1024
+const mostSideBytes = 64 * 1024
+const mostSkills = 5_000
+/** Warnings that are told; the rest is counted. */
+const mostWarnings = 50
+
+let loaded: Promise<ParseYaml> | undefined
+/** Every value stays text; few aliases, which otherwise multiply. Loaded with the first skill. */
+const loadYaml = (): Promise<ParseYaml> =>
+  (loaded ??= import('yaml').then(
+    ({ parse }) =>
+      (text) =>
+        parse(text, { schema: 'failsafe', maxAliasCount: 10, logLevel: 'error', uniqueKeys: true }),
+  ))
+
+interface Search {
+  readonly before: Catalogue
+  readonly skills: Map<string, Skill>
+  readonly seen: Set<string>
+  readonly roots: string[]
+  readonly warn: (code: SkillWarning['code'], message: string) => void
+}
+
+const sideOf = (file: string): string =>
+  `${file.split('/').slice(0, -1).join('/')}/agents/service.yaml`.replace(/^\//u, '')
+
+type Found = { readonly skill: Skill } | { readonly rule: string }
+
+const readOne = async (root: string, scope: SkillRoot['scope'], file: string): Promise<Found> => {
+  const text = await readOutside(root, file, mostBytes)
+  const side = await readOutside(root, sideOf(file), mostSideBytes)
+  if (text === undefined) return { rule: 'must be readable' }
+  if (!text.ok) return text
+  if (side?.ok === false) return { rule: `agents/service.yaml ${side.rule}` }
+  const files = { path: file, root, scope, text: text.text, side: side?.text }
+  const read = readSkill(files, await loadYaml())
+  if (!read.ok) return read
+  return { skill: Object.assign({ updated_at_ms: text.modified_at_ms }, read.skill) }
+}
+
+/** A file that was good before and is not now counts as it was: it may be half written. */
+const lastGood = ({ before }: Search, skill_path: string): Skill | undefined =>
+  [...before.skills.values()].find(({ summary }) => summary.skill_path === skill_path)
+
+const take = (search: Search, skill: Skill): void => {
+  const { name, skill_path } = skill.summary
+  const first = search.skills.get(name)
+  if (first === undefined) search.skills.set(name, skill)
+  else search.warn('skill_duplicate', `${skill_path} has the name ${name} of ${first.summary.skill_path}, which counts`)
+}
+
+const takeFile = async (
+  search: Search,
+  { root, scope, file }: { root: string; scope: SkillRoot['scope']; file: string },
+) => {
+  const found = await readOne(root, scope, file)
+  if ('skill' in found) return take(search, found.skill)
+  const good = lastGood(search, `${root}/${file}`)
+  search.warn(
+    'skill_invalid',
+    `${root}/${file} is ${good === undefined ? 'skipped' : 'as it was before'}: ${found.rule}`,
+  )
+  if (good !== undefined) take(search, good)
+}
+
+const tellOf = ({ warn }: Search, { root, strays, isCut }: OutsideFind): void => {
+  for (const stray of strays) warn('skill_link_refused', `${root}/${stray} leads out of its root`)
+  if (isCut) warn('skill_root_cut', `${root} has more than ${folders} folders; the rest of it is not looked at`)
+}
+
+const takeRoot = async (search: Search, { folder, scope, isNamed }: SkillRoot): Promise<void> => {
+  const found = await findOutside(folder, { name: 'SKILL.md', depth, folders })
+  if (found === undefined && isNamed) search.warn('skill_root_missing', `the folder ${folder} is not there`)
+  if (found === undefined || search.seen.has(found.root)) return
+  search.seen.add(found.root)
+  search.roots.push(found.root)
+  tellOf(search, found)
+  for (const file of found.files)
+    if (search.skills.size < mostSkills) await takeFile(search, { root: found.root, scope, file })
+}
+
+/** Everything below the roots as it is now; `before` is what was known until now. */
+export const discover = async (roots: readonly SkillRoot[], before: Catalogue): Promise<Catalogue> => {
+  const warnings: SkillWarning[] = []
+  let untold = 0
+  const search: Search = {
+    before,
+    skills: new Map(),
+    seen: new Set(),
+    roots: [],
+    warn(code, message) {
+      if (warnings.length < mostWarnings) warnings.push({ code, message })
+      else untold += 1
+    },
+  }
+  for (const root of roots) await takeRoot(search, root)
+  if (untold > 0) warnings.push({ code: 'skill_invalid', message: `${untold} further warnings are left out` })
+  const skills = new Map([...search.skills].toSorted(([a], [b]) => (a < b ? -1 : 1)))
+  return { skills, roots: search.roots, warnings }
+}

@@ -1,0 +1,40 @@
+import { array, boolean, defaulted, definePlugin, doc, Host, object, string } from '../../../core/plugin.js'
+import { MemorySources } from '../../execution/memory/contract.js'
+import { RuntimeSections } from '../runtime/contract.js'
+import { createCatalogue } from './catalogue.js'
+import { rootsOf } from './roots.js'
+import { skillRoutes, skillsSection } from './routes.js'
+import { watchSkills } from './watch.js'
+
+export default definePlugin({
+  id: 'skills',
+  version: '1.0.0',
+  api: 1,
+  summary: 'Instructions that operators and repositories bring, which models use by name.',
+  needs: { host: Host },
+  config: object({
+    roots: doc(
+      defaulted(array(string({ min: 1, max: 4096 }), { max: 100 }), []),
+      'Folders with skills, first one first.',
+    ),
+    repository: doc(
+      defaulted(boolean(), true),
+      'Whether skills of the workspace and of the folders above it are taken.',
+    ),
+    user: doc(defaulted(boolean(), true), 'Whether skills in the home of the user are taken.'),
+    home: doc(defaulted(string({ max: 4096 }), ''), 'The home of the user; that of the process if it is empty.'),
+  }),
+  flags: { roots: 'skill-root' },
+  register(ctx, { host }) {
+    const roots = () => rootsOf(host, ctx.config)
+    const catalogue = createCatalogue({ roots, log: ctx.log })
+    ctx.routes(...skillRoutes(catalogue))
+    ctx.contribute(RuntimeSections, skillsSection(catalogue))
+    ctx.contribute(MemorySources, catalogue)
+    ctx.health({ id: 'skills', check: catalogue.warnings })
+    ctx.onStart(async () => {
+      await catalogue.look()
+      return watchSkills({ roots: roots(), clock: ctx.clock, log: ctx.log, look: catalogue.look })
+    })
+  },
+})

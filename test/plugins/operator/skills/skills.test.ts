@@ -1,0 +1,222 @@
+/** Skills in real folders, through a whole daemon. */
+import { hash } from 'node:crypto'
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import test, { type ExecutionContext } from 'ava'
+import { repositoryFolders, skillRoots } from '../../../../plugins/operator/skills/roots.js'
+import { startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
+import { capabilityScope } from '../../../support/scopes.js'
+import { makeFolder } from '../../../support/tools.js'
+
+const write = async (folder: string, files: Readonly<Record<string, string>>): Promise<void> => {
+  for (const [name, text] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, name)), { recursive: true })
+    await writeFile(join(folder, name), text)
+  }
+}
+const skill = (name: string, more = ''): string =>
+  `---\nname: ${name}\ndescription: What ${name} does.\n${more}---\n\nDo ${name}.\n`
+
+interface Started {
+  readonly daemon: TestDaemon
+  readonly root: string
+  readonly names: () => Promise<string[]>
+  readonly warnings: () => Promise<string[]>
+}
+const start = async (t: ExecutionContext, root: string, more: readonly string[] = []): Promise<Started> => {
+  const skills = { roots: [root, ...more], repository: false, user: false }
+  const daemon = await startTestDaemon(t, { config: { skills } })
+  return {
+    daemon,
+    root,
+    names: async () => (await daemon.request('GET', '/v1/skills')).body.map(({ name }: any) => name),
+    warnings: async () => (await daemon.request('GET', '/v1/runtime')).body.skills.warnings ?? [],
+  }
+}
+const eventually = async <T>(ask: () => Promise<T>, holds: (value: T) => boolean): Promise<T> => {
+  for (let left = 200; ; left -= 1) {
+    const value = await ask()
+    if (holds(value) || left === 0) return value
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
+test('skills-1: skills are found six folders deep, and not behind dots or through links that lead out', async (t) => {
+  const root = await makeFolder(t)
+  const other = await makeFolder(t)
+  await write(other, { 'SKILL.md': skill('stray') })
+  await write(root, {
+    'one/SKILL.md': skill('one'),
+    '1/2/3/4/5/6/SKILL.md': skill('deep'),
+    '1/2/3/4/5/6/7/SKILL.md': skill('too-deep'),
+    '.hidden/SKILL.md': skill('hidden'),
+    'inside/SKILL.md': skill('inside'),
+  })
+  await symlink(other, join(root, 'out'))
+  await mkdir(join(root, 'file'))
+  await symlink(join(other, 'SKILL.md'), join(root, 'file', 'SKILL.md'))
+  await symlink(root, join(root, 'one', 'circle'))
+  const { names, warnings } = await start(t, root)
+  t.deepEqual(await names(), ['deep', 'inside', 'one'])
+  const told = await warnings()
+  t.deepEqual(told.map((line) => line.replaceAll(root, '')).toSorted(), [
+    'skill_link_refused: /file/SKILL.md leads out of its root',
+    'skill_link_refused: /out leads out of its root',
+  ])
+})
+
+test('skills-2, skills-9: the front matter says what a skill is, and what it leaves out comes from path and text', async (t) => {
+  const root = await makeFolder(t)
+  await write(root, {
+    'full/SKILL.md': `---\nname: The full one\ndescription: >\n  Two\n  lines.\nversion: 1.10\nwhen-to-use: now\nother: {a: 1}\n---\nBody\n`,
+    'git/commit/SKILL.md': '# Commits\n\n```sh\ngit commit\n```\n\nMore text.\n',
+    'code/SKILL.md': '```\nno prose\n```\n\nThe *first* prose\nof it.\n',
+    'open/SKILL.md': '---\nnever: closed\n',
+  })
+  const { daemon } = await start(t, root)
+  const of = async (name: string) => (await daemon.request('GET', `/v1/skills/${encodeURIComponent(name)}`)).body
+  const full = await of('The full one')
+  t.deepEqual(full, {
+    name: 'The full one',
+    description: 'Two lines.',
+    when_to_use: 'now',
+    version: '1.10',
+    skill_path: join(root, 'full/SKILL.md'),
+    skill_root: root,
+    scope: 'explicit',
+    digest: hash('sha256', 'full/SKILL.md\nBody\n{"context":"inline"}'),
+    runtime: { context: 'inline' },
+    instructions: 'Body',
+  })
+  t.is((await of('git:commit')).description, 'Commits')
+  t.is((await of('code')).description, 'The *first* prose of it.')
+  t.is((await of('open')).description, '--- never: closed')
+})
+
+test('skills-3: the file beside it says how a skill runs', async (t) => {
+  const root = await makeFolder(t)
+  await write(root, {
+    'a/SKILL.md': skill('a'),
+    'a/agents/service.yaml':
+      'allowed_tools: [read_file, bash]\nblocked_tools: write_file, edit_file\ncontext: fork\nmodel: m\nother: 1\n',
+  })
+  const { daemon } = await start(t, root)
+  t.deepEqual((await daemon.request('GET', '/v1/skills/a')).body.runtime, {
+    allowed_tools: ['read_file', 'bash'],
+    blocked_tools: ['write_file', 'edit_file'],
+    context: 'fork',
+    model: 'm',
+  })
+})
+
+test('skills-4: roots have an order, and the first skill of a name counts', async (t) => {
+  const wish = {
+    stateRoot: '/s',
+    workspace: '/home/u/p/q',
+    home: '/home/u',
+    named: ['/x'],
+    repository: true,
+    user: true,
+  }
+  t.deepEqual(
+    skillRoots({ ...wish, isTop: () => false }).map(({ folder }) => folder),
+    [
+      '/s/skills',
+      '/x',
+      ...['/home/u/p/q', '/home/u/p'].flatMap((at) => [`${at}/skills`, `${at}/.claude/skills`, `${at}/.agents/skills`]),
+      ...['skills', '.agents/skills', '.claude/skills'].map((name) => `/home/u/${name}`),
+    ],
+  )
+  const elsewhere = { ...wish, workspace: '/tmp/r/a/b' }
+  t.deepEqual(repositoryFolders({ ...elsewhere, isTop: (at) => at === '/tmp/r' }), ['/tmp/r/a/b', '/tmp/r/a', '/tmp/r'])
+  t.deepEqual(repositoryFolders({ ...elsewhere, isTop: () => false }), ['/tmp/r/a/b'], 'what others made is not read')
+
+  const [first, second] = [await makeFolder(t), await makeFolder(t)]
+  await write(first, { 'same/SKILL.md': skill('same') })
+  await write(second, { 'same/SKILL.md': skill('same'), 'other/SKILL.md': skill('other') })
+  const { daemon, names, warnings } = await start(t, first, [second, join(second, 'missing')])
+  t.deepEqual(await names(), ['other', 'same'])
+  t.is((await daemon.request('GET', '/v1/skills/same')).body.skill_root, first)
+  t.deepEqual(
+    (await warnings()).map((line) => line.split(':')[0]),
+    ['skill_duplicate', 'skill_root_missing'],
+  )
+})
+
+const bomb = `a: &a [x,x,x,x,x,x,x,x,x]\n${'bcdefgh'
+  .split('')
+  .map((name, at) => `${name}: &${name} [${Array.from({ length: 9 }, () => `*${'abcdefg'[at]}`).join(',')}]\n`)
+  .join('')}`
+
+test('skills-5: what is wrong is skipped and named, and takes nothing with it', async (t) => {
+  const root = await makeFolder(t)
+  await write(root, {
+    'good/SKILL.md': skill('good'),
+    'yaml/SKILL.md': '---\nname: [\n---\ntext',
+    'list/SKILL.md': '---\nname: [a]\n---\ntext',
+    'empty/SKILL.md': '---\ndescription: ""\n---\ntext',
+    'nothing/SKILL.md': '```\ncode\n```\n',
+    'long/SKILL.md': `text ${'x'.repeat(256 * 1024)}`,
+    'slash/SKILL.md': skill('a/b'),
+    'side/SKILL.md': skill('side'),
+    'side/agents/service.yaml': 'context: elsewhere',
+    'bomb/SKILL.md': `---\n${bomb}---\ntext`,
+  })
+  await mkdir(join(root, 'bytes'))
+  await writeFile(join(root, 'bytes', 'SKILL.md'), Buffer.from([0xff, 0xfe, 0x41]))
+  await mkdir(join(root, 'folder', 'SKILL.md'), { recursive: true })
+  const { daemon, names, warnings } = await start(t, root)
+  t.deepEqual(await names(), ['good'])
+  t.deepEqual(
+    (await warnings()).map((line) => line.replaceAll(`${root}/`, '')),
+    [
+      'skill_invalid: bomb/SKILL.md is skipped: the front matter must be YAML',
+      'skill_invalid: bytes/SKILL.md is skipped: must be UTF-8 text',
+      'skill_invalid: empty/SKILL.md is skipped: description must not be empty',
+      'skill_invalid: list/SKILL.md is skipped: name must be text',
+      'skill_invalid: long/SKILL.md is skipped: must have at most 262144 bytes',
+      'skill_invalid: nothing/SKILL.md is skipped: description must not be missing',
+      'skill_invalid: side/SKILL.md is skipped: context must be inline or fork',
+      'skill_invalid: slash/SKILL.md is skipped: name must not hold a slash',
+      'skill_invalid: yaml/SKILL.md is skipped: the front matter must be YAML',
+    ],
+  )
+  const { body } = await daemon.request('GET', '/v1/status')
+  t.true(body.health.warnings.some(({ code }: any) => code === 'skill_invalid'))
+})
+
+test('skills-6: changes count soon, a broken one leaves the last good one, and a root may come later', async (t) => {
+  const root = await makeFolder(t)
+  const later = join(root, '..', `${root.split('/').at(-1)}-later`)
+  t.teardown(() => rm(later, { recursive: true, force: true }))
+  await write(root, { 'a/SKILL.md': skill('a'), 'b/SKILL.md': skill('b') })
+  const { daemon, names, warnings } = await start(t, root, [later])
+  t.deepEqual(await names(), ['a', 'b'])
+  await write(root, { 'a/SKILL.md': '---\nname: [\n---\n', 'c/SKILL.md': skill('c') })
+  await rm(join(root, 'b'), { recursive: true })
+  t.deepEqual(await eventually(names, (found) => found.join() === 'a,c'), ['a', 'c'])
+  t.is((await daemon.request('GET', '/v1/skills/a')).body.instructions, 'Do a.')
+  t.true((await warnings()).some((line) => /a\/SKILL.md is as it was before/u.test(line)))
+  await write(later, { 'd/SKILL.md': skill('d') })
+  t.deepEqual(await eventually(names, (found) => found.length === 3), ['a', 'c', 'd'])
+})
+
+test('skills-7, skills-8: skills are listed, searched and read, by a session within its scope', async (t) => {
+  const root = await makeFolder(t)
+  await write(root, {
+    'a/SKILL.md': skill('a', 'when_to_use: For REPORTS.\n'),
+    'b/SKILL.md': skill('b'),
+    'c/SKILL.md': skill('c'),
+  })
+  const { daemon, names } = await start(t, root)
+  t.deepEqual(await names(), ['a', 'b', 'c'])
+  const asked = async (path: string) => (await daemon.request('GET', path)).body.map(({ name }: any) => name)
+  t.deepEqual(await asked('/v1/skills?query=reports'), ['a'])
+  t.deepEqual(await asked('/v1/skills?query=nothing'), [])
+  const missing = await daemon.request('GET', '/v1/skills/none')
+  t.deepEqual([missing.status, missing.body.code, missing.body.domain], [404, 'skill_not_found', undefined])
+  const scope = capabilityScope({ skill_allow: ['a', 'b'], skill_deny: ['b'] })
+  await daemon.request('POST', '/v1/sessions', { session_id: 's1', capability_scope: scope })
+  t.deepEqual(await asked('/v1/sessions/s1/skills'), ['a'])
+  t.is((await daemon.request('GET', '/v1/runtime')).body.skills.loaded_count, 3)
+})
