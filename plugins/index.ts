@@ -39,6 +39,12 @@ export const shipped: readonly ShippedPlugin[] = [
     load: () => import('./execution/sessions/plugin.js'),
     commands: () => import('./execution/sessions/commands.js'),
   },
+  {
+    id: 'usage',
+    required: false,
+    load: () => import('./operator/usage/plugin.js'),
+    commands: () => import('./operator/usage/commands.js'),
+  },
   { id: 'engine', required: true, load: () => import('./execution/engine/plugin.js') },
   {
     id: 'runs',

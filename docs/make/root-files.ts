@@ -174,6 +174,8 @@ export const contents: Readonly<Record<string, string>> = {
   personas: 'personas',
   souls: 'what models are told of personas, each text once, by its digest',
   sessions: 'sessions',
+  usage_days: 'what model calls used on each day, by route',
+  usage_sessions: 'what model calls of each session used on each day, by route',
   runs: 'runs',
   debug_runs: 'what evidence is kept of each run, with the digests of its bytes in `blobs/debug`',
   external_actions: 'what was done outside, by session: each entry carries the hash of the one before it',

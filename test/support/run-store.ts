@@ -89,7 +89,16 @@ export const openRunStore = async (
     await rm(root, { recursive: true, force: true })
   })
   const stub = unsafeCast<Sessions>({ announce: quiet, find: quiet, ...sessions })
-  return { store, sessions: known.length > 0 ? service : stub, service, starts, published, ledger, halted: quiet }
+  return {
+    store,
+    sessions: known.length > 0 ? service : stub,
+    service,
+    starts,
+    published,
+    ledger,
+    books: () => undefined,
+    halted: quiet,
+  }
 }
 
 /** A record as an earlier life of the daemon may have left it. */

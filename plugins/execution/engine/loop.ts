@@ -5,7 +5,7 @@ import type { ModelRoute, ToolCallPart } from '../models/contract.js'
 import { type RunRecord, type RunEdit, callErrors, entryAt } from '../runs/contract.js'
 import type { RunEvent } from '../sessions/contract.js'
 import { askModel, generationOf, modelRequest, textOf, type Answer } from './model-step.js'
-import { modelFailed } from './model-failed.js'
+import { billUntaken, modelFailed, told } from './model-failed.js'
 import { endRouteWait, untilNextAttempt } from './route-wait.js'
 import {
   activeMs,
@@ -118,6 +118,8 @@ const modelStep = async (execution: Execution, { run, thread, progress }: Positi
   )
   await untilNextAttempt(execution, run)
   if (execution.stop !== undefined) return
+  const spent = execution.context.books()?.refusal(run)
+  if (spent !== undefined) return failRun(execution, spent)
   const turn = progress.turns + 1
   const attempt = progress.failed + 1
   trace(execution, { type: 'model_attempt_started', turn, attempt })
@@ -130,17 +132,20 @@ const modelStep = async (execution: Execution, { run, thread, progress }: Positi
     subject: () => ({ kind: 'model', name: route.route_id, turn, attempt, request }),
     ending: (given) =>
       given.type === 'failed'
-        ? { outcome: 'failed', code: given.failure.class, answer: given.failure }
+        ? { outcome: 'failed', code: given.failure.class, answer: given.failure, ...told(given) }
         : { outcome: given.outcome, usage: given.usage, answer: given.parts },
   })
   trace(execution, { type: 'model_attempt_finished', turn, attempt })
+  if (answer.type === 'failed' || isCut(execution)) billUntaken(execution, { turn, attempt, answer })
   if (isCut(execution)) return
   if (answer.type === 'failed')
     return modelFailed(execution, { run, turn, attempt, failure: answer.failure, acted: progress.acted })
   try {
     await takeAnswer(execution, { run, held: progress.held }, answer)
+    if (!answer.taken) billUntaken(execution, { turn, attempt, answer })
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== 'commit_too_large') throw error
+    billUntaken(execution, { turn, attempt, answer })
     await failRun(execution, 'model_answer_too_large: the answer of the model is larger than what is kept at once.')
   }
 }
@@ -162,7 +167,9 @@ const takeAnswer = (execution: Execution, { run, held }: Answered, answer: Parts
 type Parts = Extract<Answer, { type: 'parts' }>
 
 const note = (edit: RunEdit, answer: Parts): void => {
-  edit.note({ type: 'message', message: { role: 'assistant', content: answer.parts }, usage: answer.usage })
+  const { usage, parts: content } = answer
+  answer.taken = true
+  edit.note({ type: 'message', message: { role: 'assistant', content }, usage, ...edit.bill(usage) })
   endRouteWait(edit)
 }
 

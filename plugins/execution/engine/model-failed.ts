@@ -1,7 +1,8 @@
 /** What becomes of a run whose model gave no answer: another attempt, another model, or its end. */
-import type { ModelFailure } from '../models/contract.js'
+import type { ModelFailure, Usage } from '../models/contract.js'
 import type { RunRecord } from '../runs/contract.js'
-import { change, failRun, trace, type Execution } from './execution.js'
+import { change, changeLazily, failRun, trace, type Execution } from './execution.js'
+import type { Answer } from './model-step.js'
 import { endRouteWait, routeWait } from './route-wait.js'
 
 export interface FailedAttempt {
@@ -12,6 +13,23 @@ export interface FailedAttempt {
   /** True if the run has acted on the outside. */
   readonly acted: boolean
 }
+
+/** What the provider told of a call that failed. */
+export const told = ({ usage }: { readonly usage?: Usage | undefined }) => (usage === undefined ? {} : { usage })
+
+interface Untaken {
+  readonly turn: number
+  readonly attempt: number
+  readonly answer: Answer
+}
+
+/** A call whose answer is not taken counts all the same, with what its provider told. */
+export const billUntaken = (execution: Execution, { turn, attempt, answer }: Untaken): void =>
+  changeLazily(execution, (edit) => {
+    const code = answer.type === 'failed' ? answer.failure.class : 'untaken'
+    const { usage } = answer
+    edit.note({ type: 'usage', turn, attempt, code, ...told({ usage }), ...edit.bill(usage) })
+  })
 
 export const modelFailed = async (execution: Execution, failed: FailedAttempt): Promise<void> => {
   const { run, turn, attempt, failure, acted } = failed

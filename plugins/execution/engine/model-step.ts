@@ -21,10 +21,13 @@ export type Answer =
       readonly parts: AssistantPart[]
       readonly outcome: 'stop' | 'tool_calls' | 'length'
       readonly usage: Usage
+      /** It stands in the journal, with what it used. */
+      taken: boolean
     }
-  | { readonly type: 'failed'; readonly failure: ModelFailure }
+  /** With what it used nevertheless, where its provider told. */
+  | { readonly type: 'failed'; readonly failure: ModelFailure; readonly usage?: Usage | undefined }
 
-const failed = (failure: ModelFailure): Answer => ({ type: 'failed', failure })
+const failed = (failure: ModelFailure, usage?: Usage): Answer => ({ type: 'failed', failure, usage })
 
 const described = new WeakMap<Tool, ModelTool>()
 const describe = (tool: Tool): ModelTool => {
@@ -91,7 +94,9 @@ const collect = async (
       if (event.type === 'part' && event.part.type === 'tool_call') calls += 1
       if (calls > most) return failed(tooManyCalls(most))
       if (event.type === 'done')
-        return event.outcome === 'failed' ? failed(event.failure) : judge(answer.slice(), event.outcome, event.usage)
+        return event.outcome === 'failed'
+          ? failed(event.failure, event.usage)
+          : judge(answer.slice(), event.outcome, event.usage)
     }
   } catch (error) {
     context.log.error('a model provider threw, which its contract forbids', {
@@ -113,8 +118,11 @@ const tooManyCalls = (most: number): ModelFailure => ({
 const judge = (parts: AssistantPart[], outcome: 'stop' | 'tool_calls' | 'length', usage: Usage): Answer => {
   const calls = parts.flatMap((part) => (part.type === 'tool_call' ? [part.id] : []))
   if (new Set(calls).size < calls.length)
-    return failed({ class: 'invalid_output', retryable: true, message: 'The model gave two tool calls the same id.' })
-  return { type: 'parts', parts, outcome, usage }
+    return failed(
+      { class: 'invalid_output', retryable: true, message: 'The model gave two tool calls the same id.' },
+      usage,
+    )
+  return { type: 'parts', parts, outcome, usage, taken: false }
 }
 
 /** The text of an answer. */

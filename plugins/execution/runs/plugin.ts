@@ -1,6 +1,7 @@
 import { Metrics, createUnreadable, definePlugin, Host } from '../../../core/plugin.js'
 import { Settings, RuntimeSettings } from '../../operator/runtime/contract.js'
 import { Capabilities, StatusSections } from '../../operator/status/contract.js'
+import { UsageBooks } from '../../operator/usage/contract.js'
 import { Outbox } from '../deliveries/contract.js'
 import { ActionListeners, ExternalActions } from '../external-actions/contract.js'
 import { Interception } from '../interception/contract.js'
@@ -34,12 +35,12 @@ export default definePlugin({
   api: 1,
   summary: 'Runs: their acceptance, queues, answers, ends and restart repair.',
   needs: { host: Host, sessions: Sessions, models: Models, engine: RunEngine, settings: Settings },
-  wants: { outbox: Outbox, ledger: ExternalActions, interception: Interception },
+  wants: { outbox: Outbox, ledger: ExternalActions, interception: Interception, books: UsageBooks },
   provides: [Runs, SessionActivity],
   config: runsConfig,
   flags: runsFlags,
   stopMs: ({ drain_ms, stop_grace_ms }) => drain_ms + stop_grace_ms,
-  register(ctx, { host, sessions, models, engine, settings, outbox, ledger, interception }) {
+  register(ctx, { host, sessions, models, engine, settings, outbox, ledger, interception, books }) {
     const { config, clock, ids, log, events } = ctx
     const store = declareStore(ctx.state, { journal: sessions.journal, outbox })
     const waiters = createWaiters(store, log)
@@ -60,6 +61,7 @@ export default definePlugin({
       store,
       sessions,
       ledger,
+      books,
       halted,
       models,
       checks,

@@ -70,6 +70,7 @@ export const foldEntry = (thread: Thread, seq: number, entry: JournalEntry): voi
       if (thread.progress !== undefined) thread.progress.failed += 1
       return
     case 'baseline':
+    case 'usage':
     case 'recovery':
     case 'session':
       return

@@ -1,5 +1,7 @@
 /** Changes of one run within one commit: entries, steps, events, and the record put once at the end. */
 import type { Tx } from '../../../../core/plugin.js'
+import { addUsage, countCall } from '../../../operator/usage/contract.js'
+import type { Usage } from '../../models/contract.js'
 import type { ReplyHandle } from '../../deliveries/contract.js'
 import { shownHandle, type JournalEntry, type OutputDraft, type RunEvent } from '../../sessions/contract.js'
 import { callErrors } from './call-errors.js'
@@ -11,6 +13,9 @@ import { changed, type RunRecord, type WaitingRun } from '../record/run-record.j
 import { deliveriesOf, noDeliveries, outputRecord, viewRun } from '../views/shown-run.js'
 
 type Entry = JournalEntry extends infer E ? (E extends JournalEntry ? Omit<E, 'run_id' | 'at'> : never) : never
+
+/** What a call cost, and by which price table; empty where it had no price. */
+export type Bill = { readonly cost_microusd?: number; readonly price?: string }
 
 export type WaitingEvent = Extract<RunEvent, { type: WaitingRun['status'] }>
 
@@ -33,6 +38,8 @@ export interface RunEdit {
   wait(event: WaitingEvent): void
   /** Goes on after an answer, which is recorded by an event of its own. */
   resume(): void
+  /** Adds a model call that has ended to what the run used, by what its provider told of it. */
+  bill(usage: Usage | undefined): Bill
   /** Changes members that are not part of the life cycle. */
   amend(change: (run: RunRecord) => RunRecord): void
   /** Announces the run although its status stays as it is. */
@@ -135,6 +142,16 @@ class Edit implements RunEdit {
   resume(): void {
     this.#become({ to: 'running' })
     this.run = { ...this.run, owner: this.#context.store.state.health.generation }
+  }
+
+  bill(usage: Usage | undefined): Bill {
+    const { session_id, provider: route, model } = this.run
+    const { sums, price } = this.#context.books()?.book(this.#tx, { session_id, route, model, usage }) ?? {
+      sums: countCall(usage),
+    }
+    this.run = changed(this.run, { usage: addUsage(this.run.usage, sums) })
+    const { cost_microusd } = sums
+    return cost_microusd === undefined || price === undefined ? {} : { cost_microusd, price }
   }
 
   amend(change: (run: RunRecord) => RunRecord): void {

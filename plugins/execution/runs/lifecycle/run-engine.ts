@@ -1,6 +1,7 @@
 /** What executes runs, and what it is given. Runs say which executes when, an engine how. */
 import { defineToken, type Clock, type Events, type Ids, type Log, type Token } from '../../../../core/plugin.js'
 import type { ExternalActions } from '../../external-actions/contract.js'
+import type { UsageBooks } from '../../../operator/usage/contract.js'
 import type { Models } from '../../models/contract.js'
 import type { Sessions } from '../../sessions/contract.js'
 import type { Checks } from './completion-checks.js'
@@ -15,6 +16,8 @@ export interface ChangeContext {
   readonly sessions: Sessions
   /** Knows what was done outside; absent while no plugin keeps it. */
   readonly ledger: () => ExternalActions | undefined
+  /** Keeps what model calls use; absent while no plugin does. */
+  readonly books: () => UsageBooks | undefined
   /** Called when a commit is durable that made this run wait or end. */
   readonly halted: (run: RunRecord) => void
 }

@@ -127,4 +127,6 @@ const baseOf = (run: RunRecord, now: number): RunBase => ({
   ...(run.unclean_boots !== undefined && { unclean_boots: run.unclean_boots }),
   ...(run.active_ms !== undefined && { active_ms: run.active_ms }),
   ...(run.retry_of !== undefined && { retry_of: run.retry_of }),
+  ...(run.pinned !== undefined && { pinned: run.pinned }),
+  ...(run.usage !== undefined && { usage: run.usage }),
 })

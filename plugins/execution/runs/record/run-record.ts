@@ -3,6 +3,7 @@ import { doc, literal, object, optional, string, tagged, type Infer } from '../.
 import type { ReplyHandle } from '../../deliveries/contract.js'
 import type { FailureClass } from '../../models/contract.js'
 import type { ToolPins } from '../../tools/contract.js'
+import type { UsageSums } from '../../../operator/usage/contract.js'
 import type { RunOrigin } from './origin.js'
 
 /** What made a run. */
@@ -118,6 +119,8 @@ export type RunBase = {
   readonly unclean_boots?: number
   /** The ended run that it repeats. */
   readonly retry_of?: string
+  /** What its model calls used; absent before the first has ended, and in records of earlier versions. */
+  readonly usage?: UsageSums
   /** Milliseconds of execution before the current stretch; waiting for people does not count. */
   readonly active_ms?: number
 }

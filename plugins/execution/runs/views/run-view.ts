@@ -13,6 +13,7 @@ import {
   timestamp,
   type Infer,
 } from '../../../../core/plugin.js'
+import { usageFields } from '../../../operator/usage/contract.js'
 import { DeliveryView } from '../../deliveries/contract.js'
 import { DaemonOutputRecord, ApprovalRequestView, UserQuestionRequestView } from '../../sessions/contract.js'
 import { runKinds, runStatuses } from '../record/run-record.js'
@@ -47,6 +48,9 @@ export const RouteWaitView = named(
   }),
 )
 
+/** What the model calls of a run used. */
+const RunUsage = named('RunUsage', object(usageFields))
+
 /** A run as it is shown; members that are empty are left out (runs-17). */
 export const RunView = named(
   'RunView',
@@ -76,6 +80,7 @@ export const RunView = named(
     ),
     error: optional(doc(string(), 'A stable code, a colon and a sentence.')),
     retry_of: optional(doc(string(), 'The ended run that this one repeats.')),
+    usage: optional(doc(RunUsage, 'What its model calls used so far.')),
     waiting_for_model_route: optional(
       doc(RouteWaitView, 'Present while the model route fails and the run waits to ask it again.'),
     ),

@@ -118,6 +118,7 @@ export const frameOf = (run: RunRecord, queued_position: number): RunView => {
   if ('started_at_ms' in run && run.started_at_ms !== undefined) view.started_at_ms = run.started_at_ms
   if (queued_position > 0) view.queued_position = queued_position
   if (run.retry_of !== undefined) view.retry_of = run.retry_of
+  if (run.usage !== undefined) view.usage = run.usage
   if (run.status === 'running' && run.route_wait !== undefined)
     view.waiting_for_model_route = showRouteWait(run.route_wait)
   if (!isTerminal(run)) return view

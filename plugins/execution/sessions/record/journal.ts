@@ -55,6 +55,10 @@ export type InterceptedNote = {
   contexts?: string[]
 }
 
+type CallUsage = { [K in keyof Usage]: Usage[K] }
+/** What a model call cost, by the price table of which version. */
+type CallCost = { cost_microusd?: number; price?: string }
+
 /** How a call ended: `unknown` means the daemon died between intent and outcome. */
 export type OutcomeState = 'done' | 'failed' | 'refused' | 'unknown'
 
@@ -65,11 +69,13 @@ export type OutcomeState = 'done' | 'failed' | 'refused' | 'unknown'
  * verdict of a start; `session` is about the session itself; `baseline` is
  * what required files were before the run did anything; `fallback` says that
  * another model took over; `intercepted` is what an interceptor made of
- * something; `attempt` is a failed model attempt that is followed by another.
+ * something; `attempt` is a failed model attempt that is followed by another;
+ * `usage` is an attempt whose answer was not taken, with what it used.
  */
 export type JournalEntry = { run_id: string; at: number } & (
   | { type: 'event'; event: RunEvent }
-  | { type: 'message'; message: ModelMessage; usage?: { [K in keyof Usage]: Usage[K] } }
+  | ({ type: 'message'; message: ModelMessage; usage?: CallUsage } & CallCost)
+  | ({ type: 'usage'; turn: number; attempt: number; code: string; usage?: CallUsage } & CallCost)
   | { type: 'intent'; tool_call_id: string; tool_name: string; effect: Effect; key: string; input_digest: string }
   | { type: 'outcome'; tool_call_id: string; tool_name: string; state: OutcomeState; output: Json }
   | { type: 'audit'; audit: PermissionAudit }

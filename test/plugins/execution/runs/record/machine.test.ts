@@ -34,6 +34,8 @@ const base: RunBase = {
   questions: 2,
   unclean_boots: 1,
   active_ms: 5,
+  pinned: { revision: 3, permission_mode: 'default' },
+  usage: { calls: 1, input_tokens: 2, output_tokens: 3 },
 }
 
 const inStatus = (status: RunStatus): RunRecord => {

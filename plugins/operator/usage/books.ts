@@ -1,0 +1,59 @@
+/** Books what model calls used. */
+import { createCount, type Metric, type Tx } from '../../../core/plugin.js'
+import type { Budgets } from './budgets.js'
+import { countCall, type UsageBooks, type UsageSums } from './contract.js'
+import type { Days } from './days.js'
+import { costOf, type Prices } from './prices.js'
+import { withCall, withSessionCall, type UsageStore } from './store.js'
+
+export interface BookParts {
+  readonly store: UsageStore
+  readonly prices: Prices
+  readonly days: Days
+  readonly budgets: Budgets
+}
+
+export const createBooks = ({ store, prices, days, budgets }: BookParts): UsageBooks & { metrics: Metric[] } => {
+  const measured = createUsageMetrics()
+  return {
+    refusal: budgets.refusal,
+    metrics: measured.metrics,
+    book(tx: Tx, { session_id, route, model, usage }) {
+      const counted = countCall(usage)
+      const price = prices.find(route, model)
+      const sums = price === undefined ? counted : { ...counted, cost_microusd: costOf(price, counted) }
+      const day = days.of(tx.now)
+      tx.put(store.days, withCall(store, day, { route, ...sums }))
+      tx.put(store.sessions, withSessionCall(store, { day, session_id }, { route, ...sums }))
+      tx.after(() => measured.add(route, sums))
+      return price === undefined ? { sums } : { sums, price: prices.version }
+    },
+  }
+}
+
+const createUsageMetrics = () => {
+  const calls = createCount({
+    name: 'service_model_calls_total',
+    help: 'Model calls that have ended since the start, by route.',
+    labels: ['route'],
+  })
+  const tokens = createCount({
+    name: 'service_model_tokens_total',
+    help: 'Tokens since the start, by route and kind; cached ones are of the input, reasoning ones of the output.',
+    labels: ['route', 'kind'],
+  })
+  const cost = createCount({
+    name: 'service_model_cost_usd_total',
+    help: 'Cost of model calls since the start by the price table, by route.',
+    labels: ['route'],
+  })
+  const add = (route: string, sums: UsageSums): void => {
+    calls.add(1, route)
+    tokens.add(sums.input_tokens, route, 'input')
+    tokens.add(sums.output_tokens, route, 'output')
+    if (sums.cached_input_tokens !== undefined) tokens.add(sums.cached_input_tokens, route, 'cached_input')
+    if (sums.reasoning_tokens !== undefined) tokens.add(sums.reasoning_tokens, route, 'reasoning')
+    if (sums.cost_microusd !== undefined) cost.add(sums.cost_microusd / 1e6, route)
+  }
+  return { add, metrics: [calls.metric, tokens.metric, cost.metric] }
+}

@@ -1,0 +1,67 @@
+import {
+  array,
+  defineCommand,
+  number,
+  open,
+  optional,
+  string,
+  visibleLine,
+  type Command,
+  type Infer,
+} from '../../../core/plugin.js'
+
+const Row = open({
+  day: optional(string()),
+  session_id: optional(string()),
+  route: optional(string()),
+  calls: number(),
+  input_tokens: number(),
+  output_tokens: number(),
+  cost_microusd: optional(number()),
+})
+type Row = Infer<typeof Row>
+
+const cells = ({ day, session_id, route, calls, input_tokens, output_tokens, cost_microusd }: Row): string[] => [
+  visibleLine(day ?? session_id ?? route ?? ''),
+  String(calls),
+  String(input_tokens),
+  String(output_tokens),
+  cost_microusd === undefined ? '-' : (cost_microusd / 1e6).toFixed(6),
+]
+
+const showRows = (rows: Row[]): string => {
+  if (rows.length === 0) return 'Nothing was used.'
+  const table = [['', 'calls', 'input', 'output', 'USD'], ...rows.map(cells)]
+  const widths = [0, 1, 2, 3, 4].map((at) => Math.max(...table.map((line) => line[at]?.length ?? 0)))
+  return table
+    .map((line) =>
+      line
+        .map((cell, at) => (at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0)))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
+}
+
+export const commands: readonly Command[] = [
+  defineCommand({
+    path: ['usage'],
+    route: 'GET /v1/usage',
+    summary: 'What model calls used and cost.',
+    flags: {
+      by: { kind: 'text', summary: 'What a row is of; day when absent.' },
+      from: { kind: 'text', summary: 'Not before this day.', value: 'day' },
+      to: { kind: 'text', summary: 'Not after this day.', value: 'day' },
+      'session-id': { kind: 'text', summary: 'Only what this session used.' },
+    },
+    choices: { by: ['day', 'session', 'route'] },
+    run: ({ client, flags }) => {
+      const query = new URLSearchParams()
+      for (const name of ['by', 'from', 'to', 'session-id'])
+        if (typeof flags[name] === 'string') query.set(name.replace('-', '_'), flags[name])
+      return client.get(`/v1/usage?${query.toString()}`)
+    },
+    answer: array(Row),
+    show: showRows,
+  }),
+]

@@ -1,0 +1,82 @@
+/** What model calls used and cost. Rules: docs/rules/usage.md. */
+import { defineToken, doc, integer, optional, type Token, type Tx } from '../../../core/plugin.js'
+import type { Usage } from '../../execution/models/contract.js'
+
+/** What calls used together. Tokens from a cache are of the input, those of thoughts are of the output. */
+export type UsageSums = {
+  readonly calls: number
+  readonly input_tokens: number
+  readonly output_tokens: number
+  readonly cached_input_tokens?: number
+  readonly reasoning_tokens?: number
+  /** Absent where no call had a price. */
+  readonly cost_microusd?: number
+}
+
+const tokens = () => integer({ min: 0 })
+/** The structs of `UsageSums`, to spread into an object. */
+export const usageFields = {
+  calls: doc(integer({ min: 0 }), 'Attempts at a model answer that have ended, those that failed too.'),
+  input_tokens: doc(tokens(), 'As the provider told, with those from a cache.'),
+  output_tokens: doc(tokens(), 'As the provider told, with those of thoughts.'),
+  cached_input_tokens: optional(tokens()),
+  reasoning_tokens: optional(tokens()),
+  cost_microusd: optional(
+    doc(tokens(), 'Millionths of a US dollar by the price table; absent where no call had a price.'),
+  ),
+}
+
+const whole = (value: number | undefined): number =>
+  value !== undefined && value > 0 && Number.isFinite(value) ? Math.min(Math.round(value), 1e12) : 0
+
+type Draft = { -readonly [K in keyof UsageSums]: UsageSums[K] }
+
+/** One call, by what its provider told of it: nothing where it told nothing. */
+export const countCall = (usage: Usage | undefined): UsageSums => {
+  const sums: Draft = { calls: 1, input_tokens: whole(usage?.input_tokens), output_tokens: whole(usage?.output_tokens) }
+  const [cached, reasoning] = [whole(usage?.cached_input_tokens), whole(usage?.reasoning_tokens)]
+  if (cached > 0) sums.cached_input_tokens = cached
+  if (reasoning > 0) sums.reasoning_tokens = reasoning
+  return sums
+}
+
+/** What two used together. */
+export const addUsage = (a: UsageSums | undefined, b: UsageSums): UsageSums => {
+  if (a === undefined) return b
+  const sums: Draft = {
+    calls: a.calls + b.calls,
+    input_tokens: a.input_tokens + b.input_tokens,
+    output_tokens: a.output_tokens + b.output_tokens,
+  }
+  for (const key of ['cached_input_tokens', 'reasoning_tokens', 'cost_microusd'] as const)
+    if (a[key] !== undefined || b[key] !== undefined) sums[key] = (a[key] ?? 0) + (b[key] ?? 0)
+  return sums
+}
+
+/** A model call that has ended, however. */
+export interface EndedCall {
+  readonly session_id: string
+  readonly route: string
+  readonly model: string
+  readonly usage?: Usage | undefined
+}
+/** A call as it is booked; `price` is the version of the table that it was priced by. */
+export interface Booked {
+  readonly sums: UsageSums
+  readonly price?: string
+}
+/** What is to be asked for more. */
+export interface Spender {
+  readonly session_id: string
+  /** Of the run so far. */
+  readonly usage?: UsageSums | undefined
+}
+
+/** Keeps what is used, and says when it is enough. */
+export interface UsageBooks {
+  /** Adds a call to the sums of its session and day, in the commit that adds it to its run. */
+  book(tx: Tx, call: EndedCall): Booked
+  /** Why no further call may be made: `budget_exhausted`, a colon and a sentence. Undefined if it may. */
+  refusal(spender: Spender): string | undefined
+}
+export const UsageBooks: Token<UsageBooks> = defineToken<UsageBooks>('usage@1')

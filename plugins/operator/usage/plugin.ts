@@ -1,0 +1,34 @@
+import { definePlugin, Metrics } from '../../../core/plugin.js'
+import { StatusSections } from '../status/contract.js'
+import { createBooks } from './books.js'
+import { createBudgets, limitsOf } from './budgets.js'
+import { usageConfig, usageFlags } from './config.js'
+import { UsageBooks } from './contract.js'
+import { createDays } from './days.js'
+import { createPrices } from './prices.js'
+import { usageRoute } from './routes.js'
+import { budgetSection } from './status.js'
+import { declareStore } from './store.js'
+
+export default definePlugin({
+  id: 'usage',
+  version: '1.0.0',
+  api: 1,
+  summary: 'What model calls used and cost, and budgets that stop runs.',
+  provides: [UsageBooks],
+  config: usageConfig,
+  flags: usageFlags,
+  register(ctx) {
+    const { config, clock } = ctx
+    const store = declareStore(ctx.state)
+    const [prices, days, limits] = [createPrices(config), createDays(config.day_zone), limitsOf(config)]
+    const priced = config.prices.length > 0
+    const budgets = createBudgets({ store, days, clock, limits, priced })
+    const books = createBooks({ store, prices, days, budgets })
+    ctx.provide(UsageBooks, books)
+    ctx.routes(usageRoute(store))
+    ctx.contribute(Metrics, ...books.metrics)
+    ctx.contribute(StatusSections, budgetSection(budgets, limits, priced ? prices.version : undefined))
+    ctx.health(budgets.health)
+  },
+})

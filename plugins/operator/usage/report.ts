@@ -1,0 +1,61 @@
+/** Sums for those who ask: of days, sessions or routes. Reads no run and no journal. */
+import { addUsage, type UsageSums } from './contract.js'
+import { partsOfId, totalOf, type DaySums, type UsageStore } from './store.js'
+
+/** Days, both included; open where one is absent. */
+export interface Span {
+  readonly from?: string | undefined
+  readonly to?: string | undefined
+}
+export type UsageRow = UsageSums & { readonly day?: string; readonly session_id?: string; readonly route?: string }
+
+const within = ({ from = '', to = '~' }: Span, day: string): boolean => day >= from && day <= to
+
+/** The sums of each day of the span, of one session or of all. */
+export const daySums = (store: UsageStore, span: Span, session_id: string | undefined): DaySums[] => {
+  const found =
+    session_id === undefined
+      ? store.days.ids('all', 'all').map((day) => (within(span, day) ? store.days.find(day) : undefined))
+      : store.sessions
+          .ids('session', session_id)
+          .map((id) => (within(span, partsOfId(id).day) ? store.sessions.find(id) : undefined))
+  return found.filter((record) => record !== undefined)
+}
+
+export const byDay = (records: readonly DaySums[]): UsageRow[] =>
+  records.map((record) => ({ day: record.day, ...totalOf([record]) }))
+
+export const byRoute = (records: readonly DaySums[]): UsageRow[] => {
+  const sums = new Map<string, UsageSums>()
+  for (const { routes } of records)
+    for (const { route, ...one } of routes) sums.set(route, addUsage(sums.get(route), one))
+  return [...sums].map(([route, one]) => ({ route, ...one }))
+}
+
+/** Ids read in one turn of the event loop. */
+const step = 4096
+
+/** Sessions that used something in the span. */
+export const sessionsIn = async (
+  { sessions }: UsageStore,
+  span: Span,
+  inTurn: () => Promise<void>,
+): Promise<readonly string[]> => {
+  if (span.from === undefined && span.to === undefined) return sessions.groups('session')
+  const found = new Set<string>()
+  for (let beyond = span.from; ; await inTurn()) {
+    const ids = sessions.page({ index: 'all', group: 'all', limit: step, ...(beyond !== undefined && { beyond }) })
+    for (const id of ids) {
+      const { day, session_id } = partsOfId(id)
+      if (!within(span, day)) return [...found]
+      found.add(session_id)
+    }
+    beyond = ids.at(-1)
+    if (ids.length < step) return [...found]
+  }
+}
+
+export const ofSession = (store: UsageStore, span: Span, session_id: string): UsageRow => ({
+  session_id,
+  ...totalOf(daySums(store, span, session_id)),
+})

@@ -1,0 +1,71 @@
+import {
+  arraySource,
+  createTurns,
+  defaulted,
+  defineRoute,
+  doc,
+  enums,
+  jsonReply,
+  listPage,
+  named,
+  object,
+  optional,
+  pageFields,
+  pageOf,
+  pageProblems,
+  string,
+  type Route,
+} from '../../../core/plugin.js'
+import { usageFields } from './contract.js'
+import { byDay, byRoute, daySums, ofSession, sessionsIn } from './report.js'
+import type { UsageStore } from './store.js'
+
+const day = (sentence: string) =>
+  optional(doc(string({ pattern: String.raw`^\d{4}-\d{2}-\d{2}$` }), `${sentence}, such as 2026-11-23.`))
+
+export const UsageRow = named(
+  'UsageRow',
+  object({
+    day: optional(doc(string(), 'Of the zone `day_zone` of the configuration.')),
+    session_id: optional(doc(string(), 'Id of the session.')),
+    route: optional(doc(string(), 'Id of the model route.')),
+    ...usageFields,
+  }),
+)
+
+const query = object({
+  ...pageFields,
+  by: doc(defaulted(enums(['day', 'session', 'route']), 'day'), 'What a row is of.'),
+  from: day('Not before this day'),
+  to: day('Not after this day'),
+  session_id: optional(doc(string({ min: 1, max: 200 }), 'Only what this session used.')),
+})
+
+export const usageRoute = (store: UsageStore): Route => {
+  const inTurn = createTurns()
+  return defineRoute({
+    id: 'usage.list',
+    method: 'GET',
+    path: '/v1/usage',
+    summary: 'Lists what model calls used and cost, by day, session or route.',
+    access: 'read',
+    query,
+    reply: jsonReply(pageOf(UsageRow)),
+    problems: [...pageProblems],
+    handler: async ({ query: asked }) => {
+      const { by, session_id } = asked
+      if (by === 'session') {
+        const all = session_id === undefined ? await sessionsIn(store, asked, inTurn) : known(store, session_id)
+        const source = arraySource(all, (id) => id)
+        return listPage({ query: asked, source, label: 'session_id_asc', view: (id) => ofSession(store, asked, id) })
+      }
+      const records = daySums(store, asked, session_id)
+      const rows = by === 'day' ? byDay(records) : byRoute(records)
+      const source = arraySource(rows, (row) => row.day ?? row.route ?? '')
+      return listPage({ query: asked, source, label: `${by}_asc`, view: (row) => row })
+    },
+  })
+}
+
+const known = ({ sessions }: UsageStore, session_id: string): string[] =>
+  sessions.count('session', session_id) === 0 ? [] : [session_id]

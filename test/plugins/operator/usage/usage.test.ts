@@ -1,0 +1,316 @@
+/** What model calls used and cost, wherever it is told. */
+import test, { type ExecutionContext } from 'ava'
+import type { JsonObject } from '../../../../core/plugin.js'
+import type { ModelEvent } from '../../../../plugins/execution/models/contract.js'
+import { verifyShipped } from '../../../support/copied-root.js'
+import {
+  freshRoot,
+  spawnTestDaemon,
+  startTestDaemon,
+  type Reachable,
+  type TestDaemon,
+} from '../../../support/daemon.js'
+import { createLeapingClock } from '../../../support/leaping-clock.js'
+import { readMetrics } from '../../../support/prometheus.js'
+import { day, retain, weekOfRuns } from '../../../support/retention.js'
+import { openSession, submit, until } from '../../../support/runs.js'
+import { callTool, fails, scriptedProvider, text, type Play } from '../../../support/scripted-provider.js'
+
+const used = { input_tokens: 100, output_tokens: 10 }
+const says = (usage: object = used): ModelEvent[] => [
+  text('said'),
+  { type: 'done', outcome: 'stop', usage: { ...used, ...usage } },
+]
+const failsWith = (retryable: boolean, usage = used): ModelEvent => ({ ...fails(retryable), usage }) as ModelEvent
+
+const start = async (t: ExecutionContext, play: Play, config: JsonObject = {}, more = {}) => {
+  const model = scriptedProvider(play)
+  const daemon = await startTestDaemon(t, {
+    plugins: [model.plugin],
+    config: {
+      ...model.config,
+      usage: config,
+      runs: { model_retry_base_ms: 1, stop_grace_ms: 100, drain_ms: 10 },
+      tools: { permission_mode: 'bypassPermissions' },
+    },
+    ...more,
+  })
+  return { daemon, calls: () => model.requests.length }
+}
+const run = async (daemon: Reachable, session: string, body: object = {}): Promise<any> => {
+  await openSession(daemon, session)
+  const { run_id } = (await daemon.request('POST', `/v1/sessions/${session}/runs`, { content: 'go', ...body })).body
+  return until(daemon, run_id, 'completed', 'failed', 'cancelled')
+}
+const usage = async ({ request }: Reachable, query = ''): Promise<any[]> =>
+  (await request('GET', `/v1/usage?${query}`)).body
+
+const fields = ['calls', 'input_tokens', 'output_tokens', 'cached_input_tokens', 'reasoning_tokens', 'cost_microusd']
+const summed = (rows: readonly any[]): Record<string, number> =>
+  Object.fromEntries(fields.map((field) => [field, rows.reduce((sum, row) => sum + (row?.[field] ?? 0), 0)]))
+
+/** Runs, sessions, days and routes say the same; returns it. */
+const agree = async (t: ExecutionContext, daemon: Reachable): Promise<Record<string, number>> => {
+  const runs = (await daemon.request('GET', '/v1/runs')).body as any[]
+  const ofRuns = summed(runs.map((one) => one.usage))
+  for (const by of ['day', 'session', 'route']) t.deepEqual(summed(await usage(daemon, `by=${by}`)), ofRuns, by)
+  return ofRuns
+}
+
+test('usage-1, usage-4: what calls used is told by the run, its session, its route and the day, and is the same', async (t) => {
+  const { daemon } = await start(t, ({ messages }, count) =>
+    count === 1 && messages.length === 1
+      ? [callTool('c1', 'bash', { command: 'true' }), { type: 'done', outcome: 'tool_calls', usage: used }]
+      : says({ cached_input_tokens: 40, reasoning_tokens: 3 }),
+  )
+  const one = await run(daemon, 'one')
+  t.deepEqual(one.usage, {
+    calls: 2,
+    input_tokens: 200,
+    output_tokens: 20,
+    cached_input_tokens: 40,
+    reasoning_tokens: 3,
+  })
+  await run(daemon, 'two')
+  t.like(await agree(t, daemon), { calls: 3, input_tokens: 300, output_tokens: 30, cached_input_tokens: 80 })
+  t.deepEqual(
+    (await usage(daemon, 'by=session')).map(({ session_id, calls }) => [session_id, calls]),
+    [
+      ['one', 2],
+      ['two', 1],
+    ],
+  )
+  t.deepEqual(
+    (await usage(daemon, 'by=route')).map(({ route }) => route),
+    ['scripted'],
+  )
+  t.deepEqual(
+    (await usage(daemon, 'session_id=two')).map(({ calls }) => calls),
+    [1],
+  )
+})
+
+test('usage-4: a run that has asked no model says nothing of usage', async (t) => {
+  const { daemon } = await start(t, () => says())
+  await openSession(daemon)
+  const accepted = await submit(daemon, 's1', 'go')
+  t.false('usage' in accepted)
+  t.like(await until(daemon, accepted.run_id, 'completed'), { usage: { calls: 1 } })
+})
+
+test('usage-2: attempts that failed, were repeated or followed by another model count with what was told', async (t) => {
+  const { daemon } = await start(t, ({ model }, count) => {
+    if (model === 'small') return [count === 1 ? failsWith(true) : failsWith(false)]
+    return says()
+  })
+  const done = await run(daemon, 'one', { generation: { model: 'small', fallback_model: 'large' } })
+  t.like(done, { status: 'completed', usage: { calls: 3, input_tokens: 300, output_tokens: 30 } })
+  t.like(await agree(t, daemon), { calls: 3, input_tokens: 300 })
+  const silent = await start(t, () => [fails(false)])
+  t.deepEqual((await run(silent.daemon, 'one')).usage, { calls: 1, input_tokens: 0, output_tokens: 0 })
+})
+
+test('usage-2: a call that was cancelled counts with what its provider told nevertheless', async (t) => {
+  let began = (): void => {}
+  const begun = new Promise<void>((resolve) => {
+    began = resolve
+  })
+  const { daemon } = await start(t, async function* (_, __, signal) {
+    began()
+    await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+    yield failsWith(false)
+  })
+  await openSession(daemon)
+  const { run_id } = await submit(daemon, 's1', 'go')
+  await begun
+  await daemon.request('POST', `/v1/runs/${run_id}/cancel`, {})
+  t.like(await until(daemon, run_id, 'cancelled'), { usage: { calls: 1, output_tokens: 10 } })
+  await agree(t, daemon)
+})
+
+test('usage-1: after a kill the sums are equal, and so they are when the runs have gone on', async (t) => {
+  const root = await freshRoot()
+  const flags = ['--permission-mode', 'bypassPermissions']
+  const first = await spawnTestDaemon(t, { root, flags })
+  const sessions = ['a', 'b', 'c', 'd']
+  for (const session of sessions) await openSession(first, session)
+  const script = Array.from({ length: 12 }, () => '/tool bash {"command":"sleep 0.01"}').join('\n---\n')
+  const ids = await Promise.all(
+    sessions.map(async (session) => (await submit(first, session, script)).run_id as string),
+  )
+  const booked = async (): Promise<number> => summed(await usage(first))['calls'] ?? 0
+  for (let looks = 0; looks < 1000 && (await booked()) < 12;) looks += 1
+  await first.kill('SIGKILL')
+  const second = await spawnTestDaemon(t, { root, flags: [...flags, '--hold'] })
+  t.true(((await agree(t, second))['calls'] ?? 0) >= 12)
+  await second.request('POST', '/v1/release', {})
+  for (const id of ids) await until(second, id, 'completed', 'failed', 'interrupted')
+  const sums = await agree(t, second)
+  await second.stop()
+  const third = await spawnTestDaemon(t, { root })
+  t.deepEqual(await agree(t, third), sums)
+  await third.stop()
+})
+
+test('usage-3: from and to leave out other days, sessions come in pages, and what is wrong is refused', async (t) => {
+  const clock = createLeapingClock()
+  const { daemon } = await start(t, () => says(), {}, { clock })
+  const days: string[] = []
+  for (const [at, session] of ['a', 'b', 'c'].entries()) {
+    if (at > 0) clock.leap(day)
+    await run(daemon, session)
+    days.push(new Date(clock.now()).toISOString().slice(0, 10))
+  }
+  await run(daemon, 'a')
+  t.deepEqual(
+    (await usage(daemon)).map((row) => [row.day, row.calls]),
+    [
+      [days[0], 1],
+      [days[1], 1],
+      [days[2], 2],
+    ],
+  )
+  const named = async (query: string) => (await usage(daemon, query)).map((row) => [row.session_id, row.calls])
+  t.deepEqual(await named(`by=session&from=${days[1]}&to=${days[1]}`), [['b', 1]])
+  t.deepEqual(await named(`by=session&to=${days[1]}`), [
+    ['a', 1],
+    ['b', 1],
+  ])
+  t.deepEqual(await named(`by=session&from=${days[2]}`), [
+    ['a', 1],
+    ['c', 1],
+  ])
+  t.deepEqual(await named('by=session&session_id=a'), [['a', 2]])
+  t.deepEqual(await named('by=session&session_id=nobody'), [])
+  const page = (await daemon.request('GET', '/v1/usage?by=session&page=true&limit=2')).body
+  t.like(page.pagination, { total_count: 3, has_more: true })
+  const next = (await daemon.request('GET', `/v1/usage?by=session&limit=2&cursor=${page.pagination.next_cursor}`)).body
+  t.deepEqual(
+    [...page.items, ...next.items].map(({ session_id }) => session_id),
+    ['a', 'b', 'c'],
+  )
+  for (const wrong of ['by=moon', 'from=yesterday', 'limit=0'])
+    t.is((await daemon.request('GET', `/v1/usage?${wrong}`)).status, 400, wrong)
+})
+
+const prices = [
+  { model: 'small*', input: 1_000_000, cached_input: 100_000, output: 2_000_000 },
+  { route: 'scripted', model: 'large', input: 5_000_000, output: 10_000_001 },
+]
+
+test('usage-5: a call costs what the first price says that fits it, rounded up, and nothing without one', async (t) => {
+  const { daemon } = await start(t, () => says({ cached_input_tokens: 40 }), { prices, price_version: 'v1' })
+  const cost = async (model: string) => (await run(daemon, model, { generation: { model } })).usage.cost_microusd
+  t.is(await cost('small-1'), 60 + 4 + 20)
+  t.is(await cost('large'), 500 + 101)
+  t.is(await cost('other'), undefined)
+  t.like(await agree(t, daemon), { calls: 3, cost_microusd: 84 + 601 })
+  t.is((await daemon.request('GET', '/v1/status')).body.budgets.price_version, 'v1')
+  await daemon.stop()
+  const { stdout } = await import('node:child_process').then(({ spawnSync }) =>
+    spawnSync('grep', ['-rhoE', '"cost_microusd":[0-9]+,"price":"[^"]+"', `${daemon.root}`], { encoding: 'utf8' }),
+  )
+  t.deepEqual([...new Set(stdout.trim().split('\n'))].toSorted(), [
+    '"cost_microusd":601,"price":"v1"',
+    '"cost_microusd":84,"price":"v1"',
+  ])
+})
+
+test('usage-6: sums stay when runs fall', async (t) => {
+  const [root, clock] = [await freshRoot(), createLeapingClock()]
+  const daemon = await startTestDaemon(t, { root, clock, config: { retention: weekOfRuns } })
+  const { run_id } = await run(daemon, 'one')
+  const before = await usage(daemon)
+  await retain(daemon, true)
+  clock.leap(20 * day)
+  await run(daemon, 'two')
+  await retain(daemon, false)
+  t.is((await daemon.request('GET', `/v1/runs/${run_id}`)).status, 404)
+  t.deepEqual((await usage(daemon))[0], before[0])
+  await daemon.stop()
+  t.deepEqual((await verifyShipped(root)).findings, [])
+})
+
+const errorOf = ({ status, error }: any): [string, string] => [status, error]
+
+test('usage-8: a run stops before a call when its own budget, that of its session or that of the day is used up', async (t) => {
+  const loop: Play = (_, count) => [
+    callTool(`c${count}`, 'bash', { command: `echo ${count}` }),
+    { type: 'done', outcome: 'tool_calls', usage: used },
+  ]
+  const own = await start(t, loop, { max_run_output_tokens: 25 })
+  t.deepEqual(errorOf(await run(own.daemon, 'one')), [
+    'failed',
+    'budget_exhausted: the budget of the run is used up: 30 of 25 output tokens. It is not free again by itself: ' +
+      'raise max_run_output_tokens or max_run_cost_usd in config/usage.toml.',
+  ])
+  t.is(own.calls(), 3)
+  const session = await start(t, () => says(), {
+    max_session_cost_usd: 0.0002,
+    prices: [{ input: 1_000_000, output: 0 }],
+  })
+  t.is((await run(session.daemon, 'one')).status, 'completed')
+  t.is((await run(session.daemon, 'one')).status, 'completed')
+  const [status, error] = errorOf(await run(session.daemon, 'one'))
+  t.is(status, 'failed')
+  t.true(error.startsWith('budget_exhausted: the budget of the session is used up: 0.0002 of 0.0002 USD. '), error)
+  t.is((await run(session.daemon, 'other')).status, 'completed')
+})
+
+test('usage-8, usage-10: the budget of the day is free again on the next, and status says so with what to do', async (t) => {
+  const clock = createLeapingClock()
+  const { daemon } = await start(t, () => says(), { max_day_output_tokens: 10 }, { clock })
+  const status = async (): Promise<any> => (await daemon.request('GET', '/v1/status')).body
+  t.is((await run(daemon, 'one')).status, 'completed')
+  const { budgets, health } = await status()
+  t.like(budgets.day, { max_output_tokens: 10, output_tokens: 10, exhausted: true })
+  const free = new Date(budgets.day.free_at_ms).toISOString().replace('.000', '')
+  t.deepEqual(errorOf(await run(daemon, 'one')), [
+    'failed',
+    `budget_exhausted: the budget of the day is used up: 10 of 10 output tokens. It is free again at ${free}.`,
+  ])
+  const [warning] = health.warnings.filter(({ code }: any) => code === 'budget_exhausted')
+  t.true(warning.action.includes(`holdfast usage --by session --from ${budgets.day.day}`), warning.action)
+  clock.leap(budgets.day.free_at_ms - clock.now())
+  t.false((await status()).budgets.day.exhausted)
+  t.is((await run(daemon, 'one')).status, 'completed')
+})
+
+test('usage-9: of fifty runs at once against a budget for ten, none makes a call after the budget was used up', async (t) => {
+  const { daemon, calls } = await start(
+    t,
+    async function* (_, count) {
+      await new Promise((resolve) => setTimeout(resolve, 5))
+      yield callTool(`c${count}`, 'bash', { command: 'true' })
+      yield { type: 'done', outcome: 'tool_calls', usage: used }
+    },
+    { max_day_output_tokens: 100 },
+  )
+  const runs = await Promise.all(Array.from({ length: 50 }, (_, at) => run(daemon, `s${at}`)))
+  t.deepEqual(
+    [...new Set(runs.map(({ status, error }) => `${status} ${error.split(':')[0]}`))],
+    ['failed budget_exhausted'],
+  )
+  const { output_tokens = 0, calls: booked = 0 } = await agree(t, daemon)
+  t.true(output_tokens < 100 + 50 * 10, `${output_tokens}`)
+  t.is(booked, calls())
+})
+
+test('usage-10: a budget in dollars that nothing counts towards is a warning', async (t) => {
+  const { daemon } = await start(t, () => says(), { max_day_cost_usd: 1 })
+  const { health } = (await daemon.request('GET', '/v1/status')).body
+  t.true(health.warnings.some(({ code }: any) => code === 'budget_without_prices'))
+})
+
+test('usage-11: metrics count calls, tokens and cost by route', async (t) => {
+  const { daemon } = await start(t, () => says({ cached_input_tokens: 40 }), {
+    prices: [{ input: 1_000_000, output: 0 }],
+  })
+  await run(daemon as TestDaemon, 'one')
+  const families = readMetrics((await daemon.request('GET', '/metrics')).text)
+  const value = (name: string, labels: string) => families.get(name)?.series.get(`${name}{${labels}}`)
+  t.is(value('service_model_calls_total', 'route="scripted"'), 1)
+  t.is(value('service_model_tokens_total', 'route="scripted",kind="input"'), 100)
+  t.is(value('service_model_tokens_total', 'route="scripted",kind="cached_input"'), 40)
+  t.is(value('service_model_cost_usd_total', 'route="scripted"'), 0.0001)
+})
