@@ -7,6 +7,7 @@ import { SecretReferences, SecretSlots } from '../../../../plugins/operator/secr
 import { createCommandLine } from '../../../support/command-line.js'
 import { freshRoot, startTestDaemon, type Reachable } from '../../../support/daemon.js'
 import { blocksFor } from '../../../support/docs.js'
+import { createLeapingClock } from '../../../support/leaping-clock.js'
 import { lender } from '../../../support/plugins.js'
 import { codeOf } from '../../../support/runs.js'
 
@@ -272,4 +273,23 @@ test('secrets-14: accounts are secrets with tokens: shown without them, revoked 
   t.deepEqual((await daemon.request('POST', '/v1/runtime/auth/accounts/mail/revoke')).body, { accepted: true })
   t.deepEqual((await daemon.request('DELETE', '/v1/runtime/auth/accounts/mcp.files')).body, { accepted: true })
   t.deepEqual((await daemon.request('GET', '/v1/runtime/auth/accounts')).body, [])
+})
+
+test('secrets-1: a value that was replaced or deleted is redacted for five minutes more, for calls under way', async (t) => {
+  const slots = lender({ slots: SecretSlots })
+  const clock = createLeapingClock({ still: true })
+  const daemon = await startTestDaemon(t, { plugins: [slots.plugin], clock })
+  const seen = (...values: readonly string[]): boolean[] =>
+    values.map((value) => slots.context().secrets.redact(`x ${value}`).includes(value))
+  await store(daemon, 'a', 'canary-one')
+  await store(daemon, 'b', 'canary-one')
+  t.deepEqual(seen('canary-one', 'canary-two'), [false, true])
+  await store(daemon, 'a', 'canary-two')
+  clock.leap(300_001)
+  t.deepEqual(seen('canary-one', 'canary-two'), [false, false], 'another secret has the old value')
+  await daemon.request('DELETE', '/v1/runtime/secrets/b')
+  clock.leap(299_000)
+  t.deepEqual(seen('canary-one', 'canary-two'), [false, false])
+  clock.leap(1001)
+  t.deepEqual(seen('canary-one', 'canary-two'), [true, false])
 })
