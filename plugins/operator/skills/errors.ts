@@ -4,6 +4,11 @@ export const skillErrors = defineErrors({
   skill_not_found: {
     status: 404,
     detail: 'There is no skill {name}.',
-    action: 'List the skills that are there: holdfast skills list.',
+    action: 'Choose one that is listed: `holdfast skills list`, or for a model list_skills.',
+  },
+  skill_not_inline: {
+    status: 409,
+    detail: 'The skill {name} cannot be used here: {what}.',
+    action: 'Use another skill, or do without.',
   },
 })

@@ -1,9 +1,13 @@
 import { array, boolean, defaulted, definePlugin, doc, Host, object, string } from '../../../core/plugin.js'
 import { MemorySources } from '../../execution/memory/contract.js'
+import { SystemSections } from '../../execution/models/contract.js'
+import { Sessions } from '../../execution/sessions/contract.js'
+import { Tools } from '../../execution/tools/contract.js'
 import { RuntimeSections } from '../runtime/contract.js'
 import { createCatalogue } from './catalogue.js'
 import { rootsOf } from './roots.js'
 import { skillRoutes, skillsSection } from './routes.js'
+import { catalogueSection, skillTools } from './tools.js'
 import { watchSkills } from './watch.js'
 
 export default definePlugin({
@@ -11,7 +15,7 @@ export default definePlugin({
   version: '1.0.0',
   api: 1,
   summary: 'Instructions that operators and repositories bring, which models use by name.',
-  needs: { host: Host },
+  needs: { host: Host, sessions: Sessions },
   config: object({
     roots: doc(
       defaulted(array(string({ min: 1, max: 4096 }), { max: 100 }), []),
@@ -25,12 +29,14 @@ export default definePlugin({
     home: doc(defaulted(string({ max: 4096 }), ''), 'The home of the user; that of the process if it is empty.'),
   }),
   flags: { roots: 'skill-root' },
-  register(ctx, { host }) {
+  register(ctx, { host, sessions }) {
     const roots = () => rootsOf(host, ctx.config)
     const catalogue = createCatalogue({ roots, log: ctx.log })
     ctx.routes(...skillRoutes(catalogue))
     ctx.contribute(RuntimeSections, skillsSection(catalogue))
     ctx.contribute(MemorySources, catalogue)
+    ctx.contribute(Tools, ...skillTools({ catalogue, sessions }))
+    ctx.contribute(SystemSections, catalogueSection({ catalogue, sessions }))
     ctx.health({ id: 'skills', check: catalogue.warnings })
     ctx.onStart(async () => {
       await catalogue.look()

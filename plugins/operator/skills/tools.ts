@@ -1,0 +1,78 @@
+/** What models do with skills. */
+import { doc, object, optional, string } from '../../../core/plugin.js'
+import type { SystemSection } from '../../execution/models/contract.js'
+import { permitsCapability, type Sessions } from '../../execution/sessions/contract.js'
+import { defineTool, failedCall, type Tool } from '../../execution/tools/contract.js'
+import { catalogueText, longestArgs, notInline, rendered } from './activation.js'
+import type { LiveCatalogue } from './catalogue.js'
+import type { Skill } from './discovery.js'
+import { skillErrors } from './errors.js'
+
+/** Most skills of one answer. */
+const mostListed = 200
+
+interface SkillParts {
+  readonly catalogue: LiveCatalogue
+  readonly sessions: Pick<Sessions, 'find' | 'effectiveCapabilityScope'>
+}
+
+const seenBy = ({ catalogue, sessions }: SkillParts, session_id: string, query?: string): Skill[] => {
+  const session = sessions.find(session_id)
+  const scope = session === undefined ? undefined : sessions.effectiveCapabilityScope(session)
+  return catalogue.list(query).filter(({ summary: { name } }) => permitsCapability(scope, 'skill', name))
+}
+
+const shared = {
+  effect: 'read',
+  permission: 'allow',
+  parallel: true,
+  timeout_ms: 10_000,
+  sandbox: 'read_only',
+} as const
+
+const listSkills = (parts: SkillParts): Tool =>
+  defineTool({
+    ...shared,
+    name: 'list_skills',
+    description: 'Lists the skills of this session by name, with what they are for; use_skill reads one.',
+    input: object({
+      query: optional(doc(string({ max: 2_000 }), 'Only skills that have this in name or description.')),
+    }),
+    run: ({ query }, { session_id }) => {
+      const skills = seenBy(parts, session_id, query)
+      const shown = skills.slice(0, mostListed).map(({ summary }) => {
+        const { name, description, when_to_use, runtime } = summary
+        return { name, description, ...(when_to_use !== undefined && { when_to_use }), context: runtime.context }
+      })
+      return { type: 'result', output: { skills: shown, total_count: skills.length } }
+    },
+  })
+
+const useSkill = (parts: SkillParts): Tool =>
+  defineTool({
+    ...shared,
+    name: 'use_skill',
+    description: 'Reads the instructions of a skill, to follow them in this run. Arguments are handed to it as data.',
+    input: object({
+      name: doc(string({ min: 1, max: 200 }), 'The name of the skill.'),
+      args: optional(doc(string({ max: longestArgs }), 'What the skill is to be used on.')),
+    }),
+    run: ({ name, args }, { session_id }) => {
+      const skill = seenBy(parts, session_id).find(({ summary }) => summary.name === name)
+      if (skill === undefined) return failedCall(skillErrors.skill_not_found({ details: { name } }))
+      const what = notInline(skill.summary)
+      if (what !== undefined) return failedCall(skillErrors.skill_not_inline({ details: { name, what } }))
+      const { digest, runtime } = skill.summary
+      const instructions = rendered(skill, args?.trim())
+      return { type: 'result', output: { name, digest, context: runtime.context, instructions } }
+    },
+  })
+
+export const skillTools = (parts: SkillParts): readonly Tool[] => [listSkills(parts), useSkill(parts)]
+
+/** The skills of a session, as its model is told them. */
+export const catalogueSection = (parts: SkillParts): SystemSection => ({
+  id: 'skills',
+  rank: 35,
+  text: ({ session_id }) => catalogueText(seenBy(parts, session_id)),
+})
