@@ -17,6 +17,7 @@ test('models-1, runtime-3: GET /v1/runtime shows routes with flat capability fla
     'debug_capture',
     'debug_level',
     'default_route',
+    'hooks',
     'model',
     'permission_mode',
     'provider',
