@@ -26,6 +26,7 @@ test('models-1, runtime-3: GET /v1/runtime shows routes with flat capability fla
     'routes',
     'run_memory_policy',
     'scheduler_policy',
+    'skills',
     'state_root',
     'system_prompt',
     'tool_runtime_limits',
