@@ -242,6 +242,7 @@ test.serial(
       ['/v1/assets/a/raw', 404],
       ['/v1/runtime/secrets', 200],
       ['/v1/runtime/secrets/none', 404],
+      ['/v1/runtime/hooks', 200],
       ['/v1/runtime/revisions', 200],
       ['/v1/nothing', 404],
     ] as const) {
