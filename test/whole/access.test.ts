@@ -121,9 +121,8 @@ test(
       '/v1/sessions/a/nothing',
       '/v1/assets/a/raw',
       '/v1/runtime/nothing',
-      '/v1/runtime/revisions',
       '/healthz/x',
-      '/metrics',
+      '/metrics/x',
     ]
     for (const path of paths) {
       for (const method of ['GET', 'HEAD', 'POST', 'DELETE']) {

@@ -193,6 +193,13 @@ test('runtime-33: what a change of limits or of the memory policy leaves out sta
     t.deepEqual(codeOf(await policy(wrong)), [400, 'invalid_run_memory_policy'], JSON.stringify(wrong))
   t.like((await request('GET', '/v1/runtime/run-memory-policy')).body, { max_prompt_entries: 5, redact_pii: false })
   t.like((await request('GET', '/v1/runtime')).body.config, { revision: 4 })
+  const prompt = (settings: object) => request('POST', '/v1/runtime/system-prompt', { settings })
+  await prompt({ language: 'Dutch' })
+  t.deepEqual(Object.keys((await prompt({ append_prompt: 'Bye' })).body.system_prompt), [
+    'configured_prompt',
+    'append_prompt',
+  ])
+  t.deepEqual(codeOf(await prompt({ tone: 'x' })), [400, 'bad_request'])
 })
 
 test('runtime-26: run memory that was switched off takes nothing, and takes again when it is on', async (t) => {
