@@ -99,7 +99,7 @@ export const createRecall = (parts: RecallParts): Recall => ({
     }
   },
   learned(session_id, text, fallback) {
-    const query = parts.sources.ids().length === 0 ? undefined : readQuery(text)
+    const query = parts.sources.learn() ? readQuery(text) : undefined
     if (query === undefined) return []
     const sight = look(parts, session_id)
     const { entries } = learned(parts, sight, query)

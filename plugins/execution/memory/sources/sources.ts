@@ -22,6 +22,8 @@ export const MemorySources: Point<MemorySource> = definePoint<MemorySource>('mem
 
 export interface Sources {
   readonly ids: () => string[]
+  /** True if any of them brings learnings at all. */
+  readonly learn: () => boolean
   /** The scopes that a session sees, nearest first. */
   scopes(session: SessionRecord): LearningScope[]
   learnings(scopes: readonly LearningScope[]): LearningItem[]
@@ -40,6 +42,7 @@ export const createSources = (view: () => readonly MemorySource[], log: Log): So
     })
   return {
     ids: () => view().map(({ id }) => id),
+    learn: () => view().some(({ learnings }) => learnings !== undefined),
     scopes: (session) =>
       visibleScopes(
         session,
