@@ -51,6 +51,9 @@ const known = {
     'run_memory_marks',
     'runs',
     'sessions',
+    // Sums by day, which are not repeated: they do not grow with the runs of a day.
+    'usage_days',
+    'usage_sessions',
   ],
   streams: ['delivery_payloads', 'external_actions', 'session_journal'],
 }

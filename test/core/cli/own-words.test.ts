@@ -114,7 +114,7 @@ const sentBy = async (command: Command, flags: Readonly<Record<string, string | 
   return sent
 }
 
-/** Set by the commands themselves: nobody can give them a wrong value. */
+/** Set by the commands themselves, or not given on the line: no flag can be named for them. */
 const constant = new Set([
   'approvals list: query.page',
   'approvals list: query.limit',
@@ -126,6 +126,7 @@ const constant = new Set([
   'schedules list: query.limit',
   'tasks output: query.wait',
   'questions answer: body.resolution.request_id',
+  'secrets set: body.state.value',
 ])
 const examples: Readonly<Record<string, string>> = { at: '17:30', every: '5m', option: '1' }
 
