@@ -28,6 +28,9 @@ test('a supervised program is found by its name, reads its input, and is marked 
 test('a stop of a supervised program with an open input ends everything it started', async (t) => {
   const root = mkdtempSync(join(tmpdir(), 'supervised-'))
   t.teardown(() => rmSync(root, { recursive: true }))
+  // The handles of programs keep no process alive, and a daemon has others that do.
+  const alive = setInterval(() => {}, 1000)
+  t.teardown(() => clearInterval(alive))
   const supervised = supervisedFor(t, root)
   const left = async () => (await readProcesses()).filter(({ marker }) => marker?.startsWith(`${rootTag(root)}.`))
   const programs = []
