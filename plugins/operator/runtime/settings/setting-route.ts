@@ -8,6 +8,7 @@ import {
   optional,
   unsafeCast,
   type AnyStruct,
+  type Infer,
   type Route,
 } from '../../../../core/plugin.js'
 import type { Asked, RuntimeSetting, Settings, Wish } from './setting.js'
@@ -46,8 +47,8 @@ export const settingRoute = <S extends AnyStruct, B extends Record<string, AnySt
     example: { body: example },
     handler: async ({ body }) => {
       const { expected_revision, skip_hooks, ...asked } = unsafeCast<Asked<B> & Wish>(body)
-      const wanted = value(unsafeCast<Asked<B>>(asked), settings.get(setting))
-      await settings.change(setting, wanted, { expected_revision, skip_hooks })
+      const next = (now: Infer<S>): Infer<S> => value(unsafeCast<Asked<B>>(asked), now)
+      await settings.change(setting, next, { expected_revision, skip_hooks })
       return settings.view.collect()
     },
   })

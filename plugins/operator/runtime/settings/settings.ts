@@ -51,7 +51,7 @@ export const createSettings = ({ state, revisions, settings, interception, onHel
     asked: JsonObject,
     draft: () => Pick<Revision, 'setting' | 'values' | 'rollback_of_revision'>,
   ): Promise<void> => {
-    const before = now()
+    const { unfit: before } = now()
     await mayChange(interception(), skip_hooks === true ? undefined : asked)
     await state.commit((tx) => {
       const revision = revisions.newest?.revision ?? 0
@@ -61,7 +61,7 @@ export const createSettings = ({ state, revisions, settings, interception, onHel
           members: { revision },
         })
       const record = revisions.add(tx, draft())
-      const unfit = (held ?? before).unfit.filter((name) => record.setting !== name && record.setting !== 'rollback')
+      const unfit = (held?.unfit ?? before).filter((name) => record.setting !== name && record.setting !== 'rollback')
       tx.after(() => {
         held = { revision: record.revision, values: record.values, unfit }
         onHeld()
@@ -77,15 +77,16 @@ export const createSettings = ({ state, revisions, settings, interception, onHel
     get revision() {
       return now().revision
     },
-    get<S extends AnyStruct>({ name, initial }: Pick<RuntimeSetting<S>, 'name' | 'initial'>): Infer<S> {
-      const value = now().values[name]
-      return value === undefined ? initial() : unsafeCast<Infer<S>>(value)
-    },
-    change: (setting, value, wish) =>
-      commit(wish, { setting: setting.name, ...shownMembers(setting, value) }, () => {
+    get: (setting) => valueIn(now().values, setting),
+    change: async (setting, next, wish) => {
+      const asked = { setting: setting.name, ...shownMembers(setting, next(valueIn(now().values, setting))) }
+      await commit(wish, asked, () => {
+        const values = latest()
+        const value = next(valueIn(values, setting))
         setting.check?.(value)
-        return { setting: setting.name, values: { ...latest(), [setting.name]: unsafeCast<Json>(value) } }
-      }),
+        return { setting: setting.name, values: { ...values, [setting.name]: unsafeCast<Json>(value) } }
+      })
+    },
     rollback: (target, wish) =>
       commit(wish, { setting: 'rollback', target_revision: target ?? null }, () => {
         const { newest } = revisions
@@ -94,6 +95,14 @@ export const createSettings = ({ state, revisions, settings, interception, onHel
       }),
     unfit: () => now().unfit,
   }
+}
+
+const valueIn = <S extends AnyStruct>(
+  values: JsonObject,
+  { name, initial }: Pick<RuntimeSetting<S>, 'name' | 'initial'>,
+): Infer<S> => {
+  const value = values[name]
+  return value === undefined ? initial() : unsafeCast<Infer<S>>(value)
 }
 
 /** Throws `runtime_change_blocked`. A change that nobody asked for is asked about by nobody. */

@@ -233,3 +233,22 @@ test('runtime-26: a setting whose path is taken is refused, and its plugin with 
   t.false('colour' in (await request('GET', '/v1/runtime')).body)
   t.is((await request('POST', '/v1/runtime/model', { model: 'm' })).body.model, 'm')
 })
+
+test('runtime-33: changes of different limits at the same time all hold', async (t) => {
+  const { request } = await startTestDaemon(t)
+  const asked = {
+    max_input_bytes: 11,
+    max_output_bytes: 12,
+    max_timeout_ms: 13,
+    max_parallel_tools: 14,
+    max_calls_per_turn: 15,
+    max_cumulative_output_bytes: 16,
+  }
+  const answers = await Promise.all(
+    Object.entries(asked).map(([name, value]) =>
+      request('POST', '/v1/runtime/tool-limits', { limits: { [name]: value } }),
+    ),
+  )
+  t.true(answers.every(({ status }) => status === 200))
+  t.like((await request('GET', '/v1/runtime/tool-limits')).body, asked)
+})
