@@ -137,12 +137,16 @@ export { createOutbound, outboundTarget, refusedUrl } from './http/outbound/outb
 export type {
   Outbound,
   OutboundAnswer,
+  OutboundFlow,
+  OutboundFlowRequest,
   OutboundOptions,
   OutboundReach,
   OutboundRequest,
   Resolve,
   ResolvedAddress,
 } from './http/outbound/outbound.js'
+export { createFetch } from './http/outbound/fetch.js'
+export type { Fetch } from './http/outbound/fetch.js'
 export { retryAfter } from './http/outbound/retry-after.js'
 export { outboundCodes } from './http/outbound/outbound-failure.js'
 export type { OutboundCode } from './http/outbound/outbound-failure.js'

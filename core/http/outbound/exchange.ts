@@ -28,7 +28,8 @@ export interface ExchangeParts {
 }
 
 type Controller = Dispatcher.DispatchController
-type Headers = Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart']>>[2]
+/** Headers as the pool tells of them. */
+export type ReceivedHeaders = Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart']>>[2]
 
 /** Of a body that is ignored a short rest is read, so that the connection can be used again; else it ends. */
 const ignoredBytes = 16_384
@@ -40,7 +41,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #most: number
   #controller: Controller | undefined
   #status = 0
-  #headers: Headers = {}
+  #headers: ReceivedHeaders = {}
   #chunks: Uint8Array[] = []
   #bytes = 0
   #cancelRest: (() => void) | undefined
@@ -68,7 +69,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#settled) controller.abort(fault('the request was ended before it began'))
   }
 
-  onResponseStart(_controller: Controller, status: number, headers: Headers): void {
+  onResponseStart(_controller: Controller, status: number, headers: ReceivedHeaders): void {
     if (status < 200) return
     this.#status = status
     this.#headers = headers
@@ -93,7 +94,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   #answer(): OutboundAnswer {
     const body = this.#chunks.length === 0 ? nothing : Buffer.concat(this.#chunks)
-    return { type: 'answer', status: this.#status, headers: plain(this.#headers), body }
+    return { type: 'answer', status: this.#status, headers: plainHeaders(this.#headers), body }
   }
 
   #settle(answer: OutboundAnswer): void {
@@ -105,7 +106,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-const plain = (headers: Headers): Record<string, string> => {
+/** Names in lower case, each with one value. */
+export const plainHeaders = (headers: ReceivedHeaders): Record<string, string> => {
   const joined: Record<string, string> = {}
   for (const [name, value] of Object.entries(headers))
     if (value !== undefined) joined[name] = typeof value === 'string' ? value : value.join(', ')

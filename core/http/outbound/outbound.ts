@@ -9,20 +9,35 @@ import { setMaxListeners } from 'node:events'
 import type { Clock } from '../../base/clock.js'
 import { destinationOf, isReachable, type Destination, type OutboundReach } from './destination.js'
 import { Exchange, failure, type OutboundAnswer } from './exchange.js'
-import { outboundFailure } from './outbound-failure.js'
+import { Flow, type OutboundFlow } from './flow.js'
+import { outboundFailure, type OutboundCode } from './outbound-failure.js'
 import { createNames, type Resolve, type ResolvedAddress } from './names.js'
 import { createPools, type Pools } from './pools.js'
 
 export type { OutboundReach } from './destination.js'
 export type { OutboundAnswer } from './exchange.js'
+export type { OutboundFlow } from './flow.js'
 export type { Resolve, ResolvedAddress } from './names.js'
 
-/** One request to the outside. */
-export interface OutboundRequest extends OutboundReach {
+interface Wish extends OutboundReach {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly url: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array
+}
+
+/** A request whose answer is read while it comes, for as long as it takes. */
+export interface OutboundFlowRequest extends Wish {
+  /** From the lookup of the name to the head of the answer; 15,000 when absent. */
+  readonly timeout_ms?: number
+  /** Most bytes of the answer that came and that nobody has read; 8 MiB when absent. */
+  readonly most_unread_bytes?: number
+  /** Ends it, also while the answer comes. */
+  readonly signal?: AbortSignal
+}
+
+/** One request to the outside. */
+export interface OutboundRequest extends Wish {
   /** From the lookup of the name to the last byte; 15,000 when absent. */
   readonly timeout_ms?: number
   /** Most bytes of the answer's body; 65,536 when absent. */
@@ -36,6 +51,8 @@ export interface OutboundRequest extends OutboundReach {
 export interface Outbound {
   /** Never rejects. The socket is closed when the signal aborts or the time is over. */
   request(request: OutboundRequest): Promise<OutboundAnswer>
+  /** Never rejects. Resolves with the head of the answer. */
+  flow(request: OutboundFlowRequest): Promise<OutboundFlow>
   /** Ends every connection. */
   close(): Promise<void>
 }
@@ -77,11 +94,16 @@ export const createOutbound = ({
   resolve = createNames(clock),
 }: OutboundOptions): Outbound => {
   const client: OutboundClient = { clock, resolve, pools: createPools(connections) }
-  return { request: (request) => perform(client, request), close: client.pools.close }
+  return {
+    request: (request) => perform(client, request),
+    flow: (request) => begin(client, request),
+    close: client.pools.close,
+  }
 }
 
 const defaultTimeoutMs = 15_000
 const defaultAnswerBytes = 65_536
+const defaultUnreadBytes = 8 * 1024 * 1024
 const mostRequestBytes = 64 * 1024 * 1024
 
 /** One deadline over everything: name, connection, answer. */
@@ -104,25 +126,64 @@ const perform = (client: OutboundClient, request: OutboundRequest): Promise<Outb
     // Any number of requests may share a signal.
     setMaxListeners(0, signal)
     signal.addEventListener('abort', abort, { once: true })
-    send(client, request, exchange).catch((error: unknown) => exchange.end(failure(outboundFailure(error))))
+    void send(client, request, { handler: exchange, refuse: (code) => exchange.end(failure(code)) })
   })
 
-const send = async (client: OutboundClient, request: OutboundRequest, exchange: Exchange): Promise<void> => {
+/** The deadline is over the head of the answer; the signal ends it at any time. */
+const begin = (client: OutboundClient, request: OutboundFlowRequest): Promise<OutboundFlow> =>
+  new Promise((resolve) => {
+    const { signal, timeout_ms = defaultTimeoutMs, most_unread_bytes = defaultUnreadBytes } = request
+    const abort = (): void => flow.end('outbound_aborted')
+    const cancel = client.clock.after(timeout_ms, () => flow.end('outbound_timed_out'))
+    const flow: Flow = new Flow({
+      most_unread_bytes,
+      settle: (head) => {
+        cancel()
+        resolve(head)
+      },
+      over: () => signal?.removeEventListener('abort', abort),
+    })
+    if (signal?.aborted === true) return abort()
+    if (signal !== undefined) setMaxListeners(0, signal)
+    signal?.addEventListener('abort', abort, { once: true })
+    void send(client, request, { handler: flow, refuse: (code) => flow.end(code) })
+  })
+
+/** Who takes a request, and is told why it was never sent. */
+interface Taker {
+  readonly handler: Exchange | Flow
+  readonly refuse: (code: OutboundCode) => void
+}
+
+const send = async (client: OutboundClient, request: Wish, taker: Taker): Promise<void> => {
+  try {
+    const code = await dispatched(client, request, taker.handler)
+    if (code !== undefined) taker.refuse(code)
+  } catch (error) {
+    taker.refuse(outboundFailure(error))
+  }
+}
+
+/** Sends it; or why it was not sent. */
+const dispatched = async (
+  client: OutboundClient,
+  request: Wish,
+  handler: Exchange | Flow,
+): Promise<OutboundCode | undefined> => {
   const { method, headers, body } = request
   const destination = destinationOf(request.url, request)
-  if ('rule' in destination) return exchange.end(failure(destination.code))
-  if (body !== undefined && Buffer.byteLength(body) > mostRequestBytes)
-    return exchange.end(failure('outbound_request_invalid'))
+  if ('rule' in destination) return destination.code
+  if (body !== undefined && Buffer.byteLength(body) > mostRequestBytes) return 'outbound_request_invalid'
   const addresses = await addressesOf(client, destination)
-  if (addresses.length === 0) return exchange.end(failure('outbound_name_not_found'))
-  if (!addresses.every(({ address }) => isReachable(address, request)))
-    return exchange.end(failure('outbound_address_refused'))
-  if (exchange.isOver) return
+  if (addresses.length === 0) return 'outbound_name_not_found'
+  if (!addresses.every(({ address }) => isReachable(address, request))) return 'outbound_address_refused'
+  if (handler.isOver) return undefined
   await client.pools.dispatch(
     { origin: destination.origin, addresses },
     { method, path: destination.path, headers: headers ?? null, body: body ?? null },
-    exchange,
+    handler,
   )
+  return undefined
 }
 
 /** The only lookup of a request; what it gives is checked, and is what is connected to. */

@@ -1,0 +1,19 @@
+/** How requests to a server over HTTP say who asks. */
+import type { HttpEntry } from './entry.js'
+
+/** The bearer token of one server. */
+export interface Authorization {
+  /**
+   * The token of the next request; undefined if it goes without one. Rejects with a problem if there is none that could
+   * be used: then the server is not connected, and the problem is its reason.
+   */
+  token(): Promise<string | undefined>
+  /**
+   * The server answered 401 to the last token, with what it said in `www-authenticate`. Afterwards the request is made
+   * once more with the token that there is then. Rejects as `token` does.
+   */
+  refused(challenge: string | undefined): Promise<void>
+}
+
+/** The authorization of a server with this name; undefined if it has none. Called at each connection. */
+export type Authorize = (name: string, entry: HttpEntry) => Authorization | undefined

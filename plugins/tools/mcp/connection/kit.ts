@@ -1,0 +1,9 @@
+/** The client package, loaded when the first server is connected: a daemon without servers never loads it. */
+import type { Client, Transport } from '@modelcontextprotocol/client'
+
+export type { Client, Transport }
+/** The package. */
+export type Kit = typeof import('@modelcontextprotocol/client')
+
+let loaded: Promise<Kit> | undefined
+export const loadKit = (): Promise<Kit> => (loaded ??= import('@modelcontextprotocol/client'))
