@@ -3,13 +3,12 @@ import { defineErrors } from '../../base/errors.js'
 import type { OutboundReach } from './destination.js'
 import type { Outbound, OutboundFlowRequest } from './outbound.js'
 
-/** As much of `fetch` as packages use. Rejects with the problem `outbound_failed`, whose sentence ends with the code. */
+/** As much of `fetch` as packages use. Rejects with `outbound_failed`, whose sentence ends with the code. */
 export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>
 
 export const errors = defineErrors({
   outbound_failed: {
     status: 502,
-    domain: 'outbound',
     detail: 'A request to another host failed: {code}.',
     action: 'See what the code says; the host may be down, or its address may not be allowed.',
   },
