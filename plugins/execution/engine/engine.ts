@@ -2,7 +2,7 @@
 import { createTurns, tellFailure, type Collection } from '../../../core/plugin.js'
 import type { Interception } from '../interception/contract.js'
 import type { SystemSection } from '../models/contract.js'
-import { type RunContext, type RunEngine, type RunExecution, type RunRecord } from '../runs/contract.js'
+import { type RunContext, type RunEngine, type RunExecution, type RunPins, type RunRecord } from '../runs/contract.js'
 import type { Settings } from '../../operator/runtime/contract.js'
 import type { ToolRegistry } from '../tools/contract.js'
 import type { RunObserver } from './contract.js'
@@ -39,8 +39,18 @@ export const createEngine = (services: EngineServices): RunEngine => ({
     const context: EngineContext = { ...runs, ...services, threads, inTurn: createTurns() }
     return { take: (run) => executionOf(context, run) }
   },
-  pin: () => Object.assign({ revision: services.settings.revision }, services.tools.pin()),
+  pin: createPin(services),
 })
+
+/** Runs of one revision share what they keep of it. */
+const createPin = ({ settings, tools }: EngineServices): (() => RunPins) => {
+  let pins: RunPins | undefined
+  return () => {
+    const { revision } = settings
+    if (pins?.revision !== revision) pins = { revision, ...tools.pin() }
+    return pins
+  }
+}
 
 const executionOf = (context: EngineContext, run: RunRecord): RunExecution => {
   const execution = createExecution(context, run)

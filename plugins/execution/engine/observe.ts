@@ -22,7 +22,7 @@ export const observed = async <T>(
   const [started_at_ms, from] = [context.clock.now(), context.clock.elapsed()]
   const value = await make()
   const duration_ms = Math.round(context.clock.elapsed() - from)
-  const seen: Observed = { run_id, session_id, started_at_ms, duration_ms, ...subject(), ...ending(value) }
+  const seen: Observed = Object.assign({ run_id, session_id, started_at_ms, duration_ms }, subject(), ending(value))
   for (const observer of wanting)
     try {
       observer.observe(seen)

@@ -11,7 +11,6 @@ const dayCollection: CollectionSpec<DaySums> = {
   version: 1,
   id: ({ day }) => day,
   indexes: { all: { group: () => 'all' } },
-  settled: () => true,
 }
 
 const dayLength = '2026-11-23'.length

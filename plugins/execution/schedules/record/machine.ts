@@ -222,7 +222,7 @@ export const dispatched = (
   { run_id, now }: { run_id: string; now: number },
 ): ScheduleRecord => ({
   ...edit(record, fire, (execution) =>
-    Object.assign({}, execution, cleared, { status: 'dispatched' as const, run_id, dispatched_at_ms: now }),
+    Object.assign({ ...execution }, cleared, { status: 'dispatched' as const, run_id, dispatched_at_ms: now }),
   ),
   last_dispatched_run_id: run_id,
   last_scheduler_error: undefined,
