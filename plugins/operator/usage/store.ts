@@ -8,7 +8,7 @@ export type SessionSums = DaySums & { readonly session_id: string }
 
 const dayCollection: CollectionSpec<DaySums> = {
   name: 'usage_days',
-  version: 1,
+  version: 2,
   id: ({ day }) => day,
   indexes: { all: { group: () => 'all' } },
 }

@@ -167,7 +167,8 @@ export type RunRecord = QueuedRun | RunningRun | WaitingRun | TerminalRun
 
 /**
  * A copy with changes, for what every run goes through. A spread that adds members gives each copy a hidden class of
- * its own, and members added to an empty object move as they become more: some microseconds here, and for all who read it.
+ * its own, and an object that begins empty moves its members as they become more: some microseconds here, and for all
+ * who read it.
  */
 export const changed = <R extends object, C extends object>(record: R, changes: C): R & C =>
   Object.assign({ ...record }, changes)
