@@ -30,7 +30,7 @@ const known: Readonly<Record<string, string>> = {
   'tasks 1': '9955d2225c42e155',
   'thread_starts 2': '3cfea001a09dd2aa',
   'todos 2': '3cfea001a09dd2aa',
-  'usage_days 2': 'e139ae07d7ae1050',
+  'usage_days 2': '2b2f8ed7d0c46700',
   'usage_sessions 1': 'dbee734867f9ac37',
 }
 
