@@ -73,7 +73,7 @@ export const LeaseView = named(
   'LeaseView',
   object({
     lease: Lease,
-    revoked: doc(boolean(), 'An operator ended it, or its subject was revoked.'),
+    revoked: doc(boolean(), 'An operator ended it, or its subject or a secret of it was revoked.'),
     active: doc(boolean(), 'It can be used now.'),
   }),
 )
@@ -115,7 +115,7 @@ export interface IssuedLease {
 
 /** Leases, for plugins that start or serve what needs secrets for a short time. */
 export interface Leases {
-  /** Resolves when the lease is on disk. Throws `subject_revoked`, or what `SecretSlots` throws of the key. */
+  /** Resolves when the lease is on disk. Throws `subject_revoked`, `secret_revoked` for a revoked secret, or what `SecretSlots` throws of the key. */
   issue(wish: LeaseWish): Promise<IssuedLease>
   /** The lease that a token stands for, if it can be used now. Ask at each use, and look at the audience. */
   check(token: string): Lease | undefined

@@ -1,8 +1,8 @@
 import { Problem, type Clock, type Ids, type State } from '../../../core/plugin.js'
-import type { SecretSlots } from '../secrets/contract.js'
-import type { Leases, LeaseView, SubjectView } from './contract.js'
+import { secretErrors, type SecretSlots } from '../secrets/contract.js'
+import type { Leases, LeaseView, LeaseWish, SubjectView } from './contract.js'
 import { leaseErrors } from './errors.js'
-import type { LeaseStore } from './store.js'
+import { secretsOf, type LeaseStore } from './store.js'
 import { isTokenOf, leaseIdOf, tokenOf } from './tokens.js'
 
 /** The secret that tokens are made with. Another value of it ends all leases. */
@@ -49,11 +49,18 @@ export const createLeases = ({ state, store, slots, clock, ids }: LeaseParts): L
       throw error
     }
   }
+  const isRevoked = (secret_ref: string): boolean => slots.find(secret_ref)?.details.revoked_at_ms !== undefined
+  const isKeyless = (): boolean => slots.find(keyRef) === undefined || isRevoked(keyRef)
+  /** Throws `secret_revoked`: nothing is lent of what holds nothing. */
+  const checkSecrets = ({ audience }: LeaseWish): void => {
+    const secret_ref = secretsOf(audience).find(isRevoked)
+    if (secret_ref !== undefined) throw secretErrors.secret_revoked({ details: { secret_ref } })
+  }
   /** Made with the first lease. */
   const ensureKey = async (): Promise<string> => {
-    if (slots.find(keyRef) === undefined)
+    if (isKeyless())
       await state.commit((tx) => {
-        if (slots.find(keyRef) === undefined)
+        if (isKeyless())
           slots.put(tx, {
             slot_id: keyRef,
             provider: 'generic',
@@ -72,7 +79,10 @@ export const createLeases = ({ state, store, slots, clock, ids }: LeaseParts): L
     },
     async issue(wish) {
       const key = await ensureKey()
-      const lease = await state.commit((tx) => store.add(tx, wish))
+      const lease = await state.commit((tx) => {
+        checkSecrets(wish)
+        return store.add(tx, wish)
+      })
       return { lease, token: tokenOf(lease, key) }
     },
     check(token) {

@@ -15,11 +15,13 @@ export default definePlugin({
   config: object({}),
   register(ctx, { slots }) {
     const { state, clock, ids } = ctx
-    const leases = createLeases({ state, store: createLeaseStore(state, ids), slots, clock, ids })
+    const store = createLeaseStore(state, ids)
+    const leases = createLeases({ state, store, slots, clock, ids })
     ctx.provide(Leases, leases)
     ctx.contribute(SecretReferences, {
       id: 'leases',
       of: (ref) => (ref === keyRef ? [{ kind: 'daemon', id: 'leases' }] : []),
+      revoke: store.revokeOf,
     })
     ctx.routes(...leaseRoutes(leases))
   },

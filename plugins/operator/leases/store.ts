@@ -14,7 +14,7 @@ import {
   type State,
   type Tx,
 } from '../../../core/plugin.js'
-import { Lease, subjectKinds, type LeaseView, type LeaseWish, type Subject } from './contract.js'
+import { Lease, subjectKinds, type Audience, type LeaseView, type LeaseWish, type Subject } from './contract.js'
 import { leaseErrors } from './errors.js'
 
 const StoredLease = object({ lease: Lease, kind: enums(subjectKinds), revoked: boolean() })
@@ -57,6 +57,10 @@ const subjectCollection: CollectionSpec<StoredSubject> = {
   schema: StoredSubject,
 }
 
+/** The secrets that a lease lets somebody use. */
+export const secretsOf = (audience: Audience): readonly string[] =>
+  audience.type === 'connector' ? audience.secret_refs : [audience.slot_id]
+
 /** Milliseconds that a lease lives at most, by what it is for; none lives less than a second. */
 const longest = { route: 60_000, connector: 300_000, mcp_server: 60_000 } as const
 const shortestMs = 1000
@@ -70,6 +74,8 @@ export interface LeaseStore {
   view(stored: StoredLease, now: number): LeaseView
   add(tx: Tx, wish: LeaseWish): Lease
   revoke(tx: Tx, lease_id: string): StoredLease
+  /** Ends the leases that let somebody use this secret. */
+  revokeOf(tx: Tx, secret_ref: string): void
   revokeSubject(tx: Tx, subject_id: string): StoredSubject
   admit(tx: Tx, subject_id: string): void
 }
@@ -135,6 +141,13 @@ export const createLeaseStore = (state: State, ids: Ids): LeaseStore => {
       const revoked = { ...stored, revoked: true }
       if (!stored.revoked) tx.put(leases, revoked)
       return revoked
+    },
+    revokeOf(tx, secret_ref) {
+      for (const id of leases.ids('expiry', group)) {
+        const stored = leases.find(id)
+        if (stored !== undefined && isActive(stored, tx.now) && secretsOf(stored.lease.audience).includes(secret_ref))
+          tx.put(leases, { ...stored, revoked: true })
+      }
     },
     revokeSubject(tx, subject_id) {
       const before = known(subject_id)

@@ -52,6 +52,7 @@ export const accountRoutes = (parts: SecretRouteParts): readonly Route[] => [
   refresh(parts),
   removal(parts, 'POST', `${path}/revoke`),
   removal(parts, 'DELETE', path),
+  revocation(parts),
 ]
 
 function store(parts: SecretRouteParts, at: string): Route {
@@ -110,5 +111,20 @@ function removal(parts: SecretRouteParts, method: 'POST' | 'DELETE', at: string)
       await parts.remove(accountOf(parts, input.params.slot_id).slot_id)
       return { accepted: true }
     },
+  })
+}
+
+function revocation(parts: SecretRouteParts): Route {
+  return defineRoute({
+    id: 'auth.revoke_slot',
+    method: 'POST',
+    path: '/v1/runtime/auth/slots/:slot_id/revoke',
+    summary: 'Takes the value of a secret or account, whoever uses it, and ends the leases of it.',
+    access: 'admin',
+    params,
+    reply: jsonReply(SecretStatus),
+    problems: [secretErrors.secret_not_found, secretErrors.secrets_key_unusable],
+    durability: 'A',
+    handler: (input) => parts.revoke(input.params.slot_id),
   })
 }

@@ -144,4 +144,14 @@ export const commands: readonly Command[] = [
     answer: Done,
     show: () => 'Revoked.',
   }),
+  defineCommand({
+    path: ['runtime', 'auth', 'revoke-slot'],
+    route: 'POST /v1/runtime/auth/slots/{slot_id}/revoke',
+    summary: 'Takes the value of a secret or account, whoever uses it, and ends the leases of it.',
+    args: ['slot_id'],
+    run: ({ client, args }) =>
+      client.send('POST', `/v1/runtime/auth/slots/${encodeURIComponent(args['slot_id'] ?? '')}/revoke`),
+    answer: Row,
+    show: showRow,
+  }),
 ]

@@ -42,10 +42,11 @@ export const SecretStatus = named(
       version: doc(integer({ min: 1 }), 'Grows with each change of the value.'),
       created_at_ms: timestamp(),
       key_id: doc(string(), 'The key that it is encrypted with.'),
-      readable: doc(boolean(), 'False if it cannot be decrypted.'),
-      problem: optional(doc(string(), 'Why it cannot be decrypted.')),
+      readable: doc(boolean(), 'False if it cannot be decrypted or was revoked.'),
+      problem: optional(doc(string(), 'Why it cannot be used.')),
       action: optional(doc(string(), 'What to do about it.')),
       expires_at_ms: optional(timestamp()),
+      revoked_at_ms: optional(doc(timestamp(), 'It holds nothing since then.')),
       used_by: optional(array(object({ kind: doc(string(), 'What kind of thing uses it.'), id: string() }))),
     }),
   }),
@@ -59,7 +60,7 @@ export interface SecretSlots {
   find(secret_ref: string): SecretStatus | undefined
   /**
    * The value as it is now: ask at each use and keep nothing. It is redacted everywhere from then on. Throws
-   * `secret_not_found`, `secret_unreadable`, or `secret_without_value` for an account.
+   * `secret_not_found`, `secret_revoked`, `secret_unreadable`, or `secret_without_value` for an account.
    */
   value(secret_ref: string): string
   /** All of what is stored of it, such as the tokens of an account. Throws as `value` does. */
@@ -68,6 +69,11 @@ export interface SecretSlots {
   put(tx: Tx, draft: SlotDraft): void
   /** Removes it. Throws `secret_not_found`, or `secret_in_use` while anything refers to it. */
   remove(tx: Tx, secret_ref: string): void
+  /**
+   * Takes its value and ends what was lent of it, whoever uses it: nobody gets a value until another one is stored.
+   * Throws `secret_not_found`.
+   */
+  revoke(tx: Tx, secret_ref: string): void
   /** Calls back when a secret has another value or is gone, on disk. Must not throw. Returns its undo. */
   onChange(hear: (secret_ref: string) => void): () => void
 }

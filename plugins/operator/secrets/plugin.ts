@@ -44,7 +44,7 @@ export default definePlugin({
       state,
       keys,
       vault,
-      uses: (slot_id) => references().flatMap((users) => users.of(slot_id)),
+      users: references,
     })
     const service = createService({ state, keys, vault, slots })
     ctx.provide(SecretSlots, service.slots)

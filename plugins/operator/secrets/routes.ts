@@ -26,6 +26,7 @@ export interface SecretRouteParts {
   get(slot_id: string): StoredSlot
   put(draft: SlotDraft): Promise<SecretStatus>
   remove(slot_id: string): Promise<void>
+  revoke(slot_id: string): Promise<SecretStatus>
   /** Puts a new key in force. */
   rekey(): Promise<{ readonly key_id: string; readonly encrypted_anew: number; readonly unreadable: number }>
 }

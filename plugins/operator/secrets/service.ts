@@ -57,6 +57,7 @@ export const createService = ({ state, keys, vault, slots }: ServiceParts): Secr
       state: open,
       put: (tx, draft) => void slots.put(tx, draft),
       remove: slots.remove,
+      revoke: (tx, secret_ref) => void slots.revoke(tx, secret_ref),
       onChange: slots.onChange,
     },
     routes: {
@@ -65,6 +66,7 @@ export const createService = ({ state, keys, vault, slots }: ServiceParts): Secr
       get: slots.get,
       put: (draft) => state.commit((tx) => status(slots.put(tx, draft))),
       remove: (slot_id) => state.commit((tx) => slots.remove(tx, slot_id)),
+      revoke: (slot_id) => state.commit((tx) => status(slots.revoke(tx, slot_id))),
       rekey: () =>
         (changing ??= rekey().finally(() => {
           changing = undefined

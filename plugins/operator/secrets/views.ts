@@ -3,6 +3,7 @@ import type { StoredSlot } from './slots/record.js'
 
 const words = { opaque_secret: 'a secret', api_key: 'the key of an API', oauth_account: 'an OAuth account' } as const
 
+const renew = 'Store a new value in it; log in again if it is an account.'
 const action =
   'Start the daemon with the key that key_id names: put it back as secrets/slots.key with mode 0600, or name it with ' +
   '--secrets-key-file or --secrets-previous-key-file; or store the secret again.'
@@ -12,21 +13,27 @@ interface Seen {
   readonly uses: readonly SecretReference[]
 }
 
+const summaryOf = (what: string, { revoked_at_ms }: StoredSlot, problem: string | undefined): string => {
+  if (revoked_at_ms !== undefined) return `${what}, revoked`
+  return problem === undefined ? what : `${what}, which cannot be decrypted: ${problem}`
+}
+
 export const statusOf = (slot: StoredSlot, { problem, uses }: Seen): SecretStatus => {
-  const { slot_id, provider, mode, version, created_at_ms, updated_at_ms, expires_at_ms, key_id } = slot
+  const { slot_id, provider, mode, version, created_at_ms, updated_at_ms, expires_at_ms, revoked_at_ms, key_id } = slot
   const what = `${words[mode]}, version ${version}`
   return {
     slot_id,
     provider,
     mode,
-    summary: problem === undefined ? what : `${what}, which cannot be decrypted: ${problem}`,
+    summary: summaryOf(what, slot, problem),
     updated_at_ms,
     details: {
       version,
       created_at_ms,
       key_id,
       readable: problem === undefined,
-      ...(problem !== undefined && { problem, action }),
+      ...(problem !== undefined && { problem, action: revoked_at_ms === undefined ? action : renew }),
+      ...(revoked_at_ms !== undefined && { revoked_at_ms }),
       ...(expires_at_ms !== undefined && { expires_at_ms }),
       ...(uses.length > 0 && { used_by: [...uses] }),
     },

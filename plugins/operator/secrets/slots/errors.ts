@@ -16,6 +16,11 @@ export const secretErrors = defineErrors({
     detail: 'The secret {secret_ref} cannot be decrypted: {reason}.',
     action: 'Start the daemon with the key that details.key_id of the secret names, or store the secret again.',
   },
+  secret_revoked: {
+    status: 409,
+    detail: 'The secret {secret_ref} was revoked.',
+    action: 'Store a new value in it with POST /v1/runtime/secrets, or log in again if it is an account.',
+  },
   secret_without_value: {
     status: 409,
     detail: 'The secret {secret_ref} is an account, which has no single value.',

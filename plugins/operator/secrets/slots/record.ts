@@ -40,6 +40,7 @@ export const StoredSlot = object({
   created_at_ms: timestamp(),
   updated_at_ms: timestamp(),
   expires_at_ms: optional(timestamp()),
+  revoked_at_ms: optional(doc(timestamp(), 'It holds nothing since then.')),
   key_id: string(),
   sealed: doc(string(), 'Nonce, tag and encrypted state, in base64.'),
 })

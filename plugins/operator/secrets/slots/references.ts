@@ -1,5 +1,5 @@
 /** Who uses a secret. */
-import { definePoint, hasMembers, type Point } from '../../../../core/plugin.js'
+import { definePoint, hasMembers, type Point, type Tx } from '../../../../core/plugin.js'
 
 /** Something that uses a secret: what kind of thing, and which. */
 export interface SecretReference {
@@ -13,6 +13,8 @@ export interface SecretUses {
   readonly id: string
   /** Must be fast, must not throw and must not do I/O: it is asked within the commit that would delete the secret. */
   of(secret_ref: string): readonly SecretReference[]
+  /** Must end, in the commit that revokes a secret, what was lent of it. Must not throw. */
+  revoke?(tx: Tx, secret_ref: string): void
 }
 /** Everybody who uses secrets. */
 export const SecretReferences: Point<SecretUses> = definePoint<SecretUses>(

@@ -1,5 +1,5 @@
 import type { Collection, CollectionSpec, JsonObject, State, Tx } from '../../../../core/plugin.js'
-import type { SecretReference } from './references.js'
+import type { SecretReference, SecretUses } from './references.js'
 import { secretErrors } from './errors.js'
 import { checkDraft, expiryOf, StoredSlot, type SlotDraft } from './record.js'
 import type { Keys } from './keys.js'
@@ -29,6 +29,7 @@ export interface SlotStore {
   usesOf(slot_id: string): readonly SecretReference[]
   put(tx: Tx, draft: SlotDraft): StoredSlot
   remove(tx: Tx, slot_id: string): void
+  revoke(tx: Tx, slot_id: string): StoredSlot
   onChange(hear: (slot_id: string) => void): () => void
   /** Encrypts what another known key encrypted with the one in force; how many slots that were. */
   sealAnew(): Promise<number>
@@ -38,10 +39,10 @@ export interface SlotParts {
   readonly state: State
   readonly keys: Keys
   readonly vault: Vault
-  readonly uses: (slot_id: string) => readonly SecretReference[]
+  readonly users: () => readonly SecretUses[]
 }
 
-export const createSlots = ({ state, keys, vault, uses }: SlotParts): SlotStore => {
+export const createSlots = ({ state, keys, vault, users }: SlotParts): SlotStore => {
   const collection = state.collection(slotCollection)
   const listeners = new Set<(slot_id: string) => void>()
   const find = (slot_id: string): StoredSlot | undefined => collection.find(slot_id)
@@ -50,6 +51,7 @@ export const createSlots = ({ state, keys, vault, uses }: SlotParts): SlotStore 
     if (slot === undefined) throw secretErrors.secret_not_found({ details: { secret_ref: slot_id } })
     return slot
   }
+  const uses = (slot_id: string): readonly SecretReference[] => users().flatMap((user) => user.of(slot_id))
   const tell = (slot_id: string): void => listeners.forEach((hear) => hear(slot_id))
   const held = (slot: StoredSlot, told: JsonObject): (() => void) => {
     const letGo = vault.guard(told)
@@ -80,16 +82,28 @@ export const createSlots = ({ state, keys, vault, uses }: SlotParts): SlotStore 
     tx.after(held(slot, draft.state))
     return slot
   }
+  const gone = (slot_id: string) => (): void => {
+    vault.release(slot_id)
+    tell(slot_id)
+  }
   const remove = (tx: Tx, slot_id: string): void => {
     get(slot_id)
-    const users = uses(slot_id).map(({ kind, id }) => `${kind} ${id}`)
-    if (users.length > 0)
-      throw secretErrors.secret_in_use({ details: { secret_ref: slot_id, users: users.slice(0, 10).join(', ') } })
+    const names = uses(slot_id).map(({ kind, id }) => `${kind} ${id}`)
+    if (names.length > 0)
+      throw secretErrors.secret_in_use({ details: { secret_ref: slot_id, users: names.slice(0, 10).join(', ') } })
     tx.remove(collection, slot_id, 'deleted')
-    tx.after(() => {
-      vault.release(slot_id)
-      tell(slot_id)
-    })
+    tx.after(gone(slot_id))
+  }
+  const revoke = (tx: Tx, slot_id: string): StoredSlot => {
+    const { expires_at_ms: _, ...before } = get(slot_id)
+    const version = before.version + 1
+    const updated_at_ms = Math.max(tx.now, before.updated_at_ms)
+    const sealed = vault.seal({ slot_id, version }, {})
+    const slot: StoredSlot = { ...before, version, updated_at_ms, revoked_at_ms: tx.now, ...sealed }
+    tx.put(collection, slot)
+    for (const user of users()) user.revoke?.(tx, slot_id)
+    tx.after(gone(slot_id))
+    return slot
   }
   return {
     collection,
@@ -99,6 +113,7 @@ export const createSlots = ({ state, keys, vault, uses }: SlotParts): SlotStore 
     usesOf: uses,
     put,
     remove,
+    revoke,
     onChange(hear) {
       listeners.add(hear)
       return () => void listeners.delete(hear)

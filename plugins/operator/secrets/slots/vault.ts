@@ -32,7 +32,7 @@ interface Held {
 
 export interface Vault {
   seal(place: Place, state: JsonObject): Pick<StoredSlot, 'key_id' | 'sealed'>
-  /** Throws `secret_unreadable`. From now on its values are redacted, until they are released. */
+  /** Throws `secret_revoked` or `secret_unreadable`. From now on its values are redacted, until they are released. */
   open(slot: StoredSlot): JsonObject
   /** The same text under the key that is in force; undefined if it does not open. */
   sealAnew(slot: StoredSlot): StoredSlot | undefined
@@ -69,6 +69,7 @@ export const createVault = ({ keys, secrets, clock, ids }: VaultParts): Vault =>
     return openText(Buffer.from(slot.sealed, 'base64'), { key: key.bytes, about: aboutOf(slot) })
   }
   const faultOf = (slot: StoredSlot): string | undefined => {
+    if (slot.revoked_at_ms !== undefined) return 'it was revoked'
     if (keys.find(slot.key_id) === undefined) return `the key ${slot.key_id} is not known`
     return textOf(slot) === undefined ? 'its bytes are not as they were written' : undefined
   }
@@ -93,7 +94,8 @@ export const createVault = ({ keys, secrets, clock, ids }: VaultParts): Vault =>
   return {
     seal: (place, state) => sealBytes(place, Buffer.from(canonical(state))),
     open(slot) {
-      const { slot_id, version } = slot
+      const { slot_id, version, revoked_at_ms } = slot
+      if (revoked_at_ms !== undefined) throw secretErrors.secret_revoked({ details: { secret_ref: slot_id } })
       const now = held.get(slot_id)
       if (now?.version === version) return now.state
       const text = textOf(slot)

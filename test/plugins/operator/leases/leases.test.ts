@@ -137,3 +137,29 @@ test('secrets-19: a lease that expired is shown for five minutes, and then leave
   await leases.issue({ subject, audience: route })
   t.is(await look(), 404)
 })
+
+test('secrets-20: with a secret all its leases are revoked, and none is issued until it has another value', async (t) => {
+  const { leases, request } = await start(t)
+  const store = (slot_id: string) => request('POST', '/v1/runtime/secrets', { slot_id, state: { value: 'x' } })
+  for (const slot_id of ['a', 'b', 'mcp.files']) await store(slot_id)
+  const of = async (audience: Audience) => (await leases.issue({ subject, audience })).token
+  const other = { ...route, slot_id: 'b' }
+  const [viaConnector, viaRoute, bystander, viaServer] = [
+    await of(connector),
+    await of(route),
+    await of(other),
+    await of(server),
+  ]
+  await request('POST', '/v1/runtime/auth/slots/a/revoke')
+  for (const token of [viaConnector, viaRoute]) t.is(leases.check(token), undefined)
+  for (const token of [bystander, viaServer]) t.truthy(leases.check(token))
+  await t.throwsAsync(of(connector), { message: /secret a was revoked/u })
+  await request('POST', '/v1/runtime/auth/slots/mcp.files/revoke')
+  t.is(leases.check(viaServer), undefined)
+  await store('a')
+  t.truthy(leases.check(await of(connector)))
+  for (const token of [viaConnector, viaRoute]) t.is(leases.check(token), undefined, 'what was revoked stays so')
+  await request('POST', '/v1/runtime/auth/slots/daemon.leases/revoke')
+  t.is(leases.check(bystander), undefined)
+  t.truthy(leases.check(await of(other)), 'a new key is made')
+})

@@ -298,3 +298,43 @@ test('secrets-1: a value that was replaced or deleted is redacted for five minut
   await leap(1001)
   t.deepEqual(seen('canary-one', 'canary-two'), [true, false])
 })
+
+test('secrets-20: a revoked secret holds nothing for anybody until another value is stored', async (t) => {
+  const root = await freshRoot()
+  const slots = lender({ slots: SecretSlots })
+  const daemon = await startTestDaemon(t, {
+    root,
+    plugins: [slots.plugin],
+    flags: {
+      provider: 'openai_compatible',
+      'provider-base-url': 'http://127.0.0.1:1',
+      model: 'm',
+      'auth-ref': 'models.key',
+    },
+  })
+  const { slots: service } = slots.services()
+  const revoke = (slot_id: string) => daemon.request('POST', `/v1/runtime/auth/slots/${slot_id}/revoke`)
+  t.deepEqual(codeOf(await revoke('models.key')), [404, 'secret_not_found'])
+  await store(daemon, 'models.key', 'canary-old', { mode: 'api_key' })
+  t.is(service.value('models.key'), 'canary-old')
+  const told: string[] = []
+  service.onChange((ref) => told.push(ref))
+  const { status, body } = await revoke('models.key')
+  t.is(status, 200)
+  t.is(body.summary, 'the key of an API, version 2, revoked')
+  t.like(body.details, { version: 2, readable: false, problem: 'it was revoked' })
+  t.is(body.details.used_by.length, 1, 'it is revoked although it is used')
+  t.deepEqual(told, ['models.key'])
+  t.throws(() => service.value('models.key'), { message: /was revoked/u })
+  t.throws(() => service.state('models.key'), { message: /was revoked/u })
+  const [route] = (await daemon.request('GET', '/v1/status')).body.provider_readiness.routes
+  t.like(route, { state: 'error', code: 'secret_revoked' })
+  const run = createCommandLine(daemon)
+  const kept = JSON.parse((await run('state', 'show', 'secret_slots', 'models.key', '--state-root', root)).out)
+  t.is(Buffer.from(kept.sealed, 'base64').length, 12 + 16 + '{}'.length)
+  t.regex((await run('runtime', 'auth', 'revoke-slot', 'models.key')).out, /version 3, revoked/u)
+  const again = await store(daemon, 'models.key', 'canary-new', { mode: 'api_key' })
+  t.like(again.body.details, { version: 4, readable: true })
+  t.is(again.body.details.revoked_at_ms, undefined)
+  t.is(service.value('models.key'), 'canary-new')
+})
