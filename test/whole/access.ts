@@ -51,6 +51,7 @@ export const access: Readonly<Record<string, 'public' | 'read' | 'admin'>> = {
 
   'auth.lease': 'admin',
   'auth.revoke_lease': 'admin',
+  'auth.revoke_slot': 'admin',
   'auth.revoke_subject': 'admin',
   'auth.subject': 'admin',
   'backups.create': 'admin',

@@ -1,6 +1,6 @@
 import { createDecipheriv, hash } from 'node:crypto'
 import { spawnSync } from 'node:child_process'
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
 import { SecretReferences, SecretSlots } from '../../../../plugins/operator/secrets/contract.js'
@@ -135,6 +135,42 @@ test('secrets-5, secrets-6: a secret of another key is shown as such, others wor
   t.true(all.every(({ details }: any) => details.readable && details.key_id === all[0].details.key_id))
 })
 
+test('secrets-2: no route of secrets, accounts, subjects or leases answers a read-only token', async (t) => {
+  const tokens = { 'http-admin-token': 'admin-token', 'http-readonly-token': 'read-token' }
+  const admin = { authorization: 'Bearer admin-token' }
+  const daemon = await startTestDaemon(t, { flags: tokens, headers: { authorization: 'Bearer read-token' } })
+  const { body } = await daemon.request('GET', '/v1/openapi.json', undefined, admin)
+  const asked = Object.entries<object>(body.paths)
+    .filter(([path]) => /^\/v1\/runtime\/(?:secrets|auth)/u.test(path))
+    .flatMap(([path, methods]) => Object.keys(methods).map((method) => [method.toUpperCase(), path] as const))
+  t.true(asked.length > 15)
+  for (const [method, path] of asked)
+    t.deepEqual(
+      codeOf(await daemon.request(method, path.replace(/\{[^}]+\}/gu, 'x'), method === 'POST' ? {} : undefined)),
+      [403, 'insufficient_access'],
+      `${method} ${path}`,
+    )
+})
+
+test('secrets-6: no key is made where secrets are without one, nor where a key file is without secrets', async (t) => {
+  const root = await freshRoot()
+  const file = join(root, 'secrets/slots.key')
+  const first = await startTestDaemon(t, { root })
+  await store(first, 'old', 'canary-old')
+  await first.stop()
+  rmSync(file)
+  const second = await startTestDaemon(t, { root })
+  t.deepEqual(codeOf(await store(second, 'new', 'x')), [409, 'secrets_key_unusable'])
+  t.false(existsSync(file))
+  await second.stop()
+  const other = await freshRoot()
+  mkdirSync(join(other, 'secrets'), { mode: 0o700 })
+  writeFileSync(join(other, 'secrets/slots.key'), '', { mode: 0o600 })
+  const third = await startTestDaemon(t, { root: other })
+  t.deepEqual(codeOf(await store(third, 'new', 'x')), [409, 'secrets_key_unusable'])
+  t.is(readFileSync(join(other, 'secrets/slots.key'), 'utf8'), '')
+})
+
 test('secrets-7: a new value raises the version, and whoever asks gets it and is told', async (t) => {
   const slots = lender({ slots: SecretSlots })
   const daemon = await startTestDaemon(t, { plugins: [slots.plugin] })
@@ -161,6 +197,7 @@ test('secrets-8: other spellings are understood, and the underscored ones are to
     ['anthropic', 'anthropic'],
   ] as const)
     t.like((await store(daemon, 'a', 'x', { provider: given, mode: 'api_key' })).body, { provider: shown })
+  t.like((await store(daemon, 'b', 'x')).body, { provider: 'generic', mode: 'opaque_secret' })
   const account = await daemon.request('POST', '/v1/runtime/secrets', {
     slot_id: 'mcp.files',
     provider: 'mcp_o_auth',
