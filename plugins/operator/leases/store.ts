@@ -143,11 +143,9 @@ export const createLeaseStore = (state: State, ids: Ids): LeaseStore => {
       return revoked
     },
     revokeOf(tx, secret_ref) {
-      for (const id of leases.ids('expiry', group)) {
-        const stored = leases.find(id)
-        if (stored !== undefined && isActive(stored, tx.now) && secretsOf(stored.lease.audience).includes(secret_ref))
-          tx.put(leases, { ...stored, revoked: true })
-      }
+      const all = leases.ids('expiry', group).flatMap((id) => leases.find(id) ?? [])
+      const lent = all.filter((one) => isActive(one, tx.now) && secretsOf(one.lease.audience).includes(secret_ref))
+      for (const stored of lent) tx.put(leases, { ...stored, revoked: true })
     },
     revokeSubject(tx, subject_id) {
       const before = known(subject_id)
