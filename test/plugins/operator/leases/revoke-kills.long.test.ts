@@ -83,6 +83,7 @@ test('secrets-17, secrets-18, secrets-20: a kill behind the answer leaves a leas
   for (const token of alive.slice(-10)) t.true(await good(token))
   const { body } = await last.request('GET', '/v1/runtime/secrets')
   for (const { slot_id, details } of body)
-    if (slot_id.startsWith('slot')) t.is(details.revoked_at_ms !== undefined, Number(slot_id.slice(4)) % 3 === 2, slot_id)
+    if (slot_id.startsWith('slot'))
+      t.is(details.revoked_at_ms !== undefined, Number(slot_id.slice(4)) % 3 === 2, slot_id)
   await last.kill('SIGKILL')
 })
