@@ -115,7 +115,10 @@ export interface IssuedLease {
 
 /** Leases, for plugins that start or serve what needs secrets for a short time. */
 export interface Leases {
-  /** Resolves when the lease is on disk. Throws `subject_revoked`, `secret_revoked` for a revoked secret, or what `SecretSlots` throws of the key. */
+  /**
+   * Resolves when the lease is on disk. Throws `subject_revoked`, `secret_revoked` of a secret that it would lend, or
+   * what `SecretSlots` throws of the key.
+   */
   issue(wish: LeaseWish): Promise<IssuedLease>
   /** The lease that a token stands for, if it can be used now. Ask at each use, and look at the audience. */
   check(token: string): Lease | undefined
