@@ -6,7 +6,7 @@ import type { StoredSlot } from './slots/record.js'
 const action =
   'Put the key with this id back as secrets/slots.key in the state root with mode 0600, or name its file with ' +
   '--secrets-key-file or --secrets-previous-key-file, and start again; what cannot come back is stored again with ' +
-  `${commandLine('holdfast', 'secrets', 'set', 'SECRET_REF')} --stdin.`
+  `${commandLine('secrets set', 'SECRET_REF')} --stdin.`
 
 export const keyWarnings = (
   keys: Pick<Keys, 'fault' | 'find'>,
