@@ -1,6 +1,6 @@
 /** What interceptors make of the steps of a run. Their rulings are journal entries, so that nobody is asked twice. */
 import type { JsonObject } from '../../../core/plugin.js'
-import type { Invocation, Moment, Ruling } from '../interception/contract.js'
+import { additionsOf, noteOf, strictest, type Invocation, type Moment, type Ruling } from '../interception/contract.js'
 import type { InterceptedNote } from '../sessions/contract.js'
 import type { ToolCallPart } from '../models/contract.js'
 import { callErrors } from '../runs/contract.js'
@@ -30,23 +30,6 @@ export const askAbout = async (
   return ruling === undefined || ruling.by.length === 0 ? undefined : ruling
 }
 
-/** The ruling as the journal keeps it; undefined if it changes nothing. */
-export const noteOf = (
-  event: Moment,
-  tool_call_id: string | undefined,
-  { by, block, permission, updated_input, updated_output, contexts = [] }: Ruling,
-): InterceptedNote | undefined => {
-  const changes: Partial<InterceptedNote> = {
-    ...(block !== undefined && { blocked: block }),
-    ...(permission !== undefined && { permission }),
-    ...(updated_input !== undefined && { input: updated_input }),
-    ...(updated_output !== undefined && { output_changed: true }),
-    ...(contexts.length > 0 && { contexts: [...contexts] }),
-  }
-  if (Object.keys(changes).length === 0) return undefined
-  return { event, by: [...by], ...(tool_call_id !== undefined && { tool_call_id }), ...changes }
-}
-
 /** A call with what was decided about it, and what interceptors had to do with that. */
 export interface Judged {
   readonly call: ToolCallPart
@@ -60,16 +43,23 @@ const callFacts = ({ id, name, input }: ToolCallPart): JsonObject => ({
   tool_call_id: id,
 })
 
-const blockedBy = ({ by, reason }: Ruling, why = reason): Verdict => ({
+const blockedBy = ({ by }: Ruling, reason: string): Verdict => ({
   type: 'settled',
   state: 'refused',
-  ...refused(callErrors.call_denied_by_hook({ details: { hook: by.join(', ') } }), {
-    ...(why !== undefined && { reason: why }),
-  }),
+  ...refused(callErrors.call_denied_by_hook({ details: { hook: by.at(-1) ?? '' } }), { reason }),
 })
 
-const noteTo = (notes: InterceptedNote[], note: InterceptedNote | undefined): void => {
-  if (note !== undefined) notes.push(note)
+const changedBy = (ruling: Ruling | undefined, call: ToolCallPart): ToolCallPart =>
+  ruling?.updated_input === undefined ? call : { ...call, input: ruling.updated_input }
+
+/** By what was said last, and how strict all of it is together. */
+const judgeBy = (execution: Execution, call: ToolCallPart, { place, said, ruling = said }: RuledPlace): Verdict =>
+  said.block === undefined ? judgeCall(execution, call, { ...place, ruling }) : blockedBy(said, said.block)
+
+interface RuledPlace {
+  readonly place: Place
+  readonly said: Ruling
+  readonly ruling?: Ruling
 }
 
 /**
@@ -77,28 +67,24 @@ const noteTo = (notes: InterceptedNote[], note: InterceptedNote | undefined): vo
  */
 export const judgeWatched = async (execution: Execution, call: ToolCallPart, place: Place): Promise<Judged> => {
   const plain = judgeCall(execution, call, place)
-  if (plain.type === 'settled' && plain.state === 'failed') return { call, verdict: plain, notes: [] }
   const notes: InterceptedNote[] = []
-  const about = (of: ToolCallPart) => () => ({ subject: of.name, payload: callFacts(of) })
-  const before = await askAbout(execution, 'pre_tool_use', about(call))
-  if (before !== undefined) noteTo(notes, noteOf('pre_tool_use', call.id, before))
-  if (before?.block !== undefined) return { call, verdict: blockedBy(before, before.block), notes }
-  const made = before?.updated_input === undefined ? call : { ...call, input: before.updated_input }
-  let verdict = before === undefined ? plain : judgeCall(execution, made, { ...place, ruling: before })
-  if (verdict.type === 'ask') {
-    const asked = await askAbout(execution, 'permission_request', about(made))
-    // The input stands by now: only whether it may be used is asked.
-    const ruling = asked === undefined ? undefined : Object.assign({}, asked, { updated_input: undefined })
-    if (ruling !== undefined) noteTo(notes, noteOf('permission_request', call.id, ruling))
-    if (ruling?.block !== undefined) return { call: made, verdict: blockedBy(ruling, ruling.block), notes }
-    if (ruling !== undefined) verdict = judgeCall(execution, made, { ...place, ruling })
+  if (plain.type === 'settled' && plain.state === 'failed') return { call, verdict: plain, notes }
+  const ask = async (event: Moment, about: ToolCallPart): Promise<Ruling | undefined> => {
+    const ruling = await askAbout(execution, event, () => ({ subject: about.name, payload: callFacts(about) }))
+    const note = ruling && noteOf(event, call.id, event === 'permission_denied' ? additionsOf(ruling) : ruling)
+    if (note !== undefined) notes.push(note)
+    return ruling
   }
-  if (verdict.type === 'settled' && verdict.state === 'refused') {
-    const denied = await askAbout(execution, 'permission_denied', about(made))
-    const { contexts = [], by = [] } = denied ?? {}
-    if (contexts.length > 0)
-      notes.push({ event: 'permission_denied', by: [...by], tool_call_id: call.id, contexts: [...contexts] })
+  const before = await ask('pre_tool_use', call)
+  let made = changedBy(before, call)
+  let verdict = before === undefined ? plain : judgeBy(execution, made, { place, said: before })
+  const asked = verdict.type === 'ask' ? await ask('permission_request', made) : undefined
+  if (asked !== undefined) {
+    made = changedBy(asked, made)
+    const ruling = before === undefined ? asked : strictest(before, asked)
+    verdict = judgeBy(execution, made, { place, said: asked, ruling })
   }
+  if (verdict.type === 'settled' && verdict.state === 'refused') await ask('permission_denied', made)
   return { call: made, verdict, notes }
 }
 

@@ -25,4 +25,4 @@ export const createStepMetrics = (): { readonly observer: RunObserver; readonly 
     },
   }
 }
-const answered: ReadonlySet<string> = new Set(['stop', 'tool_calls', 'length', 'result'])
+const answered: ReadonlySet<string> = new Set(['stop', 'tool_calls', 'length', 'result', 'ask'])

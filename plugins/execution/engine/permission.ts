@@ -26,15 +26,25 @@ export interface Place {
 }
 
 /** Interceptors are stricter than the rules, or let pass what would ask; what is denied stays so. */
-const ruled = (decision: PermissionDecision, ruling: Place['ruling']): PermissionDecision => {
+const ruled = (
+  decision: PermissionDecision,
+  ruling: Place['ruling'],
+): PermissionDecision & { readonly hook?: string } => {
   const { permission, reason, by = [] } = ruling ?? {}
   if (permission === undefined || permission === decision.decision || decision.decision === 'deny') return decision
-  return Object.assign({}, decision, {
+  const { mode_effect, ...rest } = decision
+  const hook = by.join(', ')
+  return {
+    ...rest,
     decision: permission,
     approval_required: permission === 'ask',
-    reason: reason ?? `The hook ${by.join(', ')} says so.`,
-  })
+    reason: reason ?? `The hook ${hook} says so.`,
+    hook,
+  }
 }
+
+const denial = ({ hook }: { readonly hook?: string }): Problem =>
+  hook === undefined ? callErrors.call_denied_by_rule() : callErrors.call_denied_by_hook({ details: { hook } })
 
 /** Judges one call of a run. */
 export const judgeCall = (execution: Execution, call: ToolCallPart, { index, cut, ruling }: Place): Verdict => {
@@ -50,7 +60,7 @@ export const judgeCall = (execution: Execution, call: ToolCallPart, { index, cut
       return {
         type: 'settled',
         state: 'refused',
-        ...refused(callErrors.call_denied_by_rule(), decision.reason === undefined ? {} : { reason: decision.reason }),
+        ...refused(denial(decision), decision.reason === undefined ? {} : { reason: decision.reason }),
         audit: permissionAudit(named, decision),
       }
     case 'ask': {

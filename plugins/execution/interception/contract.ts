@@ -8,8 +8,10 @@ export { interceptionErrors } from './errors.js'
 export { moments } from './moments.js'
 /** One of `moments`, what is asked about it, and what is made of that. */
 export type { Invocation, Moment, Ruling } from './moments.js'
-/** Takes rulings of several that are asked one after the other together. */
-export { askInTurn } from './rulings.js'
+/** Takes rulings of several that are asked one after the other together, and those of two moments of one call. */
+export { askInTurn, strictest } from './rulings.js'
+/** Rulings as the journal keeps them. */
+export { additionsOf, noteOf } from './note.js'
 
 /** Looks at moments, and may stop or change what happens. */
 export interface Interceptor {

@@ -4,7 +4,8 @@ import type { Invocation, Ruling } from './moments.js'
 
 const strictness = { allow: 0, ask: 1, deny: 2 } as const
 
-const stricter = (one: Ruling, other: Ruling): Ruling =>
+/** Of two rulings the one that is stricter about permission; the first if they are equal. */
+export const strictest = (one: Ruling, other: Ruling): Ruling =>
   one.permission !== undefined &&
   (other.permission === undefined || strictness[one.permission] >= strictness[other.permission])
     ? one
@@ -12,7 +13,7 @@ const stricter = (one: Ruling, other: Ruling): Ruling =>
 
 /** Of two rulings, the second after the first. */
 const both = (first: Ruling, second: Ruling): Ruling => {
-  const { permission, reason } = stricter(first, second)
+  const { permission, reason } = strictest(first, second)
   const contexts = [...(first.contexts ?? []), ...(second.contexts ?? [])]
   return Object.assign(
     {},

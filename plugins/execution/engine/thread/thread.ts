@@ -26,12 +26,13 @@ export interface Thread {
   weighed: number
   /** Bytes of messages beyond which the oldest runs are left out. */
   readonly limit: number
-  /** Texts of accepted runs that have not started. */
-  readonly inputs: Map<string, string>
+  /** Texts of accepted runs that have not started: what was submitted, and what interceptors add. */
+  readonly inputs: Map<string, Texts>
   progress: Progress | undefined
-  /** Gives the text of a run that was accepted before the part of the journal that was read; undefined if it fell. */
-  readonly find: (run_id: string) => string | undefined
+  /** Gives the texts of a run that was accepted before the part of the journal that was read; undefined if it fell. */
+  readonly find: (run_id: string) => Texts | undefined
 }
+export type Texts = readonly string[]
 
 export const beginThread = (seq: number, find: Thread['find'], limit = Infinity): Thread => ({
   find,
@@ -64,7 +65,7 @@ export const foldEntry = (thread: Thread, seq: number, entry: JournalEntry): voi
     case 'audit':
       return setGrounds(thread, entry.audit.tool_call_id, groundsOf(entry.audit))
     case 'intercepted':
-      return foldIntercepted(thread, entry)
+      return entry.event === 'user_prompt_submit' ? foldPrompt(thread, entry) : foldIntercepted(thread, entry)
     case 'attempt':
     case 'fallback':
       if (thread.progress !== undefined) thread.progress.failed += 1
@@ -82,7 +83,7 @@ export const foldEntry = (thread: Thread, seq: number, entry: JournalEntry): voi
 /** About the bytes that a thread keeps in memory: its messages, what surrounds them, and texts that wait. */
 export const weightOf = ({ messages, weighed, starts, inputs }: Thread): number => {
   let bytes = threadBytes + messages.length * messageBytes + weighed - (starts[0]?.before ?? 0)
-  for (const text of inputs.values()) bytes += text.length
+  for (const texts of inputs.values()) for (const text of texts) bytes += text.length
   return bytes
 }
 const threadBytes = 2_000
@@ -98,7 +99,7 @@ const push = (thread: Thread, message: ModelMessage): void => {
 const foldEvent = (thread: Thread, run_id: string, event: RunEvent): void => {
   switch (event.type) {
     case 'accepted':
-      thread.inputs.set(run_id, event.content)
+      thread.inputs.set(run_id, [event.content])
       return
     case 'started':
       return foldStart(thread, run_id)
@@ -143,11 +144,11 @@ const foldEvent = (thread: Thread, run_id: string, event: RunEvent): void => {
 /** Of a run that fell in part, the rest is left out too. */
 const foldStart = (thread: Thread, run_id: string): void => {
   endProgress(thread)
-  const text = thread.inputs.get(run_id) ?? thread.find(run_id)
-  if (text === undefined) return
+  const texts = thread.inputs.get(run_id) ?? thread.find(run_id)
+  if (texts === undefined) return
   thread.progress = beginProgress(run_id)
   thread.starts.push({ seq: thread.seq, at: thread.messages.length, before: thread.weighed })
-  push(thread, { role: 'user', content: [{ type: 'text', text }] })
+  push(thread, { role: 'user', content: texts.map((text) => ({ type: 'text', text })) })
   thread.inputs.delete(run_id)
 }
 
@@ -183,6 +184,17 @@ const intended = ({ state, input }: Call): Call['state'] => ({
 const setGrounds = (thread: Thread, tool_call_id: string | undefined, grounds: ActionGrounds): void => {
   const call = thread.progress?.calls.find(({ part }) => part.id === tool_call_id)
   if (call !== undefined) call.grounds = grounds
+}
+
+/** What a run is told, once interceptors have seen it: `texts` are what was submitted. */
+export const toldAfter = (texts: Texts, { input, contexts = [] }: InterceptedNote): Texts => [
+  ...(typeof input === 'string' ? [input] : texts),
+  ...contexts,
+]
+
+const foldPrompt = ({ inputs }: Thread, entry: InterceptedNote & { readonly run_id: string }): void => {
+  const texts = inputs.get(entry.run_id)
+  if (texts !== undefined) inputs.set(entry.run_id, toldAfter(texts, entry))
 }
 
 /** An input that changes after its approval no longer has the digest that was approved: the call is not made. */

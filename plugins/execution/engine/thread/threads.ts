@@ -1,7 +1,7 @@
 /** Threads of the sessions that were active lately. A thread that is not here is folded anew from the journal. */
 import { createPause, type Collection, type CollectionSpec, type Tx } from '../../../../core/plugin.js'
-import { type RunRecord, entryAt, type RunStore } from '../../runs/contract.js'
-import { beginThread, foldEntry, weightOf, type Thread } from './thread.js'
+import { entryAt, type RunRecord, type RunStore } from '../../runs/contract.js'
+import { beginThread, foldEntry, toldAfter, weightOf, type Texts, type Thread } from './thread.js'
 
 /** Entries that are folded before others get their turn. */
 const chunk = 500
@@ -40,11 +40,14 @@ interface ThreadParts {
 export const createThreads = (store: RunStore, { resting_bytes, max_bytes, starts }: ThreadParts): Threads => {
   const inUse = new Map<string, Thread>()
   const resting = createResting(resting_bytes)
-  const input = (run_id: string): string | undefined => {
+  const input = (run_id: string): Texts | undefined => {
     const run = store.runs.find(run_id)
     if (run === undefined) return undefined
-    const entry = entryAt(store, run.session_id, run.first)
-    return entry?.type === 'event' && entry.event.type === 'accepted' ? entry.event.content : ''
+    const { session_id, first } = run
+    const [accepted, next] = [first, first + 1].map((seq) => entryAt(store, session_id, seq))
+    if (accepted?.type !== 'event' || accepted.event.type !== 'accepted') return ['']
+    const texts = [accepted.event.content]
+    return next?.type === 'intercepted' && next.run_id === run_id ? toldAfter(texts, next) : texts
   }
   const take = (session_id: string): Thread => {
     const thread =

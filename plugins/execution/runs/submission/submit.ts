@@ -1,9 +1,9 @@
 /** Accepting a run: checked, pinned to a route, and durable before anyone is told. */
 import { idempotencyErrors, Problem, type JsonObject, type Tx } from '../../../../core/plugin.js'
 import { deliveryErrors, type ReplyHandle } from '../../deliveries/contract.js'
-import { interceptionErrors } from '../../interception/contract.js'
+import { additionsOf, interceptionErrors, noteOf } from '../../interception/contract.js'
 import { modelErrors } from '../../models/contract.js'
-import { sessionErrors } from '../../sessions/contract.js'
+import { sessionErrors, type InterceptedNote } from '../../sessions/contract.js'
 import type { RunRecord } from '../record/run-record.js'
 import type { RunView } from '../views/run-view.js'
 import { checkRequirements } from '../lifecycle/completion-checks.js'
@@ -70,16 +70,16 @@ export const submitRun = async (context: ControlContext, submission: Submission)
 const never = new AbortController().signal
 
 /**
- * What interceptors add to what a run is told. Throws `hook_blocked`. A repeated submission, and one that cannot be
+ * What interceptors make of what a run is told. Throws `hook_blocked`. A repeated submission, and one that cannot be
  * accepted anyway, is not shown to them.
  */
-const askPrompt = async (context: ControlContext, submission: Submission): Promise<readonly string[]> => {
+const askPrompt = async (context: ControlContext, submission: Submission): Promise<InterceptedNote | undefined> => {
   const interception = context.interception()
   const { session_id, input, kind = 'input' } = submission
-  if (interception?.wants('user_prompt_submit') !== true || kind !== 'input') return []
+  if (interception?.wants('user_prompt_submit') !== true || kind !== 'input') return undefined
   const admitted = admit(context, submission)
-  if ('known' in admitted) return []
-  const { block, by, contexts } = await interception.ask(
+  if ('known' in admitted) return undefined
+  const ruling = await interception.ask(
     {
       event: 'user_prompt_submit',
       session_id,
@@ -88,20 +88,21 @@ const askPrompt = async (context: ControlContext, submission: Submission): Promi
     },
     never,
   )
+  const { block, by, updated_input } = ruling
   if (block !== undefined) throw interceptionErrors.hook_blocked({ details: { hook: by.at(-1) ?? '', reason: block } })
-  return contexts ?? []
+  return noteOf('user_prompt_submit', undefined, typeof updated_input === 'string' ? ruling : additionsOf(ruling))
 }
 
 /** Synchronous up to its commit, so that of two equal submissions the second sees the receipt of the first. */
 const acceptRun = async (
   context: ControlContext,
   submission: Submission,
-  contexts: readonly string[],
+  intercepted: InterceptedNote | undefined,
 ): Promise<Submitted> => {
   const admitted = admit(context, submission)
   if ('known' in admitted) return { run: admitted.known }
   return context.store.state.commit((tx) => {
-    const run = enter(context, tx, { ...admitted, contexts })
+    const run = enter(context, tx, { ...admitted, intercepted })
     return { run, seen: viewRun(context.store, run) }
   })
 }
@@ -118,8 +119,8 @@ export const admitRun = (context: ControlContext, submission: Submission): ((tx:
 interface Admitted {
   readonly submission: Submission
   readonly text: string
-  /** What interceptors add to the text. */
-  readonly contexts?: readonly string[]
+  /** What interceptors made of the text. */
+  readonly intercepted?: InterceptedNote | undefined
   readonly agent_id: string
   readonly route: RouteChoice
   readonly reply_targets: readonly ReplyHandle[] | undefined
@@ -153,11 +154,10 @@ const admit = (context: ControlContext, submission: Submission): Admitted | { re
 /** Writes a run that was admitted. It is executed when that is durable. */
 const enter = (context: ControlContext, tx: Tx, admitted: Admitted): RunRecord => {
   const { store, executor } = context
-  const { submission, route, keys, queued, starts } = admitted
-  const text = [admitted.text, ...(admitted.contexts ?? [])].join('\n\n')
+  const { submission, text, intercepted, route, keys, queued, starts } = admitted
   const { session_id, input, receipt } = submission
   const edit = editRun(context, tx, recordOf(context, tx, admitted))
-  accept(edit, input, { text, position: queued + 1, generation: route.generation })
+  accept(edit, input, { text, intercepted, position: queued + 1, generation: route.generation })
   if (keys !== undefined) bind(store, tx, { keys, session_id })
   if (starts) edit.step({ to: 'running' }, { type: 'started' })
   recordReceipt(store, tx, { receipt, run_id: edit.run.run_id })
@@ -189,17 +189,23 @@ const queueOf = ({ store }: ControlContext, session_id: string): { busy: boolean
 
 interface Accepted {
   readonly text: string
+  readonly intercepted: InterceptedNote | undefined
   readonly position: number
   readonly generation: JsonObject | undefined
 }
 
-const accept = (edit: RunEdit, { metadata }: SubmitInputRequest, { text, position, generation }: Accepted): void => {
+const accept = (
+  edit: RunEdit,
+  { metadata }: SubmitInputRequest,
+  { text, intercepted, position, generation }: Accepted,
+): void => {
   edit.event({
     type: 'accepted',
     content: text,
     ...(metadata !== undefined && { metadata }),
     ...(generation !== undefined && { generation }),
   })
+  if (intercepted !== undefined) edit.note({ type: 'intercepted', ...intercepted })
   edit.enqueue(position)
 }
 

@@ -157,6 +157,39 @@ test('hooks-4: permissions of interceptors: deny and ask are stricter than the r
   t.deepEqual((await asking.notes()).at(-1).contexts, ['ask somebody else'])
 })
 
+test('hooks-4: whoever adds something to a request for permission, or allows it, does not lift what another asks for', async (t) => {
+  const { rules, run, request, calls } = await daemonWith(t, 'allow')
+  rules.pre_tool_use = () => ({ permission: 'ask', reason: 'look first' })
+  for (const ruling of [{ contexts: ['ticket 12'] }, { reason: 'fyi' }, { permission: 'allow' }] as const) {
+    rules.permission_request = () => ruling
+    const { run_id, status } = await run(call, 'waiting_for_approval', 'completed', 'failed')
+    t.is(status, 'waiting_for_approval')
+    await request('POST', `/v1/runs/${run_id}/cancel`)
+  }
+  t.deepEqual(calls, [])
+})
+
+test('hooks-3, hooks-4: the input that whoever is asked for permission gives is what is judged, and what is called', async (t) => {
+  const { rules, run, calls, notes } = await daemonWith(t, 'ask')
+  rules.permission_request = () => ({ permission: 'allow', updated_input: { text: 'safe' } })
+  t.is((await run(call)).status, 'completed')
+  t.deepEqual(calls, [{ text: 'safe' }])
+  t.like((await notes())[0], { event: 'permission_request', permission: 'allow', input: { text: 'safe' } })
+})
+
+test('hooks-4: a call that an interceptor denies or blocks is told as denied, in its name', async (t) => {
+  const { rules, run, outcomes, seen } = await daemonWith(t, 'allow')
+  rules.permission_denied = () => undefined
+  for (const ruling of [{ permission: 'deny', reason: 'never' }, { block: 'never' }] as const) {
+    rules.pre_tool_use = () => ruling
+    await run(call)
+    const { error } = (await outcomes()).at(-1).output
+    t.like(error, { code: 'call_denied_by_hook', reason: 'never' })
+    t.regex(error.message, /watcher/u)
+    t.is(seen.at(-1)?.event, 'permission_denied')
+  }
+})
+
 test('hooks-5: an output is changed or withheld before the model reads it; what is added stands after all results', async (t) => {
   const { rules, run, outcomes, seen, journal } = await daemonWith(t)
   rules.post_tool_use = () => ({ updated_output: { text: 'hidden' }, contexts: ['mind the gap'] })
@@ -187,7 +220,7 @@ test('hooks-7: an end is held up with a reason that the model reads, three times
 })
 
 test('hooks-8: what a run is told is refused with 403 and leaves nothing behind, or is added to', async (t) => {
-  const { rules, request, journal, run } = await daemonWith(t)
+  const { rules, request, journal, notes, run } = await daemonWith(t)
   rules.user_prompt_submit = ({ payload }) =>
     String(payload['prompt']).includes('bad') ? { block: 'no such words' } : { contexts: ['It is Monday.'] }
   const refused = await request('POST', '/v1/sessions/s1/runs', { content: 'bad' })
@@ -196,7 +229,29 @@ test('hooks-8: what a run is told is refused with 403 and leaves nothing behind,
   t.deepEqual((await request('GET', '/v1/runs')).body, [])
   const done = await run('Good')
   t.is(done.request?.text_preview ?? done.text_preview ?? 'Good', 'Good')
-  t.true((await journal()).some(({ entry }) => entry.event?.content === 'Good\n\nIt is Monday.'))
+  t.true((await journal()).some(({ entry }) => entry.event?.content === 'Good'))
+  t.like((await notes())[0], { event: 'user_prompt_submit', by: ['watcher'], contexts: ['It is Monday.'] })
+})
+
+test('hooks-8: the model reads what a run is told in place of what was submitted, and what is added, also when it had to wait', async (t) => {
+  const root = await freshRoot()
+  t.teardown(() => rm(root, { recursive: true, force: true }))
+  const first = await daemonWith(t, 'ask', root)
+  first.rules.user_prompt_submit = ({ payload }) =>
+    payload['prompt'] === 'Good' ? { updated_input: 'Better', contexts: ['It is Monday.'] } : undefined
+  const blocking = await submit(first, 's1', call)
+  await until(first, blocking.run_id, 'waiting_for_approval')
+  const { run_id } = await submit(first, 's1', 'Good')
+  await first.stop()
+  const second = await daemonWith(t, 'ask', root)
+  await second.request('POST', `/v1/runs/${blocking.run_id}/cancel`)
+  await until(second, run_id, 'completed', 'failed')
+  const said = (await second.journal()).findLast(({ entry }) => entry.event?.type === 'output').entry.event.output
+    .content
+  t.regex(said, /Better/u)
+  t.regex(said, /It is Monday\./u)
+  t.notRegex(said, /Good/u)
+  t.deepEqual(second.seen, [])
 })
 
 test('hooks-9: a change of a setting is refused with 409, unless hooks are skipped', async (t) => {
