@@ -1,9 +1,9 @@
 /** What interceptors make of the steps of a run. Their rulings are journal entries, so that nobody is asked twice. */
 import type { JsonObject } from '../../../core/plugin.js'
-import { additionsOf, noteOf, strictest, type Invocation, type Moment, type Ruling } from '../interception/contract.js'
+import { strictest, type Invocation, type Moment, type Ruling } from '../interception/contract.js'
 import type { InterceptedNote } from '../sessions/contract.js'
 import type { ToolCallPart } from '../models/contract.js'
-import { callErrors } from '../runs/contract.js'
+import { additionsOf, callErrors, noteOf } from '../runs/contract.js'
 import type { Execution } from './execution.js'
 import { judgeCall, refused, type Place, type Verdict } from './permission.js'
 import type { Invoked, Ready } from './tool-call.js'

@@ -32,7 +32,7 @@ const ruled = (
 ): PermissionDecision & { readonly hook?: string } => {
   const { permission, reason, by = [] } = ruling ?? {}
   if (permission === undefined || permission === decision.decision || decision.decision === 'deny') return decision
-  const { mode_effect: _effect, ...rest } = decision
+  const { mode_effect: _, ...rest } = decision
   const hook = by.join(', ')
   return {
     ...rest,

@@ -10,8 +10,6 @@ export { moments } from './moments.js'
 export type { Invocation, Moment, Ruling } from './moments.js'
 /** Takes rulings of several that are asked one after the other together, and those of two moments of one call. */
 export { askInTurn, strictest } from './rulings.js'
-/** Rulings as the journal keeps them. */
-export { additionsOf, noteOf } from './note.js'
 
 /** Looks at moments, and may stop or change what happens. */
 export interface Interceptor {

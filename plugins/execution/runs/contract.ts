@@ -37,6 +37,8 @@ export type { ReservedKey } from './record/origin.js'
 export type { ReceiptKey } from './record/receipts.js'
 /** Reads one entry of a journal, or all of a run. */
 export { entryAt, ownEntries } from './record/store.js'
+/** Rulings of interceptors as the journal keeps them. */
+export { additionsOf, noteOf } from './record/intercepted.js'
 /** Where runs and their journals are. */
 export type { RunStore } from './record/store.js'
 

@@ -1,9 +1,10 @@
 /** Accepting a run: checked, pinned to a route, and durable before anyone is told. */
 import { idempotencyErrors, Problem, type JsonObject, type Tx } from '../../../../core/plugin.js'
 import { deliveryErrors, type ReplyHandle } from '../../deliveries/contract.js'
-import { additionsOf, interceptionErrors, noteOf } from '../../interception/contract.js'
+import { interceptionErrors } from '../../interception/contract.js'
 import { modelErrors } from '../../models/contract.js'
 import { sessionErrors, type InterceptedNote } from '../../sessions/contract.js'
+import { additionsOf, noteOf } from '../record/intercepted.js'
 import type { RunRecord } from '../record/run-record.js'
 import type { RunView } from '../views/run-view.js'
 import { checkRequirements } from '../lifecycle/completion-checks.js'

@@ -1,6 +1,6 @@
 /** Rulings as the journal keeps them. */
-import type { InterceptedNote } from '../sessions/contract.js'
-import type { Moment, Ruling } from './moments.js'
+import type { InterceptedNote } from '../../sessions/contract.js'
+import type { Moment, Ruling } from '../../interception/contract.js'
 
 /** The ruling as the journal keeps it; undefined if it changes nothing. */
 export const noteOf = (
