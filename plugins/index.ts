@@ -91,6 +91,18 @@ export const shipped: readonly ShippedPlugin[] = [
     commands: () => import('./execution/memory/commands.js'),
   },
   {
+    id: 'goals',
+    required: false,
+    load: () => import('./coordination/goals/plugin.js'),
+    commands: () => import('./coordination/goals/commands.js'),
+  },
+  {
+    id: 'learnings',
+    required: false,
+    load: () => import('./coordination/learnings/plugin.js'),
+    commands: () => import('./coordination/learnings/commands.js'),
+  },
+  {
     id: 'schedules',
     required: false,
     load: () => import('./execution/schedules/plugin.js'),

@@ -56,6 +56,7 @@ const firstLife = async (daemon: SpawnedDaemon): Promise<void> => {
     cadence: { type: 'cron', expression: '0 7 1 1 *', timezone: 'Europe/Berlin' },
     request: { content: 'What is to be done this year?' },
   })
+  await post(daemon, '/v1/sessions/garden/goal', { objective: 'Every bed has a plan.', status: 'paused' })
   await post(daemon, '/v1/runtime/system-prompt', { settings: { append_prompt: 'Name plants in Latin too.' } })
   await backgroundTask(daemon)
   await deliveredOutput(daemon)

@@ -13,7 +13,15 @@ export { RunMemoryPolicy } from './recording/policy.js'
 /** A run that is remembered. */
 export { RunMemory } from './recording/store.js'
 /** What other plugins bring: learnings, where they belong, and skills. */
-export { LearnedEntry, LearningScope, scopeKinds, skillFields, SkillSummary } from './sources/learning.js'
+export {
+  LearnedEntry,
+  learningKinds,
+  LearningScope,
+  scopeKinds,
+  sensitivities,
+  skillFields,
+  SkillSummary,
+} from './sources/learning.js'
 /** The same as their plugins keep them. */
 export type { LearningItem, SkillItem } from './sources/learning.js'
 /** Who brings them. */

@@ -1,22 +1,39 @@
 /** Books what model calls used. */
 import { createCount, type Metric, type Tx } from '../../../core/plugin.js'
 import type { Budgets } from './budgets.js'
-import { countCall, type UsageBooks, type UsageSums } from './contract.js'
+import { countCall, type UsageLimit, type UsageBooks, type UsageSums } from './contract.js'
 import type { Days } from './days.js'
 import { costOf, type Prices } from './prices.js'
-import { withCall, withSessionCall, type UsageStore } from './store.js'
+import { sessionTotal, withCall, withSessionCall, type UsageStore } from './store.js'
 
 export interface BookParts {
   readonly store: UsageStore
   readonly prices: Prices
   readonly days: Days
   readonly budgets: Budgets
+  /** Those of other plugins. */
+  readonly limits: () => readonly UsageLimit[]
 }
 
-export const createBooks = ({ store, prices, days, budgets }: BookParts): UsageBooks & { metrics: Metric[] } => {
+export const createBooks = ({
+  store,
+  prices,
+  days,
+  budgets,
+  limits,
+}: BookParts): UsageBooks & { metrics: Metric[] } => {
   const measured = createUsageMetrics()
   return {
-    refusal: budgets.refusal,
+    used: (session_id) => sessionTotal(store, session_id),
+    refusal(spender) {
+      const own = budgets.refusal(spender)
+      if (own !== undefined) return own
+      for (const limit of limits()) {
+        const refused = limit.refusal(spender)
+        if (refused !== undefined) return refused
+      }
+      return undefined
+    },
     metrics: measured.metrics,
     book(tx: Tx, { session_id, route, model, usage }) {
       const counted = countCall(usage)

@@ -1,5 +1,14 @@
 /** What model calls used and cost. Rules: docs/rules/usage.md. */
-import { defineToken, doc, integer, optional, type Token, type Tx } from '../../../core/plugin.js'
+import {
+  definePoint,
+  defineToken,
+  doc,
+  integer,
+  optional,
+  type Point,
+  type Token,
+  type Tx,
+} from '../../../core/plugin.js'
 import type { Usage } from '../../execution/models/contract.js'
 
 /** What calls used together. Tokens from a cache are of the input, those of thoughts are of the output. */
@@ -68,15 +77,27 @@ export interface Booked {
 /** What is to be asked for more. */
 export interface Spender {
   readonly session_id: string
+  readonly run_id?: string | undefined
   /** Of the run so far. */
   readonly usage?: UsageSums | undefined
 }
+
+/** May stop a run before its next model call, beside the budgets of the configuration. */
+export interface UsageLimit {
+  readonly id: string
+  /** As `UsageBooks.refusal`, with a code of its own. Must be fast and must not throw: asked before every call. */
+  refusal(spender: Spender): string | undefined
+}
+/** Everything that limits what runs may use. */
+export const UsageLimits: Point<UsageLimit> = definePoint<UsageLimit>('usage-limits@1', ({ id }) => id)
 
 /** Keeps what is used, and says when it is enough. */
 export interface UsageBooks {
   /** Adds a call to the sums of its session and day, in the commit that adds it to its run. */
   book(tx: Tx, call: EndedCall): Booked
-  /** Why no further call may be made: `budget_exhausted`, a colon and a sentence. Undefined if it may. */
+  /** What a session has used, on all its days: exact, with what waits for the disk. */
+  used(session_id: string): UsageSums
+  /** Why no further call may be made: a code, a colon and a sentence. Undefined if it may. */
   refusal(spender: Spender): string | undefined
 }
 export const UsageBooks: Token<UsageBooks> = defineToken<UsageBooks>('usage@1')

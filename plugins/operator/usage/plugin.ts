@@ -3,7 +3,7 @@ import { StatusSections } from '../status/contract.js'
 import { createBooks } from './books.js'
 import { createBudgets, limitsOf } from './budgets.js'
 import { usageConfig, usageFlags } from './config.js'
-import { UsageBooks } from './contract.js'
+import { UsageLimits, UsageBooks } from './contract.js'
 import { createDays } from './days.js'
 import { createPrices } from './prices.js'
 import { usageRoute } from './routes.js'
@@ -24,7 +24,7 @@ export default definePlugin({
     const [prices, days, limits] = [createPrices(config), createDays(config.day_zone), limitsOf(config)]
     const priced = config.prices.length > 0
     const budgets = createBudgets({ store, days, clock, limits, priced })
-    const books = createBooks({ store, prices, days, budgets })
+    const books = createBooks({ store, prices, days, budgets, limits: ctx.view(UsageLimits) })
     ctx.provide(UsageBooks, books)
     ctx.routes(usageRoute(store))
     ctx.contribute(Metrics, ...books.metrics)

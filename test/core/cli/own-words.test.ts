@@ -127,6 +127,9 @@ const constant = new Set([
   'tasks output: query.wait',
   'questions answer: body.resolution.request_id',
   'secrets set: body.state.value',
+  'goals pause: body.status',
+  'goals resume: body.status',
+  'goals complete: body.status',
 ])
 const examples: Readonly<Record<string, string>> = { at: '17:30', every: '5m', option: '1' }
 

@@ -19,7 +19,10 @@ export const LearningScope = named('LearningScope', object({ kind: enums(scopeKi
 /** The value form of `LearningScope`. */
 export type LearningScope = Infer<typeof LearningScope>
 
-const learningKinds = ['run_summary', 'fact', 'preference', 'decision', 'procedure'] as const
+/** What a learning can be. */
+export const learningKinds = ['run_summary', 'fact', 'preference', 'decision', 'procedure'] as const
+/** A sensitive one is shown to nobody by itself. */
+export const sensitivities = ['scoped', 'sensitive'] as const
 export const publishTiers = ['provisional', 'active'] as const
 export const verificationStatuses = ['unverified', 'pending', 'verified', 'failed'] as const
 export const learningStatuses = ['provisional', 'active', 'superseded', 'revoked'] as const
@@ -32,7 +35,7 @@ export interface LearningItem {
   readonly learning_id: string
   readonly scope: LearningScope
   readonly kind: (typeof learningKinds)[number]
-  readonly sensitivity: 'scoped' | 'sensitive'
+  readonly sensitivity: (typeof sensitivities)[number]
   readonly content: string
   readonly published_at_ms: number
   readonly expires_at_ms?: number

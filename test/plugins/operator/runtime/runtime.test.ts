@@ -18,6 +18,7 @@ test('models-1, runtime-3: GET /v1/runtime shows routes with flat capability fla
     'debug_level',
     'default_route',
     'hooks',
+    'learning_policy',
     'model',
     'permission_mode',
     'provider',

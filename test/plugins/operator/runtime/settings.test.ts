@@ -13,6 +13,7 @@ const changes: readonly (readonly [path: string, body: object, shown: object])[]
   ['tool-limits', { limits: { max_parallel_tools: 3 } }, { tool_runtime_limits: { max_parallel_tools: 3 } }],
   ['system-prompt', { settings: { language: 'Dutch' } }, { system_prompt: { language: 'Dutch' } }],
   ['run-memory-policy', { policy: { enabled: false } }, { run_memory_policy: { enabled: false, redact_pii: true } }],
+  ['learning-policy', { policy: { mode: 'enabled' } }, { learning_policy: { mode: 'enabled' } }],
   ['debug-level', { level: 'redacted' }, { debug_level: 'redacted' }],
 ]
 

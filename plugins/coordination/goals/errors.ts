@@ -1,0 +1,35 @@
+import { defineErrors } from '../../../core/plugin.js'
+
+/** Problems of goals. */
+export const goalErrors = defineErrors({
+  goal_not_found: {
+    status: 404,
+    domain: 'goals',
+    detail: 'The session {session_id} has no goal.',
+    action: 'Set one with POST /v1/sessions/{session_id}/goal.',
+  },
+  goal_already_exists: {
+    status: 409,
+    domain: 'goals',
+    detail: 'The session {session_id} has a goal that is not complete.',
+    action: 'Change it with PATCH /v1/sessions/{session_id}/goal, or clear it with DELETE first.',
+  },
+  goal_conflict: {
+    status: 409,
+    domain: 'goals',
+    detail: 'The goal is {goal_id} in version {version}, not the one that was expected.',
+    action: 'Read GET /v1/sessions/{session_id}/goal, look at what has changed, and ask again.',
+  },
+  goal_session_not_idle: {
+    status: 409,
+    domain: 'goals',
+    detail: 'The session {session_id} has a run that is not over.',
+    action: 'Wait for the end of the run, or ask without require_no_active_runs.',
+  },
+  goal_invalid_request: {
+    status: 400,
+    domain: 'goals',
+    detail: 'This cannot be done with the goal: {reason}',
+    action: 'Correct what is named.',
+  },
+})

@@ -1,0 +1,319 @@
+/** What a session works towards by itself, and when that ends. */
+import test, { type ExecutionContext } from 'ava'
+import type { JsonObject } from '../../../../core/plugin.js'
+import type { ModelEvent } from '../../../../plugins/execution/models/contract.js'
+import { createCommandLine } from '../../../support/command-line.js'
+import { startTestDaemon, type Reachable } from '../../../support/daemon.js'
+import { freshRoot } from '../../../support/folders.js'
+import { codeOf, openSession, submit, until } from '../../../support/runs.js'
+import { callTool, done, fails, scriptedProvider, text, type Play } from '../../../support/scripted-provider.js'
+import { openStream } from '../../../support/sse.js'
+
+const path = '/v1/sessions/s1/goal'
+const says = (said = 'done'): ModelEvent[] => [text(said), done()]
+const calls = (name: string, input: JsonObject = {}, n = 1): ModelEvent[] => [
+  callTool(`${name}_${n}`, name, input),
+  done('tool_calls'),
+]
+const objective = 'All links lead somewhere.'
+
+const start = async (t: ExecutionContext, play: Play, config: JsonObject = {}, more = {}) => {
+  const model = scriptedProvider(play)
+  const daemon = await startTestDaemon(t, {
+    plugins: [model.plugin],
+    config: { ...model.config, ...config },
+    ...more,
+  })
+  await openSession(daemon)
+  return Object.assign(daemon, { asked: model.requests })
+}
+
+const goalOf = async ({ request }: Reachable): Promise<any> => (await request('GET', path)).body.goal
+/** In the order of their submission. */
+const runsOf = async ({ request }: Reachable): Promise<any[]> =>
+  (await request('GET', '/v1/runs')).body.toSorted((a: any, b: any) => (a.run_id < b.run_id ? -1 : 1))
+
+/** Reads the goal until it is in this state and no run is under way. */
+const until_ = async (daemon: Reachable, holds: (goal: any) => boolean): Promise<any> => {
+  for (let n = 0; n < 4_000; n += 1) {
+    const goal = await goalOf(daemon)
+    if (holds(goal)) return goal
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+  throw new Error(`the goal is ${JSON.stringify(await goalOf(daemon))}`)
+}
+const state =
+  (...statuses: string[]) =>
+  (goal: any): boolean =>
+    statuses.includes(goal?.status)
+const still = (daemon: Reachable) => until_(daemon, state('paused', 'budget_limited', 'complete'))
+const settled = async (daemon: Reachable): Promise<any[]> => {
+  for (const { run_id } of await runsOf(daemon)) await until(daemon, run_id, 'completed', 'failed', 'cancelled')
+  return runsOf(daemon)
+}
+
+test('goals-1, goals-4, goals-5: runs are made until the model says that the goal is complete', async (t) => {
+  const daemon = await start(t, (_, count) =>
+    count < 3 ? says(`step ${count}`) : count === 3 ? calls('update_goal', { status: 'complete' }) : says(),
+  )
+  t.deepEqual((await daemon.request('GET', '/v1/sessions/s1/goal')).body, {})
+  const set = await daemon.request('POST', '/v1/sessions/s1/goal', { objective, token_budget: 1_000 })
+  t.is(set.status, 200)
+  t.like(set.body.goal, { session_id: 's1', objective, status: 'active', token_budget: 1_000, definition_version: 1 })
+  const goal = await still(daemon)
+  const runs = await settled(daemon)
+  t.is(runs.length, 3)
+  for (const run of runs)
+    t.like(run, {
+      kind: 'input',
+      status: 'completed',
+      request: { source_kind: 'goal_continuation', source_plugin: 'goals' },
+    })
+  t.like(goal, {
+    status: 'complete',
+    turns: 3,
+    last_continuation_run_id: runs[2].run_id,
+    completed_by_run_id: runs[2].run_id,
+  })
+  t.regex(daemon.asked[0]?.system ?? '', /<goal>\nThis session works towards a goal\. Its objective:\nAll links/u)
+  t.notRegex(daemon.asked.at(-1)?.system ?? '', /<goal>/u)
+  t.true((await daemon.request('GET', path)).body.remaining_tokens < 1_000)
+})
+
+test('goals-2, goals-3: what cannot be done with a goal is refused by name and changes nothing', async (t) => {
+  const daemon = await start(t, () => says())
+  const { request } = daemon
+  const patch = (body: object) => request('PATCH', '/v1/sessions/s1/goal', body)
+  t.deepEqual(codeOf(await request('POST', '/v1/sessions/nobody/goal', { objective })), [404, 'session_not_found'])
+  t.deepEqual(codeOf(await request('GET', '/v1/sessions/nobody/goal')), [404, 'session_not_found'])
+  t.deepEqual(codeOf(await patch({ status: 'paused' })), [404, 'goal_not_found'])
+  t.deepEqual(codeOf(await request('POST', path, { objective: ' ' })), [400, 'bad_request'])
+  t.is((await request('POST', path, { objective, status: 'paused' })).status, 200)
+  const before = await goalOf(daemon)
+  const { goal_id, version } = before
+  t.deepEqual(codeOf(await request('POST', path, { objective: 'Another.' })), [409, 'goal_already_exists'])
+  t.deepEqual(codeOf(await patch({ status: 'active', expected_goal_id: 'goal_other' })), [409, 'goal_conflict'])
+  t.deepEqual(codeOf(await patch({ status: 'active', expected_version: version + 1 })), [409, 'goal_conflict'])
+  t.deepEqual(codeOf(await patch({})), [400, 'goal_invalid_request'])
+  t.deepEqual(codeOf(await patch({ token_budget: 5, clear_token_budget: true })), [400, 'goal_invalid_request'])
+  t.deepEqual(codeOf(await patch({ status: 'budget_limited' })), [400, 'bad_request'])
+  t.deepEqual(await goalOf(daemon), before)
+  const changed = await patch({ token_budget: 5, expected_goal_id: goal_id, expected_version: version })
+  t.like(changed.body, { goal: { token_budget: 5, version: 2, definition_version: 2 }, remaining_tokens: 5 })
+  t.is((await patch({ clear_token_budget: true })).body.remaining_tokens, undefined)
+  const put = await request('PUT', '/v1/sessions/s1/goal', { objective: 'Another.', status: 'paused' })
+  t.like(put.body.goal, { goal_id, objective: 'Another.', definition_version: 4 })
+  t.like((await patch({ status: 'complete' })).body.goal, { status: 'complete' })
+  t.deepEqual(codeOf(await patch({ status: 'active' })), [400, 'goal_invalid_request'])
+  t.deepEqual(codeOf(await patch({ objective })), [400, 'goal_invalid_request'])
+  t.not((await request('POST', path, { objective, status: 'paused' })).body.goal.goal_id, goal_id)
+  t.deepEqual((await request('DELETE', '/v1/sessions/s1/goal')).body, {})
+  t.is((await runsOf(daemon)).length, 0)
+})
+
+test('goals-2: with require_no_active_runs a goal changes only while no run is under way', async (t) => {
+  const daemon = await start(t, () =>
+    calls('ask_user_question', {
+      questions: [{ header: 'A', question: 'B?', options: [{ label: 'x' }, { label: 'y' }], multi_select: false }],
+    }),
+  )
+  await daemon.request('POST', path, { objective, status: 'paused' })
+  await until(daemon, (await submit(daemon, 's1', 'go')).run_id, 'waiting_for_user_question')
+  const change = { objective: 'Another.', require_no_active_runs: true }
+  t.deepEqual(codeOf(await daemon.request('PATCH', path, change)), [409, 'goal_session_not_idle'])
+  t.is((await daemon.request('PATCH', path, { ...change, require_no_active_runs: false })).status, 200)
+})
+
+test('goals-4: a model sets a goal once, and reads it', async (t) => {
+  const plays = [
+    calls('create_goal', { objective, token_budget: 500 }),
+    calls('create_goal', { objective }, 2),
+    calls('get_goal'),
+    calls('update_goal', { status: 'complete' }),
+    says(),
+  ]
+  const daemon = await start(t, (_, count) => plays[count - 1] ?? says())
+  const { run_id } = await submit(daemon, 's1', 'go')
+  await until(daemon, run_id, 'completed')
+  const results =
+    daemon.asked.at(-1)?.messages.flatMap(({ content }) => content.filter(({ type }) => type === 'tool_result')) ?? []
+  t.like(results[0], { is_error: false, output: { goal: { objective, created_by_run_id: run_id } } })
+  t.like(results[1], { is_error: true, output: { error: { code: 'goal_already_exists' } } })
+  t.like(results[2], { output: { goal: { token_budget: 500, status: 'active' } } })
+  t.like(await goalOf(daemon), { status: 'complete', completed_by_run_id: run_id, turns: 0 })
+  t.is((await runsOf(daemon)).length, 1)
+})
+
+test('goals-7, goals-8: a goal that never ends is paused at its bound, told with the command that has it go on', async (t) => {
+  const daemon = await start(t, () => says(), { goals: { max_turns: 3 } })
+  await daemon.request('POST', path, { objective })
+  t.like(await still(daemon), { status: 'paused', stop_code: 'goal_turns_exhausted', turns: 3 })
+  t.is((await settled(daemon)).length, 3)
+  const warning = async (): Promise<any> =>
+    (await daemon.request('GET', '/v1/status')).body.health.warnings.find(({ code }: any) => code === 'goal_stopped')
+  const { action, related_id } = await warning()
+  t.is(related_id, 's1')
+  t.regex(action, /holdfast goals resume s1/u)
+  const line = createCommandLine(daemon)
+  t.regex((await line('goals', 'resume', 's1')).out, /active/u)
+  await until_(daemon, ({ status, turns }) => status === 'paused' && turns === 3)
+  t.is((await settled(daemon)).length, 6)
+  await line('goals', 'clear', 's1')
+  t.is(await warning(), undefined)
+})
+
+test('goals-8: a run of it that fails or is cancelled pauses the goal, and it goes on only when told', async (t) => {
+  const daemon = await start(t, function* (_, count) {
+    yield* count === 1 ? [fails(false)] : count === 3 ? calls('update_goal', { status: 'complete' }) : says()
+  })
+  await daemon.request('POST', path, { objective })
+  t.like(await still(daemon), { status: 'paused', stop_code: 'run_failed', turns: 1 })
+  await until(daemon, (await submit(daemon, 's1', 'of a person')).run_id, 'completed')
+  t.is((await runsOf(daemon)).length, 2)
+  await daemon.request('PATCH', path, { status: 'active' })
+  t.like(await still(daemon), { status: 'complete' })
+  t.is((await goalOf(daemon)).stop_code, undefined)
+})
+
+test('goals-8: a cancelled run pauses the goal', async (t) => {
+  const daemon = await start(t, async function* (_, __, signal) {
+    await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+    yield {
+      type: 'done',
+      outcome: 'failed',
+      failure: { class: 'aborted', retryable: false, message: 'Aborted.' },
+    } as const
+  })
+  await daemon.request('POST', path, { objective })
+  const { last_continuation_run_id } = await until_(daemon, ({ turns }) => turns === 1)
+  await until(daemon, last_continuation_run_id, 'running')
+  await daemon.request('POST', `/v1/runs/${last_continuation_run_id}/cancel`)
+  t.like(await still(daemon), { status: 'paused', stop_code: 'run_cancelled' })
+})
+
+test('goals-11, goals-12: a used budget ends a run before its next call, and one last run says how far it is', async (t) => {
+  const used = { input_tokens: 60, output_tokens: 10 }
+  const daemon = await start(t, (_, count) => [
+    ...(count === 4 ? [text('half done')] : [callTool(`c${count}`, 'get_goal')]),
+    { type: 'done', outcome: count === 4 ? 'stop' : 'tool_calls', usage: used },
+  ])
+  await daemon.request('POST', path, { objective, token_budget: 200 })
+  const goal = await still(daemon)
+  const [first, last, ...others] = await settled(daemon)
+  t.deepEqual(others, [])
+  t.like(first, { status: 'failed' })
+  t.regex(first.error, /^goal_budget_exhausted: .*210 of 200 tokens/u)
+  t.like(last, { status: 'completed', request: { source_kind: 'goal_continuation' } })
+  t.regex(JSON.stringify(daemon.asked.at(-1)?.messages.at(-1)), /say in a few sentences/u)
+  t.like(goal, {
+    status: 'budget_limited',
+    stop_code: 'goal_budget_exhausted',
+    budget_limited_by_run_id: first.run_id,
+    budget_wrapup_run_id: last.run_id,
+    tokens_used: 210,
+    accounted_usage: { input_tokens: 180, output_tokens: 30 },
+  })
+  t.is((await goalOf(daemon)).tokens_used, 210, 'the last run is not counted')
+  t.deepEqual(codeOf(await daemon.request('PATCH', path, { status: 'active' })), [400, 'goal_invalid_request'])
+})
+
+test('goals-12: where a budget of the daemon is used up the goal is limited without a last run', async (t) => {
+  const daemon = await start(t, () => says(), { usage: { max_session_output_tokens: 2 } })
+  await daemon.request('POST', path, { objective })
+  t.like(await still(daemon), {
+    status: 'budget_limited',
+    stop_code: 'budget_exhausted',
+    budget_wrapup_run_id: undefined,
+  })
+  t.is((await settled(daemon)).length, 3)
+})
+
+test('goals-11: what is used while the goal is paused does not count', async (t) => {
+  const daemon = await start(t, () => says(), { goals: { max_turns: 2 } })
+  await until(daemon, (await submit(daemon, 's1', 'before')).run_id, 'completed')
+  await daemon.request('POST', path, { objective })
+  t.like(await still(daemon), { tokens_used: 4 })
+  await until(daemon, (await submit(daemon, 's1', 'between')).run_id, 'completed')
+  await daemon.request('PATCH', path, { status: 'active' })
+  await until_(daemon, ({ status, tokens_used }) => status === 'paused' && tokens_used === 8)
+  t.pass()
+})
+
+test('goals-5: what a person submits comes before the next run of the goal', async (t) => {
+  let release = (): void => {}
+  const held = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  const daemon = await start(t, async function* (_, count) {
+    if (count === 1) await held
+    yield* count === 3 ? calls('update_goal', { status: 'complete' }) : says()
+  })
+  await daemon.request('POST', path, { objective })
+  await until_(daemon, ({ turns }) => turns === 1)
+  const { run_id } = await submit(daemon, 's1', 'of a person')
+  release()
+  await still(daemon)
+  const runs = await settled(daemon)
+  t.deepEqual(
+    runs.map(({ request }) => request.source_kind),
+    ['goal_continuation', 'api', 'goal_continuation'],
+  )
+  t.is(runs[1].run_id, run_id)
+})
+
+test('goals-9: each change is told on the stream and stands in the metadata of the session', async (t) => {
+  const daemon = await start(t, (_, count) =>
+    count === 1 ? says() : calls('update_goal', { status: 'complete' }, count),
+  )
+  const stream = openStream({ port: Number(new URL(daemon.url).port), path: '/v1/sessions/s1/stream' })
+  await daemon.request('POST', path, { objective })
+  await still(daemon)
+  await settled(daemon)
+  const { body } = await daemon.request('GET', '/v1/sessions/s1/events')
+  t.like(body.session.metadata.session_goal, { objective, status: 'complete' })
+  await daemon.request('DELETE', path)
+  const told = () => stream.frames.filter(({ event }) => event === 'session_goal_updated')
+  while (told().at(-1)?.data.goal !== null) t.true(await stream.until(stream.frames.length + 1))
+  t.deepEqual(
+    told().map(({ data: { goal } }) => goal && [goal.status, goal.turns]),
+    [['active', 0], ['active', 1], ['active', 2], ['complete', 2], null],
+  )
+  stream.close()
+})
+
+test('goals-10: the end of a session ends its goal', async (t) => {
+  const daemon = await start(t, () => says(), { goals: { max_turns: 1 } })
+  await daemon.request('POST', path, { objective })
+  await still(daemon)
+  await daemon.request('POST', '/v1/sessions/s1/end')
+  await until_(daemon, (goal) => goal === undefined)
+  t.deepEqual(codeOf(await daemon.request('POST', path, { objective })).slice(1), ['session_ended'])
+})
+
+test('goals-6: a daemon that holds makes no run of a goal until it is released', async (t) => {
+  const root = await freshRoot()
+  const daemon = await start(
+    t,
+    (_, count) => calls('update_goal', { status: 'complete' }, count),
+    {},
+    { root, flags: { hold: true } },
+  )
+  await daemon.request('POST', path, { objective })
+  t.is((await runsOf(daemon)).length, 0)
+  await daemon.request('POST', '/v1/release')
+  t.like(await still(daemon), { status: 'complete' })
+})
+
+test('goals-1: the command line sets, shows, pauses and completes a goal', async (t) => {
+  const daemon = await start(t, () => says())
+  const line = createCommandLine(daemon)
+  t.regex((await line('goals', 'get', 's1')).out, /has no goal/u)
+  t.regex(
+    (await line('goals', 'set', 's1', objective, '--paused', '--token-budget', '77')).out,
+    /paused, 0 runs, 0 of 77/u,
+  )
+  t.like(await goalOf(daemon), { status: 'paused', token_budget: 77 })
+  t.regex((await line('goals', 'pause', 's1')).out, /paused/u)
+  t.regex((await line('goals', 'complete', 's1')).out, /complete/u)
+  t.not((await line('goals', 'resume', 's1', '--token-budget', 'many')).code, 0)
+})
