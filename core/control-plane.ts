@@ -26,7 +26,7 @@ export interface ControlPlaneOptions {
   readonly log: Log
   readonly clock: Clock
   readonly secrets: Secrets
-  readonly ready: () => boolean
+  readonly ready: NonNullable<ServerOptions['ready']>
   readonly audit: (record: AuthRecord) => void
   readonly onFault: ServerOptions['onFault']
 }

@@ -28,6 +28,7 @@ import { createIds, type IdSource } from './base/ids.js'
 import { keepAlive } from './base/keep-alive.js'
 import type { Log } from './base/text/log.js'
 import * as kit from './plugin.js'
+import { createReadyState } from './readiness.js'
 import type { ShippedPlugin } from './plugin/contract.js'
 import type { JsonObject } from './base/schema.js'
 import type { Secrets } from './base/text/secrets.js'
@@ -106,7 +107,16 @@ export const startDaemon = async (options: DaemonOptions): Promise<Daemon> => {
     const ids = createIds(clock)
     const processes = createProcesses({ ids, log })
     boot.own('processes', processes.close)
-    return await start({ ...options, patienceMs, clock, ids, boot, loader, processes, phase: 'starting' })
+    return await start({
+      ...options,
+      patienceMs,
+      clock,
+      ids,
+      boot,
+      loader,
+      processes,
+      phase: 'starting',
+    })
   } catch (error) {
     await boot.teardown()
     throw error
@@ -200,6 +210,7 @@ const assemble = (
   const { root } = lock
   const audit = createAudit({ state: opened.state, clock, log })
   boot.own('audit', audit.close)
+  const ready = createReadyState(() => context.phase === 'ready')
   const controlPlane = createControlPlane({
     settings,
     bus,
@@ -207,7 +218,7 @@ const assemble = (
     clock,
     secrets,
     audit: audit.record,
-    ready: () => context.phase === 'ready',
+    ready: ready.now,
     state: opened.state,
     onFault: ({ owner, route, error }) => host.fault(owner, `the route ${route}`, error),
   })
@@ -224,6 +235,7 @@ const assemble = (
     accessWarnings: controlPlane.warnings,
     findings,
     hold,
+    delayReady: ready.delay,
     retention: retention.get,
     host: () => host,
     metrics: () => [...own, ...controlPlane.server.metrics, ...opened.metrics()],

@@ -19,7 +19,6 @@ export const shipped: readonly ShippedPlugin[] = [
   { id: 'interception', required: true, load: () => import('./execution/interception/plugin.js') },
   { id: 'shell', required: false, load: () => import('./tools/shell/plugin.js') },
   { id: 'files', required: false, load: () => import('./tools/files/plugin.js') },
-  { id: 'mcp', required: false, load: () => import('./tools/mcp/plugin.js') },
   { id: 'http', required: false, load: () => import('./connectors/http/plugin.js') },
   { id: 'external-actions', required: true, load: () => import('./execution/external-actions/plugin.js') },
   {
@@ -107,6 +106,12 @@ export const shipped: readonly ShippedPlugin[] = [
     required: false,
     load: () => import('./execution/schedules/plugin.js'),
     commands: () => import('./execution/schedules/commands.js'),
+  },
+  {
+    id: 'mcp',
+    required: true,
+    load: () => import('./tools/mcp/plugin.js'),
+    commands: () => import('./tools/mcp/commands.js'),
   },
   { id: 'metrics', required: false, load: () => import('./operator/metrics/plugin.js') },
   { id: 'demo', required: false, load: () => import('./providers/demo/plugin.js') },

@@ -124,6 +124,11 @@ export interface HostView {
    * use what plugins have until it has ended.
    */
   whenActing(begin: () => () => void | Promise<void>): () => void | Promise<void>
+  /**
+   * Keeps `/readyz` from saying that the daemon is ready for as long as `what` names something that is required and not
+   * ready, such as `The server files`. `what` must be fast and must not throw. Returns its undo.
+   */
+  delayReady(what: () => string | undefined): () => void
   lock(): LockReport
   controlPlane(): ControlPlaneReport
   /** What starts and repairs found and nobody has acknowledged: the `findings` member of `/v1/status`. */

@@ -66,6 +66,12 @@ export const httpErrors = defineErrors({
     detail: 'The daemon is stopping and takes no new work.',
     action: 'Wait for the next start and try again.',
   },
+  required_not_ready: {
+    status: 503,
+    domain: 'readiness',
+    detail: '{what} is required and is not ready yet.',
+    action: 'Wait a moment; GET /v1/status says more.',
+  },
   daemon_starting: {
     status: 503,
     domain: 'readiness',

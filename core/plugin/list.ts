@@ -1,14 +1,16 @@
 /** A list that operators keep in a file, applied while the daemon runs, entry by entry. */
-import type { StructOf } from '../base/schema.js'
+import type { JsonObject, StructOf } from '../base/schema.js'
 
 /** The list of a plugin: the tables `[table.name]` of `config/<file>.toml`, which has nothing else. */
 export interface ListSpec<T = unknown> {
-  /** The file's name without `.toml`, such as `routes`; not the id of a plugin that has a configuration. */
+  /** The file's name without `.toml`, such as `routes`; not the id of a plugin whose configuration is in it. */
   readonly file: string
   /** Such as `routes`. */
   readonly table: string
   readonly summary: string
   readonly entry: StructOf<T>
+  /** True of an entry that no start may leave out: if it is wrong then, the plugin does not register. */
+  isVital?(value: JsonObject): boolean
   /** What is wrong with an entry that fits its struct, without quoting it; undefined if nothing is. Must do no I/O. */
   fault?(name: string, entry: T): string | undefined
 }

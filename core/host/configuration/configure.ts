@@ -36,7 +36,8 @@ export const createConfigure = (options: ConfigureOptions) => {
   return (plugin: AnyPlugin): unknown => {
     claim(plugin)
     const name = `config/${plugin.id}.toml`
-    const table = options.given[plugin.id] ?? readToml(options.disk, path.join(options.root, name)) ?? {}
+    const file = plugin.fileIsList === true ? undefined : readToml(options.disk, path.join(options.root, name))
+    const table = options.given[plugin.id] ?? file ?? {}
     return readLayers<unknown>({
       ...options,
       struct: plugin.config ?? nothing,

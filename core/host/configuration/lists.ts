@@ -32,6 +32,8 @@ interface Open {
   all: ReadonlyMap<string, unknown>
   /** What is wrong with the file, or with entries by name. */
   faults: ReadonlyMap<string, string>
+  /** The name of a wrong entry that a start may not leave out. */
+  vital: string | undefined
 }
 
 const names = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/u
@@ -62,8 +64,9 @@ const tablesOf = ({ file, table }: ListSpec, content: JsonObject | undefined): J
 }
 
 /** Entries of the file that are right, and in place of wrong ones those that are held. */
-const applied = (open: Open, tables: JsonObject): Pick<Open, 'held' | 'faults'> => {
+const applied = (open: Open, tables: JsonObject): Pick<Open, 'held' | 'faults' | 'vital'> => {
   const [held, faults] = [new Map<string, Held>(), new Map<string, string>()]
+  let vital: string | undefined
   for (const [name, value] of Object.entries(tables)) {
     const text = JSON.stringify(value)
     const before = open.held.get(name)
@@ -72,9 +75,10 @@ const applied = (open: Open, tables: JsonObject): Pick<Open, 'held' | 'faults'> 
     else {
       faults.set(name, read.fault)
       if (before !== undefined) held.set(name, before)
+      if (isTable(value) && open.spec.isVital?.(value) === true) vital ??= name
     }
   }
-  return { held, faults }
+  return { held, faults, vital }
 }
 
 const changedNames = (before: Open['held'], now: Open['held']): string[] =>
@@ -112,8 +116,10 @@ export const createLists = ({
         held: new Map(),
         all: new Map(),
         faults: new Map(),
+        vital: undefined,
       }
       look(open)
+      if (open.vital !== undefined) throw vitalFault(open, open.vital)
       opened.set(spec.file, open)
       const list: List<T> = {
         all: () => unsafeCast<ReadonlyMap<string, T>>(open.all),
@@ -129,6 +135,11 @@ export const createLists = ({
     health: { id: 'lists', check: () => [...opened.values()].flatMap(warningsOf) },
   }
 }
+
+const vitalFault = ({ spec: { file, table }, faults }: Open, name: string): Problem =>
+  errors.list_invalid({
+    details: { file: `config/${file}.toml`, problem: `[${table}.${name}] ${faults.get(name) ?? 'is wrong'}` },
+  })
 
 const warningsOf = ({ spec: { file, table }, held, faults }: Open): Warning[] =>
   [...faults].map(([name, fault]) => {

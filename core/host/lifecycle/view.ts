@@ -19,6 +19,7 @@ export interface ViewParts {
   readonly controlPlane: () => ControlPlaneReport
   readonly accessWarnings: () => readonly Warning[]
   readonly hold: Pick<Hold, 'whenActing' | 'warnings'>
+  readonly delayReady: HostView['delayReady']
   readonly findings: Pick<Findings, 'list' | 'warnings'>
   /** It exists when the plugins have registered. */
   readonly retention: () => Retention
@@ -38,6 +39,7 @@ export const createView = ({
   controlPlane,
   accessWarnings,
   hold,
+  delayReady,
   findings,
   retention,
   host,
@@ -49,6 +51,7 @@ export const createView = ({
   phase,
   lock,
   controlPlane,
+  delayReady,
   processId: process.pid,
   whenActing: hold.whenActing,
   startedAtMs: boot.report().started_at_ms,

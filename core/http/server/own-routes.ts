@@ -34,7 +34,7 @@ export const createOwnRoutes = ({
     withoutState: true,
     reply: textReply(),
     example: { reply: 'ready' },
-    problems: [httpErrors.daemon_draining, httpErrors.daemon_starting],
+    problems: [httpErrors.daemon_draining, httpErrors.daemon_starting, httpErrors.required_not_ready],
     handler: () => {
       const state = readiness()
       if (state !== 'ready') throw state

@@ -76,7 +76,7 @@ export interface ServerOptions {
   readonly allowedHosts?: readonly string[]
   /** Loopback origins that may call; any loopback origin when empty. */
   readonly corsOrigins?: readonly string[]
-  readonly ready?: () => boolean
+  readonly ready?: () => Readiness
   /** Why storage serves no reads or takes no changes; neither while all is well. */
   readonly storage?: () => StorageRefusals
   readonly redact?: (text: string) => string
@@ -181,9 +181,9 @@ const addOwnRoutes = (serving: Serving): void => {
 
 const readiness = ({ options, draining }: Serving): Readiness => {
   if (draining) return httpErrors.daemon_draining({ retryAfter: 5 })
-  if (options.ready?.() === false) return httpErrors.daemon_starting({ retryAfter: 1 })
   const { reads, changes } = options.storage?.() ?? {}
-  return reads ?? changes ?? 'ready'
+  const ready = options.ready?.() ?? 'ready'
+  return ready === 'ready' ? (reads ?? changes ?? ready) : ready
 }
 
 const answerRequests = (serving: Serving): void => {

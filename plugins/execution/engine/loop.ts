@@ -17,6 +17,7 @@ import {
   type EngineContext,
   type Execution,
 } from './execution.js'
+import { allArrived, arrived } from './arrival.js'
 import { missingOf, mostReminders, takeBaseline } from './completion.js'
 import { holdEnd, isWatched, judgeWatched, type Judged } from './intercept.js'
 import { judgeCall, refused } from './permission.js'
@@ -86,6 +87,11 @@ const recordLostCalls = async (execution: Execution): Promise<void> => {
   const run = execution.context.store.runs.find(execution.run_id)
   if (run?.status !== 'running') return
   const { calls = [], turns = 0 } = execution.context.threads.at(run).progress ?? {}
+  const arriving = arrived(
+    execution,
+    calls.filter(({ state }) => state.type === 'intended'),
+  )
+  if (arriving !== undefined) await arriving
   const lost = calls.filter(
     ({ part, state }) =>
       state.type === 'intended' &&
@@ -117,6 +123,8 @@ const modelStep = async (execution: Execution, { run, thread, progress }: Positi
     accepted?.type === 'event' && accepted.event.type === 'accepted' ? accepted.event.generation : undefined,
   )
   await untilNextAttempt(execution, run)
+  const arriving = allArrived(execution)
+  if (arriving !== undefined) await arriving
   if (execution.stop !== undefined) return
   const spent = execution.context.books()?.refusal(run)
   if (spent !== undefined) return failRun(execution, spent)

@@ -1,7 +1,7 @@
 /** One tool call: checked once more, made, and bounded in time. */
-import { parse, type Json, digest } from '../../../core/plugin.js'
-import type { Tool, ToolOutcome } from '../tools/contract.js'
-import { within, type Execution } from './execution.js'
+import { digest, parse, type Json } from '../../../core/plugin.js'
+import type { Tool, ToolOutcome, ToolProgress } from '../tools/contract.js'
+import { trace, within, type Execution } from './execution.js'
 import { callErrors } from '../runs/contract.js'
 import { misfit, refused } from './permission.js'
 import type { Call } from './thread/turn.js'
@@ -55,6 +55,7 @@ export const invoke = async (execution: Execution, { call, tool, value, key }: R
         key,
         workspace: execution.context.tools.workspace,
         signal,
+        report: createReport(execution, call),
       })
     } catch (error) {
       execution.context.log.error('a tool threw', { tool: tool.name, run_id, error })
@@ -72,5 +73,25 @@ export const invoke = async (execution: Execution, { call, tool, value, key }: R
       : ended
   } finally {
     cancel()
+  }
+}
+
+/** One of a call in so many milliseconds is told, with so much text. */
+const [reportMs, mostText] = [100, 500]
+
+const createReport = (execution: Execution, { part: { id, name } }: Call): ((progress: ToolProgress) => void) => {
+  const { clock } = execution.context
+  let next = -Infinity
+  return ({ progress, total, message }) => {
+    if (clock.elapsed() < next || !Number.isFinite(progress)) return
+    next = clock.elapsed() + reportMs
+    trace(execution, {
+      type: 'tool_progress',
+      tool_name: name,
+      call_id: id,
+      progress,
+      ...(total !== undefined && Number.isFinite(total) && { total }),
+      ...(message !== undefined && { message: message.slice(0, mostText) }),
+    })
   }
 }

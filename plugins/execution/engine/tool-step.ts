@@ -7,6 +7,7 @@ import type { AskDraft, ToolLimits, ToolOutcome } from '../tools/contract.js'
 import { concludeCall, intendCall, keyOf, type Attempt } from './ledger-entries.js'
 import { activeMs, change, changeLazily, isCut, trace, type EngineContext, type Execution } from './execution.js'
 import { callErrors, type RunEdit } from '../runs/contract.js'
+import { arrived } from './arrival.js'
 import { isWatched, seeOutcome, type Seen } from './intercept.js'
 import { refused } from './permission.js'
 import { weighJson } from './thread/weight.js'
@@ -56,6 +57,8 @@ const runCall = async (
   call: Call,
   { key, turn }: { key: string; turn: number },
 ): Promise<Ask | undefined> => {
+  const arriving = arrived(execution, [call])
+  if (arriving !== undefined) await arriving
   const ready = prepare(execution, call, key)
   // What an earlier life began may have acted, whatever is wrong with the call now.
   if ('output' in ready)
@@ -159,6 +162,8 @@ const conclude = (
       return failed(callErrors.tool_failed())
     case 'late':
       return failed(callErrors.call_timed_out({ details: { after_ms: invoked.after_ms } }))
+    case 'unknown':
+      return failed(invoked.problem, acts ? 'unknown' : 'failed')
     case 'lost':
       return failed(callErrors.call_not_ended(), acts ? 'unknown' : 'failed')
     case 'result':

@@ -20,6 +20,11 @@ import {
   type Tx,
 } from '../../../core/plugin.js'
 
+/** Acts of a plugin that no run does. */
+export { declareOpenCalls } from './session-calls.js'
+/** Its shapes. */
+export type { OpenCall, OpenCalls } from './session-calls.js'
+
 /** What kind of thing acted. */
 export const actionKinds = ['tool', 'delivery', 'hook'] as const
 /** One of `actionKinds`. */

@@ -15,10 +15,10 @@ import {
 import { foreignToolName } from './foreign-name.js'
 import type { ToolOrigin } from './visibility.js'
 
-/** Who hides tools from sessions, and where foreign ones are from. */
-export { ToolGates } from './visibility.js'
+/** Who hides tools from sessions, where foreign ones are from, and which are still to come. */
+export { ToolArrivals, ToolGates } from './visibility.js'
 /** The same as types. */
-export type { GatedTool, ToolGate, ToolOrigin } from './visibility.js'
+export type { GatedTool, ToolArrival, ToolGate, ToolOrigin } from './visibility.js'
 /** Names of foreign tools as models take them. */
 export { foreignToolName } from './foreign-name.js'
 
@@ -45,6 +45,16 @@ export interface ToolCall {
   readonly workspace: string
   /** Aborts on cancel, interrupt, time-out and stop. The tool must end soon after; what it started must be gone. */
   readonly signal: AbortSignal
+  /** Tells people who watch how far it is. May be called at any rate: what comes too fast is left out. */
+  readonly report?: (progress: ToolProgress) => void
+}
+
+/** How far a call is, in units of its own. */
+export interface ToolProgress {
+  readonly progress: number
+  readonly total?: number | undefined
+  /** What it is doing. */
+  readonly message?: string | undefined
 }
 
 /** One option of a question; its id is given by the questions plugin. */
@@ -69,11 +79,12 @@ export interface AskDraft {
 /**
  * `result` ends the call; its `apply` is part of the same commit as the
  * outcome. `ask` suspends the run until a person answers; the answer becomes
- * the result.
+ * the result. `unknown`: it may have acted, and nobody can tell.
  */
 export type ToolOutcome =
   | { readonly type: 'result'; readonly output: Json; readonly is_error?: boolean; readonly apply?: (tx: Tx) => void }
   | { readonly type: 'ask'; readonly ask: AskDraft }
+  | { readonly type: 'unknown'; readonly problem: Problem }
 
 /** A tool: what the model sees, and what it does. */
 export interface Tool<S extends AnyStruct = AnyStruct> {
@@ -248,6 +259,8 @@ export interface ToolRegistry {
   list(session_id?: string): readonly Tool[]
   /** A tool by the name that models call; undefined also if a session is named and does not see it. */
   find(name: string, session_id?: string): Tool | undefined
+  /** Resolves when a tool may have come, or those that every run should have; undefined if none is to come. */
+  arrival(name?: string): Promise<void> | undefined
   decide(question: PermissionQuestion): PermissionDecision
   /** In force for who asks now; what a run keeps is in its pins. */
   readonly permission_mode: PermissionMode

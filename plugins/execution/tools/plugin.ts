@@ -1,6 +1,6 @@
 import { Host, definePlugin, defineRoute, jsonReply } from '../../../core/plugin.js'
 import { Settings, RuntimeSettings } from '../../operator/runtime/contract.js'
-import { SessionModes, ToolGates, ToolRegistry, Tools } from './contract.js'
+import { SessionModes, ToolArrivals, ToolGates, ToolRegistry, Tools } from './contract.js'
 import { ToolLimitsView, ToolsConfig } from './config.js'
 import { createRegistry } from './registry.js'
 import { createToolView } from './visibility.js'
@@ -24,6 +24,7 @@ export default definePlugin({
       limits: () => settings.get(limits),
       workspace: host.workspaceRoot,
       tools: createToolView({ tools: ctx.view(Tools), gates: ctx.view(ToolGates), log: ctx.log }),
+      arrivals: ctx.view(ToolArrivals),
       modes,
     })
     ctx.provide(ToolRegistry, registry)

@@ -6,6 +6,7 @@ import type {
   PermissionRule,
   SessionModes,
   Tool,
+  ToolArrival,
   ToolLimits,
   ToolPins,
   ToolRegistry,
@@ -40,6 +41,7 @@ export interface RegistryParts {
   /** Absolute path. */
   readonly workspace: string
   readonly tools: ToolView<Tool>
+  readonly arrivals: () => readonly ToolArrival[]
   readonly modes: () => SessionModes | undefined
 }
 
@@ -49,6 +51,7 @@ export const createRegistry = ({
   limits,
   workspace,
   tools,
+  arrivals,
   modes,
 }: RegistryParts): ToolRegistry => {
   const ofScope = (scope: PermissionRule['scope']): PermissionRule[] =>
@@ -70,6 +73,10 @@ export const createRegistry = ({
   return {
     list: tools.list,
     find: tools.find,
+    arrival(name) {
+      const awaited = arrivals().flatMap((arrival) => arrival.awaited(name) ?? [])
+      return awaited.length === 0 ? undefined : Promise.all(awaited).then(() => {})
+    },
     decide,
     workspace,
     get permission_mode() {

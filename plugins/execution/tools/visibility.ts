@@ -32,6 +32,18 @@ export interface ToolGate {
 /** Everything that hides tools. */
 export const ToolGates: Point<ToolGate> = definePoint<ToolGate>('tool-gates@1', (gate) => gate.id)
 
+/** Brings tools some time after the start, such as when a server is connected. */
+export interface ToolArrival {
+  readonly id: string
+  /**
+   * Resolves when a tool of this name has come or will not come soon, without a name those that every run should have;
+   * undefined if none is to come. Must not reject.
+   */
+  awaited(name: string | undefined): Promise<void> | undefined
+}
+/** Everything that brings tools later. */
+export const ToolArrivals: Point<ToolArrival> = definePoint<ToolArrival>('tool-arrivals@1', (arrival) => arrival.id)
+
 /** Without a session: all of them. */
 export interface ToolView<T> {
   list(session_id?: string): readonly T[]

@@ -10,9 +10,8 @@ import {
   type Outbound,
   type State,
 } from '../../../core/plugin.js'
-import type { ActionOutcome, ExternalActions } from '../../execution/external-actions/contract.js'
+import type { ActionOutcome, ExternalActions, OpenCalls } from '../../execution/external-actions/contract.js'
 import type { Invocation, Ruling } from '../../execution/interception/contract.js'
-import type { HookCalls } from './calls.js'
 import type { HookCallback } from './contract.js'
 import type { DeadLetters } from './dead-letters.js'
 import { defaultTimeoutMs, mostRetries, type HookDefinition } from './definitions.js'
@@ -40,7 +39,7 @@ export interface HookParts extends CommandParts {
   readonly callbacks: () => readonly HookCallback[]
   readonly ledger: () => ExternalActions | undefined
   readonly letters: DeadLetters
-  readonly calls: HookCalls
+  readonly calls: OpenCalls
   readonly counts: HookCounts
   readonly clock: Clock
   /** Aborts when the plugin stops. */

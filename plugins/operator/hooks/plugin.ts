@@ -1,9 +1,8 @@
 import { Host, Supervised, childEnvironment, createOutbound, definePlugin } from '../../../core/plugin.js'
-import { ExternalActions } from '../../execution/external-actions/contract.js'
+import { declareOpenCalls, ExternalActions } from '../../execution/external-actions/contract.js'
 import { askInTurn, Interception, Interceptors, type Moment } from '../../execution/interception/contract.js'
 import { RuntimeSettings, Settings } from '../runtime/contract.js'
 import { StatusSections } from '../status/contract.js'
-import { callsRepair, declareCalls } from './calls.js'
 import { HooksConfig } from './config.js'
 import { HookCallbacks } from './contract.js'
 import { declareDeadLetters } from './dead-letters.js'
@@ -35,7 +34,7 @@ export default definePlugin({
     ctx.own(() => outbound.close())
     const callbacks = ctx.view(HookCallbacks)
     const letters = declareDeadLetters(state)
-    const calls = declareCalls(state, ledger)
+    const calls = declareOpenCalls(state, ledger, { name: 'hook_calls', step: 'hooks.calls' })
     const counts: HookCounts = { executions: 0, failures: 0, retries: 0, unkept: 0 }
     const works = new Set<Promise<unknown>>()
     const setting = hooksSetting(config.hooks, {
@@ -78,7 +77,7 @@ export default definePlugin({
         ),
     })
     ctx.contribute(StatusSections, hooksSection({ letters, counts, hooks }))
-    ctx.repair(callsRepair(state, calls))
+    ctx.repair(calls.repair)
     ctx.routes(...hookRoutes({ state, letters, hooks }))
     ctx.onStart(() => {
       const end = tellOfRuns(ctx.events, interception)

@@ -6,6 +6,7 @@ import {
   doc,
   enums,
   integer,
+  number,
   literal,
   object,
   optional,
@@ -56,6 +57,13 @@ export const TraceKind = tagged('type', {
   model_retry_scheduled: traceOf('model_retry_scheduled', { turn: integer(), attempt: integer(), reason: string() }),
   tool_started: traceOf('tool_started', { tool_name: string(), call_id: string() }),
   tool_finished: traceOf('tool_finished', { tool_name: string(), call_id: string(), is_error: boolean() }),
+  tool_progress: traceOf('tool_progress', {
+    tool_name: string(),
+    call_id: string(),
+    progress: doc(number(), 'How far the call is, in units of its own.'),
+    total: optional(doc(number(), 'Where it ends.')),
+    message: optional(doc(string(), 'What the call is doing, in words of the tool.')),
+  }),
   external_action: traceOf('external_action', {
     phase: enums(['intent', 'outcome']),
     kind: enums(actionKinds),

@@ -33,7 +33,7 @@ export const ServerEntry = object({
     'True to call the daemon ready when this server is connected, or its start-up time is over.',
   ),
   command: optional(doc(text(), 'Program to start: the server speaks on its standard input and output.')),
-  args: texts('Arguments of the program.'),
+  args: doc(defaulted(array(string({ max: 131_072 }), { max: 1_000 }), []), 'Arguments of the program.'),
   env: byName('Environment variables of the program.'),
   env_secret_refs: byName('Environment variables of the program that are secrets, by the name of the secret.'),
   inherit_env: doc(
@@ -137,5 +137,6 @@ export const serverList = defineList<ServerEntry>({
   table: 'mcp_servers',
   summary: 'The MCP servers whose tools models may call.',
   entry: ServerEntry,
+  isVital: ({ required, enabled }) => required === true && enabled !== false,
   fault: (_, entry) => entryFault(entry),
 })

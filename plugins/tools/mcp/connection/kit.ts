@@ -1,7 +1,8 @@
 /** The client package, loaded when the first server is connected: a daemon without servers never loads it. */
-import type { Client, Transport } from '@modelcontextprotocol/client'
+import type { Client, JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 
-export type { Client, Transport }
+/** Of the package. */
+export type { Client, JSONRPCMessage as JsonRpcMessage, Transport }
 /** The package. */
 export type Kit = typeof import('@modelcontextprotocol/client')
 

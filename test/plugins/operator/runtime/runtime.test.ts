@@ -19,6 +19,7 @@ test('models-1, runtime-3: GET /v1/runtime shows routes with flat capability fla
     'default_route',
     'hooks',
     'learning_policy',
+    'mcp',
     'model',
     'permission_mode',
     'provider',

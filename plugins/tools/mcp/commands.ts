@@ -1,0 +1,111 @@
+/** MCP servers from the command line. */
+import {
+  array,
+  boolean,
+  defineCommand,
+  integer,
+  json,
+  open,
+  optional,
+  string,
+  visible,
+  visibleLine,
+  type Command,
+  type CommandInput,
+  type Infer,
+  type Json,
+} from '../../../core/plugin.js'
+
+const base = '/v1/runtime/mcp'
+
+const Servers = open({
+  servers: array(
+    open({ name: string(), transport: string(), state: string(), tool_count: integer(), problem: optional(string()) }),
+  ),
+})
+const Tools = open({ tools: array(open({ name: string(), effect: string(), description: string() })) })
+const Called = open({ output: open({ output: json(), is_error: boolean() }) })
+
+const showServers = ({ servers }: Infer<typeof Servers>): string =>
+  servers.length === 0
+    ? 'No MCP servers. Name one in config/mcp.toml of the state root, as [mcp_servers.NAME].'
+    : servers
+        .map(({ name, transport, state, tool_count, problem }) =>
+          [
+            `${visibleLine(name)}  ${transport}  ${state}  ${tool_count} tools`,
+            ...(problem === undefined ? [] : [`  ${visibleLine(problem)}`]),
+          ].join('\n'),
+        )
+        .join('\n')
+
+const shortest = (text: string): string => visibleLine(text.split('\n')[0] ?? '').slice(0, 100)
+
+const showTools = ({ tools }: Infer<typeof Tools>): string =>
+  tools.length === 0
+    ? 'No tools of MCP servers.'
+    : tools
+        .map(({ name, effect, description }) => `${visibleLine(name)}  ${effect}  ${shortest(description)}`)
+        .join('\n')
+
+const showCalled = ({ output: { output, is_error } }: Infer<typeof Called>): string => {
+  const said: unknown = typeof output === 'object' && output !== null ? Reflect.get(output, 'text') : undefined
+  const text = typeof said === 'string' ? visible(said) : visible(JSON.stringify(output, undefined, 2))
+  return is_error ? `The tool says that it failed:\n${text}` : text
+}
+
+/** What is no JSON is the daemon's to refuse. */
+const inputOf = async ({ flags, secret }: CommandInput): Promise<Json> => {
+  const given = flags['input-json']
+  const text = typeof given === 'string' ? given : flags['stdin'] === true ? await secret() : '{}'
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+export const commands: readonly Command[] = [
+  defineCommand({
+    path: ['mcp', 'list'],
+    route: `GET ${base}/servers`,
+    summary: 'MCP servers, and how they are.',
+    run: ({ client }) => client.get(`${base}/servers`),
+    answer: Servers,
+    show: showServers,
+  }),
+  defineCommand({
+    path: ['mcp', 'tools'],
+    route: `GET ${base}/tools`,
+    summary: 'Tools of MCP servers.',
+    flags: { server: { kind: 'text', value: 'name', summary: 'Those of this server alone.' } },
+    run: ({ client, flags }) =>
+      client.get(
+        typeof flags['server'] === 'string'
+          ? `${base}/tools?server=${encodeURIComponent(flags['server'])}`
+          : `${base}/tools`,
+      ),
+    answer: Tools,
+    show: showTools,
+  }),
+  defineCommand({
+    path: ['mcp', 'call'],
+    route: `POST ${base}/tools/{tool_name}/call`,
+    summary: 'Calls a tool of an MCP server.',
+    args: ['tool_name'],
+    flags: {
+      'input-json': { kind: 'text', value: 'json', summary: 'What the tool is to be given; {} when absent.' },
+      stdin: { kind: 'switch', summary: 'Read the input from standard input.' },
+      session: { kind: 'text', value: 'session_id', summary: 'The session whose ledger has the call.' },
+    },
+    fields: { 'body.input': '--input-json', 'body.session_id': '--session' },
+    async run(input) {
+      const { client, args, flags } = input
+      return client.send('POST', `${base}/tools/${encodeURIComponent(args['tool_name'] ?? '')}/call`, {
+        input: await inputOf(input),
+        ...(typeof flags['session'] === 'string' && { session_id: flags['session'] }),
+      })
+    },
+    answer: Called,
+    show: showCalled,
+  }),
+]

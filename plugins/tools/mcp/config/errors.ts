@@ -1,0 +1,58 @@
+import { defineErrors } from '../../../../core/plugin.js'
+
+export const mcpErrors = defineErrors({
+  mcp_tool_name_empty: {
+    status: 400,
+    domain: 'mcp',
+    detail: 'The name of the tool is empty.',
+    action: 'Name a tool of GET /v1/runtime/mcp/tools.',
+  },
+  mcp_tool_not_found: {
+    status: 404,
+    domain: 'mcp',
+    detail: 'No MCP server has a tool {name}.',
+    action: 'List the tools with GET /v1/runtime/mcp/tools.',
+  },
+  mcp_input_invalid: {
+    status: 400,
+    domain: 'mcp',
+    detail: 'The input does not fit the tool {name}.',
+    action: 'Correct what is named; GET /v1/runtime/mcp/tools shows what the tool takes.',
+  },
+  mcp_server_not_found: {
+    status: 404,
+    domain: 'mcp',
+    detail: 'There is no MCP server {server} for this session.',
+    action: 'Name one of those that list_mcp_resources names.',
+  },
+  mcp_server_unavailable: {
+    status: 503,
+    domain: 'mcp',
+    detail: 'The MCP server {server} is not connected, so the call was not made: {reason}.',
+    action: 'Try again later, or go on without it.',
+  },
+  mcp_call_refused: {
+    status: 502,
+    domain: 'mcp',
+    detail: 'The MCP server refused the call: {reason}.',
+    action: 'Correct the call if the reason says how.',
+  },
+  mcp_outcome_unknown: {
+    status: 502,
+    domain: 'mcp',
+    detail: 'The MCP server {server} did not answer to the end, so nobody can tell what came of this call: {reason}.',
+    action: 'Check what it did before you try again.',
+  },
+  mcp_value_missing: {
+    status: 409,
+    domain: 'mcp',
+    detail: '{what} is not there.',
+    action: 'Set what is named; the server is connected then.',
+  },
+  mcp_connection_failed: {
+    status: 502,
+    domain: 'mcp',
+    detail: '{reason}',
+    action: 'See the log for what the server wrote, and its entry in config/mcp.toml.',
+  },
+})

@@ -1,0 +1,68 @@
+/** What an entry refers to, made into environments and headers at the moment of use. */
+import { childEnvironment, type PassedEnvironment } from '../../../../core/plugin.js'
+import type { SecretSlots } from '../../../operator/secrets/contract.js'
+import type { HttpEntry, ServerEntry, StdioEntry } from './entry.js'
+import { mcpErrors } from './errors.js'
+
+export interface ValueParts {
+  readonly slots: () => SecretSlots | undefined
+  readonly redact: PassedEnvironment['redact']
+}
+
+/** Names of the secrets that a server uses. */
+export const secretsOf = (entry: ServerEntry): readonly string[] => [
+  ...Object.values(entry.env_secret_refs),
+  ...Object.values(entry.http_header_secret_refs),
+  ...[entry.bearer_token_secret_ref, entry.oauth_slot_ref].filter((ref) => ref !== undefined),
+]
+
+/** True if sessions must be allowed its credentials to use it. */
+export const isCredentialed = (entry: ServerEntry): boolean =>
+  secretsOf(entry).length > 0 ||
+  entry.bearer_token_env_var !== undefined ||
+  Object.keys(entry.env_http_headers).length > 0
+
+/** Throws `mcp_value_missing`, or what the secrets throw: a variable never stands in for a secret. */
+const secretValue = ({ slots }: ValueParts, ref: string): string => {
+  const found = slots()
+  if (found?.find(ref) === undefined) throw mcpErrors.mcp_value_missing({ details: { what: `The secret ${ref}` } })
+  return found.value(ref)
+}
+
+const secretValues = (parts: ValueParts, refs: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(refs).map(([name, ref]) => [name, secretValue(parts, ref)]))
+
+/** A variable of the daemon's environment that the operator names; never one of the daemon's own settings. */
+const variable = ({ redact }: ValueParts, name: string): string => {
+  const value = childEnvironment({ pass: [name], redact })[name]
+  if (value === undefined || value === '')
+    throw mcpErrors.mcp_value_missing({ details: { what: `The environment variable ${name}` } })
+  return value
+}
+
+/** Without which few programs start. */
+const bare = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR', 'USER', 'LOGNAME']
+
+/** All that the program of a server sees. Throws what is missing. */
+export const environmentOf = (parts: ValueParts, entry: StdioEntry): Record<string, string> => {
+  const passed = childEnvironment({ pass: [], redact: parts.redact })
+  const inherited = Object.entries(passed).filter(([name]) => entry.inherit_env || bare.includes(name))
+  return { ...Object.fromEntries(inherited), ...entry.env, ...secretValues(parts, entry.env_secret_refs) }
+}
+
+/** Headers of the next request, but those of an account. Throws what is missing. */
+export const headersOf = (parts: ValueParts, entry: HttpEntry): Record<string, string> => {
+  const { headers, env_http_headers, http_header_secret_refs, bearer_token_env_var, bearer_token_secret_ref } = entry
+  const token =
+    bearer_token_env_var === undefined
+      ? bearer_token_secret_ref === undefined
+        ? undefined
+        : secretValue(parts, bearer_token_secret_ref)
+      : variable(parts, bearer_token_env_var)
+  return {
+    ...headers,
+    ...Object.fromEntries(Object.entries(env_http_headers).map(([name, of]) => [name, variable(parts, of)])),
+    ...secretValues(parts, http_header_secret_refs),
+    ...(token !== undefined && { authorization: `Bearer ${token}` }),
+  }
+}

@@ -1,0 +1,127 @@
+/** One connection to a server, from the handshake to its end. */
+import { assert, unsafeCast, within, type Clock, type JsonObject } from '../../../../core/plugin.js'
+import type { Client, Kit, Transport } from './kit.js'
+
+/** How one request is made. */
+export interface AskOptions {
+  readonly timeout_ms: number
+  /** To abort it tells the server. */
+  readonly signal?: AbortSignal
+  readonly onProgress?: (progress: Progress) => void
+}
+
+/** What a server says while it works. */
+export interface Progress {
+  readonly progress: number
+  readonly total?: number | undefined
+  readonly message?: string | undefined
+}
+
+export interface Connection {
+  /** What the server says of itself, as it says it. */
+  readonly instructions: string | undefined
+  readonly offers: { readonly tools: boolean; readonly resources: boolean }
+  /** The result as the server gives it, checked by nobody. Rejects with errors of the package. */
+  ask(method: string, params: JsonObject, options: AskOptions): Promise<JsonObject>
+  /** Ends it. Never rejects. */
+  close(): Promise<void>
+}
+
+export interface ConnectionParts {
+  readonly kit: Kit
+  readonly clock: Clock
+  readonly transport: Transport
+  readonly version: string
+  readonly timeout_ms: number
+  readonly signal: AbortSignal
+  readonly onToolsChanged: () => void
+  /** Called once, when nothing more can be asked. */
+  readonly onClosed: () => void
+}
+
+type RawSchema = {
+  readonly '~standard': {
+    readonly version: 1
+    readonly vendor: string
+    readonly validate: (value: unknown) => { readonly value: JsonObject }
+  }
+}
+/** Results are judged where they are used: one odd tool must not take the others of its list. */
+const raw: RawSchema = {
+  '~standard': { version: 1, vendor: 'holdfast', validate: (value) => ({ value: unsafeCast<JsonObject>(value) }) },
+}
+
+const refuse = (kit: Kit, method: string): never => {
+  throw new kit.ProtocolError(
+    kit.ProtocolErrorCode.MethodNotFound,
+    `${method} is not available: this client runs no model, asks nobody and shows no folders for a server.`,
+  )
+}
+
+/** For a probe of a server whose stream broke, and for the end of an HTTP session, milliseconds. */
+const [probeMs, farewellMs] = [5_000, 1_000]
+
+/** A server over HTTP has no connection that ends: when a stream of it breaks, it is asked whether it is there. */
+const watchStream = (client: Client, clock: Clock): void => {
+  let isProbing = false
+  const probe = async (): Promise<void> => {
+    if (isProbing) return
+    isProbing = true
+    try {
+      await clock.sleep(100)
+      await client.ping({ timeout: probeMs })
+    } catch {
+      await client.close().catch(() => {})
+    } finally {
+      isProbing = false
+    }
+  }
+  client.onerror = () => void probe()
+}
+
+const openClient = (parts: ConnectionParts): Client => {
+  const { kit, version, onToolsChanged, onClosed } = parts
+  const client = new kit.Client({ name: 'holdfast', version }, { capabilities: {} })
+  client.fallbackRequestHandler = ({ method }) => refuse(kit, method)
+  client.setNotificationHandler('notifications/tools/list_changed', onToolsChanged)
+  client.onclose = onClosed
+  client.onerror = () => {}
+  return client
+}
+
+/** Resolves when the handshake is done. Rejects with why it is not, and has ended the transport then. */
+export const connect = async (parts: ConnectionParts): Promise<Connection> => {
+  const { kit, clock, transport, timeout_ms, signal } = parts
+  const client = openClient(parts)
+  try {
+    await client.connect(transport, { timeout: timeout_ms, signal })
+  } catch (error) {
+    await transport.close().catch(() => {})
+    throw error
+  }
+  const capabilities = client.getServerCapabilities()
+  assert(capabilities, 'a server that answered the handshake has capabilities')
+  const http = transport instanceof kit.StreamableHTTPClientTransport ? transport : undefined
+  if (http !== undefined) watchStream(client, clock)
+  return {
+    instructions: client.getInstructions(),
+    offers: { tools: capabilities.tools !== undefined, resources: capabilities.resources !== undefined },
+    ask: async (method, params, options) =>
+      unsafeCast<JsonObject>(
+        await client.request({ method, params: { ...params } }, raw, {
+          timeout: options.timeout_ms,
+          ...(options.signal !== undefined && { signal: options.signal }),
+          ...(options.onProgress !== undefined && { onprogress: options.onProgress }),
+        }),
+      ),
+    async close() {
+      if (http !== undefined)
+        await within(
+          clock,
+          farewellMs,
+          http.terminateSession().catch(() => {}),
+        )
+      await client.close().catch(() => {})
+    },
+  }
+}

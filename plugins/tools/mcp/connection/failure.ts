@@ -1,0 +1,36 @@
+/** What a failure of the package means for a call. */
+import { outboundCodes, Problem, visibleLine } from '../../../../core/plugin.js'
+import type { Kit } from './kit.js'
+
+/**
+ * `refused`: the server answered that it does not make the call. `unsent`: it never had the call. `lost`: it may have
+ * made the call, and nobody can tell.
+ */
+export interface Failure {
+  readonly type: 'refused' | 'unsent' | 'lost'
+  /** Made visible, without a full stop. */
+  readonly reason: string
+}
+
+const mostReason = 500
+const shown = (text: string): string => visibleLine(text.trim()).replace(/\.$/u, '').slice(0, mostReason)
+
+/** Failures of the outbound client before anything was sent. */
+const early = new Set<string>(outboundCodes.filter((code) => /invalid|refused|not_found|connection_failed/u.test(code)))
+
+const typeOf = (kit: Kit, error: unknown): Failure['type'] => {
+  if (error instanceof Problem) {
+    const code = error.occurrence.details?.['code']
+    return error.code !== 'outbound_failed' || early.has(String(code)) ? 'unsent' : 'lost'
+  }
+  if (error instanceof kit.ProtocolError) return 'refused'
+  if (error instanceof kit.SdkHttpError) return (error.status ?? 500) < 500 ? 'unsent' : 'lost'
+  if (error instanceof kit.UnauthorizedError) return 'unsent'
+  if (error instanceof kit.SdkError) return error.code === kit.SdkErrorCode.NotConnected ? 'unsent' : 'lost'
+  return error instanceof Error && error.message === 'Not connected' ? 'unsent' : 'lost'
+}
+
+export const failureOf = (kit: Kit, error: unknown): Failure => ({
+  type: typeOf(kit, error),
+  reason: shown(error instanceof Error ? error.message : String(error)),
+})

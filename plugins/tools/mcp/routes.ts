@@ -1,0 +1,108 @@
+import {
+  array,
+  boolean,
+  defaulted,
+  defineRoute,
+  doc,
+  enums,
+  json,
+  jsonObject,
+  jsonReply,
+  named,
+  object,
+  optional,
+  string,
+  type Route,
+} from '../../../core/plugin.js'
+import { sessionErrors } from '../../execution/sessions/contract.js'
+import { mcpErrors } from './config/errors.js'
+import { callAsOperator, type OperatorParts } from './operator-call.js'
+import { McpServerView, viewServer, type ShownParts } from './status.js'
+
+const base = '/v1/runtime/mcp'
+
+const McpToolView = named(
+  'McpToolView',
+  object({
+    name: doc(string(), 'As models call it.'),
+    server: string(),
+    tool: doc(string(), 'As its server names it.'),
+    description: string(),
+    effect: doc(enums(['read', 'idempotent', 'once']), 'What a repetition would do.'),
+  }),
+)
+
+const { mcp_tool_name_empty, mcp_tool_not_found, mcp_input_invalid, mcp_outcome_unknown } = mcpErrors
+
+export const mcpRoutes = (parts: ShownParts & OperatorParts): readonly Route[] => [
+  defineRoute({
+    id: 'mcp.servers',
+    method: 'GET',
+    path: `${base}/servers`,
+    access: 'read',
+    summary: 'The MCP servers of the list that are enabled, and how they are.',
+    reply: jsonReply(object({ servers: array(McpServerView) })),
+    handler: () => ({ servers: parts.servers.all().map((server) => viewServer(parts, server)) }),
+  }),
+  defineRoute({
+    id: 'mcp.tools',
+    method: 'GET',
+    path: `${base}/tools`,
+    access: 'read',
+    summary: 'The tools of MCP servers that models may see.',
+    query: object({ server: optional(doc(string({ max: 64 }), 'Those of this server alone.')) }),
+    reply: jsonReply(object({ tools: array(McpToolView) })),
+    handler: ({ query: { server } }) => ({
+      tools: parts.published
+        .all()
+        .filter(({ origin }) => server === undefined || origin?.server === server)
+        .map(({ name, origin, description, effect }) => ({
+          name,
+          server: origin?.server ?? '',
+          tool: origin?.tool ?? '',
+          description,
+          effect,
+        })),
+    }),
+  }),
+  defineRoute({
+    id: 'mcp.call',
+    method: 'POST',
+    path: `${base}/tools/:tool_name/call`,
+    access: 'admin',
+    summary: 'Calls a tool of an MCP server. Permission rules are not asked: the operator is who they ask.',
+    params: object({ tool_name: doc(string({ max: 400 }), 'As models call it.') }),
+    body: object({
+      input: doc(defaulted(jsonObject(), {}), 'What the tool is to be given.'),
+      session_id: optional(doc(string({ min: 1, max: 200 }), 'The session whose ledger has the call.')),
+    }),
+    reply: jsonReply(
+      object({
+        tool_name: string(),
+        output: object({
+          output: json(),
+          is_error: doc(boolean(), 'True if the tool says that it failed.'),
+          context_updates: array(json()),
+          hook_contexts: array(json()),
+        }),
+      }),
+    ),
+    problems: [
+      mcp_tool_name_empty,
+      mcp_tool_not_found,
+      mcp_input_invalid,
+      mcp_outcome_unknown,
+      sessionErrors.session_not_found,
+    ],
+    durability: 'A',
+    example: { body: { input: { path: '/tmp' } } },
+    handler: async ({ params: { tool_name }, body: { input, session_id } }) => ({
+      tool_name: tool_name.trim(),
+      output: {
+        ...(await callAsOperator(parts, { tool_name, input, session_id })),
+        context_updates: [],
+        hook_contexts: [],
+      },
+    }),
+  }),
+]

@@ -1,0 +1,77 @@
+/** The tools that a server lists, bounded and filtered: what is odd is left out, and the others count. */
+import { isJsonObject, unsafeCast, visible, visibleLine, type Json, type JsonObject } from '../../../../core/plugin.js'
+import type { Effect } from '../../../execution/tools/contract.js'
+import type { ServerEntry } from '../config/entry.js'
+import type { AskOptions, Connection } from '../connection/connection.js'
+
+/** A tool as its server lists it. */
+export interface ListedTool {
+  readonly name: string
+  /** Made visible and cut. */
+  readonly description: string
+  readonly effect: Effect
+  readonly input_schema: Json
+}
+
+export interface Listing {
+  readonly tools: readonly ListedTool[]
+  /** Tools that are left out: too many, without a name, or named twice. */
+  readonly left_out: number
+}
+
+/** Tools of one server, pages of its list, signs of a name and of a description. */
+const [mostTools, mostPages, mostName, mostDescription] = [500, 100, 200, 4_000]
+
+const matches = (patterns: readonly string[], name: string): boolean =>
+  patterns.some((pattern) => (pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : pattern === name))
+
+/** True if the operator lets a tool count. */
+export const isWanted = ({ enabled_tools, disabled_tools }: ServerEntry, name: string): boolean =>
+  (enabled_tools.length === 0 || matches(enabled_tools, name)) && !matches(disabled_tools, name)
+
+const text = (value: Json | undefined): string => (typeof value === 'string' ? value : '')
+
+/** What the operator says; else what the server says; nothing said is the worst. */
+const effectOf = (entry: ServerEntry, name: string, annotations: Json | undefined): Effect => {
+  const said = isJsonObject(annotations) ? annotations : {}
+  const own = said['readOnlyHint'] === true ? 'read' : said['idempotentHint'] === true ? 'idempotent' : 'once'
+  return (Object.hasOwn(entry.effects, name) ? entry.effects[name] : undefined) ?? own
+}
+
+const toolOf = (entry: ServerEntry, item: JsonObject): ListedTool => {
+  const name = text(item['name'])
+  const said = text(item['description']).trim() || text(item['title']).trim() || `The tool ${visibleLine(name)}.`
+  return {
+    name,
+    description: visible(said).slice(0, mostDescription),
+    effect: effectOf(entry, name, item['annotations']),
+    input_schema: item['inputSchema'] ?? { type: 'object' },
+  }
+}
+
+const itemsOf = (page: JsonObject): readonly Json[] => {
+  const items = page['tools']
+  return Array.isArray(items) ? unsafeCast<readonly Json[]>(items) : []
+}
+
+/** Rejects as `ask` does. */
+export const listTools = async (connection: Connection, entry: ServerEntry, options: AskOptions): Promise<Listing> => {
+  const tools = new Map<string, ListedTool>()
+  let [left_out, cursor]: [number, string | undefined] = [0, undefined]
+  const take = (item: Json): void => {
+    const name = isJsonObject(item) ? text(item['name']) : ''
+    const isNamed = name.trim() !== '' && name.length <= mostName
+    if (isNamed && !isWanted(entry, name)) return
+    if (!isJsonObject(item) || !isNamed || tools.has(name) || tools.size === mostTools) left_out += 1
+    else tools.set(name, toolOf(entry, item))
+  }
+  if (!connection.offers.tools) return { tools: [], left_out }
+  for (let pages = 0; pages < mostPages; pages += 1) {
+    const page: JsonObject = await connection.ask('tools/list', cursor === undefined ? {} : { cursor }, options)
+    itemsOf(page).forEach(take)
+    const next = text(page['nextCursor'])
+    if (next === '' || next === cursor || tools.size === mostTools) break
+    cursor = next
+  }
+  return { tools: [...tools.values()], left_out }
+}

@@ -1,0 +1,109 @@
+/** Opens connections to servers, a few at a time. */
+import {
+  visibleLine,
+  type Clock,
+  type HostView,
+  type Log,
+  type Outbound,
+  type PassedEnvironment,
+  type Supervised,
+} from '../../../../core/plugin.js'
+import type { SecretSlots } from '../../../operator/secrets/contract.js'
+import type { Authorize } from '../config/authorization.js'
+import { isHttp, isStdio, type ServerEntry } from '../config/entry.js'
+import { mcpErrors } from '../config/errors.js'
+import { environmentOf, headersOf } from '../config/values.js'
+import { connect, type Connection } from '../connection/connection.js'
+import { createHttpTransport } from '../connection/http-transport.js'
+import { loadKit, type Kit, type Transport } from '../connection/kit.js'
+import { createSaid } from '../connection/said.js'
+import { createStdioTransport } from '../connection/stdio-transport.js'
+
+export interface OpenParts {
+  readonly clock: Clock
+  readonly log: Log
+  readonly host: Pick<HostView, 'workspaceRoot' | 'version'>
+  readonly supervised: Supervised
+  readonly outbound: Outbound
+  readonly slots: () => SecretSlots | undefined
+  readonly redact: PassedEnvironment['redact']
+  readonly authorize: Authorize
+}
+
+export interface Opening {
+  readonly name: string
+  readonly entry: ServerEntry
+  readonly signal: AbortSignal
+  readonly onToolsChanged: () => void
+  /** Called once, when a connection that was made can be asked nothing more. */
+  readonly onClosed: (reason: string) => void
+}
+
+interface Route {
+  readonly transport: Transport
+  /** Why the transport ended, if it has said so. */
+  readonly why: () => string | undefined
+}
+
+const programRoute = (parts: OpenParts, kit: Kit, { entry, name }: Opening): Route | undefined => {
+  if (!isStdio(entry)) return undefined
+  let [ended, garbage]: [string | undefined, number] = [undefined, 0]
+  const transport = createStdioTransport({
+    ...parts,
+    kit,
+    said: createSaid(parts.log, visibleLine(name)),
+    wish: {
+      run: [entry.command, ...entry.args],
+      folder: entry.cwd ?? parts.host.workspaceRoot,
+      environment: environmentOf(parts, entry),
+    },
+    onEnd: (reason) => {
+      ended ??= reason
+    },
+    onGarbage: () => {
+      garbage += 1
+      if (garbage === 1) parts.log.warn('an MCP server wrote a line that is no message', { server: name })
+    },
+  })
+  return { transport, why: () => ended }
+}
+
+const httpRoute = (parts: OpenParts, kit: Kit, { entry, name }: Opening): Route => {
+  if (!isHttp(entry)) throw mcpErrors.mcp_connection_failed({ details: { reason: 'It has no address.' } })
+  const transport = createHttpTransport({
+    ...parts,
+    kit,
+    entry,
+    headers: () => Promise.resolve(headersOf(parts, entry)),
+    authorization: parts.authorize(name, entry),
+  })
+  return { transport, why: () => undefined }
+}
+
+/** Rejects with a problem, or an error of the package. */
+export const openConnection = async (parts: OpenParts, opening: Opening): Promise<Connection> => {
+  const { entry, signal, onToolsChanged, onClosed } = opening
+  const kit = await loadKit()
+  const route = programRoute(parts, kit, opening) ?? httpRoute(parts, kit, opening)
+  let isMade = false
+  try {
+    const connection = await connect({
+      ...parts,
+      kit,
+      version: parts.host.version,
+      transport: route.transport,
+      timeout_ms: entry.startup_timeout_sec * 1_000,
+      signal,
+      onToolsChanged,
+      onClosed: () => {
+        if (isMade) onClosed(route.why() ?? 'it does not answer any more')
+      },
+    })
+    isMade = true
+    return connection
+  } catch (error) {
+    const reason = route.why()
+    if (reason === undefined || reason === 'it was closed') throw error
+    throw mcpErrors.mcp_connection_failed({ details: { reason }, cause: error })
+  }
+}

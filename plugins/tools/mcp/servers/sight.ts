@@ -1,0 +1,65 @@
+/** Which servers a session sees, and what is waited for. */
+import { within, type Clock } from '../../../../core/plugin.js'
+import { permitsCapability, permitsCredential, type Sessions } from '../../../execution/sessions/contract.js'
+import type { ToolArrival, ToolGate } from '../../../execution/tools/contract.js'
+import type { ServerEntry } from '../config/entry.js'
+import { isCredentialed } from '../config/values.js'
+import type { McpServer } from './server.js'
+import type { Servers } from './servers.js'
+
+type Scopes = Pick<Sessions, 'find' | 'effectiveCapabilityScope' | 'effectiveCredentialScope'>
+
+/** How long a model call waits for servers that are not required, milliseconds. */
+const patienceMs = 3_000
+
+/** True if the credentials of a server may be used for a session; one without credentials always. */
+const mayUse = (sessions: Scopes, session_id: string): ((name: string, entry: ServerEntry) => boolean) => {
+  const session = sessions.find(session_id)
+  const scope = session === undefined ? undefined : sessions.effectiveCredentialScope(session)
+  return (name, entry) => !isCredentialed(entry) || permitsCredential(scope, 'mcp_server', name)
+}
+
+/** The servers that both scopes of a session let pass. */
+export const seenBy =
+  (servers: Pick<Servers, 'all'>, sessions: Scopes) =>
+  (session_id: string): readonly McpServer[] => {
+    const session = sessions.find(session_id)
+    const scope = session === undefined ? undefined : sessions.effectiveCapabilityScope(session)
+    const may = mayUse(sessions, session_id)
+    return servers.all().filter(({ name, entry }) => permitsCapability(scope, 'mcp_server', name) && may(name, entry))
+  }
+
+/** Hides the tools of servers whose credentials a session may not use; the capability scope has a gate of its own. */
+export const credentialGate = (servers: Pick<Servers, 'all' | 'find'>, sessions: Scopes): ToolGate => ({
+  id: 'mcp-credentials',
+  hidden(session_id) {
+    if (!servers.all().some(({ entry }) => isCredentialed(entry))) return undefined
+    const may = mayUse(sessions, session_id)
+    return ({ origin }) => {
+      const server = origin === undefined ? undefined : servers.find(origin.server)
+      return server !== undefined && !may(server.name, server.entry)
+    }
+  },
+})
+
+/** Undefined when every server has been tried once. Runs of an earlier life go on before any has begun. */
+export const arrivals = (servers: Pick<Servers, 'all' | 'begun'>, clock: Clock): ToolArrival => {
+  const awaited = (name: string | undefined): Promise<void> | undefined => {
+    if (name !== undefined && !name.startsWith('mcp__')) return undefined
+    const begun = servers.begun()
+    if (begun !== undefined) return begun.then(() => awaited(name))
+    const open = servers.all().filter(({ isSettled }) => !isSettled())
+    if (open.length === 0) return undefined
+    const all = (some: readonly McpServer[]): Promise<unknown> => Promise.all(some.map(({ settled }) => settled))
+    if (name !== undefined) return all(open).then(() => {})
+    const others = within(clock, patienceMs, all(open.filter(({ entry }) => !entry.required)))
+    return Promise.all([all(open.filter(({ entry }) => entry.required)), others]).then(() => {})
+  }
+  return { id: 'mcp', awaited }
+}
+
+/** What the daemon waits for before it is ready: a required server that is not connected, while its start may take. */
+export const requiredMissing = (servers: Pick<Servers, 'all'>): string | undefined => {
+  const missing = servers.all().find(({ entry, isSettled }) => entry.required && !isSettled())
+  return missing && `The MCP server ${missing.name}`
+}

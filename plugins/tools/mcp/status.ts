@@ -1,0 +1,174 @@
+/** What is shown of servers: in the status, in the runtime, in warnings and in metrics. */
+import {
+  array,
+  boolean,
+  commandLine,
+  count as counted,
+  doc,
+  enums,
+  gauges,
+  integer,
+  named,
+  object,
+  optional,
+  record,
+  string,
+  visibleLine,
+  type Count,
+  type HealthCheck,
+  type Infer,
+  type Metric,
+  type Warning,
+} from '../../../core/plugin.js'
+import type { RuntimeSection } from '../../operator/runtime/contract.js'
+import type { StatusSection } from '../../operator/status/contract.js'
+import { isCredentialed } from './config/values.js'
+import { mcpErrors } from './config/errors.js'
+import type { McpServer } from './servers/server.js'
+import type { Servers } from './servers/servers.js'
+import type { Published } from './tools/published.js'
+
+export interface ShownParts {
+  readonly servers: Servers
+  readonly published: Published
+}
+
+const countOf = () => integer({ min: 0 })
+
+/** One server of the list. */
+export const McpServerView = named(
+  'McpServerView',
+  object({
+    name: doc(string(), 'Its name in the list.'),
+    transport: enums(['stdio', 'http']),
+    state: doc(enums(['connecting', 'connected', 'waiting']), '`waiting`: for the next attempt to connect.'),
+    required: boolean(),
+    credentialed: doc(boolean(), 'True if it is asked with secrets: sessions must be allowed them.'),
+    tool_count: countOf(),
+    left_out_count: doc(countOf(), 'Tools that are not shown to models: too many of them, or odd ones.'),
+    problem: optional(doc(string(), 'Why it is not connected.')),
+  }),
+)
+/** The value form of `McpServerView`. */
+export type McpServerView = Infer<typeof McpServerView>
+
+export const viewServer = ({ published }: ShownParts, server: McpServer): McpServerView => {
+  const { entry, name } = server
+  const { state, problem } = server.facts()
+  const { tools, left_out } = published.of(name)
+  return {
+    name,
+    transport: entry.url === undefined ? 'stdio' : 'http',
+    state,
+    required: entry.required,
+    credentialed: isCredentialed(entry),
+    tool_count: tools.length,
+    left_out_count: left_out,
+    ...(problem !== undefined && state !== 'connected' && { problem: problem.message }),
+  }
+}
+
+const connectedOf = ({ servers }: ShownParts): readonly McpServer[] =>
+  servers.all().filter((server) => server.facts().state === 'connected')
+
+/** The member `mcp` of the status. */
+export const mcpStatus = (parts: ShownParts): StatusSection => ({
+  name: 'mcp',
+  schema: object({
+    server_count: countOf(),
+    connected_count: countOf(),
+    tool_count: countOf(),
+    servers: array(McpServerView),
+  }),
+  collect: () => ({
+    server_count: parts.servers.all().length,
+    connected_count: connectedOf(parts).length,
+    tool_count: parts.published.all().length,
+    servers: parts.servers.all().map((server) => viewServer(parts, server)),
+  }),
+})
+
+const mostInstructions = 2_000
+
+/** The member `mcp` of `GET /v1/runtime`. */
+export const mcpSection = (parts: ShownParts): RuntimeSection => ({
+  name: 'mcp',
+  schema: object({
+    active_tools: doc(array(string()), 'Names of the tools, as models see them.'),
+    connected_servers: array(string()),
+    credentialed_servers: doc(array(string()), 'Servers that are asked with secrets.'),
+    tool_servers: doc(record(string()), 'The server of each tool.'),
+    instructions: doc(record(string()), 'What servers say of themselves; the beginning of it.'),
+  }),
+  collect: () => {
+    const [tools, all] = [parts.published.all(), parts.servers.all()]
+    return {
+      active_tools: tools.map(({ name }) => name),
+      connected_servers: connectedOf(parts).map(({ name }) => name),
+      credentialed_servers: all.filter(({ entry }) => isCredentialed(entry)).map(({ name }) => name),
+      tool_servers: Object.fromEntries(tools.map(({ name, origin }) => [name, origin?.server ?? ''])),
+      instructions: Object.fromEntries(
+        all.flatMap((server) => {
+          const said = server.facts().instructions
+          return said === undefined ? [] : [[server.name, visibleLine(said).slice(0, mostInstructions)]]
+        }),
+      ),
+    }
+  },
+})
+
+const notConnected = (server: McpServer): Warning[] => {
+  const { name, entry } = server
+  const { state, problem } = server.facts()
+  if (state === 'connected' || problem === undefined) return []
+  const isMissing = problem.code === mcpErrors.mcp_value_missing.code
+  const ref = /^The secret (\S+) is not there/u.exec(problem.message)?.[1]
+  return [
+    {
+      severity: entry.required ? 'error' : 'warning',
+      code: isMissing ? problem.code : mcpErrors.mcp_server_unavailable.code,
+      related_id: name,
+      message: `The MCP server ${name} is not connected: ${problem.message}. It is tried again.`,
+      action:
+        ref === undefined
+          ? `See its entry [mcp_servers.${name}] in config/mcp.toml, and the log. How it is: ${commandLine('mcp list')}`
+          : `Store it: ${commandLine('secrets set', ref)}`,
+    },
+  ]
+}
+
+const leftOut = ({ published }: ShownParts, { name }: McpServer): Warning[] => {
+  const { left_out } = published.of(name)
+  if (left_out === 0) return []
+  return [
+    {
+      severity: 'info',
+      code: 'mcp_tools_left_out',
+      related_id: name,
+      message: `${counted(left_out, 'tool')} of the MCP server ${name} ${left_out === 1 ? 'is' : 'are'} left out.`,
+      action: `Name those that count in enabled_tools of [mcp_servers.${name}]; the log names odd ones.`,
+    },
+  ]
+}
+
+export const mcpHealth = (parts: ShownParts): HealthCheck => ({
+  id: 'mcp',
+  check: () => parts.servers.all().flatMap((server) => [...notConnected(server), ...leftOut(parts, server)]),
+})
+
+/** What `GET /metrics` says of servers. */
+export const mcpMetrics = (parts: ShownParts, calls: Count): readonly Metric[] => [
+  ...gauges(
+    ['service_mcp_servers', 'MCP servers of the list that are enabled.', () => parts.servers.all().length],
+    ['service_mcp_servers_connected', 'MCP servers that are connected.', () => connectedOf(parts).length],
+    ['service_mcp_tools', 'Tools of MCP servers that models may see.', () => parts.published.all().length],
+  ),
+  {
+    name: 'service_mcp_connections_total',
+    help: 'Connections that were made to MCP servers.',
+    type: 'counter',
+    collect: () =>
+      parts.servers.all().map((server) => ({ labels: { server: server.name }, value: server.facts().connections })),
+  },
+  calls.metric,
+]

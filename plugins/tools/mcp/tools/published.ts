@@ -1,0 +1,80 @@
+/** The tools of all servers, as they are contributed: a set for each server, which changes as a whole. */
+import { visibleLine, type Log } from '../../../../core/plugin.js'
+import type { Tool } from '../../../execution/tools/contract.js'
+import type { Listing } from '../servers/listed.js'
+import type { McpServer } from '../servers/server.js'
+import { toForeignTool, type ForeignParts, type ForeignTool } from './foreign-tool.js'
+
+/** What one server has contributed. */
+export interface PublishedSet {
+  readonly tools: readonly ForeignTool[]
+  readonly left_out: number
+}
+
+export interface Published {
+  /** Takes the place of what the server had; resolves when models see it. */
+  publish(server: McpServer, listing: Listing): Promise<void>
+  withdraw(name: string): void
+  of(name: string): PublishedSet
+  all(): readonly ForeignTool[]
+  find(name: string): ForeignTool | undefined
+}
+
+export interface PublishedParts extends ForeignParts {
+  readonly contribute: (tools: readonly Tool[]) => () => void
+  readonly log: Log
+  readonly isThere: (server: McpServer) => boolean
+}
+
+interface Held extends PublishedSet {
+  readonly undo: () => void
+}
+
+const none: PublishedSet = { tools: [], left_out: 0 }
+/** Odd tools that are named in the log. */
+const mostNamed = 5
+
+export const createPublished = (parts: PublishedParts): Published => {
+  const { contribute, log, isThere } = parts
+  const sets = new Map<string, Held>()
+  const withdraw = (name: string): void => {
+    sets.get(name)?.undo()
+    sets.delete(name)
+  }
+  const made = async (server: McpServer, listing: Listing): Promise<PublishedSet> => {
+    const tools = new Map<string, ForeignTool>()
+    let odd = 0
+    for (const listed of listing.tools) {
+      const tool = await toForeignTool(server, listed, parts)
+      if (typeof tool !== 'string') tools.set(tool.name, tool)
+      else {
+        odd += 1
+        if (odd <= mostNamed)
+          log.warn('a tool of an MCP server is left out', {
+            server: server.name,
+            tool: visibleLine(listed.name),
+            reason: visibleLine(tool).slice(0, 300),
+          })
+      }
+    }
+    return { tools: [...tools.values()], left_out: listing.left_out + listing.tools.length - tools.size }
+  }
+  return {
+    async publish(server, listing) {
+      const set = await made(server, listing)
+      if (!isThere(server)) return
+      withdraw(server.name)
+      sets.set(server.name, { ...set, undo: contribute(set.tools) })
+    },
+    withdraw,
+    of: (name) => sets.get(name) ?? none,
+    all: () => [...sets.values()].flatMap(({ tools }) => tools),
+    find: (name) => {
+      for (const { tools } of sets.values()) {
+        const found = tools.find((tool) => tool.name === name)
+        if (found !== undefined) return found
+      }
+      return undefined
+    },
+  }
+}

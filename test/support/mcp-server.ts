@@ -1,0 +1,135 @@
+/**
+ * An MCP server on standard input and output that says what it is told to by its first argument, a JSON text of
+ * `McpPlan`, and notes what it is asked in a file. Written by hand, so that it can be wrong in every way.
+ */
+import { spawn } from 'node:child_process'
+import { appendFileSync, existsSync, readFileSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+
+export interface McpPlan {
+  /** What it is asked is noted here, a line for each method. */
+  readonly notes?: string
+  readonly tools?: readonly object[]
+  /** Tools from a JSON file; when the file changes, the change is told. */
+  readonly toolFile?: string
+  /** So many tools by themselves. */
+  readonly many?: number
+  readonly instructions?: string
+  readonly resources?: readonly object[]
+  /** What it writes before anything else. */
+  readonly garbage?: string
+  /** Bytes of one line. */
+  readonly longLine?: number
+  /** `initialize`, `tools/list` or `tools/call`: it never answers. */
+  readonly hangs?: string
+  /** It ends by itself when it is asked this, the first time that its notes have no `died`. */
+  readonly dies?: string
+  /** It has a process beside it that outlives it. */
+  readonly child?: boolean
+  /** Environment variables whose values it puts into its instructions. */
+  readonly shows?: readonly string[]
+  /** It asks for a model when a tool is called, and answers with what it is told. */
+  readonly samples?: boolean
+}
+
+type Message = { id?: number; method?: string; params?: any; result?: any; error?: any }
+
+const main = (plan: McpPlan): void => {
+  const write = (message: object): void =>
+    void process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+  const note = (text: string): void => {
+    if (plan.notes !== undefined) appendFileSync(plan.notes, `${text}\n`)
+  }
+  const toolsNow = (): readonly object[] => {
+    const file = plan.toolFile
+    if (file !== undefined && existsSync(file)) return JSON.parse(readFileSync(file, 'utf8'))
+    const many = Array.from({ length: plan.many ?? 0 }, (_, at) => ({
+      name: `tool_${at}`,
+      inputSchema: { type: 'object' },
+    }))
+    return [...(plan.tools ?? []), ...many]
+  }
+  const asked = new Map<number, (answer: Message) => void>()
+  let nextId = 1_000
+  const ask = (method: string): Promise<Message> => {
+    nextId += 1
+    write({ id: nextId, method, params: { messages: [], maxTokens: 1 } })
+    const id = nextId
+    return new Promise((resolve) => asked.set(id, resolve))
+  }
+  const said = (plan.shows ?? []).map((name) => `${name}=${process.env[name] ?? ''}`).join('\n')
+  const text = (value: string) => ({ content: [{ type: 'text', text: value }] })
+  const callTool = async ({ id, params }: Message): Promise<void> => {
+    const { name, arguments: input = {}, _meta } = params
+    if (plan.samples === true) {
+      const answer = await ask('sampling/createMessage')
+      return write({ id, result: text(JSON.stringify(answer.error ?? answer.result)) })
+    }
+    if (name === 'slow')
+      for (let at = 1; at <= 3; at += 1) {
+        write({
+          method: 'notifications/progress',
+          params: { progressToken: _meta?.progressToken, progress: at, total: 3, message: `step ${at}` },
+        })
+        await new Promise((resolve) => setTimeout(resolve, 400))
+      }
+    if (name === 'wrong') return write({ id, result: { ...text('It failed.'), isError: true } })
+    if (name === 'refuses') return write({ id, error: { code: -32_602, message: 'No such thing.' } })
+    if (name === 'picture')
+      return write({ id, result: { content: [{ type: 'image', mimeType: 'image/png', data: 'AAAA' }] } })
+    if (name === 'hangs') return undefined
+    return write({ id, result: text(`${name} ${JSON.stringify(input)}`) })
+  }
+  const answers: Readonly<Record<string, (message: Message) => void>> = {
+    initialize: ({ id, params }) =>
+      write({
+        id,
+        result: {
+          protocolVersion: params.protocolVersion,
+          serverInfo: { name: 'fixture', version: '1' },
+          capabilities: { tools: { listChanged: true }, ...(plan.resources !== undefined && { resources: {} }) },
+          ...((plan.instructions !== undefined || said !== '') && { instructions: plan.instructions ?? said }),
+        },
+      }),
+    ping: ({ id }) => write({ id, result: {} }),
+    'tools/list': ({ id }) => write({ id, result: { tools: toolsNow() } }),
+    'resources/list': ({ id }) => write({ id, result: { resources: plan.resources } }),
+    'resources/templates/list': ({ id }) => write({ id, result: { resourceTemplates: [] } }),
+    'resources/read': ({ id, params }) =>
+      write({ id, result: { contents: [{ uri: params.uri, mimeType: 'text/plain', text: `read ${params.uri}` }] } }),
+    'tools/call': (message) => void callTool(message),
+  }
+  note(`pid ${process.pid}`)
+  if (plan.child === true) {
+    const child = spawn('sleep', ['1000'], { stdio: 'ignore', detached: true })
+    child.unref()
+    note(`pid ${child.pid}`)
+  }
+  if (plan.garbage !== undefined) process.stdout.write(plan.garbage)
+  if (plan.longLine !== undefined) process.stdout.write('x'.repeat(plan.longLine))
+  if (plan.toolFile !== undefined) {
+    let before = JSON.stringify(toolsNow())
+    setInterval(() => {
+      const now = JSON.stringify(toolsNow())
+      if (now !== before) write({ method: 'notifications/tools/list_changed' })
+      before = now
+    }, 20)
+  }
+  const hasDied = (): boolean =>
+    plan.notes !== undefined && existsSync(plan.notes) && /^died$/mu.test(readFileSync(plan.notes, 'utf8'))
+  createInterface({ input: process.stdin }).on('line', (line) => {
+    const message: Message = JSON.parse(line)
+    const { method = '' } = message
+    if (method === '') return asked.get(message.id ?? 0)?.(message)
+    note(method === 'tools/call' ? `tools/call ${message.params.name}` : method)
+    if (plan.dies === method && !hasDied()) {
+      note('died')
+      process.exit(3)
+    }
+    if (plan.hangs !== method) answers[method]?.(message)
+    return undefined
+  })
+  process.stdin.on('close', () => process.exit(0))
+}
+
+main(JSON.parse(process.argv[2] ?? '{}'))
