@@ -94,6 +94,7 @@ test('it has every kind of file that a daemon leaves for good, and every collect
     'hook_calls',
     'hook_dead_letters',
     'mcp_calls',
+    'mcp_oauth_marks',
   ])
   t.deepEqual(
     [

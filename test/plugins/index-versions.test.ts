@@ -15,6 +15,7 @@ const known: Readonly<Record<string, string>> = {
   'hook_calls 1': '2b2f8ed7d0c46700',
   'hook_dead_letters 1': '1716de0f0d30d461',
   'mcp_calls 1': '2b2f8ed7d0c46700',
+  'mcp_oauth_marks 1': '2b2f8ed7d0c46700',
   'personas 2': '6978a7828fba0206',
   'receipts 1': '3cfea001a09dd2aa',
   'run_memories 1': 'b1c26bd83da3f229',

@@ -20,7 +20,7 @@ const start = async (t: any) => {
  * must not hide a refusal.
  */
 const refusal = (caller: Caller, required: string): [number, string] | undefined => {
-  if (required === 'public' || caller === 'admin') return undefined
+  if (required === 'public' || required === 'ingress' || caller === 'admin') return undefined
   if (caller === 'none') return [401, 'missing_token']
   if (caller === 'wrong') return [401, 'invalid_token']
   return required === 'admin' ? [403, 'insufficient_access'] : undefined
@@ -61,7 +61,7 @@ test('http-23: the table of access has one row for each route, and each route sa
   )
   for (const { id, method } of client.operations)
     if (method !== 'GET') t.is(access[id], 'admin', `${id} changes something, so it is for the admin`)
-  const security = { public: [], read: [{ admin: [] }, { read_only: [] }], admin: [{ admin: [] }] }
+  const security = { public: [], ingress: [], read: [{ admin: [] }, { read_only: [] }], admin: [{ admin: [] }] }
   for (const { id, template, method } of client.operations)
     t.deepEqual(client.document.paths[template][method.toLowerCase()].security, security[access[id] ?? 'admin'], id)
 })

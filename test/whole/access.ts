@@ -2,9 +2,10 @@
  * Who may call what: one row for each route. A route without a row, or
  * a row without a route, fails the suite.
  */
-export const access: Readonly<Record<string, 'public' | 'read' | 'admin'>> = {
+export const access: Readonly<Record<string, 'public' | 'ingress' | 'read' | 'admin'>> = {
   'health.live': 'public',
   'health.ready': 'public',
+  'mcp_oauth.callback': 'ingress',
 
   'approvals.list': 'read',
   'capabilities.get': 'read',
@@ -52,6 +53,12 @@ export const access: Readonly<Record<string, 'public' | 'read' | 'admin'>> = {
   'status.get': 'read',
 
   'auth.lease': 'admin',
+  'mcp_oauth.finish': 'admin',
+  'mcp_oauth.get': 'admin',
+  'mcp_oauth.list': 'admin',
+  'mcp_oauth.login': 'admin',
+  'mcp_oauth.logout': 'admin',
+  'mcp_oauth.refresh': 'admin',
   'auth.revoke_lease': 'admin',
   'auth.revoke_slot': 'admin',
   'auth.revoke_subject': 'admin',

@@ -83,15 +83,20 @@ function refresh(parts: SecretRouteParts): Route {
     id: 'accounts.refresh',
     method: 'POST',
     path: `${path}/refresh`,
-    summary: 'Asks for new tokens of an account. Nothing in this daemon does that yet: the answer is a problem.',
+    summary: 'Gets new tokens for an account now, if it is one that the daemon itself uses.',
     access: 'admin',
     params,
     reply: jsonReply(SecretStatus),
-    problems: [secretErrors.secret_not_found, secretErrors.account_refresh_unavailable],
+    problems: [
+      secretErrors.secret_not_found,
+      secretErrors.account_refresh_failed,
+      secretErrors.account_refresh_unavailable,
+    ],
     durability: 'A',
-    handler: (input) => {
+    handler: async (input) => {
       const { slot_id } = accountOf(parts, input.params.slot_id)
-      throw secretErrors.account_refresh_unavailable({ details: { slot_id } })
+      await parts.refresh(slot_id)
+      return parts.status(accountOf(parts, slot_id))
     },
   })
 }

@@ -131,7 +131,7 @@ export const commands: readonly Command[] = [
   defineCommand({
     path: ['runtime', 'auth', 'accounts', 'refresh'],
     route: 'POST /v1/runtime/auth/accounts/{slot_id}/refresh',
-    summary: 'Asks for new tokens of an account; nothing does that yet.',
+    summary: 'Gets new tokens for an account now, such as that of an MCP server.',
     args: ['slot_id'],
     run: ({ client, args }) => client.send('POST', `${accounts}/${encodeURIComponent(args['slot_id'] ?? '')}/refresh`),
   }),

@@ -20,10 +20,10 @@ import {
 } from '../../../core/plugin.js'
 import { modes, providers, type SlotDraft } from './slots/record.js'
 
-/** Who refers to secrets. */
-export { SecretReferences } from './slots/references.js'
+/** Who refers to secrets, and who refreshes accounts. */
+export { AccountRefreshers, SecretReferences } from './slots/references.js'
 /** Their shapes. */
-export type { SecretReference, SecretUses } from './slots/references.js'
+export type { AccountRefresher, SecretReference, SecretUses } from './slots/references.js'
 /** What is stored. */
 export type { SecretMode, SecretProvider, SlotDraft } from './slots/record.js'
 /** Problems of `SecretSlots`, for the `problems` of routes that call it. */

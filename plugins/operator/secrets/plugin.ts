@@ -1,6 +1,6 @@
 import { definePlugin, doc, object, optional, string } from '../../../core/plugin.js'
 import { accountRoutes } from './account-routes.js'
-import { SecretReferences, SecretSlots } from './contract.js'
+import { AccountRefreshers, SecretReferences, SecretSlots } from './contract.js'
 import { keyWarnings } from './key-warnings.js'
 import { secretRoutes } from './routes.js'
 import { createService } from './service.js'
@@ -46,7 +46,7 @@ export default definePlugin({
       vault,
       users: references,
     })
-    const service = createService({ state, keys, vault, slots })
+    const service = createService({ state, keys, vault, slots, refreshers: ctx.view(AccountRefreshers) })
     ctx.provide(SecretSlots, service.slots)
     ctx.routes(...secretRoutes(service.routes), ...accountRoutes(service.routes))
     ctx.health({ id: 'secrets-key', check: () => keyWarnings(keys, slots.collection) })

@@ -27,6 +27,8 @@ export interface SecretRouteParts {
   put(draft: SlotDraft): Promise<SecretStatus>
   remove(slot_id: string): Promise<void>
   revoke(slot_id: string): Promise<SecretStatus>
+  /** Throws `account_refresh_failed` or `account_refresh_unavailable`. */
+  refresh(slot_id: string): Promise<void>
   /** Puts a new key in force. */
   rekey(): Promise<{ readonly key_id: string; readonly encrypted_anew: number; readonly unreadable: number }>
 }

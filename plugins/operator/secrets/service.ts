@@ -1,5 +1,5 @@
-import type { State } from '../../../core/plugin.js'
-import { secretErrors, type SecretSlots, type SecretStatus } from './contract.js'
+import { Problem, type State } from '../../../core/plugin.js'
+import { secretErrors, type AccountRefresher, type SecretSlots, type SecretStatus } from './contract.js'
 import type { SecretRouteParts } from './routes.js'
 import type { Keys } from './slots/keys.js'
 import type { StoredSlot } from './slots/record.js'
@@ -12,6 +12,7 @@ export interface ServiceParts {
   readonly keys: Keys
   readonly vault: Vault
   readonly slots: SlotStore
+  readonly refreshers: () => readonly AccountRefresher[]
 }
 
 export interface SecretService {
@@ -21,7 +22,7 @@ export interface SecretService {
   settle(): Promise<void>
 }
 
-export const createService = ({ state, keys, vault, slots }: ServiceParts): SecretService => {
+export const createService = ({ state, keys, vault, slots, refreshers }: ServiceParts): SecretService => {
   const status = (slot: StoredSlot): SecretStatus =>
     statusOf(slot, { problem: vault.faultOf(slot), uses: slots.usesOf(slot.slot_id) })
   const open = (secret_ref: string) => vault.open(slots.get(secret_ref))
@@ -41,6 +42,14 @@ export const createService = ({ state, keys, vault, slots }: ServiceParts): Secr
       encrypted_anew,
       unreadable: collection.count('all', 'all') - collection.count('key', id),
     }
+  }
+  const refresh = async (slot_id: string): Promise<void> => {
+    const [work] = refreshers().flatMap((refresher) => refresher.refresh(slot_id) ?? [])
+    if (work === undefined) throw secretErrors.account_refresh_unavailable({ details: { slot_id } })
+    await work.catch((error: unknown) => {
+      if (!(error instanceof Problem)) throw error
+      throw secretErrors.account_refresh_failed({ details: { slot_id, reason: error.message }, cause: error })
+    })
   }
   return {
     settle: async () => void (await settle()),
@@ -67,6 +76,7 @@ export const createService = ({ state, keys, vault, slots }: ServiceParts): Secr
       put: (draft) => state.commit((tx) => status(slots.put(tx, draft))),
       remove: (slot_id) => state.commit((tx) => slots.remove(tx, slot_id)),
       revoke: (slot_id) => state.commit((tx) => status(slots.revoke(tx, slot_id))),
+      refresh,
       rekey: () =>
         (changing ??= rekey().finally(() => {
           changing = undefined

@@ -15,6 +15,7 @@ import {
   type Infer,
   type Json,
 } from '../../../core/plugin.js'
+import { oauthCommands } from './oauth/commands.js'
 
 const base = '/v1/runtime/mcp'
 
@@ -65,6 +66,7 @@ const inputOf = async ({ flags, secret }: CommandInput): Promise<Json> => {
 }
 
 export const commands: readonly Command[] = [
+  ...oauthCommands,
   defineCommand({
     path: ['mcp', 'list'],
     route: `GET ${base}/servers`,

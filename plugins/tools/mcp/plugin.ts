@@ -7,6 +7,7 @@ import { RuntimeSections } from '../../operator/runtime/contract.js'
 import { SecretReferences, SecretSlots } from '../../operator/secrets/contract.js'
 import { StatusSections } from '../../operator/status/contract.js'
 import { serverList } from './config/entry.js'
+import { declareOauth } from './oauth/declare.js'
 import { mcpRoutes } from './routes.js'
 import { createServers } from './servers/servers.js'
 import { arrivals, credentialGate, requiredMissing, seenBy } from './servers/sight.js'
@@ -25,8 +26,8 @@ export default definePlugin({
   version: '1.0.0',
   api: 1,
   summary: 'Tools of MCP servers, as an operator lists them.',
-  needs: { host: Host, supervised: Supervised, sessions: Sessions },
-  wants: { slots: SecretSlots, ledger: ExternalActions },
+  needs: { host: Host, supervised: Supervised, sessions: Sessions, slots: SecretSlots },
+  wants: { ledger: ExternalActions },
   fileIsList: true,
   stopMs: () => stopMs,
   register(ctx, { host, supervised, sessions, slots, ledger }) {
@@ -46,6 +47,8 @@ export default definePlugin({
       log,
       isThere: (server) => servers.find(server.name) === server,
     })
+    const list = ctx.list(serverList)
+    const oauth = declareOauth(ctx, { host, slots, servers: list })
     const servers = createServers({
       clock,
       ids,
@@ -53,10 +56,11 @@ export default definePlugin({
       host,
       supervised,
       outbound,
-      slots,
+      slots: () => slots,
       redact: secrets.redact,
-      authorize: () => undefined,
-      list: ctx.list(serverList),
+      authorize: oauth.authorize,
+      keeps: oauth.isRenewed,
+      list,
       onTools: published.publish,
       onGone: published.withdraw,
       onAny: () => ctx.contribute(Tools, ...resourceTools({ seenBy: sight, redact: secrets.redact })),
@@ -80,10 +84,10 @@ export default definePlugin({
     ctx.repair(openCalls.repair)
     ctx.routes(...mcpRoutes({ ...shown, state, ids, log, sessions, ledger, calls: openCalls, signal: ctx.signal }))
     ctx.onStart(() => {
-      const undo = [host.delayReady(() => requiredMissing(servers)), slots()?.onChange(servers.secretChanged)]
+      const undo = [host.delayReady(() => requiredMissing(servers)), slots.onChange(servers.secretChanged)]
       const end = servers.begin()
       return async () => {
-        for (const one of undo) one?.()
+        for (const one of undo) one()
         await end()
       }
     })

@@ -50,6 +50,11 @@ export const secretErrors = defineErrors({
       'Start the daemon with the new key, and name the file of the old one with --secrets-previous-key-file: all ' +
       'secrets are encrypted anew at that start.',
   },
+  account_refresh_failed: {
+    status: 409,
+    detail: 'The account {slot_id} has no new tokens: {reason}',
+    action: 'Do what the sentence says, or log in again.',
+  },
   account_refresh_unavailable: {
     status: 409,
     detail: 'Nothing in this daemon refreshes the account {slot_id}.',

@@ -16,6 +16,23 @@ export interface SecretUses {
   /** Must end, in the commit that revokes a secret, what was lent of it. Must not throw. */
   revoke?(tx: Tx, secret_ref: string): void
 }
+/** Gets new tokens for accounts. */
+export interface AccountRefresher {
+  /** Unique; the plugin's id, or more. */
+  readonly id: string
+  /**
+   * Resolves when an account has new tokens, on disk; undefined if it is none of its own. Rejects with a problem whose
+   * sentence may be shown.
+   */
+  refresh(slot_id: string): Promise<void> | undefined
+}
+/** Everybody who refreshes accounts. */
+export const AccountRefreshers: Point<AccountRefresher> = definePoint<AccountRefresher>(
+  'account-refreshers@1',
+  (refresher) => refresher.id,
+  hasMembers('a refresher of accounts', { id: 'text', refresh: 'function' }),
+)
+
 /** Everybody who uses secrets. */
 export const SecretReferences: Point<SecretUses> = definePoint<SecretUses>(
   'secret-references@1',

@@ -9,10 +9,10 @@ export interface Authorization {
    */
   token(): Promise<string | undefined>
   /**
-   * The server answered 401 to the last token, with what it said in `www-authenticate`. Afterwards the request is made
-   * once more with the token that there is then. Rejects as `token` does.
+   * The server answered 401 to a request with this token. Afterwards the request is made once more with the token that
+   * there is then. Rejects as `token` does.
    */
-  refused(challenge: string | undefined): Promise<void>
+  refused(token: string): Promise<void>
 }
 
 /** The authorization of a server with this name; undefined if it has none. Called at each connection. */

@@ -18,17 +18,22 @@ export const createHttpTransport = (parts: HttpTransportParts): Transport => {
   const { allow_private_network, allow_cidrs, startup_timeout_sec, tool_timeout_sec } = entry
   const timeout_ms = Math.max(startup_timeout_sec, tool_timeout_sec) * 1_000
   const send = createFetch(outbound, { allow_private_network, allow_cidrs, timeout_ms })
+  const sendWith = async (token: string | undefined, url: string | URL, init?: RequestInit): Promise<Response> => {
+    const all = new Headers(init?.headers)
+    for (const [name, value] of Object.entries(await headers())) all.set(name, value)
+    if (token !== undefined) all.set('authorization', `Bearer ${token}`)
+    return send(url, { ...init, headers: all })
+  }
   return new kit.StreamableHTTPClientTransport(new URL(entry.url), {
+    // Not with the package's own provider, which does not say which token was refused: among many requests at a time
+    // all but the first one would be refused with a token that was renewed already.
     fetch: async (url, init) => {
-      const all = new Headers(init?.headers)
-      for (const [name, value] of Object.entries(await headers())) all.set(name, value)
-      return send(url, { ...init, headers: all })
+      const token = await authorization?.token()
+      const response = await sendWith(token, url, init)
+      if (response.status !== 401 || authorization === undefined || token === undefined) return response
+      await response.body?.cancel()
+      await authorization.refused(token)
+      return sendWith(await authorization.token(), url, init)
     },
-    ...(authorization !== undefined && {
-      authProvider: {
-        token: () => authorization.token(),
-        onUnauthorized: ({ response }) => authorization.refused(response.headers.get('www-authenticate') ?? undefined),
-      },
-    }),
   })
 }

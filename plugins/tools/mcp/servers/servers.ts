@@ -23,6 +23,8 @@ export interface ServersParts extends Omit<ServerParts, 'inTurn'> {
   /** There are servers; its undo is called when there are none. */
   readonly onAny: () => () => void
   readonly list: List<ServerEntry>
+  /** True if a connection goes on with the value that a secret has now, because it is asked for at each request. */
+  readonly keeps: (server: Pick<McpServer, 'name' | 'entry' | 'facts'>, secret_ref: string) => boolean
   readonly log: Log
   /** A server is no longer there, or begins anew: what it had goes. */
   readonly onGone: (name: string) => void
@@ -50,7 +52,7 @@ const createSlots = (most: number): ServerParts['inTurn'] => {
 }
 
 export const createServers = (parts: ServersParts): Servers => {
-  const { list, onGone, onAny } = parts
+  const { list, onGone, onAny, keeps } = parts
   const servers = new Map<string, McpServer>()
   const endings = new Set<Promise<void>>()
   const inTurn = createSlots(mostAtOnce)
@@ -101,7 +103,8 @@ export const createServers = (parts: ServersParts): Servers => {
       }
     },
     secretChanged(ref) {
-      for (const server of servers.values()) if (secretsOf(server.entry).includes(ref)) server.reconnect()
+      for (const server of servers.values())
+        if (secretsOf(server.entry).includes(ref) && !keeps(server, ref)) server.reconnect()
     },
   }
 }

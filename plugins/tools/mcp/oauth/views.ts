@@ -1,0 +1,101 @@
+/** What operators see of accounts of servers. */
+import {
+  array,
+  boolean,
+  commandLine,
+  doc,
+  enums,
+  integer,
+  named,
+  object,
+  optional,
+  string,
+  timestamp,
+  type Infer,
+  type Warning,
+} from '../../../../core/plugin.js'
+import type { SecretSlots } from '../../../operator/secrets/contract.js'
+import { accountOf, missingScopes } from './account.js'
+import type { Accounts } from './accounts.js'
+import type { OauthServer } from './ask.js'
+import type { Pending } from './pending.js'
+
+export const OauthView = named(
+  'McpOauthView',
+  object({
+    server: doc(string(), 'Name of the server in config/mcp.toml.'),
+    slot_ref: doc(string(), 'The account, as a secret slot.'),
+    state: doc(
+      enums(['logged_in', 'login_pending', 'login_required']),
+      'A login is pending while a person may still finish it, whatever is stored.',
+    ),
+    reason: optional(doc(string(), 'Why a login is required.')),
+    action: optional(doc(string(), 'What to do about it.')),
+    issuer: optional(doc(string(), 'The authorization server that gave the tokens.')),
+    client_id: optional(string()),
+    resource: optional(doc(string(), 'What the tokens are for.')),
+    scopes: optional(doc(array(string()), 'What they allow, as far as the authorization server told.')),
+    missing_scopes: optional(doc(array(string()), 'What was asked for and not given.')),
+    expires_at_ms: optional(timestamp()),
+    can_refresh: doc(boolean(), 'It is renewed without a login.'),
+    version: optional(doc(integer({ min: 1 }), 'Grows with each refresh.')),
+    login_expires_at_ms: optional(doc(timestamp(), 'A login that is pending can be finished until then.')),
+  }),
+)
+export type OauthView = Infer<typeof OauthView>
+
+export interface ViewParts {
+  readonly accounts: Accounts
+  readonly slots: SecretSlots
+  readonly pending: Pending
+}
+
+const loginLine = (name: string): string => commandLine('mcp oauth login', name)
+
+const accountView = ({ slots }: ViewParts, { entry }: OauthServer) => {
+  const slot = slots.find(entry.oauth_slot_ref)
+  if (slot?.details.readable !== true || slot.mode !== 'oauth_account') return { can_refresh: false }
+  const account = accountOf(slots.state(slot.slot_id)) ?? {}
+  const { client_id, resource, scope, expires_at_ms, refresh_token, authorization_server } = account
+  const missing = missingScopes(account)
+  return {
+    ...(authorization_server !== undefined && { issuer: authorization_server.issuer }),
+    ...(client_id !== undefined && { client_id }),
+    ...(resource !== undefined && { resource }),
+    ...(scope !== undefined && { scopes: scope.split(' ').filter((one) => one !== '') }),
+    ...(missing.length > 0 && { missing_scopes: [...missing] }),
+    ...(expires_at_ms !== undefined && { expires_at_ms }),
+    can_refresh: refresh_token !== undefined,
+    version: slot.details.version,
+  }
+}
+
+export const viewOf = (parts: ViewParts, server: OauthServer): OauthView => {
+  const { name, entry } = server
+  const reason = parts.accounts.faultOf(server)
+  const login = parts.pending.of(name)
+  const state = login !== undefined ? 'login_pending' : reason === undefined ? 'logged_in' : 'login_required'
+  return {
+    server: name,
+    slot_ref: entry.oauth_slot_ref,
+    state,
+    ...(reason !== undefined && { reason, action: loginLine(name) }),
+    ...accountView(parts, server),
+    ...(login !== undefined && { login_expires_at_ms: login.expires_at_ms }),
+  }
+}
+
+export const loginWarnings = ({ accounts }: Pick<ViewParts, 'accounts'>, servers: readonly OauthServer[]): Warning[] =>
+  servers.flatMap((server) => {
+    const reason = accounts.faultOf(server)
+    if (reason === undefined) return []
+    return [
+      {
+        severity: 'warning' as const,
+        code: 'mcp_login_required',
+        message: `The MCP server ${server.name} needs a login: ${reason}.`,
+        related_id: server.name,
+        action: loginLine(server.name),
+      },
+    ]
+  })
