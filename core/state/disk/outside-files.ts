@@ -2,7 +2,7 @@
  * Files of people outside the state root, found below one folder: bounded in depth, number and bytes, and never out of
  * the folder, whatever links it holds.
  */
-import { constants, promises as fs } from 'node:fs'
+import { constants, promises as fs, type Dirent } from 'node:fs'
 import path from 'node:path'
 
 const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants
@@ -15,6 +15,8 @@ export interface OutsideWish {
   readonly depth: number
   /** Folders in all. */
   readonly folders: number
+  /** Entries of folders in all. */
+  readonly entries: number
 }
 
 /** What was found below a folder. Paths are relative to it, with slashes. */
@@ -24,7 +26,9 @@ export interface OutsideFind {
   readonly files: readonly string[]
   /** Links that lead out of the folder. */
   readonly strays: readonly string[]
-  /** True if there were more folders than were looked at. */
+  /** The folders that were seen, also those too deep to be looked at; absolute, with every link resolved. */
+  readonly within: readonly string[]
+  /** True if there was more than was looked at. */
   readonly isCut: boolean
 }
 
@@ -42,8 +46,8 @@ interface Place {
 }
 type Kind = 'folder' | 'file' | 'stray' | 'other'
 
-/** What an entry is, seen through a link that stays inside. */
-const kindOf = async (root: string, at: string): Promise<Kind> => {
+/** What a link leads to, if it stays inside. */
+const targetOf = async (root: string, at: string): Promise<Kind> => {
   try {
     const real = await fs.realpath(path.join(root, at))
     if (!isWithin(root, real)) return 'stray'
@@ -55,6 +59,24 @@ const kindOf = async (root: string, at: string): Promise<Kind> => {
   }
 }
 
+const kindOf = (root: string, at: string, entry: Dirent): Kind | Promise<Kind> => {
+  if (entry.isDirectory()) return 'folder'
+  if (entry.isSymbolicLink()) return targetOf(root, at)
+  return entry.isFile() ? 'file' : 'other'
+}
+
+/** At most so many entries, by name; one more where the folder has more. */
+const entriesOf = async (folder: string, most: number): Promise<Dirent[]> => {
+  const entries: Dirent[] = []
+  try {
+    for await (const entry of await fs.opendir(folder, { bufferSize: 1_000 }))
+      if (entries.push(entry) > most) break
+  } catch {
+    return []
+  }
+  return entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+}
+
 /**
  * The files of a name below a folder, nearer ones first and by name; entries that begin with a dot are skipped. A
  * folder that is reached twice is looked at once. Undefined if there is no such folder.
@@ -62,23 +84,28 @@ const kindOf = async (root: string, at: string): Promise<Kind> => {
 export const findOutside = async (folder: string, wish: OutsideWish): Promise<OutsideFind | undefined> => {
   const root = await fs.realpath(folder).catch(() => undefined)
   if (root === undefined || !(await fs.stat(root)).isDirectory()) return undefined
-  const [files, strays]: [string[], string[]] = [[], []]
+  const [files, strays, within]: [string[], string[], string[]] = [[], [], []]
   const seen = new Set<string>()
   const left: Place[] = [{ at: '', depth: 0 }]
+  let room = wish.entries
   for (let place = left.shift(); place !== undefined && seen.size < wish.folders; place = left.shift()) {
     const real = await fs.realpath(path.join(root, place.at)).catch(() => root)
     if (seen.has(real)) continue
     seen.add(real)
-    const names = await fs.readdir(real).catch((): string[] => [])
-    for (const name of names.filter((one) => !one.startsWith('.')).toSorted()) {
-      const at = place.at === '' ? name : `${place.at}/${name}`
-      const kind = await kindOf(root, at)
+    within.push(real)
+    if (place.depth > wish.depth) continue
+    const entries = await entriesOf(real, room)
+    room -= entries.length
+    if (room < 0) break
+    for (const entry of entries.filter(({ name }) => !name.startsWith('.'))) {
+      const at = place.at === '' ? entry.name : `${place.at}/${entry.name}`
+      const kind = await kindOf(root, at, entry)
       if (kind === 'stray') strays.push(at)
-      if (kind === 'file' && name === wish.name) files.push(at)
-      if (kind === 'folder' && place.depth < wish.depth) left.push({ at, depth: place.depth + 1 })
+      if (kind === 'file' && entry.name === wish.name) files.push(at)
+      if (kind === 'folder') left.push({ at, depth: place.depth + 1 })
     }
   }
-  return { root, files, strays, isCut: left.length > 0 }
+  return { root, files, strays, within, isCut: left.length > 0 || room < 0 }
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true })

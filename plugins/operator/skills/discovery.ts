@@ -1,8 +1,9 @@
 /** Looks through the roots for skills. Reads, and changes nothing. */
+import { hash } from 'node:crypto'
 import { findOutside, readOutside, type OutsideFind } from '../../../core/plugin.js'
 import type { SkillItem } from '../../execution/memory/contract.js'
 import type { SkillRoot } from './roots.js'
-import { readSkill, type ParseYaml, type SkillContent } from './skill-file.js'
+import { readSkill, type ParseYaml, type ReadSkill, type SkillContent, type SkillFiles } from './skill-file.js'
 
 export interface Skill extends SkillContent, Pick<SkillItem, 'updated_at_ms'> {}
 
@@ -17,13 +18,22 @@ export interface Catalogue {
   readonly skills: ReadonlyMap<string, Skill>
   /** Those that are there, with every link resolved. */
   readonly roots: readonly string[]
+  /** The folders that were seen in them. */
+  readonly folders: readonly string[]
+  /** By path: what each file says, so that it is read as YAML again only when it says something else. */
+  readonly files: ReadonlyMap<string, KnownFile>
   readonly warnings: readonly SkillWarning[]
 }
-export const nothing: Catalogue = { skills: new Map(), roots: [], warnings: [] }
+export const nothing: Catalogue = { skills: new Map(), roots: [], folders: [], files: new Map(), warnings: [] }
 
-const [depth, folders] = [6, 2_000]
+interface KnownFile {
+  readonly digest: string
+  readonly read: ReadSkill
+}
+
+const [depth, folders, entries] = [6, 2_000, 20_000]
 const mostBytes = 256 * 1024
-const mostSideBytes = 64 * 1024
+const mostSideBytes = 16 * 1024
 const mostSkills = 5_000
 /** Warnings that are told; the rest is counted. */
 const mostWarnings = 50
@@ -34,7 +44,7 @@ const loadYaml = (): Promise<ParseYaml> =>
   (loaded ??= import('yaml').then(
     ({ parse }) =>
       (text) =>
-        parse(text, { schema: 'failsafe', maxAliasCount: 10, logLevel: 'error', uniqueKeys: true }),
+        parse(text, { schema: 'failsafe', maxAliasCount: 10, logLevel: 'error', prettyErrors: false, uniqueKeys: true }),
   ))
 
 interface Search {
@@ -42,7 +52,15 @@ interface Search {
   readonly skills: Map<string, Skill>
   readonly seen: Set<string>
   readonly roots: string[]
+  readonly folders: string[]
+  readonly files: Map<string, KnownFile>
   readonly warn: (code: SkillWarning['code'], message: string) => void
+}
+
+interface Place {
+  readonly root: string
+  readonly scope: SkillRoot['scope']
+  readonly file: string
 }
 
 const sideOf = (file: string): string =>
@@ -50,14 +68,24 @@ const sideOf = (file: string): string =>
 
 type Found = { readonly skill: Skill } | { readonly rule: string }
 
-const readOne = async (root: string, scope: SkillRoot['scope'], file: string): Promise<Found> => {
+/** By what the files say and not by their times: those tell too little of a file that is written twice at once. */
+const readKnown = async (search: Search, files: SkillFiles): Promise<ReadSkill> => {
+  const path = `${files.root}/${files.path}`
+  const digest = hash('sha256', JSON.stringify(files))
+  const known = search.before.files.get(path)
+  const file = known?.digest === digest ? known : { digest, read: readSkill(files, await loadYaml()) }
+  search.files.set(path, file)
+  return file.read
+}
+
+const readOne = async (search: Search, { root, scope, file }: Place): Promise<Found> => {
   const text = await readOutside(root, file, mostBytes)
   const side = await readOutside(root, sideOf(file), mostSideBytes)
   if (text === undefined) return { rule: 'must be readable' }
   if (!text.ok) return text
   if (side?.ok === false) return { rule: `agents/service.yaml ${side.rule}` }
   const files = { path: file, root, scope, text: text.text, side: side?.text }
-  const read = readSkill(files, await loadYaml())
+  const read = await readKnown(search, files)
   if (!read.ok) return read
   return { skill: Object.assign({ updated_at_ms: text.modified_at_ms }, read.skill) }
 }
@@ -73,11 +101,9 @@ const take = (search: Search, skill: Skill): void => {
   else search.warn('skill_duplicate', `${skill_path} has the name ${name} of ${first.summary.skill_path}, which counts`)
 }
 
-const takeFile = async (
-  search: Search,
-  { root, scope, file }: { root: string; scope: SkillRoot['scope']; file: string },
-) => {
-  const found = await readOne(root, scope, file)
+const takeFile = async (search: Search, place: Place): Promise<void> => {
+  const { root, file } = place
+  const found = await readOne(search, place)
   if ('skill' in found) return take(search, found.skill)
   const good = lastGood(search, `${root}/${file}`)
   search.warn(
@@ -89,15 +115,16 @@ const takeFile = async (
 
 const tellOf = ({ warn }: Search, { root, strays, isCut }: OutsideFind): void => {
   for (const stray of strays) warn('skill_link_refused', `${root}/${stray} leads out of its root`)
-  if (isCut) warn('skill_root_cut', `${root} has more than ${folders} folders; the rest of it is not looked at`)
+  if (isCut) warn('skill_root_cut', `${root} has more than ${folders} folders or ${entries} entries; the rest of it is not looked at`)
 }
 
 const takeRoot = async (search: Search, { folder, scope, isNamed }: SkillRoot): Promise<void> => {
-  const found = await findOutside(folder, { name: 'SKILL.md', depth, folders })
+  const found = await findOutside(folder, { name: 'SKILL.md', depth, folders, entries })
   if (found === undefined && isNamed) search.warn('skill_root_missing', `the folder ${folder} is not there`)
   if (found === undefined || search.seen.has(found.root)) return
   search.seen.add(found.root)
   search.roots.push(found.root)
+  search.folders.push(...found.within)
   tellOf(search, found)
   for (const file of found.files)
     if (search.skills.size < mostSkills) await takeFile(search, { root: found.root, scope, file })
@@ -112,6 +139,8 @@ export const discover = async (roots: readonly SkillRoot[], before: Catalogue): 
     skills: new Map(),
     seen: new Set(),
     roots: [],
+    folders: [],
+    files: new Map(),
     warn(code, message) {
       if (warnings.length < mostWarnings) warnings.push({ code, message })
       else untold += 1
@@ -120,5 +149,5 @@ export const discover = async (roots: readonly SkillRoot[], before: Catalogue): 
   for (const root of roots) await takeRoot(search, root)
   if (untold > 0) warnings.push({ code: 'skill_invalid', message: `${untold} further warnings are left out` })
   const skills = new Map([...search.skills].toSorted(([a], [b]) => (a < b ? -1 : 1)))
-  return { skills, roots: search.roots, warnings }
+  return { skills, roots: search.roots, folders: search.folders, files: search.files, warnings }
 }

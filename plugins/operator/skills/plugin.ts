@@ -1,4 +1,4 @@
-import { array, boolean, defaulted, definePlugin, doc, Host, object, string } from '../../../core/plugin.js'
+import { array, boolean, defaulted, definePlugin, doc, Host, object, string, within } from '../../../core/plugin.js'
 import { MemorySources } from '../../execution/memory/contract.js'
 import { SystemSections } from '../../execution/models/contract.js'
 import { Sessions } from '../../execution/sessions/contract.js'
@@ -9,6 +9,9 @@ import { rootsOf } from './roots.js'
 import { skillRoutes, skillsSection } from './routes.js'
 import { catalogueSection, skillTools } from './tools.js'
 import { watchSkills } from './watch.js'
+
+/** What a start waits for skills, milliseconds: a slow folder must keep nobody else waiting. */
+const longestLookMs = 10_000
 
 export default definePlugin({
   id: 'skills',
@@ -39,8 +42,9 @@ export default definePlugin({
     ctx.contribute(SystemSections, catalogueSection({ catalogue, sessions }))
     ctx.health({ id: 'skills', check: catalogue.warnings })
     ctx.onStart(async () => {
-      await catalogue.look()
-      return watchSkills({ roots: roots(), clock: ctx.clock, log: ctx.log, look: catalogue.look })
+      await within(ctx.clock, longestLookMs, catalogue.look())
+      const folders = () => catalogue.now.folders
+      return watchSkills({ roots: roots(), clock: ctx.clock, log: ctx.log, look: catalogue.look, folders })
     })
   },
 })

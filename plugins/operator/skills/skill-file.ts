@@ -29,6 +29,8 @@ type Runtime = SkillSummary['runtime']
 const longestName = 200
 const longestLine = 4_000
 const mostTools = 200
+/** Of front matter, and of `agents/service.yaml`. */
+const [mostYamlBytes, mostYamlSigns] = [16 * 1024, 1_000]
 
 class Invalid extends Error {}
 const refuse = (rule: string): never => {
@@ -48,7 +50,15 @@ const divided = (text: string): { readonly head: string | undefined; readonly bo
   return isFramed ? { head: head ?? '', body } : { head: undefined, body: text.replace(/^\ufeff/u, '') }
 }
 
+/** Parsing takes long for signs, as each may mean something, and longer still for very many. */
+const refuseLarge = (what: string, text: string): void => {
+  if (Buffer.byteLength(text) > mostYamlBytes) refuse(`${what} must have at most ${mostYamlBytes} bytes`)
+  const signs = text.replaceAll(/[\p{L}\p{N}_ ]+/gu, '').length
+  if (signs > mostYamlSigns) refuse(`${what} must have at most ${mostYamlSigns} signs that are no letters or digits`)
+}
+
 const parsed = (what: string, text: string, parse: ParseYaml): Fields => {
+  refuseLarge(what, text)
   let value: unknown
   try {
     value = parse(text)

@@ -2,7 +2,10 @@
 import { hash } from 'node:crypto'
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { writeFileSync } from 'node:fs'
 import test, { type ExecutionContext } from 'ava'
+import { discover, nothing } from '../../../../plugins/operator/skills/discovery.js'
+import { readSkill } from '../../../../plugins/operator/skills/skill-file.js'
 import { repositoryFolders, skillRoots } from '../../../../plugins/operator/skills/roots.js'
 import { startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
 import { capabilityScope } from '../../../support/scopes.js'
@@ -183,6 +186,48 @@ test('skills-5: what is wrong is skipped and named, and takes nothing with it', 
   )
   const { body } = await daemon.request('GET', '/v1/status')
   t.true(body.health.warnings.some(({ code }: any) => code === 'skill_invalid'))
+})
+
+test('skills-1: a root with too many entries is cut, with a warning, and its other roots count', async (t) => {
+  const [root, other] = [await makeFolder(t), await makeFolder(t)]
+  await write(other, { 'a/SKILL.md': skill('a') })
+  await write(root, { 'b/SKILL.md': skill('b') })
+  await mkdir(join(root, 'z'))
+  for (let n = 0; n < 20_010; n += 1) writeFileSync(join(root, 'z', String(n)), '')
+  const { names, warnings } = await start(t, root, [other])
+  t.deepEqual(await names(), ['a', 'b'])
+  t.deepEqual(
+    (await warnings()).map((line) => line.split(':')[0]),
+    ['skill_root_cut'],
+  )
+})
+
+const ofText = (text: string) => ({ path: 'a/SKILL.md', root: '/r', scope: 'repo' as const, text, side: undefined })
+
+test('skills-2: front matter that would take long to parse is refused before anything parses it', (t) => {
+  const parsed: number[] = []
+  const read = (text: string) => {
+    const found = readSkill(ofText(text), (yaml) => ({ description: String(parsed.push(yaml.length)) }))
+    return found.ok ? '' : found.rule
+  }
+  const lines = Array.from({ length: 26_000 }, (_, n) => `k${n}: 1\n`).join('')
+  for (const hostile of [lines, '[['.repeat(5_000), '{a: '.repeat(800), '- '.repeat(1_001), '#\n'.repeat(600)])
+    t.regex(read(`---\n${hostile}\n---\ntext`), /^the front matter must have at most/u)
+  t.deepEqual(parsed, [])
+  t.is(read(`---\ndescription: ${'wörter und 2 '.repeat(300)}\n---\ntext`), '')
+  t.is(parsed.length, 1)
+})
+
+test('skills-6: a file that says what it said before is not parsed again, good or not', async (t) => {
+  const root = await makeFolder(t)
+  await write(root, { 'a/SKILL.md': skill('a'), 'b/SKILL.md': '---\nname: [\n---\n' })
+  const roots = [{ folder: root, scope: 'explicit' as const, isNamed: true }]
+  const first = await discover(roots, nothing)
+  const second = await discover(roots, first)
+  t.deepEqual([...second.files.keys()].length, 2)
+  for (const [path, file] of second.files) t.true(file === first.files.get(path))
+  await write(root, { 'a/SKILL.md': skill('c') })
+  t.deepEqual([...(await discover(roots, second)).skills.keys()], ['c'])
 })
 
 test('skills-6: changes count soon, a broken one leaves the last good one, and a root may come later', async (t) => {
