@@ -69,8 +69,7 @@ const kindOf = (root: string, at: string, entry: Dirent): Kind | Promise<Kind> =
 const entriesOf = async (folder: string, most: number): Promise<Dirent[]> => {
   const entries: Dirent[] = []
   try {
-    for await (const entry of await fs.opendir(folder, { bufferSize: 1_000 }))
-      if (entries.push(entry) > most) break
+    for await (const entry of await fs.opendir(folder, { bufferSize: 1_000 })) if (entries.push(entry) > most) break
   } catch {
     return []
   }

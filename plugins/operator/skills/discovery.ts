@@ -44,7 +44,13 @@ const loadYaml = (): Promise<ParseYaml> =>
   (loaded ??= import('yaml').then(
     ({ parse }) =>
       (text) =>
-        parse(text, { schema: 'failsafe', maxAliasCount: 10, logLevel: 'error', prettyErrors: false, uniqueKeys: true }),
+        parse(text, {
+          schema: 'failsafe',
+          maxAliasCount: 10,
+          logLevel: 'error',
+          prettyErrors: false,
+          uniqueKeys: true,
+        }),
   ))
 
 interface Search {
@@ -115,7 +121,11 @@ const takeFile = async (search: Search, place: Place): Promise<void> => {
 
 const tellOf = ({ warn }: Search, { root, strays, isCut }: OutsideFind): void => {
   for (const stray of strays) warn('skill_link_refused', `${root}/${stray} leads out of its root`)
-  if (isCut) warn('skill_root_cut', `${root} has more than ${folders} folders or ${entries} entries; the rest of it is not looked at`)
+  if (isCut)
+    warn(
+      'skill_root_cut',
+      `${root} has more than ${folders} folders or ${entries} entries; the rest of it is not looked at`,
+    )
 }
 
 const takeRoot = async (search: Search, { folder, scope, isNamed }: SkillRoot): Promise<void> => {
