@@ -7,6 +7,7 @@ import {
   object,
   optional,
   rule,
+  isZone,
   string,
   type Infer,
 } from '../../../core/plugin.js'
@@ -17,15 +18,6 @@ const most = (fallback: number, sentence: string) =>
   doc(defaulted(integer({ min: 0 }), fallback), `${sentence} 0 is no limit.`)
 const dollars = (fallback: number, sentence: string) =>
   doc(defaulted(number({ min: 0, max: 1e9 }), fallback), `${sentence} 0 is no limit.`)
-
-const isZone = (zone: string): boolean => {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: zone }).format(0)
-    return true
-  } catch {
-    return false
-  }
-}
 
 export const Price = object({
   route: optional(doc(string({ min: 1, max: 200 }), 'Id of the model route; any when absent.')),

@@ -5,6 +5,7 @@
  * at the first. A star or a step in seconds, minutes or hours follows real time.
  */
 import { Cron } from 'croner'
+import { isZone } from '../../../../core/plugin.js'
 
 /** Next moments of one expression in one zone. */
 export interface CronTimes {
@@ -57,11 +58,6 @@ const formFault = (expression: string): string | undefined => {
   if (fields.length !== 5 && fields.length !== 6) return 'must have five fields, or six with seconds first'
   return /^[\dA-Za-z*/,?#\- \t]+$/u.test(expression) ? undefined : 'holds a character that no cron field has'
 }
-
-/** A zone has a name; offsets such as +02:00 and the zone of the host are not names of zones. */
-const isZone = (timezone: string): boolean =>
-  /^[A-Za-z][\w+\-/]*$/u.test(timezone) &&
-  attempt(() => new Intl.DateTimeFormat('en', { timeZone: timezone })) !== undefined
 
 const attempt = <T>(work: () => T): T | undefined => {
   try {
