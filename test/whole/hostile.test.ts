@@ -1,4 +1,4 @@
 import test from 'ava'
 import { hostileSuite } from './hostile-suite.js'
 
-hostileSuite(test, { strings: 24, jsons: 12, bodies: 6 })
+hostileSuite(test, { strings: 72, jsons: 36, bodies: 18 })
