@@ -106,7 +106,7 @@ export { childEnvironment } from './base/text/child-environment.js'
 export type { PassedEnvironment } from './base/text/child-environment.js'
 export { within } from './base/within.js'
 /** Whether something is the name of a time zone. */
-export { isZone } from './base/zone.js'
+export { isZone } from './base/text/zone.js'
 export { defineCommand, secretFlags } from './plugin/command.js'
 export type { Command, CommandFlag, CommandInput, Client, Frame } from './plugin/command.js'
 export { commandLine, count, span } from './base/text/command-text.js'
