@@ -54,7 +54,18 @@ const mark = '[redacted]'
 const names = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/u
 const othersMayRead = 0o077
 
-/** A value as it stands in texts: plain, in JSON, in a URL, in hex and in base64. */
+/** Signs of base64 that a value has in common with no other: fewer say little, and stand in other texts too. */
+const fewestSigns = 12
+
+/** The signs that a value alone makes where others stand before it, such as a name and a colon. */
+const within = (bytes: Buffer, before: 0 | 1 | 2): string[] => {
+  const whole = Buffer.concat([Buffer.alloc(before), bytes])
+  const end = Math.floor(whole.length / 3) * 4
+  const forms = (['base64', 'base64url'] as const).map((as) => whole.toString(as).slice([0, 2, 3][before], end))
+  return forms.filter((form) => form.length >= fewestSigns)
+}
+
+/** A value as it stands in texts: plain, in JSON, in a URL, in hex and in base64, also inside of a longer text. */
 const formsOf = (value: string): ReadonlySet<string> => {
   const bytes = Buffer.from(value)
   return new Set([
@@ -64,6 +75,9 @@ const formsOf = (value: string): ReadonlySet<string> => {
     bytes.toString('hex'),
     bytes.toString('base64').replace(/=+$/u, ''),
     bytes.toString('base64url'),
+    ...within(bytes, 0),
+    ...within(bytes, 1),
+    ...within(bytes, 2),
   ])
 }
 

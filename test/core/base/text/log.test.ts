@@ -109,3 +109,20 @@ test('runtime-23: a known value goes also in hex, in base64 and as it stands in 
   ])
     t.regex(secrets.redact(`x ${form} y`), /^x \[redacted\]=* y$/u)
 })
+
+test('runtime-23: a known value goes also in base64 of a longer text, wherever it stands in it', async (t) => {
+  const { secrets } = await open('json')
+  const values = ['pa$$ word/with+signs?', 'pa$$ word/with+signs', 'pa$$ word/with+sign']
+  const undo = values.map(secrets.guard)
+  const written = values.flatMap((value) => (['base64', 'base64url'] as const).map((as) => [value, as] as const))
+  for (const [value, as] of written)
+    for (const before of ['', 'a', 'a:', 'abc', 'user:'])
+      for (const behind of ['', 'z', 'zz', ':zz']) {
+        const text = Buffer.from(`${before}${value}${behind}`).toString(as)
+        const shown = secrets.redact(text)
+        t.regex(shown, /\[redacted\]/u, `${before} ${behind}`)
+        t.true(shown.replace('[redacted]', '').length < 16, shown)
+      }
+  undo.forEach((letGo) => letGo())
+  t.is(secrets.redact(Buffer.from(`a${values[0]}`).toString('base64')), Buffer.from(`a${values[0]}`).toString('base64'))
+})
