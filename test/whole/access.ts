@@ -7,6 +7,9 @@ export const access: Readonly<Record<string, 'public' | 'ingress' | 'read' | 'ad
   'health.ready': 'public',
   'mcp_oauth.callback': 'ingress',
 
+  'mcp.servers': 'read',
+  'mcp.tools': 'read',
+
   'approvals.list': 'read',
   'capabilities.get': 'read',
   'deliveries.dead_letter': 'read',
@@ -53,6 +56,7 @@ export const access: Readonly<Record<string, 'public' | 'ingress' | 'read' | 'ad
   'status.get': 'read',
 
   'auth.lease': 'admin',
+  'mcp.call': 'admin',
   'mcp_oauth.finish': 'admin',
   'mcp_oauth.get': 'admin',
   'mcp_oauth.list': 'admin',

@@ -118,6 +118,7 @@ const begin = (oauth: Oauth): Route =>
       secretErrors.secret_without_value,
     ],
     durability: 'C',
+    example: { body: { client_id: 'holdfast' } },
     handler: ({ params: { server }, body }) => oauth.logins.begin(oauth.get(server), body),
   })
 
@@ -133,6 +134,7 @@ const finish = (oauth: Oauth): Route =>
     reply: jsonReply(OauthView),
     problems: [unknown, ...finishing],
     durability: 'A',
+    example: { body: { address: 'http://127.0.0.1:4000/v1/mcp/oauth/callback?code=…&state=…' } },
     handler: async ({ params: { server }, body }) => {
       const { name } = oauth.get(server)
       const query = URL.canParse(body.address) ? new URL(body.address).searchParams : new URLSearchParams()

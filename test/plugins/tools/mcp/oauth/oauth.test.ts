@@ -96,7 +96,7 @@ test('mcp-oauth-2: the state of a login is good once, for ten minutes, until ano
   const finish = async (back: string, state?: string) => {
     const url = new URL(back)
     if (state !== undefined) url.searchParams.set('state', state)
-    return daemon.request('GET', `${url.pathname}${url.search}`)
+    return daemon.request('GET', `/v1/mcp/oauth/callback?${url.searchParams.toString()}`)
   }
   const first = await server.browse((await begin(daemon)).authorization_url)
   const state = new URL(first).searchParams.get('state') ?? ''
@@ -138,7 +138,7 @@ test('mcp-oauth-2: a login that was refused, or came from another issuer, leaves
 test('mcp-oauth-3: the address that the browser ended at can be pasted', async (t) => {
   const { server, daemon } = await start(t)
   const back = await server.browse((await begin(daemon)).authorization_url)
-  const paste = (address: string) => daemon.request('POST', `${base}/files/finish`, { address })
+  const paste = (address: string) => daemon.request('POST', '/v1/runtime/mcp/oauth/files/finish', { address })
   t.deepEqual(codeOf(await paste('not an address')), [400, 'mcp_oauth_login_unknown'])
   t.like((await paste(back)).body, { state: 'logged_in' })
   t.deepEqual(codeOf(await daemon.request('POST', `${base}/other/login`)), [404, 'mcp_oauth_unknown'])
@@ -146,7 +146,10 @@ test('mcp-oauth-3: the address that the browser ended at can be pasted', async (
 
 test('mcp-oauth-4: a refresh stores new tokens as a new version, by whichever route', async (t) => {
   const { server, daemon } = await start(t)
-  t.deepEqual(codeOf(await daemon.request('POST', `${base}/files/refresh`)), [409, 'mcp_oauth_login_required'])
+  t.deepEqual(codeOf(await daemon.request('POST', '/v1/runtime/mcp/oauth/files/refresh')), [
+    409,
+    'mcp_oauth_login_required',
+  ])
   await logIn(daemon, server)
   t.like((await daemon.request('POST', `${base}/files/refresh`)).body, { state: 'logged_in', version: 2 })
   t.like((await daemon.request('POST', `${slot}/refresh`)).body, { details: { version: 3, readable: true } })
@@ -224,7 +227,7 @@ test('mcp-oauth-6: a daemon that is killed before it has stored new tokens knows
 test('mcp-oauth-7: a logout takes the tokens here and at the authorization server, or says that it could not', async (t) => {
   const { server, daemon } = await start(t)
   await logIn(daemon, server)
-  t.deepEqual((await daemon.request('POST', `${base}/files/logout`)).body, {
+  t.deepEqual((await daemon.request('POST', '/v1/runtime/mcp/oauth/files/logout')).body, {
     server: 'files',
     logged_out: true,
     told_server: true,
