@@ -15,6 +15,7 @@ import { createDisk } from './state/disk/real-disk.js'
 import { version } from './base/version.js'
 import { within } from './base/within.js'
 import { isTerminal, logLine } from './cli/terminal.js'
+import { unwritten } from './state/storage-errors.js'
 
 export interface ServeInput {
   readonly flags: Flags
@@ -106,7 +107,7 @@ export const serve = async ({ flags, environment, exit, print }: ServeInput): Pr
   const settings = readSettings({ environment, flags, guard: (value) => guarded.push(value) })
   const disk = createDisk()
   checkWorkspace(settings, flags, disk)
-  const secrets = createSecrets({ disk, root: settings.stateRoot })
+  const secrets = createSecrets({ disk, root: settings.stateRoot, unwritten })
   guarded.forEach(secrets.guard)
   const log = logTo(settings, secrets, logLine)
   const clock = createClock()

@@ -79,3 +79,6 @@ export const lastingReason = (error: unknown): ReadOnlyReason | undefined => {
   if (code === 'storage_damaged') return 'damaged'
   return code === 'storage_sync_failed' ? 'sync_failed' : undefined
 }
+
+/** The problem of a change that the disk did not take. */
+export const unwritten = (cause: unknown): Error => storageErrors.storage_write_failed({ cause, retryAfter: 5 })

@@ -13,6 +13,7 @@ import type { ShippedPlugin } from '../plugin/contract.js'
 import type { Disk } from '../state/disk/disk.js'
 import { createDisk } from '../state/disk/real-disk.js'
 import { verifyRoot } from '../state/inspect/verify.js'
+import { unwritten } from '../state/storage-errors.js'
 
 /** A line that the daemon logged. */
 export interface LogEntry {
@@ -92,7 +93,7 @@ export const startInProcess = async (options: InProcessOptions): Promise<InProce
     disk,
     clock,
     flags,
-    secrets: createSecrets({ disk, root }),
+    secrets: createSecrets({ disk, root, unwritten }),
     config: options.config ?? {},
     ...(options.patienceMs !== undefined && { patienceMs: options.patienceMs }),
   })

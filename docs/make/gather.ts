@@ -22,6 +22,7 @@ import { unsafeCast, type Json, type JsonObject, type JsonSchema } from '../../c
 import { createSecrets } from '../../core/base/text/secrets.js'
 import { readSettings } from '../../core/base/settings.js'
 import { createDisk } from '../../core/state/disk/real-disk.js'
+import { unwritten } from '../../core/state/storage-errors.js'
 import { withoutNulls } from './without-nulls.js'
 import { readModules, type Modules } from './modules.js'
 
@@ -175,7 +176,7 @@ const withDaemon = async <R>(
     log: silent,
     disk,
     flags,
-    secrets: createSecrets({ disk, root }),
+    secrets: createSecrets({ disk, root, unwritten }),
   })
   try {
     return await look({ url: daemon.url, root })

@@ -213,26 +213,35 @@ test.serial('a first start on a full disk is refused', async (t) => {
   isRefusal(t, await serve(path.join(at, 'root')), 'state_root_full')
 })
 
-test.serial('a daemon that is killed on a full disk starts there, reads, and writes when there is room', async (t) => {
-  const at = mount(t, 'size=80m,mode=700')
-  if (at === undefined) return
-  const root = path.join(at, 'root')
-  const first = await spawnTestDaemon(t, { root })
-  t.is((await first.request('POST', '/v1/sessions', { session_id: 'kept' })).status, 201)
-  spawnSync('dd', ['if=/dev/zero', `of=${path.join(at, 'rest')}`, 'bs=64k'])
-  await first.kill('SIGKILL')
-  const second = await spawnTestDaemon(t, { root })
-  t.is((await second.request('GET', '/v1/sessions/kept')).status, 200)
-  t.true(await soon(async () => (await second.request('POST', '/v1/sessions', {})).status === 503))
-  rmSync(path.join(at, 'rest'))
-  t.true(await soon(async () => (await second.request('POST', '/v1/sessions', { session_id: 'later' })).status === 201))
-  await second.stop()
-  const third = await spawnTestDaemon(t, { root })
-  t.deepEqual(
-    (await third.request('GET', '/v1/sessions')).body
-      .map(({ session_id }: any) => session_id)
-      .filter((id: string) => id === 'kept' || id === 'later'),
-    ['kept', 'later'],
-  )
-  await third.stop()
-})
+test.serial(
+  'secrets-4: a daemon that is killed on a full disk starts there, reads, and writes when there is room',
+  async (t) => {
+    const at = mount(t, 'size=80m,mode=700')
+    if (at === undefined) return
+    const root = path.join(at, 'root')
+    const first = await spawnTestDaemon(t, { root })
+    t.is((await first.request('POST', '/v1/sessions', { session_id: 'kept' })).status, 201)
+    const secret = { slot_id: 'kept', state: { value: 'a secret' } }
+    t.is((await first.request('POST', '/v1/runtime/secrets', secret)).status, 200)
+    spawnSync('dd', ['if=/dev/zero', `of=${path.join(at, 'rest')}`, 'bs=64k'])
+    await first.kill('SIGKILL')
+    const second = await spawnTestDaemon(t, { root })
+    t.is((await second.request('GET', '/v1/sessions/kept')).status, 200)
+    t.true((await second.request('GET', '/v1/runtime/secrets/kept')).body.details.readable, 'a key needs no room')
+    t.notRegex((await second.request('GET', '/v1/status')).text, /secrets_key/u)
+    t.true(await soon(async () => (await second.request('POST', '/v1/sessions', {})).status === 503))
+    rmSync(path.join(at, 'rest'))
+    t.true(
+      await soon(async () => (await second.request('POST', '/v1/sessions', { session_id: 'later' })).status === 201),
+    )
+    await second.stop()
+    const third = await spawnTestDaemon(t, { root })
+    t.deepEqual(
+      (await third.request('GET', '/v1/sessions')).body
+        .map(({ session_id }: any) => session_id)
+        .filter((id: string) => id === 'kept' || id === 'later'),
+      ['kept', 'later'],
+    )
+    await third.stop()
+  },
+)

@@ -3,7 +3,7 @@
 const safe = /^[A-Za-z0-9_.:/@-]+$/u
 
 /** One word for a POSIX shell: whatever it holds, the shell takes it as it stands. */
-const shellWord = (word: string): string => (safe.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)
+export const shellWord = (word: string): string => (safe.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)
 
 /**
  * A command line that a person may paste into a POSIX shell. `command` is ours, with its flags; `args` may be anybody's

@@ -14,11 +14,11 @@ export interface Secrets {
    * user.
    */
   find(name: string): string | undefined
-  /** True if there is anything under that name, of use or not. */
-  has(name: string): boolean
+  /** Why `find` finds nothing under that name; undefined if it finds something. */
+  faultOf(name: string): SecretFault | undefined
   /**
    * Writes `secrets/<name>`, whole and for the daemon's user alone; resolves when it is on disk. Only for names that
-   * the daemon made up.
+   * the daemon made up. Rejects with `storage_write_failed` if the disk does not take it.
    */
   keep(name: string, value: string): Promise<void>
   /** Removes `secrets/<name>`; no effect if it is absent. */
@@ -34,6 +34,9 @@ export interface Secrets {
   redacting(text: string): Portions<string>
 }
 
+/** Nothing is there, it is no regular file, others than its owner may read it, or nothing stands in it. */
+export type SecretFault = 'absent' | 'no_file' | 'not_private' | 'empty'
+
 /** What is asked of the disk here, so that base needs nothing of the state. */
 interface SecretFiles {
   stat(path: string): { readonly kind: string; readonly mode: number } | undefined
@@ -48,6 +51,8 @@ interface SecretFiles {
 export interface SecretsOptions {
   readonly disk: SecretFiles
   readonly root: string
+  /** The problem of a secret that the disk does not take. */
+  readonly unwritten: (cause: unknown) => Error
 }
 
 const mark = '[redacted]'
@@ -81,7 +86,7 @@ const formsOf = (value: string): ReadonlySet<string> => {
   ])
 }
 
-export const createSecrets = ({ disk, root }: SecretsOptions): Secrets => {
+export const createSecrets = ({ disk, root, unwritten }: SecretsOptions): Secrets => {
   const known = createKnownValues()
   const folder = path.join(root, 'secrets')
   const guard = (value: string): (() => void) => {
@@ -89,17 +94,26 @@ export const createSecrets = ({ disk, root }: SecretsOptions): Secrets => {
     const undo = Array.from(formsOf(value), known.add)
     return () => undo.forEach((letGo) => letGo())
   }
-  const find = (name: string): string | undefined => {
-    if (!names.test(name)) return undefined
+  const isThere = (name: string): boolean => disk.stat(path.join(folder, name)) !== undefined
+  const look = (name: string): { readonly value: string } | { readonly fault: SecretFault } => {
     const file = path.join(folder, name)
-    const stat = disk.stat(file)
-    if (stat?.kind !== 'file' || (stat.mode & othersMayRead) !== 0) return undefined
+    const stat = names.test(name) ? disk.stat(file) : undefined
+    if (stat === undefined) return { fault: 'absent' }
+    if (stat.kind !== 'file') return { fault: 'no_file' }
+    if ((stat.mode & othersMayRead) !== 0) return { fault: 'not_private' }
     const value = new TextDecoder().decode(disk.readFile(file)).trim()
-    if (value === '') return undefined
-    guard(value)
-    return value
+    return value === '' ? { fault: 'empty' } : { value }
   }
-  const has = (name: string): boolean => names.test(name) && disk.stat(path.join(folder, name)) !== undefined
+  const find = (name: string): string | undefined => {
+    const found = look(name)
+    if ('fault' in found) return undefined
+    guard(found.value)
+    return found.value
+  }
+  const faultOf = (name: string): SecretFault | undefined => {
+    const found = look(name)
+    return 'fault' in found ? found.fault : undefined
+  }
   /** What a kill left of a file that was about to be written. */
   const sweep = async (name: string): Promise<void> => {
     const isLeft = (other: string): boolean =>
@@ -109,28 +123,32 @@ export const createSecrets = ({ disk, root }: SecretsOptions): Secrets => {
   const keep = async (name: string, value: string): Promise<void> => {
     assert(names.test(name), `'${name}' is no name for a secret`)
     guard(value)
-    await disk.makeFolder(folder)
-    await sweep(name)
-    await disk.replace(path.join(folder, name), Buffer.from(`${value}\n`))
-    await disk.syncFolder(root)
+    try {
+      await disk.makeFolder(folder)
+      await sweep(name)
+      await disk.replace(path.join(folder, name), Buffer.from(`${value}\n`))
+      await disk.syncFolder(root)
+    } catch (cause) {
+      throw unwritten(cause)
+    }
   }
   const drop = async (name: string): Promise<void> => {
     const file = path.join(folder, name)
     await sweep(name)
-    if (!has(name)) return
+    if (!isThere(name)) return
     await disk.unlink(file)
     await disk.syncFolder(folder)
   }
   function* redacting(text: string): Portions<string> {
     return withoutTokens(yield* known.replacing(text, mark), mark)
   }
-  return { find, has, keep, drop, guard, redact: (text) => atOnce(redacting(text)), redacting }
+  return { find, faultOf, keep, drop, guard, redact: (text) => atOnce(redacting(text)), redacting }
 }
 
 /** No secrets, for a host that only asks plugins what they declare. */
 export const noSecrets: Secrets = {
   find: () => undefined,
-  has: () => false,
+  faultOf: () => 'absent',
   keep: () => Promise.resolve(),
   drop: () => Promise.resolve(),
   guard: () => () => {},

@@ -21,8 +21,12 @@ const prefixed = (prefix: string, issues: readonly Issue[]): FieldError[] =>
 
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-const refusal = (factory: ProblemFactory | undefined, errors: readonly FieldError[]): Problem =>
-  factory === undefined ? badRequest(...errors) : factory({ errors })
+/** A sentence with `{reason}` names the first fault. */
+const refusal = (factory: ProblemFactory | undefined, errors: readonly FieldError[]): Problem => {
+  if (factory === undefined) return badRequest(...errors)
+  const [first] = factory.spec.detail.includes('{reason}') ? errors : []
+  return factory({ errors, ...(first !== undefined && { details: { reason: `${first.path} ${first.rule}.` } }) })
+}
 
 const accept = (
   struct: AnyStruct,

@@ -9,7 +9,7 @@ import type { Fault } from '../format/line.js'
 import { setAside } from '../format/quarantine.js'
 import { createSpools, type SpoolAreas } from './spool.js'
 import { sweepSpools } from './spool-sweep.js'
-import { reasonOf, storageErrors, type ReadOnlyReason } from '../storage-errors.js'
+import { reasonOf, storageErrors, unwritten, type ReadOnlyReason } from '../storage-errors.js'
 import type { StorageMode } from '../disk/storage-mode.js'
 
 export interface SideFilesOptions {
@@ -44,7 +44,7 @@ export const createSideFiles = ({ disk, paths, mode, refuse, freeBytes }: SideFi
     } catch (cause) {
       mode.count()
       refuse(reasonOf(cause))
-      throw storageErrors.storage_write_failed({ cause, retryAfter: 5 })
+      throw unwritten(cause)
     }
   }
   const quarantine = async (path: string, rule: string): Promise<void> => {

@@ -1,17 +1,49 @@
 /** What an operator must know of keys: above all which one a restored root needs. */
-import { commandLine, count, type Collection, type Warning } from '../../../core/plugin.js'
-import type { Keys } from './slots/keys.js'
+import { assertNever, commandLine, count, shellWord, type Collection, type Warning } from '../../../core/plugin.js'
+import { keyFile, type KeyFault, type Keys } from './slots/keys.js'
 import type { StoredSlot } from './slots/record.js'
 
-const action =
-  'Put the key with this id back as secrets/slots.key in the state root with mode 0600, or name its file with ' +
-  '--secrets-key-file or --secrets-previous-key-file, and start again; what cannot come back is stored again with ' +
+/** Writes over nothing: a file that is there may be the only good key. */
+const newKey = (file: string): string => `(set -C; umask 077; openssl rand -hex 32 > ${file})`
+
+/** What can be pasted, for each fault. */
+const mend = ({ kind }: KeyFault, file: string): string => {
+  switch (kind) {
+    case 'not_private':
+      return `Nobody but its owner may read the key: chmod 600 ${file} and start again.`
+    case 'absent':
+      return `Put the key back as ${file} with mode 0600, or make a new one: ${newKey(file)} and start again.`
+    case 'no_file':
+    case 'no_key':
+      return (
+        `Put the key back as ${file} with mode 0600. Where there is none any more, set aside what is there and make ` +
+        `a new one: mv -n ${file} ${file}.aside && ${newKey(file)} and start again.`
+      )
+    case 'given':
+      return (
+        'Give 32 bytes in hex or base64 as SERVICE_SECRETS_KEY, or with --secrets-key-file in a file that nobody but ' +
+        'its owner may read, and start again.'
+      )
+    default:
+      return assertNever(kind)
+  }
+}
+
+const putBack = (file: string): string =>
+  `Put the key with this id back as ${file} with mode 0600, or name its file with --secrets-key-file or ` +
+  '--secrets-previous-key-file, and start again; what cannot come back is stored again with ' +
   `${commandLine('secrets set', 'SECRET_REF')} --stdin.`
 
-export const keyWarnings = (
-  keys: Pick<Keys, 'fault' | 'find'>,
-  slots: Pick<Collection<StoredSlot>, 'groups' | 'count'>,
-): readonly Warning[] => {
+export interface KeyWarningParts {
+  readonly keys: Pick<Keys, 'fault' | 'find'>
+  readonly slots: Pick<Collection<StoredSlot>, 'groups' | 'count'>
+  /** The folder of the state. */
+  readonly root: string
+}
+
+export const keyWarnings = ({ keys, slots, root }: KeyWarningParts): readonly Warning[] => {
+  const file = shellWord(`${root}/secrets/${keyFile}`)
+  const { fault } = keys
   const missing = slots
     .groups('key')
     .filter((key_id) => keys.find(key_id) === undefined)
@@ -20,18 +52,16 @@ export const keyWarnings = (
       code: 'secrets_key_missing',
       message: `${count(slots.count('key', key_id), 'secret')} cannot be decrypted: the key ${key_id} is not here.`,
       related_id: key_id,
-      action,
+      action: fault?.kind === 'not_private' ? mend(fault, file) : putBack(file),
     }))
-  if (keys.fault === undefined) return missing
+  if (fault === undefined) return missing
   return [
     ...missing,
     {
       severity: 'warning',
       code: 'secrets_key_unusable',
-      message: `No secret can be stored: ${keys.fault}.`,
-      action:
-        'Put a key of 32 bytes there: (umask 077; openssl rand -hex 32 > STATE_ROOT/secrets/slots.key), and start ' +
-        'again.',
+      message: `No secret can be stored: ${fault.reason}.`,
+      action: mend(fault, file),
     },
   ]
 }

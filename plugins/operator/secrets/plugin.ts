@@ -1,4 +1,4 @@
-import { definePlugin, doc, object, optional, string } from '../../../core/plugin.js'
+import { Host, definePlugin, doc, object, optional, string } from '../../../core/plugin.js'
 import { accountRoutes } from './account-routes.js'
 import { AccountRefreshers, SecretReferences, SecretSlots } from './contract.js'
 import { keyWarnings } from './key-warnings.js'
@@ -28,6 +28,7 @@ export default definePlugin({
   version: '1.0.0',
   api: 1,
   summary: 'Secrets that are stored encrypted, and who uses them.',
+  needs: { host: Host },
   provides: [SecretSlots],
   config,
   flags: {
@@ -35,7 +36,7 @@ export default definePlugin({
     secrets_key_file: 'secrets-key-file',
     secrets_previous_key_file: 'secrets-previous-key-file',
   },
-  register(ctx) {
+  register(ctx, { host }) {
     const { clock, ids, secrets, state, log } = ctx
     const references = ctx.view(SecretReferences)
     const keys = createKeys({ config: ctx.config, secrets, ids })
@@ -49,10 +50,11 @@ export default definePlugin({
     const service = createService({ state, keys, vault, slots, refreshers: ctx.view(AccountRefreshers) })
     ctx.provide(SecretSlots, service.slots)
     ctx.routes(...secretRoutes(service.routes), ...accountRoutes(service.routes))
-    ctx.health({ id: 'secrets-key', check: () => keyWarnings(keys, slots.collection) })
+    const warnings = () => keyWarnings({ keys, slots: slots.collection, root: host.stateRoot })
+    ctx.health({ id: 'secrets-key', check: warnings })
     ctx.onStart(async () => {
       await keys.open(slots.collection.count('all', 'all') === 0)
-      for (const { message, code } of keyWarnings(keys, slots.collection)) log.warn(message, { code })
+      for (const { message, code } of warnings()) log.warn(message, { code })
       await service.settle().catch((error: unknown) => log.warn('secrets could not be encrypted anew', { error }))
     })
   },

@@ -126,6 +126,7 @@ const nameFrom = ({ path, root }: SkillFiles): string =>
 const nameOf = (files: SkillFiles, head: Fields): string => {
   const name = textOf(head, 'name') ?? nameFrom(files)
   if (name === '' || name.length > longestName) return refuse(`name must have 1 to ${longestName} characters`)
+  if (name === '.' || name === '..') return refuse('name must not be . or .., which no path can hold')
   return name.includes('/') ? refuse('name must not hold a slash') : name
 }
 

@@ -2,7 +2,15 @@
  * The keys that slots are encrypted with. One is in force; others may be known, so that what they encrypted can still
  * be read and is encrypted anew.
  */
-import { Problem, keyId, keyOf, readSecretFile, type Ids, type Secrets } from '../../../../core/plugin.js'
+import {
+  Problem,
+  keyId,
+  keyOf,
+  readSecretFile,
+  type Ids,
+  type SecretFault,
+  type Secrets,
+} from '../../../../core/plugin.js'
 import { secretErrors } from './errors.js'
 
 export interface KeyConfig {
@@ -16,15 +24,24 @@ export interface Key {
   readonly bytes: Uint8Array
 }
 
+/** Why nothing can be encrypted: what is wrong with the own file, or `given` for a key that the operator named. */
+export interface KeyFault {
+  readonly kind: Exclude<SecretFault, 'empty'> | 'no_key' | 'given'
+  readonly reason: string
+}
+
+/** The keys that are there are read when the first one is asked for: that needs no storage that takes changes. */
 export interface Keys {
-  /** Reads the keys that are there, and makes the first one of a root where nothing is encrypted yet. */
+  /** Makes the first key of a root where nothing is encrypted yet. */
   open(isEmpty: boolean): Promise<void>
   /** Throws `secrets_key_unusable`. */
   current(): Key
   find(id: string): Key | undefined
-  /** Why nothing can be encrypted. */
-  readonly fault: string | undefined
-  /** Makes a new key durable beside the old one and puts it in force. Throws `secrets_key_elsewhere`. */
+  readonly fault: KeyFault | undefined
+  /**
+   * Makes a new key durable beside the old one and puts it in force. Throws `secrets_key_elsewhere`,
+   * `secrets_key_unusable` and `storage_write_failed`.
+   */
   begin(): Promise<Key>
   /** Forgets the old key: nothing is encrypted with it any more. No effect if no change was begun. */
   finish(): Promise<void>
@@ -66,72 +83,86 @@ const createKnown = (secrets: Secrets) => {
   return { learn, find: (id: string): Key | undefined => known.get(id) }
 }
 
+const ownFaults: Readonly<Record<SecretFault | 'no_key', KeyFault>> = {
+  absent: { kind: 'absent', reason: `secrets/${keyFile} is missing` },
+  no_file: { kind: 'no_file', reason: `secrets/${keyFile} is no regular file` },
+  not_private: { kind: 'not_private', reason: `others than its owner may read or change secrets/${keyFile}` },
+  empty: { kind: 'no_key', reason: `secrets/${keyFile} is empty` },
+  no_key: { kind: 'no_key', reason: `secrets/${keyFile} is not 32 bytes in hex or base64` },
+}
+
+interface Found {
+  readonly active?: Key | undefined
+  /** The text of a key that is about to take the place of the own one. */
+  readonly pending?: string | undefined
+  readonly fault?: KeyFault | undefined
+}
+
 export const createKeys = ({ config, secrets, ids }: KeyParts): Keys => {
   const { learn, find } = createKnown(secrets)
   const isElsewhere = given(config.secrets_key) !== undefined || given(config.secrets_key_file) !== undefined
-  let active: Key | undefined
-  let pending: string | undefined
-  let fault: string | undefined = 'the keys were not read yet'
+  let found: Found | undefined
 
-  /** A key that the operator named. */
-  const named = (text: string | Problem): void => {
-    active = typeof text === 'string' ? learn(text) : undefined
-    fault = active !== undefined ? undefined : typeof text === 'string' ? `the key: ${wrongForm}` : text.message
+  const named = (text: string | Problem): Found => {
+    const active = typeof text === 'string' ? learn(text) : undefined
+    if (active !== undefined) return { active }
+    return { fault: { kind: 'given', reason: typeof text === 'string' ? `the key: ${wrongForm}` : text.message } }
   }
-  const own = async (isEmpty: boolean): Promise<void> => {
-    const text = secrets.find(keyFile)
-    active = text === undefined ? undefined : learn(text)
-    if (active === undefined && !secrets.has(keyFile) && isEmpty) {
-      const made = ids.random(32)
-      await secrets.keep(keyFile, made)
-      active = learn(made)
-    }
-    const why = secrets.has(keyFile) ? `secrets/${keyFile} is empty, no key, or others may read it` : undefined
-    fault = active === undefined ? (why ?? `secrets/${keyFile} is missing`) : undefined
+  const own = (): Found => {
+    const [text, pending] = [secrets.find(keyFile), secrets.find(nextFile)]
+    const [old, begun] = [text, pending].map((one) => (one === undefined ? undefined : learn(one)))
+    if (begun !== undefined) return { active: begun, pending }
+    return old === undefined ? { fault: ownFaults[secrets.faultOf(keyFile) ?? 'no_key'] } : { active: old }
   }
-  const open = async (isEmpty: boolean): Promise<void> => {
+  const look = (): Found => {
     const previous = given(config.secrets_previous_key_file)
     const old = previous === undefined ? undefined : read(previous)
     if (typeof old === 'string') learn(old)
-    const [text, file] = [given(config.secrets_key), given(config.secrets_key_file)]
-    const next = secrets.find(nextFile)
-    if (text !== undefined || file !== undefined) {
-      const stale = secrets.find(keyFile)
-      if (stale !== undefined) learn(stale)
-      if (next !== undefined) learn(next)
-      return named(text ?? read(file ?? ''))
-    }
-    await own(isEmpty)
-    const begun = next === undefined ? undefined : learn(next)
-    if (begun !== undefined) [active, pending, fault] = [begun, next, undefined]
+    const kept = own()
+    return isElsewhere ? named(given(config.secrets_key) ?? read(given(config.secrets_key_file) ?? '')) : kept
   }
+  const now = (): Found => (found ??= look())
+  const open = async (isEmpty: boolean): Promise<void> => {
+    // Looked at anew: while storage took no changes somebody may have put one there.
+    found = undefined
+    if (!isEmpty || now().fault?.kind !== 'absent') return
+    const made = ids.random(32)
+    await secrets.keep(keyFile, made)
+    found = { active: learn(made) }
+  }
+  const unusable = (reason: string): Error => secretErrors.secrets_key_unusable({ details: { reason } })
   const current = (): Key => {
-    if (active === undefined) throw secretErrors.secrets_key_unusable({ details: { reason: fault ?? wrongForm } })
+    const { active, fault } = now()
+    if (active === undefined) throw unusable(fault?.reason ?? wrongForm)
     return active
   }
   const begin = async (): Promise<Key> => {
     if (isElsewhere) throw secretErrors.secrets_key_elsewhere()
     current()
-    if (pending === undefined) {
-      const made = ids.random(32)
-      await secrets.keep(nextFile, made)
-      pending = made
+    if (now().pending === undefined) {
+      if (secrets.faultOf(nextFile) === 'no_file') throw unusable(`secrets/${nextFile} is no regular file`)
+      const pending = ids.random(32)
+      await secrets.keep(nextFile, pending)
+      found = { active: learn(pending), pending }
     }
-    active = learn(pending)
     return current()
   }
   const finish = async (): Promise<void> => {
+    const { active, pending } = now()
     if (pending === undefined) return
     await secrets.keep(keyFile, pending)
     await secrets.drop(nextFile)
-    pending = undefined
+    found = { active }
   }
   return {
     open,
     current,
-    find,
+    find(id) {
+      now()
+      return find(id)
+    },
     get fault() {
-      return fault
+      return now().fault
     },
     begin,
     finish,

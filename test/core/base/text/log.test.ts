@@ -5,11 +5,12 @@ import { createLog } from '../../../../core/base/text/log.js'
 import { redactSecrets } from '../../../../core/base/text/redact.js'
 import { createSecrets } from '../../../../core/base/text/secrets.js'
 import { createDisk } from '../../../../core/state/disk/real-disk.js'
+import { unwritten } from '../../../../core/state/storage-errors.js'
 import { freshRoot } from '../../../support/daemon.js'
 
 const open = async (format: 'json' | 'pretty') => {
   const root = await freshRoot()
-  const secrets = createSecrets({ disk: createDisk(), root })
+  const secrets = createSecrets({ disk: createDisk(), root, unwritten })
   const lines: string[] = []
   return { root, secrets, lines, log: createLog({ level: 'info', format, secrets, write: (line) => lines.push(line) }) }
 }

@@ -6,10 +6,12 @@ import { rootTag } from '../../../../core/processes/marker.js'
 import { readProcesses } from '../../../../core/state/root/process-table.js'
 import { HookCallbacks } from '../../../../plugins/operator/hooks/contract.js'
 import { matcherFault, matches } from '../../../../plugins/operator/hooks/matcher.js'
+import { patternOf } from '../../../../plugins/operator/hooks/pattern.js'
 import { createCommandLine } from '../../../support/command-line.js'
 import { freshRoot, spawnDaemon, startTestDaemon } from '../../../support/daemon.js'
 import { echoing } from '../../../support/interceptors.js'
 import { testPlugin } from '../../../support/plugins.js'
+import { isLinear } from '../../../support/linear.js'
 import { startReceiver } from '../../../support/receiver.js'
 import { openSession, submit, until } from '../../../support/runs.js'
 import { makeFolder } from '../../../support/tools.js'
@@ -162,10 +164,32 @@ test('hooks-15: matchers are names, a star, names in a row or patterns for the w
   t.true(matches('mcp__.*', 'mcp__files__read'))
   t.false(matches('mcp__.*', 'x_mcp__files'))
   t.false(matches('bash', undefined))
-  for (const wrong of ['(a+)+', '(', '(?=a)b', '(a)\\1', '.*.*.*.*.*', '[']) t.truthy(matcherFault(wrong), wrong)
-  for (const right of ['*', 'bash', 'a|b', 'mcp__.*', '(?:read|write)_file', 'x.*y.*z'])
+  for (const wrong of ['(', '(?=a)b', '(?<!a)b', '(a)\\1', '(?<n>a)\\k<n>', '[', 'a{2000}', '((){999}){999}'])
+    t.truthy(matcherFault(wrong), wrong)
+  for (const right of ['*', 'bash', 'a|b', 'mcp__.*', '(?:read|write)_file', 'x.*y.*z', '(a+)+', '^[a-z_]+$'])
     t.is(matcherFault(right), undefined)
 })
+
+test('hooks-15: a pattern is read as everywhere else', (t) => {
+  const patterns = [
+    'a*b+c?|(a|b)*c|(?:a|bc){2}|a{2,}',
+    'a{0,2}b|a*?b|(a*)*|(a|)+b|((a|b)+c)?a|a||b',
+    '[^a]b|\\w+|\\.a|\\bab\\b|a\\B.|^ab$|c|a$b',
+    '\\u0061.|\\u{63}|\\x62|(?<n>a)b|.é|😀.',
+  ].flatMap((row) => [row, ...row.split('|').filter((part) => /^[^()]+$/u.test(part))])
+  const letters = ['', 'a', 'b', 'c', '.', 'é', '😀', ' ']
+  const subjects = letters.flatMap((x) => letters.flatMap((y) => letters.map((z) => `${x}${y}${z}`)))
+  for (const pattern of patterns) {
+    const same = new RegExp(`^(?:${pattern})$`, 'u')
+    for (const subject of subjects) t.is(matches(pattern, subject), same.test(subject), `${pattern} on ${subject}`)
+  }
+})
+
+for (const pattern of ['\\w?'.repeat(40), '(a|a|a|a)*', '(\\w*)*'.repeat(20), '((a?){9}){9}', '(a+)+'])
+  test(`hooks-15: the cost of ${pattern.slice(0, 12)} and what it lacks grows with the subject`, (t) => {
+    const made = patternOf(`${pattern}!`)
+    t.true(typeof made !== 'string' && isLinear((size) => t.false(made('a'.repeat(size))), 4_000))
+  })
 
 test('hooks-16: what cannot be is refused with a sentence, and nothing changes', async (t) => {
   const { set, request } = await daemonWith(t)
@@ -175,7 +199,9 @@ test('hooks-16: what cannot be is refused with a sentence, and nothing changes',
     [{ stop: [{ name: 'x', executor: { type: 'prompt', template: 'hm' } }] }, /no executor of the type prompt/u],
     [{ stop: [{ name: 'x', executor: { type: 'agent', template: 'hm' } }] }, /no executor of the type agent/u],
     [{ stop: [{ name: 'x', executor: { type: 'callback', name: 'nobody' } }] }, /no plugin/u],
-    [{ stop: [{ name: 'x', matcher: '(a+)+', executor }] }, /repeated groups/u],
+    [{ stop: [{ name: 'x', matcher: '(a)\\1', executor }] }, /no references/u],
+    [{ stop: [{ name: 'x', executor: { type: '__proto__' } }] }, /executor\.type must be one of "command", "http"/u],
+    [{ stop: [{ name: 'x' }] }, /executor/u],
   ] as const) {
     const { body } = await set(hooks)
     t.like(body, { status: 400, code: 'invalid_hook_settings' })

@@ -1,6 +1,8 @@
-import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
+import type { Disk } from '../../../../core/state/disk/disk.js'
+import { createDisk } from '../../../../core/state/disk/real-disk.js'
 import { SecretSlots } from '../../../../plugins/operator/secrets/contract.js'
 import { createCommandLine } from '../../../support/command-line.js'
 import { freshRoot, startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
@@ -35,6 +37,28 @@ test('secrets-11: a new key takes the place of the old one, and every secret ope
   const slots = lender({ slots: SecretSlots })
   await startTestDaemon(t, { root, plugins: [slots.plugin] })
   for (let n = 0; n < 5; n += 1) t.is(slots.services().slots.value(`s${n}`), `canary-${n}`)
+})
+
+test('secrets-11: where the disk does not take the new key, it is told, and the old one stays', async (t) => {
+  const root = await freshRoot()
+  const disk = createDisk()
+  let full = true
+  const replace: Disk['replace'] = (at, bytes) =>
+    full && at.includes('slots.key.next')
+      ? Promise.reject(Object.assign(new Error('no room'), { code: 'ENOSPC' }))
+      : disk.replace(at, bytes)
+  const daemon = await startTestDaemon(t, { root, disk: { ...disk, replace } })
+  await fill(daemon, 2)
+  const [before] = await keysOf(daemon)
+  const refused = await daemon.request('POST', '/v1/runtime/secrets-key')
+  t.deepEqual(codeOf(refused), [503, 'storage_write_failed'])
+  t.deepEqual(await keysOf(daemon), [before])
+  full = false
+  const next = join(root, 'secrets/slots.key.next')
+  symlinkSync('elsewhere', next)
+  t.deepEqual(codeOf(await daemon.request('POST', '/v1/runtime/secrets-key')), [409, 'secrets_key_unusable'])
+  rmSync(next)
+  t.is((await daemon.request('POST', '/v1/runtime/secrets-key')).body.encrypted_anew, 2)
 })
 
 test('secrets-11: a start ends a change of the key that was cut off, at its beginning or at its end', async (t) => {

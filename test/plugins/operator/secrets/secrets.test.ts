@@ -1,7 +1,19 @@
 import { createDecipheriv, hash } from 'node:crypto'
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
 import test from 'ava'
 import { SecretReferences, SecretSlots } from '../../../../plugins/operator/secrets/contract.js'
 import { createCommandLine } from '../../../support/command-line.js'
@@ -13,6 +25,8 @@ import { codeOf } from '../../../support/runs.js'
 
 const store = ({ request }: Pick<Reachable, 'request'>, slot_id: string, value: string, more: object = {}) =>
   request('POST', '/v1/runtime/secrets', { slot_id, state: { value }, ...more })
+
+const allIn = (folder: string): string[] => readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'))
 
 test('secrets-2: a secret is shown by its name, mode, version and key, and never by its value', async (t) => {
   const daemon = await startTestDaemon(t)
@@ -169,6 +183,40 @@ test('secrets-6: no key is made where secrets are without one, nor where a key f
   t.deepEqual(codeOf(await store(third, 'new', 'x')), [409, 'secrets_key_unusable'])
   t.is(readFileSync(join(other, 'secrets/slots.key'), 'utf8'), '')
 })
+
+for (const [what, spoil] of Object.entries({
+  'is open to others': (file: string) => chmodSync(file, 0o644),
+  'is empty': (file: string) => truncateSync(file),
+  'is no key': (file: string) => writeFileSync(file, 'no key'),
+  'is a link': (file: string) => {
+    renameSync(file, `${file}.real`)
+    symlinkSync(`${file}.real`, file)
+  },
+  'is missing': (file: string) => renameSync(file, `${file}.real`),
+}))
+  test(`secrets-5: where the key ${what} nothing that the warnings say to paste destroys it`, async (t) => {
+    const root = await freshRoot()
+    const file = join(root, 'secrets/slots.key')
+    const first = await startTestDaemon(t, { root })
+    await store(first, 'old', 'canary-old')
+    await first.stop()
+    spoil(file)
+    const before = allIn(dirname(file))
+    const second = await startTestDaemon(t, { root })
+    const { warnings } = (await second.request('GET', '/v1/status')).body.health
+    const actions = warnings.flatMap(({ code, action }: any) => (code.startsWith('secrets_key') ? [action] : []))
+    t.is(actions.length, 2)
+    await second.stop()
+    const lines = actions.flatMap((action: string) => action.match(/(?:chmod|mv|\(set).*(?= and start again)/gu) ?? [])
+    t.true(lines.length > 0, actions.join())
+    for (const line of [...lines, ...lines]) spawnSync('sh', ['-c', line])
+    const after = allIn(dirname(file))
+    for (const text of before) t.true(after.includes(text), 'what was there is there')
+    const third = await startTestDaemon(t, { root })
+    t.is((await store(third, 'new', 'canary-new')).status, 200, 'what was pasted helps')
+    const { details } = (await third.request('GET', '/v1/runtime/secrets/old')).body
+    t.is(details.readable, what === 'is open to others')
+  })
 
 test('secrets-7: a new value raises the version, and whoever asks gets it and is told', async (t) => {
   const slots = lender({ slots: SecretSlots })
