@@ -39,7 +39,12 @@ export interface Sources {
   readonly struct: AnyStruct
   readonly settings: readonly Setting[]
   /** The parsed configuration file and its name for messages. */
-  readonly file: { readonly name: string; readonly table: JsonObject }
+  readonly file: {
+    readonly name: string
+    readonly table: JsonObject
+    /** The line of what a dotted path names, or of what should have it. */
+    readonly lineOf?: (path: string) => number | undefined
+  }
   readonly environment: Environment
   readonly flags: Flags
   /** Told every value whose flag is named like a secret. */
@@ -126,11 +131,16 @@ const hintFor = (struct: AnyStruct, path: string, rule: string): string => {
 
 const refuse = (issue: Issue | undefined, given: ReadonlyMap<string, Given>, { struct, file }: Sources): never => {
   const { path, rule: broken } = issue ?? { path: '', rule: 'is wrong' }
-  const rule = broken + hintFor(struct, path, broken)
+  const hint = hintFor(struct, path, broken)
   const [field = ''] = path.split('.')
   const source = given.get(field)?.source
+  const line = file.lineOf?.(path)
+  const place = line === undefined ? file.name : `${file.name}:${line}`
   throw errors.config_invalid({
-    details: source === undefined ? { source: file.name, problem: `${path} ${rule}` } : { source, problem: rule },
+    details:
+      source === undefined
+        ? { source: place, problem: `${path} ${broken}${hint}` }
+        : { source, problem: broken + hint },
   })
 }
 

@@ -210,8 +210,15 @@ export const nullable = <T, S>(struct: Struct<T, S>): Struct<T | null, S> =>
 /** Adds a sentence for readers of the reference and the OpenAPI document. */
 export const doc = <T, S>(struct: Struct<T, S>, description: string, more: JsonSchema = {}): Struct<T, S> =>
   derive(struct, new ss.Struct(struct as never) as unknown as Struct<T, S>, { description, ...more })
-/** A rule that JSON Schema cannot say; `sentence` goes into its description. */
-export const rule = <T, S>(struct: Struct<T, S>, sentence: string, holds: (value: T) => boolean): Struct<T, S> => {
+/**
+ * A rule that JSON Schema cannot say; `sentence` goes into its description. What `holds` answers in place of false
+ * stands in place of it where the rule is broken, and must not tell the value.
+ */
+export const rule = <T, S>(
+  struct: Struct<T, S>,
+  sentence: string,
+  holds: (value: T) => boolean | string,
+): Struct<T, S> => {
   const made = derive(
     struct,
     ss.refine(struct, 'rule', (value) => holds(value) || sentence),

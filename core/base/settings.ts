@@ -69,7 +69,7 @@ export const Settings = object({
     defaulted(integer({ min: 0, max: 600_000 }), 10_000),
     'Most milliseconds that a stop waits for requests in flight.',
   ),
-  safe: doc(defaulted(boolean(), false), 'Load no third-party code.'),
+  safe: doc(defaulted(boolean(), false), 'Load no third-party code, nor a shipped plugin whose file is wrong.'),
   hold: doc(
     defaulted(boolean(), false),
     'Read and answer, but begin no run, schedule or delivery, until `holdfast release`; also through restarts.',

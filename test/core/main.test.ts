@@ -1,5 +1,5 @@
 /** The command line as a person meets it: real processes, signals, exit codes. */
-import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import path from 'node:path'
 import test from 'ava'
@@ -286,7 +286,7 @@ test('runtime-2: a wrong file in config/ exits with 2 before the root is touched
     ['api_key = "sk-not-to-be-told\\q"\nmodel = "x"', /config\/models\.toml is not TOML: line 1/u],
     ['# sk-not-to-be-told\napi_key = sk-not-to-be-told', /config\/models\.toml is not TOML: line 2/u],
     ['api_key = "sk-not-to-be-told"\nmodel = \n', /config\/models\.toml is not TOML: line 2/u],
-    ['api_key = 5', /config\/models\.toml api_key must be a string/u],
+    ['api_key = 5', /config\/models\.toml:1 api_key must be a string/u],
   ] as const) {
     await writeFile(file, text, { mode: 0o600 })
     const { code, out, err } = await run(['serve', '--bind', '127.0.0.1:0', '--state-root', root])
@@ -295,6 +295,37 @@ test('runtime-2: a wrong file in config/ exits with 2 before the root is touched
     t.false(`${out}${err}`.includes('not-to-be-told'), err)
   }
   t.deepEqual(await readdir(root), ['config'])
+})
+
+test('runtime-2: a wrong file of any shipped plugin ends the start with its line; a safe start leaves the plugin out and says so', async (t) => {
+  const root = path.join(await freshRoot(), 'state')
+  const folder = path.join(root, 'config')
+  const serve = ['serve', '--bind', '127.0.0.1:0', '--state-root', root]
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const hook = '\n[[hooks.stop]]\nname = "x"\n[hooks.stop.executor]\ntype = "command"\n'
+  for (const [name, text, says] of [
+    ['usage', '# budgets\nmax_run_output_tokens = "20"\n', /usage\.toml:2 max_run_output_tokens must be/u],
+    ['hooks', 'pass_enviroment = ["X"]\n', /hooks\.toml:1 pass_enviroment .*mean pass_environment/u],
+    ['hooks', `${hook}comand = "true"\n`, /hooks\.toml:[46] hooks\.stop\.0\.executor\.\w+ /u],
+    ['hooks', `${hook.replaceAll('stop', 'stopp')}command = "true"\n`, /hooks\.toml hooks .*moment stopp /u],
+    ['secrets', 'colour = "red"\n', /secrets\.toml:1 colour is not a known field/u],
+  ] as const) {
+    const file = path.join(folder, `${name}.toml`)
+    await writeFile(file, text, { mode: 0o600 })
+    const { code, err } = await run(serve)
+    t.is(code, 2, err)
+    t.regex(err, says)
+    await rm(file)
+  }
+  t.deepEqual(await readdir(root), ['config'])
+  await writeFile(path.join(folder, 'hooks.toml'), 'pass_enviroment = ["X"]\n', { mode: 0o600 })
+  const { child, text, exited } = spawnMain([...serve, '--safe'])
+  await new Promise((resolve) => child.stdout.once('data', resolve))
+  const url = /http:\/\/\S+?(?=,)/u.exec(text.out)?.[0] ?? ''
+  const told = await (await fetch(`${url}/v1/status`)).text()
+  t.regex(told, /"code":"plugin_not_loaded","message":"The plugin hooks is not loaded: [^"]*pass_enviroment/u)
+  child.kill('SIGTERM')
+  await exited
 })
 
 test('state-14: a file that reaches the limit of its size refuses changes and does not end the daemon', async (t) => {

@@ -7,7 +7,7 @@ import { object, type JsonObject } from '../../base/schema.js'
 import type { Disk } from '../../state/disk/disk.js'
 import { errors } from '../errors.js'
 import type { Loaded } from '../load/load.js'
-import { readToml } from '../load/toml.js'
+import { readTomlFile, type TomlFile } from '../load/toml.js'
 
 export interface ConfigureOptions {
   readonly disk: Disk
@@ -23,6 +23,21 @@ export interface ConfigureOptions {
 
 const nothing = object({})
 
+/** Throws what is wrong with the file, variables and flags of a plugin. */
+const readConfig = (options: ConfigureOptions, plugin: AnyPlugin): unknown => {
+  const name = `config/${plugin.id}.toml`
+  const given = options.given[plugin.id]
+  const kept = (): TomlFile | undefined =>
+    plugin.fileIsList === true ? undefined : readTomlFile(options.disk, path.join(options.root, name))
+  return readLayers<unknown>({
+    ...options,
+    struct: plugin.config ?? nothing,
+    settings: settingsOf(plugin.flags ?? {}),
+    file: Object.assign({ name, table: {} }, given === undefined ? kept() : { table: given }),
+  })
+}
+
+/** Throws also if a flag of the plugin belongs to one before it. */
 export const createConfigure = (options: ConfigureOptions) => {
   const owners = new Map<string, string>([...options.taken].map((flag) => [flag, 'the daemon']))
   const claim = (plugin: AnyPlugin): void => {
@@ -35,15 +50,7 @@ export const createConfigure = (options: ConfigureOptions) => {
   }
   return (plugin: AnyPlugin): unknown => {
     claim(plugin)
-    const name = `config/${plugin.id}.toml`
-    const file = plugin.fileIsList === true ? undefined : readToml(options.disk, path.join(options.root, name))
-    const table = options.given[plugin.id] ?? file ?? {}
-    return readLayers<unknown>({
-      ...options,
-      struct: plugin.config ?? nothing,
-      settings: settingsOf(plugin.flags ?? {}),
-      file: { name, table },
-    })
+    return readConfig(options, plugin)
   }
 }
 
@@ -67,10 +74,16 @@ export const checkFlags = ({ environment, flags, guard }: FlagSources, loaded: r
   }
 }
 
-/** Throws what is wrong with the file of a plugin that the daemon cannot do without. */
-export const checkFiles = (options: ConfigureOptions, loaded: readonly Loaded[]): void => {
-  const configure = createConfigure(options)
-  for (const entry of loaded) if (entry.ok && entry.candidate.required) configure(entry.plugin)
+/**
+ * Throws what is wrong with the file of a shipped plugin: without it guards and budgets would be missing. A safe start
+ * leaves out those that the daemon can do without.
+ */
+export const checkFiles = (
+  options: ConfigureOptions & { readonly safe: boolean },
+  shipped: readonly Loaded[],
+): void => {
+  for (const entry of shipped)
+    if (entry.ok && (entry.candidate.required || !options.safe)) readConfig(options, entry.plugin)
 }
 
 const flagsOf = (loaded: readonly Loaded[]): readonly string[] =>

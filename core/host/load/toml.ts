@@ -4,6 +4,13 @@ import { unsafeCast, type JsonObject } from '../../base/schema.js'
 import type { Disk } from '../../state/disk/disk.js'
 import { errors } from '../../base/config.js'
 import { Problem } from '../../base/errors.js'
+import { lineOf } from './toml-line.js'
+
+export interface TomlFile {
+  readonly table: JsonObject
+  /** The line that gives the member of a dotted path, or else the nearest one around it. */
+  readonly lineOf: (path: string) => number | undefined
+}
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
@@ -25,13 +32,18 @@ export const configBytes = (disk: Pick<Disk, 'readFile'>, file: string): Uint8Ar
 const where = (error: unknown): string =>
   error instanceof TomlError ? `is not TOML: line ${error.line}, column ${error.column}` : 'is not UTF-8 text'
 
-/** The tables of a configuration file, or undefined if there is none. */
-export const readToml = (disk: Pick<Disk, 'readFile'>, file: string): JsonObject | undefined => {
+/** The content of a configuration file, or undefined if there is none. */
+export const readTomlFile = (disk: Pick<Disk, 'readFile'>, file: string): TomlFile | undefined => {
   const bytes = configBytes(disk, file)
   if (bytes === undefined) return undefined
   try {
-    return unsafeCast<JsonObject>(parse(decoder.decode(bytes)))
+    const text = decoder.decode(bytes)
+    return { table: unsafeCast<JsonObject>(parse(text)), lineOf: (member) => lineOf(text, member) }
   } catch (error) {
     throw refused(file, where(error))
   }
 }
+
+/** The tables of a configuration file, or undefined if there is none. */
+export const readToml = (disk: Pick<Disk, 'readFile'>, file: string): JsonObject | undefined =>
+  readTomlFile(disk, file)?.table

@@ -20,6 +20,11 @@ export const permissionModeSetting = ({ permission_mode }: ToolsConfig) =>
     },
   })
 
+const nothingAsked = () =>
+  limitErrors.invalid_tool_runtime_limits({
+    errors: [{ path: 'body.limits', rule: 'must have a limit, as GET /v1/runtime/tool-limits names them' }],
+  })
+
 /** The limits of tool calls. */
 export const toolLimitsSetting = ({ limits }: ToolsConfig) =>
   defineSetting({
@@ -30,7 +35,10 @@ export const toolLimitsSetting = ({ limits }: ToolsConfig) =>
       path: 'tool-limits',
       summary: 'Sets limits of tool calls; those that are left out stay as they are.',
       fields: { limits: SomeToolLimits },
-      value: ({ limits: asked }, now) => Object.assign({}, now, asked),
+      value({ limits: asked }, now) {
+        if (Object.keys(asked).length === 0) throw nothingAsked()
+        return Object.assign({}, now, asked)
+      },
       invalid: limitErrors.invalid_tool_runtime_limits,
       example: { limits: { max_parallel_tools: 8 } },
     },

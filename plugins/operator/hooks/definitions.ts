@@ -78,8 +78,8 @@ export const isMoment = (event: string): event is Moment => known.has(event)
 
 export interface CheckParts {
   readonly allow_cidrs: readonly string[]
-  /** Names of callbacks; undefined while plugins still register. */
-  readonly callbacks: () => ReadonlySet<string>
+  /** Names of callbacks; when absent any will do. */
+  readonly callbacks?: () => ReadonlySet<string>
 }
 
 const hostFault = (url: string): string | undefined =>
@@ -94,27 +94,31 @@ const executorFault = ({ executor }: HookDefinition, { allow_cidrs, callbacks }:
       return fault === undefined ? undefined : `its url ${fault}.`
     }
     case 'callback':
-      return callbacks().has(executor.name) ? undefined : 'no plugin contributes a callback of that name.'
+      return callbacks?.().has(executor.name) !== false ? undefined : 'no plugin contributes a callback of that name.'
     case 'prompt':
     case 'agent':
       return `this daemon has no executor of the type ${executor.type}; there are command, http and callback.`
   }
 }
 
-/** Throws `invalid_hook_settings`, which names the hook. */
-export const checkHooks = (hooks: HookMap, parts: CheckParts): void => {
+/** What keeps these hooks from being, with the hook's name. */
+export const faultOfHooks = (hooks: HookMap, parts: CheckParts): string | undefined => {
   for (const [event, definitions] of Object.entries(hooks)) {
-    const refuse = (reason: string): never => {
-      throw hookErrors.invalid_hook_settings({ details: { reason } })
-    }
     if (!isMoment(event))
-      refuse(`the moment ${event.slice(0, 100)} does not exist in this daemon; there are ${moments.join(', ')}.`)
+      return `the moment ${event.slice(0, 100)} does not exist in this daemon; there are ${moments.join(', ')}.`
     for (const definition of definitions) {
       const matcher = definition.matcher === undefined ? undefined : matcherFault(definition.matcher)
       const fault = matcher === undefined ? executorFault(definition, parts) : `its matcher ${matcher}`
-      if (fault !== undefined) refuse(`${event}, ${definition.name}: ${fault}`)
+      if (fault !== undefined) return `${event}, ${definition.name}: ${fault}`
     }
   }
+  return undefined
+}
+
+/** Throws `invalid_hook_settings`, which names the hook. */
+export const checkHooks = (hooks: HookMap, parts: CheckParts): void => {
+  const reason = faultOfHooks(hooks, parts)
+  if (reason !== undefined) throw hookErrors.invalid_hook_settings({ details: { reason } })
 }
 
 const hidden = '[redacted]'

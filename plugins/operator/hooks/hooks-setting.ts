@@ -9,7 +9,8 @@ export const hooksSetting = (configured: HookMap, parts: CheckParts) =>
     name: 'hooks',
     schema: HookMap,
     initial: (): HookMap => configured,
-    check: (hooks) => checkHooks(hooks, parts),
+    // A kept hook whose callback is gone fails when it is asked: the others must hold.
+    check: (hooks) => checkHooks(hooks, { allow_cidrs: parts.allow_cidrs }),
     shown: { fields: { hooks: HookMap }, of: (hooks) => ({ hooks: unsafeCast<JsonObject>(shownHooks(hooks)) }) },
     change: {
       path: 'hooks',
@@ -17,8 +18,11 @@ export const hooksSetting = (configured: HookMap, parts: CheckParts) =>
       fields: { settings: optional(object({ hooks: HookMap })), hooks: optional(HookMap) },
       value({ settings, hooks }) {
         const wanted = settings?.hooks ?? hooks
-        if (wanted === undefined)
-          throw hookErrors.invalid_hook_settings({ details: { reason: 'the body has neither settings nor hooks.' } })
+        if (wanted === undefined || (settings !== undefined && hooks !== undefined))
+          throw hookErrors.invalid_hook_settings({
+            details: { reason: `the body has ${wanted === undefined ? 'neither' : 'both'} settings and hooks.` },
+          })
+        checkHooks(wanted, parts)
         return wanted
       },
       invalid: hookErrors.invalid_hook_settings,

@@ -154,17 +154,21 @@ const Revisions = open({
       rollback_of_revision: optional(integer()),
     }),
   ),
+  next_before_revision: optional(integer()),
 })
 
-const showRevisions = ({ revisions }: Infer<typeof Revisions>): string =>
+const showRevision = (one: Infer<typeof Revisions>['revisions'][number]): string => {
+  const what = one.rollback_of_revision === undefined ? one.setting : `${one.setting} to ${one.rollback_of_revision}`
+  return `${String(one.revision).padStart(6)}  ${new Date(one.updated_at_ms).toISOString()}  ${visibleLine(what)}`
+}
+
+const showRevisions = ({ revisions, next_before_revision: next }: Infer<typeof Revisions>): string =>
   revisions.length === 0
     ? 'Nothing was changed yet: what the configuration says is in force.'
-    : revisions
-        .map(
-          ({ revision, updated_at_ms, setting }) =>
-            `${String(revision).padStart(6)}  ${new Date(updated_at_ms).toISOString()}  ${visibleLine(setting)}`,
-        )
-        .join('\n')
+    : [
+        ...revisions.map(showRevision),
+        ...(next === undefined ? [] : [`Older ones: holdfast runtime revisions --before-revision ${next}`]),
+      ].join('\n')
 
 export const commands: readonly Command[] = [
   defineCommand({
@@ -177,7 +181,14 @@ export const commands: readonly Command[] = [
     path: ['runtime', 'revisions'],
     route: `GET ${base}/revisions`,
     summary: 'The changes of settings that can be gone back to, the newest first.',
-    run: ({ client }) => client.get(`${base}/revisions`),
+    flags: {
+      'before-revision': { kind: 'text', value: 'number', summary: 'Only older ones than this.' },
+    },
+    fields: { 'query.before_revision': '--before-revision' },
+    run: ({ client, flags: { 'before-revision': before } }) =>
+      client.get(
+        `${base}/revisions${typeof before === 'string' ? `?before_revision=${encodeURIComponent(before)}` : ''}`,
+      ),
     answer: Revisions,
     show: showRevisions,
   }),

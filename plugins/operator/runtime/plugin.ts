@@ -31,6 +31,7 @@ export default definePlugin({
       onHeld: () => {
         const runtime = view.collect()
         ctx.events.emit(runtimeUpdated, {}, () => ({ runtime }))
+        return runtime
       },
     })
     const service = Object.assign(store, { view })

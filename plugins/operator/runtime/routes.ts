@@ -8,8 +8,10 @@ import {
   object,
   open,
   optional,
+  parse,
   string,
   timestamp,
+  type Infer,
   type JsonObject,
   type Route,
 } from '../../../core/plugin.js'
@@ -26,15 +28,53 @@ const RevisionView = named(
     revision: doc(integer({ min: 1 }), 'Grows by one with each change.'),
     updated_at_ms: timestamp(),
     setting: doc(string(), 'What changed, or `rollback`.'),
-    rollback_of_revision: optional(doc(integer({ min: 1 }), 'The revision that a rollback took the place of.')),
+    source: doc(string(), 'Who asked for the change: `api`.'),
+    rollback_of_revision: optional(
+      doc(integer({ min: 0 }), 'The revision whose settings a rollback made hold again; 0 is the configuration.'),
+    ),
   }),
 )
 
-/** Of what operators never set the configuration of now is in force, whichever revision holds. */
-const revisionView = (settings: readonly RuntimeSetting[], { values, ...revision }: Revision) => ({
-  ...Object.assign({}, ...settings.map((setting) => shownMembers(setting, values[setting.name] ?? setting.initial()))),
-  ...revision,
+/**
+ * Of what operators never set the configuration of now is in force, whichever revision holds. A value that has not
+ * the form of its setting any more is not shown: what in it is secret cannot be told.
+ */
+const revisionView = (settings: readonly RuntimeSetting[], { values, ...revision }: Revision) =>
+  Object.assign(
+    {},
+    ...settings.flatMap((setting) => {
+      const value = values[setting.name] ?? setting.initial()
+      return parse(setting.schema, value).ok ? [shownMembers(setting, value)] : []
+    }),
+    { source: 'api' },
+    revision,
+  )
+
+const RevisionList = object({
+  revisions: array(RevisionView),
+  next_before_revision: optional(
+    doc(integer({ min: 1 }), 'There are older ones: `before_revision` of the request that lists them.'),
+  ),
 })
+
+/** Values may be long, such as prompts: a list ends where its entries have this many bytes together. */
+const listBytes = 1_048_576
+
+const listRevisions = (
+  { revisions, settings }: Pick<RuntimeParts, 'revisions' | 'settings'>,
+  before: number | undefined,
+): Infer<typeof RevisionList> => {
+  const kept = revisions.list(before)
+  const shown: Infer<typeof RevisionView>[] = []
+  let bytes = 0
+  for (const revision of kept.slice(0, historyLimit)) {
+    const view = revisionView(settings(), revision)
+    bytes += Buffer.byteLength(JSON.stringify(view))
+    if (shown.length > 0 && bytes > listBytes) break
+    shown.push(view)
+  }
+  return { revisions: shown, ...(shown.length < kept.length && { next_before_revision: shown.at(-1)?.revision }) }
+}
 
 export interface RuntimeParts {
   readonly view: Settings['view']
@@ -57,10 +97,13 @@ export const runtimeRoutes = ({ view, revisions, settings, store }: RuntimeParts
     id: 'runtime.revisions',
     method: 'GET',
     path: '/v1/runtime/revisions',
-    summary: `The current revision of the settings and up to ${historyLimit} before it, the newest first.`,
+    summary: `The revisions of the settings that are kept, the newest first: up to ${historyLimit}, fewer if they are long.`,
     access: 'admin',
-    reply: jsonReply(object({ revisions: array(RevisionView) })),
-    handler: () => ({ revisions: revisions.list().map((one) => revisionView(settings(), one)) }),
+    query: object({
+      before_revision: optional(doc(integer({ min: 1 }), 'Only older ones than this.')),
+    }),
+    reply: jsonReply(RevisionList),
+    handler: ({ query }) => listRevisions({ revisions, settings }, query.before_revision),
   }),
   defineRoute({
     id: 'runtime.rollback',
@@ -83,9 +126,7 @@ export const runtimeRoutes = ({ view, revisions, settings, store }: RuntimeParts
     ],
     durability: 'A',
     example: { body: { target_revision: 0 } },
-    handler: async ({ body: { target_revision, expected_revision, skip_hooks } }): Promise<JsonObject> => {
-      await store.rollback(target_revision, { expected_revision, skip_hooks })
-      return view.collect()
-    },
+    handler: ({ body: { target_revision, expected_revision, skip_hooks } }): Promise<JsonObject> =>
+      store.rollback(target_revision, { expected_revision, skip_hooks }),
   }),
 ]

@@ -55,6 +55,11 @@ const some = {
   search_visibility: optional(fields.search_visibility),
 }
 
+const given = (members: object): [string, unknown][] =>
+  Object.entries(members).filter(([, value]) => value !== undefined)
+
+const refused = (rule: string) => policyErrors.invalid_run_memory_policy({ errors: [{ path: 'body.policy', rule }] })
+
 /** The policy of run memory; members that are left out of a change stay as they are. */
 export const policySetting = (configured: RunMemoryPolicy) =>
   defineSetting({
@@ -69,8 +74,11 @@ export const policySetting = (configured: RunMemoryPolicy) =>
         ...some,
       },
       value: ({ policy, ...flat }, now) => {
-        const asked = Object.entries(policy ?? flat).filter(([, value]) => value !== undefined)
-        if (asked.length === 0) throw policyErrors.invalid_run_memory_policy()
+        const beside = given(flat)
+        if (policy !== undefined && beside.length > 0)
+          throw refused(`must not be there beside ${beside.map(([name]) => name).join(', ')}`)
+        const asked = given(policy ?? flat)
+        if (asked.length === 0) throw refused(`must have one of ${Object.keys(some).join(', ')}`)
         return { ...now, ...Object.fromEntries(asked) }
       },
       invalid: policyErrors.invalid_run_memory_policy,

@@ -18,14 +18,15 @@ import {
 export const historyLimit = 64
 
 /**
- * One revision. `setting` is what changed, or `rollback`; `values` has what operators changed, by setting: of every
+ * One revision. `setting` is what changed, or `rollback`; `source` who asked; `values` has what operators changed, by setting: of every
  * other one the configuration is in force.
  */
 export const Revision = object({
   revision: integer({ min: 1 }),
   updated_at_ms: timestamp(),
   setting: string(),
-  rollback_of_revision: optional(integer({ min: 1 })),
+  source: optional(string()),
+  rollback_of_revision: optional(integer({ min: 0 })),
   values: jsonObject(),
 })
 export type Revision = Infer<typeof Revision>
@@ -43,8 +44,8 @@ const revisionCollection: CollectionSpec<Revision> = {
 }
 
 export interface Revisions {
-  /** The newest first. */
-  list(): readonly Revision[]
+  /** The newest first; those below `before`, all when absent. */
+  list(before?: number): readonly Revision[]
   readonly newest: Revision | undefined
   find(revision: number): Revision | undefined
   /** Adds the next one and lets the oldest go. */
@@ -53,10 +54,17 @@ export interface Revisions {
 
 export const declareRevisions = (state: State): Revisions => {
   const collection: Collection<Revision> = state.collection(revisionCollection)
-  const list = (limit: number): Revision[] => collection.list({ index: 'newest', group, limit, order: 'desc' })
+  const list = (limit: number, before?: number): Revision[] =>
+    collection.list({
+      index: 'newest',
+      group,
+      limit,
+      order: 'desc',
+      ...(before !== undefined && { beyond: timeKey(before) }),
+    })
   const newest = (): Revision | undefined => list(1)[0]
   return {
-    list: () => list(historyLimit + 1),
+    list: (before) => list(historyLimit + 1, before),
     get newest() {
       return newest()
     },

@@ -45,11 +45,10 @@ export const settingRoute = <S extends AnyStruct, B extends Record<string, AnySt
     ],
     durability: 'A',
     example: { body: example },
-    handler: async ({ body }) => {
+    handler: ({ body }) => {
       const { expected_revision, skip_hooks, ...asked } = unsafeCast<Asked<B> & Wish>(body)
       const next = (now: Infer<S>): Infer<S> => value(unsafeCast<Asked<B>>(asked), now)
-      await settings.change(setting, next, { expected_revision, skip_hooks })
-      return settings.view.collect()
+      return settings.change(setting, next, { expected_revision, skip_hooks })
     },
   })
 }

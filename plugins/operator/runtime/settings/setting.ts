@@ -76,11 +76,16 @@ export interface Settings {
   readonly revision: number
   get<S extends AnyStruct>(setting: Pick<RuntimeSetting<S>, 'name' | 'initial'>): Infer<S>
   /**
-   * Resolves when the change is on disk and holds. `next` gives the value in place of the one that it is given, the
-   * latest; it may be called more than once. Throws `runtime_revision_conflict`, `runtime_change_blocked` and
-   * what the setting's check throws.
+   * Resolves when the change is on disk and holds, with what `GET /v1/runtime` answered at its revision. `next` gives
+   * the value in place of the one that it is given, the latest; it may be called more than once. Throws
+   * `runtime_revision_conflict`, `runtime_change_blocked` and what the setting's check throws; hooks are asked only
+   * about what nothing else refuses.
    */
-  change<S extends AnyStruct>(setting: RuntimeSetting<S>, next: (now: Infer<S>) => Infer<S>, wish: Wish): Promise<void>
+  change<S extends AnyStruct>(
+    setting: RuntimeSetting<S>,
+    next: (now: Infer<S>) => Infer<S>,
+    wish: Wish,
+  ): Promise<JsonObject>
   /** What `GET /v1/runtime` answers, and its struct. */
   readonly view: { readonly schema: StructOf<JsonObject>; collect(): JsonObject }
 }

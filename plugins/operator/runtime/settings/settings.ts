@@ -19,16 +19,16 @@ export interface SettingsParts {
   readonly revisions: Revisions
   readonly settings: () => readonly RuntimeSetting[]
   readonly interception: () => Interception | undefined
-  /** Called when a change holds, in the order of changes. */
-  readonly onHeld: () => void
+  /** Called when a change holds, in the order of changes; gives what `GET /v1/runtime` answers then. */
+  readonly onHeld: () => JsonObject
 }
 
 export interface SettingsStore extends Omit<Settings, 'view'> {
   /**
-   * Makes the values of an earlier revision hold again: that before the current one when none is named, and what the
-   * configuration says for 0. Throws `runtime_revision_not_found` and what the settings' checks throw.
+   * Makes the values of a kept revision hold again: those before the current one when none is named, and what the
+   * configuration says for 0. Resolves and throws as `change` does, and throws `runtime_revision_not_found`.
    */
-  rollback(target: number | undefined, wish: Wish): Promise<void>
+  rollback(target: number | undefined, wish: Wish): Promise<JsonObject>
   /** Settings whose kept value does not fit any more: the last one holds that does. */
   unfit(): readonly string[]
 }
@@ -42,59 +42,82 @@ interface Held {
 /** Whoever is asked has a limit of its own. */
 const never = new AbortController().signal
 
+/** A change before it is made: the next revision, and what hooks are asked about. */
+interface Draft {
+  readonly record: Omit<Revision, 'revision' | 'updated_at_ms' | 'source'>
+  readonly asked: JsonObject
+}
+
 export const createSettings = ({ state, revisions, settings, interception, onHeld }: SettingsParts): SettingsStore => {
   let held: Held | undefined
   // Taken from the state when it is first asked for: every setting is known then.
   const now = (): Held => (held ??= restored(settings(), revisions.list()))
-  const commit = async (
-    { expected_revision, skip_hooks }: Wish,
-    asked: JsonObject,
-    draft: () => Pick<Revision, 'setting' | 'values' | 'rollback_of_revision'>,
-  ): Promise<void> => {
-    const { unfit: before } = now()
+  const after = (before: Held, record: Revision): Held =>
+    record.setting === 'rollback' ? restored(settings(), [record]) : changed(before, record)
+  /** What will hold when the commits under way are on the disk. */
+  const latest = (): Held => {
+    let will = now()
+    for (;;) {
+      const record = revisions.find(will.revision + 1)
+      if (record === undefined) return will
+      will = after(will, record)
+    }
+  }
+  const commit = async ({ expected_revision, skip_hooks }: Wish, draft: () => Draft): Promise<JsonObject> => {
+    const drafted = (): Draft => {
+      expectRevision(revisions.newest?.revision ?? 0, expected_revision)
+      return draft()
+    }
+    const { asked } = drafted()
     await mayChange(interception(), skip_hooks === true ? undefined : asked)
+    let view: JsonObject = {}
     await state.commit((tx) => {
-      const revision = revisions.newest?.revision ?? 0
-      if (expected_revision !== undefined && expected_revision !== revision)
-        throw settingErrors.runtime_revision_conflict({
-          details: { revision, expected_revision },
-          members: { revision },
-        })
-      const record = revisions.add(tx, draft())
-      const unfit = (held?.unfit ?? before).filter((name) => record.setting !== name && record.setting !== 'rollback')
+      const before = now()
+      const record = revisions.add(tx, { ...drafted().record, source: 'api' })
       tx.after(() => {
-        held = { revision: record.revision, values: record.values, unfit }
-        onHeld()
+        held = after(held ?? before, record)
+        view = onHeld()
       })
     })
-  }
-  /** What the newest revision says, as far as it holds: those of a commit under way too. */
-  const latest = (): JsonObject => {
-    const { newest } = revisions
-    return newest === undefined || newest.revision === now().revision ? now().values : newest.values
+    return view
   }
   return {
     get revision() {
       return now().revision
     },
     get: (setting) => valueIn(now().values, setting),
-    change: async (setting, next, wish) => {
-      const asked = { setting: setting.name, ...shownMembers(setting, next(valueIn(now().values, setting))) }
-      await commit(wish, asked, () => {
-        const values = latest()
-        const value = next(valueIn(values, setting))
+    change: (setting, next, wish) =>
+      commit(wish, () => {
+        const value = next(valueIn(latest().values, setting))
         setting.check?.(value)
-        return { setting: setting.name, values: { ...values, [setting.name]: unsafeCast<Json>(value) } }
-      })
-    },
+        // Of every other setting what was kept stays, also where it cannot hold at present.
+        const values = { ...revisions.newest?.values, [setting.name]: unsafeCast<Json>(value) }
+        return {
+          record: { setting: setting.name, values },
+          asked: { setting: setting.name, ...shownMembers(setting, value) },
+        }
+      }),
     rollback: (target, wish) =>
-      commit(wish, { setting: 'rollback', target_revision: target ?? null }, () => {
-        const { newest } = revisions
-        const values = checked(settings(), valuesAt(revisions, target ?? (newest?.revision ?? 0) - 1))
-        return { setting: 'rollback', values, ...(newest !== undefined && { rollback_of_revision: newest.revision }) }
+      commit(wish, () => {
+        const revision = target ?? (revisions.newest?.revision ?? 0) - 1
+        const values = valuesAt(revisions, revision)
+        checkAll(settings(), values)
+        return {
+          record: { setting: 'rollback', values, rollback_of_revision: revision },
+          asked: { setting: 'rollback', target_revision: revision },
+        }
       }),
     unfit: () => now().unfit,
   }
+}
+
+/** Throws `runtime_revision_conflict`. */
+const expectRevision = (revision: number, expected: number | undefined): void => {
+  if (expected !== undefined && expected !== revision)
+    throw settingErrors.runtime_revision_conflict({
+      details: { revision, expected_revision: expected },
+      members: { revision },
+    })
 }
 
 const valueIn = <S extends AnyStruct>(
@@ -117,21 +140,17 @@ const mayChange = async (interception: Interception | undefined, asked: JsonObje
 /** Throws `runtime_revision_not_found`. */
 const valuesAt = ({ newest, find }: Revisions, target: number): JsonObject => {
   const values = target === 0 ? {} : find(target)?.values
-  if (newest === undefined || target >= newest.revision || values === undefined)
+  if (newest === undefined || values === undefined)
     throw settingErrors.runtime_revision_not_found({ details: { revision: target } })
   return values
 }
 
-/** Without what no longer has the form of its setting. Throws what the settings' checks throw. */
-const checked = (settings: readonly RuntimeSetting[], kept: JsonObject): JsonObject => {
-  const values: Record<string, Json | undefined> = { ...kept }
+/** Throws what the settings' checks throw. What has not the form of its setting any more is left for `restored`. */
+const checkAll = (settings: readonly RuntimeSetting[], values: JsonObject): void => {
   for (const { name, schema, check } of settings) {
     const value = values[name]
-    if (value === undefined) continue
-    if (parse(schema, value).ok) check?.(value)
-    else delete values[name]
+    if (value !== undefined && parse(schema, value).ok) check?.(value)
   }
-  return values
 }
 
 const holds = ({ schema, check }: RuntimeSetting, value: Json): boolean => {
@@ -170,6 +189,13 @@ const restored = (settings: readonly RuntimeSetting[], kept: readonly Revision[]
   const unfit = settings.flatMap(({ name }) => (newest?.values[name] === values[name] ? [] : [name]))
   return { revision: newest?.revision ?? 0, values, unfit }
 }
+
+/** What holds after the change of one setting. */
+const changed = ({ values, unfit }: Held, { revision, setting, values: kept }: Revision): Held => ({
+  revision,
+  values: { ...values, [setting]: kept[setting] },
+  unfit: unfit.filter((name) => name !== setting),
+})
 
 /** Warnings for settings whose kept value does not fit any more. */
 export const unfitWarnings = (names: readonly string[]): readonly Warning[] =>

@@ -31,7 +31,7 @@ test('runtime-5: a changed file in config is noticed, a wrong one is named, and 
   t.deepEqual(await codes(), [])
 
   writeFileSync(file, 'colour = "red"\n')
-  t.regex(await until(/config_invalid/u), /config\/models\.toml colour is not a known field/u)
+  t.regex(await until(/config_invalid/u), /config\/models\.toml:1 colour is not a known field/u)
 
   writeFileSync(file, 'idle_timeout_ms = 5000\n')
   t.is(await until(/config_changed/u), 'config_changed')
@@ -46,7 +46,7 @@ test('what was already wrong at the start is not told again when another file ch
   const config = join(root, 'config')
   mkdirSync(config, { recursive: true })
   writeFileSync(join(config, 'schedules.toml'), 'colour = "red"\n')
-  const daemon = await startTestDaemon(t, { root })
+  const daemon = await startTestDaemon(t, { root, flags: { safe: 'true' } })
   const told = (): string[] => daemon.daemon.view.warnings().map(({ code, message }) => `${code} ${message}`)
   const until = async (wanted: RegExp): Promise<void> => {
     for (let attempt = 0; attempt < 100 && !told().some((line) => wanted.test(line)); attempt += 1)
@@ -64,7 +64,7 @@ test('what was already wrong at the start is not told again when another file ch
     told().join('\n'),
   )
   writeFileSync(join(config, 'schedules.toml'), 'shape = "round"\n')
-  await until(/^config_invalid.*schedules\.toml shape/u)
+  await until(/^config_invalid.*schedules\.toml:1 shape/u)
 })
 
 test('a file in config that cannot be read is told and ends nothing', async (t) => {

@@ -82,7 +82,7 @@ const table: readonly Row[] = [
     plugin: 'bad-config',
     fault: 'is configured with an unknown field',
     state: 'failed',
-    says: /config\/bad-config\.toml velocity is not a known field/u,
+    says: /config\/bad-config\.toml:1 velocity is not a known field/u,
   },
   {
     plugin: 'no-default',

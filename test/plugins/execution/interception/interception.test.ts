@@ -264,6 +264,16 @@ test('hooks-9: a change of a setting is refused with 409, unless hooks are skipp
   t.is((await request('GET', '/v1/runtime')).body.permission_mode, 'default')
   t.is((await request('POST', '/v1/runtime/permission-mode', { ...body, skip_hooks: true })).status, 200)
   t.is((await request('POST', '/v1/runtime/rollback', {})).status, 409)
+  t.like(seen.at(-1), { subject: 'rollback', payload: { target_revision: 0 } })
+  const asked = seen.length
+  for (const [path, wrong, code] of [
+    ['permission-mode', { ...body, expected_revision: 7 }, 'runtime_revision_conflict'],
+    ['model', { model: 'm', provider: 'nobody' }, 'bad_request'],
+    ['rollback', { target_revision: 9 }, 'runtime_revision_not_found'],
+    ['rollback', { expected_revision: 7 }, 'runtime_revision_conflict'],
+  ] as const)
+    t.is((await request('POST', `/v1/runtime/${path}`, wrong)).body.code, code)
+  t.is(seen.length, asked)
   t.is((await request('POST', '/v1/runtime/rollback', { skip_hooks: true })).status, 200)
 })
 

@@ -211,7 +211,8 @@ test('hooks-16: what cannot be is refused with a sentence, and nothing changes',
     (await set({ stop: [{ name: 'x', executor: { type: 'command', command: 'x', timeout_ms: 600_001 } }] })).status,
     400,
   )
-  t.is((await request('POST', '/v1/runtime/hooks', {})).body.code, 'invalid_hook_settings')
+  for (const forms of [{}, { settings: { hooks: {} }, hooks: {} }])
+    t.is((await request('POST', '/v1/runtime/hooks', forms)).body.code, 'invalid_hook_settings')
   t.deepEqual((await request('GET', '/v1/runtime/hooks')).body, { hooks: {} })
 })
 

@@ -1,11 +1,26 @@
 import test from 'ava'
 import { enums, string } from '../../../../core/plugin.js'
 import { RuntimeSettings, defineSetting } from '../../../../plugins/operator/runtime/contract.js'
+import { HookCallbacks } from '../../../../plugins/operator/hooks/contract.js'
 import { freshRoot, startTestDaemon } from '../../../support/daemon.js'
 import { testPlugin } from '../../../support/plugins.js'
 import { codeOf, openSession, submit, until } from '../../../support/runs.js'
 import { callTool, done, scriptedProvider, text } from '../../../support/scripted-provider.js'
 import { openStream } from '../../../support/sse.js'
+
+const colourSetting = (values: readonly string[]) =>
+  defineSetting({
+    name: 'colour',
+    schema: enums(values),
+    initial: () => 'red',
+    change: {
+      path: 'colour',
+      summary: 'Sets the colour.',
+      fields: { colour: string() },
+      value: (body) => body.colour,
+      example: { colour: 'red' },
+    },
+  })
 
 const changes: readonly (readonly [path: string, body: object, shown: object])[] = [
   ['model', { model: 'other' }, { model: 'other', route_id: 'demo', provider: 'demo', default_route: 'demo' }],
@@ -72,47 +87,57 @@ test('runtime-28: the current revision and 64 before it are kept, and each can h
   t.deepEqual(codeOf(await rollback()), [404, 'runtime_revision_not_found'])
   for (let n = 1; n <= 66; n += 1)
     await request('POST', '/v1/runtime/permission-mode', { mode: n % 2 === 0 ? 'plan' : 'dontAsk' })
-  const { revisions } = (await request('GET', '/v1/runtime/revisions')).body
-  t.is(revisions.length, 65)
-  t.like(revisions[0], { revision: 66, setting: 'permission_mode', permission_mode: 'plan', model: 'demo' })
-  t.is(revisions.at(-1).revision, 2)
+  const { revisions, next_before_revision } = (await request('GET', '/v1/runtime/revisions')).body
   t.like((await request('GET', '/v1/runtime')).body.config, { history_len: 64, history_limit: 64 })
+  t.is(revisions.length, 64)
+  t.like(revisions[0], { revision: 66, source: 'api', permission_mode: 'plan', model: 'demo' })
+  t.is(next_before_revision, 3)
+  const rest = (await request('GET', `/v1/runtime/revisions?before_revision=${next_before_revision}`)).body
+  t.deepEqual([rest.revisions.map((one: any) => one.revision), rest.next_before_revision], [[2], undefined])
   t.deepEqual(codeOf(await rollback({ target_revision: 1 })), [404, 'runtime_revision_not_found'])
-  t.deepEqual(codeOf(await rollback({ target_revision: 66 })), [404, 'runtime_revision_not_found'])
+  t.deepEqual(codeOf(await rollback({ target_revision: 67 })), [404, 'runtime_revision_not_found'])
   t.like((await rollback()).body, { permission_mode: 'dontAsk', config: { revision: 67 } })
   t.like((await rollback({ target_revision: 66, expected_revision: 67 })).body, { permission_mode: 'plan' })
   t.deepEqual(codeOf(await rollback({ expected_revision: 67 })), [409, 'runtime_revision_conflict'])
+  t.like((await rollback({ target_revision: 68 })).body, { permission_mode: 'plan', config: { revision: 69 } })
   t.like((await rollback({ target_revision: 0 })).body, { permission_mode: 'default' })
-  t.like((await request('GET', '/v1/runtime/revisions')).body.revisions[0], {
-    revision: 69,
-    setting: 'rollback',
-    rollback_of_revision: 68,
-  })
+  const kept = (await request('GET', '/v1/runtime/revisions')).body.revisions
+  t.deepEqual(
+    kept.slice(0, 4).map((one: any) => [one.revision, one.setting, one.rollback_of_revision]),
+    [70, 69, 68, 67].map((revision, at) => [revision, 'rollback', [0, 68, 66, 65][at]]),
+  )
   t.is(await mode(), 'default')
+})
+
+test('runtime-28: a list of long revisions ends early and says where it goes on', async (t) => {
+  const { request } = await startTestDaemon(t)
+  for (let n = 0; n < 5; n += 1)
+    await request('POST', '/v1/runtime/system-prompt', { settings: { append_prompt: 'ä'.repeat(190_000) } })
+  const lengths: number[] = []
+  for (let query = ''; ;) {
+    const { body } = await request('GET', `/v1/runtime/revisions${query}`)
+    lengths.push(body.revisions.length)
+    if (body.next_before_revision === undefined) break
+    query = `?before_revision=${body.next_before_revision}`
+  }
+  t.deepEqual(lengths, [2, 2, 1])
+})
+
+test('runtime-27: a change is answered with what held at its own revision', async (t) => {
+  const { request } = await startTestDaemon(t)
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, (_, at) => request('POST', '/v1/runtime/model', { model: `m${at}` })),
+  )
+  t.is(new Set(answers.map(({ body }) => body.config.revision)).size, 8)
+  const { revisions } = (await request('GET', '/v1/runtime/revisions')).body
+  for (const { body } of answers)
+    t.is(revisions.find(({ revision }: any) => revision === body.config.revision).model, body.model)
 })
 
 test('runtime-29: of a kept value that cannot hold any more the last good one holds, and a warning says so', async (t) => {
   const root = await freshRoot()
   const colour = (values: readonly string[]) =>
-    testPlugin('paints', {
-      register(ctx) {
-        ctx.contribute(
-          RuntimeSettings,
-          defineSetting({
-            name: 'colour',
-            schema: enums(values),
-            initial: () => 'red',
-            change: {
-              path: 'colour',
-              summary: 'Sets the colour.',
-              fields: { colour: string() },
-              value: (body) => body.colour,
-              example: { colour: 'red' },
-            },
-          }),
-        )
-      },
-    })
+    testPlugin('paints', { register: (ctx) => ctx.contribute(RuntimeSettings, colourSetting(values)) })
   const first = await startTestDaemon(t, { root, plugins: [colour(['red', 'green', 'blue'])] })
   for (const one of ['green', 'blue']) await first.request('POST', '/v1/runtime/colour', { colour: one })
   await first.stop()
@@ -120,7 +145,8 @@ test('runtime-29: of a kept value that cannot hold any more the last good one ho
   t.is((await second.request('GET', '/v1/runtime')).body.colour, 'green')
   t.like(second.daemon.view.warnings(), [{ code: 'setting_unfit', related_id: 'colour' }])
   await second.request('POST', '/v1/runtime/permission-mode', { mode: 'plan' })
-  t.like((await second.request('GET', '/v1/runtime/revisions')).body.revisions[0], { colour: 'green' })
+  t.is((await second.request('GET', '/v1/runtime')).body.colour, 'green')
+  t.like(second.daemon.view.warnings(), [{ code: 'setting_unfit', related_id: 'colour' }])
   await second.request('POST', '/v1/runtime/colour', { colour: 'red' })
   t.deepEqual(second.daemon.view.warnings(), [])
   await second.stop()
@@ -129,6 +155,44 @@ test('runtime-29: of a kept value that cannot hold any more the last good one ho
   await third.stop()
   const fourth = await startTestDaemon(t, { root, plugins: [colour(['red', 'green'])] })
   t.like((await fourth.request('GET', '/v1/runtime')).body, { colour: 'red', permission_mode: 'dontAsk' })
+})
+
+test('runtime-29: what cannot hold at present is kept through other changes and rollbacks, and holds when it can again', async (t) => {
+  const root = await freshRoot()
+  const hook = (name: string, executor: object) => ({ name, executor, failure_policy: { mode: 'closed' } })
+  const hooks = {
+    pre_tool_use: [
+      hook('guard', { type: 'command', command: 'exit 2' }),
+      hook('judge', { type: 'callback', name: 'judge' }),
+    ],
+  }
+  const plugins = [
+    testPlugin('judges', {
+      register(ctx) {
+        ctx.contribute(HookCallbacks, { name: 'judge', call: async () => undefined })
+        ctx.contribute(RuntimeSettings, colourSetting(['red', 'blue']))
+      },
+    }),
+  ]
+  const first = await startTestDaemon(t, { root, plugins })
+  await first.request('POST', '/v1/runtime/colour', { colour: 'blue' })
+  t.is((await first.request('POST', '/v1/runtime/hooks', { hooks })).status, 200)
+  await first.stop()
+  const poorer = [
+    testPlugin('judges', { register: (ctx) => ctx.contribute(RuntimeSettings, colourSetting(['red', 'green'])) }),
+  ]
+  const second = await startTestDaemon(t, { root, plugins: poorer })
+  const shown = (await second.request('GET', '/v1/runtime')).body
+  t.deepEqual([shown.hooks.pre_tool_use?.length, shown.colour], [2, 'red'])
+  t.is((await second.request('POST', '/v1/runtime/hooks', { hooks })).status, 400)
+  await second.request('POST', '/v1/runtime/debug-level', { level: 'off' })
+  t.is((await second.request('POST', '/v1/runtime/rollback', { target_revision: 3 })).body.colour, 'red')
+  t.like(second.daemon.view.warnings(), [{ code: 'setting_unfit', related_id: 'colour' }])
+  t.false('colour' in (await second.request('GET', '/v1/runtime/revisions')).body.revisions[0])
+  await second.stop()
+  const third = await startTestDaemon(t, { root, plugins })
+  t.like((await third.request('GET', '/v1/runtime')).body, { colour: 'blue', hooks: { pre_tool_use: { length: 2 } } })
+  t.deepEqual(third.daemon.view.warnings(), [])
 })
 
 test('runtime-30: a run keeps the mode, the limits and the model that held when it was accepted', async (t) => {
@@ -179,7 +243,7 @@ test('runtime-33: what a change of limits or of the memory policy leaves out sta
   const limits = (asked: object) => request('POST', '/v1/runtime/tool-limits', { limits: asked })
   await limits({ max_parallel_tools: 3 })
   t.like((await limits({ max_timeout_ms: 7 })).body.tool_runtime_limits, { max_parallel_tools: 3, max_timeout_ms: 7 })
-  for (const wrong of [{ max_timeout_ms: 0 }, { max_timeout_ms: 'long' }, { fastest: 1 }])
+  for (const wrong of [{}, { max_timeout_ms: 0 }, { max_timeout_ms: 'long' }, { fastest: 1 }])
     t.deepEqual(codeOf(await limits(wrong)), [400, 'invalid_tool_runtime_limits'])
   const policy = (asked: object) => request('POST', '/v1/runtime/run-memory-policy', asked)
   await policy({ policy: { max_prompt_entries: 5 } })
@@ -188,6 +252,7 @@ test('runtime-33: what a change of limits or of the memory policy leaves out sta
     {},
     { expected_revision: 4 },
     { policy: {} },
+    { policy: { max_prompt_entries: 6 }, enabled: false },
     { policy: { retention_ms: 1 } },
     { enabled: 'no' },
   ])

@@ -1,0 +1,48 @@
+/** Where in a TOML file a member stands: the parser gives values without their places. */
+
+const part = /"([^"]*)"|'([^']*)'|[^.\s"']+/gu
+const header = /^\s*(\[\[?)([^\]]+)\]/u
+const member = /^\s*((?:"[^"]*"|'[^']*'|[\w-]+)(?:\s*\.\s*(?:"[^"]*"|'[^']*'|[\w-]+))*)\s*=/u
+
+const partsOf = (name: string): string[] => [...name.matchAll(part)].map(([all, a, b]) => a ?? b ?? all)
+
+/** Each line that begins a table or gives a member, with its path as problems name it. */
+function* placesOf(text: string): Generator<{ readonly path: string; readonly line: number }> {
+  const counts = new Map<string, number>()
+  let table: readonly string[] = []
+  for (const [at, content] of text.split('\n').entries()) {
+    const [, bracket, name = ''] = header.exec(content) ?? []
+    if (bracket !== undefined) {
+      const parts = withNumbers(partsOf(name), counts)
+      table = bracket === '[[' ? [...parts, next(parts.join('.'), counts)] : parts
+      yield { path: table.join('.'), line: at + 1 }
+    }
+    const [, given] = member.exec(content) ?? []
+    if (given !== undefined) yield { path: [...table, ...partsOf(given)].join('.'), line: at + 1 }
+  }
+}
+
+const next = (path: string, counts: Map<string, number>): string => {
+  const count = counts.get(path) ?? 0
+  counts.set(path, count + 1)
+  return String(count)
+}
+
+/** `hooks.stop.executor` is of the last of the `hooks.stop`. */
+const withNumbers = (parts: readonly string[], counts: ReadonlyMap<string, number>): string[] => {
+  const path: string[] = []
+  for (const [at, name] of parts.entries()) {
+    path.push(name)
+    const count = at + 1 < parts.length ? counts.get(path.join('.')) : undefined
+    if (count !== undefined) path.push(String(count - 1))
+  }
+  return path
+}
+
+/** The line, from 1, that gives the member of a dotted path; if none does, the last one that begins what it is in. */
+export const lineOf = (text: string, path: string): number | undefined => {
+  let found: { readonly path: string; readonly line: number } | undefined
+  for (const place of placesOf(text))
+    if (`${path}.`.startsWith(`${place.path}.`) && place.path.length > (found?.path.length ?? 0)) found = place
+  return found?.line
+}
