@@ -135,6 +135,8 @@ const checkPolicy = (policy: LearningPolicy): void => {
 
 const modeless = { errors: [{ path: 'body.policy.mode', rule: 'must be given' }] }
 
+const twofold = { errors: [{ path: 'body.policy', rule: 'must not be there beside its members' }] }
+
 /** The policy of learnings; a change says all of it. */
 export const learningPolicy = (configured: LearningPolicy) =>
   defineSetting({
@@ -150,6 +152,8 @@ export const learningPolicy = (configured: LearningPolicy) =>
         ...some,
       },
       value({ policy, ...flat }): LearningPolicy {
+        if (policy !== undefined && Object.values(flat).some((value) => value !== undefined))
+          throw learningErrors.invalid_learning_policy(twofold)
         const { mode, capture, publication, judge } = policy ?? flat
         if (mode === undefined) throw learningErrors.invalid_learning_policy(modeless)
         return {

@@ -84,6 +84,8 @@ test('learnings-3: a policy that cannot hold is refused with the path of what is
     t.like({ status, ...body }, { status: 400, code: 'invalid_learning_policy' }, where)
     t.is(body.errors[0].path, `body.policy.${where}`)
   }
+  const twofold = await request('POST', path, { policy: { mode: 'enabled' }, judge: {} })
+  t.like(twofold.body, { code: 'invalid_learning_policy', errors: [{ path: 'body.policy' }] })
   t.deepEqual((await request('GET', path)).body, initial)
 })
 
@@ -91,7 +93,7 @@ test('learnings-1: the configuration says what holds first, and is held to the s
   const { request } = await startTestDaemon(t, { config: { learnings: { mode: 'manual_only' } } })
   t.like((await request('GET', path)).body, { mode: 'manual_only', judge: initial.judge })
   const wrong = { learnings: { publication: { default_action: 'publish_active' } } }
-  t.is((await (await startTestDaemon(t, { config: wrong })).request('GET', path)).status, 404)
+  await t.throwsAsync(startTestDaemon(t, { config: wrong }), { message: /^config\/learnings\.toml .*must publish/u })
 })
 
 test('learnings-4: the command line changes the policy, and a policy that nobody reads is a warning', async (t) => {
