@@ -189,6 +189,8 @@ export interface ModelProvider {
   readonly capabilities: RouteCapabilities
   /** Settings beyond the common ones that it passes on; a run that sets another is refused. */
   readonly generation?: readonly GenerationFeature[]
+  /** Whose stored secrets are its keys, beside generic ones: none when absent. The key of somebody else is not sent. */
+  readonly secrets_of?: readonly string[]
   /** Must do no I/O. Throws a Problem for options that cannot work. */
   connect(options: ConnectionOptions): ModelConnection
 }

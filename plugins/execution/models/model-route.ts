@@ -99,7 +99,7 @@ const connect = ({ provider, model, config, sources }: Wish): ModelConnection =>
   const connected = (key: () => string | undefined): ModelConnection =>
     orRefusing(() => provider.connect(options(config, key())))
   if (auth_ref === undefined) return watchedRoute(connected(() => configuredKey(config, sources.secrets)))
-  return watchedRoute(keyedBySlot({ auth_ref, slots: sources.slots, connected }))
+  return watchedRoute(keyedBySlot({ auth_ref, provider, slots: sources.slots, connected }))
 }
 
 const twoKeys: Unready = {

@@ -1,11 +1,12 @@
 /** A connection whose key is a stored secret: it is asked for at each call, so that a new one needs no restart. */
-import { Problem } from '../../../core/plugin.js'
+import { commandLine, Problem } from '../../../core/plugin.js'
 import type { SecretSlots } from '../../operator/secrets/contract.js'
-import type { ModelConnection } from './contract.js'
+import type { ModelConnection, ModelProvider } from './contract.js'
 import { refusing } from './refusing.js'
 
 export interface SlotKey {
   readonly auth_ref: string
+  readonly provider: Pick<ModelProvider, 'id' | 'secrets_of'>
   readonly slots: () => SecretSlots | undefined
   /** A connection with this key. */
   readonly connected: (key: () => string) => ModelConnection
@@ -17,8 +18,20 @@ const nowhere = refusing({
   action: 'See plugins of GET /v1/status for why.',
 })
 
+/** The key of another provider would be told to a stranger. */
+const mismatched = ({ auth_ref, provider }: SlotKey, owner: string): ModelConnection =>
+  refusing({
+    code: 'credential_provider_mismatch',
+    message: `The secret ${auth_ref} is one of ${owner}, and the route's provider is ${provider.id}.`,
+    action:
+      'Start with --auth-ref and another secret, or store it as what it is: ' +
+      `${commandLine('secrets set', auth_ref)} --provider generic --stdin.`,
+  })
+
 /** A connection is made anew when the key is another one; calls under way end with the old key. */
-export const keyedBySlot = ({ auth_ref, slots, connected }: SlotKey): ModelConnection => {
+export const keyedBySlot = (wanted: SlotKey): ModelConnection => {
+  const { auth_ref, provider, slots, connected } = wanted
+  const fits = new Set<string>(['generic', ...(provider.secrets_of ?? [])])
   let made: { readonly key: string; readonly connection: ModelConnection } | undefined
   const withKey = (key: string): ModelConnection => {
     if (made?.key !== key) made = { key, connection: connected(() => key) }
@@ -27,6 +40,8 @@ export const keyedBySlot = ({ auth_ref, slots, connected }: SlotKey): ModelConne
   const now = (): ModelConnection => {
     const service = slots()
     if (service === undefined) return nowhere
+    const owner = service.find(auth_ref)?.provider
+    if (owner !== undefined && !fits.has(owner)) return mismatched(wanted, owner)
     try {
       return withKey(service.value(auth_ref))
     } catch (error) {

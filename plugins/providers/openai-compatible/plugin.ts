@@ -17,6 +17,7 @@ export default definePlugin({
       id: 'openai_compatible',
       summary: 'Any server that speaks the chat-completions protocol.',
       capabilities: textOnly,
+      secrets_of: ['open_ai', 'open_router', 'x_ai', 'google'],
       connect: (options) =>
         createConnection(options, {
           clock: ctx.clock,

@@ -35,6 +35,25 @@ test('secrets-13: a route with auth_ref asks for its key at each call, and holds
   t.like((await daemon.request('GET', '/v1/runtime')).body.routes[0], { auth_ref: 'models.key' })
 })
 
+test('secrets-13: the key of another provider is not sent, and the route says why', async (t) => {
+  const server = await startOpenAiServer(() => saying('Hello'))
+  t.teardown(() => server.close())
+  const flags = { provider: 'openai_compatible', 'provider-base-url': server.url, model: 'm', 'auth-ref': 'k' }
+  const { request, ...daemon } = await startTestDaemon(t, { flags })
+  const store = (provider: string) =>
+    request('POST', '/v1/runtime/secrets', { slot_id: 'k', provider, mode: 'api_key', state: { value: 'canary' } })
+  const readiness = async () => (await request('GET', '/v1/status')).body.provider_readiness.routes[0]
+  await openSession({ request, ...daemon })
+  await store('anthropic')
+  t.like(await readiness(), { state: 'error', code: 'credential_provider_mismatch' })
+  t.deepEqual(codeOf(await request('POST', '/v1/sessions/s1/runs', { content: 'x' })), [400, 'route_not_ready'])
+  for (const provider of ['open_ai', 'generic']) {
+    await store(provider)
+    t.like(await readiness(), { state: 'ok' }, provider)
+  }
+  t.is(server.asked.length, 0)
+})
+
 test('secrets-13: a stored key and another one are too many', async (t) => {
   const flags = { provider: 'openai_compatible', 'provider-base-url': 'http://127.0.0.1:1', model: 'm' }
   const daemon = await startTestDaemon(t, { flags: { ...flags, 'auth-ref': 'a', 'api-key': 'sk-canary' } })
