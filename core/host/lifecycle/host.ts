@@ -54,6 +54,7 @@ const look = ({ faults }: HostState, owner: string, { id, check }: HealthCheck):
         code: 'plugin_health_check_failed',
         message: `The health check ${id} of the plugin ${owner} failed.`,
         related_id: owner,
+        action: 'See its fault in the log, and with: holdfast status --output json',
       },
     ]
   }
@@ -70,9 +71,9 @@ const complaint = (host: HostState, entry: PluginEntry): Warning[] => {
         related_id: id,
         action:
           entry.candidate.from === 'shipped'
-            ? 'Correct the cause and start again.'
-            : 'Mend the plugin or its configuration and start again; ' +
-              'holdfast serve --safe leaves third-party ones out.',
+            ? `See config/${id}.toml and the log, correct the cause and start again: holdfast serve`
+            : `Mend the plugin or config/${id}.toml and start again. To leave third-party ones out: ` +
+              'holdfast serve --safe',
       },
     ]
   if (state === 'registered' && host.started)
@@ -91,6 +92,7 @@ const complaint = (host: HostState, entry: PluginEntry): Warning[] => {
           code: 'plugin_degraded',
           message: `The plugin ${id} failed in ${last?.where ?? ''}.`,
           related_id: id,
+          action: 'See its fault in the log, and with: holdfast status --output json',
         },
       ]
     : []

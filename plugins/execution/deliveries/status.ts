@@ -1,5 +1,6 @@
 /** What `/v1/status` says about deliveries (deliveries-23). */
 import {
+  commandLine,
   integer,
   object,
   optional,
@@ -165,7 +166,9 @@ const deadLetters = ({ [0]: first, length }: readonly string[]): Warning[] =>
           code: 'delivery_dead_letters',
           related_id: first,
           message: length === 1 ? 'A delivery is a dead letter.' : `${length} deliveries are dead letters.`,
-          action: 'See why with holdfast deliveries dead-letter, mend the target, then holdfast deliveries replay.',
+          action:
+            'See why: holdfast deliveries dead-letter. Mend the target, then, for each: ' +
+            commandLine('deliveries replay', first),
         },
       ]
 

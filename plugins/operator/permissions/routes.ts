@@ -29,6 +29,9 @@ const Matrix = object({
   modes: array(object({ mode: enums(permissionModes), tools: array(PermissionExplanation) })),
 })
 
+/** Rules may speak of tools that come later, so what they decide is shown all the same. */
+const absent = 'No tool of this name is there: a call of it now fails with tool_not_found, whatever the rules say.'
+
 export interface PermissionParts {
   readonly registry: ToolRegistry
   readonly sessionExists: (session_id: string) => boolean
@@ -39,8 +42,11 @@ export const permissionRoutes = ({ registry, sessionExists }: PermissionParts): 
     if (session_id !== undefined && !sessionExists(session_id))
       throw permissionErrors.session_not_found({ details: { session_id } })
   }
-  const explained = (question: PermissionQuestion, tool_call_id?: string): PermissionExplanation =>
-    explain(question.tool_name, tool_call_id, registry.decide(question))
+  const explained = (question: PermissionQuestion, tool_call_id?: string): PermissionExplanation => {
+    const decision = registry.decide(question)
+    const isThere = registry.find(question.tool_name, question.session_id) !== undefined
+    return explain(question.tool_name, tool_call_id, isThere ? decision : { reason: absent, ...decision })
+  }
   return [
     defineRoute({
       id: 'permissions.check',

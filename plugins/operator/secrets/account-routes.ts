@@ -55,6 +55,12 @@ export const accountRoutes = (parts: SecretRouteParts): readonly Route[] => [
   revocation(parts),
 ]
 
+const mustBe = (member: string, what: string) =>
+  secretErrors.secret_invalid({
+    details: { what: `${member} must be ${what}` },
+    errors: [{ path: `body.${member}`, rule: `must be ${what}` }],
+  })
+
 function store(parts: SecretRouteParts, at: string): Route {
   return defineRoute({
     id: at === base ? 'accounts.set' : 'accounts.set_mcp_oauth',
@@ -69,11 +75,9 @@ function store(parts: SecretRouteParts, at: string): Route {
     example: { body: exampleOf('mcp.files', { client_id: 'holdfast', access_token: '…', refresh_token: '…' }) },
     handler: ({ body }) => {
       const draft = draftOf(body)
-      if (draft.mode === 'oauth_account') return parts.put(draft)
-      throw secretErrors.secret_invalid({
-        details: { what: 'mode must be oauth_account' },
-        errors: [{ path: 'body.mode', rule: 'must be oauth_account' }],
-      })
+      if (draft.mode !== 'oauth_account') throw mustBe('mode', 'oauth_account')
+      if (at !== base && draft.provider !== 'mcp_oauth') throw mustBe('provider', 'mcp_oauth')
+      return parts.put(draft)
     },
   })
 }

@@ -32,7 +32,7 @@ const mend = ({ kind }: KeyFault, file: string): string => {
 const putBack = (file: string): string =>
   `Put the key with this id back as ${file} with mode 0600, or name its file with --secrets-key-file or ` +
   '--secrets-previous-key-file, and start again; what cannot come back is stored again with ' +
-  `${commandLine('secrets set', 'SECRET_REF')} --stdin.`
+  `${commandLine('secrets set', 'SECRET_REF')} --stdin`
 
 export interface KeyWarningParts {
   readonly keys: Pick<Keys, 'fault' | 'find'>

@@ -47,7 +47,7 @@ export default definePlugin({
       vault,
       users: references,
     })
-    const service = createService({ state, keys, vault, slots, refreshers: ctx.view(AccountRefreshers) })
+    const service = createService({ state, keys, vault, slots, clock, refreshers: ctx.view(AccountRefreshers) })
     ctx.provide(SecretSlots, service.slots)
     ctx.routes(...secretRoutes(service.routes), ...accountRoutes(service.routes))
     const warnings = () => keyWarnings({ keys, slots: slots.collection, root: host.stateRoot })

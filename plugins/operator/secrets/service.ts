@@ -1,4 +1,4 @@
-import { Problem, type State } from '../../../core/plugin.js'
+import { Problem, type Clock, type State } from '../../../core/plugin.js'
 import { secretErrors, type AccountRefresher, type SecretSlots, type SecretStatus } from './contract.js'
 import type { SecretRouteParts } from './routes.js'
 import type { Keys } from './slots/keys.js'
@@ -13,6 +13,7 @@ export interface ServiceParts {
   readonly vault: Vault
   readonly slots: SlotStore
   readonly refreshers: () => readonly AccountRefresher[]
+  readonly clock: Clock
 }
 
 export interface SecretService {
@@ -22,9 +23,9 @@ export interface SecretService {
   settle(): Promise<void>
 }
 
-export const createService = ({ state, keys, vault, slots, refreshers }: ServiceParts): SecretService => {
+export const createService = ({ state, keys, vault, slots, refreshers, clock }: ServiceParts): SecretService => {
   const status = (slot: StoredSlot): SecretStatus =>
-    statusOf(slot, { problem: vault.faultOf(slot), uses: slots.usesOf(slot.slot_id) })
+    statusOf(slot, { problem: vault.faultOf(slot), uses: slots.usesOf(slot.slot_id), now: clock.now() })
   const open = (secret_ref: string) => vault.open(slots.get(secret_ref))
   let changing: ReturnType<SecretRouteParts['rekey']> | undefined
   const settle = async (): Promise<number> => {

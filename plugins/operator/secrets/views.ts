@@ -11,21 +11,24 @@ const action =
 interface Seen {
   readonly problem: string | undefined
   readonly uses: readonly SecretReference[]
+  readonly now: number
 }
 
-const summaryOf = (what: string, { revoked_at_ms }: StoredSlot, problem: string | undefined): string => {
+const summaryOf = (what: string, { revoked_at_ms, expires_at_ms }: StoredSlot, { problem, now }: Seen): string => {
   if (revoked_at_ms !== undefined) return `${what}, revoked`
+  if (problem === undefined && expires_at_ms !== undefined && expires_at_ms <= now) return `${what}, expired`
   return problem === undefined ? what : `${what}, which cannot be decrypted: ${problem}`
 }
 
-export const statusOf = (slot: StoredSlot, { problem, uses }: Seen): SecretStatus => {
+export const statusOf = (slot: StoredSlot, seen: Seen): SecretStatus => {
+  const { problem, uses } = seen
   const { slot_id, provider, mode, version, created_at_ms, updated_at_ms, expires_at_ms, revoked_at_ms, key_id } = slot
   const what = `${words[mode]}, version ${version}`
   return {
     slot_id,
     provider,
     mode,
-    summary: summaryOf(what, slot, problem),
+    summary: summaryOf(what, slot, seen),
     updated_at_ms,
     details: {
       version,

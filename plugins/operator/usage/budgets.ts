@@ -73,7 +73,8 @@ export const createBudgets = (parts: BudgetParts): Budgets => {
 const refused = (of: Of, used: string, free: string): string =>
   `budget_exhausted: the budget of the ${of} is used up: ${used}. ${free}`
 const notByItself = (of: Of): string =>
-  `It is not free again by itself: raise max_${of}_output_tokens or max_${of}_cost_usd in config/usage.toml.`
+  `It is not free again by itself: raise max_${of}_output_tokens or max_${of}_cost_usd in config/usage.toml ` +
+  'and restart the daemon.'
 
 const dayWarning = ({ limits }: BudgetParts, { day, sums, free_at_ms }: ReturnType<Budgets['today']>): Warning[] => {
   const used = usedUp(limits.day, sums)

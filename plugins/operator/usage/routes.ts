@@ -13,6 +13,7 @@ import {
   pageFields,
   pageOf,
   pageProblems,
+  rule,
   string,
   type Route,
 } from '../../../core/plugin.js'
@@ -20,8 +21,13 @@ import { usageFields } from './contract.js'
 import { byDay, byRoute, daySums, ofSession, sessionsIn } from './report.js'
 import type { UsageStore } from './store.js'
 
-const day = (sentence: string) =>
-  optional(doc(string({ pattern: String.raw`^\d{4}-\d{2}-\d{2}$` }), `${sentence}, such as 2026-11-23.`))
+const isDay = (text: string): boolean => {
+  const at = Date.parse(`${text}T00:00:00Z`)
+  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(text)
+}
+const Day = rule(string({ pattern: String.raw`^\d{4}-\d{2}-\d{2}$` }), 'must be a day of the calendar', isDay)
+
+const day = (sentence: string) => optional(doc(Day, `${sentence}, such as 2026-11-23.`))
 
 export const UsageRow = named(
   'UsageRow',

@@ -203,6 +203,6 @@ export const unfitWarnings = (names: readonly string[]): readonly Warning[] =>
     severity: 'warning',
     code: 'setting_unfit',
     message: `What was kept of the setting ${name} cannot hold any more; the last value that can is in force.`,
-    action: 'Look at GET /v1/runtime/revisions, and set it again.',
+    action: 'See what was kept: holdfast runtime revisions. What holds now: holdfast runtime get. Then set it again.',
     related_id: name,
   }))

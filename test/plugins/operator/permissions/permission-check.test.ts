@@ -40,6 +40,8 @@ test('tools-8: the permission check explains what would become of a call, and ch
       approval_request_id: 'dry-run',
     },
   })
+  const unknown = (await daemon.request('POST', path, { tool_name: 'teleport' })).body
+  t.regex(unknown.reason, /tool_not_found/u)
   t.deepEqual((await daemon.request('GET', `/v1/runs?session_id=${session_id}`)).body, [])
 })
 

@@ -133,7 +133,7 @@ test('secrets-5, secrets-6: a secret of another key is shown as such, others wor
   const { warnings } = (await second.request('GET', '/v1/status')).body.health
   const missing = warnings.find(({ code }: { code: string }) => code === 'secrets_key_missing')
   t.like(missing, { severity: 'error', related_id: key_id })
-  t.regex(missing.action, /with holdfast secrets set SECRET_REF --stdin\.$/u)
+  t.regex(missing.action, /with holdfast secrets set SECRET_REF --stdin$/u)
   await second.stop()
   const third = await startTestDaemon(t, { root, flags: { 'secrets-key': '11'.repeat(32) } })
   t.is((await store(third, 'new', 'canary-new')).status, 200)
@@ -330,6 +330,17 @@ test('secrets-14: accounts are secrets with tokens: shown without them, revoked 
     t.is(status, 200)
     t.like(body, { provider: 'mcp_oauth', mode: 'oauth_account', details: { expires_at_ms: tokens.expires_at_ms } })
   }
+  const generic = { slot_id: 'g', provider: 'generic', state: tokens }
+  t.deepEqual(codeOf(await daemon.request('POST', '/v1/runtime/auth/accounts/mcp-oauth', generic)), [
+    400,
+    'secret_invalid',
+  ])
+  const old = { slot_id: 'mail', state: { ...tokens, expires_at_ms: 1 } }
+  t.regex(
+    (await daemon.request('POST', '/v1/runtime/auth/accounts', old)).body.summary,
+    /an OAuth account.*, expired$/u,
+  )
+  await daemon.request('POST', '/v1/runtime/auth/accounts', { ...old, state: tokens })
   const { body, text } = await daemon.request('GET', '/v1/runtime/auth/accounts')
   t.deepEqual(
     body.map(({ slot_id }: any) => slot_id),

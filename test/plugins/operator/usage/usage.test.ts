@@ -189,7 +189,7 @@ test('usage-3: from and to leave out other days, sessions come in pages, and wha
     [...page.items, ...next.items].map(({ session_id }) => session_id),
     ['a', 'b', 'c'],
   )
-  for (const wrong of ['by=moon', 'from=yesterday', 'limit=0'])
+  for (const wrong of ['by=moon', 'from=yesterday', 'from=2026-13-01', 'to=2026-02-30', 'limit=0'])
     t.is((await daemon.request('GET', `/v1/usage?${wrong}`)).status, 400, wrong)
 })
 
@@ -242,7 +242,7 @@ test('usage-8: a run stops before a call when its own budget, that of its sessio
   t.deepEqual(errorOf(await run(own.daemon, 'one')), [
     'failed',
     'budget_exhausted: the budget of the run is used up: 30 of 25 output tokens. It is not free again by itself: ' +
-      'raise max_run_output_tokens or max_run_cost_usd in config/usage.toml.',
+      'raise max_run_output_tokens or max_run_cost_usd in config/usage.toml and restart the daemon.',
   ])
   t.is(own.calls(), 3)
   const session = await start(t, () => says(), {
