@@ -210,15 +210,9 @@ export const nullable = <T, S>(struct: Struct<T, S>): Struct<T | null, S> =>
 /** Adds a sentence for readers of the reference and the OpenAPI document. */
 export const doc = <T, S>(struct: Struct<T, S>, description: string, more: JsonSchema = {}): Struct<T, S> =>
   derive(struct, new ss.Struct(struct as never) as unknown as Struct<T, S>, { description, ...more })
-/**
- * A rule that JSON Schema cannot say; `sentence` goes into its description. What `holds` answers in place of false
- * stands in place of it where the rule is broken, and must not tell the value.
- */
-export const rule = <T, S>(
-  struct: Struct<T, S>,
-  sentence: string,
-  holds: (value: T) => boolean | string,
-): Struct<T, S> => {
+type Rule<T> = (value: T) => boolean | string
+/** A rule that JSON Schema cannot say; `sentence`, or the fault that `holds` gives without the value, tells of it. */
+export const rule = <T, S>(struct: Struct<T, S>, sentence: string, holds: Rule<T>): Struct<T, S> => {
   const made = derive(
     struct,
     ss.refine(struct, 'rule', (value) => holds(value) || sentence),

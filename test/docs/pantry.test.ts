@@ -83,7 +83,11 @@ test.serial('pantry: its service, its point, its event, its section and its warn
 })
 
 test.serial('pantry: a value that it does not understand keeps it from starting, and is named', async (t) => {
-  const { daemon } = await startTestDaemon(t, { plugins: [makePantry(kit)], config: { pantry: { low: -1 } } })
+  const { daemon } = await startTestDaemon(t, {
+    plugins: [makePantry(kit)],
+    config: { pantry: { low: -1 } },
+    flags: { safe: 'true' },
+  })
   const report = daemon.view.plugins().find(({ id }) => id === 'pantry')
   t.is(report?.state, 'failed')
   t.regex(report?.reason ?? '', /low must be at least 0/u)

@@ -1,6 +1,7 @@
 /** What operators look at and change of a running daemon, from the command line. */
 import {
   array,
+  commandLine,
   defineCommand,
   integer,
   jsonObject,
@@ -167,7 +168,7 @@ const showRevisions = ({ revisions, next_before_revision: next }: Infer<typeof R
     ? 'Nothing was changed yet: what the configuration says is in force.'
     : [
         ...revisions.map(showRevision),
-        ...(next === undefined ? [] : [`Older ones: holdfast runtime revisions --before-revision ${next}`]),
+        ...(next === undefined ? [] : [`Older ones: ${commandLine(`runtime revisions --before-revision ${next}`)}`]),
       ].join('\n')
 
 export const commands: readonly Command[] = [

@@ -97,7 +97,7 @@ export const runtimeRoutes = ({ view, revisions, settings, store }: RuntimeParts
     id: 'runtime.revisions',
     method: 'GET',
     path: '/v1/runtime/revisions',
-    summary: `The revisions of the settings that are kept, the newest first: up to ${historyLimit}, fewer if they are long.`,
+    summary: `Revisions of the settings, the newest first: up to ${historyLimit}, fewer if they are long.`,
     access: 'admin',
     query: object({
       before_revision: optional(doc(integer({ min: 1 }), 'Only older ones than this.')),

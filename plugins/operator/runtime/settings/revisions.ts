@@ -18,8 +18,8 @@ import {
 export const historyLimit = 64
 
 /**
- * One revision. `setting` is what changed, or `rollback`; `source` who asked; `values` has what operators changed, by setting: of every
- * other one the configuration is in force.
+ * One revision. `setting` is what changed, or `rollback`; `source` who asked; `values` has what operators changed, by
+ * setting: of every other one the configuration is in force.
  */
 export const Revision = object({
   revision: integer({ min: 1 }),
