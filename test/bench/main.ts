@@ -10,6 +10,7 @@ import { bodies } from './parts/bodies.js'
 import { deliveries } from './parts/deliveries.js'
 import { history } from './parts/history.js'
 import { live } from './parts/live.js'
+import { mcp } from './parts/mcp.js'
 import { memory } from './parts/memory.js'
 import { model } from './parts/model.js'
 import { schedules } from './parts/schedules.js'
@@ -30,6 +31,7 @@ const parts: readonly Part[] = [
   worst,
   spawn,
   bodies,
+  mcp,
 ]
 
 if (process.argv.includes('--help')) {

@@ -20,6 +20,7 @@ const treated: Readonly<Record<string, string>> = {
   'state-format': 'test/docs/blocks.test.ts',
   operations: 'test/docs/operations.test.ts',
   'operations-retention-run': 'test/docs/operations.test.ts',
+  'mcp-call': 'test/docs/mcp.test.ts',
   'operations-machine': 'needs root, systemd or an engine for containers, and a machine that may be changed',
   install: 'a test cannot install what it runs in; .ci/run does, and every other block needs what it built',
 }

@@ -7,6 +7,7 @@ import { RuntimeSections } from '../../operator/runtime/contract.js'
 import { SecretReferences, SecretSlots } from '../../operator/secrets/contract.js'
 import { StatusSections } from '../../operator/status/contract.js'
 import { serverList } from './config/entry.js'
+import { createEndings } from './connection/endings.js'
 import { declareOauth } from './oauth/declare.js'
 import { mcpRoutes } from './routes.js'
 import { createServers } from './servers/servers.js'
@@ -55,6 +56,7 @@ export default definePlugin({
       log,
       host,
       supervised,
+      endProgram: createEndings(supervised),
       outbound,
       slots: () => slots,
       redact: secrets.redact,

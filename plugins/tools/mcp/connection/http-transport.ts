@@ -2,6 +2,7 @@
 import { createFetch, type Outbound } from '../../../../core/plugin.js'
 import type { Authorization } from '../config/authorization.js'
 import type { HttpEntry } from '../config/entry.js'
+import { boundedAnswer } from './bounded-answer.js'
 import type { Kit, Transport } from './kit.js'
 
 export interface HttpTransportParts {
@@ -22,7 +23,7 @@ export const createHttpTransport = (parts: HttpTransportParts): Transport => {
     const all = new Headers(init?.headers)
     for (const [name, value] of Object.entries(await headers())) all.set(name, value)
     if (token !== undefined) all.set('authorization', `Bearer ${token}`)
-    return send(url, { ...init, headers: all })
+    return boundedAnswer(await send(url, { ...init, headers: all }))
   }
   return new kit.StreamableHTTPClientTransport(new URL(entry.url), {
     // Not with the package's own provider, which does not say which token was refused: among many requests at a time

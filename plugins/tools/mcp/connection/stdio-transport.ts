@@ -7,6 +7,7 @@ import {
   type Supervised,
   type SupervisedProgram,
 } from '../../../../core/plugin.js'
+import type { EndProgram } from './endings.js'
 import type { JsonRpcMessage, Kit, Transport } from './kit.js'
 import { createLines } from './lines.js'
 import type { Said } from './said.js'
@@ -21,6 +22,7 @@ export interface StdioParts {
   readonly kit: Kit
   readonly supervised: Supervised
   readonly clock: Clock
+  readonly endProgram: EndProgram
   readonly said: Said
   readonly wish: StdioWish
   /** Told why the connection ends, once, before it does. */
@@ -32,8 +34,8 @@ export interface StdioParts {
 /** Most bytes of one message, and of messages that the server has not read. */
 const mostBytes = 16 * 1024 * 1024
 const modest = { depth: 128, most: 2_000_000 }
-/** For a server to end when its input does, and between SIGTERM and SIGKILL, milliseconds. */
-const [quietMs, graceMs] = [1_000, 2_000]
+/** For a server to end when its input does, milliseconds. */
+const quietMs = 1_000
 
 /** As the package wants it; each connection has one. */
 export const createStdioTransport = (parts: StdioParts): Transport => {
@@ -86,10 +88,9 @@ const exitText = (code: number | null, signal: string | null, said: Said): strin
 }
 
 /** Asks the program to end, and then ends what is left of all that it started. */
-const ended = async ({ clock }: StdioParts, program: SupervisedProgram | undefined): Promise<void> => {
+const ended = async ({ clock, endProgram }: StdioParts, program: SupervisedProgram | undefined): Promise<void> => {
   if (program === undefined || !program.isThere) return
   program.input?.end()
-  const isQuiet = await within(clock, quietMs, program.exited)
-  await program.stop(isQuiet ? 0 : graceMs)
-  await program.letGo()
+  await within(clock, quietMs, program.exited)
+  await endProgram(program)
 }

@@ -14,6 +14,7 @@ import { isHttp, isStdio, type ServerEntry } from '../config/entry.js'
 import { mcpErrors } from '../config/errors.js'
 import { environmentOf, headersOf } from '../config/values.js'
 import { connect, type Connection } from '../connection/connection.js'
+import type { EndProgram } from '../connection/endings.js'
 import { createHttpTransport } from '../connection/http-transport.js'
 import { loadKit, type Kit, type Transport } from '../connection/kit.js'
 import { createSaid } from '../connection/said.js'
@@ -24,6 +25,7 @@ export interface OpenParts {
   readonly log: Log
   readonly host: Pick<HostView, 'workspaceRoot' | 'version'>
   readonly supervised: Supervised
+  readonly endProgram: EndProgram
   readonly outbound: Outbound
   readonly slots: () => SecretSlots | undefined
   readonly redact: PassedEnvironment['redact']
