@@ -95,13 +95,11 @@ const tellStarted = (
   { sessions, interception }: CreateParts,
   session_id: string,
   known: SessionRecord | undefined,
-): void =>
-  interception()?.tell({
-    event: 'session_start',
-    session_id,
-    agent_id: sessions.get(session_id).agent_id,
-    payload: { source: known === undefined ? 'created' : 'opened' },
-  })
+): void => {
+  const source = known === undefined ? 'created' : 'opened'
+  const { agent_id } = sessions.get(session_id)
+  interception()?.tell({ event: 'session_start', subject: source, session_id, agent_id, payload: { source } })
+}
 
 /** An id must be addressable: what a path parameter may not hold, an id may not hold either. */
 const checkId = (session_id: string): void => {

@@ -45,13 +45,18 @@ const jsonOf = (name: string, { text, truncated }: Captured): Answered => {
 
 const blocks = 2
 
+const variable = 'HOLDFAST_HOOK_COMMAND'
+/** A command may hold secrets, and every user sees the arguments of a process; its environment only the owner sees. */
+const fromEnvironment = `eval "unset ${variable}
+$${variable}"`
+
 export const runCommand = async (parts: CommandParts, wish: CommandWish): Promise<Answered> => {
   const { supervised, clock, folder, environment, track } = parts
   const { name, command, shell, input, signal } = wish
   const program = await supervised.start({
-    run: shell === 'sh' ? ['sh', '-c', command] : command,
+    run: shell === 'sh' ? ['sh', '-c', fromEnvironment] : fromEnvironment,
     folder,
-    environment: environment(),
+    environment: { ...environment(), [variable]: command },
     input: true,
   })
   const [stdout, stderr] = [createCapture(outputBytes), createCapture(outputBytes)]

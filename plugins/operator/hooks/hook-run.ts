@@ -218,7 +218,8 @@ export const askHook = async (
     }
     // What its caller ended, or the stop of the daemon, is no failure of the hook.
     const isCut = caller.aborted || parts.ending.aborted
-    await conclude?.(isCut ? 'unknown' : 'failed', timeout.signal.aborted ? 'hook_timed_out' : 'hook_failed')
+    const code = timeout.signal.aborted ? 'hook_timed_out' : isCut ? 'hook_cut_off' : 'hook_failed'
+    await conclude?.(isCut ? 'unknown' : 'failed', code)
     if (isCut) return undefined
     const error = timeout.signal.aborted ? `it took longer than ${timeout_ms} ms` : answered.fault
     return await fail(parts, attempted, { answered, attempts, error })

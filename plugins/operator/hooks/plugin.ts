@@ -11,7 +11,7 @@ import { askHook, type HookCounts } from './hook-run.js'
 import { hooksSetting } from './hooks-setting.js'
 import { matches } from './matcher.js'
 import { hookRoutes } from './routes.js'
-import { hooksSection } from './status.js'
+import { hooksHealth, hooksSection } from './status.js'
 import { tellOfRuns } from './told.js'
 
 /** After interceptors of plugins with a lower rank. */
@@ -77,6 +77,7 @@ export default definePlugin({
         ),
     })
     ctx.contribute(StatusSections, hooksSection({ letters, counts, hooks }))
+    ctx.health({ id: 'hooks', check: () => hooksHealth(letters) })
     ctx.repair(calls.repair)
     ctx.routes(...hookRoutes({ state, letters, hooks }))
     ctx.onStart(() => {

@@ -1,5 +1,14 @@
 /** The member `hooks` of the status. */
-import { integer, object, optional, string, timestamp } from '../../../core/plugin.js'
+import {
+  commandLine,
+  count as counted,
+  integer,
+  object,
+  optional,
+  string,
+  timestamp,
+  type Warning,
+} from '../../../core/plugin.js'
 import type { StatusSection } from '../status/contract.js'
 import type { DeadLetters } from './dead-letters.js'
 import type { HookMap } from './definitions.js'
@@ -49,3 +58,21 @@ export const hooksSection = ({ letters, counts, hooks }: HooksStatusParts): Stat
     }
   },
 })
+
+/** Hooks that fail stop nothing if they are open, so somebody must be told. */
+export const hooksHealth = ({ collection, newest }: DeadLetters): readonly Warning[] => {
+  const last = newest('unresolved')
+  if (last === undefined) return []
+  const waiting = collection.count('unresolved', 'all')
+  return [
+    {
+      severity: 'warning',
+      code: 'hook_dead_letters',
+      related_id: last.id,
+      message: `${counted(waiting, 'call')} of hooks failed for good, the last of ${last.hook_name}: ${last.error}.`,
+      action:
+        `See them with ${commandLine('runtime hooks dead-letter')}, mend the hook, then resolve each: ` +
+        `${commandLine('runtime hooks resolve-dead-letter', last.id)}`,
+    },
+  ]
+}

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
@@ -110,6 +111,10 @@ test('hooks-12: exit 2 blocks with standard error as the reason; other codes are
     failure_count: 2,
     retry_count: 1,
   })
+  const warned = async () =>
+    (await request('GET', '/v1/status')).body.health.warnings.find(({ code }: any) => code === 'hook_dead_letters')
+  t.like(await warned(), { severity: 'warning', related_id: (await letters())[0].id })
+  t.regex((await warned()).action, /holdfast runtime hooks resolve-dead-letter dead_/u)
   const path = `/v1/runtime/hooks/dead-letter/${letter.id}/resolve`
   t.like((await request('POST', path, { reason: 'seen' })).body, { resolution_reason: 'seen' })
   t.like((await request('POST', path, { reason: 'again' })).body, { resolution_reason: 'seen' })
@@ -234,6 +239,16 @@ test('hooks-17: readers see the shape of hooks without their secrets; the flat f
   t.regex((await request('GET', '/v1/runtime/hooks')).text, /sk-canary-1.*sk-canary-2/u)
 })
 
+test('hooks-17: the arguments of processes do not show the command of a hook', async (t) => {
+  const { set, run, workspace } = await daemonWith(t)
+  const text = `: canary-1; tr '\\0' ' ' < /proc/$$/cmdline > seen; tr '\\0' ' ' < /proc/$PPID/cmdline >> seen; env >> seen`
+  await set({ pre_tool_use: [command(text)] })
+  await run()
+  const seen = await readFile(join(workspace, 'seen'), 'utf8')
+  t.regex(seen, /eval/u)
+  t.notRegex(seen, /canary-1/u)
+})
+
 for (const [what, text] of Object.entries({
   hangs: 'sleep 300',
   'ignores SIGTERM': `trap '' TERM; while :; do sleep 1; done`,
@@ -250,6 +265,36 @@ for (const [what, text] of Object.entries({
     for (let n = 0; n < 300 && (await left(root)).length > 0; n += 1) await new Promise((go) => setTimeout(go, 20))
     t.deepEqual(await left(root), [])
   })
+
+test('hooks-18: a hook that a cancellation ends is told apart from one that failed', async (t) => {
+  const { set, request, workspace, letters } = await daemonWith(t)
+  await set({ pre_tool_use: [command('touch begun; sleep 300')] })
+  const { run_id } = await submit({ request }, 's1', '/tool echo {"text":"plain"}')
+  for (let n = 0; n < 1_000 && !existsSync(join(workspace, 'begun')); n += 1)
+    await new Promise((go) => setTimeout(go, 20))
+  await request('POST', `/v1/runs/${run_id}/cancel`, {})
+  await until({ request }, run_id, 'cancelled')
+  const row = async () =>
+    (await request('GET', `/v1/runs/${run_id}/external-actions`)).body.find(({ kind }: any) => kind === 'hook')
+  for (let n = 0; n < 300 && (await row()).outcome === 'intended'; n += 1) await new Promise((go) => setTimeout(go, 20))
+  t.like(await row(), { outcome: 'unknown', code: 'hook_cut_off' })
+  t.deepEqual(await letters(), [])
+})
+
+test('hooks-15: a matcher at the beginning of a session looks at how it began', async (t) => {
+  const { set, request, workspace } = await daemonWith(t)
+  await set({
+    session_start: [
+      { ...command('touch created'), matcher: 'created' },
+      { ...command('touch opened'), matcher: 'opened' },
+    ],
+  })
+  await request('POST', '/v1/sessions', { session_id: 's2' })
+  for (let n = 0; n < 500 && !existsSync(join(workspace, 'created')); n += 1)
+    await new Promise((go) => setTimeout(go, 20))
+  t.true(existsSync(join(workspace, 'created')))
+  t.false(existsSync(join(workspace, 'opened')))
+})
 
 test('hooks-18: what a hook leaves behind after its end is ended too', async (t) => {
   const { set, run, made, root } = await daemonWith(t)
