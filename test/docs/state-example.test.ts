@@ -95,6 +95,7 @@ test('it has every kind of file that a daemon leaves for good, and every collect
     'hook_dead_letters',
     'mcp_calls',
     'mcp_oauth_marks',
+    'session_permissions',
   ])
   t.deepEqual(
     [

@@ -15,6 +15,9 @@ export const moments = [
   'stop_failure',
   'user_prompt_submit',
   'elicitation',
+  'elicitation_result',
+  'task_created',
+  'task_completed',
   'config_change',
   'notification',
 ] as const

@@ -17,10 +17,10 @@ export default definePlugin({
   api: 1,
   summary: 'Sessions that plan before they act: nothing is changed until a person approves the plan.',
   needs: { tasks: Tasks, tools: ToolRegistry },
-  provides: [SessionModes],
   register(ctx, { tasks, tools }) {
     const store = declareStore(ctx.state)
-    ctx.provide(SessionModes, {
+    ctx.contribute(SessionModes, {
+      id: 'plan-mode',
       mode: (session_id) => (store.planning(session_id) ? 'plan' : undefined),
       rules: () => [],
     })

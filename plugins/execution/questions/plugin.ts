@@ -1,4 +1,5 @@
 import { createUnreadable, definePlugin, object } from '../../../core/plugin.js'
+import { Interception } from '../interception/contract.js'
 import { Runs, type RunKind } from '../runs/contract.js'
 import { Sessions } from '../sessions/contract.js'
 import { Tools } from '../tools/contract.js'
@@ -6,6 +7,7 @@ import { QuestionSettlers, type QuestionSettler } from './contract.js'
 import { expireQuestions } from './resolve.js'
 import { questionRoutes } from './routes.js'
 import { settleOwnRun } from './settle.js'
+import { telling } from './told.js'
 import { askOperator, askUserQuestion } from './tools.js'
 
 export default definePlugin({
@@ -14,11 +16,13 @@ export default definePlugin({
   api: 1,
   summary: 'Structured questions of a run to a person, and their answers.',
   needs: { runs: Runs, sessions: Sessions },
+  wants: { interception: Interception },
   config: object({}),
-  register(ctx, { runs, sessions }) {
+  register(ctx, { runs, sessions, interception }) {
     const settlers = ctx.view(QuestionSettlers)
     const own = settleOwnRun(runs)
-    const settler = (kind: RunKind): QuestionSettler => settlers().find((each) => each.kind === kind) ?? own
+    const settler = (kind: RunKind): QuestionSettler =>
+      telling(settlers().find((each) => each.kind === kind) ?? own, interception)
     const parts = { runs, sessions, settler, clock: ctx.clock }
     const unreadable = createUnreadable(ctx.log, 'questions')
     ctx.routes(...questionRoutes({ ...parts, skip: unreadable.skip }))

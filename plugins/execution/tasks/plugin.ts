@@ -1,5 +1,6 @@
 import { createUnreadable, defaulted, definePlugin, doc, integer, object } from '../../../core/plugin.js'
 import { StatusSections } from '../../operator/status/contract.js'
+import { Interception } from '../interception/contract.js'
 import { Sessions } from '../sessions/contract.js'
 import { Tools } from '../tools/contract.js'
 import { TaskRunners, Tasks } from './contract.js'
@@ -9,6 +10,7 @@ import { createTasks } from './service.js'
 import { watchSessionEnds } from './session-end.js'
 import { tasksSection } from './status.js'
 import { declareStore } from './store.js'
+import { tellTask } from './told.js'
 import { todoWriteTool } from './todo-write.js'
 import { taskTools } from './tools.js'
 import { createWaits } from './waits.js'
@@ -19,6 +21,7 @@ export default definePlugin({
   api: 1,
   summary: 'What a session has to do, and what runs behind it.',
   needs: { sessions: Sessions },
+  wants: { interception: Interception },
   provides: [Tasks],
   config: object({
     max_open_tasks: doc(
@@ -26,10 +29,13 @@ export default definePlugin({
       'Tasks of one session that have not ended, at most.',
     ),
   }),
-  register(ctx, { sessions }) {
+  register(ctx, { sessions, interception }) {
     const { state, clock, ids, config } = ctx
     const waits = createWaits(clock, ctx.signal)
-    const store = declareStore(state, waits.ended)
+    const store = declareStore(state, {
+      ended: waits.ended,
+      changed: (task, before) => tellTask(interception(), task, before),
+    })
     const parts = {
       state,
       store,

@@ -127,7 +127,13 @@ export interface TaskStore {
   put(tx: Tx, task: SessionTask): void
 }
 
-export const declareStore = (state: State, onEnd: (id: string) => void): TaskStore => {
+/** Whoever is called when a change is durable. */
+export interface TaskListeners {
+  readonly ended: (id: string) => void
+  readonly changed: (task: SessionTask, before: SessionTask | undefined) => void
+}
+
+export const declareStore = (state: State, { ended, changed }: TaskListeners): TaskStore => {
   const tasks = state.collection(taskRecords)
   const all = (index: string, group: string): SessionTask[] =>
     tasks.list({ index, group, limit: tasks.count(index, group) })
@@ -159,8 +165,10 @@ export const declareStore = (state: State, onEnd: (id: string) => void): TaskSto
     openOf: (runner) => all('runner', runner),
     newestOf: (runner, limit) => tasks.page({ index: 'driven', group: runner, limit, order: 'desc' }).toReversed(),
     put: (tx, task) => {
+      const before = tasks.find(task.id)
       tx.put(tasks, task)
-      if (hasEnded(task)) tx.after(() => onEnd(task.id))
+      tx.after(() => changed(task, before))
+      if (hasEnded(task)) tx.after(() => ended(task.id))
     },
   }
 }

@@ -2,6 +2,7 @@
 import {
   definePoint,
   defineToken,
+  hasMembers,
   isObjectStruct,
   type AnyStruct,
   type Infer,
@@ -171,6 +172,8 @@ export interface PermissionRule {
   readonly tool_name_pattern: string
   readonly behavior: RuleBehavior
   readonly reason?: string | undefined
+  /** Of a rule that a hook gave while the session went on. */
+  readonly origin?: 'hook_update'
 }
 
 /** What became of a call, and why (tools-1 and tools-11). */
@@ -181,6 +184,7 @@ export interface PermissionDecision {
   readonly mode_applied: boolean
   readonly mode_effect?: string
   readonly matched_rule?: PermissionRule
+  readonly matched_rule_origin?: 'hook_update'
   readonly approval_required: boolean
   readonly scope: RuleScope
   readonly reason?: string
@@ -197,6 +201,7 @@ export type PermissionAudit = {
   effective_mode: PermissionMode
   mode_effect?: string
   matched_rule_pattern?: string
+  matched_rule_origin?: 'hook_update'
   justification: string | null
   reason: string | null
   approval_request_id: string | null
@@ -220,6 +225,7 @@ export const permissionAudit = (
   effective_mode: decision.effective_mode,
   ...(decision.mode_effect !== undefined && { mode_effect: decision.mode_effect }),
   ...(decision.matched_rule !== undefined && { matched_rule_pattern: decision.matched_rule.tool_name_pattern }),
+  ...(decision.matched_rule_origin !== undefined && { matched_rule_origin: decision.matched_rule_origin }),
   justification: null,
   reason: decision.reason ?? null,
   approval_request_id: approval_request_id ?? null,
@@ -243,15 +249,20 @@ export type ToolPins = {
   readonly limits?: ToolLimits
 }
 
-/** The permission mode and rules that sessions have of their own. */
-export interface SessionModes {
-  /** Beats the daemon's mode; undefined if the session has none. */
+/** The permission mode and rules that a plugin gives to sessions. */
+export interface SessionMode {
+  readonly id: string
+  /** Beats the daemon's mode; of several the strictest holds. Undefined for none. Asked for each call: must be fast. */
   mode(session_id: string): PermissionMode | undefined
-  /** Looked at before all others. */
+  /** Looked at before all others, in the order in which plugins were loaded. Must be fast. */
   rules(session_id: string): readonly PermissionRule[]
 }
-/** The permission mode and rules that sessions have of their own. */
-export const SessionModes: Token<SessionModes> = defineToken<SessionModes>('session-modes@1')
+/** Everyone who gives modes and rules to sessions. */
+export const SessionModes: Point<SessionMode> = definePoint<SessionMode>(
+  'session-modes@1',
+  ({ id }) => id,
+  hasMembers('a giver of permission modes', { id: 'text', mode: 'function', rules: 'function' }),
+)
 
 /** What the engine asks of the registered tools. */
 export interface ToolRegistry {

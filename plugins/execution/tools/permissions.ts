@@ -111,12 +111,18 @@ export const decidePermission = ({
     base_decision: base,
     mode_applied: effect !== undefined,
     ...(effect !== undefined && { mode_effect: effect }),
-    ...(rule !== undefined && { matched_rule: rule }),
+    ...(rule !== undefined && ruled(rule)),
     approval_required: decision === 'ask',
     scope: rule?.scope ?? 'session',
     ...(reason !== undefined && { reason }),
   }
 }
+
+/** Where a rule is from stands beside it. */
+const ruled = ({ origin, ...rule }: PermissionRule): Partial<PermissionDecision> => ({
+  matched_rule: rule,
+  ...(origin !== undefined && { matched_rule_origin: origin }),
+})
 
 const firstMatch = (scopes: PermissionCase['rules'], tool: string): PermissionRule | undefined => {
   for (const rules of scopes) {

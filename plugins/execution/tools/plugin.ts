@@ -12,11 +12,10 @@ export default definePlugin({
   api: 1,
   summary: 'The tools that models may call, and the rules that decide whether they may.',
   needs: { host: Host, settings: Settings },
-  wants: { modes: SessionModes },
   provides: [ToolRegistry],
   config: ToolsConfig,
   flags: { permission_mode: 'permission-mode' },
-  register(ctx, { host, settings, modes }) {
+  register(ctx, { host, settings }) {
     const [mode, limits] = [permissionModeSetting(ctx.config), toolLimitsSetting(ctx.config)]
     const registry = createRegistry({
       config: ctx.config,
@@ -25,7 +24,7 @@ export default definePlugin({
       workspace: host.workspaceRoot,
       tools: createToolView({ tools: ctx.view(Tools), gates: ctx.view(ToolGates), log: ctx.log }),
       arrivals: ctx.view(ToolArrivals),
-      modes,
+      modes: ctx.view(SessionModes),
     })
     ctx.provide(ToolRegistry, registry)
     ctx.contribute(RuntimeSettings, mode, limits)

@@ -4,7 +4,7 @@ import type {
   PermissionMode,
   PermissionQuestion,
   PermissionRule,
-  SessionModes,
+  SessionMode,
   Tool,
   ToolArrival,
   ToolLimits,
@@ -33,6 +33,12 @@ const overLimit = (decision: PermissionDecision, tool: Tool): PermissionDecision
   reason: `${tool.name} needs ${tool.sandbox}, which the limit max_sandbox does not grant.`,
 })
 
+/** From the one that lets most pass. */
+const strictness: readonly PermissionMode[] = ['bypassPermissions', 'acceptEdits', 'default', 'dontAsk', 'plan']
+
+const strictest = (modes: readonly (PermissionMode | undefined)[]): PermissionMode | undefined =>
+  strictness.findLast((mode) => modes.includes(mode))
+
 export interface RegistryParts {
   readonly config: ToolsConfig
   /** The settings in force. */
@@ -42,7 +48,7 @@ export interface RegistryParts {
   readonly workspace: string
   readonly tools: ToolView<Tool>
   readonly arrivals: () => readonly ToolArrival[]
-  readonly modes: () => SessionModes | undefined
+  readonly modes: () => readonly SessionMode[]
 }
 
 export const createRegistry = ({
@@ -60,13 +66,14 @@ export const createRegistry = ({
   const limitsOf = (pins: ToolPins | undefined): ToolLimits =>
     pins === undefined ? limits() : (pins.limits ?? config.limits)
   const decide = ({ tool_name, session_id = '', mode: asked, pins }: PermissionQuestion): PermissionDecision => {
-    const mode = asked ?? modes()?.mode(session_id) ?? pins?.permission_mode ?? permissionMode()
+    const mode =
+      asked ?? strictest(modes().map((one) => one.mode(session_id))) ?? pins?.permission_mode ?? permissionMode()
     const tool = tools.find(tool_name)
     const decision = decidePermission({
       tool_name,
       mode,
       in_plan_mode: tool?.in_plan_mode,
-      rules: [modes()?.rules(session_id) ?? [], ...configured, rulesOf(tool)],
+      rules: [modes().flatMap((one) => one.rules(session_id)), ...configured, rulesOf(tool)],
     })
     return tool === undefined || withinSandbox(tool, limitsOf(pins).max_sandbox) ? decision : overLimit(decision, tool)
   }

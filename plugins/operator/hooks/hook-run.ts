@@ -17,6 +17,7 @@ import type { DeadLetters } from './dead-letters.js'
 import { defaultTimeoutMs, mostRetries, type HookDefinition } from './definitions.js'
 import { runCommand, type CommandParts } from './command-hook.js'
 import { postHook } from './http-hook.js'
+import type { HookPermissions } from './permissions.js'
 import { blockOf, rulingOf, type Answered } from './outcome.js'
 
 /** Of what a hook is sent. */
@@ -40,6 +41,7 @@ export interface HookParts extends CommandParts {
   readonly ledger: () => ExternalActions | undefined
   readonly letters: DeadLetters
   readonly calls: OpenCalls
+  readonly permissions: HookPermissions
   readonly counts: HookCounts
   readonly clock: Clock
   /** Aborts when the plugin stops. */
@@ -213,8 +215,11 @@ export const askHook = async (
     const conclude = await enter(parts, attempted)
     const { answered, attempts } = await tryAll(parts, attempted)
     if (!('fault' in answered)) {
+      const { ruling, permissions = [] } = answered
+      const { session_id } = invocation
+      if (permissions.length > 0 && session_id !== undefined) await parts.permissions.add(session_id, permissions)
       await conclude?.('done')
-      return answered.ruling
+      return ruling
     }
     // What its caller ended, or the stop of the daemon, is no failure of the hook.
     const isCut = caller.aborted || parts.ending.aborted

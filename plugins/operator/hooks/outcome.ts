@@ -11,6 +11,7 @@ import {
   unsafeCast,
   type Json,
 } from '../../../core/plugin.js'
+import { PermissionUpdate } from './permissions.js'
 import type { Ruling } from '../../execution/interception/contract.js'
 
 const Permission = enums(['allow', 'deny', 'ask'])
@@ -25,7 +26,7 @@ const Outcome = open({
   permission: optional(Permission),
   updated_input: optional(json()),
   updated_output: optional(json()),
-  updated_permissions: optional(array(json())),
+  updated_permissions: optional(array(PermissionUpdate, { max: 50 })),
   additional_contexts: optional(array(string(), { max: 20 })),
   hookSpecificOutput: optional(
     open({
@@ -41,7 +42,9 @@ const Outcome = open({
 const mostReason = 4_000
 const mostContext = 32_000
 
-export type Answered = { readonly ruling: Ruling | undefined } | { readonly fault: string }
+export type Answered =
+  | { readonly ruling: Ruling | undefined; readonly permissions?: readonly PermissionUpdate[] }
+  | { readonly fault: string }
 
 /** Takes the outcome that a hook gave; one that cannot be understood is a failure of the hook. */
 export const rulingOf = (name: string, given: Json | undefined): Answered => {
@@ -50,7 +53,6 @@ export const rulingOf = (name: string, given: Json | undefined): Answered => {
   if (!read.ok)
     return { fault: `the outcome does not fit: ${read.issues[0]?.path ?? ''} ${read.issues[0]?.rule ?? ''}` }
   const { value } = read
-  if ((value.updated_permissions?.length ?? 0) > 0) return { fault: 'this daemon takes no updated_permissions' }
   const own = value.hookSpecificOutput
   const reason = value.reason ?? own?.permissionDecisionReason ?? value.stop_reason ?? value.stopReason
   const stops = value.decision === 'block' || (value.continue_execution ?? value.continue) === false
@@ -68,7 +70,10 @@ export const rulingOf = (name: string, given: Json | undefined): Answered => {
     ...(value.updated_output !== undefined && { updated_output: unsafeCast<Json>(value.updated_output) }),
     ...(contexts.length > 0 && { contexts }),
   }
-  return { ruling: Object.keys(ruling).length === 0 ? undefined : { by: [name], ...ruling } }
+  const permissions = value.updated_permissions ?? []
+  // Rules that count from now on are to be looked at for what is asked about.
+  const isNone = Object.keys(ruling).length + permissions.length === 0
+  return { ruling: isNone ? undefined : { by: [name], ...ruling }, permissions }
 }
 
 export const blockOf = (name: string, reason: string): Ruling => ({

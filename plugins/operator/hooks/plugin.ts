@@ -1,6 +1,8 @@
 import { Host, Supervised, childEnvironment, createOutbound, definePlugin } from '../../../core/plugin.js'
 import { declareOpenCalls, ExternalActions } from '../../execution/external-actions/contract.js'
 import { askInTurn, Interception, Interceptors, type Moment } from '../../execution/interception/contract.js'
+import { Sessions } from '../../execution/sessions/contract.js'
+import { SessionModes } from '../../execution/tools/contract.js'
 import { RuntimeSettings, Settings } from '../runtime/contract.js'
 import { StatusSections } from '../status/contract.js'
 import { HooksConfig } from './config.js'
@@ -10,6 +12,7 @@ import type { HookDefinition, HookMap } from './definitions.js'
 import { askHook, type HookCounts } from './hook-run.js'
 import { hooksSetting } from './hooks-setting.js'
 import { matches } from './matcher.js'
+import { declarePermissions, forgetEnded } from './permissions.js'
 import { hookRoutes } from './routes.js'
 import { hooksHealth, hooksSection } from './status.js'
 import { tellOfRuns } from './told.js'
@@ -25,16 +28,17 @@ export default definePlugin({
   api: 1,
   summary: 'Commands, HTTP calls and callbacks that operators have asked at named moments.',
   needs: { host: Host, supervised: Supervised, settings: Settings, interception: Interception },
-  wants: { ledger: ExternalActions },
+  wants: { ledger: ExternalActions, sessions: Sessions },
   config: HooksConfig,
   stopMs: () => stopMs,
-  register(ctx, { host, supervised, settings, interception, ledger }) {
+  register(ctx, { host, supervised, settings, interception, ledger, sessions }) {
     const { clock, config, ids, log, secrets, state } = ctx
     const outbound = createOutbound({ clock })
     ctx.own(() => outbound.close())
     const callbacks = ctx.view(HookCallbacks)
     const letters = declareDeadLetters(state)
     const calls = declareOpenCalls(state, ledger, { name: 'hook_calls', step: 'hooks.calls' })
+    const permissions = declarePermissions(state)
     const counts: HookCounts = { executions: 0, failures: 0, retries: 0, unkept: 0 }
     const works = new Set<Promise<unknown>>()
     const setting = hooksSetting(config.hooks, {
@@ -53,6 +57,7 @@ export default definePlugin({
       ledger,
       letters,
       calls,
+      permissions,
       counts,
       allow_cidrs: config.allow_cidrs,
       folder: host.workspaceRoot,
@@ -76,15 +81,18 @@ export default definePlugin({
           (definition, now) => askHook(parts, definition, { invocation: now, signal }),
         ),
     })
-    ctx.contribute(StatusSections, hooksSection({ letters, counts, hooks }))
     ctx.health({ id: 'hooks', check: () => hooksHealth(letters) })
     ctx.repair(calls.repair)
+    ctx.contribute(SessionModes, { id: 'hooks', mode: () => undefined, rules: permissions.rules })
+    ctx.contribute(StatusSections, hooksSection({ letters, counts, hooks, state_root: host.stateRoot }))
     ctx.routes(...hookRoutes({ state, letters, hooks }))
     ctx.onStart(() => {
       const end = tellOfRuns(ctx.events, interception)
+      const forget = forgetEnded({ permissions, sessions, events: ctx.events, log, state })
       interception.tell({ event: 'setup', payload: { generation: state.health.generation } })
       return async () => {
         end()
+        forget()
         await Promise.allSettled(works)
       }
     })

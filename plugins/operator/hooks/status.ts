@@ -2,6 +2,7 @@
 import {
   commandLine,
   count as counted,
+  doc,
   integer,
   object,
   optional,
@@ -28,16 +29,18 @@ const HooksStatus = object({
   failure_count: count(),
   retry_count: count(),
   dead_letter_persist_failure_count: count(),
+  dead_letter_store_path: doc(string(), 'The folder that they are kept in; what is newest is in the log beside it.'),
 })
 
 export interface HooksStatusParts {
   readonly letters: DeadLetters
   readonly counts: HookCounts
   readonly hooks: () => HookMap
+  readonly state_root: string
 }
 
 /** Executions, failures and retries since the start of the daemon. */
-export const hooksSection = ({ letters, counts, hooks }: HooksStatusParts): StatusSection => ({
+export const hooksSection = ({ letters, counts, hooks, state_root }: HooksStatusParts): StatusSection => ({
   name: 'hooks',
   schema: HooksStatus,
   collect: () => {
@@ -55,6 +58,7 @@ export const hooksSection = ({ letters, counts, hooks }: HooksStatusParts): Stat
       failure_count: counts.failures,
       retry_count: counts.retries,
       dead_letter_persist_failure_count: counts.unkept,
+      dead_letter_store_path: `${state_root}/data/hook_dead_letters`,
     }
   },
 })

@@ -55,6 +55,7 @@ export const PermissionExplanation = named(
     scope: Scope,
     reason: optional(string()),
     matched_rule: optional(PermissionRuleView),
+    matched_rule_origin: optional(doc(enums(['hook_update']), 'Present if a hook gave the rule.')),
     audit_preview: AuditPreview,
   }),
 )

@@ -239,26 +239,30 @@ test('goals-11: what is used while the goal is paused does not count', async (t)
   t.pass()
 })
 
-test('goals-5: what a person submits comes before the next run of the goal', async (t) => {
-  let release = (): void => {}
-  const held = new Promise<void>((resolve) => {
-    release = resolve
-  })
+test('goals-5: what people submit comes before the next run of the goal, also while one of theirs is under way', async (t) => {
+  const releases: (() => void)[] = []
   const daemon = await start(t, async function* (_, count) {
-    if (count === 1) await held
-    yield* count === 3 ? calls('update_goal', { status: 'complete' }) : says()
+    if (count < 3) await new Promise<void>((resolve) => releases.push(resolve))
+    yield* count === 4 ? calls('update_goal', { status: 'complete' }) : says()
   })
+  const held = async (count: number): Promise<void> => {
+    while (releases.length < count) await new Promise((resolve) => setTimeout(resolve, 5))
+  }
   await daemon.request('POST', path, { objective })
-  await until_(daemon, ({ turns }) => turns === 1)
-  const { run_id } = await submit(daemon, 's1', 'of a person')
-  release()
+  await held(1)
+  const first = await submit(daemon, 's1', 'of a person')
+  releases[0]?.()
+  await held(2)
+  const second = await submit(daemon, 's1', 'of another one')
+  releases[1]?.()
   await still(daemon)
-  const runs = await settled(daemon)
+  const runs = (await settled(daemon)).toSorted((a, b) => a.started_at_ms - b.started_at_ms)
+  t.is(runs.length, 4)
   t.deepEqual(
-    runs.map(({ request }) => request.source_kind),
-    ['goal_continuation', 'api', 'goal_continuation'],
+    runs.slice(1, 3).map(({ run_id }) => run_id),
+    [first.run_id, second.run_id],
   )
-  t.is(runs[1].run_id, run_id)
+  t.is(runs[3].request.source_kind, 'goal_continuation')
 })
 
 test('goals-9: each change is told on the stream and stands in the metadata of the session', async (t) => {

@@ -13,7 +13,7 @@ const coldStore = (records: readonly SessionTask[]) => {
   const read = (id: string) => ((seen.reads += 1), byId.get(id))
   const collection = (spec: any) =>
     createCollection<any>(spec, shelf<any>(spec, spec.name === 'tasks' ? byId : new Map(), read))
-  return { seen, store: declareStore(unsafeCast({ collection }), () => {}) }
+  return { seen, store: declareStore(unsafeCast({ collection }), { ended: () => {}, changed: () => {} }) }
 }
 
 test('tasks-26: a list reads all open tasks and the newest that ended, and says how many are older', async (t) => {
