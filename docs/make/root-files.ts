@@ -192,6 +192,7 @@ export const contents: Readonly<Record<string, string>> = {
   mcp_calls: 'calls of MCP tools by operators that are in the ledger and not over',
   mcp_oauth_marks: 'refreshes of accounts that are under way or were refused, without tokens',
   session_permissions: 'permission rules that hooks gave to sessions',
+  session_skills: 'skills that the run of each session used last',
   hook_dead_letters: 'calls of hooks that failed for good, until there are too many',
   runtime_revisions: 'the settings that operators changed, as they are and were',
   session_goals: 'what each session works towards by itself, with what it has used',

@@ -29,6 +29,7 @@ const known: Readonly<Record<string, string>> = {
   'session_control_states 1': '7f12f59175c46616',
   'session_goals 1': '542a479512aac179',
   'session_permissions 1': '3cfea001a09dd2aa',
+  'session_skills 1': '3cfea001a09dd2aa',
   'sessions 2': '6fb8c87041ee3ba6',
   'souls 1': '3cfea001a09dd2aa',
   'tasks 1': '9955d2225c42e155',

@@ -11,4 +11,9 @@ export const skillErrors = defineErrors({
     detail: 'The skill {name} cannot be used here: {what}.',
     action: 'Use another skill, or do without.',
   },
+  too_many_skills: {
+    status: 409,
+    detail: 'The run uses as many skills as it can.',
+    action: 'Go on without this one.',
+  },
 })

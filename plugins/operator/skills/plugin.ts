@@ -1,9 +1,23 @@
-import { array, boolean, defaulted, definePlugin, doc, Host, object, string, within } from '../../../core/plugin.js'
+import {
+  array,
+  boolean,
+  defaulted,
+  definePlugin,
+  doc,
+  Host,
+  object,
+  string,
+  unsafeCast,
+  within,
+  type Json,
+} from '../../../core/plugin.js'
 import { MemorySources } from '../../execution/memory/contract.js'
 import { SystemSections } from '../../execution/models/contract.js'
-import { Sessions } from '../../execution/sessions/contract.js'
-import { Tools } from '../../execution/tools/contract.js'
+import { ReservedKeys, Runs } from '../../execution/runs/contract.js'
+import { SessionMetadata, Sessions } from '../../execution/sessions/contract.js'
+import { ToolGates, Tools } from '../../execution/tools/contract.js'
 import { RuntimeSections } from '../runtime/contract.js'
+import { declareUses, skillGate } from './active.js'
 import { createCatalogue } from './catalogue.js'
 import { rootsOf } from './roots.js'
 import { skillRoutes, skillsSection } from './routes.js'
@@ -13,12 +27,16 @@ import { watchSkills } from './watch.js'
 /** What a start waits for skills, milliseconds: a slow folder must keep nobody else waiting. */
 const longestLookMs = 10_000
 
+/** What the daemon alone says of skills: callers that send it are not refused, and not heard. */
+const skillKeys = ['session_skills_state', 'session_visible_skills'].map((key) => ({ key, stripped: true }) as const)
+
 export default definePlugin({
   id: 'skills',
   version: '1.0.0',
   api: 1,
   summary: 'Instructions that operators and repositories bring, which models use by name.',
   needs: { host: Host, sessions: Sessions },
+  wants: { runs: Runs },
   config: object({
     roots: doc(
       defaulted(array(string({ min: 1, max: 4096 }), { max: 100 }), []),
@@ -32,13 +50,23 @@ export default definePlugin({
     home: doc(defaulted(string({ max: 4096 }), ''), 'The home of the user; that of the process if it is empty.'),
   }),
   flags: { roots: 'skill-root' },
-  register(ctx, { host, sessions }) {
+  register(ctx, { host, sessions, runs }) {
     const roots = () => rootsOf(host, ctx.config)
     const catalogue = createCatalogue({ roots, log: ctx.log })
     ctx.routes(...skillRoutes(catalogue))
     ctx.contribute(RuntimeSections, skillsSection(catalogue))
     ctx.contribute(MemorySources, catalogue)
-    ctx.contribute(Tools, ...skillTools({ catalogue, sessions }))
+    const uses = declareUses(ctx.state, runs)
+    ctx.contribute(Tools, ...skillTools({ catalogue, sessions, uses }))
+    ctx.contribute(ToolGates, skillGate(uses))
+    ctx.contribute(ReservedKeys, ...skillKeys)
+    ctx.contribute(SessionMetadata, {
+      key: 'session_skills_state',
+      value(session_id) {
+        const active_skills = uses.list(session_id)
+        return active_skills.length === 0 ? undefined : unsafeCast<Json>({ active_skills })
+      },
+    })
     ctx.contribute(SystemSections, catalogueSection({ catalogue, sessions }))
     ctx.health({ id: 'skills', check: catalogue.warnings })
     ctx.onStart(async () => {

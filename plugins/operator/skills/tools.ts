@@ -3,6 +3,7 @@ import { doc, object, optional, string } from '../../../core/plugin.js'
 import type { SystemSection } from '../../execution/models/contract.js'
 import { permitsCapability, type Sessions } from '../../execution/sessions/contract.js'
 import { defineTool, failedCall, type Tool } from '../../execution/tools/contract.js'
+import { activeSkill, type SkillUses } from './active.js'
 import { catalogueText, longestArgs, notInline, rendered } from './activation.js'
 import type { LiveCatalogue } from './catalogue.js'
 import type { Skill } from './discovery.js'
@@ -13,10 +14,11 @@ const mostListed = 200
 
 interface SkillParts {
   readonly catalogue: LiveCatalogue
+  readonly uses: SkillUses
   readonly sessions: Pick<Sessions, 'find' | 'effectiveCapabilityScope'>
 }
 
-const seenBy = ({ catalogue, sessions }: SkillParts, session_id: string, query?: string): Skill[] => {
+const seenBy = ({ catalogue, sessions }: Omit<SkillParts, 'uses'>, session_id: string, query?: string): Skill[] => {
   const session = sessions.find(session_id)
   const scope = session === undefined ? undefined : sessions.effectiveCapabilityScope(session)
   return catalogue.list(query).filter(({ summary: { name } }) => permitsCapability(scope, 'skill', name))
@@ -57,21 +59,27 @@ const useSkill = (parts: SkillParts): Tool =>
       name: doc(string({ min: 1, max: 200 }), 'The name of the skill.'),
       args: optional(doc(string({ max: longestArgs }), 'What the skill is to be used on.')),
     }),
-    run: ({ name, args }, { session_id }) => {
+    run: ({ name, args }, { session_id, run_id }) => {
       const skill = seenBy(parts, session_id).find(({ summary }) => summary.name === name)
       if (skill === undefined) return failedCall(skillErrors.skill_not_found({ details: { name } }))
       const what = notInline(skill.summary)
       if (what !== undefined) return failedCall(skillErrors.skill_not_inline({ details: { name, what } }))
+      if (!parts.uses.hasRoom(session_id, name)) return failedCall(skillErrors.too_many_skills())
       const { digest, runtime } = skill.summary
-      const instructions = rendered(skill, args?.trim())
-      return { type: 'result', output: { name, digest, context: runtime.context, instructions } }
+      const given = args?.trim()
+      const active = activeSkill(skill.summary, given)
+      return {
+        type: 'result',
+        output: { name, digest, context: runtime.context, instructions: rendered(skill, given) },
+        apply: (tx) => parts.uses.add(tx, { session_id, run_id }, active),
+      }
     },
   })
 
 export const skillTools = (parts: SkillParts): readonly Tool[] => [listSkills(parts), useSkill(parts)]
 
 /** The skills of a session, as its model is told them. */
-export const catalogueSection = (parts: SkillParts): SystemSection => ({
+export const catalogueSection = (parts: Omit<SkillParts, 'uses'>): SystemSection => ({
   id: 'skills',
   rank: 35,
   text: ({ session_id }) => catalogueText(seenBy(parts, session_id)),

@@ -31,6 +31,8 @@ export type RunOrigin = Infer<typeof RunOrigin>
 /** A key of `metadata` that a caller must not write. */
 export interface ReservedKey {
   readonly key: string
+  /** True: left out of what a caller writes; without it the submission is refused. */
+  readonly stripped?: boolean
 }
 /** Every key of `metadata` that belongs to the daemon. */
 export const ReservedKeys: Point<ReservedKey> = definePoint<ReservedKey>('reserved-metadata-keys@1', ({ key }) => key)
@@ -43,12 +45,25 @@ export const ownReservedKeys: readonly ReservedKey[] = [
 
 /** Throws `reserved_metadata_key` (400) for metadata that would forge an origin. */
 export const checkMetadata = (reserved: readonly ReservedKey[], metadata: JsonObject | undefined): void => {
-  const forged = metadata === undefined ? undefined : reserved.find(({ key }) => Object.hasOwn(metadata, key))?.key
+  const forged =
+    metadata === undefined
+      ? undefined
+      : reserved.find(({ key, stripped }) => stripped !== true && Object.hasOwn(metadata, key))?.key
   if (forged !== undefined)
     throw runErrors.reserved_metadata_key({
       details: { key: forged },
       errors: [{ path: `body.metadata.${forged}`, rule: 'belongs to the daemon' }],
     })
+}
+
+/** What is kept of a caller's metadata. */
+export const keptMetadata = (
+  reserved: readonly ReservedKey[],
+  metadata: JsonObject | undefined,
+): JsonObject | undefined => {
+  const stripped = new Set(reserved.flatMap(({ key, stripped: isStripped }) => (isStripped === true ? [key] : [])))
+  if (metadata === undefined || !Object.keys(metadata).some((key) => stripped.has(key))) return metadata
+  return Object.fromEntries(Object.entries(metadata).filter(([key]) => !stripped.has(key)))
 }
 
 /** `input_metadata` as it is shown: what the caller wrote, and the origin that nobody can forge. */

@@ -11,8 +11,8 @@ import { checkRequirements } from '../lifecycle/completion-checks.js'
 import { editRun, type RunEdit } from '../lifecycle/run-changes.js'
 import { runErrors } from '../record/errors.js'
 import type { ControlContext } from '../lifecycle/executor.js'
-import { inputText, type Submission, type SubmitInputRequest } from './input.js'
-import { checkMetadata } from '../record/origin.js'
+import { inputText, type Submission } from './input.js'
+import { checkMetadata, keptMetadata } from '../record/origin.js'
 import { recordReceipt, replayed } from '../record/receipts.js'
 import { bind, bindingKeys, checkKeys } from './bindings.js'
 import { replyTargets } from './reply.js'
@@ -158,7 +158,8 @@ const enter = (context: ControlContext, tx: Tx, admitted: Admitted): RunRecord =
   const { submission, text, intercepted, route, keys, queued, starts } = admitted
   const { session_id, input, receipt } = submission
   const edit = editRun(context, tx, recordOf(context, tx, admitted))
-  accept(edit, input, { text, intercepted, position: queued + 1, generation: route.generation })
+  const metadata = keptMetadata(context.reserved(), input.metadata)
+  accept(edit, metadata, { text, intercepted, position: queued + 1, generation: route.generation })
   if (keys !== undefined) bind(store, tx, { keys, session_id })
   if (starts) edit.step({ to: 'running' }, { type: 'started' })
   recordReceipt(store, tx, { receipt, run_id: edit.run.run_id })
@@ -197,7 +198,7 @@ interface Accepted {
 
 const accept = (
   edit: RunEdit,
-  { metadata }: SubmitInputRequest,
+  metadata: JsonObject | undefined,
   { text, intercepted, position, generation }: Accepted,
 ): void => {
   edit.event({
