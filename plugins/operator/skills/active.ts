@@ -46,12 +46,19 @@ const activeSkills: CollectionSpec<ActiveSkills> = {
   references: ({ session_id }) => [{ collection: 'sessions', id: session_id }],
 }
 
-export const activeSkill = ({ scope: _, runtime, ...summary }: SkillSummary, args: string | undefined): ActiveSkill => {
+export const activeSkill = ({ runtime, ...summary }: SkillSummary, args: string | undefined): ActiveSkill => {
+  const { name, description, when_to_use, version, skill_path, skill_root, digest } = summary
   const { context, allowed_tools, blocked_tools } = runtime
   return {
-    ...summary,
-    ...(args !== undefined && { args }),
+    name,
+    description,
+    skill_path,
+    skill_root,
+    digest,
     context,
+    ...(when_to_use !== undefined && { when_to_use }),
+    ...(version !== undefined && { version }),
+    ...(args !== undefined && { args }),
     ...(allowed_tools !== undefined && { allowed_tools }),
     ...(blocked_tools !== undefined && { blocked_tools }),
     activation_reason: 'use_skill',
