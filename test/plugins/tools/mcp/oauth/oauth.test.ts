@@ -111,6 +111,10 @@ test('mcp-oauth-2: the state of a login is good once, for ten minutes, until ano
   await clock.sleep(0)
   t.deepEqual(codeOf(await finish(third)), [400, 'mcp_oauth_login_unknown'])
   t.is(server.at('/token').length, 1)
+  const fourth = await server.browse((await begin(daemon)).authorization_url)
+  const both = await Promise.all([finish(fourth), finish(fourth)])
+  t.deepEqual(both.map(({ status }) => status).toSorted(), [200, 400])
+  t.is(server.at('/token').length, 2, 'also of two at once')
 })
 
 test('mcp-oauth-2: a login that was refused, or came from another issuer, leaves what was stored', async (t) => {
