@@ -201,6 +201,8 @@ class ServerLife implements McpServer {
     })
     const onClosed = (why: string): void => {
       reason ??= why
+      // Who was waiting for an answer asks again at once, and must wait for the next connection.
+      this.#connection = undefined
       tell(why)
     }
     try {
