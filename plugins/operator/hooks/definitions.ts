@@ -121,6 +121,27 @@ export const checkHooks = (hooks: HookMap, parts: CheckParts): void => {
   if (reason !== undefined) throw hookErrors.invalid_hook_settings({ details: { reason } })
 }
 
+/** Moments that are about something which matchers look at. */
+const withSubject: ReadonlySet<string> = new Set<Moment>([
+  'pre_tool_use',
+  'post_tool_use',
+  'post_tool_use_failure',
+  'permission_request',
+  'permission_denied',
+  'config_change',
+  'session_start',
+])
+
+/** Throws `invalid_hook_settings` for a hook that would never be asked. One that is kept already may stay. */
+export const checkMatchers = (hooks: HookMap): void => {
+  for (const [event, definitions] of Object.entries(hooks))
+    for (const { name, matcher = '*' } of definitions)
+      if (!withSubject.has(event) && matcher !== '' && matcher !== '*')
+        throw hookErrors.invalid_hook_settings({
+          details: { reason: `${event}, ${name}: its matcher never matches, because ${event} has no subject.` },
+        })
+}
+
 const hidden = '[redacted]'
 
 const shownExecutor = ({ executor }: HookDefinition): JsonObject => {

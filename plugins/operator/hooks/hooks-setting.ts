@@ -1,12 +1,13 @@
 /** The hooks in force, as operators set them. */
 import { object, optional, unsafeCast, type JsonObject } from '../../../core/plugin.js'
 import { defineSetting } from '../runtime/contract.js'
-import { checkHooks, HookMap, shownHooks, type CheckParts } from './definitions.js'
+import { checkHooks, checkMatchers, HookMap, shownHooks, type CheckParts } from './definitions.js'
 import { hookErrors } from './errors.js'
 
 export const hooksSetting = (configured: HookMap, parts: CheckParts) =>
   defineSetting({
     name: 'hooks',
+    secret: true,
     schema: HookMap,
     initial: (): HookMap => configured,
     // A kept hook whose callback is gone fails when it is asked: the others must hold.
@@ -23,6 +24,7 @@ export const hooksSetting = (configured: HookMap, parts: CheckParts) =>
             details: { reason: `the body has ${wanted === undefined ? 'neither' : 'both'} settings and hooks.` },
           })
         checkHooks(wanted, parts)
+        checkMatchers(wanted)
         return wanted
       },
       invalid: hookErrors.invalid_hook_settings,

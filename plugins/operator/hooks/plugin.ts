@@ -12,6 +12,7 @@ import type { HookDefinition, HookMap } from './definitions.js'
 import { askHook, type HookCounts } from './hook-run.js'
 import { hooksSetting } from './hooks-setting.js'
 import { matches } from './matcher.js'
+import { blockOf } from './outcome.js'
 import { declarePermissions, forgetEnded } from './permissions.js'
 import { hookRoutes } from './routes.js'
 import { hooksHealth, hooksSection } from './status.js'
@@ -21,6 +22,10 @@ import { tellOfRuns } from './told.js'
 const rank = 100
 /** A command that does not end in time is ended behind its run. */
 const stopMs = 7_000
+
+/** What does not happen while nobody knows the hooks that should guard it. */
+const guarded: ReadonlySet<Moment> = new Set(['pre_tool_use', 'user_prompt_submit'])
+const locked = 'the hooks that are set cannot be decrypted; GET /v1/status says which key is missing.'
 
 export default definePlugin({
   id: 'hooks',
@@ -69,17 +74,20 @@ export default definePlugin({
       },
     }
     const set = (event: Moment): readonly HookDefinition[] => hooks()[event] ?? []
+    const isLocked = (event: Moment): boolean => guarded.has(event) && settings.isLocked(setting)
     ctx.contribute(RuntimeSettings, setting)
     ctx.contribute(Interceptors, {
       id: 'hooks',
       rank,
-      wants: (event) => set(event).length > 0,
-      intercept: (invocation, signal) =>
-        askInTurn(
+      wants: (event) => set(event).length > 0 || isLocked(event),
+      intercept: async (invocation, signal) => {
+        if (isLocked(invocation.event)) return blockOf('hooks', locked)
+        return askInTurn(
           invocation,
           set(invocation.event).filter(({ matcher }) => matches(matcher, invocation.subject)),
           (definition, now) => askHook(parts, definition, { invocation: now, signal }),
-        ),
+        )
+      },
     })
     ctx.health({ id: 'hooks', check: () => hooksHealth(letters) })
     ctx.repair(calls.repair)

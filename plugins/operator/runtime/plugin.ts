@@ -1,11 +1,13 @@
 import { Host, definePlugin, object } from '../../../core/plugin.js'
 import { Interception } from '../../execution/interception/contract.js'
+import { SealKeepers, SecretSeal } from '../secrets/contract.js'
 import { StatusSections } from '../status/contract.js'
 import { RuntimeSections, RuntimeSettings, Settings, runtimeUpdated } from './contract.js'
 import { runtimeRoutes } from './routes.js'
 import { ownSections } from './sections.js'
 import { settingRoute } from './settings/setting-route.js'
 import { declareRevisions } from './settings/revisions.js'
+import { createSealing } from './settings/sealing.js'
 import { createSettings, unfitWarnings } from './settings/settings.js'
 import { collectSections, runtimeView, settingSections } from './view.js'
 
@@ -15,12 +17,12 @@ export default definePlugin({
   api: 1,
   summary: 'How the daemon is set up, and what operators change while it runs.',
   needs: { host: Host },
-  wants: { interception: Interception },
+  wants: { interception: Interception, seal: SecretSeal },
   provides: [Settings],
   config: object({}),
-  register(ctx, { host, interception }) {
+  register(ctx, { host, interception, seal }) {
     const [settings, sections] = [ctx.view(RuntimeSettings), ctx.view(RuntimeSections)]
-    const revisions = declareRevisions(ctx.state)
+    const revisions = declareRevisions(ctx.state, createSealing(seal, settings))
     const members = () => [...sections(), ...settingSections(settings(), store.get)]
     const view = { schema: runtimeView(members), collect: () => collectSections(members(), ctx.log) }
     const store = createSettings({
@@ -36,11 +38,12 @@ export default definePlugin({
     })
     const service = Object.assign(store, { view })
     ctx.provide(Settings, service)
+    ctx.contribute(SealKeepers, { id: 'runtime', has: revisions.has, sealAnew: revisions.sealAnew })
     ctx.routesOf(RuntimeSettings, (setting) => settingRoute(service, setting))
     ctx.contribute(RuntimeSections, ...ownSections(host, revisions, store))
     ctx.routes(...runtimeRoutes({ view, revisions, settings, store }))
     ctx.contribute(StatusSections, { name: 'runtime', ...view })
-    ctx.health({ id: 'settings', check: () => unfitWarnings(store.unfit()) })
+    ctx.health({ id: 'settings', check: () => unfitWarnings(store) })
     ctx.onStart(() => {
       for (const setting of store.unfit())
         ctx.log.warn('a kept setting cannot hold any more; the last value that can is in force', { setting })

@@ -1,10 +1,11 @@
 import { Host, definePlugin, doc, object, optional, string } from '../../../core/plugin.js'
 import { accountRoutes } from './account-routes.js'
-import { AccountRefreshers, SecretReferences, SecretSlots } from './contract.js'
+import { AccountRefreshers, SealKeepers, SecretReferences, SecretSeal, SecretSlots } from './contract.js'
 import { keyWarnings } from './key-warnings.js'
 import { secretRoutes } from './routes.js'
 import { createService } from './service.js'
 import { createKeys } from './slots/keys.js'
+import { createSeal } from './slots/seal.js'
 import { createSlots } from './slots/store.js'
 import { createVault } from './slots/vault.js'
 
@@ -29,7 +30,7 @@ export default definePlugin({
   api: 1,
   summary: 'Secrets that are stored encrypted, and who uses them.',
   needs: { host: Host },
-  provides: [SecretSlots],
+  provides: [SecretSlots, SecretSeal],
   config,
   flags: {
     secrets_key: 'secrets-key',
@@ -38,7 +39,7 @@ export default definePlugin({
   },
   register(ctx, { host }) {
     const { clock, ids, secrets, state, log } = ctx
-    const references = ctx.view(SecretReferences)
+    const [references, keepers] = [ctx.view(SecretReferences), ctx.view(SealKeepers)]
     const keys = createKeys({ config: ctx.config, secrets, ids })
     const vault = createVault({ keys, secrets, clock, ids })
     const slots = createSlots({
@@ -47,13 +48,22 @@ export default definePlugin({
       vault,
       users: references,
     })
-    const service = createService({ state, keys, vault, slots, clock, refreshers: ctx.view(AccountRefreshers) })
+    const service = createService({
+      state,
+      keys,
+      vault,
+      slots,
+      keepers,
+      clock,
+      refreshers: ctx.view(AccountRefreshers),
+    })
     ctx.provide(SecretSlots, service.slots)
+    ctx.provide(SecretSeal, createSeal(keys, ids))
     ctx.routes(...secretRoutes(service.routes), ...accountRoutes(service.routes))
     const warnings = () => keyWarnings({ keys, slots: slots.collection, root: host.stateRoot })
     ctx.health({ id: 'secrets-key', check: warnings })
     ctx.onStart(async () => {
-      await keys.open(slots.collection.count('all', 'all') === 0)
+      await keys.open(slots.collection.count('all', 'all') === 0 && !keepers().some((keeper) => keeper.has()))
       for (const { message, code } of warnings()) log.warn(message, { code })
       await service.settle().catch((error: unknown) => log.warn('secrets could not be encrypted anew', { error }))
     })

@@ -1,5 +1,11 @@
 import { Problem, type Clock, type State } from '../../../core/plugin.js'
-import { secretErrors, type AccountRefresher, type SecretSlots, type SecretStatus } from './contract.js'
+import {
+  secretErrors,
+  type AccountRefresher,
+  type SealKeeper,
+  type SecretSlots,
+  type SecretStatus,
+} from './contract.js'
 import type { SecretRouteParts } from './routes.js'
 import type { Keys } from './slots/keys.js'
 import type { StoredSlot } from './slots/record.js'
@@ -12,6 +18,7 @@ export interface ServiceParts {
   readonly keys: Keys
   readonly vault: Vault
   readonly slots: SlotStore
+  readonly keepers: () => readonly SealKeeper[]
   readonly refreshers: () => readonly AccountRefresher[]
   readonly clock: Clock
 }
@@ -23,7 +30,15 @@ export interface SecretService {
   settle(): Promise<void>
 }
 
-export const createService = ({ state, keys, vault, slots, refreshers, clock }: ServiceParts): SecretService => {
+export const createService = ({
+  state,
+  keys,
+  vault,
+  slots,
+  keepers,
+  refreshers,
+  clock,
+}: ServiceParts): SecretService => {
   const status = (slot: StoredSlot): SecretStatus =>
     statusOf(slot, { problem: vault.faultOf(slot), uses: slots.usesOf(slot.slot_id), now: clock.now() })
   const open = (secret_ref: string) => vault.open(slots.get(secret_ref))
@@ -31,6 +46,7 @@ export const createService = ({ state, keys, vault, slots, refreshers, clock }: 
   const settle = async (): Promise<number> => {
     if (keys.fault !== undefined) return 0
     const anew = await slots.sealAnew()
+    for (const keeper of keepers()) await keeper.sealAnew()
     await keys.finish()
     return anew
   }

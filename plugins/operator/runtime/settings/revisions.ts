@@ -13,6 +13,8 @@ import {
   type State,
   type Tx,
 } from '../../../../core/plugin.js'
+import { isSealed, type SealKeeper } from '../../secrets/contract.js'
+import type { Sealing } from './sealing.js'
 
 /** Revisions that are kept beside the current one. */
 export const historyLimit = 64
@@ -43,7 +45,8 @@ const revisionCollection: CollectionSpec<Revision> = {
   schema: Revision,
 }
 
-export interface Revisions {
+/** What is read here is open, as far as its key is known; what is stored is sealed. */
+export interface Revisions extends Omit<SealKeeper, 'id'> {
   /** The newest first; those below `before`, all when absent. */
   list(before?: number): readonly Revision[]
   readonly newest: Revision | undefined
@@ -52,8 +55,14 @@ export interface Revisions {
   add(tx: Tx, draft: Omit<Revision, 'revision' | 'updated_at_ms'>): Revision
 }
 
-export const declareRevisions = (state: State): Revisions => {
+export const declareRevisions = (state: State, sealing: Sealing): Revisions => {
   const collection: Collection<Revision> = state.collection(revisionCollection)
+  const opened = new WeakMap<Revision, Revision>()
+  const open = (record: Revision): Revision => {
+    const known = opened.get(record) ?? { ...record, values: sealing.open(record.values) }
+    opened.set(record, known)
+    return known
+  }
   const list = (limit: number, before?: number): Revision[] =>
     collection.list({
       index: 'newest',
@@ -62,13 +71,17 @@ export const declareRevisions = (state: State): Revisions => {
       order: 'desc',
       ...(before !== undefined && { beyond: timeKey(before) }),
     })
-  const newest = (): Revision | undefined => list(1)[0]
+  const newest = (): Revision | undefined => list(1).map(open)[0]
+  const all = (): Revision[] => list(historyLimit + 1)
   return {
-    list: (before) => list(historyLimit + 1, before),
+    list: (before) => list(historyLimit + 1, before).map(open),
     get newest() {
       return newest()
     },
-    find: (revision) => collection.find(String(revision)),
+    find(revision) {
+      const record = collection.find(String(revision))
+      return record === undefined ? undefined : open(record)
+    },
     add(tx, draft) {
       const before = newest()
       const record: Revision = {
@@ -76,10 +89,18 @@ export const declareRevisions = (state: State): Revisions => {
         revision: (before?.revision ?? 0) + 1,
         updated_at_ms: Math.max(tx.now, before?.updated_at_ms ?? 0),
       }
-      tx.insert(collection, record)
+      tx.insert(collection, { ...record, values: sealing.seal(record.values) })
       for (const id of collection.ids('newest', group).slice(0, -(historyLimit + 1)))
         tx.remove(collection, id, 'its place is needed')
       return record
+    },
+    has: () => all().some(({ values }) => Object.values(values).some(isSealed)),
+    async sealAnew() {
+      for (const { revision } of all().filter(({ values }) => sealing.isOld(values)))
+        await state.commit((tx) => {
+          const record = collection.find(String(revision))
+          if (record !== undefined) tx.put(collection, { ...record, values: sealing.seal(sealing.open(record.values)) })
+        })
     },
   }
 }

@@ -11,6 +11,7 @@ import {
   type Infer,
   type Route,
 } from '../../../../core/plugin.js'
+import { secretErrors } from '../../secrets/contract.js'
 import type { Asked, RuntimeSetting, Settings, Wish } from './setting.js'
 import { settingErrors } from './errors.js'
 
@@ -40,6 +41,7 @@ export const settingRoute = <S extends AnyStruct, B extends Record<string, AnySt
     problems: [
       settingErrors.runtime_revision_conflict,
       settingErrors.runtime_change_blocked,
+      ...(setting.secret === true ? [secretErrors.secrets_key_unusable] : []),
       ...problems,
       ...(invalid === undefined ? [] : [invalid]),
     ],

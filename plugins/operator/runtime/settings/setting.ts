@@ -44,6 +44,8 @@ export interface RuntimeSetting<S extends AnyStruct = AnyStruct, B extends Field
   check?(value: Infer<S>): void
   /** The members that readers see in place of one with its name and value, such as a value without its secrets. */
   readonly shown?: { readonly fields: Fields; of(value: Infer<S>): JsonObject }
+  /** True for one that may hold secrets: it is kept encrypted. */
+  readonly secret?: boolean
   readonly change: SettingChange<S, B>
 }
 /** Checks a setting's types and returns it. */
@@ -86,6 +88,8 @@ export interface Settings {
     next: (now: Infer<S>) => Infer<S>,
     wish: Wish,
   ): Promise<JsonObject>
+  /** True while what was kept of it cannot be decrypted, so that nobody knows what should hold. */
+  isLocked(setting: Pick<RuntimeSetting, 'name'>): boolean
   /** What `GET /v1/runtime` answers, and its struct. */
   readonly view: { readonly schema: StructOf<JsonObject>; collect(): JsonObject }
 }

@@ -9,6 +9,7 @@ import {
   type State,
   type Warning,
 } from '../../../../core/plugin.js'
+import { isSealed } from '../../secrets/contract.js'
 import type { Interception } from '../../../execution/interception/contract.js'
 import { shownMembers, type RuntimeSetting, type Settings, type Wish } from './setting.js'
 import { settingErrors } from './errors.js'
@@ -108,6 +109,7 @@ export const createSettings = ({ state, revisions, settings, interception, onHel
         }
       }),
     unfit: () => now().unfit,
+    isLocked: ({ name }) => now().unfit.includes(name) && isSealed(revisions.newest?.values[name]),
   }
 }
 
@@ -198,11 +200,21 @@ const changed = ({ values, unfit }: Held, { revision, setting, values: kept }: R
 })
 
 /** Warnings for settings whose kept value does not fit any more. */
-export const unfitWarnings = (names: readonly string[]): readonly Warning[] =>
-  names.map((name) => ({
-    severity: 'warning',
-    code: 'setting_unfit',
-    message: `What was kept of the setting ${name} cannot hold any more; the last value that can is in force.`,
-    action: 'See what was kept: holdfast runtime revisions. What holds now: holdfast runtime get. Then set it again.',
-    related_id: name,
-  }))
+export const unfitWarnings = ({ unfit, isLocked }: Pick<SettingsStore, 'unfit' | 'isLocked'>): readonly Warning[] =>
+  unfit().map((name) => (isLocked({ name }) ? lockedWarning(name) : unfitWarning(name)))
+
+const lockedWarning = (name: string): Warning => ({
+  severity: 'error',
+  code: 'setting_locked',
+  message: `What was kept of the setting ${name} cannot be decrypted: its key is not here.`,
+  action: 'Put the key back as secrets/slots.key in the state root with mode 0600 and start again, or set it again.',
+  related_id: name,
+})
+
+const unfitWarning = (name: string): Warning => ({
+  severity: 'warning',
+  code: 'setting_unfit',
+  message: `What was kept of the setting ${name} cannot hold any more; the last value that can is in force.`,
+  action: 'See what was kept: holdfast runtime revisions. What holds now: holdfast runtime get. Then set it again.',
+  related_id: name,
+})

@@ -1,5 +1,6 @@
+import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { readFile, rm, writeFile } from 'node:fs/promises'
+import { readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import type { Json } from '../../../../core/plugin.js'
@@ -205,6 +206,7 @@ test('hooks-16: what cannot be is refused with a sentence, and nothing changes',
     [{ stop: [{ name: 'x', executor: { type: 'agent', template: 'hm' } }] }, /no executor of the type agent/u],
     [{ stop: [{ name: 'x', executor: { type: 'callback', name: 'nobody' } }] }, /no plugin/u],
     [{ stop: [{ name: 'x', matcher: '(a)\\1', executor }] }, /no references/u],
+    [{ stop: [{ name: 'x', matcher: 'bash', executor }] }, /stop has no subject/u],
     [{ stop: [{ name: 'x', executor: { type: '__proto__' } }] }, /executor\.type must be one of "command", "http"/u],
     [{ stop: [{ name: 'x' }] }, /executor/u],
   ] as const) {
@@ -237,6 +239,38 @@ test('hooks-17: readers see the shape of hooks without their secrets; the flat f
     url: 'https://example.com/[redacted]',
   })
   t.regex((await request('GET', '/v1/runtime/hooks')).text, /sk-canary-1.*sk-canary-2/u)
+})
+
+const standsIn = (folder: string, text: string): boolean => spawnSync('grep', ['-rqaF', text, folder]).status === 0
+
+test('hooks-17: what is secret in hooks stands in the root and in backups as ciphertext alone, through a new key', async (t) => {
+  const [root, backup] = [await freshRoot(), join(await freshRoot(), 'backup')]
+  const first = await startTestDaemon(t, { root })
+  const hooks = {
+    setup: [command('echo canary-command', { timeout_ms: 5_000 })],
+    stop: [{ name: 'web', executor: { type: 'http', url: 'https://example.com/canary-url' } }],
+  }
+  t.is((await first.request('POST', '/v1/runtime/hooks', { hooks })).status, 200)
+  await first.request('POST', '/v1/runtime/model', { name: 'other' })
+  const line = createCommandLine(first)
+  t.is((await line('secrets', 'rekey')).code, 0)
+  t.is((await line('backup', 'create', backup, '--state-root', root)).code, 0)
+  await first.stop()
+  for (const folder of [root, backup]) t.false(standsIn(folder, 'canary'), folder)
+  const second = await startTestDaemon(t, { root })
+  t.regex((await second.request('GET', '/v1/runtime/hooks')).text, /canary-command.*canary-url/u)
+  await second.stop()
+  await rm(join(root, 'secrets/slots.key'))
+  const third = await startTestDaemon(t, { root })
+  const { warnings } = (await third.request('GET', '/v1/status')).body.health
+  t.like(
+    warnings.find(({ code }: any) => code === 'setting_locked'),
+    { severity: 'error', related_id: 'hooks' },
+  )
+  await third.request('POST', '/v1/sessions', { session_id: 's1' })
+  const refused = await third.request('POST', '/v1/sessions/s1/runs', { content: 'hello' })
+  t.is(refused.body.code, 'hook_blocked', 'nothing runs without hooks that nobody can read')
+  t.true((await readdir(join(root, 'secrets'))).length === 0, 'no key is made beside them')
 })
 
 test('hooks-17: the arguments of processes do not show the command of a hook', async (t) => {

@@ -1,0 +1,69 @@
+/** What other plugins keep under the key of secrets. */
+import {
+  definePoint,
+  defineToken,
+  hasMembers,
+  nonceBytes,
+  object,
+  openText,
+  parse,
+  sealText,
+  string,
+  type Ids,
+  type Infer,
+  type Json,
+  type Point,
+  type Token,
+} from '../../../../core/plugin.js'
+import type { Keys } from './keys.js'
+
+const Sealed = object({ sealed_with: string(), sealed: string() })
+/** A value that only the key of this id opens: nonce, tag and text, in base64. */
+export type Sealed = Infer<typeof Sealed>
+
+/** Whether a value is a sealed one. */
+export const isSealed = (value: unknown): value is Sealed => parse(Sealed, value).ok
+
+/** Seals what other plugins store. */
+export interface SecretSeal {
+  /** The id of the key in force. Throws `secrets_key_unusable`. */
+  keyId(): string
+  /** `about` says what the value is: as something else it does not open. Throws `secrets_key_unusable`. */
+  seal(value: Json, about: string): Sealed
+  /** Undefined if its key is not here, or its bytes are not as they were written. */
+  open(sealed: Sealed, about: string): Json | undefined
+}
+/** Seals what other plugins store. */
+export const SecretSeal: Token<SecretSeal> = defineToken<SecretSeal>('secret-seal@1')
+
+/** Keeps sealed values, and seals them anew when the key changes: until then the old key stays. */
+export interface SealKeeper {
+  readonly id: string
+  /** Whether it keeps any. Must do no I/O. */
+  has(): boolean
+  /** Resolves when all that opens is sealed with the key in force, on disk. May be called again. */
+  sealAnew(): Promise<void>
+}
+/** Everyone who keeps sealed values. */
+export const SealKeepers: Point<SealKeeper> = definePoint<SealKeeper>(
+  'seal-keepers@1',
+  ({ id }) => id,
+  hasMembers('a keeper of sealed values', { id: 'text', has: 'function', sealAnew: 'function' }),
+)
+
+export const createSeal = (keys: Keys, ids: Ids): SecretSeal => ({
+  keyId: () => keys.current().id,
+  seal(value, about) {
+    const { id, bytes } = keys.current()
+    const text = Buffer.from(JSON.stringify(value))
+    const sealed = sealText(text, { key: bytes, nonce: ids.random(nonceBytes), about: `sealed\n${about}` })
+    return { sealed_with: id, sealed: Buffer.from(sealed).toString('base64') }
+  },
+  open({ sealed_with, sealed }, about) {
+    const key = keys.find(sealed_with)
+    const text = key && openText(Buffer.from(sealed, 'base64'), { key: key.bytes, about: `sealed\n${about}` })
+    if (text === undefined) return undefined
+    const value: Json = JSON.parse(new TextDecoder().decode(text))
+    return value
+  },
+})
