@@ -13,38 +13,98 @@ export interface KnownValues {
 
 /** Code units of a value at least: shorter ones would match ordinary words. */
 export const shortestValue = 6
-/** Places that are looked at in one go. */
-const portion = 256 * 1024
+/** Places that are looked at in one go, and those of them where a value may begin. */
+const [portion, mostBegins] = [256 * 1024, 500]
 
-/** Values with the same first six code units. */
-interface Kin {
-  /** How often each was added. */
-  readonly values: Map<string, number>
-  /** How many have each length. */
-  readonly byLength: Map<number, number>
-  /** Their lengths, the longest first. */
-  lengths: readonly number[]
+/** A value, how often it was added, and the longest other one that it begins with. */
+interface Entry {
+  readonly value: string
+  times: number
+  inner: Entry | undefined
+}
+/** Values with the same first six code units, sorted. */
+type Kin = Entry[]
+
+/** How many code units of a value stand in the text at a place, if the first ones are known to. */
+const commonOf = (value: string, text: string, [at, known]: readonly [at: number, known: number]): number => {
+  const most = Math.min(value.length, text.length - at)
+  let common = known
+  while (common < most && value.charCodeAt(common) === text.charCodeAt(at + common)) common += 1
+  return common
 }
 
-/** One more, or one less, of a key; nothing is kept of what there is none of. Returns how many there are now. */
-const count = <K>(counts: Map<K, number>, key: K, by: 1 | -1): number => {
-  const now = (counts.get(key) ?? 0) + by
-  if (now > 0) counts.set(key, now)
-  else counts.delete(key)
-  return now
+/**
+ * How many values do not sort behind what stands at a place, which begins as they do. Both ends are looked at first:
+ * what differs from all of them is told at once, and nothing that all share is compared twice.
+ */
+const rankOf = (kin: Kin, text: string, at: number): number => {
+  let [low, high, lowCommon, highCommon] = [0, kin.length, shortestValue, shortestValue]
+  for (let looks = 0; low < high; looks += 1) {
+    const middle = looks > 1 ? (low + high) >>> 1 : looks === 0 ? high - 1 : low
+    const value = kin[middle]?.value ?? ''
+    const common = commonOf(value, text, [at, Math.min(lowCommon, highCommon)])
+    if (common === value.length || value.charCodeAt(common) < text.charCodeAt(at + common)) {
+      low = middle + 1
+      lowCommon = common
+    } else {
+      high = middle
+      highCommon = common
+    }
+  }
+  return low
 }
 
-/** Adds a value to its kin, or takes it away. */
-const change = (kin: Kin, value: string, by: 1 | -1): void => {
-  const now = count(kin.values, value, by)
-  if (now !== (by === 1 ? 1 : 0)) return
-  const ofLength = count(kin.byLength, value.length, by)
-  if (ofLength === now) kin.lengths = [...kin.byLength.keys()].sort((a, b) => b - a)
+/** The longest value that stands there: whatever does is a beginning of the last one that does not sort behind it. */
+const longestAt = (kin: Kin, text: string, at: number): Entry | undefined => {
+  let entry = kin[rankOf(kin, text, at) - 1]
+  const common = entry === undefined ? 0 : commonOf(entry.value, text, [at, shortestValue])
+  while (entry !== undefined && entry.value.length > common) entry = entry.inner
+  return entry
 }
 
-/** Of the first three code units: most places of a text need no more than a look at one byte. */
+/** Those from a place on that begin with a value have it as their longest beginning no more, or now. */
+const relink = (kin: Kin, from: number, { value, old, now }: Relink): void => {
+  for (let at = from; kin[at]?.value.startsWith(value) === true; at += 1) {
+    const entry = kin[at]
+    if (entry !== undefined && entry.inner === old) entry.inner = now
+  }
+}
+interface Relink {
+  readonly value: string
+  readonly old: Entry | undefined
+  readonly now: Entry | undefined
+}
+
+const insert = (kin: Kin, value: string): void => {
+  const inner = longestAt(kin, value, 0)
+  if (inner?.value === value) {
+    inner.times += 1
+    return
+  }
+  const at = rankOf(kin, value, 0)
+  const entry = { value, times: 1, inner }
+  kin.splice(at, 0, entry)
+  relink(kin, at + 1, { value, old: inner, now: entry })
+}
+
+const take = (kin: Kin, value: string): void => {
+  const at = rankOf(kin, value, 0) - 1
+  const entry = kin[at]
+  if (entry?.value !== value) return
+  entry.times -= 1
+  if (entry.times > 0) return
+  kin.splice(at, 1)
+  relink(kin, at, { value, old: entry, now: entry.inner })
+}
+
+const hashes = 0x100000
+/** Of the first four code units: most places of a text need no more than a look at one byte. */
 const hashAt = (text: string, at: number): number =>
-  (text.charCodeAt(at) ^ (text.charCodeAt(at + 1) << 5) ^ (text.charCodeAt(at + 2) << 10)) & 0xffff
+  (text.charCodeAt(at) ^
+    (text.charCodeAt(at + 1) << 5) ^
+    (text.charCodeAt(at + 2) << 10) ^
+    (text.charCodeAt(at + 3) << 15)) &
+  (hashes - 1)
 
 /** The next place before `stop` where a value may begin, else `stop`. */
 const nextBegin = (begins: Uint8Array, text: string, [from, stop]: readonly [number, number]): number => {
@@ -53,32 +113,36 @@ const nextBegin = (begins: Uint8Array, text: string, [from, stop]: readonly [num
 }
 
 export const createKnownValues = (): KnownValues => {
-  const begins = new Uint8Array(0x10000)
+  let begins = new Uint8Array(0)
   const kin = new Map<string, Kin>()
   /** How many kin begin with each hash. */
-  const hashes = new Map<number, number>()
+  const counts = new Map<number, number>()
   const mark = (begin: string, by: 1 | -1): void => {
+    if (begins.length === 0) begins = new Uint8Array(hashes)
     const hash = hashAt(begin, 0)
-    begins[hash] = count(hashes, hash, by) > 0 ? 1 : 0
+    const now = (counts.get(hash) ?? 0) + by
+    if (now > 0) counts.set(hash, now)
+    else counts.delete(hash)
+    begins[hash] = now > 0 ? 1 : 0
   }
   const remove = (value: string): void => {
     const begin = value.slice(0, shortestValue)
     const found = kin.get(begin)
     if (found === undefined) return
-    change(found, value, -1)
-    if (found.values.size > 0) return
+    take(found, value)
+    if (found.length > 0) return
     kin.delete(begin)
     mark(begin, -1)
   }
   const add = (value: string): (() => void) => {
     if (value.length < shortestValue) return () => {}
     const begin = value.slice(0, shortestValue)
-    const found = kin.get(begin) ?? { values: new Map(), byLength: new Map(), lengths: [] }
-    if (found.values.size === 0) {
+    const found = kin.get(begin) ?? []
+    if (found.length === 0) {
       kin.set(begin, found)
       mark(begin, 1)
     }
-    change(found, value, 1)
+    insert(found, value)
     let known = true
     return () => {
       if (known) remove(value)
@@ -88,15 +152,17 @@ export const createKnownValues = (): KnownValues => {
   /** The length of the longest value that stands there; 0 if none does. */
   const lengthAt = (text: string, at: number): number => {
     const found = kin.get(text.slice(at, at + shortestValue))
-    return found?.lengths.find((length) => found.values.has(text.slice(at, at + length))) ?? 0
+    return found === undefined ? 0 : (longestAt(found, text, at)?.value.length ?? 0)
   }
   /** Where values stand, in order; those that overlap are one. */
   function* spans(text: string): Generator<readonly [begin: number, end: number] | undefined> {
     const last = text.length - shortestValue + 1
-    let [begin, end] = [0, 0]
+    let [begin, end, looked] = [0, 0, 0]
     for (let from = 0; from < last && kin.size > 0; from += portion) {
       const stop = Math.min(last, from + portion)
       for (let at = nextBegin(begins, text, [from, stop]); at < stop; at = nextBegin(begins, text, [at + 1, stop])) {
+        looked += 1
+        if (looked % mostBegins === 0) yield undefined
         const length = lengthAt(text, at)
         if (length === 0) continue
         if (at >= end && end > 0) yield [begin, end]

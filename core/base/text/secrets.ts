@@ -24,8 +24,8 @@ export interface Secrets {
   /** Removes `secrets/<name>`; no effect if it is absent. */
   drop(name: string): Promise<void>
   /**
-   * Adds a value of six characters or more to what every log line and problem is redacted for, as it is, in JSON, in a
-   * URL, in hex and in base64. The answer lets it go again: a value that was guarded twice must be let go twice.
+   * Adds a value of six characters or more to what every log line and problem is redacted for: as it is, with either
+   * end of line, in JSON and JSON in JSON, in a URL or a form, in hex, and in base64 also as a part of more. The answer lets it go again: a value that was guarded twice must be let go twice.
    */
   guard(value: string): () => void
   /** The text with every known secret value, and every short-lived token, replaced by `[redacted]`. */
@@ -59,31 +59,54 @@ const mark = '[redacted]'
 const names = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/u
 const othersMayRead = 0o077
 
-/** Signs of base64 that a value has in common with no other: fewer say little, and stand in other texts too. */
-const fewestSigns = 12
+/** JSON of ASCII alone, as some programs write it. */
+const asciiOf = (json: string): string =>
+  json.replaceAll(/[^\0-\x7f]/gu, (sign) =>
+    Array.from({ length: sign.length }, (_, at) => `\\u${sign.charCodeAt(at).toString(16).padStart(4, '0')}`).join(''),
+  )
+const jsonOf = (text: string): string => JSON.stringify(text).slice(1, -1)
+/** Bytes as `%c3` or `\u00e4`, in letters of the other size. */
+const otherCase = (text: string): string => text.replaceAll(/%[0-9A-F]{2}/gu, (sign) => sign.toLowerCase())
+const capitals = (text: string): string =>
+  text.replaceAll(/(?<=\\u)[0-9a-f]{4}/gu, (digits) => digits.toUpperCase())
 
-/** The signs that a value alone makes where others stand before it, such as a name and a colon. */
-const within = (bytes: Buffer, before: 0 | 1 | 2): string[] => {
-  const whole = Buffer.concat([Buffer.alloc(before), bytes])
-  const end = Math.floor(whole.length / 3) * 4
-  const forms = (['base64', 'base64url'] as const).map((as) => whole.toString(as).slice([0, 2, 3][before], end))
-  return forms.filter((form) => form.length >= fewestSigns)
+/**
+ * Of bytes in the middle of others, what of their base64 is the same whatever stands around them: there are three
+ * ways, by how many bytes stand before.
+ */
+const base64Of = (bytes: Buffer): string[] => {
+  const inner = [0, 1, 2].map((before) =>
+    Buffer.concat([Buffer.alloc(before), bytes])
+      .toString('base64')
+      .slice(Math.ceil((before * 4) / 3), Math.floor(((before + bytes.length) * 4) / 3)),
+  )
+  return [...inner, bytes.toString('base64').replace(/=+$/u, '')]
 }
 
-/** A value as it stands in texts: plain, in JSON, in a URL, in hex and in base64, also inside of a longer text. */
-const formsOf = (value: string): ReadonlySet<string> => {
-  const bytes = Buffer.from(value)
-  return new Set([
-    value,
-    JSON.stringify(value).slice(1, -1),
-    encodeURIComponent(bytes.toString()),
+/** A text in JSON, in JSON in JSON, in URLs and forms, in hex and in base64. */
+const encodingsOf = (text: string): string[] => {
+  const bytes = Buffer.from(text)
+  const whole = bytes.toString()
+  const jsons = [jsonOf(text), asciiOf(jsonOf(text)), capitals(asciiOf(jsonOf(text)))]
+  const urls = [encodeURIComponent(whole), new URLSearchParams([['', whole]]).toString().slice(1)]
+  const base64 = base64Of(bytes)
+  return [
+    text,
+    ...jsons,
+    ...jsons.map(jsonOf),
+    ...urls,
+    ...urls.map(otherCase),
     bytes.toString('hex'),
-    bytes.toString('base64').replace(/=+$/u, ''),
-    bytes.toString('base64url'),
-    ...within(bytes, 0),
-    ...within(bytes, 1),
-    ...within(bytes, 2),
-  ])
+    bytes.toString('hex').toUpperCase(),
+    ...base64,
+    ...base64.map((form) => form.replaceAll('+', '-').replaceAll('/', '_')),
+  ]
+}
+
+/** A value as it stands in texts, whatever ends its lines there. */
+const formsOf = (value: string): ReadonlySet<string> => {
+  const lines = value.replaceAll('\r\n', '\n')
+  return new Set([value, lines, lines.replaceAll('\n', '\r\n')].flatMap(encodingsOf))
 }
 
 export const createSecrets = ({ disk, root, unwritten }: SecretsOptions): Secrets => {

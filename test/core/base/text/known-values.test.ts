@@ -37,6 +37,19 @@ test('nothing of any value is left, and nothing else is gone', (t) => {
   )
 })
 
+/** The same, each place asked for each value. */
+const plainly = (values: readonly string[], text: string): string => {
+  const ends = Array.from(text, (_, at) =>
+    Math.max(0, ...values.filter((value) => text.startsWith(value, at)).map(({ length }) => at + length)),
+  )
+  let [made, end] = ['', 0]
+  for (let at = 0; at < text.length; at += 1) {
+    if (at >= end) made += (ends[at] ?? 0) > at ? '[x]' : text[at]
+    end = Math.max(end, ends[at] ?? 0)
+  }
+  return made
+}
+
 /** Milliseconds that it takes to add this many values and to look for them in a long text. */
 const costOf = (t: ExecutionContext, count: number): number => {
   const values = Array.from({ length: count }, (_, n) => `secret-${n}-${'x'.repeat(n % 40)}`)
@@ -52,6 +65,42 @@ test('ten thousand values cost no more than a few, also when they are added', (t
   const few = Math.min(costOf(t, 10), costOf(t, 10))
   // A pass for each value would be a thousand times as much.
   t.true(Math.min(costOf(t, 10_000), costOf(t, 10_000)) < 100 * (few + 10))
+})
+
+/** Milliseconds that a long hostile text takes beside values that all begin as it does, each of a length of its own. */
+const costOfAlike = (t: ExecutionContext, count: number): number => {
+  const values = Array.from({ length: count }, (_, n) => `eyJhbG${String(n).padStart(6, '0')}${'x'.repeat(500 + n)}`)
+  const replace = holding(values)
+  const text = 'eyJhbG'.repeat(30_000)
+  const from = performance.now()
+  t.is(replace(text), text)
+  return performance.now() - from
+}
+
+test('values that begin alike cost a hostile text no more than a few of them', (t) => {
+  const few = Math.min(costOfAlike(t, 4), costOfAlike(t, 4))
+  // A look for each length would be 250 times as much.
+  t.true(Math.min(costOfAlike(t, 1_000), costOfAlike(t, 1_000)) < 25 * (few + 10))
+})
+
+test('a long text with a place for a value everywhere is looked through in many portions', (t) => {
+  const known = createKnownValues()
+  known.add('eyJhbG-secret')
+  t.true([...known.replacing('eyJhbG'.repeat(30_000), '[x]')].length > 50)
+})
+
+test('of values that begin with one another the longest that is whole goes, also after some were let go', (t) => {
+  const word = fc.stringMatching(/^[ab]{6,11}$/u)
+  const some = fc.array(fc.tuple(word, fc.boolean()), { maxLength: 9 })
+  fc.assert(
+    fc.property(some, fc.stringMatching(/^[abc]{0,40}$/u), (values, text) => {
+      const known = createKnownValues()
+      for (const { undo } of values.map(([value, stays]) => ({ undo: known.add(value), stays })).filter((one) => !one.stays))
+        undo()
+      const left = values.filter(([, stays]) => stays).map(([value]) => value)
+      t.is(atOnce(known.replacing(text, '[x]')), plainly(left, text))
+    }),
+  )
 })
 
 test('a value that was let go is looked for no more, one that was added twice not before both let it go', (t) => {
