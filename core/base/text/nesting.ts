@@ -1,4 +1,5 @@
 /** How much a JSON text holds, before anything reads it: many values take long, and a walk ends at some depth. */
+import type { Json } from '../schema.js'
 
 /** Deepest nesting of values that come from outside. */
 export const maxDepth = 64
@@ -36,3 +37,9 @@ export const isModest = (json: string, { depth = maxDepth, most = maxValues } = 
   }
   return true
 }
+
+/** The same depth of a value that is there already: false if it is nested more than `depth` levels deep (64). */
+export const isShallow = (value: Json | undefined, depth = maxDepth): boolean =>
+  typeof value !== 'object' ||
+  value === null ||
+  (depth > 0 && Object.values(value).every((inner) => isShallow(inner, depth - 1)))

@@ -1,5 +1,5 @@
 /** One tool call: checked once more, made, and bounded in time. */
-import { digest, parse, type Json } from '../../../core/plugin.js'
+import { digest, isShallow, parse, type Json } from '../../../core/plugin.js'
 import type { Tool, ToolOutcome, ToolProgress } from '../tools/contract.js'
 import { trace, within, type Execution } from './execution.js'
 import { callErrors } from '../runs/contract.js'
@@ -48,7 +48,7 @@ export const invoke = async (execution: Execution, { call, tool, value, key }: R
   const { run_id, session_id } = execution
   const started = (async (): Promise<Invoked> => {
     try {
-      return await tool.run(value, {
+      const ended: Invoked = await tool.run(value, {
         tool_call_id: call.part.id,
         session_id,
         run_id,
@@ -57,6 +57,9 @@ export const invoke = async (execution: Execution, { call, tool, value, key }: R
         signal,
         report: createReport(execution, call),
       })
+      if (ended.type !== 'result' || isShallow(ended.output)) return ended
+      execution.context.log.error('the output of a tool is nested too deep', { tool: tool.name, run_id })
+      return { type: 'threw' }
     } catch (error) {
       execution.context.log.error('a tool threw', { tool: tool.name, run_id, error })
       return { type: 'threw' }

@@ -3,6 +3,7 @@ import {
   array,
   boolean,
   enums,
+  isShallow,
   json,
   open,
   optional,
@@ -49,6 +50,7 @@ export type Answered =
 /** Takes the outcome that a hook gave; one that cannot be understood is a failure of the hook. */
 export const rulingOf = (name: string, given: Json | undefined): Answered => {
   if (given === undefined) return { ruling: undefined }
+  if (!isShallow(given)) return { fault: 'its outcome is nested more than 64 levels deep' }
   const read = parse(Outcome, given)
   if (!read.ok)
     return { fault: `the outcome does not fit: ${read.issues[0]?.path ?? ''} ${read.issues[0]?.rule ?? ''}` }

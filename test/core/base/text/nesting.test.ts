@@ -1,6 +1,6 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { isModest } from '../../../../core/base/text/nesting.js'
+import { isModest, isShallow } from '../../../../core/base/text/nesting.js'
 import { isLinear } from '../../../support/linear.js'
 
 const depthOf = (value: unknown): number =>
@@ -18,6 +18,15 @@ test('depth is counted wherever texts, escapes and brackets in texts stand', (t)
   )
   for (const text of ['"[[[["', '"\\"[[[["', '"\\\\\\"[[[["', '["a\\\\",[]]'])
     t.true(isModest(text, { depth: 2 }), text)
+})
+
+test('the depth of a value is that of its text, and a look at a very deep one ends', (t) => {
+  fc.assert(
+    fc.property(fc.json({ maxDepth: 6 }), fc.nat({ max: 7 }), (json, depth) =>
+      t.is(isShallow(JSON.parse(json), depth), isModest(json, { depth })),
+    ),
+  )
+  t.false(isShallow(JSON.parse('['.repeat(6_000) + ']'.repeat(6_000))))
 })
 
 test('values are counted, nearly', (t) => {

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { object, digest } from '../../../../core/plugin.js'
+import { object, digest, type Json } from '../../../../core/plugin.js'
 import { prepare } from '../../../../plugins/execution/engine/tool-call.js'
 import type { CallState } from '../../../../plugins/execution/engine/thread/turn.js'
 import { defineTool, Tools, type Effect, type Tool } from '../../../../plugins/execution/tools/contract.js'
@@ -166,4 +166,12 @@ test('a run that the daemon itself cannot drive fails after some attempts instea
   t.regex(run.error, /^engine_fault: /u)
   t.false(JSON.stringify(run).includes('secret detail'))
   t.is(model.requests.length, 0)
+})
+
+test('tools-19: an output nested too deep fails its call, and the run goes on', async (t) => {
+  const nested: Json = JSON.parse('['.repeat(6_000) + ']'.repeat(6_000))
+  const deep = tool('deep', { run: () => ({ type: 'result', output: nested }) })
+  const [outcome] = await outcomesOf(t, { tools: [deep], calls: ['deep'] })
+  t.is(outcome.state, 'failed')
+  t.regex(JSON.stringify(outcome.output), /tool_failed/u)
 })

@@ -7,6 +7,7 @@ import type { Json } from '../../../../core/plugin.js'
 import { rootTag } from '../../../../core/processes/marker.js'
 import { readProcesses } from '../../../../core/state/root/process-table.js'
 import { HookCallbacks } from '../../../../plugins/operator/hooks/contract.js'
+import { rulingOf } from '../../../../plugins/operator/hooks/outcome.js'
 import { matcherFault, matches } from '../../../../plugins/operator/hooks/matcher.js'
 import { patternOf } from '../../../../plugins/operator/hooks/pattern.js'
 import { createCommandLine } from '../../../support/command-line.js'
@@ -159,6 +160,17 @@ test('hooks-14: a callback of a plugin is asked in the process, also by the name
   })
   await run()
   t.is(asked.length, 1)
+  t.is(made.length, 1)
+})
+
+const nested = (levels: number): Json => JSON.parse('{"a":'.repeat(levels) + '1' + '}'.repeat(levels))
+
+test('hooks-14: an outcome nested too deep is a failure of its hook, and the run goes on', async (t) => {
+  for (const [levels, text] of [[50, 'taken'], [6_000, 'refused']] as const)
+    t.is('fault' in rulingOf('deep', { updated_output: nested(levels) }), text === 'refused')
+  const { set, run, made } = await daemonWith(t, async () => ({ updated_input: nested(6_000) }))
+  await set({ pre_tool_use: [{ name: 'deep', executor: { type: 'callback', name: 'judge' } }] })
+  await run()
   t.is(made.length, 1)
 })
 
