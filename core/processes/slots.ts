@@ -1,10 +1,13 @@
 /**
- * Where the starter connects: one connection for orders, and one for each output of a program. The socket has a name
- * and no file, so a kill leaves nothing behind; whoever does not know the token is turned away.
+ * Where the starter connects: one connection for orders, and one for each output of a program. The socket is in a
+ * folder that other users cannot enter: they could take all places of those who have not said who they are. Whoever
+ * does not know the token is turned away.
  */
-import { createServer, type Socket } from 'node:net'
+import { createServer, type Server, type Socket } from 'node:net'
+import { join } from 'node:path'
 import type { Clock } from '../base/clock.js'
 import type { Ids } from '../base/ids.js'
+import { makePrivateFolder } from '../state/disk/private-folder.js'
 
 export interface Slots {
   readonly address: string
@@ -52,9 +55,16 @@ const greet = (socket: Socket, { clock, token, strangers, welcome }: Greeting): 
   socket.on('readable', read)
 }
 
+const listening = (server: Server, path: string): Promise<void> =>
+  new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen({ path }, resolve)
+  })
+
 /** Rejects if the system gives no socket. */
 export const openSlots = async ({ clock, ids }: { clock: Clock; ids: Ids }): Promise<Slots> => {
-  const [address, token] = [`holdfast-${ids.random(16)}`, ids.random(16)]
+  const folder = makePrivateFolder()
+  const [address, token] = [join(folder.path, 'starter'), ids.random(16)]
   const sockets = new Map<number, Socket>()
   const strangers = new Set<Socket>()
   let meet: (socket: Socket) => void
@@ -68,9 +78,9 @@ export const openSlots = async ({ clock, ids }: { clock: Clock; ids: Ids }): Pro
     socket.write('\n')
   }
   const server = createServer((socket) => greet(socket, { clock, token, strangers, welcome }))
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen({ path: `\0${address}` }, resolve)
+  await listening(server, address).catch((error: unknown) => {
+    folder.remove()
+    throw error
   })
   server.on('error', () => {})
   server.unref()
@@ -85,6 +95,7 @@ export const openSlots = async ({ clock, ids }: { clock: Clock; ids: Ids }): Pro
     },
     close() {
       server.close()
+      folder.remove()
       for (const socket of [...sockets.values(), ...strangers]) socket.destroy()
     },
   }

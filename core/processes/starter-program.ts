@@ -8,8 +8,9 @@
 export const starterProgram = `'use strict'
 process.title = 'holdfast-starter'
 const { spawn } = require('node:child_process')
-const { readFileSync } = require('node:fs')
+const { readFileSync, rmSync } = require('node:fs')
 const { connect } = require('node:net')
+const { dirname } = require('node:path')
 const address = process.env.STARTER_ADDRESS
 const token = process.env.STARTER_TOKEN
 const spareMost = 4
@@ -22,7 +23,7 @@ let last = 0
 let latest = 0
 
 const reach = (slot) => {
-  const socket = connect('\\0' + address)
+  const socket = connect(address)
   socket.on('error', () => {})
   socket.write(token + String(slot).padStart(16))
   return socket
@@ -102,6 +103,7 @@ const hear = (text) => {
 }
 const end = () => {
   for (const pid of pids) try { process.kill(-pid, 'SIGKILL') } catch {}
+  try { rmSync(dirname(address), { recursive: true, force: true }) } catch {}
   process.exit()
 }
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {})

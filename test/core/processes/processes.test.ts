@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { connect } from 'node:net'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
@@ -208,16 +209,32 @@ linux('when the daemon is killed, the starter and what it started are gone', asy
   const pid = Number(await new Promise((resolve) => daemon.stdout.once('data', resolve)))
   const starter = parentOf(pid)
   t.true(isThere(pid) && starter !== daemon.pid)
+  const address = addressOf(starter)
+  t.true(existsSync(address))
   daemon.kill('SIGKILL')
   t.true(await eventually(() => !isThere(pid) && !isThere(starter)))
+  t.false(existsSync(dirname(address)), 'nor is a folder of it left')
+})
+
+const addressOf = (starter: number): string =>
+  /STARTER_ADDRESS=([^\0]+)/u.exec(readFileSync(`/proc/${starter}/environ`, 'latin1'))?.[1] ?? ''
+
+linux('no other user reaches the socket of the starter, and it goes with the service', async (t) => {
+  const processes = processesFor(t)
+  const { program, starter } = await starterOf(processes)
+  const address = addressOf(starter)
+  t.true(statSync(address).isSocket(), 'a file, no name that everybody can connect to')
+  t.is(statSync(dirname(address)).mode & 0o077, 0)
+  program.kill()
+  program.letGo()
+  await processes.close()
+  t.false(existsSync(dirname(address)))
 })
 
 linux('whoever does not know the token is turned away and gets no output', async (t) => {
   const processes = processesFor(t)
-  const { program } = await starterOf(processes)
-  const [, name = ''] = /@(holdfast-\w+)/u.exec(readFileSync('/proc/net/unix', 'latin1')) ?? []
-  t.not(name, '')
-  const socket = connect(`\0${name}`)
+  const { program, starter } = await starterOf(processes)
+  const socket = connect(addressOf(starter))
   socket.write(`${'0'.repeat(32)}${'0'.padStart(16)}`)
   const heard = await text(socket).catch(() => '')
   t.is(heard, '')
