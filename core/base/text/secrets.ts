@@ -67,8 +67,7 @@ const asciiOf = (json: string): string =>
 const jsonOf = (text: string): string => JSON.stringify(text).slice(1, -1)
 /** Bytes as `%c3` or `\u00e4`, in letters of the other size. */
 const otherCase = (text: string): string => text.replaceAll(/%[0-9A-F]{2}/gu, (sign) => sign.toLowerCase())
-const capitals = (text: string): string =>
-  text.replaceAll(/(?<=\\u)[0-9a-f]{4}/gu, (digits) => digits.toUpperCase())
+const capitals = (text: string): string => text.replaceAll(/(?<=\\u)[0-9a-f]{4}/gu, (digits) => digits.toUpperCase())
 
 /**
  * Of bytes in the middle of others, what of their base64 is the same whatever stands around them: there are three

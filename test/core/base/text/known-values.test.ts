@@ -95,7 +95,9 @@ test('of values that begin with one another the longest that is whole goes, also
   fc.assert(
     fc.property(some, fc.stringMatching(/^[abc]{0,40}$/u), (values, text) => {
       const known = createKnownValues()
-      for (const { undo } of values.map(([value, stays]) => ({ undo: known.add(value), stays })).filter((one) => !one.stays))
+      for (const { undo } of values
+        .map(([value, stays]) => ({ undo: known.add(value), stays }))
+        .filter((one) => !one.stays))
         undo()
       const left = values.filter(([, stays]) => stays).map(([value]) => value)
       t.is(atOnce(known.replacing(text, '[x]')), plainly(left, text))

@@ -12,7 +12,7 @@ const noFiles = {
   list: () => [],
 }
 const guarding = (value: string) => {
-  const secrets = createSecrets({ disk: noFiles, root: '/nowhere' })
+  const secrets = createSecrets({ disk: noFiles, root: '/nowhere', unwritten: () => new Error('no disk') })
   secrets.guard(value)
   return secrets.redact
 }

@@ -166,7 +166,10 @@ test('hooks-14: a callback of a plugin is asked in the process, also by the name
 const nested = (levels: number): Json => JSON.parse('{"a":'.repeat(levels) + '1' + '}'.repeat(levels))
 
 test('hooks-14: an outcome nested too deep is a failure of its hook, and the run goes on', async (t) => {
-  for (const [levels, text] of [[50, 'taken'], [6_000, 'refused']] as const)
+  for (const [levels, text] of [
+    [50, 'taken'],
+    [6_000, 'refused'],
+  ] as const)
     t.is('fault' in rulingOf('deep', { updated_output: nested(levels) }), text === 'refused')
   const { set, run, made } = await daemonWith(t, async () => ({ updated_input: nested(6_000) }))
   await set({ pre_tool_use: [{ name: 'deep', executor: { type: 'callback', name: 'judge' } }] })
