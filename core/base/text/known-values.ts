@@ -26,11 +26,11 @@ interface Entry {
 type Kin = Entry[]
 
 /** How many code units of a value stand in the text at a place, if the first ones are known to. */
-const commonOf = (value: string, text: string, [at, known]: readonly [at: number, known: number]): number => {
+const sharedOf = (value: string, text: string, [at, known]: readonly [at: number, known: number]): number => {
   const most = Math.min(value.length, text.length - at)
-  let common = known
-  while (common < most && value.charCodeAt(common) === text.charCodeAt(at + common)) common += 1
-  return common
+  let shared = known
+  while (shared < most && value.charCodeAt(shared) === text.charCodeAt(at + shared)) shared += 1
+  return shared
 }
 
 /**
@@ -38,17 +38,17 @@ const commonOf = (value: string, text: string, [at, known]: readonly [at: number
  * what differs from all of them is told at once, and nothing that all share is compared twice.
  */
 const rankOf = (kin: Kin, text: string, at: number): number => {
-  let [low, high, lowCommon, highCommon] = [0, kin.length, shortestValue, shortestValue]
+  let [low, high, lowShared, highShared] = [0, kin.length, shortestValue, shortestValue]
   for (let looks = 0; low < high; looks += 1) {
     const middle = looks > 1 ? (low + high) >>> 1 : looks === 0 ? high - 1 : low
     const value = kin[middle]?.value ?? ''
-    const common = commonOf(value, text, [at, Math.min(lowCommon, highCommon)])
-    if (common === value.length || value.charCodeAt(common) < text.charCodeAt(at + common)) {
+    const shared = sharedOf(value, text, [at, Math.min(lowShared, highShared)])
+    if (shared === value.length || value.charCodeAt(shared) < text.charCodeAt(at + shared)) {
       low = middle + 1
-      lowCommon = common
+      lowShared = shared
     } else {
       high = middle
-      highCommon = common
+      highShared = shared
     }
   }
   return low
@@ -57,8 +57,8 @@ const rankOf = (kin: Kin, text: string, at: number): number => {
 /** The longest value that stands there: whatever does is a beginning of the last one that does not sort behind it. */
 const longestAt = (kin: Kin, text: string, at: number): Entry | undefined => {
   let entry = kin[rankOf(kin, text, at) - 1]
-  const common = entry === undefined ? 0 : commonOf(entry.value, text, [at, shortestValue])
-  while (entry !== undefined && entry.value.length > common) entry = entry.inner
+  const shared = entry === undefined ? 0 : sharedOf(entry.value, text, [at, shortestValue])
+  while (entry !== undefined && entry.value.length > shared) entry = entry.inner
   return entry
 }
 

@@ -1,4 +1,4 @@
-/** A folder that nobody but the daemon's user can reach, for what is no state: it is in the system's folder for that. */
+/** A folder that only the daemon's user can reach, among the temporary files of the system: for what is no state. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
