@@ -19,6 +19,7 @@ export interface Operation {
     readonly name: string
     readonly in: 'path' | 'query' | 'header'
     readonly schema: any
+    readonly required?: boolean
   }[]
   /** JSON Schema of the body; undefined if the route takes none. */
   readonly body: any
@@ -78,6 +79,15 @@ export const operationsOf = ({ paths }: any): Operation[] =>
 /** The path of an operation with each parameter written as its value says. */
 export const pathOf = ({ template }: Operation, values: Readonly<Record<string, string>> = {}): string =>
   template.replaceAll(/\{(\w+)\}/gu, (_, name: string) => values[name] ?? 'nobody')
+
+/** A query with, behind what it has, a value for each parameter that must be there. */
+export const queryOf = ({ parameters }: Operation, query = ''): string => {
+  const needed = parameters.filter(
+    ({ in: place, name, required }) => place === 'query' && required === true && !query.startsWith(`${name}=`),
+  )
+  const parts = [query, ...needed.map(({ name }) => `${name}=nobody`)].filter((part) => part !== '')
+  return parts.length === 0 ? '' : `?${parts.join('&')}`
+}
 
 const isStream = ({ headers }: IncomingMessage): boolean =>
   headers['content-type']?.startsWith('text/event-stream') === true
