@@ -222,8 +222,8 @@ test('mcp-12: what is done during a call is told as a trace, and the end of a ru
   const traces: any[] = []
   const session = await openSession(daemon, 'p')
   const stream = new AbortController()
+  const response = await fetch(`${daemon.url}/v1/events/stream`, { signal: stream.signal })
   const reading = (async () => {
-    const response = await fetch(`${daemon.url}/v1/events/stream`, { signal: stream.signal })
     const decoder = new TextDecoder()
     let text = ''
     for await (const chunk of response.body ?? []) {
@@ -234,7 +234,6 @@ test('mcp-12: what is done during a call is told as a trace, and the end of a ru
       text = text.slice(text.lastIndexOf('\n') + 1)
     }
   })().catch(() => {})
-  await new Promise((resolve) => setTimeout(resolve, 100))
   const first = await submit(daemon, session, '/tool mcp__one__slow {}\n/say done')
   await until(daemon, first.run_id, 'completed')
   await eventually(async () => (traces.some(({ progress }) => progress === 3) ? true : undefined))
