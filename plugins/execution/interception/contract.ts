@@ -4,8 +4,8 @@ import type { Invocation, Moment, Ruling } from './moments.js'
 
 /** Why something was refused that a plugin looked at. */
 export { interceptionErrors } from './errors.js'
-/** What may be stopped or changed. */
-export { moments } from './moments.js'
+/** What may be stopped or changed, and what will be. */
+export { laterMoments, moments } from './moments.js'
 /** One of `moments`, what is asked about it, and what is made of that. */
 export type { Invocation, Moment, Ruling } from './moments.js'
 /** Takes rulings of several that are asked one after the other together, and those of two moments of one call. */

@@ -21,6 +21,19 @@ export const moments = [
   'config_change',
   'notification',
 ] as const
+/** Moments of things that this daemon does not do yet: hooks for them are kept, and nobody asks them. */
+export const laterMoments = [
+  'pre_compact',
+  'post_compact',
+  'subagent_start',
+  'subagent_stop',
+  'teammate_idle',
+  'worktree_create',
+  'worktree_remove',
+  'file_changed',
+  'instructions_loaded',
+  'cwd_changed',
+] as const
 /** One of `moments`. */
 export type Moment = (typeof moments)[number]
 

@@ -17,7 +17,7 @@ import {
   type Infer,
   type JsonObject,
 } from '../../../core/plugin.js'
-import { moments, type Moment } from '../../execution/interception/contract.js'
+import { laterMoments, moments, type Moment } from '../../execution/interception/contract.js'
 import { hookErrors } from './errors.js'
 import { matcherFault } from './matcher.js'
 
@@ -73,8 +73,12 @@ export type HookMap = Infer<typeof HookMap>
 export const defaultTimeoutMs = 60_000
 export const mostRetries = 5
 
-const known: ReadonlySet<string> = new Set(moments)
-export const isMoment = (event: string): event is Moment => known.has(event)
+const later: ReadonlySet<string> = new Set(laterMoments)
+const known: ReadonlySet<string> = new Set([...moments, ...laterMoments])
+
+/** Moments that hooks are set for and that nothing fires yet. */
+export const notFired = (hooks: HookMap): string[] =>
+  Object.keys(hooks).filter((event) => later.has(event) && hooks[event]?.length !== 0)
 
 export interface CheckParts {
   readonly allow_cidrs: readonly string[]
@@ -104,8 +108,8 @@ const executorFault = ({ executor }: HookDefinition, { allow_cidrs, callbacks }:
 /** What keeps these hooks from being, with the hook's name. */
 export const faultOfHooks = (hooks: HookMap, parts: CheckParts): string | undefined => {
   for (const [event, definitions] of Object.entries(hooks)) {
-    if (!isMoment(event))
-      return `the moment ${event.slice(0, 100)} does not exist in this daemon; there are ${moments.join(', ')}.`
+    if (!known.has(event))
+      return `the moment ${event.slice(0, 100)} does not exist in this daemon; there are ${[...known].join(', ')}.`
     for (const definition of definitions) {
       const matcher = definition.matcher === undefined ? undefined : matcherFault(definition.matcher)
       const fault = matcher === undefined ? executorFault(definition, parts) : `its matcher ${matcher}`
@@ -130,13 +134,15 @@ const withSubject: ReadonlySet<string> = new Set<Moment>([
   'permission_denied',
   'config_change',
   'session_start',
+  'task_created',
+  'task_completed',
 ])
 
 /** Throws `invalid_hook_settings` for a hook that would never be asked. One that is kept already may stay. */
 export const checkMatchers = (hooks: HookMap): void => {
   for (const [event, definitions] of Object.entries(hooks))
     for (const { name, matcher = '*' } of definitions)
-      if (!withSubject.has(event) && matcher !== '' && matcher !== '*')
+      if (!withSubject.has(event) && !later.has(event) && matcher !== '' && matcher !== '*')
         throw hookErrors.invalid_hook_settings({
           details: { reason: `${event}, ${name}: its matcher never matches, because ${event} has no subject.` },
         })

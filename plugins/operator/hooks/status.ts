@@ -1,5 +1,6 @@
 /** The member `hooks` of the status. */
 import {
+  array,
   commandLine,
   count as counted,
   doc,
@@ -12,13 +13,14 @@ import {
 } from '../../../core/plugin.js'
 import type { StatusSection } from '../status/contract.js'
 import type { DeadLetters } from './dead-letters.js'
-import type { HookMap } from './definitions.js'
+import { notFired, type HookMap } from './definitions.js'
 import type { HookCounts } from './hook-run.js'
 
 const count = () => integer({ min: 0 })
 
 const HooksStatus = object({
   configured_count: count(),
+  moments_not_fired: doc(array(string()), 'Moments that hooks are set for and that this daemon does not have yet.'),
   dead_lettered_count: count(),
   unresolved_dead_lettered_count: count(),
   last_dead_letter_at_ms: optional(timestamp()),
@@ -47,6 +49,7 @@ export const hooksSection = ({ letters, counts, hooks, state_root }: HooksStatus
     const [last, open] = [letters.newest('all'), letters.newest('unresolved')]
     return {
       configured_count: Object.values(hooks()).reduce((sum, definitions) => sum + definitions.length, 0),
+      moments_not_fired: notFired(hooks()),
       dead_lettered_count: letters.collection.count('all', 'all'),
       unresolved_dead_lettered_count: letters.collection.count('unresolved', 'all'),
       ...(last !== undefined && { last_dead_letter_at_ms: last.at_ms, last_dead_letter_hook: last.hook_name }),

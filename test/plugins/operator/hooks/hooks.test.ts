@@ -212,11 +212,22 @@ for (const pattern of ['\\w?'.repeat(40), '(a|a|a|a)*', '(\\w*)*'.repeat(20), '(
     t.true(typeof made !== 'string' && isLinear((size) => t.false(made('a'.repeat(size))), 1_000))
   })
 
+test('hooks-16: hooks for what this daemon does not do yet are kept, and the status lists their moments', async (t) => {
+  const { set, request } = await daemonWith(t)
+  const notFired = async () => (await request('GET', '/v1/status')).body.hooks.moments_not_fired
+  t.deepEqual(await notFired(), [])
+  const task = { ...command('true'), matcher: 'build' }
+  const hooks = { stop: [command('true')], subagent_start: [task], pre_compact: [], task_created: [task] }
+  t.is((await set(hooks)).status, 200)
+  t.deepEqual((await request('GET', '/v1/runtime/hooks')).body, { hooks })
+  t.deepEqual(await notFired(), ['subagent_start'])
+})
+
 test('hooks-16: what cannot be is refused with a sentence, and nothing changes', async (t) => {
   const { set, request } = await daemonWith(t)
   const executor = { type: 'callback', name: 'judge' }
   for (const [hooks, sentence] of [
-    [{ subagent_start: [{ name: 'x', executor }] }, /subagent_start does not exist/u],
+    [{ tea_time: [{ name: 'x', executor }] }, /tea_time does not exist/u],
     [{ stop: [{ name: 'x', executor: { type: 'prompt', template: 'hm' } }] }, /no executor of the type prompt/u],
     [{ stop: [{ name: 'x', executor: { type: 'agent', template: 'hm' } }] }, /no executor of the type agent/u],
     [{ stop: [{ name: 'x', executor: { type: 'callback', name: 'nobody' } }] }, /no plugin/u],
