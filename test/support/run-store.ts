@@ -47,7 +47,7 @@ const noPersonas: PersonaSource = {
   },
   soul: () => '',
   keepSoul: () => {},
-  letSoulGo: () => {},
+  letGo: () => {},
 }
 
 export const openRunStore = async (

@@ -49,6 +49,11 @@ export const commands: readonly Command[] = [
     flags: {
       id: { kind: 'text', summary: 'Its id; made if it is left out.' },
       soul: { kind: 'text', summary: 'What the model is told about who it is.' },
+      'default-skills': {
+        kind: 'text',
+        value: 'NAME,…',
+        summary: 'Skills that are in use from the beginning of every run.',
+      },
     },
     fields: { 'body.persona_id': '--id' },
     run: ({ client, args, flags }) =>
@@ -56,6 +61,9 @@ export const commands: readonly Command[] = [
         display_name: args['display_name'] ?? '',
         ...(typeof flags['id'] === 'string' && { persona_id: flags['id'] }),
         ...(typeof flags['soul'] === 'string' && { soul: flags['soul'] }),
+        ...(typeof flags['default-skills'] === 'string' && {
+          default_skills: flags['default-skills'].split(',').map((name) => ({ name })),
+        }),
       }),
     answer: Row,
     show: showPersona,

@@ -19,7 +19,7 @@ export interface PersonaRequest {
   readonly metadata?: JsonObject | undefined
 }
 
-const refuse = (field: string, what: string): never => {
+export const refuse = (field: string, what: string): never => {
   throw personaErrors.invalid_persona({
     details: { what: `${field} ${what}` },
     errors: [{ path: `body.${field}`, rule: what }],
@@ -53,10 +53,7 @@ const storedSkill = ({ name, args = '' }: DefaultSkill): DefaultSkill => ({
   ...(args.trim() !== '' && { args: args.trim() }),
 })
 
-/**
- * Default skills are named, each once, allowed by the scope, installed (personas-6). No skill is installed where no
- * plugin brings any.
- */
+/** Default skills are named, each once, and allowed by the scope; whether they are there is asked apart (personas-6). */
 const checkSkills = (skills: readonly DefaultSkill[], scope: CapabilityScope | undefined): void => {
   const seen = new Set<string>()
   for (const [at, { name }] of skills.entries()) {
@@ -67,5 +64,4 @@ const checkSkills = (skills: readonly DefaultSkill[], scope: CapabilityScope | u
       refuse(field, 'must be allowed by the capability_scope of the persona')
     seen.add(name)
   }
-  if (skills.length > 0) refuse('default_skills.0.name', 'must be installed')
 }

@@ -1,10 +1,13 @@
+import { hash } from 'node:crypto'
 import { type Collection, type CollectionSpec, type State, type Tx, canonical } from '../../../core/plugin.js'
-import { sessionErrors, type PersonaSource } from '../../execution/sessions/contract.js'
+import { sessionErrors } from '../../execution/sessions/contract.js'
+import type { PersonaSkills } from '../../operator/skills/contract.js'
 import type { Persona } from './contract.js'
-import { draftOf, type PersonaDraft, type PersonaRequest } from './draft.js'
+import { draftOf, refuse, type PersonaDraft, type PersonaRequest } from './draft.js'
 import { personaErrors } from './errors.js'
+import { frozenSkills } from './frozen.js'
+import { declareKept, soulCollection, type Souls } from './kept.js'
 import { StoredPersona } from './record.js'
-import { declareSouls } from './souls.js'
 
 const personaCollection: CollectionSpec<StoredPersona> = {
   name: 'personas',
@@ -16,24 +19,39 @@ const personaCollection: CollectionSpec<StoredPersona> = {
   references: ({ soul_sha256 }) => (soul_sha256 === undefined ? [] : [{ collection: 'souls', id: soul_sha256 }]),
 }
 
-export interface PersonaStore extends PersonaSource {
+export interface PersonaStore {
   readonly collection: Collection<StoredPersona>
+  readonly souls: Souls
+  /** Throws `persona_not_found` (404). */
+  find(persona_id: string): StoredPersona
   get(persona_id: string): Persona
   create(persona_id: string, asked: PersonaRequest): Promise<Persona>
   /** A request that changes nothing leaves version and time as they are. */
   replace(persona_id: string, asked: PersonaRequest): Promise<Persona>
+  /** Writes a persona; returns the record. */
+  put(tx: Tx, persona: Persona): StoredPersona
 }
 
-/** `namesSoul` says whether a session does. */
-export const createPersonas = (state: State, namesSoul: (sha256: string) => boolean): PersonaStore => {
+export interface PersonaParts {
+  readonly state: State
+  /** Whether a session names this soul. */
+  readonly namesSoul: (sha256: string) => boolean
+  readonly skills: () => PersonaSkills | undefined
+}
+
+export const createPersonas = ({ state, namesSoul, skills }: PersonaParts): PersonaStore => {
   const collection = state.collection(personaCollection)
-  const souls = declareSouls(state, (sha256) => collection.count('soul', sha256) > 0 || namesSoul(sha256))
+  const souls = declareKept(
+    state,
+    soulCollection,
+    (sha256) => collection.count('soul', sha256) > 0 || namesSoul(sha256),
+  )
   const find = (persona_id: string): StoredPersona => {
     const persona = collection.find(persona_id)
     if (persona === undefined) throw sessionErrors.persona_not_found({ details: { persona_id } })
     return persona
   }
-  const soulOf = ({ soul, soul_sha256 = '' }: StoredPersona): string => soul ?? souls.text(soul_sha256)
+  const soulOf = ({ soul, soul_sha256 = '' }: StoredPersona): string => soul ?? souls.get(soul_sha256).text
   const get = (persona_id: string): Persona => {
     const stored = find(persona_id)
     const { display_name, version, created_at_ms, updated_at_ms } = stored
@@ -47,23 +65,34 @@ export const createPersonas = (state: State, namesSoul: (sha256: string) => bool
       updated_at_ms,
     }
   }
-  /** Returns the record. */
   const put = (tx: Tx, { soul, ...persona }: Persona): StoredPersona => {
     const before = collection.find(persona.persona_id)?.soul_sha256
-    const stored: StoredPersona = { ...persona, soul_sha256: souls.keep(tx, soul) }
+    const stored: StoredPersona = {
+      ...persona,
+      soul_sha256: souls.keep(tx, { sha256: hash('sha256', soul), text: soul }),
+    }
     tx.put(collection, stored)
     if (before !== undefined && before !== stored.soul_sha256) souls.letGo(tx, before)
     return stored
   }
+  /** The draft, its default skills tried as a binding would freeze them. */
+  const checked = (persona_id: string, before: PersonaDraft | undefined, asked: PersonaRequest): PersonaDraft => {
+    const draft = draftOf(before, asked)
+    const tried = frozenSkills({ ...draft, persona_id }, skills())
+    return tried.ok ? draft : refuse(tried.field, tried.rule)
+  }
   return {
     collection,
+    souls,
+    find,
     get,
+    put,
     create: (persona_id, asked) =>
       state.commit((tx) => {
         if (collection.has(persona_id)) throw personaErrors.persona_already_exists({ details: { persona_id } })
         const persona: Persona = {
           persona_id,
-          ...draftOf(undefined, asked),
+          ...checked(persona_id, undefined, asked),
           version: 1,
           created_at_ms: tx.now,
           updated_at_ms: tx.now,
@@ -74,7 +103,7 @@ export const createPersonas = (state: State, namesSoul: (sha256: string) => bool
     replace: (persona_id, asked) =>
       state.commit((tx) => {
         const before = get(persona_id)
-        const draft = draftOf(settable(before), asked)
+        const draft = checked(persona_id, settable(before), asked)
         if (canonical(draft) === canonical(settable(before))) return before
         const persona: Persona = {
           persona_id,
@@ -86,21 +115,6 @@ export const createPersonas = (state: State, namesSoul: (sha256: string) => bool
         put(tx, persona)
         return persona
       }),
-    freeze(tx, persona_id) {
-      const stored = find(persona_id)
-      const { soul_sha256 = '' } = stored.soul_sha256 === undefined ? put(tx, get(persona_id)) : stored
-      const { display_name, capability_scope, version } = stored
-      return {
-        persona_id,
-        persona_version: version,
-        display_name,
-        soul_sha256,
-        ...(capability_scope !== undefined && { capability_scope }),
-      }
-    },
-    soul: souls.text,
-    keepSoul: (tx, text) => void souls.keep(tx, text),
-    letSoulGo: souls.letGo,
   }
 }
 

@@ -175,8 +175,8 @@ export interface Sessions {
    * explicit clear of reply targets is an empty list.
    */
   metadata(session: SessionRecord, caller?: Caller): { [key: string]: Json }
-  /** True if a session is bound to a persona as it was with this soul. */
-  namesSoul(sha256: string): boolean
+  /** True if a session is bound to a persona as it was with this soul, or with these default skills. */
+  names(what: 'soul' | 'default_skills', sha256: string): boolean
   /** Throws `session_not_idle` (409) if something holds the session. */
   requireIdle(session_id: string): void
   effectiveCapabilityScope(session: SessionRecord): CapabilityScope | undefined

@@ -60,6 +60,7 @@ export const createRoute = (parts: CreateParts): Route =>
       sessionErrors.session_conflict,
       sessionErrors.blank_scope_entry,
       sessionErrors.persona_not_found,
+      sessionErrors.persona_unbindable,
     ],
     durability: 'A',
     example: { body: { session_id: 'first' } },

@@ -120,7 +120,7 @@ export const createSessions = ({
     announce,
     end,
     requireIdle,
-    namesSoul: (sha256) => collection.count('soul', sha256) > 0,
+    names: (index, sha256) => collection.count(index, sha256) > 0,
     metadata: (session, caller) => ({ ...metadataOf(session, caller), ...keptElsewhere(members(), session) }),
     effectiveCapabilityScope,
     effectiveCredentialScope,

@@ -43,6 +43,12 @@ export const sessionErrors = defineErrors({
     detail: 'The credential scope of the session does not allow the model route {route_id}.',
     action: 'Use another route, or change the scope with PUT /v1/sessions/{session_id}/credential-scope.',
   },
+  persona_unbindable: {
+    status: 400,
+    domain: 'personas',
+    detail: 'The persona {persona_id} cannot be bound as it is: {what}.',
+    action: 'Bring the skill back, or change default_skills with PUT /v1/personas/{persona_id}.',
+  },
   persona_not_found: {
     status: 404,
     domain: 'personas',

@@ -15,12 +15,14 @@ export const checkedScope = <S extends CapabilityScope | CredentialScope>(scope:
 export type Unbound = Omit<PersonaSnapshot, 'bound_at_ms' | 'soul'>
 
 /**
- * The binding of a snapshot; the one before if it is of the same persona as it is now. Its soul is compared by digest.
+ * The binding of a snapshot; the one before if it is of the same persona as it is now. Its soul and its default
+ * skills are compared by digest.
  */
 export const rebound = (before: PersonaSnapshot | undefined, snapshot: Unbound, now: number): PersonaSnapshot =>
   before !== undefined &&
   before.persona_id === snapshot.persona_id &&
   before.persona_version === snapshot.persona_version &&
-  before.soul_sha256 === snapshot.soul_sha256
+  before.soul_sha256 === snapshot.soul_sha256 &&
+  before.default_skills_sha256 === snapshot.default_skills_sha256
     ? before
     : { ...snapshot, bound_at_ms: now }

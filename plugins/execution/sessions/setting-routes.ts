@@ -87,7 +87,7 @@ export const scopeRoutes = (parts: SettingRouteParts): readonly Route[] => [
     what: 'the persona',
     body: object({ persona_id: string({ min: 1, max: 200 }) }),
     example: { persona_id: 'reviewer' },
-    problems: [sessionErrors.persona_not_found],
+    problems: [sessionErrors.persona_not_found, sessionErrors.persona_unbindable],
     set:
       ({ persona_id }) =>
       (session, tx) =>

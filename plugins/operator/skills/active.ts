@@ -1,36 +1,21 @@
 /** Skills that a run uses: what they let its model call, until the run ends. */
 import {
   array,
-  enums,
   object,
-  optional,
   string,
+  unsafeCast,
   type Collection,
   type CollectionSpec,
   type Infer,
+  type Json,
   type State,
   type Tx,
 } from '../../../core/plugin.js'
-import type { SkillSummary } from '../../execution/memory/contract.js'
 import type { Runs } from '../../execution/runs/contract.js'
+import type { SessionMetadata } from '../../execution/sessions/contract.js'
 import type { ToolGate } from '../../execution/tools/contract.js'
-
-/** A skill as it was when it was used. */
-const ActiveSkill = object({
-  name: string(),
-  description: string(),
-  when_to_use: optional(string()),
-  version: optional(string()),
-  skill_path: string(),
-  skill_root: string(),
-  digest: string(),
-  args: optional(string()),
-  context: enums(['inline', 'fork']),
-  allowed_tools: optional(array(string())),
-  blocked_tools: optional(array(string())),
-  activation_reason: string(),
-})
-export type ActiveSkill = Infer<typeof ActiveSkill>
+import { ActiveSkill, hiddenBy } from './active-skill.js'
+import type { DefaultSkills } from './contract.js'
 
 const ActiveSkills = object({ session_id: string(), run_id: string(), active_skills: array(ActiveSkill) })
 type ActiveSkills = Infer<typeof ActiveSkills>
@@ -44,25 +29,6 @@ const activeSkills: CollectionSpec<ActiveSkills> = {
   removed: 'forgotten',
   schema: ActiveSkills,
   references: ({ session_id }) => [{ collection: 'sessions', id: session_id }],
-}
-
-export const activeSkill = ({ runtime, ...summary }: SkillSummary, args: string | undefined): ActiveSkill => {
-  const { name, description, when_to_use, version, skill_path, skill_root, digest } = summary
-  const { context, allowed_tools, blocked_tools } = runtime
-  return {
-    name,
-    description,
-    skill_path,
-    skill_root,
-    digest,
-    context,
-    ...(when_to_use !== undefined && { when_to_use }),
-    ...(version !== undefined && { version }),
-    ...(args !== undefined && { args }),
-    ...(allowed_tools !== undefined && { allowed_tools }),
-    ...(blocked_tools !== undefined && { blocked_tools }),
-    activation_reason: 'use_skill',
-  }
 }
 
 /** Of one run. */
@@ -100,25 +66,23 @@ export const declareUses = (state: State, runs: () => Pick<Runs, 'active'> | und
   }
 }
 
-const isNamed = (patterns: readonly string[], tool: string): boolean =>
-  patterns.some((pattern) => (pattern.endsWith('*') ? tool.startsWith(pattern.slice(0, -1)) : tool === pattern))
-
-/** Always there: what a skill needs to hand over to another one. */
-const skillTools: ReadonlySet<string> = new Set(['list_skills', 'use_skill'])
-
 /** Of several skills all hold: what one blocks is hidden, and what one that names tools does not name. */
 export const skillGate = (uses: SkillUses): ToolGate => ({
   id: 'skills',
-  hidden(session_id) {
-    const limits = uses
-      .list(session_id)
-      .filter(({ allowed_tools, blocked_tools }) => allowed_tools !== undefined || blocked_tools !== undefined)
-    if (limits.length === 0) return undefined
-    return ({ name }) =>
-      !skillTools.has(name) &&
-      limits.some(
-        ({ allowed_tools, blocked_tools = [] }) =>
-          isNamed(blocked_tools, name) || (allowed_tools !== undefined && !isNamed(allowed_tools, name)),
-      )
+  hidden: (session_id) => hiddenBy(uses.list(session_id)),
+})
+
+interface StateParts {
+  readonly uses: SkillUses
+  readonly defaults: () => DefaultSkills | undefined
+}
+
+/** What its persona brought along, then what its run uses. */
+export const skillsState = ({ uses, defaults }: StateParts): SessionMetadata => ({
+  key: 'session_skills_state',
+  value(session_id) {
+    const brought = defaults()?.list(session_id) ?? []
+    const active_skills = [...brought.map(({ instructions: _, ...skill }) => skill), ...uses.list(session_id)]
+    return active_skills.length === 0 ? undefined : unsafeCast<Json>({ active_skills })
   },
 })

@@ -1,23 +1,13 @@
-import {
-  array,
-  boolean,
-  defaulted,
-  definePlugin,
-  doc,
-  Host,
-  object,
-  string,
-  unsafeCast,
-  within,
-  type Json,
-} from '../../../core/plugin.js'
+import { array, boolean, defaulted, definePlugin, doc, Host, object, string, within } from '../../../core/plugin.js'
 import { MemorySources } from '../../execution/memory/contract.js'
 import { SystemSections } from '../../execution/models/contract.js'
 import { ReservedKeys, Runs } from '../../execution/runs/contract.js'
 import { SessionMetadata, Sessions } from '../../execution/sessions/contract.js'
 import { ToolGates, Tools } from '../../execution/tools/contract.js'
 import { RuntimeSections } from '../runtime/contract.js'
-import { declareUses, skillGate } from './active.js'
+import { declareUses, skillGate, skillsState } from './active.js'
+import { personaSkills } from './persona-skills.js'
+import { DefaultSkills, PersonaSkills } from './contract.js'
 import { createCatalogue } from './catalogue.js'
 import { rootsOf } from './roots.js'
 import { skillRoutes, skillsSection } from './routes.js'
@@ -36,7 +26,8 @@ export default definePlugin({
   api: 1,
   summary: 'Instructions that operators and repositories bring, which models use by name.',
   needs: { host: Host, sessions: Sessions },
-  wants: { runs: Runs },
+  wants: { runs: Runs, defaults: DefaultSkills },
+  provides: [PersonaSkills],
   config: object({
     roots: doc(
       defaulted(array(string({ min: 1, max: 4096 }), { max: 100 }), []),
@@ -50,23 +41,18 @@ export default definePlugin({
     home: doc(defaulted(string({ max: 4096 }), ''), 'The home of the user; that of the process if it is empty.'),
   }),
   flags: { roots: 'skill-root' },
-  register(ctx, { host, sessions, runs }) {
+  register(ctx, { host, sessions, runs, defaults }) {
     const roots = () => rootsOf(host, ctx.config)
     const catalogue = createCatalogue({ roots, log: ctx.log })
     ctx.routes(...skillRoutes(catalogue))
     ctx.contribute(RuntimeSections, skillsSection(catalogue))
     ctx.contribute(MemorySources, catalogue)
+    ctx.provide(PersonaSkills, personaSkills(catalogue))
     const uses = declareUses(ctx.state, runs)
     ctx.contribute(Tools, ...skillTools({ catalogue, sessions, uses }))
     ctx.contribute(ToolGates, skillGate(uses))
     ctx.contribute(ReservedKeys, ...skillKeys)
-    ctx.contribute(SessionMetadata, {
-      key: 'session_skills_state',
-      value(session_id) {
-        const active_skills = uses.list(session_id)
-        return active_skills.length === 0 ? undefined : unsafeCast<Json>({ active_skills })
-      },
-    })
+    ctx.contribute(SessionMetadata, skillsState({ uses, defaults }))
     ctx.contribute(SystemSections, catalogueSection({ catalogue, sessions }))
     ctx.health({ id: 'skills', check: catalogue.warnings })
     ctx.onStart(async () => {

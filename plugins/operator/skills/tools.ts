@@ -3,7 +3,8 @@ import { doc, object, optional, string } from '../../../core/plugin.js'
 import type { SystemSection } from '../../execution/models/contract.js'
 import { permitsCapability, type Sessions } from '../../execution/sessions/contract.js'
 import { defineTool, failedCall, type Tool } from '../../execution/tools/contract.js'
-import { activeSkill, type SkillUses } from './active.js'
+import type { SkillUses } from './active.js'
+import { activeSkill } from './active-skill.js'
 import { catalogueText, longestArgs, notInline, rendered } from './activation.js'
 import type { LiveCatalogue } from './catalogue.js'
 import type { Skill } from './discovery.js'
@@ -67,7 +68,7 @@ const useSkill = (parts: SkillParts): Tool =>
       if (!parts.uses.hasRoom(session_id, name)) return failedCall(skillErrors.too_many_skills())
       const { digest, runtime } = skill.summary
       const given = args?.trim()
-      const active = activeSkill(skill.summary, given)
+      const active = activeSkill(skill.summary, { args: given, activation_reason: 'use_skill' })
       return {
         type: 'result',
         output: { name, digest, context: runtime.context, instructions: rendered(skill, given) },

@@ -5,7 +5,7 @@ import type { Effect, PermissionAudit } from '../../tools/contract.js'
 import type { DaemonOutputRecord } from './output.js'
 import type { ApprovalRequest, ResolvedApproval, ResolvedQuestion, UserQuestionRequest } from './requests.js'
 import { metadataOf, personaSummary } from '../settings/shown-settings.js'
-import { settingKeys, type SessionSettings, type SettingName } from '../settings/settings.js'
+import { settingKeys, type PersonaSnapshot, type SessionSettings, type SettingName } from '../settings/settings.js'
 
 /** A change of a session itself: no soul of a persona and no address of a reply target. */
 export type SessionNote =
@@ -109,6 +109,11 @@ export const noteChange = (
   activity()?.noted(tx, session_id)
 }
 
+const digestsOf = ({ soul_sha256, default_skills_sha256 }: PersonaSnapshot): JsonObject => ({
+  soul_sha256,
+  ...(default_skills_sha256 !== undefined && { default_skills_sha256 }),
+})
+
 /**
  * A setting as the journal keeps it. An address may hold a credential, which must not outlive the setting: its digest
  * stands for it.
@@ -121,7 +126,7 @@ export const noteOf = (session: SessionSettings, name: SettingName): SessionNote
     return {
       change: 'set',
       key,
-      value: { ...personaSummary(session.persona), soul_sha256: session.persona.soul_sha256 },
+      value: { ...personaSummary(session.persona), ...digestsOf(session.persona) },
     }
   if (name !== 'reply_targets') return { change: 'set', key, value }
   return {

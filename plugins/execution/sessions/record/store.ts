@@ -19,31 +19,31 @@ const namedSoul = ({ persona }: SessionSettings): string | undefined =>
 /** What rarely changes: it is on disk until a run or a request touches it. */
 export const sessionCollection: CollectionSpec<SessionRecord> = {
   name: 'sessions',
-  version: 2,
+  version: 3,
   id: (session) => session.session_id,
   indexes: {
     all: { group: () => 'all' },
     persona: { group: ({ persona }) => persona?.persona_id },
     soul: { group: namedSoul },
+    default_skills: { group: ({ persona }) => persona?.default_skills_sha256 },
   },
   settled: () => true,
   references: (session) => {
-    const id = namedSoul(session)
-    return id === undefined ? [] : [{ collection: 'souls', id }]
+    const named = { souls: namedSoul(session), default_skills: session.persona?.default_skills_sha256 }
+    return Object.entries(named).flatMap(([collection, id]) => (id === undefined ? [] : [{ collection, id }]))
   },
 }
 
 export interface SessionStore {
   readonly collection: Collection<SessionRecord>
-  readonly personas: Pick<PersonaSource, 'keepSoul' | 'letSoulGo'>
+  readonly personas: Pick<PersonaSource, 'keepSoul' | 'letGo'>
 }
 
 /** Writes a session in a commit. A record of an earlier version has its soul apart from then on. */
 export const putSession = ({ collection, personas }: SessionStore, tx: Tx, session: SessionRecord): void => {
-  const before = collection.find(session.session_id)
+  const before = collection.find(session.session_id)?.persona
   tx.put(collection, withoutSoul(personas, tx, session))
-  const named = before === undefined ? undefined : namedSoul(before)
-  if (named !== undefined && named !== session.persona?.soul_sha256) personas.letSoulGo(tx, named)
+  if (before !== undefined && before !== session.persona) personas.letGo(tx, before)
 }
 
 const withoutSoul = (personas: SessionStore['personas'], tx: Tx, session: SessionRecord): SessionRecord => {

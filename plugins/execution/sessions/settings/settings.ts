@@ -89,21 +89,24 @@ export type PersonaSnapshot = {
   readonly soul_sha256: string
   /** Only in records of earlier versions: the text itself, and the digest is nobody's yet. */
   readonly soul?: string
+  /** Of its default skills with their instructions, which stand apart too; absent if it has none. */
+  readonly default_skills_sha256?: string
   readonly capability_scope?: CapabilityScope
   readonly bound_at_ms: number
 }
 /** Where the personas are that sessions are bound to. */
 export interface PersonaSource {
   /**
-   * What a session freezes of a persona as it is now, in the commit that binds it. Throws `persona_not_found` (404).
+   * What a session freezes of a persona as it is now, in the commit that binds it. Throws `persona_not_found` (404), and
+   * `persona_unbindable` (400) where its default skills are not there any more.
    */
   freeze(tx: Tx, persona_id: string): Omit<PersonaSnapshot, 'bound_at_ms' | 'soul'>
   /** The text of a digest that a record names. */
   soul(sha256: string): string
   /** Keeps the text of a record that names its digest from this commit on. */
   keepSoul(tx: Tx, text: string): void
-  /** A record of this commit named the text until now: it goes unless another record does. */
-  letSoulGo(tx: Tx, sha256: string): void
+  /** A session of this commit was bound to this until now: what no record names any more goes. */
+  letGo(tx: Tx, snapshot: PersonaSnapshot): void
 }
 /** Where the personas are that sessions are bound to. */
 export const PersonaSource: Token<PersonaSource> = defineToken<PersonaSource>('personas@1')

@@ -29,10 +29,14 @@ const register = () => {
     ids: {},
     log: { debug: quiet, info: quiet, warn: quiet, error: quiet },
     provide: quiet,
+    contribute: quiet,
     routes: (...made: any[]) => routes?.push(...made),
     health: (check: any) => checks?.push(check),
   }
-  void personas.register(context, { sessions: () => undefined })
+  void personas.register(context, {
+    sessions: () => undefined,
+    skills: () => ({ freeze: () => ({ ok: false, rule: 'must be installed' }) }),
+  })
   const list = routes?.find(({ id }) => id === 'personas.list')
   return {
     list: async (query: object): Promise<string[]> =>

@@ -1,7 +1,5 @@
 /** The text of a persona is kept once, under its digest, for as long as a persona or a session names it. */
 import { hash } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { createClock } from '../../../../core/base/clock.js'
 import { createIds } from '../../../../core/base/ids.js'
@@ -9,20 +7,12 @@ import type { CollectionSpec } from '../../../../core/plugin.js'
 import { createDisk } from '../../../../core/state/disk/real-disk.js'
 import { openState } from '../../../../core/state/store/root.js'
 import { freshRoot, startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
+import { recordsOf } from '../../../support/page-records.js'
 import { startOpenAiServer, saying } from '../../../support/openai-server.js'
 import { submit, until } from '../../../support/runs.js'
 
 const digest = (text: string): string => hash('sha256', text)
 
-/** The records of a stopped daemon, by id. */
-const recordsOf = (root: string, collection: string): Record<string, any> => {
-  const folder = join(root, 'data', collection)
-  const lines = readdirSync(folder)
-    .filter((name) => name.startsWith('page-'))
-    .toSorted()
-    .flatMap((name) => readFileSync(join(folder, name), 'utf8').trimEnd().split('\n').slice(1))
-  return Object.fromEntries(lines.map((line) => JSON.parse(line)).map(({ id, r }) => [id, r]))
-}
 /** Souls that are there, by digest. */
 const soulsOf = (root: string): Record<string, string> =>
   Object.fromEntries(
