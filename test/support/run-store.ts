@@ -78,6 +78,7 @@ export const openRunStore = async (
     holds: () => [],
     guards: () => [],
     members: () => [],
+    goals: () => undefined,
   })
   await opened.load()
   await opened.state.commit((tx) => {

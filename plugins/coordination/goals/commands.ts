@@ -13,7 +13,7 @@ import {
   type Json,
   type JsonObject,
 } from '../../../core/plugin.js'
-import { goalStatuses } from './contract.js'
+import { goalStatuses } from '../../execution/sessions/contract.js'
 
 const route = '/v1/sessions/{session_id}/goal'
 const pathOf = ({ args }: CommandInput): string => `/v1/sessions/${encodeURIComponent(args['session_id'] ?? '')}/goal`

@@ -1,7 +1,7 @@
-import { Host, defaulted, definePlugin, doc, integer, object, unsafeCast, type Json } from '../../../core/plugin.js'
+import { Host, defaulted, definePlugin, doc, integer, object } from '../../../core/plugin.js'
 import { SystemSections } from '../../execution/models/contract.js'
 import { Runs } from '../../execution/runs/contract.js'
-import { SessionMetadata, Sessions, SessionStateChanged } from '../../execution/sessions/contract.js'
+import { SessionGoals, Sessions, SessionStateChanged } from '../../execution/sessions/contract.js'
 import { Tools } from '../../execution/tools/contract.js'
 import { UsageLimits, UsageBooks } from '../../operator/usage/contract.js'
 import { goalsHealth } from './health.js'
@@ -17,6 +17,7 @@ export default definePlugin({
   api: 1,
   summary: 'What sessions work towards by themselves, run after run, within bounds.',
   needs: { host: Host, runs: Runs, sessions: Sessions, books: UsageBooks },
+  provides: [SessionGoals],
   config: object({
     max_turns: doc(
       defaulted(integer({ min: 1, max: 10_000 }), 50),
@@ -32,11 +33,10 @@ export default definePlugin({
     ctx.contribute(Tools, ...goalTools({ store, ids }))
     ctx.contribute(SystemSections, goalSection(store))
     ctx.contribute(UsageLimits, { id: 'goals', refusal: worker.refusal })
-    ctx.contribute(SessionMetadata, {
-      key: 'session_goal',
-      value(session_id) {
+    ctx.provide(SessionGoals, {
+      find(session_id) {
         const goal = store.find(session_id)
-        return goal === undefined ? undefined : unsafeCast<Json>(store.shown(goal))
+        return goal && store.shown(goal)
       },
     })
     ctx.health(goalsHealth(store))

@@ -1,7 +1,7 @@
 /** A goal as it is kept, and how it changes. What is used while it is active is known from a mark. Pure. */
 import { enums, integer, object, optional, string, timestamp, type Infer } from '../../../core/plugin.js'
 import type { UsageSums } from '../../operator/usage/contract.js'
-import { goalStatuses, Objective, type Goal } from './contract.js'
+import { goalStatuses, Objective, type SessionGoal } from '../../execution/sessions/contract.js'
 
 const Tokens = object({ input_tokens: integer({ min: 0 }), output_tokens: integer({ min: 0 }) })
 type Tokens = Infer<typeof Tokens>
@@ -133,7 +133,7 @@ export const created = ({ token_budget, status, ...draft }: GoalDraft, moment: M
   ...(status === 'active' && { mark: markAt(moment) }),
 })
 
-export const shownGoal = (goal: GoalRecord, moment: Moment): Goal => {
+export const shownGoal = (goal: GoalRecord, moment: Moment): SessionGoal => {
   const { used: _, used_ms: __, mark: ___, ...shown } = goal
   const accounted_usage = usedBy(goal, moment)
   return {

@@ -13,7 +13,7 @@ import {
 } from '../../../core/plugin.js'
 import { runErrors } from '../../execution/runs/contract.js'
 import { SessionId, sessionErrors, type Sessions } from '../../execution/sessions/contract.js'
-import { Goal, Objective } from './contract.js'
+import { Objective, SessionGoal } from '../../execution/sessions/contract.js'
 import { goalErrors } from './errors.js'
 import { settableStatuses, type Goals } from './service.js'
 import type { GoalStore } from './store.js'
@@ -23,7 +23,7 @@ const Budget = doc(
   'Tokens of input and output together, of all runs of the session while the goal is active.',
 )
 const GoalReply = object({
-  goal: optional(Goal),
+  goal: optional(SessionGoal),
   remaining_tokens: optional(doc(integer({ min: 0 }), 'Absent without a budget.')),
 })
 const Wish = object({

@@ -1,6 +1,7 @@
 import type { Clock, Collection, CollectionSpec, State, Tx } from '../../../core/plugin.js'
 import type { UsageBooks } from '../../operator/usage/contract.js'
-import { SessionGoalUpdated, type Goal } from './contract.js'
+import type { SessionGoal } from '../../execution/sessions/contract.js'
+import { SessionGoalUpdated } from './contract.js'
 import { goalErrors } from './errors.js'
 import { GoalRecord, shownGoal, type Moment } from './record.js'
 
@@ -27,7 +28,7 @@ export interface GoalStore {
   get(session_id: string): GoalRecord
   /** Sessions with a goal. */
   all(): readonly string[]
-  shown(goal: GoalRecord): Goal
+  shown(goal: GoalRecord): SessionGoal
   moment(session_id: string, now?: number): Moment
   /** Writes it, and tells of it. */
   put(tx: Tx, goal: GoalRecord): void
@@ -40,12 +41,15 @@ export interface StoreParts {
   readonly books: UsageBooks
 }
 
+/** What a goal that is not active has used does not change. */
+const noUsage = { input_tokens: 0, output_tokens: 0 }
+
 export const declareGoals = ({ state, clock, books }: StoreParts): GoalStore => {
   const collection = state.collection(goalCollection)
   const find = (session_id: string): GoalRecord | undefined => collection.find(session_id)
   const moment = (session_id: string, now = clock.now()): Moment => ({ now, usage: books.used(session_id) })
-  const shown = (goal: GoalRecord): Goal => shownGoal(goal, moment(goal.session_id))
-  const tell = (tx: Tx, session_id: string, goal: Goal | null): void =>
+  const shown = (goal: GoalRecord): SessionGoal => shownGoal(goal, goal.mark === undefined ? { now: clock.now(), usage: noUsage } : moment(goal.session_id))
+  const tell = (tx: Tx, session_id: string, goal: SessionGoal | null): void =>
     tx.emit(SessionGoalUpdated, { session: session_id }, () => ({ session_id, goal }))
   return {
     collection,

@@ -2,7 +2,7 @@
 import { doc, enums, integer, object, optional, unsafeCast, type Ids, type Json } from '../../../core/plugin.js'
 import type { SystemSection } from '../../execution/models/contract.js'
 import { defineTool, failedCall, type Tool } from '../../execution/tools/contract.js'
-import { Objective } from './contract.js'
+import { Objective } from '../../execution/sessions/contract.js'
 import { goalErrors } from './errors.js'
 import { created, stopped, type GoalRecord } from './record.js'
 import { isOpen } from './service.js'

@@ -18,9 +18,16 @@ import {
   type Tx,
 } from '../../../core/plugin.js'
 import type { JournalEntry } from './record/journal.js'
+import type { SessionGoal } from './record/goal.js'
 import type { SessionRecord } from './record/store.js'
 import type { CapabilityScope, CredentialScope, SettingName } from './settings/settings.js'
-import { agentStatuses, ManagedAgentSnapshot, type AgentStatus, type SessionView } from './record/snapshot.js'
+import {
+  agentStatuses,
+  ManagedAgentSnapshot,
+  type AgentStatus,
+  type SessionView,
+  type SessionViewSummary,
+} from './record/snapshot.js'
 
 /** Problems about sessions that other plugins' routes may answer with. */
 export { sessionErrors } from './errors.js'
@@ -31,6 +38,8 @@ export type { SessionRecord } from './record/store.js'
 export * from './settings/settings.js'
 /** A session as it is shown: the structs of its views. */
 export * from './record/snapshot.js'
+/** What a session works towards by itself, as its views show it. */
+export * from './record/goal.js'
 /** What a session asks people: the structs of its requests and their resolutions. */
 export * from './record/requests.js'
 /** What runs say to the outside. */
@@ -135,6 +144,14 @@ export const SessionMetadata: Point<SessionMetadata> = definePoint<SessionMetada
   (member) => member.key,
 )
 
+/** The goals of sessions. */
+export interface SessionGoals {
+  /** As it is now. Must be fast and must not throw: lists ask for each of their rows. */
+  find(session_id: string): SessionGoal | undefined
+}
+/** Provided by the plugin that keeps goals. */
+export const SessionGoals: Token<SessionGoals> = defineToken<SessionGoals>('session-goals@1')
+
 /** One change of one setting. */
 export interface SettingChange<N extends SettingName> {
   readonly name: N
@@ -152,6 +169,8 @@ export interface Sessions {
   get(session_id: string): SessionRecord
   /** `caller` is who asks: without one, and for one who may only read, addresses of reply targets are hidden. */
   view(session: SessionRecord, caller?: Caller): SessionView
+  /** A row of the session list; `caller` as for `view`. */
+  summary(session: SessionRecord, caller?: Caller): SessionViewSummary
   snapshot(session: SessionRecord): ManagedAgentSnapshot
   /** The state that views and events show. */
   state(session: SessionRecord): SessionState

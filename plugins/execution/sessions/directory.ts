@@ -9,6 +9,8 @@ import {
   type PersonaSource,
   type SessionActivity,
   type SessionEndGuard,
+  type SessionGoal,
+  type SessionGoals,
   type SessionHold,
   type SessionMetadata,
   type SessionRecord,
@@ -49,6 +51,7 @@ export interface DirectoryParts {
   readonly holds: () => readonly SessionHold[]
   readonly guards: () => readonly SessionEndGuard[]
   readonly members: () => readonly SessionMetadata[]
+  readonly goals: () => SessionGoals | undefined
 }
 
 export const createSessions = ({
@@ -60,6 +63,7 @@ export const createSessions = ({
   holds,
   guards,
   members,
+  goals,
 }: DirectoryParts): Sessions => {
   const live = (): SessionActivity => activity() ?? quiet
   const get = (session_id: string): SessionRecord => {
@@ -79,11 +83,20 @@ export const createSessions = ({
     }
   }
   const snapshot = (session: SessionRecord): ManagedAgentSnapshot => look(session).snapshot()
+  const goalOf = ({ session_id }: SessionRecord): SessionGoal | undefined => goals()?.find(session_id)
+  const shown = (session: SessionRecord, caller: Caller | undefined) => {
+    const goal = goalOf(session)
+    return Object.assign(shownSettings(session, caller), goal !== undefined && { goal })
+  }
+  const summary: Sessions['summary'] = (session, caller) => {
+    const { session_id, agent_id } = session
+    return { session_id, agent_id, ...state(session), ...shown(session, caller) }
+  }
   const view = (session: SessionRecord, caller?: Caller): SessionView => ({
     session_id: session.session_id,
     agent_id: session.agent_id,
     snapshot: snapshot(session),
-    ...shownSettings(session, caller),
+    ...shown(session, caller),
     ...live().outputs(session.session_id, { limit: shownOutputs, caller }),
   })
   const announce: Sessions['announce'] = (tx, session_id, also) => {
@@ -115,13 +128,18 @@ export const createSessions = ({
     find: (id) => collection.find(id),
     get,
     view,
+    summary,
     snapshot,
     state,
     announce,
     end,
     requireIdle,
     names: (index, sha256) => collection.count(index, sha256) > 0,
-    metadata: (session, caller) => ({ ...metadataOf(session, caller), ...keptElsewhere(members(), session) }),
+    metadata(session, caller) {
+      const goal = goalOf(session)
+      const own = { ...metadataOf(session, caller), ...(goal !== undefined && { session_goal: goal }) }
+      return { ...own, ...keptElsewhere(members(), session) }
+    },
     effectiveCapabilityScope,
     effectiveCredentialScope,
     mayUseRoute,

@@ -7,6 +7,7 @@ import {
   PersonaSource,
   SessionActivity,
   SessionEndGuards,
+  SessionGoals,
   SessionHolds,
   SessionMetadata,
   Sessions,
@@ -25,10 +26,10 @@ export default definePlugin({
   api: 1,
   summary: 'Durable containers in which runs are executed.',
   needs: { models: Models, personas: PersonaSource },
-  wants: { activity: SessionActivity, interception: Interception },
+  wants: { activity: SessionActivity, goals: SessionGoals, interception: Interception },
   provides: [Sessions],
   config: object({}),
-  register(ctx, { activity, interception, models, personas }) {
+  register(ctx, { activity, goals, interception, models, personas }) {
     const { state, ids } = ctx
     const sessions = createSessions({
       state,
@@ -39,6 +40,7 @@ export default definePlugin({
       holds: ctx.view(SessionHolds),
       guards: ctx.view(SessionEndGuards),
       members: ctx.view(SessionMetadata),
+      goals,
     })
     ctx.provide(Sessions, sessions)
     const { skip, health } = createUnreadable(ctx.log, 'sessions')

@@ -16,7 +16,6 @@ import {
 import { SessionId, SessionView, SessionViewSummary, sessionErrors } from './contract.js'
 import { createRoute, type CreateParts } from './create.js'
 import { scopeRoutes, type SettingRouteParts } from './setting-routes.js'
-import { shownSettings } from './settings/shown-settings.js'
 
 export type SessionRouteParts = CreateParts & SettingRouteParts & { readonly skip: Skip }
 
@@ -53,10 +52,7 @@ const list = ({ sessions, skip }: SessionRouteParts): Route =>
             : collectionSource(sessions.collection, 'persona', persona_id),
         label: 'session_id_asc',
         skip,
-        view: (session) => {
-          const { session_id, agent_id } = session
-          return { session_id, agent_id, ...sessions.state(session), ...shownSettings(session, caller) }
-        },
+        view: (session) => sessions.summary(session, caller),
       }),
   })
 

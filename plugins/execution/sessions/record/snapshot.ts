@@ -15,6 +15,7 @@ import {
 } from '../../../../core/plugin.js'
 import { DaemonOutputRecord } from './output.js'
 import { ApprovalRequestView, UserQuestionRequestView } from './requests.js'
+import { SessionGoal } from './goal.js'
 import { settingFields } from '../settings/settings.js'
 
 /** States of a session's root agent (sessions-7). */
@@ -56,6 +57,11 @@ export const ManagedAgentSnapshot = named(
 /** The value form of `ManagedAgentSnapshot`. */
 export type ManagedAgentSnapshot = Infer<typeof ManagedAgentSnapshot>
 
+const shownFields = {
+  ...settingFields,
+  goal: optional(doc(SessionGoal, 'What the session works towards by itself.')),
+}
+
 /** A session as it is shown (sessions-6). Older outputs than those of the view are in the session's events. */
 export const SessionView = named(
   'SessionView',
@@ -63,7 +69,7 @@ export const SessionView = named(
     session_id: doc(string(), 'Id of the session.'),
     agent_id: doc(string(), 'Id of the agent.'),
     snapshot: ManagedAgentSnapshot,
-    ...settingFields,
+    ...shownFields,
     outputs: doc(array(DaemonOutputRecord), 'What was put out: the newest hundred, as many as fit into 2 MiB.'),
     outputs_truncated: optional(
       doc(literal(true), 'Present if there are older outputs than those shown; the events of the session have them.'),
@@ -82,6 +88,8 @@ export const SessionViewSummary = named(
     status: enums(agentStatuses),
     pending_approvals: doc(integer(), 'Approvals that wait for a decision.'),
     pending_questions: doc(integer(), 'Questions that wait for an answer.'),
-    ...settingFields,
+    ...shownFields,
   }),
 )
+/** The value form of `SessionViewSummary`. */
+export type SessionViewSummary = Infer<typeof SessionViewSummary>

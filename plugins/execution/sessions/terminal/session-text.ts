@@ -32,6 +32,7 @@ export const SessionAnswer = open({
   route_policy: optional(
     open({ provider: optional(string()), generation: optional(open({ model: optional(string()) })) }),
   ),
+  goal: optional(open({ status: string(), objective: string() })),
   snapshot: open({
     agent: open({ status: string(), closed_at_ms: optional(number()) }),
     pending_approvals: array(open({ id: string() })),
@@ -54,7 +55,7 @@ export const showSessions = (rows: Infer<typeof SessionRows>): string => {
 }
 
 export const showSession = (session: Infer<typeof SessionAnswer>): string => {
-  const { session_id, snapshot, persona, route_policy } = session
+  const { session_id, snapshot, persona, route_policy, goal } = session
   const ended = snapshot.agent.closed_at_ms !== undefined
   const route =
     route_policy === undefined
@@ -66,6 +67,7 @@ export const showSession = (session: Infer<typeof SessionAnswer>): string => {
       ? []
       : [`  as     ${visibleLine(persona.display_name)}, version ${persona.persona_version}`]),
     ...(route === undefined ? [] : [`  route  ${visibleLine(route)}`]),
+    ...(goal === undefined ? [] : [`  goal   ${visibleLine(`${goal.status}: ${goal.objective}`)}`]),
     ...(snapshot.last_assistant_message === null
       ? []
       : [`  said   ${visibleBlock(snapshot.last_assistant_message, 9)}`]),

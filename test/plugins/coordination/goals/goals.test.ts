@@ -321,3 +321,26 @@ test('goals-1: the command line sets, shows, pauses and completes a goal', async
   t.regex((await line('goals', 'complete', 's1')).out, /complete/u)
   t.not((await line('goals', 'resume', 's1', '--token-budget', 'many')).code, 0)
 })
+
+test('goals-9, goals-13: the view of a session, its row and its metadata have the goal that is asked for apart', async (t) => {
+  const daemon = await start(t, () => says())
+  const { request } = daemon
+  await request('POST', '/v1/sessions', { session_id: 's2' })
+  await request('POST', path, { objective, status: 'paused', token_budget: 9 })
+  const goal = await goalOf(daemon)
+  const seen = async (session_id: string) => {
+    const rows = (await request('GET', '/v1/sessions')).body
+    const { metadata } = (await request('GET', `/v1/sessions/${session_id}/events`)).body.session
+    return [
+      (await request('GET', `/v1/sessions/${session_id}`)).body.goal,
+      rows.find((row: any) => row.session_id === session_id).goal,
+      metadata.session_goal,
+    ]
+  }
+  t.deepEqual(await seen('s1'), [goal, goal, goal])
+  t.deepEqual(await seen('s2'), [undefined, undefined, undefined])
+  const run = createCommandLine(daemon)
+  t.regex((await run('sessions', 'get', 's1')).out, /\n {2}goal {3}paused: All links lead somewhere\.\n/u)
+  await request('DELETE', path)
+  t.deepEqual(await seen('s1'), [undefined, undefined, undefined])
+})
