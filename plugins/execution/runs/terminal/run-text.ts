@@ -19,7 +19,12 @@ export const RunAnswer = open({
   run_id: string(),
   session_id: string(),
   status: string(),
-  request: open({ text_preview: optional(string()), provider: optional(string()), model: optional(string()) }),
+  request: open({
+    text_preview: optional(string()),
+    provider: optional(string()),
+    model: optional(string()),
+    runtime_revision: optional(number()),
+  }),
   error: optional(string()),
   waiting_for_model_route: optional(
     open({ attempts: number(), next_attempt_at_ms: number(), code: string(), message: string() }),
@@ -78,6 +83,7 @@ export const showRun = (run: Row): string =>
     `${run.run_id}  ${run.status}`,
     `  session  ${visibleLine(run.session_id)}`,
     `  route    ${visibleLine(`${run.request.provider ?? '-'} ${run.request.model ?? ''}`)}`,
+    ...(run.request.runtime_revision === undefined ? [] : [`  settings revision ${run.request.runtime_revision}`]),
     ...(run.request.text_preview === undefined ? [] : [`  input    ${oneLine(run.request.text_preview, 100)}`]),
     ...(run.outputs_truncated === true ? [`  older outputs: ${commandLine('runs events', run.run_id)}`] : []),
     ...(run.outputs ?? []).map(({ content }) => `  output   ${visibleBlock(content, 11)}`),

@@ -31,6 +31,12 @@ export const RunRequestSummary = named(
     fallback_model: optional(
       doc(string(), 'The model that takes over on the same route when the first one fails for good.'),
     ),
+    runtime_revision: optional(
+      doc(
+        integer({ min: 1 }),
+        'The revision of the settings that the run keeps; absent where nobody had changed any when it was accepted.',
+      ),
+    ),
     approval_count: optional(integer()),
     question_count: optional(integer()),
   }),

@@ -143,12 +143,14 @@ const summaryOf = ({
   provider,
   model,
   fallback_model,
+  pinned,
   approvals,
   questions,
 }: RunRecord): RunView['request'] => {
   const summary: RunView['request'] = { source_plugin, source_kind, actor_id, provider, model }
   if (text_preview !== '') summary.text_preview = text_preview
   if (fallback_model !== undefined) summary.fallback_model = fallback_model
+  if (pinned !== undefined && pinned.revision > 0) summary.runtime_revision = pinned.revision
   if (approvals !== undefined) summary.approval_count = approvals
   if (questions !== undefined) summary.question_count = questions
   return summary

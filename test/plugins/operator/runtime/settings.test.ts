@@ -2,6 +2,7 @@ import test from 'ava'
 import { enums, string } from '../../../../core/plugin.js'
 import { RuntimeSettings, defineSetting } from '../../../../plugins/operator/runtime/contract.js'
 import { HookCallbacks } from '../../../../plugins/operator/hooks/contract.js'
+import { createCommandLine } from '../../../support/command-line.js'
 import { freshRoot, startTestDaemon } from '../../../support/daemon.js'
 import { testPlugin } from '../../../support/plugins.js'
 import { codeOf, openSession, submit, until } from '../../../support/runs.js'
@@ -212,6 +213,7 @@ test('runtime-30: a run keeps the mode, the limits and the model that held when 
   await daemon.request('POST', '/v1/runtime/tool-limits', { limits: { max_input_bytes: 5 } })
   await daemon.request('POST', '/v1/runtime/model', { model: 'first' })
   const early = await submit(daemon, 's1', 'x')
+  t.is(early.request.runtime_revision, 3)
   await daemon.request('POST', '/v1/runtime/rollback', { target_revision: 0 })
   open()
   await until(daemon, early.run_id, 'completed')
@@ -220,6 +222,9 @@ test('runtime-30: a run keeps the mode, the limits and the model that held when 
   t.regex(answered, /call_input_too_large/u)
   const late = await submit(daemon, 's2', 'x')
   await until(daemon, late.run_id, 'waiting_for_approval')
+  const rows = (await daemon.request('GET', '/v1/runs')).body
+  t.deepEqual(rows.map(({ request }: any) => request.runtime_revision).toSorted(), [3, 4])
+  t.regex((await createCommandLine(daemon)('runs', 'get', early.run_id)).out, /\n {2}settings revision 3\n/u)
 })
 
 test('runtime-31: a model change names a route that is there, once', async (t) => {
