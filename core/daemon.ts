@@ -223,6 +223,7 @@ const assemble = (
     onFault: ({ owner, route, error }) => host.fault(owner, `the route ${route}`, error),
   })
   const own = processMetrics(boot.report().started_at_ms)
+  const lists = createLists({ disk, root })
   const view = createView({
     version,
     stateRoot: root,
@@ -236,12 +237,12 @@ const assemble = (
     findings,
     hold,
     delayReady: ready.delay,
+    lists,
     retention: retention.get,
     host: () => host,
     metrics: () => [...own, ...controlPlane.server.metrics, ...opened.metrics()],
   })
   const configure = createConfigure({ ...context.loader, root })
-  const lists = createLists({ disk, root })
   const host = createHost({
     core: { clock, ids, log, secrets, state: opened.state, events: bus },
     loaded,

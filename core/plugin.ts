@@ -157,7 +157,7 @@ export type { OutboundCode } from './http/outbound/outbound-failure.js'
 export { isCidr } from './http/outbound/address-rules.js'
 
 export { defineList } from './plugin/list.js'
-export type { List, ListSpec } from './plugin/list.js'
+export type { EntryChange, List, ListChange, ListSpec } from './plugin/list.js'
 export { definePlugin } from './plugin/contract.js'
 export type { AnyPlugin, Plugin, PluginContext, RepairStep, ShippedPlugin } from './plugin/contract.js'
 

@@ -3,6 +3,7 @@ import { defineToken, type Token } from '../base/token.js'
 import type { Warning } from '../base/health.js'
 import type { BusStatistics } from '../events/bus.js'
 import type { Metric } from '../metrics/contract.js'
+import type { ListChange } from '../plugin/list.js'
 import type { StateFinding } from '../records/findings.js'
 import type { RetentionReport } from '../retention/report.js'
 import type { StorageUsage } from '../retention/usage.js'
@@ -129,6 +130,11 @@ export interface HostView {
    * ready, such as `The server files`. `what` must be fast and must not throw. Returns its undo.
    */
   delayReady(what: () => string | undefined): () => void
+  /**
+   * Calls back with what a saved file of a list changed, once it is in force; not with what a start reads. Returns its
+   * undo.
+   */
+  onListApplied(listener: (change: ListChange) => void): () => void
   lock(): LockReport
   controlPlane(): ControlPlaneReport
   /** What starts and repairs found and nobody has acknowledged: the `findings` member of `/v1/status`. */

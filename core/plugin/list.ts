@@ -24,3 +24,18 @@ export interface List<T> {
   /** Calls back with the names of the entries that were added, changed or removed. Returns its undo. */
   onChange(listener: (names: readonly string[]) => void): () => void
 }
+
+/** What a saved file did to one entry that is in force. */
+export interface EntryChange {
+  readonly name: string
+  readonly change: 'added' | 'changed' | 'removed'
+  /** Names of its members that differ, of an added one all; no values. */
+  readonly members: readonly string[]
+}
+/** What a saved file changed. */
+export interface ListChange {
+  /** Such as `mcp`, for `config/mcp.toml`. */
+  readonly file: string
+  /** At least one. */
+  readonly entries: readonly EntryChange[]
+}

@@ -8,13 +8,15 @@ import { visibleLine } from '../../base/text/visible.js'
 import type { Disk } from '../../state/disk/disk.js'
 import { errors } from '../errors.js'
 import { readToml } from '../load/toml.js'
-import type { List, ListSpec } from '../../plugin/list.js'
+import type { EntryChange, List, ListChange, ListSpec } from '../../plugin/list.js'
 
 export interface Lists {
   /** Throws `list_taken` if the file has a list already. */
   open<T>(plugin: string, spec: ListSpec<T>): { readonly list: List<T>; readonly close: () => void }
   /** Reads the files again and applies what has changed. */
   look(): void
+  /** Calls back with what a look changed, once it is in force. Returns its undo. */
+  onApplied(listener: (change: ListChange) => void): () => void
   /** True for the name of a file that is applied while the daemon runs. */
   has(file: string): boolean
   readonly health: HealthCheck
@@ -84,6 +86,19 @@ const applied = (open: Open, tables: JsonObject): Pick<Open, 'held' | 'faults' |
 const changedNames = (before: Open['held'], now: Open['held']): string[] =>
   [...new Set([...before.keys(), ...now.keys()])].filter((name) => before.get(name)?.text !== now.get(name)?.text)
 
+const tableOf = (held: Held | undefined): JsonObject => (held === undefined ? {} : unsafeCast(JSON.parse(held.text)))
+
+/** Their names tell what differs; values may be secrets. */
+const entryChange = (name: string, before: Held | undefined, now: Held | undefined): EntryChange => {
+  const [old, fresh] = [tableOf(before), tableOf(now)]
+  const differs = (member: string): boolean => JSON.stringify(old[member]) !== JSON.stringify(fresh[member])
+  return {
+    name,
+    change: before === undefined ? 'added' : now === undefined ? 'removed' : 'changed',
+    members: now === undefined ? [] : [...new Set([...Object.keys(old), ...Object.keys(fresh)])].filter(differs),
+  }
+}
+
 export const createLists = ({
   disk,
   root,
@@ -92,6 +107,7 @@ export const createLists = ({
   readonly root: string
 }): Lists => {
   const opened = new Map<string, Open>()
+  const followers = new Set<(change: ListChange) => void>()
   const look = (open: Open): void => {
     const before = open.held
     try {
@@ -104,6 +120,9 @@ export const createLists = ({
     open.all = new Map([...open.held].map(([name, { entry }]) => [name, entry]))
     const changed = changedNames(before, open.held)
     if (changed.length > 0) for (const listener of open.listeners) listener(changed)
+    if (changed.length === 0 || !opened.has(open.spec.file)) return
+    const entries = changed.map((name) => entryChange(name, before.get(name), open.held.get(name)))
+    for (const follower of followers) follower({ file: open.spec.file, entries })
   }
   return {
     open<T>(plugin: string, spec: ListSpec<T>) {
@@ -131,6 +150,10 @@ export const createLists = ({
       return { list, close: () => void opened.delete(spec.file) }
     },
     look: () => opened.forEach(look),
+    onApplied(listener) {
+      followers.add(listener)
+      return () => followers.delete(listener)
+    },
     has: (file) => opened.has(file),
     health: { id: 'lists', check: () => [...opened.values()].flatMap(warningsOf) },
   }

@@ -5,6 +5,7 @@ import type { Findings } from '../../records/findings.js'
 import type { Hold } from '../../records/hold.js'
 import type { Retention } from '../../retention/retention.js'
 import type { ControlPlaneReport, HostView, LockReport } from '../contract.js'
+import type { Lists } from '../configuration/lists.js'
 import type { Boot } from './boot.js'
 import type { PluginHost } from './host.js'
 
@@ -20,6 +21,7 @@ export interface ViewParts {
   readonly accessWarnings: () => readonly Warning[]
   readonly hold: Pick<Hold, 'whenActing' | 'warnings'>
   readonly delayReady: HostView['delayReady']
+  readonly lists: Pick<Lists, 'onApplied'>
   readonly findings: Pick<Findings, 'list' | 'warnings'>
   /** It exists when the plugins have registered. */
   readonly retention: () => Retention
@@ -40,6 +42,7 @@ export const createView = ({
   accessWarnings,
   hold,
   delayReady,
+  lists,
   findings,
   retention,
   host,
@@ -52,6 +55,7 @@ export const createView = ({
   lock,
   controlPlane,
   delayReady,
+  onListApplied: lists.onApplied,
   processId: process.pid,
   whenActing: hold.whenActing,
   startedAtMs: boot.report().started_at_ms,

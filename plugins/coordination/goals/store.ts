@@ -48,7 +48,8 @@ export const declareGoals = ({ state, clock, books }: StoreParts): GoalStore => 
   const collection = state.collection(goalCollection)
   const find = (session_id: string): GoalRecord | undefined => collection.find(session_id)
   const moment = (session_id: string, now = clock.now()): Moment => ({ now, usage: books.used(session_id) })
-  const shown = (goal: GoalRecord): SessionGoal => shownGoal(goal, goal.mark === undefined ? { now: clock.now(), usage: noUsage } : moment(goal.session_id))
+  const shown = (goal: GoalRecord): SessionGoal =>
+    shownGoal(goal, goal.mark === undefined ? { now: clock.now(), usage: noUsage } : moment(goal.session_id))
   const tell = (tx: Tx, session_id: string, goal: SessionGoal | null): void =>
     tx.emit(SessionGoalUpdated, { session: session_id }, () => ({ session_id, goal }))
   return {

@@ -24,9 +24,16 @@ const expected: Readonly<Record<string, CommandFlag>> = {
 }
 const fields = { 'body.expected_revision': '--expected-revision' }
 
-const Changed = open({ config: open({ revision: integer() }) })
-const showChanged = ({ config }: Infer<typeof Changed>): string =>
-  `Done. The settings are at revision ${config.revision}.`
+const Changed = open({ config: open({ revision: integer(), files_kept: optional(array(string())) }) })
+const showChanged = ({ config: { revision, files_kept = [] } }: Infer<typeof Changed>): string =>
+  [
+    `Done. The settings are at revision ${revision}.`,
+    ...(files_kept.length > 0
+      ? [
+          `Files are yours and were not rolled back; these have changed since: ${files_kept.map(visibleLine).join(', ')}`,
+        ]
+      : []),
+  ].join('\n')
 
 /** A number where it is one; the daemon says what is wrong with everything else. */
 const valueOf = (text: string): Json => {
@@ -153,13 +160,16 @@ const Revisions = open({
       updated_at_ms: integer(),
       setting: string(),
       rollback_of_revision: optional(integer()),
+      entries: optional(array(open({ name: string(), change: string() }))),
     }),
   ),
   next_before_revision: optional(integer()),
 })
 
 const showRevision = (one: Infer<typeof Revisions>['revisions'][number]): string => {
-  const what = one.rollback_of_revision === undefined ? one.setting : `${one.setting} to ${one.rollback_of_revision}`
+  const entries = one.entries?.map(({ name, change }) => `${name} ${change}`).join(', ')
+  const of = one.rollback_of_revision === undefined ? '' : ` to ${one.rollback_of_revision}`
+  const what = one.setting + of + (entries === undefined ? '' : `: ${entries}`)
   return `${String(one.revision).padStart(6)}  ${new Date(one.updated_at_ms).toISOString()}  ${visibleLine(what)}`
 }
 
@@ -196,7 +206,8 @@ export const commands: readonly Command[] = [
   defineCommand({
     path: ['runtime', 'rollback'],
     route: `POST ${base}/rollback`,
-    summary: 'Makes the settings of an earlier revision hold again; of the last one before, if none is named.',
+    summary:
+      'Makes the settings of an earlier revision hold again; those before the last change of one, if none is named.',
     flags: {
       'target-revision': { kind: 'text', value: 'number', summary: '0 is what the configuration says.' },
       ...expected,

@@ -1,4 +1,4 @@
-import { Host, definePlugin, object } from '../../../core/plugin.js'
+import { Host, definePlugin, object, type ListChange } from '../../../core/plugin.js'
 import { Interception } from '../../execution/interception/contract.js'
 import { SealKeepers, SecretSeal } from '../secrets/contract.js'
 import { StatusSections } from '../status/contract.js'
@@ -44,9 +44,15 @@ export default definePlugin({
     ctx.routes(...runtimeRoutes({ view, revisions, settings, store }))
     ctx.contribute(StatusSections, { name: 'runtime', ...view })
     ctx.health({ id: 'settings', check: () => unfitWarnings(store) })
+    const note = (change: ListChange): void => {
+      store.note(change).catch((error: unknown) => {
+        ctx.log.warn('a change of a file is in force and could not become a revision', { file: change.file, error })
+      })
+    }
     ctx.onStart(() => {
       for (const setting of store.unfit())
         ctx.log.warn('a kept setting cannot hold any more; the last value that can is in force', { setting })
+      return host.onListApplied(note)
     })
   },
 })

@@ -17,7 +17,7 @@ import {
 } from '../../../core/plugin.js'
 import type { RuntimeSetting, Settings } from './contract.js'
 import { settingErrors } from './settings/errors.js'
-import { historyLimit, type Revision, type Revisions } from './settings/revisions.js'
+import { EntryChanges, historyLimit, type Revision, type Revisions } from './settings/revisions.js'
 import { expectedRevision } from './settings/setting-route.js'
 import type { SettingsStore } from './settings/settings.js'
 import { shownMembers } from './settings/setting.js'
@@ -27,10 +27,14 @@ const RevisionView = named(
   open({
     revision: doc(integer({ min: 1 }), 'Grows by one with each change.'),
     updated_at_ms: timestamp(),
-    setting: doc(string(), 'What changed, or `rollback`.'),
-    source: doc(string(), 'Who asked for the change: `api`.'),
+    setting: doc(string(), 'What changed: a setting, a file such as `config/mcp.toml`, or `rollback`.'),
+    source: doc(string(), 'Who asked for the change: `api`, or `file` of a file that was saved.'),
+    entries: optional(doc(EntryChanges, 'What a saved file changed, without its values.')),
     rollback_of_revision: optional(
       doc(integer({ min: 0 }), 'The revision whose settings a rollback made hold again; 0 is the configuration.'),
+    ),
+    files_kept: optional(
+      doc(array(string()), 'Files that changed since what a rollback made hold: it leaves them as they are.'),
     ),
   }),
 )
@@ -109,11 +113,14 @@ export const runtimeRoutes = ({ view, revisions, settings, store }: RuntimeParts
     id: 'runtime.rollback',
     method: 'POST',
     path: '/v1/runtime/rollback',
-    summary: 'Makes the settings of an earlier revision hold again, as a new revision.',
+    summary: 'Makes the settings of an earlier revision hold again, as a new revision; files stay as they are.',
     access: 'admin',
     body: object({
       target_revision: optional(
-        doc(integer({ min: 0 }), 'That before the current one when absent; 0 is what the configuration says.'),
+        doc(
+          integer({ min: 0 }),
+          'That before the last change of a setting when absent; 0 is what the configuration says.',
+        ),
       ),
       ...expectedRevision,
     }),

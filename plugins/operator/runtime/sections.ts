@@ -1,4 +1,14 @@
-import { boolean, integer, object, optional, string, timestamp, type HostView } from '../../../core/plugin.js'
+import {
+  array,
+  boolean,
+  doc,
+  integer,
+  object,
+  optional,
+  string,
+  timestamp,
+  type HostView,
+} from '../../../core/plugin.js'
 import type { RuntimeSection, Settings } from './contract.js'
 import { historyLimit, type Revisions } from './settings/revisions.js'
 
@@ -9,6 +19,13 @@ const ConfigView = object({
   history_len: integer({ min: 0 }),
   history_limit: integer({ min: 0 }),
   store_path: string(),
+  files_kept: optional(
+    doc(
+      array(string()),
+      'The current revision is a rollback, and these files changed since what it made hold: files are the ' +
+        "operator's, and stay as they are.",
+    ),
+  ),
 })
 
 /** Where the daemon works, and the revision of its settings. */
@@ -29,6 +46,7 @@ export const ownSections = (
       return {
         revision: newest?.revision ?? 0,
         ...(newest !== undefined && { updated_at_ms: newest.updated_at_ms }),
+        ...(newest?.files_kept !== undefined && { files_kept: newest.files_kept }),
         persisted: newest !== undefined,
         history_len: Math.max(0, kept.length - 1),
         history_limit: historyLimit,

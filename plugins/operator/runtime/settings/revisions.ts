@@ -1,5 +1,8 @@
 /** The revisions of the settings: the current one and those before it, each whole. */
 import {
+  array,
+  doc,
+  enums,
   integer,
   jsonObject,
   object,
@@ -19,9 +22,19 @@ import type { Sealing } from './sealing.js'
 /** Revisions that are kept beside the current one. */
 export const historyLimit = 64
 
+/** What a saved file changed, without its values. */
+export const EntryChanges = array(
+  object({
+    name: doc(string(), 'Of the entry.'),
+    change: enums(['added', 'changed', 'removed']),
+    members: doc(array(string()), 'Names of its members that differ; of an added one, all.'),
+  }),
+)
+
 /**
- * One revision. `setting` is what changed, or `rollback`; `source` who asked; `values` has what operators changed, by
- * setting: of every other one the configuration is in force.
+ * One revision. `setting` is what changed: a setting, a file such as `config/mcp.toml`, or `rollback`; `source` who
+ * asked, `api` or `file`; `values` has what operators changed, by setting: of every other one the configuration is in
+ * force. `files_kept` of a rollback are the files that changed since what it made hold: they stay as they are.
  */
 export const Revision = object({
   revision: integer({ min: 1 }),
@@ -29,6 +42,8 @@ export const Revision = object({
   setting: string(),
   source: optional(string()),
   rollback_of_revision: optional(integer({ min: 0 })),
+  files_kept: optional(array(string())),
+  entries: optional(EntryChanges),
   values: jsonObject(),
 })
 export type Revision = Infer<typeof Revision>
@@ -45,7 +60,9 @@ const revisionCollection: CollectionSpec<Revision> = {
   schema: Revision,
 }
 
-/** What is read here is open, as far as its key is known; what is stored is sealed. */
+/** True of a revision that a saved file made: its settings are those of the one before. */
+export const isOfFile = ({ source }: Pick<Revision, 'source'>): boolean => source === 'file'
+
 export interface Revisions extends Omit<SealKeeper, 'id'> {
   /** The newest first; those below `before`, all when absent. */
   list(before?: number): readonly Revision[]

@@ -6,6 +6,7 @@ import {
   type Infer,
   type Json,
   type JsonObject,
+  type ListChange,
   type State,
   type Warning,
 } from '../../../../core/plugin.js'
@@ -13,7 +14,7 @@ import { isSealed } from '../../secrets/contract.js'
 import type { Interception } from '../../../execution/interception/contract.js'
 import { shownMembers, type RuntimeSetting, type Settings, type Wish } from './setting.js'
 import { settingErrors } from './errors.js'
-import type { Revision, Revisions } from './revisions.js'
+import { isOfFile, type Revision, type Revisions } from './revisions.js'
 
 export interface SettingsParts {
   readonly state: State
@@ -26,10 +27,13 @@ export interface SettingsParts {
 
 export interface SettingsStore extends Omit<Settings, 'view'> {
   /**
-   * Makes the values of a kept revision hold again: those before the current one when none is named, and what the
-   * configuration says for 0. Resolves and throws as `change` does, and throws `runtime_revision_not_found`.
+   * Makes the values of a kept revision hold again: those before the last change of a setting when none is named, and
+   * what the configuration says for 0. Files stay as they are. Resolves and throws as `change` does, and throws
+   * `runtime_revision_not_found`.
    */
   rollback(target: number | undefined, wish: Wish): Promise<JsonObject>
+  /** Makes a revision of what a saved file changed, which is in force already: nobody is asked. */
+  note(change: ListChange): Promise<void>
   /** Settings whose kept value does not fit any more: the last one holds that does. */
   unfit(): readonly string[]
 }
@@ -53,8 +57,10 @@ export const createSettings = ({ state, revisions, settings, interception, onHel
   let held: Held | undefined
   // Taken from the state when it is first asked for: every setting is known then.
   const now = (): Held => (held ??= restored(settings(), revisions.list()))
-  const after = (before: Held, record: Revision): Held =>
-    record.setting === 'rollback' ? restored(settings(), [record]) : changed(before, record)
+  const after = (before: Held, record: Revision): Held => {
+    if (isOfFile(record)) return { ...before, revision: record.revision }
+    return record.setting === 'rollback' ? restored(settings(), [record]) : changed(before, record)
+  }
   /** What will hold when the commits under way are on the disk. */
   const latest = (): Held => {
     let will = now()
@@ -64,6 +70,18 @@ export const createSettings = ({ state, revisions, settings, interception, onHel
       will = after(will, record)
     }
   }
+  const add = async (draft: () => Omit<Revision, 'revision' | 'updated_at_ms'>): Promise<JsonObject> => {
+    let view: JsonObject = {}
+    await state.commit((tx) => {
+      const before = now()
+      const record = revisions.add(tx, draft())
+      tx.after(() => {
+        held = after(held ?? before, record)
+        view = onHeld()
+      })
+    })
+    return view
+  }
   const commit = async ({ expected_revision, skip_hooks }: Wish, draft: () => Draft): Promise<JsonObject> => {
     const drafted = (): Draft => {
       expectRevision(revisions.newest?.revision ?? 0, expected_revision)
@@ -71,16 +89,7 @@ export const createSettings = ({ state, revisions, settings, interception, onHel
     }
     const { asked } = drafted()
     await mayChange(interception(), skip_hooks === true ? undefined : asked)
-    let view: JsonObject = {}
-    await state.commit((tx) => {
-      const before = now()
-      const record = revisions.add(tx, { ...drafted().record, source: 'api' })
-      tx.after(() => {
-        held = after(held ?? before, record)
-        view = onHeld()
-      })
-    })
-    return view
+    return add(() => ({ ...drafted().record, source: 'api' }))
   }
   return {
     get revision() {
@@ -100,14 +109,21 @@ export const createSettings = ({ state, revisions, settings, interception, onHel
       }),
     rollback: (target, wish) =>
       commit(wish, () => {
-        const revision = target ?? (revisions.newest?.revision ?? 0) - 1
+        const revision = target ?? beforeLastChange(revisions)
         const values = valuesAt(revisions, revision)
         checkAll(settings(), values)
+        const files_kept = filesSince(revisions, revision)
+        const kept = files_kept.length > 0 && { files_kept }
         return {
-          record: { setting: 'rollback', values, rollback_of_revision: revision },
+          record: { setting: 'rollback', values, rollback_of_revision: revision, ...kept },
           asked: { setting: 'rollback', target_revision: revision },
         }
       }),
+    async note({ file, entries }) {
+      const setting = `config/${file}.toml`
+      const changes = entries.map(({ members, ...entry }) => ({ ...entry, members: [...members] }))
+      await add(() => ({ setting, source: 'file', entries: changes, values: revisions.newest?.values ?? {} }))
+    },
     unfit: () => now().unfit,
     isLocked: ({ name }) => now().unfit.includes(name) && isSealed(revisions.newest?.values[name]),
   }
@@ -138,6 +154,15 @@ const mayChange = async (interception: Interception | undefined, asked: JsonObje
   if (block !== undefined)
     throw settingErrors.runtime_change_blocked({ details: { hook: by.at(-1) ?? '', reason: block } })
 }
+
+const beforeLastChange = (revisions: Revisions): number =>
+  (revisions.list().find((record) => !isOfFile(record))?.revision ?? 0) - 1
+
+const filesSince = (revisions: Revisions, target: number): string[] => [
+  ...new Set(
+    revisions.list().flatMap((record) => (record.revision > target && isOfFile(record) ? [record.setting] : [])),
+  ),
+]
 
 /** Throws `runtime_revision_not_found`. */
 const valuesAt = ({ newest, find }: Revisions, target: number): JsonObject => {
