@@ -14,7 +14,7 @@ import {
 import type { Runs } from '../../execution/runs/contract.js'
 import type { SessionMetadata } from '../../execution/sessions/contract.js'
 import type { ToolGate } from '../../execution/tools/contract.js'
-import { ActiveSkill, hiddenBy } from './active-skill.js'
+import { ActiveSkill, hiddenBy, type FrozenSkill } from './active-skill.js'
 import type { DefaultSkills } from './contract.js'
 
 const ActiveSkills = object({ session_id: string(), run_id: string(), active_skills: array(ActiveSkill) })
@@ -72,6 +72,11 @@ export const skillGate = (uses: SkillUses): ToolGate => ({
   hidden: (session_id) => hiddenBy(uses.list(session_id)),
 })
 
+const withoutInstructions = (skill: FrozenSkill): ActiveSkill => {
+  const { instructions: _, ...active } = skill
+  return active
+}
+
 interface StateParts {
   readonly uses: SkillUses
   readonly defaults: () => DefaultSkills | undefined
@@ -82,7 +87,7 @@ export const skillsState = ({ uses, defaults }: StateParts): SessionMetadata => 
   key: 'session_skills_state',
   value(session_id) {
     const brought = defaults()?.list(session_id) ?? []
-    const active_skills = [...brought.map(({ instructions: _, ...skill }) => skill), ...uses.list(session_id)]
+    const active_skills = [...brought.map(withoutInstructions), ...uses.list(session_id)]
     return active_skills.length === 0 ? undefined : unsafeCast<Json>({ active_skills })
   },
 })
