@@ -93,6 +93,7 @@ test('it has every kind of file that a daemon leaves for good, and every collect
     'auth_subjects',
     'hook_calls',
     'session_skills',
+    'default_skills',
     'hook_dead_letters',
     'mcp_calls',
     'mcp_oauth_marks',

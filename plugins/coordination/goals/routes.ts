@@ -12,8 +12,7 @@ import {
   type Route,
 } from '../../../core/plugin.js'
 import { runErrors } from '../../execution/runs/contract.js'
-import { SessionId, sessionErrors, type Sessions } from '../../execution/sessions/contract.js'
-import { Objective, SessionGoal } from '../../execution/sessions/contract.js'
+import { Objective, SessionGoal, SessionId, sessionErrors, type Sessions } from '../../execution/sessions/contract.js'
 import { goalErrors } from './errors.js'
 import { settableStatuses, type Goals } from './service.js'
 import type { GoalStore } from './store.js'

@@ -53,7 +53,7 @@ const storedSkill = ({ name, args = '' }: DefaultSkill): DefaultSkill => ({
   ...(args.trim() !== '' && { args: args.trim() }),
 })
 
-/** Default skills are named, each once, and allowed by the scope; whether they are there is asked apart (personas-6). */
+/** Default skills are named, each once, and allowed by the scope (personas-6); who freezes them knows the others. */
 const checkSkills = (skills: readonly DefaultSkill[], scope: CapabilityScope | undefined): void => {
   const seen = new Set<string>()
   for (const [at, { name }] of skills.entries()) {

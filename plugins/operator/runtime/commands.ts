@@ -29,9 +29,7 @@ const showChanged = ({ config: { revision, files_kept = [] } }: Infer<typeof Cha
   [
     `Done. The settings are at revision ${revision}.`,
     ...(files_kept.length > 0
-      ? [
-          `Files are yours and were not rolled back; these have changed since: ${files_kept.map(visibleLine).join(', ')}`,
-        ]
+      ? [`Files are yours and were not rolled back. Changed since: ${files_kept.map(visibleLine).join(', ')}`]
       : []),
   ].join('\n')
 

@@ -97,8 +97,8 @@ export type PersonaSnapshot = {
 /** Where the personas are that sessions are bound to. */
 export interface PersonaSource {
   /**
-   * What a session freezes of a persona as it is now, in the commit that binds it. Throws `persona_not_found` (404), and
-   * `persona_unbindable` (400) where its default skills are not there any more.
+   * What a session freezes of a persona as it is now, in the commit that binds it. Throws `persona_not_found` (404),
+   * and `persona_unbindable` (400) where its default skills are not there any more.
    */
   freeze(tx: Tx, persona_id: string): Omit<PersonaSnapshot, 'bound_at_ms' | 'soul'>
   /** The text of a digest that a record names. */

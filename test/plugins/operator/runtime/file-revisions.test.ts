@@ -98,7 +98,7 @@ test('runtime-37: a rollback undoes the last change of a setting, and says which
   t.is(said, 'Done. The settings are at revision 7.\n', 'no file changed since')
   t.regex(
     (await run('runtime', 'rollback', '--target-revision', '0')).out,
-    /\nFiles are yours and were not rolled back; these have changed since: config\/pots\.toml\n$/u,
+    /\nFiles are yours and were not rolled back\. Changed since: config\/pots\.toml\n$/u,
   )
   t.is((await request('GET', '/v1/runtime')).body.permission_mode, 'default')
 })

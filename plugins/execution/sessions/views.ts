@@ -1,0 +1,109 @@
+/** Sessions as they are shown: view, list row, snapshot and metadata. */
+import type { Caller, Json, Stream } from '../../../core/plugin.js'
+import type {
+  ActivityState,
+  ManagedAgentSnapshot,
+  SessionActivity,
+  SessionGoal,
+  SessionGoals,
+  SessionMetadata,
+  SessionRecord,
+  SessionState,
+  Sessions,
+} from './contract.js'
+import type { JournalEntry } from './record/journal.js'
+import { metadataOf, shownSettings } from './settings/shown-settings.js'
+
+const shownOutputs = 100
+
+const idle: ActivityState = { status: 'idle', approvals: 0, questions: 0 }
+const quiet: SessionActivity = {
+  state: () => idle,
+  look: () => ({
+    state: idle,
+    facts: () => ({ pending_approvals: [], last_assistant_message: null, last_error: null }),
+  }),
+  outputs: () => ({ outputs: [] }),
+  noted: () => {},
+}
+
+export interface ViewParts {
+  readonly journal: Stream<JournalEntry>
+  readonly activity: () => SessionActivity | undefined
+  readonly members: () => readonly SessionMetadata[]
+  readonly goals: () => SessionGoals | undefined
+}
+
+export interface SessionViews extends Pick<Sessions, 'view' | 'summary' | 'snapshot' | 'state' | 'metadata'> {
+  /** The state as of now, and the snapshot as of now, made when it is called. */
+  look(session: SessionRecord): { readonly state: SessionState; readonly snapshot: () => ManagedAgentSnapshot }
+}
+
+export const createViews = ({ journal, activity, members, goals }: ViewParts): SessionViews => {
+  const live = (): SessionActivity => activity() ?? quiet
+  const state = (session: SessionRecord): SessionState => shownState(session, live().state(session.session_id))
+  const look: SessionViews['look'] = (session) => {
+    const seen = live().look(session.session_id)
+    const now = shownState(session, seen.state)
+    const journal_len = journal.length(session.session_id)
+    return {
+      state: now,
+      snapshot: () => ({ agent: agentOf(session, now), checkpoint_len: 0, journal_len, ...seen.facts() }),
+    }
+  }
+  const snapshot = (session: SessionRecord): ManagedAgentSnapshot => look(session).snapshot()
+  const goalOf = ({ session_id }: SessionRecord): SessionGoal | undefined => goals()?.find(session_id)
+  const shown = (session: SessionRecord, caller: Caller | undefined) => {
+    const goal = goalOf(session)
+    return Object.assign(shownSettings(session, caller), goal !== undefined && { goal })
+  }
+  return {
+    state,
+    look,
+    snapshot,
+    summary(session, caller) {
+      const { session_id, agent_id } = session
+      return { session_id, agent_id, ...state(session), ...shown(session, caller) }
+    },
+    view: (session, caller) => ({
+      session_id: session.session_id,
+      agent_id: session.agent_id,
+      snapshot: snapshot(session),
+      ...shown(session, caller),
+      ...live().outputs(session.session_id, { limit: shownOutputs, caller }),
+    }),
+    metadata(session, caller) {
+      const goal = goalOf(session)
+      const own = { ...metadataOf(session, caller), ...(goal !== undefined && { session_goal: goal }) }
+      return { ...own, ...keptElsewhere(members(), session) }
+    },
+  }
+}
+
+/** The root agent of an ended session has done what it was for: it no longer idles. */
+const shownState = ({ ended_at_ms }: SessionRecord, { status, approvals, questions }: ActivityState): SessionState => ({
+  status: ended_at_ms !== undefined && status === 'idle' ? 'completed' : status,
+  pending_approvals: approvals,
+  pending_questions: questions,
+})
+
+const keptElsewhere = (members: readonly SessionMetadata[], { session_id }: SessionRecord): { [key: string]: Json } =>
+  Object.fromEntries(
+    members.flatMap(({ key, value }): [string, Json][] => {
+      const kept = value(session_id)
+      return kept === undefined ? [] : [[key, kept]]
+    }),
+  )
+
+const agentOf = (session: SessionRecord, { status }: SessionState): ManagedAgentSnapshot['agent'] => ({
+  id: session.agent_id,
+  parent: null,
+  conversation: { session_id: session.session_id, thread_id: session.thread_id ?? null },
+  status,
+  retention: 'retain',
+  spawned_at_ms: session.created_at_ms,
+  ...(session.ended_at_ms !== undefined && { closed_at_ms: session.ended_at_ms }),
+  subtasks: [],
+  sidechain_session_id: null,
+  fork_context: null,
+})
