@@ -1,0 +1,59 @@
+/**
+ * Divides the test files among a few processes: `dist/test/shifts/*.test.js`, each of which runs its files in turns
+ * (turns.ts). A file that must have a process for itself says so with its name in `alone`.
+ */
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { dist } from '../../../core/build/program.js'
+
+const tests = path.join(dist, 'test')
+const shifts = path.join(tests, 'shifts')
+const turns = path.join(tests, 'support/shifts/turns.js')
+
+/** Processes beside those of the files that are alone. */
+const count = 15
+
+/** These look at, or change, what all of a process share. */
+const alone: ReadonlySet<string> = new Set([])
+
+const nameOf = (file: string): string => file.slice(0, -'.test.js'.length)
+
+const addressFrom = (folder: string, file: string): string => {
+  const relative = path.relative(folder, file)
+  return relative.startsWith('.') ? relative : `./${relative}`
+}
+
+const opening = /^import test(?:, \{\})? from 'ava';$/mu
+
+/** Writes the file once more, with tests that wait for their turn; returns where. */
+const writeTurn = (file: string): string => {
+  const text = readFileSync(path.join(tests, file), 'utf8')
+  if (!opening.test(text)) throw new Error(`${file} does not import ava as the others do`)
+  const at = path.join(tests, `${nameOf(file)}.turn.js`)
+  const name = JSON.stringify(nameOf(file).replaceAll('/', ' › '))
+  const from = addressFrom(path.dirname(at), turns)
+  writeFileSync(at, text.replace(opening, `import { testsOf } from '${from}'; const test = testsOf(${name});`))
+  return at
+}
+
+const writeShift = (name: string, files: readonly string[]): void => {
+  const lines = files.map((file) => `import '${addressFrom(shifts, writeTurn(file))}'`)
+  const text = [`import { runInTurns } from '${addressFrom(shifts, turns)}'`, ...lines, 'runInTurns()', ''].join('\n')
+  writeFileSync(path.join(shifts, `${name}.test.js`), text)
+}
+
+const all = readdirSync(tests, { recursive: true, encoding: 'utf8' })
+for (const file of all.filter((name) => name.endsWith('.turn.js'))) rmSync(path.join(tests, file))
+rmSync(shifts, { recursive: true, force: true })
+mkdirSync(shifts)
+
+const short = all
+  .filter((name) => name.endsWith('.test.js') && !name.endsWith('.long.test.js') && !name.startsWith('shifts/'))
+  .toSorted()
+for (const [at, file] of short.filter((name) => alone.has(name)).entries()) writeShift(`alone-${at}`, [file])
+const shared = short.filter((name) => !alone.has(name))
+for (let at = 0; at < count; at++)
+  writeShift(
+    String(at).padStart(2, '0'),
+    shared.filter((_, index) => index % count === at),
+  )
