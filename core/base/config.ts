@@ -139,7 +139,7 @@ const refuse = (issue: Issue | undefined, given: ReadonlyMap<string, Given>, { s
   throw errors.config_invalid({
     details:
       source === undefined
-        ? { source: place, problem: `${path} ${broken}${hint}` }
+        ? { source: place, problem: `${path} ${broken}${hint}`.trimStart() }
         : { source, problem: broken + hint },
   })
 }

@@ -1,9 +1,12 @@
 /** A list that operators keep in a file, applied while the daemon runs, entry by entry. */
 import type { JsonObject, StructOf } from '../base/schema.js'
 
-/** The list of a plugin: the tables `[table.name]` of `config/<file>.toml`, which has nothing else. */
+/**
+ * The list of a plugin: the tables `[table.name]` of `config/<file>.toml`, which has nothing else. In the file of the
+ * plugin's own configuration the table is a field of that too, `record(entry)`: a start reads the whole file strictly.
+ */
 export interface ListSpec<T = unknown> {
-  /** The file's name without `.toml`, such as `routes`; not the id of a plugin whose configuration is in it. */
+  /** The file's name without `.toml`, such as `routes`; of files of configuration the plugin's own alone. */
   readonly file: string
   /** Such as `routes`. */
   readonly table: string

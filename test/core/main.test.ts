@@ -302,12 +302,12 @@ test('runtime-2: a wrong file of any shipped plugin ends the start with its line
   const folder = path.join(root, 'config')
   const serve = ['serve', '--bind', '127.0.0.1:0', '--state-root', root]
   await mkdir(folder, { recursive: true, mode: 0o700 })
-  const hook = '\n[[hooks.stop]]\nname = "x"\n[hooks.stop.executor]\ntype = "command"\n'
+  const hook = '\n[hooks.x]\nevent = "stop"\n[hooks.x.executor]\ntype = "command"\n'
   for (const [name, text, says] of [
     ['usage', '# budgets\nmax_run_output_tokens = "20"\n', /usage\.toml:2 max_run_output_tokens must be/u],
     ['hooks', 'pass_enviroment = ["X"]\n', /hooks\.toml:1 pass_enviroment .*mean pass_environment/u],
-    ['hooks', `${hook}comand = "true"\n`, /hooks\.toml:[46] hooks\.stop\.0\.executor\.\w+ /u],
-    ['hooks', `${hook.replaceAll('stop', 'stopp')}command = "true"\n`, /hooks\.toml hooks .*moment stopp /u],
+    ['hooks', `${hook}comand = "true"\n`, /hooks\.toml:[46] hooks\.x\.executor\.\w+ /u],
+    ['hooks', `${hook.replaceAll('stop', 'stopp')}command = "true"\n`, /hooks\.toml hooks\.x: the moment stopp /u],
     ['secrets', 'colour = "red"\n', /secrets\.toml:1 colour is not a known field/u],
   ] as const) {
     const file = path.join(folder, `${name}.toml`)

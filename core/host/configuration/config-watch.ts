@@ -19,8 +19,8 @@ export interface ConfigWatchOptions {
   readonly log: Log
   /** What `configContent` said when the daemon read its configuration. */
   readonly before: ReadonlyMap<string, string>
-  /** Files that are applied while the daemon runs. */
-  readonly lists: Pick<Lists, 'has' | 'look'>
+  /** Files, or parts of files, that are applied while the daemon runs. */
+  readonly lists: Pick<Lists, 'covers' | 'look'>
   /** Reads every file as a start would; throws the problem of the first that is wrong. */
   readonly check: () => void
 }
@@ -31,7 +31,7 @@ export interface ConfigWatch {
 }
 
 const sameBut = ({ before, lists }: ConfigWatchOptions, now: ReadonlyMap<string, string>): boolean =>
-  [...new Set([...before.keys(), ...now.keys()])].every((file) => lists.has(file) || before.get(file) === now.get(file))
+  [...new Set([...before.keys(), ...now.keys()])].every((file) => lists.covers(file) || before.get(file) === now.get(file))
 
 const compare = (options: ConfigWatchOptions): Warning | undefined => {
   const { disk, check, root } = options

@@ -12,14 +12,21 @@ import type { EntryChange, List, ListChange, ListSpec } from '../../plugin/list.
 
 export interface Lists {
   /** Throws `list_taken` if the file has a list already. */
-  open<T>(plugin: string, spec: ListSpec<T>): { readonly list: List<T>; readonly close: () => void }
+  open<T>(plugin: Owner, spec: ListSpec<T>): { readonly list: List<T>; readonly close: () => void }
   /** Reads the files again and applies what has changed. */
   look(): void
   /** Calls back with what a look changed, once it is in force. Returns its undo. */
   onApplied(listener: (change: ListChange) => void): () => void
-  /** True for the name of a file that is applied while the daemon runs. */
-  has(file: string): boolean
+  /** True for the name of a file of which nothing but entries of its list has changed since the start. */
+  covers(file: string): boolean
   readonly health: HealthCheck
+}
+
+/** A plugin, as far as its lists need it. */
+export interface Owner {
+  readonly id: string
+  /** Where it has one, and the list is in its own file, what else is there is its configuration. */
+  readonly config?: unknown
 }
 
 interface Held {
@@ -27,7 +34,7 @@ interface Held {
   readonly entry: unknown
 }
 interface Open {
-  readonly plugin: string
+  readonly plugin: Owner
   readonly spec: ListSpec
   readonly listeners: Set<(names: readonly string[]) => void>
   held: ReadonlyMap<string, Held>
@@ -36,6 +43,9 @@ interface Open {
   faults: ReadonlyMap<string, string>
   /** The name of a wrong entry that a start may not leave out. */
   vital: string | undefined
+  /** What the file has beside the list: at the start, and now. */
+  first: string | undefined
+  rest: string
 }
 
 const names = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/u
@@ -54,15 +64,15 @@ const readEntry = (spec: ListSpec, name: string, value: Json | undefined): { ent
   return fault === undefined ? { entry: read.value } : { fault }
 }
 
-/** The tables of the file. Throws what is wrong with it as a whole. */
-const tablesOf = ({ file, table }: ListSpec, content: JsonObject | undefined): JsonObject => {
+/** The tables of the file, and what else it has. Throws what is wrong with it as a whole. */
+const partsOf = ({ plugin, spec: { file, table } }: Open, content: JsonObject): { tables: JsonObject; rest: string } => {
   const problem = (text: string): Problem =>
     errors.list_invalid({ details: { file: `config/${file}.toml`, problem: text } })
-  const other = Object.keys(content ?? {}).find((key) => key !== table)
-  if (other !== undefined) throw problem(`may have nothing but [${table}.…]`)
-  const tables = content?.[table] ?? {}
+  const { [table]: tables = {}, ...rest } = content
+  const isAlone = plugin.id !== file || plugin.config === undefined
+  if (isAlone && Object.keys(rest).length > 0) throw problem(`may have nothing but [${table}.…]`)
   if (!isTable(tables)) throw problem(`must have ${table} as tables, [${table}.…]`)
-  return tables
+  return { tables, rest: JSON.stringify(rest) }
 }
 
 /** Entries of the file that are right, and in place of wrong ones those that are held. */
@@ -99,20 +109,24 @@ const entryChange = (name: string, before: Held | undefined, now: Held | undefin
   }
 }
 
-export const createLists = ({
-  disk,
-  root,
-}: {
+export interface ListsParts {
   readonly disk: Pick<Disk, 'readFile'>
   readonly root: string
-}): Lists => {
+  /** Contents by plugin that stand in for its file, for an embedding program. */
+  readonly given?: Readonly<Record<string, JsonObject>>
+}
+
+export const createLists = ({ disk, root, given = {} }: ListsParts): Lists => {
   const opened = new Map<string, Open>()
   const followers = new Set<(change: ListChange) => void>()
+  const contentOf = (file: string): JsonObject =>
+    given[file] ?? readToml(disk, path.join(root, 'config', `${file}.toml`)) ?? {}
   const look = (open: Open): void => {
     const before = open.held
     try {
-      const content = readToml(disk, path.join(root, 'config', `${open.spec.file}.toml`))
-      Object.assign(open, applied(open, tablesOf(open.spec, content)))
+      const { tables, rest } = partsOf(open, contentOf(open.spec.file))
+      open.first ??= rest
+      Object.assign(open, { rest }, applied(open, tables))
     } catch (error) {
       if (!(error instanceof Problem)) throw error
       open.faults = new Map([[wholeFile, error.message]])
@@ -125,9 +139,9 @@ export const createLists = ({
     for (const follower of followers) follower({ file: open.spec.file, entries })
   }
   return {
-    open<T>(plugin: string, spec: ListSpec<T>) {
+    open<T>(plugin: Owner, spec: ListSpec<T>) {
       const taken = opened.get(spec.file)
-      if (taken !== undefined) throw errors.list_taken({ details: { file: spec.file, plugin: taken.plugin } })
+      if (taken !== undefined) throw errors.list_taken({ details: { file: spec.file, plugin: taken.plugin.id } })
       const open: Open = {
         plugin,
         spec: unsafeCast<ListSpec>(spec),
@@ -136,6 +150,8 @@ export const createLists = ({
         all: new Map(),
         faults: new Map(),
         vital: undefined,
+        first: undefined,
+        rest: '',
       }
       look(open)
       if (open.vital !== undefined) throw vitalFault(open, open.vital)
@@ -154,7 +170,10 @@ export const createLists = ({
       followers.add(listener)
       return () => followers.delete(listener)
     },
-    has: (file) => opened.has(file),
+    covers(file) {
+      const open = opened.get(file)
+      return open !== undefined && (open.first ?? open.rest) === open.rest
+    },
     health: { id: 'lists', check: () => [...opened.values()].flatMap(warningsOf) },
   }
 }

@@ -104,7 +104,7 @@ const ownEvents = (parts: ContextParts, { core: { events }, scope } = parts): Ev
 
 /** Listeners end with the scope, and what they throw is charged. */
 const ownList = <T>(parts: ContextParts, spec: ListSpec<T>): { readonly list: List<T>; readonly close: () => void } => {
-  const { list, close } = parts.lists.open(parts.plugin.id, spec)
+  const { list, close } = parts.lists.open(parts.plugin, spec)
   const onChange: List<T>['onChange'] = (listener) => {
     const off = list.onChange(owned(parts, `the listener for config/${spec.file}.toml`, listener))
     const forget = parts.scope.own(off)

@@ -1,17 +1,38 @@
-import { array, defaulted, doc, isCidr, object, rule, string, type Infer } from '../../../core/plugin.js'
-import { faultOfHooks, HookMap } from './definitions.js'
+import {
+  array,
+  defaulted,
+  defineList,
+  doc,
+  isCidr,
+  object,
+  record,
+  rule,
+  string,
+  visibleLine,
+  type Infer,
+  type List,
+  type ListSpec,
+} from '../../../core/plugin.js'
+import { faultOfHook, hookFields, type HookMap } from './definitions.js'
 
-/** Which special addresses they may reach is checked at each call. */
-const anywhere = ['0.0.0.0/0', '::/0']
+/** One hook of the file; its table names it. */
+const HookEntry = object({
+  event: doc(string({ min: 1, max: 100 }), 'The moment at which it is asked.'),
+  ...hookFields,
+})
+type HookEntry = Infer<typeof HookEntry>
 
-const Configured = rule(
-  HookMap,
-  'must be hooks that can be',
-  (hooks) => faultOfHooks(hooks, { allow_cidrs: anywhere }) ?? true,
-)
+/** No number: these would stand first, whatever their order. */
+const names = /^(?!\d+$)[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/u
 
-export const HooksConfig = object({
-  hooks: doc(defaulted(Configured, {}), 'Hooks by moment, in force until others are set while the daemon runs.'),
+const faultOfEntry = (name: string, entry: HookEntry, allow_cidrs: readonly string[]): string | undefined => {
+  const { event, ...rest } = entry
+  if (!names.test(name)) return 'its name must be letters, digits, `.`, `_` and `-`, 64 at most, and no number.'
+  return faultOfHook(event, { name, ...rest }, { allow_cidrs })
+}
+
+const Fields = object({
+  hooks: doc(defaulted(record(HookEntry), {}), 'Hooks by name, in the order in which they are asked; see the list below.'),
   allow_cidrs: doc(
     defaulted(array(rule(string(), 'must be an address range such as 198.18.0.0/15', isCidr), { max: 100 }), []),
     'Special address ranges that HTTP hooks may reach.',
@@ -21,4 +42,41 @@ export const HooksConfig = object({
     'Variables that commands of hooks see beside the usual ones, as in shell.pass_environment.',
   ),
 })
+
+const faultOfEntries = ({ hooks, allow_cidrs }: Infer<typeof Fields>): string | undefined => {
+  for (const [name, entry] of Object.entries(hooks)) {
+    const fault = faultOfEntry(name, entry, allow_cidrs)
+    if (fault !== undefined) return `hooks.${visibleLine(name).slice(0, 64)}: ${fault}`
+  }
+  return undefined
+}
+
+/** No start leaves a wrong hook out: what it guards would be open. */
+export const HooksConfig = rule(Fields, 'must be hooks that can be', (config) => faultOfEntries(config) ?? true)
 export type HooksConfig = Infer<typeof HooksConfig>
+
+/** `[hooks.NAME]` of `config/hooks.toml`. */
+export const hookList = ({ allow_cidrs }: Pick<HooksConfig, 'allow_cidrs'>): ListSpec<HookEntry> =>
+  defineList({
+    file: 'hooks',
+    table: 'hooks',
+    summary: 'What is asked at named moments, in the order of the file, while operators have not set other hooks.',
+    entry: HookEntry,
+    fault: (name, entry) => faultOfEntry(name, entry, allow_cidrs),
+  })
+
+/** Hooks of the list by moment: the same value as long as the list is the same. */
+export const createConfigured = (list: List<HookEntry>): (() => HookMap) => {
+  let made: { readonly of: ReadonlyMap<string, HookEntry>; readonly hooks: HookMap } | undefined
+  return () => {
+    const of = list.all()
+    if (made?.of !== of) made = { of, hooks: byMoment(of) }
+    return made.hooks
+  }
+}
+
+const byMoment = (entries: ReadonlyMap<string, HookEntry>): HookMap => {
+  const hooks: Record<string, HookMap[string]> = {}
+  for (const [name, { event, ...rest }] of entries) (hooks[event] ??= []).push({ name, ...rest })
+  return hooks
+}

@@ -42,33 +42,40 @@ const Executor = tagged('type', {
   agent: open({ type: enums(['agent']) }),
 })
 
+/** What a hook is beside its name. */
+export const hookFields = {
+  matcher: optional(
+    doc(
+      string({ max: 200 }),
+      'What the subject must be: a name, `*`, names with `|` between them, or a regular expression for all of it.',
+    ),
+  ),
+  failure_policy: optional(
+    object({
+      mode: defaulted(
+        doc(enums(['open', 'closed']), 'What a hook that fails means: `open` nothing, `closed` a refusal.'),
+        'open',
+      ),
+      max_retries: defaulted(doc(integer({ min: 0, max: 255 }), 'Above 5 is 5.'), 0),
+    }),
+  ),
+  executor: Executor,
+}
+
 export const HookDefinition = named(
   'HookDefinition',
   object({
     name: doc(string({ min: 1, max: 200 }), 'Names it in rulings, in the ledger and in dead letters.'),
-    matcher: optional(
-      doc(
-        string({ max: 200 }),
-        'What the subject must be: a name, `*`, names with `|` between them, or a regular expression for all of it.',
-      ),
-    ),
-    failure_policy: optional(
-      object({
-        mode: defaulted(
-          doc(enums(['open', 'closed']), 'What a hook that fails means: `open` nothing, `closed` a refusal.'),
-          'open',
-        ),
-        max_retries: defaulted(doc(integer({ min: 0, max: 255 }), 'Above 5 is 5.'), 0),
-      }),
-    ),
-    executor: Executor,
+    ...hookFields,
   }),
 )
 export type HookDefinition = Infer<typeof HookDefinition>
 
-/** Hooks by moment, in the order in which they are asked. */
+/** Hooks by moment, in the order in which they are asked, as operators set them. */
 export const HookMap = record(array(HookDefinition, { max: 100 }))
 export type HookMap = Infer<typeof HookMap>
+/** Hooks as they are shown: the file may have more. */
+export const ShownHooks = record(array(HookDefinition))
 
 export const defaultTimeoutMs = 60_000
 export const mostRetries = 5
@@ -105,19 +112,32 @@ const executorFault = ({ executor }: HookDefinition, { allow_cidrs, callbacks }:
   }
 }
 
+const momentFault = (event: string): string | undefined =>
+  known.has(event)
+    ? undefined
+    : `the moment ${event.slice(0, 100)} does not exist in this daemon; there are ${[...known].join(', ')}.`
+
+const definitionFault = (definition: HookDefinition, parts: CheckParts): string | undefined => {
+  const matcher = definition.matcher === undefined ? undefined : matcherFault(definition.matcher)
+  return matcher === undefined ? executorFault(definition, parts) : `its matcher ${matcher}`
+}
+
 /** What keeps these hooks from being, with the hook's name. */
-export const faultOfHooks = (hooks: HookMap, parts: CheckParts): string | undefined => {
+const faultOfHooks = (hooks: HookMap, parts: CheckParts): string | undefined => {
   for (const [event, definitions] of Object.entries(hooks)) {
-    if (!known.has(event))
-      return `the moment ${event.slice(0, 100)} does not exist in this daemon; there are ${[...known].join(', ')}.`
+    const moment = momentFault(event)
+    if (moment !== undefined) return moment
     for (const definition of definitions) {
-      const matcher = definition.matcher === undefined ? undefined : matcherFault(definition.matcher)
-      const fault = matcher === undefined ? executorFault(definition, parts) : `its matcher ${matcher}`
+      const fault = definitionFault(definition, parts)
       if (fault !== undefined) return `${event}, ${definition.name}: ${fault}`
     }
   }
   return undefined
 }
+
+/** What keeps one hook for one moment from being, or from ever being asked; undefined if nothing does. */
+export const faultOfHook = (event: string, definition: HookDefinition, parts: CheckParts): string | undefined =>
+  momentFault(event) ?? definitionFault(definition, parts) ?? neverMatches(event, definition)
 
 /** Throws `invalid_hook_settings`, which names the hook. */
 export const checkHooks = (hooks: HookMap, parts: CheckParts): void => {
@@ -138,14 +158,19 @@ const withSubject: ReadonlySet<string> = new Set<Moment>([
   'task_completed',
 ])
 
+const neverMatches = (event: string, { matcher = '*' }: HookDefinition): string | undefined =>
+  withSubject.has(event) || later.has(event) || matcher === '' || matcher === '*'
+    ? undefined
+    : `its matcher never matches, because ${event} has no subject.`
+
 /** Throws `invalid_hook_settings` for a hook that would never be asked. One that is kept already may stay. */
 export const checkMatchers = (hooks: HookMap): void => {
   for (const [event, definitions] of Object.entries(hooks))
-    for (const { name, matcher = '*' } of definitions)
-      if (!withSubject.has(event) && !later.has(event) && matcher !== '' && matcher !== '*')
-        throw hookErrors.invalid_hook_settings({
-          details: { reason: `${event}, ${name}: its matcher never matches, because ${event} has no subject.` },
-        })
+    for (const definition of definitions) {
+      const fault = neverMatches(event, definition)
+      if (fault !== undefined)
+        throw hookErrors.invalid_hook_settings({ details: { reason: `${event}, ${definition.name}: ${fault}` } })
+    }
 }
 
 const hidden = '[redacted]'

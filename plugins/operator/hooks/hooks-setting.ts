@@ -1,18 +1,18 @@
 /** The hooks in force, as operators set them. */
 import { object, optional, unsafeCast, type JsonObject } from '../../../core/plugin.js'
 import { defineSetting } from '../runtime/contract.js'
-import { checkHooks, checkMatchers, HookMap, shownHooks, type CheckParts } from './definitions.js'
+import { checkHooks, checkMatchers, HookMap, ShownHooks, shownHooks, type CheckParts } from './definitions.js'
 import { hookErrors } from './errors.js'
 
-export const hooksSetting = (configured: HookMap, parts: CheckParts) =>
+export const hooksSetting = (configured: () => HookMap, parts: CheckParts) =>
   defineSetting({
     name: 'hooks',
     secret: true,
     schema: HookMap,
-    initial: (): HookMap => configured,
+    initial: configured,
     // A kept hook whose callback is gone fails when it is asked: the others must hold.
     check: (hooks) => checkHooks(hooks, { allow_cidrs: parts.allow_cidrs }),
-    shown: { fields: { hooks: HookMap }, of: (hooks) => ({ hooks: unsafeCast<JsonObject>(shownHooks(hooks)) }) },
+    shown: { fields: { hooks: ShownHooks }, of: (hooks) => ({ hooks: unsafeCast<JsonObject>(shownHooks(hooks)) }) },
     change: {
       path: 'hooks',
       summary: 'Sets all hooks: `{"settings":{"hooks":{…}}}`, or `{"hooks":{…}}`.',

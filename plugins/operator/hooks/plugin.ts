@@ -5,7 +5,7 @@ import { Sessions } from '../../execution/sessions/contract.js'
 import { SessionModes } from '../../execution/tools/contract.js'
 import { RuntimeSettings, Settings } from '../runtime/contract.js'
 import { StatusSections } from '../status/contract.js'
-import { HooksConfig } from './config.js'
+import { createConfigured, hookList, HooksConfig } from './config.js'
 import { HookCallbacks } from './contract.js'
 import { declareDeadLetters } from './dead-letters.js'
 import type { HookDefinition, HookMap } from './definitions.js'
@@ -15,7 +15,7 @@ import { matches } from './matcher.js'
 import { blockOf } from './outcome.js'
 import { declarePermissions, forgetEnded } from './permissions.js'
 import { hookRoutes } from './routes.js'
-import { hooksHealth, hooksSection } from './status.js'
+import { hooksHealth, hooksSection, overruled } from './status.js'
 import { tellOfRuns } from './told.js'
 
 /** After interceptors of plugins with a lower rank. */
@@ -46,7 +46,9 @@ export default definePlugin({
     const permissions = declarePermissions(state)
     const counts: HookCounts = { executions: 0, failures: 0, retries: 0, unkept: 0 }
     const works = new Set<Promise<unknown>>()
-    const setting = hooksSetting(config.hooks, {
+    const list = ctx.list(hookList(config))
+    const configured = createConfigured(list)
+    const setting = hooksSetting(configured, {
       allow_cidrs: config.allow_cidrs,
       callbacks: () => new Set(callbacks().map(({ name }) => name)),
     })
@@ -89,16 +91,21 @@ export default definePlugin({
         )
       },
     })
-    ctx.health({ id: 'hooks', check: () => hooksHealth(letters) })
+    ctx.health({
+      id: 'hooks',
+      check: () => [...hooksHealth(letters), ...overruled(list.all().size, hooks() !== configured())],
+    })
     ctx.repair(calls.repair)
     ctx.contribute(SessionModes, { id: 'hooks', mode: () => undefined, rules: permissions.rules })
     ctx.contribute(StatusSections, hooksSection({ letters, counts, hooks, state_root: host.stateRoot }))
     ctx.routes(...hookRoutes({ state, letters, hooks }))
     ctx.onStart(() => {
+      const unlisten = list.onChange(() => settings.reread(setting))
       const end = tellOfRuns(ctx.events, interception)
       const forget = forgetEnded({ permissions, sessions, events: ctx.events, log, state })
       interception.tell({ event: 'setup', payload: { generation: state.health.generation } })
       return async () => {
+        unlisten()
         end()
         forget()
         await Promise.allSettled(works)

@@ -83,3 +83,18 @@ export const hooksHealth = ({ collection, newest }: DeadLetters): readonly Warni
     },
   ]
 }
+
+/** Hooks of the file hold while nobody has set others: it must not look as if they did. */
+export const overruled = (inFile: number, isOverruled: boolean): readonly Warning[] =>
+  inFile === 0 || !isOverruled
+    ? []
+    : [
+        {
+          severity: 'info',
+          code: 'hooks_file_overruled',
+          message: `Hooks were set while the daemon ran: ${counted(inFile, 'hook')} of config/hooks.toml are not asked.`,
+          action:
+            `See what holds: ${commandLine('runtime hooks get')}. What every file says holds again after ` +
+            `${commandLine('runtime rollback --target-revision 0')}`,
+        },
+      ]

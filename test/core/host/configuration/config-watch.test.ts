@@ -79,7 +79,7 @@ test('a file in config that cannot be read is told and ends nothing', async (t) 
     root,
     log: { debug: () => {}, info: () => {}, error: () => {}, warn: (fact) => void looked.push(fact) },
     before,
-    lists: { has: () => false, look: () => {} },
+    lists: { covers: () => false, look: () => {} },
     check: () => {},
   })
   t.teardown(watching.close)

@@ -1,0 +1,143 @@
+import { spawnSync } from 'node:child_process'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import test, { type ExecutionContext } from 'ava'
+import { freshRoot, startTestDaemon, type Reachable } from '../../../support/daemon.js'
+import { echoing } from '../../../support/interceptors.js'
+import { eventually } from '../../../support/mcp.js'
+import { openSession, submit, until } from '../../../support/runs.js'
+import { openStream } from '../../../support/sse.js'
+import { makeFolder } from '../../../support/tools.js'
+
+const entry = (name: string, command: string, more = ''): string =>
+  `[hooks.${name}]\nevent = "pre_tool_use"\n${more}executor = { type = "command", command = ${JSON.stringify(command)} }\n`
+
+const rootWith = async (t: ExecutionContext, text: string) => {
+  const root = await freshRoot()
+  t.teardown(() => rm(root, { recursive: true, force: true }))
+  await mkdir(join(root, 'config'), { recursive: true })
+  const write = (more: string) => writeFile(join(root, 'config', 'hooks.toml'), more, { mode: 0o600 })
+  await write(text)
+  return { root, write }
+}
+
+const daemonOn = async (t: ExecutionContext, root: string) => {
+  const tool = echoing()
+  const workspace = await makeFolder(t)
+  const daemon = await startTestDaemon(t, { root, plugins: [tool.plugin], flags: { 'workspace-root': workspace } })
+  const warnings = async (): Promise<any[]> => (await daemon.request('GET', '/v1/status')).body.health.warnings
+  const run = async () => {
+    const { run_id } = await submit(daemon, 's1', '/tool echo {"text":"plain"}')
+    await until(daemon, run_id, 'completed', 'failed')
+  }
+  return { ...daemon, workspace, made: tool.calls, warnings, run }
+}
+
+const namesIn = async ({ request }: Reachable): Promise<string[]> => {
+  const { hooks } = (await request('GET', '/v1/runtime/hooks')).body
+  return Object.values<any>(hooks).flatMap((all) => all.map(({ name }: any) => name))
+}
+const become = ({ request }: Reachable, names: string): Promise<true> =>
+  eventually(async () => ((await namesIn({ request } as Reachable)).join() === names ? true : undefined))
+
+test('hooks-21: hooks of the file are asked in its order, and a change of the file is applied entry by entry', async (t) => {
+  const { root, write } = await rootWith(t, entry('zeal', 'exit 0') + entry('guard', 'echo "not today" >&2; exit 2'))
+  const daemon = await daemonOn(t, root)
+  const stream = openStream({ port: Number(new URL(daemon.url).port), path: '/v1/events/stream' })
+  t.teardown(stream.close)
+  await openSession(daemon)
+  t.deepEqual(await namesIn(daemon), ['zeal', 'guard'])
+  await daemon.run()
+  t.deepEqual(daemon.made, [])
+  await stream.until(1)
+  await write(entry('guard', 'exit 2') + entry('zeal', 'exit 0', 'matcher = "["\n') + entry('late', 'exit 0'))
+  await become(daemon, 'guard,zeal,late')
+  const [warning] = (await daemon.warnings()).filter(({ code }) => code === 'config_entry_invalid')
+  t.is(warning.related_id, 'hooks/zeal')
+  t.regex(warning.message, /\[hooks\.zeal\] its matcher .*What held before stays/u)
+  await eventually(async () => stream.frames.find(({ event }) => event === 'runtime_updated'))
+  await write('pass_environment = ["X"]\n' + entry('late', 'exit 0'))
+  await become(daemon, 'late')
+  await daemon.run()
+  t.deepEqual(daemon.made, [{ text: 'plain' }])
+  await eventually(async () => (await daemon.warnings()).find(({ code }) => code === 'config_changed'))
+  await write('[hooks.late\n')
+  await eventually(async () => (await daemon.warnings()).find(({ message }) => /hooks\.toml is not TOML/u.test(message)))
+  t.deepEqual(await namesIn(daemon), ['late'])
+  await rm(join(root, 'config', 'hooks.toml'))
+  await become(daemon, '')
+  t.like((await daemon.request('GET', '/v1/runtime')).body.config, { revision: 0 })
+})
+
+test('hooks-21: a start refuses a wrong hook, whatever is wrong with it', async (t) => {
+  for (const [text, says] of [
+    [entry('guard', 'x', 'matcher = "["\n'), /hooks\.guard: its matcher/u],
+    [entry('guard', 'x').replace('pre_tool_use', 'nothing'), /hooks\.guard: the moment nothing/u],
+    [entry('guard', 'x', 'matcher = "bash"\n').replace('pre_tool_use', 'setup'), /guard: its matcher never matches/u],
+    [entry('guard', 'x', 'colour = "red"\n'), /hooks\.guard\.colour/u],
+    [entry('7', 'x'), /hooks\.7: its name/u],
+    [entry('"../x"', 'x'), /hooks\.\.\.\/x: its name/u],
+    ['[hooks.web]\nevent = "stop"\nexecutor = { type = "http", url = "http://10.0.0.1/" }\n', /hooks\.web: its url/u],
+  ] as const) {
+    const { root } = await rootWith(t, text)
+    const error = await t.throwsAsync(startTestDaemon(t, { root }), undefined, text)
+    t.regex(error?.message ?? '', says)
+  }
+})
+
+test('hooks-22: hooks that were set stand in place of the file, until a rollback to before they were', async (t) => {
+  const { root, write } = await rootWith(t, entry('guard', 'exit 2'))
+  const first = await daemonOn(t, root)
+  const isOverruled = async ({ warnings }: Pick<typeof first, 'warnings'>) =>
+    (await warnings()).some(({ code }) => code === 'hooks_file_overruled')
+  t.false(await isOverruled(first))
+  t.is((await first.request('POST', '/v1/runtime/model', { model: 'other' })).status, 200)
+  t.deepEqual(await namesIn(first), ['guard'], 'a change of another setting keeps the file')
+  t.is((await first.request('POST', '/v1/runtime/hooks', { hooks: {} })).status, 200)
+  t.deepEqual(await namesIn(first), [])
+  t.true(await isOverruled(first))
+  await first.stop()
+  const second = await daemonOn(t, root)
+  t.deepEqual(await namesIn(second), [])
+  await write(entry('other', 'exit 2'))
+  await eventually(async () => ((await second.warnings()).some(({ message }) => /1 hook of/u.test(message)) ? true : undefined))
+  t.deepEqual(await namesIn(second), [])
+  t.is((await second.request('POST', '/v1/runtime/rollback', { target_revision: 1 })).status, 200)
+  await become(second, 'other')
+  t.false(await isOverruled(second))
+  t.like((await second.request('GET', '/v1/runtime')).body, { model: 'other' })
+})
+
+test('hooks-22: what the file says of hooks is in no revision, and its change asks no hook', async (t) => {
+  const asked = '[hooks.changes]\nevent = "config_change"\nexecutor = { type = "command", command = "echo x >> asked" }\n'
+  const { root, write } = await rootWith(t, asked + entry('guard', ': canary-1'))
+  const daemon = await daemonOn(t, root)
+  t.is((await daemon.request('POST', '/v1/runtime/model', { model: 'other', skip_hooks: true })).status, 200)
+  await write(asked + entry('guard', ': canary-2') + entry('late', 'exit 0'))
+  await become(daemon, 'changes,guard,late')
+  await daemon.stop()
+  t.is(spawnSync('grep', ['-rlaF', 'canary-', root]).stdout.toString().trim(), join(root, 'config', 'hooks.toml'))
+  t.not(spawnSync('test', ['-e', join(daemon.workspace, 'asked')]).status, 0)
+})
+
+test('hooks-23: a moment is asked of the hooks that hold when it begins, and a run in flight sees others at its next', async (t) => {
+  const hang = 'touch asking; while [ ! -e go ]; do sleep 0.02; done; echo first >> asked'
+  const { root, write } = await rootWith(t, entry('slow', hang) + entry('after', 'echo after >> asked'))
+  const daemon = await daemonOn(t, root)
+  await openSession(daemon)
+  const script = '/tool echo {"text":"one"}\n---\n/tool echo {"text":"two"}'
+  const { run_id } = await submit(daemon, 's1', script)
+  const isThere = (file: string) => spawnSync('test', ['-e', join(daemon.workspace, file)]).status === 0
+  await eventually(async () => (isThere('asking') ? true : undefined))
+  await write(entry('fresh', 'echo fresh >> asked'))
+  await become(daemon, 'fresh')
+  await writeFile(join(daemon.workspace, 'go'), '')
+  await until(daemon, run_id, 'completed', 'failed')
+  t.is(spawnSync('cat', [join(daemon.workspace, 'asked')]).stdout.toString(), 'first\nafter\nfresh\n')
+})
+
+test('hooks-21: hooks that an embedding program gives stand in for those of the file', async (t) => {
+  const hook = { event: 'stop', executor: { type: 'command', command: 'true' } }
+  const daemon = await startTestDaemon(t, { config: { hooks: { hooks: { given: hook } } } })
+  t.deepEqual(await namesIn(daemon), ['given'])
+})
