@@ -82,6 +82,11 @@ export const shipped: readonly ShippedPlugin[] = [
     load: () => import('./execution/tasks/plugin.js'),
     commands: () => import('./execution/tasks/commands.js'),
   },
+  {
+    id: 'consultations',
+    required: false,
+    load: () => import('./execution/consultations/plugin.js'),
+  },
   { id: 'plan-mode', required: false, load: () => import('./execution/plan-mode/plugin.js') },
   {
     id: 'memory',

@@ -31,7 +31,9 @@ export interface ConfigWatch {
 }
 
 const sameBut = ({ before, lists }: ConfigWatchOptions, now: ReadonlyMap<string, string>): boolean =>
-  [...new Set([...before.keys(), ...now.keys()])].every((file) => lists.covers(file) || before.get(file) === now.get(file))
+  [...new Set([...before.keys(), ...now.keys()])].every(
+    (file) => lists.covers(file) || before.get(file) === now.get(file),
+  )
 
 const compare = (options: ConfigWatchOptions): Warning | undefined => {
   const { disk, check, root } = options

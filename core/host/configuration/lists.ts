@@ -65,7 +65,10 @@ const readEntry = (spec: ListSpec, name: string, value: Json | undefined): { ent
 }
 
 /** The tables of the file, and what else it has. Throws what is wrong with it as a whole. */
-const partsOf = ({ plugin, spec: { file, table } }: Open, content: JsonObject): { tables: JsonObject; rest: string } => {
+const partsOf = (
+  { plugin, spec: { file, table } }: Open,
+  content: JsonObject,
+): { tables: JsonObject; rest: string } => {
   const problem = (text: string): Problem =>
     errors.list_invalid({ details: { file: `config/${file}.toml`, problem: text } })
   const { [table]: tables = {}, ...rest } = content

@@ -2,6 +2,7 @@
 import { Problem, tellFailure, type Log, type State, type Tx } from '../../../core/plugin.js'
 import type { RunRecord, Runs } from '../../execution/runs/contract.js'
 import type { Sessions } from '../../execution/sessions/contract.js'
+import type { Spender } from '../../operator/usage/contract.js'
 import { stopped, type GoalRecord } from './record.js'
 import { lastRun, mayWrapUp, paused, refusalOf, stopOf, type Stop } from './stops.js'
 import type { GoalStore } from './store.js'
@@ -21,7 +22,7 @@ export interface GoalWorker {
   /** From now on runs are made; gives what ends that. */
   begin(): () => void
   /** Why the continuation of a goal may not ask its model again. */
-  refusal(spender: { readonly session_id: string; readonly run_id?: string | undefined }): string | undefined
+  refusal(spender: Spender): string | undefined
 }
 
 const goOn = (turn: number, most: number): string =>
@@ -121,7 +122,7 @@ export const createWorker = (parts: WorkerParts): GoalWorker => {
       }
     },
     refusal({ session_id, run_id }) {
-      if (store.collection.count('active', 'all') === 0) return undefined
+      if (session_id === undefined || store.collection.count('active', 'all') === 0) return undefined
       const goal = store.find(session_id)
       if (goal?.status !== 'active' || run_id !== goal.last_continuation_run_id) return undefined
       return refusalOf(goal, store.moment(session_id))

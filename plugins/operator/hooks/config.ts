@@ -32,7 +32,10 @@ const faultOfEntry = (name: string, entry: HookEntry, allow_cidrs: readonly stri
 }
 
 const Fields = object({
-  hooks: doc(defaulted(record(HookEntry), {}), 'Hooks by name, in the order in which they are asked; see the list below.'),
+  hooks: doc(
+    defaulted(record(HookEntry), {}),
+    'Hooks by name, in the order in which they are asked; see the list below.',
+  ),
   allow_cidrs: doc(
     defaulted(array(rule(string(), 'must be an address range such as 198.18.0.0/15', isCidr), { max: 100 }), []),
     'Special address ranges that HTTP hooks may reach.',

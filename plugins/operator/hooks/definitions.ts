@@ -9,15 +9,15 @@ import {
   object,
   open,
   optional,
-  outboundTarget,
   record,
   refusedUrl,
   string,
   tagged,
+  visibleLine,
   type Infer,
-  type JsonObject,
 } from '../../../core/plugin.js'
 import { laterMoments, moments, type Moment } from '../../execution/interception/contract.js'
+import { GenerationSettings } from '../../execution/models/contract.js'
 import { hookErrors } from './errors.js'
 import { matcherFault } from './matcher.js'
 
@@ -27,6 +27,22 @@ const timeout = {
   ),
 }
 const text = () => string({ min: 1, max: 10_000 })
+
+const Prompt = object({
+  type: enums(['prompt']),
+  template: doc(text(), 'What the model is asked about the invocation, which it reads before it, as JSON.'),
+  system_prompt: optional(doc(text(), 'Stands before what every model is told that is asked by a hook.')),
+  model: optional(
+    object({
+      provider: optional(doc(string({ min: 1, max: 200 }), 'The route_id; that of the session when absent.')),
+      generation: optional(
+        doc(GenerationSettings, 'With model, max_output_tokens, temperature and reasoning; no other member.'),
+      ),
+    }),
+  ),
+  ...timeout,
+})
+export type PromptExecutor = Infer<typeof Prompt>
 
 /** Every executor names its type, so that one that is not there can be refused with a sentence. */
 const Executor = tagged('type', {
@@ -38,7 +54,7 @@ const Executor = tagged('type', {
   }),
   http: object({ type: enums(['http']), url: doc(text(), 'Gets the invocation as JSON by POST.'), ...timeout }),
   callback: object({ type: enums(['callback']), name: doc(text(), 'What a plugin contributed.'), ...timeout }),
-  prompt: open({ type: enums(['prompt']) }),
+  prompt: Prompt,
   agent: open({ type: enums(['agent']) }),
 })
 
@@ -91,12 +107,26 @@ export interface CheckParts {
   readonly allow_cidrs: readonly string[]
   /** Names of callbacks; when absent any will do. */
   readonly callbacks?: () => ReadonlySet<string>
+  /** Ids of model routes; when absent any will do. */
+  readonly routes?: () => readonly string[]
 }
 
 const hostFault = (url: string): string | undefined =>
   URL.canParse(url) && /[*?{}$]/u.test(new URL(url).hostname) ? 'must name one host' : undefined
 
-const executorFault = ({ executor }: HookDefinition, { allow_cidrs, callbacks }: CheckParts): string | undefined => {
+const ofRuns = ['fallback_model', 'tool_choice', 'allow_parallel_tool_calls', 'response_format'] as const
+
+const promptFault = ({ model = {} }: PromptExecutor, routes: CheckParts['routes']): string | undefined => {
+  const { provider, generation = {} } = model
+  const strange = ofRuns.find((member) => generation[member] !== undefined)
+  if (strange !== undefined) return `its model.generation has ${strange}, which is for runs alone.`
+  return provider === undefined || routes?.().includes(provider) !== false
+    ? undefined
+    : `there is no model route ${visibleLine(provider)}.`
+}
+
+const executorFault = ({ executor }: HookDefinition, parts: CheckParts): string | undefined => {
+  const { allow_cidrs, callbacks, routes } = parts
   switch (executor.type) {
     case 'command':
       return executor.command.includes('\0') ? 'its command holds a NUL character.' : undefined
@@ -107,8 +137,9 @@ const executorFault = ({ executor }: HookDefinition, { allow_cidrs, callbacks }:
     case 'callback':
       return callbacks?.().has(executor.name) !== false ? undefined : 'no plugin contributes a callback of that name.'
     case 'prompt':
+      return promptFault(executor, routes)
     case 'agent':
-      return `this daemon has no executor of the type ${executor.type}; there are command, http and callback.`
+      return 'the executor agent waits for agents, which this daemon has not yet; there are command, http, prompt and callback.'
   }
 }
 
@@ -172,27 +203,3 @@ export const checkMatchers = (hooks: HookMap): void => {
         throw hookErrors.invalid_hook_settings({ details: { reason: `${event}, ${definition.name}: ${fault}` } })
     }
 }
-
-const hidden = '[redacted]'
-
-const shownExecutor = ({ executor }: HookDefinition): JsonObject => {
-  const { timeout_ms } = 'timeout_ms' in executor ? executor : {}
-  const shown: JsonObject =
-    executor.type === 'command'
-      ? { command: hidden, ...(executor.shell !== undefined && { shell: executor.shell }) }
-      : executor.type === 'http'
-        ? { url: `${outboundTarget(executor.url).slice('http:'.length)}/${hidden}` }
-        : 'name' in executor
-          ? { name: String(executor['name']) }
-          : {}
-  return { type: executor.type, ...shown, ...(timeout_ms !== undefined && { timeout_ms: Number(timeout_ms) }) }
-}
-
-/** The same shape without what may be secret. */
-export const shownHooks = (hooks: HookMap): JsonObject =>
-  Object.fromEntries(
-    Object.entries(hooks).map(([event, definitions]) => [
-      event,
-      definitions.map((definition) => ({ ...definition, executor: shownExecutor(definition) })),
-    ]),
-  )

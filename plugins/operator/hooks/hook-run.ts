@@ -1,24 +1,12 @@
 /** One hook and one invocation: attempts within a time, the ledger, and what a failure means. */
-import {
-  assertNever,
-  digest,
-  outboundTarget,
-  type Clock,
-  type Ids,
-  type JsonObject,
-  type Log,
-  type Outbound,
-  type State,
-} from '../../../core/plugin.js'
+import { digest, type Clock, type Ids, type JsonObject, type Log, type State } from '../../../core/plugin.js'
 import type { ActionOutcome, ExternalActions, OpenCalls } from '../../execution/external-actions/contract.js'
 import type { Invocation, Ruling } from '../../execution/interception/contract.js'
-import type { HookCallback } from './contract.js'
+import { attempt, targetOf, type AttemptParts, type Attempted } from './attempt.js'
 import type { DeadLetters } from './dead-letters.js'
 import { defaultTimeoutMs, mostRetries, type HookDefinition } from './definitions.js'
-import { runCommand, type CommandParts } from './command-hook.js'
-import { postHook } from './http-hook.js'
 import type { HookPermissions } from './permissions.js'
-import { blockOf, rulingOf, type Answered } from './outcome.js'
+import { blockOf, type Answered } from './outcome.js'
 
 /** Of what a hook is sent. */
 export const contractVersion = 1
@@ -31,13 +19,10 @@ export interface HookCounts {
   unkept: number
 }
 
-export interface HookParts extends CommandParts {
+export interface HookParts extends AttemptParts {
   readonly state: State
   readonly ids: Ids
   readonly log: Log
-  readonly outbound: Outbound
-  readonly allow_cidrs: readonly string[]
-  readonly callbacks: () => readonly HookCallback[]
   readonly ledger: () => ExternalActions | undefined
   readonly letters: DeadLetters
   readonly calls: OpenCalls
@@ -46,67 +31,6 @@ export interface HookParts extends CommandParts {
   readonly clock: Clock
   /** Aborts when the plugin stops. */
   readonly ending: AbortSignal
-}
-
-interface Attempted {
-  readonly definition: HookDefinition
-  readonly invocation: Invocation
-  readonly input: string
-  readonly timeout_ms: number
-  readonly signal: AbortSignal
-}
-
-const targetOf = ({ executor }: HookDefinition): string => {
-  switch (executor.type) {
-    case 'command':
-      return 'command'
-    case 'http':
-      return outboundTarget(executor.url)
-    case 'callback':
-      return `callback:${executor.name}`
-    default:
-      return executor.type
-  }
-}
-
-const aborted = (signal: AbortSignal): Promise<Answered> =>
-  new Promise((resolve) => {
-    const fault = { fault: 'it was cut short' }
-    if (signal.aborted) resolve(fault)
-    else signal.addEventListener('abort', () => resolve(fault), { once: true })
-  })
-
-const callBack = async (parts: HookParts, callback: string, { definition, invocation, signal }: Attempted) => {
-  const found = parts.callbacks().find(({ name }) => name === callback)
-  if (found === undefined) return { fault: 'no plugin contributes its callback any more' }
-  try {
-    const answer = found.call(invocation, signal).then((given) => rulingOf(definition.name, given))
-    return await Promise.race([answer, aborted(signal)])
-  } catch {
-    return { fault: 'its callback threw' }
-  }
-}
-
-const attempt = (parts: HookParts, attempted: Attempted): Promise<Answered> | Answered => {
-  const {
-    definition: { name, executor },
-    input,
-    timeout_ms,
-    signal,
-  } = attempted
-  switch (executor.type) {
-    case 'command':
-      return runCommand(parts, { name, command: executor.command, shell: executor.shell, input, signal })
-    case 'http':
-      return postHook(parts.outbound, { ...executor, name, input, timeout_ms, allow_cidrs: parts.allow_cidrs, signal })
-    case 'callback':
-      return callBack(parts, executor.name, attempted)
-    case 'prompt':
-    case 'agent':
-      return { fault: `there is no executor of the type ${executor.type}` }
-    default:
-      return assertNever(executor)
-  }
 }
 
 interface Ended {

@@ -1,8 +1,9 @@
 /** The hooks in force, as operators set them. */
 import { object, optional, unsafeCast, type JsonObject } from '../../../core/plugin.js'
 import { defineSetting } from '../runtime/contract.js'
-import { checkHooks, checkMatchers, HookMap, ShownHooks, shownHooks, type CheckParts } from './definitions.js'
+import { checkHooks, checkMatchers, HookMap, ShownHooks, type CheckParts } from './definitions.js'
 import { hookErrors } from './errors.js'
+import { shownHooks } from './shown.js'
 
 export const hooksSetting = (configured: () => HookMap, parts: CheckParts) =>
   defineSetting({

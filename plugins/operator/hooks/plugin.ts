@@ -1,4 +1,5 @@
 import { Host, Supervised, childEnvironment, createOutbound, definePlugin } from '../../../core/plugin.js'
+import { Consultations } from '../../execution/consultations/contract.js'
 import { declareOpenCalls, ExternalActions } from '../../execution/external-actions/contract.js'
 import { askInTurn, Interception, Interceptors, type Moment } from '../../execution/interception/contract.js'
 import { Sessions } from '../../execution/sessions/contract.js'
@@ -31,12 +32,12 @@ export default definePlugin({
   id: 'hooks',
   version: '1.0.0',
   api: 1,
-  summary: 'Commands, HTTP calls and callbacks that operators have asked at named moments.',
+  summary: 'Commands, HTTP calls, models and callbacks that operators have asked at named moments.',
   needs: { host: Host, supervised: Supervised, settings: Settings, interception: Interception },
-  wants: { ledger: ExternalActions, sessions: Sessions },
+  wants: { ledger: ExternalActions, sessions: Sessions, consultations: Consultations },
   config: HooksConfig,
   stopMs: () => stopMs,
-  register(ctx, { host, supervised, settings, interception, ledger, sessions }) {
+  register(ctx, { host, supervised, settings, interception, ledger, sessions, consultations }) {
     const { clock, config, ids, log, secrets, state } = ctx
     const outbound = createOutbound({ clock })
     ctx.own(() => outbound.close())
@@ -51,6 +52,7 @@ export default definePlugin({
     const setting = hooksSetting(configured, {
       allow_cidrs: config.allow_cidrs,
       callbacks: () => new Set(callbacks().map(({ name }) => name)),
+      routes: () => consultations()?.routes() ?? [],
     })
     const hooks = (): HookMap => settings.get(setting)
     const parts = {
@@ -61,6 +63,8 @@ export default definePlugin({
       supervised,
       outbound,
       callbacks,
+      consultations,
+      redact: secrets.redact,
       ledger,
       letters,
       calls,

@@ -41,7 +41,8 @@ export const createBooks = ({
       const sums = price === undefined ? counted : { ...counted, cost_microusd: costOf(price, counted) }
       const day = days.of(tx.now)
       tx.put(store.days, withCall(store, day, { route, ...sums }))
-      tx.put(store.sessions, withSessionCall(store, { day, session_id }, { route, ...sums }))
+      if (session_id !== undefined)
+        tx.put(store.sessions, withSessionCall(store, { day, session_id }, { route, ...sums }))
       tx.after(() => measured.add(route, sums))
       return price === undefined ? { sums } : { sums, price: prices.version }
     },

@@ -60,7 +60,8 @@ export const createBudgets = (parts: BudgetParts): Budgets => {
   const refusal = ({ session_id, usage }: Spender): string | undefined => {
     const run = usage === undefined ? undefined : usedUp(limits.run, usage)
     if (run !== undefined) return refused('run', run, notByItself('run'))
-    const session = isLimited(limits.session) ? usedUp(limits.session, sessionTotal(store, session_id)) : undefined
+    const isOfSession = session_id !== undefined && isLimited(limits.session)
+    const session = isOfSession ? usedUp(limits.session, sessionTotal(store, session_id)) : undefined
     if (session !== undefined) return refused('session', session, notByItself('session'))
     if (!isLimited(limits.day)) return undefined
     const { sums, free_at_ms } = today()

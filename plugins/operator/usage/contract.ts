@@ -64,7 +64,8 @@ export const addUsage = (a: UsageSums | undefined, b: UsageSums): UsageSums => {
 
 /** A model call that has ended, however. */
 export interface EndedCall {
-  readonly session_id: string
+  /** None of what is the daemon's own matter: its day alone has it. */
+  readonly session_id?: string | undefined
   readonly route: string
   readonly model: string
   readonly usage?: Usage | undefined
@@ -76,7 +77,7 @@ export interface Booked {
 }
 /** What is to be asked for more. */
 export interface Spender {
-  readonly session_id: string
+  readonly session_id?: string | undefined
   readonly run_id?: string | undefined
   /** Of the run so far. */
   readonly usage?: UsageSums | undefined
@@ -93,7 +94,7 @@ export const UsageLimits: Point<UsageLimit> = definePoint<UsageLimit>('usage-lim
 
 /** Keeps what is used, and says when it is enough. */
 export interface UsageBooks {
-  /** Adds a call to the sums of its session and day, in the commit that adds it to its run. */
+  /** Adds a call to the sums of its session and day, in the commit that adds it to its run, if it has one. */
   book(tx: Tx, call: EndedCall): Booked
   /** What a session has used, on all its days: exact, with what waits for the disk. */
   used(session_id: string): UsageSums

@@ -62,7 +62,9 @@ test('hooks-21: hooks of the file are asked in its order, and a change of the fi
   t.deepEqual(daemon.made, [{ text: 'plain' }])
   await eventually(async () => (await daemon.warnings()).find(({ code }) => code === 'config_changed'))
   await write('[hooks.late\n')
-  await eventually(async () => (await daemon.warnings()).find(({ message }) => /hooks\.toml is not TOML/u.test(message)))
+  await eventually(async () =>
+    (await daemon.warnings()).find(({ message }) => /hooks\.toml is not TOML/u.test(message)),
+  )
   t.deepEqual(await namesIn(daemon), ['late'])
   await rm(join(root, 'config', 'hooks.toml'))
   await become(daemon, '')
@@ -100,7 +102,9 @@ test('hooks-22: hooks that were set stand in place of the file, until a rollback
   const second = await daemonOn(t, root)
   t.deepEqual(await namesIn(second), [])
   await write(entry('other', 'exit 2'))
-  await eventually(async () => ((await second.warnings()).some(({ message }) => /1 hook of/u.test(message)) ? true : undefined))
+  await eventually(async () =>
+    (await second.warnings()).some(({ message }) => /1 hook of/u.test(message)) ? true : undefined,
+  )
   t.deepEqual(await namesIn(second), [])
   t.is((await second.request('POST', '/v1/runtime/rollback', { target_revision: 1 })).status, 200)
   await become(second, 'other')
@@ -109,7 +113,8 @@ test('hooks-22: hooks that were set stand in place of the file, until a rollback
 })
 
 test('hooks-22: what the file says of hooks is in no revision, and its change asks no hook', async (t) => {
-  const asked = '[hooks.changes]\nevent = "config_change"\nexecutor = { type = "command", command = "echo x >> asked" }\n'
+  const asked =
+    '[hooks.changes]\nevent = "config_change"\nexecutor = { type = "command", command = "echo x >> asked" }\n'
   const { root, write } = await rootWith(t, asked + entry('guard', ': canary-1'))
   const daemon = await daemonOn(t, root)
   t.is((await daemon.request('POST', '/v1/runtime/model', { model: 'other', skip_hooks: true })).status, 200)

@@ -228,8 +228,8 @@ test('hooks-16: what cannot be is refused with a sentence, and nothing changes',
   const executor = { type: 'callback', name: 'judge' }
   for (const [hooks, sentence] of [
     [{ tea_time: [{ name: 'x', executor }] }, /tea_time does not exist/u],
-    [{ stop: [{ name: 'x', executor: { type: 'prompt', template: 'hm' } }] }, /no executor of the type prompt/u],
-    [{ stop: [{ name: 'x', executor: { type: 'agent', template: 'hm' } }] }, /no executor of the type agent/u],
+    [{ stop: [{ name: 'x', executor: { type: 'prompt' } }] }, /executor\.template/u],
+    [{ stop: [{ name: 'x', executor: { type: 'agent', template: 'hm' } }] }, /agent waits for agents/u],
     [{ stop: [{ name: 'x', executor: { type: 'callback', name: 'nobody' } }] }, /no plugin/u],
     [{ stop: [{ name: 'x', matcher: '(a)\\1', executor }] }, /no references/u],
     [{ stop: [{ name: 'x', matcher: 'bash', executor }] }, /stop has no subject/u],

@@ -1,0 +1,22 @@
+import { definePlugin } from '../../../core/plugin.js'
+import { UsageBooks } from '../../operator/usage/contract.js'
+import { Models } from '../models/contract.js'
+import { Sessions } from '../sessions/contract.js'
+import { createConsult } from './consult.js'
+import { Consultations } from './contract.js'
+
+export default definePlugin({
+  id: 'consultations',
+  version: '1.0.0',
+  api: 1,
+  summary: 'Asks models outside of runs, within the budgets and scopes of sessions.',
+  needs: { models: Models },
+  wants: { sessions: Sessions, books: UsageBooks },
+  provides: [Consultations],
+  register(ctx, { models, sessions, books }) {
+    ctx.provide(Consultations, {
+      ask: createConsult({ models, sessions, books, state: ctx.state, log: ctx.log }),
+      routes: () => models.list().map(({ route_id }) => route_id),
+    })
+  },
+})

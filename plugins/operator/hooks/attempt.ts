@@ -1,0 +1,87 @@
+/** One attempt at one hook, by its executor. */
+import { assertNever, outboundTarget, type Outbound } from '../../../core/plugin.js'
+import type { Invocation } from '../../execution/interception/contract.js'
+import { runCommand, type CommandParts } from './command-hook.js'
+import type { HookCallback } from './contract.js'
+import type { HookDefinition } from './definitions.js'
+import { postHook } from './http-hook.js'
+import { rulingOf, type Answered } from './outcome.js'
+import { askByPrompt, type PromptParts, type PromptWish } from './prompt-hook.js'
+
+export interface AttemptParts extends CommandParts, PromptParts {
+  readonly outbound: Outbound
+  readonly allow_cidrs: readonly string[]
+  readonly callbacks: () => readonly HookCallback[]
+}
+
+export interface Attempted {
+  readonly definition: HookDefinition
+  readonly invocation: Invocation
+  readonly input: string
+  readonly timeout_ms: number
+  readonly signal: AbortSignal
+}
+
+/** Whom a hook asks, without what may be secret. */
+export const targetOf = ({ executor }: HookDefinition): string => {
+  switch (executor.type) {
+    case 'command':
+      return 'command'
+    case 'http':
+      return outboundTarget(executor.url)
+    case 'callback':
+      return `callback:${executor.name}`
+    default:
+      return executor.type
+  }
+}
+
+const aborted = (signal: AbortSignal): Promise<Answered> =>
+  new Promise((resolve) => {
+    const fault = { fault: 'it was cut short' }
+    if (signal.aborted) resolve(fault)
+    else signal.addEventListener('abort', () => resolve(fault), { once: true })
+  })
+
+const callBack = async (parts: AttemptParts, callback: string, { definition, invocation, signal }: Attempted) => {
+  const found = parts.callbacks().find(({ name }) => name === callback)
+  if (found === undefined) return { fault: 'no plugin contributes its callback any more' }
+  try {
+    const answer = found.call(invocation, signal).then((given) => rulingOf(definition.name, given))
+    return await Promise.race([answer, aborted(signal)])
+  } catch {
+    return { fault: 'its callback threw' }
+  }
+}
+
+/** A provider that does not end in time is waited for behind the run. */
+const byModel = (parts: AttemptParts, wish: PromptWish): Promise<Answered> => {
+  const answer = askByPrompt(parts, wish)
+  parts.track(answer)
+  return Promise.race([answer, aborted(wish.signal)])
+}
+
+/** Asks once. Ends when the signal aborts, whatever the hook does. */
+export const attempt = (parts: AttemptParts, attempted: Attempted): Promise<Answered> | Answered => {
+  const {
+    definition: { name, executor },
+    invocation,
+    input,
+    timeout_ms,
+    signal,
+  } = attempted
+  switch (executor.type) {
+    case 'command':
+      return runCommand(parts, { name, command: executor.command, shell: executor.shell, input, signal })
+    case 'http':
+      return postHook(parts.outbound, { ...executor, name, input, timeout_ms, allow_cidrs: parts.allow_cidrs, signal })
+    case 'callback':
+      return callBack(parts, executor.name, attempted)
+    case 'prompt':
+      return byModel(parts, { name, executor, invocation, input, signal })
+    case 'agent':
+      return { fault: 'there are no agents yet' }
+    default:
+      return assertNever(executor)
+  }
+}
