@@ -9,6 +9,7 @@ import { commandLinePage } from './pages/command-line.js'
 import { configurationPage } from './pages/configuration.js'
 import { errorsPage } from './pages/errors.js'
 import { eventsPage } from './pages/events.js'
+import { hooksPage } from './pages/hooks.js'
 import { pluginsPage } from './pages/plugins.js'
 import { routesPage, schemasPage } from './pages/routes.js'
 import { stateFilesPage } from './pages/state-files.js'
@@ -23,6 +24,7 @@ const pages: readonly Made[] = [
   { file: 'routes.md', sentence: 'Every HTTP route: parameters, body, answer, problems', make: routesPage },
   { file: 'schemas.md', sentence: 'The shapes that routes share', make: schemasPage },
   { file: 'events.md', sentence: 'Every server-sent event with its data', make: eventsPage },
+  { file: 'hooks.md', sentence: 'Every moment of hooks: when, what they are told, what they answer', make: hooksPage },
   { file: 'errors.md', sentence: 'Every error: code, status, sentence, what to do', make: errorsPage },
   { file: 'configuration.md', sentence: 'Every setting with its default, flag and variable', make: configurationPage },
   { file: 'command-line.md', sentence: 'Every command and its flags', make: commandLinePage },

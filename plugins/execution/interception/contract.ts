@@ -6,6 +6,10 @@ import type { Invocation, Moment, Ruling } from './moments.js'
 export { interceptionErrors } from './errors.js'
 /** What may be stopped or changed, and what will be. */
 export { laterMoments, moments } from './moments.js'
+/** What is told at each moment: when, about what, with which payload, and what a ruling can do. */
+export { momentFacts } from './payloads.js'
+/** The same of one moment. */
+export type { MomentFacts } from './payloads.js'
 /** One of `moments`, what is asked about it, and what is made of that. */
 export type { Invocation, Moment, Ruling } from './moments.js'
 /** Takes rulings of several that are asked one after the other together, and those of two moments of one call. */

@@ -1,7 +1,7 @@
 /** What may be stopped or changed, and what is made of it. */
 import type { Json, JsonObject } from '../../../core/plugin.js'
 
-/** The moments that exist in this daemon. What a ruling can do at each stands in docs/rules/hooks.md. */
+/** The moments that exist in this daemon; payloads.ts says what each is. */
 export const moments = [
   'pre_tool_use',
   'post_tool_use',
@@ -45,7 +45,7 @@ export interface Invocation {
   readonly session_id?: string
   readonly agent_id?: string
   readonly run_id?: string
-  /** By the moment; its members stand in the reference. */
+  /** By the moment, as `momentFacts` says. */
   readonly payload: JsonObject
 }
 

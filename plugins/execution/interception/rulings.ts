@@ -29,7 +29,7 @@ const both = (first: Ruling, second: Ruling): Ruling => {
 const after = (invocation: Invocation, { updated_input, updated_output }: Ruling): Invocation => {
   const changed: JsonObject = {
     ...(updated_input !== undefined && 'tool_input' in invocation.payload && { tool_input: updated_input }),
-    ...(updated_input !== undefined && 'prompt' in invocation.payload && { prompt: updated_input }),
+    ...(typeof updated_input === 'string' && 'prompt' in invocation.payload && { prompt: updated_input }),
     ...(updated_output !== undefined && 'tool_output' in invocation.payload && { tool_output: updated_output }),
   }
   return { ...invocation, payload: { ...invocation.payload, ...changed } }

@@ -16,7 +16,7 @@ import {
   visibleLine,
   type Infer,
 } from '../../../core/plugin.js'
-import { laterMoments, moments, type Moment } from '../../execution/interception/contract.js'
+import { laterMoments, momentFacts, moments } from '../../execution/interception/contract.js'
 import { GenerationSettings } from '../../execution/models/contract.js'
 import { hookErrors } from './errors.js'
 import { matcherFault } from './matcher.js'
@@ -177,17 +177,7 @@ export const checkHooks = (hooks: HookMap, parts: CheckParts): void => {
 }
 
 /** Moments that are about something which matchers look at. */
-const withSubject: ReadonlySet<string> = new Set<Moment>([
-  'pre_tool_use',
-  'post_tool_use',
-  'post_tool_use_failure',
-  'permission_request',
-  'permission_denied',
-  'config_change',
-  'session_start',
-  'task_created',
-  'task_completed',
-])
+const withSubject: ReadonlySet<string> = new Set(moments.filter((event) => momentFacts[event].subject !== undefined))
 
 const neverMatches = (event: string, { matcher = '*' }: HookDefinition): string | undefined =>
   withSubject.has(event) || later.has(event) || matcher === '' || matcher === '*'

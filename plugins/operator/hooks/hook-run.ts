@@ -1,15 +1,13 @@
 /** One hook and one invocation: attempts within a time, the ledger, and what a failure means. */
-import { digest, type Clock, type Ids, type JsonObject, type Log, type State } from '../../../core/plugin.js'
+import { digest, type Clock, type Ids, type Log, type State } from '../../../core/plugin.js'
 import type { ActionOutcome, ExternalActions, OpenCalls } from '../../execution/external-actions/contract.js'
 import type { Invocation, Ruling } from '../../execution/interception/contract.js'
 import { attempt, targetOf, type AttemptParts, type Attempted } from './attempt.js'
 import type { DeadLetters } from './dead-letters.js'
 import { defaultTimeoutMs, mostRetries, type HookDefinition } from './definitions.js'
 import type { HookPermissions } from './permissions.js'
+import { contractVersion, documentOf } from './invocation.js'
 import { blockOf, type Answered } from './outcome.js'
-
-/** Of what a hook is sent. */
-export const contractVersion = 1
 
 /** Since the start of the daemon. */
 export interface HookCounts {
@@ -49,20 +47,6 @@ const tryAll = async (parts: HookParts, attempted: Attempted): Promise<Ended> =>
     if (!('fault' in answered) || attempts > most || attempted.signal.aborted) return { answered, attempts }
     parts.counts.retries += 1
     await parts.clock.sleep(pauseMs * attempts, attempted.signal)
-  }
-}
-
-const inputOf = (definition: HookDefinition, invocation: Invocation): JsonObject => {
-  const { event, subject, session_id, agent_id, run_id, payload } = invocation
-  return {
-    contract_version: contractVersion,
-    hook_name: definition.name,
-    event,
-    ...(subject !== undefined && { subject }),
-    ...(session_id !== undefined && { session_id }),
-    ...(agent_id !== undefined && { agent_id }),
-    ...(run_id !== undefined && { run_id }),
-    payload,
   }
 }
 
@@ -130,7 +114,7 @@ export const askHook = async (
   const attempted = {
     definition,
     invocation,
-    input: JSON.stringify(inputOf(definition, invocation)),
+    input: JSON.stringify(documentOf(definition, invocation)),
     timeout_ms,
     signal,
   }

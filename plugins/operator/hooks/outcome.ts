@@ -2,6 +2,7 @@
 import {
   array,
   boolean,
+  doc,
   enums,
   isShallow,
   json,
@@ -16,25 +17,31 @@ import { PermissionUpdate } from './permissions.js'
 import type { Ruling } from '../../execution/interception/contract.js'
 
 const Permission = enums(['allow', 'deny', 'ask'])
-/** Own names; those that hooks of other programs use stand beside them. */
-const Outcome = open({
-  continue_execution: optional(boolean()),
-  continue: optional(boolean()),
-  stop_reason: optional(string()),
-  stopReason: optional(string()),
-  decision: optional(enums(['approve', 'block'])),
-  reason: optional(string()),
-  permission: optional(Permission),
-  updated_input: optional(json()),
-  updated_output: optional(json()),
-  updated_permissions: optional(array(PermissionUpdate, { max: 50 })),
-  additional_contexts: optional(array(string(), { max: 20 })),
+/** Own names; those that hooks of other programs use stand beside them. Other members are not looked at. */
+export const Outcome = open({
+  continue_execution: optional(doc(boolean(), 'False blocks.')),
+  continue: optional(doc(boolean(), 'The same.')),
+  stop_reason: optional(doc(string(), 'Why, where there is no `reason`.')),
+  stopReason: optional(doc(string(), 'The same.')),
+  decision: optional(
+    doc(enums(['approve', 'block']), '`block` blocks, `approve` is the permission `allow` where there is none.'),
+  ),
+  reason: optional(doc(string(), 'Why; 4,000 characters count.')),
+  permission: optional(doc(Permission, 'About a call; the strictest of several counts (hooks-4).')),
+  updated_input: optional(doc(json(), 'In place of the input of a call, or of the text of a prompt.')),
+  updated_output: optional(doc(json(), 'In place of the output of a call.')),
+  updated_permissions: optional(
+    doc(array(PermissionUpdate, { max: 50 }), 'Permission rules for the session (hooks-20).'),
+  ),
+  additional_contexts: optional(
+    doc(array(string(), { max: 20 }), 'Texts that the model reads beside it; 32,000 characters of each count.'),
+  ),
   hookSpecificOutput: optional(
     open({
-      permissionDecision: optional(Permission),
-      permissionDecisionReason: optional(string()),
-      updatedInput: optional(json()),
-      additionalContext: optional(string()),
+      permissionDecision: optional(doc(Permission, 'As `permission`.')),
+      permissionDecisionReason: optional(doc(string(), 'As `reason`.')),
+      updatedInput: optional(doc(json(), 'As `updated_input`.')),
+      additionalContext: optional(doc(string(), 'As one of `additional_contexts`.')),
     }),
   ),
 })

@@ -3,9 +3,10 @@ import { existsSync } from 'node:fs'
 import { readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
-import type { Json } from '../../../../core/plugin.js'
+import { parse, type Json } from '../../../../core/plugin.js'
 import { rootTag } from '../../../../core/processes/marker.js'
 import { readProcesses } from '../../../../core/state/root/process-table.js'
+import { HookInvocation } from '../../../../plugins/operator/hooks/invocation.js'
 import { HookCallbacks } from '../../../../plugins/operator/hooks/contract.js'
 import { rulingOf } from '../../../../plugins/operator/hooks/outcome.js'
 import { matcherFault, matches } from '../../../../plugins/operator/hooks/matcher.js'
@@ -69,7 +70,9 @@ test('hooks-11: a command reads the invocation on standard input, and its JSON o
   t.is((await set({ pre_tool_use: [command(`cat > asked.json; echo '${outcome}'`)] })).status, 200)
   const { run_id } = await run()
   t.deepEqual(made, [{ text: 'changed' }])
-  t.like(JSON.parse(await readFile(join(workspace, 'asked.json'), 'utf8')), {
+  const asked = JSON.parse(await readFile(join(workspace, 'asked.json'), 'utf8'))
+  t.true(parse(HookInvocation, asked).ok, 'the document has the members that the reference names')
+  t.like(asked, {
     contract_version: 1,
     hook_name: 'guard',
     event: 'pre_tool_use',
