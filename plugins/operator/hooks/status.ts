@@ -92,7 +92,7 @@ export const overruled = (inFile: number, isOverruled: boolean): readonly Warnin
         {
           severity: 'info',
           code: 'hooks_file_overruled',
-          message: `Hooks were set while the daemon ran: ${counted(inFile, 'hook')} of config/hooks.toml are not asked.`,
+          message: `Hooks were set: those of config/hooks.toml, ${counted(inFile, 'hook')}, are not asked.`,
           action:
             `See what holds: ${commandLine('runtime hooks get')}. What every file says holds again after ` +
             `${commandLine('runtime rollback --target-revision 0')}`,

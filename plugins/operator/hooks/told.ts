@@ -12,11 +12,10 @@ interface Told {
 
 type Approval = NonNullable<RunView['pending_approvals']>[number]
 
-const shownApproval = ({ id, input, input_digest: _, scope: __, ...rest }: Approval): object => ({
-  request_id: id,
-  tool_input: input,
-  ...rest,
-})
+const shownApproval = (approval: Approval): object => {
+  const { id, input, input_digest: _, scope: __, ...rest } = approval
+  return { request_id: id, tool_input: input, ...rest }
+}
 
 const waiting = (run: RunView, about: readonly string[], requests: readonly object[]): JsonObject => ({
   status: run.status,

@@ -103,7 +103,7 @@ test('hooks-22: hooks that were set stand in place of the file, until a rollback
   t.deepEqual(await namesIn(second), [])
   await write(entry('other', 'exit 2'))
   await eventually(async () =>
-    (await second.warnings()).some(({ message }) => /1 hook of/u.test(message)) ? true : undefined,
+    (await second.warnings()).some(({ message }) => /toml, 1 hook,/u.test(message)) ? true : undefined,
   )
   t.deepEqual(await namesIn(second), [])
   t.is((await second.request('POST', '/v1/runtime/rollback', { target_revision: 1 })).status, 200)
