@@ -79,6 +79,7 @@ export const createConsult =
       const chosen = choose(parts, asked)
       const refusal = books()?.refusal({ session_id, run_id })
       if (refusal !== undefined) return failed(refusal.slice(0, refusal.indexOf(':')), refusal)
+      if (signal.aborted) return failed('aborted', 'It was ended before it was asked.')
       const { consulted, usage } = await hear(asked, chosen, signal)
       const call = { session_id, route: chosen.route.route_id, model: chosen.model, usage }
       await state.commit((tx) => void books()?.book(tx, call))

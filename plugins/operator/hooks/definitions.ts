@@ -139,7 +139,7 @@ const executorFault = ({ executor }: HookDefinition, parts: CheckParts): string 
     case 'prompt':
       return promptFault(executor, routes)
     case 'agent':
-      return 'the executor agent waits for agents, which are not there yet; there are command, http, prompt and callback.'
+      return 'the executor agent waits for agents, which come later; there are command, http, prompt and callback.'
   }
 }
 

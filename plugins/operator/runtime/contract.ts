@@ -29,6 +29,8 @@ export const RuntimeSections: Point<RuntimeSection> = definePoint<RuntimeSection
 
 /** What can be changed while the daemon runs, and what of it is in force (runtime-26 to runtime-29). */
 export { defineSetting, RuntimeSettings, Settings } from './settings/setting.js'
+/** The command that sets one whole, from a file or standard input. */
+export { setWholeCommand } from './settings/setting-command.js'
 /** Their shapes. */
 export type { RuntimeSetting, SettingChange, Wish } from './settings/setting.js'
 

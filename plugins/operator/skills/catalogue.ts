@@ -14,13 +14,6 @@ export interface LiveCatalogue extends MemorySource {
   warnings(): Warning[]
 }
 
-const actions: Readonly<Record<string, string>> = {
-  skill_invalid: 'Correct the file; it is read again when it changes.',
-  skill_duplicate: 'Give one of them another name.',
-  skill_root_missing: 'Make the folder, or take it out of the configuration.',
-  skill_root_cut: 'Name a folder that holds skills alone.',
-  skill_link_refused: 'Put the file itself there.',
-}
 /** Warnings of a health report. */
 const mostShown = 10
 
@@ -67,11 +60,11 @@ export const createCatalogue = ({ roots, log }: CatalogueParts): LiveCatalogue =
       return (running ??= lookUntilFresh())
     },
     warnings: () =>
-      now.warnings.slice(0, mostShown).map(({ code, message }) => ({
+      now.warnings.slice(0, mostShown).map(({ code, message, action }) => ({
         severity: 'warning',
         code,
         message: `Skills: ${message}.`,
-        action: actions[code] ?? '',
+        action,
       })),
   }
 }

@@ -1,6 +1,13 @@
 /** Looks through the roots for skills. Reads, and changes nothing. */
 import { hash } from 'node:crypto'
-import { findOutside, readOutside, type OutsideFind } from '../../../core/plugin.js'
+import {
+  commandLine,
+  findOutside,
+  readOutside,
+  shellWord,
+  visibleLine,
+  type OutsideFind,
+} from '../../../core/plugin.js'
 import type { SkillItem } from '../../execution/memory/contract.js'
 import type { SkillRoot } from './roots.js'
 import { readSkill, type ParseYaml, type ReadSkill, type SkillContent, type SkillFiles } from './skill-file.js'
@@ -10,6 +17,8 @@ export interface Skill extends SkillContent, Pick<SkillItem, 'updated_at_ms'> {}
 export interface SkillWarning {
   readonly code: 'skill_invalid' | 'skill_duplicate' | 'skill_root_missing' | 'skill_root_cut' | 'skill_link_refused'
   readonly message: string
+  /** What to do, with a line to paste into a shell. */
+  readonly action: string
 }
 
 /** What is known of skills at one time. */
@@ -60,8 +69,12 @@ interface Search {
   readonly roots: string[]
   readonly folders: string[]
   readonly files: Map<string, KnownFile>
-  readonly warn: (code: SkillWarning['code'], message: string) => void
+  readonly warn: (code: SkillWarning['code'], message: string, action: string) => void
 }
+
+/** A path in a line to paste. */
+const pasted = (...words: readonly string[]): string => words.map((word) => visibleLine(shellWord(word))).join(' ')
+const edit = (path: string): string => `${'$'}{EDITOR:-vi} ${pasted(path)}`
 
 interface Place {
   readonly root: string
@@ -104,7 +117,12 @@ const take = (search: Search, skill: Skill): void => {
   const { name, skill_path } = skill.summary
   const first = search.skills.get(name)
   if (first === undefined) search.skills.set(name, skill)
-  else search.warn('skill_duplicate', `${skill_path} has the name ${name} of ${first.summary.skill_path}, which counts`)
+  else
+    search.warn(
+      'skill_duplicate',
+      `${skill_path} has the name ${name} of ${first.summary.skill_path}, which counts`,
+      `Give it another name: ${edit(skill_path)}`,
+    )
 }
 
 const takeFile = async (search: Search, place: Place): Promise<void> => {
@@ -115,22 +133,36 @@ const takeFile = async (search: Search, place: Place): Promise<void> => {
   search.warn(
     'skill_invalid',
     `${root}/${file} is ${good === undefined ? 'skipped' : 'as it was before'}: ${found.rule}`,
+    `Correct it; it is read again when it changes: ${edit(`${root}/${file}`)}`,
   )
   if (good !== undefined) take(search, good)
 }
 
 const tellOf = ({ warn }: Search, { root, strays, isCut }: OutsideFind): void => {
-  for (const stray of strays) warn('skill_link_refused', `${root}/${stray} leads out of its root`)
+  for (const stray of strays)
+    warn(
+      'skill_link_refused',
+      `${root}/${stray} leads out of its root`,
+      `Put there what it leads to: ${pasted('readlink', '-f', `${root}/${stray}`)}`,
+    )
   if (isCut)
     warn(
       'skill_root_cut',
       `${root} has more than ${folders} folders or ${entries} entries; the rest of it is not looked at`,
+      `Name a folder that holds skills alone. What this one holds: ${pasted('ls', root)}`,
     )
 }
 
+const missing = ({ warn }: Search, folder: string): void =>
+  warn(
+    'skill_root_missing',
+    `the folder ${folder} is not there`,
+    `Take it out of config/skills.toml, or make it: ${pasted('mkdir', '-p', folder)}`,
+  )
+
 const takeRoot = async (search: Search, { folder, scope, isNamed }: SkillRoot): Promise<void> => {
   const found = await findOutside(folder, { name: 'SKILL.md', depth, folders, entries })
-  if (found === undefined && isNamed) search.warn('skill_root_missing', `the folder ${folder} is not there`)
+  if (found === undefined && isNamed) missing(search, folder)
   if (found === undefined || search.seen.has(found.root)) return
   search.seen.add(found.root)
   search.roots.push(found.root)
@@ -151,13 +183,18 @@ export const discover = async (roots: readonly SkillRoot[], before: Catalogue): 
     roots: [],
     folders: [],
     files: new Map(),
-    warn(code, message) {
-      if (warnings.length < mostWarnings) warnings.push({ code, message })
+    warn(code, message, action) {
+      if (warnings.length < mostWarnings) warnings.push({ code, message, action })
       else untold += 1
     },
   }
   for (const root of roots) await takeRoot(search, root)
-  if (untold > 0) warnings.push({ code: 'skill_invalid', message: `${untold} further warnings are left out` })
+  if (untold > 0)
+    warnings.push({
+      code: 'skill_invalid',
+      message: `${untold} further warnings are left out`,
+      action: `See to the others first: ${commandLine('skills list')}`,
+    })
   const skills = new Map([...search.skills].toSorted(([a], [b]) => (a < b ? -1 : 1)))
   return { skills, roots: search.roots, folders: search.folders, files: search.files, warnings }
 }

@@ -1,4 +1,5 @@
 /** Skills in real folders, through a whole daemon. */
+import { spawnSync } from 'node:child_process'
 import { hash } from 'node:crypto'
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -143,6 +144,19 @@ test('skills-4: roots have an order, and the first skill of a name counts', asyn
   t.deepEqual(
     (await warnings()).map((line) => line.split(':')[0]),
     ['skill_duplicate', 'skill_root_missing'],
+  )
+  const told: any[] = (await daemon.request('GET', '/v1/status')).body.health.warnings
+  const { action } = told.find(({ code }) => code === 'skill_root_missing')
+  const line = /make it: (.*)$/u.exec(action)?.[1] ?? ''
+  t.is(line, `mkdir -p ${join(second, 'missing')}`)
+  t.is(spawnSync('sh', ['-c', line]).status, 0)
+  const edit = told.find(({ code }) => code === 'skill_duplicate').action.split(': ')[1]
+  t.is(
+    spawnSync('sh', ['-c', `EDITOR=ls; ${edit}`])
+      .stdout.toString()
+      .trim(),
+    join(second, 'same', 'SKILL.md'),
+    edit,
   )
 })
 

@@ -1,0 +1,102 @@
+/** Commands that change settings. */
+import {
+  defineCommand,
+  integer,
+  isJsonObject,
+  open,
+  type Command,
+  type CommandFlag,
+  type CommandInput,
+  type Infer,
+  type Json,
+  type JsonObject,
+} from '../../../../core/plugin.js'
+
+const base = '/v1/runtime'
+
+/** The flags of every command that changes a setting. */
+export const changeFlags: Readonly<Record<string, CommandFlag>> = {
+  'expected-revision': { kind: 'text', value: 'number', summary: 'Refuse if the settings are at another revision.' },
+  'skip-hooks': { kind: 'switch', summary: 'Ask no hook whether the settings may change.' },
+}
+/** What of the body they stand for. */
+export const changeFields = { 'body.expected_revision': '--expected-revision', 'body.skip_hooks': '--skip-hooks' }
+
+/** What a change answers, as far as commands tell it. */
+export const Changed = open({ config: open({ revision: integer() }) })
+export const showChanged = ({ config: { revision } }: Infer<typeof Changed>): string =>
+  `Done. The settings are at revision ${revision}.`
+
+/** A number or a switch where it is one; the daemon says what is wrong with everything else. */
+export const valueOf = (text: string): Json => {
+  if (text === 'true' || text === 'false') return text === 'true'
+  return /^-?\d+$/u.test(text) ? Number(text) : text
+}
+
+/** Asks for a change with the flags of the command. */
+export const sendChange = ({ client, flags }: CommandInput, path: string, body: JsonObject): Promise<Json> => {
+  const revision = flags['expected-revision']
+  return client.send('POST', `${base}/${path}`, {
+    ...body,
+    ...(typeof revision === 'string' && { expected_revision: valueOf(revision) }),
+    ...(flags['skip-hooks'] === true && { skip_hooks: true }),
+  })
+}
+
+/** A setting that is set whole, from a file or from standard input. */
+export interface WholeSetting {
+  /** Such as `hooks`, behind `holdfast runtime` and `/v1/runtime/`. */
+  readonly path: string
+  /** The member of the body that has the value, and perhaps of the document that is given. */
+  readonly member: string
+  readonly summary: string
+  readonly reset: { readonly summary: string; readonly value: Json }
+  /** Flags that stand for a value too, each with what it makes of its text. */
+  readonly others?: Readonly<Record<string, { readonly flag: CommandFlag; value(text: string): Json }>>
+}
+
+/** What is given, `{"member":…}` or the value itself; what is no JSON is the daemon's to refuse. */
+const given = (text: string, member: string): Json => {
+  try {
+    const document: Json = JSON.parse(text)
+    const inner = isJsonObject(document) ? document[member] : undefined
+    return isJsonObject(inner) ? inner : document
+  } catch {
+    return text
+  }
+}
+
+const wanted = async ({ flags, secret }: CommandInput, form: WholeSetting): Promise<Json> => {
+  if (flags['reset'] === true) return form.reset.value
+  for (const [name, { value }] of Object.entries(form.others ?? {})) {
+    const text = flags[name]
+    if (typeof text === 'string') return value(text)
+  }
+  return given(await secret(), form.member)
+}
+
+/** `holdfast runtime <path> set`. */
+export const setWholeCommand = (form: WholeSetting): Command => {
+  const others = Object.entries(form.others ?? {})
+  return defineCommand({
+    path: ['runtime', form.path, 'set'],
+    route: `POST ${base}/${form.path}`,
+    summary: form.summary,
+    flags: {
+      ...Object.fromEntries(others.map(([name, { flag }]) => [name, flag])),
+      file: { kind: 'text', value: 'file', summary: 'Read it from this file, as JSON.' },
+      stdin: { kind: 'switch', summary: 'Read it from standard input.' },
+      reset: { kind: 'switch', summary: form.reset.summary },
+      ...changeFlags,
+    },
+    oneOf: [...others.map(([name]) => `--${name}`), '--file', '--stdin', '--reset'],
+    fields: {
+      ...changeFields,
+      [`body.${form.member}`]: '--file',
+      ...Object.fromEntries(others.map(([name]) => [`body.${form.member}.${name}`, `--${name}`])),
+    },
+    run: async (input) => sendChange(input, form.path, { [form.member]: await wanted(input, form) }),
+    answer: Changed,
+    show: showChanged,
+  })
+}
