@@ -104,12 +104,10 @@ export default definePlugin({
     ctx.contribute(StatusSections, hooksSection({ letters, counts, hooks, state_root: host.stateRoot }))
     ctx.routes(...hookRoutes({ state, letters, hooks }))
     ctx.onStart(() => {
-      const unlisten = list.onChange(() => settings.reread(setting))
       const end = tellOfRuns(ctx.events, interception)
       const forget = forgetEnded({ permissions, sessions, events: ctx.events, log, state })
       interception.tell({ event: 'setup', payload: { generation: state.health.generation } })
       return async () => {
-        unlisten()
         end()
         forget()
         await Promise.allSettled(works)

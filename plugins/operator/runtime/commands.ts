@@ -17,35 +17,9 @@ import {
   type Json,
   type JsonObject,
 } from '../../../core/plugin.js'
+import { Changed, changeFields, changeFlags, sendChange, showChanged, valueOf } from './settings/setting-command.js'
 
 const base = '/v1/runtime'
-const expected: Readonly<Record<string, CommandFlag>> = {
-  'expected-revision': { kind: 'text', value: 'number', summary: 'Refuse if the settings are at another revision.' },
-}
-const fields = { 'body.expected_revision': '--expected-revision' }
-
-const Changed = open({ config: open({ revision: integer(), files_kept: optional(array(string())) }) })
-const showChanged = ({ config: { revision, files_kept = [] } }: Infer<typeof Changed>): string =>
-  [
-    `Done. The settings are at revision ${revision}.`,
-    ...(files_kept.length > 0
-      ? [`Files are yours and were not rolled back. Changed since: ${files_kept.map(visibleLine).join(', ')}`]
-      : []),
-  ].join('\n')
-
-/** A number where it is one; the daemon says what is wrong with everything else. */
-const valueOf = (text: string): Json => {
-  if (text === 'true' || text === 'false') return text === 'true'
-  return /^-?\d+$/u.test(text) ? Number(text) : text
-}
-
-const send = ({ client, flags }: CommandInput, path: string, body: JsonObject): Promise<Json> => {
-  const revision = flags['expected-revision']
-  return client.send('POST', `${base}/${path}`, {
-    ...body,
-    ...(typeof revision === 'string' && { expected_revision: valueOf(revision) }),
-  })
-}
 
 /** Sets one thing that an argument names. */
 const setOne = (form: {
@@ -61,10 +35,10 @@ const setOne = (form: {
     route: `POST ${base}/${form.path}`,
     summary: form.summary,
     args: [form.arg],
-    flags: expected,
-    fields,
+    flags: changeFlags,
+    fields: changeFields,
     ...(form.choices !== undefined && { choices: { [form.arg]: form.choices } }),
-    run: (input) => send(input, form.path, form.body(input.args[form.arg] ?? '')),
+    run: (input) => sendChange(input, form.path, form.body(input.args[form.arg] ?? '')),
     answer: Changed,
     show: showChanged,
   })
@@ -98,15 +72,15 @@ const groupCommands = (form: {
       ...Object.fromEntries(
         form.names.map((name) => [flagOf(name), { kind: 'text', value: 'value', summary: `Sets ${name}.` } as const]),
       ),
-      ...expected,
+      ...changeFlags,
     },
     oneOf: form.names.map((name) => `--${flagOf(name)}`),
     fields: {
-      ...fields,
+      ...changeFields,
       ...Object.fromEntries(form.names.map((name) => [`body.${form.member}.${name}`, `--${flagOf(name)}`])),
     },
     run: (input) =>
-      send(input, form.path, {
+      sendChange(input, form.path, {
         [form.member]: Object.fromEntries(
           form.names.flatMap((name) => {
             const given = input.flags[flagOf(name)]
@@ -147,7 +121,7 @@ const setPrompt = async (input: CommandInput): Promise<Json> => {
     const wanted = flags[flag] ?? now[member]
     if (typeof wanted === 'string' && wanted !== '') settings[member] = wanted
   }
-  return send(input, 'system-prompt', { settings })
+  return sendChange(input, 'system-prompt', { settings })
 }
 
 const modes = ['default', 'acceptEdits', 'bypassPermissions', 'plan', 'dontAsk']
@@ -208,12 +182,12 @@ export const commands: readonly Command[] = [
       'Makes the settings of an earlier revision hold again; those before the last change of one, if none is named.',
     flags: {
       'target-revision': { kind: 'text', value: 'number', summary: '0 is what the configuration says.' },
-      ...expected,
+      ...changeFlags,
     },
-    fields: { ...fields, 'body.target_revision': '--target-revision' },
+    fields: { ...changeFields, 'body.target_revision': '--target-revision' },
     run: (input) => {
       const target = input.flags['target-revision']
-      return send(input, 'rollback', typeof target === 'string' ? { target_revision: valueOf(target) } : {})
+      return sendChange(input, 'rollback', typeof target === 'string' ? { target_revision: valueOf(target) } : {})
     },
     answer: Changed,
     show: showChanged,
@@ -245,10 +219,10 @@ export const commands: readonly Command[] = [
     path: ['runtime', 'set-system-prompt'],
     route: `POST ${base}/system-prompt`,
     summary: 'What models are told; what is not named stays, an empty text forgets.',
-    flags: { ...promptFlags, ...expected },
+    flags: { ...promptFlags, ...changeFlags },
     oneOf: Object.keys(promptFlags).map((flag) => `--${flag}`),
     fields: {
-      ...fields,
+      ...changeFields,
       ...Object.fromEntries(
         Object.entries(promptMembers).map(([flag, member]) => [`body.settings.${member}`, `--${flag}`]),
       ),

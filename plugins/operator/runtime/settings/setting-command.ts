@@ -1,9 +1,13 @@
 /** Commands that change settings. */
 import {
+  array,
   defineCommand,
   integer,
   isJsonObject,
   open,
+  optional,
+  string,
+  visibleLine,
   type Command,
   type CommandFlag,
   type CommandInput,
@@ -23,9 +27,14 @@ export const changeFlags: Readonly<Record<string, CommandFlag>> = {
 export const changeFields = { 'body.expected_revision': '--expected-revision', 'body.skip_hooks': '--skip-hooks' }
 
 /** What a change answers, as far as commands tell it. */
-export const Changed = open({ config: open({ revision: integer() }) })
-export const showChanged = ({ config: { revision } }: Infer<typeof Changed>): string =>
-  `Done. The settings are at revision ${revision}.`
+export const Changed = open({ config: open({ revision: integer(), files_kept: optional(array(string())) }) })
+export const showChanged = ({ config: { revision, files_kept = [] } }: Infer<typeof Changed>): string =>
+  [
+    `Done. The settings are at revision ${revision}.`,
+    ...(files_kept.length > 0
+      ? [`Files are yours and were not rolled back. Changed since: ${files_kept.map(visibleLine).join(', ')}`]
+      : []),
+  ].join('\n')
 
 /** A number or a switch where it is one; the daemon says what is wrong with everything else. */
 export const valueOf = (text: string): Json => {

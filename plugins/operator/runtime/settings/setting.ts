@@ -88,8 +88,6 @@ export interface Settings {
     next: (now: Infer<S>) => Infer<S>,
     wish: Wish,
   ): Promise<JsonObject>
-  /** What the configuration says of it has changed: told as a change is where that is in force, and is no revision. */
-  reread(setting: Pick<RuntimeSetting, 'name'>): void
   /** True while what was kept of it cannot be decrypted, so that nobody knows what should hold. */
   isLocked(setting: Pick<RuntimeSetting, 'name'>): boolean
   /** What `GET /v1/runtime` answers, and its struct. */

@@ -21,7 +21,7 @@ export interface SettingsParts {
   readonly revisions: Revisions
   readonly settings: () => readonly RuntimeSetting[]
   readonly interception: () => Interception | undefined
-  /** Called when another value holds, in the order of changes; gives what `GET /v1/runtime` answers then. */
+  /** Called when a change holds, in the order of changes; gives what `GET /v1/runtime` answers then. */
   readonly onHeld: () => JsonObject
 }
 

@@ -68,7 +68,15 @@ test('hooks-21: hooks of the file are asked in its order, and a change of the fi
   t.deepEqual(await namesIn(daemon), ['late'])
   await rm(join(root, 'config', 'hooks.toml'))
   await become(daemon, '')
-  t.like((await daemon.request('GET', '/v1/runtime')).body.config, { revision: 0 })
+  const { revisions } = (await daemon.request('GET', '/v1/runtime/revisions')).body
+  t.true(revisions.every(({ source, setting }: any) => source === 'file' && setting === 'config/hooks.toml'))
+  t.deepEqual(
+    revisions
+      .at(-1)
+      .entries.map(({ name, change }: any) => `${name} ${change}`)
+      .toSorted(),
+    ['guard changed', 'late added'],
+  )
 })
 
 test('hooks-21: a start refuses a wrong hook, whatever is wrong with it', async (t) => {
@@ -112,7 +120,7 @@ test('hooks-22: hooks that were set stand in place of the file, until a rollback
   t.like((await second.request('GET', '/v1/runtime')).body, { model: 'other' })
 })
 
-test('hooks-22: what the file says of hooks is in no revision, and its change asks no hook', async (t) => {
+test('hooks-22: what the file says of hooks is kept nowhere else, and its change asks no hook', async (t) => {
   const asked =
     '[hooks.changes]\nevent = "config_change"\nexecutor = { type = "command", command = "echo x >> asked" }\n'
   const { root, write } = await rootWith(t, asked + entry('guard', ': canary-1'))
