@@ -35,9 +35,9 @@ export const writeServers = async (root: string, servers: Readonly<Record<string
   await writeFile(join(root, 'config', 'mcp.toml'), text.join('\n'))
 }
 
-/** Asks until something holds, for thirty seconds at most: many suites may run beside. */
+/** Asks until something holds, for two minutes at most: dozens of programs of other tests may start beside. */
 export const eventually = async <T>(ask: () => Promise<T | undefined>): Promise<T> => {
-  for (let left = 1200; left > 0; left -= 1) {
+  for (let left = 4800; left > 0; left -= 1) {
     const found = await ask()
     if (found !== undefined) return found
     await new Promise((resolve) => setTimeout(resolve, 25))

@@ -20,7 +20,7 @@ export const submit = async ({ request }: Target, session_id: string, content: s
 
 /** Reads a run until it has one of these statuses. */
 export const until = async ({ request }: Target, run_id: string, ...statuses: string[]): Promise<any> => {
-  const deadline = clock.elapsed() + 20_000
+  const deadline = clock.elapsed() + 60_000
   for (;;) {
     const { body } = await request('GET', `/v1/runs/${run_id}`)
     if (statuses.includes(body.status)) return body

@@ -8,6 +8,7 @@ export const access: Readonly<Record<string, 'public' | 'ingress' | 'read' | 'ad
   'mcp_oauth.callback': 'ingress',
 
   'mcp.servers': 'read',
+  'mcp.tool': 'read',
   'mcp.tools': 'read',
 
   'approvals.list': 'read',

@@ -25,6 +25,7 @@ const Servers = open({
   ),
 })
 const Tools = open({ tools: array(open({ name: string(), effect: string(), description: string() })) })
+const Tool = open({ name: string(), effect: string(), description: string(), input_schema: json() })
 const Called = open({ output: open({ output: json(), is_error: boolean() }) })
 
 const showServers = ({ servers }: Infer<typeof Servers>): string =>
@@ -88,6 +89,20 @@ export const commands: readonly Command[] = [
       ),
     answer: Tools,
     show: showTools,
+  }),
+  defineCommand({
+    path: ['mcp', 'tool'],
+    route: `GET ${base}/tools/{tool_name}`,
+    summary: 'A tool of an MCP server, and what it takes.',
+    args: ['tool_name'],
+    run: ({ client, args }) => client.get(`${base}/tools/${encodeURIComponent(args['tool_name'] ?? '')}`),
+    answer: Tool,
+    show: ({ name, effect, description, input_schema }) =>
+      [
+        `${visibleLine(name)}  ${effect}`,
+        visible(description),
+        visible(JSON.stringify(input_schema, undefined, 2)),
+      ].join('\n'),
   }),
   defineCommand({
     path: ['mcp', 'call'],

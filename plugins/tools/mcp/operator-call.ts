@@ -34,7 +34,8 @@ export interface OperatorWish {
   readonly session_id: string | undefined
 }
 
-const toolOf = (published: Published, wished: string): ForeignTool => {
+/** Throws `mcp_tool_name_empty` or `mcp_tool_not_found`. */
+export const getTool = (published: Published, wished: string): ForeignTool => {
   const name = wished.trim()
   if (name === '') throw mcpErrors.mcp_tool_name_empty()
   const tool = published.find(name)
@@ -80,7 +81,7 @@ export const callAsOperator = async (
   parts: OperatorParts,
   { tool_name, input: given, session_id }: OperatorWish,
 ): Promise<{ output: Json; is_error: boolean }> => {
-  const tool = toolOf(parts.published, tool_name)
+  const tool = getTool(parts.published, tool_name)
   const input = inputOf(tool, given)
   if (session_id !== undefined) parts.sessions.get(session_id)
   parts.log.info('an operator calls an MCP tool', { tool: tool.name, session_id, request_digest: digest(input) })

@@ -16,23 +16,36 @@ import {
 } from '../../../core/plugin.js'
 import { sessionErrors } from '../../execution/sessions/contract.js'
 import { mcpErrors } from './config/errors.js'
-import { callAsOperator, type OperatorParts } from './operator-call.js'
+import { callAsOperator, getTool, type OperatorParts } from './operator-call.js'
+import type { ForeignTool } from './tools/foreign-tool.js'
 import { McpServerView, viewServer, type ShownParts } from './status.js'
 
 const base = '/v1/runtime/mcp'
 
-const McpToolView = named(
-  'McpToolView',
-  object({
-    name: doc(string(), 'As models call it.'),
-    server: string(),
-    tool: doc(string(), 'As its server names it.'),
-    description: string(),
-    effect: doc(enums(['read', 'idempotent', 'once']), 'What a repetition would do.'),
-  }),
+const toolFields = {
+  name: doc(string(), 'As models call it.'),
+  server: string(),
+  tool: doc(string(), 'As its server names it.'),
+  description: string(),
+  effect: doc(enums(['read', 'idempotent', 'once']), 'What a repetition would do.'),
+}
+const McpToolView = named('McpToolView', object(toolFields))
+const McpToolDetail = named(
+  'McpToolDetail',
+  object({ ...toolFields, input_schema: doc(json(), 'What it takes, as its server says it: a JSON Schema.') }),
 )
 
+const viewTool = ({ name, origin, description, effect }: ForeignTool) => ({
+  name,
+  server: origin?.server ?? '',
+  tool: origin?.tool ?? '',
+  description,
+  effect,
+})
+
 const { mcp_tool_name_empty, mcp_tool_not_found, mcp_input_invalid, mcp_outcome_unknown } = mcpErrors
+
+const params = object({ tool_name: doc(string({ max: 400 }), 'As models call it.') })
 
 export const mcpRoutes = (parts: ShownParts & OperatorParts): readonly Route[] => [
   defineRoute({
@@ -56,14 +69,22 @@ export const mcpRoutes = (parts: ShownParts & OperatorParts): readonly Route[] =
       tools: parts.published
         .all()
         .filter(({ origin }) => server === undefined || origin?.server === server)
-        .map(({ name, origin, description, effect }) => ({
-          name,
-          server: origin?.server ?? '',
-          tool: origin?.tool ?? '',
-          description,
-          effect,
-        })),
+        .map(viewTool),
     }),
+  }),
+  defineRoute({
+    id: 'mcp.tool',
+    method: 'GET',
+    path: `${base}/tools/:tool_name`,
+    access: 'read',
+    summary: 'One tool of an MCP server, and what it takes.',
+    params,
+    reply: jsonReply(McpToolDetail),
+    problems: [mcp_tool_name_empty, mcp_tool_not_found],
+    handler: ({ params: { tool_name } }) => {
+      const tool = getTool(parts.published, tool_name)
+      return { ...viewTool(tool), input_schema: tool.input_schema }
+    },
   }),
   defineRoute({
     id: 'mcp.call',
@@ -71,7 +92,7 @@ export const mcpRoutes = (parts: ShownParts & OperatorParts): readonly Route[] =
     path: `${base}/tools/:tool_name/call`,
     access: 'admin',
     summary: 'Calls a tool of an MCP server. Permission rules are not asked: the operator is who they ask.',
-    params: object({ tool_name: doc(string({ max: 400 }), 'As models call it.') }),
+    params,
     body: object({
       input: doc(defaulted(jsonObject(), {}), 'What the tool is to be given.'),
       session_id: optional(doc(string({ min: 1, max: 200 }), 'The session whose ledger has the call.')),

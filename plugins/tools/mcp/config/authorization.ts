@@ -13,6 +13,8 @@ export interface Authorization {
    * there is then. Rejects as `token` does.
    */
   refused(token: string): Promise<void>
+  /** The server answered 403 and said why. Throws a problem if it asks for more scopes. */
+  forbidden(challenge: { readonly error?: string; readonly scope?: string }): void
 }
 
 /** The authorization of a server with this name; undefined if it has none. Called at each connection. */

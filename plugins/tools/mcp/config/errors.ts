@@ -17,7 +17,7 @@ export const mcpErrors = defineErrors({
     status: 400,
     domain: 'mcp',
     detail: 'The input does not fit the tool {name}.',
-    action: 'Correct what is named; GET /v1/runtime/mcp/tools shows what the tool takes.',
+    action: 'Correct what is named; GET /v1/runtime/mcp/tools/{tool_name} shows what the tool takes.',
   },
   mcp_server_not_found: {
     status: 404,

@@ -1,5 +1,6 @@
 /** One connection to a server, from the handshake to its end. */
 import { assert, unsafeCast, within, type Clock, type JsonObject } from '../../../../core/plugin.js'
+import { failureOf } from './failure.js'
 import type { Client, Kit, Transport } from './kit.js'
 
 /** How one request is made. */
@@ -35,8 +36,8 @@ export interface ConnectionParts {
   readonly timeout_ms: number
   readonly signal: AbortSignal
   readonly onToolsChanged: () => void
-  /** Called once, when nothing more can be asked. */
-  readonly onClosed: () => void
+  /** Called once, when nothing more can be asked, with why if that is known. */
+  readonly onClosed: (reason?: string) => void
 }
 
 type RawSchema = {
@@ -61,8 +62,11 @@ const refuse = (kit: Kit, method: string): never => {
 /** For a probe of a server whose stream broke, and for the end of an HTTP session, milliseconds. */
 const [probeMs, farewellMs] = [5_000, 1_000]
 
-/** A server over HTTP has no connection that ends: when a stream of it breaks, it is asked whether it is there. */
-const watchStream = (client: Client, clock: Clock): void => {
+/**
+ * A server over HTTP has no connection that ends: when a request fails or a stream of it breaks, it is asked whether it
+ * is there.
+ */
+const watchStream = ({ kit, clock, onClosed }: ConnectionParts, client: Client): void => {
   let isProbing = false
   const probe = async (): Promise<void> => {
     if (isProbing) return
@@ -70,7 +74,8 @@ const watchStream = (client: Client, clock: Clock): void => {
     try {
       await clock.sleep(100)
       await client.ping({ timeout: probeMs })
-    } catch {
+    } catch (error) {
+      onClosed(failureOf(kit, error).reason)
       await client.close().catch(() => {})
     } finally {
       isProbing = false
@@ -84,14 +89,14 @@ const openClient = (parts: ConnectionParts): Client => {
   const client = new kit.Client({ name: 'holdfast', version }, { capabilities: {} })
   client.fallbackRequestHandler = ({ method }) => refuse(kit, method)
   client.setNotificationHandler('notifications/tools/list_changed', onToolsChanged)
-  client.onclose = onClosed
+  client.onclose = () => onClosed()
   client.onerror = () => {}
   return client
 }
 
 /** Resolves when the handshake is done. Rejects with why it is not, and has ended the transport then. */
 export const connect = async (parts: ConnectionParts): Promise<Connection> => {
-  const { kit, clock, transport, timeout_ms, signal } = parts
+  const { kit, transport, timeout_ms, signal } = parts
   const client = openClient(parts)
   try {
     await client.connect(transport, { timeout: timeout_ms, signal })
@@ -102,7 +107,7 @@ export const connect = async (parts: ConnectionParts): Promise<Connection> => {
   const capabilities = client.getServerCapabilities()
   assert(capabilities, 'a server that answered the handshake has capabilities')
   const http = transport instanceof kit.StreamableHTTPClientTransport ? transport : undefined
-  if (http !== undefined) watchStream(client, clock)
+  if (http !== undefined) watchStream(parts, client)
   return {
     instructions: client.getInstructions(),
     offers: { tools: capabilities.tools !== undefined, resources: capabilities.resources !== undefined },
@@ -117,7 +122,7 @@ export const connect = async (parts: ConnectionParts): Promise<Connection> => {
     async close() {
       if (http !== undefined)
         await within(
-          clock,
+          parts.clock,
           farewellMs,
           http.terminateSession().catch(() => {}),
         )

@@ -31,7 +31,9 @@ export const createHttpTransport = (parts: HttpTransportParts): Transport => {
     fetch: async (url, init) => {
       const token = await authorization?.token()
       const response = await sendWith(token, url, init)
-      if (response.status !== 401 || authorization === undefined || token === undefined) return response
+      if (authorization === undefined || token === undefined) return response
+      if (response.status === 403) authorization.forbidden(kit.extractWWWAuthenticateParams(response))
+      if (response.status !== 401) return response
       await response.body?.cancel()
       await authorization.refused(token)
       return sendWith(await authorization.token(), url, init)

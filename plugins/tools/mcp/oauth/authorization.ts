@@ -5,6 +5,7 @@ import type { Account } from './account.js'
 import { loginRequired, type Accounts } from './accounts.js'
 import type { OauthServer } from './ask.js'
 import type { Refresher } from './refresh.js'
+import type { Wanted } from './wanted.js'
 
 /** Tokens are renewed this long before they expire, or for a tenth of what is left of a shorter life. Milliseconds. */
 const aheadMs = 30_000
@@ -15,9 +16,10 @@ export interface AuthorizationParts {
   readonly accounts: Accounts
   readonly refresher: Refresher
   readonly clock: Clock
+  readonly wanted: Wanted
 }
 
-export const createAuthorize = ({ accounts, refresher, clock }: AuthorizationParts): Authorize => {
+export const createAuthorize = ({ accounts, refresher, clock, wanted }: AuthorizationParts): Authorize => {
   const left = ({ expires_at_ms }: Account): number => (expires_at_ms ?? Infinity) - clock.now()
   const tokenOf = async (server: OauthServer): Promise<string> => {
     const { account } = accounts.get(server)
@@ -45,10 +47,20 @@ export const createAuthorize = ({ accounts, refresher, clock }: AuthorizationPar
       throw loginRequired(server, 'it refused a token that it was given a moment before')
     await refresher.refresh(server)
   }
+  const forbidden = (server: OauthServer, scope: string): never => {
+    wanted.add(server, scope)
+    throw loginRequired(server, `it asks for scopes that its account has not (${wanted.of(server).join(' ')})`)
+  }
   return (name, entry): Authorization | undefined => {
     const { oauth_slot_ref } = entry
     if (oauth_slot_ref === undefined) return undefined
     const server = { name, entry: { ...entry, oauth_slot_ref } }
-    return { token: () => tokenOf(server), refused: (token) => refused(server, token) }
+    return {
+      token: () => tokenOf(server),
+      refused: (token) => refused(server, token),
+      forbidden({ error, scope }) {
+        if (error === 'insufficient_scope' && scope !== undefined) forbidden(server, scope)
+      },
+    }
   }
 }

@@ -1,7 +1,7 @@
 /** Who gives out the tokens of a server, and what for: nothing of it is guessed. */
-import { open, parse, string } from '../../../../core/plugin.js'
+import { open, parse, string, type JsonObject } from '../../../../core/plugin.js'
 import type { Kit } from '../connection/kit.js'
-import { challengeOf, createAsk, failed, isSecure, type Ask, type AskParts, type OauthServer } from './ask.js'
+import { challengeOf, createAsk, failed, isSecure, type Ask, type AskParts } from './ask.js'
 import { reasonOf } from './faults.js'
 
 type AnyMetadata = NonNullable<Awaited<ReturnType<Kit['discoverAuthorizationServerMetadata']>>>
@@ -20,19 +20,24 @@ export interface Discovered {
 
 export interface DiscoveryParts extends AskParts {
   readonly kit: Kit
+  /** Scopes to ask for beside those that the server names. */
+  readonly wanted?: readonly string[]
 }
 
-const greeting = (kit: Kit): string =>
-  JSON.stringify({
-    jsonrpc: '2.0',
-    id: 1,
-    method: 'initialize',
-    params: {
-      protocolVersion: kit.LATEST_PROTOCOL_VERSION,
-      capabilities: {},
-      clientInfo: { name: 'holdfast', version: '1' },
-    },
-  })
+const message = (method: string, params: JsonObject): string =>
+  JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+
+/** What the server says of itself when it is asked without a token: some greet everybody and ask for one later. */
+const challenged = async (parts: DiscoveryParts): Promise<Response> => {
+  const { kit } = parts
+  const greeting = {
+    protocolVersion: kit.LATEST_PROTOCOL_VERSION,
+    capabilities: {},
+    clientInfo: { name: 'holdfast', version: '1' },
+  }
+  const answer = await challengeOf(parts, message('initialize', greeting))
+  return answer.ok ? challengeOf(parts, message('tools/list', {})) : answer
+}
 
 /** Notes the last answer: the package has one error for a page that is not there and for one that is wrong. */
 const noting = (ask: Ask) => {
@@ -86,12 +91,12 @@ const serverMetadata = async (
 
 /** `offline_access` stands for a refresh token where it is known at all. */
 const scopeOf = (
-  { entry }: OauthServer,
+  { server: { entry }, wanted = [] }: Pick<DiscoveryParts, 'server' | 'wanted'>,
   asked: string | undefined,
   { resource, metadata }: { readonly resource: ResourceMetadata | undefined; readonly metadata: AnyMetadata },
 ): string | undefined => {
   if (entry.oauth_scopes.length > 0) return entry.oauth_scopes.join(' ')
-  const scopes = asked?.split(' ') ?? resource?.scopes_supported ?? []
+  const scopes = [...(asked?.split(' ') ?? resource?.scopes_supported ?? []), ...wanted]
   const offline = metadata.scopes_supported?.includes('offline_access') === true ? ['offline_access'] : []
   return scopes.length === 0 ? undefined : [...new Set([...scopes, ...offline])].join(' ')
 }
@@ -100,7 +105,7 @@ export const discover = async (parts: DiscoveryParts): Promise<Discovered> => {
   const { kit, server } = parts
   const { entry } = server
   const ask = createAsk(parts)
-  const challenge = kit.extractWWWAuthenticateParams(await challengeOf(parts, greeting(kit)))
+  const challenge = kit.extractWWWAuthenticateParams(await challenged(parts))
   const resource = await resourceMetadata(parts, ask, challenge.resourceMetadataUrl)
   const own = kit.resourceUrlFromServerUrl(entry.url)
   if (
@@ -114,6 +119,6 @@ export const discover = async (parts: DiscoveryParts): Promise<Discovered> => {
     metadata,
     revocation_endpoint,
     resource: entry.oauth_resource ?? resource?.resource ?? own.href,
-    scope: scopeOf(server, challenge.scope, { resource, metadata }),
+    scope: scopeOf(parts, challenge.scope, { resource, metadata }),
   }
 }

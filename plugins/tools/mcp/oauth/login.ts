@@ -8,6 +8,7 @@ import { discover, type Discovered } from './discovery.js'
 import { oauthErrors } from './errors.js'
 import { reasonOf, shownCode } from './faults.js'
 import { loginMs, type Login, type Pending } from './pending.js'
+import type { Wanted } from './wanted.js'
 import type { SecretSlots } from '../../../operator/secrets/contract.js'
 
 /** The client that an operator registered by hand. */
@@ -29,6 +30,7 @@ export interface LoginParts {
   readonly accounts: Accounts
   readonly slots: SecretSlots
   readonly pending: Pending
+  readonly wanted: Wanted
   readonly state: State
   readonly clock: Clock
   readonly ids: Ids
@@ -83,6 +85,8 @@ const register = async ({ kit, found, ...parts }: Asking, redirect_uri: string):
     metadata,
     clientMetadata: {
       client_name: 'Holdfast',
+      // Browsers are sent back to this machine.
+      application_type: 'native',
       redirect_uris: [redirect_uri],
       grant_types: ['authorization_code', 'refresh_token'],
       response_types: ['code'],
@@ -122,12 +126,20 @@ const checkSlot = ({ slots }: LoginParts, server: OauthServer): void => {
     throw refuse(server, `the secret ${slot.slot_id} is no account of an MCP server`)
 }
 
+/** Scopes to ask for beside those that the server names: what it lacked, and then also what the account has. */
+const wantedBy = ({ slots, wanted }: LoginParts, server: OauthServer): readonly string[] => {
+  const lacked = wanted.of(server)
+  const { oauth_slot_ref } = server.entry
+  if (lacked.length === 0 || slots.find(oauth_slot_ref)?.details.readable !== true) return lacked
+  return [...(accountOf(slots.state(oauth_slot_ref))?.scope?.split(' ') ?? []), ...lacked]
+}
+
 const begin = async (parts: LoginParts, server: OauthServer, given: GivenClient): Promise<BegunLogin> => {
   const { pending, clock, ids, loadKit } = parts
   checkSlot(parts, server)
   const kit = await loadKit()
   const asking = { ...askingOf(parts, server), kit }
-  const found = await discover(asking)
+  const found = await discover({ ...asking, wanted: wantedBy(parts, server) })
   const redirect_uri = parts.redirectUri()
   const words = async (error: unknown): Promise<never> => {
     throw failed(server, reasonOf(kit, error), error)
@@ -194,6 +206,7 @@ const store = async (parts: LoginParts, returned: Returned): Promise<OauthServer
   checkSlot(parts, server)
   // Whatever was stored meanwhile: what a person did last counts.
   await state.commit((tx) => accounts.put(tx, server, { account, of: accounts.versionOf(server) }))
+  parts.wanted.clear(server)
   return server
 }
 

@@ -24,6 +24,7 @@ import { createMarks } from './marks.js'
 import { createPending } from './pending.js'
 import { createRefresher } from './refresh.js'
 import { loginWarnings, viewOf, type OauthView } from './views.js'
+import { createWanted } from './wanted.js'
 
 export interface OauthParts {
   readonly clock: Clock
@@ -90,7 +91,9 @@ export const createOauth = (given: OauthParts): Oauth => {
     return server
   }
   const all = (): OauthServer[] => [...servers.all()].flatMap(([name, entry]) => serverOf(name, entry) ?? [])
-  const shared = { accounts, marks, slots, pending, state, clock, outbound, signal, loadKit, secrets, ids: given.ids }
+  const wanted = createWanted()
+  const reach = { outbound, signal, loadKit }
+  const shared = { ...reach, accounts, marks, slots, pending, wanted, state, clock, secrets, ids: given.ids }
   const refresher = createRefresher(shared)
   const works = new Set<Promise<unknown>>()
   const tracked = <T>(work: Promise<T>): Promise<T> => {
@@ -101,7 +104,7 @@ export const createOauth = (given: OauthParts): Oauth => {
   const view = (server: OauthServer): OauthView => viewOf(shared, server)
   const refresh = (server: OauthServer): Promise<void> => tracked(refresher.refresh(server))
   return {
-    authorize: createAuthorize({ accounts, clock, refresher: { ...refresher, refresh } }),
+    authorize: createAuthorize({ accounts, clock, wanted, refresher: { ...refresher, refresh } }),
     logins: createLogins({ ...shared, get, redirectUri: () => `${given.loopbackUrl()}${callbackPath}` }),
     get,
     list: () => all().map(view),

@@ -19,6 +19,7 @@ import { accountOf, missingScopes } from './account.js'
 import type { Accounts } from './accounts.js'
 import type { OauthServer } from './ask.js'
 import type { Pending } from './pending.js'
+import type { Wanted } from './wanted.js'
 
 export const OauthView = named(
   'McpOauthView',
@@ -35,7 +36,9 @@ export const OauthView = named(
     client_id: optional(string()),
     resource: optional(doc(string(), 'What the tokens are for.')),
     scopes: optional(doc(array(string()), 'What they allow, as far as the authorization server told.')),
-    missing_scopes: optional(doc(array(string()), 'What was asked for and not given.')),
+    missing_scopes: optional(
+      doc(array(string()), 'What was asked for and not given, or what the server said it lacks.'),
+    ),
     expires_at_ms: optional(timestamp()),
     can_refresh: doc(boolean(), 'It is renewed without a login.'),
     version: optional(doc(integer({ min: 1 }), 'Grows with each refresh.')),
@@ -48,22 +51,30 @@ export interface ViewParts {
   readonly accounts: Accounts
   readonly slots: SecretSlots
   readonly pending: Pending
+  readonly wanted: Wanted
 }
 
 const loginLine = (name: string): string => commandLine('mcp oauth login', name)
 
-const accountView = ({ slots }: ViewParts, { entry }: OauthServer) => {
+/** What the operator says is asked for and nothing else: then it is the operator who says more. */
+const scopesLine = ({ name, entry }: OauthServer): string =>
+  entry.oauth_scopes.length === 0
+    ? loginLine(name)
+    : `Add them to oauth_scopes of [mcp_servers.${name}] in config/mcp.toml, then: ${loginLine(name)}`
+
+const accountView = ({ slots, wanted }: ViewParts, server: OauthServer) => {
+  const { entry } = server
   const slot = slots.find(entry.oauth_slot_ref)
   if (slot?.details.readable !== true || slot.mode !== 'oauth_account') return { can_refresh: false }
   const account = accountOf(slots.state(slot.slot_id)) ?? {}
   const { client_id, resource, scope, expires_at_ms, refresh_token, authorization_server } = account
-  const missing = missingScopes(account)
+  const missing = new Set([...missingScopes(account), ...wanted.of(server)])
   return {
     ...(authorization_server !== undefined && { issuer: authorization_server.issuer }),
     ...(client_id !== undefined && { client_id }),
     ...(resource !== undefined && { resource }),
     ...(scope !== undefined && { scopes: scope.split(' ').filter((one) => one !== '') }),
-    ...(missing.length > 0 && { missing_scopes: [...missing] }),
+    ...(missing.size > 0 && { missing_scopes: [...missing] }),
     ...(expires_at_ms !== undefined && { expires_at_ms }),
     can_refresh: refresh_token !== undefined,
     version: slot.details.version,
@@ -80,15 +91,33 @@ export const viewOf = (parts: ViewParts, server: OauthServer): OauthView => {
     slot_ref: entry.oauth_slot_ref,
     state,
     ...(reason !== undefined && { reason, action: loginLine(name) }),
+    ...(reason === undefined && parts.wanted.of(server).length > 0 && { action: scopesLine(server) }),
     ...accountView(parts, server),
     ...(login !== undefined && { login_expires_at_ms: login.expires_at_ms }),
   }
 }
 
-export const loginWarnings = ({ accounts }: Pick<ViewParts, 'accounts'>, servers: readonly OauthServer[]): Warning[] =>
+const scopesWarning = ({ wanted }: Pick<ViewParts, 'wanted'>, server: OauthServer): Warning[] => {
+  const lacked = wanted.of(server)
+  if (lacked.length === 0) return []
+  return [
+    {
+      severity: 'warning',
+      code: 'mcp_scopes_missing',
+      message: `The MCP server ${server.name} asks for scopes that its account has not: ${lacked.join(' ')}.`,
+      related_id: server.name,
+      action: scopesLine(server),
+    },
+  ]
+}
+
+export const loginWarnings = (
+  parts: Pick<ViewParts, 'accounts' | 'wanted'>,
+  servers: readonly OauthServer[],
+): Warning[] =>
   servers.flatMap((server) => {
-    const reason = accounts.faultOf(server)
-    if (reason === undefined) return []
+    const reason = parts.accounts.faultOf(server)
+    if (reason === undefined) return scopesWarning(parts, server)
     return [
       {
         severity: 'warning' as const,

@@ -97,8 +97,8 @@ export const openConnection = async (parts: OpenParts, opening: Opening): Promis
       timeout_ms: entry.startup_timeout_sec * 1_000,
       signal,
       onToolsChanged,
-      onClosed: () => {
-        if (isMade) onClosed(route.why() ?? 'it does not answer any more')
+      onClosed: (reason) => {
+        if (isMade) onClosed(route.why() ?? reason ?? 'it does not answer any more')
       },
     })
     isMade = true

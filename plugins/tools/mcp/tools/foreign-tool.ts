@@ -21,6 +21,8 @@ const mostAttempts = 3
 export type Calling = Pick<ToolCall, 'signal' | 'report'>
 
 export interface ForeignTool extends Tool<StructOf<JsonObject>> {
+  /** As the server lists it. */
+  readonly input_schema: Json
   readonly call: (input: JsonObject, calling: Calling) => Promise<ToolOutcome>
 }
 
@@ -83,6 +85,7 @@ export const toForeignTool = async (
     origin,
     description: parts.redact(listed.description),
     input: input.value,
+    input_schema: listed.input_schema,
     effect: listed.effect,
     parallel: listed.effect === 'read',
     timeout_ms: server.entry.tool_timeout_sec * 1_000,

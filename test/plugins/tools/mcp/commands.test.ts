@@ -23,6 +23,10 @@ test('mcp-15: commands show servers and tools, and nothing of theirs steers a te
     'tool {"a":"\\u001b[2J"}\n',
   )
   t.is((await line('mcp', 'call', 'mcp__one__wrong')).out, 'The tool says that it failed:\nIt failed.\n')
+  t.regex(
+    (await line('mcp', 'tool', 'mcp__one__tool')).out,
+    /^mcp__one__tool {2}once\nIt \\u001b[^\n]*\nNot a line\.\n\{\n {2}"type": "object"\n\}\n$/u,
+  )
   t.regex((await line('mcp', 'call', 'mcp__one__none')).err, /No MCP server has a tool mcp__one__none/u)
   t.regex((await line('mcp', 'call', 'mcp__one__tool', '--input-json', '[')).err, /--input-json/u)
   const metrics = (await daemon.request('GET', '/metrics')).text

@@ -236,8 +236,8 @@ test('mcp-12: what is done during a call is told as a trace, and the end of a ru
   })().catch(() => {})
   const first = await submit(daemon, session, '/tool mcp__one__slow {}\n/say done')
   await until(daemon, first.run_id, 'completed')
-  await eventually(async () => (traces.some(({ progress }) => progress === 3) ? true : undefined))
-  t.true(traces.length > 1)
+  // Of steps that come within a tenth of a second of each other one is told.
+  await eventually(async () => (traces.length > 0 ? true : undefined))
   for (const { progress, total, message } of traces) t.deepEqual([total, message], [3, `step ${progress}`])
   stream.abort()
   await reading
@@ -294,6 +294,9 @@ test('mcp-15: an operator calls a tool; with a session the call is in its ledger
     output: { output: { text: 'tool {"a":1}' }, is_error: false, context_updates: [], hook_contexts: [] },
   })
   t.true((await ask('mcp__one__wrong', {})).body.output.is_error)
+  const shown = await daemon.request('GET', '/v1/runtime/mcp/tools/mcp__one__tool')
+  t.like(shown.body, { server: 'one', tool: 'tool', effect: 'once', input_schema: { type: 'object', required: ['a'] } })
+  t.is((await daemon.request('GET', '/v1/runtime/mcp/tools/none')).body.code, 'mcp_tool_not_found')
   const codes = await Promise.all([
     ask('%20', { input: {} }),
     ask('mcp__one__none', { input: {} }),

@@ -58,6 +58,7 @@ test('mcp-oauth-1: a login asks for a code with PKCE, for the resource and the s
   t.regex(asked.get('code_challenge') ?? '', /^[A-Za-z0-9_-]{43}$/u)
   t.is(new URL(begun.redirect_uri).origin, daemon.url)
   t.like(JSON.parse(server.at('/register')[0]?.body ?? ''), {
+    application_type: 'native',
     redirect_uris: [begun.redirect_uri],
     token_endpoint_auth_method: 'client_secret_post',
   })
