@@ -16,6 +16,10 @@ export interface McpPlan {
   readonly many?: number
   readonly instructions?: string
   readonly resources?: readonly object[]
+  /** The answer to `prompts/list`; it offers none when absent. */
+  readonly prompts?: object
+  /** A JSON file with the answer to `prompts/get`. */
+  readonly promptFile?: string
   /** What it writes before anything else. */
   readonly garbage?: string
   /** Bytes of one line. */
@@ -87,7 +91,11 @@ const main = (plan: McpPlan): void => {
         result: {
           protocolVersion: params.protocolVersion,
           serverInfo: { name: 'fixture', version: '1' },
-          capabilities: { tools: { listChanged: true }, ...(plan.resources !== undefined && { resources: {} }) },
+          capabilities: {
+            tools: { listChanged: true },
+            ...(plan.resources !== undefined && { resources: {} }),
+            ...(plan.prompts !== undefined && { prompts: {} }),
+          },
           ...((plan.instructions !== undefined || said !== '') && { instructions: plan.instructions ?? said }),
         },
       }),
@@ -97,6 +105,11 @@ const main = (plan: McpPlan): void => {
     'resources/templates/list': ({ id }) => write({ id, result: { resourceTemplates: [] } }),
     'resources/read': ({ id, params }) =>
       write({ id, result: { contents: [{ uri: params.uri, mimeType: 'text/plain', text: `read ${params.uri}` }] } }),
+    'prompts/list': ({ id }) => write({ id, result: plan.prompts }),
+    'prompts/get': ({ id, params }) =>
+      plan.promptFile === undefined
+        ? write({ id, error: { code: -32_602, message: `No prompt ${params.name}.` } })
+        : write({ id, result: JSON.parse(readFileSync(plan.promptFile, 'utf8')) }),
     'tools/call': (message) => void callTool(message),
   }
   note(`pid ${process.pid}`)

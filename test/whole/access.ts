@@ -58,6 +58,8 @@ export const access: Readonly<Record<string, 'public' | 'ingress' | 'read' | 'ad
 
   'auth.lease': 'admin',
   'mcp.call': 'admin',
+  'mcp.prompt': 'admin',
+  'mcp.prompts': 'admin',
   'mcp_oauth.finish': 'admin',
   'mcp_oauth.get': 'admin',
   'mcp_oauth.list': 'admin',

@@ -40,6 +40,7 @@ export const createEngine = (services: EngineServices): RunEngine => ({
     return { take: (run) => executionOf(context, run) }
   },
   pin: createPin(services),
+  missing: services.tools.missing,
 })
 
 /** Runs of one revision share what they keep of it. */

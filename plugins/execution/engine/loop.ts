@@ -126,6 +126,8 @@ const modelStep = async (execution: Execution, { run, thread, progress }: Positi
   const arriving = allArrived(execution)
   if (arriving !== undefined) await arriving
   if (execution.stop !== undefined) return
+  const missing = execution.context.tools.missing(run.session_id)
+  if (missing !== undefined) return failRun(execution, `required_tools_missing: ${missing}.`)
   const spent = execution.context.books()?.refusal(run)
   if (spent !== undefined) return failRun(execution, spent)
   const turn = progress.turns + 1

@@ -74,7 +74,8 @@ export default definePlugin({
     }
     const executor = createExecutor(base, engine)
     const reserved = ctx.view(ReservedKeys)
-    const context: ControlContext = { ...base, executor, reserved, interception, pin: () => engine.pin() }
+    const { pin, missing } = engine
+    const context: ControlContext = { ...base, executor, reserved, interception, pin, missing }
     const runs = createRuns(context, { waiters, deadlines })
     ctx.provide(Runs, runs)
     ctx.provide(SessionActivity, createActivity(store))

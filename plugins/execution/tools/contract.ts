@@ -272,6 +272,8 @@ export interface ToolRegistry {
   find(name: string, session_id?: string): Tool | undefined
   /** Resolves when a tool may have come, or those that every run should have; undefined if none is to come. */
   arrival(name?: string): Promise<void> | undefined
+  /** What runs of a session must have and have not, as a sentence without its full stop. */
+  missing(session_id: string): string | undefined
   decide(question: PermissionQuestion): PermissionDecision
   /** In force for who asks now; what a run keeps is in its pins. */
   readonly permission_mode: PermissionMode

@@ -84,6 +84,13 @@ export const createRegistry = ({
       const awaited = arrivals().flatMap((arrival) => arrival.awaited(name) ?? [])
       return awaited.length === 0 ? undefined : Promise.all(awaited).then(() => {})
     },
+    missing(session_id) {
+      for (const arrival of arrivals()) {
+        const what = arrival.missing(session_id)
+        if (what !== undefined) return what
+      }
+      return undefined
+    },
     decide,
     workspace,
     get permission_mode() {

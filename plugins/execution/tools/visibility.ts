@@ -40,6 +40,12 @@ export interface ToolArrival {
    * undefined if none is to come. Must not reject.
    */
   awaited(name: string | undefined): Promise<void> | undefined
+  /**
+   * What runs of a session must have and have not, as a sentence without its full stop: they are refused, and fail
+   * instead of going on. Undefined if nothing is missing. Asked for each submission and model call: must be fast and
+   * must not throw.
+   */
+  missing(session_id: string): string | undefined
 }
 /** Everything that brings tools later. */
 export const ToolArrivals: Point<ToolArrival> = definePoint<ToolArrival>('tool-arrivals@1', (arrival) => arrival.id)

@@ -16,6 +16,7 @@ import {
   type Json,
 } from '../../../core/plugin.js'
 import { oauthCommands } from './oauth/commands.js'
+import { jsonIn, promptCommands } from './prompts/commands.js'
 
 const base = '/v1/runtime/mcp'
 
@@ -55,19 +56,14 @@ const showCalled = ({ output: { output, is_error } }: Infer<typeof Called>): str
   return is_error ? `The tool says that it failed:\n${text}` : text
 }
 
-/** What is no JSON is the daemon's to refuse. */
 const inputOf = async ({ flags, secret }: CommandInput): Promise<Json> => {
   const given = flags['input-json']
-  const text = typeof given === 'string' ? given : flags['stdin'] === true ? await secret() : '{}'
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
+  return jsonIn(typeof given === 'string' ? given : flags['stdin'] === true ? await secret() : '{}')
 }
 
 export const commands: readonly Command[] = [
   ...oauthCommands,
+  ...promptCommands,
   defineCommand({
     path: ['mcp', 'list'],
     route: `GET ${base}/servers`,

@@ -73,7 +73,7 @@ export default definePlugin({
     const sight = seenBy(servers, sessions)
     const shown = { servers, published }
     ctx.contribute(ToolGates, credentialGate(servers, sessions))
-    ctx.contribute(ToolArrivals, arrivals(servers, clock))
+    ctx.contribute(ToolArrivals, arrivals(servers, { clock, seenBy: sight }))
     ctx.contribute(SystemSections, instructionsSection(sight))
     ctx.contribute(SecretReferences, {
       id: 'mcp',
@@ -84,7 +84,19 @@ export default definePlugin({
     ctx.contribute(Metrics, ...mcpMetrics(shown, calls))
     ctx.health(mcpHealth(shown))
     ctx.repair(openCalls.repair)
-    ctx.routes(...mcpRoutes({ ...shown, state, ids, log, sessions, ledger, calls: openCalls, signal: ctx.signal }))
+    ctx.routes(
+      ...mcpRoutes({
+        ...shown,
+        redact: secrets.redact,
+        state,
+        ids,
+        log,
+        sessions,
+        ledger,
+        calls: openCalls,
+        signal: ctx.signal,
+      }),
+    )
     ctx.onStart(() => {
       const undo = [host.delayReady(() => requiredMissing(servers)), slots.onChange(servers.secretChanged)]
       const end = servers.begin()

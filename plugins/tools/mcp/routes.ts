@@ -18,6 +18,7 @@ import { sessionErrors } from '../../execution/sessions/contract.js'
 import { mcpErrors } from './config/errors.js'
 import { callAsOperator, getTool, type OperatorParts } from './operator-call.js'
 import type { ForeignTool } from './tools/foreign-tool.js'
+import { promptRoutes, type PromptRouteParts } from './prompts/routes.js'
 import { McpServerView, viewServer, type ShownParts } from './status.js'
 
 const base = '/v1/runtime/mcp'
@@ -47,7 +48,8 @@ const { mcp_tool_name_empty, mcp_tool_not_found, mcp_input_invalid, mcp_outcome_
 
 const params = object({ tool_name: doc(string({ max: 400 }), 'As models call it.') })
 
-export const mcpRoutes = (parts: ShownParts & OperatorParts): readonly Route[] => [
+export const mcpRoutes = (parts: ShownParts & OperatorParts & PromptRouteParts): readonly Route[] => [
+  ...promptRoutes(parts),
   defineRoute({
     id: 'mcp.servers',
     method: 'GET',

@@ -33,6 +33,8 @@ export interface ControlContext extends RunContext {
   readonly reserved: () => readonly ReservedKey[]
   /** What of the settings a run that is accepted now keeps. */
   readonly pin: () => RunPins
+  /** What runs of a session must have and have not. */
+  readonly missing: RunEngine['missing']
   /** May refuse what runs are told; absent while no plugin does. */
   readonly interception: () => Interception | undefined
 }

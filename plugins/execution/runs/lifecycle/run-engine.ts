@@ -59,6 +59,8 @@ export interface RunEngine {
   open(context: RunContext): OpenEngine
   /** What of the settings a run that is accepted now keeps. */
   pin(): RunPins
+  /** What runs of a session must have and have not, as a sentence without its full stop. */
+  missing(session_id: string): string | undefined
 }
 /** Provided by an engine, for the plugin that keeps the runs. */
 export const RunEngine: Token<RunEngine> = defineToken<RunEngine>('run-engine@1')

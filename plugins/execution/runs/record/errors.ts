@@ -25,6 +25,12 @@ export const runErrors = defineErrors({
     detail: 'Run {run_id} is {status}: only a run that failed, was interrupted or was cancelled can be retried.',
     action: 'Submit a new run with POST /v1/sessions/{session_id}/runs.',
   },
+  required_tools_missing: {
+    status: 503,
+    domain: 'runs',
+    detail: 'Runs of this session need what is not there: {missing}.',
+    action: 'See GET /v1/status for how it is; submit again when it is there, or make it not required.',
+  },
   session_busy: {
     status: 409,
     domain: 'sessions',

@@ -29,6 +29,7 @@ export const submitProblems = [
   runErrors.run_input_conflict,
   runErrors.reserved_metadata_key,
   runErrors.run_queue_full,
+  runErrors.required_tools_missing,
   runErrors.run_expired,
   idempotencyErrors.idempotency_conflict,
   idempotencyErrors.invalid_idempotency_key,
@@ -141,6 +142,8 @@ const admit = (context: ControlContext, submission: Submission): Admitted | { re
   const text = inputText(input)
   checkMetadata(context.reserved(), input.metadata)
   const route = chooseRoute(context, session, input)
+  const missing = context.missing(session_id)
+  if (missing !== undefined) throw runErrors.required_tools_missing({ details: { missing }, retryAfter: 30 })
   const reply_targets = replyTargets(store.outbox, input)
   const keys = input.binding_keys === undefined ? undefined : bindingKeys(input.binding_keys)
   if (keys !== undefined) checkKeys(store, { keys, session_id })

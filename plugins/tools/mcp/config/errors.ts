@@ -22,8 +22,8 @@ export const mcpErrors = defineErrors({
   mcp_server_not_found: {
     status: 404,
     domain: 'mcp',
-    detail: 'There is no MCP server {server} for this session.',
-    action: 'Name one of those that list_mcp_resources names.',
+    detail: 'There is no MCP server {server}, or it may not be used here.',
+    action: 'Name one of GET /v1/runtime/mcp/servers; as a model, one that list_mcp_resources names.',
   },
   mcp_server_unavailable: {
     status: 503,

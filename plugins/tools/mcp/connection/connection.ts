@@ -21,7 +21,7 @@ export interface Progress {
 export interface Connection {
   /** What the server says of itself, as it says it. */
   readonly instructions: string | undefined
-  readonly offers: { readonly tools: boolean; readonly resources: boolean }
+  readonly offers: Readonly<Record<'tools' | 'resources' | 'prompts', boolean>>
   /** The result as the server gives it, checked by nobody. Rejects with errors of the package. */
   ask(method: string, params: JsonObject, options: AskOptions): Promise<JsonObject>
   /** Ends it. Never rejects. */
@@ -110,7 +110,11 @@ export const connect = async (parts: ConnectionParts): Promise<Connection> => {
   if (http !== undefined) watchStream(parts, client)
   return {
     instructions: client.getInstructions(),
-    offers: { tools: capabilities.tools !== undefined, resources: capabilities.resources !== undefined },
+    offers: {
+      tools: capabilities.tools !== undefined,
+      resources: capabilities.resources !== undefined,
+      prompts: capabilities.prompts !== undefined,
+    },
     ask: async (method, params, options) =>
       unsafeCast<JsonObject>(
         await client.request({ method, params: { ...params } }, raw, {

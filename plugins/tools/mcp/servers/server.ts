@@ -7,6 +7,7 @@ import { failureOf, type Failure } from '../connection/failure.js'
 import { loadKit } from '../connection/kit.js'
 import { listTools, type Listing } from './listed.js'
 import { openConnection, type OpenParts } from './open.js'
+import { createPresence, type Presence } from './presence.js'
 
 export type ServerState = 'connecting' | 'connected' | 'waiting'
 
@@ -17,7 +18,10 @@ export interface ServerFacts {
   readonly problem: { readonly code: string; readonly message: string } | undefined
   readonly instructions: string | undefined
   readonly has_resources: boolean
+  readonly has_prompts: boolean
   readonly connections: number
+  /** It has not been connected for as long as a start of it may take. */
+  readonly is_absent: boolean
 }
 
 /** What came of a request. */
@@ -32,7 +36,7 @@ export interface McpServer {
    * rejects.
    */
   readonly settled: Promise<void>
-  readonly isSettled: () => boolean
+  isSettled(): boolean
   /** Waits for a connection first, until the signal aborts or the time of a start is over. Never rejects. */
   ask(method: string, params: JsonObject, options: AskOptions & { readonly signal: AbortSignal }): Promise<Asked>
   /** Connects anew, such as with another secret. */
@@ -71,8 +75,7 @@ class ServerLife implements McpServer {
   readonly settled: Promise<void>
   readonly #parts: ServerParts
   readonly #ended = new AbortController()
-  #settle: () => void = () => {}
-  #isSettled = false
+  readonly #presence: Presence
   #connection: Connection | undefined
   #state: ServerState = 'connecting'
   #problem: ServerFacts['problem']
@@ -89,12 +92,13 @@ class ServerLife implements McpServer {
     this.#parts = parts
     this.name = name
     this.entry = entry
-    this.settled = new Promise((resolve) => {
-      this.#settle = resolve
-    })
+    this.#presence = createPresence(parts.clock, entry.startup_timeout_sec * 1_000)
+    this.settled = this.#presence.settled
   }
 
-  readonly isSettled = (): boolean => this.#isSettled
+  isSettled(): boolean {
+    return this.#presence.isSettled()
+  }
 
   begin(): void {
     this.#running = this.#run()
@@ -106,7 +110,9 @@ class ServerLife implements McpServer {
       problem: this.#problem,
       instructions: this.#instructions,
       has_resources: this.#connection?.offers.resources ?? false,
+      has_prompts: this.#connection?.offers.prompts ?? false,
       connections: this.#connections,
+      is_absent: this.#presence.isAbsent(),
     }
   }
 
@@ -163,10 +169,9 @@ class ServerLife implements McpServer {
   /** Connects again and again. Never rejects. */
   async #run(): Promise<void> {
     await this.#parts.untilReady(this.#ended.signal)
-    const cancel = this.#parts.clock.after(this.entry.startup_timeout_sec * 1_000, () => this.#markSettled())
+    this.#presence.expect()
     await this.#liveOn()
-    cancel()
-    this.#markSettled()
+    this.#presence.end()
   }
 
   async #liveOn(): Promise<void> {
@@ -174,8 +179,9 @@ class ServerLife implements McpServer {
       const began = this.#parts.clock.elapsed()
       const reason = await this.#live()
       this.#connection = undefined
-      if (!this.entry.required) this.#markSettled()
+      if (!this.entry.required) this.#presence.settle()
       if (this.#ended.signal.aborted) return
+      this.#presence.expect()
       this.#state = 'waiting'
       this.#failures = this.#parts.clock.elapsed() - began > steadyMs ? 1 : this.#failures + 1
       this.#problem = reason
@@ -242,14 +248,9 @@ class ServerLife implements McpServer {
     this.#instructions = connection.instructions && this.#parts.redact(connection.instructions)
     this.#connections += 1
     this.#parts.log.info('an MCP server is connected', { server: this.name })
-    this.#markSettled()
+    this.#presence.come()
     this.#tellAll()
     if (this.#ended.signal.aborted) void connection.close()
-  }
-
-  #markSettled(): void {
-    this.#isSettled = true
-    this.#settle()
   }
 
   async #list(connection: Connection, signal: AbortSignal): Promise<void> {

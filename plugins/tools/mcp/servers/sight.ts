@@ -42,24 +42,38 @@ export const credentialGate = (servers: Pick<Servers, 'all' | 'find'>, sessions:
   },
 })
 
+export interface ArrivalParts {
+  readonly clock: Clock
+  /** Servers that a session sees. */
+  readonly seenBy: (session_id: string) => readonly McpServer[]
+}
+
 /** Undefined when every server has been tried once. Runs of an earlier life go on before any has begun. */
-export const arrivals = (servers: Pick<Servers, 'all' | 'begun'>, clock: Clock): ToolArrival => {
+export const arrivals = (servers: Pick<Servers, 'all' | 'begun'>, parts: ArrivalParts): ToolArrival => {
+  const { clock, seenBy: sight } = parts
   const awaited = (name: string | undefined): Promise<void> | undefined => {
     if (name !== undefined && !name.startsWith('mcp__')) return undefined
     const begun = servers.begun()
     if (begun !== undefined) return begun.then(() => awaited(name))
-    const open = servers.all().filter(({ isSettled }) => !isSettled())
+    const open = servers.all().filter((server) => !server.isSettled())
     if (open.length === 0) return undefined
     const all = (some: readonly McpServer[]): Promise<unknown> => Promise.all(some.map(({ settled }) => settled))
     if (name !== undefined) return all(open).then(() => {})
     const others = within(clock, patienceMs, all(open.filter(({ entry }) => !entry.required)))
     return Promise.all([all(open.filter(({ entry }) => entry.required)), others]).then(() => {})
   }
-  return { id: 'mcp', awaited }
+  const isMissing = (server: McpServer): boolean => server.entry.required && server.facts().is_absent
+  const missing = (session_id: string): string | undefined => {
+    if (!servers.all().some(isMissing)) return undefined
+    const found = sight(session_id).find(isMissing)
+    const why = found?.facts().problem?.message ?? 'it does not answer'
+    return found && `the MCP server ${found.name} is required and not connected: ${why}`
+  }
+  return { id: 'mcp', awaited, missing }
 }
 
 /** What the daemon waits for before it is ready: a required server that is not connected, while its start may take. */
 export const requiredMissing = (servers: Pick<Servers, 'all'>): string | undefined => {
-  const missing = servers.all().find(({ entry, isSettled }) => entry.required && !isSettled())
+  const missing = servers.all().find((server) => server.entry.required && !server.isSettled())
   return missing && `The MCP server ${missing.name}`
 }

@@ -20,7 +20,8 @@ export const resourceText = (resource: JsonObject): string => {
     : `[The resource ${uri}:]\n${held}`
 }
 
-const partText = (part: Json): string => {
+/** One part of an answer; what is no text is told of and not shown. */
+export const partText = (part: Json): string => {
   if (!isJsonObject(part)) return '[A part that cannot be read.]'
   switch (part['type']) {
     case 'text':

@@ -237,6 +237,7 @@ const idleEngine = () => {
   const open = new Map<string, () => void>()
   const engine: RunEngine = {
     pin: () => ({ revision: 0, permission_mode: 'default' }),
+    missing: () => undefined,
     open: () => ({
       take: ({ run_id }) => ({
         run: () => {

@@ -1,0 +1,106 @@
+/** Prompts of servers, for people: texts that a server wrote, to be read and submitted by who wants them. */
+import { type Json, type JsonObject } from '../../../../core/plugin.js'
+import { mcpErrors } from '../config/errors.js'
+import type { Asked, McpServer } from '../servers/server.js'
+import { cutText, objectsIn, partText } from '../tools/result.js'
+
+/** One that a server lists. */
+export interface ListedPrompt {
+  readonly name: string
+  readonly description?: string
+  readonly arguments: readonly { readonly name: string; readonly description?: string; readonly required: boolean }[]
+}
+
+export interface PromptPage {
+  readonly prompts: readonly ListedPrompt[]
+  readonly next_cursor?: string
+}
+
+/** One that was got: what somebody is to say, and how an answer may begin. */
+export interface Prompt {
+  readonly description?: string
+  readonly messages: readonly { readonly role: 'user' | 'assistant'; readonly text: string }[]
+}
+
+export interface PromptParts {
+  readonly signal: AbortSignal
+  /** Of what a server says. */
+  readonly redact: (text: string) => string
+}
+
+/** Prompts of one page, arguments of one, messages of one, and characters of a name or a description. */
+const [mostPrompts, mostArguments, mostMessages, mostText] = [200, 50, 100, 2_000]
+
+const text = (value: Json | undefined): string | undefined =>
+  typeof value === 'string' && value !== '' ? value.slice(0, mostText) : undefined
+
+const described = (item: JsonObject, { redact }: PromptParts): { readonly description?: string } => {
+  const description = text(item['description']) ?? text(item['title'])
+  return description === undefined ? {} : { description: redact(description) }
+}
+
+const named = (items: readonly JsonObject[]): readonly (JsonObject & { readonly name: string })[] =>
+  items.flatMap((item) => {
+    const name = text(item['name'])
+    return name === undefined ? [] : [{ ...item, name }]
+  })
+
+const listedOf = (item: JsonObject & { readonly name: string }, parts: PromptParts): ListedPrompt => ({
+  name: item.name,
+  ...described(item, parts),
+  arguments: named(objectsIn(item, 'arguments'))
+    .slice(0, mostArguments)
+    .map((argument) => ({
+      name: argument.name,
+      ...described(argument, parts),
+      required: argument['required'] === true,
+    })),
+})
+
+/** Throws why there is no answer. */
+const answerOf = ({ name }: McpServer, asked: Asked): JsonObject => {
+  if (asked.type === 'answered') return asked.result
+  const { reason } = asked
+  throw asked.type === 'refused'
+    ? mcpErrors.mcp_call_refused({ details: { reason } })
+    : mcpErrors.mcp_server_unavailable({ details: { server: name, reason } })
+}
+
+/** A page of what a server lists; none of a server without prompts. Throws what `prompts/list` comes to. */
+export const listPrompts = async (
+  server: McpServer,
+  cursor: string | undefined,
+  parts: PromptParts,
+): Promise<PromptPage> => {
+  const { state, has_prompts } = server.facts()
+  if (state === 'connected' && !has_prompts) return { prompts: [] }
+  const options = { timeout_ms: server.entry.tool_timeout_sec * 1_000, signal: parts.signal }
+  const asked = await server.ask('prompts/list', cursor === undefined ? {} : { cursor }, options)
+  const result = answerOf(server, asked)
+  const next = result['nextCursor']
+  return {
+    prompts: named(objectsIn(result, 'prompts'))
+      .slice(0, mostPrompts)
+      .map((item) => listedOf(item, parts)),
+    ...(typeof next === 'string' && next !== '' && { next_cursor: next }),
+  }
+}
+
+/** A prompt with its arguments filled in, cut as answers of tools are. Throws what `prompts/get` comes to. */
+export const getPrompt = async (
+  server: McpServer,
+  wish: { readonly name: string; readonly arguments: Readonly<Record<string, string>> },
+  parts: PromptParts,
+): Promise<Prompt> => {
+  const options = { timeout_ms: server.entry.tool_timeout_sec * 1_000, signal: parts.signal }
+  const result = answerOf(server, await server.ask('prompts/get', { ...wish }, options))
+  return {
+    ...described(result, parts),
+    messages: objectsIn(result, 'messages')
+      .slice(0, mostMessages)
+      .map(({ role, content }) => ({
+        role: role === 'assistant' ? 'assistant' : 'user',
+        text: parts.redact(cutText(partText(content ?? null))),
+      })),
+  }
+}

@@ -1,0 +1,86 @@
+import {
+  array,
+  boolean,
+  defaulted,
+  defineRoute,
+  doc,
+  enums,
+  jsonReply,
+  named,
+  object,
+  optional,
+  record,
+  string,
+  type Route,
+} from '../../../../core/plugin.js'
+import { mcpErrors } from '../config/errors.js'
+import type { McpServer } from '../servers/server.js'
+import type { Servers } from '../servers/servers.js'
+import { getPrompt, listPrompts, type PromptParts } from './prompts.js'
+
+export interface PromptRouteParts extends Pick<PromptParts, 'redact'> {
+  readonly servers: Servers
+}
+
+const path = '/v1/runtime/mcp/servers/:server/prompts' as const
+const params = object({ server: doc(string({ min: 1, max: 64 }), 'Name of the server in config/mcp.toml.') })
+const { mcp_server_not_found, mcp_server_unavailable, mcp_call_refused } = mcpErrors
+const problems = [mcp_server_not_found, mcp_server_unavailable, mcp_call_refused] as const
+
+const PromptView = named(
+  'McpPromptView',
+  object({
+    name: string(),
+    description: optional(string()),
+    arguments: array(object({ name: string(), description: optional(string()), required: boolean() })),
+  }),
+)
+
+const getServer = (servers: Servers, name: string): McpServer => {
+  const server = servers.find(name)
+  if (server === undefined) throw mcp_server_not_found({ details: { server: name } })
+  return server
+}
+
+export const promptRoutes = ({ servers, redact }: PromptRouteParts): readonly Route[] => [
+  defineRoute({
+    id: 'mcp.prompts',
+    method: 'GET',
+    path,
+    access: 'admin',
+    summary: 'The prompts of an MCP server, asked now; what it says is data from outside.',
+    params,
+    query: object({ cursor: optional(doc(string({ min: 1, max: 4_096 }), 'next_cursor of the answer before.')) }),
+    reply: jsonReply(object({ prompts: array(PromptView), next_cursor: optional(string()) })),
+    problems,
+    handler: async ({ params: { server }, query: { cursor }, signal }) => {
+      const { prompts, ...rest } = await listPrompts(getServer(servers, server), cursor, { signal, redact })
+      return { prompts: prompts.map((one) => ({ ...one, arguments: [...one.arguments] })), ...rest }
+    },
+  }),
+  defineRoute({
+    id: 'mcp.prompt',
+    method: 'POST',
+    path: `${path}/get`,
+    access: 'admin',
+    summary: 'A prompt of an MCP server with its arguments filled in. Nothing is submitted: that is for who asked.',
+    params,
+    body: object({
+      name: doc(string({ min: 1, max: 2_000 }), 'As the server lists it.'),
+      arguments: doc(defaulted(record(string({ max: 65_536 })), {}), 'Values of its arguments.'),
+    }),
+    reply: jsonReply(
+      object({
+        description: optional(string()),
+        messages: array(object({ role: enums(['user', 'assistant']), text: string() })),
+      }),
+    ),
+    problems,
+    durability: 'C',
+    example: { body: { name: 'summary', arguments: { language: 'en' } } },
+    handler: async ({ params: { server }, body, signal }) => {
+      const { messages, ...rest } = await getPrompt(getServer(servers, server), body, { signal, redact })
+      return { ...rest, messages: [...messages] }
+    },
+  }),
+]
