@@ -1,4 +1,5 @@
 /** Tools that come some time after the start, such as those of a server that is being connected. */
+import type { RunRecord } from '../runs/contract.js'
 import type { Execution } from './execution.js'
 import type { Call } from './thread/turn.js'
 
@@ -25,4 +26,10 @@ export const arrived = ({ context, controller }: Execution, calls: readonly Call
 export const allArrived = ({ context, controller }: Execution): Promise<void> | undefined => {
   const arrival = context.tools.arrival()
   return arrival === undefined ? undefined : untilCut(arrival, controller.signal)
+}
+
+/** Why a run must not go on, if tools are not there that it must have. */
+export const lacking = ({ context }: Execution, { session_id }: RunRecord): string | undefined => {
+  const missing = context.tools.missing(session_id)
+  return missing && `required_tools_missing: ${missing}.`
 }

@@ -17,7 +17,7 @@ import {
   type EngineContext,
   type Execution,
 } from './execution.js'
-import { allArrived, arrived } from './arrival.js'
+import { allArrived, arrived, lacking } from './arrival.js'
 import { missingOf, mostReminders, takeBaseline } from './completion.js'
 import { holdEnd, isWatched, judgeWatched, type Judged } from './intercept.js'
 import { judgeCall, refused } from './permission.js'
@@ -126,10 +126,8 @@ const modelStep = async (execution: Execution, { run, thread, progress }: Positi
   const arriving = allArrived(execution)
   if (arriving !== undefined) await arriving
   if (execution.stop !== undefined) return
-  const missing = execution.context.tools.missing(run.session_id)
-  if (missing !== undefined) return failRun(execution, `required_tools_missing: ${missing}.`)
-  const spent = execution.context.books()?.refusal(run)
-  if (spent !== undefined) return failRun(execution, spent)
+  const refusal = lacking(execution, run) ?? execution.context.books()?.refusal(run)
+  if (refusal !== undefined) return failRun(execution, refusal)
   const turn = progress.turns + 1
   const attempt = progress.failed + 1
   trace(execution, { type: 'model_attempt_started', turn, attempt })

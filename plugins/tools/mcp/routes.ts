@@ -49,7 +49,12 @@ const { mcp_tool_name_empty, mcp_tool_not_found, mcp_input_invalid, mcp_outcome_
 const params = object({ tool_name: doc(string({ max: 400 }), 'As models call it.') })
 
 export const mcpRoutes = (parts: ShownParts & OperatorParts & PromptRouteParts): readonly Route[] => [
+  ...reads(parts),
   ...promptRoutes(parts),
+  call(parts),
+]
+
+const reads = (parts: ShownParts): readonly Route[] => [
   defineRoute({
     id: 'mcp.servers',
     method: 'GET',
@@ -88,6 +93,9 @@ export const mcpRoutes = (parts: ShownParts & OperatorParts & PromptRouteParts):
       return { ...viewTool(tool), input_schema: tool.input_schema }
     },
   }),
+]
+
+const call = (parts: OperatorParts): Route =>
   defineRoute({
     id: 'mcp.call',
     method: 'POST',
@@ -127,5 +135,4 @@ export const mcpRoutes = (parts: ShownParts & OperatorParts & PromptRouteParts):
         hook_contexts: [],
       },
     }),
-  }),
-]
+  })
