@@ -71,14 +71,13 @@ export const promptCommands: readonly Command[] = [
   }),
   defineCommand({
     path: ['mcp', 'prompt'],
-    route: `POST ${base}/servers/{server}/prompts/get`,
+    route: `POST ${base}/servers/{server}/prompts/{prompt_name}`,
     summary: 'A prompt of an MCP server, to be read; runs submit takes its text.',
-    args: ['server', 'name'],
+    args: ['server', 'prompt_name'],
     flags: { 'arguments-json': { kind: 'text', value: 'json', summary: 'Values of its arguments; {} when absent.' } },
     fields: { 'body.arguments': '--arguments-json' },
     run: ({ client, args, flags }) =>
-      client.send('POST', `${promptsOf(args)}/get`, {
-        name: args['name'] ?? '',
+      client.send('POST', `${promptsOf(args)}/${encodeURIComponent(args['prompt_name'] ?? '')}`, {
         arguments: jsonIn(typeof flags['arguments-json'] === 'string' ? flags['arguments-json'] : '{}'),
       }),
     answer: Prompt,

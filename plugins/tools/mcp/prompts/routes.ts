@@ -61,12 +61,14 @@ export const promptRoutes = ({ servers, redact }: PromptRouteParts): readonly Ro
   defineRoute({
     id: 'mcp.prompt',
     method: 'POST',
-    path: `${path}/get`,
+    path: `${path}/:prompt_name`,
     access: 'admin',
     summary: 'A prompt of an MCP server with its arguments filled in. Nothing is submitted: that is for who asked.',
-    params,
+    params: object({
+      server: doc(string({ min: 1, max: 64 }), 'Name of the server in config/mcp.toml.'),
+      prompt_name: doc(string({ min: 1, max: 2_000 }), 'As the server lists it.'),
+    }),
     body: object({
-      name: doc(string({ min: 1, max: 2_000 }), 'As the server lists it.'),
       arguments: doc(defaulted(record(string({ max: 65_536 })), {}), 'Values of its arguments.'),
     }),
     reply: jsonReply(
@@ -77,9 +79,11 @@ export const promptRoutes = ({ servers, redact }: PromptRouteParts): readonly Ro
     ),
     problems,
     durability: 'C',
-    example: { body: { name: 'summary', arguments: { language: 'en' } } },
-    handler: async ({ params: { server }, body, signal }) => {
-      const { messages, ...rest } = await getPrompt(getServer(servers, server), body, { signal, redact })
+    example: { body: { arguments: { language: 'en' } } },
+    bodyOptional: true,
+    handler: async ({ params: { server, prompt_name: name }, body, signal }) => {
+      const wish = { name, arguments: body.arguments }
+      const { messages, ...rest } = await getPrompt(getServer(servers, server), wish, { signal, redact })
       return { ...rest, messages: [...messages] }
     },
   }),

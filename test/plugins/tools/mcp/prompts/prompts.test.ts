@@ -20,7 +20,8 @@ const start = async (t: ExecutionContext<any>, servers: Readonly<Record<string, 
   return {
     daemon,
     list: (server: string, query = '') => daemon.request('GET', `${pathOf(server)}${query}`),
-    get: (server: string, body: object) => daemon.request('POST', `${pathOf(server)}/get`, body),
+    get: (server: string, name: string, given?: object) =>
+      daemon.request('POST', `${pathOf(server)}/${name}`, given && { arguments: given }),
   }
 }
 
@@ -57,7 +58,7 @@ test('mcp-21: prompts are listed and got, bounded and redacted; odd ones are lef
   })
   t.deepEqual([listed.prompts.length, listed.prompts[1].name, listed.next_cursor], [200, 'p0', 'two'])
   t.deepEqual((await list('none')).body, { prompts: [] })
-  const { body } = await get('many', { name: 'one', arguments: { a: 'b' } })
+  const { body } = await get('many', 'one', { a: 'b' })
   t.is(body.messages.length, 100)
   t.deepEqual(body.messages.slice(0, 2), [
     { role: 'user', text: 'Say [redacted].' },
@@ -66,7 +67,7 @@ test('mcp-21: prompts are listed and got, bounded and redacted; odd ones are lef
   t.is(body.messages[2].role, 'user')
   t.regex(body.messages[2].text, /^y{262144}\n\[Cut: 37856 more characters\.\]$/u)
   t.is(body.messages[3].text, '[A part that cannot be read.]')
-  t.deepEqual(codeOf(await get('refuses', { name: 'one' })), [502, 'mcp_call_refused'])
+  t.deepEqual(codeOf(await get('refuses', 'one')), [502, 'mcp_call_refused'])
   t.deepEqual(codeOf(await list('nobody')), [404, 'mcp_server_not_found'])
   const line = createCommandLine(daemon)
   t.regex((await line('mcp', 'prompts', 'many')).out, /^one a {2}Knows \[redacted\]\.\np0 {2}\n[^]*--cursor two\n$/u)
@@ -82,8 +83,8 @@ test('mcp-21: prompts of a real server are listed, and got with arguments', asyn
   const asking = prompts.find(({ arguments: given }: any) => given.some(({ required }: any) => required))
   t.truthy(asking, JSON.stringify(prompts))
   const values = Object.fromEntries(asking.arguments.map(({ name }: any) => [name, 'blue']))
-  const { status, body } = await get('everything', { name: asking.name, arguments: values })
+  const { status, body } = await get('everything', asking.name, values)
   t.is(status, 200)
   t.regex(JSON.stringify(body.messages), /blue/u)
-  t.is((await get('everything', { name: asking.name })).status, 502, 'an argument is missing')
+  t.is((await get('everything', asking.name)).status, 502, 'an argument is missing')
 })
