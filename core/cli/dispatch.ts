@@ -13,7 +13,7 @@ import { inWordsOf } from './own-words.js'
 import { urlOfHolder } from './root/place.js'
 import { readSecret } from './secret-input.js'
 import { errors } from './errors.js'
-import { requiredForms, usage } from './help.js'
+import { callOf, requiredForms } from './help.js'
 
 export interface Line {
   readonly words: readonly string[]
@@ -57,7 +57,7 @@ const argsOf = (command: Command, words: readonly string[]): Readonly<Record<str
   const given = words.slice(command.path.length)
   const names = command.args ?? []
   const surplus = given[names.length]
-  if (surplus !== undefined) throw errors.argument_surplus({ details: { command: usage(command), word: surplus } })
+  if (surplus !== undefined) throw errors.argument_surplus({ details: { command: callOf(command), word: surplus } })
   const missing = names.slice(given.length).find((name) => !name.endsWith('?'))
   if (missing !== undefined) throw errors.argument_missing({ details: { command: nameOf(command), argument: missing } })
   const named = given.map((word, at) => [names[at]?.replace(/\?$/u, '') ?? '', word] as const)
@@ -173,7 +173,7 @@ export const runCommand = async (command: Command, line: Line): Promise<number> 
   refuseLacking(command, input)
   const client = createClient({ baseUrl: urlOf(line, command, input.flags), token: tokenOf(line), signal })
   const answer = await command.run({ ...input, client }).catch((error: unknown) => {
-    throw inWordsOf(command, error, line.commands)
+    throw inWordsOf({ command, flags: input.flags, commands: line.commands }, error)
   })
   if (answer === undefined) return code
   const known = parsedAnswer(command, answer)

@@ -2,11 +2,7 @@
 import type { Command } from '../plugin/command.js'
 import { daemonSettings, Settings } from '../base/settings.js'
 import { fieldSchemas, type JsonSchema } from '../base/schema.js'
-
-const columns = (rows: readonly (readonly [string, string])[]): string => {
-  const width = Math.max(...rows.map(([left]) => left.length))
-  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`).join('\n')
-}
+import { columns, hanging, wrapped } from './screen/columns.js'
 
 const placeholder = (name: string): string => (name.endsWith('?') ? `[${name.slice(0, -1)}]` : `<${name}>`)
 
@@ -22,6 +18,10 @@ export const requiredForms = (command: Command): readonly string[] => {
   return oneOf.length === 1 ? oneOf.map((word) => flagForm(command, word.slice(2))) : oneOf
 }
 
+/** A command with its arguments. */
+export const callOf = ({ path, args = [] }: Command): string => [...path, ...args.map(placeholder)].join(' ')
+
+/** A command with all that it cannot do without. */
 export const usage = (command: Command): string => {
   const { path, args = [], oneOf = [] } = command
   const own = args.filter((arg) => !oneOf.includes(`<${arg.replace(/\?$/u, '')}>`)).map(placeholder)
@@ -39,30 +39,69 @@ export const commandHelp = (command: Command): string => {
   const own = Object.entries(command.flags ?? {}).map(
     ([flag, { summary }]) => [flagForm(command, flag), summary] as const,
   )
-  return [`holdfast ${usage(command)}`, '', command.summary, '', 'Flags', columns([...own, ...clientFlags])].join('\n')
+  return [
+    hanging(`holdfast ${usage(command)}`, 4),
+    '',
+    ...wrapped(command.summary),
+    '',
+    'Flags',
+    columns([...own, ...clientFlags]),
+  ].join('\n')
 }
 
-const listed = (commands: readonly Command[]): (readonly [string, string])[] =>
-  commands.map((command) => [usage(command), command.summary])
-
 /** The commands that begin with the same words. */
-export const groupHelp = (words: readonly string[], commands: readonly Command[]): string =>
-  [`holdfast ${words.join(' ')}`, '', 'Commands', columns(listed(commands)), '', 'Flags', columns(clientFlags)].join(
-    '\n',
-  )
-
-export const overview = (commands: readonly Command[]): string =>
-  [
-    'holdfast: a daemon that hosts durable agent sessions',
+export const groupHelp = (words: readonly string[], commands: readonly Command[]): string => {
+  const rows = commands.map((command) => [callOf(command), command.summary] as const)
+  return [
+    `holdfast ${words.join(' ')}`,
     '',
     'Commands',
-    columns([['serve', 'Start the daemon; also what holdfast without a command does.'], ...listed(commands)]),
+    columns(rows),
     '',
-    'Flags of every command but serve',
-    columns(clientFlags),
+    'Flags',
+    columns(clientFlags, rows),
     '',
-    'holdfast <command> --help tells more about one.',
+    'holdfast COMMAND --help tells more about one, and its flags.',
   ].join('\n')
+}
+
+/** What stands under a heading of its own has a first word in common. */
+const headed = (commands: readonly Command[]): readonly (readonly [string, readonly Command[]])[] => {
+  const groups = new Map<string, Command[]>()
+  for (const command of commands) {
+    const [word = ''] = command.path
+    const isAlone = commands.every((other) => other === command || other.path[0] !== word)
+    const heading = isAlone ? 'daemon' : word
+    groups.set(heading, [...(groups.get(heading) ?? []), command])
+  }
+  return [...groups].toSorted(([a], [b]) => (a === 'daemon' ? -1 : b === 'daemon' ? 1 : a < b ? -1 : 1))
+}
+
+/** A word of consonants is an abbreviation. */
+const titled = (word: string): string =>
+  /[aeiou]/u.test(word) ? word.charAt(0).toUpperCase() + word.slice(1) : word.toUpperCase()
+
+const firstSentence = (text: string): string => /^.*?[.!?](?= |$)/u.exec(text)?.[0] ?? text
+
+const serveRow = ['serve', 'Start the daemon; also what holdfast without a command does.'] as const
+
+export const overview = (commands: readonly Command[]): string => {
+  const rowOf = (command: Command) => [callOf(command), firstSentence(command.summary)] as const
+  const all = [serveRow, ...commands.map(rowOf)]
+  return [
+    'holdfast: a daemon that hosts durable agent sessions',
+    '',
+    ...headed(commands).flatMap(([heading, own]) => [
+      titled(heading),
+      columns([...(heading === 'daemon' ? [serveRow] : []), ...own.map(rowOf)], all),
+      '',
+    ]),
+    'Flags of every command but serve',
+    columns(clientFlags, all),
+    '',
+    'holdfast COMMAND --help tells more about one, and its flags.',
+  ].join('\n')
+}
 
 export interface PluginFlag {
   readonly flag: string
@@ -106,7 +145,7 @@ export const serveHelp = (plugins: readonly PluginFlag[]): string =>
   [
     'holdfast serve',
     '',
-    'Start the daemon in the foreground. Logs go to standard error, one line each.',
+    ...wrapped('Start the daemon in the foreground. Logs go to standard error, one line each.'),
     '',
     'Flags',
     columns(serveFlags(plugins).map(flagRow)),

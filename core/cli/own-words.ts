@@ -1,30 +1,70 @@
 /** Problems of a daemon in the words of who typed a command line: its flags, arguments and commands. */
-import type { Command } from '../plugin/command.js'
+import type { Command, CommandInput } from '../plugin/command.js'
 import { Problem } from '../base/errors.js'
 import { inCommands } from './route-names.js'
 
-const ownName = ({ args = [], flags = {} }: Command, path: string): string | undefined => {
-  const [, name = ''] = path.split('.')
-  const flag = name.replaceAll('_', '-')
-  if (Object.hasOwn(flags, flag)) return `--${flag}`
-  return args.some((arg) => arg.replace(/\?$/u, '') === name) ? `<${name}>` : undefined
+/** What was typed: the command, what its flags were given, and all commands, for sentences that name a route. */
+export interface Typed {
+  readonly command: Command
+  readonly flags?: CommandInput['flags']
+  readonly commands?: readonly Command[]
 }
 
-/** The name of a field, or of the one that it is part of; the path itself if the command line has no word for it. */
-const nameOf = (command: Command, path: string): string => {
-  const { fields = {} } = command
-  const known = Object.keys(fields).find((field) => path === field || path.startsWith(`${field}.`))
-  return (known === undefined ? ownName(command, path) : fields[known]) ?? path
+/** A field of a request and the words that stand for it on the command line. */
+interface Named {
+  readonly field: string
+  readonly words: readonly string[]
+  /** True if the words take all of it, as JSON: a part is told by its place. */
+  readonly isWhole: boolean
+}
+
+const ownName = ({ args = [], flags = {} }: Command, path: string): Named[] => {
+  const [, name = ''] = path.split('.')
+  const flag = name.replaceAll('_', '-')
+  const words = [
+    ...(Object.hasOwn(flags, flag) ? [`--${flag}`] : []),
+    ...args
+      .map((arg) => arg.replace(/\?$/u, ''))
+      .filter((arg) => arg === name)
+      .map((arg) => `<${arg}>`),
+  ].slice(0, 1)
+  return words.length === 0 ? [] : [{ field: path, words, isWhole: false }]
+}
+
+/** What is known of a field and of those that it is part of, the closest first. */
+const namedOf = (command: Command, path: string): Named[] => {
+  const known = Object.entries(command.fields ?? {})
+    .map(([form, words]): Named => {
+      const field = form.replace(/\.\*$/u, '')
+      return { field, words: typeof words === 'string' ? [words] : words, isWhole: field !== form }
+    })
+    .filter(({ field }) => path === field || path.startsWith(`${field}.`))
+    .toSorted((a, b) => b.field.length - a.field.length)
+  return known.length > 0 ? known : ownName(command, path)
+}
+
+/**
+ * The flag or argument that a field was given with, or could be; of a part of what it takes `hooks.0.name of --file`.
+ * The path itself if the command line has no word for it.
+ */
+const nameOf = ({ command, flags = {} }: Typed, path: string): string => {
+  const isGiven = (word: string): boolean => !word.startsWith('--') || flags[word.slice(2)] !== undefined
+  const candidates = namedOf(command, path)
+  const chosen = candidates.find(({ words }) => words.some(isGiven)) ?? candidates[0]
+  if (chosen === undefined) return path
+  const { field, words, isWhole } = chosen
+  const place = isWhole && path !== field ? `${path.slice(field.length + 1)} of ` : ''
+  return place + (words.find(isGiven) ?? words[0] ?? '')
 }
 
 type FieldError = NonNullable<Problem['occurrence']['errors']>[number]
 
 /** Also where a sentence names the field without its part of the request, as in `cadence.expression must ...`. */
-const inFlags = (command: Command, sentence: string, errors: readonly FieldError[]): string => {
-  const whole = sentence.replaceAll(/\b(?:body|query|path|header)\.[\w.-]*\w/gu, (path) => nameOf(command, path))
+const inFlags = (typed: Typed, sentence: string, errors: readonly FieldError[]): string => {
+  const whole = sentence.replaceAll(/\b(?:body|query|path|header)\.[\w.-]*\w/gu, (path) => nameOf(typed, path))
   return errors.reduce((text, { path, rule }) => {
     const field = path.replace(/^\w+\./u, '')
-    return /[._]/u.test(field) ? text.replaceAll(`${field} ${rule}`, () => `${nameOf(command, path)} ${rule}`) : text
+    return /[._]/u.test(field) ? text.replaceAll(`${field} ${rule}`, () => `${nameOf(typed, path)} ${rule}`) : text
   }, whole)
 }
 
@@ -42,24 +82,35 @@ const actions: ReadonlyMap<string, string> = new Map([
   ['rate_limited', 'Wait a minute and try again.'],
 ])
 
+/** `clear_token_budget` and `skip_hooks true` are flags where the command has them. */
+const withOwnFlags = (sentence: string, { flags = {} }: Command): string =>
+  sentence.replaceAll(/\b([a-z]+(?:_[a-z]+)+)( true)?\b/gu, (all, name: string, isTrue = '') => {
+    const flag = flags[name.replaceAll('_', '-')]
+    if (flag === undefined) return all
+    return `--${name.replaceAll('_', '-')}${flag.kind === 'switch' ? '' : isTrue}`
+  })
+
+const said = (typed: Typed, sentence: string): string =>
+  withOwnFlags(inCommands(sentence, typed.commands ?? []), typed.command)
+
 /** The rules of flags and arguments say what to do; of the action, what names a command says more. */
-const actionOf = ({ code, spec }: Problem, errors: readonly FieldError[], commands: readonly Command[]) => {
-  const action = inCommands(actions.get(code) ?? spec.action ?? '', commands)
+const actionOf = (typed: Typed, { code, spec }: Problem, errors: readonly FieldError[]) => {
+  const action = said(typed, actions.get(code) ?? spec.action ?? '')
   return action === '' || (isOfTheLine(errors) && !action.includes('holdfast ')) ? undefined : action
 }
 
 /** What the daemon refused is what the command line itself gave: every field is a flag or an argument. */
 export const isOfTheLine = (errors: readonly FieldError[] = []): boolean =>
-  errors.length > 0 && errors.every(({ path }) => /^(?:--|<)/u.test(path))
+  errors.length > 0 && errors.every(({ path }) => /^(?:.* of )?(?:--|<)/u.test(path))
 
 /** The same problem in the words of the command line; its cause is the problem as it was given. */
-export const inWordsOf = (command: Command, error: unknown, commands: readonly Command[] = []): unknown => {
+export const inWordsOf = (typed: Typed, error: unknown): unknown => {
   if (!(error instanceof Problem)) return error
   const { code, spec, occurrence, message } = error
   const given = occurrence.errors ?? []
-  const detail = inCommands(inFlags(command, message, given), commands)
-  const errors = given.map(({ path, rule }) => ({ path: nameOf(command, path), rule }))
-  const action = actionOf(error, errors, commands)
+  const detail = said(typed, inFlags(typed, message, given))
+  const errors = given.map(({ path, rule }) => ({ path: nameOf(typed, path), rule }))
+  const action = actionOf(typed, error, errors)
   const { status } = spec
   return new Problem(
     code,

@@ -84,9 +84,11 @@ interface CommandForm {
   readonly route?: string
   /**
    * What a field of the request is on the command line, as in `{ 'body.content': '<text>' }`, for the errors that name
-   * it. A field with the name of an argument or a flag need not be here.
+   * it or a part of it; of several flags the one that was given, else the first. `body.input.*` is one that the flag
+   * takes whole, as JSON: the errors name the place in it. A field with the name of an argument or a flag need not be
+   * here.
    */
-  readonly fields?: Readonly<Record<string, string>>
+  readonly fields?: Readonly<Record<string, string | readonly string[]>>
 }
 
 /** A command as `defineCommand` checked it. */

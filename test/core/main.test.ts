@@ -189,13 +189,13 @@ test.serial('help names every command and every flag of serve', async (t) => {
   for (const text of ['--bind', 'SERVICE_DAEMON_ADMIN_TOKEN_FILE', '--provider-base-url', 'SERVICE_PROVIDER_BASE_URL'])
     t.true(serve.out.includes(text))
   for (const line of [
-    /--workspace-root <text> +Folder .*\. \[Default: \.; SERVICE_WORKSPACE_ROOT\]$/mu,
-    /--log-format auto\|json\|pretty +Form/mu,
-    /--event-history-capacity <number> +Events kept for replay; at least 1, at most 262144\./mu,
-    /--hold +Read and answer/mu,
-    /--provider <text> +.* \[Default: \w+; SERVICE_PROVIDER\]$/mu,
+    /--workspace-root <text> +Folder .*\. \[Default: \.; SERVICE_WORKSPACE_ROOT\] --/u,
+    /--log-format auto\|json\|pretty Form/u,
+    /--event-history-capacity <number> Events kept for replay; at least 1, at most 262144\./u,
+    /--hold Read and answer/u,
+    /--provider <text> +.* \[Default: \w+; SERVICE_PROVIDER\] --/u,
   ])
-    t.regex(serve.out, line)
+    t.regex(serve.out.replaceAll(/\s+/gu, ' '), line)
   const command = await run(['events', 'stream', '--help'])
   t.regex(command.out, /holdfast events stream[^]*--session-id <text>/u)
 })

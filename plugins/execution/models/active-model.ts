@@ -20,7 +20,7 @@ export const activeModelSetting = ({ routes, active }: Configured) => {
     schema: ActiveModel,
     initial: active,
     check: ({ route_id }) => {
-      if (routeOf(route_id) === undefined) throw unknownRoute(route_id)
+      if (routeOf(route_id) === undefined) throw unknownRoute(route_id, routes())
     },
     shown: {
       fields: {

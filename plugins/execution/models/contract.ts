@@ -234,3 +234,5 @@ export { SystemSections } from './system-section.js'
 export type { SystemSection, SystemSubject } from './system-section.js'
 /** The problems of `Models.ready`, for the `problems` of routes that call it (models-10). */
 export { modelErrors } from './errors.js'
+/** The problem of a wish for a route that is not there: it names those that are. */
+export { unknownRoute } from './errors.js'

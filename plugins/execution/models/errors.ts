@@ -26,9 +26,18 @@ export const modelErrors = defineErrors({
   },
 })
 
-/** A wish names a route that is not there. */
-export const unknownRoute = (route_id: string): Problem =>
-  modelErrors.bad_request({
+const mostNamed = 10
+
+/** A wish names a route that is not one of these. `path` is the field of the request. */
+export const unknownRoute = (
+  route_id: string,
+  routes: readonly { readonly route_id: string }[],
+  path = 'body.provider',
+): Problem => {
+  const known = routes.slice(0, mostNamed).map((route) => route.route_id)
+  const more = routes.length > mostNamed ? ' and others' : ''
+  return modelErrors.bad_request({
     details: { route_id },
-    errors: [{ path: 'body.provider', rule: 'must be a route_id of this daemon' }],
+    errors: [{ path, rule: `must be a route_id of this daemon: ${known.join(', ')}${more}` }],
   })
+}

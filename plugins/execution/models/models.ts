@@ -20,7 +20,7 @@ export const createModels = ({ routes, active }: ModelsParts): Models => {
   const find = (route_id: string): ModelRoute | undefined => list().find((route) => route.route_id === route_id)
   const ready = (route_id: string = active().route_id): ModelRoute => {
     const route = find(route_id)
-    if (route === undefined) throw unknownRoute(route_id)
+    if (route === undefined) throw unknownRoute(route_id, list())
     const { state, message } = route.connection.readiness()
     if (state === 'error') throw modelErrors.route_not_ready({ details: { route_id, reason: message } })
     return route

@@ -10,7 +10,7 @@ import {
   type ProblemFactory,
   type Route,
 } from '../../../core/plugin.js'
-import { checkGeneration, modelErrors, type Models } from '../models/contract.js'
+import { checkGeneration, modelErrors, unknownRoute, type Models } from '../models/contract.js'
 import { changedView } from './change.js'
 import {
   CapabilityScope,
@@ -140,11 +140,7 @@ const checkedPolicy = (
   const { provider, generation } = policy
   const path = 'body.route_policy.provider'
   if (provider !== undefined) {
-    if (models.find(provider) === undefined)
-      throw modelErrors.bad_request({
-        details: { route_id: provider },
-        errors: [{ path, rule: 'must be a route_id of this daemon' }],
-      })
+    if (models.find(provider) === undefined) throw unknownRoute(provider, models.list(), path)
     if (!sessions.mayUseRoute(session, provider)) {
       throw sessionErrors.route_not_allowed({
         details: { session_id: session.session_id, route_id: provider },

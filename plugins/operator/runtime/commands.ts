@@ -28,6 +28,8 @@ const setOne = (form: {
   readonly arg: string
   readonly summary: string
   readonly choices?: readonly string[]
+  /** Members of the body that the argument gives under other names. */
+  readonly members?: readonly string[]
   readonly body: (text: string) => JsonObject
 }): Command =>
   defineCommand({
@@ -36,7 +38,10 @@ const setOne = (form: {
     summary: form.summary,
     args: [form.arg],
     flags: changeFlags,
-    fields: changeFields,
+    fields: {
+      ...changeFields,
+      ...Object.fromEntries((form.members ?? []).map((member) => [`body.${member}`, `<${form.arg}>`])),
+    },
     ...(form.choices !== undefined && { choices: { [form.arg]: form.choices } }),
     run: (input) => sendChange(input, form.path, form.body(input.args[form.arg] ?? '')),
     answer: Changed,
@@ -197,6 +202,7 @@ export const commands: readonly Command[] = [
     path: 'model',
     arg: 'model',
     summary: 'The model of runs without a wish of their own: ROUTE/MODEL, or MODEL on the route of now.',
+    members: ['provider'],
     body: modelOf,
   }),
   setOne({

@@ -110,7 +110,7 @@ export const commands: readonly Command[] = [
       stdin: { kind: 'switch', summary: 'Read the input from standard input.' },
       session: { kind: 'text', value: 'session_id', summary: 'The session whose ledger has the call.' },
     },
-    fields: { 'body.input': '--input-json', 'body.session_id': '--session' },
+    fields: { 'body.input.*': ['--input-json', '--stdin'], 'body.session_id': '--session' },
     async run(input) {
       const { client, args, flags } = input
       return client.send('POST', `${base}/tools/${encodeURIComponent(args['tool_name'] ?? '')}/call`, {

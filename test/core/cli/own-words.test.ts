@@ -3,7 +3,7 @@ import test from 'ava'
 import { readModules } from '../../../docs/make/modules.js'
 import { allCommands } from '../../../core/cli/client-line.js'
 import { explain } from '../../../core/cli/explain.js'
-import { inWordsOf } from '../../../core/cli/own-words.js'
+import { inWordsOf, isOfTheLine } from '../../../core/cli/own-words.js'
 import { inCommands } from '../../../core/cli/route-names.js'
 import { shipped } from '../../../core/shipped.js'
 import { httpErrors } from '../../../core/http/errors.js'
@@ -17,7 +17,7 @@ const named = (line: string): Command => {
   if (found === undefined) throw new RangeError(line)
   return found
 }
-const told = (line: string, problem: Problem) => explain(inWordsOf(named(line), problem, commands))
+const told = (line: string, problem: Problem) => explain(inWordsOf({ command: named(line), commands }, problem))
 
 test('a field is named by its flag, also in the middle of a sentence, and the flag says what to do', (t) => {
   const rule = 'must have five fields'
@@ -40,6 +40,52 @@ test('a field is named by its flag, also in the middle of a sentence, and the fl
     errors: [{ path: 'body.other', rule: 'is unknown' }],
   })
   t.is(told('runs list', stranger).text, 'holdfast: The request is not valid: body.other is unknown. (bad_request)')
+})
+
+test('command-line-2: of a part of what a flag takes the place is told, and the flag is the one that was given', (t) => {
+  const at = (line: string, path: string, flags: Readonly<Record<string, string | boolean>> = {}): string => {
+    const problem = inWordsOf(
+      { command: named(line), flags },
+      httpErrors.bad_request({ errors: [{ path, rule: 'x' }] }),
+    )
+    return problem instanceof Problem ? (problem.occurrence.errors?.[0]?.path ?? '') : ''
+  }
+  const hooks = 'body.hooks.PreToolUse.0.name'
+  for (const [line, path, flags, said] of [
+    ['runtime hooks set', hooks, { file: 'f' }, 'PreToolUse.0.name of --file'],
+    ['runtime hooks set', hooks, { stdin: true }, 'PreToolUse.0.name of --stdin'],
+    ['runtime hooks set', 'body.hooks', { reset: true }, '--reset'],
+    ['mcp call', 'body.input.path', {}, 'path of --input-json'],
+    ['mcp call', 'body.input.path', { stdin: true }, 'path of --stdin'],
+    ['runtime learning-policy set', 'body.policy.mode', { mode: 'wild' }, '--mode'],
+    ['runtime learning-policy set', 'body.policy.mode', { file: 'f' }, 'mode of --file'],
+    ['runtime learning-policy set', 'body.policy.mode', { stdin: true }, 'mode of --stdin'],
+    ['runtime set-model', 'body.provider', {}, '<model>'],
+    ['runs submit', 'body.reply_targets.0.url', {}, '--reply-to'],
+    ['runtime tool-limits set', 'body.limits.max_timeout_ms', {}, '--max-timeout-ms'],
+  ] as const)
+    t.is(at(line, path, flags), said)
+  const refused = httpErrors.bad_request({
+    details: { path: hooks, rule: 'is required' },
+    errors: [{ path: hooks, rule: 'is required' }],
+  })
+  t.deepEqual(explain(inWordsOf({ command: named('runtime hooks set'), flags: { file: 'f' } }, refused)), {
+    code: 2,
+    text: 'holdfast: The request is not valid: PreToolUse.0.name of --file is required. (bad_request)',
+  })
+})
+
+test('command-line-2: fields in what is said are flags where the command has them', (t) => {
+  const detail = 'Raise token_budget, or ask with skip_hooks true; as other_member true.'
+  const flags = {
+    'token-budget': { kind: 'text', summary: '' },
+    'skip-hooks': { kind: 'switch', summary: '' },
+  } as const
+  const command: Command = { path: ['x'], summary: '', flags, run: async () => {} }
+  t.regex(
+    explain(inWordsOf({ command }, new Problem('x', { status: 409, detail, action: detail }, {}))).text,
+    /^holdfast: Raise --token-budget, or ask with --skip-hooks; as other_member true\. \(x\)\nRaise --token-budget, or ask with --skip-hooks;/u,
+  )
 })
 
 test('a route is named by the command that stands for it, with its arguments; other routes stay', (t) => {
@@ -72,7 +118,11 @@ test('no problem of any table names a route that a command stands for', async (t
 })
 
 /** What a command sends, given these flags: its fields by their paths. */
-const sentBy = async (command: Command, flags: Readonly<Record<string, string | boolean>>): Promise<string[]> => {
+const sentBy = async (
+  command: Command,
+  flags: Readonly<Record<string, string | boolean>>,
+  argument: string,
+): Promise<string[]> => {
   const sent: string[] = []
   const leaves = (path: string, value: Json | undefined): void => {
     if (typeof value === 'object' && value !== null)
@@ -93,7 +143,7 @@ const sentBy = async (command: Command, flags: Readonly<Record<string, string | 
       return (async function* () {})()
     },
   }
-  const given = (command.args ?? []).map((arg) => [arg.replace(/\?$/u, ''), 'x'])
+  const given = (command.args ?? []).map((arg) => [arg.replace(/\?$/u, ''), argument])
   const run = async (): Promise<unknown> =>
     command.run({
       client,
@@ -141,12 +191,12 @@ test('every field that a command sends has a flag or an argument for its name', 
       [flag]: kind === 'switch' ? true : (examples[flag] ?? '1'),
     }))
     for (const given of [{}, ...flags])
-      for (const path of await sentBy(command, given)) {
-        const problem = inWordsOf(command, httpErrors.bad_request({ errors: [{ path, rule: 'is wrong' }] }))
-        const [field] = problem instanceof Problem ? (problem.occurrence.errors ?? []) : []
+      for (const path of (await Promise.all(['x', 'x/y'].map((word) => sentBy(command, given, word)))).flat()) {
+        const problem = inWordsOf({ command }, httpErrors.bad_request({ errors: [{ path, rule: 'is wrong' }] }))
+        const fields = problem instanceof Problem ? problem.occurrence.errors : []
         checked.add(path)
         const name = `${command.path.join(' ')}: ${path}`
-        if (!constant.has(name) && !/^(?:--|<)/u.test(field?.path ?? '')) nameless.push(name)
+        if (!constant.has(name) && !isOfTheLine(fields)) nameless.push(name)
       }
   }
   t.deepEqual(nameless, [])

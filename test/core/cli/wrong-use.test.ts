@@ -146,7 +146,8 @@ test('flags may stand before the command; a flag of no command is named, with th
 })
 
 test('a flag that the daemon refuses is wrong use too', (t) => {
-  const command = { path: ['runs', 'list'], summary: '', flags: { limit: { kind: 'text', summary: '' } } } as const
+  const flags = { limit: { kind: 'text', summary: '' } } as const
+  const list = { path: ['runs', 'list'], summary: '', flags, run: async () => {} }
   const refused = (path: string): Problem =>
     new Problem(
       'bad_request',
@@ -155,9 +156,9 @@ test('a flag that the daemon refuses is wrong use too', (t) => {
         errors: [{ path, rule: 'must be a number' }],
       },
     )
-  const told = explain(inWordsOf({ ...command, run: async () => {} }, refused('query.limit')))
+  const told = explain(inWordsOf({ command: list }, refused('query.limit')))
   t.deepEqual([told.code, told.text], [2, 'holdfast: --limit must be a number (bad_request)'])
-  t.is(explain(inWordsOf({ ...command, run: async () => {} }, refused('body.other'))).code, 1)
+  t.is(explain(inWordsOf({ command: list }, refused('body.other'))).code, 1)
 })
 
 test('with --output json an error is one JSON object, wherever it stands and whoever found it', async (t) => {

@@ -101,7 +101,7 @@ export const setWholeCommand = (form: WholeSetting): Command => {
     oneOf: [...others.map(([name]) => `--${name}`), '--file', '--stdin', '--reset'],
     fields: {
       ...changeFields,
-      [`body.${form.member}`]: '--file',
+      [`body.${form.member}.*`]: ['--file', '--stdin', '--reset', ...others.map(([name]) => `--${name}`)],
       ...Object.fromEntries(others.map(([name]) => [`body.${form.member}.${name}`, `--${name}`])),
     },
     run: async (input) => sendChange(input, form.path, { [form.member]: await wanted(input, form) }),

@@ -2,6 +2,8 @@ import test from 'ava'
 import { enums, string } from '../../../../core/plugin.js'
 import { RuntimeSettings, defineSetting } from '../../../../plugins/operator/runtime/contract.js'
 import { HookCallbacks } from '../../../../plugins/operator/hooks/contract.js'
+import { allCommands } from '../../../../core/cli/client-line.js'
+import { shipped } from '../../../../core/shipped.js'
 import { createCommandLine } from '../../../support/command-line.js'
 import { freshRoot, startTestDaemon } from '../../../support/daemon.js'
 import { testPlugin } from '../../../support/plugins.js'
@@ -322,4 +324,46 @@ test('runtime-33: changes of different limits at the same time all hold', async 
   )
   t.true(answers.every(({ status }) => status === 200))
   t.like((await request('GET', '/v1/runtime/tool-limits')).body, asked)
+})
+
+test('command-line-3: every command that changes a setting asks no hook with --skip-hooks, and a refusal names the flag', async (t) => {
+  const daemon = await startTestDaemon(t)
+  const holdfast = createCommandLine(daemon)
+  const { paths } = (await daemon.request('GET', '/v1/openapi.json')).body
+  const changing = Object.keys(paths)
+    .filter((path) => JSON.stringify(paths[path].post?.requestBody ?? '').includes('"skip_hooks"'))
+    .map((path) => `POST ${path}`)
+  const flagged = (await allCommands(shipped)).filter(({ flags = {} }) => Object.hasOwn(flags, 'skip-hooks'))
+  t.true(changing.length >= 9)
+  t.deepEqual(flagged.map(({ route }) => route).toSorted(), changing.toSorted())
+  t.true(flagged.every(({ flags = {} }) => Object.hasOwn(flags, 'expected-revision')))
+  const guard = { name: 'guard', executor: { type: 'command', command: 'echo frozen >&2; exit 2' } }
+  const body = { settings: { hooks: { config_change: [guard] } } }
+  t.is((await daemon.request('POST', '/v1/runtime/hooks', body)).status, 200)
+  for (const line of [
+    ['set-model', 'demo/other'],
+    ['set-permission-mode', 'plan'],
+    ['set-system-prompt', '--append', 'x'],
+    ['tool-limits', 'set', '--max-parallel-tools', '2'],
+    ['learning-policy', 'set', '--reset'],
+    ['rollback'],
+    ['hooks', 'set', '--reset'],
+  ]) {
+    const refused = await holdfast('runtime', ...line)
+    t.is(refused.code, 1)
+    t.regex(refused.err, /frozen.*runtime_change_blocked\)\n.*ask again with --skip-hooks\./u)
+    t.regex((await holdfast('runtime', ...line, '--skip-hooks')).out, /^Done\. The settings are at revision/u)
+  }
+})
+
+test('command-line-2, runtime-31: a model of a route that is not there is refused with the routes that are', async (t) => {
+  const holdfast = createCommandLine(await startTestDaemon(t))
+  const { code, err } = await holdfast('runtime', 'set-model', 'nosuch/x')
+  t.is(code, 2)
+  t.regex(err, /<model> must be a route_id of this daemon: demo$/mu)
+  t.regex((await holdfast('sessions', 'create', 's1')).out, /s1/u)
+  t.regex(
+    (await holdfast('sessions', 'set-policy', 's1', '--provider', 'nosuch')).err,
+    /--provider must be .*: demo$/mu,
+  )
 })

@@ -1,0 +1,60 @@
+/** Pages of help are read in a terminal. */
+import test from 'ava'
+import { pluginFlags } from '../../../core/cli/plugin-commands.js'
+import { allCommands } from '../../../core/cli/client-line.js'
+import { callOf, commandHelp, groupHelp, overview, serveHelp } from '../../../core/cli/help.js'
+import { columns } from '../../../core/cli/screen/columns.js'
+import { shipped } from '../../../core/shipped.js'
+
+const commands = await allCommands(shipped)
+const longest = (page: string): number => Math.max(...page.split('\n').map((line) => line.length))
+
+test('command-line-1: no line of any page of help has more than 100 characters, and of most none more than 80', async (t) => {
+  const groups = new Map(
+    commands.flatMap(({ path }) =>
+      path.slice(1).map((_, at) => [path.slice(0, at + 1).join(' '), path.slice(0, at + 1)] as const),
+    ),
+  )
+  const groupPages = [...groups].map(([name, words]) => {
+    const own = commands.filter(
+      ({ path }) => path.length > words.length && words.every((word, at) => path[at] === word),
+    )
+    return [name, groupHelp(words, own)] as const
+  })
+  const pages = [
+    ['--help', overview(commands)],
+    ['serve', serveHelp(pluginFlags(await shipped.plugins()))],
+    ...groupPages,
+    ...commands.map((command) => [command.path.join(' '), commandHelp(command)] as const),
+  ] as const
+  t.true(pages.length > 120)
+  for (const [name, page] of pages) t.true(longest(page) <= 100, name)
+  t.deepEqual(
+    pages.filter(([, page]) => longest(page) > 80).map(([name]) => name),
+    ['serve'],
+  )
+})
+
+test('command-line-1: help of the whole program has every command under the heading of its first word, without flags', (t) => {
+  const page = overview(commands)
+  const sections = new Map(page.split('\n\n').map((section) => [section.split('\n')[0], section]))
+  for (const command of commands) {
+    const [word = ''] = command.path
+    const isAlone = commands.filter(({ path }) => path[0] === word).length === 1
+    const heading = [...sections.keys()].find((one) => one?.toLowerCase() === (isAlone ? 'daemon' : word)) ?? ''
+    t.true(sections.get(heading)?.includes(`\n  ${callOf(command)}`), callOf(command))
+  }
+  t.true(sections.has('MCP') && sections.get('Daemon')?.includes('\n  serve '))
+  t.notRegex(page.split('\nFlags of every command')[0] ?? '', /--stdin|--max-/u)
+})
+
+test('command-line-1: what is too long for the left column stands above what is said of it, and words end lines', (t) => {
+  const text = columns([
+    ['a', 'one two '.repeat(12)],
+    ['b'.repeat(40), 'three'],
+  ])
+  const [first, second, long, below] = text.split('\n')
+  t.regex(first ?? '', /^ {2}a {2}(?:one|two| )+$/u)
+  t.regex(second ?? '', /^ {5}(?:one|two)/u)
+  t.deepEqual([long, below], [`  ${'b'.repeat(40)}`, '     three'])
+})
