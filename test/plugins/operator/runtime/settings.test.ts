@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import test from 'ava'
 import { enums, string } from '../../../../core/plugin.js'
 import { RuntimeSettings, defineSetting } from '../../../../plugins/operator/runtime/contract.js'
@@ -10,6 +12,7 @@ import { testPlugin } from '../../../support/plugins.js'
 import { codeOf, openSession, submit, until } from '../../../support/runs.js'
 import { callTool, done, scriptedProvider, text } from '../../../support/scripted-provider.js'
 import { openStream } from '../../../support/sse.js'
+import { makeFolder } from '../../../support/tools.js'
 
 const colourSetting = (values: readonly string[]) =>
   defineSetting({
@@ -353,6 +356,20 @@ test('command-line-3: every command that changes a setting asks no hook with --s
     t.is(refused.code, 1)
     t.regex(refused.err, /frozen.*runtime_change_blocked\)\n.*ask again with --skip-hooks\./u)
     t.regex((await holdfast('runtime', ...line, '--skip-hooks')).out, /^Done\. The settings are at revision/u)
+  }
+})
+
+test('command-line-2: what is wrong in a file of hooks is told by its place in the file', async (t) => {
+  const holdfast = createCommandLine(await startTestDaemon(t))
+  const file = join(await makeFolder(t), 'hooks.json')
+  for (const [hook, said] of [
+    [{ executor: { type: 'command', command: 'true' } }, 'pre_tool_use.0.name of --file is required'],
+    [{ name: 'a', executor: { type: 'command', command: '' } }, 'pre_tool_use.0.executor.command of --file must '],
+  ] as const) {
+    await writeFile(file, JSON.stringify({ hooks: { pre_tool_use: [hook] } }))
+    const { code, err } = await holdfast('runtime', 'hooks', 'set', '--file', file)
+    t.is(code, 2, err)
+    t.true(err.includes(said), err)
   }
 })
 
