@@ -43,12 +43,18 @@ const show = ({ goal }: Infer<typeof Answer>): string => {
 }
 
 const budgetFlag = {
-  'token-budget': { kind: 'text', value: 'tokens', summary: 'Tokens of input and output that it may use.' },
+  'token-budget': { kind: 'text', value: 'tokens', summary: 'Tokens of input and output that it may use in all.' },
+} as const
+const budgetFlags = {
+  ...budgetFlag,
+  'clear-token-budget': { kind: 'switch', summary: 'It has no budget of its own any more.' },
 } as const
 
 /** A number where it is one; the daemon says what is wrong with everything else. */
-const budgetOf = ({ flags: { 'token-budget': given } }: CommandInput): JsonObject =>
-  typeof given !== 'string' ? {} : { token_budget: /^\d+$/u.test(given) ? Number(given) : given }
+const budgetOf = ({ flags: { 'token-budget': given, 'clear-token-budget': clears } }: CommandInput): JsonObject => ({
+  ...(typeof given === 'string' && { token_budget: /^\d+$/u.test(given) ? Number(given) : given }),
+  ...(clears === true && { clear_token_budget: true }),
+})
 
 /** Changes its state. */
 const toStatus = (word: string, status: string, summary: string): Command =>
@@ -57,7 +63,7 @@ const toStatus = (word: string, status: string, summary: string): Command =>
     route: `PATCH ${route}`,
     summary,
     args: ['session_id'],
-    ...(status === 'active' && { flags: budgetFlag, fields: { 'body.token_budget': '--token-budget' } }),
+    ...(status === 'active' && { flags: budgetFlags }),
     run: (input): Promise<Json> => input.client.send('PATCH', pathOf(input), { status, ...budgetOf(input) }),
     answer: Answer,
     show,
@@ -75,16 +81,31 @@ export const commands: readonly Command[] = [
   }),
   defineCommand({
     path: ['goals', 'set'],
-    route: `PUT ${route}`,
-    summary: 'Sets what a session works towards: runs are made until it is reached, or its bounds are.',
+    route: `POST ${route}`,
+    summary: 'Sets what a session without a goal works towards: runs are made until it is reached, or its bounds are.',
     args: ['session_id', 'objective'],
     flags: { ...budgetFlag, paused: { kind: 'switch', summary: 'Do not begin yet.' } },
-    fields: { 'body.objective': '<objective>', 'body.token_budget': '--token-budget', 'body.status': '--paused' },
+    fields: { 'body.status': '--paused' },
     run: (input) =>
-      input.client.send('PUT', pathOf(input), {
+      input.client.send('POST', pathOf(input), {
         objective: input.args['objective'] ?? '',
         ...budgetOf(input),
         ...(input.flags['paused'] === true && { status: 'paused' }),
+      }),
+    answer: Answer,
+    show,
+  }),
+  defineCommand({
+    path: ['goals', 'change'],
+    route: `PATCH ${route}`,
+    summary: 'Changes what a goal says; what is not named stays, and what it has used counts on.',
+    args: ['session_id'],
+    flags: { objective: { kind: 'text', summary: 'What it says from now on.' }, ...budgetFlags },
+    oneOf: ['--objective', '--token-budget', '--clear-token-budget'],
+    run: (input) =>
+      input.client.send('PATCH', pathOf(input), {
+        ...(typeof input.flags['objective'] === 'string' && { objective: input.flags['objective'] }),
+        ...budgetOf(input),
       }),
     answer: Answer,
     show,

@@ -52,6 +52,8 @@ export interface Goals {
   clear(session_id: string): Promise<void>
 }
 
+const isComplete = 'it is complete. Set a new one with POST /v1/sessions/{session_id}/goal.'
+
 const refuse = (reason: string): never => {
   throw goalErrors.goal_invalid_request({ details: { reason } })
 }
@@ -59,7 +61,7 @@ const refuse = (reason: string): never => {
 /** A goal in another state; the same if it is in this one. */
 export const inStatus = (goal: GoalRecord, moment: Moment, status: Settable): GoalRecord => {
   if (goal.status === status) return goal
-  if (goal.status === 'complete') return refuse('it is complete. Set a new one with POST.')
+  if (goal.status === 'complete') return refuse(isComplete)
   if (status !== 'active') return stopped(goal, moment, { status })
   if (isSpent(goal, moment)) return refuse('its budget is used up. Raise token_budget, or give clear_token_budget.')
   return activated(goal, moment)
@@ -80,7 +82,7 @@ const changedBy = (
     return refuse('token_budget and clear_token_budget contradict each other.')
   if ([objective, token_budget, status].every((one) => one === undefined) && clear_token_budget !== true)
     return refuse('nothing is asked for.')
-  if (goal.status === 'complete' && status === undefined) return refuse('it is complete. Set a new one with POST.')
+  if (goal.status === 'complete' && status === undefined) return refuse(isComplete)
   const budget = clear_token_budget === true ? null : token_budget
   const defined = redefined(goal, moment, { objective, token_budget: budget })
   return status === undefined ? defined : inStatus(defined, moment, status)

@@ -5,16 +5,16 @@ import { isSpent, tokensUsed, type GoalRecord, type Moment } from './record.js'
 /** How a goal is stopped. */
 export type Stop = Pick<GoalRecord, 'status' | 'stop_code' | 'stop_reason'>
 
-const budgetCode = 'goal_budget_exhausted'
-/** Codes of runs that ended because nothing more may be used. */
-const budgetCodes = new Set([budgetCode, 'budget_exhausted'])
+/** Codes of runs that ended because nothing more may be used: of the goal's own budget, and of those of usage. */
+export const [ownBudgetCode, sharedBudgetCode] = ['goal_budget_exhausted', 'budget_exhausted'] as const
+const budgetCodes: ReadonlySet<string> = new Set([ownBudgetCode, sharedBudgetCode])
 const codeOf = (run: RunRecord): string => /^[a-z_]+(?=:)/u.exec(('error' in run && run.error) || '')?.[0] ?? ''
 
 export const paused = (stop_code: string, stop_reason: string): Stop => ({ status: 'paused', stop_code, stop_reason })
 const limited = (stop_code: string, stop_reason: string): Stop => ({ status: 'budget_limited', stop_code, stop_reason })
 
 /** True where only the goal's own budget is used up, so that another run gets an answer. */
-export const mayWrapUp = ({ stop_code }: Stop): boolean => stop_code === budgetCode
+export const mayWrapUp = ({ stop_code }: Stop): boolean => stop_code === ownBudgetCode
 
 /** The run before, if the goal has made one since it became active. */
 export const lastRun = (
@@ -39,7 +39,7 @@ export const stopOf = (
     const how = `its run ${last.run_id} is ${last.status}`
     return budgetCodes.has(code) ? limited(code, `${how}: ${code}.`) : paused(`run_${last.status}`, `${how}.`)
   }
-  if (isSpent(goal, moment)) return limited(budgetCode, `${used(goal, moment)}.`)
+  if (isSpent(goal, moment)) return limited(ownBudgetCode, `${used(goal, moment)}.`)
   if (goal.turns >= max_turns) return paused('goal_turns_exhausted', `it made ${goal.turns} runs without an end.`)
   return undefined
 }
@@ -47,5 +47,5 @@ export const stopOf = (
 /** Why the run that a goal made last may not ask its model again. */
 export const refusalOf = (goal: GoalRecord, moment: Moment): string | undefined =>
   isSpent(goal, moment)
-    ? `${budgetCode}: the budget of the goal of the session is used up: ${used(goal, moment)}.`
+    ? `${ownBudgetCode}: the budget of the goal of the session is used up: ${used(goal, moment)}.`
     : undefined

@@ -322,6 +322,47 @@ test('goals-1: the command line sets, shows, pauses and completes a goal', async
   t.not((await line('goals', 'resume', 's1', '--token-budget', 'many')).code, 0)
 })
 
+test('goals-2: the command line replaces no goal that is not complete, and changes one without losing its budget', async (t) => {
+  const daemon = await start(t, () => says())
+  const line = createCommandLine(daemon)
+  await line('goals', 'set', 's1', objective, '--paused', '--token-budget', '77')
+  const refused = await line('goals', 'set', 's1', 'Another one.')
+  t.is(refused.code, 1)
+  t.regex(refused.err, /goal_already_exists\)\n.*holdfast goals change SESSION_ID.*holdfast goals clear SESSION_ID/u)
+  t.like(await goalOf(daemon), { objective, status: 'paused', token_budget: 77 })
+  t.regex((await line('goals', 'change', 's1')).err, /needs --objective, --token-budget or --clear-token-budget/u)
+  await line('goals', 'change', 's1', '--objective', 'Another one.')
+  t.like(await goalOf(daemon), { objective: 'Another one.', status: 'paused', token_budget: 77 })
+  await line('goals', 'change', 's1', '--clear-token-budget')
+  t.is((await goalOf(daemon)).token_budget, undefined)
+  await line('goals', 'complete', 's1')
+  t.regex((await line('goals', 'resume', 's1')).err, /Set a new one with holdfast goals set SESSION_ID OBJECTIVE/u)
+  t.regex((await line('goals', 'set', 's1', objective, '--paused')).out, /paused/u)
+})
+
+test('goals-8, goals-12: of a goal whose budget is used up the warning names commands that have it go on', async (t) => {
+  const daemon = await start(t, () => says())
+  const line = createCommandLine(daemon)
+  const lines = async (): Promise<string[][]> => {
+    const { warnings } = (await daemon.request('GET', '/v1/status')).body.health
+    const { action } = warnings.find(({ code }: any) => code === 'goal_stopped')
+    return [...action.matchAll(/holdfast (goals resume [^.]+)\./gu)].map(([, words]) => words.split(' '))
+  }
+  await line('goals', 'set', 's1', objective, '--token-budget', '1')
+  t.like(await still(daemon), { status: 'budget_limited' })
+  t.regex((await line('goals', 'resume', 's1')).err, /Raise --token-budget, or give --clear-token-budget\./u)
+  t.is((await lines()).length, 2)
+  for (const at of [0, 1]) {
+    await settled(daemon)
+    const words = (await lines())[at] ?? []
+    const { code, out } = await line(...words)
+    t.is(code, 0, words.join(' '))
+    t.regex(out, /active/u)
+    if (at === 0) await still(daemon)
+  }
+  await line('goals', 'clear', 's1')
+})
+
 test('goals-9, goals-13: the view of a session, its row and its metadata have the goal that is asked for apart', async (t) => {
   const daemon = await start(t, () => says())
   const { request } = daemon
