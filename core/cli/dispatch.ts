@@ -173,7 +173,7 @@ export const runCommand = async (command: Command, line: Line): Promise<number> 
   refuseLacking(command, input)
   const client = createClient({ baseUrl: urlOf(line, command, input.flags), token: tokenOf(line), signal })
   const answer = await command.run({ ...input, client }).catch((error: unknown) => {
-    throw inWordsOf({ command, flags: input.flags, commands: line.commands }, error)
+    throw inWordsOf({ command, flags: input.flags, args: input.args, commands: line.commands }, error)
   })
   if (answer === undefined) return code
   const known = parsedAnswer(command, answer)

@@ -3,10 +3,11 @@ import type { Command, CommandInput } from '../plugin/command.js'
 import { Problem } from '../base/errors.js'
 import { inCommands } from './route-names.js'
 
-/** What was typed: the command, what its flags were given, and all commands, for sentences that name a route. */
+/** What was typed: the command, its flags and arguments; and all commands, for sentences that name a route. */
 export interface Typed {
   readonly command: Command
   readonly flags?: CommandInput['flags']
+  readonly args?: CommandInput['args']
   readonly commands?: readonly Command[]
 }
 
@@ -91,7 +92,7 @@ const withOwnFlags = (sentence: string, { flags = {} }: Command): string =>
   })
 
 const said = (typed: Typed, sentence: string): string =>
-  withOwnFlags(inCommands(sentence, typed.commands ?? []), typed.command)
+  withOwnFlags(inCommands(sentence, typed.commands ?? [], typed.args), typed.command)
 
 /** The rules of flags and arguments say what to do; of the action, what names a command says more. */
 const actionOf = (typed: Typed, { code, spec }: Problem, errors: readonly FieldError[]) => {

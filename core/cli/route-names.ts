@@ -4,29 +4,38 @@ import { commandLine } from '../base/text/command-text.js'
 
 const named = /\b(GET|POST|PUT|PATCH|DELETE) (\/v1\/[\w{}./-]*[\w}])/gu
 
+type Values = Readonly<Record<string, string>>
+
 /** Values of the route's parameters; undefined if the path is another. */
-const valuesOf = (route: string, path: string): Readonly<Record<string, string>> | undefined => {
+const valuesOf = (route: string, path: string): Values | undefined => {
   const [ours, theirs] = [route.split('/'), path.split('/')]
   const fits = ours.every((part, at) => part.startsWith('{') || part === theirs[at])
   if (!fits || ours.length !== theirs.length) return undefined
   return Object.fromEntries(ours.map((part, at) => [part.replaceAll(/[{}]/gu, ''), theirs[at] ?? '']))
 }
 
-/** `{run_id}` in a sentence stands for any run: `RUN_ID`, as an argument that the route has no parameter for. */
-const argumentOf = (name: string, values: Readonly<Record<string, string>>): string => {
+/**
+ * `{run_id}` in a sentence is the run that was typed, else any: `RUN_ID`, as an argument that the route has no
+ * parameter for.
+ */
+const argumentOf = (name: string, values: Values, typed: Values): string => {
   const value = values[name] ?? ''
-  return value === '' || value.startsWith('{') ? name.toUpperCase() : value
+  if (value !== '' && !value.startsWith('{')) return value
+  return (value === '' ? undefined : typed[name]) ?? name.toUpperCase()
 }
 
-const lineOf = ({ route = '', path, args = [] }: Command, asked: string): string | undefined => {
+const lineOf = ({ route = '', path, args = [] }: Command, asked: string, typed: Values): string | undefined => {
   const values = valuesOf(route, asked)
   if (values === undefined) return undefined
-  return commandLine(path.join(' '), ...args.filter((arg) => !arg.endsWith('?')).map((arg) => argumentOf(arg, values)))
+  return commandLine(
+    path.join(' '),
+    ...args.filter((arg) => !arg.endsWith('?')).map((arg) => argumentOf(arg, values, typed)),
+  )
 }
 
 /** The same sentence with `holdfast runs list` in place of `GET /v1/runs`; a route without a command stays. */
-export const inCommands = (sentence: string, commands: readonly Command[]): string =>
+export const inCommands = (sentence: string, commands: readonly Command[], typed: Values = {}): string =>
   sentence.replaceAll(named, (all) => {
-    const [line] = commands.flatMap((command) => lineOf(command, all) ?? [])
+    const [line] = commands.flatMap((command) => lineOf(command, all, typed) ?? [])
     return line ?? all
   })

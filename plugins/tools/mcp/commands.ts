@@ -120,5 +120,6 @@ export const commands: readonly Command[] = [
     },
     answer: Called,
     show: showCalled,
+    status: ({ output: { is_error } }) => (is_error ? 1 : 0),
   }),
 ]

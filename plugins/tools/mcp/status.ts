@@ -24,6 +24,7 @@ import type { RuntimeSection } from '../../operator/runtime/contract.js'
 import type { StatusSection } from '../../operator/status/contract.js'
 import { isCredentialed } from './config/values.js'
 import { mcpErrors } from './config/errors.js'
+import { oauthErrors } from './oauth/errors.js'
 import type { McpServer } from './servers/server.js'
 import type { Servers } from './servers/servers.js'
 import type { Published } from './tools/published.js'
@@ -121,6 +122,8 @@ const notConnected = (server: McpServer): Warning[] => {
   const { name, entry } = server
   const { state, problem } = server.facts()
   if (state === 'connected' || problem === undefined) return []
+  // The warning of the account says what to do; until then the server is asked nothing.
+  if (problem.code === oauthErrors.mcp_oauth_login_required.code) return []
   const isMissing = problem.code === mcpErrors.mcp_value_missing.code
   const ref = /^The secret (\S+) is not there/u.exec(problem.message)?.[1]
   return [

@@ -19,6 +19,12 @@ export const mcpErrors = defineErrors({
     detail: 'The input does not fit the tool {name}.',
     action: 'Correct what is named; GET /v1/runtime/mcp/tools/{tool_name} shows what the tool takes.',
   },
+  mcp_server_unknown: {
+    status: 404,
+    domain: 'mcp',
+    detail: 'There is no MCP server {server} that is enabled.',
+    action: 'Name one of GET /v1/runtime/mcp/servers.',
+  },
   mcp_server_not_found: {
     status: 404,
     domain: 'mcp',

@@ -11,7 +11,7 @@ export const oauthErrors = defineErrors({
     status: 409,
     domain: 'mcp',
     detail: 'The MCP server {server} needs a login: {reason}.',
-    action: 'Log in with POST /v1/runtime/mcp/oauth/{server}/login, which is holdfast mcp oauth login.',
+    action: 'Log in with POST /v1/runtime/mcp/oauth/{server}/login.',
   },
   mcp_oauth_login_unknown: {
     status: 400,

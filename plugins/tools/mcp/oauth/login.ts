@@ -80,7 +80,10 @@ const methodOf = ({ metadata }: Discovered): string => {
 const register = async ({ kit, found, ...parts }: Asking, redirect_uri: string): Promise<Client> => {
   const { metadata, scope } = found
   if (metadata.registration_endpoint === undefined)
-    throw failed(parts.server, 'its authorization server registers nobody: give the id of a client')
+    throw failed(
+      parts.server,
+      'its authorization server registers no clients: register one there by hand, and give its client_id',
+    )
   const client = await kit.registerClient(metadata.issuer, {
     metadata,
     clientMetadata: {

@@ -56,6 +56,14 @@ export interface ViewParts {
 
 const loginLine = (name: string): string => commandLine('mcp oauth login', name)
 
+/** A client that was registered by hand is known as long as there is an account of it. */
+const wayIn = ({ slots }: Pick<ViewParts, 'slots'>, { name, entry }: OauthServer): string => {
+  const line = loginLine(name)
+  const slot = slots.find(entry.oauth_slot_ref)
+  const isKnown = slot?.details.readable === true && accountOf(slots.state(slot.slot_id))?.client_id !== undefined
+  return isKnown ? line : `${line} (with --client-id, too, where its client was registered by hand)`
+}
+
 /** What the operator says is asked for and nothing else: then it is the operator who says more. */
 const scopesLine = ({ name, entry }: OauthServer): string =>
   entry.oauth_scopes.length === 0
@@ -90,7 +98,7 @@ export const viewOf = (parts: ViewParts, server: OauthServer): OauthView => {
     server: name,
     slot_ref: entry.oauth_slot_ref,
     state,
-    ...(reason !== undefined && { reason, action: loginLine(name) }),
+    ...(reason !== undefined && { reason, action: wayIn(parts, server) }),
     ...(reason === undefined && parts.wanted.of(server).length > 0 && { action: scopesLine(server) }),
     ...accountView(parts, server),
     ...(login !== undefined && { login_expires_at_ms: login.expires_at_ms }),
@@ -112,7 +120,7 @@ const scopesWarning = ({ wanted }: Pick<ViewParts, 'wanted'>, server: OauthServe
 }
 
 export const loginWarnings = (
-  parts: Pick<ViewParts, 'accounts' | 'wanted'>,
+  parts: Pick<ViewParts, 'accounts' | 'wanted' | 'slots'>,
   servers: readonly OauthServer[],
 ): Warning[] =>
   servers.flatMap((server) => {
@@ -120,11 +128,11 @@ export const loginWarnings = (
     if (reason === undefined) return scopesWarning(parts, server)
     return [
       {
-        severity: 'warning' as const,
+        severity: server.entry.required ? ('error' as const) : ('warning' as const),
         code: 'mcp_login_required',
         message: `The MCP server ${server.name} needs a login: ${reason}.`,
         related_id: server.name,
-        action: loginLine(server.name),
+        action: wayIn(parts, server),
       },
     ]
   })

@@ -328,7 +328,7 @@ test('goals-2: the command line replaces no goal that is not complete, and chang
   await line('goals', 'set', 's1', objective, '--paused', '--token-budget', '77')
   const refused = await line('goals', 'set', 's1', 'Another one.')
   t.is(refused.code, 1)
-  t.regex(refused.err, /goal_already_exists\)\n.*holdfast goals change SESSION_ID.*holdfast goals clear SESSION_ID/u)
+  t.regex(refused.err, /goal_already_exists\)\n.*holdfast goals change s1.*holdfast goals clear s1/u)
   t.like(await goalOf(daemon), { objective, status: 'paused', token_budget: 77 })
   t.regex((await line('goals', 'change', 's1')).err, /needs --objective, --token-budget or --clear-token-budget/u)
   await line('goals', 'change', 's1', '--objective', 'Another one.')
@@ -336,7 +336,7 @@ test('goals-2: the command line replaces no goal that is not complete, and chang
   await line('goals', 'change', 's1', '--clear-token-budget')
   t.is((await goalOf(daemon)).token_budget, undefined)
   await line('goals', 'complete', 's1')
-  t.regex((await line('goals', 'resume', 's1')).err, /Set a new one with holdfast goals set SESSION_ID OBJECTIVE/u)
+  t.regex((await line('goals', 'resume', 's1')).err, /Set a new one with holdfast goals set s1 OBJECTIVE/u)
   t.regex((await line('goals', 'set', 's1', objective, '--paused')).out, /paused/u)
 })
 

@@ -22,16 +22,46 @@ test('mcp-15: commands show servers and tools, and nothing of theirs steers a te
     (await line('mcp', 'call', 'mcp__one__tool', '--input-json', '{"a":"\\u001b[2J"}')).out,
     'tool {"a":"\\u001b[2J"}\n',
   )
-  t.is((await line('mcp', 'call', 'mcp__one__wrong')).out, 'The tool says that it failed:\nIt failed.\n')
   t.regex(
     (await line('mcp', 'tool', 'mcp__one__tool')).out,
     /^mcp__one__tool {2}once\nIt \\u001b[^\n]*\nNot a line\.\n\{\n {2}"type": "object"\n\}\n$/u,
   )
+  t.deepEqual(await line('mcp', 'call', 'mcp__one__wrong'), {
+    code: 1,
+    out: 'The tool says that it failed:\nIt failed.\n',
+    err: '',
+  })
+  t.is((await line('mcp', 'call', 'mcp__one__wrong', '--output', 'json')).code, 1)
   t.regex((await line('mcp', 'call', 'mcp__one__none')).err, /No MCP server has a tool mcp__one__none/u)
   t.regex((await line('mcp', 'call', 'mcp__one__tool', '--input-json', '[')).err, /--input-json/u)
   const metrics = (await daemon.request('GET', '/metrics')).text
-  t.regex(metrics, /^service_mcp_calls_total\{server="one",outcome="answered"\} 2$/mu)
+  t.regex(metrics, /^service_mcp_calls_total\{server="one",outcome="answered"\} 3$/mu)
   t.regex(metrics, /^service_mcp_servers_connected 1$/mu)
   const { body } = await daemon.request('GET', '/v1/status')
   t.like(body.mcp, { server_count: 1, connected_count: 1, tool_count: 2 })
+})
+
+test('mcp-22: a wrong input is told by its place, and a server that is not there is refused', async (t) => {
+  const root = await freshRoot()
+  t.teardown(() => rm(root, { recursive: true, force: true }))
+  const inputSchema = { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] }
+  await writeServers(root, {
+    one: planned({ tools: [{ name: 'read', description: 'Reads.', inputSchema }] }),
+    two: planned({ tools: [] }),
+  })
+  const daemon = await startTestDaemon(t, { root })
+  await serverIn(daemon, 'one')
+  const line = createCommandLine(daemon)
+  t.is((await line('mcp', 'tools', '--server', 'one')).out, 'mcp__one__read  once  Reads.\n')
+  t.is((await line('mcp', 'tools', '--server', 'two')).out, 'No tools of MCP servers.\n')
+  const { code, err } = await line('mcp', 'call', 'mcp__one__read')
+  t.is(code, 2)
+  t.regex(err, /^ {2}path of --input-json is required$/mu)
+  t.regex(err, /holdfast mcp tool mcp__one__read shows what the tool takes/u)
+  const nosuch = await line('mcp', 'tools', '--server', 'nosuch')
+  t.is(nosuch.code, 2)
+  t.regex(
+    nosuch.err,
+    /no MCP server nosuch.*mcp_server_unknown\)\n {2}--server must be one of one, two\nName one of holdfast mcp list\./u,
+  )
 })

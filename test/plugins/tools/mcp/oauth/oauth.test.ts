@@ -10,6 +10,7 @@ import {
   type TestDaemonOptions,
 } from '../../../../support/daemon.js'
 import { createLeapingClock } from '../../../../support/leaping-clock.js'
+import { eventually } from '../../../../support/mcp.js'
 import { startOauthServer, type OauthServer } from '../../../../support/oauth-server.js'
 import { codeOf } from '../../../../support/runs.js'
 
@@ -185,6 +186,41 @@ test('mcp-oauth-5: a refresh that is refused is not tried again, needs a login, 
   await logIn(next, server)
   t.like(await view(next), { state: 'logged_in' })
   t.is(await warned(next), undefined)
+})
+
+test('mcp-oauth-5: a server that needs a login is one warning, which names the flag of a client that is not known', async (t) => {
+  const { server, daemon } = await start(t, { toml: 'required = true' })
+  const line = createCommandLine(daemon)
+  const warnings = async (): Promise<any[]> =>
+    (await daemon.request('GET', '/v1/status')).body.health.warnings.filter(
+      ({ related_id }: any) => related_id === 'files',
+    )
+  t.like(
+    await eventually(async () =>
+      (await daemon.request('GET', '/v1/runtime/mcp/servers')).body.servers.find(
+        ({ state }: any) => state === 'waiting',
+      ),
+    ),
+    { name: 'files' },
+  )
+  const [only, ...others] = await warnings()
+  t.deepEqual(others, [])
+  t.like(only, { code: 'mcp_login_required', severity: 'error' })
+  t.is(only.action, 'holdfast mcp oauth login files (with --client-id, too, where its client was registered by hand)')
+  server.on('/.well-known/oauth-authorization-server', () => ({
+    body: {
+      issuer: server.origin,
+      authorization_endpoint: `${server.origin}/authorize`,
+      token_endpoint: `${server.origin}/token`,
+      response_types_supported: ['code'],
+      code_challenge_methods_supported: ['S256'],
+    },
+  }))
+  t.regex((await line('mcp', 'oauth', 'login', 'files')).err, /registers no clients: .* give its --client-id/u)
+  t.regex(
+    (await line('mcp', 'oauth', 'refresh', 'files')).err,
+    /mcp_oauth_login_required\)\nLog in with holdfast mcp oauth login files\.\n$/u,
+  )
 })
 
 test('mcp-oauth-6: a refresh whose answer did not come is tried again, later, and a refusal then says what it may mean', async (t) => {
