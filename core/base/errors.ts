@@ -62,5 +62,9 @@ export const defineErrors = <const T extends Record<string, ProblemSpec>>(
   return unsafeCast(Object.freeze(Object.fromEntries(factories)))
 }
 
+/** What is filled in may be a sentence itself, with its own period. */
 const fill = (sentence: string, details: Readonly<Record<string, string | number>>): string =>
-  sentence.replace(/\{(\w+)\}/gu, (_, name: string) => String(details[name] ?? '?').slice(0, 200))
+  sentence.replace(/\{(\w+)\}(\.(?= |$))?/gu, (_, name: string, period = '') => {
+    const text = String(details[name] ?? '?').slice(0, 200)
+    return text.endsWith('.') ? text : text + period
+  })

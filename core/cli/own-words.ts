@@ -60,12 +60,31 @@ const nameOf = ({ command, flags = {} }: Typed, path: string): string => {
 
 type FieldError = NonNullable<Problem['occurrence']['errors']>[number]
 
+const units = new Map([
+  ['_seconds', 'seconds'],
+  ['_ms', 'milliseconds'],
+  ['_bytes', 'bytes'],
+])
+
+/** A field has its unit in its name; a flag that takes it in many units has not. */
+const ruleOf = (typed: Typed, { path, rule }: FieldError): string => {
+  const [ending, unit] = [...units].find(([one]) => path.endsWith(one)) ?? []
+  const name = nameOf(typed, path)
+  const isTold = ending === undefined || name === path || name.replaceAll('-', '_').includes(ending)
+  return isTold || !/^must be at (?:least|most) \d+$/u.test(rule) ? rule : `${rule} ${unit}`
+}
+
 /** Also where a sentence names the field without its part of the request, as in `cadence.expression must ...`. */
 const inFlags = (typed: Typed, sentence: string, errors: readonly FieldError[]): string => {
-  const whole = sentence.replaceAll(/\b(?:body|query|path|header)\.[\w.-]*\w/gu, (path) => nameOf(typed, path))
-  return errors.reduce((text, { path, rule }) => {
-    const field = path.replace(/^\w+\./u, '')
-    return /[._]/u.test(field) ? text.replaceAll(`${field} ${rule}`, () => `${nameOf(typed, path)} ${rule}`) : text
+  const ruled = errors.reduce(
+    (text, one) => text.replaceAll(`${one.path} ${one.rule}`, () => `${one.path} ${ruleOf(typed, one)}`),
+    sentence,
+  )
+  const whole = ruled.replaceAll(/\b(?:body|query|path|header)\.[\w.-]*\w/gu, (path) => nameOf(typed, path))
+  return errors.reduce((text, one) => {
+    const field = one.path.replace(/^\w+\./u, '')
+    const said = `${nameOf(typed, one.path)} ${ruleOf(typed, one)}`
+    return /[._]/u.test(field) ? text.replaceAll(`${field} ${one.rule}`, () => said) : text
   }, whole)
 }
 
@@ -110,7 +129,7 @@ export const inWordsOf = (typed: Typed, error: unknown): unknown => {
   const { code, spec, occurrence, message } = error
   const given = occurrence.errors ?? []
   const detail = said(typed, inFlags(typed, message, given))
-  const errors = given.map(({ path, rule }) => ({ path: nameOf(typed, path), rule }))
+  const errors = given.map((one) => ({ path: nameOf(typed, one.path), rule: ruleOf(typed, one) }))
   const action = actionOf(typed, error, errors)
   const { status } = spec
   return new Problem(

@@ -8,6 +8,7 @@ import path from 'node:path'
 import { watch, type FSWatcher } from 'chokidar'
 import { Problem } from '../../base/errors.js'
 import type { HealthCheck, Warning } from '../../base/health.js'
+import { sentence } from '../../base/text/command-text.js'
 import type { Log } from '../../base/text/log.js'
 import type { Disk } from '../../state/disk/disk.js'
 import { configContent } from './config-content.js'
@@ -51,7 +52,7 @@ const compare = (options: ConfigWatchOptions): Warning | undefined => {
     return {
       severity: 'warning',
       code: 'config_invalid',
-      message: `A changed file is wrong: ${error.message}.`,
+      message: sentence(`A changed file is wrong: ${error.message}`),
       action: 'Correct it: the next start would refuse it. Until then the daemon uses what it started with.',
     }
   }

@@ -15,12 +15,13 @@ import type { StoredSlot } from './slots/record.js'
 const base = '/v1/runtime/auth/accounts'
 const path = `${base}/:slot_id` as const
 const params = object({ slot_id: doc(string({ min: 1, max: 200 }), 'Id of the account.') })
+const accountProblems = [secretErrors.secret_not_found, secretErrors.secret_not_account] as const
 const isAccount = ({ mode }: StoredSlot): boolean => mode === 'oauth_account'
 
-/** Throws `secret_not_found` for what is no account. */
+/** Throws `secret_not_found`, and `secret_not_account` for another secret. */
 const accountOf = ({ get }: SecretRouteParts, slot_id: string): StoredSlot => {
   const slot = get(slot_id)
-  if (!isAccount(slot)) throw secretErrors.secret_not_found({ details: { secret_ref: slot_id } })
+  if (!isAccount(slot)) throw secretErrors.secret_not_account({ details: { secret_ref: slot_id } })
   return slot
 }
 
@@ -45,7 +46,7 @@ export const accountRoutes = (parts: SecretRouteParts): readonly Route[] => [
     access: 'admin',
     params,
     reply: jsonReply(SecretStatus),
-    problems: [secretErrors.secret_not_found],
+    problems: [...accountProblems],
     handler: (input) => parts.status(accountOf(parts, input.params.slot_id)),
   }),
   ...[base, `${base}/mcp-oauth`].map((at) => store(parts, at)),
@@ -91,11 +92,7 @@ function refresh(parts: SecretRouteParts): Route {
     access: 'admin',
     params,
     reply: jsonReply(SecretStatus),
-    problems: [
-      secretErrors.secret_not_found,
-      secretErrors.account_refresh_failed,
-      secretErrors.account_refresh_unavailable,
-    ],
+    problems: [...accountProblems, secretErrors.account_refresh_failed, secretErrors.account_refresh_unavailable],
     durability: 'A',
     handler: async (input) => {
       const { slot_id } = accountOf(parts, input.params.slot_id)
@@ -114,7 +111,7 @@ function removal(parts: SecretRouteParts, method: 'POST' | 'DELETE', at: string)
     access: 'admin',
     params,
     reply: jsonReply(Accepted),
-    problems: [...removeProblems],
+    problems: [...removeProblems, secretErrors.secret_not_account],
     durability: 'A',
     handler: async (input) => {
       await parts.remove(accountOf(parts, input.params.slot_id).slot_id)

@@ -24,8 +24,10 @@ const accounts = '/v1/runtime/auth/accounts'
 const Row = open({ slot_id: string(), provider: string(), summary: string() })
 const showRow = ({ slot_id, provider, summary }: Infer<typeof Row>): string =>
   `${visibleLine(slot_id)}  ${provider}  ${visibleLine(summary)}`
-const showRows = (rows: Infer<typeof Row>[]): string =>
-  rows.length === 0 ? 'None is stored. Store one: holdfast secrets set NAME --stdin' : rows.map(showRow).join('\n')
+const showRows =
+  (none: string) =>
+  (rows: Infer<typeof Row>[]): string =>
+    rows.length === 0 ? none : rows.map(showRow).join('\n')
 
 const Done = open({ accepted: boolean() })
 const at = (base: string, { args }: CommandInput): string => `${base}/${encodeURIComponent(args['secret_ref'] ?? '')}`
@@ -67,7 +69,7 @@ export const commands: readonly Command[] = [
     summary: 'Secrets by name, without their values.',
     run: ({ client }) => client.get(secrets),
     answer: array(Row),
-    show: showRows,
+    show: showRows('None is stored. Store one: holdfast secrets set NAME --stdin'),
   }),
   defineCommand({
     path: ['secrets', 'get'],
@@ -119,7 +121,10 @@ export const commands: readonly Command[] = [
     summary: 'Accounts by name, without their tokens.',
     run: ({ client }) => client.get(accounts),
     answer: array(Row),
-    show: showRows,
+    show: showRows(
+      'None is stored. That of an MCP server: holdfast mcp oauth login SERVER. One of your own, as JSON: ' +
+        'holdfast secrets set NAME --mode oauth_account --stdin',
+    ),
   }),
   defineCommand({
     path: ['runtime', 'auth', 'accounts', 'get'],

@@ -1,5 +1,13 @@
 /** What an operator must know of keys: above all which one a restored root needs. */
-import { assertNever, commandLine, count, shellWord, type Collection, type Warning } from '../../../core/plugin.js'
+import {
+  assertNever,
+  commandLine,
+  count,
+  sentence,
+  shellWord,
+  type Collection,
+  type Warning,
+} from '../../../core/plugin.js'
 import { keyFile, type KeyFault, type Keys } from './slots/keys.js'
 import type { StoredSlot } from './slots/record.js'
 
@@ -60,7 +68,7 @@ export const keyWarnings = ({ keys, slots, root }: KeyWarningParts): readonly Wa
     {
       severity: 'warning',
       code: 'secrets_key_unusable',
-      message: `No secret can be stored: ${fault.reason}.`,
+      message: sentence(`No secret can be stored: ${fault.reason}`),
       action: mend(fault, file),
     },
   ]

@@ -28,8 +28,8 @@ const folderOf = ({ skill_path }: SkillSummary): string => skill_path.slice(0, s
 export const rendered = ({ summary, instructions }: Skill, args = ''): string => {
   let isTaken = false
   const text = instructions.replaceAll(
-    /\$\{(SERVICE_SKILL_ARGS|ARGUMENTS|SERVICE_SKILL_DIR)\}/gu,
-    (_, name: string) => {
+    /\$\{(SERVICE_SKILL_ARGS|ARGUMENTS|SERVICE_SKILL_DIR)\}|\$ARGUMENTS\b/gu,
+    (_, name?: string) => {
       if (name === 'SERVICE_SKILL_DIR') return folderOf(summary)
       isTaken = true
       return args === '' ? '' : fenced(args)

@@ -45,14 +45,16 @@ const viewTool = ({ name, origin, description, effect }: ForeignTool) => ({
   effect,
 })
 
-const { mcp_tool_name_empty, mcp_tool_not_found, mcp_input_invalid, mcp_outcome_unknown, mcp_server_unknown } = mcpErrors
+const { mcp_tool_name_empty, mcp_tool_not_found, mcp_input_invalid, mcp_outcome_unknown, mcp_server_unknown } =
+  mcpErrors
 
 /** Of a server that is not there nothing is listed: that would look like one without tools. */
 const toolsOf = ({ servers, published }: ShownParts, wished: string | undefined): readonly ForeignTool[] => {
   if (wished === undefined) return published.all()
   const names = servers.all().map(({ name }) => name)
   if (names.includes(wished)) return published.of(wished).tools
-  const rule = names.length === 0 ? 'must be absent: there is no server' : `must be one of ${names.slice(0, 20).join(', ')}`
+  const rule =
+    names.length === 0 ? 'must be absent: there is no server' : `must be one of ${names.slice(0, 20).join(', ')}`
   throw mcp_server_unknown({ details: { server: visibleLine(wished) }, errors: [{ path: 'query.server', rule }] })
 }
 

@@ -12,6 +12,7 @@ import {
   object,
   optional,
   record,
+  sentence,
   string,
   visibleLine,
   type Count,
@@ -131,7 +132,7 @@ const notConnected = (server: McpServer): Warning[] => {
       severity: entry.required ? 'error' : 'warning',
       code: isMissing ? problem.code : mcpErrors.mcp_server_unavailable.code,
       related_id: name,
-      message: `The MCP server ${name} is not connected: ${problem.message}. It is tried again.`,
+      message: `${sentence(`The MCP server ${name} is not connected: ${problem.message}`)} It is tried again.`,
       action:
         ref === undefined
           ? `See its entry [mcp_servers.${name}] in config/mcp.toml, and the log. How it is: ${commandLine('mcp list')}`

@@ -75,6 +75,19 @@ test('command-line-2: of a part of what a flag takes the place is told, and the 
   })
 })
 
+test('command-line-2: a flag that takes several units is told the one of the number', (t) => {
+  const refuse = (path: string) => {
+    const rule = 'must be at least 5'
+    return httpErrors.bad_request({ details: { path, rule }, errors: [{ path, rule }] })
+  }
+  t.is(
+    told('schedules create', refuse('body.cadence.every_seconds')).text,
+    'holdfast: The request is not valid: --every must be at least 5 seconds. (bad_request)',
+  )
+  t.regex(told('runs list', refuse('query.limit')).text, /--limit must be at least 5\./u)
+  t.regex(told('runs prune', refuse('body.older_than_ms')).text, /<older_than_ms> must be at least 5\./u)
+})
+
 test('command-line-2: fields in what is said are flags where the command has them', (t) => {
   const detail = 'Raise token_budget, or ask with skip_hooks true; as other_member true.'
   const flags = {

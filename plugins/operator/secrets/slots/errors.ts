@@ -6,10 +6,18 @@ export const secretErrors = defineErrors({
     detail: 'There is no secret {secret_ref}.',
     action: 'List those that are there with GET /v1/runtime/secrets, or store it with POST /v1/runtime/secrets.',
   },
+  secret_not_account: {
+    status: 404,
+    detail: 'The secret {secret_ref} is no account.',
+    action:
+      'List the accounts with GET /v1/runtime/auth/accounts; see the secret with GET /v1/runtime/secrets/{secret_ref}.',
+  },
   secret_in_use: {
     status: 409,
     detail: 'The secret {secret_ref} is used by {users}.',
-    action: 'Let what uses it use another secret first, or store a new value in this one.',
+    action:
+      'Let what uses it use another secret first, store a new value in this one, or take its value from all with ' +
+      'POST /v1/runtime/auth/slots/{slot_id}/revoke.',
   },
   secret_unreadable: {
     status: 409,

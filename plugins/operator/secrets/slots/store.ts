@@ -95,7 +95,9 @@ export const createSlots = ({ state, keys, vault, users }: SlotParts): SlotStore
     tx.after(gone(slot_id))
   }
   const revoke = (tx: Tx, slot_id: string): StoredSlot => {
-    const { expires_at_ms: _, ...before } = get(slot_id)
+    const slotNow = get(slot_id)
+    if (slotNow.revoked_at_ms !== undefined) return slotNow
+    const { expires_at_ms: _, ...before } = slotNow
     const version = before.version + 1
     const updated_at_ms = Math.max(tx.now, before.updated_at_ms)
     const sealed = vault.seal({ slot_id, version }, {})

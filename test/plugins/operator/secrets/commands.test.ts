@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
-import { SecretSlots } from '../../../../plugins/operator/secrets/contract.js'
+import { SecretReferences, SecretSlots } from '../../../../plugins/operator/secrets/contract.js'
 import { createCommandLine } from '../../../support/command-line.js'
 import { freshRoot, mainFile, startTestDaemon } from '../../../support/daemon.js'
-import { lender } from '../../../support/plugins.js'
+import { lender, testPlugin } from '../../../support/plugins.js'
 
 interface Typed {
   readonly words: readonly string[]
@@ -76,4 +76,35 @@ test('secrets-12, secrets-14: an account is set as JSON and looked at under its 
   t.is(JSON.parse((await line(...auth, 'get', 'mail')).out).mode, 'oauth_account')
   t.regex((await line(...auth, 'refresh', 'mail')).err, /Nothing in this daemon refreshes/u)
   t.is((await line(...auth, 'revoke', 'mail')).out, 'Revoked.\n')
+  t.regex((await line(...auth, 'list')).out, /holdfast mcp oauth login SERVER.*--mode oauth_account --stdin\n$/u)
+  await run(url, { words: ['set', 'plain', '--stdin'], input: 'canary' })
+  t.regex(
+    (await line(...auth, 'get', 'plain')).err,
+    /The secret plain is no account\. \(secret_not_account\)\nList the accounts with holdfast runtime auth accounts list; .* holdfast secrets get SECRET_REF\./u,
+  )
+})
+
+test('secrets-10: what is refused because it is used names the command that takes its value all the same', async (t) => {
+  const uses = testPlugin('uses', {
+    register(ctx) {
+      ctx.contribute(SecretReferences, { id: 'uses', of: () => [{ kind: 'test', id: 'one' }] })
+    },
+  })
+  const { url } = await startTestDaemon(t, { plugins: [uses] })
+  const input = '{"access_token":"canary"}'
+  await run(url, { words: ['set', 'mail', '--stdin', '--mode', 'oauth_account'], input })
+  const line = createCommandLine({ url })
+  const refused = await line('runtime', 'auth', 'accounts', 'revoke', 'mail')
+  t.regex(refused.err, /secret_in_use\)\n.*holdfast runtime auth revoke-slot mail\.\n$/u)
+  t.regex((await line('runtime', 'auth', 'revoke-slot', 'mail')).out, /version 2, revoked/u)
+})
+
+test('secrets-4: a key file that is not there is told in one sentence', async (t) => {
+  const daemon = await startTestDaemon(t, { flags: { 'secrets-key-file': '/no/such/key' } })
+  const { warnings } = (await daemon.request('GET', '/v1/status')).body.health
+  const { message } = warnings.find(({ code }: any) => code === 'secrets_key_unusable')
+  t.regex(message, /it does not exist\.$/u)
+  t.notRegex(message, /\.\./u)
+  const body = { slot_id: 'a', state: { value: 'canary' } }
+  t.regex((await daemon.request('POST', '/v1/runtime/secrets', body)).body.detail, /it does not exist\.$/u)
 })

@@ -348,8 +348,8 @@ test('secrets-14: accounts are secrets with tokens: shown without them, revoked 
   )
   t.false(text.includes('canary'))
   t.deepEqual((await daemon.request('GET', '/v1/runtime/auth/accounts/mail')).body, body[0])
-  t.deepEqual(codeOf(await daemon.request('GET', '/v1/runtime/auth/accounts/plain')), [404, 'secret_not_found'])
-  t.deepEqual(codeOf(await daemon.request('DELETE', '/v1/runtime/auth/accounts/plain')), [404, 'secret_not_found'])
+  t.deepEqual(codeOf(await daemon.request('GET', '/v1/runtime/auth/accounts/plain')), [404, 'secret_not_account'])
+  t.deepEqual(codeOf(await daemon.request('DELETE', '/v1/runtime/auth/accounts/plain')), [404, 'secret_not_account'])
   t.deepEqual(codeOf(await daemon.request('POST', '/v1/runtime/auth/accounts/mail/refresh')), [
     409,
     'account_refresh_unavailable',
@@ -427,9 +427,9 @@ test('secrets-20: a revoked secret holds nothing for anybody until another value
   const run = createCommandLine(daemon)
   const kept = JSON.parse((await run('state', 'show', 'secret_slots', 'models.key', '--state-root', root)).out)
   t.is(Buffer.from(kept.sealed, 'base64').length, 12 + 16 + '{}'.length)
-  t.regex((await run('runtime', 'auth', 'revoke-slot', 'models.key')).out, /version 3, revoked/u)
+  t.regex((await run('runtime', 'auth', 'revoke-slot', 'models.key')).out, /version 2, revoked/u)
   const again = await store(daemon, 'models.key', 'canary-new', { mode: 'api_key' })
-  t.like(again.body.details, { version: 4, readable: true })
+  t.like(again.body.details, { version: 3, readable: true })
   t.is(again.body.details.revoked_at_ms, undefined)
   t.is(service.value('models.key'), 'canary-new')
 })
