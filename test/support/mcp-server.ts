@@ -77,6 +77,12 @@ const main = (plan: McpPlan): void => {
         })
         await new Promise((resolve) => setTimeout(resolve, 400))
       }
+    if (name === 'floods') {
+      for (let at = 1; at <= 200; at += 1)
+        write({ method: 'notifications/progress', params: { progressToken: _meta?.progressToken, progress: at } })
+      // An answer in the same breath would end the call before what it said of its progress is heard.
+      await ask('ping')
+    }
     if (name === 'wrong') return write({ id, result: { ...text('It failed.'), isError: true } })
     if (name === 'refuses') return write({ id, error: { code: -32_602, message: 'No such thing.' } })
     if (name === 'picture')

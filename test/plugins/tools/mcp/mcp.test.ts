@@ -213,10 +213,21 @@ test('mcp-11: a call of once whose server dies is unknown; one that may be repea
   await serverIn(daemon, 'once')
 })
 
+test('mcp-9: a call asks a person first, also of a tool that only looks', async (t) => {
+  const root = await rootWith(t, { one: planned({ tools: [{ name: 'look', inputSchema: object, ...read }] }) })
+  const daemon = await startTestDaemon(t, { root })
+  await serverIn(daemon, 'one')
+  const { body } = await daemon.request('POST', '/v1/runtime/permissions/check', {
+    tool_name: 'mcp__one__look',
+    input: {},
+  })
+  t.like(body, { decision: 'ask', approval_required: true, matched_rule: { tool_name_pattern: 'mcp__*' } })
+})
+
 test('mcp-12: what is done during a call is told as a trace, and the end of a run ends its call', async (t) => {
   const folder = await makeFolder(t)
   const notes = join(folder, 'notes')
-  const tools = ['slow', 'hangs'].map((name) => ({ name, inputSchema: object }))
+  const tools = ['slow', 'hangs', 'floods'].map((name) => ({ name, inputSchema: object }))
   const daemon = await daemonWith(t, { one: planned({ notes, tools }) })
   await serverIn(daemon, 'one')
   const traces: any[] = []
@@ -239,6 +250,11 @@ test('mcp-12: what is done during a call is told as a trace, and the end of a ru
   // Of steps that come within a tenth of a second of each other one is told.
   await eventually(async () => (traces.length > 0 ? true : undefined))
   for (const { progress, total, message } of traces) t.deepEqual([total, message], [3, `step ${progress}`])
+  traces.length = 0
+  const flood = await submit(daemon, session, '/tool mcp__one__floods {}\n/say done')
+  await until(daemon, flood.run_id, 'completed')
+  await eventually(async () => (traces.length > 0 ? true : undefined))
+  t.true(traces.length < 100, 'of two hundred at once few are told')
   stream.abort()
   await reading
   const second = await submit(daemon, session, '/tool mcp__one__hangs {}\n/say done')
