@@ -7,6 +7,7 @@ import { RuntimeSections } from '../../operator/runtime/contract.js'
 import { SecretReferences, SecretSlots } from '../../operator/secrets/contract.js'
 import { StatusSections } from '../../operator/status/contract.js'
 import { serverList } from './config/entry.js'
+import { guardLiterals } from './config/literals.js'
 import { createEndings } from './connection/endings.js'
 import { declareOauth } from './oauth/declare.js'
 import { mcpRoutes } from './routes.js'
@@ -49,6 +50,7 @@ export default definePlugin({
       isThere: (server) => servers.find(server.name) === server,
     })
     const list = ctx.list(serverList)
+    ctx.own(guardLiterals(list, secrets.guard))
     const oauth = declareOauth(ctx, { host, slots, servers: list })
     const servers = createServers({
       clock,
