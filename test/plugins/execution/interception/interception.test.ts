@@ -170,11 +170,20 @@ test('hooks-4: whoever adds something to a request for permission, or allows it,
 })
 
 test('hooks-3, hooks-4: the input that whoever is asked for permission gives is what is judged, and what is called', async (t) => {
-  const { rules, run, calls, notes } = await daemonWith(t, 'ask')
+  const daemon = await daemonWith(t, 'ask')
+  const { rules, run, calls, notes, request } = daemon
   rules.permission_request = () => ({ permission: 'allow', updated_input: { text: 'safe' } })
   t.is((await run(call)).status, 'completed')
   t.deepEqual(calls, [{ text: 'safe' }])
   t.like((await notes())[0], { event: 'permission_request', permission: 'allow', input: { text: 'safe' } })
+  rules.permission_request = () => ({ updated_input: { text: 'asked' } })
+  const { run_id, pending_approvals } = await run(call, 'waiting_for_approval')
+  t.deepEqual(pending_approvals[0].input, { text: 'asked' }, 'a person is asked about it too')
+  await request('POST', `/v1/runs/${run_id}/approvals`, {
+    resolutions: [{ request_id: pending_approvals[0].id, behavior: 'allow' }],
+  })
+  await until(daemon, run_id, 'completed')
+  t.deepEqual(calls[1], { text: 'asked' })
 })
 
 test('hooks-4: a call that an interceptor denies or blocks is told as denied, in its name', async (t) => {
