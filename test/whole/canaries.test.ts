@@ -142,7 +142,10 @@ test('hooks-17, mcp-4: literal secrets of hooks, MCP servers and reply targets s
     ['backup', 'create', join(backups, 'b'), '--state-root', root],
   ])
     said.push(JSON.stringify(await line(...words, `--token=${admin}`)))
-  t.true((await ask('GET', '/v1/runtime/hooks/dead-letter')).body.dead_letters.length >= 4, 'hooks were asked, and failed')
+  t.true(
+    (await ask('GET', '/v1/runtime/hooks/dead-letter')).body.dead_letters.length >= 4,
+    'hooks were asked, and failed',
+  )
   t.true(receiver.at('/mcp').every(({ headers }) => headers['x-own-token'] === canaries.mcpHeader))
   t.is(receiver.at('/reply')[0]?.headers['x-own-token'], reply)
   await daemon.stop()

@@ -5,6 +5,7 @@ import {
   doc,
   enums,
   integer,
+  literal,
   named,
   object,
   open,
@@ -29,7 +30,7 @@ const timeout = {
 const text = () => string({ min: 1, max: 10_000 })
 
 const Prompt = object({
-  type: enums(['prompt']),
+  type: literal('prompt'),
   template: doc(text(), 'What the model is asked about the invocation, which it reads before it, as JSON.'),
   system_prompt: optional(doc(text(), 'Stands before what every model is told that is asked by a hook.')),
   model: optional(
@@ -47,15 +48,15 @@ export type PromptExecutor = Infer<typeof Prompt>
 /** Every executor names its type, so that one that is not there can be refused with a sentence. */
 const Executor = tagged('type', {
   command: object({
-    type: enums(['command']),
+    type: literal('command'),
     command: doc(text(), 'What the shell runs. It reads the invocation as JSON on standard input.'),
     shell: optional(doc(enums(['bash', 'sh']), 'bash when absent, or sh where there is none.')),
     ...timeout,
   }),
-  http: object({ type: enums(['http']), url: doc(text(), 'Gets the invocation as JSON by POST.'), ...timeout }),
-  callback: object({ type: enums(['callback']), name: doc(text(), 'What a plugin contributed.'), ...timeout }),
+  http: object({ type: literal('http'), url: doc(text(), 'Gets the invocation as JSON by POST.'), ...timeout }),
+  callback: object({ type: literal('callback'), name: doc(text(), 'What a plugin contributed.'), ...timeout }),
   prompt: Prompt,
-  agent: open({ type: enums(['agent']) }),
+  agent: open({ type: literal('agent') }),
 })
 
 /** What a hook is beside its name. */

@@ -40,7 +40,10 @@ test('hooks-17: after each of twenty kills the hooks that were acknowledged work
       await until(daemon, (await submit(daemon, 's1', 'hello')).run_id, 'completed')
       t.is((await readFile(join(workspace, 'seen'), 'utf8')).trim(), String(n), 'it works')
       const { warnings } = (await daemon.request('GET', '/v1/status')).body.health
-      t.deepEqual(warnings.filter(({ code }: any) => /^setting_|^secrets_key/u.test(code)), [])
+      t.deepEqual(
+        warnings.filter(({ code }: any) => /^setting_|^secrets_key/u.test(code)),
+        [],
+      )
     }
     const change = async (): Promise<void> => {
       for (;;) {
