@@ -325,7 +325,7 @@ for (const [what, text] of Object.entries({
     t.is((await run()).status, 'completed')
     t.is(made.length, 1)
     t.like((await letters())[0], { error: 'it took longer than 400 ms' })
-    for (let n = 0; n < 300 && (await left(root)).length > 0; n += 1) await new Promise((go) => setTimeout(go, 20))
+    for (let n = 0; n < 3_000 && (await left(root)).length > 0; n += 1) await new Promise((go) => setTimeout(go, 20))
     t.deepEqual(await left(root), [])
   })
 
@@ -364,7 +364,7 @@ test('hooks-18: what a hook leaves behind after its end is ended too', async (t)
   await set({ pre_tool_use: [command('(setsid sleep 300 &) ; exit 0')] })
   await run()
   t.is(made.length, 1)
-  for (let n = 0; n < 300 && (await left(root)).length > 0; n += 1) await new Promise((go) => setTimeout(go, 20))
+  for (let n = 0; n < 3_000 && (await left(root)).length > 0; n += 1) await new Promise((go) => setTimeout(go, 20))
   t.deepEqual(await left(root), [])
 })
 
