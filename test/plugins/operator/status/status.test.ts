@@ -52,6 +52,15 @@ test('runtime-6: the status tells of the daemon, its plugins, its storage and wh
   t.is(body.capabilities.sidechains, false)
 })
 
+test('runtime-38: agents beside that of each session are in no view, and the capabilities say that there are none', async (t) => {
+  const { request } = await startTestDaemon(t)
+  const { body } = await request('GET', '/v1/status')
+  t.false('agents' in body)
+  t.false('subagent_policy' in body.runtime)
+  const { sidechains, mailboxes, spawn_policies, agent_supervisor_audit } = body.capabilities
+  t.deepEqual([sidechains, mailboxes, spawn_policies, agent_supervisor_audit], [false, false, false, false])
+})
+
 test('runtime-7: a section that throws is left out, told, and takes nothing with it', async (t) => {
   const { request } = await startTestDaemon(t, { plugins: [contributor] })
   const { body } = await request('GET', '/v1/status')
