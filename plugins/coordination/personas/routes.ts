@@ -41,7 +41,12 @@ const fields = {
   capability_scope: optional(
     doc(CapabilityScope, 'What a bound session may see and call at most. Empty for no limit.'),
   ),
-  default_skills: optional(array(DefaultSkill, { max: 100 })),
+  default_skills: optional(
+    doc(
+      array(DefaultSkill, { max: 100 }),
+      'Skills that are in use in every run of a bound session, as they were when it was bound. Empty for none.',
+    ),
+  ),
   metadata: optional(jsonObject()),
 }
 const params = object({ persona_id: string({ min: 1, max: 200 }) })

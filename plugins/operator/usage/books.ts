@@ -4,10 +4,12 @@ import type { Budgets } from './budgets.js'
 import { countCall, type UsageLimit, type UsageBooks, type UsageSums } from './contract.js'
 import type { Days } from './days.js'
 import { costOf, type Prices } from './prices.js'
-import { sessionTotal, withCall, withSessionCall, type UsageStore } from './store.js'
+import type { SessionTotals } from './session-totals.js'
+import { withCall, withSessionCall, type UsageStore } from './store.js'
 
 export interface BookParts {
   readonly store: UsageStore
+  readonly totals: SessionTotals
   readonly prices: Prices
   readonly days: Days
   readonly budgets: Budgets
@@ -17,6 +19,7 @@ export interface BookParts {
 
 export const createBooks = ({
   store,
+  totals,
   prices,
   days,
   budgets,
@@ -24,7 +27,7 @@ export const createBooks = ({
 }: BookParts): UsageBooks & { metrics: Metric[] } => {
   const measured = createUsageMetrics()
   return {
-    used: (session_id) => sessionTotal(store, session_id),
+    used: totals.of,
     refusal(spender) {
       const own = budgets.refusal(spender)
       if (own !== undefined) return own
@@ -40,6 +43,7 @@ export const createBooks = ({
       const price = prices.find(route, model)
       const sums = price === undefined ? counted : { ...counted, cost_microusd: costOf(price, counted) }
       const day = days.of(tx.now)
+      totals.books(session_id, day)
       tx.put(store.days, withCall(store, day, { route, ...sums }))
       if (session_id !== undefined)
         tx.put(store.sessions, withSessionCall(store, { day, session_id }, { route, ...sums }))

@@ -3,7 +3,8 @@ import { commandLine, type Clock, type HealthCheck, type Warning } from '../../.
 import type { UsageConfig } from './config.js'
 import type { Spender, UsageSums } from './contract.js'
 import type { Days } from './days.js'
-import { sessionTotal, totalOf, type UsageStore } from './store.js'
+import type { SessionTotals } from './session-totals.js'
+import { totalOf, type UsageStore } from './store.js'
 
 /** 0 is no limit. */
 export interface Limit {
@@ -23,6 +24,7 @@ export const limitsOf = (config: UsageConfig): Limits => ({
 
 export interface BudgetParts {
   readonly store: UsageStore
+  readonly totals: SessionTotals
   readonly days: Days
   readonly clock: Clock
   readonly limits: Limits
@@ -50,7 +52,7 @@ const usd = (microusd: number): string => (microusd / 1e6).toFixed(6).replace(/\
 const moment = (ms: number): string => new Date(ms).toISOString().replace('.000', '')
 
 export const createBudgets = (parts: BudgetParts): Budgets => {
-  const { store, days, clock, limits } = parts
+  const { store, totals, days, clock, limits } = parts
   const today = () => {
     const now = clock.now()
     const day = days.of(now)
@@ -61,7 +63,7 @@ export const createBudgets = (parts: BudgetParts): Budgets => {
     const run = usage === undefined ? undefined : usedUp(limits.run, usage)
     if (run !== undefined) return refused('run', run, notByItself('run'))
     const isOfSession = session_id !== undefined && isLimited(limits.session)
-    const session = isOfSession ? usedUp(limits.session, sessionTotal(store, session_id)) : undefined
+    const session = isOfSession ? usedUp(limits.session, totals.of(session_id)) : undefined
     if (session !== undefined) return refused('session', session, notByItself('session'))
     if (!isLimited(limits.day)) return undefined
     const { sums, free_at_ms } = today()

@@ -8,6 +8,7 @@ import { createDays } from './days.js'
 import { createPrices } from './prices.js'
 import { usageRoute } from './routes.js'
 import { budgetSection } from './status.js'
+import { createSessionTotals } from './session-totals.js'
 import { declareStore } from './store.js'
 
 export default definePlugin({
@@ -21,10 +22,11 @@ export default definePlugin({
   register(ctx) {
     const { config, clock } = ctx
     const store = declareStore(ctx.state)
+    const totals = createSessionTotals(store)
     const [prices, days, limits] = [createPrices(config), createDays(config.day_zone), limitsOf(config)]
     const priced = config.prices.length > 0
-    const budgets = createBudgets({ store, days, clock, limits, priced })
-    const books = createBooks({ store, prices, days, budgets, limits: ctx.view(UsageLimits) })
+    const budgets = createBudgets({ store, totals, days, clock, limits, priced })
+    const books = createBooks({ store, totals, prices, days, budgets, limits: ctx.view(UsageLimits) })
     ctx.provide(UsageBooks, books)
     ctx.routes(usageRoute(store))
     ctx.contribute(Metrics, ...books.metrics)

@@ -58,9 +58,5 @@ const added = (routes: readonly RouteSums[] = [], { route, ...sums }: RouteSums)
 const none: UsageSums = { calls: 0, input_tokens: 0, output_tokens: 0 }
 
 /** What all of these used together. */
-export const totalOf = (records: readonly (DaySums | undefined)[]): UsageSums =>
+export const totalOf = (records: readonly ({ readonly routes: readonly UsageSums[] } | undefined)[]): UsageSums =>
   records.reduce<UsageSums>((sums, record) => (record?.routes ?? []).reduce<UsageSums>(addUsage, sums), none)
-
-/** What a session has used, on all its days. */
-export const sessionTotal = ({ sessions }: UsageStore, session_id: string): UsageSums =>
-  totalOf(sessions.ids('session', session_id).map((id) => sessions.find(id)))
