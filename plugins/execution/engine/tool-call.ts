@@ -1,6 +1,6 @@
 /** One tool call: checked once more, made, and bounded in time. */
-import { digest, isShallow, parse, type Json } from '../../../core/plugin.js'
-import type { Tool, ToolOutcome, ToolProgress } from '../tools/contract.js'
+import { digest, isShallow, parse, Problem, type Json } from '../../../core/plugin.js'
+import { failedCall, type Tool, type ToolOutcome, type ToolProgress } from '../tools/contract.js'
 import { trace, within, type Execution } from './execution.js'
 import { callErrors } from '../runs/contract.js'
 import { misfit, refused } from './permission.js'
@@ -61,6 +61,7 @@ export const invoke = async (execution: Execution, { call, tool, value, key }: R
       execution.context.log.error('the output of a tool is nested too deep', { tool: tool.name, run_id })
       return { type: 'threw' }
     } catch (error) {
+      if (error instanceof Problem && error.spec.status < 500) return failedCall(error)
       execution.context.log.error('a tool threw', { tool: tool.name, run_id, error })
       return { type: 'threw' }
     }

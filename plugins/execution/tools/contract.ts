@@ -108,9 +108,8 @@ export interface Tool<S extends AnyStruct = AnyStruct> {
   /** True: usable while a session plans, because it only looks or talks to people. */
   readonly in_plan_mode?: boolean
   /**
-   * Must not throw for what the model can correct: return `is_error`. A throw
-   * is charged to the plugin and shown to the model as a failed call without
-   * its message.
+   * For what the model can correct, returns `is_error` or throws a Problem below 500 (tools-35). Any other throw is
+   * charged to the plugin and shown to the model as a failed call without its message.
    */
   run(input: Infer<S>, call: ToolCall): Promise<ToolOutcome> | ToolOutcome
 }

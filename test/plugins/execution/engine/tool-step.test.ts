@@ -1,5 +1,5 @@
 import test from 'ava'
-import { object, digest, type Json } from '../../../../core/plugin.js'
+import { defineErrors, digest, object, type Json } from '../../../../core/plugin.js'
 import { prepare } from '../../../../plugins/execution/engine/tool-call.js'
 import type { CallState } from '../../../../plugins/execution/engine/thread/turn.js'
 import { defineTool, Tools, type Effect, type Tool } from '../../../../plugins/execution/tools/contract.js'
@@ -174,4 +174,27 @@ test('tools-19: an output nested too deep fails its call, and the run goes on', 
   const [outcome] = await outcomesOf(t, { tools: [deep], calls: ['deep'] })
   t.is(outcome.state, 'failed')
   t.regex(JSON.stringify(outcome.output), /tool_failed/u)
+})
+
+test('tools-35: a tool that refuses with a problem is told in its words, one that throws is not', async (t) => {
+  const { none_left } = defineErrors({
+    none_left: { status: 409, domain: 'x', detail: 'There is none left.', action: 'Bring more.' },
+  })
+  const throwing = (name: string, thrown: unknown) =>
+    tool(name, {
+      run: () => {
+        throw thrown
+      },
+    })
+  const outcomes = await outcomesOf(t, {
+    tools: [throwing('refuses', none_left()), throwing('fails', new TypeError('the inside'))],
+    calls: ['refuses', 'fails'],
+  })
+  t.deepEqual(
+    outcomes.map(({ state, output: { error } }) => [state, error.code, error.message]),
+    [
+      ['failed', 'none_left', 'There is none left.'],
+      ['failed', 'tool_failed', 'The tool failed.'],
+    ],
+  )
 })
