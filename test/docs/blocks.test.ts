@@ -29,6 +29,9 @@ const treated: Readonly<Record<string, string>> = {
   'grants-skill-shown': 'test/docs/grants.test.ts',
   'grants-goal': 'test/docs/grants.test.ts',
   'grants-metrics': 'test/docs/grants.test.ts',
+  'hooks-guard': 'test/docs/hooks.test.ts',
+  'hooks-try': 'test/docs/hooks.test.ts',
+  'hooks-take-over': 'test/docs/hooks.test.ts',
   'operations-machine': 'needs root, systemd or an engine for containers, and a machine that may be changed',
   install: 'a test cannot install what it runs in; .ci/run does, and every other block needs what it built',
 }

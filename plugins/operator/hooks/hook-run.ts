@@ -114,7 +114,7 @@ export const askHook = async (
   const attempted = {
     definition,
     invocation,
-    input: JSON.stringify(documentOf(definition, invocation)),
+    input: JSON.stringify(documentOf(definition, invocation, parts.folder)),
     timeout_ms,
     signal,
   }

@@ -1,7 +1,18 @@
 /** The document that every hook gets. */
-import { doc, enums, jsonObject, literal, object, optional, string, type JsonObject } from '../../../core/plugin.js'
+import {
+  doc,
+  enums,
+  json,
+  jsonObject,
+  literal,
+  object,
+  optional,
+  string,
+  type JsonObject,
+} from '../../../core/plugin.js'
 import { moments, type Invocation } from '../../execution/interception/contract.js'
 import type { HookDefinition } from './definitions.js'
+import { familiarMembers } from './familiar.js'
 
 /** Of what a hook is sent. */
 export const contractVersion = 1
@@ -15,9 +26,16 @@ export const HookInvocation = object({
   agent_id: optional(doc(string(), 'Of the agent of the session.')),
   run_id: optional(doc(string(), 'Of the run; absent where none is concerned.')),
   payload: doc(jsonObject(), 'By the moment; see below.'),
+  hook_event_name: optional(doc(string(), 'The moment as `PreToolUse`. To a command alone, as all that follows.')),
+  cwd: optional(doc(string(), 'The workspace.')),
+  tool_name: optional(doc(string(), 'That of the payload.')),
+  tool_input: optional(doc(json(), 'That of the payload.')),
+  tool_response: optional(doc(json(), '`tool_output` of the payload.')),
+  prompt: optional(doc(string(), 'That of the payload.')),
 })
 
-export const documentOf = (definition: HookDefinition, invocation: Invocation): JsonObject => {
+/** `workspace` is where commands run. */
+export const documentOf = (definition: HookDefinition, invocation: Invocation, workspace: string): JsonObject => {
   const { event, subject, session_id, agent_id, run_id, payload } = invocation
   return {
     contract_version: contractVersion,
@@ -28,5 +46,6 @@ export const documentOf = (definition: HookDefinition, invocation: Invocation): 
     ...(agent_id !== undefined && { agent_id }),
     ...(run_id !== undefined && { run_id }),
     payload,
+    ...(definition.executor.type === 'command' && familiarMembers(invocation, workspace)),
   }
 }

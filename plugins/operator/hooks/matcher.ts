@@ -1,4 +1,5 @@
 /** Whether a hook is about a subject, such as the name of a tool. */
+import { namesOf } from './familiar.js'
 import { patternOf, type Pattern } from './pattern.js'
 
 const plain = /^[\w.:/-]+(?:\|[\w.:/-]+)*$/u
@@ -30,7 +31,8 @@ export const matcherFault = (matcher: string): string | undefined => {
 export const matches = (matcher: string | undefined, subject: string | undefined): boolean => {
   if (matcher === undefined || matcher === '' || matcher === '*') return true
   if (subject === undefined) return false
-  if (plain.test(matcher) && matcher.split('|').includes(subject)) return true
+  const names = namesOf(subject)
+  if (plain.test(matcher) && matcher.split('|').some((name) => names.includes(name))) return true
   const pattern = find(matcher)
-  return typeof pattern !== 'string' && pattern(subject.slice(0, mostSubject))
+  return typeof pattern !== 'string' && names.some((name) => pattern(name.slice(0, mostSubject)))
 }

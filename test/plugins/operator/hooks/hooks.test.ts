@@ -80,6 +80,10 @@ test('hooks-11: a command reads the invocation on standard input, and its JSON o
     session_id: 's1',
     run_id,
     payload: { tool_name: 'echo', tool_input: { text: 'plain' } },
+    hook_event_name: 'PreToolUse',
+    cwd: workspace,
+    tool_name: 'echo',
+    tool_input: { text: 'plain' },
   })
   const rows = (await request('GET', `/v1/runs/${run_id}/external-actions`)).body
   t.like(
@@ -181,6 +185,14 @@ test('hooks-14: an outcome nested too deep is a failure of its hook, and the run
 })
 
 test('hooks-15: matchers are names, a star, names in a row or patterns for the whole subject, each of bounded cost', (t) => {
+  for (const [matcher, subject] of [
+    ['Bash', 'bash'],
+    ['Write|Edit', 'edit_file'],
+    ['Multi.*', 'edit_file'],
+    ['startup', 'created'],
+  ] as const)
+    t.true(matches(matcher, subject), `${matcher} is ${subject}`)
+  t.false(matches('Bash', 'bash_output'))
   t.true(matches(undefined, undefined))
   t.true(matches('*', 'bash'))
   t.true(matches('bash|echo', 'echo'))

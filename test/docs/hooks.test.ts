@@ -1,0 +1,42 @@
+/** The page about hooks is true: its lines are run as somebody who pastes them. */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import test from 'ava'
+import { freshRoot, mainFile, spawnTestDaemon } from '../support/daemon.js'
+import { blocksFor, sh } from '../support/docs.js'
+import { makeFolder } from '../support/tools.js'
+
+const page = 'docs/hooks.md'
+const block = (name: string): string => blocksFor(page, name).join('\n')
+const settings = {
+  hooks: {
+    PreToolUse: [{ matcher: 'Bash|Write', hooks: [{ type: 'command', command: './guard.sh', timeout: 5 }] }],
+    SubagentStop: [{ hooks: [{ type: 'command', command: 'true' }] }],
+  },
+}
+
+test('a guard of the file, and one that was taken over, stop what they shall', async (t) => {
+  if ((await sh('command -v jq', '/')).code !== 0) return t.pass('there is no jq here')
+  const [root, workspace] = [await freshRoot(), await makeFolder(t)]
+  mkdirSync(join(root, 'config'))
+  writeFileSync(join(root, 'config', 'hooks.toml'), block('hooks-file'))
+  const flags = ['--workspace-root', workspace, '--permission-mode', 'bypassPermissions']
+  const daemon = await spawnTestDaemon(t, { root, flags })
+  const holdfast = `SERVICE_DAEMON_URL=${daemon.url} '${process.execPath}' '${mainFile}' "$@"`
+  const pasted = (text: string) => sh(`holdfast() { ${holdfast}; }\n${text}`, workspace)
+  t.is((await pasted(block('hooks-guard'))).code, 0)
+  const tried = await pasted(block('hooks-try'))
+  t.regex(tried.out, /Nothing is removed here/u, tried.err)
+  t.regex(tried.out, /"dead_letters": \[\]/u)
+  writeFileSync(join(workspace, 'settings.json'), JSON.stringify(settings))
+  const taken = await pasted(block('hooks-take-over'))
+  t.deepEqual([taken.code, taken.err], [0, ''], taken.out)
+  const { body } = await daemon.request('GET', '/v1/runtime/hooks')
+  t.like(body.hooks.pre_tool_use[0], {
+    matcher: 'Bash|Write',
+    executor: { type: 'command', command: './guard.sh', timeout_ms: 5_000 },
+  })
+  t.deepEqual((await daemon.request('GET', '/v1/status')).body.hooks.moments_not_fired, ['subagent_stop'])
+  t.regex((await pasted(block('hooks-try'))).out, /Nothing is removed here/u)
+  await daemon.stop()
+})
