@@ -83,11 +83,9 @@ test('mcp-18: of a server over HTTP that is connected no more it is told why', a
   const { server, daemon } = await start(t)
   await logIn(daemon, server)
   await serverIn(daemon, 'files')
+  const before = daemon.log.length
   server.on('/mcp', () => ({ status: 410, body: 'It has moved.' }))
   await daemon.request('POST', '/v1/runtime/mcp/tools/mcp__files__echo/call', { input: {} })
-  const problem = await eventually(async () => {
-    const { body } = await daemon.request('GET', '/v1/runtime/mcp/servers')
-    return body.servers[0].problem as string | undefined
-  })
-  t.regex(problem, /It has moved/u)
+  const told = () => daemon.log.slice(before).find(({ fact }) => fact === 'an MCP server is not connected')
+  t.regex(String((await eventually(async () => told())).details['message']), /It has moved/u)
 })
