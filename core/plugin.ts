@@ -73,7 +73,7 @@ export {
   redactSecrets,
   redactingSecrets,
 } from './base/text/redact.js'
-export { isModest, isShallow } from './base/text/nesting.js'
+export { cutDeep, isModest, isShallow } from './base/text/nesting.js'
 export { createPause, createTurns, inTurns, type Portions } from './base/turns.js'
 export { timeKey } from './base/time-key.js'
 export type {

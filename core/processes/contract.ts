@@ -107,6 +107,11 @@ export interface SupervisedProgram extends Pick<Program, 'pid' | 'started' | 'in
 export interface Supervised {
   /** Never rejects: a refusal is the end of a program that never was. */
   start(wish: SupervisedWish): Promise<SupervisedProgram>
+  /**
+   * Finds what belongs to them now, for a stop that comes later: a program that ends by itself meanwhile leaves behind
+   * what nobody could tell to be its own.
+   */
+  remember(programs: readonly SupervisedProgram[]): Promise<void>
   /** Ends several at once, as each would by itself. */
   stop(programs: readonly SupervisedProgram[], grace_ms: number): Promise<Stopped>
 }

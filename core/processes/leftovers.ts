@@ -30,6 +30,7 @@ export const stopLeftovers = async ({
   return stopProcesses({
     clock,
     grace_ms,
+    known: new Set(),
     of:
       () =>
       ({ marker }) =>

@@ -60,12 +60,29 @@ export const signalGroup = ({ pid }: Group, name: NodeJS.Signals): void => {
   if (pid !== undefined) signal(-pid, name)
 }
 
-export interface Stop {
+export interface Wanted {
+  /** Whom to look for, given all processes. */
+  readonly of: (rows: readonly ProcessRow[]) => Belongs
+  /**
+   * Grows with each look by those that were found: one whose parent has ended belongs to nothing any more, though it
+   * was found before.
+   */
+  readonly known: Set<string>
+}
+
+export interface Stop extends Wanted {
   readonly clock: Clock
   /** Between SIGTERM and SIGKILL. */
   readonly grace_ms: number
-  /** Whom to stop, given all processes. */
-  readonly of: (rows: readonly ProcessRow[]) => Belongs
+}
+
+const keyOf = ({ pid, started }: ProcessRow): string => `${pid} ${started}`
+
+export const wantedIn = (rows: readonly ProcessRow[], { of, known }: Wanted): ProcessRow[] => {
+  const belongs = of(rows)
+  const members = membersOf(rows, (row) => known.has(keyOf(row)) || belongs(row), process.pid)
+  for (const row of members) known.add(keyOf(row))
+  return members
 }
 
 /** Longest time after the grace, milliseconds. */
@@ -75,25 +92,25 @@ const pause = 15
 /** A signal of whoever stops would end waits early at that very moment. */
 const never = new AbortController().signal
 
-export const stopProcesses = async ({ clock, grace_ms, of }: Stop): Promise<Stopped> => {
+export const stopProcesses = async ({ clock, grace_ms, ...wanted }: Stop): Promise<Stopped> => {
+  const asked = new Set<string>()
   let supported = false
   const look = async (): Promise<ProcessRow[]> => {
     const rows = await readProcesses()
     supported ||= rows.length > 0
-    return membersOf(rows, of(rows), process.pid)
+    return wantedIn(rows, wanted)
   }
-  const asked = new Set<string>()
   let members = await look()
   const began = clock.elapsed()
   while (members.length > 0 && clock.elapsed() - began < grace_ms + patience) {
     const late = clock.elapsed() - began >= grace_ms
-    for (const { pid, started } of members) {
-      if (late) signal(pid, 'SIGKILL')
-      else if (!asked.has(`${pid} ${started}`)) {
-        signal(pid, 'SIGTERM')
-        signal(pid, 'SIGCONT')
+    for (const row of members) {
+      if (late) signal(row.pid, 'SIGKILL')
+      else if (!asked.has(keyOf(row))) {
+        signal(row.pid, 'SIGTERM')
+        signal(row.pid, 'SIGCONT')
       }
-      asked.add(`${pid} ${started}`)
+      asked.add(keyOf(row))
     }
     await clock.sleep(pause, never)
     members = await look()

@@ -4,9 +4,9 @@ import type { Ids } from '../base/ids.js'
 import { within } from '../base/within.js'
 import type { Processes, Supervised, SupervisedProgram, SupervisedWish } from './contract.js'
 import { drainMs, launch, type Launched } from './launch.js'
-import { markerName } from '../state/root/process-table.js'
+import { markerName, readProcesses } from '../state/root/process-table.js'
 import { markerOf, rootTag } from './marker.js'
-import { belongsTo, signalGroup, stopProcesses, type Group } from './process-tree.js'
+import { belongsTo, signalGroup, stopProcesses, wantedIn, type Group, type Wanted } from './process-tree.js'
 
 export interface SupervisedParts {
   readonly processes: Processes
@@ -37,19 +37,28 @@ const programOf = (
   },
 })
 
+interface Held {
+  readonly group: Group
+  /** What was found of it while its first process was there. */
+  readonly known: Set<string>
+}
+
+const wantedOf = (held: readonly Held[], known: Set<string>): Wanted => ({
+  known,
+  of: (rows) => {
+    const belong = held.map(({ group }) => belongsTo(group, rows))
+    return (row) => belong.some((belongs) => belongs(row))
+  },
+})
+
 export const createSupervised = ({ processes, clock, ids, stateRoot, generation }: SupervisedParts): Supervised => {
   const tag = rootTag(stateRoot)
-  const groups = new WeakMap<SupervisedProgram, Group>()
+  const groups = new WeakMap<SupervisedProgram, Held>()
+  const held = (programs: readonly SupervisedProgram[]): Held[] =>
+    programs.flatMap((program) => groups.get(program) ?? [])
   const stopAll: Supervised['stop'] = (programs, grace_ms) => {
-    const found = programs.flatMap((program) => groups.get(program) ?? [])
-    return stopProcesses({
-      clock,
-      grace_ms,
-      of: (rows) => {
-        const belong = found.map((group) => belongsTo(group, rows))
-        return (row) => belong.some((belongs) => belongs(row))
-      },
-    })
+    const all = held(programs)
+    return stopProcesses({ clock, grace_ms, ...wantedOf(all, new Set(all.flatMap(({ known }) => [...known]))) })
   }
   return {
     async start({ name = ids.random(8), environment, ...wish }: SupervisedWish) {
@@ -60,8 +69,12 @@ export const createSupervised = ({ processes, clock, ids, stateRoot, generation 
         environment: { ...environment, [markerName]: marker },
       })
       const program = programOf(launched, (grace_ms) => stopAll([program], grace_ms), clock)
-      if (launched.group !== undefined) groups.set(program, launched.group)
+      if (launched.group !== undefined) groups.set(program, { group: launched.group, known: new Set() })
       return program
+    },
+    async remember(programs) {
+      const rows = await readProcesses()
+      for (const one of held(programs)) wantedIn(rows, wantedOf([one], one.known))
     },
     stop: stopAll,
   }

@@ -22,6 +22,8 @@ export interface McpPlan {
   readonly promptFile?: string
   /** What it writes before anything else. */
   readonly garbage?: string
+  /** It writes lines without an end: notifications, or what it says on its standard error. */
+  readonly floods?: 'stdout' | 'stderr'
   /** Bytes of one line. */
   readonly longLine?: number
   /** `initialize`, `tools/list` or `tools/call`: it never answers. */
@@ -126,6 +128,12 @@ const main = (plan: McpPlan): void => {
   }
   if (plan.garbage !== undefined) process.stdout.write(plan.garbage)
   if (plan.longLine !== undefined) process.stdout.write('x'.repeat(plan.longLine))
+  if (plan.floods !== undefined) {
+    const line = { jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'x'.repeat(100) } }
+    const [lines, output] = [`${JSON.stringify(line)}\n`.repeat(100), process[plan.floods]]
+    const more = (): void => void output.write(lines, () => setImmediate(more))
+    more()
+  }
   if (plan.toolFile !== undefined) {
     let before = JSON.stringify(toolsNow())
     setInterval(() => {

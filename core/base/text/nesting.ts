@@ -38,6 +38,28 @@ export const isModest = (json: string, { depth = maxDepth, most = maxValues } = 
   return true
 }
 
+const deep = '"[nested too deeply]"'
+
+/** A JSON text in which whatever is nested more than `depth` levels deep is one text that says so. */
+export const cutDeep = (json: string, depth: number): string => {
+  const kept: string[] = []
+  let [level, from, cutAt]: [number, number, number | undefined] = [0, 0, undefined]
+  for (let at = 0; at < json.length; at += 1) {
+    const sign = json.charCodeAt(at)
+    if (sign === quote) at = afterText(json, at + 1) - 1
+    else if (sign === openList || sign === openObject) {
+      level += 1
+      if (level > depth) cutAt ??= at
+    } else if (sign === closeList || sign === closeObject) {
+      level -= 1
+      if (level !== depth || cutAt === undefined) continue
+      kept.push(json.slice(from, cutAt), deep)
+      ;[from, cutAt] = [at + 1, undefined]
+    }
+  }
+  return kept.length === 0 ? json : kept.join('') + json.slice(from)
+}
+
 /** The same depth of a value that is there already: false if it is nested more than `depth` levels deep (64). */
 export const isShallow = (value: Json | undefined, depth = maxDepth): boolean =>
   typeof value !== 'object' ||

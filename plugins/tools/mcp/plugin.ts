@@ -58,7 +58,7 @@ export default definePlugin({
       log,
       host,
       supervised,
-      endProgram: createEndings(supervised),
+      endProgram: createEndings({ clock, supervised }),
       outbound,
       slots: () => slots,
       redact: secrets.redact,

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -49,4 +50,30 @@ test('a stop of a supervised program with an open input ends everything it start
   t.deepEqual(stopped.remaining, [])
   t.deepEqual(await left(), [])
   await Promise.all(programs.map((program) => program.letGo()))
+})
+
+test('what was remembered of a program is ended, also when nothing tells any more whose it is', async (t) => {
+  const alive = setInterval(() => {}, 1000)
+  t.teardown(() => clearInterval(alive))
+  const supervised = supervisedFor(t, '/another root')
+  // A session of its own and no marker: its parent alone tells whose it is.
+  const run = `env -i setsid sh -c 'trap "" TERM; echo $$; exec sleep 300' & read -r _`
+  const start = async () => {
+    const program = await supervised.start({ run, folder: '/', environment, input: true })
+    const [line] = await once(program.stdout, 'data')
+    return { program, pid: Number(line) }
+  }
+  const isThere = async (wanted: number) => (await readProcesses()).some(({ pid }) => pid === wanted)
+  const [first, second] = [await start(), await start()]
+  await supervised.remember([first.program, second.program])
+  first.program.input?.end()
+  await first.program.exited
+  t.true(await isThere(first.pid))
+  t.deepEqual((await supervised.stop([first.program], 50)).remaining, [])
+  t.false(await isThere(first.pid))
+  t.true(await isThere(second.pid), 'the other one goes on')
+  // Its first process ends by the first signal, and leaves one that does not.
+  t.deepEqual((await supervised.stop([second.program], 50)).remaining, [])
+  t.false(await isThere(second.pid))
+  await Promise.all([first, second].map(({ program }) => program.letGo()))
 })

@@ -1,16 +1,17 @@
 /** Lines out of bytes, none of them longer than a bound. */
 
 export interface Lines {
-  /** False once a line was too long: nothing is read from then on. */
-  add(chunk: Buffer): boolean
+  /** The lines that end in this chunk; must be read to the end. */
+  of(chunk: Uint8Array): Generator<string>
+  /** A line was too long: nothing is read from then on. */
+  isOver(): boolean
 }
 
 const newline = 0x0a
 
-/** `hear` must not throw. */
-export const createLines = (most: number, hear: (line: string) => void): Lines => {
-  let [pieces, bytes, isOver]: [Buffer[], number, boolean] = [[], 0, false]
-  const keep = (piece: Buffer): boolean => {
+export const createLines = (most: number): Lines => {
+  let [pieces, bytes, isOver]: [Uint8Array[], number, boolean] = [[], 0, false]
+  const keep = (piece: Uint8Array): boolean => {
     pieces.push(piece)
     bytes += piece.length
     isOver = bytes > most
@@ -18,15 +19,16 @@ export const createLines = (most: number, hear: (line: string) => void): Lines =
     return !isOver
   }
   return {
-    add(chunk) {
+    isOver: () => isOver,
+    *of(chunk) {
       let from = 0
       for (let end = chunk.indexOf(newline); end >= 0 && !isOver; end = chunk.indexOf(newline, from)) {
-        if (!keep(chunk.subarray(from, end))) return false
+        if (!keep(chunk.subarray(from, end))) return
         const line = Buffer.concat(pieces).toString('utf8')
         ;[pieces, bytes, from] = [[], 0, end + 1]
-        hear(line.endsWith('\r') ? line.slice(0, -1) : line)
+        yield line.endsWith('\r') ? line.slice(0, -1) : line
       }
-      return !isOver && (from === chunk.length || keep(chunk.subarray(from)))
+      if (!isOver && from < chunk.length) keep(chunk.subarray(from))
     },
   }
 }

@@ -1,16 +1,11 @@
 /** The transport of servers that are programs: a message a line, over a supervised program. */
-import {
-  fault,
-  isModest,
-  within,
-  type Clock,
-  type Supervised,
-  type SupervisedProgram,
-} from '../../../../core/plugin.js'
+import { fault, type Clock, type Supervised, type SupervisedProgram } from '../../../../core/plugin.js'
 import type { EndProgram } from './endings.js'
 import type { JsonRpcMessage, Kit, Transport } from './kit.js'
-import { createLines } from './lines.js'
-import type { Said } from './said.js'
+import { createTooMuch, mostBytes, readMessage, tooMuchText } from './message.js'
+import { createPace } from './pace.js'
+import { readLines } from './reading.js'
+import { mostSaid, type Said } from './said.js'
 
 export interface StdioWish {
   readonly run: readonly string[]
@@ -31,35 +26,44 @@ export interface StdioParts {
   readonly onGarbage: () => void
 }
 
-/** Most bytes of one message, and of messages that the server has not read. */
-const mostBytes = 16 * 1024 * 1024
-const modest = { depth: 128, most: 2_000_000 }
-/** For a server to end when its input does, milliseconds. */
-const quietMs = 1_000
-
 /** As the package wants it; each connection has one. */
 export const createStdioTransport = (parts: StdioParts): Transport => {
-  const { kit, supervised, said, wish, onEnd, onGarbage } = parts
+  const { kit, supervised, endProgram, said, wish, onEnd, onGarbage } = parts
   let program: SupervisedProgram | undefined
   let ending: Promise<void> | undefined
+  const ended = async (): Promise<void> => {
+    if (program?.isThere === true) await endProgram(program)
+  }
   const end = (reason: string): Promise<void> => {
     if (ending === undefined) onEnd(reason)
-    return (ending ??= ended(parts, program).then(() => transport.onclose?.()))
+    return (ending ??= ended().then(() => transport.onclose?.()))
   }
-  const lines = createLines(mostBytes, (line) => {
-    if (ending !== undefined || line.trim() === '') return
-    const message = isModest(line, modest) ? read(kit, line) : undefined
-    if (message === undefined) onGarbage()
-    else transport.onmessage?.(message)
-  })
+  const isTooMuch = createTooMuch(parts.clock)
+  const hear = (line: string): void => {
+    if (line.trim() === '') return
+    const message = read(kit, line)
+    if (message !== undefined) return transport.onmessage?.(message)
+    onGarbage()
+    if (isTooMuch()) void end(tooMuchText)
+  }
+  const listen = ({ stdout, stderr }: SupervisedProgram): void => {
+    const pace = createPace(parts.clock)
+    const isOver = (): boolean => ending !== undefined
+    const onTooLong = (): void => void end('it wrote a line of more than 16 MiB')
+    void readLines(stdout, { most: mostBytes, visit: pace.visit(), hear, onTooLong, isOver })
+    void readLines(stderr, {
+      most: mostSaid,
+      visit: pace.visit(),
+      hear: said.hear,
+      onTooLong: () => {},
+      isOver: () => false,
+    })
+  }
   const transport: Transport = {
     async start() {
       program = await supervised.start({ ...wish, input: true })
       if (!program.isThere) throw fault('the program could not be started')
-      program.stderr.on('data', said.add)
-      program.stdout.on('data', (chunk: Buffer) => {
-        if (!lines.add(chunk)) void end('it wrote a line of more than 16 MiB')
-      })
+      listen(program)
       void program.exited.then(({ code, signal }) => end(exitText(code, signal, said)))
     },
     send(message) {
@@ -75,8 +79,9 @@ export const createStdioTransport = (parts: StdioParts): Transport => {
 }
 
 const read = (kit: Kit, line: string): JsonRpcMessage | undefined => {
+  const message = readMessage(line)
   try {
-    return kit.parseJSONRPCMessage(JSON.parse(line))
+    return message && kit.parseJSONRPCMessage(message)
   } catch {
     return undefined
   }
@@ -85,12 +90,4 @@ const read = (kit: Kit, line: string): JsonRpcMessage | undefined => {
 const exitText = (code: number | null, signal: string | null, said: Said): string => {
   const how = signal === null ? `it ended with code ${code}` : `${signal} ended it`
   return said.last() === '' ? how : `${how}: ${said.last()}`
-}
-
-/** Asks the program to end, and then ends what is left of all that it started. */
-const ended = async ({ clock, endProgram }: StdioParts, program: SupervisedProgram | undefined): Promise<void> => {
-  if (program === undefined || !program.isThere) return
-  program.input?.end()
-  await within(clock, quietMs, program.exited)
-  await endProgram(program)
 }

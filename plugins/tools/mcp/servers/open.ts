@@ -47,9 +47,24 @@ interface Route {
   readonly why: () => string | undefined
 }
 
+/** Why a connection ended, in words of its transport: the first one counts. */
+const createReasons = ({ log }: OpenParts, server: string) => {
+  let [ended, hasGarbage]: [string | undefined, boolean] = [undefined, false]
+  return {
+    why: () => ended,
+    onEnd: (reason: string): void => {
+      ended ??= reason
+    },
+    onGarbage: (): void => {
+      if (!hasGarbage) log.warn('an MCP server wrote a line that is no message', { server })
+      hasGarbage = true
+    },
+  }
+}
+
 const programRoute = (parts: OpenParts, kit: Kit, { entry, name }: Opening): Route | undefined => {
   if (!isStdio(entry)) return undefined
-  let [ended, garbage]: [string | undefined, number] = [undefined, 0]
+  const { why, onEnd, onGarbage } = createReasons(parts, name)
   const transport = createStdioTransport({
     ...parts,
     kit,
@@ -59,27 +74,25 @@ const programRoute = (parts: OpenParts, kit: Kit, { entry, name }: Opening): Rou
       folder: entry.cwd ?? parts.host.workspaceRoot,
       environment: environmentOf(parts, entry),
     },
-    onEnd: (reason) => {
-      ended ??= reason
-    },
-    onGarbage: () => {
-      garbage += 1
-      if (garbage === 1) parts.log.warn('an MCP server wrote a line that is no message', { server: name })
-    },
+    onEnd,
+    onGarbage,
   })
-  return { transport, why: () => ended }
+  return { transport, why }
 }
 
 const httpRoute = (parts: OpenParts, kit: Kit, { entry, name }: Opening): Route => {
   if (!isHttp(entry)) throw mcpErrors.mcp_connection_failed({ details: { reason: 'It has no address.' } })
+  const { why, onEnd, onGarbage } = createReasons(parts, name)
   const transport = createHttpTransport({
     ...parts,
+    onEnd,
+    onGarbage,
     kit,
     entry,
     headers: () => Promise.resolve(headersOf(parts, entry)),
     authorization: parts.authorize(name, entry),
   })
-  return { transport, why: () => undefined }
+  return { transport, why }
 }
 
 /** Rejects with a problem, or an error of the package. */

@@ -1,6 +1,6 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { isModest, isShallow } from '../../../../core/base/text/nesting.js'
+import { cutDeep, isModest, isShallow } from '../../../../core/base/text/nesting.js'
 import { isLinear } from '../../../support/linear.js'
 
 const depthOf = (value: unknown): number =>
@@ -49,3 +49,22 @@ for (const [name, unit] of Object.entries({
   test(`a look at very many ${name} costs in proportion to them`, (t) => {
     t.true(isLinear((size) => void isModest(`"${unit.repeat(size)}`, { depth: Infinity, most: Infinity }), 400_000))
   })
+
+const cutValue = (value: unknown, depth: number): unknown => {
+  if (typeof value !== 'object' || value === null) return value
+  if (depth === 0) return '[nested too deeply]'
+  return Array.isArray(value)
+    ? value.map((inner) => cutValue(inner, depth - 1))
+    : Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, cutValue(inner, depth - 1)]))
+}
+
+test('what is nested too deeply is cut out of a text, and nothing else', (t) => {
+  fc.assert(
+    fc.property(fc.json({ maxDepth: 6 }), fc.nat({ max: 7 }), (json, depth) =>
+      t.deepEqual(JSON.parse(cutDeep(json, depth)), cutValue(JSON.parse(json), depth)),
+    ),
+  )
+  const deep = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels)
+  t.is(cutDeep(`{"a":${deep(1_000_000)},"b":1}`, 2), '{"a":["[nested too deeply]"],"b":1}')
+  for (const text of [']]]', '[[[', '[[[}', '"[[[']) t.notThrows(() => cutDeep(text, 1))
+})

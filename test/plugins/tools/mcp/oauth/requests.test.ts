@@ -52,7 +52,16 @@ const start = async (t: ExecutionContext<any>, { clock = createLeapingClock() }:
   const connect = async () => {
     const kit = await loadKit()
     const outbound = createOutbound({ clock, connections: 300 })
-    const transport = createHttpTransport({ kit, outbound, entry, headers: async () => ({}), authorization })
+    const transport = createHttpTransport({
+      kit,
+      clock,
+      outbound,
+      entry,
+      headers: async () => ({}),
+      authorization,
+      onEnd: () => {},
+      onGarbage: () => {},
+    })
     const client = new kit.Client({ name: 'test', version: '1' })
     t.teardown(async () => {
       await client.close()
