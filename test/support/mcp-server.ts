@@ -30,8 +30,12 @@ export interface McpPlan {
   readonly hangs?: string
   /** It ends by itself when it is asked this, the first time that its notes have no `died`. */
   readonly dies?: string
-  /** It has a process beside it that outlives it. */
-  readonly child?: boolean
+  /** It has a process beside it that outlives it; a bare one shows in no way whose it is, once its parent is gone. */
+  readonly child?: boolean | 'bare'
+  /** It answers only if this stands in its environment: a name, =, and the value. */
+  readonly answersWith?: string
+  /** While it lists its tools for the first time, they change: then there is `later` alone. */
+  readonly changes?: boolean
   /** Environment variables whose values it puts into its instructions. */
   readonly shows?: readonly string[]
   /** It asks for a model when a tool is called, and answers with what it is told. */
@@ -92,6 +96,9 @@ const main = (plan: McpPlan): void => {
     if (name === 'hangs') return undefined
     return write({ id, result: text(`${name} ${JSON.stringify(input)}`) })
   }
+  let wasListed = false
+  const [needed = '', value] = (plan.answersWith ?? '').split('=')
+  const isMute = plan.answersWith !== undefined && process.env[needed] !== value
   const answers: Readonly<Record<string, (message: Message) => void>> = {
     initialize: ({ id, params }) =>
       write({
@@ -108,7 +115,12 @@ const main = (plan: McpPlan): void => {
         },
       }),
     ping: ({ id }) => write({ id, result: {} }),
-    'tools/list': ({ id }) => write({ id, result: { tools: toolsNow() } }),
+    'tools/list': ({ id }) => {
+      const isChanged = plan.changes === true && wasListed
+      if (plan.changes === true && !wasListed) write({ method: 'notifications/tools/list_changed' })
+      wasListed = true
+      write({ id, result: { tools: isChanged ? [{ name: 'later', inputSchema: { type: 'object' } }] : toolsNow() } })
+    },
     'resources/list': ({ id }) => write({ id, result: { resources: plan.resources } }),
     'resources/templates/list': ({ id }) => write({ id, result: { resourceTemplates: [] } }),
     'resources/read': ({ id, params }) =>
@@ -121,8 +133,9 @@ const main = (plan: McpPlan): void => {
     'tools/call': (message) => void callTool(message),
   }
   note(`pid ${process.pid}`)
-  if (plan.child === true) {
-    const child = spawn('sleep', ['1000'], { stdio: 'ignore', detached: true })
+  if (plan.child !== undefined) {
+    const env = plan.child === 'bare' ? {} : process.env
+    const child = spawn('/bin/sleep', ['1000'], { stdio: 'ignore', detached: true, env })
     child.unref()
     note(`pid ${child.pid}`)
   }
@@ -153,7 +166,7 @@ const main = (plan: McpPlan): void => {
       note('died')
       process.exit(3)
     }
-    if (plan.hangs !== method) answers[method]?.(message)
+    if (plan.hangs !== method && !isMute) answers[method]?.(message)
     return undefined
   })
   process.stdin.on('close', () => process.exit(0))

@@ -141,6 +141,21 @@ const notConnected = (server: McpServer): Warning[] => {
   ]
 }
 
+const notRead = (server: McpServer): Warning[] => {
+  const { name } = server
+  const { list_problem } = server.facts()
+  if (list_problem === undefined) return []
+  return [
+    {
+      severity: 'warning',
+      code: 'mcp_tools_not_read',
+      related_id: name,
+      message: `The tools of the MCP server ${name} have changed and could not be read: ${list_problem}. It is tried again.`,
+      action: `See the log for what the server wrote. How it is: ${commandLine('mcp list')}`,
+    },
+  ]
+}
+
 const leftOut = ({ published }: ShownParts, { name }: McpServer): Warning[] => {
   const { left_out } = published.of(name)
   if (left_out === 0) return []
@@ -157,7 +172,11 @@ const leftOut = ({ published }: ShownParts, { name }: McpServer): Warning[] => {
 
 export const mcpHealth = (parts: ShownParts): HealthCheck => ({
   id: 'mcp',
-  check: () => parts.servers.all().flatMap((server) => [...notConnected(server), ...leftOut(parts, server)]),
+  check: () => parts.servers.all().flatMap((server) => [
+      ...notConnected(server),
+      ...notRead(server),
+      ...leftOut(parts, server),
+    ]),
 })
 
 /** What `GET /metrics` says of servers. */

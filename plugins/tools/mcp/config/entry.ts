@@ -117,6 +117,18 @@ const namesFault = (entry: ServerEntry): string | undefined => {
   return undefined
 }
 
+/** What no program can be given, and what no header can carry. */
+const [nul, unsayable] = [/\0/u, /[^\t\x20-\x7e\x80-\xff]/u]
+
+const valuesFault = (entry: ServerEntry): string | undefined => {
+  const { command = '', args, cwd = '', env, headers } = entry
+  if ([command, ...args, cwd, ...Object.values(env)].some((value) => nul.test(value)))
+    return 'command, args, cwd and env may not have the character NUL'
+  if (Object.values(headers).some((value) => unsayable.test(value)))
+    return 'headers may not have line ends or other characters that HTTP does not carry'
+  return undefined
+}
+
 const bearers = (entry: ServerEntry): number =>
   [entry.bearer_token_env_var, entry.bearer_token_secret_ref, entry.oauth_slot_ref].filter(isGiven).length
 
@@ -128,7 +140,7 @@ const entryFault = (entry: ServerEntry): string | undefined => {
   if (refused !== undefined)
     return `url ${refused}${refused.includes('private') ? ', or allow_private_network or allow_cidrs must say so' : ''}`
   if (bearers(entry) > 1) return 'may have one of bearer_token_env_var, bearer_token_secret_ref and oauth_slot_ref'
-  return namesFault(entry)
+  return namesFault(entry) ?? valuesFault(entry)
 }
 
 /** `config/mcp.toml`. */

@@ -122,7 +122,7 @@ export const createOauth = (given: OauthParts): Oauth => {
     },
     isRenewed(connected, slot_ref) {
       const server = serverOf(connected.name, connected.entry)
-      const isIts = server?.entry.oauth_slot_ref === slot_ref && connected.facts().state === 'connected'
+      const isIts = server?.entry.oauth_slot_ref === slot_ref && connected.facts().state !== 'waiting'
       return isIts && accounts.faultOf(server) === undefined
     },
     refreshSlot(slot_ref) {

@@ -5,9 +5,13 @@ import { mcpErrors } from '../config/errors.js'
 import type { AskOptions, Connection } from '../connection/connection.js'
 import { failureOf, type Failure } from '../connection/failure.js'
 import { loadKit } from '../connection/kit.js'
+import { beginAttempt } from './attempt.js'
 import { listTools, type Listing } from './listed.js'
-import { openConnection, type OpenParts } from './open.js'
+import type { OpenParts } from './open.js'
 import { createPresence, type Presence } from './presence.js'
+import { createRelisting, type Relisting } from './relisting.js'
+import type { InTurn } from './slots.js'
+import { createWaiting, type Waiting } from './waiting.js'
 
 export type ServerState = 'connecting' | 'connected' | 'waiting'
 
@@ -16,6 +20,8 @@ export interface ServerFacts {
   readonly state: ServerState
   /** Why it is not connected, in words; undefined if nothing has gone wrong. */
   readonly problem: { readonly code: string; readonly message: string } | undefined
+  /** Why a change of its tools could not be read, in words; undefined if none is known that was not. */
+  readonly list_problem: string | undefined
   readonly instructions: string | undefined
   readonly has_resources: boolean
   readonly has_prompts: boolean
@@ -49,18 +55,15 @@ export interface ServerParts extends OpenParts {
   readonly clock: Clock
   readonly ids: Ids
   readonly log: Log
-  /** So many connect at a time. */
   /** Resolves when servers may be connected, or when the signal aborts. */
   readonly untilReady: (signal: AbortSignal) => Promise<void>
-  readonly inTurn: <T>(work: () => Promise<T>) => Promise<T>
+  readonly inTurn: InTurn
   /** Takes the place of what was told before. */
   readonly onTools: (server: McpServer, listing: Listing) => Promise<void>
 }
 
 /** Waits between attempts, milliseconds; a connection that lasted so long begins them anew. */
 const [firstWaitMs, longestWaitMs, steadyMs] = [1_000, 60_000, 30_000]
-/** Changes of the list that come together are one, milliseconds. */
-const gatherMs = 50
 
 export const createServer = (parts: ServerParts, name: string, entry: ServerEntry): McpServer => {
   const life = new ServerLife(parts, name, entry)
@@ -82,11 +85,13 @@ class ServerLife implements McpServer {
   #instructions: string | undefined
   #connections = 0
   #failures = 0
-  #listing: Promise<void> = Promise.resolve()
-  #isListDue = false
+  #listProblem: string | undefined
+  /** Ends what has begun with the secrets of then; undefined before, and when it is over. */
+  #redo: (() => void) | undefined
+  #isAnew = false
   #wake: () => void = () => {}
   #running: Promise<void> = Promise.resolve()
-  readonly #waiting = new Set<() => void>()
+  readonly #waiting: Waiting
 
   constructor(parts: ServerParts, name: string, entry: ServerEntry) {
     this.#parts = parts
@@ -94,6 +99,7 @@ class ServerLife implements McpServer {
     this.entry = entry
     this.#presence = createPresence(parts.clock, entry.startup_timeout_sec * 1_000)
     this.settled = this.#presence.settled
+    this.#waiting = createWaiting(parts.clock)
   }
 
   isSettled(): boolean {
@@ -108,6 +114,7 @@ class ServerLife implements McpServer {
     return {
       state: this.#state,
       problem: this.#problem,
+      list_problem: this.#listProblem,
       instructions: this.#instructions,
       has_resources: this.#connection?.offers.resources ?? false,
       has_prompts: this.#connection?.offers.prompts ?? false,
@@ -119,13 +126,13 @@ class ServerLife implements McpServer {
   reconnect(): void {
     this.#failures = 0
     this.#wake()
-    void this.#connection?.close()
+    this.#redo?.()
   }
 
   async end(): Promise<void> {
     this.#ended.abort()
     this.#wake()
-    this.#tellAll()
+    this.#waiting.tellAll()
     await this.#connection?.close()
     await this.#running
   }
@@ -148,28 +155,13 @@ class ServerLife implements McpServer {
   /** Undefined if there is none in time. */
   async #connected(signal: AbortSignal): Promise<Connection | undefined> {
     if (this.#connection !== undefined || this.#ended.signal.aborted || signal.aborted) return this.#connection
-    await new Promise<void>((resolve) => {
-      const tell = (): void => {
-        this.#waiting.delete(tell)
-        cancel()
-        signal.removeEventListener('abort', tell)
-        resolve()
-      }
-      const cancel = this.#parts.clock.after(this.entry.startup_timeout_sec * 1_000, tell)
-      this.#waiting.add(tell)
-      signal.addEventListener('abort', tell, { once: true })
-    })
+    await this.#waiting.wait(this.entry.startup_timeout_sec * 1_000, signal)
     return this.#connection
-  }
-
-  #tellAll(): void {
-    for (const tell of this.#waiting) tell()
   }
 
   /** Connects again and again. Never rejects. */
   async #run(): Promise<void> {
     await this.#parts.untilReady(this.#ended.signal)
-    this.#presence.expect()
     await this.#liveOn()
     this.#presence.end()
   }
@@ -182,12 +174,19 @@ class ServerLife implements McpServer {
       if (!this.entry.required) this.#presence.settle()
       if (this.#ended.signal.aborted) return
       this.#presence.expect()
-      this.#state = 'waiting'
-      this.#failures = this.#parts.clock.elapsed() - began > steadyMs ? 1 : this.#failures + 1
-      this.#problem = reason
-      this.#parts.log.warn('an MCP server is not connected', { server: this.name, ...reason })
-      await this.#pause()
+      const isAnew = this.#isAnew
+      this.#isAnew = false
+      if (isAnew) this.#state = 'connecting'
+      else await this.#waitAfter(reason, began)
     }
+  }
+
+  async #waitAfter(reason: NonNullable<ServerFacts['problem']>, began: number): Promise<void> {
+    this.#state = 'waiting'
+    this.#failures = this.#parts.clock.elapsed() - began > steadyMs ? 1 : this.#failures + 1
+    this.#problem = reason
+    this.#parts.log.warn('an MCP server is not connected', { server: this.name, ...reason })
+    await this.#pause()
   }
 
   async #pause(): Promise<void> {
@@ -211,68 +210,62 @@ class ServerLife implements McpServer {
       this.#connection = undefined
       tell(why)
     }
+    const over = new AbortController()
+    const relisting = this.#relisting(over.signal)
     try {
-      this.#begun(await this.#parts.inTurn(() => this.#open(onClosed)))
+      const turn = { isUrgent: this.entry.required }
+      this.#begun(await this.#parts.inTurn(turn, () => this.#open(onClosed, relisting)))
       return { code: mcpErrors.mcp_connection_failed.code, message: this.#parts.redact(await closed) }
     } catch (error) {
       const found = await this.#reasonOf(error)
       return reason === undefined ? found : { ...found, message: this.#parts.redact(reason) }
+    } finally {
+      this.#redo = undefined
+      over.abort('over')
     }
   }
 
-  /** Within the time of a start; a connection whose tools are not known in time is none. */
-  async #open(onClosed: (reason: string) => void): Promise<Connection> {
-    const { name, entry } = this
-    const late = new AbortController()
-    const tooLate = `it did not answer within ${entry.startup_timeout_sec} s`
-    const cancel = this.#parts.clock.after(entry.startup_timeout_sec * 1_000, () => late.abort(tooLate))
-    const signal = AbortSignal.any([this.#ended.signal, late.signal])
-    let connection: Connection | undefined
-    try {
-      const onToolsChanged = (): void => this.#listLater()
-      connection = await openConnection(this.#parts, { name, entry, signal, onClosed, onToolsChanged })
-      await this.#list(connection, signal)
-      return connection
-    } catch (error) {
-      await connection?.close()
-      throw error
-    } finally {
-      cancel()
+  #relisting(signal: AbortSignal): Relisting {
+    const { clock, log } = this.#parts
+    const onRead = async (error: unknown): Promise<void> => {
+      this.#listProblem = error === undefined ? undefined : (await this.#reasonOf(error)).message
+      if (error === undefined) return
+      log.warn('the tools of an MCP server could not be read again', { server: this.name, message: this.#listProblem })
     }
+    return createRelisting({ clock, signal, onRead: (error) => void onRead(error) })
+  }
+
+  async #open(onClosed: (reason: string) => void, relisting: Relisting): Promise<Connection> {
+    const { name, entry } = this
+    this.#presence.expect()
+    const list = (connection: Connection, signal: AbortSignal): Promise<void> => this.#list(connection, signal)
+    const parts = { name, entry, signal: this.#ended.signal, list, onToolsChanged: relisting.changed, onClosed }
+    const attempt = beginAttempt(this.#parts, parts)
+    this.#redo = () => {
+      this.#isAnew = true
+      attempt.undo()
+    }
+    const connection = await attempt.connection
+    relisting.begin(() => list(connection, this.#ended.signal))
+    return connection
   }
 
   #begun(connection: Connection): void {
     this.#connection = connection
     this.#state = 'connected'
     this.#problem = undefined
+    this.#listProblem = undefined
     this.#instructions = connection.instructions && this.#parts.redact(connection.instructions)
     this.#connections += 1
     this.#parts.log.info('an MCP server is connected', { server: this.name })
     this.#presence.come()
-    this.#tellAll()
+    this.#waiting.tellAll()
     if (this.#ended.signal.aborted) void connection.close()
   }
 
   async #list(connection: Connection, signal: AbortSignal): Promise<void> {
     const options = { timeout_ms: this.entry.startup_timeout_sec * 1_000, signal }
     await this.#parts.onTools(this, await listTools(connection, this.entry, options))
-  }
-
-  /** What changes while the list is read is read again. */
-  #listLater(): void {
-    if (this.#isListDue) return
-    this.#isListDue = true
-    this.#listing = this.#listing.then(async () => {
-      await this.#parts.clock.sleep(gatherMs, this.#ended.signal)
-      this.#isListDue = false
-      if (this.#connection === undefined || this.#ended.signal.aborted) return
-      try {
-        await this.#list(this.#connection, this.#ended.signal)
-      } catch (error) {
-        const { message } = await this.#reasonOf(error)
-        this.#parts.log.warn('the tools of an MCP server could not be read again', { server: this.name, message })
-      }
-    })
   }
 
   async #reasonOf(error: unknown): Promise<NonNullable<ServerFacts['problem']>> {

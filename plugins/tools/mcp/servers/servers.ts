@@ -4,6 +4,7 @@ import type { ServerEntry } from '../config/entry.js'
 import { secretsOf } from '../config/values.js'
 import type { Listing } from './listed.js'
 import { createServer, type McpServer, type ServerParts } from './server.js'
+import { createSlots } from './slots.js'
 
 export interface Servers {
   /** Those that are enabled, in the order of the list. */
@@ -31,31 +32,11 @@ export interface ServersParts extends Omit<ServerParts, 'inTurn'> {
   readonly onTools: (server: McpServer, listing: Listing) => Promise<void>
 }
 
-/** So many servers are being connected at a time. */
-const mostAtOnce = 8
-
-/** Work of which so much is done at a time, the rest in order. */
-const createSlots = (most: number): ServerParts['inTurn'] => {
-  let free = most
-  const waiting: (() => void)[] = []
-  return async (work) => {
-    if (free > 0) free -= 1
-    else await new Promise<void>((resolve) => waiting.push(resolve))
-    try {
-      return await work()
-    } finally {
-      const next = waiting.shift()
-      if (next === undefined) free += 1
-      else next()
-    }
-  }
-}
-
 export const createServers = (parts: ServersParts): Servers => {
   const { list, onGone, onAny, keeps } = parts
   const servers = new Map<string, McpServer>()
   const endings = new Set<Promise<void>>()
-  const inTurn = createSlots(mostAtOnce)
+  const inTurn = createSlots(parts.clock)
   const enabled = () => [...list.all()].filter(([, entry]) => entry.enabled)
   const end = (name: string): void => {
     const server = servers.get(name)

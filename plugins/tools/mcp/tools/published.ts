@@ -1,5 +1,5 @@
 /** The tools of all servers, as they are contributed: a set for each server, which changes as a whole. */
-import { visibleLine, type Log } from '../../../../core/plugin.js'
+import { createPause, visibleLine, type Log } from '../../../../core/plugin.js'
 import type { Tool } from '../../../execution/tools/contract.js'
 import type { Listing } from '../servers/listed.js'
 import type { McpServer } from '../servers/server.js'
@@ -33,6 +33,8 @@ interface Held extends PublishedSet {
 const none: PublishedSet = { tools: [], left_out: 0 }
 /** Odd tools that are named in the log. */
 const mostNamed = 5
+/** Their schemas may be large, and others are served in between. */
+const toolsPerTurn = 5
 
 export const createPublished = (parts: PublishedParts): Published => {
   const { contribute, log, isThere } = parts
@@ -44,7 +46,9 @@ export const createPublished = (parts: PublishedParts): Published => {
   const made = async (server: McpServer, listing: Listing): Promise<PublishedSet> => {
     const tools = new Map<string, ForeignTool>()
     let odd = 0
+    const pause = createPause(toolsPerTurn)
     for (const listed of listing.tools) {
+      await pause()
       const tool = await toForeignTool(server, listed, parts)
       if (typeof tool !== 'string') tools.set(tool.name, tool)
       else {

@@ -32,12 +32,12 @@ test('mcp-3: no process of a server is left behind a stop or a change of the lis
   const [root, folder] = [await freshRoot(), await makeFolder(t)]
   t.teardown(() => rm(root, { recursive: true, force: true }))
   const [notes, others] = [join(folder, 'notes'), join(folder, 'others')]
-  await writeServers(root, { one: planned({ notes, child: true }), two: planned({ notes: others, child: true }) })
+  await writeServers(root, { one: planned({ notes, child: 'bare' }), two: planned({ notes: others, child: 'bare' }) })
   const daemon = await startTestDaemon(t, { root })
   await Promise.all(['one', 'two'].map((name) => serverIn(daemon, name)))
   const pids = await pidsIn(notes, 2)
   t.true(pids.every(isAlive))
-  await writeServers(root, { two: planned({ notes: others, child: true }) })
+  await writeServers(root, { two: planned({ notes: others, child: 'bare' }) })
   await allGone(pids)
   await daemon.stop()
   t.false((await pidsIn(others, 2)).some(isAlive))
@@ -88,7 +88,7 @@ test('mcp-3, mcp-11: a kill of the daemon in a call leaves no process, and the c
 test('mcp-18: odd servers are left out or told of, and a good one works beside them', async (t) => {
   const root = await freshRoot()
   t.teardown(() => rm(root, { recursive: true, force: true }))
-  const deep = JSON.parse(`${'{"not":'.repeat(100)}{}${'}'.repeat(100)}`)
+  const deep = JSON.parse(`${'{"not":'.repeat(1_000)}{}${'}'.repeat(1_000)}`)
   await writeServers(root, {
     garbage: planned({ garbage: 'Hello!\n\u0000\u001b[2J\n[[[[\n{"jsonrpc":"2.0"}\n', tools: tool }),
     long: planned({ longLine: 100 * 1024 * 1024, tools: tool }, { startup_timeout_sec: 20 }),

@@ -4,6 +4,9 @@ import { createClock } from '../../../../../core/base/clock.js'
 import { passingEvents } from '../../../../../plugins/tools/mcp/connection/event-stream.js'
 import { createPace } from '../../../../../plugins/tools/mcp/connection/pace.js'
 
+/** Nobody waits. */
+const clock = { ...createClock(), sleep: () => Promise.resolve(true) }
+
 const passed = async (t: ExecutionContext, chunks: readonly string[], most = 1_000) => {
   let garbage = 0
   const body = new ReadableStream<Uint8Array>({
@@ -13,7 +16,7 @@ const passed = async (t: ExecutionContext, chunks: readonly string[], most = 1_0
     },
   })
   const stream = passingEvents(body, {
-    visit: createPace(createClock()).visit(),
+    visit: createPace(clock).visit(),
     onGarbage: () => {
       garbage += 1
       return garbage > most
