@@ -172,11 +172,10 @@ const leftOut = ({ published }: ShownParts, { name }: McpServer): Warning[] => {
 
 export const mcpHealth = (parts: ShownParts): HealthCheck => ({
   id: 'mcp',
-  check: () => parts.servers.all().flatMap((server) => [
-      ...notConnected(server),
-      ...notRead(server),
-      ...leftOut(parts, server),
-    ]),
+  check: () =>
+    parts.servers
+      .all()
+      .flatMap((server) => [...notConnected(server), ...notRead(server), ...leftOut(parts, server)]),
 })
 
 /** What `GET /metrics` says of servers. */

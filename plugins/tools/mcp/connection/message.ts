@@ -1,5 +1,13 @@
 /** What a server writes, as far as it is a message; what is nested too deeply in it is left out. */
-import { cutDeep, isJsonObject, isModest, unsafeCast, type Clock, type Json, type JsonObject } from '../../../../core/plugin.js'
+import {
+  cutDeep,
+  isJsonObject,
+  isModest,
+  unsafeCast,
+  type Clock,
+  type Json,
+  type JsonObject,
+} from '../../../../core/plugin.js'
 
 /** Most bytes of one message. */
 export const mostBytes = 16 * 1024 * 1024

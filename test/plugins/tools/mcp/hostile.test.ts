@@ -91,7 +91,7 @@ test('mcp-18: odd servers are left out or told of, and a good one works beside t
   const deep = JSON.parse(`${'{"not":'.repeat(1_000)}{}${'}'.repeat(1_000)}`)
   await writeServers(root, {
     garbage: planned({ garbage: 'Hello!\n\u0000\u001b[2J\n[[[[\n{"jsonrpc":"2.0"}\n', tools: tool }),
-    long: planned({ longLine: 100 * 1024 * 1024, tools: tool }, { startup_timeout_sec: 20 }),
+    long: planned({ longLine: 100 * 1024 * 1024, tools: tool }, { startup_timeout_sec: 120 }),
     many: planned({ many: 10_000 }),
     hangs: planned({ hangs: 'initialize' }, { startup_timeout_sec: 1 }),
     silent: planned({ hangs: 'tools/list' }, { startup_timeout_sec: 1 }),

@@ -17,8 +17,14 @@ const text = (value: string) => ({ content: [{ type: 'text', text: value }] })
 const capabilities = { tools: {} }
 const tool = (name: string) => ({ name, inputSchema: { type: 'object' }, annotations: { idempotentHint: false } })
 
-/** A server with a tool for each answer; `events` are what its stream of events begins with, again and again. */
-const startServer = async (t: ExecutionContext, tools: Readonly<Record<string, Answer>>, events?: string) => {
+/** What a stream of events brings, once or again and again. */
+interface Events {
+  readonly text: string
+  readonly isEndless: boolean
+}
+
+/** A server with a tool for each answer. */
+const startServer = async (t: ExecutionContext, tools: Readonly<Record<string, Answer>>, events?: Events) => {
   const answer = (response: ServerResponse, { id, method, params }: any): void => {
     if (method === 'initialize') {
       const serverInfo = { name: 'odd', version: '1' }
@@ -28,17 +34,19 @@ const startServer = async (t: ExecutionContext, tools: Readonly<Record<string, A
     else if (id === undefined) response.writeHead(202).end()
     else json(response, { id, result: {} })
   }
-  const flood = (response: ServerResponse): void => {
+  const flood = (response: ServerResponse, { text: brought, isEndless }: Events): void => {
     stream(response)
     const more = (): void => {
-      while (!response.destroyed && response.write(events));
-      response.once('drain', more)
+      while (!response.destroyed && response.write(brought) && isEndless);
+      if (isEndless) response.once('drain', more)
     }
     more()
   }
   const server = createServer((request, response) => {
     if (request.method !== 'POST')
-      return request.method === 'GET' && events !== undefined ? flood(response) : void response.writeHead(405).end()
+      return request.method === 'GET' && events !== undefined
+        ? flood(response, events)
+        : void response.writeHead(405).end()
     return void textOf(request).then((body) => answer(response, JSON.parse(body)))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -69,8 +77,8 @@ test('mcp-24: a request fails when its answer is over, and not when its time is'
   await serverIn(daemon, 'odd')
   const call = (name: string) => daemon.request('POST', `/v1/runtime/mcp/tools/mcp__odd__${name}/call`, {})
   for (const name of Object.keys(tools).slice(0, -2)) t.is((await call(name)).body.code, 'mcp_outcome_unknown', name)
-  t.is((await call('works')).body.output.text, 'It works.')
-  t.is((await call('streams')).body.output.text, 'It streams.')
+  t.is((await call('works')).body.output.output.text, 'It works.')
+  t.is((await call('streams')).body.output.output.text, 'It streams.')
 })
 
 test('mcp-23: an answer that is nested a hundred thousand levels deep is cut, and it is an answer', async (t) => {
@@ -82,18 +90,21 @@ test('mcp-23: an answer that is nested a hundred thousand levels deep is cut, an
   const daemon = await daemonWith(t, await startServer(t, { deep }))
   await serverIn(daemon, 'odd')
   const { body } = await daemon.request('POST', '/v1/runtime/mcp/tools/mcp__odd__deep/call', {})
-  t.regex(body.output.text, /nested too deeply/u)
-  t.false(body.is_error)
+  t.regex(body.output.output.text, /nested too deeply/u)
+  t.false(body.output.is_error)
 })
 
 test('mcp-22: a stream of events that are no messages ends its connection, and the reason is told', async (t) => {
-  const url = await startServer(t, { works: () => {} }, 'data: {\n\n'.repeat(1_000))
+  const url = await startServer(t, { works: () => {} }, { text: 'data: {\n\n'.repeat(1_001), isEndless: false })
   const daemon = await daemonWith(t, url)
   t.regex((await serverIn(daemon, 'odd', 'waiting')).problem, /more than 1000 lines that are no messages/u)
 })
 
 test('mcp-22: a stream that brings more than can be read ends its connection, and the reason is told', async (t) => {
   const event = `data: ${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'x' } })}\n\n`
-  const daemon = await daemonWith(t, await startServer(t, { works: () => {} }, event.repeat(100)))
+  const daemon = await daemonWith(
+    t,
+    await startServer(t, { works: () => {} }, { text: event.repeat(100), isEndless: true }),
+  )
   t.regex((await serverIn(daemon, 'odd', 'waiting')).problem, /more than can be read/u)
 })
