@@ -150,7 +150,7 @@ const notRead = (server: McpServer): Warning[] => {
       severity: 'warning',
       code: 'mcp_tools_not_read',
       related_id: name,
-      message: `The tools of the MCP server ${name} have changed and could not be read: ${list_problem}. It is tried again.`,
+      message: `Changed tools of the MCP server ${name} could not be read: ${list_problem}. It is tried again.`,
       action: `See the log for what the server wrote. How it is: ${commandLine('mcp list')}`,
     },
   ]

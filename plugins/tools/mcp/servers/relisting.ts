@@ -18,7 +18,7 @@ export interface RelistingParts {
 
 /** Changes that come together are one. Milliseconds. */
 const gatherMs = 50
-/** Between two readings lies so many times as long as the last one took: a server may tell of changes without an end. */
+/** Between two readings lies this many times what the last one took: changes may be told without an end. */
 const restShare = 4
 const waits = { base: 1_000, max: 60_000 }
 
