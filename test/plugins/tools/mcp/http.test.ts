@@ -61,7 +61,7 @@ const daemonWith = async (t: ExecutionContext, url: string) => {
   return startTestDaemon(t, { root })
 }
 
-test('mcp-24: a request fails when its answer is over, and not when its time is', async (t) => {
+test('mcp-25: a request fails when its answer is over, and not when its time is', async (t) => {
   const tools: Readonly<Record<string, Answer>> = {
     ends: (response) => void stream(response).end('data: {"jsonrpc":"2.0","method":"notifications/x"}\n\n'),
     empty: (response) => void stream(response).end(),
@@ -81,7 +81,7 @@ test('mcp-24: a request fails when its answer is over, and not when its time is'
   t.is((await call('streams')).body.output.output.text, 'It streams.')
 })
 
-test('mcp-23: an answer that is nested a hundred thousand levels deep is cut, and it is an answer', async (t) => {
+test('mcp-24: an answer that is nested a hundred thousand levels deep is cut, and it is an answer', async (t) => {
   const deep = (response: ServerResponse, id: number): void => {
     const value = `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`
     response.setHeader('content-type', 'application/json')
@@ -94,13 +94,13 @@ test('mcp-23: an answer that is nested a hundred thousand levels deep is cut, an
   t.false(body.output.is_error)
 })
 
-test('mcp-22: a stream of events that are no messages ends its connection, and the reason is told', async (t) => {
+test('mcp-23: a stream of events that are no messages ends its connection, and the reason is told', async (t) => {
   const url = await startServer(t, { works: () => {} }, { text: 'data: {\n\n'.repeat(1_001), isEndless: false })
   const daemon = await daemonWith(t, url)
   t.regex((await serverIn(daemon, 'odd', 'waiting')).problem, /more than 1000 lines that are no messages/u)
 })
 
-test('mcp-22: a stream that brings more than can be read ends its connection, and the reason is told', async (t) => {
+test('mcp-23: a stream that brings more than can be read ends its connection, and the reason is told', async (t) => {
   const event = `data: ${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'x' } })}\n\n`
   const daemon = await daemonWith(
     t,

@@ -8,7 +8,7 @@ import { makeFolder } from '../../../support/tools.js'
 
 const tools = [{ name: 'tool', inputSchema: { type: 'object' } }]
 
-test('mcp-22: a program that writes no messages without an end is ended, and the reason is told', async (t) => {
+test('mcp-23: a program that writes no messages without an end is ended, and the reason is told', async (t) => {
   const root = await freshRoot()
   t.teardown(() => rm(root, { recursive: true, force: true }))
   // Its time is over long after any test's.
@@ -17,7 +17,7 @@ test('mcp-22: a program that writes no messages without an end is ended, and the
   t.regex((await serverIn(daemon, 'yes', 'waiting')).problem, /more than 1000 lines that are no messages/u)
 })
 
-test('mcp-22: a program that writes messages without an end is heard, and the daemon works and stops', async (t) => {
+test('mcp-23: a program that writes messages without an end is heard, and the daemon works and stops', async (t) => {
   const [root, folder] = [await freshRoot(), await makeFolder(t)]
   t.teardown(() => rm(root, { recursive: true, force: true }))
   const [out, errors] = [join(folder, 'out'), join(folder, 'errors')]

@@ -29,7 +29,7 @@ const passed = async (t: ExecutionContext, chunks: readonly string[], most = 1_0
 const result = '{"jsonrpc":"2.0","id":3,"result":{}}'
 const message = '{"jsonrpc":"2.0","method":"notifications/x"}'
 
-test('mcp-22: events that are messages pass, whatever their chunks and line ends, and no others', async (t) => {
+test('mcp-23: events that are messages pass, whatever their chunks and line ends, and no others', async (t) => {
   for (const end of ['\n', '\r\n']) {
     const lines = [`data: ${message}`, '', 'data:{', '', ': kept alive', '', 'event: message', `data:${result}`, '', '']
     const whole = lines.join(end)
@@ -43,12 +43,12 @@ test('mcp-22: events that are messages pass, whatever their chunks and line ends
   }
 })
 
-test('mcp-22: a stream ends when too much of it is no message', async (t) => {
+test('mcp-23: a stream ends when too much of it is no message', async (t) => {
   await t.throwsAsync(passed(t, ['data: {\n\n'.repeat(1_001)]), { message: /no message/u })
   await t.notThrowsAsync(passed(t, ['data: {\n\n'.repeat(1_000)]))
 })
 
-test('mcp-24: ids of events and the time between streams pass, the time from one second to a minute', async (t) => {
+test('mcp-25: ids of events and the time between streams pass, the time from one second to a minute', async (t) => {
   const { said } = await passed(t, [
     'id: one\ndata:\n\n',
     'retry: 0\n\n',
@@ -62,13 +62,13 @@ test('mcp-24: ids of events and the time between streams pass, the time from one
   t.false(said.includes('\r'))
 })
 
-test('mcp-24: an answer to what is no number of a request does not pass', async (t) => {
+test('mcp-25: an answer to what is no number of a request does not pass', async (t) => {
   for (const id of ['"3"', 'null', '[3]', '{}'])
     t.is((await passed(t, [`data: {"jsonrpc":"2.0","id":${id},"result":{}}\n\n`])).garbage(), 1, id)
   t.is((await passed(t, ['data: {"jsonrpc":"2.0","id":"3","method":"ping"}\n\n'])).garbage(), 0)
 })
 
-test('mcp-23: what is nested too deeply in a message is cut out of it', async (t) => {
+test('mcp-24: what is nested too deeply in a message is cut out of it', async (t) => {
   const deep = `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`
   const { said } = await passed(t, [`data: {"jsonrpc":"2.0","id":1,"result":{"deep":${deep},"next":2}}\n\n`])
   t.regex(said, /\[nested too deeply\]/u)

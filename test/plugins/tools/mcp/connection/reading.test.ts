@@ -50,7 +50,7 @@ const endless = (chunk: string) => {
   return { stream, written: () => written }
 }
 
-test('mcp-22: what a program writes is read no faster than its pace, and the rest waits at the program', async (t) => {
+test('mcp-23: what a program writes is read no faster than its pace, and the rest waits at the program', async (t) => {
   const time = timeOfItsOwn()
   const { stream, written } = endless('line\n'.repeat(1_000))
   let [heard, isOver] = [0, false]
@@ -77,7 +77,7 @@ test('mcp-22: what a program writes is read no faster than its pace, and the res
   t.is(heard, before + worked)
 })
 
-test('mcp-22: all streams of a server share its time', async (t) => {
+test('mcp-23: all streams of a server share its time', async (t) => {
   const time = timeOfItsOwn()
   const pace = createPace(time.clock)
   const work = (ms: number): Promise<void> | undefined => {

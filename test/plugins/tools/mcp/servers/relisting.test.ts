@@ -61,7 +61,7 @@ test('mcp-7: a change that cannot be read is told of, and read again later and l
   )
 })
 
-test('mcp-22: a server that tells of changes without an end is listed for a fifth of the time', async (t) => {
+test('mcp-23: a server that tells of changes without an end is listed for a fifth of the time', async (t) => {
   const { relisting, slept, ended, settle, work } = start()
   let reads = 0
   relisting.begin(async () => {

@@ -63,7 +63,7 @@ test('mcp-18: a server that answers the handshake and never lists its tools is t
   t.is((await serverIn(daemon, 'silent', 'waiting')).problem, 'it did not answer within 8 s')
 })
 
-test('mcp-23: a tool with a deeply nested schema is left out, and the others of its server count', async (t) => {
+test('mcp-24: a tool with a deeply nested schema is left out, and the others of its server count', async (t) => {
   const nested = (levels: number): object =>
     levels === 0 ? { type: 'string' } : { type: 'object', properties: { a: nested(levels - 1) } }
   const deep = { name: 'deep', inputSchema: nested(70) }
