@@ -173,9 +173,7 @@ const leftOut = ({ published }: ShownParts, { name }: McpServer): Warning[] => {
 export const mcpHealth = (parts: ShownParts): HealthCheck => ({
   id: 'mcp',
   check: () =>
-    parts.servers
-      .all()
-      .flatMap((server) => [...notConnected(server), ...notRead(server), ...leftOut(parts, server)]),
+    parts.servers.all().flatMap((server) => [...notConnected(server), ...notRead(server), ...leftOut(parts, server)]),
 })
 
 /** What `GET /metrics` says of servers. */
