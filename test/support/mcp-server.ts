@@ -30,6 +30,10 @@ export interface McpPlan {
   readonly hangs?: string
   /** It ends by itself when it is asked this, the first time that its notes have no `died`. */
   readonly dies?: string
+  /** Once it has died it does not begin again. */
+  readonly staysAway?: boolean
+  /** What it says of its progress. */
+  readonly says?: string
   /** It has a process beside it that outlives it; a bare one shows in no way whose it is, once its parent is gone. */
   readonly child?: boolean | 'bare'
   /** It answers only if this stands in its environment: a name, =, and the value. */
@@ -79,7 +83,7 @@ const main = (plan: McpPlan): void => {
       for (let at = 1; at <= 3; at += 1) {
         write({
           method: 'notifications/progress',
-          params: { progressToken: _meta?.progressToken, progress: at, total: 3, message: `step ${at}` },
+          params: { progressToken: _meta?.progressToken, progress: at, total: 3, message: plan.says ?? `step ${at}` },
         })
         await new Promise((resolve) => setTimeout(resolve, 400))
       }
@@ -157,6 +161,7 @@ const main = (plan: McpPlan): void => {
   }
   const hasDied = (): boolean =>
     plan.notes !== undefined && existsSync(plan.notes) && /^died$/mu.test(readFileSync(plan.notes, 'utf8'))
+  if (plan.staysAway === true && hasDied()) process.exit(3)
   createInterface({ input: process.stdin }).on('line', (line) => {
     const message: Message = JSON.parse(line)
     const { method = '' } = message

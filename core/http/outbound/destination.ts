@@ -56,7 +56,9 @@ export const isReachable = (
   { allow_private_network = false, allow_cidrs = [] }: OutboundReach,
 ): boolean => allow_private_network || isPublicAddress(address) || isInCidrs(address, allow_cidrs)
 
-const isRefusedHost = ({ hostname, literal }: Destination, reach: OutboundReach): boolean =>
-  literal === undefined
-    ? isLocalName(hostname) && reach.allow_private_network !== true
-    : !isReachable(literal.address, reach)
+/** A name that is local may have an address of a range that is open: its addresses are looked at before it is asked. */
+const isRefusedHost = ({ hostname, literal }: Destination, reach: OutboundReach): boolean => {
+  if (literal !== undefined) return !isReachable(literal.address, reach)
+  const { allow_private_network = false, allow_cidrs = [] } = reach
+  return isLocalName(hostname) && !allow_private_network && allow_cidrs.length === 0
+}

@@ -40,10 +40,13 @@ export type Invoked =
   | { readonly type: 'late'; readonly after_ms: number }
   | { readonly type: 'lost' }
 
-export const invoke = async (execution: Execution, { call, tool, value, key }: Ready): Promise<Invoked> => {
+const tooLate = (limit: number): DOMException =>
+  new DOMException(`it took longer than ${limit / 1_000} s`, 'TimeoutError')
+
+export const invoke = async (execution: Execution, { call, tool, value, key, attempt }: Ready): Promise<Invoked> => {
   const timeout = new AbortController()
   const limit = Math.min(tool.timeout_ms, execution.limits.max_timeout_ms)
-  const cancel = execution.context.clock.after(limit, () => timeout.abort())
+  const cancel = execution.context.clock.after(limit, () => timeout.abort(tooLate(limit)))
   const signal = AbortSignal.any([execution.controller.signal, timeout.signal])
   const { run_id, session_id } = execution
   const started = (async (): Promise<Invoked> => {
@@ -53,6 +56,7 @@ export const invoke = async (execution: Execution, { call, tool, value, key }: R
         session_id,
         run_id,
         key,
+        is_repeated: attempt > 1,
         workspace: execution.context.tools.workspace,
         signal,
         report: createReport(execution, call),

@@ -42,6 +42,8 @@ export interface ToolCall {
   readonly run_id: string
   /** Stable over restarts: the key for an `idempotent` effect. */
   readonly key: string
+  /** True if an earlier life of the daemon began this call, and nobody knows how far it came. */
+  readonly is_repeated?: boolean
   /** Absolute path of the folder that tools may work in. */
   readonly workspace: string
   /** Aborts on cancel, interrupt, time-out and stop. The tool must end soon after; what it started must be gone. */

@@ -8,6 +8,7 @@ import { SecretReferences, SecretSlots } from '../../operator/secrets/contract.j
 import { StatusSections } from '../../operator/status/contract.js'
 import { serverList } from './config/entry.js'
 import { guardLiterals } from './config/literals.js'
+import { createGuard } from './config/values.js'
 import { createEndings } from './connection/endings.js'
 import { declareOauth } from './oauth/declare.js'
 import { mcpRoutes } from './routes.js'
@@ -36,6 +37,8 @@ export default definePlugin({
     const { clock, ids, log, secrets, state } = ctx
     const outbound = createOutbound({ clock })
     ctx.own(() => outbound.close())
+    const values = createGuard(secrets)
+    ctx.own(values.letGo)
     const calls = createCount({
       name: 'service_mcp_calls_total',
       help: 'Calls of tools of MCP servers, by how they ended.',
@@ -62,6 +65,7 @@ export default definePlugin({
       outbound,
       slots: () => slots,
       redact: secrets.redact,
+      guard: values.guard,
       authorize: oauth.authorize,
       keeps: oauth.isRenewed,
       list,

@@ -34,8 +34,8 @@ export const mcpErrors = defineErrors({
   mcp_server_unavailable: {
     status: 503,
     domain: 'mcp',
-    detail: 'The MCP server {server} is not connected, so the call was not made: {reason}.',
-    action: 'Try again later, or go on without it.',
+    detail: 'The MCP server {server} could not be asked, so the call was not made: {reason}.',
+    action: 'See what the reason says; try again later, or go on without it.',
   },
   mcp_call_refused: {
     status: 502,
@@ -54,6 +54,12 @@ export const mcpErrors = defineErrors({
     domain: 'mcp',
     detail: '{what} is not there.',
     action: 'Set what is named; the server is connected then.',
+  },
+  mcp_header_unusable: {
+    status: 409,
+    domain: 'mcp',
+    detail: 'The header {name} cannot be sent: its value has signs that no header may have, such as a line end.',
+    action: 'Correct the variable or the secret that it is made of; the server is connected then.',
   },
   mcp_connection_failed: {
     status: 502,

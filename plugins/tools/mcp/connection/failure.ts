@@ -15,6 +15,13 @@ export interface Failure {
 const mostReason = 500
 const shown = (text: string): string => visibleLine(text.trim()).replace(/\.$/u, '').slice(0, mostReason)
 
+/**
+ * Statuses that a server of the protocol, or what stands before it, answers instead of reading the call: without leave
+ * (401, 403), with a session that it does not know (404), or of a form that it does not take. A redirect, a 408 or a
+ * 409 says nothing of what has become of the call.
+ */
+const unread: ReadonlySet<number> = new Set([400, 401, 403, 404, 405, 406, 413, 415, 429])
+
 /** Failures of the outbound client before anything was sent. */
 const early = new Set<string>(outboundCodes.filter((code) => /invalid|refused|not_found|connection_failed/u.test(code)))
 
@@ -24,7 +31,7 @@ const typeOf = (kit: Kit, error: unknown): Failure['type'] => {
     return error.code !== 'outbound_failed' || early.has(String(code)) ? 'unsent' : 'lost'
   }
   if (error instanceof kit.ProtocolError) return 'refused'
-  if (error instanceof kit.SdkHttpError) return (error.status ?? 500) < 500 ? 'unsent' : 'lost'
+  if (error instanceof kit.SdkHttpError) return unread.has(error.status ?? 0) ? 'unsent' : 'lost'
   if (error instanceof kit.UnauthorizedError) return 'unsent'
   if (error instanceof kit.SdkError) return error.code === kit.SdkErrorCode.NotConnected ? 'unsent' : 'lost'
   return error instanceof Error && error.message === 'Not connected' ? 'unsent' : 'lost'

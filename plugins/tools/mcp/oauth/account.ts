@@ -92,9 +92,9 @@ export const withTokens = (
     access_token,
     ...(refresh_token !== undefined && { refresh_token }),
     ...(scope !== undefined && scope !== '' && { scope }),
-    ...(expires_in !== undefined && {
-      expires_at_ms: now + Math.max(0, Math.min(longestMs, Math.floor(expires_in * 1000))),
-    }),
+    // A token that was over before it came is one whose time nobody told: it is used until it is refused.
+    ...(expires_in !== undefined &&
+      expires_in > 0 && { expires_at_ms: now + Math.min(longestMs, Math.ceil(expires_in * 1000)) }),
   }
 }
 

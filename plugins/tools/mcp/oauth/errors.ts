@@ -16,8 +16,14 @@ export const oauthErrors = defineErrors({
   mcp_oauth_login_unknown: {
     status: 400,
     domain: 'mcp',
-    detail: 'No such login is under way: it was used, a later one took its place, or its ten minutes are over.',
+    detail: 'No such login is under way: it was used, a later one or a logout ended it, or its ten minutes are over.',
     action: 'Begin another one with POST /v1/runtime/mcp/oauth/{server}/login.',
+  },
+  mcp_oauth_client_incomplete: {
+    status: 400,
+    domain: 'mcp',
+    detail: 'client_secret_ref names the secret of a client, and there is no client_id that says of which.',
+    action: 'Give client_id too, or neither: then the daemon registers a client.',
   },
   mcp_oauth_login_refused: {
     status: 409,

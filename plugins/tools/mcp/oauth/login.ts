@@ -8,6 +8,7 @@ import { discover, type Discovered } from './discovery.js'
 import { oauthErrors } from './errors.js'
 import { reasonOf, shownCode } from './faults.js'
 import { loginMs, type Login, type Pending } from './pending.js'
+import { revokeTokens } from './revocation.js'
 import type { Wanted } from './wanted.js'
 import type { SecretSlots } from '../../../operator/secrets/contract.js'
 
@@ -115,6 +116,7 @@ const knownClient = (parts: LoginParts, server: OauthServer, { metadata }: Disco
 }
 
 const givenClient = ({ slots }: LoginParts, { client_id, client_secret_ref }: GivenClient): Client | undefined => {
+  if (client_id === undefined && client_secret_ref !== undefined) throw oauthErrors.mcp_oauth_client_incomplete()
   if (client_id === undefined) return undefined
   return { client_id, ...(client_secret_ref !== undefined && { client_secret: slots.value(client_secret_ref) }) }
 }
@@ -140,6 +142,7 @@ const wantedBy = ({ slots, wanted }: LoginParts, server: OauthServer): readonly 
 const begin = async (parts: LoginParts, server: OauthServer, given: GivenClient): Promise<BegunLogin> => {
   const { pending, clock, ids, loadKit } = parts
   checkSlot(parts, server)
+  const operators = givenClient(parts, given)
   const kit = await loadKit()
   const asking = { ...askingOf(parts, server), kit }
   const found = await discover({ ...asking, wanted: wantedBy(parts, server) })
@@ -148,9 +151,7 @@ const begin = async (parts: LoginParts, server: OauthServer, given: GivenClient)
     throw failed(server, reasonOf(kit, error), error)
   }
   const client =
-    givenClient(parts, given) ??
-    knownClient(parts, server, found) ??
-    (await register({ ...asking, found }, redirect_uri).catch(words))
+    operators ?? knownClient(parts, server, found) ?? (await register({ ...asking, found }, redirect_uri).catch(words))
   const state = ids.random(32)
   const { metadata, resource, scope } = found
   const wish = { metadata, clientInformation: client, redirectUrl: redirect_uri, state, resource }
@@ -180,6 +181,8 @@ const exchange = async (parts: LoginParts, server: OauthServer, { login, redirec
   const { authorization_server: issuer, redirect_uri, resource } = draft
   if (code === undefined || client === undefined || issuer === undefined || redirect_uri === undefined)
     throw refuse(server, 'the browser came back without a code')
+  if (iss === undefined && issuer.authorization_response_iss_parameter_supported === true)
+    throw refuse(server, 'the browser came back without iss, which the authorization server promises to send')
   if (draft.server_url !== server.entry.url) throw refuse(server, 'url says another address than when it was begun')
   const letGo = parts.secrets.guard(code)
   try {
@@ -201,14 +204,21 @@ const exchange = async (parts: LoginParts, server: OauthServer, { login, redirec
 }
 
 const store = async (parts: LoginParts, returned: Returned): Promise<OauthServer> => {
-  const { accounts, clock, state, get } = parts
+  const { accounts, clock, state, get, pending } = parts
   const { server: name, draft } = returned.login
   const server = get(name)
   const tokens = await exchange(parts, server, returned)
   const account = withTokens(server, draft, { tokens, now: clock.now() })
-  checkSlot(parts, server)
-  // Whatever was stored meanwhile: what a person did last counts.
-  await state.commit((tx) => accounts.put(tx, server, { account, of: accounts.versionOf(server) }))
+  const isStored = await state.commit((tx) => {
+    // Who logged out or began another login meanwhile did so last, and that counts. Whatever else was stored does not.
+    if (pending.of(name) !== returned.login) return false
+    checkSlot(parts, server)
+    return accounts.put(tx, server, { account, of: accounts.versionOf(server) })
+  })
+  if (!isStored) {
+    await revokeTokens({ ...askingOf(parts, server), account })
+    throw refuse(server, 'somebody logged out or began another login while it was under way')
+  }
   parts.wanted.clear(server)
   return server
 }
@@ -217,10 +227,9 @@ export const createLogins = (parts: LoginParts): Logins => ({
   begin: (server, client) => begin(parts, server, client),
   async finish(redirect, expected) {
     const { pending } = parts
-    const login = pending.take(redirect.state)
+    const login = pending.take(redirect.state, expected)
     if (login === undefined) throw oauthErrors.mcp_oauth_login_unknown()
     try {
-      if (expected !== undefined && login.server !== expected) throw oauthErrors.mcp_oauth_login_unknown()
       return await store(parts, { login, redirect })
     } finally {
       pending.end(login)

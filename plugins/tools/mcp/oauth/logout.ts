@@ -4,6 +4,7 @@ import type { SecretSlots } from '../../../operator/secrets/contract.js'
 import { accountOf } from './account.js'
 import type { AskParts, OauthServer } from './ask.js'
 import type { Marks } from './marks.js'
+import type { Pending } from './pending.js'
 import { revokeTokens } from './revocation.js'
 
 /** What became of it. */
@@ -19,11 +20,14 @@ export interface Logout {
 export interface LogoutParts extends Omit<AskParts, 'server'> {
   readonly slots: SecretSlots
   readonly marks: Marks
+  readonly pending: Pending
   readonly state: State
 }
 
 export const logOut = async (parts: LogoutParts, server: OauthServer): Promise<Logout> => {
-  const { slots, marks, state, outbound, signal } = parts
+  const { slots, marks, pending, state, outbound, signal } = parts
+  const login = pending.of(server.name)
+  if (login !== undefined) pending.end(login)
   const { oauth_slot_ref } = server.entry
   const slot = slots.find(oauth_slot_ref)
   const isOurs = slot?.provider === 'mcp_oauth'

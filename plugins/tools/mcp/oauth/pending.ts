@@ -20,8 +20,11 @@ export interface Login {
 export interface Pending {
   /** The earlier one of the same server is over. */
   add(login: Login): void
-  /** The login with this state, for the first one who asks. Takes the same time wherever the states differ. */
-  take(state: string): Login | undefined
+  /**
+   * The login with this state, for the first one who asks; at `server` alone if one is named, else it stays. Takes the
+   * same time wherever the states differ.
+   */
+  take(state: string, server?: string): Login | undefined
   /** It is over, whatever came of it. */
   end(login: Login): void
   of(server: string): Login | undefined
@@ -63,10 +66,11 @@ export const createPending = ({ clock, secrets }: { readonly clock: Clock; reado
       }
       logins.set(login.server, { login, end: undo, over, isTaken: false })
     },
-    take(state) {
+    take(state, server) {
       const asked = digestOf(state)
       const [found] = [...logins.values()].filter(
-        ({ login, isTaken }) => timingSafeEqual(digestOf(login.state), asked) && !isTaken,
+        ({ login, isTaken }) =>
+          timingSafeEqual(digestOf(login.state), asked) && !isTaken && login.server === (server ?? login.server),
       )
       if (found !== undefined) found.isTaken = true
       return found?.login

@@ -110,6 +110,7 @@ const begin = (oauth: Oauth): Route =>
     ),
     problems: [
       unknown,
+      oauthErrors.mcp_oauth_client_incomplete,
       oauthErrors.mcp_oauth_login_refused,
       oauthErrors.mcp_oauth_failed,
       secretErrors.secret_not_found,

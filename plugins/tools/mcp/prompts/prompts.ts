@@ -31,24 +31,25 @@ export interface PromptParts {
 /** Prompts of one page, arguments of one, messages of one, and characters of a name or a description. */
 const [mostPrompts, mostArguments, mostMessages, mostText] = [200, 50, 100, 2_000]
 
-const text = (value: Json | undefined): string | undefined =>
-  typeof value === 'string' && value !== '' ? value.slice(0, mostText) : undefined
+const text = (value: Json | undefined, { redact }: PromptParts): string | undefined =>
+  typeof value === 'string' && value !== '' ? redact(value).slice(0, mostText) : undefined
 
-const described = (item: JsonObject, { redact }: PromptParts): { readonly description?: string } => {
-  const description = text(item['description']) ?? text(item['title'])
-  return description === undefined ? {} : { description: redact(description) }
+const described = (item: JsonObject, parts: PromptParts): { readonly description?: string } => {
+  const description = text(item['description'], parts) ?? text(item['title'], parts)
+  return description === undefined ? {} : { description }
 }
 
-const named = (items: readonly JsonObject[]): readonly (JsonObject & { readonly name: string })[] =>
+/** One whose name would have to be changed could not be asked for. */
+const named = (items: readonly JsonObject[], parts: PromptParts): readonly (JsonObject & { readonly name: string })[] =>
   items.flatMap((item) => {
-    const name = text(item['name'])
-    return name === undefined ? [] : [{ ...item, name }]
+    const name = text(item['name'], parts)
+    return name === undefined || name !== item['name'] ? [] : [{ ...item, name }]
   })
 
 const listedOf = (item: JsonObject & { readonly name: string }, parts: PromptParts): ListedPrompt => ({
   name: item.name,
   ...described(item, parts),
-  arguments: named(objectsIn(item, 'arguments'))
+  arguments: named(objectsIn(item, 'arguments'), parts)
     .slice(0, mostArguments)
     .map((argument) => ({
       name: argument.name,
@@ -79,7 +80,7 @@ export const listPrompts = async (
   const result = answerOf(server, asked)
   const next = result['nextCursor']
   return {
-    prompts: named(objectsIn(result, 'prompts'))
+    prompts: named(objectsIn(result, 'prompts'), parts)
       .slice(0, mostPrompts)
       .map((item) => listedOf(item, parts)),
     ...(typeof next === 'string' && next !== '' && { next_cursor: next }),

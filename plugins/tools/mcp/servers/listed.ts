@@ -1,5 +1,5 @@
 /** The tools that a server lists, bounded and filtered: what is odd is left out, and the others count. */
-import { isJsonObject, unsafeCast, visible, visibleLine, type Json, type JsonObject } from '../../../../core/plugin.js'
+import { isJsonObject, unsafeCast, visibleLine, type Json, type JsonObject } from '../../../../core/plugin.js'
 import type { Effect } from '../../../execution/tools/contract.js'
 import type { ServerEntry } from '../config/entry.js'
 import type { AskOptions, Connection } from '../connection/connection.js'
@@ -7,7 +7,7 @@ import type { AskOptions, Connection } from '../connection/connection.js'
 /** A tool as its server lists it. */
 export interface ListedTool {
   readonly name: string
-  /** Made visible and cut. */
+  /** As the server gives it. */
   readonly description: string
   readonly effect: Effect
   readonly input_schema: Json
@@ -19,8 +19,8 @@ export interface Listing {
   readonly left_out: number
 }
 
-/** Tools of one server, pages of its list, signs of a name and of a description. */
-const [mostTools, mostPages, mostName, mostDescription] = [500, 100, 200, 4_000]
+/** Tools of one server, pages of its list, signs of a name. */
+const [mostTools, mostPages, mostName] = [500, 100, 200]
 
 const matches = (patterns: readonly string[], name: string): boolean =>
   patterns.some((pattern) => (pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : pattern === name))
@@ -43,7 +43,7 @@ const toolOf = (entry: ServerEntry, item: JsonObject): ListedTool => {
   const said = text(item['description']).trim() || text(item['title']).trim() || `The tool ${visibleLine(name)}.`
   return {
     name,
-    description: visible(said).slice(0, mostDescription),
+    description: said,
     effect: effectOf(entry, name, item['annotations']),
     input_schema: item['inputSchema'] ?? { type: 'object' },
   }

@@ -29,6 +29,7 @@ export interface OpenParts {
   readonly outbound: Outbound
   readonly slots: () => SecretSlots | undefined
   readonly redact: PassedEnvironment['redact']
+  readonly guard: (value: string) => void
   readonly authorize: Authorize
 }
 

@@ -65,6 +65,13 @@ export interface ServerParts extends OpenParts {
 /** Waits between attempts, milliseconds; a connection that lasted so long begins them anew. */
 const [firstWaitMs, longestWaitMs, steadyMs] = [1_000, 60_000, 30_000]
 
+/** Why a request was over before its answer came, if that is its caller's doing. */
+const endedBy = ({ signal }: { readonly signal: AbortSignal }): string | undefined => {
+  if (!signal.aborted) return undefined
+  const reason: unknown = signal.reason
+  return reason instanceof DOMException && reason.name === 'TimeoutError' ? reason.message : 'it was not waited for'
+}
+
 export const createServer = (parts: ServerParts, name: string, entry: ServerEntry): McpServer => {
   const life = new ServerLife(parts, name, entry)
   life.begin()
@@ -148,7 +155,7 @@ class ServerLife implements McpServer {
       return { type: 'answered', result: await connection.ask(method, params, options) }
     } catch (error) {
       const failure = failureOf(await loadKit(), error)
-      return { ...failure, reason: this.#parts.redact(failure.reason) }
+      return { ...failure, reason: endedBy(options) ?? this.#parts.redact(failure.reason) }
     }
   }
 

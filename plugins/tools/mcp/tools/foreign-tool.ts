@@ -13,12 +13,15 @@ import type { Failure } from '../connection/failure.js'
 import type { ListedTool } from '../servers/listed.js'
 import type { McpServer } from '../servers/server.js'
 import { resultText } from './result.js'
+import { isPlain, shownSchema, shownText } from './shown-schema.js'
 
 /** How often a call that may be repeated is made, when the connection ends during it. */
 const mostAttempts = 3
+/** Characters of a description. */
+const mostDescription = 4_000
 
 /** What a call of an operator and one of a model have in common. */
-export type Calling = Pick<ToolCall, 'signal' | 'report'>
+export type Calling = Pick<ToolCall, 'signal' | 'report' | 'is_repeated'>
 
 export interface ForeignTool extends Tool<StructOf<JsonObject>> {
   /** As the server lists it. */
@@ -46,6 +49,14 @@ const outcomeOf = (result: JsonObject, redact: ForeignParts['redact']): ToolOutc
   ...(result['isError'] === true && { is_error: true }),
 })
 
+/** The attempt of an earlier life of the daemon. */
+const cutOff: Failure = { type: 'lost', reason: 'the daemon ended while it made the call, and cannot repeat it now' }
+
+const redacted =
+  (report: NonNullable<Calling['report']>, redact: ForeignParts['redact']): NonNullable<Calling['report']> =>
+  ({ message, ...progress }) =>
+    report({ ...progress, ...(message !== undefined && { message: redact(message) }) })
+
 const createCall = (
   server: McpServer,
   { name, effect }: ListedTool,
@@ -56,14 +67,18 @@ const createCall = (
     server.ask(
       'tools/call',
       { name, arguments: input },
-      { timeout_ms, signal, ...(report !== undefined && { onProgress: report }) },
+      { timeout_ms, signal, ...(report !== undefined && { onProgress: redacted(report, redact) }) },
     )
   return async (input, calling) => {
     let asked = await attempt(input, calling)
+    // What an attempt may have done is done, whatever becomes of later ones.
+    let lost = asked.type === 'lost' ? asked : calling.is_repeated === true ? cutOff : undefined
     for (let made = 1; made < mostAttempts && effect !== 'once' && !calling.signal.aborted; made += 1) {
       if (asked.type !== 'lost') break
+      lost = asked
       asked = await attempt(input, calling)
     }
+    if (asked.type !== 'answered') asked = lost ?? asked
     calls.add(1, server.name, asked.type)
     return asked.type === 'answered' ? outcomeOf(asked.result, redact) : failed(server.name, effect, asked)
   }
@@ -75,17 +90,20 @@ export const toForeignTool = async (
   listed: ListedTool,
   parts: ForeignParts,
 ): Promise<ForeignTool | string> => {
-  const input = await fromJsonSchema(listed.input_schema)
+  const input_schema = shownSchema(listed.input_schema, parts.redact)
+  if (input_schema === undefined || !isPlain(listed.name, parts.redact))
+    return 'its name or its input has signs that are not shown, or a secret'
+  const input = await fromJsonSchema(input_schema)
   if (!input.ok) return input.issues.map(({ path, rule }) => `${path} ${rule}`.trim()).join('; ')
-  if (!isObjectSchema(listed.input_schema)) return 'its input is no object'
+  if (!isObjectSchema(input_schema)) return 'its input is no object'
   const origin = { server: server.name, tool: listed.name }
   const call = createCall(server, listed, parts)
   return {
     name: foreignToolName(origin),
     origin,
-    description: parts.redact(listed.description),
+    description: shownText(listed.description, parts.redact).slice(0, mostDescription),
     input: input.value,
-    input_schema: listed.input_schema,
+    input_schema,
     effect: listed.effect,
     parallel: listed.effect === 'read',
     timeout_ms: server.entry.tool_timeout_sec * 1_000,

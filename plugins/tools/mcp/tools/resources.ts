@@ -22,12 +22,12 @@ const shared = { effect: 'read', parallel: true, timeout_ms: listMs, sandbox: 'i
 
 const serverField = doc(string({ min: 1, max: 64 }), 'The server, as its tools name it: mcp__<server>__…')
 
-const shown = (server: string, item: JsonObject): JsonObject => ({
+const shown = (server: string, item: JsonObject, redact: ResourceParts['redact']): JsonObject => ({
   server,
   ...Object.fromEntries(
     members.map((member) => {
       const value = item[member]
-      return [member, typeof value === 'string' ? value.slice(0, mostMember) : undefined]
+      return [member, typeof value === 'string' ? redact(value).slice(0, mostMember) : undefined]
     }),
   ),
 })
@@ -46,25 +46,27 @@ interface ListWish {
 const unavailable = (server: string, reason: string): Problem =>
   mcpErrors.mcp_server_unavailable({ details: { server, reason } })
 
+interface PageWish {
+  readonly cursor: string | undefined
+  readonly signal: AbortSignal
+  readonly redact: ResourceParts['redact']
+}
+
 const pageOf = async (
   server: McpServer,
   { method, member }: ListWish,
-  { cursor, signal }: { readonly cursor: string | undefined; readonly signal: AbortSignal },
+  { cursor, signal, redact }: PageWish,
 ): Promise<Page> => {
   if (server.facts().state === 'connected' && !server.facts().has_resources) return { items: [] }
   const params = cursor === undefined ? {} : { cursor }
   const asked = await server.ask(method, params, { timeout_ms: listMs, signal })
   if (asked.type !== 'answered') return { items: [], problem: unavailable(server.name, asked.reason) }
   const next = asked.result['nextCursor']
-  const items = objectsIn(asked.result, member).map((item) => shown(server.name, item))
-  return { items, ...(typeof next === 'string' && next !== '' && { next }) }
+  const items = objectsIn(asked.result, member).map((item) => shown(server.name, item, redact))
+  return { items, ...(typeof next === 'string' && next !== '' && redact(next) === next && { next }) }
 }
 
-const listed = async (
-  servers: readonly McpServer[],
-  wish: ListWish,
-  page: { readonly cursor: string | undefined; readonly signal: AbortSignal },
-) => {
+const listed = async (servers: readonly McpServer[], wish: ListWish, page: PageWish) => {
   const pages = await Promise.all(servers.map((server) => pageOf(server, wish, page)))
   const items = pages.flatMap((page) => page.items)
   const problems = pages.flatMap(({ problem }) => (problem === undefined ? [] : [problem.message]))
@@ -81,7 +83,7 @@ const listed = async (
 
 const notFound = (server: string): ToolOutcome => failedCall(mcpErrors.mcp_server_not_found({ details: { server } }))
 
-const listTool = ({ seenBy }: ResourceParts, wish: ListWish, about: Pick<Tool, 'name' | 'description'>): Tool =>
+const listTool = ({ seenBy, redact }: ResourceParts, wish: ListWish, about: Pick<Tool, 'name' | 'description'>): Tool =>
   defineTool({
     ...shared,
     ...about,
@@ -93,7 +95,7 @@ const listTool = ({ seenBy }: ResourceParts, wish: ListWish, about: Pick<Tool, '
       const seen = seenBy(session_id)
       const asked = server === undefined ? seen : seen.filter(({ name }) => name === server)
       if (server !== undefined && asked.length === 0) return notFound(server)
-      const page = { cursor: server === undefined ? undefined : cursor, signal }
+      const page = { cursor: server === undefined ? undefined : cursor, signal, redact }
       return { type: 'result', output: await listed(asked, wish, page) }
     },
   })

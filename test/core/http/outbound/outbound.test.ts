@@ -475,6 +475,12 @@ test('a name is looked up as the machine does, and one that nobody knows is told
     Array(8).fill('answer'),
   )
   t.deepEqual(await get(outbound, `http://localhost:${port}/`), { type: 'failure', code: 'outbound_address_refused' })
+  const open = { allow_cidrs: ['127.0.0.0/8', '::1/128'] }
+  t.like(await get(outbound, `http://localhost:${port}/`, open), { type: 'answer' }, 'its range is open')
+  t.deepEqual(await get(outbound, `http://localhost:${port}/`, { allow_cidrs: ['10.0.0.0/8'] }), {
+    type: 'failure',
+    code: 'outbound_address_refused',
+  })
   t.deepEqual(await get(outbound, 'http://nobody.invalid/', local), {
     type: 'failure',
     code: 'outbound_name_not_found',

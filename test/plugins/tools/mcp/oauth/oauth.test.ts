@@ -79,6 +79,7 @@ test('mcp-oauth-1: a login asks for a code with PKCE, for the resource and the s
   })
   t.like((await daemon.request('GET', slot)).body, { provider: 'mcp_oauth', mode: 'oauth_account' })
   t.deepEqual(codeOf(await daemon.request('DELETE', slot)), [409, 'secret_in_use'])
+  t.regex((await daemon.request('POST', `${slot}/revoke`)).body.action, /holdfast mcp oauth logout/u)
 })
 
 test('mcp-oauth-1: oauth_scopes and oauth_resource of the list are asked for in place of what the server says', async (t) => {
@@ -126,7 +127,7 @@ test('mcp-oauth-2: a login that was refused, or came from another issuer, leaves
     ['error', 'access_denied', /answered access_denied/u],
     ['error', 'canary <b>', /answered a code that is none/u],
     ['iss', 'https://other.example', /another issuer/u],
-    ['iss', undefined, /another issuer/u],
+    ['iss', undefined, /without iss, which/u],
     ['code', 'canary-other', /answered invalid_grant/u],
     ['code', undefined, /without a code/u],
   ] as const) {
@@ -141,11 +142,14 @@ test('mcp-oauth-2: a login that was refused, or came from another issuer, leaves
   }
 })
 
-test('mcp-oauth-3: the address that the browser ended at can be pasted', async (t) => {
-  const { server, daemon } = await start(t)
+test('mcp-oauth-2, mcp-oauth-3: the address that the browser ended at can be pasted', async (t) => {
+  const more = `[mcp_servers.more]\nurl = "http://127.0.0.1:1/mcp"\noauth_slot_ref = "mcp.more"\nallow_private_network = true\n`
+  const { server, daemon } = await start(t, { toml: more })
   const back = await server.browse((await begin(daemon)).authorization_url)
   const paste = (address: string) => daemon.request('POST', '/v1/runtime/mcp/oauth/files/finish', { address })
   t.deepEqual(codeOf(await paste('not an address')), [400, 'mcp_oauth_login_unknown'])
+  const elsewhere = await daemon.request('POST', '/v1/runtime/mcp/oauth/more/finish', { address: back })
+  t.deepEqual(codeOf(elsewhere), [400, 'mcp_oauth_login_unknown'], 'at another server it is not used up')
   t.like((await paste(back)).body, { state: 'logged_in' })
   t.deepEqual(codeOf(await daemon.request('POST', `${base}/other/login`)), [404, 'mcp_oauth_unknown'])
 })
@@ -311,6 +315,32 @@ test('mcp-oauth-7: tokens that come after a logout are not stored, and taken bac
   t.true(server.at('/revoke').some(({ form }) => form.get('token') === 'canary-refresh-4'))
 })
 
+test('mcp-oauth-7: a logout ends a login that is under way, also while its tokens are on their way', async (t) => {
+  const { server, daemon } = await start(t)
+  const finish = async (back: string) => {
+    const { pathname, search } = new URL(back)
+    return daemon.request('GET', `${pathname}${search}`)
+  }
+  const first = await server.browse((await begin(daemon)).authorization_url)
+  t.like((await daemon.request('POST', `${base}/files/logout`)).body, { logged_out: true })
+  t.deepEqual(codeOf(await finish(first)), [400, 'mcp_oauth_login_unknown'])
+  let answer = (): void => {}
+  const held = new Promise<void>((resolve) => {
+    answer = resolve
+  })
+  server.on('/token', async () => {
+    await held
+    return undefined
+  })
+  const second = finish(await server.browse((await begin(daemon)).authorization_url))
+  while (server.at('/token').length === 0) await new Promise((resolve) => setImmediate(resolve))
+  await daemon.request('POST', `${base}/files/logout`)
+  answer()
+  t.deepEqual(codeOf(await second), [409, 'mcp_oauth_login_refused'])
+  t.like(await view(daemon), { state: 'login_required' })
+  t.is(server.good.size + server.refreshes.size, 0, 'what came too late is taken back')
+})
+
 test('mcp-oauth-8: tokens stay with the address that they were asked for', async (t) => {
   const { server, daemon, root } = await start(t)
   await logIn(daemon, server)
@@ -326,6 +356,8 @@ test('mcp-oauth-9: a client that was registered is registered once, one of the o
   await logIn(daemon, server)
   await logIn(daemon, server)
   t.is(server.at('/register').length, 1)
+  const half = await daemon.request('POST', `${base}/files/login`, { client_secret_ref: 'nobody' })
+  t.deepEqual(codeOf(half), [400, 'mcp_oauth_client_incomplete'])
   await daemon.request('POST', '/v1/runtime/secrets', { slot_id: 'client', state: { value: 'canary-own' } })
   const { authorization_url } = await begin(daemon, { client_id: 'own', client_secret_ref: 'client' })
   t.is(new URL(authorization_url).searchParams.get('client_id'), 'own')

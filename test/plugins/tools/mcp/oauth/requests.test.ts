@@ -112,6 +112,16 @@ test('mcp-oauth-10: a token is renewed before it expires, and used for as long a
   await t.throwsAsync(async () => authorization.token(), { message: /it had an error of its own/u })
 })
 
+for (const expires_in of [0, -5])
+  test(`mcp-oauth-10: a token that is over when it comes (expires_in ${expires_in}) is used until it is refused`, async (t) => {
+    const { server, store, authorization } = await start(t)
+    await store(accountOf(server, { expires_at_ms: 1 }))
+    const body = { access_token: 'canary-odd', refresh_token: 'canary-r', token_type: 'Bearer', expires_in }
+    server.on('/token', () => ({ body }))
+    for (let n = 0; n < 3; n += 1) t.is(await authorization.token(), 'canary-odd')
+    t.is(server.at('/token').length, 1)
+  })
+
 test('mcp-oauth-10: a token that is refused a moment after it was given is not renewed again', async (t) => {
   const clock = createLeapingClock({ still: true })
   const { server, store, authorization } = await start(t, { clock })
