@@ -82,18 +82,23 @@ const changedBy = (
     return refuse('token_budget and clear_token_budget contradict each other.')
   if ([objective, token_budget, status].every((one) => one === undefined) && clear_token_budget !== true)
     return refuse('nothing is asked for.')
-  if (goal.status === 'complete' && status === undefined) return refuse(isComplete)
   const budget = clear_token_budget === true ? null : token_budget
   const defined = redefined(goal, moment, { objective, token_budget: budget })
+  if (goal.status === 'complete' && (status === undefined || defined !== goal)) return refuse(isComplete)
   return status === undefined ? defined : inStatus(defined, moment, status)
 }
+
+/** What is asked for together is one change, whatever it takes. */
+const oneVersionOn = (before: GoalRecord | undefined, goal: GoalRecord): GoalRecord =>
+  before?.goal_id === goal.goal_id ? { ...goal, version: before.version + 1 } : goal
 
 export const createGoals = ({ store, state, ids, runs, sessions, consider }: ServiceParts): Goals => {
   const write = async (session_id: string, make: (moment: Moment) => GoalRecord): Promise<void> => {
     await state.commit((tx) => {
       if (sessions.get(session_id).ended_at_ms !== undefined) throw runErrors.session_ended({ details: { session_id } })
+      const before = store.find(session_id)
       const goal = make(store.moment(session_id, tx.now))
-      if (goal !== store.find(session_id)) store.put(tx, goal)
+      if (goal !== before) store.put(tx, oneVersionOn(before, goal))
     })
     consider(session_id)
   }

@@ -23,6 +23,13 @@ const shared = {
 
 const outputOf = (store: GoalStore, goal: GoalRecord): Json => unsafeCast<Json>({ goal: store.shown(goal) })
 
+/** The goal as it is now. Throws if it is not the one that was looked at: somebody else has changed it since. */
+const unchanged = (store: GoalStore, { session_id, goal_id, version }: GoalRecord): GoalRecord => {
+  const now = store.get(session_id)
+  if (now.goal_id === goal_id && now.version === version) return now
+  throw goalErrors.goal_conflict({ details: { goal_id: now.goal_id, version: now.version } })
+}
+
 const getGoal = ({ store }: ToolParts): Tool =>
   defineTool({
     ...shared,
@@ -59,8 +66,15 @@ const createGoal = ({ store, ids }: ToolParts): Tool =>
         status: 'active',
         created_by_run_id: run_id,
       } as const
-      const goal = created(draft, store.moment(session_id))
-      return { type: 'result', output: outputOf(store, goal), apply: (tx) => store.put(tx, goal) }
+      const make = (now?: number): GoalRecord => created(draft, store.moment(session_id, now))
+      return {
+        type: 'result',
+        output: outputOf(store, make()),
+        apply(tx) {
+          if (isOpen(store.find(session_id))) throw goalErrors.goal_already_exists({ details: { session_id } })
+          store.put(tx, make(tx.now))
+        },
+      }
     },
   })
 
@@ -75,8 +89,13 @@ const updateGoal = ({ store }: ToolParts): Tool =>
       const goal = store.find(session_id)
       if (goal === undefined || goal.status === 'complete')
         return failedCall(goalErrors.goal_not_found({ details: { session_id } }))
-      const complete = stopped(goal, store.moment(session_id), { status: 'complete', completed_by_run_id: run_id })
-      return { type: 'result', output: outputOf(store, complete), apply: (tx) => store.put(tx, complete) }
+      const complete = (of: GoalRecord, now?: number): GoalRecord =>
+        stopped(of, store.moment(session_id, now), { status: 'complete', completed_by_run_id: run_id })
+      return {
+        type: 'result',
+        output: outputOf(store, complete(goal)),
+        apply: (tx) => store.put(tx, complete(unchanged(store, goal), tx.now)),
+      }
     },
   })
 

@@ -1,7 +1,7 @@
 /** Tool calls: intent before an effect, outcome before anyone relies on it. */
 import { observed } from './observe.js'
 import type { InterceptedNote, JournalEntry, UserQuestionRequest, OutcomeState } from '../sessions/contract.js'
-import { digest, wellFormedJson, type Json, type Problem } from '../../../core/plugin.js'
+import { digest, Problem, wellFormedJson, type Json } from '../../../core/plugin.js'
 import type { ToolResultPart } from '../models/contract.js'
 import type { AskDraft, ToolLimits, ToolOutcome } from '../tools/contract.js'
 import { concludeCall, intendCall, keyOf, type Attempt } from './ledger-entries.js'
@@ -216,12 +216,7 @@ const recordOutcome = async (
     })
   } catch (error) {
     if (apply === undefined || execution.context.store.state.health.mode !== 'ok') throw error
-    execution.context.log.error('a tool could not apply its result', {
-      tool: name,
-      run_id: execution.run_id,
-      error,
-    })
-    const failed = { state: 'failed' as const, ...refused(callErrors.tool_failed()) }
+    const failed = { state: 'failed' as const, ...refused(notApplied(execution, name, error)) }
     await change(execution, (edit) => {
       write(edit, { ...entry, ...failed })
       return (tx) => {
@@ -230,6 +225,13 @@ const recordOutcome = async (
     })
   }
   return undefined
+}
+
+/** A problem is the tool's own answer: what it looked at is not so any more. */
+const notApplied = ({ context, run_id }: Execution, tool: string, error: unknown): Problem => {
+  if (error instanceof Problem && error.spec.status < 500) return error
+  context.log.error('a tool could not apply its result', { tool, run_id, error })
+  return callErrors.tool_failed()
 }
 
 /** The run waits for a person; nothing is left in memory. */

@@ -47,8 +47,9 @@ const checkLimit = ({ store: { schedules } }: ScheduleParts, owner: string): voi
     throw scheduleErrors.schedule_limit_reached({ details: { owner: `Session ${owner}`, limit: mostPerOwner } })
 }
 
-/** Stores a draft, unless its owner has too many by now. */
+/** Stores a draft, unless its owner has too many by now, or whoever is told is gone. */
 export const keep = (parts: ScheduleParts, tx: Tx, draft: ScheduleRecord): ScheduleRecord => {
+  checkPeople(parts, draft)
   checkLimit(parts, ownerOf(draft))
   const record = { ...draft, created_at_ms: tx.now, updated_at_ms: tx.now }
   tx.insert(parts.store.schedules, record)
@@ -67,8 +68,13 @@ const given = ({
   ...(created_by_run_id !== undefined && { created_by_run_id }),
 })
 
+type People = Pick<
+  ScheduleCreateRequest,
+  'target_session_id' | 'target_agent_id' | 'owner_session_id' | 'owner_agent_id'
+>
+
 /** Whoever is named must exist. A session that has ended can be opened again, but nobody plans for it. */
-const checkPeople = ({ sessions }: ScheduleParts, body: ScheduleCreateRequest): void => {
+const checkPeople = ({ sessions }: ScheduleParts, body: People): void => {
   const { target_session_id, target_agent_id, owner_session_id, owner_agent_id } = body
   const target = sessions.get(target_session_id)
   if (target.ended_at_ms !== undefined) throw runErrors.session_ended({ details: { session_id: target_session_id } })

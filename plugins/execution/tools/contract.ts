@@ -24,9 +24,8 @@ export type { GatedTool, ToolArrival, ToolGate, ToolOrigin } from './visibility.
 export { foreignToolName } from './foreign-name.js'
 
 /**
- * What a repetition would do: `read` may be repeated; `idempotent` may be
- * repeated under the same key; `once` is never repeated by the daemon: after a
- * crash its outcome is unknown.
+ * What a repetition would do: `read` may be repeated; `idempotent` may be repeated under the same key; `once` is never
+ * repeated by the daemon: after a crash its outcome is unknown.
  */
 export type Effect = 'read' | 'idempotent' | 'once'
 
@@ -80,9 +79,9 @@ export interface AskDraft {
 }
 
 /**
- * `result` ends the call; its `apply` is part of the same commit as the
- * outcome. `ask` suspends the run until a person answers; the answer becomes
- * the result. `unknown`: it may have acted, and nobody can tell.
+ * `result` ends the call; its `apply` is part of the commit of the outcome. It must look again at what `run` looked at:
+ * a problem that it throws is what the call is told, and nothing has changed then. `ask` suspends the run until a
+ * person answers; the answer becomes the result. `unknown`: it may have acted, and nobody can tell.
  */
 export type ToolOutcome =
   | { readonly type: 'result'; readonly output: Json; readonly is_error?: boolean; readonly apply?: (tx: Tx) => void }

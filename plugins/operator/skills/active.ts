@@ -16,6 +16,7 @@ import type { SessionMetadata } from '../../execution/sessions/contract.js'
 import type { ToolGate } from '../../execution/tools/contract.js'
 import { ActiveSkill, hiddenBy, type FrozenSkill } from './active-skill.js'
 import type { DefaultSkills } from './contract.js'
+import { skillErrors } from './errors.js'
 
 const ActiveSkills = object({ session_id: string(), run_id: string(), active_skills: array(ActiveSkill) })
 type ActiveSkills = Infer<typeof ActiveSkills>
@@ -40,7 +41,10 @@ export interface SkillUses {
   list(session_id: string): readonly ActiveSkill[]
   /** True while the run may use this one too. */
   hasRoom(session_id: string, name: string): boolean
-  /** Part of the commit with the outcome; a skill that is used again takes its own place. */
+  /**
+   * Part of the commit with the outcome; a skill that is used again takes its own place. Throws `too_many_skills`:
+   * others of the same turn may have taken the last place.
+   */
   add(tx: Tx, at: { readonly session_id: string; readonly run_id: string }, skill: ActiveSkill): void
 }
 
@@ -53,12 +57,14 @@ export const declareUses = (state: State, runs: () => Pick<Runs, 'active'> | und
     const found = collection.find(session_id)
     return found === undefined || found.run_id !== runs()?.active(session_id)?.run_id ? none : found.active_skills
   }
+  const hasRoom = (session_id: string, name: string): boolean =>
+    list(session_id).length < mostActive || list(session_id).some((one) => one.name === name)
   return {
     collection,
     list,
-    hasRoom: (session_id, name) =>
-      list(session_id).length < mostActive || list(session_id).some((one) => one.name === name),
+    hasRoom,
     add(tx, { session_id, run_id }, skill) {
+      if (!hasRoom(session_id, skill.name)) throw skillErrors.too_many_skills()
       const before = collection.find(session_id)
       const others = before?.run_id === run_id ? before.active_skills.filter(({ name }) => name !== skill.name) : []
       tx.put(collection, { session_id, run_id, active_skills: [...others, skill] })

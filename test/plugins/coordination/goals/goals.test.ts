@@ -1,12 +1,13 @@
 /** What a session works towards by itself, and when that ends. */
 import test, { type ExecutionContext } from 'ava'
-import type { JsonObject } from '../../../../core/plugin.js'
+import { unsafeCast, type JsonObject } from '../../../../core/plugin.js'
 import type { ModelEvent } from '../../../../plugins/execution/models/contract.js'
 import { createCommandLine } from '../../../support/command-line.js'
 import { startTestDaemon, type Reachable } from '../../../support/daemon.js'
 import { freshRoot } from '../../../support/folders.js'
 import { codeOf, openSession, submit, until } from '../../../support/runs.js'
 import { callTool, done, fails, scriptedProvider, text, type Play } from '../../../support/scripted-provider.js'
+import { watcher } from '../../../support/interceptors.js'
 import { openStream } from '../../../support/sse.js'
 
 const path = '/v1/sessions/s1/goal'
@@ -142,6 +143,62 @@ test('goals-4: a model sets a goal once, and reads it', async (t) => {
   t.like(results[2], { output: { goal: { token_budget: 500, status: 'active' } } })
   t.like(await goalOf(daemon), { status: 'complete', completed_by_run_id: run_id, turns: 0 })
   t.is((await runsOf(daemon)).length, 1)
+})
+
+const meanwhile: readonly (readonly [string, string, readonly object[], object, string, object | undefined])[] = [
+  ['DELETE', 'update_goal', [{ objective }], { status: 'complete' }, 'goal_not_found', undefined],
+  [
+    'PATCH',
+    'update_goal',
+    [{ objective }, { objective: 'Mine.' }],
+    { status: 'complete' },
+    'goal_conflict',
+    { objective: 'Mine.', version: 2 },
+  ],
+  [
+    'POST',
+    'create_goal',
+    [{ objective: 'Mine.', status: 'paused' }],
+    { objective },
+    'goal_already_exists',
+    { objective: 'Mine.', version: 1 },
+  ],
+]
+for (const [method, tool, [first, then], input, code, left] of meanwhile)
+  test(`goals-4, tools-36: ${tool} does not write over what a ${method} of an operator was told while the call was under way`, async (t) => {
+    const model = scriptedProvider((_, count) => (count === 1 ? calls(tool, unsafeCast<JsonObject>(input)) : says()))
+    const hook = watcher()
+    const daemon = await startTestDaemon(t, { plugins: [model.plugin, hook.plugin], config: model.config })
+    await openSession(daemon)
+    if (method !== 'POST') await daemon.request('POST', path, { ...first, status: 'paused' })
+    hook.rules.post_tool_use = async () => {
+      const done_ = await daemon.request(method, path, method === 'POST' ? first : then)
+      t.is(done_.status, 200)
+      return undefined
+    }
+    await until(daemon, (await submit(daemon, 's1', 'go')).run_id, 'completed')
+    const result = model.requests.at(-1)?.messages.at(-1)?.content[0]
+    t.like(result, { type: 'tool_result', is_error: true, output: { error: { code } } })
+    const goal = await goalOf(daemon)
+    if (left === undefined) t.is(goal, undefined)
+    else t.like(goal, left)
+  })
+
+test('goals-3: what is asked for together is one version, and of a complete goal nothing is written anew', async (t) => {
+  const daemon = await start(t, () => says())
+  const patch = (body: object) => daemon.request('PATCH', path, body)
+  await daemon.request('POST', path, { objective, token_budget: 5 })
+  await patch({ status: 'paused', token_budget: 9 }).then(({ body }) =>
+    t.like(body.goal, { version: 2, token_budget: 9 }),
+  )
+  await daemon.request('PUT', path, { objective: 'Another.', status: 'paused', token_budget: 7 })
+  t.is((await goalOf(daemon)).version, 3)
+  t.like((await patch({ status: 'complete', objective })).body.goal, { version: 4, status: 'complete', objective })
+  const before = await goalOf(daemon)
+  for (const wish of [{ objective: 'REWRITTEN' }, { token_budget: 1 }, { clear_token_budget: true }])
+    t.deepEqual(codeOf(await patch({ status: 'complete', ...wish })), [400, 'goal_invalid_request'])
+  t.is((await patch({ status: 'complete' })).status, 200)
+  t.deepEqual(await goalOf(daemon), before)
 })
 
 test('goals-7, goals-8: a goal that never ends is paused at its bound, told with the command that has it go on', async (t) => {

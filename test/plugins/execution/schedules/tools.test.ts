@@ -2,10 +2,13 @@ import test, { type ExecutionContext } from 'ava'
 import { unsafeCast } from '../../../../core/base/schema.js'
 import { scheduleTools } from '../../../../plugins/execution/schedules/tools.js'
 import { checkTool } from '../../../conform/tool.js'
+import { startTestDaemon } from '../../../support/daemon.js'
 import { startDaemonTools } from '../../../support/daemon-tools.js'
+import { watcher } from '../../../support/interceptors.js'
 import { createLeapingClock } from '../../../support/leaping-clock.js'
 import { openSession, submit, until } from '../../../support/runs.js'
 import { scheduledRuns, scheduleUntil } from '../../../support/schedules.js'
+import { callTool, done, scriptedProvider, text } from '../../../support/scripted-provider.js'
 import { codeOf } from '../../../support/tools.js'
 
 /** A daemon with the sessions `s1` and `s2`, and its tools. */
@@ -162,4 +165,24 @@ test('a run makes a schedule, and the schedule makes a run', async (t) => {
   clock.leap(30_000)
   const over = await scheduleUntil(daemon, made.schedule_id, ({ status }) => status === 'completed')
   t.is((await until(daemon, over.last_dispatched_run_id, 'completed')).outputs[0].content, 'You said: I am awake.')
+})
+
+test('schedules-1: a model plans nothing for a session that is ended while its call is under way', async (t) => {
+  const wish = { name: 'n', message: 'm', every_seconds: 60, target: 'session', session_id: 's2' }
+  const model = scriptedProvider((_, count) =>
+    count === 1 ? [callTool('c', 'schedule_create', wish), done('tool_calls')] : [text('done'), done()],
+  )
+  const hook = watcher()
+  const daemon = await startTestDaemon(t, { plugins: [model.plugin, hook.plugin], config: model.config })
+  for (const id of ['s1', 's2']) await openSession(daemon, id)
+  hook.rules.post_tool_use = async () => {
+    t.is((await daemon.request('POST', '/v1/sessions/s2/end')).status, 200)
+    return undefined
+  }
+  await until(daemon, (await submit(daemon, 's1', 'go')).run_id, 'completed')
+  t.like(model.requests.at(-1)?.messages.at(-1)?.content[0], {
+    is_error: true,
+    output: { error: { code: 'session_ended' } },
+  })
+  t.deepEqual((await daemon.request('GET', '/v1/schedules')).body, [])
 })

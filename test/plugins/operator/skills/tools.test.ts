@@ -73,6 +73,30 @@ test('skills-10, skills-11, skills-12: a model is told its skills, and uses one 
   t.deepEqual(told.split('\n').slice(1), ['- bare: Bare text.', '- plain: Plain (/skills> one.'])
 })
 
+test('skills-12: calls of one turn together do not use more skills than a run may', async (t) => {
+  const root = await makeFolder(t)
+  const names = Array.from({ length: 110 }, (_, at) => `skill-${at}`)
+  for (const name of names) {
+    await mkdir(join(root, name))
+    await writeFile(join(root, name, 'SKILL.md'), 'Text.')
+  }
+  const model = scriptedProvider(({ messages }) =>
+    messages.at(-1)?.role === 'tool'
+      ? [text('done'), done()]
+      : [...names.map((name) => callTool(name, 'use_skill', { name })), done('tool_calls')],
+  )
+  const skills = { roots: [root], repository: false, user: false }
+  const daemon = await startTestDaemon(t, { plugins: [model.plugin], config: { ...model.config, skills } })
+  await daemon.request('POST', '/v1/sessions', { session_id: 's1' })
+  await until(daemon, (await submit(daemon, 's1', 'go')).run_id, 'completed', 'failed')
+  const results: readonly any[] = model.requests.at(-1)?.messages.flatMap(({ content }): any => content) ?? []
+  const codes = results.flatMap(({ output }) => output?.error?.code ?? [])
+  t.deepEqual(
+    codes,
+    Array.from({ length: 10 }, () => 'too_many_skills'),
+  )
+})
+
 test('skills-10: the list of skills that a model is told is bounded', (t) => {
   const skills = Array.from({ length: 500 }, (_, at) => ({
     summary: {
