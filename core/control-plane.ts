@@ -13,6 +13,7 @@ import { refuseSettings, type TokenFile, type TokenSource } from './http/access/
 import type { Log } from './base/text/log.js'
 import { connectionsWithin, openFilesLimit } from './state/disk/open-files.js'
 import { parseBind, type Bind, type Settings } from './base/settings.js'
+import { createGuarded } from './base/text/guarded.js'
 import type { Secrets } from './base/text/secrets.js'
 import { readSecretFile } from './state/side/secret-file.js'
 import type { State, StorageHealth } from './state/contract.js'
@@ -127,13 +128,20 @@ export const createControlPlane = ({
   state,
   ...options
 }: ControlPlaneOptions): ControlPlane => {
+  const guarded = createGuarded(secrets.guard, clock)
   const auth = createAuth({
     mode: settings.httpAuthMode,
     ...tokensOf(settings),
-    readFile: (path) => Buffer.from(readSecretFile(path)),
+    readFile: (path) => {
+      const token = readSecretFile(path)
+      guarded.set(path, [token])
+      return Buffer.from(token)
+    },
     clock,
     audit,
   })
+  // Its files are read, so that their tokens are redacted before anybody presents one.
+  auth.tokens.status()
   const table = createRouteTable()
   const server = createServer({
     ...options,

@@ -6,7 +6,7 @@
 import { defineErrors } from './errors.js'
 import { unknownField } from './issue-rule.js'
 import { parse, type Issue } from './parse.js'
-import { fieldNames, fieldSchemas, type AnyStruct, type Json, type JsonObject } from './schema.js'
+import { fieldNames, fieldSchemas, isJsonObject, type AnyStruct, type Json, type JsonObject } from './schema.js'
 import { nearest } from './words/nearest.js'
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -47,7 +47,7 @@ export interface Sources {
   }
   readonly environment: Environment
   readonly flags: Flags
-  /** Told every value whose flag is named like a secret. */
+  /** Told every value of a flag, a variable or a member of the file that is named like a secret. */
   readonly guard: (value: string) => void
 }
 
@@ -85,11 +85,20 @@ const readText = (text: string | true, type: unknown): Json => {
   return text
 }
 
-const secretName = /(?:^|-)(?:key|token|secret|password)$/u
+const secretName = /(?:^|[-_])(?:key|token|secret|password)$/u
 
 const valueOf = (text: string | true, { field, flag }: Setting, { struct, guard }: Sources): Json => {
   if (text !== true && secretName.test(flag)) guard(text)
   return readText(text, typeOf(struct, field))
+}
+
+/** Texts of the file, at any depth. */
+const guardFile = (table: JsonObject, guard: Sources['guard']): void => {
+  for (const [name, value] of Object.entries(table))
+    if (typeof value === 'string') {
+      if (secretName.test(name)) guard(value)
+    } else if (Array.isArray(value)) guardFile(Object.fromEntries(value.entries()), guard)
+    else if (isJsonObject(value)) guardFile(value, guard)
 }
 
 /** One layer's values by field. */
@@ -152,6 +161,7 @@ const freeze = <T>(value: T): T => {
 
 /** The parsed, frozen value of all layers. Throws one problem that names the source and the rule, never the value. */
 export const readLayers = <T>(sources: Sources): T => {
+  guardFile(sources.file.table, sources.guard)
   const given = new Map([...layer(sources, fromEnvironment(sources)), ...layer(sources, fromFlags(sources))])
   const values = Object.fromEntries([...given].map(([field, { value }]) => [field, value]))
   const parsed = parse(sources.struct, { ...sources.file.table, ...values })

@@ -37,6 +37,17 @@ export interface PassedEnvironment {
   readonly redact: (text: string) => string
 }
 
+const secretEnd = /(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|_PAT)$/iu
+/** Whether a variable holds what must not be told: by its name, and unless it is the path of a file. */
+const isSecretVariable = (name: string, value: string): boolean => secretEnd.test(name) && !value.startsWith('/')
+
+/** Values of the variables that an operator names to be passed on although they are secret. */
+export const secretsPassed = (pass: readonly string[], from: Environment = environment()): string[] =>
+  pass.flatMap((name) => {
+    const value = from[name]
+    return value !== undefined && isSecretVariable(name, value) ? [value] : []
+  })
+
 /** The part of an environment that may be passed on. */
 export const passedFrom = (from: Environment, { pass, redact }: PassedEnvironment): Record<string, string> => {
   const named = new Set(pass)

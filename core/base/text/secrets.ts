@@ -83,21 +83,24 @@ const base64Of = (bytes: Buffer): string[] => {
   return [...inner, bytes.toString('base64').replace(/=+$/u, '')]
 }
 
-/** A text in JSON, in JSON in JSON, in URLs and forms, in hex and in base64. */
-const encodingsOf = (text: string): string[] => {
-  const bytes = Buffer.from(text)
-  const whole = bytes.toString()
+/** A text in JSON, in JSON in JSON, in URLs and forms. */
+const writtenOf = (text: string): string[] => {
+  const whole = Buffer.from(text).toString()
   const jsons = [jsonOf(text), asciiOf(jsonOf(text)), capitals(asciiOf(jsonOf(text)))]
   const urls = [encodeURIComponent(whole), new URLSearchParams([['', whole]]).toString().slice(1)]
-  const base64 = base64Of(bytes)
+  return [text, ...jsons, ...jsons.map(jsonOf), ...urls, ...urls.map(otherCase)]
+}
+/** Letters, digits and signs that JSON, URLs and forms write as they are. */
+const plain = /^[A-Za-z0-9._-]*$/u
+
+/** A text as it is written anywhere, and its bytes in hex and in base64. */
+const encodingsOf = (text: string): string[] => {
+  const bytes = Buffer.from(text)
+  const [hex, base64] = [bytes.toString('hex'), base64Of(bytes)]
   return [
-    text,
-    ...jsons,
-    ...jsons.map(jsonOf),
-    ...urls,
-    ...urls.map(otherCase),
-    bytes.toString('hex'),
-    bytes.toString('hex').toUpperCase(),
+    ...(plain.test(text) ? [text] : writtenOf(text)),
+    hex,
+    hex.toUpperCase(),
     ...base64,
     ...base64.map((form) => form.replaceAll('+', '-').replaceAll('/', '_')),
   ]
@@ -106,7 +109,7 @@ const encodingsOf = (text: string): string[] => {
 /** A value as it stands in texts, whatever ends its lines there. */
 const formsOf = (value: string): ReadonlySet<string> => {
   const lines = value.replaceAll('\r\n', '\n')
-  return new Set([value, lines, lines.replaceAll('\n', '\r\n')].flatMap(encodingsOf))
+  return new Set([...new Set([value, lines, lines.replaceAll('\n', '\r\n')])].flatMap(encodingsOf))
 }
 
 export const createSecrets = ({ disk, root, unwritten }: SecretsOptions): Secrets => {

@@ -1,4 +1,4 @@
-import { Host, Supervised, childEnvironment, createOutbound, definePlugin } from '../../../core/plugin.js'
+import { Host, Supervised, childEnvironment, createOutbound, definePlugin, secretsPassed } from '../../../core/plugin.js'
 import { Consultations } from '../../execution/consultations/contract.js'
 import { declareOpenCalls, ExternalActions } from '../../execution/external-actions/contract.js'
 import { askInTurn, Interception, Interceptors, type Moment } from '../../execution/interception/contract.js'
@@ -104,6 +104,7 @@ export default definePlugin({
     ctx.contribute(StatusSections, hooksSection({ letters, counts, hooks, state_root: host.stateRoot }))
     ctx.routes(...hookRoutes({ state, letters, hooks }))
     ctx.onStart(() => {
+      secretsPassed(config.pass_environment).forEach(secrets.guard)
       const end = tellOfRuns(ctx.events, interception)
       const forget = forgetEnded({ permissions, sessions, events: ctx.events, log, state })
       interception.tell({ event: 'setup', payload: { generation: state.health.generation } })

@@ -1,4 +1,4 @@
-import { Host, definePlugin, doc, object, optional, string } from '../../../core/plugin.js'
+import { Host, definePlugin, doc, inTurns, object, optional, string } from '../../../core/plugin.js'
 import { accountRoutes } from './account-routes.js'
 import { AccountRefreshers, SealKeepers, SecretReferences, SecretSeal, SecretSlots } from './contract.js'
 import { keyWarnings } from './key-warnings.js'
@@ -64,6 +64,8 @@ export default definePlugin({
     ctx.health({ id: 'secrets-key', check: warnings })
     ctx.onStart(async () => {
       await keys.open(slots.collection.count('all', 'all') === 0 && !keepers().some((keeper) => keeper.has()))
+      // Before another plugin starts: what they hear and say may hold any of them.
+      await inTurns(slots.learn())
       for (const { message, code } of warnings()) log.warn(message, { code })
       await service.settle().catch((error: unknown) => log.warn('secrets could not be encrypted anew', { error }))
     })

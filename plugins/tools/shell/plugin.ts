@@ -1,4 +1,4 @@
-import { Supervised, childEnvironment, definePlugin } from '../../../core/plugin.js'
+import { Supervised, childEnvironment, definePlugin, secretsPassed } from '../../../core/plugin.js'
 import { Tools } from '../../execution/tools/contract.js'
 import { TaskRunners, Tasks } from '../../execution/tasks/contract.js'
 import { createBackground, leaveMs } from './background.js'
@@ -34,6 +34,7 @@ export default definePlugin({
     ctx.contribute(Tools, bashTool({ supervised, config, signal, background, environment }))
     ctx.contribute(TaskRunners, background.runner)
     ctx.onStart(async () => {
+      secretsPassed(config.pass_environment).forEach(secrets.guard)
       if (state.health.mode === 'ok') await background.tidy()
       return background.leave
     })

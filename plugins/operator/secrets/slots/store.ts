@@ -1,4 +1,4 @@
-import type { Collection, CollectionSpec, JsonObject, State, Tx } from '../../../../core/plugin.js'
+import type { Collection, CollectionSpec, JsonObject, Portions, State, Tx } from '../../../../core/plugin.js'
 import type { SecretReference, SecretUses } from './references.js'
 import { secretErrors } from './errors.js'
 import { checkDraft, expiryOf, StoredSlot, type SlotDraft } from './record.js'
@@ -7,6 +7,8 @@ import { sealAnew } from './seal-anew.js'
 import type { Vault } from './vault.js'
 
 const group = 'all'
+/** Slots that are opened in one go. */
+const portion = 50
 /** Slots at most. */
 export const mostSlots = 10_000
 
@@ -31,6 +33,8 @@ export interface SlotStore {
   remove(tx: Tx, slot_id: string): void
   revoke(tx: Tx, slot_id: string): StoredSlot
   onChange(hear: (slot_id: string) => void): () => void
+  /** Has the values of all that open redacted from now on, before anybody uses them (secrets-22). */
+  learn(): Portions<void>
   /** Encrypts what another known key encrypted with the one in force; how many slots that were. */
   sealAnew(): Promise<number>
 }
@@ -120,6 +124,15 @@ export const createSlots = ({ state, keys, vault, users }: SlotParts): SlotStore
       listeners.add(hear)
       return () => void listeners.delete(hear)
     },
+    learn: () => learn(collection, vault),
     sealAnew: () => sealAnew({ state, keys, vault, collection }),
+  }
+}
+
+function* learn(collection: Collection<StoredSlot>, vault: Vault): Portions<void> {
+  for (const [at, slot_id] of collection.ids('all', group).entries()) {
+    const slot = collection.find(slot_id)
+    if (slot !== undefined) vault.learn(slot)
+    if (at % portion === portion - 1) yield
   }
 }

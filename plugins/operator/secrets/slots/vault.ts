@@ -1,5 +1,6 @@
-/** What slots hold, in the clear: opened at the first use, and let go when it is no longer the value. */
+/** What slots hold, in the clear: opened at the start, and let go when it is no longer the value. */
 import {
+  afterlifeMs,
   canonical,
   isJsonObject,
   isSecretName,
@@ -16,9 +17,6 @@ import { secretErrors } from './errors.js'
 import type { Keys } from './keys.js'
 import type { StoredSlot } from './record.js'
 
-/** How long a value that was replaced is still redacted: calls that used it may still be under way. Milliseconds. */
-const afterlifeMs = 300_000
-
 type Place = Pick<StoredSlot, 'slot_id' | 'version'>
 
 /** Bound to its slot and version: elsewhere it does not open. */
@@ -34,6 +32,8 @@ export interface Vault {
   seal(place: Place, state: JsonObject): Pick<StoredSlot, 'key_id' | 'sealed'>
   /** Throws `secret_revoked` or `secret_unreadable`. From now on its values are redacted, until they are released. */
   open(slot: StoredSlot): JsonObject
+  /** Has the values of a slot redacted from now on, as `open` does, if it opens. */
+  learn(slot: StoredSlot): void
   /** The same text under the key that is in force; undefined if it does not open. */
   sealAnew(slot: StoredSlot): StoredSlot | undefined
   /** Why it cannot be opened; undefined if it can. */
@@ -91,19 +91,28 @@ export const createVault = ({ keys, secrets, clock, ids }: VaultParts): Vault =>
     release(slot_id)
     held.set(slot_id, now)
   }
+  /** Undefined if it does not open. */
+  const stateOf = (slot: StoredSlot): JsonObject | undefined => {
+    const { slot_id, version } = slot
+    const now = held.get(slot_id)
+    if (now?.version === version) return now.state
+    const text = textOf(slot)
+    if (text === undefined) return undefined
+    const state: JsonObject = JSON.parse(new TextDecoder().decode(text))
+    hold(slot_id, { version, state, letGo: guard(state) })
+    return state
+  }
   return {
     seal: (place, state) => sealBytes(place, Buffer.from(canonical(state))),
     open(slot) {
-      const { slot_id, version, revoked_at_ms } = slot
+      const { slot_id, revoked_at_ms } = slot
       if (revoked_at_ms !== undefined) throw secretErrors.secret_revoked({ details: { secret_ref: slot_id } })
-      const now = held.get(slot_id)
-      if (now?.version === version) return now.state
-      const text = textOf(slot)
-      if (text === undefined)
-        throw secretErrors.secret_unreadable({ details: { secret_ref: slot_id, reason: faultOf(slot) ?? '' } })
-      const state: JsonObject = JSON.parse(new TextDecoder().decode(text))
-      hold(slot_id, { version, state, letGo: guard(state) })
-      return state
+      const state = stateOf(slot)
+      if (state !== undefined) return state
+      throw secretErrors.secret_unreadable({ details: { secret_ref: slot_id, reason: faultOf(slot) ?? '' } })
+    },
+    learn(slot) {
+      if (slot.revoked_at_ms === undefined) stateOf(slot)
     },
     sealAnew(slot) {
       const text = textOf(slot)
