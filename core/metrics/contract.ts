@@ -39,9 +39,25 @@ export interface Histogram extends Named {
 /** What is told under one name. */
 export type Metric = Gauge | Counter | Histogram
 
+const lacking = hasMembers<Metric>('a metric', { name: 'text', help: 'text', type: 'text', collect: 'function' })
+const metricName = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/u
+const types: readonly string[] = ['gauge', 'counter', 'histogram'] satisfies readonly Metric['type'][]
+
+const isAscending = (bounds: unknown): boolean =>
+  Array.isArray(bounds) &&
+  bounds.every((bound, at) => typeof bound === 'number' && Number.isFinite(bound) && !(bound <= bounds[at - 1]))
+
+/** What a monitoring system would refuse: with one wrong name it reads nothing of the rest either. */
+const metricFault = (metric: Metric): string | undefined => {
+  const fault = lacking(metric)
+  if (fault !== undefined) return fault
+  const { name, type } = metric
+  if (!metricName.test(name)) return `the name ${JSON.stringify(name)} of a metric must match ${metricName.source}`
+  if (!types.includes(type)) return `the type of the metric ${name} must be one of ${types.join(', ')}`
+  if (metric.type === 'histogram' && !isAscending(metric.bounds))
+    return `the bounds of the metric ${name} must be numbers, each above the one before it`
+  return undefined
+}
+
 /** Everything that `GET /metrics` tells, by its name. */
-export const Metrics: Point<Metric> = definePoint<Metric>(
-  'metrics@1',
-  (metric) => metric.name,
-  hasMembers('a metric', { name: 'text', help: 'text', type: 'text', collect: 'function' }),
-)
+export const Metrics: Point<Metric> = definePoint<Metric>('metrics@1', (metric) => metric.name, metricFault)

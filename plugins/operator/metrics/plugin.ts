@@ -30,7 +30,11 @@ export default definePlugin({
         reply: textReply(textType),
         handler: () => {
           loop.begin()
-          return [...host.metrics(), loop.metric, ...contributed()].map(told).join('')
+          // Of two with one name the first is told: a second one would make all of the text unreadable.
+          const all = new Map<string, Metric>()
+          for (const metric of [...host.metrics(), loop.metric, ...contributed()])
+            if (!all.has(metric.name)) all.set(metric.name, metric)
+          return [...all.values()].map(told).join('')
         },
       }),
     )

@@ -1,7 +1,7 @@
 /** What the daemon measures, as Prometheus reads it. */
 import { spawnSync } from 'node:child_process'
 import test from 'ava'
-import { Metrics, type Metric } from '../../../../core/plugin.js'
+import { Metrics, unsafeCast, type Metric } from '../../../../core/plugin.js'
 import { startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
 import { testPlugin } from '../../../support/plugins.js'
 import { fallen, readMetrics } from '../../../support/prometheus.js'
@@ -100,6 +100,60 @@ test('metrics-3: what cannot be collected is left out and charged, and takes not
   )
   t.false(families.has('service_broken'))
   t.true(daemon.log.some(({ fact }) => fact === 'a metric could not be collected'))
+})
+
+test('metrics-4: a metric that would make all of it unreadable is refused when it is contributed', async (t) => {
+  const right: Metric = { name: 'met_calls_total', help: 'Calls.', type: 'counter', collect: () => [{ value: 1 }] }
+  const wrong: Record<string, unknown> = {
+    dashed: { ...right, name: 'met-calls' },
+    blank: { ...right, name: 'met calls' },
+    summary: { ...right, type: 'summary' },
+    unbound: { ...right, type: 'histogram', collect: () => [] },
+    falling: { ...right, type: 'histogram', bounds: [2, 1], collect: () => [] },
+    nameless: { ...right, name: '' },
+  }
+  const plugins = Object.entries(wrong).map(([id, metric]) =>
+    testPlugin(id, { register: (ctx) => void ctx.contribute(Metrics, unsafeCast<Metric>(metric)) }),
+  )
+  const daemon = await startTestDaemon(t, { plugins })
+  const { body } = await daemon.request('GET', '/v1/status')
+  const reasons: { id: string; state: string; reason?: string }[] = body.plugins.filter(
+    ({ id }: { id: string }) => id in wrong,
+  )
+  t.deepEqual(new Set(reasons.map(({ state }) => state)), new Set(['failed']))
+  t.regex(reasons.find(({ id }) => id === 'dashed')?.reason ?? '', /"met-calls" of a metric must match/u)
+  t.true((await scrape(daemon)).size > 20)
+})
+
+test('metrics-4: labels and values that could not be read are left out, and of one name the first is told', async (t) => {
+  const of = (name: string, samples: unknown): Metric => ({
+    name,
+    help: 'One.',
+    type: 'gauge',
+    collect: () => unsafeCast<{ value: number }[]>(samples),
+  })
+  const bounds = { help: 'H.', type: 'histogram', bounds: [1] } as const
+  const metrics: Metric[] = [
+    of('met_blank', [{ labels: { 'bad label': 'x' }, value: 1 }]),
+    of('met_own', [{ labels: { __name__: 'x' }, value: 1 }]),
+    of('met_number', [{ labels: { of: 5 }, value: 1 }]),
+    of('met_text', [{ value: '1' }]),
+    of('met_twice', [{ value: 1 }, { value: 2 }]),
+    { ...bounds, name: 'met_le', collect: () => [{ labels: { le: '1' }, buckets: [1, 1], sum: 1 }] },
+    { ...bounds, name: 'met_short', collect: () => [{ buckets: [1, 1, 1], sum: 1 }] },
+    of('service_event_loop_delay_seconds', [{ value: 1 }]),
+    of('met_right', [{ value: 1 }]),
+  ]
+  const plugin = testPlugin('measures', { register: (ctx) => void ctx.contribute(Metrics, ...metrics) })
+  const daemon = await startTestDaemon(t, { plugins: [plugin] })
+  const families = await scrape(daemon)
+  t.deepEqual(
+    [...families.keys()].filter((name) => name.startsWith('met_')),
+    ['met_right'],
+  )
+  t.false(families.get('service_event_loop_delay_seconds')?.series.has('service_event_loop_delay_seconds'))
+  const told = daemon.log.filter(({ fact }) => fact === 'a metric could not be collected')
+  t.is(told.length, 7)
 })
 
 test('the reader of the tests refuses what a scraper could stumble over', (t) => {
