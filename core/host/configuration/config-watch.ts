@@ -2,7 +2,8 @@
  * Files in `config/` are read at the start. Those that have a list are applied
  * when they change. Any other change is noticed, checked and told to the
  * operator; the daemon goes on with what it started with, so that a
- * half-written or wrong file changes nothing.
+ * half-written or wrong file changes nothing. A file that nobody reads is told
+ * as well.
  */
 import path from 'node:path'
 import { watch, type FSWatcher } from 'chokidar'
@@ -10,18 +11,16 @@ import { Problem } from '../../base/errors.js'
 import type { HealthCheck, Warning } from '../../base/health.js'
 import { sentence } from '../../base/text/command-text.js'
 import type { Log } from '../../base/text/log.js'
-import type { Disk } from '../../state/disk/disk.js'
 import { configContent } from './config-content.js'
+import { knownFiles, strangeFiles, type ConfigFiles } from './config-files.js'
 import type { Lists } from './lists.js'
 
-export interface ConfigWatchOptions {
-  readonly disk: Disk
-  readonly root: string
+export interface ConfigWatchOptions extends Pick<ConfigFiles, 'disk' | 'root' | 'plugins'> {
   readonly log: Log
   /** What `configContent` said when the daemon read its configuration. */
   readonly before: ReadonlyMap<string, string>
   /** Files, or parts of files, that are applied while the daemon runs. */
-  readonly lists: Pick<Lists, 'covers' | 'look'>
+  readonly lists: Pick<Lists, 'covers' | 'files' | 'look'>
   /** Reads every file as a start would; throws the problem of the first that is wrong. */
   readonly check: () => void
 }
@@ -31,43 +30,52 @@ export interface ConfigWatch {
   close(): Promise<void>
 }
 
-const sameBut = ({ before, lists }: ConfigWatchOptions, now: ReadonlyMap<string, string>): boolean =>
-  [...new Set([...before.keys(), ...now.keys()])].every(
-    (file) => lists.covers(file) || before.get(file) === now.get(file),
+/** Names of files that somebody has read at the start, and would read otherwise now. */
+const changedFiles = ({ before, disk, root, lists }: ConfigWatchOptions, files: ConfigFiles): readonly string[] => {
+  const [now, known] = [configContent(disk, root), knownFiles(files)]
+  return [...new Set([...before.keys(), ...now.keys()])].filter(
+    (file) => known.has(file) && !lists.covers(file) && before.get(file) !== now.get(file),
   )
+}
 
-const compare = (options: ConfigWatchOptions): Warning | undefined => {
-  const { disk, check, root } = options
+const compare = (options: ConfigWatchOptions, files: ConfigFiles): Warning[] => {
   try {
-    if (sameBut(options, configContent(disk, root))) return undefined
-    check()
-    return {
-      severity: 'info',
-      code: 'config_changed',
-      message: 'Files in config/ have changed since the start.',
-      action: 'Restart the daemon to use them.',
-    }
+    const changed = changedFiles(options, files).map((file) => `config/${file}.toml`)
+    if (changed.length === 0) return []
+    options.check()
+    return [
+      {
+        severity: 'info',
+        code: 'config_changed',
+        message: `${changed.join(', ')} ${changed.length === 1 ? 'has' : 'have'} changed since the start.`,
+        action: `Restart the daemon to use ${changed.length === 1 ? 'it' : 'them'}.`,
+      },
+    ]
   } catch (error) {
     if (!(error instanceof Problem)) throw error
-    return {
-      severity: 'warning',
-      code: 'config_invalid',
-      message: sentence(`A changed file is wrong: ${error.message}`),
-      action: 'Correct it: the next start would refuse it. Until then the daemon uses what it started with.',
-    }
+    return [
+      {
+        severity: 'warning',
+        code: 'config_invalid',
+        message: sentence(`A changed file is wrong: ${error.message}`),
+        action: 'Correct it: the next start would refuse it. Until then the daemon uses what it started with.',
+      },
+    ]
   }
 }
 
 /** Watches the folder, which is made if it is missing: a path that is not there at first would never be seen. */
 export const watchConfig = async (options: ConfigWatchOptions): Promise<ConfigWatch> => {
   const { disk, root, log, lists } = options
+  const files: ConfigFiles = { ...options, lists: lists.files }
   const folder = path.join(root, 'config')
   await disk.makeFolder(folder)
-  let warning: Warning | undefined
+  let warnings: readonly Warning[] = []
   const look = (): void => {
+    const told = new Set(warnings.map(({ message }) => message))
     lists.look()
-    warning = compare(options)
-    if (warning !== undefined) log.warn(warning.message, { code: warning.code })
+    warnings = [...strangeFiles(files), ...compare(options, files)]
+    for (const { message, code } of warnings) if (!told.has(message)) log.warn(message, { code })
   }
   const watcher: FSWatcher = watch(folder, {
     ignoreInitial: true,
@@ -79,7 +87,7 @@ export const watchConfig = async (options: ConfigWatchOptions): Promise<ConfigWa
   watcher.on('ready', look)
   watcher.on('error', (error) => log.warn('config/ cannot be watched', { error }))
   return {
-    health: { id: 'config', check: () => (warning === undefined ? [] : [warning]) },
+    health: { id: 'config', check: () => warnings },
     close: () => watcher.close(),
   }
 }

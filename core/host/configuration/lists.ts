@@ -19,6 +19,8 @@ export interface Lists {
   onApplied(listener: (change: ListChange) => void): () => void
   /** True for the name of a file of which nothing but entries of its list has changed since the start. */
   covers(file: string): boolean
+  /** Names without `.toml` of the files that have a list. */
+  files(): readonly string[]
   readonly health: HealthCheck
 }
 
@@ -177,6 +179,7 @@ export const createLists = ({ disk, root, given = {} }: ListsParts): Lists => {
       const open = opened.get(file)
       return open !== undefined && (open.first ?? open.rest) === open.rest
     },
+    files: () => [...opened.keys()],
     health: { id: 'lists', check: () => [...opened.values()].flatMap(warningsOf) },
   }
 }

@@ -105,7 +105,8 @@ export const watchFiles = (
       if (!safe) thirdPartyCandidates({ disk, root, kit })
       for (const { error } of faults()) if (!known.has(String(error))) throw error
     }
-    const watching = await watchConfig({ disk, root, before, lists, log, check })
+    const plugins = loaded.map(({ candidate }) => candidate.id)
+    const watching = await watchConfig({ disk, root, plugins, before, lists, log, check })
     const forget = host.registry.health('core', watching.health)
     return () => {
       forget()

@@ -1,4 +1,5 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
 import { createClock } from '../../../../core/base/clock.js'
@@ -35,6 +36,7 @@ test('runtime-5: a changed file in config is noticed, a wrong one is named, and 
 
   writeFileSync(file, 'idle_timeout_ms = 5000\n')
   t.is(await until(/config_changed/u), 'config_changed')
+  t.regex(daemon.daemon.view.warnings().map(({ message }) => message).join(), /^config\/models\.toml has changed/mu)
 
   writeFileSync(join(daemon.root, 'config', 'plugins.toml'), '[hello]\nfrom = "nowhere"\n')
   t.regex(await until(/config_invalid/u), /config\/plugins\.toml hello\.from/u)
@@ -67,6 +69,39 @@ test('what was already wrong at the start is not told again when another file ch
   await until(/^config_invalid.*schedules\.toml:1 shape/u)
 })
 
+test('runtime-38: a file in config that nobody reads is named, with the one that was meant, and is no change', async (t) => {
+  const root = await freshRoot()
+  t.teardown(() => rmSync(root, { recursive: true, force: true }))
+  const config = join(root, 'config')
+  mkdirSync(config, { recursive: true })
+  const write = (...files: string[]): void => files.forEach((file) => writeFileSync(join(config, file), ''))
+  write('hook.toml', 'mcp.tml', 'mcp.json', 'unheard-of.toml', 'hooks.toml.bak', '.hook.toml.swp', 'hook.toml~', 'README')
+  writeFileSync(join(config, 'plugins.toml'), '[hello]\nfrom = "state:hello"\n')
+  write('hello.toml', 'retention.toml', 'usage.toml')
+  const daemon = await startTestDaemon(t, { root, flags: { safe: 'true' } })
+  const told = (code: string) => daemon.daemon.view.warnings().filter((warning) => warning.code === code)
+  const until = async (holds: () => boolean): Promise<void> => {
+    for (let attempt = 0; attempt < 100 && !holds(); attempt += 1) await clock.sleep(100)
+    t.true(holds(), JSON.stringify(daemon.daemon.view.warnings()))
+  }
+  await until(() => told('config_file_unknown').length > 0)
+  const strange = told('config_file_unknown')
+  t.deepEqual(strange.map(({ related_id }) => related_id).toSorted(), [
+    'hook.toml',
+    'mcp.json',
+    'mcp.tml',
+    'unheard-of.toml',
+  ])
+  const [line = ''] = /mv .*$/u.exec(strange.find(({ related_id }) => related_id === 'hook.toml')?.action ?? '') ?? []
+  t.is(spawnSync('sh', ['-c', line]).status, 0)
+  t.true(existsSync(join(config, 'hooks.toml')))
+  await until(() => told('config_file_unknown').length === 3)
+  writeFileSync(join(config, 'usage.toml'), '[budget]\n')
+  write('goal.toml')
+  await until(() => told('config_file_unknown').length === 4)
+  for (const { message } of told('config_changed')) t.false(/goal|hook\.toml/u.test(message), message)
+})
+
 test('a file in config that cannot be read is told and ends nothing', async (t) => {
   const root = await freshRoot()
   const config = join(root, 'config')
@@ -79,7 +114,8 @@ test('a file in config that cannot be read is told and ends nothing', async (t) 
     root,
     log: { debug: () => {}, info: () => {}, error: () => {}, warn: (fact) => void looked.push(fact) },
     before,
-    lists: { covers: () => false, look: () => {} },
+    plugins: ['models'],
+    lists: { covers: () => false, files: () => [], look: () => {} },
     check: () => {},
   })
   t.teardown(watching.close)
@@ -91,10 +127,10 @@ test('a file in config that cannot be read is told and ends nothing', async (t) 
       looked.join(),
     )
   }
-  mkdirSync(join(config, 'folder.toml'))
-  await until(/folder\.toml/u)
+  mkdirSync(join(config, 'models.toml'))
+  await until(/models\.toml/u)
   t.like(watching.health.check()[0], { code: 'config_invalid' })
-  rmSync(join(config, 'folder.toml'), { recursive: true })
+  rmSync(join(config, 'models.toml'), { recursive: true })
   for (let attempt = 0; attempt < 100 && watching.health.check().length > 0; attempt += 1) await clock.sleep(100)
   t.deepEqual(watching.health.check(), [])
 })
