@@ -1,4 +1,11 @@
-import { Host, Supervised, childEnvironment, createOutbound, definePlugin, secretsPassed } from '../../../core/plugin.js'
+import {
+  Host,
+  Supervised,
+  childEnvironment,
+  createOutbound,
+  definePlugin,
+  secretsPassed,
+} from '../../../core/plugin.js'
 import { Consultations } from '../../execution/consultations/contract.js'
 import { declareOpenCalls, ExternalActions } from '../../execution/external-actions/contract.js'
 import { askInTurn, Interception, Interceptors, type Moment } from '../../execution/interception/contract.js'

@@ -3,11 +3,12 @@ import { array, defineRoute, doc, jsonReply, object, sliced, string, type Route 
 import { SecretStatus, secretErrors } from './contract.js'
 import {
   Accepted,
+  accountKind,
   AccountRecord,
-  draftOf,
   exampleOf,
   putProblems,
   removeProblems,
+  wishOf,
   type SecretRouteParts,
 } from './routes.js'
 import type { StoredSlot } from './slots/record.js'
@@ -75,10 +76,11 @@ function store(parts: SecretRouteParts, at: string): Route {
     durability: 'A',
     example: { body: exampleOf('mcp.files', { client_id: 'holdfast', access_token: '…', refresh_token: '…' }) },
     handler: ({ body }) => {
-      const draft = draftOf(body)
-      if (draft.mode !== 'oauth_account') throw mustBe('mode', 'oauth_account')
-      if (at !== base && draft.provider !== 'mcp_oauth') throw mustBe('provider', 'mcp_oauth')
-      return parts.put(draft)
+      const { mode, provider } = accountKind
+      const wish = { mode, ...(at !== base && { provider }), ...wishOf(body) }
+      if (wish.mode !== mode) throw mustBe('mode', mode)
+      if (at !== base && wish.provider !== provider) throw mustBe('provider', provider)
+      return parts.put(wish, accountKind)
     },
   })
 }

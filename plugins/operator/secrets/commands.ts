@@ -21,7 +21,7 @@ import { modes, providers } from './slots/record.js'
 const secrets = '/v1/runtime/secrets'
 const accounts = '/v1/runtime/auth/accounts'
 
-const Row = open({ slot_id: string(), provider: string(), summary: string() })
+const Row = open({ slot_id: string(), provider: string(), mode: string(), summary: string() })
 const showRow = ({ slot_id, provider, summary }: Infer<typeof Row>): string =>
   `${visibleLine(slot_id)}  ${provider}  ${visibleLine(summary)}`
 const showRows =
@@ -31,6 +31,12 @@ const showRows =
 
 const Done = open({ accepted: boolean() })
 const at = (base: string, { args }: CommandInput): string => `${base}/${encodeURIComponent(args['secret_ref'] ?? '')}`
+
+/** What is stored under a name already; undefined if nothing is. */
+const storedMode = async ({ client, args }: CommandInput): Promise<string | undefined> => {
+  const rows = parse(array(Row), await client.get(secrets))
+  return rows.ok ? rows.value.find(({ slot_id }) => slot_id === args['secret_ref'])?.mode : undefined
+}
 
 /** An account is a JSON object; everything else is the value itself. */
 const stateOf = (mode: unknown, text: string): JsonObject => {
@@ -47,11 +53,12 @@ const stateOf = (mode: unknown, text: string): JsonObject => {
 const set = async (input: CommandInput) => {
   const { client, args, flags } = input
   const { provider, mode } = flags
+  const text = await input.secret()
   return client.send('POST', secrets, {
     slot_id: args['secret_ref'] ?? '',
     ...(typeof provider === 'string' && { provider }),
     ...(typeof mode === 'string' && { mode }),
-    state: stateOf(mode, await input.secret()),
+    state: stateOf(mode ?? (await storedMode(input)), text),
   })
 }
 
@@ -86,8 +93,11 @@ export const commands: readonly Command[] = [
     args: ['secret_ref'],
     flags: {
       ...secretFlags,
-      provider: { kind: 'text', summary: 'Whose secret it is; generic if it is left out.' },
-      mode: { kind: 'text', summary: 'opaque_secret if it is left out; of an oauth_account the value is JSON.' },
+      provider: { kind: 'text', summary: 'Whose secret it is; as it was if it is left out, and generic of a new one.' },
+      mode: {
+        kind: 'text',
+        summary: 'As it was if it is left out, and opaque_secret of a new one; the value of an oauth_account is JSON.',
+      },
     },
     oneOf: Object.keys(secretFlags).map((flag) => `--${flag}`),
     choices: { provider: providers, mode: modes },

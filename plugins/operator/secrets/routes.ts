@@ -1,7 +1,6 @@
 import {
   array,
   boolean,
-  defaulted,
   defineRoute,
   doc,
   enums,
@@ -17,14 +16,24 @@ import {
   type JsonObject,
   type Route,
 } from '../../../core/plugin.js'
-import { SecretStatus, secretErrors, type SlotDraft } from './contract.js'
-import { modeAliases, modes, providerAliases, providers, SlotId, type StoredSlot } from './slots/record.js'
+import { SecretStatus, secretErrors } from './contract.js'
+import {
+  modeAliases,
+  modes,
+  providerAliases,
+  providers,
+  SlotId,
+  type SlotKind,
+  type SlotWish,
+  type StoredSlot,
+} from './slots/record.js'
 
 export interface SecretRouteParts {
   list(): Iterable<StoredSlot>
   status(slot: StoredSlot): SecretStatus
   get(slot_id: string): StoredSlot
-  put(draft: SlotDraft): Promise<SecretStatus>
+  /** `fresh` is what it is if there is none of its name yet. */
+  put(wish: SlotWish, fresh: SlotKind): Promise<SecretStatus>
   remove(slot_id: string): Promise<void>
   revoke(slot_id: string): Promise<SecretStatus>
   /** Throws `account_refresh_failed` or `account_refresh_unavailable`. */
@@ -46,30 +55,38 @@ const meant = <const T extends readonly string[]>(
 ): T[number] => aliases[word] ?? names.find((name) => name === word) ?? names[0] ?? word
 
 /** The body that stores a slot; the daemon's clock says when. */
-const recordOf = (mode: string, provider: string) =>
+const recordOf = ({ mode, provider }: SlotKind) =>
   object({
     slot_id: doc(SlotId, 'The name that others refer to it by.'),
-    provider: defaulted(doc(spelled(providers, providerAliases), 'Whose secret it is.'), provider),
-    mode: defaulted(doc(spelled(modes, modeAliases), 'What it is.'), mode),
+    provider: optional(
+      doc(
+        spelled(providers, providerAliases),
+        `Whose secret it is; when absent as it is, or \`${provider}\` if it is new.`,
+      ),
+    ),
+    mode: optional(doc(spelled(modes, modeAliases), `What it is; when absent as it is, or \`${mode}\` if it is new.`)),
     state: doc(
       jsonObject(),
       'Never shown again: `{"value": "…"}`, or of an account its tokens, such as `access_token` and `refresh_token`.',
     ),
     updated_at_ms: optional(doc(timestamp(), 'Accepted and not used: the clock of the daemon says when.')),
   })
-export const SecretRecord = recordOf('opaque_secret', 'generic')
-export const AccountRecord = recordOf('oauth_account', 'mcp_oauth')
+/** What a secret or an account is that is stored first. */
+const secretKind: SlotKind = { mode: 'opaque_secret', provider: 'generic' }
+export const accountKind: SlotKind = { mode: 'oauth_account', provider: 'mcp_oauth' }
+const SecretRecord = recordOf(secretKind)
+export const AccountRecord = recordOf(accountKind)
 
 interface RecordBody {
   readonly slot_id: string
-  readonly provider: string
-  readonly mode: string
+  readonly provider?: string | undefined
+  readonly mode?: string | undefined
   readonly state: JsonObject
 }
-export const draftOf = ({ slot_id, provider, mode, state }: RecordBody): SlotDraft => ({
+export const wishOf = ({ slot_id, provider, mode, state }: RecordBody): SlotWish => ({
   slot_id,
-  provider: meant(provider, providers, providerAliases),
-  mode: meant(mode, modes, modeAliases),
+  ...(provider !== undefined && { provider: meant(provider, providers, providerAliases) }),
+  ...(mode !== undefined && { mode: meant(mode, modes, modeAliases) }),
   state,
 })
 
@@ -122,14 +139,14 @@ const put = (parts: SecretRouteParts): Route =>
     id: 'secrets.set',
     method: 'POST',
     path: '/v1/runtime/secrets',
-    summary: 'Stores a secret, or a new value of one; the old value is gone at once.',
+    summary: 'Stores a secret, or a new value of one, which stays what it is; the old value is gone at once.',
     access: 'admin',
     body: SecretRecord,
     reply: jsonReply(SecretStatus),
     problems: [...putProblems],
     durability: 'A',
     example: { body: exampleOf('connectors.slack.main.bot_token', { value: 'xoxb-…' }) },
-    handler: ({ body }) => parts.put(draftOf(body)),
+    handler: ({ body }) => parts.put(wishOf(body), secretKind),
   })
 
 const remove = (parts: SecretRouteParts): Route =>

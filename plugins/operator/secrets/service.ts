@@ -8,7 +8,7 @@ import {
 } from './contract.js'
 import type { SecretRouteParts } from './routes.js'
 import type { Keys } from './slots/keys.js'
-import type { StoredSlot } from './slots/record.js'
+import { draftFrom, type StoredSlot } from './slots/record.js'
 import type { SlotStore } from './slots/store.js'
 import type { Vault } from './slots/vault.js'
 import { statusOf } from './views.js'
@@ -90,7 +90,8 @@ export const createService = ({
       list: slots.list,
       status,
       get: slots.get,
-      put: (draft) => state.commit((tx) => status(slots.put(tx, draft))),
+      put: (wish, fresh) =>
+        state.commit((tx) => status(slots.put(tx, draftFrom(wish, slots.find(wish.slot_id), fresh)))),
       remove: (slot_id) => state.commit((tx) => slots.remove(tx, slot_id)),
       revoke: (slot_id) => state.commit((tx) => status(slots.revoke(tx, slot_id))),
       refresh,

@@ -55,6 +55,18 @@ export interface SlotDraft {
   readonly state: JsonObject
 }
 
+/** What is asked for: what it leaves out of a secret stays as it is (secrets-23). */
+export type SlotWish = Pick<SlotDraft, 'slot_id' | 'state'> & Partial<SlotKind>
+/** Whose secret it is and what it is. */
+export type SlotKind = Pick<SlotDraft, 'provider' | 'mode'>
+
+/** `fresh` is what a secret is that was not there before. */
+export const draftFrom = (wish: SlotWish, before: SlotKind | undefined, fresh: SlotKind): SlotDraft => {
+  const { provider, mode } = before ?? fresh
+  const { slot_id, state } = wish
+  return { slot_id, state, provider: wish.provider ?? provider, mode: wish.mode ?? mode }
+}
+
 /** Bytes of a state at most. */
 export const mostStateBytes = 64 * 1024
 

@@ -36,7 +36,13 @@ test('runtime-5: a changed file in config is noticed, a wrong one is named, and 
 
   writeFileSync(file, 'idle_timeout_ms = 5000\n')
   t.is(await until(/config_changed/u), 'config_changed')
-  t.regex(daemon.daemon.view.warnings().map(({ message }) => message).join(), /^config\/models\.toml has changed/mu)
+  t.regex(
+    daemon.daemon.view
+      .warnings()
+      .map(({ message }) => message)
+      .join(),
+    /^config\/models\.toml has changed/mu,
+  )
 
   writeFileSync(join(daemon.root, 'config', 'plugins.toml'), '[hello]\nfrom = "nowhere"\n')
   t.regex(await until(/config_invalid/u), /config\/plugins\.toml hello\.from/u)
@@ -75,7 +81,16 @@ test('runtime-38: a file in config that nobody reads is named, with the one that
   const config = join(root, 'config')
   mkdirSync(config, { recursive: true })
   const write = (...files: string[]): void => files.forEach((file) => writeFileSync(join(config, file), ''))
-  write('hook.toml', 'mcp.tml', 'mcp.json', 'unheard-of.toml', 'hooks.toml.bak', '.hook.toml.swp', 'hook.toml~', 'README')
+  write(
+    'hook.toml',
+    'mcp.tml',
+    'mcp.json',
+    'unheard-of.toml',
+    'hooks.toml.bak',
+    '.hook.toml.swp',
+    'hook.toml~',
+    'README',
+  )
   writeFileSync(join(config, 'plugins.toml'), '[hello]\nfrom = "state:hello"\n')
   write('hello.toml', 'retention.toml', 'usage.toml')
   const daemon = await startTestDaemon(t, { root, flags: { safe: 'true' } })

@@ -57,7 +57,7 @@ test('secrets-12: a value comes from standard input, the environment or a file, 
     t.false(text.includes('canary-x'))
   }
   const line = createCommandLine({ url })
-  t.is((await line('secrets', 'list')).out, 'a  generic  a secret, version 3\n')
+  t.is((await line('secrets', 'list')).out, 'a  generic  the key of an API, version 3\n')
   t.is(JSON.parse((await line('secrets', 'get', 'a')).out).details.version, 3)
   t.is((await line('secrets', 'delete', 'a')).out, 'Deleted.\n')
   t.regex((await line('secrets', 'list')).out, /^None is stored/u)

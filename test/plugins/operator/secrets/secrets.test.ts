@@ -254,6 +254,24 @@ test('secrets-8: other spellings are understood, and the underscored ones are to
   t.like(account.body, { provider: 'mcp_oauth', mode: 'oauth_account' })
 })
 
+test('secrets-23: a new value leaves the provider and the mode as they are, and an account its tokens', async (t) => {
+  const slots = lender({ slots: SecretSlots })
+  const daemon = await startTestDaemon(t, { plugins: [slots.plugin] })
+  await store(daemon, 'key', 'one', { provider: 'open_ai', mode: 'api_key' })
+  t.like((await store(daemon, 'key', 'two')).body, { provider: 'open_ai', mode: 'api_key', details: { version: 2 } })
+  t.like((await store(daemon, 'key', 'x', { provider: 'google' })).body, { provider: 'google', mode: 'api_key' })
+  const tokens = (state: object, more: object = {}, path = '/v1/runtime/auth/accounts') =>
+    daemon.request('POST', path, { slot_id: 'mail', state, ...more })
+  t.like((await tokens({ access_token: 'one' }, { provider: 'google' })).body, { provider: 'google' })
+  t.deepEqual(codeOf(await store(daemon, 'mail', 'plain text')), [400, 'secret_invalid'])
+  t.deepEqual(slots.services().slots.state('mail'), { access_token: 'one' })
+  for (const path of ['/v1/runtime/auth/accounts', '/v1/runtime/secrets'])
+    t.like((await tokens({ access_token: 'two' }, {}, path)).body, { provider: 'google', mode: 'oauth_account' })
+  t.like((await tokens({ access_token: 'x' }, {}, '/v1/runtime/auth/accounts/mcp-oauth')).body, {
+    provider: 'mcp_oauth',
+  })
+})
+
 test('secrets-9: what cannot be kept is refused and changes nothing', async (t) => {
   const daemon = await startTestDaemon(t)
   const refused: readonly object[] = [
