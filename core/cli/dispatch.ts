@@ -150,14 +150,20 @@ const parsedAnswer = ({ answer: struct }: Command, answer: unknown): { readonly 
   return parsed.ok ? parsed : undefined
 }
 
+/** What a line gives to its command. Throws what a line is refused with before anybody is asked. */
+export const givenOf = (command: Command, { words, flags }: Arguments): Given => {
+  const given = { args: argsOf(command, words), flags: flagsOf(command, flags) }
+  refuseLacking(command, given)
+  return given
+}
+
 /** Resolves with the exit code. */
 export const runCommand = async (command: Command, line: Line): Promise<number> => {
   const { flags, print, write = print, attended = false, signal } = line
   const output = outputOf(flags)
   let code = 0
   const input: Omit<CommandInput, 'client'> = {
-    args: argsOf(command, line.words),
-    flags: flagsOf(command, flags),
+    ...givenOf(command, line),
     output,
     addressed: textOf(flags, 'base-url') !== undefined,
     print,
@@ -170,7 +176,6 @@ export const runCommand = async (command: Command, line: Line): Promise<number> 
       code = given
     },
   }
-  refuseLacking(command, input)
   const client = createClient({ baseUrl: urlOf(line, command, input.flags), token: tokenOf(line), signal })
   const answer = await command.run({ ...input, client }).catch((error: unknown) => {
     throw inWordsOf({ command, flags: input.flags, args: input.args, commands: line.commands }, error)

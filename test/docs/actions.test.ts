@@ -60,6 +60,20 @@ test('every command that an action names is one that there is, with its flags, a
   t.true(actions.filter(({ text }) => text.includes('holdfast')).length > 20)
 })
 
+test('what a warning says to do names command lines and no routes: nobody translates it', (t) => {
+  const routes = sources.flatMap(({ path, nodes }) =>
+    nodes.flatMap((node) => {
+      const properties = propertiesOf(node)
+      const action = properties.find((property) => keyOf(property) === 'action')
+      const isTold = properties.some((property) => keyOf(property) === 'message')
+      return isTold && /\b(?:GET|POST|PUT|PATCH|DELETE) \/v1/u.test(textOf(action?.['value']))
+        ? [`${path}:${node.loc?.start.line}`]
+        : []
+    }),
+  )
+  t.deepEqual(routes, [])
+})
+
 test('every warning of severity warning or error says what to do', (t) => {
   const silent = sources.flatMap(({ path, nodes }) =>
     nodes.flatMap((node) => {

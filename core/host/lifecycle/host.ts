@@ -60,6 +60,14 @@ const look = ({ faults }: HostState, owner: string, { id, check }: HealthCheck):
   }
 }
 
+const mendOf = ({ candidate: { id, from } }: PluginEntry, state: 'failed' | 'skipped'): string => {
+  if (state === 'skipped')
+    return 'Mend what the sentence names, of which there may be a warning too, and start again: holdfast serve'
+  return from === 'shipped'
+    ? 'Correct the cause, of which the log says more, and start again: holdfast serve'
+    : `Mend the plugin or config/${id}.toml and start again. To leave third-party ones out: holdfast serve --safe`
+}
+
 const complaint = (host: HostState, entry: PluginEntry): Warning[] => {
   const { id, state, reason, last_fault: last } = report(entry, host.faults)
   if (state === 'failed' || state === 'skipped')
@@ -69,11 +77,7 @@ const complaint = (host: HostState, entry: PluginEntry): Warning[] => {
         code: 'plugin_not_loaded',
         message: `The plugin ${id} is not loaded: ${reason ?? ''}`,
         related_id: id,
-        action:
-          entry.candidate.from === 'shipped'
-            ? `See config/${id}.toml and the log, correct the cause and start again: holdfast serve`
-            : `Mend the plugin or config/${id}.toml and start again. To leave third-party ones out: ` +
-              'holdfast serve --safe',
+        action: mendOf(entry, state),
       },
     ]
   if (state === 'registered' && host.started)

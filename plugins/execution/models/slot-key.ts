@@ -15,7 +15,7 @@ export interface SlotKey {
 const nowhere = refusing({
   code: 'credential_unavailable',
   message: 'The plugin secrets, which stores the key of the route, is not there.',
-  action: 'See plugins of GET /v1/status for why.',
+  action: `See why: ${commandLine('status')}`,
 })
 
 /** The key of another provider would be told to a stranger. */
@@ -27,6 +27,12 @@ const mismatched = ({ auth_ref, provider }: SlotKey, owner: string): ModelConnec
       'Start with --auth-ref and another secret, or store it as what it is: ' +
       `${commandLine('secrets set', auth_ref)} --provider generic --stdin.`,
   })
+
+/** What can be done about a key that there is none of; what can be about another fault stands in the problem. */
+const actionOf = ({ code, spec }: Problem, auth_ref: string): string | undefined =>
+  code === 'secret_not_found' || code === 'secret_revoked'
+    ? `Store it: ${commandLine('secrets set --stdin', auth_ref)}`
+    : spec.action
 
 /** A connection is made anew when the key is another one; calls under way end with the old key. */
 export const keyedBySlot = (wanted: SlotKey): ModelConnection => {
@@ -46,8 +52,9 @@ export const keyedBySlot = (wanted: SlotKey): ModelConnection => {
       return withKey(service.value(auth_ref))
     } catch (error) {
       if (!(error instanceof Problem)) throw error
-      const { code, message, spec } = error
-      return refusing({ code, message, ...(spec.action !== undefined && { action: spec.action }) })
+      const { code, message } = error
+      const action = actionOf(error, auth_ref)
+      return refusing({ code, message, ...(action !== undefined && { action }) })
     }
   }
   return { readiness: () => now().readiness(), stream: (request, signal) => now().stream(request, signal) }

@@ -1,5 +1,5 @@
 /** The hooks in force, as operators set them. */
-import { object, optional, unsafeCast, type JsonObject } from '../../../core/plugin.js'
+import { commandLine, object, optional, unsafeCast, type JsonObject } from '../../../core/plugin.js'
 import { defineSetting } from '../runtime/contract.js'
 import { checkHooks, checkMatchers, HookMap, ShownHooks, type CheckParts } from './definitions.js'
 import { hookErrors } from './errors.js'
@@ -9,6 +9,7 @@ export const hooksSetting = (configured: () => HookMap, parts: CheckParts) =>
   defineSetting({
     name: 'hooks',
     secret: true,
+    emptiedBy: commandLine('runtime hooks set --reset'),
     schema: HookMap,
     initial: configured,
     // A kept hook whose callback is gone fails when it is asked: the others must hold.

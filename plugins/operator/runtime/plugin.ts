@@ -43,7 +43,7 @@ export default definePlugin({
     ctx.contribute(RuntimeSections, ...ownSections(host, revisions, store))
     ctx.routes(...runtimeRoutes({ view, revisions, settings, store }))
     ctx.contribute(StatusSections, { name: 'runtime', ...view })
-    ctx.health({ id: 'settings', check: () => unfitWarnings(store) })
+    ctx.health({ id: 'settings', check: () => unfitWarnings(store, settings()) })
     const note = (change: ListChange): void => {
       store.note(change).catch((error: unknown) => {
         ctx.log.warn('a change of a file is in force and could not become a revision', { file: change.file, error })

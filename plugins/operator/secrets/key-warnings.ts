@@ -11,21 +11,29 @@ import {
 import { keyFile, type KeyFault, type Keys } from './slots/keys.js'
 import type { StoredSlot } from './slots/record.js'
 
-/** Writes over nothing: a file that is there may be the only good key. */
-const newKey = (file: string): string => `(set -C; umask 077; openssl rand -hex 32 > ${file})`
+/** Where the own key is, as words for a shell. */
+interface Place {
+  readonly folder: string
+  readonly file: string
+}
+
+/** Writes over nothing: a file that is there may be the only good key. A restored root has no folder for it. */
+const newKey = ({ folder, file }: Place): string =>
+  `(set -C; umask 077; mkdir -p ${folder} && openssl rand -hex 32 > ${file})`
 
 /** What can be pasted, for each fault. */
-const mend = ({ kind }: KeyFault, file: string): string => {
+const mend = ({ kind }: KeyFault, place: Place): string => {
+  const { file } = place
   switch (kind) {
     case 'not_private':
       return `Nobody but its owner may read the key: chmod 600 ${file} and start again.`
     case 'absent':
-      return `Put the key back as ${file} with mode 0600, or make a new one: ${newKey(file)} and start again.`
+      return `Put the key back as ${file} with mode 0600, or make a new one: ${newKey(place)} and start again.`
     case 'no_file':
     case 'no_key':
       return (
         `Put the key back as ${file} with mode 0600. Where there is none any more, set aside what is there and make ` +
-        `a new one: mv -n ${file} ${file}.aside && ${newKey(file)} and start again.`
+        `a new one: mv -n ${file} ${file}.aside && ${newKey(place)} and start again.`
       )
     case 'given':
       return (
@@ -37,7 +45,7 @@ const mend = ({ kind }: KeyFault, file: string): string => {
   }
 }
 
-const putBack = (file: string): string =>
+const putBack = ({ file }: Place): string =>
   `Put the key with this id back as ${file} with mode 0600, or name its file with --secrets-key-file or ` +
   '--secrets-previous-key-file, and start again; what cannot come back is stored again with ' +
   `${commandLine('secrets set', 'SECRET_REF')} --stdin`
@@ -50,7 +58,8 @@ export interface KeyWarningParts {
 }
 
 export const keyWarnings = ({ keys, slots, root }: KeyWarningParts): readonly Warning[] => {
-  const file = shellWord(`${root}/secrets/${keyFile}`)
+  const folder = `${root}/secrets`
+  const place = { folder: shellWord(folder), file: shellWord(`${folder}/${keyFile}`) }
   const { fault } = keys
   const missing = slots
     .groups('key')
@@ -60,7 +69,7 @@ export const keyWarnings = ({ keys, slots, root }: KeyWarningParts): readonly Wa
       code: 'secrets_key_missing',
       message: `${count(slots.count('key', key_id), 'secret')} cannot be decrypted: the key ${key_id} is not here.`,
       related_id: key_id,
-      action: fault?.kind === 'not_private' ? mend(fault, file) : putBack(file),
+      action: fault?.kind === 'not_private' ? mend(fault, place) : putBack(place),
     }))
   if (fault === undefined) return missing
   return [
@@ -69,7 +78,7 @@ export const keyWarnings = ({ keys, slots, root }: KeyWarningParts): readonly Wa
       severity: 'warning',
       code: 'secrets_key_unusable',
       message: sentence(`No secret can be stored: ${fault.reason}`),
-      action: mend(fault, file),
+      action: mend(fault, place),
     },
   ]
 }

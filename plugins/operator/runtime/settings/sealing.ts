@@ -14,6 +14,9 @@ export interface Sealing {
 
 const about = (name: string): string => `setting\n${name}`
 
+/** Nothing is in it that could be told, and so it is set without a key too: the way out where the key is lost. */
+const isEmpty = (value: Json): boolean => typeof value === 'object' && value !== null && Object.keys(value).length === 0
+
 /** Without secrets in this daemon, values are kept as they are. */
 export const createSealing = (
   service: () => SecretSeal | undefined,
@@ -24,7 +27,8 @@ export const createSealing = (
     const changed: Record<string, Json | undefined> = { ...values }
     for (const { name, secret } of settings()) {
       const value = values[name]
-      if (seal !== undefined && secret === true && value !== undefined) changed[name] = how(seal, value, name)
+      if (seal !== undefined && secret === true && value !== undefined && !isEmpty(value))
+        changed[name] = how(seal, value, name)
     }
     return changed
   }
@@ -36,7 +40,7 @@ export const createSealing = (
       const now = service()?.keyId()
       return settings().some(({ name, secret }) => {
         const value = values[name]
-        if (now === undefined || secret !== true || value === undefined) return false
+        if (now === undefined || secret !== true || value === undefined || isEmpty(value)) return false
         return !isSealed(value) || value.sealed_with !== now
       })
     },

@@ -46,6 +46,8 @@ export interface RuntimeSetting<S extends AnyStruct = AnyStruct, B extends Field
   readonly shown?: { readonly fields: Fields; of(value: Infer<S>): JsonObject }
   /** True for one that may hold secrets: it is kept encrypted. */
   readonly secret?: boolean
+  /** The command line that sets one with secrets to nothing: the way out where the key of secrets is lost. */
+  readonly emptiedBy?: string
   readonly change: SettingChange<S, B>
 }
 /** Checks a setting's types and returns it. */

@@ -1,5 +1,6 @@
 /** The settings in force, and how they change. */
 import {
+  commandLine,
   parse,
   unsafeCast,
   type AnyStruct,
@@ -225,14 +226,21 @@ const changed = ({ values, unfit }: Held, { revision, setting, values: kept }: R
 })
 
 /** Warnings for settings whose kept value does not fit any more. */
-export const unfitWarnings = ({ unfit, isLocked }: Pick<SettingsStore, 'unfit' | 'isLocked'>): readonly Warning[] =>
-  unfit().map((name) => (isLocked({ name }) ? lockedWarning(name) : unfitWarning(name)))
+export const unfitWarnings = (
+  { unfit, isLocked }: Pick<SettingsStore, 'unfit' | 'isLocked'>,
+  settings: readonly RuntimeSetting[],
+): readonly Warning[] =>
+  unfit().map((name) =>
+    isLocked({ name }) ? lockedWarning(settings.find((one) => one.name === name) ?? { name }) : unfitWarning(name),
+  )
 
-const lockedWarning = (name: string): Warning => ({
+const lockedWarning = ({ name, emptiedBy }: Pick<RuntimeSetting, 'name' | 'emptiedBy'>): Warning => ({
   severity: 'error',
   code: 'setting_locked',
   message: `What was kept of the setting ${name} cannot be decrypted: its key is not here.`,
-  action: 'Put the key back as secrets/slots.key in the state root with mode 0600 and start again, or set it again.',
+  action:
+    'Put the key back as secrets/slots.key in the state root with mode 0600 and start again. To go on without what was ' +
+    `kept: ${emptiedBy ?? commandLine('runtime rollback --target-revision 0')}`,
   related_id: name,
 })
 

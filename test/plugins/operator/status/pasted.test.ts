@@ -1,0 +1,134 @@
+/** Warnings made real: what they say to paste is taken by the command line, and does what the warning says. */
+import { execFile, spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import test, { type ExecutionContext } from 'ava'
+import { parseArguments, switchesOf } from '../../../../core/cli/arguments.js'
+import { allCommands } from '../../../../core/cli/client-line.js'
+import { findCommand, givenOf } from '../../../../core/cli/dispatch.js'
+import { shipped } from '../../../../core/shipped.js'
+import { freshRoot, mainFile, startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
+import { openSession } from '../../../support/runs.js'
+
+const commands = await allCommands(shipped)
+
+interface Told {
+  readonly code: string
+  readonly message: string
+  readonly action?: string
+  readonly related_id?: string
+}
+const warningsOf = ({ daemon }: TestDaemon): readonly Told[] => daemon.view.warnings()
+
+/** Command lines in a sentence: each ends with the sentence, or where the sentence goes on. */
+const linesIn = (action: string): string[] =>
+  [...action.matchAll(/\bholdfast (?!serve)(.+?)(?=\.? [A-Z][a-z]|\.? and start again|, |; |\.?$)/gu)].map(
+    ([, line = '']) => line,
+  )
+/** As a shell would take them apart. */
+const wordsOf = (line: string): string[] =>
+  spawnSync('sh', ['-c', `printf '%s\\n' ${line}`], { encoding: 'utf8' })
+    .stdout.trimEnd()
+    .split('\n')
+
+/** Fails for a line that the command line would refuse before it asks anybody, and for routes in place of lines. */
+const checkLines = (t: ExecutionContext, warnings: readonly Told[]): void => {
+  for (const { code, message, action = '' } of warnings) {
+    t.notRegex(`${message} ${action}`, /\b(?:GET|POST|PUT|PATCH|DELETE) \/v1/u, code)
+    for (const line of linesIn(action)) {
+      const given = parseArguments(wordsOf(line), switchesOf(commands))
+      t.notThrows(() => givenOf(findCommand(given, commands), given), `${code}: holdfast ${line}`)
+    }
+  }
+}
+
+const find = (t: ExecutionContext, warnings: readonly Told[], code: string, about?: string): Told => {
+  const found = warnings.find((one) => one.code === code && (about === undefined || one.related_id === about))
+  t.truthy(found, `${code} is not among ${warnings.map((one) => one.code).join(', ')}`)
+  return found ?? { code, message: '' }
+}
+
+/** Runs the first command line of a warning as a person would; its exit code, and what it said. */
+const paste = (t: ExecutionContext, { url }: TestDaemon, { action = '' }: Told, input = ''): Promise<string> =>
+  new Promise((resolve) => {
+    const [line = ''] = linesIn(action)
+    t.not(line, '', action)
+    const child = execFile(process.execPath, [mainFile, ...wordsOf(line), '--base-url', url], (error, out, err) =>
+      resolve(`${error?.code ?? 0} ${out}${err}`),
+    )
+    child.stdin?.end(input)
+  })
+
+const hooks = { pre_tool_use: [{ name: 'guard', executor: { type: 'command', command: 'true' } }] }
+const setHooks = ({ request }: TestDaemon, to: object) =>
+  request('POST', '/v1/runtime/hooks', { settings: { hooks: to } })
+
+test('secrets-5, runtime-39: what is told of a lost key makes a new one and lifts locked settings when it is pasted', async (t) => {
+  const root = await freshRoot()
+  const first = await startTestDaemon(t, { root })
+  await first.request('POST', '/v1/runtime/secrets', { slot_id: 'mail', state: { value: 'canary' } })
+  t.is((await setHooks(first, hooks)).status, 200)
+  await first.stop()
+  rmSync(join(root, 'secrets'), { recursive: true })
+  const second = await startTestDaemon(t, { root })
+  const warnings = warningsOf(second)
+  checkLines(t, warnings)
+  t.regex(await paste(t, second, find(t, warnings, 'setting_locked')), /^0 Done\./u)
+  t.false(warningsOf(second).some(({ code }) => code === 'setting_locked'))
+  await openSession(second)
+  t.is((await second.request('POST', '/v1/sessions/s1/runs', { content: 'hello' })).status, 202)
+  const [, line = ''] =
+    /one: (.*) and start again\.$/u.exec(find(t, warnings, 'secrets_key_unusable').action ?? '') ?? []
+  t.deepEqual([spawnSync('sh', ['-c', line]).status, existsSync(join(root, 'secrets/slots.key'))], [0, true])
+  await second.stop()
+  const third = await startTestDaemon(t, { root })
+  t.false(warningsOf(third).some(({ code }) => code === 'secrets_key_unusable'))
+  t.is((await third.request('POST', '/v1/runtime/secrets', { slot_id: 'mail', state: { value: 'x' } })).status, 200)
+})
+
+test('runtime-39: a secret setting that holds nothing is locked by no lost key', async (t) => {
+  const root = await freshRoot()
+  const first = await startTestDaemon(t, { root })
+  await setHooks(first, hooks)
+  await setHooks(first, {})
+  await first.request('POST', '/v1/runtime/secrets', { slot_id: 'mail', state: { value: 'canary' } })
+  await first.stop()
+  rmSync(join(root, 'secrets'), { recursive: true })
+  const second = await startTestDaemon(t, { root })
+  t.false(warningsOf(second).some(({ code }) => code === 'setting_locked'))
+  await openSession(second)
+  t.is((await second.request('POST', '/v1/sessions/s1/runs', { content: 'hello' })).status, 202)
+})
+
+test('models-12: a route whose stored key is missing or was revoked says the line that stores it', async (t) => {
+  const flags = {
+    provider: 'openai_compatible',
+    'provider-base-url': 'http://127.0.0.1:9/',
+    model: 'm',
+    'auth-ref': 'key',
+  }
+  const daemon = await startTestDaemon(t, { flags })
+  const told = () => warningsOf(daemon).filter(({ code }) => code === 'provider_active_route_not_ready')
+  for (const before of [
+    () => Promise.resolve(),
+    () => daemon.request('POST', '/v1/runtime/auth/slots/key/revoke').then(() => {}),
+  ]) {
+    await before()
+    checkLines(t, warningsOf(daemon))
+    t.regex(await paste(t, daemon, find(t, told(), 'provider_active_route_not_ready'), 'value\n'), /^0 key /u)
+    t.deepEqual(told(), [])
+  }
+})
+
+test('a plugin that needs one which did not come up says so, and names no file that is not there', async (t) => {
+  const root = await freshRoot()
+  mkdirSync(join(root, 'config'), { recursive: true })
+  writeFileSync(join(root, 'config', 'usage.toml'), 'colour = "red"\n')
+  const daemon = await startTestDaemon(t, { root, flags: { safe: 'true' } })
+  const warnings = warningsOf(daemon)
+  checkLines(t, warnings)
+  t.regex(find(t, warnings, 'plugin_not_loaded', 'usage').message, /config\/usage\.toml:1/u)
+  for (const { action = '' } of warnings.filter(({ code }) => code === 'plugin_not_loaded'))
+    for (const [file] of action.matchAll(/config\/[\w-]+\.toml/gu)) t.true(existsSync(join(root, file)), action)
+  t.regex(find(t, warnings, 'plugin_not_loaded', 'goals').action ?? '', /^Mend what the sentence names/u)
+})
