@@ -21,7 +21,7 @@ export interface ConfigFiles {
   readonly lists: () => readonly string[]
 }
 
-/** Plugins that `config/plugins.toml` names: a safe start leaves them out, and one that was just added waits for one. */
+/** Plugins that `config/plugins.toml` names: a safe start leaves them out, and one just added waits for a start. */
 const namedPlugins = ({ disk, root }: ConfigFiles): string[] => {
   try {
     return Object.keys(readToml(disk, path.join(root, 'config', `plugins${ending}`)) ?? {})

@@ -13,7 +13,8 @@ export const goalErrors = defineErrors({
     domain: 'goals',
     detail: 'The session {session_id} has a goal that is not complete.',
     action:
-      'Change it with PATCH /v1/sessions/{session_id}/goal, or clear it first with DELETE /v1/sessions/{session_id}/goal.',
+      'Change it with PATCH /v1/sessions/{session_id}/goal, ' +
+      'or clear it first with DELETE /v1/sessions/{session_id}/goal.',
   },
   goal_conflict: {
     status: 409,

@@ -20,7 +20,7 @@ import {
 import { laterMoments, momentFacts, moments } from '../../execution/interception/contract.js'
 import { GenerationSettings } from '../../execution/models/contract.js'
 import { hookErrors } from './errors.js'
-import { matcherFault } from './matcher.js'
+import { matcherFault } from './matching/matcher.js'
 
 const timeout = {
   timeout_ms: optional(

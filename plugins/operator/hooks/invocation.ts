@@ -12,7 +12,7 @@ import {
 } from '../../../core/plugin.js'
 import { moments, type Invocation } from '../../execution/interception/contract.js'
 import type { HookDefinition } from './definitions.js'
-import { familiarMembers } from './familiar.js'
+import { familiarMembers } from './matching/familiar.js'
 
 /** Of what a hook is sent. */
 export const contractVersion = 1

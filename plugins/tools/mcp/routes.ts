@@ -45,8 +45,7 @@ const viewTool = ({ name, origin, description, effect }: ForeignTool) => ({
   effect,
 })
 
-const { mcp_tool_name_empty, mcp_tool_not_found, mcp_input_invalid, mcp_outcome_unknown, mcp_server_unknown } =
-  mcpErrors
+const { mcp_tool_name_empty, mcp_tool_not_found, mcp_input_invalid, mcp_outcome_unknown } = mcpErrors
 
 /** Of a server that is not there nothing is listed: that would look like one without tools. */
 const toolsOf = ({ servers, published }: ShownParts, wished: string | undefined): readonly ForeignTool[] => {
@@ -55,7 +54,10 @@ const toolsOf = ({ servers, published }: ShownParts, wished: string | undefined)
   if (names.includes(wished)) return published.of(wished).tools
   const rule =
     names.length === 0 ? 'must be absent: there is no server' : `must be one of ${names.slice(0, 20).join(', ')}`
-  throw mcp_server_unknown({ details: { server: visibleLine(wished) }, errors: [{ path: 'query.server', rule }] })
+  throw mcpErrors.mcp_server_unknown({
+    details: { server: visibleLine(wished) },
+    errors: [{ path: 'query.server', rule }],
+  })
 }
 
 const params = object({ tool_name: doc(string({ max: 400 }), 'As models call it.') })
@@ -84,7 +86,7 @@ const reads = (parts: ShownParts): readonly Route[] => [
     summary: 'The tools of MCP servers that models may see.',
     query: object({ server: optional(doc(string({ max: 64 }), 'Those of this server alone.')) }),
     reply: jsonReply(object({ tools: array(McpToolView) })),
-    problems: [mcp_server_unknown],
+    problems: [mcpErrors.mcp_server_unknown],
     handler: ({ query: { server } }) => ({ tools: toolsOf(parts, server).map(viewTool) }),
   }),
   defineRoute({

@@ -239,8 +239,8 @@ const lockedWarning = ({ name, emptiedBy }: Pick<RuntimeSetting, 'name' | 'empti
   code: 'setting_locked',
   message: `What was kept of the setting ${name} cannot be decrypted: its key is not here.`,
   action:
-    'Put the key back as secrets/slots.key in the state root with mode 0600 and start again. To go on without what was ' +
-    `kept: ${emptiedBy ?? commandLine('runtime rollback --target-revision 0')}`,
+    'Put the key back as secrets/slots.key in the state root with mode 0600 and start again. ' +
+    `To go on without what was kept: ${emptiedBy ?? commandLine('runtime rollback --target-revision 0')}`,
   related_id: name,
 })
 

@@ -46,16 +46,16 @@ export interface SlotParts {
   readonly users: () => readonly SecretUses[]
 }
 
+const present = (slot: StoredSlot | undefined, slot_id: string): StoredSlot => {
+  if (slot === undefined) throw secretErrors.secret_not_found({ details: { secret_ref: slot_id } })
+  return slot
+}
+
 export const createSlots = ({ state, keys, vault, users }: SlotParts): SlotStore => {
   const collection = state.collection(slotCollection)
   const listeners = new Set<(slot_id: string) => void>()
   const find = (slot_id: string): StoredSlot | undefined => collection.find(slot_id)
-  const get = (slot_id: string): StoredSlot => {
-    const slot = find(slot_id)
-    if (slot === undefined) throw secretErrors.secret_not_found({ details: { secret_ref: slot_id } })
-    return slot
-  }
-  const uses = (slot_id: string): readonly SecretReference[] => users().flatMap((user) => user.of(slot_id))
+  const get = (slot_id: string): StoredSlot => present(find(slot_id), slot_id)
   const tell = (slot_id: string): void => listeners.forEach((hear) => hear(slot_id))
   const held = (slot: StoredSlot, told: JsonObject): (() => void) => {
     const letGo = vault.guard(told)
@@ -86,26 +86,26 @@ export const createSlots = ({ state, keys, vault, users }: SlotParts): SlotStore
     tx.after(held(slot, draft.state))
     return slot
   }
+  const usesOf = (slot_id: string): readonly SecretReference[] => users().flatMap((user) => user.of(slot_id))
   const gone = (slot_id: string) => (): void => {
     vault.release(slot_id)
     tell(slot_id)
   }
   const remove = (tx: Tx, slot_id: string): void => {
     get(slot_id)
-    const names = uses(slot_id).map(({ kind, id }) => `${kind} ${id}`)
+    const names = usesOf(slot_id).map(({ kind, id }) => `${kind} ${id}`)
     if (names.length > 0)
       throw secretErrors.secret_in_use({ details: { secret_ref: slot_id, users: names.slice(0, 10).join(', ') } })
     tx.remove(collection, slot_id, 'deleted')
     tx.after(gone(slot_id))
   }
   const revoke = (tx: Tx, slot_id: string): StoredSlot => {
-    const slotNow = get(slot_id)
-    if (slotNow.revoked_at_ms !== undefined) return slotNow
-    const { expires_at_ms: _, ...before } = slotNow
+    const { expires_at_ms: _, ...before } = get(slot_id)
+    if (before.revoked_at_ms !== undefined) return get(slot_id)
     const version = before.version + 1
     const updated_at_ms = Math.max(tx.now, before.updated_at_ms)
-    const sealed = vault.seal({ slot_id, version }, {})
-    const slot: StoredSlot = { ...before, version, updated_at_ms, revoked_at_ms: tx.now, ...sealed }
+    const emptied = { updated_at_ms, revoked_at_ms: tx.now, ...vault.seal({ slot_id, version }, {}) }
+    const slot: StoredSlot = { ...before, version, ...emptied }
     tx.put(collection, slot)
     for (const user of users()) user.revoke?.(tx, slot_id)
     tx.after(gone(slot_id))
@@ -116,7 +116,7 @@ export const createSlots = ({ state, keys, vault, users }: SlotParts): SlotStore
     list: () => collection.ids('all', group).map(get),
     find,
     get,
-    usesOf: uses,
+    usesOf,
     put,
     remove,
     revoke,

@@ -75,7 +75,7 @@ test('what was already wrong at the start is not told again when another file ch
   await until(/^config_invalid.*schedules\.toml:1 shape/u)
 })
 
-test('runtime-38: a file in config that nobody reads is named, with the one that was meant, and is no change', async (t) => {
+test('runtime-39: a file in config that nobody reads is named, with the one that was meant, and is no change', async (t) => {
   const root = await freshRoot()
   t.teardown(() => rmSync(root, { recursive: true, force: true }))
   const config = join(root, 'config')

@@ -63,7 +63,7 @@ const hooks = { pre_tool_use: [{ name: 'guard', executor: { type: 'command', com
 const setHooks = ({ request }: TestDaemon, to: object) =>
   request('POST', '/v1/runtime/hooks', { settings: { hooks: to } })
 
-test('secrets-5, runtime-39: what is told of a lost key makes a new one and lifts locked settings when it is pasted', async (t) => {
+test('secrets-5, runtime-40: what is told of a lost key makes a new one and lifts locked settings when it is pasted', async (t) => {
   const root = await freshRoot()
   const first = await startTestDaemon(t, { root })
   await first.request('POST', '/v1/runtime/secrets', { slot_id: 'mail', state: { value: 'canary' } })
@@ -86,7 +86,7 @@ test('secrets-5, runtime-39: what is told of a lost key makes a new one and lift
   t.is((await third.request('POST', '/v1/runtime/secrets', { slot_id: 'mail', state: { value: 'x' } })).status, 200)
 })
 
-test('runtime-39: a secret setting that holds nothing is locked by no lost key', async (t) => {
+test('runtime-40: a secret setting that holds nothing is locked by no lost key', async (t) => {
   const root = await freshRoot()
   const first = await startTestDaemon(t, { root })
   await setHooks(first, hooks)

@@ -16,12 +16,11 @@ const start = async (t: ExecutionContext<any>, servers: Readonly<Record<string, 
   const daemon = await startTestDaemon(t, { root })
   await daemon.request('POST', '/v1/runtime/secrets', { slot_id: 'mcp.key', state: { value: 'sesame-4711-open' } })
   await Promise.all(Object.keys(servers).map((name) => serverIn(daemon, name)))
-  const pathOf = (server: string): string => `/v1/runtime/mcp/servers/${server}/prompts`
   return {
     daemon,
-    list: (server: string, query = '') => daemon.request('GET', `${pathOf(server)}${query}`),
+    list: (server: string, query = '') => daemon.request('GET', `/v1/runtime/mcp/servers/${server}/prompts?${query}`),
     get: (server: string, name: string, given?: object) =>
-      daemon.request('POST', `${pathOf(server)}/${name}`, given && { arguments: given }),
+      daemon.request('POST', `/v1/runtime/mcp/servers/${server}/prompts/${name}`, given && { arguments: given }),
   }
 }
 

@@ -1,6 +1,6 @@
 /** What hooks that people have already expect: names of moments, tools and members that other programs give theirs. */
-import type { JsonObject } from '../../../core/plugin.js'
-import type { Invocation } from '../../execution/interception/contract.js'
+import type { JsonObject } from '../../../../core/plugin.js'
+import type { Invocation } from '../../../execution/interception/contract.js'
 
 /** By what matchers look at here, what they name elsewhere. */
 const otherNames: ReadonlyMap<string, readonly string[]> = new Map([
