@@ -13,7 +13,7 @@ import type { Failure } from '../connection/failure.js'
 import type { ListedTool } from '../servers/listed.js'
 import type { McpServer } from '../servers/server.js'
 import { resultText } from './result.js'
-import { isPlain, shownSchema, shownText } from './shown-schema.js'
+import { shownSchema, shownText } from './shown-schema.js'
 
 /** How often a call that may be repeated is made, when the connection ends during it. */
 const mostAttempts = 3
@@ -91,8 +91,8 @@ export const toForeignTool = async (
   parts: ForeignParts,
 ): Promise<ForeignTool | string> => {
   const input_schema = shownSchema(listed.input_schema, parts.redact)
-  if (input_schema === undefined || !isPlain(listed.name, parts.redact))
-    return 'its name or its input has signs that are not shown, or a secret'
+  if (parts.redact(listed.name) !== listed.name) return 'its name has a secret in it'
+  if (input_schema === undefined) return 'its input has signs that are not shown, or a secret'
   const input = await fromJsonSchema(input_schema)
   if (!input.ok) return input.issues.map(({ path, rule }) => `${path} ${rule}`.trim()).join('; ')
   if (!isObjectSchema(input_schema)) return 'its input is no object'

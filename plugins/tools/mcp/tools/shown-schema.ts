@@ -17,7 +17,7 @@ const naming: ReadonlySet<string> = new Set([
 export const shownText = (text: string, redact: Redact): string => visible(redact(text))
 
 /** True of a text that is shown as it is: one that means something cannot be changed. */
-export const isPlain = (text: string, redact: Redact): boolean => shownText(text, redact) === text
+const isPlain = (text: string, redact: Redact): boolean => shownText(text, redact) === text
 
 const shownWords = (value: Json, redact: Redact): Json => {
   if (typeof value === 'string') return shownText(value, redact)

@@ -96,7 +96,7 @@ test('mcp-oauth-12: discovery goes nowhere but where the entry lets it, follows 
       metadataBut(server, { registration_endpoint: 'https://10.0.0.1/' }),
       /address_refused/u,
     ],
-    ['no register', undefined, metadataBut(server, { registration_endpoint: undefined }), /give the id of a client/u],
+    ['no register', undefined, metadataBut(server, { registration_endpoint: undefined }), /registers no clients/u],
   ]
   for (const [name, ofResource, ofServer, reason] of cases) {
     server.on(resource, () => ofResource?.())
