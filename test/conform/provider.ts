@@ -1,5 +1,5 @@
 /** What every model provider must keep. A provider's own test calls `conformProvider` once. */
-import test, { type ExecutionContext } from 'ava'
+import type { ExecutionContext, TestFn } from 'ava'
 import type { Json } from '../../core/plugin.js'
 import type { ModelConnection, ModelEvent, ModelRequest, Usage } from '../../plugins/execution/models/contract.js'
 import { answerOf, ask, requestOf, resultsOf, userText, type Answer } from '../support/models.js'
@@ -104,7 +104,7 @@ const askAndAbort = async (
   return events
 }
 
-export const conformProvider = (name: string, setup: Setup): void => {
+export const conformProvider = (test: TestFn, name: string, setup: Setup): void => {
   const check = (sentence: string, body: (t: ExecutionContext, bench: ProviderBench) => Promise<void>): void => {
     test.serial(`${name} ${sentence}`, async (t) => body(t, await setup(t)))
   }

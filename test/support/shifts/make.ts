@@ -1,6 +1,6 @@
 /**
  * Divides the test files among a few processes: `dist/test/shifts/*.test.js`, each of which runs its files in turns
- * (turns.ts). A file that must have a process for itself says so with its name in `alone`.
+ * (turns.ts). What several files share must not declare tests by itself: it is given the function to declare them with.
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
@@ -10,11 +10,7 @@ const tests = path.join(dist, 'test')
 const shifts = path.join(tests, 'shifts')
 const turns = path.join(tests, 'support/shifts/turns.js')
 
-/** Processes beside those of the files that are alone. */
 const count = 15
-
-/** These look at, or change, what all of a process share. */
-const alone: ReadonlySet<string> = new Set([])
 
 const nameOf = (file: string): string => file.slice(0, -'.test.js'.length)
 
@@ -50,10 +46,8 @@ mkdirSync(shifts)
 const short = all
   .filter((name) => name.endsWith('.test.js') && !name.endsWith('.long.test.js') && !name.startsWith('shifts/'))
   .toSorted()
-for (const [at, file] of short.filter((name) => alone.has(name)).entries()) writeShift(`alone-${at}`, [file])
-const shared = short.filter((name) => !alone.has(name))
 for (let at = 0; at < count; at++)
   writeShift(
     String(at).padStart(2, '0'),
-    shared.filter((_, index) => index % count === at),
+    short.filter((_, index) => index % count === at),
   )

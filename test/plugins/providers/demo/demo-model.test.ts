@@ -162,7 +162,7 @@ test('ids of calls differ within a conversation and repeat with the same call', 
   t.deepEqual(again, answers)
 })
 
-conformProvider('demo', () => ({
+conformProvider(test, 'demo', () => ({
   connection: createDemoModel({ clock: createClock(), idle_timeout_ms: 3_600_000 }),
   texts: {
     text: 'hello',

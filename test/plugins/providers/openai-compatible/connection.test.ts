@@ -415,7 +415,7 @@ const obedient = ({ body }: Asked): Reply => {
   return (last?.role === 'user' ? replies[String(last.content)] : undefined) ?? saying('ok')
 }
 
-conformProvider('openai_compatible', async (t) => {
+conformProvider(test, 'openai_compatible', async (t) => {
   const server = await startOpenAiServer(obedient)
   t.teardown(() => server.close())
   return {
