@@ -87,13 +87,19 @@ test('mcp-23: all streams of a server share its time', async (t) => {
     return visit.rest()
   }
   let woke = 0
+  const turns = async (): Promise<void> => {
+    for (let turn = 0; turn < 50; turn += 1) await setImmediate()
+  }
   for (let streams = 0; streams < 10; streams += 1) void work(15)?.then(() => (woke += 1))
-  await time.untilAsleep()
-  for (let turns = 0; turns < 20; turns += 1) await setImmediate()
+  await turns()
   t.is(woke, 10, 'there is a burst for all of them')
   void work(100)?.then(() => (woke += 1))
-  for (let turns = 0; turns < 20; turns += 1) await setImmediate()
-  t.is(woke, 10)
+  await time.untilAsleep()
+  await turns()
+  t.is(woke, 10, 'what is above it waits')
+  await time.wake()
+  await turns()
+  t.is(woke, 11)
 })
 
 test('mcp-18: a line that is too long is told of, and what follows it is heard', async (t) => {
