@@ -2,6 +2,7 @@
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
+import { formsOf } from '../support/canaries.js'
 import { createCommandLine } from '../support/command-line.js'
 import { freshRoot, spawnTestDaemon } from '../support/daemon.js'
 import { eventually, planned, writeServers } from '../support/mcp.js'
@@ -22,19 +23,6 @@ const canaries = {
 const reply = 'canary-of-a-receiver/+=8'
 const [admin, reader] = ['admin-token-of-a-test-aaaa', 'reader-token-of-a-test-bbbb']
 
-/** The signs of base64 that a value alone makes, with none, one or two signs in front of it. */
-const shifted = (value: string): string[] =>
-  [0, 2, 3].map((cut, before) => {
-    const whole = Buffer.from('x'.repeat(before) + value)
-    return whole.toString('base64').slice(cut, Math.floor(whole.length / 3) * 4)
-  })
-const formsOf = (value: string): string[] => [
-  value,
-  Buffer.from(value).toString('hex'),
-  encodeURIComponent(value),
-  ...shifted(value),
-  ...shifted(value).map((form) => form.replaceAll('+', '-').replaceAll('/', '_')),
-]
 const looker = (values: readonly string[]) => {
   const forms = values.flatMap(formsOf)
   return (where: string, bytes: Buffer): string[] =>

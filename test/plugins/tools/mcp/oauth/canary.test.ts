@@ -2,6 +2,7 @@
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
+import { formsOf } from '../../../../support/canaries.js'
 import { createCommandLine } from '../../../../support/command-line.js'
 import { freshRoot, spawnTestDaemon } from '../../../../support/daemon.js'
 import { startOauthServer } from '../../../../support/oauth-server.js'
@@ -9,20 +10,6 @@ import { openSession, submit, until } from '../../../../support/runs.js'
 import { openStream } from '../../../../support/sse.js'
 
 const base = '/v1/runtime/mcp/oauth'
-
-/** The signs of base64 that a value alone makes, with none, one or two signs in front of it. */
-const shifted = (value: string): string[] =>
-  [0, 2, 3].map((cut, before) => {
-    const whole = Buffer.from('x'.repeat(before) + value)
-    return whole.toString('base64').slice(cut, Math.floor(whole.length / 3) * 4)
-  })
-const formsOf = (value: string): string[] => [
-  value,
-  Buffer.from(value).toString('hex'),
-  encodeURIComponent(value),
-  ...shifted(value),
-  ...shifted(value).map((form) => form.replaceAll('+', '-').replaceAll('/', '_')),
-]
 
 test('mcp-oauth-14: codes, verifiers, tokens and the secrets of clients stand nowhere: not in the root, a backup, the log, an answer or an event', async (t) => {
   const server = await startOauthServer(t)
