@@ -68,6 +68,7 @@ export { visible, visibleBlock, visibleLine } from './base/text/visible.js'
 export { wellFormedJson } from './base/text/well-formed.js'
 export {
   isSecretName,
+  tellsOfSecret,
   looksSecret,
   redactPii,
   redactingPii,

@@ -4,7 +4,7 @@
  * passed is listed, as `sudo` does.
  */
 import { environment, type Environment } from '../config.js'
-import { redactSecrets } from './redact.js'
+import { redactSecrets, tellsOfSecret } from './redact.js'
 
 const neverPassed =
   /^(?:SERVICE_|npm_|BASH_FUNC_|NODE_CHANNEL_|BASH_ENV$|ENV$|NODE_OPTIONS$|INIT_CWD$|SHELLOPTS$|BASHOPTS$)/u
@@ -37,15 +37,11 @@ export interface PassedEnvironment {
   readonly redact: (text: string) => string
 }
 
-const secretEnd = /(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|_PAT)$/iu
-/** Whether a variable holds what must not be told: by its name, and unless it is the path of a file. */
-const isSecretVariable = (name: string, value: string): boolean => secretEnd.test(name) && !value.startsWith('/')
-
-/** Values of the variables that an operator names to be passed on although they are secret. */
+/** Values of the variables that an operator names to be passed on although they are secret; a path is none. */
 export const secretsPassed = (pass: readonly string[], from: Environment = environment()): string[] =>
   pass.flatMap((name) => {
     const value = from[name]
-    return value !== undefined && isSecretVariable(name, value) ? [value] : []
+    return value !== undefined && tellsOfSecret(name) && !value.startsWith('/') ? [value] : []
   })
 
 /** The part of an environment that may be passed on. */

@@ -180,6 +180,11 @@ const structured = (line: string): boolean => {
 /** True for the name of a field whose value is a secret: `api_key`, `accessToken`, `DB_PASSWORD`. */
 export const isSecretName = (name: string): boolean => structured(`${name}:x`) || /(?:^|[^a-z])secret$/iu.test(name)
 
+const tellingEnd =
+  /(?:key|token|secret|passw(?:or)?d|passphrase|credentials?|auth|authorization|cookie|session|signature|_pat)$/iu
+/** True for the name of a variable or header whose value is likely a secret: `KEY`, `AUTHORIZATION`, `x-auth`. */
+export const tellsOfSecret = (name: string): boolean => tellingEnd.test(name)
+
 /**
  * True if text holds what looks like a secret, or did before it was redacted (debug-3); personal data does not count.
  */

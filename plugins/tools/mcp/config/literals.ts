@@ -1,15 +1,13 @@
 /** Values that stand in the list itself: those whose names tell of a secret are known as secrets. */
-import type { List, Secrets } from '../../../../core/plugin.js'
+import { tellsOfSecret, type List, type Secrets } from '../../../../core/plugin.js'
 import type { ServerEntry } from './entry.js'
-
-const telling = /auth|cookie|credential|key|pass|secret|session|signature|token/iu
 
 /** Behind the name of a scheme, such as `Bearer`, stands the secret itself. */
 const schemed = /^[A-Za-z][\w-]* +(?<rest>\S.*)$/su
 
 const literalsOf = ({ env, headers }: ServerEntry): string[] =>
   [...Object.entries(env), ...Object.entries(headers)]
-    .filter(([name]) => telling.test(name))
+    .filter(([name]) => tellsOfSecret(name))
     .flatMap(([, value]) => [value, schemed.exec(value)?.groups?.['rest'] ?? value])
 
 /**

@@ -5,6 +5,7 @@ import {
   redactPii,
   redactSecrets,
   redactingSecrets,
+  tellsOfSecret,
 } from '../../../../core/base/text/redact.js'
 import { isLinear } from '../../../support/linear.js'
 
@@ -197,4 +198,19 @@ test('a text of any length is redacted in portions, and what stands between two 
     t.true(portions > 10)
     t.is(step.value.replaceAll('filler, ', ''), short.replaceAll('filler, ', ''))
   }
+})
+
+test('names of variables and headers that tell of a secret', (t) => {
+  for (const name of [
+    'KEY',
+    'API_TOKEN',
+    'DB_PASSWD',
+    'authorization',
+    'x-auth',
+    'Cookie',
+    'AWS_CREDENTIALS',
+    'GITHUB_PAT',
+  ])
+    t.true(tellsOfSecret(name), name)
+  for (const name of ['KEYBOARD', 'AUTHOR', 'COMPASS_MODE', 'NODE_ENV', 'accept']) t.false(tellsOfSecret(name), name)
 })
