@@ -32,6 +32,11 @@ const surroundings = {
   after: Object.assign(later(test.after), { always: later(test.after.always) }),
 }
 
+const skip =
+  (name: string) =>
+  (title: string, body: Body): void =>
+    test.skip(`${name} › ${title}`, body)
+
 /** What stands for the export of ava in one test file: what is declared waits for its turn. */
 export const testsOf = (name: string) => {
   const file: File = { name, tests: [] }
@@ -42,7 +47,7 @@ export const testsOf = (name: string) => {
       file.tests.push({ title, isSerial, body, args })
     }
   const serial = Object.assign(declare(true), surroundings)
-  return Object.assign(declare(false), { ...surroundings, serial })
+  return Object.assign(declare(false), { ...surroundings, serial, skip: later(skip(name)) })
 }
 
 interface Gate {
