@@ -10,7 +10,7 @@ import {
   type HostView,
 } from '../../../core/plugin.js'
 import type { RuntimeSection, Settings } from './contract.js'
-import { historyLimit, type Revisions } from './settings/revisions.js'
+import { historyLimit, isOfFile, type Revisions } from './settings/revisions.js'
 
 const ConfigView = object({
   revision: integer({ min: 0 }),
@@ -48,7 +48,7 @@ export const ownSections = (
         ...(newest !== undefined && { updated_at_ms: newest.updated_at_ms }),
         ...(newest?.files_kept !== undefined && { files_kept: newest.files_kept }),
         persisted: newest !== undefined,
-        history_len: Math.max(0, kept.length - 1),
+        history_len: Math.max(0, kept.filter((one) => !isOfFile(one)).length - 1),
         history_limit: historyLimit,
         store_path: host.stateRoot,
       }

@@ -21,6 +21,8 @@ import type { Sealing } from './sealing.js'
 
 /** Revisions that are kept beside the current one. */
 export const historyLimit = 64
+/** Revisions of one saved file that are kept beside those: whoever saves it often pushes nothing else out. */
+const fileLimit = 16
 
 /** What a saved file changed, without its values. */
 export const EntryChanges = array(
@@ -56,19 +58,25 @@ const revisionCollection: CollectionSpec<Revision> = {
   id: ({ revision }) => String(revision),
   indexes: { newest: { group: () => group, sort: ({ revision }) => timeKey(revision) } },
   removed: 'forgotten',
-  bounded: { revisions: `the current one and ${historyLimit} before it` },
+  bounded: { revisions: `the newest one and ${historyLimit} of settings before it, beside ${fileLimit} of each file` },
   schema: Revision,
 }
 
 /** True of a revision that a saved file made: its settings are those of the one before. */
 export const isOfFile = ({ source }: Pick<Revision, 'source'>): boolean => source === 'file'
 
+/** Of these, the newest first, those that are one too many of what `draft` is: of settings, or of one file. */
+const fallen = (kept: readonly Revision[], draft: Pick<Revision, 'setting' | 'source'>): readonly Revision[] =>
+  isOfFile(draft)
+    ? kept.filter((one) => isOfFile(one) && one.setting === draft.setting).slice(fileLimit - 1)
+    : kept.filter((one) => !isOfFile(one)).slice(historyLimit)
+
 export interface Revisions extends Omit<SealKeeper, 'id'> {
-  /** The newest first; those below `before`, all when absent. */
+  /** All that are kept, the newest first; those below `before`, all when absent. */
   list(before?: number): readonly Revision[]
   readonly newest: Revision | undefined
   find(revision: number): Revision | undefined
-  /** Adds the next one and lets the oldest go. */
+  /** Adds the next one and lets the oldest of its kind go. */
   add(tx: Tx, draft: Omit<Revision, 'revision' | 'updated_at_ms'>): Revision
 }
 
@@ -89,9 +97,9 @@ export const declareRevisions = (state: State, sealing: Sealing): Revisions => {
       ...(before !== undefined && { beyond: timeKey(before) }),
     })
   const newest = (): Revision | undefined => list(1).map(open)[0]
-  const all = (): Revision[] => list(historyLimit + 1)
+  const all = (before?: number): Revision[] => list(Math.max(1, collection.count('newest', group)), before)
   return {
-    list: (before) => list(historyLimit + 1, before).map(open),
+    list: (before) => all(before).map(open),
     get newest() {
       return newest()
     },
@@ -106,9 +114,8 @@ export const declareRevisions = (state: State, sealing: Sealing): Revisions => {
         revision: (before?.revision ?? 0) + 1,
         updated_at_ms: Math.max(tx.now, before?.updated_at_ms ?? 0),
       }
+      for (const { revision } of fallen(all(), draft)) tx.remove(collection, String(revision), 'its place is needed')
       tx.insert(collection, { ...record, values: sealing.seal(record.values) })
-      for (const id of collection.ids('newest', group).slice(0, -(historyLimit + 1)))
-        tx.remove(collection, id, 'its place is needed')
       return record
     },
     has: () => all().some(({ values }) => Object.values(values).some(isSealed)),

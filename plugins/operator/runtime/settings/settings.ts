@@ -64,12 +64,9 @@ export const createSettings = ({ state, revisions, settings, interception, onHel
   }
   /** What will hold when the commits under way are on the disk. */
   const latest = (): Held => {
-    let will = now()
-    for (;;) {
-      const record = revisions.find(will.revision + 1)
-      if (record === undefined) return will
-      will = after(will, record)
-    }
+    const before = now()
+    const coming = revisions.list().filter(({ revision }) => revision > before.revision)
+    return coming.toReversed().reduce(after, before)
   }
   const add = async (draft: () => Omit<Revision, 'revision' | 'updated_at_ms'>): Promise<JsonObject> => {
     let view: JsonObject = {}
@@ -156,8 +153,12 @@ const mayChange = async (interception: Interception | undefined, asked: JsonObje
     throw settingErrors.runtime_change_blocked({ details: { hook: by.at(-1) ?? '', reason: block } })
 }
 
-const beforeLastChange = (revisions: Revisions): number =>
-  (revisions.list().find((record) => !isOfFile(record))?.revision ?? 0) - 1
+/** What stood before the last change of a setting; where a file made it and it fell, the settings that held then. */
+const beforeLastChange = (revisions: Revisions): number => {
+  const [last, previous] = revisions.list().filter((record) => !isOfFile(record))
+  const before = (last?.revision ?? 0) - 1
+  return before <= 0 || revisions.find(before) !== undefined ? before : (previous?.revision ?? 0)
+}
 
 const filesSince = (revisions: Revisions, target: number): string[] => [
   ...new Set(

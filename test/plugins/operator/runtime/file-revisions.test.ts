@@ -30,11 +30,12 @@ const start = async (t: any, first: string) => {
   const { request } = daemon
   const revisions = async (): Promise<any[]> => (await request('GET', '/v1/runtime/revisions')).body.revisions
   const save = async (text: string): Promise<any> => {
-    const before = (await revisions()).length
+    const newest = async () => (await revisions())[0]
+    const before = (await newest())?.revision ?? 0
     write(text)
     for (;;) {
-      const now = await revisions()
-      if (now.length > before) return now[0]
+      const now = await newest()
+      if ((now?.revision ?? 0) > before) return now
       await clock.sleep(20)
     }
   }
@@ -101,4 +102,34 @@ test('runtime-37: a rollback undoes the last change of a setting, and says which
     /\nFiles are yours and were not rolled back\. Changed since: config\/pots\.toml\n$/u,
   )
   t.is((await request('GET', '/v1/runtime')).body.permission_mode, 'default')
+})
+
+test('runtime-36: a list that is saved again and again pushes out revisions of its own alone', async (t) => {
+  const { request, save, revisions } = await start(t, '[pots.a]\nsize = 1\n')
+  const mode = (name: string) => request('POST', '/v1/runtime/permission-mode', { mode: name })
+  const config = async () => (await request('GET', '/v1/runtime')).body.config
+  await save('[pots.a]\nsize = 2\n')
+  await mode('dontAsk')
+  await save('[pots.a]\nsize = 3\n')
+  await mode('plan')
+  for (let size = 4; size <= 20; size += 1) await save(`[pots.a]\nsize = ${size}\n`)
+  const kept = await revisions()
+  t.deepEqual(
+    kept.filter(({ source }) => source === 'file').map(({ revision }) => revision),
+    Array.from({ length: 16 }, (_, at) => 21 - at),
+  )
+  t.deepEqual(
+    kept.filter(({ source }) => source === 'api').map(({ revision }) => revision),
+    [4, 2],
+  )
+  t.like(await config(), { revision: 21, history_len: 1 })
+  t.like((await request('POST', '/v1/runtime/rollback')).body, {
+    permission_mode: 'dontAsk',
+    config: { revision: 22, files_kept: ['config/pots.toml'] },
+  })
+  t.is((await revisions())[0].rollback_of_revision, 2, 'the revision before was one of the file, and fell')
+  for (let n = 1; n <= 64; n += 1) await mode(n % 2 === 0 ? 'plan' : 'dontAsk')
+  t.like(await config(), { revision: 86, history_len: 64 })
+  t.like((await request('POST', '/v1/runtime/rollback', { target_revision: 21 })).body, { permission_mode: 'plan' })
+  t.is((await request('POST', '/v1/runtime/rollback', { target_revision: 2 })).status, 404)
 })
