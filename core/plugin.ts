@@ -65,6 +65,7 @@ export { afterlifeMs } from './base/text/guarded.js'
 export { anyOf } from './base/text/pattern.js'
 export { tokenMark } from './base/text/short-lived.js'
 export { visible, visibleBlock, visibleLine } from './base/text/visible.js'
+export { nearest } from './base/words/nearest.js'
 export { wellFormedJson } from './base/text/well-formed.js'
 export {
   isSecretName,

@@ -136,6 +136,8 @@ export const holdEnd = async (
     payload: { stop_hook_active: held > 0, last_assistant_message: said },
   }))
   const note =
-    ruling?.block === undefined ? undefined : noteOf('stop', undefined, { by: ruling.by, block: ruling.block })
+    ruling?.block === undefined
+      ? undefined
+      : noteOf('stop', undefined, Object.assign(additionsOf(ruling), { contexts: [], block: ruling.block }))
   return note === undefined ? undefined : { note, reason: ruling?.block ?? '' }
 }

@@ -10,8 +10,8 @@ export { laterMoments, moments } from './moments.js'
 export { momentFacts } from './payloads.js'
 /** The same of one moment. */
 export type { MomentFacts } from './payloads.js'
-/** One of `moments`, what is asked about it, and what is made of that. */
-export type { Invocation, Moment, Ruling } from './moments.js'
+/** One of `moments`, what is asked about it, what is made of that, and by whom of several. */
+export type { Invocation, Moment, Ruling, RulingPart } from './moments.js'
 /** Takes rulings of several that are asked one after the other together, and those of two moments of one call. */
 export { askInTurn, strictest } from './rulings.js'
 

@@ -49,10 +49,19 @@ export interface Invocation {
   readonly payload: JsonObject
 }
 
+/** What one of those who ruled did: what it said, and why. */
+export interface RulingPart {
+  readonly by: string
+  readonly did: readonly ('block' | 'allow' | 'deny' | 'ask' | 'input' | 'output' | 'context')[]
+  readonly reason?: string
+}
+
 /** What whoever was asked makes of a moment. What a moment cannot use is ignored. */
 export interface Ruling {
   /** Who has ruled, in order. */
   readonly by: readonly string[]
+  /** What each of several did, in order; made of their rulings when they are taken together. */
+  readonly parts?: readonly RulingPart[]
   /** It does not happen, and why. */
   readonly block?: string
   /** Of a call: the strictest of several counts, and no `allow` beats a rule that denies. */

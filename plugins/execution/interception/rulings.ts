@@ -1,6 +1,6 @@
 /** Several rulings on one moment, as one. */
 import type { JsonObject } from '../../../core/plugin.js'
-import type { Invocation, Ruling } from './moments.js'
+import type { Invocation, Ruling, RulingPart } from './moments.js'
 
 const strictness = { allow: 0, ask: 1, deny: 2 } as const
 
@@ -11,6 +11,26 @@ export const strictest = (one: Ruling, other: Ruling): Ruling =>
     ? one
     : other
 
+/** Characters of a reason that are kept of what one of several did. */
+const mostReason = 500
+
+const partOf = ({ by, block, permission, reason, updated_input, updated_output, contexts }: Ruling): RulingPart => {
+  const did = {
+    block: block !== undefined,
+    [permission ?? 'allow']: permission !== undefined,
+    input: updated_input !== undefined,
+    output: updated_output !== undefined,
+    context: contexts !== undefined,
+  }
+  const why = block ?? reason
+  return {
+    by: by.join(', '),
+    did: deeds.filter((deed) => did[deed] === true),
+    ...(why !== undefined && { reason: why.slice(0, mostReason) }),
+  }
+}
+const deeds = ['block', 'allow', 'deny', 'ask', 'input', 'output', 'context'] as const
+
 /** Of two rulings, the second after the first. */
 const both = (first: Ruling, second: Ruling): Ruling => {
   const { permission, reason } = strictest(first, second)
@@ -19,7 +39,7 @@ const both = (first: Ruling, second: Ruling): Ruling => {
     {},
     first,
     second,
-    { by: [...first.by, ...second.by] },
+    { by: [...first.by, ...second.by], parts: [...(first.parts ?? []), ...(second.parts ?? [partOf(second)])] },
     permission !== undefined && { permission, reason },
     contexts.length > 0 && { contexts },
   )

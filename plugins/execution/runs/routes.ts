@@ -97,7 +97,9 @@ const events = ({ context, runs }: RouteContext): Route =>
     access: 'read',
     params,
     query: object({
-      steps: optional(doc(boolean(), 'With the model answers, failed attempts and tool calls between the events.')),
+      steps: optional(
+        doc(boolean(), 'With model answers, failed attempts, tool calls and what hooks did between the events.'),
+      ),
     }),
     reply: jsonReply(array(RunEventEntry)),
     problems: noRun,

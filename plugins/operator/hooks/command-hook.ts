@@ -33,9 +33,10 @@ const aborted = (signal: AbortSignal): Promise<'aborted'> =>
   })
 
 const jsonOf = (name: string, { text, truncated }: Captured): Answered => {
+  // Whether what is cut was an outcome nobody can tell.
+  if (truncated) return { fault: 'it put out more than 64 KiB' }
   const said = text.trim()
   if (!said.startsWith('{')) return { ruling: undefined }
-  if (truncated) return { fault: 'its outcome is longer than 64 KiB' }
   try {
     return rulingOf(name, JSON.parse(said))
   } catch {

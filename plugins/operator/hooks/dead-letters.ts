@@ -64,6 +64,7 @@ export interface DeadLetters {
   add(tx: Tx, letter: DeadLetter): void
   resolve(tx: Tx, letter: DeadLetter, reason: string | undefined): void
   list(): DeadLetter[]
+  unresolved(): DeadLetter[]
   newest(index: 'all' | 'unresolved'): DeadLetter | undefined
 }
 
@@ -84,6 +85,7 @@ export const declareDeadLetters = (state: State): DeadLetters => {
         Object.assign({}, letter, { resolved_at_ms: tx.now }, reason !== undefined && { resolution_reason: reason }),
       ),
     list: () => list('all', mostDeadLetters, 'desc'),
+    unresolved: () => list('unresolved', mostDeadLetters, 'desc'),
     newest: (index) => list(index, 1, 'desc')[0],
   }
 }

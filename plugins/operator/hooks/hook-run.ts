@@ -7,7 +7,7 @@ import type { DeadLetters } from './dead-letters.js'
 import { defaultTimeoutMs, mostRetries, type HookDefinition } from './definitions.js'
 import type { HookPermissions } from './permissions.js'
 import { contractVersion, documentOf } from './invocation.js'
-import { blockOf, type Answered } from './outcome.js'
+import { blockOf, strangeText, type Answered } from './outcome.js'
 
 /** Since the start of the daemon. */
 export interface HookCounts {
@@ -39,11 +39,23 @@ interface Ended {
 /** Between two attempts, milliseconds. */
 const pauseMs = 100
 
+const unknownMembers = 'its outcome has members that nobody looks at: '
+
+/** A guard that must not fail has failed where what it said is not understood to the end. */
+const strictly = ({ failure_policy }: HookDefinition, answered: Answered): Answered => {
+  const strange = strangeOf(answered)
+  return failure_policy?.mode === 'closed' && strange.length > 0
+    ? { fault: unknownMembers + strangeText(strange) }
+    : answered
+}
+
+const strangeOf = (answered: Answered): readonly string[] => ('fault' in answered ? [] : (answered.strange ?? []))
+
 /** Tries until one attempt answers, within the time for all of them. */
 const tryAll = async (parts: HookParts, attempted: Attempted): Promise<Ended> => {
   const most = Math.min(attempted.definition.failure_policy?.max_retries ?? 0, mostRetries)
   for (let attempts = 1; ; attempts += 1) {
-    const answered = await attempt(parts, attempted)
+    const answered = strictly(attempted.definition, await attempt(parts, attempted))
     if (!('fault' in answered) || attempts > most || attempted.signal.aborted) return { answered, attempts }
     parts.counts.retries += 1
     await parts.clock.sleep(pauseMs * attempts, attempted.signal)
@@ -72,6 +84,23 @@ const enter = async (parts: HookParts, { definition, invocation, input }: Attemp
     parts.state.commit((tx) => parts.calls.conclude(tx, attempted, { outcome, ...(code !== undefined && { code }) }))
 }
 
+const digestOf = (definition: HookDefinition): string => digest(JSON.parse(JSON.stringify(definition)))
+
+/** What is understood counts. Told once, until somebody has looked at it: a hook may say the same at every call. */
+const tellStrange = async (parts: HookParts, attempted: Attempted, { answered, attempts }: Ended): Promise<void> => {
+  const { definition } = attempted
+  const strange = strangeOf(answered)
+  if (strange.length === 0) return
+  const definition_digest = digestOf(definition)
+  const isTold = parts.letters
+    .unresolved()
+    .some((letter) => letter.definition_digest === definition_digest && letter.error.startsWith(unknownMembers))
+  if (isTold) return
+  const error = unknownMembers + strangeText(strange)
+  parts.log.warn('what a hook said counts in part', { hook: definition.name, event: attempted.invocation.event, error })
+  await bury(parts, attempted, { answered, attempts, error })
+}
+
 const bury = async (parts: HookParts, attempted: Attempted, ended: Ended & { readonly error: string }) => {
   const { definition, invocation } = attempted
   const { event, subject, session_id, run_id } = invocation
@@ -91,8 +120,8 @@ const bury = async (parts: HookParts, attempted: Attempted, ended: Ended & { rea
         failure_mode: definition.failure_policy?.mode ?? 'open',
         contract_version: contractVersion,
         invocation_digest: digest(attempted.input),
-        definition_digest: digest(JSON.parse(JSON.stringify(definition))),
-        error: ended.error,
+        definition_digest: digestOf(definition),
+        error: parts.redact(ended.error),
       }),
     )
   } catch (error) {
@@ -127,7 +156,8 @@ export const askHook = async (
       const { session_id } = invocation
       if (permissions.length > 0 && session_id !== undefined) await parts.permissions.add(session_id, permissions)
       await conclude?.('done')
-      return ruling
+      await tellStrange(parts, attempted, { answered, attempts })
+      return ruling && redacted(parts, ruling)
     }
     // What its caller ended, or the stop of the daemon, is no failure of the hook.
     const isCut = caller.aborted || parts.ending.aborted
@@ -140,6 +170,13 @@ export const askHook = async (
     cancel()
   }
 }
+
+/** Reasons are kept in the journal and shown to everyone who reads the run. */
+const redacted = ({ redact }: HookParts, ruling: Ruling): Ruling => ({
+  ...ruling,
+  ...(ruling.block !== undefined && { block: redact(ruling.block) }),
+  ...(ruling.reason !== undefined && { reason: redact(ruling.reason) }),
+})
 
 const fail = async (
   parts: HookParts,

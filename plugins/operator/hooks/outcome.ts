@@ -4,21 +4,33 @@ import {
   boolean,
   doc,
   enums,
+  isJsonObject,
   isShallow,
   json,
+  nearest,
   open,
   optional,
   parse,
   string,
   unsafeCast,
+  visibleLine,
   type Json,
+  type JsonObject,
 } from '../../../core/plugin.js'
 import { PermissionUpdate } from './permissions.js'
 import type { Ruling } from '../../execution/interception/contract.js'
 
 const Permission = enums(['allow', 'deny', 'ask'])
-/** Own names; those that hooks of other programs use stand beside them. Other members are not looked at. */
-export const Outcome = open({
+/** What hooks of other programs say and what means nothing here. */
+const unused = (what: string) => optional(doc(json(), what))
+const ownFields = {
+  hookEventName: unused('Taken, and not looked at.'),
+  permissionDecision: optional(doc(Permission, 'As `permission`.')),
+  permissionDecisionReason: optional(doc(string(), 'As `reason`.')),
+  updatedInput: optional(doc(json(), 'As `updated_input`.')),
+  additionalContext: optional(doc(string(), 'As one of `additional_contexts`.')),
+}
+const fields = {
   continue_execution: optional(doc(boolean(), 'False blocks.')),
   continue: optional(doc(boolean(), 'The same.')),
   stop_reason: optional(doc(string(), 'Why, where there is no `reason`.')),
@@ -36,22 +48,55 @@ export const Outcome = open({
   additional_contexts: optional(
     doc(array(string(), { max: 20 }), 'Texts that the model reads beside it; 32,000 characters of each count.'),
   ),
-  hookSpecificOutput: optional(
-    open({
-      permissionDecision: optional(doc(Permission, 'As `permission`.')),
-      permissionDecisionReason: optional(doc(string(), 'As `reason`.')),
-      updatedInput: optional(doc(json(), 'As `updated_input`.')),
-      additionalContext: optional(doc(string(), 'As one of `additional_contexts`.')),
-    }),
-  ),
-})
+  suppressOutput: unused('Taken, and not looked at: nothing here shows what a hook puts out.'),
+  systemMessage: unused('Taken, and not looked at.'),
+  hookSpecificOutput: optional(open(ownFields)),
+}
+/** Own names; those that hooks of other programs use stand beside them. Others are told by name (hooks-29). */
+export const Outcome = open(fields)
+
+/** Names that are told at most, and characters of one. */
+const [mostStrange, mostName] = [5, 60]
+const own = 'hookSpecificOutput'
+
+/** Members that nobody looks at, by their paths: misspelt ones, or of a convention that is not known here. */
+const strangeIn = (outcome: JsonObject): string[] => {
+  const inner = outcome[own]
+  const paths = [
+    ...Object.keys(outcome).filter((name) => !Object.hasOwn(fields, name)),
+    ...(isJsonObject(inner) ? Object.keys(inner) : [])
+      .filter((name) => !Object.hasOwn(ownFields, name))
+      .map((name) => `${own}.${name}`),
+  ]
+  return paths.slice(0, mostStrange).map((path) => visibleLine(path.slice(0, mostName)))
+}
+
+const meantBy = (path: string): string | undefined => {
+  const inner = path.startsWith(`${own}.`)
+  const meant = nearest(inner ? path.slice(own.length + 1) : path, Object.keys(inner ? ownFields : fields))
+  return meant === undefined || !inner ? meant : `${own}.${meant}`
+}
+
+/** `descision (decision?)`. */
+export const strangeText = (paths: readonly string[]): string =>
+  paths
+    .map((path) => {
+      const meant = meantBy(path)
+      return meant === undefined ? path : `${path} (${meant}?)`
+    })
+    .join(', ')
 
 /** Characters of a reason, and of one text that is added. */
 const mostReason = 4_000
 const mostContext = 32_000
 
 export type Answered =
-  | { readonly ruling: Ruling | undefined; readonly permissions?: readonly PermissionUpdate[] }
+  | {
+      readonly ruling: Ruling | undefined
+      readonly permissions?: readonly PermissionUpdate[]
+      /** Members of the outcome that nobody looks at. */
+      readonly strange?: readonly string[]
+    }
   | { readonly fault: string }
 
 /** Takes the outcome that a hook gave; one that cannot be understood is a failure of the hook. */
@@ -62,14 +107,15 @@ export const rulingOf = (name: string, given: Json | undefined): Answered => {
   if (!read.ok)
     return { fault: `the outcome does not fit: ${read.issues[0]?.path ?? ''} ${read.issues[0]?.rule ?? ''}` }
   const { value } = read
-  const own = value.hookSpecificOutput
-  const reason = value.reason ?? own?.permissionDecisionReason ?? value.stop_reason ?? value.stopReason
+  const { hookSpecificOutput: inner } = value
+  const reason = value.reason ?? inner?.permissionDecisionReason ?? value.stop_reason ?? value.stopReason
   const stops = value.decision === 'block' || (value.continue_execution ?? value.continue) === false
-  const permission = value.permission ?? own?.permissionDecision ?? (value.decision === 'approve' ? 'allow' : undefined)
-  const input = value.updated_input ?? own?.updatedInput
+  const permission =
+    value.permission ?? inner?.permissionDecision ?? (value.decision === 'approve' ? 'allow' : undefined)
+  const input = value.updated_input ?? inner?.updatedInput
   const contexts = [
     ...(value.additional_contexts ?? []),
-    ...((own?.additionalContext ?? '') ? [own?.additionalContext] : []),
+    ...((inner?.additionalContext ?? '') ? [inner?.additionalContext] : []),
   ].flatMap((text) => (text === undefined || text.trim() === '' ? [] : [text.slice(0, mostContext)]))
   const ruling = {
     ...(stops && { block: (reason ?? 'it gave no reason').slice(0, mostReason) }),
@@ -82,7 +128,8 @@ export const rulingOf = (name: string, given: Json | undefined): Answered => {
   const permissions = value.updated_permissions ?? []
   // Rules that count from now on are to be looked at for what is asked about.
   const isNone = Object.keys(ruling).length + permissions.length === 0
-  return { ruling: isNone ? undefined : { by: [name], ...ruling }, permissions }
+  const strange = isJsonObject(given) ? strangeIn(given) : []
+  return { ruling: isNone ? undefined : { by: [name], ...ruling }, permissions, strange }
 }
 
 export const blockOf = (name: string, reason: string): Ruling => ({

@@ -61,7 +61,7 @@ export const answeredBy = (name: string, said: string): Answered => {
   if ((answered.permissions ?? []).length > 0) return { fault: 'a model gives no permission rules' }
   if (answered.ruling?.permission !== 'allow') return answered
   const { permission: _, reason: __, ...ruling } = answered.ruling
-  return { ruling: Object.keys(ruling).length === 1 ? undefined : ruling }
+  return { ...answered, ruling: Object.keys(ruling).length === 1 ? undefined : ruling }
 }
 
 export const askByPrompt = async ({ consultations, redact }: PromptParts, wish: PromptWish): Promise<Answered> => {

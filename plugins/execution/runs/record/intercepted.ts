@@ -1,12 +1,14 @@
 /** Rulings as the journal keeps them. */
 import type { InterceptedNote } from '../../sessions/contract.js'
-import type { Moment, Ruling } from '../../interception/contract.js'
+import type { Moment, Ruling, RulingPart } from '../../interception/contract.js'
+
+type InterceptedPart = NonNullable<InterceptedNote['parts']>[number]
 
 /** The ruling as the journal keeps it; undefined if it changes nothing. */
 export const noteOf = (
   event: Moment,
   tool_call_id: string | undefined,
-  { by, block, permission, updated_input, updated_output, contexts = [] }: Ruling,
+  { by, parts = [], block, permission, updated_input, updated_output, contexts = [] }: Ruling,
 ): InterceptedNote | undefined => {
   const changes: Partial<InterceptedNote> = {
     ...(block !== undefined && { blocked: block }),
@@ -16,8 +18,33 @@ export const noteOf = (
     ...(contexts.length > 0 && { contexts: [...contexts] }),
   }
   if (Object.keys(changes).length === 0) return undefined
-  return { event, by: [...by], ...(tool_call_id !== undefined && { tool_call_id }), ...changes }
+  const counted = parts.flatMap((part) => countedOf(part, changes))
+  return {
+    event,
+    by: [...by],
+    ...(tool_call_id !== undefined && { tool_call_id }),
+    ...changes,
+    ...(counted.length > 0 && { parts: counted }),
+  }
+}
+
+/** Of what somebody did, what this moment can use. */
+const countedOf = ({ by, did, reason }: RulingPart, changes: Partial<InterceptedNote>): InterceptedPart[] => {
+  const { blocked, permission, input, output_changed, contexts } = changes
+  const counts: Readonly<Record<RulingPart['did'][number], unknown>> = {
+    block: blocked,
+    allow: permission,
+    deny: permission,
+    ask: permission,
+    input,
+    output: output_changed,
+    context: contexts,
+  }
+  const left = did.filter((one) => counts[one] !== undefined)
+  const isWhy = left.some((one) => one !== 'context')
+  return left.length === 0 ? [] : [{ by, did: left, ...(isWhy && reason !== undefined && { reason }) }]
 }
 
 /** Of a ruling at a moment that decides nothing else, or is decided already: what it adds. */
-export const additionsOf = ({ by, contexts = [] }: Ruling): Ruling => ({ by, contexts })
+export const additionsOf = ({ by, parts, contexts = [] }: Ruling): Ruling =>
+  Object.assign({ by, contexts }, parts !== undefined && { parts })

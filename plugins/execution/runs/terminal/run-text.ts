@@ -52,6 +52,10 @@ export const RunEvents = array(
       code: optional(string()),
       message: optional(string()),
       to: optional(string()),
+      moment: optional(string()),
+      by: optional(string()),
+      did: optional(array(string())),
+      reason: optional(string()),
     }),
   }),
 )
@@ -111,7 +115,11 @@ type ShownEvent = Infer<typeof RunEvents>[number]['event']
 
 /** What an event or step says beside its name. */
 const detailOf = (event: ShownEvent): string | undefined => {
-  const { error, output, tool_names, tool_name, outcome, attempt, code, message, to } = event
+  const { error, output, tool_names, tool_name, outcome, attempt, code, message, to, did } = event
+  if (did !== undefined) {
+    const { moment = '', by = '', reason } = event
+    return `${by} at ${moment}: ${did.join(', ')}${reason === undefined ? '' : `: ${reason}`}`
+  }
   if (tool_names !== undefined) return tool_names.length === 0 ? undefined : `calls ${tool_names.join(', ')}`
   if (tool_name !== undefined)
     return `${tool_name}: ${[outcome, code, message].filter((part) => part !== undefined).join(': ')}`

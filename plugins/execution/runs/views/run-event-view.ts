@@ -36,6 +36,17 @@ const runStepFields = {
     next_attempt_at_ms: timestamp(),
   }),
   model_fallback: object({ type: literal('model_fallback'), from: string(), to: string() }),
+  intercepted: object({
+    type: literal('intercepted'),
+    moment: doc(string(), 'The moment at which a hook or another interceptor was asked.'),
+    by: doc(string(), 'The hook, or who else ruled.'),
+    did: doc(
+      array(enums(['block', 'allow', 'deny', 'ask', 'input', 'output', 'context'])),
+      'What it did: it stopped it, ruled on permission, changed the input or the output, or told the model something.',
+    ),
+    tool_call_id: optional(doc(string(), 'Id of the tool call.')),
+    reason: optional(doc(string(), 'The reason that it gave, in its first 500 characters.')),
+  }),
   tool_ended: object({
     type: literal('tool_ended'),
     tool_name: doc(string(), 'Name of the tool.'),

@@ -10,7 +10,7 @@ import {
 import type { RunRecord } from '../record/run-record.js'
 import type { RunEventEntry } from './run-event-view.js'
 import type { RunView } from './run-view.js'
-import type { JournalEntry, RunEvent, DaemonOutputRecord } from '../../sessions/contract.js'
+import type { InterceptedNote, JournalEntry, RunEvent, DaemonOutputRecord } from '../../sessions/contract.js'
 import { shownMetadata } from '../record/origin.js'
 import { entriesBetween, ownEntries, type RunStore } from '../record/store.js'
 import { approvalsOf, frameOf, outputViewer, questionsOf, shownOutputs } from './shown-run.js'
@@ -232,28 +232,57 @@ const reasonOf = (output: Json): { readonly code?: string; readonly message?: st
   }
 }
 
-const stepOf = (entry: JournalEntry): RunEventEntry['event'] | undefined => {
+type Step = RunEventEntry['event']
+
+/** One for each who ruled; what is older does not say who of several did what. */
+const rulingsOf = ({ event, by, tool_call_id, parts, ...changes }: InterceptedNote): Step[] => {
+  const { blocked, permission, input, output_changed, contexts } = changes
+  const all = {
+    by: by.join(', '),
+    did: [
+      ...(blocked === undefined ? [] : ['block' as const]),
+      ...(permission === undefined ? [] : [permission]),
+      ...(input === undefined ? [] : ['input' as const]),
+      ...(output_changed === undefined ? [] : ['output' as const]),
+      ...(contexts === undefined ? [] : ['context' as const]),
+    ],
+    ...(blocked !== undefined && { reason: blocked.slice(0, mostReason) }),
+  }
+  return (parts ?? [all]).map(({ reason, ...part }) => ({
+    type: 'intercepted',
+    moment: event,
+    ...part,
+    ...(tool_call_id !== undefined && { tool_call_id }),
+    ...(reason !== undefined && { reason: wellFormedJson(reason) }),
+  }))
+}
+
+const stepsOf = (entry: JournalEntry): Step[] => {
   switch (entry.type) {
     case 'message':
       return entry.message.role === 'assistant'
-        ? {
-            type: 'model_answered',
-            tool_names: entry.message.content.flatMap((part) => (part.type === 'tool_call' ? [part.name] : [])),
-          }
-        : undefined
+        ? [
+            {
+              type: 'model_answered',
+              tool_names: entry.message.content.flatMap((part) => (part.type === 'tool_call' ? [part.name] : [])),
+            },
+          ]
+        : []
     case 'attempt': {
       const { attempt, code, message, next_attempt_at_ms } = entry
-      return { type: 'model_attempt_failed', attempt, code, message, next_attempt_at_ms }
+      return [{ type: 'model_attempt_failed', attempt, code, message, next_attempt_at_ms }]
     }
     case 'fallback':
-      return { type: 'model_fallback', from: entry.from, to: entry.to }
+      return [{ type: 'model_fallback', from: entry.from, to: entry.to }]
+    case 'intercepted':
+      return rulingsOf(entry)
     case 'outcome': {
       const { tool_name, tool_call_id, state: outcome, output } = entry
       const reason = outcome === 'done' ? {} : reasonOf(output)
-      return { type: 'tool_ended', tool_name, tool_call_id, outcome, ...reason }
+      return [{ type: 'tool_ended', tool_name, tool_call_id, outcome, ...reason }]
     }
     default:
-      return undefined
+      return []
   }
 }
 
@@ -261,9 +290,9 @@ const stepOf = (entry: JournalEntry): RunEventEntry['event'] | undefined => {
 export const runSteps = (store: RunStore, run: RunRecord, caller: Caller): RunEventEntry[] => {
   const events = eventsBySequence(store, [run], { caller })
   const { run_id, session_id, agent_id } = run
-  return Array.from(ownEntries(store, run), ({ seq, entry }): RunEventEntry | undefined => {
+  return Array.from(ownEntries(store, run), ({ seq, entry }): RunEventEntry[] => {
     const known = events.get(seq)?.()
-    const event = known === undefined ? stepOf(entry) : undefined
-    return event === undefined ? known : { timestamp_ms: entry.at, run_id, session_id, agent_id, event }
-  }).filter((entry) => entry !== undefined)
+    if (known !== undefined) return [known]
+    return stepsOf(entry).map((event) => ({ timestamp_ms: entry.at, run_id, session_id, agent_id, event }))
+  }).flat()
 }

@@ -53,6 +53,12 @@ export type InterceptedNote = {
   /** True if the outcome of the call holds another output than that of the tool. */
   output_changed?: true
   contexts?: string[]
+  /** What each of `by` did of that, and why. */
+  parts?: {
+    by: string
+    did: ('block' | 'allow' | 'deny' | 'ask' | 'input' | 'output' | 'context')[]
+    reason?: string
+  }[]
 }
 
 type CallUsage = { [K in keyof Usage]: Usage[K] }

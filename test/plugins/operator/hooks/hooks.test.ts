@@ -172,6 +172,93 @@ test('hooks-14: a callback of a plugin is asked in the process, also by the name
   t.is(made.length, 1)
 })
 
+test('hooks-14: a hook that puts out more than 64 KiB has failed, whatever it says, and is in the dead letters', async (t) => {
+  const { set, run, made, letters } = await daemonWith(t)
+  for (const text of ['head -c 20000000 /dev/zero', `printf '{"a":"'; head -c 20000000 /dev/zero | tr '\\0' x`]) {
+    const before = (await letters()).length
+    await set({ pre_tool_use: [{ ...command(text), failure_policy: { mode: 'closed' } }] })
+    await run()
+    t.deepEqual(made, [])
+    t.is((await letters()).length, before + 1)
+    t.like((await letters())[0], { hook_name: 'guard', error: 'it put out more than 64 KiB' })
+  }
+})
+
+test('hooks-29: a misspelt member of an outcome is a failure of a hook that must not fail, and told of another', async (t) => {
+  const { set, run, made, outcomes, letters, request } = await daemonWith(t)
+  const saying = (outcome: object, mode: string) => ({
+    pre_tool_use: [{ ...command(`echo '${JSON.stringify(outcome)}'`), failure_policy: { mode } }],
+  })
+  await set(saying({ descision: 'block', hookSpecificOutput: { permisionDecision: 'deny' } }, 'closed'))
+  await run()
+  t.deepEqual(made, [])
+  const error =
+    'its outcome has members that nobody looks at: descision (decision?), ' +
+    'hookSpecificOutput.permisionDecision (hookSpecificOutput.permissionDecision?)'
+  t.is((await outcomes())[0].output.error.reason, `the hook failed: ${error}`)
+  t.like((await letters())[0], { failure_mode: 'closed', error })
+  await set(saying({ permisson: 'deny', updated_input: { text: 'counts' } }, 'open'))
+  await run()
+  await run()
+  t.deepEqual(made, [{ text: 'counts' }, { text: 'counts' }])
+  const told = async () => (await letters()).filter(({ failure_mode }: any) => failure_mode === 'open')
+  t.deepEqual(
+    (await told()).map((letter) => letter.error),
+    ['its outcome has members that nobody looks at: permisson (permission?)'],
+  )
+  await request('POST', `/v1/runtime/hooks/dead-letter/${(await told())[0].id}/resolve`, {})
+  await run()
+  t.is((await told()).length, 2, 'it is told again once somebody has looked')
+})
+
+test('hooks-29: what hooks of other programs say and what means nothing here is taken', (t) => {
+  const said = {
+    continue: true,
+    stopReason: 'x',
+    suppressOutput: true,
+    systemMessage: 'm',
+    decision: 'approve',
+    hookSpecificOutput: { hookEventName: 'PreToolUse', permissionDecision: 'allow', additionalContext: 'c' },
+  }
+  t.deepEqual((rulingOf('guard', said) as any).strange, [])
+  t.deepEqual((rulingOf('guard', { ...said, ['__proto__x']: 1, toString: 1 }) as any).strange, [
+    '__proto__x',
+    'toString',
+  ])
+})
+
+test('runs-21: the steps of a run tell which hook did what, with its reason and without known secrets', async (t) => {
+  const { set, run, request, url } = await daemonWith(t)
+  await request('POST', '/v1/runtime/secrets', { slot_id: 'one', state: { value: 'sesame-canary-1' } })
+  const hook = (name: string, outcome: object) => ({ ...command(`echo '${JSON.stringify(outcome)}'`), name })
+  await set({
+    pre_tool_use: [
+      hook('greeter', { additional_contexts: ['be kind'] }),
+      hook('writer', { updated_input: { text: 'changed' } }),
+      hook('clerk', { permission: 'ask', reason: 'x'.repeat(600) }),
+      hook('guard', { decision: 'block', reason: 'never sesame-canary-1' }),
+    ],
+  })
+  const { run_id } = await run()
+  const { body, text } = await request('GET', `/v1/runs/${run_id}/events?steps=true`)
+  const { tool_call_id } = body.find(({ event }: any) => event.type === 'tool_ended').event
+  t.deepEqual(
+    body.map(({ event }: any) => event).filter(({ type }: any) => type === 'intercepted'),
+    [
+      { by: 'greeter', did: ['context'] },
+      { by: 'writer', did: ['input'] },
+      { by: 'clerk', did: ['ask'], reason: 'x'.repeat(500) },
+      { by: 'guard', did: ['block'], reason: 'never [redacted]' },
+    ].map((part) => ({ type: 'intercepted', moment: 'pre_tool_use', ...part, tool_call_id })),
+  )
+  t.false(text.includes('sesame-canary-1'))
+  const { out } = await createCommandLine({ url })('runs', 'events', run_id)
+  t.regex(out, /intercepted {2}writer at pre_tool_use: input\n/u)
+  t.regex(out, /intercepted {2}guard at pre_tool_use: block: never \[redacted\]\n/u)
+  const plain = (await request('GET', `/v1/runs/${run_id}/events`)).body
+  t.false(plain.some(({ event }: any) => event.type === 'intercepted'))
+})
+
 const nested = (levels: number): Json => JSON.parse('{"a":'.repeat(levels) + '1' + '}'.repeat(levels))
 
 test('hooks-14: an outcome nested too deep is a failure of its hook, and the run goes on', async (t) => {
