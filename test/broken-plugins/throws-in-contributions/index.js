@@ -25,6 +25,12 @@ export default (kit) => {
         id: 'broken',
         entered: (_tx, { session_id }) => on('listener', session_id),
       })
+      ctx.contribute(point('metrics@1'), {
+        name: 'service_broken',
+        help: 'Broken.',
+        type: 'gauge',
+        collect: () => broken('the metric'),
+      })
       ctx.contribute(point('completion-checks@1'), {
         type: 'workspace_file',
         refusal: () => Promise.resolve(),

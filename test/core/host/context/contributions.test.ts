@@ -27,6 +27,7 @@ const runs = async (daemon: TestDaemon, session: string, body: object): Promise<
 const provocations: Readonly<Record<string, (daemon: TestDaemon) => Promise<unknown>>> = {
   hold: ({ request }) => request('PUT', '/v1/sessions/hold/operator', { enabled: true }),
   guard: ({ request }) => request('POST', '/v1/sessions/guard/end', {}),
+  metric: ({ request }) => request('GET', '/metrics'),
   metadata: ({ request }) => request('GET', '/v1/sessions/metadata/events'),
   listener: (daemon) => runs(daemon, 'listener', { content: '/tool bash {"command":"true"}' }),
   observer: (daemon) => runs(daemon, 'observer', { content: 'hello' }),
@@ -34,7 +35,7 @@ const provocations: Readonly<Record<string, (daemon: TestDaemon) => Promise<unkn
     runs(daemon, 'check', { content: 'hello', completion_requirements: [{ type: 'workspace_file', path: 'a' }] }),
 }
 
-test('runtime-19: what a contribution throws is charged to the plugin that contributed it', async (t) => {
+test('runtime-19, metrics-3: what a contribution throws is charged to the plugin that contributed it', async (t) => {
   const shipped = (await shippedPlugins()).filter(({ id }) => id !== 'files')
   const daemon = await startTestDaemon(t, {
     root: await rootWithIt(),

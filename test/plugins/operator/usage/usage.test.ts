@@ -1,6 +1,6 @@
 /** What model calls used and cost, wherever it is told. */
 import test, { type ExecutionContext } from 'ava'
-import type { JsonObject } from '../../../../core/plugin.js'
+import { unsafeCast, type JsonObject } from '../../../../core/plugin.js'
 import type { ModelEvent } from '../../../../plugins/execution/models/contract.js'
 import { verifyShipped } from '../../../support/copied-root.js'
 import {
@@ -182,6 +182,16 @@ test('usage-3: from and to leave out other days, sessions come in pages, and wha
   ])
   t.deepEqual(await named('by=session&session_id=a'), [['a', 2]])
   t.deepEqual(await named('by=session&session_id=nobody'), [])
+  for (const [query, calls] of [
+    ['by=route', 4],
+    ['by=route&session_id=a', 2],
+    [`by=route&session_id=a&to=${days[1]}`, 1],
+  ] as const)
+    t.deepEqual(
+      (await usage(daemon, query)).map((row) => [row.route, row.calls]),
+      [['scripted', calls]],
+      query,
+    )
   const page = (await daemon.request('GET', '/v1/usage?by=session&page=true&limit=2')).body
   t.like(page.pagination, { total_count: 3, has_more: true })
   const next = (await daemon.request('GET', `/v1/usage?by=session&limit=2&cursor=${page.pagination.next_cursor}`)).body
@@ -194,18 +204,23 @@ test('usage-3: from and to leave out other days, sessions come in pages, and wha
 })
 
 const prices = [
+  { route: 'elsewhere', input: 9_000_000, output: 9_000_000 },
   { model: 'small*', input: 1_000_000, cached_input: 100_000, output: 2_000_000 },
   { route: 'scripted', model: 'large', input: 5_000_000, output: 10_000_001 },
+  { model: 'l*', input: 1_000_000, output: 1_000_000 },
 ]
 
-test('usage-5: a call costs what the first price says that fits it, rounded up, and nothing without one', async (t) => {
+test('usage-1, usage-5: a call costs what the first price says that fits it, rounded up, and nothing without one', async (t) => {
   const { daemon } = await start(t, () => says({ cached_input_tokens: 40 }), { prices, price_version: 'v1' })
   const cost = async (model: string) => (await run(daemon, model, { generation: { model } })).usage.cost_microusd
   t.is(await cost('small-1'), 60 + 4 + 20)
   t.is(await cost('large'), 500 + 101)
   t.is(await cost('other'), undefined)
   t.like(await agree(t, daemon), { calls: 3, cost_microusd: 84 + 601 })
-  t.is((await daemon.request('GET', '/v1/status')).body.budgets.price_version, 'v1')
+  t.like((await daemon.request('GET', '/v1/status')).body.budgets, {
+    price_version: 'v1',
+    day: { output_tokens: 30, cost_microusd: 84 + 601 },
+  })
   await daemon.stop()
   const { stdout } = await import('node:child_process').then(({ spawnSync }) =>
     spawnSync('grep', ['-rhoE', '"cost_microusd":[0-9]+,"price":"[^"]+"', `${daemon.root}`], { encoding: 'utf8' }),
@@ -214,6 +229,24 @@ test('usage-5: a call costs what the first price says that fits it, rounded up, 
     '"cost_microusd":601,"price":"v1"',
     '"cost_microusd":84,"price":"v1"',
   ])
+})
+
+test('usage-7: days are those of day_zone, or of UTC, and a zone that is none ends the start', async (t) => {
+  const clock = createLeapingClock()
+  clock.leap(day - (clock.now() % day) + 20 * 3_600_000)
+  const utc = (ahead: number): string => new Date(clock.now() + ahead).toISOString().slice(0, 10)
+  for (const [config, expected] of [
+    [{}, utc(0)],
+    [{ day_zone: 'Asia/Tokyo' }, utc(day)],
+  ] as const) {
+    const { daemon } = await start(t, () => says(), config, { clock })
+    await run(daemon, 'one')
+    t.deepEqual(
+      (await usage(daemon)).map((row) => row.day),
+      [expected],
+    )
+  }
+  await t.throwsAsync(start(t, () => says(), { day_zone: 'Moon/Base' }), { message: /IANA time zone/u })
 })
 
 test('usage-6: sums stay when runs fall', async (t) => {
@@ -255,6 +288,16 @@ test('usage-8: a run stops before a call when its own budget, that of its sessio
   t.is(status, 'failed')
   t.true(error.startsWith('budget_exhausted: the budget of the session is used up: 0.0002 of 0.0002 USD. '), error)
   t.is((await run(session.daemon, 'other')).status, 'completed')
+  for (const [limit, of, used_] of [
+    [{ max_run_cost_usd: 0.00005 }, 'run', '0.0001 of 0.00005 USD'],
+    [{ max_session_output_tokens: 5 }, 'session', '10 of 5 output tokens'],
+    [{ max_day_cost_usd: 0.00005 }, 'day', '0.0001 of 0.00005 USD'],
+  ] as const) {
+    const { daemon, calls } = await start(t, loop, { ...limit, prices: [{ input: 1_000_000, output: 0 }] })
+    const failed = await run(daemon, 'one')
+    t.true(failed.error.startsWith(`budget_exhausted: the budget of the ${of} is used up: ${used_}. `), failed.error)
+    t.is(calls(), 1)
+  }
 })
 
 test('usage-8, usage-10: the budget of the day is free again on the next, and status says so with what to do', async (t) => {
@@ -296,10 +339,25 @@ test('usage-9: of fifty runs at once against a budget for ten, none makes a call
   t.is(booked, calls())
 })
 
-test('usage-10: a budget in dollars that nothing counts towards is a warning', async (t) => {
-  const { daemon } = await start(t, () => says(), { max_day_cost_usd: 1 })
-  const { health } = (await daemon.request('GET', '/v1/status')).body
-  t.true(health.warnings.some(({ code }: any) => code === 'budget_without_prices'))
+test('usage-8, usage-10: status says the limits, by default of runs alone; one in dollars needs prices', async (t) => {
+  const ofRuns = { max_output_tokens: 1_000_000, max_cost_microusd: 500_000_000 }
+  for (const [config, session, ofDay, isWarned] of [
+    [{}, {}, undefined, false],
+    [{ max_day_cost_usd: 1 }, {}, 1_000_000, true],
+    [{ max_session_cost_usd: 1 }, { max_cost_microusd: 1_000_000 }, undefined, true],
+    [{ max_day_cost_usd: 1, prices: [{ input: 1, output: 1 }] }, {}, 1_000_000, false],
+  ] as const) {
+    const { daemon } = await start(t, () => says(), unsafeCast<JsonObject>(config))
+    const { budgets, health } = (await daemon.request('GET', '/v1/status')).body
+    const said = JSON.stringify(config)
+    t.deepEqual([budgets.run, budgets.session, budgets.day.max_cost_microusd], [ofRuns, session, ofDay], said)
+    t.is(budgets.day.max_output_tokens, undefined)
+    t.is(
+      health.warnings.some(({ code }: any) => code === 'budget_without_prices'),
+      isWarned,
+      said,
+    )
+  }
 })
 
 test('usage-11: metrics count calls, tokens and cost by route', async (t) => {
