@@ -86,16 +86,19 @@ export const findOutside = async (folder: string, wish: OutsideWish): Promise<Ou
   const [files, strays, within]: [string[], string[], string[]] = [[], [], []]
   const seen = new Set<string>()
   const left: Place[] = [{ at: '', depth: 0 }]
-  let room = wish.entries
-  for (let place = left.shift(); place !== undefined && seen.size < wish.folders; place = left.shift()) {
+  let [room, isCut] = [wish.entries, false]
+  for (let place = left.shift(); place !== undefined; place = left.shift()) {
     const real = await fs.realpath(path.join(root, place.at)).catch(() => root)
     if (seen.has(real)) continue
+    isCut = seen.size >= wish.folders
+    if (isCut) break
     seen.add(real)
     within.push(real)
     if (place.depth > wish.depth) continue
     const entries = await entriesOf(real, room)
     room -= entries.length
-    if (room < 0) break
+    isCut = room < 0
+    if (isCut) break
     for (const entry of entries.filter(({ name }) => !name.startsWith('.'))) {
       const at = place.at === '' ? entry.name : `${place.at}/${entry.name}`
       const kind = await kindOf(root, at, entry)
@@ -104,7 +107,7 @@ export const findOutside = async (folder: string, wish: OutsideWish): Promise<Ou
       if (kind === 'folder') left.push({ at, depth: place.depth + 1 })
     }
   }
-  return { root, files, strays, within, isCut: left.length > 0 || room < 0 }
+  return { root, files, strays, within, isCut }
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true })

@@ -207,7 +207,7 @@ test('personas-12: a list of skills is kept once, with no session, and goes when
   )
 })
 
-test('personas-13: default skills bind the tools of every run, and are told and shown as far as the scope lets them', async (t) => {
+test('personas-13, skills-14: default skills bind the tools of every run, and are told and shown as far as the scope lets them', async (t) => {
   const ask = {
     questions: [{ header: 'A', question: 'B?', options: [{ label: 'x' }, { label: 'y' }], multi_select: false }],
   }

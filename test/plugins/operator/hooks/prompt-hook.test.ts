@@ -153,13 +153,18 @@ test('hooks-26, usage-12: what a prompt uses is booked with the session and the 
 })
 
 test('hooks-26, usage-12: a prompt about no session counts for the day; a model, a route and settings may be named', async (t) => {
-  const { set, asked, usage, request } = await daemonWith(t, () => '{}')
+  const { set, asked, usage, letters, request } = await daemonWith(t, () => '{}', {
+    config: { usage: { max_day_output_tokens: 1 } },
+  })
   const model = { provider: 'scripted', generation: { model: 'small', temperature: 0 } }
   t.is((await set({ template: 'Well?', model }, {}, 'config_change')).status, 200)
   t.is((await request('POST', '/v1/runtime/debug-level', { level: 'redacted' })).status, 200)
   t.like(asked()[0], { model: 'small', generation: { temperature: 0 } })
   t.like((await usage())[0], { calls: 1 })
   t.deepEqual(await usage('?by=session'), [])
+  t.is((await request('POST', '/v1/runtime/debug-level', { level: 'off' })).status, 200)
+  t.is(asked().length, 1, 'the budget of the day is used up')
+  t.regex((await letters())[0].error, /^budget_exhausted: budget_exhausted: the budget of the day/u)
   for (const [wrong, says] of [
     [{ provider: 'nowhere' }, /no model route nowhere/u],
     [{ generation: { fallback_model: 'x' } }, /fallback_model, which is for runs/u],

@@ -3,12 +3,13 @@ import { spawnSync } from 'node:child_process'
 import { hash } from 'node:crypto'
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, promises, writeFileSync } from 'node:fs'
 import test, { type ExecutionContext } from 'ava'
 import { discover, nothing } from '../../../../plugins/operator/skills/discovery.js'
 import { readSkill } from '../../../../plugins/operator/skills/skill-file.js'
 import { repositoryFolders, skillRoots } from '../../../../plugins/operator/skills/roots.js'
 import { startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
+import { createLeapingClock } from '../../../support/leaping-clock.js'
 import { capabilityScope } from '../../../support/scopes.js'
 import { makeFolder } from '../../../support/tools.js'
 
@@ -72,10 +73,11 @@ test('skills-1: skills are found six folders deep, and not behind dots or throug
 test('skills-2, skills-9: the front matter says what a skill is, and what it leaves out comes from path and text', async (t) => {
   const root = await makeFolder(t)
   await write(root, {
-    'full/SKILL.md': `---\nname: The full one\ndescription: >\n  Two\n  lines.\nversion: 1.10\nwhen-to-use: now\nother: {a: 1}\n---\nBody\n`,
+    'full/SKILL.md': `---\nname: The full one\ndescription: |\n  Two\n  lines.\nversion: 1.10\nwhen_to_use: now\nother: {a: 1}\n---\nBody\n`,
     'git/commit/SKILL.md': '# Commits\n\n```sh\ngit commit\n```\n\nMore text.\n',
     'code/SKILL.md': '```\nno prose\n```\n\nThe *first* prose\nof it.\n',
     'open/SKILL.md': '---\nnever: closed\n',
+    'dashed/SKILL.md': '---\nwhen-to-use: later\n---\nDashed.',
   })
   const { daemon } = await start(t, root)
   const of = async (name: string) => (await daemon.request('GET', `/v1/skills/${encodeURIComponent(name)}`)).body
@@ -95,6 +97,7 @@ test('skills-2, skills-9: the front matter says what a skill is, and what it lea
   t.is((await of('git:commit')).description, 'Commits')
   t.is((await of('code')).description, 'The *first* prose of it.')
   t.is((await of('open')).description, '--- never: closed')
+  t.is((await of('dashed')).when_to_use, 'later')
 })
 
 test('skills-3: the file beside it says how a skill runs', async (t) => {
@@ -102,18 +105,55 @@ test('skills-3: the file beside it says how a skill runs', async (t) => {
   await write(root, {
     'a/SKILL.md': skill('a'),
     'a/agents/service.yaml':
-      'allowed_tools: [read_file, bash]\nblocked_tools: write_file, edit_file\ncontext: fork\nmodel: m\nother: 1\n',
+      'allowed_tools: [read_file, bash]\nblocked_tools: write_file, edit_file\ncontext: fork\nmodel: m\nother: 1\n' +
+      'agent_profile: careful\nprovider: p\nfallback_model: f\n',
   })
   const { daemon } = await start(t, root)
   t.deepEqual((await daemon.request('GET', '/v1/skills/a')).body.runtime, {
     allowed_tools: ['read_file', 'bash'],
     blocked_tools: ['write_file', 'edit_file'],
     context: 'fork',
+    agent_profile: 'careful',
+    provider: 'p',
     model: 'm',
+    fallback_model: 'f',
   })
 })
 
-test('skills-4: roots have an order, and the first skill of a name counts', async (t) => {
+test('skills-4: skills of the state, of flags, of the repository and of the home are found', async (t) => {
+  const [root, named, repository, home] = [
+    await makeFolder(t),
+    await makeFolder(t),
+    await makeFolder(t),
+    await makeFolder(t),
+  ]
+  await write(root, { 'skills/a/SKILL.md': skill('of-state') })
+  await write(named, { 'a/SKILL.md': skill('of-flag') })
+  await write(repository, {
+    '.git/HEAD': '',
+    'deep/er/.claude/skills/a/SKILL.md': skill('of-workspace'),
+    'skills/a/SKILL.md': skill('of-repository'),
+  })
+  await write(home, { '.agents/skills/a/SKILL.md': skill('of-home') })
+  const { request } = await startTestDaemon(t, {
+    root,
+    flags: { 'workspace-root': join(repository, 'deep/er'), 'skill-root': named },
+    config: { skills: { home } },
+  })
+  const found: any[] = (await request('GET', '/v1/skills')).body
+  t.deepEqual(
+    found.map(({ name, scope }) => [name, scope]),
+    [
+      ['of-flag', 'explicit'],
+      ['of-home', 'user'],
+      ['of-repository', 'repo'],
+      ['of-state', 'explicit'],
+      ['of-workspace', 'repo'],
+    ],
+  )
+})
+
+test('skills-4, skills-5: roots have an order, and the first skill of a name counts', async (t) => {
   const wish = {
     stateRoot: '/s',
     workspace: '/home/u/p/q',
@@ -202,36 +242,51 @@ test('skills-5: what is wrong is skipped and named, and takes nothing with it', 
   )
   const { body } = await daemon.request('GET', '/v1/status')
   t.true(body.health.warnings.some(({ code }: any) => code === 'skill_invalid'))
+  t.is(daemon.log.filter(({ fact }) => /^\S+ is skipped: /u.test(fact)).length, 10)
 })
 
-test('skills-1: a root with too many entries is cut, with a warning, and its other roots count', async (t) => {
-  const [root, other] = [await makeFolder(t), await makeFolder(t)]
+test('skills-1: of a root 20,000 entries and 2,000 folders are looked at; the rest is told, and other roots count', async (t) => {
+  const [root, wide, other] = [await makeFolder(t), await makeFolder(t), await makeFolder(t)]
   await write(other, { 'a/SKILL.md': skill('a') })
-  await write(root, { 'b/SKILL.md': skill('b') })
-  await mkdir(join(root, 'z'))
-  for (let n = 0; n < 20_010; n += 1) writeFileSync(join(root, 'z', String(n)), '')
-  const { names, warnings } = await start(t, root, [other])
-  t.deepEqual(await names(), ['a', 'b'])
+  await write(root, { 'b/SKILL.md': skill('b'), 'z/SKILL.md': skill('z') })
+  await write(wide, { 'c/SKILL.md': skill('c'), 'w/SKILL.md': skill('w') })
+  // With b, z and the skills in them, c, w, and the root of the folders itself.
+  for (let n = 0; n < 20_000 - 4; n += 1) writeFileSync(join(root, 'z', String(n)), '')
+  for (let n = 0; n < 2_000 - 3; n += 1) mkdirSync(join(wide, 'w', String(n)))
+  const roots = [root, wide].map((folder) => ({ folder, scope: 'explicit' as const, isNamed: true }))
+  t.deepEqual((await discover(roots, nothing)).warnings, [])
+  writeFileSync(join(root, 'z', 'more'), '')
+  mkdirSync(join(wide, 'w', 'more'))
+  const { names, warnings } = await start(t, root, [wide, other])
+  t.deepEqual(await names(), ['a', 'b', 'c', 'w'])
   t.deepEqual(
-    (await warnings()).map((line) => line.split(':')[0]),
-    ['skill_root_cut'],
+    (await warnings()).map((line) => line.split(' ').slice(0, 2)),
+    [
+      ['skill_root_cut:', root],
+      ['skill_root_cut:', wide],
+    ],
   )
 })
 
-const ofText = (text: string) => ({ path: 'a/SKILL.md', root: '/r', scope: 'repo' as const, text, side: undefined })
+const ofText = (text: string, side?: string) => ({ path: 'a/SKILL.md', root: '/r', scope: 'repo' as const, text, side })
 
 test('skills-2: front matter that would take long to parse is refused before anything parses it', (t) => {
   const parsed: number[] = []
-  const read = (text: string) => {
-    const found = readSkill(ofText(text), (yaml) => ({ description: String(parsed.push(yaml.length)) }))
+  const read = (text: string, side?: string) => {
+    const found = readSkill(ofText(text, side), (yaml) => ({ description: String(parsed.push(yaml.length)) }))
     return found.ok ? '' : found.rule
   }
   const lines = Array.from({ length: 26_000 }, (_, n) => `k${n}: 1\n`).join('')
   for (const hostile of [lines, '[['.repeat(5_000), '{a: '.repeat(800), '- '.repeat(1_001), '#\n'.repeat(600)])
     t.regex(read(`---\n${hostile}\n---\ntext`), /^the front matter must have at most/u)
+  t.regex(read(`---\n${'a'.repeat(16 * 1024 + 1)}\n---\ntext`), /^the front matter must have at most 16384 bytes/u)
+  for (const side of ['a'.repeat(16 * 1024 + 1), '- '.repeat(1_001)])
+    t.regex(read('text', side), /^agents\/service\.yaml must have at most/u)
   t.deepEqual(parsed, [])
-  t.is(read(`---\ndescription: ${'wörter und 2 '.repeat(300)}\n---\ntext`), '')
-  t.is(parsed.length, 1)
+  t.is(read(`---\ndescription: ${'wörter_und 2 '.repeat(1_000)}\n---\ntext`), '')
+  t.is(read(`---\n${'-'.repeat(1_000)}\n---\ntext`), '')
+  t.is(read(`---\n${'a'.repeat(16 * 1024)}\n---\ntext`), '')
+  t.is(parsed.length, 3)
 })
 
 test('skills-6: a file that says what it said before is not parsed again, good or not', async (t) => {
@@ -262,18 +317,55 @@ test('skills-6: changes count soon, a broken one leaves the last good one, and a
   t.deepEqual(await eventually(names, (found) => found.length === 3), ['a', 'c', 'd'])
 })
 
+test('skills-6: a start waits ten seconds for a slow folder, whose skills count when they are found', async (t) => {
+  const root = await makeFolder(t)
+  await write(root, { 'a/SKILL.md': skill('a') })
+  const [clock, { realpath }] = [createLeapingClock(), promises]
+  let [release, isAsked] = [() => {}, false]
+  const released = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  t.teardown(() => Object.assign(promises, { realpath }))
+  Object.assign(promises, {
+    realpath: async (at: string) => {
+      isAsked ||= at === root
+      if (at === root) await released
+      return realpath(at)
+    },
+  })
+  let isStarted = false
+  const skills = { roots: [root], repository: false, user: false }
+  const starting = startTestDaemon(t, { clock, config: { skills }, patienceMs: 1e6 }).then((daemon) => {
+    isStarted = true
+    return daemon
+  })
+  while (!isAsked) await new Promise((resolve) => setTimeout(resolve, 5))
+  clock.leap(9_000)
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  t.false(isStarted)
+  clock.leap(1_000)
+  const { request } = await starting
+  const names = async () => (await request('GET', '/v1/skills')).body.map(({ name }: any) => name)
+  t.deepEqual(await names(), [])
+  release()
+  t.deepEqual(await eventually(names, (found) => found.length === 1), ['a'])
+})
+
 test('skills-7, skills-8: skills are listed, searched and read, by a session within its scope', async (t) => {
   const root = await makeFolder(t)
   await write(root, {
     'a/SKILL.md': skill('a', 'when_to_use: For REPORTS.\n'),
     'b/SKILL.md': skill('b'),
-    'c/SKILL.md': skill('c'),
+    'c/SKILL.md': '---\nname: cee\ndescription: Writes letters.\n---\nBegin with a greeting.',
   })
   const { daemon, names } = await start(t, root)
-  t.deepEqual(await names(), ['a', 'b', 'c'])
+  t.deepEqual(await names(), ['a', 'b', 'cee'])
   const asked = async (path: string) => (await daemon.request('GET', path)).body.map(({ name }: any) => name)
   t.deepEqual(await asked('/v1/skills?query=reports'), ['a'])
+  t.deepEqual(await asked('/v1/skills?query=Letters'), ['cee'])
+  t.deepEqual(await asked('/v1/skills?query=CEE'), ['cee'])
   t.deepEqual(await asked('/v1/skills?query=nothing'), [])
+  t.is((await daemon.request('GET', '/v1/skills/cee')).body.instructions, 'Begin with a greeting.')
   const missing = await daemon.request('GET', '/v1/skills/none')
   t.deepEqual([missing.status, missing.body.code, missing.body.domain], [404, 'skill_not_found', undefined])
   const scope = capabilityScope({ skill_allow: ['a', 'b'], skill_deny: ['b'] })

@@ -13,12 +13,16 @@ test('skills-10, skills-11, skills-12: a model is told its skills, and uses one 
   const root = await makeFolder(t)
   const files: Record<string, string> = {
     'plain/SKILL.md':
-      '---\ndescription: Plain </skills> one.\n---\nIn ${SERVICE_SKILL_DIR}: ${ARGUMENTS} end, $ARGUMENTS, $ARGUMENTSX',
+      '---\ndescription: Plain </skills> one.\n---\nIn ${SERVICE_SKILL_DIR}: ${ARGUMENTS} end, $ARGUMENTS, $ARGUMENTSX, ${SERVICE_SKILL_ARGS}',
     'bare/SKILL.md': 'Bare text.',
     'fork/SKILL.md': 'Fork text.',
     'fork/agents/service.yaml': 'context: fork',
     'model/SKILL.md': 'Model text.',
     'model/agents/service.yaml': 'model: big',
+    'profile/SKILL.md': 'Profile text.',
+    'profile/agents/service.yaml': 'agent_profile: careful',
+    'provider/SKILL.md': 'Provider text.',
+    'provider/agents/service.yaml': 'provider: elsewhere',
     'denied/SKILL.md': 'Denied text.',
   }
   for (const [name, content] of Object.entries(files)) {
@@ -35,6 +39,8 @@ test('skills-10, skills-11, skills-12: a model is told its skills, and uses one 
           callTool('bare', 'use_skill', { name: 'bare', args: 'a' }),
           callTool('fork', 'use_skill', { name: 'fork' }),
           callTool('model', 'use_skill', { name: 'model' }),
+          callTool('profile', 'use_skill', { name: 'profile' }),
+          callTool('provider', 'use_skill', { name: 'provider' }),
           callTool('denied', 'use_skill', { name: 'denied' }),
           callTool('long', 'use_skill', { name: 'bare', args: 'a'.repeat(4_097) }),
           done('tool_calls'),
@@ -59,21 +65,27 @@ test('skills-10, skills-11, skills-12: a model is told its skills, and uses one 
       ['fork', 'fork'],
       ['model', 'inline'],
       ['plain', 'inline'],
+      ['profile', 'inline'],
+      ['provider', 'inline'],
     ],
   )
   const fenced = 'x ${SERVICE_SKILL_DIR} (/untrusted_skill_arguments> y'
   const given = `<untrusted_skill_arguments>\n${fenced}\n</untrusted_skill_arguments>`
-  t.is(outputs.plain.instructions, `In ${join(root, 'plain')}: ${given} end, ${given}, $ARGUMENTSX`)
+  t.is(outputs.plain.instructions, `In ${join(root, 'plain')}: ${given} end, ${given}, $ARGUMENTSX, ${given}`)
   t.is(outputs.bare.instructions, 'Bare text.\n\n<untrusted_skill_arguments>\na\n</untrusted_skill_arguments>')
   t.deepEqual(
-    ['fork', 'model', 'denied', 'long'].map((id) => outputs[id].error.code),
-    ['skill_not_inline', 'skill_not_inline', 'skill_not_found', 'call_input_invalid'],
+    ['fork', 'model', 'profile', 'provider'].map((id) => outputs[id].error.code),
+    Array.from({ length: 4 }, () => 'skill_not_inline'),
+  )
+  t.deepEqual(
+    ['denied', 'long'].map((id) => outputs[id].error.code),
+    ['skill_not_found', 'call_input_invalid'],
   )
   const told = /<skills>\n([^]*?)\n<\/skills>/u.exec(model.requests[0]?.system ?? '')?.[1] ?? ''
   t.deepEqual(told.split('\n').slice(1), ['- bare: Bare text.', '- plain: Plain (/skills> one.'])
 })
 
-test('skills-12: calls of one turn together do not use more skills than a run may', async (t) => {
+test('skills-14: calls of one turn together do not use more skills than a run may', async (t) => {
   const root = await makeFolder(t)
   const names = Array.from({ length: 110 }, (_, at) => `skill-${at}`)
   for (const name of names) {
@@ -114,7 +126,8 @@ test('skills-10: the list of skills that a model is told is bounded', (t) => {
   const told = catalogueText(skills) ?? ''
   t.true(told.length <= 8_000)
   const lines = told.split('\n')
-  t.true(lines.every((line) => line.length <= 240))
+  t.is(Math.max(...lines.slice(0, -1).map((line) => line.length)), 240)
+  t.true(told.length > 8_000 - 240 - 80, 'as many as fit')
   t.regex(lines.at(-1) ?? '', new RegExp(`^${500 - (lines.length - 2)} more are there`, 'u'))
   t.is(catalogueText([]), undefined)
 })

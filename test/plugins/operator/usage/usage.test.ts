@@ -246,7 +246,10 @@ test('usage-7: days are those of day_zone, or of UTC, and a zone that is none en
       [expected],
     )
   }
-  await t.throwsAsync(start(t, () => says(), { day_zone: 'Moon/Base' }), { message: /IANA time zone/u })
+  await t.throwsAsync(
+    start(t, () => says(), { day_zone: 'Moon/Base' }),
+    { message: /IANA time zone/u },
+  )
 })
 
 test('usage-6: sums stay when runs fall', async (t) => {
@@ -361,14 +364,14 @@ test('usage-8, usage-10: status says the limits, by default of runs alone; one i
 })
 
 test('usage-11: metrics count calls, tokens and cost by route', async (t) => {
-  const { daemon } = await start(t, () => says({ cached_input_tokens: 40 }), {
+  const { daemon } = await start(t, () => says({ cached_input_tokens: 40, reasoning_tokens: 3 }), {
     prices: [{ input: 1_000_000, output: 0 }],
   })
   await run(daemon as TestDaemon, 'one')
   const families = readMetrics((await daemon.request('GET', '/metrics')).text)
   const value = (name: string, labels: string) => families.get(name)?.series.get(`${name}{${labels}}`)
   t.is(value('service_model_calls_total', 'route="scripted"'), 1)
-  t.is(value('service_model_tokens_total', 'route="scripted",kind="input"'), 100)
-  t.is(value('service_model_tokens_total', 'route="scripted",kind="cached_input"'), 40)
+  for (const [kind, tokens] of Object.entries({ input: 100, output: 10, cached_input: 40, reasoning: 3 }))
+    t.is(value('service_model_tokens_total', `route="scripted",kind="${kind}"`), tokens, kind)
   t.is(value('service_model_cost_usd_total', 'route="scripted"'), 0.0001)
 })
