@@ -1,6 +1,6 @@
 /** `holdfast serve`: one daemon in the foreground, from its first line to its exit code. */
 import { createClock, type Clock } from './base/clock.js'
-import { collectAtRest } from './heap.js'
+import { allowMarking, collectAtRest, postponeMarking } from './heap.js'
 import { errors as configErrors, type Environment, type Flags } from './base/config.js'
 import { startDaemon, type Daemon, type Ending } from './daemon.js'
 import { Problem } from './base/errors.js'
@@ -103,6 +103,7 @@ const preparedMs = 1_000
 
 /** Resolves with the exit code: 0 after a clean stop, 1 otherwise. */
 export const serve = async ({ flags, environment, exit, print }: ServeInput): Promise<number> => {
+  postponeMarking()
   const guarded: string[] = []
   const settings = readSettings({ environment, flags, guard: (value) => guarded.push(value) })
   const disk = createDisk()
@@ -136,7 +137,11 @@ export const serve = async ({ flags, environment, exit, print }: ServeInput): Pr
   })
   print(readyLine(daemon, settings))
   log.info('ready', { url: daemon.url, root: daemon.root, ms: daemon.view.boot().total_ms })
-  clock.after(preparedMs, daemon.prepare)
+  const { prepare } = daemon
+  clock.after(preparedMs, () => {
+    allowMarking()
+    prepare()
+  })
   const endCollecting = collectAtRest(clock)
   const code = await Promise.race([asked.then(() => 0), broke, daemon.ended.then(() => 1)])
   endCollecting()
