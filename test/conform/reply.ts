@@ -55,6 +55,11 @@ const checkAddresses = (t: ExecutionContext, { reply, requests, good, refused }:
   for (const request of everyForm)
     if (!own.has(request.type)) t.is(reply.address(request), undefined, `${request.type} belongs to another plugin`)
   t.is(reply.refuse(good), undefined)
+  const kept = reply.keep?.(good) ?? good
+  t.is(reply.keep?.(good) ?? good, kept, 'equal targets are stored in equal forms')
+  t.is(reply.keep?.(kept) ?? kept, kept, 'a stored form is given back')
+  t.is(reply.refuse(kept), undefined)
+  t.is(reply.target(kept), reply.target(good))
   for (const address of refused) t.is(typeof reply.refuse(address), 'string', address)
 }
 

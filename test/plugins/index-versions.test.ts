@@ -15,6 +15,7 @@ const known: Readonly<Record<string, string>> = {
   'external_action_runs 2': '60918c1084c8a9ba',
   'hook_calls 1': '2b2f8ed7d0c46700',
   'hook_dead_letters 1': '1716de0f0d30d461',
+  'lasting_keys 1': 'd3b6a0d9069e63f8',
   'mcp_calls 1': '2b2f8ed7d0c46700',
   'mcp_oauth_marks 1': '2b2f8ed7d0c46700',
   'personas 2': '6978a7828fba0206',

@@ -18,9 +18,8 @@ const canaries = {
   setUrl: 'canary-set-in-a-path-5',
   mcpEnv: 'canary-in-an-environment/+=6',
   mcpHeader: 'canary-in-a-header-7~!',
+  reply: 'canary-of-a-receiver/+=8',
 }
-/** Where outputs go is state: it is in the root, and in what an admin reads. */
-const reply = 'canary-of-a-receiver/+=8'
 const [admin, reader] = ['admin-token-of-a-test-aaaa', 'reader-token-of-a-test-bbbb']
 
 const looker = (values: readonly string[]) => {
@@ -91,9 +90,10 @@ test('hooks-17, mcp-4: literal secrets of hooks, MCP servers and reply targets s
     return servers.some(({ name, state }: any) => name === 'shown' && state === 'connected') ? true : undefined
   })
   await ask('POST', '/v1/sessions', { session_id: 's1' })
-  const target = { reply_targets: [{ type: 'http', url: `${at}/reply`, headers: { 'x-own-token': reply } }] }
+  const target = { reply_targets: [{ type: 'http', url: `${at}/reply`, headers: { 'x-own-token': canaries.reply } }] }
   const put = await ask('PUT', '/v1/sessions/s1/reply-targets', target)
   t.is(put.status, 200, put.text)
+  said.push(put.text)
   const work = '/tool bash {"command":"env; tr \\"\\\\0\\" \\"\\\\n\\" < /proc/self/environ"}\n/say Done'
   const run = async (): Promise<void> => {
     const { run_id } = await submit({ request: ask }, 's1', work)
@@ -135,17 +135,16 @@ test('hooks-17, mcp-4: literal secrets of hooks, MCP servers and reply targets s
     'hooks were asked, and failed',
   )
   t.true(receiver.at('/mcp').every(({ headers }) => headers['x-own-token'] === canaries.mcpHeader))
-  t.is(receiver.at('/reply')[0]?.headers['x-own-token'], reply)
+  t.is(receiver.at('/reply')[0]?.headers['x-own-token'], canaries.reply)
   await daemon.stop()
   said.push(daemon.logText(), JSON.stringify(stream.frames), readFileSync(join(workspace, 'seen'), 'utf8'))
   stream.close()
-  const everywhere = looker([...Object.values(canaries), reply])
+  const look = looker(Object.values(canaries))
   t.deepEqual(
-    said.flatMap((text, n) => everywhere(`answer ${n}: ${text.slice(0, 200)}`, Buffer.from(text))),
+    said.flatMap((text, n) => look(`answer ${n}: ${text.slice(0, 200)}`, Buffer.from(text))),
     [],
   )
-  const kept = looker(Object.values(canaries))
-  t.deepEqual(foundBelow(root, kept), [])
-  t.deepEqual(foundBelow(backups, kept), [])
+  t.deepEqual(foundBelow(root, look), [])
+  t.deepEqual(foundBelow(backups, look), [])
   t.true(readdirSync(backups).length > 0)
 })

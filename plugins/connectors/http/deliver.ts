@@ -10,12 +10,16 @@ import {
 } from '../../../core/plugin.js'
 import type { DeliveryOutcome, Envelope } from '../../execution/deliveries/contract.js'
 import type { HttpConfig } from './config.js'
-import { routeOf } from './reply-route.js'
+import { lockedCode } from './locked.js'
+import type { ReplyRoutes } from './reply-route.js'
 
 export interface DeliverParts {
   readonly outbound: Outbound
   readonly clock: Clock
   readonly config: HttpConfig
+  readonly routes: Pick<ReplyRoutes, 'find'>
+  /** Told of a delivery whose headers are sealed and do not open. */
+  readonly locked: (envelope: Envelope) => void
 }
 
 const bodyOf = ({ session_id, thread_id, content, parts, metadata }: Envelope): JsonObject => ({
@@ -30,11 +34,15 @@ const bodyOf = ({ session_id, thread_id, content, parts, metadata }: Envelope): 
 })
 
 export const deliver = async (
-  { outbound, clock, config }: DeliverParts,
+  { outbound, clock, config, routes, locked }: DeliverParts,
   envelope: Envelope,
   signal: AbortSignal,
 ): Promise<DeliveryOutcome> => {
-  const route = routeOf(envelope.address)
+  const route = routes.find(envelope.address)
+  if (route === 'locked') {
+    locked(envelope)
+    return { type: 'terminal', code: lockedCode }
+  }
   if (route === undefined) return { type: 'terminal', code: 'outbound_url_invalid' }
   const answer = await outbound.request({
     method: 'POST',

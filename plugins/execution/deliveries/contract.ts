@@ -18,8 +18,13 @@ import {
   type Token,
   type Tx,
 } from '../../../core/plugin.js'
+import type { KeepTarget, TargetKeeper } from './carry-over.js'
 import type { ReplyHandle, ReplyTargetRequest } from './reply-targets.js'
 
+/** Carries older records over. */
+export { carryOverRecords, keptHandles } from './carry-over.js'
+/** What seals targets, and who keeps them. */
+export type { KeepTarget, TargetKeeper } from './carry-over.js'
 /** Where outputs go: as it is stored, and as it is asked for. */
 export { ReplyHandle, ReplyTargetRequest } from './reply-targets.js'
 /** Problems of reply targets and deliveries, for routes of other plugins. */
@@ -75,16 +80,26 @@ export interface OutboxItem {
   readonly targets: readonly ReplyHandle[]
 }
 
+/** Everyone who keeps reply targets. */
+export const TargetKeepers: Point<TargetKeeper> = definePoint<TargetKeeper>(
+  'target-keepers@1',
+  ({ id }) => id,
+  hasMembers('a keeper of reply targets', { id: 'text', carryOver: 'function' }),
+)
+
 /** The deliveries of this daemon. */
 export interface Outbox {
   /** Adds one delivery for each target to a commit. */
   enqueue(tx: Tx, item: OutboxItem): void
   /**
    * Requested targets as handles: each checked by its reply plugin, repetitions left out, order kept.
-   * Throws `reply_target_invalid` (400) for an unknown plugin and for an address that its plugin refuses. `path` is
-   * where the request names them, such as `body.reply_targets`.
+   * Throws `reply_target_invalid` (400) for an unknown plugin and for an address that its plugin refuses, and
+   * `secrets_key_unusable` for one that cannot be sealed. `path` is where the request names them, such as
+   * `body.reply_targets`.
    */
   normalize(targets: readonly (ReplyTargetRequest | ReplyHandle)[], path: string): ReplyHandle[]
+  /** A target as it may be stored: as it is, or as a handle whose secrets are sealed. Throws `secrets_key_unusable`. */
+  readonly keep: KeepTarget
   /** The deliveries of a run. */
   ofRun(run_id: string): RunDeliveries
   /**
@@ -133,6 +148,11 @@ export interface ReplyPlugin {
   address(request: ReplyTargetRequest): string | undefined
   /** Why an address cannot work, in words that can follow the name of a field; undefined if it can. Must do no I/O. */
   refuse(address: string): string | undefined
+  /**
+   * The form in which an address that can work is stored: what is secret in it is sealed. Equal targets have equal
+   * forms; one that has it already is given back. Throws `secrets_key_unusable`. Absent: addresses hold no secrets.
+   */
+  keep?(address: string): string
   /** A name of the target that may be shown: no credential, path or chat id. */
   target(address: string): string
   /**

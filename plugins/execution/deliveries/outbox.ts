@@ -35,6 +35,7 @@ const mostOfRun = 100
 
 export const createOutbox = (parts: OutboxParts): Outbox => ({
   normalize: (targets, path) => normalize(parts.replies(), targets, path),
+  keep: (target) => keepTarget(parts.replies(), target),
   enqueue: (tx, item) => enqueue(parts, tx, item),
   ofRun: (run_id) => ofRun(parts.store, run_id),
   onSettled: (listener) => (parts.listeners.add(listener), () => void parts.listeners.delete(listener)),
@@ -129,7 +130,22 @@ const checked = (reply: ReplyPlugin | undefined, address: string, { path, field,
   if (reply === undefined) throw refusal(`${path}.${unknown}`, 'must be a plugin that takes replies')
   const reason = reply.refuse(address)
   if (reason !== undefined) throw refusal(`${path}.${field}`, reason)
-  return { plugin: reply.plugin, address }
+  return { plugin: reply.plugin, address: reply.keep?.(address) ?? address }
+}
+
+/** What nobody serves, or would refuse, is kept as it is. */
+export const keepTarget = <T extends Requested>(replies: readonly ReplyPlugin[], target: T): T | ReplyHandle => {
+  for (const reply of replies) {
+    const address = addressIn(reply, target)
+    const kept = address === undefined || reply.refuse(address) !== undefined ? undefined : reply.keep?.(address)
+    if (kept !== undefined && kept !== address) return { plugin: reply.plugin, address: kept }
+  }
+  return target
+}
+
+const addressIn = (reply: ReplyPlugin, target: Requested): string | undefined => {
+  if ('type' in target && target.type !== 'raw') return reply.address(target)
+  return target.plugin === reply.plugin ? target.address : undefined
 }
 
 const refusal = (path: string, rule: string) => deliveryErrors.reply_target_invalid({ errors: [{ path, rule }] })

@@ -1,16 +1,18 @@
 import { Metrics, createUnreadable, definePlugin, Host } from '../../../core/plugin.js'
+import { SecretSeal } from '../../operator/secrets/contract.js'
 import { StatusSections } from '../../operator/status/contract.js'
 import { ExternalActions } from '../external-actions/contract.js'
 import type { AttemptParts } from './attempt.js'
 import { deliveriesConfig, deliveriesFlags } from './config.js'
-import { Outbox, ReplyPlugins } from './contract.js'
+import { createCarryOver } from './carry-over.js'
+import { Outbox, ReplyPlugins, TargetKeepers } from './contract.js'
 import { deliveryMetrics } from './metrics.js'
 import { createOutbox, type SettledListeners } from './outbox.js'
 import { watchDeadLetters } from './expiry.js'
 import { graceMs } from './round.js'
 import { deliveryRoutes } from './routes.js'
 import { deliveryStatus } from './status.js'
-import { declareStore } from './store.js'
+import { declareStore, deliveryKeeper } from './store.js'
 import { viewDelivery } from './views.js'
 import { createWorker } from './worker.js'
 
@@ -20,12 +22,12 @@ export default definePlugin({
   api: 1,
   summary: 'The outbox: outputs on their way to reply targets, and what became of each.',
   needs: { host: Host },
-  wants: { ledger: ExternalActions },
+  wants: { ledger: ExternalActions, seal: SecretSeal },
   provides: [Outbox],
   config: deliveriesConfig,
   flags: deliveriesFlags,
   stopMs: ({ drain_ms }) => drain_ms + graceMs,
-  register(ctx, { host, ledger }) {
+  register(ctx, { host, ledger, seal }) {
     const { config, clock, ids, log } = ctx
     const store = declareStore(ctx.state)
     const replies = ctx.view(ReplyPlugins)
@@ -35,7 +37,8 @@ export default definePlugin({
       for (const listener of listeners) listener(tx, views)
     }
     const worker = createWorker({ store, settled, replies, ledger, config, clock, ids, log })
-    ctx.provide(Outbox, createOutbox({ store, listeners, replies, wake: worker.wake }))
+    const outbox = createOutbox({ store, listeners, replies, wake: worker.wake })
+    ctx.provide(Outbox, outbox)
     const unreadable = createUnreadable(log, 'deliveries')
     ctx.routes(...deliveryRoutes({ store, wake: worker.wake, skip: unreadable.skip }))
     ctx.health(unreadable.health)
@@ -43,6 +46,15 @@ export default definePlugin({
     ctx.contribute(StatusSections, section)
     ctx.contribute(Metrics, ...deliveryMetrics(store))
     ctx.health(health)
+    ctx.contribute(TargetKeepers, deliveryKeeper(store))
+    const keepers = ctx.view(TargetKeepers)
+    const carryOver = createCarryOver({ state: ctx.state, keepers, keep: outbox.keep, log })
+    ctx.onStart(() =>
+      host.whenActing(() => {
+        const done = seal() === undefined ? undefined : carryOver()
+        return () => done
+      }),
+    )
     ctx.onStart(() => host.whenActing(worker.start))
     ctx.onStart(() => host.whenActing(() => watchDeadLetters({ store, config, clock, log })))
   },

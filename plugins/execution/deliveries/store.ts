@@ -1,4 +1,5 @@
 import type { Collection, CollectionSpec, Json, State, Stream, StreamSpec } from '../../../core/plugin.js'
+import { carryOverRecords, type TargetKeeper } from './carry-over.js'
 
 /** What every delivery record holds. Times in Unix ms. */
 type DeliveryBase = {
@@ -136,3 +137,14 @@ export const nextPlace = (
   const place = firstPlace(now)
   return place > last ? place : placeBehind(last)
 }
+
+/** Puts addresses of older deliveries as they may be stored. */
+export const deliveryKeeper = ({ state, deliveries }: DeliveryStore): TargetKeeper => ({
+  id: 'deliveries',
+  carryOver: (keep) =>
+    carryOverRecords({ state, collection: deliveries, index: 'status' }, (delivery) => {
+      const { plugin, address } = delivery
+      const kept = keep({ plugin, address })
+      return kept.address === address ? undefined : { ...delivery, address: kept.address }
+    }),
+})

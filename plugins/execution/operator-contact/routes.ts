@@ -1,5 +1,6 @@
 /** Reply targets and operator contact (sessions-19 to sessions-25). */
 import { array, defineRoute, jsonReply, object, type Caller, type Route } from '../../../core/plugin.js'
+import { secretErrors } from '../../operator/secrets/contract.js'
 import { deliveryErrors, ReplyTargetRequest, type ReplyHandle } from '../deliveries/contract.js'
 import { checkClear, contactOf, handlesOf, noContact, type FindOutbox } from './contact.js'
 import { contactErrors } from './errors.js'
@@ -63,7 +64,12 @@ const targetRoutes = (parts: ContactRouteParts): readonly Route[] => {
       access: 'admin',
       durability: 'A',
       body: TargetsBody,
-      problems: [...changed, deliveryErrors.reply_target_invalid, contactErrors.reply_targets_needed],
+      problems: [
+        ...changed,
+        deliveryErrors.reply_target_invalid,
+        secretErrors.secrets_key_unusable,
+        contactErrors.reply_targets_needed,
+      ],
       example: { body: { reply_targets: [{ type: 'http', url: 'https://example.com/outputs' }] } },
       handler: (input) => set(input, () => handlesOf(parts.outbox(), input.body.reply_targets)),
     })

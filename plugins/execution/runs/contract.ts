@@ -4,7 +4,7 @@ import type { ApprovalRequest, Decider, OutputDraft, UserQuestionRequest } from 
 import type { ApprovalDecision, QuestionAnswer, WaitCancellation } from './lifecycle/answers.js'
 import type { ReceiptKey } from './record/receipts.js'
 import type { RunRecord, TerminalRun, WaitingRun } from './record/run-record.js'
-import type { Submission } from './submission/input.js'
+import type { Submission, SubmitInputRequest } from './submission/input.js'
 import type { RunView } from './views/run-view.js'
 
 /** Problems of runs, for routes of other plugins. */
@@ -57,6 +57,8 @@ export type { ChangeContext, OpenEngine, RunContext, RunExecution } from './life
 export { editRun } from './lifecycle/run-changes.js'
 /** A run while a commit changes it. */
 export type { RunEdit } from './lifecycle/run-changes.js'
+/** An input as it may be stored. */
+export { keptInput } from './submission/reply.js'
 /** What judges whether a run has done what it must. */
 export { checkOf, CompletionChecks } from './lifecycle/completion-checks.js'
 /** One check, what it keeps of the beginning of a run, and what it judges by. */
@@ -100,9 +102,9 @@ export interface Runs {
   wake(session_id: string): void
   /**
    * Throws what `submit` would refuse whenever it is called: wrong input, an unknown route, targets and keys that
-   * cannot be. For those who keep a submission for later.
+   * cannot be. For those who keep a submission for later: gives its input as it may be stored.
    */
-  check(submission: Pick<Submission, 'session_id' | 'input'>): void
+  check(submission: Pick<Submission, 'session_id' | 'input'>): SubmitInputRequest
   find(run_id: string): RunRecord | undefined
   /** Throws `run_not_found` (404), or `run_expired` (404) for one that was here and fell. */
   get(run_id: string): RunRecord

@@ -2,7 +2,7 @@ import { Metrics, createUnreadable, definePlugin, Host } from '../../../core/plu
 import { Settings, RuntimeSettings } from '../../operator/runtime/contract.js'
 import { Capabilities, StatusSections } from '../../operator/status/contract.js'
 import { UsageBooks } from '../../operator/usage/contract.js'
-import { Outbox } from '../deliveries/contract.js'
+import { Outbox, TargetKeepers } from '../deliveries/contract.js'
 import { ActionListeners, ExternalActions } from '../external-actions/contract.js'
 import { Interception } from '../interception/contract.js'
 import { Models } from '../models/contract.js'
@@ -27,7 +27,7 @@ import { createWaiters } from './lifecycle/waiters.js'
 import { sessionRunRoutes } from './session-routes.js'
 import { streamRoutes } from './stream-routes.js'
 import { runsHealth, runsSection } from './status.js'
-import { declareStore } from './record/store.js'
+import { declareStore, runKeeper } from './record/store.js'
 
 export default definePlugin({
   id: 'runs',
@@ -86,6 +86,7 @@ export default definePlugin({
     ctx.contribute(ReservedKeys, ...ownReservedKeys)
     ctx.contribute(ActionListeners, { ...traceActions(store), ...holdUnknown(store) })
     ctx.contribute(SessionHolds, runHold(store))
+    ctx.contribute(TargetKeepers, runKeeper(store))
     ctx.contribute(RuntimeSettings, promptSetting)
     ctx.contribute(StatusSections, runsSection({ store, clock, config, deadlines }))
     ctx.contribute(

@@ -116,8 +116,7 @@ const payloadOf = (parts: ScheduleParts, body: ScheduleCreateRequest): Payload =
 /** What a run would be refused for at every fire is refused now. */
 const checkRequest = ({ runs }: ScheduleParts, session_id: string, request: SubmitInputRequest): SubmitInputRequest => {
   try {
-    runs.check({ session_id, input: request })
-    return request
+    return runs.check({ session_id, input: request })
   } catch (error) {
     throw error instanceof Problem
       ? new Problem(error.code, error.spec, {

@@ -1,6 +1,7 @@
 import { Metrics, createUnreadable, definePlugin, Host } from '../../../core/plugin.js'
 import { RuntimeSections } from '../../operator/runtime/contract.js'
 import { StatusSections } from '../../operator/status/contract.js'
+import { TargetKeepers } from '../deliveries/contract.js'
 import { Runs } from '../runs/contract.js'
 import { Sessions } from '../sessions/contract.js'
 import { Tools } from '../tools/contract.js'
@@ -12,7 +13,7 @@ import { scheduleRepair } from './repair.js'
 import { scheduleRoutes } from './routes.js'
 import { createSchedules } from './service.js'
 import { schedulesHealth, schedulesSection } from './status.js'
-import { declareStore } from './record/store.js'
+import { declareStore, scheduleKeeper } from './record/store.js'
 import { scheduleTools } from './tools.js'
 import { createWorker } from './dispatch/worker.js'
 
@@ -43,6 +44,7 @@ export default definePlugin({
     ctx.routes(...scheduleRoutes({ ...parts, service, skip: unreadable.skip }))
     ctx.health(unreadable.health)
     ctx.repair(scheduleRepair(parts.store))
+    ctx.contribute(TargetKeepers, scheduleKeeper(parts.store))
     ctx.contribute(Tools, ...scheduleTools({ ...parts, service }))
     ctx.contribute(StatusSections, schedulesSection(parts))
     ctx.contribute(Metrics, ...scheduleMetrics(parts))

@@ -1,5 +1,6 @@
 import { createUnreadable, definePlugin, object } from '../../../core/plugin.js'
 import { StatusSections } from '../../operator/status/contract.js'
+import { TargetKeepers } from '../deliveries/contract.js'
 import { Interception } from '../interception/contract.js'
 import { Models, SystemSections } from '../models/contract.js'
 import { ToolGates } from '../tools/contract.js'
@@ -18,7 +19,7 @@ import { sessionRoutes } from './routes.js'
 import { personaSection } from './sections.js'
 import { scopeGate } from './scope-gate.js'
 import { sessionsSection } from './status.js'
-import { sessionCollection } from './record/store.js'
+import { sessionCollection, sessionKeeper } from './record/store.js'
 
 export default definePlugin({
   id: 'sessions',
@@ -31,9 +32,10 @@ export default definePlugin({
   config: object({}),
   register(ctx, { activity, goals, interception, models, personas }) {
     const { state, ids } = ctx
+    const collection = state.collection(sessionCollection)
     const sessions = createSessions({
       state,
-      collection: state.collection(sessionCollection),
+      collection,
       personas,
       journal: state.stream(sessionJournal),
       activity,
@@ -46,6 +48,7 @@ export default definePlugin({
     const { skip, health } = createUnreadable(ctx.log, 'sessions')
     ctx.routes(...sessionRoutes({ sessions, state, ids, activity, interception, models, personas, skip }))
     ctx.health(health)
+    ctx.contribute(TargetKeepers, sessionKeeper(state, collection))
     ctx.contribute(ToolGates, scopeGate(sessions))
     ctx.contribute(SystemSections, personaSection(sessions, personas))
     ctx.contribute(StatusSections, sessionsSection(sessions))

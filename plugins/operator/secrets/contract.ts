@@ -21,9 +21,9 @@ import {
 import { modes, providers, type SlotDraft } from './slots/record.js'
 
 /** Who keeps what the key of secrets sealed, and how to seal it. */
-export { isSealed, SealKeepers, SecretSeal } from './slots/seal.js'
+export { isSealed, Sealed, SealKeepers, SecretSeal } from './slots/seal.js'
 /** Their shapes. */
-export type { Sealed, SealKeeper } from './slots/seal.js'
+export type { SealKeeper } from './slots/seal.js'
 /** Who refers to secrets, and who refreshes accounts. */
 export { AccountRefreshers, SecretReferences } from './slots/references.js'
 /** Their shapes. */

@@ -9,6 +9,7 @@ import {
   type Warning,
 } from '../../../core/plugin.js'
 import { keyFile, type KeyFault, type Keys } from './slots/keys.js'
+import type { Lasting } from './slots/lasting.js'
 import type { StoredSlot } from './slots/record.js'
 
 /** Where the own key is, as words for a shell. */
@@ -53,24 +54,31 @@ const putBack = ({ file }: Place): string =>
 export interface KeyWarningParts {
   readonly keys: Pick<Keys, 'fault' | 'find'>
   readonly slots: Pick<Collection<StoredSlot>, 'groups' | 'count'>
+  readonly lasting: Lasting['collection']
   /** The folder of the state. */
   readonly root: string
 }
 
-export const keyWarnings = ({ keys, slots, root }: KeyWarningParts): readonly Warning[] => {
+export const keyWarnings = ({ keys, slots, lasting, root }: KeyWarningParts): readonly Warning[] => {
   const folder = `${root}/secrets`
   const place = { folder: shellWord(folder), file: shellWord(`${folder}/${keyFile}`) }
   const { fault } = keys
-  const missing = slots
-    .groups('key')
+  const known = [...new Set([...slots.groups('key'), ...lasting.groups('sealed_with')])]
+  const missing = known
     .filter((key_id) => keys.find(key_id) === undefined)
-    .map((key_id): Warning => ({
-      severity: 'error',
-      code: 'secrets_key_missing',
-      message: `${count(slots.count('key', key_id), 'secret')} cannot be decrypted: the key ${key_id} is not here.`,
-      related_id: key_id,
-      action: fault?.kind === 'not_private' ? mend(fault, place) : putBack(place),
-    }))
+    .map((key_id): Warning => {
+      const lost = [
+        ...(slots.count('key', key_id) > 0 ? [count(slots.count('key', key_id), 'secret')] : []),
+        ...(lasting.count('sealed_with', key_id) > 0 ? ['headers of reply targets'] : []),
+      ]
+      return {
+        severity: 'error',
+        code: 'secrets_key_missing',
+        message: `${lost.join(' and ')} cannot be decrypted: the key ${key_id} is not here.`,
+        related_id: key_id,
+        action: fault?.kind === 'not_private' ? mend(fault, place) : putBack(place),
+      }
+    })
   if (fault === undefined) return missing
   return [
     ...missing,

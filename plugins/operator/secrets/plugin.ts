@@ -1,10 +1,11 @@
-import { Host, definePlugin, doc, inTurns, object, optional, string } from '../../../core/plugin.js'
+import { Host, definePlugin, doc, inTurns, nonceBytes, object, optional, string } from '../../../core/plugin.js'
 import { accountRoutes } from './account-routes.js'
 import { AccountRefreshers, SealKeepers, SecretReferences, SecretSeal, SecretSlots } from './contract.js'
 import { keyWarnings } from './key-warnings.js'
 import { secretRoutes } from './routes.js'
 import { createService } from './service.js'
 import { createKeys } from './slots/keys.js'
+import { createLasting } from './slots/lasting.js'
 import { createSeal } from './slots/seal.js'
 import { createSlots } from './slots/store.js'
 import { createVault } from './slots/vault.js'
@@ -41,6 +42,7 @@ export default definePlugin({
     const { clock, ids, secrets, state, log } = ctx
     const [references, keepers] = [ctx.view(SecretReferences), ctx.view(SealKeepers)]
     const keys = createKeys({ config: ctx.config, secrets, ids })
+    const lasting = createLasting({ state, keys, newNonce: () => ids.random(nonceBytes), log })
     const vault = createVault({ keys, secrets, clock, ids })
     const slots = createSlots({
       state,
@@ -58,9 +60,11 @@ export default definePlugin({
       refreshers: ctx.view(AccountRefreshers),
     })
     ctx.provide(SecretSlots, service.slots)
-    ctx.provide(SecretSeal, createSeal(keys, ids))
+    ctx.provide(SecretSeal, createSeal({ keys, ids, lasting }))
+    ctx.contribute(SealKeepers, { id: 'secrets', has: lasting.has, sealAnew: lasting.sealAnew })
     ctx.routes(...secretRoutes(service.routes), ...accountRoutes(service.routes))
-    const warnings = () => keyWarnings({ keys, slots: slots.collection, root: host.stateRoot })
+    const warnings = () =>
+      keyWarnings({ keys, slots: slots.collection, lasting: lasting.collection, root: host.stateRoot })
     ctx.health({ id: 'secrets-key', check: warnings })
     ctx.onStart(async () => {
       await keys.open(slots.collection.count('all', 'all') === 0 && !keepers().some((keeper) => keeper.has()))

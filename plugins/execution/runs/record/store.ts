@@ -1,6 +1,6 @@
 import type { Collection, CollectionSpec, State, Stream, StreamEntry } from '../../../../core/plugin.js'
 import type { RunRecord } from './run-record.js'
-import type { Outbox } from '../../deliveries/contract.js'
+import { carryOverRecords, keptHandles, type Outbox, type TargetKeeper } from '../../deliveries/contract.js'
 import type { JournalEntry, RunEvent } from '../../sessions/contract.js'
 import { isTerminal as isSettled } from './machine.js'
 
@@ -153,3 +153,13 @@ export function* entriesBetween(
 export function* ownEntries(store: RunStore, run: RunRecord): Generator<StreamEntry<JournalEntry>> {
   for (const found of entriesBetween(store, run.session_id, run)) if (found.entry.run_id === run.run_id) yield found
 }
+
+/** Puts reply targets of older runs as they may be stored. */
+export const runKeeper = ({ state, runs }: RunStore): TargetKeeper => ({
+  id: 'runs',
+  carryOver: (keep) =>
+    carryOverRecords({ state, collection: runs, index: 'all' }, (run) => {
+      const reply_targets = keptHandles(keep, run.reply_targets)
+      return reply_targets === undefined ? undefined : { ...run, reply_targets }
+    }),
+})

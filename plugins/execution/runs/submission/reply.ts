@@ -1,6 +1,6 @@
 /** Where the outputs of one run go (runs-10 and runs-11). */
 import { Problem } from '../../../../core/plugin.js'
-import { deliveryErrors, type Outbox, type ReplyHandle } from '../../deliveries/contract.js'
+import { deliveryErrors, type KeepTarget, type Outbox, type ReplyHandle } from '../../deliveries/contract.js'
 import { runErrors } from '../record/errors.js'
 import type { SubmitInputRequest } from './input.js'
 
@@ -52,3 +52,14 @@ const distinct = (targets: readonly ReplyHandle[]): ReplyHandle[] =>
     ({ plugin, address }, at) =>
       targets.findIndex((other) => other.plugin === plugin && other.address === address) === at,
   )
+
+/** An input as it may be stored: the same if its targets hold no secrets in clear. Throws `secrets_key_unusable`. */
+export const keptInput = (keep: KeepTarget, input: SubmitInputRequest): SubmitInputRequest => {
+  const { reply_plugin, reply_address, reply_targets } = input
+  const targets = reply_targets?.map((target) => keep(target))
+  const changed = targets !== undefined && targets.some((target, at) => target !== reply_targets?.[at])
+  const before = changed ? { ...input, reply_targets: targets } : input
+  if (reply_plugin === undefined || reply_address === undefined) return before
+  const { address } = keep({ plugin: reply_plugin, address: reply_address })
+  return address === reply_address ? before : { ...before, reply_address: address }
+}

@@ -1,5 +1,6 @@
 /** Accepting a run: checked, pinned to a route, and durable before anyone is told. */
 import { idempotencyErrors, Problem, type JsonObject, type Tx } from '../../../../core/plugin.js'
+import { secretErrors } from '../../../operator/secrets/contract.js'
 import { deliveryErrors, type ReplyHandle } from '../../deliveries/contract.js'
 import { interceptionErrors } from '../../interception/contract.js'
 import { modelErrors } from '../../models/contract.js'
@@ -11,11 +12,11 @@ import { checkRequirements } from '../lifecycle/completion-checks.js'
 import { editRun, type RunEdit } from '../lifecycle/run-changes.js'
 import { runErrors } from '../record/errors.js'
 import type { ControlContext } from '../lifecycle/executor.js'
-import { inputText, type Submission } from './input.js'
+import { inputText, type Submission, type SubmitInputRequest } from './input.js'
 import { checkMetadata, keptMetadata } from '../record/origin.js'
 import { recordReceipt, replayed } from '../record/receipts.js'
 import { bind, bindingKeys, checkKeys } from './bindings.js'
-import { replyTargets } from './reply.js'
+import { keptInput, replyTargets } from './reply.js'
 import { chooseRoute, type RouteChoice } from './route-choice.js'
 import { activeLane, queuedLane } from '../record/store.js'
 import { viewRun } from '../views/shown-run.js'
@@ -42,6 +43,7 @@ export const submitProblems = [
   runErrors.binding_conflict,
   runErrors.reply_target_incomplete,
   deliveryErrors.reply_target_invalid,
+  secretErrors.secrets_key_unusable,
   runErrors.reply_unavailable,
   runErrors.completion_requirement_invalid,
   interceptionErrors.hook_blocked,
@@ -171,11 +173,14 @@ const enter = (context: ControlContext, tx: Tx, admitted: Admitted): RunRecord =
   return run
 }
 
-/** What can never be accepted. A route that is not ready now may be later. */
+/**
+ * Throws for what can never be accepted; a route that is not ready now may be later. Gives the input as it may be
+ * stored.
+ */
 export const checkSubmission = (
   { models, store: { outbox }, sessions, reserved }: ControlContext,
   { session_id, input }: Pick<Submission, 'session_id' | 'input'>,
-): void => {
+): SubmitInputRequest => {
   inputText(input)
   checkMetadata(reserved(), input.metadata)
   replyTargets(outbox, input)
@@ -185,6 +190,8 @@ export const checkSubmission = (
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== 'route_not_ready') throw error
   }
+  const keep = outbox()?.keep
+  return keep === undefined ? input : keptInput(keep, input)
 }
 
 const queueOf = ({ store }: ControlContext, session_id: string): { busy: boolean; queued: number } => {

@@ -19,7 +19,8 @@ import {
   type State,
   type Tx,
 } from '../../../../core/plugin.js'
-import type { SubmitInputRequest } from '../../runs/contract.js'
+import { carryOverRecords, type TargetKeeper } from '../../deliveries/contract.js'
+import { keptInput, type SubmitInputRequest } from '../../runs/contract.js'
 import type { Cadence } from '../calendar/cadence.js'
 
 /** The states of a schedule; the last two are final (schedules-16). */
@@ -225,3 +226,15 @@ export const declareStore = (state: State): ScheduleStore => {
     },
   }
 }
+
+/** Puts reply targets of older schedules as they may be stored. */
+export const scheduleKeeper = ({ state, schedules }: ScheduleStore): TargetKeeper => ({
+  id: 'schedules',
+  carryOver: (keep) =>
+    carryOverRecords({ state, collection: schedules, index: 'all' }, (record) => {
+      const { payload } = record
+      if (payload.kind !== 'request') return undefined
+      const request = keptInput(keep, payload.request)
+      return request === payload.request ? undefined : { ...record, payload: { ...payload, request } }
+    }),
+})

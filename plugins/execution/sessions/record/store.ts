@@ -1,5 +1,6 @@
 /** Where sessions are kept. */
-import type { Collection, CollectionSpec, Tx } from '../../../../core/plugin.js'
+import type { Collection, CollectionSpec, State, Tx } from '../../../../core/plugin.js'
+import { carryOverRecords, keptHandles, type TargetKeeper } from '../../deliveries/contract.js'
 import type { PersonaSource, SessionSettings } from '../settings/settings.js'
 
 /** What the daemon keeps of a session; everything else is in its journal and its runs. Times in Unix ms. */
@@ -52,3 +53,13 @@ const withoutSoul = (personas: SessionStore['personas'], tx: Tx, session: Sessio
   personas.keepSoul(tx, soul)
   return { ...session, persona }
 }
+
+/** Puts reply targets of older sessions as they may be stored. */
+export const sessionKeeper = (state: State, collection: Collection<SessionRecord>): TargetKeeper => ({
+  id: 'sessions',
+  carryOver: (keep) =>
+    carryOverRecords({ state, collection, index: 'all' }, (session) => {
+      const reply_targets = keptHandles(keep, session.reply_targets)
+      return reply_targets === undefined ? undefined : { ...session, reply_targets }
+    }),
+})

@@ -16,9 +16,11 @@ import {
   type Token,
 } from '../../../../core/plugin.js'
 import type { Keys } from './keys.js'
+import { isLasting, type Lasting } from './lasting.js'
 
-const Sealed = object({ sealed_with: string(), sealed: string() })
 /** A value that only the key of this id opens: nonce, tag and text, in base64. */
+export const Sealed = object({ sealed_with: string(), sealed: string() })
+/** The value form of `Sealed`. */
 export type Sealed = Infer<typeof Sealed>
 
 /** Whether a value is a sealed one. */
@@ -30,6 +32,11 @@ export interface SecretSeal {
   keyId(): string
   /** `about` says what the value is: as something else it does not open. Throws `secrets_key_unusable`. */
   seal(value: Json, about: string): Sealed
+  /**
+   * The same for what stays as it is written when the key changes, because it stands in many records or in archives:
+   * no keeper seals it anew. Equal values seal equally, so that they can be told apart.
+   */
+  sealLasting(value: Json, about: string): Sealed
   /** Undefined if its key is not here, or its bytes are not as they were written. */
   open(sealed: Sealed, about: string): Json | undefined
 }
@@ -51,7 +58,13 @@ export const SealKeepers: Point<SealKeeper> = definePoint<SealKeeper>(
   hasMembers('a keeper of sealed values', { id: 'text', has: 'function', sealAnew: 'function' }),
 )
 
-export const createSeal = (keys: Keys, ids: Ids): SecretSeal => ({
+export interface SealParts {
+  readonly keys: Keys
+  readonly ids: Ids
+  readonly lasting: Pick<Lasting, 'seal' | 'open'>
+}
+
+export const createSeal = ({ keys, ids, lasting }: SealParts): SecretSeal => ({
   keyId: () => keys.current().id,
   seal(value, about) {
     const { id, bytes } = keys.current()
@@ -59,11 +72,14 @@ export const createSeal = (keys: Keys, ids: Ids): SecretSeal => ({
     const sealed = sealText(text, { key: bytes, nonce: ids.random(nonceBytes), about: `sealed\n${about}` })
     return { sealed_with: id, sealed: Buffer.from(sealed).toString('base64') }
   },
-  open({ sealed_with, sealed }, about) {
+  sealLasting: lasting.seal,
+  open(value, about) {
+    if (isLasting(value)) return lasting.open(value, about)
+    const { sealed_with, sealed } = value
     const key = keys.find(sealed_with)
     const text = key && openText(Buffer.from(sealed, 'base64'), { key: key.bytes, about: `sealed\n${about}` })
     if (text === undefined) return undefined
-    const value: Json = JSON.parse(new TextDecoder().decode(text))
-    return value
+    const opened: Json = JSON.parse(new TextDecoder().decode(text))
+    return opened
   },
 })

@@ -1,6 +1,14 @@
 import test from 'ava'
-import { addressOf, refusedAddress, routeOf, targetOf } from '../../../../plugins/connectors/http/reply-route.js'
+import { addressOf, createReplyRoutes, refusedAddress } from '../../../../plugins/connectors/http/reply-route.js'
+import { createClock } from '../../../../core/base/clock.js'
+import { noSecrets } from '../../../../core/base/text/secrets.js'
 import { reservedHeaders } from '../../../support/reserved-headers.js'
+
+const { find: routeOf, target: targetOf } = createReplyRoutes({
+  seal: () => undefined,
+  secrets: noSecrets,
+  clock: createClock(),
+})
 
 test('an address is a URL, or a JSON text with headers and reach', (t) => {
   t.deepEqual(routeOf('https://a.example/x'), { url: 'https://a.example/x' })

@@ -38,6 +38,9 @@ const newestLog = (root: string): Log => {
   return { path, length: statSync(path).size }
 }
 
+/** They are sealed when the daemon dies, and still those of each target behind the start. */
+const headersOf = (path: string) => ({ 'x-own-token': `token of ${path}` })
+
 /** Two turns are on their way and a third gathers, and nothing of them is synced; then the daemon is killed. */
 const dieInTurns = async (t: ExecutionContext, receiver: Receiver, root: string): Promise<Log> => {
   const hold = `${root}.hold`
@@ -46,7 +49,7 @@ const dieInTurns = async (t: ExecutionContext, receiver: Receiver, root: string)
   const held = { ...env, NODE_OPTIONS: `--import ${preload}`, HOLD_SYNCS: hold }
   const daemon = await spawnTestDaemon(t, { root, env: held })
   await daemon.request('POST', '/v1/sessions', { session_id: 's1' })
-  const reply_targets = all.map((path) => ({ plugin: 'http', address: receiver.address(path) }))
+  const reply_targets = all.map((path) => ({ plugin: 'http', address: receiver.address(path, headersOf(path)) }))
   const content = '/emit first\n/emit second\n/say third'
   const { body: run } = await daemon.request('POST', '/v1/sessions/s1/runs', { content, reply_targets })
   const isOver = async () => (await daemon.request('GET', `/v1/runs/${run.run_id}`)).body.status === 'completed'
@@ -79,6 +82,7 @@ const checkArrivals = (t: ExecutionContext, receiver: Receiver, isRepeated: (gro
         path,
       )
       t.is(new Set(came.map(({ key }) => key)).size, outputs.length)
+      t.true(came.every(({ headers }) => headers['x-own-token'] === headersOf(path)['x-own-token']))
       if (isRepeated(group)) t.is(came[0]?.key, came[1]?.key)
     }
   t.is(new Set(receiver.received.map(({ key }) => key)).size, outputs.length * all.length)
@@ -96,7 +100,7 @@ const deaths: readonly Death[] = [
   { how: 'a power cut', cut: ({ path, length }) => truncateSync(path, length), recorded: [] },
 ]
 for (const { how, cut, recorded } of deaths)
-  test(`deliveries-9: with turns in flight, ${how} loses no delivery and repeats none that was recorded`, async (t) => {
+  test(`deliveries-9, deliveries-32: with turns in flight, ${how} loses no delivery and repeats none that was recorded`, async (t) => {
     const receiver = await startReceiver(t)
     const root = await freshRoot()
     cut(await dieInTurns(t, receiver, root))

@@ -26,11 +26,13 @@ test('requested targets become handles, in order and without repetitions', async
     ],
     'body.reply_targets',
   )
+  const [third] = handles.splice(2)
   t.deepEqual(handles, [
     { plugin: 'http', address: 'https://b.example/x' },
     { plugin: 'http', address: 'https://a.example/x' },
-    { plugin: 'http', address: '{"url":"https://a.example/x","headers":{"X-Tag":"one"}}' },
   ])
+  t.deepEqual(Object.keys(JSON.parse(third?.address ?? '')), ['url', 'sealed_headers'])
+  t.deepEqual(get().outbox.normalize(third === undefined ? [] : [third], ''), [third], 'as it is stored')
 })
 
 test('a target that cannot work is refused with its place and the rule, and never with its address', async (t) => {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import test from 'ava'
 import type { Disk } from '../../../../core/state/disk/disk.js'
 import { createDisk } from '../../../../core/state/disk/real-disk.js'
-import { SecretSlots } from '../../../../plugins/operator/secrets/contract.js'
+import { SecretSeal, SecretSlots } from '../../../../plugins/operator/secrets/contract.js'
 import { createCommandLine } from '../../../support/command-line.js'
 import { freshRoot, startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
 import { lender } from '../../../support/plugins.js'
@@ -120,4 +120,33 @@ test('secrets-5: a backup has no key: the restored root says which one it needs,
   copyFileSync(join(root, 'secrets/slots.key'), join(copy, 'secrets/slots.key'))
   const third = await startTestDaemon(t, { root: copy })
   t.true((await third.request('GET', '/v1/runtime/secrets')).body.every(({ details }: any) => details.readable))
+})
+
+test('secrets-24: what is sealed with a lasting key opens through changes of the key, also where the operator has it', async (t) => {
+  const [root, keys] = [await freshRoot(), await freshRoot()]
+  const old = join(keys, 'old')
+  writeFileSync(old, `${'01'.repeat(32)}\n`, { mode: 0o600 })
+  const open = (flags: Record<string, string>) => {
+    const lent = lender({ seal: SecretSeal })
+    return startTestDaemon(t, { root, flags, plugins: [lent.plugin] }).then((daemon) => ({
+      daemon,
+      ...lent.services(),
+    }))
+  }
+  const first = await open({ 'secrets-key-file': old })
+  const sealed = first.seal.sealLasting('canary', 'here')
+  t.deepEqual(first.seal.sealLasting('canary', 'here'), sealed)
+  t.notDeepEqual(first.seal.sealLasting('canary', 'there'), sealed)
+  t.is(first.seal.open(sealed, 'there'), undefined)
+  await first.daemon.stop()
+  const second = await open({ 'secrets-key': '02'.repeat(32), 'secrets-previous-key-file': old })
+  t.is(second.seal.open(sealed, 'here'), 'canary')
+  await second.daemon.stop()
+  const third = await open({ 'secrets-key': '02'.repeat(32) })
+  t.is(third.seal.open(sealed, 'here'), 'canary')
+  t.notDeepEqual(third.seal.sealLasting('canary', 'here'), sealed, 'what is new has a key of its own')
+  await third.daemon.stop()
+  const own = await open({})
+  t.false(existsSync(join(root, 'secrets/slots.key')), 'no key is made where one is missing')
+  t.is(own.seal.open(sealed, 'here'), undefined)
 })

@@ -1,0 +1,29 @@
+/** Deliveries whose headers are sealed and do not open: they are not made without them (deliveries-33). */
+import { commandLine, type HealthCheck } from '../../../core/plugin.js'
+import type { Envelope } from '../../execution/deliveries/contract.js'
+import type { ReplyRoutes } from './reply-route.js'
+
+export const lockedCode = 'reply_headers_locked'
+
+/** Remembers the latest one, for as long as it does not open. */
+export const createLocked = ({ find }: Pick<ReplyRoutes, 'find'>) => {
+  let latest: Envelope | undefined
+  const health: HealthCheck = {
+    id: 'reply-headers',
+    check: () =>
+      latest === undefined || find(latest.address) !== 'locked'
+        ? []
+        : [
+            {
+              severity: 'error',
+              code: lockedCode,
+              message: 'Headers of a reply target cannot be decrypted, and nothing is delivered without them.',
+              related_id: latest.delivery_id,
+              action:
+                'Where the warning secrets_key_missing stands, do what it says; else give the target again, with its ' +
+                `headers. Then send each dead letter again: ${commandLine('deliveries replay', latest.delivery_id)}`,
+            },
+          ],
+  }
+  return { note: (envelope: Envelope): void => void (latest = envelope), health }
+}

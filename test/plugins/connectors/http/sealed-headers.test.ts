@@ -1,0 +1,187 @@
+/** Headers of reply targets hold secrets: on disk they are sealed, and at the receiver they are as they were given. */
+import { readFileSync, readdirSync, renameSync } from 'node:fs'
+import { join } from 'node:path'
+import test, { type ExecutionContext } from 'ava'
+import { shipped } from '../../../../plugins/index.js'
+import { formsOf } from '../../../support/canaries.js'
+import { freshRoot, startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
+import { startReceiver, type Receiver } from '../../../support/receiver.js'
+import { codeOf, openSession, until } from '../../../support/runs.js'
+
+const canary = 'canary-of-a-reply-header/+=1'
+const headers = { 'x-own-token': canary }
+
+const holds = (root: string): string[] =>
+  readdirSync(root, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((file) => formsOf(canary).some((form) => readFileSync(file).includes(form)))
+
+const run = async (daemon: TestDaemon, body: object): Promise<any> => {
+  const submitted = await daemon.request('POST', '/v1/sessions/s1/runs', { content: '/say hello', ...body })
+  return until(daemon, submitted.body.run_id, 'completed', 'failed')
+}
+
+const came = (receiver: Receiver, path: string): unknown[] =>
+  receiver.at(path).map(({ headers: given }) => given['x-own-token'])
+
+const raw = (receiver: Receiver, path: string) => ({ plugin: 'http', address: receiver.address(path, headers) })
+
+const deadLetters = async (daemon: TestDaemon, receiver: Receiver): Promise<any[]> => {
+  let letters: any[] = []
+  await receiver.until(async () => {
+    letters = (await daemon.request('GET', '/v1/deliveries/dead-letter')).body
+    return letters.length > 0
+  }, 'a dead letter')
+  return letters
+}
+
+test('deliveries-32: headers of reply targets are sealed in sessions, runs, schedules and deliveries, and arrive as given', async (t) => {
+  const [root, receiver] = [await freshRoot(), await startReceiver(t)]
+  const first = await startTestDaemon(t, { root })
+  await openSession(first)
+  const set = await first.request('PUT', '/v1/sessions/s1/reply-targets', {
+    reply_targets: [{ type: 'raw', ...raw(receiver, '/session') }],
+  })
+  t.is(set.status, 200, set.text)
+  await run(first, {})
+  await run(first, { reply_targets: [raw(receiver, '/run'), raw(receiver, '/run')] })
+  await run(first, { reply_plugin: 'http', reply_address: receiver.address('/pair', headers) })
+  const made = await first.request('POST', '/v1/schedules', {
+    name: 'later',
+    target_session_id: 's1',
+    cadence: { type: 'once', fire_at_ms: Date.now() + 300_000 },
+    request: { content: '/say later', reply_targets: [raw(receiver, '/schedule')] },
+  })
+  t.true(made.status < 300, made.text)
+  await receiver.until(() => receiver.received.length === 3, 'all')
+  const seen = await Promise.all(
+    ['/v1/sessions/s1', '/v1/sessions/s1/reply-targets', '/v1/schedules', '/v1/deliveries', '/v1/events'].map(
+      async (path) => (await first.request('GET', path)).text,
+    ),
+  )
+  t.false(seen.some((text) => text.includes(canary)))
+  // What an admin reads can be given again, for the same URL alone.
+  const [{ address }] = set.body.reply_targets
+  const again = await first.request('PUT', '/v1/sessions/s1/reply-targets', {
+    reply_targets: [{ type: 'raw', plugin: 'http', address }],
+  })
+  t.deepEqual(again.body, set.body)
+  const elsewhere = address.replace('/session', '/elsewhere')
+  await run(first, { reply_targets: [{ plugin: 'http', address: elsewhere }] })
+  t.is((await deadLetters(first, receiver))[0].terminal_error, 'reply_headers_locked')
+  await first.stop()
+  t.deepEqual(holds(root), [])
+  const second = await startTestDaemon(t, { root })
+  await run(second, {})
+  await receiver.until(() => receiver.at('/session').length === 2, 'the second of the session')
+  for (const path of ['/session', '/run', '/pair']) t.deepEqual([...new Set(came(receiver, path))], [canary], path)
+  t.is(receiver.at('/run').length, 1, 'equal targets are one')
+  t.is(receiver.at('/elsewhere').length, 0)
+  const { body: all } = await second.request('GET', '/v1/deliveries')
+  t.is(new Set(all.filter(({ run_id }: any) => run_id !== undefined).map(({ target }: any) => target)).size, 4)
+  await second.stop()
+  t.deepEqual(holds(root), [])
+})
+
+test('deliveries-33: without its key a delivery fails by a reason that says what to do, and everything else goes on', async (t) => {
+  const [root, receiver] = [await freshRoot(), await startReceiver(t)]
+  const first = await startTestDaemon(t, { root })
+  await openSession(first)
+  await first.request('PUT', '/v1/sessions/s1/reply-targets', {
+    reply_targets: [{ type: 'raw', ...raw(receiver, '/session') }],
+  })
+  await run(first, {})
+  await receiver.until(() => receiver.received.length === 1, 'the first')
+  await first.stop()
+  const key = join(root, 'secrets/slots.key')
+  renameSync(key, `${key}.away`)
+  const second = await startTestDaemon(t, { root })
+  t.is((await run(second, {})).status, 'completed')
+  const [letter] = await deadLetters(second, receiver)
+  t.is(letter.terminal_error, 'reply_headers_locked')
+  const { warnings } = (await second.request('GET', '/v1/status')).body.health
+  const missing = warnings.find(({ code }: { code: string }) => code === 'secrets_key_missing')
+  t.regex(missing?.message ?? '', /^headers of reply targets cannot be decrypted: the key \w+ is not here\.$/u)
+  const dead = warnings.find(({ code }: { code: string }) => code === 'reply_headers_locked')
+  t.regex(dead?.action ?? '', /deliveries replay/u)
+  const refused = await second.request('POST', '/v1/sessions/s1/runs', {
+    content: '/say more',
+    reply_targets: [raw(receiver, '/new')],
+  })
+  t.deepEqual(codeOf(refused), [409, 'secrets_key_unusable'], 'nothing is stored in clear')
+  t.is(
+    (await run(second, { reply_targets: [{ plugin: 'http', address: receiver.address('/plain') }] })).status,
+    'completed',
+  )
+  await receiver.until(() => receiver.at('/plain').length === 1, 'what needs no key')
+  t.is(receiver.at('/session').length, 1, 'never without its header')
+  await second.stop()
+  renameSync(`${key}.away`, key)
+  const third = await startTestDaemon(t, { root })
+  t.true((await third.request('POST', `/v1/deliveries/${letter.delivery_id}/replay`)).status < 300)
+  await receiver.until(() => receiver.at('/session').length === 2, 'the replay')
+  t.deepEqual(came(receiver, '/session'), [canary, canary])
+})
+
+test('deliveries-32: a change of the key leaves what is sealed where it is, and it opens with the new one', async (t) => {
+  const [root, receiver] = [await freshRoot(), await startReceiver(t)]
+  const first = await startTestDaemon(t, { root })
+  await openSession(first)
+  const set = await first.request('PUT', '/v1/sessions/s1/reply-targets', {
+    reply_targets: [{ type: 'raw', ...raw(receiver, '/session') }],
+  })
+  for (let n = 1; n < 3; n += 1) t.is((await first.request('POST', '/v1/runtime/secrets-key')).status, 200)
+  t.deepEqual((await first.request('GET', '/v1/sessions/s1/reply-targets')).body, set.body)
+  await first.stop()
+  const second = await startTestDaemon(t, { root })
+  await run(second, {})
+  await receiver.until(() => receiver.received.length === 1, 'the first')
+  t.deepEqual(came(receiver, '/session'), [canary])
+  t.deepEqual((await second.request('GET', '/v1/status')).body.health.warnings, [])
+})
+
+const without = shipped.filter(({ id }) => !['secrets', 'leases', 'mcp'].includes(id))
+
+/** A root in which headers stand in clear, as earlier versions wrote it. */
+const olderRoot = async (t: ExecutionContext, receiver: Receiver): Promise<string> => {
+  const root = await freshRoot()
+  const daemon = await startTestDaemon(t, { root, shipped: without })
+  await openSession(daemon)
+  await daemon.request('PUT', '/v1/sessions/s1/reply-targets', {
+    reply_targets: [{ type: 'raw', ...raw(receiver, '/session') }],
+  })
+  receiver.on('/run', (_, response) => void response.writeHead(400).end())
+  await run(daemon, { reply_targets: [raw(receiver, '/run')] })
+  await daemon.request('POST', '/v1/schedules', {
+    name: 'later',
+    target_session_id: 's1',
+    cadence: { type: 'once', fire_at_ms: Date.now() + 300_000 },
+    request: { content: '/say later', reply_targets: [raw(receiver, '/schedule')] },
+  })
+  await deadLetters(daemon, receiver)
+  await daemon.stop()
+  t.true(holds(root).length > 0)
+  return root
+}
+
+test('deliveries-34: headers that an earlier version kept in clear are sealed at the first start, once', async (t) => {
+  const receiver = await startReceiver(t)
+  const root = await olderRoot(t, receiver)
+  const second = await startTestDaemon(t, { root })
+  const isSealed = async (): Promise<boolean> => {
+    const texts = ['/v1/sessions/s1/reply-targets', '/v1/schedules'].map(
+      async (path) => (await second.request('GET', path)).text,
+    )
+    return (await Promise.all(texts)).every((text) => !text.includes(canary) && text.includes('sealed_headers'))
+  }
+  await receiver.until(isSealed, 'sealed targets')
+  receiver.on('/run', (_, response) => void response.end())
+  const [letter] = (await second.request('GET', '/v1/deliveries/dead-letter')).body
+  t.true((await second.request('POST', `/v1/deliveries/${letter.delivery_id}/replay`)).status < 300)
+  await receiver.until(() => receiver.at('/run').length === 2, 'the replay')
+  await run(second, {})
+  await receiver.until(() => receiver.at('/session').length === 1, 'the one of the session')
+  t.deepEqual([...came(receiver, '/session'), ...came(receiver, '/run')], [canary, canary, canary])
+  await second.stop()
+})
