@@ -88,7 +88,7 @@ export interface CarryOverParts {
 
 type Done = { readonly sealed: boolean }
 
-/** A root that was made now has no older records. What can be sealed only when its key is back waits for the next start. */
+/** A root that was made now has no older records. What cannot be sealed now waits for the next start. */
 export const createCarryOver = ({ state, keepers, keep, log }: CarryOverParts): (() => Promise<void>) => {
   const document: Document<Done> = state.document<Done>('reply_targets')
   const all = async (): Promise<number> => {

@@ -21,7 +21,9 @@ import {
 import { modes, providers, type SlotDraft } from './slots/record.js'
 
 /** Who keeps what the key of secrets sealed, and how to seal it. */
-export { isSealed, Sealed, SealKeepers, SecretSeal } from './slots/seal.js'
+export { SealKeepers, SecretSeal } from './slots/seal.js'
+/** What is sealed, as it is stored. */
+export { isSealed, Sealed } from './slots/sealed.js'
 /** Their shapes. */
 export type { SealKeeper } from './slots/seal.js'
 /** Who refers to secrets, and who refreshes accounts. */

@@ -16,7 +16,7 @@ import {
   type State,
 } from '../../../../core/plugin.js'
 import type { Key, Keys } from './keys.js'
-import type { Sealed } from './seal.js'
+import type { Sealed } from './sealed.js'
 
 /** Named by the key of secrets that it was made of; `sealed_with` is the one that opens it now. */
 const LastingKey = object({ key_id: string(), sealed_with: string(), sealed: string() })

@@ -4,27 +4,16 @@ import {
   defineToken,
   hasMembers,
   nonceBytes,
-  object,
   openText,
-  parse,
   sealText,
-  string,
   type Ids,
-  type Infer,
   type Json,
   type Point,
   type Token,
 } from '../../../../core/plugin.js'
 import type { Keys } from './keys.js'
 import { isLasting, type Lasting } from './lasting.js'
-
-/** A value that only the key of this id opens: nonce, tag and text, in base64. */
-export const Sealed = object({ sealed_with: string(), sealed: string() })
-/** The value form of `Sealed`. */
-export type Sealed = Infer<typeof Sealed>
-
-/** Whether a value is a sealed one. */
-export const isSealed = (value: unknown): value is Sealed => parse(Sealed, value).ok
+import type { Sealed } from './sealed.js'
 
 /** Seals what other plugins store. */
 export interface SecretSeal {

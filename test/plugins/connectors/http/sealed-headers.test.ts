@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { shipped } from '../../../../plugins/index.js'
 import { formsOf } from '../../../support/canaries.js'
+import { createCommandLine } from '../../../support/command-line.js'
 import { freshRoot, startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
 import { startReceiver, type Receiver } from '../../../support/receiver.js'
 import { codeOf, openSession, until } from '../../../support/runs.js'
@@ -184,4 +185,10 @@ test('deliveries-34: headers that an earlier version kept in clear are sealed at
   await receiver.until(() => receiver.at('/session').length === 1, 'the one of the session')
   t.deepEqual([...came(receiver, '/session'), ...came(receiver, '/run')], [canary, canary, canary])
   await second.stop()
+  const line = createCommandLine(second)
+  for (const [collection, id] of Object.entries({ runs: letter.run_id, deliveries: letter.delivery_id })) {
+    const { out } = await line('state', 'show', collection, id, '--state-root', root)
+    t.true(out.includes('sealed_headers') && !out.includes(canary), out)
+  }
+  t.true(JSON.parse(readFileSync(join(root, 'documents/reply_targets.json'), 'utf8')).sealed, 'no other start looks')
 })
