@@ -97,11 +97,11 @@ export const createCarryOver = ({ state, keepers, keep, log }: CarryOverParts): 
     return changed
   }
   return async () => {
-    if (state.health.generation === 1 || document.read()?.sealed === true) return
+    if (document.read()?.sealed === true) return
     try {
       let records = 0
       // A record may move from one part of an index to another while it is looked for.
-      for (let round = await all(); round > 0; round = await all()) records += round
+      if (state.health.generation > 1) for (let round = await all(); round > 0; round = await all()) records += round
       await document.write({ sealed: true })
       if (records > 0) log.info('headers of reply targets that stood in clear are sealed now', { records })
     } catch (error) {

@@ -37,6 +37,8 @@ export interface Keys {
   /** Throws `secrets_key_unusable`. */
   current(): Key
   find(id: string): Key | undefined
+  /** Ids of all that are known. */
+  ids(): readonly string[]
   readonly fault: KeyFault | undefined
   /**
    * Makes a new key durable beside the old one and puts it in force. Throws `secrets_key_elsewhere`,
@@ -80,7 +82,7 @@ const createKnown = (secrets: Secrets) => {
     known.set(key.id, key)
     return key
   }
-  return { learn, find: (id: string): Key | undefined => known.get(id) }
+  return { learn, find: (id: string): Key | undefined => known.get(id), ids: (): string[] => [...known.keys()] }
 }
 
 const ownFaults: Readonly<Record<SecretFault | 'no_key', KeyFault>> = {
@@ -99,7 +101,7 @@ interface Found {
 }
 
 export const createKeys = ({ config, secrets, ids }: KeyParts): Keys => {
-  const { learn, find } = createKnown(secrets)
+  const { learn, find, ids: allIds } = createKnown(secrets)
   const isElsewhere = given(config.secrets_key) !== undefined || given(config.secrets_key_file) !== undefined
   let found: Found | undefined
 
@@ -160,6 +162,10 @@ export const createKeys = ({ config, secrets, ids }: KeyParts): Keys => {
     find(id) {
       now()
       return find(id)
+    },
+    ids() {
+      now()
+      return allIds()
     },
     get fault() {
       return now().fault

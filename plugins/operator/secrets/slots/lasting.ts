@@ -73,9 +73,15 @@ export const createLasting = ({ state, keys, newNonce, log }: LastingParts): Las
     const key = kept && keys.find(kept.sealed_with)
     return key && openText(Buffer.from(kept.sealed, 'base64'), { key: key.bytes, about: aboutKey(key_id) })
   }
-  /** Those that the key in force does not open yet. */
-  const old = (now: string): string[] =>
-    [...new Set([...collection.ids('all', group), ...used])].filter((id) => collection.find(id)?.sealed_with !== now)
+  /**
+   * Those that the key in force does not open yet: also that of a key which goes, because a crash may have come between
+   * what was sealed and the record.
+   */
+  const old = (now: string): string[] => {
+    const going = keys.ids().filter((id) => id !== now)
+    const all = new Set([...collection.ids('all', group), ...used, ...going])
+    return [...all].filter((id) => collection.find(id)?.sealed_with !== now)
+  }
   const sealAnew = (): Promise<void> =>
     state.commit((tx) => {
       const { id, bytes } = keys.current()

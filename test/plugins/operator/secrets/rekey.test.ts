@@ -122,6 +122,25 @@ test('secrets-5: a backup has no key: the restored root says which one it needs,
   t.true((await third.request('GET', '/v1/runtime/secrets')).body.every(({ details }: any) => details.readable))
 })
 
+test('secrets-24: what was sealed just before a crash opens through a change of the key that comes first after it', async (t) => {
+  const [root, other] = [await freshRoot(), await freshRoot()]
+  const key = join(root, 'secrets/slots.key')
+  const first = await startTestDaemon(t, { root })
+  await first.stop()
+  // Of a daemon whose record of it never reached the disk: it stands in another root.
+  const elsewhere = lender({ seal: SecretSeal })
+  await startTestDaemon(t, { root: other, flags: { 'secrets-key-file': key }, plugins: [elsewhere.plugin] })
+  const sealed = elsewhere.services().seal.sealLasting('canary', 'here')
+  const again = lender({ seal: SecretSeal })
+  const second = await startTestDaemon(t, { root, plugins: [again.plugin] })
+  t.is((await second.request('POST', '/v1/runtime/secrets-key')).status, 200)
+  t.is(again.services().seal.open(sealed, 'here'), 'canary')
+  await second.stop()
+  const last = lender({ seal: SecretSeal })
+  await startTestDaemon(t, { root, plugins: [last.plugin] })
+  t.is(last.services().seal.open(sealed, 'here'), 'canary')
+})
+
 test('secrets-24: what is sealed with a lasting key opens through changes of the key, also where the operator has it', async (t) => {
   const [root, keys] = [await freshRoot(), await freshRoot()]
   const old = join(keys, 'old')
