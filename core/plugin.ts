@@ -67,15 +67,8 @@ export { tokenMark } from './base/text/short-lived.js'
 export { visible, visibleBlock, visibleLine } from './base/text/visible.js'
 export { nearest } from './base/words/nearest.js'
 export { wellFormedJson } from './base/text/well-formed.js'
-export {
-  isSecretName,
-  tellsOfSecret,
-  looksSecret,
-  redactPii,
-  redactingPii,
-  redactSecrets,
-  redactingSecrets,
-} from './base/text/redact.js'
+export { isSecretName, tellsOfSecret } from './base/text/secret-names.js'
+export { looksSecret, redactPii, redactingPii, redactSecrets, redactingSecrets } from './base/text/redact.js'
 export { cutDeep, isModest, isShallow } from './base/text/nesting.js'
 export { createPause, createTurns, inTurns, type Portions } from './base/turns.js'
 export { timeKey } from './base/time-key.js'

@@ -7,6 +7,7 @@ import { defineErrors } from './errors.js'
 import { unknownField } from './issue-rule.js'
 import { parse, type Issue } from './parse.js'
 import { fieldNames, fieldSchemas, isJsonObject, type AnyStruct, type Json, type JsonObject } from './schema.js'
+import { isSecretSetting } from './text/secret-names.js'
 import { nearest } from './words/nearest.js'
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -85,10 +86,8 @@ const readText = (text: string | true, type: unknown): Json => {
   return text
 }
 
-const secretName = /(?:^|[-_])(?:key|token|secret|password)$/u
-
 const valueOf = (text: string | true, { field, flag }: Setting, { struct, guard }: Sources): Json => {
-  if (text !== true && secretName.test(flag)) guard(text)
+  if (text !== true && isSecretSetting(flag)) guard(text)
   return readText(text, typeOf(struct, field))
 }
 
@@ -96,7 +95,7 @@ const valueOf = (text: string | true, { field, flag }: Setting, { struct, guard 
 const guardFile = (table: JsonObject, guard: Sources['guard']): void => {
   for (const [name, value] of Object.entries(table))
     if (typeof value === 'string') {
-      if (secretName.test(name)) guard(value)
+      if (isSecretSetting(name)) guard(value)
     } else if (Array.isArray(value)) guardFile(Object.fromEntries(value.entries()), guard)
     else if (isJsonObject(value)) guardFile(value, guard)
 }

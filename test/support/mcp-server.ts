@@ -40,7 +40,7 @@ export interface McpPlan {
   readonly answersWith?: string
   /** While it lists its tools for the first time, they change: then there is `later` alone. */
   readonly changes?: boolean
-  /** Environment variables whose values it puts into its instructions. */
+  /** Environment variables whose values it puts into its instructions, and its arguments behind the plan. */
   readonly shows?: readonly string[]
   /** It asks for a model when a tool is called, and answers with what it is told. */
   readonly samples?: boolean
@@ -71,7 +71,10 @@ const main = (plan: McpPlan): void => {
     const id = nextId
     return new Promise((resolve) => asked.set(id, resolve))
   }
-  const said = (plan.shows ?? []).map((name) => `${name}=${process.env[name] ?? ''}`).join('\n')
+  const said = [
+    ...(plan.shows ?? []).map((name) => `${name}=${process.env[name] ?? ''}`),
+    ...(plan.shows === undefined ? [] : process.argv.slice(3)),
+  ].join('\n')
   const text = (value: string) => ({ content: [{ type: 'text', text: value }] })
   const callTool = async ({ id, params }: Message): Promise<void> => {
     const { name, arguments: input = {}, _meta } = params

@@ -8,7 +8,7 @@ import type { McpPlan } from './mcp-server.js'
 const fixture = fileURLToPath(new URL('mcp-server.js', import.meta.url))
 
 /** The entry of a server that keeps to a plan. */
-export const planned = (plan: McpPlan, more: object = {}): object => ({
+export const planned = (plan: McpPlan, more: object = {}) => ({
   command: process.execPath,
   args: [fixture, JSON.stringify(plan)],
   ...more,

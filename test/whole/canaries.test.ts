@@ -17,6 +17,9 @@ const canaries = {
   setCommand: 'canary-set-in-a-command/+=4',
   setUrl: 'canary-set-in-a-path-5',
   mcpEnv: 'canary-in-an-environment/+=6',
+  mcpArgument: 'canary-in-an-argument-10~!',
+  mcpPair: 'canary-in-a-pair-of-arguments-11~!',
+  mcpQuery: 'canary-in-a-query-12~!',
   mcpHeader: 'canary-in-a-header-7~!',
   reply: 'canary-of-a-receiver/+=8',
 }
@@ -45,7 +48,7 @@ test('hooks-17, mcp-4: literal secrets of hooks, MCP servers and reply targets s
     response.setHeader('x-echo', path)
     response.end(JSON.stringify({ headers, path, body }))
   }
-  for (const path of [`/hook/${canaries.fileUrl}`, `/hook/${canaries.setUrl}`, '/mcp']) receiver.on(path, echo)
+  for (const path of [`/hook/${canaries.fileUrl}`, `/hook/${canaries.setUrl}`]) receiver.on(path, echo)
   receiver.on('/reply', (received, response, count) =>
     count === 1 ? echo(received, response, count) : response.end('ok'),
   )
@@ -61,9 +64,12 @@ test('hooks-17, mcp-4: literal secrets of hooks, MCP servers and reply targets s
       `[hooks.web]\n${hook('stop', { type: 'http', url: `${at}/hook/${canaries.fileUrl}` })}` +
       `[hooks.judge]\n${hook('stop', { type: 'prompt', template: `The word is ${canaries.template}.` })}`,
   )
+  const shown = planned({ shows: ['API_TOKEN'] }, { env: { API_TOKEN: canaries.mcpEnv } })
+  const mcpPath = `/mcp?api_key=${canaries.mcpQuery}`
+  receiver.on(mcpPath, echo)
   await writeServers(root, {
-    shown: planned({ shows: ['API_TOKEN'] }, { env: { API_TOKEN: canaries.mcpEnv } }),
-    web: { url: `${at}/mcp`, allow_private_network: true, headers: { 'x-own-token': canaries.mcpHeader } },
+    shown: { ...shown, args: [...shown.args, `--token=${canaries.mcpArgument}`, '--api-key', canaries.mcpPair] },
+    web: { url: `${at}${mcpPath}`, allow_private_network: true, headers: { 'x-own-token': canaries.mcpHeader } },
   })
   const daemon = await spawnTestDaemon(t, {
     root,
@@ -134,7 +140,10 @@ test('hooks-17, mcp-4: literal secrets of hooks, MCP servers and reply targets s
     (await ask('GET', '/v1/runtime/hooks/dead-letter')).body.dead_letters.length >= 4,
     'hooks were asked, and failed',
   )
-  t.true(receiver.at('/mcp').every(({ headers }) => headers['x-own-token'] === canaries.mcpHeader))
+  t.true(
+    receiver.at(mcpPath).length > 0 &&
+      receiver.at(mcpPath).every(({ headers }) => headers['x-own-token'] === canaries.mcpHeader),
+  )
   t.is(receiver.at('/reply')[0]?.headers['x-own-token'], canaries.reply)
   await daemon.stop()
   said.push(daemon.logText(), JSON.stringify(stream.frames), readFileSync(join(workspace, 'seen'), 'utf8'))

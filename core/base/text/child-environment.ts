@@ -4,7 +4,8 @@
  * passed is listed, as `sudo` does.
  */
 import { environment, type Environment } from '../config.js'
-import { redactSecrets, tellsOfSecret } from './redact.js'
+import { redactSecrets } from './redact.js'
+import { tellsOfSecret } from './secret-names.js'
 
 const neverPassed =
   /^(?:SERVICE_|npm_|BASH_FUNC_|NODE_CHANNEL_|BASH_ENV$|ENV$|NODE_OPTIONS$|INIT_CWD$|SHELLOPTS$|BASHOPTS$)/u

@@ -6,6 +6,7 @@
 
 import { anyOf } from './pattern.js'
 import { replacingAll, type Shape } from './replace.js'
+import { compounds, namesSecret } from './secret-names.js'
 import { atOnce, type Portions } from '../turns.js'
 
 const secretMark = '<redacted>'
@@ -76,9 +77,7 @@ const tokens: readonly Shape[] = [
   },
 ]
 
-const long =
-  'access[ _-]?token|api[ _-]?key|auth[ _-]?token|bearer[ _-]?token|client[ _-]?secret|personal[ _-]?access[ ' +
-  '_-]?token|private[ _-]?key|refresh[ _-]?token|secret[ _-]?access[ _-]?key|secret[ _-]?key|secret[ _-]?token'
+const long = compounds.map((words) => words.replaceAll(' ', '[ _-]?')).join('|')
 /** Names whose value is a secret; the short ones must be words of their own. */
 const names = `(?:${long}|passw(?:or)?d|passphrase|${from}(?:secret|token|bearer|pat))`
 /** A quote as it stands in text, and in JSON that stands in JSON. */
@@ -144,47 +143,6 @@ const squashed = anyOf(
   ],
   'iu',
 )
-const keys = [
-  'access token',
-  'api key',
-  'auth token',
-  'bearer token',
-  'client secret',
-  'clientsecret',
-  'password',
-  'passphrase',
-  'pat',
-  'personal access token',
-  'personalaccesstoken',
-  'private key',
-  'privatekey',
-  'refresh token',
-  'secret key',
-  'secret token',
-  'token',
-]
-/** `"accessToken"`, `access-token` and `ACCESS_TOKEN` as words. */
-const wordsOf = (key: string): string =>
-  key
-    .replaceAll(/([a-z])([A-Z])/gu, '$1 $2')
-    .replaceAll(/[^A-Za-z0-9]+/gu, ' ')
-    .trim()
-    .toLowerCase()
-const structured = (line: string): boolean => {
-  const at = line.search(/[:=]/u)
-  if (at < 1 || line.slice(at + 1).trim() === '') return false
-  const words = ` ${wordsOf(line.slice(0, at))}`
-  return keys.some((key) => words.endsWith(` ${key}`))
-}
-
-/** True for the name of a field whose value is a secret: `api_key`, `accessToken`, `DB_PASSWORD`. */
-export const isSecretName = (name: string): boolean => structured(`${name}:x`) || /(?:^|[^a-z])secret$/iu.test(name)
-
-const tellingEnd =
-  /(?:key|token|secret|passw(?:or)?d|passphrase|credentials?|auth|authorization|cookie|session|signature|_pat)$/iu
-/** True for the name of a variable or header whose value is likely a secret: `KEY`, `AUTHORIZATION`, `x-auth`. */
-export const tellsOfSecret = (name: string): boolean => tellingEnd.test(name)
-
 /**
  * True if text holds what looks like a secret, or did before it was redacted (debug-3); personal data does not count.
  */
@@ -193,7 +151,7 @@ export const looksSecret = (text: string): boolean =>
   redactSecrets(text) !== text ||
   phrases.test(text) ||
   squashed.test(text.replaceAll(/\s{1,8}(?=[:=])|(?<=[:=])\s{1,8}/gu, '')) ||
-  text.split('\n').some(structured)
+  text.split('\n').some(namesSecret)
 
 /** Luhn's check digit: tells a card number from any other. */
 const isCard = (found: string): boolean => {

@@ -1,14 +1,70 @@
-/** Values that stand in the list itself: those whose names tell of a secret are known as secrets. */
+/** Values that stand in the list itself: those whose names tell of a secret are known as secrets (mcp-4). */
 import { tellsOfSecret, type List, type Secrets } from '../../../../core/plugin.js'
 import type { ServerEntry } from './entry.js'
 
 /** Behind the name of a scheme, such as `Bearer`, stands the secret itself. */
 const schemed = /^[A-Za-z][\w-]* +(?<rest>\S.*)$/su
 
-const literalsOf = ({ env, headers }: ServerEntry): string[] =>
-  [...Object.entries(env), ...Object.entries(headers)]
+const valuesOf = (value: string): string[] => [value, schemed.exec(value)?.groups?.['rest'] ?? value]
+
+/** `--token=x`, `API_KEY=x` and `Authorization: Bearer x`. */
+const assigned = /^-{0,2}(?<name>[A-Za-z_][\w.-]*)(?:=|: *)(?<value>.+)$/su
+/** A flag whose value is the next argument. */
+const flag = /^--?(?<name>[A-Za-z][\w-]*)$/u
+/** In text for a shell, values may be quoted. */
+const words = /(?:"[^"]*"|'[^']*'|[^\s"'])+/gu
+const unquoted = (word: string): string => word.replaceAll(/["']/gu, '')
+
+const inArguments = (args: readonly string[]): string[] =>
+  args.flatMap((arg, at) => [...inArgument(arg), ...inFlag(args[at - 1], arg)])
+
+/** A path is no secret; nor is another flag. */
+const inFlag = (before: string | undefined, value: string): string[] => {
+  const { name } = flag.exec(before ?? '')?.groups ?? {}
+  return name !== undefined && tellsOfSecret(name) && !/^(?:\.{0,2}\/|--)/u.test(value) ? valuesOf(value) : []
+}
+
+/** One header or variable may be the value of a flag. */
+const inAssignment = (text: string, isInner = false): string[] => {
+  const { name, value } = assigned.exec(text)?.groups ?? {}
+  if (name === undefined || value === undefined) return []
+  return tellsOfSecret(name) ? valuesOf(value) : isInner ? [] : inAssignment(value, true)
+}
+
+const inArgument = (arg: string): string[] => {
+  const parts = arg.match(words) ?? []
+  // Text for a shell, such as behind `sh -c`.
+  return [...inAssignment(arg), ...inAddress(arg), ...(parts.length > 1 ? inArguments(parts.map(unquoted)) : [])]
+}
+
+const userinfo = /:\/\/(?<user>[^\s/:@?#]*)(?::(?<password>[^\s/@?#]*))?@/gu
+const parameter = /[?&#;](?<name>[^\s=&#;?]+)=(?<value>[^\s&#;"']+)/gu
+
+const decoded = (text: string): string => {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    return text
+  }
+}
+
+/** Who has no password is named by a token. */
+const inAddress = (text: string): string[] => {
+  const people = [...text.matchAll(userinfo)].map(({ groups }) => groups?.['password'] ?? groups?.['user'])
+  const told = [...text.matchAll(parameter)].flatMap(({ groups }) =>
+    tellsOfSecret(decoded(groups?.['name'] ?? '')) ? [groups?.['value']] : [],
+  )
+  return [...people, ...told].flatMap((value) => (value === undefined ? [] : [value, decoded(value)]))
+}
+
+/** Values of an entry that its own names tell to be secret, in every form in which a program may say them. */
+export const literalsOf = ({ env, headers, args, url = '' }: ServerEntry): string[] => [
+  ...[...Object.entries(env), ...Object.entries(headers)]
     .filter(([name]) => tellsOfSecret(name))
-    .flatMap(([, value]) => [value, schemed.exec(value)?.groups?.['rest'] ?? value])
+    .flatMap(([, value]) => valuesOf(value)),
+  ...inArguments(args),
+  ...inAddress(url),
+]
 
 /**
  * Guards them as long as they are in the list, and until its next change: a server that is ended may still say them.

@@ -1,0 +1,51 @@
+import test from 'ava'
+import { parse } from '../../../../../core/plugin.js'
+import { assert } from '../../../../../core/base/assert.js'
+import { ServerEntry } from '../../../../../plugins/tools/mcp/config/entry.js'
+import { literalsOf } from '../../../../../plugins/tools/mcp/config/literals.js'
+
+const found = (entry: object): string[] => {
+  const parsed = parse(ServerEntry, entry)
+  assert(parsed.ok, 'it is an entry')
+  return [...new Set(literalsOf(parsed.value))]
+}
+
+const secret = 'canary-1~!'
+const args: readonly (readonly string[])[] = [
+  [`--token=${secret}`],
+  [`-token=${secret}`],
+  ['--api-key', secret],
+  ['-y', 'server', '--client-secret', secret, '--verbose'],
+  [`API_TOKEN=${secret}`, 'server'],
+  ['--header', `Authorization: Bearer ${secret}`],
+  [`--header=X-Api-Key:${secret}`],
+  ['-c', `cd /tmp && DB_PASSWORD='${secret}' exec server --port 1`],
+  ['-c', `server --api-key "${secret}"`],
+  [`https://x.example/?a=1&api_key=${secret}`],
+  [`--url=https://x.example/mcp?access_token=${secret}#top`],
+  [`postgres://user:${secret}@x.example/db`],
+  [`--repository`, `https://${secret}@x.example/r.git`],
+]
+for (const given of args)
+  test(`mcp-4: an argument that tells of a secret makes its value one: ${given.join(' ')}`, (t) =>
+    t.true(found({ command: 'server', args: [...given] }).includes(secret)))
+
+test('mcp-4: so does the query of an address, decoded and as it is written', (t) => {
+  t.deepEqual(found({ url: 'https://x.example/mcp?page=1&api_key=a%2Fcanary%3D%3D&name=ordinary' }), [
+    'a%2Fcanary%3D%3D',
+    'a/canary==',
+  ])
+})
+
+test('mcp-4: what no name tells of stays an ordinary word', (t) => {
+  const ordinary = ['-y', '@scope/server', '--root', '/data', '--key-file', '/etc/key', '--token', '--verbose', 'A=b']
+  t.deepEqual(
+    found({ command: 'npx', args: [...ordinary, '--session', '/var/lib/x', 'https://x.example:1/a?b=c'] }),
+    [],
+  )
+})
+
+test('mcp-4: an argument of any form is looked through in no more time than its length asks for', (t) => {
+  for (const piece of ['a=', '://', "' ", '&x=', '--token '])
+    t.true(Array.isArray(found({ command: 'x', args: [piece.repeat(131_072 / piece.length)] })), piece)
+})
