@@ -7,7 +7,7 @@ import { defineErrors } from './errors.js'
 import { unknownField } from './issue-rule.js'
 import { parse, type Issue } from './parse.js'
 import { fieldNames, fieldSchemas, isJsonObject, type AnyStruct, type Json, type JsonObject } from './schema.js'
-import { isSecretSetting } from './text/secret-names.js'
+import { isSecretSetting } from './words/secret-names.js'
 import { nearest } from './words/nearest.js'
 
 export type Environment = Readonly<Record<string, string | undefined>>

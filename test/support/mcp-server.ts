@@ -73,7 +73,7 @@ const main = (plan: McpPlan): void => {
   }
   const said = [
     ...(plan.shows ?? []).map((name) => `${name}=${process.env[name] ?? ''}`),
-    ...(plan.shows === undefined ? [] : process.argv.slice(3)),
+    ...(plan.shows === undefined ? [] : process.argv.slice(3).map((word) => word.replace(/^--token=/u, ''))),
   ].join('\n')
   const text = (value: string) => ({ content: [{ type: 'text', text: value }] })
   const callTool = async ({ id, params }: Message): Promise<void> => {

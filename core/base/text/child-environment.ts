@@ -5,7 +5,7 @@
  */
 import { environment, type Environment } from '../config.js'
 import { redactSecrets } from './redact.js'
-import { tellsOfSecret } from './secret-names.js'
+import { tellsOfSecret } from '../words/secret-names.js'
 
 const neverPassed =
   /^(?:SERVICE_|npm_|BASH_FUNC_|NODE_CHANNEL_|BASH_ENV$|ENV$|NODE_OPTIONS$|INIT_CWD$|SHELLOPTS$|BASHOPTS$)/u

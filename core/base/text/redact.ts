@@ -6,7 +6,7 @@
 
 import { anyOf } from './pattern.js'
 import { replacingAll, type Shape } from './replace.js'
-import { compounds, namesSecret } from './secret-names.js'
+import { compounds, namesSecret } from '../words/secret-names.js'
 import { atOnce, type Portions } from '../turns.js'
 
 const secretMark = '<redacted>'

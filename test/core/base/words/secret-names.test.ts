@@ -1,5 +1,5 @@
 import test from 'ava'
-import { isSecretName, isSecretSetting, tellsOfSecret } from '../../../../core/base/text/secret-names.js'
+import { isSecretName, isSecretSetting, tellsOfSecret } from '../../../../core/base/words/secret-names.js'
 
 test('the names of secrets are known, and those of other fields are not', (t) => {
   for (const name of [
