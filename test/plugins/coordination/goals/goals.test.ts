@@ -1,4 +1,6 @@
 /** What a session works towards by itself, and when that ends. */
+import { readFileSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { unsafeCast, type JsonObject } from '../../../../core/plugin.js'
 import type { ModelEvent } from '../../../../plugins/execution/models/contract.js'
@@ -78,7 +80,27 @@ test('goals-1, goals-4, goals-5: runs are made until the model says that the goa
   })
   t.regex(daemon.asked[0]?.system ?? '', /<goal>\nThis session works towards a goal\. Its objective:\nAll links/u)
   t.notRegex(daemon.asked.at(-1)?.system ?? '', /<goal>/u)
-  t.true((await daemon.request('GET', path)).body.remaining_tokens < 1_000)
+  t.regex(JSON.stringify(daemon.asked[0]?.messages), /turn 1 of at most 50\./u)
+  t.true(goal.tokens_used > 0)
+  t.is((await daemon.request('GET', path)).body.remaining_tokens, 1_000 - goal.tokens_used)
+})
+
+test('goals-2: a goal is what a PUT says, whatever was before', async (t) => {
+  const daemon = await start(t, () => says())
+  const put = async (body: object) => (await daemon.request('PUT', path, body)).body.goal
+  const first = await put({ objective, status: 'paused', token_budget: 500 })
+  const second = await put({ objective: 'Another.' })
+  t.like(second, { goal_id: first.goal_id, objective: 'Another.', status: 'active', token_budget: undefined })
+  t.like(await put({ objective, status: 'paused' }), { goal_id: first.goal_id, status: 'paused' })
+  const { warnings } = (await daemon.request('GET', '/v1/status')).body.health
+  t.false(
+    warnings.some(({ code }: any) => code === 'goal_stopped'),
+    'who paused it knows',
+  )
+  await daemon.request('PATCH', path, { status: 'complete' })
+  const anew = await put({ objective, status: 'paused' })
+  t.not(anew.goal_id, first.goal_id)
+  t.like(anew, { status: 'paused', tokens_used: 0 })
 })
 
 test('goals-2, goals-3: what cannot be done with a goal is refused by name and changes nothing', async (t) => {
@@ -232,23 +254,38 @@ test('goals-8: a run of it that fails or is cancelled pauses the goal, and it go
   t.is((await goalOf(daemon)).stop_code, undefined)
 })
 
-test('goals-8: a cancelled run pauses the goal', async (t) => {
-  const daemon = await start(t, async function* (_, __, signal) {
-    await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
-    yield {
-      type: 'done',
-      outcome: 'failed',
-      failure: { class: 'aborted', retryable: false, message: 'Aborted.' },
-    } as const
+const stops = { run_cancelled: '/v1/runs/{run_id}/cancel', run_interrupted: '/v1/sessions/s1/interrupt' }
+for (const [code, at] of Object.entries(stops))
+  test(`goals-8: a run that is stopped pauses the goal: ${code}`, async (t) => {
+    const daemon = await start(t, async function* (_, __, signal) {
+      await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+      yield {
+        type: 'done',
+        outcome: 'failed',
+        failure: { class: 'aborted', retryable: false, message: 'Aborted.' },
+      } as const
+    })
+    await daemon.request('POST', path, { objective })
+    const { last_continuation_run_id } = await until_(daemon, ({ turns }) => turns === 1)
+    await until(daemon, last_continuation_run_id, 'running')
+    await daemon.request('POST', at.replace('{run_id}', last_continuation_run_id))
+    t.like(await still(daemon), { status: 'paused', stop_code: code })
   })
-  await daemon.request('POST', path, { objective })
-  const { last_continuation_run_id } = await until_(daemon, ({ turns }) => turns === 1)
-  await until(daemon, last_continuation_run_id, 'running')
-  await daemon.request('POST', `/v1/runs/${last_continuation_run_id}/cancel`)
-  t.like(await still(daemon), { status: 'paused', stop_code: 'run_cancelled' })
+
+test('goals-8: a run that cannot be accepted pauses the goal, with the code of that', async (t) => {
+  const daemon = await start(t, () => says())
+  const credential_scope = { route_deny: ['scripted'] }
+  await daemon.request('POST', '/v1/sessions', { session_id: 's2', credential_scope })
+  const at = '/v1/sessions/s2/goal'
+  await daemon.request('POST', at, { objective })
+  const stopped = async () => (await daemon.request('GET', at)).body.goal.stop_code
+  for (let left = 400; left > 0 && (await stopped()) === undefined; left -= 1)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  t.like((await daemon.request('GET', at)).body.goal, { status: 'paused', stop_code: 'route_not_allowed', turns: 0 })
+  t.deepEqual(await runsOf(daemon), [])
 })
 
-test('goals-11, goals-12: a used budget ends a run before its next call, and one last run says how far it is', async (t) => {
+test('goals-3, goals-11, goals-12: a used budget ends a run before its next call, and one last run says how far it is', async (t) => {
   const used = { input_tokens: 60, output_tokens: 10 }
   const daemon = await start(t, (_, count) => [
     ...(count === 4 ? [text('half done')] : [callTool(`c${count}`, 'get_goal')]),
@@ -349,6 +386,17 @@ test('goals-10: the end of a session ends its goal', async (t) => {
   await daemon.request('POST', '/v1/sessions/s1/end')
   await until_(daemon, (goal) => goal === undefined)
   t.deepEqual(codeOf(await daemon.request('POST', path, { objective })).slice(1), ['session_ended'])
+})
+
+test('goals-6: the run and the goal that knows of it are one line of the log', async (t) => {
+  const root = await freshRoot()
+  const daemon = await start(t, () => says(), { goals: { max_turns: 1 } }, { root })
+  await daemon.request('POST', path, { objective })
+  const { last_continuation_run_id: run_id } = await still(daemon)
+  const [segment = ''] = readdirSync(join(root, 'log'))
+  const lines = readFileSync(join(root, 'log', segment), 'utf8').split('\n')
+  const first = lines.find((line) => line.includes(run_id)) ?? ''
+  t.true(first.includes(`"last_continuation_run_id":"${run_id}"`), first)
 })
 
 test('goals-6: a daemon that holds makes no run of a goal until it is released', async (t) => {

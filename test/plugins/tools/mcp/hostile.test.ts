@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'ava'
 import { freshRoot, spawnTestDaemon, startTestDaemon } from '../../../support/daemon.js'
-import { askedOf, eventually, planned, serverIn, writeServers } from '../../../support/mcp.js'
+import { askedOf, eventually, ledgerIn, planned, serverIn, writeServers } from '../../../support/mcp.js'
 import { openSession, submit, until } from '../../../support/runs.js'
 import { makeFolder } from '../../../support/tools.js'
 
@@ -43,7 +43,7 @@ test('mcp-3: no process of a server is left behind a stop or a change of the lis
   t.false((await pidsIn(others, 2)).some(isAlive))
 })
 
-test('mcp-3, mcp-11: a kill of the daemon in a call leaves no process, and the call is unknown after the restart', async (t) => {
+test('mcp-3, mcp-11, mcp-15: a kill of the daemon in a call leaves no process, and the call is unknown after the restart', async (t) => {
   const [root, folder] = [await freshRoot(), await makeFolder(t)]
   t.teardown(() => rm(root, { recursive: true, force: true }))
   const [once, again] = [join(folder, 'once'), join(folder, 'again')]
@@ -83,6 +83,9 @@ test('mcp-3, mcp-11: a kill of the daemon in a call leaves no process, and the c
   const calls = async (notes: string) => (await askedOf(notes)).filter((line) => line === 'tools/call hangs').length
   await eventually(async () => ((await calls(again)) === 2 ? true : undefined))
   t.is(await calls(once), 2, 'one by the run, one by the operator, none after the restart')
+  const ofOperator = ledgerIn(root).filter((entry) => entry.session_id === session_id)
+  t.is(ofOperator.length, 2)
+  t.like(ofOperator[1], { action_id: ofOperator[0].action_id, outcome: 'unknown', code: 'daemon_restarted' })
 })
 
 test('mcp-18: odd servers are left out or told of, and a good one works beside them', async (t) => {

@@ -2,8 +2,9 @@
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
+import { digest } from '../../../../core/plugin.js'
 import { freshRoot, startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
-import { askedOf, eventually, planned, serverIn, writeServers } from '../../../support/mcp.js'
+import { askedOf, eventually, ledgerIn, planned, serverIn, writeServers } from '../../../support/mcp.js'
 import { openSession, submit, until } from '../../../support/runs.js'
 import { capabilityScope, credentialScope } from '../../../support/scopes.js'
 import { makeFolder } from '../../../support/tools.js'
@@ -298,6 +299,7 @@ test('mcp-15: an operator calls a tool; with a session the call is in its ledger
       tools: [
         { name: 'tool', inputSchema: { ...object, required: ['a'] } },
         { name: 'wrong', inputSchema: object },
+        { name: 'looks', inputSchema: object, annotations: { readOnlyHint: true } },
       ],
     }),
   })
@@ -310,6 +312,15 @@ test('mcp-15: an operator calls a tool; with a session the call is in its ledger
     output: { output: { text: 'tool {"a":1}' }, is_error: false, context_updates: [], hook_contexts: [] },
   })
   t.true((await ask('mcp__one__wrong', {})).body.output.is_error)
+  t.true((await ask('mcp__one__wrong', { session_id })).body.output.is_error)
+  t.false((await ask('mcp__one__looks', { session_id })).body.output.is_error)
+  const ofOperator = { kind: 'tool', session_id, approved_by: { type: 'configuration', id: 'admin' } }
+  const ledger = ledgerIn(daemon.root)
+  t.is(ledger.length, 4, 'none of a tool that only looks, none of a call without a session')
+  t.like(ledger[0], { ...ofOperator, target: 'mcp__one__tool', request_digest: digest({ a: 1 }) })
+  t.like(ledger[1], { action_id: ledger[0].action_id, outcome: 'done' })
+  t.like(ledger[2], { ...ofOperator, target: 'mcp__one__wrong' })
+  t.like(ledger[3], { action_id: ledger[2].action_id, outcome: 'failed' })
   const shown = await daemon.request('GET', '/v1/runtime/mcp/tools/mcp__one__tool')
   t.like(shown.body, { server: 'one', tool: 'tool', effect: 'once', input_schema: { type: 'object', required: ['a'] } })
   t.is((await daemon.request('GET', '/v1/runtime/mcp/tools/none')).body.code, 'mcp_tool_not_found')

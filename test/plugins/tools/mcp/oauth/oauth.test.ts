@@ -367,6 +367,21 @@ test('mcp-oauth-9: a client that was registered is registered once, one of the o
   t.like(Object.fromEntries(server.at('/token').at(-1)?.form ?? []), { client_id: 'own', client_secret: 'canary-own' })
 })
 
+test('mcp-oauth-9: at another authorization server another client is registered', async (t) => {
+  const { server, daemon } = await start(t)
+  await logIn(daemon, server)
+  const other = await startOauthServer(t)
+  server.on('/.well-known/oauth-protected-resource/mcp', () => ({
+    body: { resource: server.url, authorization_servers: [other.origin] },
+  }))
+  const { authorization_url } = await begin(daemon)
+  t.true(authorization_url.startsWith(other.origin), authorization_url)
+  t.deepEqual(
+    [server, other].map((one) => one.at('/register').length),
+    [1, 1],
+  )
+})
+
 test('mcp-oauth-3: the command line logs in, tells, refreshes and logs out', async (t) => {
   const { server, daemon } = await start(t)
   const line = createCommandLine(daemon)

@@ -51,7 +51,19 @@ test('mcp-oauth-15: scopes that a server says a request lacked are told, and the
     action: 'holdfast mcp oauth login files',
   })
   t.like(await warned(daemon), { related_id: 'files', action: 'holdfast mcp oauth login files' })
-  server.on('/mcp', () => undefined)
+  server.on('/authorize', ({ form }) => ({
+    status: 302,
+    headers: { location: `${form.get('redirect_uri')}?error=access_denied&state=${form.get('state')}` },
+  }))
+  // The server asks for less than it did: what the account has is asked for nevertheless.
+  server.on('/mcp', ({ headers }) =>
+    headers.authorization === undefined
+      ? { status: 401, headers: { 'www-authenticate': 'Bearer scope="read"' } }
+      : undefined,
+  )
+  t.is(await logIn(daemon, server), 'read write admin delete')
+  t.like(await warned(daemon), { related_id: 'files' }, 'a login that was refused has given none')
+  server.on('/authorize', () => undefined)
   t.is(await logIn(daemon, server), 'read write admin delete')
   t.is((await daemon.request('GET', base)).body.action, undefined)
   t.is(await warned(daemon), undefined)
