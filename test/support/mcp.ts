@@ -1,5 +1,4 @@
 /** What tests of MCP have in common. */
-import { readFileSync, readdirSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -59,16 +58,3 @@ export const askedOf = (notes: string, line?: string): Promise<string[]> =>
     const lines = (await readFile(notes, 'utf8').catch(() => '')).split('\n').filter((one) => one !== '')
     return line === undefined || lines.includes(line) ? lines : undefined
   })
-
-/** The entries of all ledgers, as the log of a root has them: no route shows those of calls that no run made. */
-export const ledgerIn = (root: string): any[] =>
-  readdirSync(join(root, 'log'))
-    .flatMap((name) =>
-      readFileSync(join(root, 'log', name), 'utf8')
-        .trimEnd()
-        .split('\n'),
-    )
-    .flatMap((line) => JSON.parse(line).ops ?? [])
-    .flatMap(([does, stream, session_id, , entry]) =>
-      does === 'app' && stream === 'external_actions' ? [{ session_id, ...entry }] : [],
-    )

@@ -1,5 +1,13 @@
 /** A login: an address for a person's browser, and what the browser brings back. */
-import type { Clock, Ids, Outbound, Problem, Secrets, State } from '../../../../core/plugin.js'
+import {
+  afterlifeMs,
+  type Clock,
+  type Ids,
+  type Outbound,
+  type Problem,
+  type Secrets,
+  type State,
+} from '../../../../core/plugin.js'
 import type { Kit } from '../connection/kit.js'
 import { accountOf, clientOf, issuerOf, withTokens, type Account, type Tokens } from './account.js'
 import type { Accounts } from './accounts.js'
@@ -199,7 +207,7 @@ const exchange = async (parts: LoginParts, server: OauthServer, { login, redirec
   } catch (cause) {
     throw refuse(server, reasonOf(kit, cause), cause)
   } finally {
-    letGo()
+    parts.clock.after(afterlifeMs, letGo)
   }
 }
 

@@ -1,6 +1,6 @@
 /** Logins that a person is about to finish in a browser: in memory alone, one for each server, for ten minutes. */
 import { hash, timingSafeEqual } from 'node:crypto'
-import type { Clock, Secrets } from '../../../../core/plugin.js'
+import { afterlifeMs, type Clock, type Secrets } from '../../../../core/plugin.js'
 import type { Account } from './account.js'
 
 /** How long a person may take. Milliseconds. */
@@ -61,7 +61,8 @@ export const createPending = ({ clock, secrets }: { readonly clock: Clock; reado
       })
       const undo = (): void => {
         cancel()
-        letGo.forEach((one) => one())
+        // What is told of the end of a login is told behind it.
+        clock.after(afterlifeMs, () => letGo.forEach((one) => one()))
         tell()
       }
       logins.set(login.server, { login, end: undo, over, isTaken: false })

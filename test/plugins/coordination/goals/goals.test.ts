@@ -55,7 +55,7 @@ const settled = async (daemon: Reachable): Promise<any[]> => {
   return runsOf(daemon)
 }
 
-test('goals-1, goals-4, goals-5: runs are made until the model says that the goal is complete', async (t) => {
+test('goals-1, goals-4, goals-5, goals-7: runs are made until the model says that the goal is complete', async (t) => {
   const daemon = await start(t, (_, count) =>
     count < 3 ? says(`step ${count}`) : count === 3 ? calls('update_goal', { status: 'complete' }) : says(),
   )

@@ -21,6 +21,7 @@ import { freshRoot, startTestDaemon, type Reachable } from '../../../support/dae
 import { blocksFor } from '../../../support/docs.js'
 import { createLeapingClock } from '../../../support/leaping-clock.js'
 import { lender } from '../../../support/plugins.js'
+import { rewriteRecord } from '../../../support/rewrite.js'
 import { codeOf } from '../../../support/runs.js'
 
 const store = ({ request }: Pick<Reachable, 'request'>, slot_id: string, value: string, more: object = {}) =>
@@ -149,11 +150,20 @@ test('secrets-5, secrets-6: a secret of another key is shown as such, others wor
     (await third.request('GET', '/v1/runtime/secrets')).body.map(({ details }: any) => details.readable),
     [true, false],
   )
+  const told = (await third.request('GET', '/v1/status')).body.health.warnings
+  t.is(told.find(({ code }: { code: string }) => code === 'secrets_key_missing').related_id, key_id)
   await third.stop()
   writeFileSync(file, kept)
   const fourth = await startTestDaemon(t, { root, flags: { 'secrets-key': '11'.repeat(32) } })
   const all = (await fourth.request('GET', '/v1/runtime/secrets')).body
   t.true(all.every(({ details }: any) => details.readable && details.key_id === all[0].details.key_id))
+  await fourth.stop()
+  rewriteRecord(root, { collection: 'secret_slots', id: 'new' }, (slot) => ({ ...slot, version: 7 }))
+  const fifth = await startTestDaemon(t, { root, flags: { 'secrets-key': '11'.repeat(32) } })
+  t.deepEqual(
+    (await fifth.request('GET', '/v1/runtime/secrets')).body.map(({ details }: any) => details.problem),
+    ['its bytes are not as they were written', undefined],
+  )
 })
 
 test('secrets-2: no route of secrets, accounts, subjects or leases answers a read-only token', async (t) => {
@@ -226,7 +236,7 @@ for (const [what, spoil] of Object.entries({
     t.is(details.readable, what === 'is open to others')
   })
 
-test('secrets-7: a new value raises the version, and whoever asks gets it and is told', async (t) => {
+test('secrets-2, secrets-7: a new value raises the version, and whoever asks gets it and is told', async (t) => {
   const slots = lender({ slots: SecretSlots })
   const daemon = await startTestDaemon(t, { plugins: [slots.plugin] })
   const told: string[] = []
@@ -310,7 +320,7 @@ test('secrets-9: what cannot be kept is refused and changes nothing', async (t) 
   t.is((await store(daemon, 'mcp.files', 'x')).status, 200)
 })
 
-test('secrets-10: a secret that is used says by what, and is not deleted', async (t) => {
+test('secrets-2, secrets-10: a secret that is used says by what, and is not deleted', async (t) => {
   const user = lender({ slots: SecretSlots })
   let used = true
   const daemon = await startTestDaemon(t, {

@@ -4,7 +4,8 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'ava'
 import { freshRoot, spawnTestDaemon, startTestDaemon } from '../../../support/daemon.js'
-import { askedOf, eventually, ledgerIn, planned, serverIn, writeServers } from '../../../support/mcp.js'
+import { askedOf, eventually, planned, serverIn, writeServers } from '../../../support/mcp.js'
+import { standing } from '../../../support/rewrite.js'
 import { openSession, submit, until } from '../../../support/runs.js'
 import { makeFolder } from '../../../support/tools.js'
 
@@ -83,9 +84,9 @@ test('mcp-3, mcp-11, mcp-15: a kill of the daemon in a call leaves no process, a
   const calls = async (notes: string) => (await askedOf(notes)).filter((line) => line === 'tools/call hangs').length
   await eventually(async () => ((await calls(again)) === 2 ? true : undefined))
   t.is(await calls(once), 2, 'one by the run, one by the operator, none after the restart')
-  const ofOperator = ledgerIn(root).filter((entry) => entry.session_id === session_id)
-  t.is(ofOperator.length, 2)
-  t.like(ofOperator[1], { action_id: ofOperator[0].action_id, outcome: 'unknown', code: 'daemon_restarted' })
+  const [intent, outcome, ...others] = standing(root, 'external_actions').filter(({ owner }) => owner === session_id)
+  t.deepEqual(others, [])
+  t.like(outcome?.entry, { action_id: intent?.entry.action_id, outcome: 'unknown', code: 'daemon_restarted' })
 })
 
 test('mcp-18: odd servers are left out or told of, and a good one works beside them', async (t) => {

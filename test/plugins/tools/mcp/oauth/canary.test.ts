@@ -42,6 +42,14 @@ test('mcp-oauth-14: codes, verifiers, tokens and the secrets of clients stand no
     body: { error: String(form), error_description: `${String(form)} ${JSON.stringify(headers)}` },
   })
   t.is((await logIn()).status, 200)
+  // A server that tells models all that it and its authorization server were sent.
+  server.on('/mcp', ({ body, headers }) => {
+    const { id, method } = JSON.parse(body === '' ? '{}' : body)
+    if (method !== 'tools/call') return undefined
+    const sent = server.asked.map((one) => `${one.headers.authorization} ${[...one.form.values()].join(' ')}`)
+    const text = `${headers.authorization} ${sent.join('\n')}`
+    return { body: { jsonrpc: '2.0', id, result: { content: [{ type: 'text', text }] } } }
+  })
   await openSession({ ...daemon, request: ask })
   const work =
     '/tool bash {"command":"env; tr \\"\\\\0\\" \\"\\\\n\\" < /proc/self/environ"}\n/tool mcp__files__echo {}'
@@ -53,6 +61,12 @@ test('mcp-oauth-14: codes, verifiers, tokens and the secrets of clients stand no
   server.on('/token', () => undefined)
   server.on('/register', ({ body }) => ({ status: 400, body: `no: ${body}` }))
   t.is((await logIn()).status, 200)
+  const { authorization_url } = (await daemon.request('POST', `${base}/files/login`)).body
+  const { searchParams } = new URL(authorization_url)
+  const state = searchParams.get('state') ?? ''
+  states.push(state)
+  const { pathname } = new URL(searchParams.get('redirect_uri') ?? '')
+  t.true((await ask('GET', `${pathname}?state=${state}&error=${state}`)).status >= 400)
   server.on('/revoke', echo)
   const { body: document } = await daemon.request('GET', '/v1/openapi.json')
   const ids: Record<string, string> = {

@@ -367,8 +367,8 @@ test('mcp-oauth-9: a client that was registered is registered once, one of the o
   t.like(Object.fromEntries(server.at('/token').at(-1)?.form ?? []), { client_id: 'own', client_secret: 'canary-own' })
 })
 
-test('mcp-oauth-9: at another authorization server another client is registered', async (t) => {
-  const { server, daemon } = await start(t)
+test('mcp-oauth-9: at another authorization server, and for another address of the daemon, another client is registered', async (t) => {
+  const { server, daemon, root } = await start(t)
   await logIn(daemon, server)
   const other = await startOauthServer(t)
   server.on('/.well-known/oauth-protected-resource/mcp', () => ({
@@ -379,6 +379,14 @@ test('mcp-oauth-9: at another authorization server another client is registered'
   t.deepEqual(
     [server, other].map((one) => one.at('/register').length),
     [1, 1],
+  )
+  await daemon.stop()
+  const next = await startTestDaemon(t, { root })
+  server.on('/.well-known/oauth-protected-resource/mcp', () => undefined)
+  const { redirect_uri } = await begin(next)
+  t.deepEqual(
+    server.at('/register').map(({ body }) => JSON.parse(body).redirect_uris.includes(redirect_uri)),
+    [false, true],
   )
 })
 
