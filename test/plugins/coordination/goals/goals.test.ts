@@ -10,6 +10,7 @@ import { freshRoot } from '../../../support/folders.js'
 import { codeOf, openSession, submit, until } from '../../../support/runs.js'
 import { callTool, done, fails, scriptedProvider, text, type Play } from '../../../support/scripted-provider.js'
 import { watcher } from '../../../support/interceptors.js'
+import { createLeapingClock } from '../../../support/leaping-clock.js'
 import { openStream } from '../../../support/sse.js'
 
 const path = '/v1/sessions/s1/goal'
@@ -85,7 +86,7 @@ test('goals-1, goals-4, goals-5, goals-7: runs are made until the model says tha
   t.is((await daemon.request('GET', path)).body.remaining_tokens, 1_000 - goal.tokens_used)
 })
 
-test('goals-2: a goal is what a PUT says, whatever was before', async (t) => {
+test('goals-2, goals-8: a goal is what a PUT says, whatever was before', async (t) => {
   const daemon = await start(t, () => says())
   const put = async (body: object) => (await daemon.request('PUT', path, body)).body.goal
   const first = await put({ objective, status: 'paused', token_budget: 500 })
@@ -320,6 +321,30 @@ test('goals-12: where a budget of the daemon is used up the goal is limited with
     budget_wrapup_run_id: undefined,
   })
   t.is((await settled(daemon)).length, 3)
+})
+
+test('goals-12: the budget of a goal ends no run of a person', async (t) => {
+  const plays = [calls('create_goal', { objective, token_budget: 1 }), calls('get_goal')]
+  const daemon = await start(t, (_, count) => plays[count - 1] ?? says())
+  const { run_id } = await submit(daemon, 's1', 'go')
+  t.is((await until(daemon, run_id, 'completed', 'failed')).status, 'completed')
+  t.like(await still(daemon), { status: 'budget_limited', turns: 0 })
+})
+
+test('goals-11: the time while a goal is active counts, and no other', async (t) => {
+  const clock = createLeapingClock({ still: true })
+  const daemon = await start(t, () => says(), {}, { clock, flags: { hold: true } })
+  const used = async (): Promise<number> => (await goalOf(daemon)).time_used_ms
+  const turn = (status: string) => daemon.request('PATCH', path, { status })
+  await daemon.request('POST', path, { objective })
+  clock.leap(60_000)
+  t.is(await used(), 60_000)
+  await turn('paused')
+  clock.leap(600_000)
+  t.is(await used(), 60_000)
+  await turn('active')
+  clock.leap(30_000)
+  t.is(await used(), 90_000)
 })
 
 test('goals-11: what is used while the goal is paused does not count', async (t) => {

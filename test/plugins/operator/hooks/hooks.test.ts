@@ -373,7 +373,7 @@ test('hooks-17: readers see the shape of hooks without their secrets; the flat f
 
 const standsIn = (folder: string, text: string): boolean => spawnSync('grep', ['-rqaF', text, folder]).status === 0
 
-test('hooks-17: what is secret in hooks stands in the root and in backups as ciphertext alone, through a new key', async (t) => {
+test('hooks-17, secrets-11: what is secret in hooks stands in the root and in backups as ciphertext alone, through a new key', async (t) => {
   const [root, backup] = [await freshRoot(), join(await freshRoot(), 'backup')]
   const first = await startTestDaemon(t, { root })
   const hooks = {

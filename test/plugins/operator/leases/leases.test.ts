@@ -6,6 +6,7 @@ import { createCommandLine } from '../../../support/command-line.js'
 import { freshRoot, startTestDaemon } from '../../../support/daemon.js'
 import { createLeapingClock } from '../../../support/leaping-clock.js'
 import { lender } from '../../../support/plugins.js'
+import { rewriteRecord } from '../../../support/rewrite.js'
 import { codeOf } from '../../../support/runs.js'
 
 const connector: Audience = { type: 'connector', connector: 'slack/main', env_keys: ['TOKEN'], secret_refs: ['a'] }
@@ -54,6 +55,20 @@ test('secrets-16: a token is good for its lease alone, until it expires, and sta
   second.clock.leap(300_001)
   t.is(second.leases.check(token), undefined)
   t.like((await second.request('GET', `/v1/runtime/auth/leases/${lease.id}`)).body, { revoked: false, active: false })
+})
+
+test('secrets-16: a token is no good for a lease whose facts are others', async (t) => {
+  const root = await freshRoot()
+  const first = await start(t, root)
+  const { lease, token } = await first.leases.issue({ subject, audience: connector })
+  await first.stop()
+  rewriteRecord(root, { collection: 'auth_leases', id: lease.id }, (stored) => ({
+    ...stored,
+    lease: { ...stored.lease, audience: { ...stored.lease.audience, secret_refs: ['b'] } },
+  }))
+  const second = await start(t, root)
+  t.like((await second.request('GET', `/v1/runtime/auth/leases/${lease.id}`)).body, { active: true })
+  t.is(second.leases.check(token), undefined)
 })
 
 test('secrets-16: another key of leases ends them all, and the key is not deleted', async (t) => {

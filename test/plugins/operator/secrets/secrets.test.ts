@@ -406,7 +406,7 @@ test('secrets-14: accounts are secrets with tokens: shown without them, revoked 
   t.deepEqual((await daemon.request('GET', '/v1/runtime/auth/accounts')).body, [])
 })
 
-test('secrets-1: a value that was replaced or deleted is redacted for five minutes more, for calls under way', async (t) => {
+test('secrets-1, secrets-22: a value that was replaced or deleted is redacted for five minutes more, for calls under way', async (t) => {
   const slots = lender({ slots: SecretSlots })
   const clock = createLeapingClock({ still: true })
   const daemon = await startTestDaemon(t, { plugins: [slots.plugin], clock })

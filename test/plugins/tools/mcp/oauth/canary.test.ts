@@ -5,6 +5,7 @@ import test from 'ava'
 import { formsOf } from '../../../../support/canaries.js'
 import { createCommandLine } from '../../../../support/command-line.js'
 import { freshRoot, spawnTestDaemon } from '../../../../support/daemon.js'
+import { serverIn } from '../../../../support/mcp.js'
 import { startOauthServer } from '../../../../support/oauth-server.js'
 import { openSession, submit, until } from '../../../../support/runs.js'
 import { openStream } from '../../../../support/sse.js'
@@ -50,10 +51,12 @@ test('mcp-oauth-14: codes, verifiers, tokens and the secrets of clients stand no
     const text = `${headers.authorization} ${sent.join('\n')}`
     return { body: { jsonrpc: '2.0', id, result: { content: [{ type: 'text', text }] } } }
   })
+  await serverIn(daemon, 'files')
   await openSession({ ...daemon, request: ask })
   const work =
     '/tool bash {"command":"env; tr \\"\\\\0\\" \\"\\\\n\\" < /proc/self/environ"}\n/tool mcp__files__echo {}'
   said.push(JSON.stringify(await until(daemon, (await submit(daemon, 's1', work)).run_id, 'completed')))
+  t.regex((await ask('GET', '/v1/sessions/s1/events')).text, /Bearer \[redacted\]/u, 'models are told what is left')
   t.is((await ask('POST', `${base}/files/refresh`)).status, 200)
   server.on('/token', echo)
   t.true((await ask('POST', `${base}/files/refresh`)).status >= 400)

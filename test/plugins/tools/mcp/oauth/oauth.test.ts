@@ -168,14 +168,16 @@ test('mcp-oauth-4: a refresh stores new tokens as a new version, by whichever ro
   t.is(new Set(forms.map(({ refresh_token }) => refresh_token)).size, 3)
 })
 
-test('mcp-oauth-5: a refresh that is refused is not tried again, needs a login, and stays known after a restart', async (t) => {
+test('mcp-oauth-5, secrets-14: a refresh that is refused is not tried again, needs a login, and stays known after a restart', async (t) => {
   const { server, daemon, root } = await start(t)
   await logIn(daemon, server)
   server.refreshes.clear()
   const refused = await daemon.request('POST', `${base}/files/refresh`)
   t.deepEqual(codeOf(refused), [409, 'mcp_oauth_login_required'])
   t.regex(refused.body.detail, /refused the refresh token \(invalid_grant\)/u)
-  t.deepEqual(codeOf(await daemon.request('POST', `${slot}/refresh`)), [409, 'account_refresh_failed'])
+  const again = await daemon.request('POST', `${slot}/refresh`)
+  t.deepEqual(codeOf(again), [409, 'account_refresh_failed'])
+  t.regex(again.body.detail, /refused the refresh token \(invalid_grant\)/u)
   t.is(server.at('/token').length, 2)
   const warned = async (target: Reachable) =>
     (await target.request('GET', '/v1/status')).body.health.warnings.find(
