@@ -3,8 +3,9 @@ import { fault } from '../../../../core/plugin.js'
 import { createLines } from './lines.js'
 import { mostBytes, readMessage } from './message.js'
 import type { Visit } from './pace.js'
+import type { StreamWatch } from './reopening.js'
 
-export interface EventStreamParts {
+export interface EventStreamParts extends StreamWatch {
   readonly visit: Visit
   /** Told of an event that is no message; true if the stream is to end. */
   readonly onGarbage: () => boolean
@@ -47,7 +48,7 @@ const eventText = ({ id, retry, data }: Fields, text: string): string =>
   ].join('\n')
 
 /** Events as they pass, from lines; undefined for what does not. */
-const createEvents = ({ onGarbage }: EventStreamParts) => {
+const createEvents = ({ onGarbage, onId }: EventStreamParts) => {
   let [fields, bytes]: [Fields, number] = [{ data: [] }, 0]
   const take = (line: string): string | undefined => {
     if (line !== '') {
@@ -58,6 +59,7 @@ const createEvents = ({ onGarbage }: EventStreamParts) => {
     }
     const whole = fields
     ;[fields, bytes] = [{ data: [] }, 0]
+    if (whole.id !== undefined) onId(whole.id)
     const text = dataOf(whole)
     if (text !== undefined) return eventText(whole, text)
     if (onGarbage()) throw fault('it writes what is no message')
@@ -70,18 +72,22 @@ async function* passing(body: ReadableStream<Uint8Array>, parts: EventStreamPart
   const { visit } = parts
   const lines = createLines(mostBytes)
   const take = createEvents(parts)
-  for await (const chunk of body) {
-    visit.begin()
-    for (const line of lines.of(chunk))
-      // A carriage return alone ends a line too.
-      for (const one of line.split('\r')) {
-        const event = take(one)
-        if (event !== undefined) yield event
-        const rest = visit.rest()
-        if (rest !== undefined) await rest
-      }
-    visit.end()
-    if (lines.isOver()) throw fault('it sent a message of more than 16 MiB')
+  try {
+    for await (const chunk of body) {
+      visit.begin()
+      for (const line of lines.of(chunk))
+        // A carriage return alone ends a line too.
+        for (const one of line.split('\r')) {
+          const event = take(one)
+          if (event !== undefined) yield event
+          const rest = visit.rest()
+          if (rest !== undefined) await rest
+        }
+      visit.end()
+      if (lines.isOver()) throw fault('it sent a message of more than 16 MiB')
+    }
+  } finally {
+    parts.onEnd()
   }
 }
 

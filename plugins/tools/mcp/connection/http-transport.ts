@@ -6,6 +6,7 @@ import { passingAnswer, requestId } from './http-answer.js'
 import type { JsonRpcMessage, Kit, Transport } from './kit.js'
 import { createTooMuch, tooMuchText } from './message.js'
 import { createPace } from './pace.js'
+import { createReopening } from './reopening.js'
 
 export interface HttpTransportParts {
   readonly kit: Kit
@@ -41,13 +42,14 @@ export const createHttpTransport = (parts: HttpTransportParts): Transport => {
   const { allow_private_network, allow_cidrs, startup_timeout_sec, tool_timeout_sec } = entry
   const timeout_ms = Math.max(startup_timeout_sec, tool_timeout_sec) * 1_000
   const send = createFetch(outbound, { allow_private_network, allow_cidrs, timeout_ms })
-  const [pace, isTooMuch] = [createPace(clock), createTooMuch(clock)]
+  const [pace, isTooMuch, reopening] = [createPace(clock), createTooMuch(clock), createReopening(clock)]
   const end = (reason: string): true => {
     onEnd(reason)
     void transport.close()
     return true
   }
-  const stream = () => ({
+  const stream = (isAnswer: boolean) => ({
+    ...reopening.watch(isAnswer),
     visit: pace.visit(),
     onGarbage: () => {
       onGarbage()
@@ -59,7 +61,8 @@ export const createHttpTransport = (parts: HttpTransportParts): Transport => {
     const all = new Headers(init?.headers)
     for (const [name, value] of Object.entries(await headers())) all.set(name, value)
     if (token !== undefined) all.set('authorization', `Bearer ${token}`)
-    return passingAnswer(await send(url, { ...init, headers: all }), requestId(init?.body), stream())
+    const isAnswer = init?.method !== 'GET' || (await reopening.ask(all.get('last-event-id'), init.signal ?? undefined))
+    return passingAnswer(await send(url, { ...init, headers: all }), requestId(init?.body), stream(isAnswer))
   }
   const transport: Transport = new kit.StreamableHTTPClientTransport(new URL(entry.url), {
     // Not with the package's own provider, which does not say which token was refused: among many requests at a time

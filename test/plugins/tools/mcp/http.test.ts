@@ -17,10 +17,11 @@ const text = (value: string) => ({ content: [{ type: 'text', text: value }] })
 const capabilities = { tools: {} }
 const tool = (name: string) => ({ name, inputSchema: { type: 'object' }, annotations: { idempotentHint: false } })
 
-/** What a stream of events brings, once or again and again. */
+/** What a stream of events brings, once or again and again; where it is to end, `asked` has when it was asked for. */
 interface Events {
   readonly text: string
   readonly isEndless: boolean
+  readonly asked?: number[]
 }
 
 /** A server with a tool for each answer. */
@@ -34,8 +35,12 @@ const startServer = async (t: ExecutionContext, tools: Readonly<Record<string, A
     else if (id === undefined) response.writeHead(202).end()
     else json(response, { id, result: {} })
   }
-  const flood = (response: ServerResponse, { text: brought, isEndless }: Events): void => {
+  const flood = (response: ServerResponse, { text: brought, isEndless, asked }: Events): void => {
     stream(response)
+    if (asked !== undefined) {
+      asked.push(performance.now())
+      return void response.end(brought)
+    }
     const more = (): void => {
       while (!response.destroyed && response.write(brought) && isEndless);
       if (isEndless) response.once('drain', more)
@@ -92,6 +97,16 @@ test('mcp-24: an answer that is nested a hundred thousand levels deep is cut, an
   const { body } = await daemon.request('POST', '/v1/runtime/mcp/tools/mcp__odd__deep/call', {})
   t.regex(body.output.output.text, /nested too deeply/u)
   t.false(body.output.is_error)
+})
+
+test('mcp-26: a server whose stream of events ends at once is asked after a second, then after two', async (t) => {
+  const asked: number[] = []
+  const url = await startServer(t, { works: () => {} }, { text: ': nothing\n\n', isEndless: false, asked })
+  await serverIn(await daemonWith(t, url), 'odd')
+  while (asked.length < 3) await new Promise((go) => setTimeout(go, 20))
+  const [first = 0, second = 0, third = 0] = asked
+  t.true(second - first > 900, `${second - first}`)
+  t.true(third - second > 1_900, `${third - second}`)
 })
 
 test('mcp-23: a stream of events that are no messages ends its connection, and the reason is told', async (t) => {

@@ -9,6 +9,7 @@ const clock = { ...createClock(), sleep: () => Promise.resolve(true) }
 
 const passed = async (t: ExecutionContext, chunks: readonly string[], most = 1_000) => {
   let garbage = 0
+  const told: string[] = []
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
       for (const chunk of chunks) controller.enqueue(Buffer.from(chunk))
@@ -22,8 +23,10 @@ const passed = async (t: ExecutionContext, chunks: readonly string[], most = 1_0
       return garbage > most
     },
     onFlood: () => t.fail(),
+    onId: (id) => void told.push(id),
+    onEnd: () => void told.push('end'),
   })
-  return { said: await text(stream), garbage: () => garbage }
+  return { said: await text(stream), garbage: () => garbage, told }
 }
 
 const result = '{"jsonrpc":"2.0","id":3,"result":{}}'
@@ -49,7 +52,7 @@ test('mcp-23: a stream ends when too much of it is no message', async (t) => {
 })
 
 test('mcp-25: ids of events and the time between streams pass, the time from one second to a minute', async (t) => {
-  const { said } = await passed(t, [
+  const { said, told } = await passed(t, [
     'id: one\ndata:\n\n',
     'retry: 0\n\n',
     'retry: 99999999999\n\n',
@@ -58,6 +61,7 @@ test('mcp-25: ids of events and the time between streams pass, the time from one
     `data: ${message}\rretry: 0\n\n`,
   ])
   t.regex(said, /^id: one\ndata: \n\n/u)
+  t.deepEqual(told, ['one', 'end'])
   t.deepEqual(said.match(/retry.*/gu), ['retry: 1000', 'retry: 60000', 'retry: 1000'])
   t.false(said.includes('\r'))
 })
