@@ -23,6 +23,8 @@ export interface ConfigWatchOptions extends Pick<ConfigFiles, 'disk' | 'root' | 
   readonly lists: Pick<Lists, 'covers' | 'files' | 'look'>
   /** Reads every file as a start would; throws the problem of the first that is wrong. */
   readonly check: () => void
+  /** What is wrong with the rest of the configuration, as long as the daemon runs. */
+  readonly lasting: readonly Warning[]
 }
 
 export interface ConfigWatch {
@@ -74,7 +76,7 @@ export const watchConfig = async (options: ConfigWatchOptions): Promise<ConfigWa
   const look = (): void => {
     const told = new Set(warnings.map(({ message }) => message))
     lists.look()
-    warnings = [...strangeFiles(files), ...compare(options, files)]
+    warnings = [...options.lasting, ...strangeFiles(files), ...compare(options, files)]
     for (const { message, code } of warnings) if (!told.has(message)) log.warn(message, { code })
   }
   const watcher: FSWatcher = watch(folder, {

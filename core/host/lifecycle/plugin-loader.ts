@@ -92,9 +92,10 @@ export const watchFiles = (
   options: PluginLoaderOptions,
   { root, before, lists, loaded, host, check: checkOthers }: Watched,
 ): (() => Promise<void>) => {
-  const { disk, kit, log, safe } = options
+  const { disk, kit, log, safe, environment } = options
   const begin = async (): Promise<() => Promise<void>> => {
     const { watchConfig } = await import('../configuration/config-watch.js')
+    const { strangeVariables } = await import('../configuration/variables.js')
     const { thirdPartyCandidates } = await import('../load/third-party.js')
     const faults = (): readonly FileFault[] => faultsOfFiles({ ...options, root }, loaded)
     // That a plugin did not come up is told already.
@@ -106,7 +107,9 @@ export const watchFiles = (
       for (const { error } of faults()) if (!known.has(String(error))) throw error
     }
     const plugins = loaded.map(({ candidate }) => candidate.id)
-    const watching = await watchConfig({ disk, root, plugins, before, lists, log, check })
+    const complete = loaded.every(({ ok }) => ok) && !(safe && mayHaveThirdParty(disk, root))
+    const lasting = strangeVariables({ environment, loaded, complete })
+    const watching = await watchConfig({ disk, root, plugins, before, lists, log, check, lasting })
     const forget = host.registry.health('core', watching.health)
     return () => {
       forget()

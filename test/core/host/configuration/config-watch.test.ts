@@ -132,6 +132,7 @@ test('a file in config that cannot be read is told and ends nothing', async (t) 
     plugins: ['models'],
     lists: { covers: () => false, files: () => [], look: () => {} },
     check: () => {},
+    lasting: [],
   })
   t.teardown(watching.close)
   const until = async (wanted: RegExp): Promise<void> => {
