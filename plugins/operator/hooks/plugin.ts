@@ -10,7 +10,7 @@ import { Consultations } from '../../execution/consultations/contract.js'
 import { declareOpenCalls, ExternalActions } from '../../execution/external-actions/contract.js'
 import { askInTurn, Interception, Interceptors, type Moment } from '../../execution/interception/contract.js'
 import { Sessions } from '../../execution/sessions/contract.js'
-import { SessionModes } from '../../execution/tools/contract.js'
+import { SessionModes, ToolRegistry } from '../../execution/tools/contract.js'
 import { RuntimeSettings, Settings } from '../runtime/contract.js'
 import { StatusSections } from '../status/contract.js'
 import { createConfigured, hookList, HooksConfig } from './config.js'
@@ -23,7 +23,7 @@ import { matches } from './matching/matcher.js'
 import { blockOf } from './outcome.js'
 import { declarePermissions, forgetEnded } from './permissions.js'
 import { hookRoutes } from './routes.js'
-import { hooksHealth, hooksSection, overruled } from './status.js'
+import { hooksHealth, hooksSection } from './status.js'
 import { tellOfRuns } from './told.js'
 
 /** After interceptors of plugins with a lower rank. */
@@ -41,10 +41,10 @@ export default definePlugin({
   api: 1,
   summary: 'Commands, HTTP calls, models and callbacks that operators have asked at named moments.',
   needs: { host: Host, supervised: Supervised, settings: Settings, interception: Interception },
-  wants: { ledger: ExternalActions, sessions: Sessions, consultations: Consultations },
+  wants: { ledger: ExternalActions, sessions: Sessions, consultations: Consultations, tools: ToolRegistry },
   config: HooksConfig,
   stopMs: () => stopMs,
-  register(ctx, { host, supervised, settings, interception, ledger, sessions, consultations }) {
+  register(ctx, { host, supervised, settings, interception, ledger, sessions, consultations, tools }) {
     const { clock, config, ids, log, secrets, state } = ctx
     const outbound = createOutbound({ clock })
     ctx.own(() => outbound.close())
@@ -102,10 +102,7 @@ export default definePlugin({
         )
       },
     })
-    ctx.health({
-      id: 'hooks',
-      check: () => [...hooksHealth(letters), ...overruled(list.all().size, hooks() !== configured())],
-    })
+    ctx.health(hooksHealth({ letters, list, hooks, configured, tools }))
     ctx.repair(calls.repair)
     ctx.contribute(SessionModes, { id: 'hooks', mode: () => undefined, rules: permissions.rules })
     ctx.contribute(StatusSections, hooksSection({ letters, counts, hooks, state_root: host.stateRoot }))

@@ -9,12 +9,15 @@ import {
   optional,
   string,
   timestamp,
+  type HealthCheck,
+  type List,
   type Warning,
 } from '../../../core/plugin.js'
 import type { StatusSection } from '../status/contract.js'
 import type { DeadLetters } from './dead-letters.js'
 import { notFired, type HookMap } from './definitions.js'
 import type { HookCounts } from './hook-run.js'
+import { createFitting, type HookTools } from './matching/fitting.js'
 
 const count = () => integer({ min: 0 })
 
@@ -67,7 +70,7 @@ export const hooksSection = ({ letters, counts, hooks, state_root }: HooksStatus
 })
 
 /** Hooks that fail stop nothing if they are open, so somebody must be told. */
-export const hooksHealth = ({ collection, newest }: DeadLetters): readonly Warning[] => {
+const unresolved = ({ collection, newest }: DeadLetters): readonly Warning[] => {
   const last = newest('unresolved')
   if (last === undefined) return []
   const waiting = collection.count('unresolved', 'all')
@@ -85,7 +88,7 @@ export const hooksHealth = ({ collection, newest }: DeadLetters): readonly Warni
 }
 
 /** Hooks of the file hold while nobody has set others: it must not look as if they did. */
-export const overruled = (inFile: number, isOverruled: boolean): readonly Warning[] =>
+const overruled = (inFile: number, isOverruled: boolean): readonly Warning[] =>
   inFile === 0 || !isOverruled
     ? []
     : [
@@ -98,3 +101,18 @@ export const overruled = (inFile: number, isOverruled: boolean): readonly Warnin
             `${commandLine('runtime rollback --target-revision 0')}`,
         },
       ]
+
+interface HealthParts extends Pick<HooksStatusParts, 'letters' | 'hooks'> {
+  readonly list: Pick<List<unknown>, 'all'>
+  /** Those of the file. */
+  readonly configured: () => HookMap
+  readonly tools: () => HookTools | undefined
+}
+
+export const hooksHealth = ({ letters, list, hooks, configured, tools }: HealthParts): HealthCheck => {
+  const unfitMatchers = createFitting(hooks, tools)
+  return {
+    id: 'hooks',
+    check: () => [...unresolved(letters), ...overruled(list.all().size, hooks() !== configured()), ...unfitMatchers()],
+  }
+}

@@ -9,8 +9,8 @@ export interface StreamWatch {
 
 export interface Reopening {
   /**
-   * Resolves when a stream may be asked for that goes on behind the event `id`, at once where that belongs to the answer
-   * of a request: somebody waits for it. True of such a one.
+   * Resolves when a stream may be asked for that goes on behind the event `id`, at once where that belongs to the
+   * answer of a request: somebody waits for it. True of such a one.
    */
   ask(id: string | null, signal: AbortSignal | undefined): Promise<boolean>
   /** A stream that begins now. */

@@ -9,6 +9,7 @@ import { readProcesses } from '../../../../core/state/root/process-table.js'
 import { HookInvocation } from '../../../../plugins/operator/hooks/invocation.js'
 import { HookCallbacks } from '../../../../plugins/operator/hooks/contract.js'
 import { rulingOf } from '../../../../plugins/operator/hooks/outcome.js'
+import { createFitting } from '../../../../plugins/operator/hooks/matching/fitting.js'
 import { matcherFault, matches } from '../../../../plugins/operator/hooks/matching/matcher.js'
 import { patternOf } from '../../../../plugins/operator/hooks/matching/pattern.js'
 import { createCommandLine } from '../../../support/command-line.js'
@@ -315,6 +316,44 @@ for (const pattern of ['\\w?'.repeat(40), '(a|a|a|a)*', '(\\w*)*'.repeat(20), '(
     const made = patternOf(`${pattern}!`)
     t.true(typeof made !== 'string' && isLinear((size) => t.false(made('a'.repeat(size))), 1_000))
   })
+
+test('hooks-30: a matcher that fits no tool is told by the name of its hook, as far as that can be told', async (t) => {
+  const { set, request } = await daemonWith(t)
+  const told = async (): Promise<any[]> =>
+    ((await request('GET', '/v1/status')).body.health.warnings ?? [])
+      .filter(({ code }: any) => code === 'hook_matcher_fits_nothing')
+      .map(({ severity, related_id, action }: any) => [severity, related_id, /^If (\w+) is/u.exec(action)?.[1]])
+  const hook = (name: string, matcher?: string) => ({
+    ...command('true'),
+    name,
+    ...(matcher !== undefined && { matcher }),
+  })
+  await set({
+    pre_tool_use: [hook('all'), hook('star', '*'), hook('there', 'Bash|nothing'), hook('typo', 'bsah')],
+    post_tool_use: [hook('server', 'mcp__files__.*'), hook('pattern', 'exho.*'), hook('right', 'ech.*')],
+    config_change: [hook('other', 'mod')],
+  })
+  t.deepEqual(await told(), [
+    ['warning', 'typo', 'bash'],
+    ['info', 'server', undefined],
+    ['info', 'pattern', undefined],
+  ])
+  await set({ pre_tool_use: [hook('typo', 'bash')] })
+  t.deepEqual(await told(), [])
+})
+
+test('hooks-30: nothing is said of tools that may come while a server is connected for the first time', (t) => {
+  let arriving: Promise<void> | undefined = Promise.resolve()
+  const hooks = { pre_tool_use: [command('true')].map((one) => ({ ...one, matcher: 'mcp__files__read' })) } as any
+  const list: any[] = [{ name: 'bash' }]
+  const look = createFitting(
+    () => hooks,
+    () => ({ list: () => list, arrival: () => arriving }),
+  )
+  t.deepEqual(look(), [])
+  arriving = undefined
+  t.is(look().length, 1)
+})
 
 test('hooks-16: hooks for what this daemon does not do yet are kept, and the status lists their moments', async (t) => {
   const { set, request } = await daemonWith(t)
