@@ -40,7 +40,7 @@ const start = async (t: ExecutionContext, answers: readonly Json[], root?: strin
   return Object.assign(daemon, { run, check, calls: tool.calls, root: made })
 }
 
-test('hooks-20: a rule that a hook gives counts from the call on, for its session alone, over a restart, until the session ends', async (t) => {
+test('hooks-14, hooks-20: a rule that a hook gives counts from the call on, for its session alone, over a restart, until the session ends', async (t) => {
   const first = await start(t, [{ updated_permissions: [rule('allow')] }])
   t.like(await first.run(), { status: 'completed' })
   t.is(first.calls.length, 1)

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
-import { parse, type Json } from '../../../../core/plugin.js'
+import { parse, unsafeCast, type Json } from '../../../../core/plugin.js'
 import { rootTag } from '../../../../core/processes/marker.js'
 import { readProcesses } from '../../../../core/state/root/process-table.js'
 import { HookInvocation } from '../../../../plugins/operator/hooks/invocation.js'
@@ -133,7 +133,7 @@ test('hooks-12: exit 2 blocks with standard error as the reason; other codes are
 })
 
 test('hooks-13: an HTTP hook gets the invocation by POST; private addresses and wrong URLs are refused', async (t) => {
-  const { set, run, made } = await daemonWith(t)
+  const { set, run, made, letters } = await daemonWith(t)
   const receiver = await startReceiver(t)
   receiver.on('/hook', (_, response) => response.end(JSON.stringify({ decision: 'block', reason: 'no' })))
   const http = (url: string) => ({ pre_tool_use: [{ name: 'web', executor: { type: 'http', url } }] })
@@ -141,6 +141,19 @@ test('hooks-13: an HTTP hook gets the invocation by POST; private addresses and 
   await run()
   t.deepEqual(made, [])
   t.like(receiver.at('/hook')[0]?.body, { event: 'pre_tool_use', hook_name: 'web' })
+  for (const [status, calls] of [
+    [201, 0],
+    [500, 1],
+    [304, 2],
+  ] as const) {
+    receiver.on('/hook', (_, response) => response.writeHead(status).end(JSON.stringify({ decision: 'block' })))
+    await run()
+    t.is(made.length, calls, `${status}`)
+  }
+  t.deepEqual(
+    (await letters()).map(({ error }: any) => error),
+    ['http_status_304', 'http_status_500'],
+  )
   for (const url of [
     'ftp://example.com/',
     'http://me:word@example.com/',
@@ -262,9 +275,38 @@ test('runs-21: the steps of a run tell which hook did what, with its reason and 
 
 const nested = (levels: number): Json => JSON.parse('{"a":'.repeat(levels) + '1' + '}'.repeat(levels))
 
+test('hooks-14: each member of an outcome counts, by our name and by that of other programs', (t) => {
+  const own = (inner: object): Json => unsafeCast<Json>({ hookSpecificOutput: inner })
+  for (const [said, ruling] of [
+    [
+      { continue_execution: false, stop_reason: 'a' },
+      { block: 'a', reason: 'a' },
+    ],
+    [
+      { continue: false, stopReason: 'b' },
+      { block: 'b', reason: 'b' },
+    ],
+    [
+      { decision: 'block', reason: 'c' },
+      { block: 'c', reason: 'c' },
+    ],
+    [{ decision: 'approve' }, { permission: 'allow' }],
+    [{ permission: 'deny' }, { permission: 'deny' }],
+    [{ updated_input: { a: 1 } }, { updated_input: { a: 1 } }],
+    [{ updated_output: 'd' }, { updated_output: 'd' }],
+    [{ additional_contexts: ['e', ' '] }, { contexts: ['e'] }],
+    [own({ permissionDecision: 'ask', permissionDecisionReason: 'f' }), { permission: 'ask', reason: 'f' }],
+    [own({ updatedInput: { a: 2 } }), { updated_input: { a: 2 } }],
+    [own({ additionalContext: 'g' }), { contexts: ['g'] }],
+  ] as const)
+    t.like(rulingOf('guard', said), { ruling: { by: ['guard'], ...ruling } }, JSON.stringify(said))
+  t.is((rulingOf('guard', { continue: true, reason: '' }) as any).ruling?.block, undefined)
+})
+
 test('hooks-14: an outcome nested too deep is a failure of its hook, and the run goes on', async (t) => {
   for (const [levels, text] of [
-    [50, 'taken'],
+    [63, 'taken'],
+    [64, 'refused'],
     [6_000, 'refused'],
   ] as const)
     t.is('fault' in rulingOf('deep', { updated_output: nested(levels) }), text === 'refused')
@@ -280,6 +322,15 @@ test('hooks-15: matchers are names, a star, names in a row or patterns for the w
     ['Write|Edit', 'edit_file'],
     ['Multi.*', 'edit_file'],
     ['startup', 'created'],
+    ['resume', 'opened'],
+    ['Read', 'read_file'],
+    ['Write', 'write_file'],
+    ['Edit', 'edit_file'],
+    ['Glob', 'glob_search'],
+    ['Grep', 'grep_search'],
+    ['LS', 'list_files'],
+    ['WebFetch', 'web_fetch'],
+    ['WebSearch', 'web_search'],
   ] as const)
     t.true(matches(matcher, subject), `${matcher} is ${subject}`)
   t.false(matches('Bash', 'bash_output'))

@@ -43,6 +43,7 @@ test('runtime-6: the status tells of the daemon, its plugins, its storage and wh
   t.is(body.storage.state_root_lock.held, true)
   t.is(body.control_plane.base_url, daemon.url)
   t.is(body.events.history_capacity, 2048)
+  t.true(['contributor', 'sessions', 'status'].every((id) => body.plugins.some((plugin: any) => plugin.id === id)))
   t.true(
     body.plugins.every(
       ({ start_ms, state }: { start_ms: number; state: string }) => start_ms >= 0 && state === 'ready',
