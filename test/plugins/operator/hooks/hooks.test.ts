@@ -13,7 +13,8 @@ import { createFitting } from '../../../../plugins/operator/hooks/matching/fitti
 import { matcherFault, matches } from '../../../../plugins/operator/hooks/matching/matcher.js'
 import { patternOf } from '../../../../plugins/operator/hooks/matching/pattern.js'
 import { createCommandLine } from '../../../support/command-line.js'
-import { freshRoot, spawnDaemon, startTestDaemon } from '../../../support/daemon.js'
+import { freshRoot, spawnDaemon, startTestDaemon, type TestDaemonOptions } from '../../../support/daemon.js'
+import { createLeapingClock } from '../../../support/leaping-clock.js'
 import { echoing } from '../../../support/interceptors.js'
 import { testPlugin } from '../../../support/plugins.js'
 import { isLinear } from '../../../support/linear.js'
@@ -24,6 +25,7 @@ import { makeFolder } from '../../../support/tools.js'
 const daemonWith = async (
   t: ExecutionContext,
   answer: (payload: Json) => Promise<Json | undefined> = async () => undefined,
+  options: TestDaemonOptions = {},
 ) => {
   const tool = echoing()
   const workspace = await makeFolder(t)
@@ -43,6 +45,7 @@ const daemonWith = async (
     plugins: [tool.plugin, lends],
     flags: { 'workspace-root': workspace },
     config: { hooks: { allow_cidrs: ['127.0.0.0/8'] } },
+    ...options,
   })
   await openSession(daemon)
   const set = async (hooks: object) => daemon.request('POST', '/v1/runtime/hooks', { settings: { hooks } })
@@ -417,7 +420,7 @@ test('hooks-16: hooks for what this daemon does not do yet are kept, and the sta
   t.deepEqual(await notFired(), ['subagent_start'])
 })
 
-test('hooks-16: what cannot be is refused with a sentence, and nothing changes', async (t) => {
+test('hooks-16, hooks-18: what cannot be is refused with a sentence, and nothing changes', async (t) => {
   const { set, request } = await daemonWith(t)
   const executor = { type: 'callback', name: 'judge' }
   for (const [hooks, sentence] of [
@@ -448,6 +451,7 @@ test('hooks-17: readers see the shape of hooks without their secrets; the flat f
   const hooks = {
     pre_tool_use: [command('echo sk-canary-1')],
     stop: [{ name: 'web', executor: { type: 'http', url: 'https://example.com/hook?key=sk-canary-2' } }],
+    session_end: [{ name: 'ask', executor: { type: 'prompt', template: 'sk-canary-3', system_prompt: 'sk-canary-4' } }],
   }
   const { status, text } = await request('POST', '/v1/runtime/hooks', { hooks })
   t.is(status, 200)
@@ -458,7 +462,17 @@ test('hooks-17: readers see the shape of hooks without their secrets; the flat f
     type: 'http',
     url: 'https://example.com/[redacted]',
   })
-  t.regex((await request('GET', '/v1/runtime/hooks')).text, /sk-canary-1.*sk-canary-2/u)
+  t.regex((await request('GET', '/v1/runtime/hooks')).text, /sk-canary-1.*sk-canary-2.*sk-canary-3/u)
+  const guarded = await startTestDaemon(t, {
+    flags: { 'http-admin-token': 'admin-token-1', 'http-readonly-token': 'read-token-1' },
+    headers: { authorization: 'Bearer read-token-1' },
+  })
+  t.deepEqual(
+    await Promise.all(
+      ['/v1/runtime', '/v1/runtime/hooks'].map(async (at) => (await guarded.request('GET', at)).status),
+    ),
+    [200, 403],
+  )
 })
 
 const standsIn = (folder: string, text: string): boolean => spawnSync('grep', ['-rqaF', text, folder]).status === 0
@@ -479,9 +493,17 @@ test('hooks-17, secrets-11: what is secret in hooks stands in the root and in ba
   for (const folder of [root, backup]) t.false(standsIn(folder, 'canary'), folder)
   const second = await startTestDaemon(t, { root })
   t.regex((await second.request('GET', '/v1/runtime/hooks')).text, /canary-command.*canary-url/u)
+  await second.request('POST', '/v1/sessions', { session_id: 's0' })
+  const asks = { header: 'A', question: 'B?', options: [{ label: 'x' }, { label: 'y' }], multi_select: false }
+  const { run_id } = await submit(
+    second,
+    's0',
+    `/tool ask_user_question ${JSON.stringify({ questions: [asks] })}\n---\n/tool bash {"command":"touch made"}`,
+  )
+  await until(second, run_id, 'waiting_for_user_question')
   await second.stop()
   await rm(join(root, 'secrets/slots.key'))
-  const third = await startTestDaemon(t, { root })
+  const third = await startTestDaemon(t, { root, flags: { 'permission-mode': 'bypassPermissions' } })
   const { warnings } = (await third.request('GET', '/v1/status')).body.health
   t.like(
     warnings.find(({ code }: any) => code === 'setting_locked'),
@@ -490,6 +512,12 @@ test('hooks-17, secrets-11: what is secret in hooks stands in the root and in ba
   await third.request('POST', '/v1/sessions', { session_id: 's1' })
   const refused = await third.request('POST', '/v1/sessions/s1/runs', { content: 'hello' })
   t.is(refused.body.code, 'hook_blocked', 'nothing runs without hooks that nobody can read')
+  const [request_id] = (await third.request('GET', `/v1/runs/${run_id}`)).body.pending_question_ids
+  await third.request('POST', `/v1/runs/${run_id}/questions`, { resolution: { request_id, declined: true } })
+  await until(third, run_id, 'completed', 'failed')
+  const { journal } = (await third.request('GET', '/v1/sessions/s0/events')).body.session
+  t.is(journal.filter(({ type }: any) => type === 'outcome').at(-1).entry.output.error.code, 'call_denied_by_hook')
+  t.false(existsSync(join(root, 'made')))
   t.true((await readdir(join(root, 'secrets'))).length === 0, 'no key is made beside them')
 })
 
@@ -519,6 +547,31 @@ for (const [what, text] of Object.entries({
     for (let n = 0; n < 3_000 && (await left(root)).length > 0; n += 1) await new Promise((go) => setTimeout(go, 20))
     t.deepEqual(await left(root), [])
   })
+
+test('hooks-18: without timeout_ms all attempts of a hook together have 60 s', async (t) => {
+  const clock = createLeapingClock()
+  let fail = (): void => {}
+  const judge = () =>
+    new Promise<undefined>((_, reject) => {
+      fail = () => reject(new Error('no'))
+    })
+  const { set, run, letters, asked, made } = await daemonWith(t, judge, { clock })
+  const executor = { type: 'callback', name: 'judge' }
+  await set({ pre_tool_use: [{ name: 'court', executor, failure_policy: { mode: 'open', max_retries: 1 } }] })
+  const done = run()
+  const until_ = async (count: number): Promise<void> => {
+    while (asked.length < count) await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+  await until_(1)
+  clock.leap(40_000)
+  fail()
+  await until_(2)
+  t.deepEqual([made.length, await letters()], [0, []])
+  clock.leap(20_000)
+  await done
+  t.is(made.length, 1)
+  t.like((await letters())[0], { attempt_count: 2, error: 'it took longer than 60000 ms' })
+})
 
 test('hooks-18: a hook that a cancellation ends is told apart from one that failed', async (t) => {
   const { set, request, workspace, letters } = await daemonWith(t)

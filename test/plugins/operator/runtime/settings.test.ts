@@ -8,6 +8,7 @@ import { allCommands } from '../../../../core/cli/client-line.js'
 import { shipped } from '../../../../core/shipped.js'
 import { createCommandLine } from '../../../support/command-line.js'
 import { freshRoot, startTestDaemon } from '../../../support/daemon.js'
+import { watcher } from '../../../support/interceptors.js'
 import { testPlugin } from '../../../support/plugins.js'
 import { codeOf, openSession, submit, until } from '../../../support/runs.js'
 import { callTool, done, scriptedProvider, text } from '../../../support/scripted-provider.js'
@@ -84,6 +85,28 @@ test('runtime-27: a change that expects another revision is refused and changes 
   t.is((await change('dontAsk', 1)).status, 200)
   const both = await Promise.all([change('plan', 2), change('default', 2)])
   t.deepEqual(both.map(({ status }) => status).sort(), [200, 409])
+})
+
+test('runtime-27: of two changes that expect the same revision one is made, however long hooks look at them', async (t) => {
+  const hook = watcher()
+  const { request } = await startTestDaemon(t, { plugins: [hook.plugin] })
+  let [asked, release] = [0, (): void => {}]
+  const both = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  hook.rules.config_change = async () => {
+    asked += 1
+    if (asked === 2) release()
+    await both
+    return undefined
+  }
+  const answers = await Promise.all(
+    ['acceptEdits', 'plan'].map((mode) =>
+      request('POST', '/v1/runtime/permission-mode', { mode, expected_revision: 0 }),
+    ),
+  )
+  t.deepEqual(answers.map(({ status }) => status).toSorted(), [200, 409])
+  t.is((await request('GET', '/v1/runtime')).body.config.revision, 1)
 })
 
 test('runtime-28: the current revision and 64 before it are kept, and each can hold again', async (t) => {
@@ -230,6 +253,12 @@ test('runtime-30: a run keeps the mode, the limits and the model that held when 
   const rows = (await daemon.request('GET', '/v1/runs')).body
   t.deepEqual(rows.map(({ request }: any) => request.runtime_revision).toSorted(), [3, 4])
   t.regex((await createCommandLine(daemon)('runs', 'get', early.run_id)).out, /\n {2}settings revision 3\n/u)
+})
+
+test('runtime-30: a run of before any change tells no revision', async (t) => {
+  const daemon = await startTestDaemon(t)
+  await openSession(daemon)
+  t.false('runtime_revision' in (await submit(daemon, 's1', 'x')).request)
 })
 
 test('runtime-31: a model change names a route that is there, once', async (t) => {
