@@ -555,7 +555,7 @@ test('hooks-18: without timeout_ms all attempts of a hook together have 60 s', a
     new Promise<undefined>((_, reject) => {
       fail = () => reject(new Error('no'))
     })
-  const { set, run, letters, asked, made } = await daemonWith(t, judge, { clock })
+  const { set, run, letters, asked, made, request } = await daemonWith(t, judge, { clock })
   const executor = { type: 'callback', name: 'judge' }
   await set({ pre_tool_use: [{ name: 'court', executor, failure_policy: { mode: 'open', max_retries: 1 } }] })
   const done = run()
@@ -568,8 +568,13 @@ test('hooks-18: without timeout_ms all attempts of a hook together have 60 s', a
   await until_(2)
   t.deepEqual([made.length, await letters()], [0, []])
   clock.leap(20_000)
-  await done
+  const { run_id } = await done
   t.is(made.length, 1)
+  const rows: any[] = (await request('GET', `/v1/runs/${run_id}/external-actions`)).body
+  t.like(
+    rows.find(({ kind }) => kind === 'hook'),
+    { outcome: 'failed', code: 'hook_timed_out' },
+  )
   t.like((await letters())[0], { attempt_count: 2, error: 'it took longer than 60000 ms' })
 })
 
