@@ -120,7 +120,7 @@ test('hooks-22: hooks that were set stand in place of the file, until a rollback
   t.like((await second.request('GET', '/v1/runtime')).body, { model: 'other' })
 })
 
-test('hooks-22: what the file says of hooks is kept nowhere else, and its change asks no hook', async (t) => {
+test('hooks-22, runtime-36: what the file says of hooks is kept nowhere else, and its change asks no hook', async (t) => {
   const asked =
     '[hooks.changes]\nevent = "config_change"\nexecutor = { type = "command", command = "echo x >> asked" }\n'
   const { root, write } = await rootWith(t, asked + entry('guard', ': canary-1'))
