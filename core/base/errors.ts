@@ -2,6 +2,7 @@
  * Every error that may leave the daemon is a row of a table: a stable code, a
  * status, one sentence, and what the caller can do (http-6).
  */
+import { redactedTo } from './words/redacted-to.js'
 import { unsafeCast } from './schema.js'
 
 export interface ProblemSpec {
@@ -62,9 +63,18 @@ export const defineErrors = <const T extends Record<string, ProblemSpec>>(
   return unsafeCast(Object.freeze(Object.fromEntries(factories)))
 }
 
+type Details = Readonly<Record<string, string | number>>
+const asItIs = (text: string): string => text
+/** Characters of one detail. */
+const mostDetail = 200
+
 /** What is filled in may be a sentence itself, with its own period. */
-const fill = (sentence: string, details: Readonly<Record<string, string | number>>): string =>
+const fill = (sentence: string, details: Details, redact: (text: string) => string = asItIs): string =>
   sentence.replace(/\{(\w+)\}(\.(?= |$))?/gu, (_, name: string, period = '') => {
-    const text = String(details[name] ?? '?').slice(0, 200)
+    const text = redactedTo(String(details[name] ?? '?'), mostDetail, redact)
     return text.endsWith('.') ? text : text + period
   })
+
+/** The sentence of a problem, for those who may read no secret: each detail is redacted before it is cut. */
+export const redactedSentence = ({ spec, occurrence }: Problem, redact: (text: string) => string): string =>
+  fill(spec.detail, occurrence.details ?? {}, redact)

@@ -1,6 +1,8 @@
 /** Keeps the beginning and the end of a stream of any length. */
 export interface Captured {
   readonly text: string
+  /** What stands before the part that was left out; where nothing was, the text. */
+  readonly begin: string
   readonly bytes: number
   readonly truncated: boolean
 }
@@ -53,9 +55,14 @@ export const createCapture = (limit: number): Capture => {
   const read = (): Captured => {
     const [begin, end] = [Buffer.concat(head), Buffer.concat(tail).subarray(-half)]
     const missing = bytes - begin.length - end.length
-    if (missing <= 0) return { text: Buffer.concat([begin, end]).toString('utf8'), bytes, truncated: false }
+    if (missing <= 0) {
+      const text = Buffer.concat([begin, end]).toString('utf8')
+      return { text, begin: text, bytes, truncated: false }
+    }
+    const first = trimEnd(begin).toString('utf8')
     return {
-      text: `${trimEnd(begin).toString('utf8')}\n[… ${missing} bytes left out …]\n${trimStart(end).toString('utf8')}`,
+      text: `${first}\n[… ${missing} bytes left out …]\n${trimStart(end).toString('utf8')}`,
+      begin: first,
       bytes,
       truncated: true,
     }

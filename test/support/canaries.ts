@@ -14,3 +14,18 @@ export const formsOf = (value: string): string[] => [
   ...shifted(value),
   ...shifted(value).map((form) => form.replaceAll('+', '-').replaceAll('/', '_')),
 ]
+
+/** A secret that is cut in two stands nowhere as a whole: what is looked for is any six signs of it. */
+export const cutCanary = 'Zq7w9xVk3LmP5tRb8NcD'
+/** Texts in which it stands across a place: six of its signs or more are before it. */
+export const across = (place: number, filler = '. '): string[] =>
+  Array.from({ length: cutCanary.length - 6 }, (_, at) => {
+    const before = filler.repeat(place).slice(0, place - at - 6)
+    return `${before}${cutCanary} and more ${filler.repeat(place)}`
+  })
+/** Knows the canary and nothing else. */
+export const redactCanary = (text: string): string => text.replaceAll(cutCanary, '[redacted]')
+export const holdsPiece = (text: string): boolean =>
+  Array.from({ length: cutCanary.length - 5 }, (_, at) => cutCanary.slice(at, at + 6)).some((piece) =>
+    text.includes(piece),
+  )

@@ -1,5 +1,12 @@
 /** Hooks that are commands: JSON on standard input, exit code and standard output are the answer. */
-import { createCapture, within, type Captured, type Clock, type Supervised } from '../../../core/plugin.js'
+import {
+  createCapture,
+  withoutCutWord,
+  within,
+  type Captured,
+  type Clock,
+  type Supervised,
+} from '../../../core/plugin.js'
 import { blockOf, rulingOf, type Answered } from './outcome.js'
 
 export interface CommandParts {
@@ -46,6 +53,8 @@ const jsonOf = (name: string, { text, truncated }: Captured): Answered => {
 
 const blocks = 2
 
+const reasonIn = ({ text, begin, truncated }: Captured): string => (truncated ? withoutCutWord(begin) : text)
+
 const variable = 'HOLDFAST_HOOK_COMMAND'
 /** A command may hold secrets, and every user sees the arguments of a process; its environment only the owner sees. */
 const fromEnvironment = `eval "unset ${variable}
@@ -74,7 +83,7 @@ export const runCommand = async (parts: CommandParts, wish: CommandWish): Promis
   await within(clock, patienceMs, ended)
   if (exit === 'aborted') return { fault: 'it was cut short' }
   if (!exit.started) return { fault: 'it could not be started' }
-  if (exit.code === blocks) return { ruling: blockOf(name, stderr.read().text) }
+  if (exit.code === blocks) return { ruling: blockOf(name, reasonIn(stderr.read())) }
   if (exit.code !== 0)
     return { fault: exit.signal === null ? `it ended with code ${exit.code}` : `${exit.signal} ended it` }
   return jsonOf(name, stdout.read())

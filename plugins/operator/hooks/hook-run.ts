@@ -7,7 +7,7 @@ import type { DeadLetters } from './dead-letters.js'
 import { defaultTimeoutMs, mostRetries, type HookDefinition } from './definitions.js'
 import type { HookPermissions } from './permissions.js'
 import { contractVersion, documentOf } from './invocation.js'
-import { blockOf, strangeText, type Answered } from './outcome.js'
+import { blockOf, shownRuling, strangeText, type Answered } from './outcome.js'
 
 /** Since the start of the daemon. */
 export interface HookCounts {
@@ -157,7 +157,7 @@ export const askHook = async (
       if (permissions.length > 0 && session_id !== undefined) await parts.permissions.add(session_id, permissions)
       await conclude?.('done')
       await tellStrange(parts, attempted, { answered, attempts })
-      return ruling && redacted(parts, ruling)
+      return ruling && shownRuling(ruling, parts.redact)
     }
     // What its caller ended, or the stop of the daemon, is no failure of the hook.
     const isCut = caller.aborted || parts.ending.aborted
@@ -171,13 +171,6 @@ export const askHook = async (
   }
 }
 
-/** Reasons are kept in the journal and shown to everyone who reads the run. */
-const redacted = ({ redact }: HookParts, ruling: Ruling): Ruling => ({
-  ...ruling,
-  ...(ruling.block !== undefined && { block: redact(ruling.block) }),
-  ...(ruling.reason !== undefined && { reason: redact(ruling.reason) }),
-})
-
 const fail = async (
   parts: HookParts,
   attempted: Attempted,
@@ -187,5 +180,6 @@ const fail = async (
   parts.counts.failures += 1
   parts.log.warn('a hook failed', { hook: name, event: attempted.invocation.event, error: ended.error })
   await bury(parts, attempted, ended)
-  return failure_policy?.mode === 'closed' ? blockOf(name, `the hook failed: ${ended.error}`) : undefined
+  if (failure_policy?.mode !== 'closed') return undefined
+  return shownRuling(blockOf(name, `the hook failed: ${ended.error}`), parts.redact)
 }

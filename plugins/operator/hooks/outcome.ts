@@ -11,6 +11,7 @@ import {
   open,
   optional,
   parse,
+  redactedTo,
   string,
   unsafeCast,
   visibleLine,
@@ -118,9 +119,9 @@ export const rulingOf = (name: string, given: Json | undefined): Answered => {
     ...((inner?.additionalContext ?? '') ? [inner?.additionalContext] : []),
   ].flatMap((text) => (text === undefined || text.trim() === '' ? [] : [text.slice(0, mostContext)]))
   const ruling = {
-    ...(stops && { block: (reason ?? 'it gave no reason').slice(0, mostReason) }),
+    ...(stops && { block: reason ?? 'it gave no reason' }),
     ...(permission !== undefined && { permission }),
-    ...(reason !== undefined && { reason: reason.slice(0, mostReason) }),
+    ...(reason !== undefined && { reason }),
     ...(input !== undefined && { updated_input: unsafeCast<Json>(input) }),
     ...(value.updated_output !== undefined && { updated_output: unsafeCast<Json>(value.updated_output) }),
     ...(contexts.length > 0 && { contexts }),
@@ -134,5 +135,12 @@ export const rulingOf = (name: string, given: Json | undefined): Answered => {
 
 export const blockOf = (name: string, reason: string): Ruling => ({
   by: [name],
-  block: (reason.trim() || 'it gave no reason').slice(0, mostReason),
+  block: reason.trim() || 'it gave no reason',
+})
+
+/** Reasons are kept in the journal and shown to everyone who reads the run: they are cut here, and nowhere before. */
+export const shownRuling = (ruling: Ruling, redact: (text: string) => string): Ruling => ({
+  ...ruling,
+  ...(ruling.block !== undefined && { block: redactedTo(ruling.block, mostReason, redact) }),
+  ...(ruling.reason !== undefined && { reason: redactedTo(ruling.reason, mostReason, redact) }),
 })

@@ -1,5 +1,5 @@
 /** What a provider says about a failure, made safe to show: one short line without secrets. */
-import { redactSecrets } from '../../../core/plugin.js'
+import { redactSecrets, redactedTo } from '../../../core/plugin.js'
 import { isLink } from './link.js'
 
 /** Characters that are looked at, and that are shown. */
@@ -36,7 +36,10 @@ export const parsed = (body: string): unknown => {
 
 /** One line, redacted, at most two hundred characters; undefined if nothing is left. */
 export const safeWords = (said: string | undefined, redact: (text: string) => string): string | undefined => {
-  const line = (said ?? '').slice(0, looked).replaceAll(unseen, ' ').replaceAll(/\s+/gu, ' ').trim()
+  const line = redactedTo(said ?? '', looked, redact)
+    .replaceAll(unseen, ' ')
+    .replaceAll(/\s+/gu, ' ')
+    .trim()
   const safe = redactSecrets(redact(line)).replaceAll(masked, '[redacted]')
   if (safe === '') return undefined
   const signs = [...safe]

@@ -1,5 +1,5 @@
 /** What a failure of the package means for a call. */
-import { outboundCodes, Problem, visibleLine } from '../../../../core/plugin.js'
+import { outboundCodes, Problem, redactedTo, visibleLine } from '../../../../core/plugin.js'
 import type { Kit } from './kit.js'
 
 /**
@@ -8,12 +8,16 @@ import type { Kit } from './kit.js'
  */
 export interface Failure {
   readonly type: 'refused' | 'unsent' | 'lost'
-  /** Made visible, without a full stop. */
+  /** Made visible, without a full stop; as long as it is. */
   readonly reason: string
 }
 
 const mostReason = 500
-const shown = (text: string): string => visibleLine(text.trim()).replace(/\.$/u, '').slice(0, mostReason)
+const shown = (text: string): string => visibleLine(text.trim()).replace(/\.$/u, '')
+
+/** A reason for people: cut when it is redacted, and not before. */
+export const shownReason = (reason: string, redact: (text: string) => string): string =>
+  redactedTo(reason, mostReason, redact)
 
 /**
  * Statuses that a server of the protocol, or what stands before it, answers instead of reading the call: without leave

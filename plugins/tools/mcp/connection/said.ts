@@ -1,5 +1,5 @@
 /** What a server writes on its standard error: some for the log, the end of it for people who look for a fault. */
-import { visibleLine, type Log } from '../../../../core/plugin.js'
+import { redactedTo, visibleLine, type Log } from '../../../../core/plugin.js'
 
 const [mostLogged, mostShown, mostKept] = [100, 500, 5]
 /** Of a line; longer ones are let go. */
@@ -11,14 +11,19 @@ export interface Said {
   last(): string
 }
 
+export interface SaidParts {
+  readonly log: Log
+  readonly redact: (text: string) => string
+}
+
 /** A hundred lines of one connection go to the log, made visible. */
-export const createSaid = (log: Log, server: string): Said => {
+export const createSaid = ({ log, redact }: SaidParts, server: string): Said => {
   let logged = 0
   const kept: string[] = []
   return {
     hear(line) {
       if (line.trim() === '') return
-      const shown = visibleLine(line.slice(0, mostShown)).slice(0, mostShown)
+      const shown = visibleLine(redactedTo(line, mostShown, redact)).slice(0, mostShown)
       kept.push(shown)
       if (kept.length > mostKept) kept.shift()
       logged += 1

@@ -1,8 +1,8 @@
 /** Prompts of servers, for people: texts that a server wrote, to be read and submitted by who wants them. */
-import { type Json, type JsonObject } from '../../../../core/plugin.js'
+import { redactedTo, type Json, type JsonObject } from '../../../../core/plugin.js'
 import { mcpErrors } from '../config/errors.js'
 import type { Asked, McpServer } from '../servers/server.js'
-import { cutText, objectsIn, partText } from '../tools/result.js'
+import { objectsIn, partText, shownWhole } from '../tools/result.js'
 
 /** One that a server lists. */
 export interface ListedPrompt {
@@ -32,7 +32,7 @@ export interface PromptParts {
 const [mostPrompts, mostArguments, mostMessages, mostText] = [200, 50, 100, 2_000]
 
 const text = (value: Json | undefined, { redact }: PromptParts): string | undefined =>
-  typeof value === 'string' && value !== '' ? redact(value).slice(0, mostText) : undefined
+  typeof value === 'string' && value !== '' ? redactedTo(value, mostText, redact) : undefined
 
 const described = (item: JsonObject, parts: PromptParts): { readonly description?: string } => {
   const description = text(item['description'], parts) ?? text(item['title'], parts)
@@ -101,7 +101,7 @@ export const getPrompt = async (
       .slice(0, mostMessages)
       .map(({ role, content }) => ({
         role: role === 'assistant' ? 'assistant' : 'user',
-        text: parts.redact(cutText(partText(content ?? null))),
+        text: shownWhole(partText(content ?? null), parts.redact),
       })),
   }
 }

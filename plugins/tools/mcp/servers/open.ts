@@ -69,7 +69,7 @@ const programRoute = (parts: OpenParts, kit: Kit, { entry, name }: Opening): Rou
   const transport = createStdioTransport({
     ...parts,
     kit,
-    said: createSaid(parts.log, visibleLine(name)),
+    said: createSaid(parts, visibleLine(name)),
     wish: {
       run: [entry.command, ...entry.args],
       folder: entry.cwd ?? parts.host.workspaceRoot,
@@ -120,6 +120,6 @@ export const openConnection = async (parts: OpenParts, opening: Opening): Promis
   } catch (error) {
     const reason = route.why()
     if (reason === undefined || reason === 'it was closed') throw error
-    throw mcpErrors.mcp_connection_failed({ details: { reason }, cause: error })
+    throw mcpErrors.mcp_connection_failed({ details: { reason: parts.redact(reason) }, cause: error })
   }
 }

@@ -3,7 +3,7 @@ import { backoff, chance, Problem, type Clock, type Ids, type JsonObject, type L
 import type { ServerEntry } from '../config/entry.js'
 import { mcpErrors } from '../config/errors.js'
 import type { AskOptions, Connection } from '../connection/connection.js'
-import { failureOf, type Failure } from '../connection/failure.js'
+import { failureOf, shownReason, type Failure } from '../connection/failure.js'
 import { loadKit } from '../connection/kit.js'
 import { beginAttempt } from './attempt.js'
 import { listTools, type Listing } from './listed.js'
@@ -155,7 +155,7 @@ class ServerLife implements McpServer {
       return { type: 'answered', result: await connection.ask(method, params, options) }
     } catch (error) {
       const failure = failureOf(await loadKit(), error)
-      return { ...failure, reason: endedBy(options) ?? this.#parts.redact(failure.reason) }
+      return { ...failure, reason: endedBy(options) ?? shownReason(failure.reason, this.#parts.redact) }
     }
   }
 
@@ -222,10 +222,10 @@ class ServerLife implements McpServer {
     try {
       const turn = { isUrgent: this.entry.required }
       this.#begun(await this.#parts.inTurn(turn, () => this.#open(onClosed, relisting)))
-      return { code: mcpErrors.mcp_connection_failed.code, message: this.#parts.redact(await closed) }
+      return { code: mcpErrors.mcp_connection_failed.code, message: shownReason(await closed, this.#parts.redact) }
     } catch (error) {
       const found = await this.#reasonOf(error)
-      return reason === undefined ? found : { ...found, message: this.#parts.redact(reason) }
+      return reason === undefined ? found : { ...found, message: shownReason(reason, this.#parts.redact) }
     } finally {
       this.#redo = undefined
       over.abort('over')
@@ -277,7 +277,7 @@ class ServerLife implements McpServer {
 
   async #reasonOf(error: unknown): Promise<NonNullable<ServerFacts['problem']>> {
     const { reason } = failureOf(await loadKit(), error)
-    const message = this.#parts.redact(reason)
+    const message = shownReason(reason, this.#parts.redact)
     return { code: error instanceof Problem ? error.code : mcpErrors.mcp_connection_failed.code, message }
   }
 }

@@ -45,7 +45,7 @@ export interface ForeignParts {
 
 const outcomeOf = (result: JsonObject, redact: ForeignParts['redact']): ToolOutcome => ({
   type: 'result',
-  output: { text: redact(resultText(result)) },
+  output: { text: resultText(result, redact) },
   ...(result['isError'] === true && { is_error: true }),
 })
 

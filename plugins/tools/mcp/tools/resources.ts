@@ -1,5 +1,5 @@
 /** Resources of servers, for models that ask for them. */
-import { doc, object, optional, string, type JsonObject, type Problem } from '../../../../core/plugin.js'
+import { doc, object, optional, redactedTo, string, type JsonObject, type Problem } from '../../../../core/plugin.js'
 import { defineTool, failedCall, type Tool, type ToolOutcome } from '../../../execution/tools/contract.js'
 import { mcpErrors } from '../config/errors.js'
 import type { McpServer } from '../servers/server.js'
@@ -27,7 +27,7 @@ const shown = (server: string, item: JsonObject, redact: ResourceParts['redact']
   ...Object.fromEntries(
     members.map((member) => {
       const value = item[member]
-      return [member, typeof value === 'string' ? redact(value).slice(0, mostMember) : undefined]
+      return [member, typeof value === 'string' ? redactedTo(value, mostMember, redact) : undefined]
     }),
   ),
 })
@@ -111,7 +111,7 @@ const readTool = ({ seenBy, redact }: ResourceParts): Tool =>
       if (found === undefined) return notFound(server)
       const timeout_ms = found.entry.tool_timeout_sec * 1_000
       const asked = await found.ask('resources/read', { uri }, { timeout_ms, signal })
-      if (asked.type === 'answered') return { type: 'result', output: { text: redact(contentsText(asked.result)) } }
+      if (asked.type === 'answered') return { type: 'result', output: { text: contentsText(asked.result, redact) } }
       if (asked.type === 'refused') return failedCall(mcpErrors.mcp_call_refused({ details: { reason: asked.reason } }))
       return failedCall(unavailable(server, asked.reason))
     },

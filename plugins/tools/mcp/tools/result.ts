@@ -1,5 +1,5 @@
 /** What came of a call, as a model reads it: text, and what else there is in words. */
-import { isJsonObject, unsafeCast, type Json, type JsonObject } from '../../../../core/plugin.js'
+import { isJsonObject, redactedTo, unsafeCast, type Json, type JsonObject } from '../../../../core/plugin.js'
 
 /** Characters of one answer. */
 const mostText = 256 * 1024
@@ -39,9 +39,13 @@ export const partText = (part: Json): string => {
   }
 }
 
-/** Cut to what one answer may have. */
-export const cutText = (whole: string): string =>
-  whole.length <= mostText ? whole : `${whole.slice(0, mostText)}\n[Cut: ${whole.length - mostText} more characters.]`
+type Redact = (text: string) => string
+
+/** Redacted, and then cut to what one answer may have. */
+export const shownWhole = (whole: string, redact: Redact): string => {
+  const shown = redactedTo(whole, mostText, redact)
+  return whole.length <= mostText ? shown : `${shown}\n[Cut: ${whole.length - mostText} more characters.]`
+}
 
 const listIn = (result: JsonObject, member: string): readonly Json[] => {
   const found = result[member]
@@ -49,18 +53,19 @@ const listIn = (result: JsonObject, member: string): readonly Json[] => {
 }
 
 /** The text of a result; where there is none, its structure. */
-export const resultText = (result: JsonObject): string => {
+export const resultText = (result: JsonObject, redact: Redact): string => {
   const content = listIn(result, 'content').map(partText).join('\n')
   const structured = result['structuredContent']
-  return cutText(content === '' && structured !== undefined ? JSON.stringify(structured) : content)
+  return shownWhole(content === '' && structured !== undefined ? JSON.stringify(structured) : content, redact)
 }
 
 /** Text of what was read of a resource. */
-export const contentsText = (result: JsonObject): string =>
-  cutText(
+export const contentsText = (result: JsonObject, redact: Redact): string =>
+  shownWhole(
     listIn(result, 'contents')
       .map((part) => (isJsonObject(part) ? resourceText(part) : '[A part that cannot be read.]'))
       .join('\n'),
+    redact,
   )
 
 /** The members of a list that are objects. */

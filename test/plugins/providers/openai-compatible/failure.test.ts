@@ -1,3 +1,4 @@
+import { across, holdsPiece, redactCanary } from '../../../support/canaries.js'
 import test from 'ava'
 import { safeWords } from '../../../../plugins/providers/openai-compatible/vendor-words.js'
 import { ask, requestOf, userText } from '../../../support/models.js'
@@ -64,4 +65,8 @@ test('models-20: what the provider says is shown in one short line, without what
   t.is(safeWords('Incorrect API key provided: sk-proj-****abcd.', redact), 'Incorrect API key provided: [redacted]')
   t.is(safeWords('key sk-abcdefghij0123456789abcdef', redact), 'key <redacted>')
   t.is(safeWords(' \u0000 ', redact), undefined)
+})
+
+test('secrets-25: a secret across the end of what is looked at is redacted', (t) => {
+  for (const text of [...across(2000, ' '), ...across(200)]) t.false(holdsPiece(safeWords(text, redactCanary) ?? ''))
 })

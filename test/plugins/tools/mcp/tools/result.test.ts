@@ -1,5 +1,10 @@
 import test from 'ava'
-import { contentsText, resultText } from '../../../../../plugins/tools/mcp/tools/result.js'
+import { contentsText as contentsOf, resultText as textOf } from '../../../../../plugins/tools/mcp/tools/result.js'
+import type { JsonObject } from '../../../../../core/plugin.js'
+import { across, holdsPiece, redactCanary } from '../../../../support/canaries.js'
+
+const contentsText = (result: JsonObject): string => contentsOf(result, redactCanary)
+const resultText = (result: JsonObject): string => textOf(result, redactCanary)
 
 test('mcp-8: of a text 256 Ki characters are kept, and it is said how many are not', (t) => {
   const most = 256 * 1024
@@ -29,4 +34,13 @@ test('mcp-8: what is no text is told in words, what is odd too, and a structure 
   ])
   t.is(resultText({ content: [], structuredContent: { a: 1 } }), '{"a":1}')
   t.is(resultText({}), '')
+})
+
+test('secrets-25: a secret across the cut of an answer or a resource is redacted', (t) => {
+  const most = 256 * 1024
+  for (const text of across(most)) {
+    t.false(holdsPiece(resultText({ content: [{ type: 'text', text }] })))
+    t.false(holdsPiece(resultText({ content: [], structuredContent: { text: text.slice(9) } })))
+    t.false(holdsPiece(contentsText({ contents: [{ uri: 'a:b', text: text.slice('[The resource a:b:]\n'.length) }] })))
+  }
 })

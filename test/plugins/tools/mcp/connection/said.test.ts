@@ -1,0 +1,16 @@
+import test from 'ava'
+import { createSaid } from '../../../../../plugins/tools/mcp/connection/said.js'
+import { shownReason } from '../../../../../plugins/tools/mcp/connection/failure.js'
+import { across, holdsPiece, redactCanary } from '../../../../support/canaries.js'
+
+test('secrets-25: a secret across the cut of what a server writes, or of why it failed, is redacted', (t) => {
+  for (const text of across(500)) {
+    const logged: string[] = []
+    const tell = (_: string, details: object = {}): void => void logged.push(JSON.stringify(details))
+    const log = { debug: tell, info: tell, warn: tell, error: tell, flush: () => Promise.resolve() }
+    const said = createSaid({ log, redact: redactCanary }, 'one')
+    said.hear(text)
+    t.is(logged.length, 1)
+    t.false([said.last(), shownReason(text, redactCanary), ...logged].some(holdsPiece))
+  }
+})
