@@ -18,13 +18,15 @@ export const openSession = async ({ request }: Target, session_id = 's1'): Promi
 export const submit = async ({ request }: Target, session_id: string, content: string): Promise<any> =>
   (await request('POST', `/v1/sessions/${session_id}/runs`, { content })).body
 
-/** Reads a run until it has one of these statuses. */
+const ends = ['completed', 'failed', 'interrupted', 'cancelled']
+
+/** Reads a run until it has one of these statuses; throws when it has another one for good. */
 export const until = async ({ request }: Target, run_id: string, ...statuses: string[]): Promise<any> => {
-  const deadline = clock.elapsed() + 60_000
+  const deadline = clock.elapsed() + 600_000
   for (;;) {
     const { body } = await request('GET', `/v1/runs/${run_id}`)
     if (statuses.includes(body.status)) return body
-    if (clock.elapsed() > deadline)
+    if (ends.includes(body.status) || clock.elapsed() > deadline)
       throw new Error(`run is ${body.status} (${body.error ?? ''}), not ${statuses.join(' or ')}`)
     await new Promise((resolve) => setTimeout(resolve, 5))
   }

@@ -4,11 +4,21 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import test from 'ava'
+import type { SupervisedProgram } from '../../../core/processes/contract.js'
 import { rootTag } from '../../../core/processes/marker.js'
 import { readProcesses } from '../../../core/state/root/process-table.js'
 import { supervisedFor } from '../../support/processes.js'
 
 const environment = { PATH: process.env['PATH'] ?? '' }
+
+/** What it said first. One that was refused or lost says nothing, and never will. */
+const begun = async ({ stdout, exited }: SupervisedProgram): Promise<string> => {
+  const [line] = await Promise.race([
+    once(stdout, 'data'),
+    exited.then((exit) => Promise.reject(new Error(`it ended before it began: ${JSON.stringify(exit)}`))),
+  ])
+  return String(line)
+}
 
 test('a supervised program is found by its name, reads its input, and is marked with its name', async (t) => {
   const supervised = supervisedFor(t, '/a root')
@@ -42,7 +52,7 @@ test('a stop of a supervised program with an open input ends everything it start
       environment,
       input: true,
     })
-    await new Promise((resolve) => program.stdout.once('data', resolve))
+    await begun(program)
     programs.push(program)
   }
   t.true((await left()).length >= 4)
@@ -60,8 +70,7 @@ test('what was remembered of a program is ended, also when nothing tells any mor
   const run = `env -i setsid sh -c 'trap "" TERM; echo $$; exec sleep 300' & read -r _`
   const start = async () => {
     const program = await supervised.start({ run, folder: '/', environment, input: true })
-    const [line] = await once(program.stdout, 'data')
-    return { program, pid: Number(line) }
+    return { program, pid: Number(await begun(program)) }
   }
   const isThere = async (wanted: number) => (await readProcesses()).some(({ pid }) => pid === wanted)
   const [first, second] = [await start(), await start()]

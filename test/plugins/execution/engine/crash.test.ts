@@ -1,10 +1,10 @@
 import test from 'ava'
-import { cpSync } from 'node:fs'
 import path from 'node:path'
 import { createDisk } from '../../../../core/state/disk/real-disk.js'
 import { freshRoot, startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
 import { copyRoot, watchedDisk } from '../../../support/crash.js'
 import { createWorld, effectTools, type World } from '../../../support/effects.js'
+import { until } from '../../../support/runs.js'
 
 interface Moment {
   readonly root: string
@@ -12,17 +12,13 @@ interface Moment {
   readonly done: Map<string, string>
 }
 
-const call = async (daemon: TestDaemon, method: string, at: string, body?: unknown): Promise<any> => {
-  const answer = await fetch(`${daemon.url}${at}`, {
-    method,
-    ...(body !== undefined && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
-  })
-  return answer.json()
-}
+/** On a connection of its own: one that is kept may be closed just when it is used again. */
+const call = async (daemon: TestDaemon, method: string, at: string, body?: unknown): Promise<any> =>
+  (await daemon.request(method, at, body)).body
 
 /** Approves whatever waits until the run has ended. */
 const finish = async (daemon: TestDaemon, run_id: string): Promise<any> => {
-  for (let tries = 0; tries < 2000; tries += 1) {
+  for (let tries = 0; tries < 100_000; tries += 1) {
     const run = await call(daemon, 'GET', `/v1/runs/${run_id}`)
     if (run.finished_at_ms !== undefined) return run
     if (run.status === 'waiting_for_approval') {
@@ -125,9 +121,9 @@ test('runs-42: a daemon that dies three times during a run sets it aside and boo
   await call(daemon, 'POST', '/v1/sessions', { session_id: 's1' })
   const { run_id } = await call(daemon, 'POST', '/v1/sessions/s1/runs', { content: '/sleep 60000' })
   for (let life = 1; life <= 3; life += 1) {
-    t.is((await call(daemon, 'GET', `/v1/runs/${run_id}`)).status, 'running', `life ${life}`)
+    await until(daemon, run_id, 'running')
     const next = path.join(await freshRoot(), 'root')
-    cpSync(root, next, { recursive: true, filter: (from) => path.basename(from) !== 'lock' })
+    copyRoot(root, next)
     const dead = daemon
     root = next
     daemon = await startTestDaemon(t, { root, plugins })

@@ -20,6 +20,7 @@ import { testPlugin } from '../../../support/plugins.js'
 import { isLinear } from '../../../support/linear.js'
 import { startReceiver } from '../../../support/receiver.js'
 import { openSession, submit, until } from '../../../support/runs.js'
+import { eventually } from '../../../support/mcp.js'
 import { makeFolder } from '../../../support/tools.js'
 
 const daemonWith = async (
@@ -544,8 +545,7 @@ for (const [what, text] of Object.entries({
     t.is((await run()).status, 'completed')
     t.is(made.length, 1)
     t.like((await letters())[0], { error: 'it took longer than 400 ms' })
-    for (let n = 0; n < 3_000 && (await left(root)).length > 0; n += 1) await new Promise((go) => setTimeout(go, 20))
-    t.deepEqual(await left(root), [])
+    await eventually(async () => (await left(root)).length === 0 || undefined)
   })
 
 test('hooks-18: without timeout_ms all attempts of a hook together have 60 s', async (t) => {
@@ -582,14 +582,15 @@ test('hooks-18: a hook that a cancellation ends is told apart from one that fail
   const { set, request, workspace, letters } = await daemonWith(t)
   await set({ pre_tool_use: [command('touch begun; sleep 300')] })
   const { run_id } = await submit({ request }, 's1', '/tool echo {"text":"plain"}')
-  for (let n = 0; n < 1_000 && !existsSync(join(workspace, 'begun')); n += 1)
-    await new Promise((go) => setTimeout(go, 20))
+  await eventually(async () => existsSync(join(workspace, 'begun')) || undefined)
   await request('POST', `/v1/runs/${run_id}/cancel`, {})
   await until({ request }, run_id, 'cancelled')
-  const row = async () =>
-    (await request('GET', `/v1/runs/${run_id}/external-actions`)).body.find(({ kind }: any) => kind === 'hook')
-  for (let n = 0; n < 300 && (await row()).outcome === 'intended'; n += 1) await new Promise((go) => setTimeout(go, 20))
-  t.like(await row(), { outcome: 'unknown', code: 'hook_cut_off' })
+  const row = await eventually(async () =>
+    (await request('GET', `/v1/runs/${run_id}/external-actions`)).body.find(
+      ({ kind, outcome }: any) => kind === 'hook' && outcome !== 'intended',
+    ),
+  )
+  t.like(row, { outcome: 'unknown', code: 'hook_cut_off' })
   t.deepEqual(await letters(), [])
 })
 
@@ -602,9 +603,7 @@ test('hooks-15: a matcher at the beginning of a session looks at how it began', 
     ],
   })
   await request('POST', '/v1/sessions', { session_id: 's2' })
-  for (let n = 0; n < 500 && !existsSync(join(workspace, 'created')); n += 1)
-    await new Promise((go) => setTimeout(go, 20))
-  t.true(existsSync(join(workspace, 'created')))
+  await eventually(async () => existsSync(join(workspace, 'created')) || undefined)
   t.false(existsSync(join(workspace, 'opened')))
 })
 
@@ -613,8 +612,7 @@ test('hooks-18: what a hook leaves behind after its end is ended too', async (t)
   await set({ pre_tool_use: [command('(setsid sleep 300 &) ; exit 0')] })
   await run()
   t.is(made.length, 1)
-  for (let n = 0; n < 3_000 && (await left(root)).length > 0; n += 1) await new Promise((go) => setTimeout(go, 20))
-  t.deepEqual(await left(root), [])
+  await eventually(async () => (await left(root)).length === 0 || undefined)
 })
 
 test('hooks-19: after a kill while a hook is asked, the run goes on, the hook is asked again, and its first call is unknown', async (t) => {
@@ -627,10 +625,7 @@ test('hooks-19: after a kill while a hook is asked, the run goes on, the hook is
   const hang = 'echo x >> asked; [ -e go ] || { touch asking; sleep 300; }'
   await first.request('POST', '/v1/runtime/hooks', { hooks: { pre_tool_use: [command(hang)] } })
   const { run_id } = await submit(first, 's1', '/tool write_file {"path":"a.txt","content":"made"}')
-  for (let n = 0; n < 500; n += 1) {
-    if ((await readFile(join(workspace, 'asking'), 'utf8').catch(() => undefined)) !== undefined) break
-    await new Promise((go) => setTimeout(go, 20))
-  }
+  await eventually(async () => existsSync(join(workspace, 'asking')) || undefined)
   await writeFile(join(workspace, 'go'), '')
   await first.kill('SIGKILL')
   const second = await spawnDaemon({ root, flags })

@@ -28,9 +28,15 @@ interface Started {
   readonly names: () => Promise<string[]>
   readonly warnings: () => Promise<string[]>
 }
-const start = async (t: ExecutionContext, root: string, more: readonly string[] = []): Promise<Started> => {
+/** By it a start waits for the first look, however long that takes; nothing is watched. */
+const stillClock = () => createLeapingClock({ still: true })
+const start = async (
+  t: ExecutionContext,
+  root: string,
+  { more = [], patient = true }: { readonly more?: readonly string[]; readonly patient?: boolean } = {},
+): Promise<Started> => {
   const skills = { roots: [root, ...more], repository: false, user: false }
-  const daemon = await startTestDaemon(t, { config: { skills } })
+  const daemon = await startTestDaemon(t, { config: { skills }, ...(patient && { clock: stillClock() }) })
   return {
     daemon,
     root,
@@ -39,7 +45,7 @@ const start = async (t: ExecutionContext, root: string, more: readonly string[] 
   }
 }
 const eventually = async <T>(ask: () => Promise<T>, holds: (value: T) => boolean): Promise<T> => {
-  for (let left = 200; ; left -= 1) {
+  for (let left = 4_800; ; left -= 1) {
     const value = await ask()
     if (holds(value) || left === 0) return value
     await new Promise((resolve) => setTimeout(resolve, 50))
@@ -178,7 +184,7 @@ test('skills-4, skills-5: roots have an order, and the first skill of a name cou
   const [first, second] = [await makeFolder(t), await makeFolder(t)]
   await write(first, { 'same/SKILL.md': skill('same') })
   await write(second, { 'same/SKILL.md': skill('same'), 'other/SKILL.md': skill('other') })
-  const { daemon, names, warnings } = await start(t, first, [second, join(second, 'missing')])
+  const { daemon, names, warnings } = await start(t, first, { more: [second, join(second, 'missing')] })
   t.deepEqual(await names(), ['other', 'same'])
   t.is((await daemon.request('GET', '/v1/skills/same')).body.skill_root, first)
   t.deepEqual(
@@ -257,7 +263,7 @@ test('skills-1: of a root 20,000 entries and 2,000 folders are looked at; the re
   t.deepEqual((await discover(roots, nothing)).warnings, [])
   writeFileSync(join(root, 'z', 'more'), '')
   mkdirSync(join(wide, 'w', 'more'))
-  const { names, warnings } = await start(t, root, [wide, other])
+  const { names, warnings } = await start(t, root, { more: [wide, other] })
   t.deepEqual(await names(), ['a', 'b', 'c', 'w'])
   t.deepEqual(
     (await warnings()).map((line) => line.split(' ').slice(0, 2)),
@@ -306,7 +312,7 @@ test('skills-6: changes count soon, a broken one leaves the last good one, and a
   const later = join(root, '..', `${root.split('/').at(-1)}-later`)
   t.teardown(() => rm(later, { recursive: true, force: true }))
   await write(root, { 'a/SKILL.md': skill('a'), 'b/SKILL.md': skill('b') })
-  const { daemon, names, warnings } = await start(t, root, [later])
+  const { daemon, names, warnings } = await start(t, root, { more: [later], patient: false })
   t.deepEqual(await names(), ['a', 'b'])
   await write(root, { 'a/SKILL.md': '---\nname: [\n---\n', 'c/SKILL.md': skill('c') })
   await rm(join(root, 'b'), { recursive: true })

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { digest } from '../../../../core/plugin.js'
 import { freshRoot, startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
+import { createLeapingClock } from '../../../support/leaping-clock.js'
 import { askedOf, eventually, planned, serverIn, writeServers } from '../../../support/mcp.js'
 import { standing } from '../../../support/rewrite.js'
 import { openSession, submit, until } from '../../../support/runs.js'
@@ -369,11 +370,15 @@ test('mcp-16: a start does not leave a required server out whose entry is wrong'
 })
 
 test('mcp-19: without a required server runs that see it are refused, and fail if they were accepted before', async (t) => {
-  const late = { required: true, startup_timeout_sec: 2 }
-  const root = await rootWith(t, { late: planned({ hangs: 'initialize' }, late) })
-  const daemon = await startTestDaemon(t, { root, flags })
+  const late = { required: true, startup_timeout_sec: 600 }
+  const notes = join(await makeFolder(t), 'notes')
+  const root = await rootWith(t, { late: planned({ notes, hangs: 'initialize' }, late) })
+  const clock = createLeapingClock()
+  const daemon = await startTestDaemon(t, { root, flags, clock })
   await openSession(daemon, 'sees')
   const early = await submit(daemon, 'sees', '/say Without it.')
+  await askedOf(notes, 'initialize')
+  clock.leap(600_000)
   const failed = await until(daemon, early.run_id, 'completed', 'failed')
   t.is(failed.status, 'failed')
   t.regex(failed.error, /^required_tools_missing: the MCP server late is required and not connected: /u)
