@@ -44,8 +44,14 @@ test('runtime-12: a daemon without room is not ready for work, says why, and ser
   const real = createDisk()
   let full = true
   const disk: Disk = { ...real, space: (path) => ({ ...real.space(path), ...(full && { free: 1024 }) }) }
-  const { request } = await startTestDaemon(t, { disk })
-  const refused = await request('GET', '/readyz')
+  const { request } = await startTestDaemon(t, {
+    disk,
+    flags: { 'http-admin-token': 'admin-token-1' },
+    headers: { authorization: 'Bearer admin-token-1' },
+  })
+  const bare = (path: string) => request('GET', path, undefined, { authorization: '' })
+  const refused = await bare('/readyz')
+  t.deepEqual([(await bare('/healthz')).status, (await bare('/v1/sessions')).status], [200, 401])
   t.deepEqual(codeOf(refused), [503, 'storage_read_only'])
   t.like(refused.body, { reason: 'disk_full' })
   t.is((await request('GET', '/v1/sessions')).status, 200)
@@ -53,7 +59,7 @@ test('runtime-12: a daemon without room is not ready for work, says why, and ser
   let ready = refused
   for (let looks = 0; looks < 400 && ready.status !== 200; looks += 1) {
     await new Promise((resolve) => setTimeout(resolve, 50))
-    ready = await request('GET', '/readyz')
+    ready = await bare('/readyz')
   }
   t.is(ready.text, 'ready')
 })

@@ -77,7 +77,13 @@ test('runtime-20: what acts ends before any plugin stops: a tool that a run stil
     needs: { host: Host },
     register(ctx, { host }) {
       ctx.own(() => void seen.push('what register owns is closed'))
-      ctx.onStart(() => () => void seen.push('what the start opened is closed'))
+      ctx.onStart(() => () => {
+        seen.push('what the start opened is closed')
+        void host.whenActing(() => {
+          seen.push('begun')
+          return () => {}
+        })
+      })
       ctx.onStart(() => host.whenActing(() => () => void setTimeout(leave, 50)))
       ctx.contribute(
         Tools,

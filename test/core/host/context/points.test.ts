@@ -44,6 +44,21 @@ test('runtime-34: what is contributed at once is there as a whole or not at all,
   t.deepEqual(shown(), [], 'the end of the plugin takes back what is left')
 })
 
+test('runtime-34: where one of several cannot be taken, nobody keeps any of them', (t) => {
+  const points = createPoints(() => undefined)
+  const kept: string[] = []
+  points.each(Words, ({ value }: any) => {
+    if (value.text === 'heavy') throw new Error('it is too heavy')
+    kept.push(value.text)
+    return () => void kept.splice(kept.indexOf(value.text), 1)
+  })
+  const takeBack = points.contribute('owner', Words, words('a'))
+  t.throws(() => points.contribute('owner', Words, words('b', 'heavy')), { message: 'it is too heavy' })
+  t.deepEqual([kept, points.view(Words)()], [['a'], words('a')])
+  takeBack()
+  t.deepEqual([kept, points.view(Words)()], [[], []])
+})
+
 test('many contributions of one call cost one look at those that are there', (t) => {
   const size = 100_000
   t.true(

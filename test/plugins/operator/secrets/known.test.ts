@@ -2,6 +2,7 @@
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
+import { array, defaulted, definePlugin, object, string } from '../../../../core/plugin.js'
 import { freshRoot, spawnTestDaemon, startTestDaemon, type TestDaemonOptions } from '../../../support/daemon.js'
 import { eventually, writeServers } from '../../../support/mcp.js'
 import { lender } from '../../../support/plugins.js'
@@ -11,7 +12,7 @@ import { SecretSlots } from '../../../../plugins/operator/secrets/contract.js'
 /** A daemon, and what it would say instead of a text. */
 const opened = async (t: ExecutionContext, options: TestDaemonOptions) => {
   const lent = lender({})
-  const daemon = await startTestDaemon(t, { ...options, plugins: [lent.plugin] })
+  const daemon = await startTestDaemon(t, { ...options, plugins: [lent.plugin, ...(options.plugins ?? [])] })
   return { ...daemon, said: (text: string) => lent.context().secrets.redact(text) }
 }
 const said = 'it says plainwords-canary-zz and more'
@@ -73,15 +74,31 @@ test('secrets-22: hundreds of secrets are known before another plugin starts', a
   )
 })
 
-test('secrets-22: tokens in files and members of config/ that are named like a secret are redacted', async (t) => {
+test('secrets-22, runtime-25: tokens in files and members of config/ that are named like a secret are redacted', async (t) => {
   const root = await freshRoot()
   const file = join(await freshRoot(), 'token')
   writeFileSync(file, 'canary-admin-token\n', { mode: 0o600 })
   mkdirSync(join(root, 'config'), { recursive: true })
   writeFileSync(join(root, 'config', 'models.toml'), 'api_key = "canary-models-key"\n')
+  writeFileSync(
+    join(root, 'config', 'doors.toml'),
+    'front_password = "canary-front"\nlocks = [{ lock_token = "canary-lock", colour = "vermilion" }]\n',
+  )
+  const doors = definePlugin({
+    id: 'doors',
+    version: '1.0.0',
+    api: 1,
+    summary: 'Uses nothing of what it is given.',
+    config: object({
+      front_password: defaulted(string(), ''),
+      locks: defaulted(array(object({ lock_token: string(), colour: string() })), []),
+    }),
+    register: () => {},
+  })
   const headers = { authorization: 'Bearer canary-admin-token' }
-  const daemon = await opened(t, { root, flags: { 'http-admin-token-file': file }, headers })
+  const daemon = await opened(t, { root, flags: { 'http-admin-token-file': file }, headers, plugins: [doors] })
   t.is(daemon.said('a canary-admin-token b canary-models-key c'), 'a [redacted] b [redacted] c')
+  t.is(daemon.said('canary-front canary-lock vermilion'), '[redacted] [redacted] vermilion')
   writeFileSync(file, 'canary-other-token\n')
   const other = { authorization: 'Bearer canary-other-token' }
   t.is((await daemon.request('GET', '/v1/runtime', undefined, other)).status, 200)
