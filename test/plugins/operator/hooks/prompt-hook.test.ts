@@ -150,9 +150,12 @@ test('hooks-26, usage-12: what a prompt uses is booked with the session and the 
   const letter = await eventually(async () => (await letters()).find(({ session_id }) => session_id === 's2'))
   t.regex(letter.error, /^route_not_allowed: /u)
   t.is(asked().length, 1)
+  await set({ template: 'Well?' }, {}, 'user_prompt_submit')
+  await request('POST', '/v1/sessions', { session_id: 's3' })
   const route_policy = { provider: 'scripted', generation: { model: 'of-the-session' } }
-  await request('POST', '/v1/sessions', { session_id: 's3', route_policy })
-  t.is((await eventually(async () => asked()[1])).model, 'of-the-session')
+  t.is((await request('PUT', '/v1/sessions/s3/route-policy', { route_policy })).status, 200)
+  await run('go', 's3')
+  t.is(asked()[1]?.model, 'of-the-session')
 })
 
 test('hooks-26, usage-12: a prompt about no session counts for the day; a model, a route and settings may be named', async (t) => {
