@@ -26,7 +26,8 @@ const canaries = {
 const [admin, reader] = ['admin-token-of-a-test-aaaa', 'reader-token-of-a-test-bbbb']
 
 const looker = (values: readonly string[]) => {
-  const forms = values.flatMap(formsOf)
+  // The beginning of a value stands where a text was cut before it was redacted.
+  const forms = values.flatMap((value) => [...formsOf(value), value.slice(0, 16)])
   return (where: string, bytes: Buffer): string[] =>
     forms.filter((form) => bytes.includes(form)).map((form) => `${where} holds ${form}`)
 }
@@ -66,7 +67,11 @@ test('hooks-17, mcp-4: literal secrets of hooks, MCP servers and reply targets s
   )
   const shown = planned({ shows: ['API_TOKEN'] }, { env: { API_TOKEN: canaries.mcpEnv } })
   const mcpPath = `/mcp?api_key=${canaries.mcpQuery}`
-  receiver.on(mcpPath, echo)
+  // Wherever what it says is cut, a value is cut in two.
+  receiver.on(mcpPath, ({ headers, path }, response) => {
+    response.statusCode = 500
+    response.end(`${String(headers['x-own-token'])} ${path} `.repeat(2_000))
+  })
   await writeServers(root, {
     shown: { ...shown, args: [...shown.args, `--token=${canaries.mcpArgument}`, '--api-key', canaries.mcpPair] },
     web: { url: `${at}${mcpPath}`, allow_private_network: true, headers: { 'x-own-token': canaries.mcpHeader } },

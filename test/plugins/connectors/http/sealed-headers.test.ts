@@ -6,6 +6,7 @@ import { shipped } from '../../../../plugins/index.js'
 import { formsOf } from '../../../support/canaries.js'
 import { createCommandLine } from '../../../support/command-line.js'
 import { freshRoot, startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
+import { testPlugin } from '../../../support/plugins.js'
 import { startReceiver, type Receiver } from '../../../support/receiver.js'
 import { codeOf, openSession, until } from '../../../support/runs.js'
 
@@ -191,4 +192,25 @@ test('deliveries-34: headers that an earlier version kept in clear are sealed at
     t.true(out.includes('sealed_headers') && !out.includes(canary), out)
   }
   t.true(JSON.parse(readFileSync(join(root, 'documents/reply_targets.json'), 'utf8')).sealed, 'no other start looks')
+})
+
+test('deliveries-32: a header that is named like a secret is redacted from when it is given or used, and others are not', async (t) => {
+  const [root, receiver] = [await freshRoot(), await startReceiver(t)]
+  const lend = () => {
+    const lent: { redact?: (text: string) => string } = {}
+    const plugin = testPlugin('lender', { register: (ctx) => void (lent.redact = ctx.secrets.redact) })
+    return { lent, plugin }
+  }
+  const [one, two] = [lend(), lend()]
+  const first = await startTestDaemon(t, { root, plugins: [one.plugin] })
+  await openSession(first)
+  const target = { plugin: 'http', address: receiver.address('/session', { ...headers, 'x-kind': 'ordinary-words' }) }
+  await first.request('PUT', '/v1/sessions/s1/reply-targets', { reply_targets: [{ type: 'raw', ...target }] })
+  const text = `${canary} and ordinary-words`
+  t.is(one.lent.redact?.(text), '[redacted] and ordinary-words')
+  await first.stop()
+  const second = await startTestDaemon(t, { root, plugins: [two.plugin] })
+  await run(second, {})
+  await receiver.until(() => receiver.received.length === 1, 'the first')
+  t.is(two.lent.redact?.(text), '[redacted] and ordinary-words')
 })
