@@ -42,7 +42,7 @@ const hook = (event: string, executor: object): string =>
     .map(([key, value]) => `${key} = ${JSON.stringify(value)}`)
     .join(', ')} }\n`
 
-test('hooks-17, mcp-4: literal secrets of hooks, MCP servers and reply targets stand nowhere but where they were given', async (t) => {
+test('hooks-17, mcp-4, deliveries-32, secrets-25: literal secrets of hooks, MCP servers and reply targets stand nowhere but where they were given', async (t) => {
   const receiver = await startReceiver(t)
   const echo: Answerer = ({ headers, path, body }, response) => {
     response.statusCode = 500
@@ -67,11 +67,7 @@ test('hooks-17, mcp-4: literal secrets of hooks, MCP servers and reply targets s
   )
   const shown = planned({ shows: ['API_TOKEN'] }, { env: { API_TOKEN: canaries.mcpEnv } })
   const mcpPath = `/mcp?api_key=${canaries.mcpQuery}`
-  // Wherever what it says is cut, a value is cut in two.
-  receiver.on(mcpPath, ({ headers, path }, response) => {
-    response.statusCode = 500
-    response.end(`${String(headers['x-own-token'])} ${path} `.repeat(2_000))
-  })
+  receiver.on(mcpPath, echo)
   await writeServers(root, {
     shown: { ...shown, args: [...shown.args, `--token=${canaries.mcpArgument}`, '--api-key', canaries.mcpPair] },
     web: { url: `${at}${mcpPath}`, allow_private_network: true, headers: { 'x-own-token': canaries.mcpHeader } },
@@ -123,6 +119,11 @@ test('hooks-17, mcp-4: literal secrets of hooks, MCP servers and reply targets s
   t.is(set.status, 200)
   said.push(set.text)
   t.is((await ask('POST', '/v1/runtime/hooks', { hooks: { stop: [{ name: canaries.setUrl }] } })).status, 400)
+  await run()
+  // Wherever what it says is cut, a value is cut in two.
+  const babbles = { type: 'command', command: `yes '${canaries.mcpHeader}' | head -c 20000 >&2; exit 2` }
+  const guards = { pre_tool_use: [{ name: 'babbles', executor: babbles }] }
+  t.is((await ask('POST', '/v1/runtime/hooks', { hooks: guards })).status, 200)
   await run()
   await receiver.until(() => receiver.at('/reply').length > 1, 'a second attempt')
   const { body: document } = await ask('GET', '/v1/openapi.json')

@@ -47,7 +47,12 @@ interface Load {
 }
 
 const sessions = ['s0', 's1', 's2']
-const target = (receiver: Receiver, path: string) => ({ plugin: 'http', address: receiver.address(path) })
+/** They are sealed in every record that a kill may leave. */
+const headersOf = (path: string) => ({ 'x-own-token': `token of ${path}` })
+const target = (receiver: Receiver, path: string) => ({
+  plugin: 'http',
+  address: receiver.address(path, headersOf(path)),
+})
 
 /** Submits to one session, one run after another, until the daemon dies. */
 const work = async (
@@ -187,4 +192,5 @@ test(`through ${kills} kills under load every delivery arrives at least once, wi
       `${new Set(receiver.received.map(({ key }) => key)).size} deliveries`,
   )
   t.true(receiver.received.length > 0)
+  t.true(receiver.received.every(({ path, headers }) => headers['x-own-token'] === headersOf(path)['x-own-token']))
 })

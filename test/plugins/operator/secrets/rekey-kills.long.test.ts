@@ -1,7 +1,7 @@
 /** A change of the key, killed in front of each thing that it does to files. */
 import { fileURLToPath } from 'node:url'
-import test from 'ava'
-import { SecretSlots } from '../../../../plugins/operator/secrets/contract.js'
+import test, { type ExecutionContext } from 'ava'
+import { SecretSeal, SecretSlots } from '../../../../plugins/operator/secrets/contract.js'
 import { freshRoot, spawnDaemon, startTestDaemon } from '../../../support/daemon.js'
 import { lender } from '../../../support/plugins.js'
 
@@ -18,10 +18,20 @@ const filled = async (root: string): Promise<void> => {
   await daemon.stop()
 }
 
-test('secrets-11: a change of the key that is killed at any step loses no secret, and the next start ends it', async (t) => {
+/** A value under the lasting key. */
+const sealedIn = async (t: ExecutionContext, root: string) => {
+  const lent = lender({ seal: SecretSeal })
+  const daemon = await startTestDaemon(t, { root, plugins: [lent.plugin] })
+  const sealed = lent.services().seal.sealLasting('lasting value', 'here')
+  await daemon.stop()
+  return sealed
+}
+
+test('secrets-11, secrets-24: a change of the key that is killed at any step loses no secret, and the next start ends it', async (t) => {
   t.timeout(600_000)
   const root = await freshRoot()
   await filled(root)
+  const sealed = await sealedIn(t, root)
   let survived = false
   const keys = new Set<string>()
   for (let at = 1; !survived; at += 1) {
@@ -32,9 +42,10 @@ test('secrets-11: a change of the key that is killed at any step loses no secret
       () => false,
     )
     await killed.kill('SIGKILL')
-    const slots = lender({ slots: SecretSlots })
+    const slots = lender({ slots: SecretSlots, seal: SecretSeal })
     const next = await startTestDaemon(t, { root, plugins: [slots.plugin] })
     for (let n = 0; n < count; n += 1) t.is(slots.services().slots.value(`s${n}`), `value-${n}`, `killed at step ${at}`)
+    t.is(slots.services().seal.open(sealed, 'here'), 'lasting value')
     const { body } = await next.request('GET', '/v1/runtime/secrets')
     const [key_id, ...others] = new Set<string>(body.map(({ details }: any) => details.key_id))
     t.deepEqual(others, [])
