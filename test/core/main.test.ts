@@ -317,6 +317,10 @@ test('runtime-2: a wrong file of any shipped plugin ends the start with its line
     t.regex(err, says)
     await rm(file)
   }
+  const vital = path.join(folder, 'models.toml')
+  await writeFile(vital, 'api_key = 5\n', { mode: 0o600 })
+  t.is((await run([...serve, '--safe'])).code, 2, 'without models there is no daemon')
+  await rm(vital)
   t.deepEqual(await readdir(root), ['config'])
   await writeFile(path.join(folder, 'hooks.toml'), 'pass_enviroment = ["X"]\n', { mode: 0o600 })
   const { child, text, exited } = spawnMain([...serve, '--safe'])

@@ -51,4 +51,5 @@ test('secrets-21: a value is known in JSON in JSON, with escapes, in URLs and fo
 
 test('secrets-21: a value of fewer than six characters is no value that is looked for', (t) => {
   t.is(guarding('short')('a short word'), 'a short word')
+  t.is(guarding('shorts')('a shorts word'), 'a [redacted] word')
 })

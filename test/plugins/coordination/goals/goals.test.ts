@@ -7,6 +7,7 @@ import type { ModelEvent } from '../../../../plugins/execution/models/contract.j
 import { createCommandLine } from '../../../support/command-line.js'
 import { startTestDaemon, type Reachable } from '../../../support/daemon.js'
 import { freshRoot } from '../../../support/folders.js'
+import { rewriteRecord } from '../../../support/rewrite.js'
 import { codeOf, openSession, submit, until } from '../../../support/runs.js'
 import { callTool, done, fails, scriptedProvider, text, type Play } from '../../../support/scripted-provider.js'
 import { watcher } from '../../../support/interceptors.js'
@@ -422,6 +423,18 @@ test('goals-6: the run and the goal that knows of it are one line of the log', a
   const lines = readFileSync(join(root, 'log', segment), 'utf8').split('\n')
   const first = lines.find((line) => line.includes(run_id)) ?? ''
   t.true(first.includes(`"last_continuation_run_id":"${run_id}"`), first)
+})
+
+test('goals-10: a goal whose session ended before a kill ends at the next start', async (t) => {
+  const root = await freshRoot()
+  const first = await start(t, () => says(), {}, { root })
+  await first.request('POST', path, { objective, status: 'paused' })
+  await first.stop()
+  rewriteRecord(root, { collection: 'sessions', id: 's1' }, (session) => ({ ...session, ended_at_ms: 1 }))
+  const model = scriptedProvider(() => says())
+  const second = await startTestDaemon(t, { root, plugins: [model.plugin], config: model.config })
+  await until_(second, (goal) => goal === undefined)
+  t.is((await second.request('GET', '/v1/sessions/s1')).body.goal, undefined)
 })
 
 test('goals-6: a daemon that holds makes no run of a goal until it is released', async (t) => {

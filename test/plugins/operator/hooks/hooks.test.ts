@@ -421,7 +421,7 @@ test('hooks-16: hooks for what this daemon does not do yet are kept, and the sta
   t.deepEqual(await notFired(), ['subagent_start'])
 })
 
-test('hooks-16, hooks-18: what cannot be is refused with a sentence, and nothing changes', async (t) => {
+test('hooks-15, hooks-16, hooks-18: what cannot be is refused with a sentence, and nothing changes', async (t) => {
   const { set, request } = await daemonWith(t)
   const executor = { type: 'callback', name: 'judge' }
   for (const [hooks, sentence] of [

@@ -40,6 +40,12 @@ test('mcp-oauth-15: scopes that a server says a request lacked are told, and the
   await serverIn(daemon, 'files')
   server.on('/mcp', (one) => (methodOf(one) === 'tools/call' ? lacks('admin delete') : undefined))
   const call = () => daemon.request('POST', '/v1/runtime/mcp/tools/mcp__files__echo/call', { input: {} })
+  const noScope = { 'www-authenticate': 'Bearer error="invalid_request", scope="other"' }
+  server.on('/mcp', (one) => (methodOf(one) === 'tools/call' ? { status: 403, headers: noScope } : undefined))
+  t.true((await call()).body.output.is_error)
+  t.is((await daemon.request('GET', base)).body.missing_scopes, undefined, 'it does not say that scopes are lacking')
+  server.on('/mcp', (one) => (methodOf(one) === 'tools/call' ? lacks('admin delete') : undefined))
+  await serverIn(daemon, 'files')
   const refused = (await call()).body.output
   t.true(refused.is_error)
   t.is(refused.output.error.code, 'mcp_server_unavailable')
