@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import type { Disk } from '../../core/state/disk/disk.js'
 import { createDisk } from '../../core/state/disk/real-disk.js'
+import { copyRoot } from '../support/crash.js'
 import { freshRoot, startTestDaemon } from '../support/daemon.js'
 import { showStatus } from '../../plugins/operator/status/summary.js'
 import { codeOf, openSession } from '../support/runs.js'
@@ -64,10 +65,10 @@ test('runtime-12: a daemon without room is not ready for work, says why, and ser
   t.is(ready.text, 'ready')
 })
 
-/** A root with a page, an index, tombstones and a log of two lines, not closed. */
+/** A root with a page, an index, tombstones and a log of two lines, as a kill leaves it. */
 const usedRoot = async (t: ExecutionContext): Promise<string> => {
-  const root = tempRoot(t)
-  const { state, notes, journal, checkpoint } = await openNotes(root)
+  const [live, root] = [tempRoot(t), join(tempRoot(t), 'root')]
+  const { state, notes, journal, checkpoint, close } = await openNotes(live)
   for (let n = 0; n < 3; n += 1)
     await state.commit((tx) => {
       tx.insert(notes, note(n))
@@ -76,6 +77,8 @@ const usedRoot = async (t: ExecutionContext): Promise<string> => {
   await state.commit((tx) => tx.remove(notes, 'n2', 'test'))
   await checkpoint()
   for (let n = 3; n < 5; n += 1) await state.commit((tx) => tx.insert(notes, note(n)))
+  copyRoot(live, root)
+  await close()
   return root
 }
 const fileIn = (folder: string, prefix: string): string =>
