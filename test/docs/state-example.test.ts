@@ -97,6 +97,7 @@ test('it has every kind of file that a daemon leaves for good, and every collect
     'hook_dead_letters',
     'mcp_calls',
     'mcp_oauth_marks',
+    'lasting_keys',
     'session_permissions',
   ])
   t.deepEqual(
