@@ -58,6 +58,13 @@ const table: readonly Row[] = [
     provoke: (daemon) => untilFaulted(daemon, 'throws-in-timer'),
   },
   {
+    plugin: 'rejects-in-timer',
+    fault: 'fails in what its timer began',
+    state: 'degraded',
+    says: /the work of the timer is broken/u,
+    provoke: (daemon) => untilFaulted(daemon, 'rejects-in-timer'),
+  },
+  {
     plugin: 'throws-in-route',
     fault: 'throws in a route handler',
     state: 'degraded',

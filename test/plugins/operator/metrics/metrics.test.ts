@@ -92,7 +92,9 @@ test('metrics-2: counts never fall while the daemon lives, and say nothing of id
   const before = await scrape(daemon)
   const run_id = await runOnce(daemon, 'other', 'canary-text')
   await daemon.request('GET', '/canary-path')
-  await daemon.request('POST', '/v1/sessions/other/runs', { content: 'x', generation: { model: 'canary-model' } })
+  const wish = { content: 'x', generation: { model: 'canary-model' } }
+  const { body } = await daemon.request('POST', '/v1/sessions/other/runs', wish)
+  await until(daemon, body.run_id, 'completed')
   const { text } = await daemon.request('GET', '/metrics')
   t.deepEqual(fallen(before, readMetrics(text)), [])
   t.false(text.includes('canary') || text.includes(run_id))
