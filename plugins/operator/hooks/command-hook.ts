@@ -53,7 +53,8 @@ const jsonOf = (name: string, { text, truncated }: Captured): Answered => {
 
 const blocks = 2
 
-const reasonIn = ({ text, begin, truncated }: Captured): string => (truncated ? withoutCutWord(begin) : text)
+/** What a hook says on its standard error; of what is cut the word at the end is left out. */
+export const reasonIn = ({ text, begin, truncated }: Captured): string => (truncated ? withoutCutWord(begin) : text)
 
 const variable = 'HOLDFAST_HOOK_COMMAND'
 /** A command may hold secrets, and every user sees the arguments of a process; its environment only the owner sees. */

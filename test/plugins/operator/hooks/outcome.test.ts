@@ -1,4 +1,6 @@
 import test from 'ava'
+import { createCapture } from '../../../../core/processes/capture.js'
+import { reasonIn } from '../../../../plugins/operator/hooks/command-hook.js'
 import { blockOf, rulingOf, shownRuling } from '../../../../plugins/operator/hooks/outcome.js'
 import { across, holdsPiece, redactCanary } from '../../../support/canaries.js'
 
@@ -11,5 +13,15 @@ test('secrets-25: a secret across the end of a reason is redacted', (t) => {
       t.is(block.length, 4_000)
       t.false(holdsPiece(block + why))
     }
+  }
+})
+
+test('secrets-25: of output that nobody could read whole no half of a secret is left', (t) => {
+  for (const text of across(512)) {
+    const [cut, whole] = [createCapture(1024), createCapture(1024 * 1024)]
+    for (const capture of [cut, whole]) capture.add(Buffer.from(text + text))
+    t.true(cut.read().truncated)
+    t.false(holdsPiece(reasonIn(cut.read())))
+    t.is(reasonIn(whole.read()), text + text)
   }
 })
