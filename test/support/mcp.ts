@@ -7,11 +7,10 @@ import type { McpPlan } from './mcp-server.js'
 
 const fixture = fileURLToPath(new URL('mcp-server.js', import.meta.url))
 
-/** The entry of a server that keeps to a plan. Many programs may start at a time: none is late by that. */
+/** The entry of a server that keeps to a plan. */
 export const planned = (plan: McpPlan, more: object = {}) => ({
   command: process.execPath,
   args: [fixture, JSON.stringify(plan)],
-  startup_timeout_sec: 600,
   ...more,
 })
 

@@ -187,7 +187,11 @@ test('mcp-11: a call of once whose server dies is unknown; one that may be repea
   const folder = await makeFolder(t)
   const notes = (name: string) => join(folder, name)
   const dying = (name: string, more: object) =>
-    planned({ notes: notes(name), dies: 'tools/call', tools: [{ name: 'tool', inputSchema: object, ...more }] })
+    planned(
+      { notes: notes(name), dies: 'tools/call', tools: [{ name: 'tool', inputSchema: object, ...more }] },
+      // Its second start may have to wait for many others, and the call for that.
+      { startup_timeout_sec: 600 },
+    )
   const daemon = await daemonWith(t, {
     once: dying('once', {}),
     again: dying('again', idempotent),
