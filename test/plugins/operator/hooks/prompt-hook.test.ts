@@ -115,10 +115,10 @@ test('hooks-25: what happened stands in a fence that it cannot end, without know
 
 test('hooks-25: what is too long for a model to see all of it is a failure, and so is an answer that is', async (t) => {
   let say = '{}'
-  const { set, run, letters, asked, made } = await daemonWith(t, () => say)
+  const { set, run, letters, asked, made, request } = await daemonWith(t, () => say)
   await set({ template: 'Well?' }, { failure_policy: { mode: 'closed' } }, 'user_prompt_submit')
-  const refused = await daemonRefuses(run, 'x'.repeat(300_000))
-  t.true(refused)
+  const refused = await request('POST', '/v1/sessions/s1/runs', { content: 'x'.repeat(300_000) })
+  t.is(refused.body.code, 'hook_blocked')
   t.regex((await letters())[0].error, /longer than 262144 characters/u)
   t.is(asked().length, 0)
   say = `{"reason":"${'y'.repeat(70_000)}"}`
@@ -127,11 +127,6 @@ test('hooks-25: what is too long for a model to see all of it is a failure, and 
   t.regex((await letters())[0].error, /^answer_too_long/u)
   t.is(made.length, 1)
 })
-const daemonRefuses = (run: (content: string) => Promise<unknown>, content: string): Promise<boolean> =>
-  run(content).then(
-    () => false,
-    () => true,
-  )
 
 test('hooks-26, usage-12: what a prompt uses is booked with the session and the day; budgets and scopes hold for it', async (t) => {
   const { set, run, asked, letters, usage, request } = await daemonWith(t, () => '{}', {
