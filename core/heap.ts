@@ -20,8 +20,10 @@ export const boundHeap = (): void => setFlagsFromString(`--heap-growing-percent=
  */
 export const postponeMarking = (): void => setFlagsFromString('--no-incremental-marking')
 
-/** V8 looks again, in steps while others work. */
-export const allowMarking = (): void => setFlagsFromString('--incremental-marking')
+/** V8 looks again, in steps and in threads: the flag above takes the threads with it, and this one must name them. */
+export const allowMarking = (): void => {
+  for (const flag of ['incremental', 'concurrent', 'parallel']) setFlagsFromString(`--${flag}-marking`)
+}
 
 /** V8 takes kept code only under the flags under which it was kept, and a start has none. */
 export const resetHeap = (): void => {

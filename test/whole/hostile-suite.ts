@@ -401,7 +401,9 @@ const headerTexts = (test: TestFn, { strings }: Shares): void => {
           )
           const ids = { session_id: 'nobody', run_id: 'nobody' }
           // Routes that would act without an id get a body that they refuse.
-          const sentBody = ['sessions.create', 'permissions.check', 'backups.create'].includes(operation.id)
+          const sentBody = ['sessions.create', 'permissions.check', 'backups.create', 'secrets.rekey'].includes(
+            operation.id,
+          )
             ? '{"surplus":1}'
             : body
           const got = await stage.client.raw(

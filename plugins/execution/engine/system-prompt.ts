@@ -25,12 +25,19 @@ const textOf = ({ log }: PromptParts, section: SystemSection, run: SystemSubject
   }
 }
 
+const ranked = new WeakMap<readonly SystemSection[], readonly SystemSection[]>()
+/** Asked before every model call: sorted once. */
+const inOrder = (sections: readonly SystemSection[]): readonly SystemSection[] => {
+  const known = ranked.get(sections) ?? sections.toSorted((a, b) => a.rank - b.rank || (a.id < b.id ? -1 : 1))
+  ranked.set(sections, known)
+  return known
+}
+
 export const systemPrompt = (context: PromptParts, run: SystemSubject): string => {
   const { override_prompt, custom_prompt, append_prompt, language, output_style } = context.prompt()
-  const sections = context
-    .sections()
-    .filter(({ character }) => override_prompt === undefined || character !== true)
-    .toSorted((a, b) => a.rank - b.rank || (a.id < b.id ? -1 : 1))
+  const sections = inOrder(context.sections()).filter(
+    ({ character }) => override_prompt === undefined || character !== true,
+  )
   return [
     override_prompt ?? custom_prompt ?? context.config.system_prompt,
     ...(language === undefined ? [] : [`Answer in this language: ${language}`]),

@@ -20,9 +20,11 @@ interface SkillParts {
 }
 
 const seenBy = ({ catalogue, sessions }: Omit<SkillParts, 'uses'>, session_id: string, query?: string): Skill[] => {
+  const skills = catalogue.list(query)
+  if (skills.length === 0) return skills
   const session = sessions.find(session_id)
   const scope = session === undefined ? undefined : sessions.effectiveCapabilityScope(session)
-  return catalogue.list(query).filter(({ summary: { name } }) => permitsCapability(scope, 'skill', name))
+  return skills.filter(({ summary: { name } }) => permitsCapability(scope, 'skill', name))
 }
 
 const shared = {

@@ -61,8 +61,9 @@ export const keptMetadata = (
   reserved: readonly ReservedKey[],
   metadata: JsonObject | undefined,
 ): JsonObject | undefined => {
+  if (metadata === undefined) return undefined
   const stripped = new Set(reserved.flatMap(({ key, stripped: isStripped }) => (isStripped === true ? [key] : [])))
-  if (metadata === undefined || !Object.keys(metadata).some((key) => stripped.has(key))) return metadata
+  if (!Object.keys(metadata).some((key) => stripped.has(key))) return metadata
   return Object.fromEntries(Object.entries(metadata).filter(([key]) => !stripped.has(key)))
 }
 

@@ -32,6 +32,8 @@ export interface ServersParts extends Omit<ServerParts, 'inTurn'> {
   readonly onTools: (server: McpServer, listing: Listing) => Promise<void>
 }
 
+const none: readonly McpServer[] = []
+
 export const createServers = (parts: ServersParts): Servers => {
   const { list, onGone, onAny, keeps } = parts
   const servers = new Map<string, McpServer>()
@@ -69,7 +71,7 @@ export const createServers = (parts: ServersParts): Servers => {
   })
   return {
     begun: () => (hasBegun || enabled().length === 0 ? undefined : begun),
-    all: () => enabled().flatMap(([name]) => servers.get(name) ?? []),
+    all: () => (servers.size === 0 ? none : enabled().flatMap(([name]) => servers.get(name) ?? [])),
     find: (name) => servers.get(name),
     using: (ref) => enabled().flatMap(([name, entry]) => (secretsOf(entry).includes(ref) ? [name] : [])),
     begin() {

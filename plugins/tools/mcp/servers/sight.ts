@@ -23,10 +23,12 @@ const mayUse = (sessions: Scopes, session_id: string): ((name: string, entry: Se
 export const seenBy =
   (servers: Pick<Servers, 'all'>, sessions: Scopes) =>
   (session_id: string): readonly McpServer[] => {
+    const all = servers.all()
+    if (all.length === 0) return all
     const session = sessions.find(session_id)
     const scope = session === undefined ? undefined : sessions.effectiveCapabilityScope(session)
     const may = mayUse(sessions, session_id)
-    return servers.all().filter(({ name, entry }) => permitsCapability(scope, 'mcp_server', name) && may(name, entry))
+    return all.filter(({ name, entry }) => permitsCapability(scope, 'mcp_server', name) && may(name, entry))
   }
 
 /** Hides the tools of servers whose credentials a session may not use; the capability scope has a gate of its own. */
