@@ -43,10 +43,10 @@ export const createBooks = ({
       const price = prices.find(route, model)
       const sums = price === undefined ? counted : { ...counted, cost_microusd: costOf(price, counted) }
       const day = days.of(tx.now)
-      tx.put(store.days, withCall(store, day, { route, ...sums }))
+      tx.put(store.days, withCall(store, day, { route, sums }))
       if (session_id !== undefined) {
         totals.books(session_id, day)
-        tx.put(store.sessions, withSessionCall(store, { day, session_id }, { route, ...sums }))
+        tx.put(store.sessions, withSessionCall(store, { day, session_id }, { route, sums }))
       }
       tx.after(() => measured.add(route, sums))
       return price === undefined ? { sums } : { sums, price: prices.version }

@@ -36,8 +36,14 @@ export const declareStore = (state: State): UsageStore => ({
   sessions: state.collection(sessionCollection),
 })
 
+/** A model call as it is added to sums: made for every call, so nothing is copied for it. */
+export interface Call {
+  readonly route: string
+  readonly sums: UsageSums
+}
+
 /** The sums of a day so far, with one call more. */
-export const withCall = ({ days }: UsageStore, day: string, call: RouteSums): DaySums => ({
+export const withCall = ({ days }: UsageStore, day: string, call: Call): DaySums => ({
   day,
   routes: added(days.find(day)?.routes, call),
 })
@@ -46,13 +52,13 @@ export const withCall = ({ days }: UsageStore, day: string, call: RouteSums): Da
 export const withSessionCall = (
   { sessions }: UsageStore,
   { day, session_id }: Pick<SessionSums, 'day' | 'session_id'>,
-  call: RouteSums,
+  call: Call,
 ): SessionSums => ({ session_id, day, routes: added(sessions.find(idOf(day, session_id))?.routes, call) })
 
-const added = (routes: readonly RouteSums[] = [], { route, ...sums }: RouteSums): RouteSums[] => {
-  const before = routes.find((one) => one.route === route)
-  if (before === undefined) return [...routes, { route, ...sums }]
-  return routes.map((one) => (one === before ? { route, ...addUsage(one, sums) } : one))
+const added = (routes: readonly RouteSums[] = [], { route, sums }: Call): RouteSums[] => {
+  const at = routes.findIndex((one) => one.route === route)
+  const now: RouteSums = { route, ...addUsage(routes[at], sums) }
+  return at < 0 ? [...routes, now] : routes.with(at, now)
 }
 
 const none: UsageSums = { calls: 0, input_tokens: 0, output_tokens: 0 }
