@@ -35,6 +35,7 @@ export const createEngine = (services: EngineServices): RunEngine => ({
       resting_bytes: restingBytes,
       max_bytes: config.context_max_bytes,
       starts: services.starts,
+      alone: ({ provider }) => runs.models.find(provider)?.context === 'run',
     })
     const context: EngineContext = { ...runs, ...services, threads, inTurn: createTurns() }
     return { take: (run) => executionOf(context, run) }

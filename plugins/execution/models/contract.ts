@@ -187,6 +187,8 @@ export interface ModelProvider {
   /** Used when the route names no model; absent if one must be named. */
   readonly default_model?: string
   readonly capabilities: RouteCapabilities
+  /** What its models are shown: the conversation of the session, unless this says that it is the run alone. */
+  readonly context?: 'run'
   /** Settings beyond the common ones that it passes on; a run that sets another is refused. */
   readonly generation?: readonly GenerationFeature[]
   /** Whose stored secrets are its keys, beside generic ones: none when absent. The key of somebody else is not sent. */
@@ -208,6 +210,8 @@ export interface ModelRoute {
   readonly model: string
   readonly auth_ref?: string
   readonly capabilities: RouteCapabilities
+  /** What the model is shown: the conversation of the session, unless this says that it is the run alone. */
+  readonly context?: 'run'
   /** Settings beyond the common ones that it passes on; a run that sets another is refused. */
   readonly generation?: readonly GenerationFeature[]
   readonly connection: ModelConnection

@@ -48,6 +48,7 @@ export const buildRoute = (
     model,
     ...(auth_ref !== undefined && { auth_ref }),
     capabilities: provider?.capabilities ?? textOnly,
+    ...(provider?.context !== undefined && { context: provider.context }),
     ...(provider?.generation !== undefined && { generation: provider.generation }),
     connection,
   }

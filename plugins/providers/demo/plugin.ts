@@ -14,6 +14,7 @@ export default definePlugin({
       summary: 'A deterministic model inside the daemon, driven by the last user text.',
       default_model: 'demo',
       capabilities: textOnly,
+      context: 'run',
       connect: ({ idle_timeout_ms }) => createDemoModel({ clock: ctx.clock, idle_timeout_ms }),
     })
   },

@@ -35,11 +35,14 @@ interface ThreadParts {
   readonly resting_bytes: number
   readonly max_bytes: number
   readonly starts: Collection<ThreadStart>
+  /** True if the model of a run is shown its run alone: nothing before it is folded. */
+  readonly alone: (run: RunRecord) => boolean
 }
 
-export const createThreads = (store: RunStore, { resting_bytes, max_bytes, starts }: ThreadParts): Threads => {
+export const createThreads = (store: RunStore, { resting_bytes, max_bytes, starts, alone }: ThreadParts): Threads => {
   const inUse = new Map<string, Thread>()
   const resting = createResting(resting_bytes)
+  const keyOf = (run: RunRecord): string => (alone(run) ? aloneIn(run.session_id) : run.session_id)
   const input = (run_id: string): Texts | undefined => {
     const run = store.runs.find(run_id)
     if (run === undefined) return undefined
@@ -49,12 +52,14 @@ export const createThreads = (store: RunStore, { resting_bytes, max_bytes, start
     const texts = [accepted.event.content]
     return next?.type === 'intercepted' && next.run_id === run_id ? toldAfter(texts, next) : texts
   }
-  const take = (session_id: string): Thread => {
-    const thread =
-      inUse.get(session_id) ??
-      resting.take(session_id) ??
-      beginThread((starts.find(session_id)?.seq ?? 1) - 1, input, max_bytes)
-    inUse.set(session_id, thread)
+  const begin = (run: RunRecord): Thread =>
+    alone(run)
+      ? beginThread(run.first - 1, input, 0)
+      : beginThread((starts.find(run.session_id)?.seq ?? 1) - 1, input, max_bytes)
+  const take = (run: RunRecord): Thread => {
+    const key = keyOf(run)
+    const thread = inUse.get(key) ?? resting.take(key) ?? begin(run)
+    inUse.set(key, thread)
     return thread
   }
   /** False at the end of the journal. */
@@ -69,13 +74,14 @@ export const createThreads = (store: RunStore, { resting_bytes, max_bytes, start
     while (foldChunk(session_id, thread)) await pause()
   }
   return {
-    ready({ session_id }) {
-      const thread = take(session_id)
+    ready(run) {
+      const { session_id } = run
+      const thread = take(run)
       return store.journal.length(session_id) - thread.seq > chunk ? foldAll(session_id, thread) : undefined
     },
-    at({ session_id }) {
-      const thread = take(session_id)
-      while (foldChunk(session_id, thread));
+    at(run) {
+      const thread = take(run)
+      while (foldChunk(run.session_id, thread));
       return thread
     },
     keep(tx, session_id) {
@@ -84,16 +90,23 @@ export const createThreads = (store: RunStore, { resting_bytes, max_bytes, start
       tx.put(starts, { session_id, seq: oldest.seq })
     },
     rest(session_id) {
-      const thread = inUse.get(session_id)
-      if (thread !== undefined) resting.put(session_id, thread)
-      inUse.delete(session_id)
+      for (const key of [session_id, aloneIn(session_id)]) {
+        const thread = inUse.get(key)
+        if (thread !== undefined) resting.put(key, thread)
+        inUse.delete(key)
+      }
     },
     forget(session_id) {
-      inUse.delete(session_id)
-      resting.take(session_id)
+      for (const key of [session_id, aloneIn(session_id)]) {
+        inUse.delete(key)
+        resting.take(key)
+      }
     },
   }
 }
+
+/** No session has this id. */
+const aloneIn = (session_id: string): string => ` ${session_id}`
 
 /** Threads that no run uses. Beyond some bytes those go that have rested longest. */
 const createResting = (most: number) => {

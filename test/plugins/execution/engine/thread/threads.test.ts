@@ -1,10 +1,19 @@
 import test from 'ava'
 import { unsafeCast } from '../../../../../core/base/schema.js'
-import { createThreads } from '../../../../../plugins/execution/engine/thread/threads.js'
+import { createThreads, type Threads } from '../../../../../plugins/execution/engine/thread/threads.js'
+import type { RunRecord, RunStore } from '../../../../../plugins/execution/runs/contract.js'
 import type { RunEdit } from '../../../../../plugins/execution/runs/lifecycle/run-changes.js'
 import { beginThread, foldEntry } from '../../../../../plugins/execution/engine/thread/thread.js'
 import type { JournalEntry } from '../../../../../plugins/execution/sessions/contract.js'
-import { complete, openRunStore, type OpenRunStore, playRun, runRecord, start } from '../../../../support/run-store.js'
+import {
+  changeRun,
+  complete,
+  openRunStore,
+  type OpenRunStore,
+  playRun,
+  runRecord,
+  start,
+} from '../../../../support/run-store.js'
 import { unpaired } from '../../../../support/scripted-provider.js'
 
 /** One model answer with two calls, and their results: seven entries. */
@@ -34,9 +43,11 @@ const turns =
     for (let at = 0; at < count; at += 1) turn(`${name}-${at}-`)(edit)
   }
 
+const never = (): boolean => false
+
 const threadOf = async (parts: OpenRunStore, last: string) => {
   const run = await playRun(parts, runRecord(last, 's1', 'queued'), start)
-  return createThreads(parts.store, { resting_bytes: 1e9, max_bytes: 1e9, starts: parts.starts }).at(run)
+  return createThreads(parts.store, { resting_bytes: 1e9, max_bytes: 1e9, starts: parts.starts, alone: never }).at(run)
 }
 
 test('runs-39: a conversation that is read anew begins with a whole run, whatever the length of its journal', async (t) => {
@@ -48,6 +59,45 @@ test('runs-39: a conversation that is read anew begins with a whole run, whateve
   t.deepEqual(unpaired(unsafeCast({ messages })), [])
   t.is(messages[0]?.role, 'user')
   t.is(messages.filter(({ role }) => role === 'user').length, 4, 'nothing is left out below the limit')
+})
+
+/** The journal of a store; tells whose entries are read, and after which. */
+const heard = ({ journal }: RunStore, tell: (owner: string, after: number) => void): RunStore['journal'] => ({
+  spec: journal.spec,
+  length: (owner) => journal.length(owner),
+  first: (owner) => journal.first(owner),
+  owners: () => journal.owners(),
+  read: (owner, range) => {
+    tell(owner, range.after)
+    return journal.read(owner, range)
+  },
+})
+
+test('models-29: a model that is shown its run alone is read nothing before it, and both kinds of runs may take turns', async (t) => {
+  const parts = await openRunStore(t)
+  const { store, starts } = parts
+  const alone = ({ run_id }: RunRecord): boolean => run_id.startsWith('alone')
+  const create = () => createThreads(store, { resting_bytes: 1e9, max_bytes: 1e9, starts, alone })
+  const live = create()
+  const users = (threads: Threads, run: RunRecord): number =>
+    threads.at(run).messages.filter(({ role }) => role === 'user').length
+  for (const [at, name] of ['r0', 'alone1', 'r2', 'r3', 'alone4', 'alone5', 'r6'].entries()) {
+    const run = await playRun(parts, runRecord(name, 's1', 'queued'), start, turn(name))
+    const shown = alone(run) ? 1 : at + 1
+    t.deepEqual(
+      [live, create()].map((threads) => users(threads, run)),
+      [shown, shown],
+      name,
+    )
+    t.is(live.at(run).progress?.run_id, name)
+    await changeRun(parts, run, complete)
+    live.rest('s1')
+  }
+  const last = await playRun(parts, runRecord('alone7', 's1', 'queued'), start, turn('alone7'))
+  const read: number[] = []
+  const journal = heard(store, (_, after) => read.push(after))
+  createThreads({ ...store, journal }, { resting_bytes: 1e9, max_bytes: 1e9, starts, alone }).at(last)
+  t.is(read[0], last.first - 1)
 })
 
 /** A run with an answer of this size. */
@@ -62,7 +112,7 @@ const answer =
 test('runs-39: a conversation that is read anew is the one of before, whatever was left out by then', async (t) => {
   const parts = await openRunStore(t)
   const { store, starts } = parts
-  const create = () => createThreads(store, { resting_bytes: 1e9, max_bytes: 20_000, starts })
+  const create = () => createThreads(store, { resting_bytes: 1e9, max_bytes: 20_000, starts, alone: never })
   const live = create()
   for (let n = 0; n < 60; n += 1) {
     const sizes = Array.from({ length: (n % 4) + 1 }, (_, at) => 100 + ((n * 37 + at * 911) % 2_000))
@@ -86,17 +136,8 @@ test('conversations of sessions at rest are kept up to a number of bytes, those 
   const parts = await openRunStore(t)
   const { store, starts } = parts
   const read: string[] = []
-  const journal: typeof store.journal = {
-    spec: store.journal.spec,
-    length: (owner) => store.journal.length(owner),
-    first: (owner) => store.journal.first(owner),
-    owners: () => store.journal.owners(),
-    read: (owner, range) => {
-      read.push(owner)
-      return store.journal.read(owner, range)
-    },
-  }
-  const threads = createThreads({ ...store, journal }, { resting_bytes: 25_000, max_bytes: 1e9, starts })
+  const journal = heard(store, (owner) => read.push(owner))
+  const threads = createThreads({ ...store, journal }, { resting_bytes: 25_000, max_bytes: 1e9, starts, alone: never })
   const names = ['s1', 's2', 's3']
   const runs = await Promise.all(
     names.map((name) => playRun(parts, runRecord(`r of ${name}`, name, 'queued'), start, answer(10_000))),
