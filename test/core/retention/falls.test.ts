@@ -30,6 +30,21 @@ test('retention-3: runs that are older than max_age fall and are run_expired; yo
   t.true(session.journal.every(({ run_id }: any) => run_id === kept))
 })
 
+test('retention-3: a session of whose journal much fell executes runs as ever, also after a restart', async (t) => {
+  const root = await freshRoot()
+  const first = await stand(t, weekOfRuns, root)
+  await openSession(first)
+  await complete(first, Array.from({ length: 300 }, () => '/tool get_goal {}').join('\n---\n'))
+  await retain(first, true)
+  first.clock.leap(20 * day)
+  await retain(first, false)
+  const { first_seq } = (await first.request('GET', '/v1/sessions/s1/events')).body.session
+  t.true(first_seq > 600, `more fell than is read at once: ${first_seq}`)
+  await first.stop()
+  const second = await startTestDaemon(t, { root, config: { retention: weekOfRuns } })
+  t.truthy(await complete(second, 'go on'))
+})
+
 test('what a dry run says falls, and nothing else', async (t) => {
   const daemon = await stand(t, weekOfRuns)
   await openSession(daemon)

@@ -62,10 +62,11 @@ export const createThreads = (store: RunStore, { resting_bytes, max_bytes, start
     inUse.set(key, thread)
     return thread
   }
-  /** False at the end of the journal. */
+  /** False at the end of the journal. What fell may be more than a chunk, so it is passed over at once. */
   const foldChunk = (session_id: string, thread: Thread): boolean => {
     if (thread.seq >= store.journal.length(session_id)) return false
-    const entries = store.journal.read(session_id, { after: thread.seq, limit: chunk })
+    const after = Math.max(thread.seq, store.journal.first(session_id) - 1)
+    const entries = store.journal.read(session_id, { after, limit: chunk })
     for (const { seq, entry } of entries) foldEntry(thread, seq, entry)
     return entries.length > 0
   }
