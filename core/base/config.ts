@@ -129,7 +129,7 @@ const fromFlags =
   }
 
 /** `; did you mean max_age?` for a field that is none. */
-const hintFor = (struct: AnyStruct, path: string, rule: string): string => {
+export const hintFor = (struct: AnyStruct, path: string, rule: string): string => {
   if (rule !== unknownField) return ''
   const outer = path.split('.')
   const field = outer.pop() ?? ''

@@ -12,8 +12,8 @@ export const shellWord = (word: string): string => (safe.test(word) ? word : `'$
 export const commandLine = (command: string, ...args: readonly string[]): string =>
   ['holdfast', command, ...(args.some((arg) => arg.startsWith('-')) ? ['--'] : []), ...args.map(shellWord)].join(' ')
 
-/** The text with a period at its end, once. */
-export const sentence = (text: string): string => (text.endsWith('.') ? text : `${text}.`)
+/** The text with a period at its end, once; a question is one already. */
+export const sentence = (text: string): string => (/[.?]$/u.test(text) ? text : `${text}.`)
 
 /** `1 run`, `2 runs`; `many` where an s is not enough. */
 export const count = (n: number, one: string, many = `${one}s`): string => `${n} ${n === 1 ? one : many}`

@@ -1,9 +1,11 @@
 /** The lists of all plugins, read when they are declared and again when their files change. */
 import path from 'node:path'
+import { hintFor } from '../../base/config.js'
 import { Problem } from '../../base/errors.js'
 import type { HealthCheck, Warning } from '../../base/health.js'
-import { parse } from '../../base/parse.js'
+import { parse, type Issue } from '../../base/parse.js'
 import { unsafeCast, type Json, type JsonObject } from '../../base/schema.js'
+import { sentence } from '../../base/text/command-text.js'
 import { visibleLine } from '../../base/text/visible.js'
 import type { Disk } from '../../state/disk/disk.js'
 import { errors } from '../errors.js'
@@ -61,7 +63,10 @@ const isTable = (value: Json | undefined): value is JsonObject =>
 const readEntry = (spec: ListSpec, name: string, value: Json | undefined): { entry: unknown } | { fault: string } => {
   if (!names.test(name)) return { fault: `its name must match ${names.source}` }
   const read = parse(spec.entry, value)
-  if (!read.ok) return { fault: read.issues.map(({ path: at, rule }) => `${at} ${rule}`.trim()).join('; ') }
+  if (!read.ok) {
+    const told = ({ path: at, rule }: Issue): string => `${at} ${rule}${hintFor(spec.entry, at, rule)}`.trim()
+    return { fault: read.issues.map(told).join('; ') }
+  }
   const fault = spec.fault?.(name, read.value)
   return fault === undefined ? { entry: read.value } : { fault }
 }
@@ -201,7 +206,7 @@ const warningsOf = ({ spec: { file, table }, held, faults }: Open): Warning[] =>
     return {
       severity: 'warning',
       code: 'config_entry_invalid',
-      message: `${place}${fault}. ${kept}`,
+      message: `${place}${sentence(fault)} ${kept}`,
       action: 'Correct the file: it is read again when it is saved.',
       related_id: name === wholeFile ? file : `${file}/${visibleLine(name).slice(0, 80)}`,
     }

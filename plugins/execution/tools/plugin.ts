@@ -2,6 +2,7 @@ import { Host, definePlugin, defineRoute, jsonReply } from '../../../core/plugin
 import { Settings, RuntimeSettings } from '../../operator/runtime/contract.js'
 import { SessionModes, ToolArrivals, ToolGates, ToolRegistry, Tools } from './contract.js'
 import { ToolLimitsView, ToolsConfig } from './config.js'
+import { createRuleFitting } from './fitting.js'
 import { createRegistry } from './registry.js'
 import { createToolView } from './visibility.js'
 import { permissionModeSetting, toolLimitsSetting } from './settings.js'
@@ -28,6 +29,7 @@ export default definePlugin({
     })
     ctx.provide(ToolRegistry, registry)
     ctx.contribute(RuntimeSettings, mode, limits)
+    ctx.health({ id: 'tools', check: createRuleFitting(ctx.config.permission_rules, registry) })
     ctx.routes(
       defineRoute({
         id: 'runtime.tool_limits',

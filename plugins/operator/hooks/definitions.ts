@@ -7,6 +7,7 @@ import {
   integer,
   literal,
   named,
+  nearest,
   object,
   open,
   optional,
@@ -126,7 +127,8 @@ const promptFault = ({ model = {} }: PromptExecutor, routes: CheckParts['routes'
     : `there is no model route ${visibleLine(provider)}.`
 }
 
-const executorFault = ({ executor }: HookDefinition, parts: CheckParts): string | undefined => {
+/** Why a hook could not be asked now. */
+export const executorFault = ({ executor }: HookDefinition, parts: CheckParts): string | undefined => {
   const { allow_cidrs, callbacks, routes } = parts
   switch (executor.type) {
     case 'command':
@@ -144,10 +146,12 @@ const executorFault = ({ executor }: HookDefinition, parts: CheckParts): string 
   }
 }
 
-const momentFault = (event: string): string | undefined =>
-  known.has(event)
-    ? undefined
-    : `the moment ${event.slice(0, 100)} does not exist in this daemon; there are ${[...known].join(', ')}.`
+const momentFault = (event: string): string | undefined => {
+  if (known.has(event)) return undefined
+  const meant = nearest(event.replaceAll(/(?<=[a-z])(?=[A-Z])/gu, '_').toLowerCase(), known)
+  const hint = meant === undefined ? 'docs/reference/hooks.md has them all' : `did you mean ${meant}?`
+  return `the moment ${event.slice(0, 100)} does not exist in this daemon; ${hint}`
+}
 
 const definitionFault = (definition: HookDefinition, parts: CheckParts): string | undefined => {
   const matcher = definition.matcher === undefined ? undefined : matcherFault(definition.matcher)

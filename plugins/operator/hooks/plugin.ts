@@ -56,11 +56,12 @@ export default definePlugin({
     const works = new Set<Promise<unknown>>()
     const list = ctx.list(hookList(config))
     const configured = createConfigured(list)
-    const setting = hooksSetting(configured, {
+    const checked = {
       allow_cidrs: config.allow_cidrs,
       callbacks: () => new Set(callbacks().map(({ name }) => name)),
       routes: () => consultations()?.routes() ?? [],
-    })
+    }
+    const setting = hooksSetting(configured, checked)
     const hooks = (): HookMap => settings.get(setting)
     const parts = {
       state,
@@ -102,7 +103,7 @@ export default definePlugin({
         )
       },
     })
-    ctx.health(hooksHealth({ letters, list, hooks, configured, tools }))
+    ctx.health(hooksHealth({ letters, list, hooks, configured, tools, parts: checked }))
     ctx.repair(calls.repair)
     ctx.contribute(SessionModes, { id: 'hooks', mode: () => undefined, rules: permissions.rules })
     ctx.contribute(StatusSections, hooksSection({ letters, counts, hooks, state_root: host.stateRoot }))

@@ -9,13 +9,14 @@ import {
   optional,
   string,
   timestamp,
+  visibleLine,
   type HealthCheck,
   type List,
   type Warning,
 } from '../../../core/plugin.js'
 import type { StatusSection } from '../status/contract.js'
 import type { DeadLetters } from './dead-letters.js'
-import { notFired, type HookMap } from './definitions.js'
+import { executorFault, notFired, type CheckParts, type HookMap } from './definitions.js'
 import type { HookCounts } from './hook-run.js'
 import { createFitting, type HookTools } from './matching/fitting.js'
 
@@ -102,17 +103,49 @@ const overruled = (inFile: number, isOverruled: boolean): readonly Warning[] =>
         },
       ]
 
+/** Warnings of one kind that are told at most. */
+const most = 10
+
+/** A file is read before anybody knows what plugins give, and a plugin may go: nothing else says so before a call. */
+const notAskable = (hooks: HookMap, parts: CheckParts): readonly Warning[] =>
+  Object.entries(hooks)
+    .flatMap(([event, definitions]) =>
+      definitions.flatMap((hook): Warning[] => {
+        const fault = executorFault(hook, parts)
+        if (fault === undefined) return []
+        const name = visibleLine(hook.name)
+        const meanwhile =
+          hook.failure_policy?.mode === 'closed' ? 'what it guards is refused' : 'nothing is stopped by it'
+        return [
+          {
+            severity: 'warning',
+            code: 'hook_not_askable',
+            related_id: name,
+            message: `The hook ${name} at ${event} cannot be asked, and ${meanwhile}: ${fault}`,
+            action: `Correct the hook, or load what it needs. See what holds: ${commandLine('runtime hooks get')}`,
+          },
+        ]
+      }),
+    )
+    .slice(0, most)
+
 interface HealthParts extends Pick<HooksStatusParts, 'letters' | 'hooks'> {
   readonly list: Pick<List<unknown>, 'all'>
   /** Those of the file. */
   readonly configured: () => HookMap
   readonly tools: () => HookTools | undefined
+  readonly parts: CheckParts
 }
 
-export const hooksHealth = ({ letters, list, hooks, configured, tools }: HealthParts): HealthCheck => {
+export const hooksHealth = ({ letters, list, hooks, configured, tools, parts }: HealthParts): HealthCheck => {
   const unfitMatchers = createFitting(hooks, tools)
   return {
     id: 'hooks',
-    check: () => [...unresolved(letters), ...overruled(list.all().size, hooks() !== configured()), ...unfitMatchers()],
+    check: () => [
+      ...unresolved(letters),
+      ...overruled(list.all().size, hooks() !== configured()),
+      ...notAskable(hooks(), parts),
+      ...unfitMatchers(),
+    ],
   }
 }

@@ -45,7 +45,9 @@ export const permissionRoutes = ({ registry, sessionExists }: PermissionParts): 
   const explained = (question: PermissionQuestion, tool_call_id?: string): PermissionExplanation => {
     const decision = registry.decide(question)
     const isThere = registry.find(question.tool_name, question.session_id) !== undefined
-    return explain(question.tool_name, tool_call_id, isThere ? decision : { reason: absent, ...decision })
+    if (isThere) return explain(question.tool_name, tool_call_id, decision)
+    const reason = [absent, ...(decision.reason === undefined ? [] : [decision.reason])].join(' ')
+    return explain(question.tool_name, tool_call_id, { ...decision, reason })
   }
   return [
     defineRoute({

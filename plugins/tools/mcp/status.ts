@@ -170,10 +170,41 @@ const leftOut = ({ published }: ShownParts, { name }: McpServer): Warning[] => {
   ]
 }
 
+/** Names in one warning. */
+const mostUnfit = 5
+
+/** What looks like a bound and bounds nothing. */
+const unfit = ({ published }: ShownParts, { name }: McpServer): Warning[] => {
+  const named = published.of(name).unfit
+  if (named.length === 0) return []
+  const shown = named.slice(0, mostUnfit).map((one) => visibleLine(one).slice(0, 100))
+  const more = named.length > mostUnfit ? ` and ${named.length - mostUnfit} more` : ''
+  return [
+    {
+      severity: 'warning',
+      code: 'mcp_tool_name_fits_nothing',
+      related_id: name,
+      message:
+        `[mcp_servers.${name}] of config/mcp.toml names what fits no tool of the server: ` +
+        `${shown.join(', ')}${more}.`,
+      action:
+        'Correct it in enabled_tools, disabled_tools or effects: the file is read again when it is saved. ' +
+        `See the tools that count: ${commandLine('mcp tools')}`,
+    },
+  ]
+}
+
 export const mcpHealth = (parts: ShownParts): HealthCheck => ({
   id: 'mcp',
   check: () =>
-    parts.servers.all().flatMap((server) => [...notConnected(server), ...notRead(server), ...leftOut(parts, server)]),
+    parts.servers
+      .all()
+      .flatMap((server) => [
+        ...notConnected(server),
+        ...notRead(server),
+        ...leftOut(parts, server),
+        ...unfit(parts, server),
+      ]),
 })
 
 /** What `GET /metrics` says of servers. */

@@ -17,13 +17,16 @@ export interface Listing {
   readonly tools: readonly ListedTool[]
   /** Tools that are left out: too many, without a name, or named twice. */
   readonly left_out: number
+  /** What the entry names and the server has not, as far as its list was read to the end. */
+  readonly unfit: readonly string[]
 }
 
 /** Tools of one server, pages of its list, signs of a name. */
 const [mostTools, mostPages, mostName] = [500, 100, 200]
 
-const matches = (patterns: readonly string[], name: string): boolean =>
-  patterns.some((pattern) => (pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : pattern === name))
+const fits = (pattern: string, name: string): boolean =>
+  pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : pattern === name
+const matches = (patterns: readonly string[], name: string): boolean => patterns.some((pattern) => fits(pattern, name))
 
 /** True if the operator lets a tool count. */
 export const isWanted = ({ enabled_tools, disabled_tools }: ServerEntry, name: string): boolean =>
@@ -54,24 +57,39 @@ const itemsOf = (page: JsonObject): readonly Json[] => {
   return Array.isArray(items) ? unsafeCast<readonly Json[]>(items) : []
 }
 
+/** What an entry names of tools, until a tool is seen that it fits. */
+const createUnfit = ({ enabled_tools, disabled_tools, effects }: ServerEntry) => {
+  const [patterns, names] = [new Set([...enabled_tools, ...disabled_tools]), new Set(Object.keys(effects))]
+  return {
+    see(name: string): void {
+      for (const pattern of patterns) if (fits(pattern, name)) patterns.delete(pattern)
+      names.delete(name)
+    },
+    left: (): readonly string[] => [...new Set([...patterns, ...names])],
+  }
+}
+
 /** Rejects as `ask` does. */
 export const listTools = async (connection: Connection, entry: ServerEntry, options: AskOptions): Promise<Listing> => {
   const tools = new Map<string, ListedTool>()
   let [left_out, cursor]: [number, string | undefined] = [0, undefined]
+  const unfit = createUnfit(entry)
   const take = (item: Json): void => {
     const name = isJsonObject(item) ? text(item['name']) : ''
     const isNamed = name.trim() !== '' && name.length <= mostName
+    if (isNamed) unfit.see(name)
     if (isNamed && !isWanted(entry, name)) return
     if (!isJsonObject(item) || !isNamed || tools.has(name) || tools.size === mostTools) left_out += 1
     else tools.set(name, toolOf(entry, item))
   }
-  if (!connection.offers.tools) return { tools: [], left_out }
+  if (!connection.offers.tools) return { tools: [], left_out, unfit: unfit.left() }
   for (let pages = 0; pages < mostPages; pages += 1) {
     const page: JsonObject = await connection.ask('tools/list', cursor === undefined ? {} : { cursor }, options)
     itemsOf(page).forEach(take)
     const next = text(page['nextCursor'])
-    if (next === '' || next === cursor || tools.size === mostTools) break
+    if (next === '' || next === cursor) return { tools: [...tools.values()], left_out, unfit: unfit.left() }
+    if (tools.size === mostTools) break
     cursor = next
   }
-  return { tools: [...tools.values()], left_out }
+  return { tools: [...tools.values()], left_out, unfit: [] }
 }

@@ -9,6 +9,7 @@ import { toForeignTool, type ForeignParts, type ForeignTool } from './foreign-to
 export interface PublishedSet {
   readonly tools: readonly ForeignTool[]
   readonly left_out: number
+  readonly unfit: Listing['unfit']
 }
 
 export interface Published {
@@ -30,7 +31,7 @@ interface Held extends PublishedSet {
   readonly undo: () => void
 }
 
-const none: PublishedSet = { tools: [], left_out: 0 }
+const none: PublishedSet = { tools: [], left_out: 0, unfit: [] }
 /** Odd tools that are named in the log. */
 const mostNamed = 5
 /** Their schemas may be large, and others are served in between. */
@@ -61,7 +62,8 @@ export const createPublished = (parts: PublishedParts): Published => {
           })
       }
     }
-    return { tools: [...tools.values()], left_out: listing.left_out + listing.tools.length - tools.size }
+    const left_out = listing.left_out + listing.tools.length - tools.size
+    return { tools: [...tools.values()], left_out, unfit: listing.unfit }
   }
   return {
     async publish(server, listing) {

@@ -14,7 +14,7 @@ const pots = defineList<Pot>({
   table: 'pots',
   summary: 'Pots.',
   entry: object({ size: integer({ min: 1 }), colour: optional(string()) }),
-  fault: (_, { size }) => (size > 100 ? 'size is more than the shelf holds' : undefined),
+  fault: (_, { size }) => (size > 100 ? 'size is more than the shelf holds.' : undefined),
 })
 
 const start = async (t: ExecutionContext, first: string) => {
@@ -67,7 +67,8 @@ test('runtime-35: of a wrong entry the last good one holds, and a warning names 
     ['pots/a', 'pots/b', 'pots/c', 'pots/../x'],
   )
   t.regex(warnings()[0]?.message ?? '', /size must be at least 1\. What held before stays/u)
-  t.regex(warnings()[1]?.message ?? '', /more than the shelf holds/u)
+  t.regex(warnings()[1]?.message ?? '', /more than the shelf holds\. The entry is left out/u)
+  t.regex(warnings()[2]?.message ?? '', /color is not a known field; did you mean colour\? The entry is left out/u)
   t.false(JSON.stringify(warnings()).includes('sesame'))
   write('[pots.a]\nsize = 7\n')
   await until(() => all()['a'] === 7)

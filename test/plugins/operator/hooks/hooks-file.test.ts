@@ -79,6 +79,25 @@ test('hooks-21: hooks of the file are asked in its order, and a change of the fi
   )
 })
 
+test('hooks-31: a hook whose callback or model route is not there is told before a call needs it', async (t) => {
+  const hook = (name: string, executor: string, more = '') =>
+    `[hooks.${name}]\nevent = "pre_tool_use"\n${more}executor = { ${executor} }\n`
+  const gone = hook('gone', 'type = "callback", name = "nobody"', 'failure_policy = { mode = "closed" }\n')
+  const far = hook('far', 'type = "prompt", template = "ok?", model = { provider = "nowhere" }')
+  const near = hook('near', 'type = "prompt", template = "ok?", model = { provider = "demo" }')
+  const { root, write } = await rootWith(t, gone + far + near)
+  const daemon = await daemonOn(t, root)
+  const told = async (): Promise<string[]> =>
+    (await daemon.warnings()).filter(({ code }) => code === 'hook_not_askable').map(({ message }) => message)
+  t.deepEqual(await told(), [
+    'The hook gone at pre_tool_use cannot be asked, and what it guards is refused: no plugin contributes a callback of that name.',
+    'The hook far at pre_tool_use cannot be asked, and nothing is stopped by it: there is no model route nowhere.',
+  ])
+  await write(near)
+  await eventually(async () => ((await told()).length === 0 ? true : undefined))
+  t.pass()
+})
+
 test('hooks-21: a start refuses a wrong hook, whatever is wrong with it', async (t) => {
   for (const [text, says] of [
     [entry('guard', 'x', 'matcher = "["\n'), /hooks\.guard: its matcher/u],

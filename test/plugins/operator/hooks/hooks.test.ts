@@ -425,7 +425,8 @@ test('hooks-15, hooks-16, hooks-18: what cannot be is refused with a sentence, a
   const { set, request } = await daemonWith(t)
   const executor = { type: 'callback', name: 'judge' }
   for (const [hooks, sentence] of [
-    [{ tea_time: [{ name: 'x', executor }] }, /tea_time does not exist/u],
+    [{ tea_time: [{ name: 'x', executor }] }, /tea_time does not exist in this daemon; docs/u],
+    [{ PreToolUs: [{ name: 'x', executor }] }, /did you mean pre_tool_use\?$/u],
     [{ stop: [{ name: 'x', executor: { type: 'prompt' } }] }, /executor\.template/u],
     [{ stop: [{ name: 'x', executor: { type: 'agent', template: 'hm' } }] }, /agent waits for agents/u],
     [{ stop: [{ name: 'x', executor: { type: 'callback', name: 'nobody' } }] }, /no plugin/u],

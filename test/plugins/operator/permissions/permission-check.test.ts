@@ -42,6 +42,10 @@ test('tools-8: the permission check explains what would become of a call, and ch
   })
   const unknown = (await daemon.request('POST', path, { tool_name: 'teleport' })).body
   t.regex(unknown.reason, /tool_not_found/u)
+  // Nobody takes a ruling over a name that is misspelt for one over a tool.
+  const asked = (await daemon.request('POST', path, { tool_name: 'mcp__files__raed' })).body
+  t.is(asked.decision, 'ask')
+  t.regex(asked.reason, /tool_not_found, .* mcp__files__raed asks before it runs\.$/u)
   t.deepEqual((await daemon.request('GET', `/v1/runs?session_id=${session_id}`)).body, [])
 })
 

@@ -66,6 +66,29 @@ test('mcp-2, mcp-8, mcp-9: a model calls a tool; an error of the tool, a refusal
   t.regex(outcomes[2].output.error.message, /No such thing/u)
 })
 
+test('mcp-27: what an entry names of tools that its server has not is told, until it is corrected', async (t) => {
+  const tools = ['read_file', 'write_file'].map((name) => ({ name, inputSchema: object }))
+  const entry = (enabled: string) =>
+    planned(
+      { tools },
+      {
+        enabled_tools: [enabled, 'write_file'],
+        disabled_tools: ['wriet_*'],
+        effects: { raed: 'read', write_file: 'once' },
+      },
+    )
+  const root = await rootWith(t, { one: entry('raed_*'), two: planned({ tools }, { disabled_tools: ['write_*'] }) })
+  const daemon = await startTestDaemon(t, { root, flags })
+  await Promise.all(['one', 'two'].map((name) => serverIn(daemon, name)))
+  const told = async (): Promise<string[]> =>
+    ((await daemon.request('GET', '/v1/status')).body.health.warnings ?? [])
+      .filter(({ code }: any) => code === 'mcp_tool_name_fits_nothing')
+      .map(({ related_id, message }: any) => `${related_id}: ${/: (.*)\.$/u.exec(message)?.[1]}`)
+  t.deepEqual(await told(), ['one: raed_*, wriet_*, raed'])
+  await writeServers(root, { one: entry('read_*') })
+  t.truthy(await eventually(async () => ((await told())[0] === 'one: wriet_*, raed' ? true : undefined)))
+})
+
 test('mcp-6: the effect is what the server says, and what the operator says counts more', async (t) => {
   const tools = [
     { name: 'looks', inputSchema: object, ...read },
