@@ -26,7 +26,7 @@ export { carryOverRecords, keptHandles } from './carry-over.js'
 /** What seals targets, and who keeps them. */
 export type { KeepTarget, TargetKeeper } from './carry-over.js'
 /** Where outputs go: as it is stored, and as it is asked for. */
-export { ReplyHandle, ReplyTargetRequest } from './reply-targets.js'
+export { mostAddress, ReplyHandle, ReplyTargetRequest } from './reply-targets.js'
 /** Problems of reply targets and deliveries, for routes of other plugins. */
 export { deliveryErrors } from './errors.js'
 

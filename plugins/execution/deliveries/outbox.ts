@@ -3,6 +3,7 @@ import { hash } from 'node:crypto'
 import { createCache, type Tx } from '../../../core/plugin.js'
 import type { Outbox, OutboxItem, ReplyHandle, ReplyPlugin, ReplyTargetRequest, RunDeliveries } from './contract.js'
 import { deliveryErrors } from './errors.js'
+import { mostAddress } from './reply-targets.js'
 import { nextPlace, type DeliveryRecord, type DeliveryStore, type OpenDelivery } from './store.js'
 import { viewDelivery } from './views.js'
 
@@ -130,7 +131,10 @@ const checked = (reply: ReplyPlugin | undefined, address: string, { path, field,
   if (reply === undefined) throw refusal(`${path}.${unknown}`, 'must be a plugin that takes replies')
   const reason = reply.refuse(address)
   if (reason !== undefined) throw refusal(`${path}.${field}`, reason)
-  return { plugin: reply.plugin, address: reply.keep?.(address) ?? address }
+  const kept = reply.keep?.(address) ?? address
+  if (kept.length > mostAddress)
+    throw refusal(`${path}.${field}`, `must be shorter: with its headers encrypted it is ${kept.length} characters`)
+  return { plugin: reply.plugin, address: kept }
 }
 
 /** What nobody serves, or would refuse, is kept as it is. */

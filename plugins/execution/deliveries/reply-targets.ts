@@ -12,12 +12,15 @@ import {
   type Infer,
 } from '../../../core/plugin.js'
 
+/** Characters of an address, with headers that are sealed: those of 20,000 in clear fit, in ASCII. */
+export const mostAddress = 28_000
+
 /** A place that outputs go to: which reply plugin, and what it needs to reach it. */
 export const ReplyHandle = named(
   'ReplyHandle',
   object({
     plugin: string({ min: 1, max: 100 }),
-    address: doc(string({ min: 1, max: 20_000 }), 'What the plugin needs, as text.'),
+    address: doc(string({ min: 1, max: mostAddress }), 'What the plugin needs, as text.'),
   }),
 )
 /** The value form of `ReplyHandle`. */
@@ -26,7 +29,11 @@ export type ReplyHandle = Infer<typeof ReplyHandle>
 const id = () => string({ min: 1, max: 400 })
 /** The forms in which a reply target is requested (sessions-20). */
 export const ReplyTargetRequest = tagged('type', {
-  raw: object({ type: literal('raw'), plugin: string({ min: 1, max: 100 }), address: string({ min: 1, max: 20_000 }) }),
+  raw: object({
+    type: literal('raw'),
+    plugin: string({ min: 1, max: 100 }),
+    address: string({ min: 1, max: mostAddress }),
+  }),
   external: object({ type: literal('external'), connector: id(), route: string({ min: 1, max: 20_000 }) }),
   telegram: object({
     type: literal('telegram'),

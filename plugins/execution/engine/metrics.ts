@@ -5,7 +5,7 @@ import type { RunObserver } from './contract.js'
 export const createStepMetrics = (): { readonly observer: RunObserver; readonly metrics: readonly Metric[] } => {
   const attempts = createMeasure({
     name: 'service_model_attempt_seconds',
-    help: 'How long attempts at a model answer took, by route, and whether there was an answer.',
+    help: 'How long attempts of runs at a model answer took, by route, and whether there was an answer.',
     labels: ['route', 'result'],
   })
   const calls = createMeasure({

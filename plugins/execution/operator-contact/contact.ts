@@ -14,7 +14,10 @@ export type FindOutbox = () => Outbox | undefined
 export const noContact: OperatorContact = { enabled: false, allow_notify: true, allow_questions: true }
 
 /** Requested targets as handles. Without a plugin that delivers, no target is known. */
-export const handlesOf = (outbox: Outbox | undefined, targets: readonly ReplyTargetRequest[]): ReplyHandle[] => {
+export const handlesOf = (
+  outbox: Outbox | undefined,
+  targets: readonly (ReplyTargetRequest | ReplyHandle)[],
+): ReplyHandle[] => {
   if (outbox !== undefined || targets.length === 0) return outbox?.normalize(targets, 'body.reply_targets') ?? []
   throw deliveryErrors.reply_target_invalid({
     errors: [{ path: 'body.reply_targets.0', rule: 'must be for a plugin that takes replies' }],

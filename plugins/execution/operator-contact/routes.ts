@@ -1,7 +1,7 @@
 /** Reply targets and operator contact (sessions-19 to sessions-25). */
-import { array, defineRoute, jsonReply, object, type Caller, type Route } from '../../../core/plugin.js'
+import { array, defineRoute, having, jsonReply, object, type Caller, type Route } from '../../../core/plugin.js'
 import { secretErrors } from '../../operator/secrets/contract.js'
-import { deliveryErrors, ReplyTargetRequest, type ReplyHandle } from '../deliveries/contract.js'
+import { deliveryErrors, ReplyHandle, ReplyTargetRequest } from '../deliveries/contract.js'
 import { checkClear, contactOf, handlesOf, noContact, type FindOutbox } from './contact.js'
 import { contactErrors } from './errors.js'
 import {
@@ -21,7 +21,7 @@ export interface ContactRouteParts {
 
 const params = object({ session_id: SessionId })
 const most = 100
-const TargetsBody = object({ reply_targets: array(ReplyTargetRequest, { max: most }) })
+const TargetsBody = object({ reply_targets: array(having('type', ReplyTargetRequest, ReplyHandle), { max: most }) })
 const changed = [sessionErrors.session_not_found, sessionErrors.session_not_idle]
 
 export const contactRoutes = (parts: ContactRouteParts): readonly Route[] => [

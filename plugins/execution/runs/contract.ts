@@ -57,6 +57,8 @@ export type { ChangeContext, OpenEngine, RunContext, RunExecution } from './life
 export { editRun } from './lifecycle/run-changes.js'
 /** A run while a commit changes it. */
 export type { RunEdit } from './lifecycle/run-changes.js'
+/** What a route may answer with that looks at a submission. */
+export { checkProblems } from './submission/problems.js'
 /** An input as it may be stored. */
 export { keptInput } from './submission/reply.js'
 /** What judges whether a run has done what it must. */

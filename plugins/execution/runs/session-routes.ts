@@ -33,7 +33,8 @@ import { RunEventEntry, RunView, submitFields, type Submission } from './contrac
 import { JournalView, sessionLog } from './views/session-log.js'
 import type { RouteContext } from './routes.js'
 import { endRuns, interruptSession } from './lifecycle/stop.js'
-import { submitProblems, submitRun } from './submission/submit.js'
+import { submitProblems } from './submission/problems.js'
+import { submitRun } from './submission/submit.js'
 
 const params = object({ session_id: SessionId })
 const SubmitBody = object({ idempotency_key: IdempotencyKey, ...submitFields })

@@ -14,9 +14,8 @@ import {
   type Route,
   type Skip,
 } from '../../../core/plugin.js'
-import { modelErrors } from '../models/contract.js'
-import { noRun, runErrors } from '../runs/contract.js'
-import { SessionId, sessionErrors } from '../sessions/contract.js'
+import { checkProblems, noRun, runErrors } from '../runs/contract.js'
+import { SessionId } from '../sessions/contract.js'
 import { ScheduleCreateRequest, scheduleErrors, ScheduleView } from './contract.js'
 import type { ScheduleParts } from './dispatch/parts.js'
 import { previewCount, previewOf, SchedulePreview } from './preview.js'
@@ -77,19 +76,9 @@ const create = ({ store: { state }, runs, service }: ScheduleRouteParts): Route 
       scheduleErrors.schedule_payload_ambiguous,
       scheduleErrors.schedule_payload_unavailable,
       scheduleErrors.schedule_limit_reached,
-      sessionErrors.session_not_found,
       runErrors.session_ended,
       ...noRun,
-      runErrors.run_input_missing,
-      runErrors.run_input_conflict,
-      runErrors.reserved_metadata_key,
-      runErrors.inline_asset_empty,
-      runErrors.assets_unavailable,
-      sessionErrors.route_not_allowed,
-      modelErrors.generation_unsupported,
-      runErrors.binding_key_blank,
-      runErrors.reply_target_incomplete,
-      runErrors.reply_unavailable,
+      ...checkProblems,
     ],
     durability: 'A',
     example: {

@@ -1,5 +1,5 @@
 /** Books what model calls used. */
-import { createCount, type Metric, type Tx } from '../../../core/plugin.js'
+import { createCount, type Metric, type Sample, type Tx } from '../../../core/plugin.js'
 import type { Budgets } from './budgets.js'
 import { countCall, type UsageLimit, type UsageBooks, type UsageSums } from './contract.js'
 import type { Days } from './days.js'
@@ -76,7 +76,9 @@ const createUsageMetrics = () => {
     tokens.add(sums.output_tokens, route, 'output')
     if (sums.cached_input_tokens !== undefined) tokens.add(sums.cached_input_tokens, route, 'cached_input')
     if (sums.reasoning_tokens !== undefined) tokens.add(sums.reasoning_tokens, route, 'reasoning')
-    if (sums.cost_microusd !== undefined) cost.add(sums.cost_microusd / 1e6, route)
+    if (sums.cost_microusd !== undefined) cost.add(sums.cost_microusd, route)
   }
-  return { add, metrics: [calls.metric, tokens.metric, cost.metric] }
+  // Millionths are summed whole: sums of fractions would come to differ from the books.
+  const inDollars = (): Sample[] => [...cost.metric.collect()].map((one) => ({ ...one, value: one.value / 1e6 }))
+  return { add, metrics: [calls.metric, tokens.metric, { ...cost.metric, collect: inDollars }] }
 }

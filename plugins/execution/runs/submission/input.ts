@@ -1,5 +1,5 @@
 /** What a run is told (runs-5 to runs-16). */
-import { ReplyHandle, ReplyTargetRequest } from '../../deliveries/contract.js'
+import { mostAddress, ReplyHandle, ReplyTargetRequest } from '../../deliveries/contract.js'
 import {
   array,
   defaulted,
@@ -81,7 +81,7 @@ export const submitFields = {
   reply_plugin: optional(
     doc(string({ min: 1, max: 100 }), 'With reply_address: a target that comes before reply_targets.'),
   ),
-  reply_address: optional(string({ min: 1, max: 20_000 })),
+  reply_address: optional(string({ min: 1, max: mostAddress })),
 }
 /** What a run is told, as a schedule or another owner of submissions keeps it. */
 export const SubmitInputRequest = named('SubmitInputRequest', object(submitFields))

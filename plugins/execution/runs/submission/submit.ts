@@ -1,10 +1,8 @@
 /** Accepting a run: checked, pinned to a route, and durable before anyone is told. */
-import { idempotencyErrors, Problem, type JsonObject, type Tx } from '../../../../core/plugin.js'
-import { secretErrors } from '../../../operator/secrets/contract.js'
-import { deliveryErrors, type ReplyHandle } from '../../deliveries/contract.js'
+import { Problem, type JsonObject, type Tx } from '../../../../core/plugin.js'
+import type { ReplyHandle } from '../../deliveries/contract.js'
 import { interceptionErrors } from '../../interception/contract.js'
-import { modelErrors } from '../../models/contract.js'
-import { sessionErrors, type InterceptedNote } from '../../sessions/contract.js'
+import type { InterceptedNote } from '../../sessions/contract.js'
 import { additionsOf, noteOf } from '../record/intercepted.js'
 import type { RunRecord } from '../record/run-record.js'
 import type { RunView } from '../views/run-view.js'
@@ -20,34 +18,6 @@ import { keptInput, replyTargets } from './reply.js'
 import { chooseRoute, type RouteChoice } from './route-choice.js'
 import { activeLane, queuedLane } from '../record/store.js'
 import { viewRun } from '../views/shown-run.js'
-
-/** What a route that submits may answer with. */
-export const submitProblems = [
-  sessionErrors.session_not_found,
-  runErrors.session_ended,
-  runErrors.session_busy,
-  runErrors.run_input_missing,
-  runErrors.run_input_conflict,
-  runErrors.reserved_metadata_key,
-  runErrors.run_queue_full,
-  runErrors.required_tools_missing,
-  runErrors.run_expired,
-  idempotencyErrors.idempotency_conflict,
-  idempotencyErrors.invalid_idempotency_key,
-  modelErrors.route_not_ready,
-  modelErrors.generation_unsupported,
-  runErrors.inline_asset_empty,
-  runErrors.assets_unavailable,
-  sessionErrors.route_not_allowed,
-  runErrors.binding_key_blank,
-  runErrors.binding_conflict,
-  runErrors.reply_target_incomplete,
-  deliveryErrors.reply_target_invalid,
-  secretErrors.secrets_key_unusable,
-  runErrors.reply_unavailable,
-  runErrors.completion_requirement_invalid,
-  interceptionErrors.hook_blocked,
-]
 
 /** A submission that led to a run; `seen` is how the commit saw it. A repeated one has none. */
 export interface Submitted {

@@ -69,6 +69,8 @@ test('deliveries-32: headers of reply targets are sealed in sessions, runs, sche
     reply_targets: [{ type: 'raw', plugin: 'http', address }],
   })
   t.deepEqual(again.body, set.body)
+  const asItIs = await first.request('PUT', '/v1/sessions/s1/reply-targets', set.body)
+  t.deepEqual(asItIs.body, set.body, asItIs.text)
   const elsewhere = address.replace('/session', '/elsewhere')
   await run(first, { reply_targets: [{ plugin: 'http', address: elsewhere }] })
   t.is((await deadLetters(first, receiver))[0].terminal_error, 'reply_headers_locked')
@@ -84,6 +86,29 @@ test('deliveries-32: headers of reply targets are sealed in sessions, runs, sche
   t.is(new Set(all.filter(({ run_id }: any) => run_id !== undefined).map(({ target }: any) => target)).size, 4)
   await second.stop()
   t.deepEqual(holds(root), [])
+})
+
+test('deliveries-25: headers that are too long once they are sealed are refused, and the longest can be given again', async (t) => {
+  const daemon = await startTestDaemon(t)
+  await openSession(daemon)
+  const put = (targets: unknown) => daemon.request('PUT', '/v1/sessions/s1/reply-targets', { reply_targets: targets })
+  const long = (count: number) => [
+    {
+      type: 'http',
+      url: 'https://example.com/x',
+      headers: Object.fromEntries(Array.from({ length: count }, (_, at) => [`x-${at}`, 'é'.repeat(900)])),
+    },
+  ]
+  const set = await put(long(11))
+  t.is(set.status, 200, set.text)
+  t.true(set.body.reply_targets[0].address.length > 20_000)
+  const again = await put(set.body.reply_targets)
+  t.deepEqual(again.body, set.body)
+  const run = { content: '/say x', reply_targets: set.body.reply_targets }
+  t.is((await daemon.request('POST', '/v1/sessions/s1/runs', run)).status, 202)
+  const refused = await put(long(12))
+  t.deepEqual(codeOf(refused), [400, 'reply_target_invalid'])
+  t.deepEqual((await daemon.request('GET', '/v1/sessions/s1/reply-targets')).body, set.body)
 })
 
 test('deliveries-33: without its key a delivery fails by a reason that says what to do, and everything else goes on', async (t) => {
@@ -112,6 +137,9 @@ test('deliveries-33: without its key a delivery fails by a reason that says what
     reply_targets: [raw(receiver, '/new')],
   })
   t.deepEqual(codeOf(refused), [409, 'secrets_key_unusable'], 'nothing is stored in clear')
+  const { paths } = (await second.request('GET', '/v1/openapi.json')).body
+  for (const path of ['/v1/schedules', '/v1/sessions/{session_id}/runs', '/v1/sessions/{session_id}/reply-targets'])
+    t.true(JSON.stringify(paths[path].post.responses['409']).includes('secrets_key_unusable'), path)
   t.is(
     (await run(second, { reply_targets: [{ plugin: 'http', address: receiver.address('/plain') }] })).status,
     'completed',

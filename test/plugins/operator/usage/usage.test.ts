@@ -375,3 +375,12 @@ test('usage-11: metrics count calls, tokens and cost by route', async (t) => {
     t.is(value('service_model_tokens_total', `route="scripted",kind="${kind}"`), tokens, kind)
   t.is(value('service_model_cost_usd_total', 'route="scripted"'), 0.0001)
 })
+
+test('usage-11: the cost of many calls is the one of the books, to the last digit', async (t) => {
+  const { daemon } = await start(t, () => says({}), { prices: [{ input: 1_000_000, output: 0 }] })
+  for (const content of ['one', 'two', 'three']) await run(daemon as TestDaemon, content)
+  const [{ cost_microusd }] = (await daemon.request('GET', '/v1/usage?by=route')).body
+  const families = readMetrics((await daemon.request('GET', '/metrics')).text)
+  const { series } = families.get('service_model_cost_usd_total') ?? { series: new Map() }
+  t.is(series.get('service_model_cost_usd_total{route="scripted"}'), cost_microusd / 1e6)
+})

@@ -1,0 +1,41 @@
+/** What routes may answer with that take a submission. */
+import { idempotencyErrors } from '../../../../core/plugin.js'
+import { secretErrors } from '../../../operator/secrets/contract.js'
+import { deliveryErrors } from '../../deliveries/contract.js'
+import { interceptionErrors } from '../../interception/contract.js'
+import { modelErrors } from '../../models/contract.js'
+import { sessionErrors } from '../../sessions/contract.js'
+import { runErrors } from '../record/errors.js'
+
+/** What a route may answer with that looks at a submission. */
+export const checkProblems = [
+  sessionErrors.session_not_found,
+  runErrors.run_input_missing,
+  runErrors.run_input_conflict,
+  runErrors.reserved_metadata_key,
+  modelErrors.generation_unsupported,
+  runErrors.inline_asset_empty,
+  runErrors.assets_unavailable,
+  sessionErrors.route_not_allowed,
+  runErrors.binding_key_blank,
+  runErrors.reply_target_incomplete,
+  deliveryErrors.reply_target_invalid,
+  secretErrors.secrets_key_unusable,
+  runErrors.reply_unavailable,
+]
+
+/** What a route that submits may answer with. */
+export const submitProblems = [
+  ...checkProblems,
+  runErrors.session_ended,
+  runErrors.session_busy,
+  runErrors.run_queue_full,
+  runErrors.required_tools_missing,
+  runErrors.run_expired,
+  idempotencyErrors.idempotency_conflict,
+  idempotencyErrors.invalid_idempotency_key,
+  modelErrors.route_not_ready,
+  runErrors.binding_conflict,
+  runErrors.completion_requirement_invalid,
+  interceptionErrors.hook_blocked,
+]
