@@ -10,7 +10,7 @@ export interface ProblemSpec {
   readonly status: number
   /** The contract's error domain; absent where the contract names none. */
   readonly domain?: string
-  /** One sentence. `{name}` is replaced by that detail, cut to 200 characters. */
+  /** One sentence. `{name}` is replaced by that detail, cut to 200 characters, visibly. */
   readonly detail: string
   /** What the caller can do about it, one sentence. */
   readonly action?: string
@@ -71,7 +71,8 @@ const mostDetail = 200
 /** What is filled in may be a sentence itself, with its own period. */
 const fill = (sentence: string, details: Details, redact: (text: string) => string = asItIs): string =>
   sentence.replace(/\{(\w+)\}(\.(?= |$))?/gu, (_, name: string, period = '') => {
-    const text = redactedTo(String(details[name] ?? '?'), mostDetail, redact)
+    const whole = redactedTo(String(details[name] ?? '?'), mostDetail + 1, redact)
+    const text = whole.length > mostDetail ? `${whole.slice(0, mostDetail - 1)}…` : whole
     return text.endsWith('.') ? text : text + period
   })
 

@@ -46,7 +46,10 @@ const faultOf = (line: string): string | undefined => {
   const strange = words.find(
     (word) => /^--[a-z]/u.test(word) && ![...Object.keys(command.flags ?? {}), ...globals].includes(word.slice(2)),
   )
-  return strange === undefined ? undefined : `holdfast ${command.path.join(' ')} has no flag ${strange}`
+  if (strange !== undefined) return `holdfast ${command.path.join(' ')} has no flag ${strange}`
+  const needed = (command.oneOf ?? []).filter((one) => one.startsWith('--'))
+  const isGiven = needed.length < (command.oneOf ?? []).length || needed.some((flag) => words.includes(flag))
+  return needed.length === 0 || isGiven ? undefined : `holdfast ${command.path.join(' ')} needs one of its flags`
 }
 
 test('every command that an action names is one that there is, with its flags, and ends no sentence', (t) => {

@@ -119,6 +119,18 @@ export const mcpSection = (parts: ShownParts): RuntimeSection => ({
   },
 })
 
+const wayOut = (name: string, problem: string): string => {
+  const [, kind, value = ''] = /^The (secret|environment variable) (\S+) is not there/u.exec(problem) ?? []
+  const entry = `its entry [mcp_servers.${name}] in config/mcp.toml`
+  const action =
+    kind === 'secret'
+      ? `Store it: ${commandLine('secrets set --stdin', value)}`
+      : kind === undefined
+        ? `See ${entry}, and the log. How it is: ${commandLine('mcp list')}`
+        : `Set ${value} where the daemon is started and start it again, or correct ${entry}.`
+  return action
+}
+
 const notConnected = (server: McpServer): Warning[] => {
   const { name, entry } = server
   const { state, problem } = server.facts()
@@ -126,17 +138,13 @@ const notConnected = (server: McpServer): Warning[] => {
   // The warning of the account says what to do; until then the server is asked nothing.
   if (problem.code === oauthErrors.mcp_oauth_login_required.code) return []
   const isMissing = problem.code === mcpErrors.mcp_value_missing.code
-  const ref = /^The secret (\S+) is not there/u.exec(problem.message)?.[1]
   return [
     {
       severity: entry.required ? 'error' : 'warning',
       code: isMissing ? problem.code : mcpErrors.mcp_server_unavailable.code,
       related_id: name,
       message: `${sentence(`The MCP server ${name} is not connected: ${problem.message}`)} It is tried again.`,
-      action:
-        ref === undefined
-          ? `See its entry [mcp_servers.${name}] in config/mcp.toml, and the log. How it is: ${commandLine('mcp list')}`
-          : `Store it: ${commandLine('secrets set', ref)}`,
+      action: wayOut(name, problem.message),
     },
   ]
 }

@@ -1,5 +1,6 @@
 /** What a failure of the package means for a call. */
 import { outboundCodes, Problem, redactedTo, visibleLine } from '../../../../core/plugin.js'
+import { mcpErrors } from '../config/errors.js'
 import type { Kit } from './kit.js'
 
 /**
@@ -41,7 +42,16 @@ const typeOf = (kit: Kit, error: unknown): Failure['type'] => {
   return error instanceof Error && error.message === 'Not connected' ? 'unsent' : 'lost'
 }
 
+/** A sentence of a problem has its details cut; the package tells of an answer its body and not its status. */
+const reasonOf = (kit: Kit, error: unknown): string => {
+  if (error instanceof Problem && error.code === mcpErrors.mcp_connection_failed.code)
+    return String(error.occurrence.details?.['reason'])
+  if (error instanceof kit.SdkHttpError && error.status !== undefined)
+    return `it answered with status ${error.status}: ${error.message}`
+  return error instanceof Error ? error.message : String(error)
+}
+
 export const failureOf = (kit: Kit, error: unknown): Failure => ({
   type: typeOf(kit, error),
-  reason: shown(error instanceof Error ? error.message : String(error)),
+  reason: shown(reasonOf(kit, error)),
 })

@@ -2,12 +2,14 @@
 import { redactedTo, visibleLine, type Log } from '../../../../core/plugin.js'
 
 const [mostLogged, mostShown, mostKept] = [100, 500, 5]
+/** Signs of the last lines in one: the end of what it wrote says why it ended. */
+const mostTold = 440
 /** Of a line; longer ones are let go. */
 export const mostSaid = 64 * 1024
 
 export interface Said {
   readonly hear: (line: string) => void
-  /** The last lines, in one. */
+  /** The last lines, in one: as many of them as are told whole, one at least. */
   last(): string
 }
 
@@ -30,6 +32,13 @@ export const createSaid = ({ log, redact }: SaidParts, server: string): Said => 
       if (logged <= mostLogged) log.info('an MCP server wrote', { server, line: shown })
       if (logged === mostLogged) log.info('more that this MCP server writes is left out', { server })
     },
-    last: () => kept.join(' | '),
+    last: () => {
+      let told = kept.at(-1)?.slice(0, mostTold) ?? ''
+      for (const line of kept.slice(0, -1).toReversed()) {
+        if (line.length + told.length + 3 > mostTold) break
+        told = `${line} | ${told}`
+      }
+      return told
+    },
   }
 }

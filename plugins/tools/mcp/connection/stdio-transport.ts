@@ -1,5 +1,5 @@
 /** The transport of servers that are programs: a message a line, over a supervised program. */
-import { fault, type Clock, type Supervised, type SupervisedProgram } from '../../../../core/plugin.js'
+import { fault, within, type Clock, type Supervised, type SupervisedProgram } from '../../../../core/plugin.js'
 import type { EndProgram } from './endings.js'
 import type { JsonRpcMessage, Kit, Transport } from './kit.js'
 import { createTooMuch, mostBytes, readMessage, tooMuchText } from './message.js'
@@ -26,6 +26,9 @@ export interface StdioParts {
   readonly onGarbage: () => void
 }
 
+/** For the rest of what a program wrote that has ended, milliseconds. */
+const mostHeardMs = 500
+
 /** As the package wants it; each connection has one. */
 export const createStdioTransport = (parts: StdioParts): Transport => {
   const { kit, supervised, endProgram, said, wish, onEnd, onGarbage } = parts
@@ -46,12 +49,13 @@ export const createStdioTransport = (parts: StdioParts): Transport => {
     onGarbage()
     if (isTooMuch()) void end(tooMuchText)
   }
-  const listen = ({ stdout, stderr }: SupervisedProgram): void => {
+  /** Resolves when its standard error is over. */
+  const listen = ({ stdout, stderr }: SupervisedProgram): Promise<void> => {
     const pace = createPace(parts.clock)
     const isOver = (): boolean => ending !== undefined
     const onTooLong = (): void => void end('it wrote a line of more than 16 MiB')
     void readLines(stdout, { most: mostBytes, visit: pace.visit(), hear, onTooLong, isOver })
-    void readLines(stderr, {
+    return readLines(stderr, {
       most: mostSaid,
       visit: pace.visit(),
       hear: said.hear,
@@ -62,9 +66,13 @@ export const createStdioTransport = (parts: StdioParts): Transport => {
   const transport: Transport = {
     async start() {
       program = await supervised.start({ ...wish, input: true })
-      if (!program.isThere) throw fault('the program could not be started')
-      listen(program)
-      void program.exited.then(({ code, signal }) => end(exitText(code, signal, said)))
+      if (!program.isThere) throw fault(`the program could not be started in ${wish.folder}: is that folder there?`)
+      const heard = listen(program)
+      void program.exited.then(async ({ code, signal }) => {
+        // What it wrote last says why; something else may hold its standard error open.
+        await within(parts.clock, mostHeardMs, heard)
+        await end(exitText(code, signal, said))
+      })
     },
     send(message) {
       if (ending !== undefined || program?.input === undefined)

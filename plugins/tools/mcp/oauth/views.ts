@@ -61,7 +61,9 @@ const wayIn = ({ slots }: Pick<ViewParts, 'slots'>, { name, entry }: OauthServer
   const line = loginLine(name)
   const slot = slots.find(entry.oauth_slot_ref)
   const isKnown = slot?.details.readable === true && accountOf(slots.state(slot.slot_id))?.client_id !== undefined
-  return isKnown ? line : `${line} (with --client-id, too, where its client was registered by hand)`
+  if (isKnown) return line
+  const byHand = commandLine('mcp oauth login --client-id ID', name)
+  return `Log in: ${line} or, where its client was registered by hand, ${byHand}`
 }
 
 /** What the operator says is asked for and nothing else: then it is the operator who says more. */

@@ -86,6 +86,14 @@ test('mcp-25: a request fails when its answer is over, and not when its time is'
   t.is((await call('streams')).body.output.output.text, 'It streams.')
 })
 
+test('mcp-2: a server that answers with a failure is told with its status', async (t) => {
+  const server = createServer((_, response) => void response.writeHead(404).end('{}'))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => server.close() && server.closeAllConnections())
+  const daemon = await daemonWith(t, `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`)
+  t.regex((await serverIn(daemon, 'odd', 'waiting')).problem, /^it answered with status 404/u)
+})
+
 test('mcp-24: an answer that is nested a hundred thousand levels deep is cut, and it is an answer', async (t) => {
   const deep = (response: ServerResponse, id: number): void => {
     const value = `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`

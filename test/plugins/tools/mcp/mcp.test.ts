@@ -155,7 +155,7 @@ test('mcp-4: a server sees its own environment alone, with secrets by reference;
   t.regex(missing.problem, /mcp\.one/u)
   const { body: status } = await daemon.request('GET', '/v1/status')
   const warning = status.health.warnings.find(({ related_id }: any) => related_id === 'one')
-  t.regex(warning.action, /holdfast secrets set mcp\.one/u)
+  t.is(warning.action, 'Store it: holdfast secrets set --stdin mcp.one')
   const stored = await daemon.request('POST', '/v1/runtime/secrets', {
     slot_id: 'mcp.one',
     state: { value: 'sesame-4711-open' },
@@ -168,6 +168,20 @@ test('mcp-4: a server sees its own environment alone, with secrets by reference;
   t.deepEqual(body.mcp.credentialed_servers, ['one'])
   const refused = await daemon.request('DELETE', '/v1/runtime/secrets/mcp.one')
   t.deepEqual([refused.status, refused.body.code], [409, 'secret_in_use'])
+})
+
+test('mcp-2, mcp-4: why a server is not connected is told to its end, and so is what to do about a variable', async (t) => {
+  const wordy = `for n in 1 2 3; do echo "$n ${'x'.repeat(120)}" >&2; done; echo 'Error: no such folder' >&2; exit 1`
+  const daemon = await daemonWith(t, {
+    wordy: { command: 'sh', args: ['-c', wordy] },
+    bare: { url: 'https://mcp.example.com/mcp', bearer_token_env_var: 'NO_SUCH_VARIABLE' },
+  })
+  t.regex((await serverIn(daemon, 'wordy', 'waiting')).problem, /^it ended with code 1: 1 x.* Error: no such folder$/u)
+  await serverIn(daemon, 'bare', 'waiting')
+  const { body } = await daemon.request('GET', '/v1/status')
+  const { message, action } = body.health.warnings.find(({ related_id }: any) => related_id === 'bare')
+  t.regex(message, /The environment variable NO_SUCH_VARIABLE is not there/u)
+  t.regex(action, /^Set NO_SUCH_VARIABLE where the daemon is started and start it again/u)
 })
 
 test('mcp-10: a session sees the servers that its scopes let pass, and those with credentials that it may use', async (t) => {

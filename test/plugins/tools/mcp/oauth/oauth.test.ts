@@ -212,7 +212,11 @@ test('mcp-oauth-5: a server that needs a login is one warning, which names the f
   const [only, ...others] = await warnings()
   t.deepEqual(others, [])
   t.like(only, { code: 'mcp_login_required', severity: 'error' })
-  t.is(only.action, 'holdfast mcp oauth login files (with --client-id, too, where its client was registered by hand)')
+  t.is(
+    only.action,
+    'Log in: holdfast mcp oauth login files or, where its client was registered by hand, ' +
+      'holdfast mcp oauth login --client-id ID files',
+  )
   server.on('/.well-known/oauth-authorization-server', () => ({
     body: {
       issuer: server.origin,
