@@ -18,8 +18,8 @@ export interface DeliverParts {
   readonly clock: Clock
   readonly config: HttpConfig
   readonly routes: Pick<ReplyRoutes, 'find'>
-  /** Told of a delivery whose headers are sealed and do not open. */
-  readonly locked: (envelope: Envelope) => void
+  /** Told of deliveries whose headers are sealed and do not open, and of those that have headers. */
+  readonly locked: { note(envelope: Envelope): void; opened(envelope: Envelope): void }
 }
 
 const bodyOf = ({ session_id, thread_id, content, parts, metadata }: Envelope): JsonObject => ({
@@ -40,10 +40,11 @@ export const deliver = async (
 ): Promise<DeliveryOutcome> => {
   const route = routes.find(envelope.address)
   if (route === 'locked') {
-    locked(envelope)
+    locked.note(envelope)
     return { type: 'terminal', code: lockedCode }
   }
   if (route === undefined) return { type: 'terminal', code: 'outbound_url_invalid' }
+  if (route.headers !== undefined) locked.opened(envelope)
   const answer = await outbound.request({
     method: 'POST',
     url: route.url,

@@ -1,11 +1,11 @@
 /** Deliveries whose headers are sealed and do not open: they are not made without them (deliveries-33). */
 import { commandLine, type HealthCheck } from '../../../core/plugin.js'
 import type { Envelope } from '../../execution/deliveries/contract.js'
-import type { ReplyRoutes } from './reply-route.js'
+import { urlOf, type ReplyRoutes } from './reply-route.js'
 
 export const lockedCode = 'reply_headers_locked'
 
-/** Remembers the latest one, for as long as it does not open. */
+/** Remembers the latest one, until it opens or headers for its URL do. */
 export const createLocked = ({ find }: Pick<ReplyRoutes, 'find'>) => {
   let latest: Envelope | undefined
   const health: HealthCheck = {
@@ -20,10 +20,18 @@ export const createLocked = ({ find }: Pick<ReplyRoutes, 'find'>) => {
               message: 'Headers of a reply target cannot be decrypted, and nothing is delivered without them.',
               related_id: latest.delivery_id,
               action:
-                'Where the warning secrets_key_missing stands, do what it says; else give the target again, with its ' +
-                `headers. Then send each dead letter again: ${commandLine('deliveries replay', latest.delivery_id)}`,
+                'Where the warning secrets_key_missing stands, put that key back, and send each dead letter again: ' +
+                `${commandLine('deliveries replay', latest.delivery_id)}. Else give the target again, with its ` +
+                'headers in clear: what comes arrives, and ends this warning; what is a dead letter stays one, and ' +
+                `stands in its session: ${commandLine('sessions events', latest.session_id)}`,
             },
           ],
   }
-  return { note: (envelope: Envelope): void => void (latest = envelope), health }
+  return {
+    note: (envelope: Envelope): void => void (latest = envelope),
+    opened({ address }: Envelope): void {
+      if (latest !== undefined && urlOf(address) === urlOf(latest.address)) latest = undefined
+    },
+    health,
+  }
 }

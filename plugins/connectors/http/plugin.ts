@@ -27,8 +27,7 @@ export default definePlugin({
       refuse: (address) => refusedAddress(address, { allow_cidrs: config.allow_cidrs }),
       keep: routes.keep,
       target: routes.target,
-      deliver: (envelope, signal) =>
-        deliver({ outbound, clock, config, routes, locked: locked.note }, envelope, signal),
+      deliver: (envelope, signal) => deliver({ outbound, clock, config, routes, locked }, envelope, signal),
     })
   },
 })

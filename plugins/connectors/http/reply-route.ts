@@ -44,6 +44,8 @@ const parseRoute = (address: string): Written | undefined => {
   return parsed.ok ? parsed.value : undefined
 }
 
+export const urlOf = (address: string): string | undefined => parseRoute(address)?.url
+
 /** Headers are sealed for their place: with another URL they do not open, so that nobody can send them elsewhere. */
 const aboutOf = ({ url, allow_private_network = false }: Written): string =>
   JSON.stringify(['reply-headers', url, allow_private_network])

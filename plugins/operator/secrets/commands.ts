@@ -126,6 +126,16 @@ export const commands: readonly Command[] = [
     show: showRekeyed,
   }),
   defineCommand({
+    path: ['secrets', 'forget-key'],
+    route: 'DELETE /v1/runtime/secrets-key/{key_id}',
+    summary: 'Gives up headers of reply targets that need a key which is lost for good; give those targets again.',
+    args: ['key_id'],
+    run: ({ client, args }) =>
+      client.send('DELETE', `/v1/runtime/secrets-key/${encodeURIComponent(args['key_id'] ?? '')}`),
+    answer: Done,
+    show: () => 'Forgotten.',
+  }),
+  defineCommand({
     path: ['runtime', 'auth', 'accounts', 'list'],
     route: 'GET /v1/runtime/auth/accounts',
     summary: 'Accounts by name, without their tokens.',

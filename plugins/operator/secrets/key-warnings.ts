@@ -46,10 +46,25 @@ const mend = ({ kind }: KeyFault, place: Place): string => {
   }
 }
 
-const putBack = ({ file }: Place): string =>
-  `Put the key with this id back as ${file} with mode 0600, or name its file with --secrets-key-file or ` +
-  '--secrets-previous-key-file, and start again; what cannot come back is stored again with ' +
-  `${commandLine('secrets set', 'SECRET_REF')} --stdin`
+/** What waits for one key. */
+interface Waiting {
+  readonly key_id: string
+  readonly secrets: number
+  readonly headers: number
+}
+
+const putBack = ({ file }: Place, { key_id, secrets, headers }: Waiting): string => {
+  const instead = [
+    ...(secrets > 0 ? [`store each secret again with ${commandLine('secrets set', 'SECRET_REF')} --stdin`] : []),
+    ...(headers > 0
+      ? [`give those targets again, with their headers, and: ${commandLine('secrets forget-key', key_id)}`]
+      : []),
+  ]
+  return (
+    `Put the key with this id back as ${file} with mode 0600, or name its file with --secrets-key-file or ` +
+    `--secrets-previous-key-file, and start again. If it is lost for good, ${instead.join('; ')}`
+  )
+}
 
 export interface KeyWarningParts {
   readonly keys: Pick<Keys, 'fault' | 'find'>
@@ -67,16 +82,17 @@ export const keyWarnings = ({ keys, slots, lasting, root }: KeyWarningParts): re
   const missing = known
     .filter((key_id) => keys.find(key_id) === undefined)
     .map((key_id): Warning => {
+      const waiting = { key_id, secrets: slots.count('key', key_id), headers: lasting.count('sealed_with', key_id) }
       const lost = [
-        ...(slots.count('key', key_id) > 0 ? [count(slots.count('key', key_id), 'secret')] : []),
-        ...(lasting.count('sealed_with', key_id) > 0 ? ['headers of reply targets'] : []),
+        ...(waiting.secrets > 0 ? [count(waiting.secrets, 'secret')] : []),
+        ...(waiting.headers > 0 ? ['headers of reply targets'] : []),
       ]
       return {
         severity: 'error',
         code: 'secrets_key_missing',
         message: `${lost.join(' and ')} cannot be decrypted: the key ${key_id} is not here.`,
         related_id: key_id,
-        action: fault?.kind === 'not_private' ? mend(fault, place) : putBack(place),
+        action: fault?.kind === 'not_private' ? mend(fault, place) : putBack(place, waiting),
       }
     })
   if (fault === undefined) return missing

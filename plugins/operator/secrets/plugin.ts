@@ -55,6 +55,7 @@ export default definePlugin({
       keys,
       vault,
       slots,
+      lasting,
       keepers,
       clock,
       refreshers: ctx.view(AccountRefreshers),

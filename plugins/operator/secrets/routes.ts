@@ -38,6 +38,8 @@ export interface SecretRouteParts {
   revoke(slot_id: string): Promise<SecretStatus>
   /** Throws `account_refresh_failed` or `account_refresh_unavailable`. */
   refresh(slot_id: string): Promise<void>
+  /** Throws `secrets_key_not_missing`. */
+  forgetKey(key_id: string): Promise<void>
   /** Puts a new key in force. */
   rekey(): Promise<{ readonly key_id: string; readonly encrypted_anew: number; readonly unreadable: number }>
 }
@@ -105,6 +107,7 @@ export const secretRoutes = (parts: SecretRouteParts): readonly Route[] => [
   put(parts),
   remove(parts),
   rekey(parts),
+  forgetKey(parts),
 ]
 
 const list = ({ list: slots, status }: SecretRouteParts): Route =>
@@ -162,6 +165,23 @@ const remove = (parts: SecretRouteParts): Route =>
     durability: 'A',
     handler: async (input) => {
       await parts.remove(input.params.secret_ref)
+      return { accepted: true }
+    },
+  })
+
+const forgetKey = (parts: SecretRouteParts): Route =>
+  defineRoute({
+    id: 'secrets.forget_key',
+    method: 'DELETE',
+    path: '/v1/runtime/secrets-key/:key_id',
+    summary: 'Gives up headers of reply targets that need a key which is lost for good.',
+    access: 'admin',
+    params: object({ key_id: doc(string({ min: 1, max: 100 }), 'The key, as `secrets_key_missing` names it.') }),
+    reply: jsonReply(Accepted),
+    problems: [secretErrors.secrets_key_not_missing],
+    durability: 'A',
+    handler: async (input) => {
+      await parts.forgetKey(input.params.key_id)
       return { accepted: true }
     },
   })

@@ -8,6 +8,7 @@ import {
 } from './contract.js'
 import type { SecretRouteParts } from './routes.js'
 import type { Keys } from './slots/keys.js'
+import type { Lasting } from './slots/lasting.js'
 import { draftFrom, type StoredSlot } from './slots/record.js'
 import type { SlotStore } from './slots/store.js'
 import type { Vault } from './slots/vault.js'
@@ -18,6 +19,7 @@ export interface ServiceParts {
   readonly keys: Keys
   readonly vault: Vault
   readonly slots: SlotStore
+  readonly lasting: Pick<Lasting, 'forget'>
   readonly keepers: () => readonly SealKeeper[]
   readonly refreshers: () => readonly AccountRefresher[]
   readonly clock: Clock
@@ -35,6 +37,7 @@ export const createService = ({
   keys,
   vault,
   slots,
+  lasting,
   keepers,
   refreshers,
   clock,
@@ -95,6 +98,7 @@ export const createService = ({
       remove: (slot_id) => state.commit((tx) => slots.remove(tx, slot_id)),
       revoke: (slot_id) => state.commit((tx) => status(slots.revoke(tx, slot_id))),
       refresh,
+      forgetKey: lasting.forget,
       rekey: () =>
         (changing ??= rekey().finally(() => {
           changing = undefined

@@ -58,6 +58,11 @@ export const secretErrors = defineErrors({
       'Start the daemon with the new key, and name the file of the old one with --secrets-previous-key-file: all ' +
       'secrets are encrypted anew at that start.',
   },
+  secrets_key_not_missing: {
+    status: 404,
+    detail: 'No headers of reply targets wait for a key {key_id} that is not here.',
+    action: 'Take the id from related_id of the warning secrets_key_missing in GET /v1/status.',
+  },
   account_refresh_failed: {
     status: 409,
     detail: 'The account {slot_id} has no new tokens: {reason}',

@@ -15,6 +15,7 @@ import {
   type Log,
   type State,
 } from '../../../../core/plugin.js'
+import { secretErrors } from './errors.js'
 import type { Key, Keys } from './keys.js'
 import type { Sealed } from './sealed.js'
 
@@ -50,6 +51,11 @@ export interface Lasting {
   open(sealed: Sealed, about: string): Json | undefined
   has(): boolean
   sealAnew(): Promise<void>
+  /**
+   * Gives up what needs a key that is not here: what was sealed with it stays locked. Throws `secrets_key_not_missing`
+   * for any other key.
+   */
+  forget(key_id: string): Promise<void>
 }
 
 /** Whether `createLasting` sealed it. */
@@ -110,6 +116,12 @@ export const createLasting = ({ state, keys, newNonce, log }: LastingParts): Las
   return {
     collection,
     has: () => collection.count('all', group) > 0,
+    forget: (key_id) =>
+      state.commit((tx) => {
+        const lost = keys.find(key_id) === undefined ? [...collection.ids('sealed_with', key_id)] : []
+        if (lost.length === 0) throw secretErrors.secrets_key_not_missing({ details: { key_id } })
+        for (const id of lost) tx.remove(collection, id, 'its key is lost for good')
+      }),
     sealAnew: async () => {
       if (old(keys.current().id).length > 0) await sealAnew()
     },

@@ -1,5 +1,5 @@
 /** Headers of reply targets hold secrets: on disk they are sealed, and at the receiver they are as they were given. */
-import { readFileSync, readdirSync, renameSync } from 'node:fs'
+import { readFileSync, readdirSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { shipped } from '../../../../plugins/index.js'
@@ -152,6 +152,51 @@ test('deliveries-33: without its key a delivery fails by a reason that says what
   t.true((await third.request('POST', `/v1/deliveries/${letter.delivery_id}/replay`)).status < 300)
   await receiver.until(() => receiver.at('/session').length === 2, 'the replay')
   t.deepEqual(came(receiver, '/session'), [canary, canary])
+})
+
+const warned = async ({ request }: TestDaemon): Promise<string[]> =>
+  (await request('GET', '/v1/status')).body.health.warnings.map(({ code }: { code: string }) => code)
+
+test('deliveries-33, secrets-24: where the key is lost for good, its warnings end with what they say', async (t) => {
+  const [root, receiver] = [await freshRoot(), await startReceiver(t)]
+  const first = await startTestDaemon(t, { root })
+  await openSession(first)
+  const give = (daemon: TestDaemon) =>
+    daemon.request('PUT', '/v1/sessions/s1/reply-targets', {
+      reply_targets: [{ type: 'raw', ...raw(receiver, '/session') }],
+    })
+  await give(first)
+  await run(first, {})
+  await receiver.until(() => receiver.received.length === 1, 'the first')
+  await first.stop()
+  writeFileSync(join(root, 'secrets/slots.key'), 'ab'.repeat(32))
+  const second = await startTestDaemon(t, { root })
+  await run(second, {})
+  await deadLetters(second, receiver)
+  const { warnings } = (await second.request('GET', '/v1/status')).body.health
+  const missing = warnings.find(({ code }: { code: string }) => code === 'secrets_key_missing')
+  t.true(missing.action.endsWith(`holdfast secrets forget-key ${missing.related_id}`), missing.action)
+  t.deepEqual(codeOf(await second.request('DELETE', '/v1/runtime/secrets-key/0123456789abcdef')), [
+    404,
+    'secrets_key_not_missing',
+  ])
+  const { key_id } = (await second.request('POST', '/v1/runtime/secrets-key')).body
+  t.is((await give(second)).status, 200)
+  t.true((await warned(second)).includes('reply_headers_locked'), 'nothing has arrived yet')
+  await run(second, {})
+  await receiver.until(() => receiver.received.length === 2, 'what comes')
+  t.deepEqual(codeOf(await second.request('DELETE', `/v1/runtime/secrets-key/${key_id}`)), [
+    404,
+    'secrets_key_not_missing',
+  ])
+  const forgotten = await createCommandLine(second)('secrets', 'forget-key', missing.related_id)
+  t.deepEqual([forgotten.code, forgotten.out], [0, 'Forgotten.\n'], forgotten.err)
+  t.deepEqual(await warned(second), ['delivery_dead_letters'])
+  await second.stop()
+  const third = await startTestDaemon(t, { root })
+  t.deepEqual(await warned(third), ['delivery_dead_letters'])
+  await run(third, {})
+  await receiver.until(() => receiver.received.length === 3, 'after a restart')
 })
 
 test('deliveries-32: a change of the key leaves what is sealed where it is, and it opens with the new one', async (t) => {
