@@ -5,6 +5,7 @@
  */
 import { environment, type Environment } from '../config.js'
 import { redactSecrets } from './redact.js'
+import { secretsInAddress } from '../words/in-address.js'
 import { tellsOfSecret } from '../words/secret-names.js'
 
 const neverPassed =
@@ -38,11 +39,15 @@ export interface PassedEnvironment {
   readonly redact: (text: string) => string
 }
 
-/** Values of the variables that an operator names to be passed on although they are secret; a path is none. */
+/**
+ * What is secret of the variables that an operator names to be passed on nevertheless: the value, of an address what
+ * stands in it; a path is none.
+ */
 export const secretsPassed = (pass: readonly string[], from: Environment = environment()): string[] =>
   pass.flatMap((name) => {
     const value = from[name]
-    return value !== undefined && tellsOfSecret(name) && !value.startsWith('/') ? [value] : []
+    if (value === undefined || value.startsWith('/')) return []
+    return tellsOfSecret(name) ? [value] : secretsInAddress(value)
   })
 
 /** The part of an environment that may be passed on. */

@@ -2,8 +2,9 @@
 import type { ReplyTargetRequest } from '../../execution/deliveries/contract.js'
 import { Sealed, type SecretSeal } from '../../operator/secrets/contract.js'
 import {
-  afterlifeMs,
   boolean,
+  canonical,
+  createAfterlife,
   createCache,
   object,
   optional,
@@ -81,8 +82,9 @@ export interface ReplyRouteParts {
 const mostKnown = 256
 
 export const createReplyRoutes = ({ seal, secrets, clock }: ReplyRouteParts): ReplyRoutes => {
-  const known = createCache<Read>(mostKnown, ({ letGo }) => {
-    if (letGo !== undefined) clock.after(afterlifeMs, letGo)
+  const afterlife = createAfterlife(clock)
+  const known = createCache<Read>(mostKnown, ({ letGo, route }) => {
+    if (letGo !== undefined) afterlife.add(canonical(route?.headers ?? {}).length, letGo)
   })
   /** Those that are named like a secret are redacted: a content type is an ordinary word. */
   const guard = (headers: Readonly<Record<string, string>> = {}): (() => void) | undefined => {

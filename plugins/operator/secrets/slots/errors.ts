@@ -41,8 +41,8 @@ export const secretErrors = defineErrors({
   },
   secrets_full: {
     status: 409,
-    detail: 'There are {most} secrets, and no room for more.',
-    action: 'Delete secrets that nothing uses any more.',
+    detail: 'There is no room for more secrets: {reason}.',
+    action: 'Delete secrets that nothing uses any more. Large values belong in files, and their keys here.',
   },
   secrets_key_unusable: {
     status: 409,

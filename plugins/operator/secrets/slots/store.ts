@@ -3,14 +3,13 @@ import type { SecretReference, SecretUses } from './references.js'
 import { secretErrors } from './errors.js'
 import { checkDraft, expiryOf, StoredSlot, type SlotDraft } from './record.js'
 import type { Keys } from './keys.js'
+import { createRoom, room as most } from './room.js'
 import { sealAnew } from './seal-anew.js'
 import type { Vault } from './vault.js'
 
 const group = 'all'
 /** Slots that are opened in one go. */
 const portion = 50
-/** Slots at most. */
-export const mostSlots = 10_000
 
 const slotCollection: CollectionSpec<StoredSlot> = {
   name: 'secret_slots',
@@ -18,7 +17,7 @@ const slotCollection: CollectionSpec<StoredSlot> = {
   id: ({ slot_id }) => slot_id,
   indexes: { all: { group: () => group }, key: { group: ({ key_id }) => key_id } },
   removed: 'forgotten',
-  bounded: { secrets: `at most ${mostSlots}` },
+  bounded: { secrets: most },
   schema: StoredSlot,
 }
 
@@ -53,6 +52,7 @@ const present = (slot: StoredSlot | undefined, slot_id: string): StoredSlot => {
 
 export const createSlots = ({ state, keys, vault, users }: SlotParts): SlotStore => {
   const collection = state.collection(slotCollection)
+  const room = createRoom(collection, group)
   const listeners = new Set<(slot_id: string) => void>()
   const find = (slot_id: string): StoredSlot | undefined => collection.find(slot_id)
   const get = (slot_id: string): StoredSlot => present(find(slot_id), slot_id)
@@ -67,8 +67,6 @@ export const createSlots = ({ state, keys, vault, users }: SlotParts): SlotStore
   const put = (tx: Tx, draft: SlotDraft): StoredSlot => {
     checkDraft(draft)
     const before = find(draft.slot_id)
-    if (before === undefined && collection.count('all', group) >= mostSlots)
-      throw secretErrors.secrets_full({ details: { most: mostSlots } })
     const { slot_id, provider, mode } = draft
     const version = (before?.version ?? 0) + 1
     const expires_at_ms = expiryOf(draft)
@@ -82,6 +80,7 @@ export const createSlots = ({ state, keys, vault, users }: SlotParts): SlotStore
       ...(expires_at_ms !== undefined && { expires_at_ms }),
       ...vault.seal({ slot_id, version }, draft.state),
     }
+    room.take(slot, before)
     tx.put(collection, slot)
     tx.after(held(slot, draft.state))
     return slot

@@ -1,7 +1,7 @@
 /** What slots hold, in the clear: opened at the start, and let go when it is no longer the value. */
 import {
-  afterlifeMs,
   canonical,
+  createAfterlife,
   isJsonObject,
   isSecretName,
   nonceBytes,
@@ -63,6 +63,7 @@ function* valuesIn(name: string, value: Json | undefined): Generator<string> {
 
 export const createVault = ({ keys, secrets, clock, ids }: VaultParts): Vault => {
   const held = new Map<string, Held>()
+  const afterlife = createAfterlife(clock)
   const textOf = (slot: StoredSlot): Uint8Array | undefined => {
     const key = keys.find(slot.key_id)
     if (key === undefined) return undefined
@@ -85,7 +86,7 @@ export const createVault = ({ keys, secrets, clock, ids }: VaultParts): Vault =>
   const release = (slot_id: string): void => {
     const before = held.get(slot_id)
     held.delete(slot_id)
-    if (before !== undefined) clock.after(afterlifeMs, before.letGo)
+    if (before !== undefined) afterlife.add(canonical(before.state).length, before.letGo)
   }
   const hold = (slot_id: string, now: Held): void => {
     release(slot_id)

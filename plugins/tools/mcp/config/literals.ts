@@ -1,5 +1,5 @@
 /** Values that stand in the list itself: those whose names tell of a secret are known as secrets (mcp-4). */
-import { tellsOfSecret, type List, type Secrets } from '../../../../core/plugin.js'
+import { secretsInAddress, tellsOfSecret, type List, type Secrets } from '../../../../core/plugin.js'
 import type { ServerEntry } from './entry.js'
 
 /** Behind the name of a scheme, such as `Bearer`, stands the secret itself. */
@@ -34,36 +34,17 @@ const inAssignment = (text: string, isInner = false): string[] => {
 const inArgument = (arg: string): string[] => {
   const parts = arg.match(words) ?? []
   // Text for a shell, such as behind `sh -c`.
-  return [...inAssignment(arg), ...inAddress(arg), ...(parts.length > 1 ? inArguments(parts.map(unquoted)) : [])]
-}
-
-const userinfo = /:\/\/(?<user>[^\s/:@?#]*)(?::(?<password>[^\s/@?#]*))?@/gu
-const parameter = /[?&#;](?<name>[^\s=&#;?]+)=(?<value>[^\s&#;"']+)/gu
-
-const decoded = (text: string): string => {
-  try {
-    return decodeURIComponent(text.replaceAll('+', ' '))
-  } catch {
-    return text
-  }
-}
-
-/** Who has no password is named by a token. */
-const inAddress = (text: string): string[] => {
-  const people = [...text.matchAll(userinfo)].map(({ groups }) => groups?.['password'] ?? groups?.['user'])
-  const told = [...text.matchAll(parameter)].flatMap(({ groups }) =>
-    tellsOfSecret(decoded(groups?.['name'] ?? '')) ? [groups?.['value']] : [],
-  )
-  return [...people, ...told].flatMap((value) => (value === undefined ? [] : [value, decoded(value)]))
+  return [...inAssignment(arg), ...secretsInAddress(arg), ...(parts.length > 1 ? inArguments(parts.map(unquoted)) : [])]
 }
 
 /** Values of an entry that its own names tell to be secret, in every form in which a program may say them. */
 export const literalsOf = ({ env, headers, args, url = '' }: ServerEntry): string[] => [
-  ...[...Object.entries(env), ...Object.entries(headers)]
-    .filter(([name]) => tellsOfSecret(name))
-    .flatMap(([, value]) => valuesOf(value)),
+  // A variable or a header may have in it what an argument has: an address, options, text for a shell.
+  ...[...Object.entries(env), ...Object.entries(headers)].flatMap(([name, value]) =>
+    tellsOfSecret(name) ? valuesOf(value) : inArgument(value),
+  ),
   ...inArguments(args),
-  ...inAddress(url),
+  ...secretsInAddress(url),
 ]
 
 /**

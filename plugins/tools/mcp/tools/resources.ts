@@ -14,7 +14,8 @@ export interface ResourceParts {
 
 /** Entries of one answer. */
 const mostListed = 200
-const listMs = 60_000
+/** How long a call may take, and each of several servers that it asks: so the others are told whatever one does. */
+const [listMs, oneOfMs] = [60_000, 20_000]
 const members = ['uri', 'uriTemplate', 'name', 'title', 'description', 'mimeType'] as const
 const mostMember = 500
 
@@ -50,16 +51,21 @@ interface PageWish {
   readonly cursor: string | undefined
   readonly signal: AbortSignal
   readonly redact: ResourceParts['redact']
+  /** All servers are asked: none of them is waited for. */
+  readonly isOneOf: boolean
 }
 
 const pageOf = async (
   server: McpServer,
   { method, member }: ListWish,
-  { cursor, signal, redact }: PageWish,
+  { cursor, signal, redact, isOneOf }: PageWish,
 ): Promise<Page> => {
-  if (server.facts().state === 'connected' && !server.facts().has_resources) return { items: [] }
+  const { state, has_resources, problem } = server.facts()
+  if (state === 'connected' && !has_resources) return { items: [] }
+  if (state !== 'connected' && isOneOf)
+    return { items: [], problem: unavailable(server.name, problem?.message ?? 'it is being connected') }
   const params = cursor === undefined ? {} : { cursor }
-  const asked = await server.ask(method, params, { timeout_ms: listMs, signal })
+  const asked = await server.ask(method, params, { timeout_ms: isOneOf ? oneOfMs : listMs, signal })
   if (asked.type !== 'answered') return { items: [], problem: unavailable(server.name, asked.reason) }
   const next = asked.result['nextCursor']
   const items = objectsIn(asked.result, member).map((item) => shown(server.name, item, redact))
@@ -95,7 +101,7 @@ const listTool = ({ seenBy, redact }: ResourceParts, wish: ListWish, about: Pick
       const seen = seenBy(session_id)
       const asked = server === undefined ? seen : seen.filter(({ name }) => name === server)
       if (server !== undefined && asked.length === 0) return notFound(server)
-      const page = { cursor: server === undefined ? undefined : cursor, signal, redact }
+      const page = { cursor: server === undefined ? undefined : cursor, signal, redact, isOneOf: server === undefined }
       return { type: 'result', output: await listed(asked, wish, page) }
     },
   })

@@ -2,12 +2,13 @@
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
-import { array, defaulted, definePlugin, object, string } from '../../../../core/plugin.js'
+import { array, defaulted, definePlugin, object, Problem, string } from '../../../../core/plugin.js'
 import { freshRoot, spawnTestDaemon, startTestDaemon, type TestDaemonOptions } from '../../../support/daemon.js'
 import { eventually, writeServers } from '../../../support/mcp.js'
 import { lender } from '../../../support/plugins.js'
-import { openSession, submit, until } from '../../../support/runs.js'
+import { codeOf, openSession, submit, until } from '../../../support/runs.js'
 import { SecretSlots } from '../../../../plugins/operator/secrets/contract.js'
+import { secretErrors } from '../../../../plugins/operator/secrets/slots/errors.js'
 
 /** A daemon, and what it would say instead of a text. */
 const opened = async (t: ExecutionContext, options: TestDaemonOptions) => {
@@ -74,6 +75,58 @@ test('secrets-22: hundreds of secrets are known before another plugin starts', a
   )
 })
 
+test('secrets-26: what has no room is refused, also as a new value, and a daemon with all of them starts', async (t) => {
+  const root = await freshRoot()
+  const slots = lender({ slots: SecretSlots })
+  const first = await startTestDaemon(t, { root, plugins: [slots.plugin] })
+  const valueOf = (at: number): string => `${at} of many `.padEnd(60_000, 'x')
+  const ids = Array.from({ length: 139 }, (_, at) => at)
+  const { state } = slots.context()
+  await state.commit((tx) => {
+    for (const at of ids)
+      slots.services().slots.put(tx, {
+        slot_id: `s${at}`,
+        provider: 'generic',
+        mode: 'opaque_secret',
+        state: { value: valueOf(at) },
+      })
+  })
+  const store = (slot_id: string, value: string) =>
+    first.request('POST', '/v1/runtime/secrets', { slot_id, state: { value } })
+  const refused = await store('one-more', 'x'.repeat(60_000))
+  t.deepEqual(codeOf(refused), [409, secretErrors.secrets_full.code])
+  t.regex(refused.body.detail, /together they have 8 MiB/u)
+  t.is((await first.request('GET', '/v1/runtime/secrets/one-more')).status, 404)
+  t.is((await store('s0', 'y'.repeat(60_000))).status, 200, 'no longer than the old one')
+  t.is((await store('s1', 'y'.repeat(64_000))).status, 200, 'a little longer')
+  t.is((await first.request('DELETE', '/v1/runtime/secrets/s2')).status, 200)
+  t.is((await store('one-more', 'x'.repeat(50_000))).status, 200, 'there is room again')
+  await first.stop()
+  const second = await opened(t, { root })
+  t.is(second.said(valueOf(138)), '[redacted]')
+})
+
+test('secrets-26: new values of what is there have 1 MiB beyond', async (t) => {
+  const slots = lender({ slots: SecretSlots })
+  const daemon = await startTestDaemon(t, { plugins: [slots.plugin] })
+  const { state } = slots.context()
+  const put = (from: number, to: number, length: number) =>
+    state.commit((tx) => {
+      for (let at = from; at < to; at += 1)
+        slots.services().slots.put(tx, {
+          slot_id: `s${at}`,
+          provider: 'generic',
+          mode: 'opaque_secret',
+          state: { value: `${at}`.padEnd(length, 'x') },
+        })
+    })
+  await put(0, 150, 55_000)
+  await put(0, 100, 64_000)
+  const error = await t.throwsAsync(put(100, 150, 64_000))
+  t.is(error instanceof Problem ? error.code : '', secretErrors.secrets_full.code)
+  t.like((await daemon.request('GET', '/v1/runtime/secrets/s149')).body.details, { version: 1 })
+})
+
 test('secrets-22, runtime-25: tokens in files and members of config/ that are named like a secret are redacted', async (t) => {
   const root = await freshRoot()
   const file = join(await freshRoot(), 'token')
@@ -120,15 +173,15 @@ test('secrets-22: what an MCP server is given in the clear is redacted from the 
 test('secrets-22: variables that an operator names for commands are redacted', async (t) => {
   const root = await freshRoot()
   mkdirSync(join(root, 'config'), { recursive: true })
-  writeFileSync(join(root, 'config', 'shell.toml'), 'pass_environment = ["MAIL_TOKEN"]\n')
+  writeFileSync(join(root, 'config', 'shell.toml'), 'pass_environment = ["MAIL_TOKEN", "STORE"]\n')
   const daemon = await spawnTestDaemon(t, {
     root,
-    env: { MAIL_TOKEN: 'plainwords-canary-zz' },
+    env: { MAIL_TOKEN: 'plainwords-canary-zz', STORE: 'postgres://me:canary-password@x.example/db' },
   })
   await openSession(daemon)
-  const { run_id } = await submit(daemon, 's1', said)
+  const { run_id } = await submit(daemon, 's1', `${said}, canary-password too`)
   await until(daemon, run_id, 'completed')
   const { text } = await daemon.request('GET', '/v1/sessions/s1/memory-context')
-  t.true(text.includes('[redacted] and more'), text)
+  t.true(text.includes('[redacted] and more, [redacted] too'), text)
   t.false(text.includes('canary'), text)
 })

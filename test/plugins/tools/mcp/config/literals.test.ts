@@ -30,6 +30,18 @@ for (const given of args)
   test(`mcp-4: an argument that tells of a secret makes its value one: ${given.join(' ')}`, (t) =>
     t.true(found({ command: 'server', args: [...given] }).includes(secret)))
 
+const values: readonly string[] = [
+  `postgres://user:${secret}@x.example/db`,
+  `https://x.example/?api_key=${secret}`,
+  `Server=x;User=y;Password=${secret}`,
+  `-Xmx1g -Dapi.token=${secret} -Dcolour=red`,
+]
+for (const value of values)
+  test(`mcp-4: so does a variable or a header of an ordinary name: ${value}`, (t) => {
+    t.true(found({ command: 'server', env: { SETTINGS: value } }).includes(secret))
+    t.true(found({ url: 'https://x.example', headers: { 'x-settings': value } }).includes(secret))
+  })
+
 test('mcp-4: so does the query of an address, decoded and as it is written', (t) => {
   t.deepEqual(found({ url: 'https://x.example/mcp?page=1&api_key=a%2Fcanary%3D%3D&name=ordinary' }), [
     'a%2Fcanary%3D%3D',
@@ -43,6 +55,8 @@ test('mcp-4: what no name tells of stays an ordinary word', (t) => {
     found({ command: 'npx', args: [...ordinary, '--session', '/var/lib/x', 'https://x.example:1/a?b=c'] }),
     [],
   )
+  const env = { COLOUR: 'vermilion', HOME_PAGE: 'https://x.example/a?page=1', OPTIONS: '-Xmx1g -Dcolour=red' }
+  t.deepEqual(found({ command: 'x', env }), [])
 })
 
 test('mcp-4: an argument of any form is looked through in no more time than its length asks for', (t) => {
