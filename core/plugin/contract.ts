@@ -61,7 +61,7 @@ export interface PluginContext<C> {
    * The entries of a list that operators keep in `config/<file>.toml`; a change of the file is applied at once, entry
    * by entry. Only in `register`.
    */
-  list<T>(spec: ListSpec<T>): List<T>
+  list<T, B>(spec: ListSpec<T, B>): List<T, B>
   repair<F>(step: RepairStep<F>): void
   health(check: HealthCheck): void
   /**

@@ -2,33 +2,46 @@
 import type { JsonObject, StructOf } from '../base/schema.js'
 
 /**
- * The list of a plugin: the tables `[table.name]` of `config/<file>.toml`, which has nothing else. In the file of the
- * plugin's own configuration the table is a field of that too, `record(entry)`: a start reads the whole file strictly.
+ * The list of a plugin: the tables `[table.name]` of `config/<file>.toml`, and `beside` them what the plugin says, else
+ * nothing. In the file of the plugin's own configuration the table is a field of that too, `record(entry)`: a start
+ * reads the whole file strictly.
  */
-export interface ListSpec<T = unknown> {
+export interface ListSpec<T = unknown, B = unknown> {
   /** The file's name without `.toml`, such as `routes`; of files of configuration the plugin's own alone. */
   readonly file: string
   /** Such as `routes`. */
   readonly table: string
   readonly summary: string
   readonly entry: StructOf<T>
+  /** The members that the file has beside its tables, applied as they are; not in the file of a configuration. */
+  readonly beside?: StructOf<B>
   /** True of an entry that no start may leave out: if it is wrong then, the plugin does not register. */
   isVital?(value: JsonObject): boolean
   /** What is wrong with an entry that fits its struct, without quoting it; undefined if nothing is. Must do no I/O. */
   fault?(name: string, entry: T): string | undefined
 }
 /** Checks the types of a list and returns it. */
-export const defineList = <T>(list: ListSpec<T>): ListSpec<T> => list
+export const defineList = <T, B = unknown>(list: ListSpec<T, B>): ListSpec<T, B> => list
 
 /** The entries in force. */
-export interface List<T> {
+export interface List<T, B = unknown> {
   /** By name, in the order of the file. */
   all(): ReadonlyMap<string, T>
-  /** Calls back with the names of the entries that were added, changed or removed. Returns its undo. */
+  /** What stands beside them; undefined before a file was right. */
+  beside(): B | undefined
+  /**
+   * What is wrong, without quoting it: by the name of an entry, with the file as a whole under the empty one, with what
+   * stands beside the entries under `=`.
+   */
+  wrong(): ReadonlyMap<string, string>
+  /**
+   * Calls back with the names of the entries that were added, changed or removed; none if only what stands beside them
+   * was. Returns its undo.
+   */
   onChange(listener: (names: readonly string[]) => void): () => void
 }
 
-/** What a saved file did to one entry that is in force. */
+/** What a saved file did to one entry that is in force, or to what stands beside them, which bears the file's name. */
 export interface EntryChange {
   readonly name: string
   readonly change: 'added' | 'changed' | 'removed'

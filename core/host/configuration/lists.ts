@@ -14,7 +14,7 @@ import type { EntryChange, List, ListChange, ListSpec } from '../../plugin/list.
 
 export interface Lists {
   /** Throws `list_taken` if the file has a list already. */
-  open<T>(plugin: Owner, spec: ListSpec<T>): { readonly list: List<T>; readonly close: () => void }
+  open<T, B>(plugin: Owner, spec: ListSpec<T, B>): { readonly list: List<T, B>; readonly close: () => void }
   /** Reads the files again and applies what has changed. */
   look(): void
   /** Calls back with what a look changed, once it is in force. Returns its undo. */
@@ -53,35 +53,37 @@ interface Open {
 }
 
 const names = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/u
-/** The fault of a file stands under the name that no entry can have. */
-const wholeFile = ''
+/** The fault of a file, and what stands beside its tables, are under names that no entry can have. */
+const [wholeFile, besideTables] = ['', '=']
 
 const isTable = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** The entry, or what is wrong with it. */
 const readEntry = (spec: ListSpec, name: string, value: Json | undefined): { entry: unknown } | { fault: string } => {
-  if (!names.test(name)) return { fault: `its name must match ${names.source}` }
-  const read = parse(spec.entry, value)
+  const struct = name === besideTables && spec.beside !== undefined ? spec.beside : spec.entry
+  if (struct === spec.entry && !names.test(name)) return { fault: `its name must match ${names.source}` }
+  const read = parse(struct, value)
   if (!read.ok) {
-    const told = ({ path: at, rule }: Issue): string => `${at} ${rule}${hintFor(spec.entry, at, rule)}`.trim()
+    const told = ({ path: at, rule }: Issue): string => `${at} ${rule}${hintFor(struct, at, rule)}`.trim()
     return { fault: read.issues.map(told).join('; ') }
   }
-  const fault = spec.fault?.(name, read.value)
+  const fault = struct === spec.entry ? spec.fault?.(name, unsafeCast(read.value)) : undefined
   return fault === undefined ? { entry: read.value } : { fault }
 }
 
 /** The tables of the file, and what else it has. Throws what is wrong with it as a whole. */
 const partsOf = (
-  { plugin, spec: { file, table } }: Open,
+  { plugin, spec: { file, table, beside } }: Open,
   content: JsonObject,
 ): { tables: JsonObject; rest: string } => {
   const problem = (text: string): Problem =>
     errors.list_invalid({ details: { file: `config/${file}.toml`, problem: text } })
   const { [table]: tables = {}, ...rest } = content
+  if (!isTable(tables)) throw problem(`must have ${table} as tables, [${table}.…]`)
+  if (beside !== undefined) return { tables: { ...tables, [besideTables]: rest }, rest: '' }
   const isAlone = plugin.id !== file || plugin.config === undefined
   if (isAlone && Object.keys(rest).length > 0) throw problem(`may have nothing but [${table}.…]`)
-  if (!isTable(tables)) throw problem(`must have ${table} as tables, [${table}.…]`)
   return { tables, rest: JSON.stringify(rest) }
 }
 
@@ -141,15 +143,19 @@ export const createLists = ({ disk, root, given = {} }: ListsParts): Lists => {
       if (!(error instanceof Problem)) throw error
       open.faults = new Map([[wholeFile, error.message]])
     }
-    open.all = new Map([...open.held].map(([name, { entry }]) => [name, entry]))
+    open.all = new Map([...open.held].flatMap(([name, { entry }]) => (name === besideTables ? [] : [[name, entry]])))
     const changed = changedNames(before, open.held)
-    if (changed.length > 0) for (const listener of open.listeners) listener(changed)
+    const names = changed.filter((name) => name !== besideTables)
+    if (changed.length > 0) for (const listener of open.listeners) listener(names)
     if (changed.length === 0 || !opened.has(open.spec.file)) return
-    const entries = changed.map((name) => entryChange(name, before.get(name), open.held.get(name)))
-    for (const follower of followers) follower({ file: open.spec.file, entries })
+    const { file } = open.spec
+    const entries = changed.map((name) =>
+      entryChange(name === besideTables ? `${file}.toml` : name, before.get(name), open.held.get(name)),
+    )
+    for (const follower of followers) follower({ file, entries })
   }
   return {
-    open<T>(plugin: Owner, spec: ListSpec<T>) {
+    open<T, B>(plugin: Owner, spec: ListSpec<T, B>) {
       const taken = opened.get(spec.file)
       if (taken !== undefined) throw errors.list_taken({ details: { file: spec.file, plugin: taken.plugin.id } })
       const open: Open = {
@@ -166,8 +172,10 @@ export const createLists = ({ disk, root, given = {} }: ListsParts): Lists => {
       look(open)
       if (open.vital !== undefined) throw vitalFault(open, open.vital)
       opened.set(spec.file, open)
-      const list: List<T> = {
+      const list: List<T, B> = {
         all: () => unsafeCast<ReadonlyMap<string, T>>(open.all),
+        beside: () => unsafeCast<B | undefined>(open.held.get(besideTables)?.entry),
+        wrong: () => open.faults,
         onChange(listener) {
           open.listeners.add(listener)
           return () => open.listeners.delete(listener)
@@ -197,8 +205,8 @@ const vitalFault = ({ spec: { file, table }, faults }: Open, name: string): Prob
 const warningsOf = ({ spec: { file, table }, held, faults }: Open): Warning[] =>
   [...faults].map(([name, fault]) => {
     const [place, kept] =
-      name === wholeFile
-        ? ['', 'What held before stays.']
+      name === wholeFile || name === besideTables
+        ? [name === wholeFile ? '' : `config/${file}.toml: `, 'What held before stays.']
         : [
             `config/${file}.toml: [${table}.${visibleLine(name).slice(0, 80)}] `,
             held.has(name) ? 'What held before stays.' : 'The entry is left out.',
@@ -208,6 +216,6 @@ const warningsOf = ({ spec: { file, table }, held, faults }: Open): Warning[] =>
       code: 'config_entry_invalid',
       message: `${place}${sentence(fault)} ${kept}`,
       action: 'Correct the file: it is read again when it is saved.',
-      related_id: name === wholeFile ? file : `${file}/${visibleLine(name).slice(0, 80)}`,
+      related_id: name === wholeFile || name === besideTables ? file : `${file}/${visibleLine(name).slice(0, 80)}`,
     }
   })

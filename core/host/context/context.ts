@@ -103,7 +103,10 @@ const ownEvents = (parts: ContextParts, { core: { events }, scope } = parts): Ev
 })
 
 /** Listeners end with the scope, and what they throw is charged. */
-const ownList = <T>(parts: ContextParts, spec: ListSpec<T>): { readonly list: List<T>; readonly close: () => void } => {
+const ownList = <T, B>(
+  parts: ContextParts,
+  spec: ListSpec<T, B>,
+): { readonly list: List<T, B>; readonly close: () => void } => {
   const { list, close } = parts.lists.open(parts.plugin, spec)
   const onChange: List<T>['onChange'] = (listener) => {
     const off = list.onChange(owned(parts, `the listener for config/${spec.file}.toml`, listener))
@@ -113,7 +116,7 @@ const ownList = <T>(parts: ContextParts, spec: ListSpec<T>): { readonly list: Li
       off()
     }
   }
-  return { list: { all: list.all, onChange }, close }
+  return { list: { ...list, onChange }, close }
 }
 
 /** Verbs that only `register` may use, and those that work as long as the plugin lives. */
@@ -166,7 +169,7 @@ const createVerbs = (parts: ContextParts, starts: StartRun[]) => {
     },
     contribute,
     view: <T>(point: Point<T>) => registry.view(point),
-    list: <T>(spec: ListSpec<T>): List<T> => {
+    list: <T, B>(spec: ListSpec<T, B>): List<T, B> => {
       gate.declaring('a list')
       const { list, close } = ownList(parts, spec)
       scope.own(close)

@@ -41,6 +41,12 @@ const kindRows = (plugins: Facts['plugins']): string[][] =>
     }),
   )
 
+const besideTable = (beside: AnyStruct): string =>
+  table(
+    ['field', 'type', 'meaning'],
+    rows(beside, []).map(([field = '', type = '', , , , sentence = '']) => [field, type, sentence]),
+  )
+
 /** Files that are applied while the daemon runs. */
 const listParts = (plugins: Facts['plugins']): string[] => {
   const found = plugins.flatMap(({ plugin: { id }, declared: { lists } }) => lists.map((list) => ({ id, list })))
@@ -49,7 +55,7 @@ const listParts = (plugins: Facts['plugins']): string[] => {
     '## Lists',
     'Files that are read again when they are saved, entry by entry: of a wrong one the last good one holds, and the ' +
       'warning `config_entry_invalid` names it.',
-    ...found.flatMap(({ id, list: { file, table: name, summary, entry } }) => [
+    ...found.flatMap(({ id, list: { file, table: name, summary, entry, beside } }) => [
       `### ${file}`,
       `${summary} In \`config/${file}.toml\`, each in a table \`[${name}.<name>]\`; used by ${id}.`,
       table(
@@ -61,6 +67,7 @@ const listParts = (plugins: Facts['plugins']): string[] => {
           sentence,
         ]),
       ),
+      ...(beside === undefined ? [] : [`Beside them in \`config/${file}.toml\`:`, besideTable(beside)]),
     ]),
   ]
 }

@@ -18,6 +18,12 @@ export const modelErrors = defineErrors({
     detail: 'The model route {route_id} cannot pass on the setting {setting}.',
     action: 'Leave the setting out, or use a route whose provider takes it.',
   },
+  api_key_env_missing: {
+    status: 400,
+    domain: 'routes',
+    detail: 'The environment variable {name}, which {place} names for its key, is not set or belongs to the daemon.',
+    action: 'Set it where the daemon is started and restart it, or name a stored secret as auth_ref.',
+  },
   route_not_ready: {
     status: 400,
     domain: 'routes',

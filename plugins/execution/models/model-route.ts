@@ -1,26 +1,37 @@
 /** Builds the configured way to a model. A route that cannot work is still a route: it says why and refuses. */
-import { Problem, readSecretFile, type Secrets } from '../../../core/plugin.js'
+import { childEnvironment, Problem, readSecretFile, unsafeCast, type Secrets } from '../../../core/plugin.js'
 import type { SecretSlots } from '../../operator/secrets/contract.js'
-import type { ActiveModel, Configured } from './active-model.js'
 import {
   textOnly,
   type ConnectionOptions,
   type ModelConnection,
   type ModelProvider,
   type ModelRoute,
+  type RouteCapabilities,
 } from './contract.js'
+import { modelErrors } from './errors.js'
+import { limitedRoute } from './limited-route.js'
 import { watchedRoute } from './route-health.js'
 import { refusing, type Unready } from './refusing.js'
+import type { RouteWords } from './route-words.js'
 import { keyedBySlot } from './slot-key.js'
 
+/** One route as it is configured, by flags or in `config/routes.toml`. */
 export interface RouteConfig {
+  readonly route_id: string
   readonly provider: string
   readonly base_url?: string | undefined
   readonly model?: string | undefined
   readonly api_key?: string | undefined
+  readonly api_key_env?: string | undefined
   readonly api_key_file?: string | undefined
   readonly auth_ref?: string | undefined
   readonly idle_timeout_ms: number
+  /** 0 is no limit. */
+  readonly max_concurrent_calls: number
+  /** What differs from what the provider says of itself. */
+  readonly abilities: Partial<RouteCapabilities>
+  readonly words: RouteWords
 }
 
 /** Where keys come from. */
@@ -40,44 +51,29 @@ export const buildRoute = (
   const auth_ref = given(config.auth_ref)
   const connection =
     provider === undefined
-      ? refusing(unknownProvider(config.provider, providers))
+      ? refusing(unknownProvider(config, providers))
       : connect({ provider, model, config, sources })
   return {
-    route_id: config.provider,
+    route_id: config.route_id,
     provider: config.provider,
     model,
     ...(auth_ref !== undefined && { auth_ref }),
-    capabilities: provider?.capabilities ?? textOnly,
+    capabilities: { ...(provider?.capabilities ?? textOnly), ...config.abilities },
     ...(provider?.context !== undefined && { context: provider.context }),
     ...(provider?.generation !== undefined && { generation: provider.generation }),
     connection,
   }
 }
 
-/** The configured route is the only one, and active. It is built when it is first asked for. */
-export const configuredRoute = (
-  config: RouteConfig,
-  providers: () => readonly ModelProvider[],
-  sources: KeySources,
-): Configured => {
-  let built: { readonly routes: readonly ModelRoute[]; readonly active: ActiveModel } | undefined
-  const get = () => {
-    if (built === undefined) {
-      const route = buildRoute(config, providers(), sources)
-      built = { routes: [route], active: { route_id: route.route_id, model: route.model } }
-    }
-    return built
-  }
-  return { routes: () => get().routes, active: () => get().active }
-}
-
-const unknownProvider = (name: string, providers: readonly ModelProvider[]): Unready => ({
+const unknownProvider = ({ provider, words }: RouteConfig, providers: readonly ModelProvider[]): Unready => ({
   code: 'provider_unknown',
-  message: `No plugin provides the model provider ${name}.`,
-  action: `Start with --provider and one of: ${providers
-    .map(({ id }) => id)
-    .sort()
-    .join(', ')}.`,
+  message: `No plugin provides the model provider ${provider}.`,
+  action: words.provider(
+    providers
+      .map(({ id }) => id)
+      .sort()
+      .join(', '),
+  ),
 })
 
 interface Wish {
@@ -92,16 +88,29 @@ const connect = ({ provider, model, config, sources }: Wish): ModelConnection =>
     return refusing({
       code: 'model_missing',
       message: `The provider ${provider.id} needs the name of a model.`,
-      action: 'Start with --model NAME.',
+      action: config.words.model,
     })
+  const lacking = Object.entries(config.abilities).find(
+    ([name, wanted]) => wanted === true && unsafeCast<Record<string, unknown>>(provider.capabilities)[name] !== true,
+  )
+  if (lacking !== undefined) return refusing(unable(config, lacking[0]))
   const auth_ref = given(config.auth_ref)
   if (auth_ref !== undefined && (given(config.api_key) ?? given(config.api_key_file)) !== undefined)
     return refusing(twoKeys)
   const connected = (key: () => string | undefined): ModelConnection =>
     orRefusing(() => provider.connect(options(config, key())))
-  if (auth_ref === undefined) return watchedRoute(connected(() => configuredKey(config, sources.secrets)))
-  return watchedRoute(keyedBySlot({ auth_ref, provider, slots: sources.slots, connected }))
+  const connection =
+    auth_ref === undefined
+      ? connected(() => configuredKey(config, sources))
+      : keyedBySlot({ auth_ref, provider, slots: sources.slots, connected })
+  return limitedRoute(watchedRoute(connection, config.words.check), config.max_concurrent_calls)
 }
+
+const unable = ({ provider, words }: RouteConfig, ability: string): Unready => ({
+  code: 'capability_unavailable',
+  message: `The provider ${provider} has no ${ability}, which the route says it has.`,
+  action: `Remove ${ability} from ${words.place}.`,
+})
 
 const twoKeys: Unready = {
   code: 'credential_ambiguous',
@@ -135,9 +144,26 @@ const options = (config: RouteConfig, key: string | undefined): ConnectionOption
 const given = (text: string | undefined): string | undefined => (text?.trim() === '' ? undefined : text?.trim())
 
 /** The key itself beats the file. */
-const configuredKey = ({ api_key, api_key_file }: RouteConfig, secrets: Secrets): string | undefined => {
+const configuredKey = (
+  { api_key, api_key_env, api_key_file, words }: RouteConfig,
+  { secrets }: KeySources,
+): string | undefined => {
   const file = given(api_key_file)
-  const key = given(api_key) ?? (file === undefined ? undefined : readSecretFile(file))
+  const variable = given(api_key_env)
+  const key =
+    given(api_key) ??
+    (variable === undefined ? undefined : variableKey(variable, { secrets, words })) ??
+    (file === undefined ? undefined : readSecretFile(file))
   if (key !== undefined) secrets.guard(key)
   return key
+}
+
+const variableKey = (
+  name: string,
+  { secrets, words }: Pick<KeySources, 'secrets'> & Pick<RouteConfig, 'words'>,
+): string => {
+  const value = childEnvironment({ pass: [name], redact: secrets.redact })[name]
+  if (value === undefined || value === '')
+    throw modelErrors.api_key_env_missing({ details: { name, place: words.place } })
+  return value
 }

@@ -1,20 +1,24 @@
-import type { ActiveModel } from './active-model.js'
+import type { ActiveModel, Configured } from './active-model.js'
 import { modelErrors, unknownRoute } from './errors.js'
 import type { ModelRoute, Models } from './contract.js'
 
 export interface ModelsParts {
-  /** As they are configured; known when every provider is. */
-  readonly routes: () => readonly ModelRoute[]
-  /** The route that runs without a wish of their own use, and its model. */
-  readonly active: () => ActiveModel
+  readonly configured: Configured
+  /** The route that runs without a wish of their own use, and its model, as operators chose them. */
+  readonly chosen: () => ActiveModel
 }
 
 /** The service over the configured routes: the active one has the model that operators chose. */
-export const createModels = ({ routes, active }: ModelsParts): Models => {
-  let shown: { readonly of: ActiveModel; readonly routes: readonly ModelRoute[] } | undefined
+export const createModels = ({ configured, chosen }: ModelsParts): Models => {
+  let shown: { readonly of: ActiveModel; readonly from: unknown; readonly routes: readonly ModelRoute[] } | undefined
+  /** What was chosen may be gone from the file since. */
+  const active = (): ActiveModel => {
+    const choice = chosen()
+    return configured.routes().some(({ route_id }) => route_id === choice.route_id) ? choice : configured.active()
+  }
   const list = (): readonly ModelRoute[] => {
-    const of = active()
-    if (shown?.of !== of) shown = { of, routes: routes().map((route) => withModel(route, of)) }
+    const [of, from] = [active(), configured.routes()]
+    if (shown?.of !== of || shown.from !== from) shown = { of, from, routes: from.map((route) => withModel(route, of)) }
     return shown.routes
   }
   const find = (route_id: string): ModelRoute | undefined => list().find((route) => route.route_id === route_id)

@@ -4,8 +4,10 @@ import { SecretReferences, SecretSlots } from '../../operator/secrets/contract.j
 import { RuntimeSections, Settings, RuntimeSettings } from '../../operator/runtime/contract.js'
 import { activeModelSetting } from './active-model.js'
 import { ModelProviders, Models } from './contract.js'
-import { configuredRoute } from './model-route.js'
+import { configuredRoutes } from './configured-routes.js'
 import { createModels } from './models.js'
+import { routeList } from './route-list.js'
+import { flagWords } from './route-words.js'
 import { routeSections } from './sections.js'
 import { activeRouteCheck, readinessSection } from './provider-readiness.js'
 
@@ -15,6 +17,10 @@ const config = object({
     'Model provider of the default route; also the route_id.',
   ),
   base_url: doc(optional(string()), 'Where the provider answers, for providers that have no address of their own.'),
+  default_route: doc(
+    optional(string({ min: 1, max: 200 })),
+    'Which route of config/routes.toml is the default one; it beats what the file says.',
+  ),
   model: doc(optional(string()), 'Model of the default route; the default model of the provider when absent.'),
   api_key: doc(optional(string()), 'Key for the provider. It beats api_key_file.'),
   api_key_file: doc(optional(string()), 'File that holds the key for the provider.'),
@@ -37,6 +43,7 @@ export default definePlugin({
   flags: {
     provider: 'provider',
     base_url: 'provider-base-url',
+    default_route: 'default-route',
     model: 'model',
     api_key: 'api-key',
     api_key_file: 'api-key-file',
@@ -45,9 +52,16 @@ export default definePlugin({
   },
   register(ctx, { settings, slots }) {
     const providers = ctx.view(ModelProviders)
-    const configured = configuredRoute(ctx.config, providers, { secrets: ctx.secrets, slots })
+    const { default_route, ...flags } = ctx.config
+    const configured = configuredRoutes({
+      flagged: { ...flags, route_id: flags.provider, max_concurrent_calls: 0, abilities: {}, words: flagWords },
+      default_route,
+      list: ctx.list(routeList),
+      providers,
+      sources: { secrets: ctx.secrets, slots },
+    })
     const active = activeModelSetting(configured)
-    const models = createModels({ routes: configured.routes, active: () => settings.get(active) })
+    const models = createModels({ configured, chosen: () => settings.get(active) })
     ctx.provide(Models, models)
     ctx.contribute(RuntimeSettings, active)
     ctx.contribute(SecretReferences, {
@@ -57,9 +71,10 @@ export default definePlugin({
           .list()
           .flatMap(({ auth_ref, route_id }) => (auth_ref === ref ? [{ kind: 'model_route', id: route_id }] : [])),
     })
-    ctx.contribute(RuntimeSections, ...routeSections(models, ctx.config.provider))
+    ctx.contribute(RuntimeSections, ...routeSections(models, configured))
     ctx.contribute(StatusSections, readinessSection(models))
     ctx.health(activeRouteCheck(models))
+    ctx.health(configured.health)
     ctx.onStart(() => {
       for (const { route_id, connection } of models.list()) {
         const { state, code, message } = connection.readiness()

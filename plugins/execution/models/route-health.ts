@@ -4,12 +4,8 @@ import type { ModelConnection, ModelEvent, ModelFailure, Readiness } from './con
 /** Failures that say nothing about the route: of the question, and calls that we ended ourselves. */
 const beside: ReadonlySet<ModelFailure['class']> = new Set(['aborted', 'context_length'])
 
-const action =
-  'See that the model server runs and that --provider-base-url, --model and the key fit it. A call that succeeds ' +
-  'ends this warning; holdfast runs retry RUN_ID makes a new run of one that failed.'
-
-/** The same connection, whose readiness is a warning from a failed call until one that succeeds. */
-export const watchedRoute = (connection: ModelConnection): ModelConnection => {
+/** The same connection, whose readiness is a warning, with this action, from a failed call until one that succeeds. */
+export const watchedRoute = (connection: ModelConnection, action: string): ModelConnection => {
   let failures = 0
   let last = ''
   const learn = (event: ModelEvent): void => {

@@ -1,5 +1,6 @@
 import { array, doc, enums, named, object, optional, string } from '../../../core/plugin.js'
 import type { RuntimeSection } from '../../operator/runtime/contract.js'
+import type { Configured } from './active-model.js'
 import { routeCapabilityFields, type ModelRoute, type Models } from './contract.js'
 
 const RouteView = named(
@@ -24,11 +25,11 @@ const RouteDiagnostic = named(
 )
 
 /** What `GET /v1/runtime` says of the routes, beside the active one. */
-export const routeSections = (models: Models, default_route: string): readonly RuntimeSection[] => [
+export const routeSections = (models: Models, configured: Configured): readonly RuntimeSection[] => [
   {
     name: 'default_route',
     schema: doc(string(), 'The route that the configuration makes the active one.'),
-    collect: () => default_route,
+    collect: () => configured.active().route_id,
   },
   { name: 'routes', schema: array(RouteView), collect: () => models.list().map(routeView) },
   {

@@ -24,7 +24,7 @@ const mismatched = ({ auth_ref, provider }: SlotKey, owner: string): ModelConnec
     code: 'credential_provider_mismatch',
     message: `The secret ${auth_ref} is one of ${owner}, and the route's provider is ${provider.id}.`,
     action:
-      'Start with --auth-ref and another secret, or store it as what it is: ' +
+      'Name another secret (--auth-ref, auth_ref in config/routes.toml), or store it as what it is: ' +
       `${commandLine('secrets set', auth_ref)} --provider generic --stdin.`,
   })
 

@@ -55,7 +55,7 @@ export const StatusAnswer = open({
   provider_readiness: optional(
     open({
       routes: array(
-        open({ provider: string(), model: string(), active: boolean(), state: string(), message: string() }),
+        open({ route_id: string(), model: string(), active: boolean(), state: string(), message: string() }),
       ),
     }),
   ),
@@ -93,9 +93,18 @@ const findingsLine = (findings: NonNullable<Answer['findings']>): (readonly [str
 
 type ModelRoute = NonNullable<Answer['provider_readiness']>['routes'][number]
 /** A provider may have no model yet. */
-const modelLine = ({ provider, model, state, message }: ModelRoute): string => {
-  const name = visibleLine(model === '' ? provider : `${provider}/${model}`)
+const modelLine = ({ route_id, model, state, message }: ModelRoute): string => {
+  const name = visibleLine(model === '' ? route_id : `${route_id}/${model}`)
   return state === 'ok' ? `${name}, ready` : `${name} is not ready: ${visibleLine(message)}`
+}
+
+const mostNamed = 20
+/** Where there are several. */
+const routesLine = (routes: readonly ModelRoute[]): string => {
+  const names = routes
+    .slice(0, mostNamed)
+    .map(({ route_id, state }) => `${visibleLine(route_id)}${state === 'ok' ? '' : ' (not ready)'}`)
+  return [...names, ...(routes.length > mostNamed ? ['…'] : [])].join(', ')
 }
 
 /** What the root holds and how long the disk lasts. */
@@ -109,7 +118,8 @@ const diskLine = ({ root_bytes, free_bytes, growth_bytes_per_day: growth, full_a
 const facts = (answer: Answer): (readonly [string, string])[] => {
   const { control_plane, storage, provider_readiness, sessions, runs } = answer
   const archive = answer.retention?.fallen?.findLast((one) => one.archive !== undefined)?.archive
-  const active = provider_readiness?.routes.find((route) => route.active)
+  const { routes } = provider_readiness ?? { routes: [] }
+  const active = routes.find((route) => route.active)
   return [
     ['url', `${control_plane.base_url}${control_plane.auth_enabled ? '' : ' (no token needed)'}`],
     [
@@ -120,6 +130,7 @@ const facts = (answer: Answer): (readonly [string, string])[] => {
     ...(storage.usage === undefined ? [] : [['disk', diskLine(storage.usage)] as const]),
     ...(archive === undefined ? [] : [['archive', visibleLine(archive)] as const]),
     ...(active === undefined ? [] : [['model', modelLine(active)] as const]),
+    ...(routes.length < 2 ? [] : [['routes', routesLine(routes)] as const]),
     ...(sessions === undefined ? [] : [['sessions', String(sessions.total)] as const]),
     ...(runs === undefined ? [] : [['runs', runsLine(runs)] as const]),
     ...findingsLine(answer.findings ?? []),

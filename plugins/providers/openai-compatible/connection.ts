@@ -37,13 +37,13 @@ const refused: Readiness = {
   state: 'warning',
   code: 'credential_refused',
   message: 'The provider refused the key at the last call.',
-  action: 'Start with a valid --api-key or --api-key-file.',
+  action: 'Give the route a key that it takes: auth_ref in config/routes.toml, or --auth-ref or --api-key-file.',
 }
 const missing: Readiness = {
   state: 'warning',
   code: 'credential_missing',
   message: 'The provider wanted a key at the last call, and none is given.',
-  action: 'Start with --api-key-file FILE, or set SERVICE_API_KEY.',
+  action: 'Give the route a key: auth_ref in config/routes.toml, or --api-key-file FILE or SERVICE_API_KEY.',
 }
 
 /** Throws a Problem for options that cannot work. */

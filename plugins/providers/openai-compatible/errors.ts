@@ -5,7 +5,8 @@ export const linkErrors = defineErrors({
   base_url_missing: {
     status: 400,
     detail: 'The provider openai_compatible needs the address of its server.',
-    action: 'Start with --provider-base-url, such as http://127.0.0.1:11434/v1.',
+    action:
+      'Give its address, such as http://127.0.0.1:11434/v1: --provider-base-url, or base_url in config/routes.toml.',
   },
   base_url_invalid: {
     status: 400,

@@ -59,7 +59,8 @@ export const createSettings = ({ state, revisions, settings, interception, onHel
   // Taken from the state when it is first asked for: every setting is known then.
   const now = (): Held => (held ??= restored(settings(), revisions.list()))
   const after = (before: Held, record: Revision): Held => {
-    if (isOfFile(record)) return { ...before, revision: record.revision }
+    // What an entry of the file was needed for may not hold any more, or again.
+    if (isOfFile(record)) return { ...restored(settings(), revisions.list()), revision: record.revision }
     return record.setting === 'rollback' ? restored(settings(), [record]) : changed(before, record)
   }
   /** What will hold when the commits under way are on the disk. */

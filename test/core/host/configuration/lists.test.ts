@@ -2,7 +2,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { createClock } from '../../../../core/base/clock.js'
-import { defineList, integer, object, optional, string, type List } from '../../../../core/plugin.js'
+import { defineList, integer, object, optional, string, type List, type ListChange } from '../../../../core/plugin.js'
 import { freshRoot, startTestDaemon } from '../../../support/daemon.js'
 import { testPlugin } from '../../../support/plugins.js'
 
@@ -96,4 +96,49 @@ test('runtime-35: a file has one list', async (t) => {
   const { daemon } = await startTestDaemon(t, { plugins: [plugin('one'), plugin('two')] })
   const report = daemon.view.plugins().find(({ id }) => id === 'two')
   t.regex(report?.reason ?? '', /config\/pots\.toml already has a list of the plugin one/u)
+})
+
+const shelf = defineList<Pot, { width?: number | undefined }>({
+  ...pots,
+  file: 'shelf',
+  beside: object({ width: optional(integer({ min: 1 })) }),
+})
+
+test('runtime-35: what stands beside the entries is applied together, and holds while what is saved is wrong', async (t) => {
+  const root = await freshRoot()
+  t.teardown(() => rmSync(root, { recursive: true, force: true }))
+  mkdirSync(join(root, 'config'), { recursive: true })
+  const write = (text: string): void => writeFileSync(join(root, 'config', 'shelf.toml'), text)
+  write('width = 3\n[pots.a]\nsize = 1\n')
+  const told: (readonly string[])[] = []
+  const changes: ListChange[] = []
+  const lists: List<Pot, { width?: number | undefined }>[] = []
+  const plugin = testPlugin('cupboard', {
+    register(ctx) {
+      const list = ctx.list(shelf)
+      list.onChange((names) => void told.push(names))
+      lists.push(list)
+    },
+  })
+  const { daemon } = await startTestDaemon(t, { root, plugins: [plugin] })
+  daemon.view.onListApplied((change) => void changes.push(change))
+  const until = async (holds: () => boolean): Promise<void> => {
+    for (let attempt = 0; attempt < 200 && !holds(); attempt += 1) await clock.sleep(50)
+    t.true(holds(), JSON.stringify([lists[0]?.beside(), told, changes]))
+  }
+  const warnings = () => daemon.view.warnings().map(({ code, message }) => `${code} ${message}`)
+  t.deepEqual(lists[0]?.beside(), { width: 3 })
+  write('width = 4\n[pots.a]\nsize = 1\n')
+  await until(() => lists[0]?.beside()?.width === 4)
+  t.deepEqual(told, [[]])
+  t.deepEqual(changes, [{ file: 'shelf', entries: [{ name: 'shelf.toml', change: 'changed', members: ['width'] }] }])
+  write('width = 0\ndepth = 2\n[pots.a]\nsize = 2\n')
+  await until(() => told.length === 2)
+  t.deepEqual(told[1], ['a'])
+  t.deepEqual(lists[0]?.beside(), { width: 4 })
+  t.regex(warnings().join(), /^config_entry_invalid config\/shelf\.toml: width must be at least 1.*stays\.$/u)
+  t.deepEqual([...(lists[0]?.wrong().keys() ?? [])], ['='])
+  write('[pots.a]\nsize = 0\n')
+  await until(() => lists[0]?.beside()?.width === undefined)
+  t.deepEqual([...(lists[0]?.wrong() ?? [])], [['a', 'size must be at least 1']])
 })

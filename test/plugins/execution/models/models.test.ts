@@ -6,11 +6,22 @@ import test from 'ava'
 import { defineErrors, parse, Problem, type Secrets } from '../../../../core/plugin.js'
 import type { ConnectionOptions, ModelProvider, Readiness } from '../../../../plugins/execution/models/contract.js'
 import { buildRoute, type RouteConfig } from '../../../../plugins/execution/models/model-route.js'
+import { flagWords } from '../../../../plugins/execution/models/route-words.js'
 import { createModels } from '../../../../plugins/execution/models/models.js'
 import { activeRouteCheck, readinessSection } from '../../../../plugins/execution/models/provider-readiness.js'
 import { ask, requestOf, userText } from '../../../support/models.js'
 
 const errors = defineErrors({ cannot_work: { status: 400, detail: 'It cannot work.', action: 'Do something else.' } })
+
+const flagged: RouteConfig = {
+  route_id: 'scripted',
+  provider: 'scripted',
+  model: 'm',
+  idle_timeout_ms: 1000,
+  max_concurrent_calls: 0,
+  abilities: {},
+  words: flagWords,
+}
 
 const setup = (readiness: Readiness = { state: 'ok', code: 'ready', message: 'Ready.' }) => {
   const connected: ConnectionOptions[] = []
@@ -47,7 +58,7 @@ const setup = (readiness: Readiness = { state: 'ok', code: 'ready', message: 'Re
     },
   }
   const build = (config: Partial<RouteConfig> = {}) =>
-    buildRoute({ provider: 'scripted', model: 'm', idle_timeout_ms: 1000, ...config }, [provider], {
+    buildRoute({ ...flagged, ...config }, [provider], {
       secrets,
       slots: () => undefined,
     })
@@ -58,7 +69,8 @@ const setup = (readiness: Readiness = { state: 'ok', code: 'ready', message: 'Re
     models: (config: Partial<RouteConfig> = {}) => {
       const route = build(config)
       const active = { route_id: config.provider ?? 'scripted', model: route.model }
-      return createModels({ routes: () => [route], active: () => active })
+      const configured = { routes: () => [route], active: () => active }
+      return createModels({ configured, chosen: () => active })
     },
   }
 }
@@ -139,6 +151,14 @@ test('models-8: ready gives the default or the named route, and refuses an unkno
   t.is(refused.message, 'The model route scripted is not ready: It cannot work.')
   const warned = setup({ state: 'warning', code: 'w', message: 'Soon.' }).models()
   t.is(warned.ready().route_id, 'scripted')
+})
+
+test('models-32: a chosen route that is not there at the moment gives way to the configured one', (t) => {
+  const route = setup().build()
+  const configured = { routes: () => [route], active: () => ({ route_id: 'scripted', model: 'm' }) }
+  const models = createModels({ configured, chosen: () => ({ route_id: 'gone', model: 'x' }) })
+  t.is(models.default_route, 'scripted')
+  t.is(models.ready().model, 'm')
 })
 
 test('models-13: the status section counts routes by readiness and has the shape it declares', (t) => {

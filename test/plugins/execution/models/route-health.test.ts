@@ -6,12 +6,15 @@ import { ask, requestOf, userText } from '../../../support/models.js'
 test('models-12: a route is a warning from a call that failed until one that succeeds, unless the question was at fault', async (t) => {
   let next: ModelEvent = { type: 'done', outcome: 'stop', usage: { input_tokens: 1, output_tokens: 1 } }
   const success = next
-  const route = watchedRoute({
-    readiness: () => ({ state: 'ok', code: 'ready', message: 'Ready.' }),
-    async *stream() {
-      yield next
+  const route = watchedRoute(
+    {
+      readiness: () => ({ state: 'ok', code: 'ready', message: 'Ready.' }),
+      async *stream() {
+        yield next
+      },
     },
-  })
+    'See that it runs.',
+  )
   const fails = async (cls: FailureClass): Promise<string> => {
     next = { type: 'done', outcome: 'failed', failure: { class: cls, retryable: false, message: `It is ${cls}.` } }
     await ask(route, requestOf([userText('hi')]))

@@ -186,11 +186,20 @@ test('a summary shows counts, odd plugins and warnings', (t) => {
 
 test('the line of the model makes sense with and without a model, ready or not', (t) => {
   const lineOf = (model: string, state: string): string | undefined => {
-    const route = { provider: 'openai_compatible', model, active: true, state, message: 'The provider needs a model.' }
+    const route = { route_id: 'openai_compatible', model, active: true, state, message: 'The provider needs a model.' }
     return /^ {2}model +(.*)$/mu.exec(showStatus(facts({ provider_readiness: { routes: [route] } })))?.[1]
   }
   t.is(lineOf('small', 'ok'), 'openai_compatible/small, ready')
   t.is(lineOf('', 'ok'), 'openai_compatible, ready')
   t.is(lineOf('', 'error'), 'openai_compatible is not ready: The provider needs a model.')
   t.is(lineOf('small', 'error'), 'openai_compatible/small is not ready: The provider needs a model.')
+})
+
+test('several routes are named in one line, those that are not ready as such', (t) => {
+  const route = (route_id: string, state: string) => ({ route_id, model: 'm', active: false, state, message: 'No.' })
+  const lineOf = (routes: ReturnType<typeof route>[]): string | undefined =>
+    /^ {2}routes +(.*)$/mu.exec(showStatus(facts({ provider_readiness: { routes } })))?.[1]
+  t.is(lineOf([route('a', 'ok')]), undefined)
+  t.is(lineOf([route('a', 'ok'), route('b\u001b[1m', 'error')]), 'a, b\\u001b[1m (not ready)')
+  t.regex(lineOf(Array.from({ length: 30 }, (_, n) => route(`r${n}`, 'ok'))) ?? '', /r19, …$/u)
 })

@@ -31,7 +31,12 @@ const start = async (t: ExecutionContext<any>, { clock = createLeapingClock() }:
   const plugin = testPlugin('requests', {
     needs: { slots: SecretSlots },
     register(ctx, { slots }) {
-      const servers = { all: () => new Map([['files', entry]]), onChange: () => () => {} }
+      const servers = {
+        all: () => new Map([['files', entry]]),
+        beside: () => undefined,
+        wrong: () => new Map(),
+        onChange: () => () => {},
+      }
       made = createOauth({ ...ctx, slots, servers, loopbackUrl: () => 'http://127.0.0.1:1' })
       ctx.own(made.close)
     },

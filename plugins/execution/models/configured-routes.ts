@@ -1,0 +1,143 @@
+/** The routes that are configured: those of `config/routes.toml`, or where it has none the one that the flags name. */
+import type { HealthCheck, List, Warning } from '../../../core/plugin.js'
+import type { ActiveModel, Configured } from './active-model.js'
+import { textOnly, type ModelProvider, type ModelRoute } from './contract.js'
+import { buildRoute, type KeySources, type RouteConfig } from './model-route.js'
+import { refusing } from './refusing.js'
+import type { RouteEntry, RouteFile } from './route-list.js'
+import { fileWords } from './route-words.js'
+
+export interface ConfiguredParts {
+  /** As the flags say. */
+  readonly flagged: RouteConfig
+  /** The default route that the flags name; it goes before that of the file. */
+  readonly default_route: string | undefined
+  readonly list: Pick<List<RouteEntry, RouteFile>, 'all' | 'beside' | 'wrong'>
+  readonly providers: () => readonly ModelProvider[]
+  readonly sources: KeySources
+}
+
+/** Where a list tells what is wrong with its file as a whole. */
+const wholeFile = ''
+const isRouteId = /^[\w.-]+$/u
+/** Stands in for the default route where nobody says which one it is. */
+const noRoute = 'none'
+
+const unusable = (route_id: string, message: string): ModelRoute => ({
+  route_id,
+  provider: 'unknown',
+  model: '',
+  capabilities: textOnly,
+  connection: refusing({
+    code: 'route_invalid',
+    message,
+    action: 'Correct config/routes.toml: it is read again when it is saved.',
+  }),
+})
+
+const configOf = (route_id: string, entry: RouteEntry, { idle_timeout_ms }: RouteConfig): RouteConfig => {
+  const { driver, default_model, base_url, auth_ref, api_key, api_key_env, api_key_file, ...rest } = entry
+  const { idle_timeout_ms: own, max_concurrent_calls, ...abilities } = rest
+  const given = Object.entries(abilities).filter(([, value]) => value !== undefined)
+  return {
+    route_id,
+    provider: driver,
+    model: default_model,
+    base_url,
+    auth_ref,
+    api_key,
+    api_key_env,
+    api_key_file,
+    idle_timeout_ms: own ?? idle_timeout_ms,
+    max_concurrent_calls,
+    abilities: Object.fromEntries(given),
+    words: fileWords(route_id),
+  }
+}
+
+interface Source {
+  /** The same object as long as the route is the same. */
+  readonly of: unknown
+  make(): ModelRoute
+}
+
+/** What stands in the file by name: routes, and those that cannot be read. */
+const sourcesOf = ({ list, flagged, providers, sources }: ConfiguredParts): ReadonlyMap<string, Source> => {
+  const found = new Map<string, Source>()
+  const broken = list.wrong().get(wholeFile)
+  for (const [name, of] of list.all())
+    found.set(name, { of, make: () => buildRoute(configOf(name, of, flagged), providers(), sources) })
+  for (const [name, fault] of list.wrong())
+    if (!found.has(name) && isRouteId.test(name))
+      found.set(name, { of: fault, make: () => unusable(name, `The route cannot be read: ${fault}.`) })
+  if (found.size > 0) return found
+  if (broken !== undefined) return new Map([[noRoute, { of: broken, make: () => unusable(noRoute, broken) }]])
+  return new Map([[flagged.route_id, { of: flagged, make: () => buildRoute(flagged, providers(), sources) }]])
+}
+
+interface Built {
+  readonly of: unknown
+  readonly route: ModelRoute
+}
+
+interface Made {
+  /** Of the file, as it was then. */
+  readonly from: unknown
+  /** Built when they are first asked for, and again only when they have changed: what is under way goes on. */
+  readonly routes: ReadonlyMap<string, Built>
+  /** The default route: the one that is wished, unless it is not there. */
+  readonly active: ActiveModel
+  readonly wish: string | undefined
+}
+
+export const configuredRoutes = (parts: ConfiguredParts): Configured & { readonly health: HealthCheck } => {
+  let made: Made | undefined
+  let listed: readonly ModelRoute[] = []
+  const make = (before: Made | undefined): Made => {
+    const routes = new Map<string, Built>()
+    for (const [name, { of, make: build }] of sourcesOf(parts)) {
+      const known = before?.routes.get(name)
+      routes.set(name, known !== undefined && known.of === of ? known : { of, route: build() })
+    }
+    const wish = parts.default_route ?? parts.list.beside()?.default_route ?? onlyOf(routes)
+    const kept = before?.active.route_id
+    const chosen = [wish, kept].find((name) => name !== undefined && routes.has(name)) ?? wish ?? noRoute
+    if (!routes.has(chosen)) routes.set(chosen, { of: noRoute, route: unusable(chosen, noDefault(wish)) })
+    const model = routes.get(chosen)?.route.model ?? ''
+    listed = [...routes.values()].map(({ route }) => route)
+    return { from: parts.list.all(), routes, active: { route_id: chosen, model }, wish }
+  }
+  const now = (): Made => {
+    if (made === undefined || made.from !== parts.list.all()) made = make(made)
+    return made
+  }
+  return {
+    routes() {
+      now()
+      return listed
+    },
+    active: () => now().active,
+    health: { id: 'default-route', check: () => keptWarning(now()) },
+  }
+}
+
+const onlyOf = (routes: ReadonlyMap<string, unknown>): string | undefined =>
+  routes.size === 1 ? [...routes.keys()][0] : undefined
+
+const noDefault = (wish: string | undefined): string =>
+  wish === undefined
+    ? 'There are several routes, and none is the default_route.'
+    : `The default_route ${wish} is none of the routes.`
+
+const keptWarning = ({ wish, active }: Made): Warning[] =>
+  active.route_id === wish || active.route_id === noRoute
+    ? []
+    : [
+        {
+          severity: 'warning',
+          code: 'default_route_unknown',
+          message: `${noDefault(wish)} The one of before stays: ${active.route_id}.`,
+          action: 'Correct config/routes.toml: it is read again when it is saved.',
+          related_id: active.route_id,
+        },
+      ]

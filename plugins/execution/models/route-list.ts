@@ -1,0 +1,76 @@
+/** The list of model routes that an operator keeps in `config/routes.toml`, one table for each. */
+import {
+  boolean,
+  defaulted,
+  defineList,
+  doc,
+  integer,
+  literal,
+  object,
+  optional,
+  string,
+  type Infer,
+} from '../../../core/plugin.js'
+
+const text = (sentence: string) => optional(doc(string({ min: 1, max: 4_096 }), sentence))
+
+const ability = (sentence: string) =>
+  optional(doc(boolean(), `${sentence} As the provider says when absent; false to do without.`))
+
+/** One route. Rules: docs/rules/models.md. */
+export const RouteEntry = object({
+  driver: doc(string({ min: 1, max: 64 }), 'Its provider, such as `openai_compatible`.'),
+  default_model: optional(
+    doc(
+      string({ min: 1, max: 200, pattern: '^\\S+$' }),
+      'Its model, where nobody wishes another; the default model of the provider when absent.',
+    ),
+  ),
+  base_url: text('Where the provider answers, for providers that have no address of their own.'),
+  auth_ref: text('Stored secret that is the key.'),
+  api_key: text('The key itself; better a stored secret.'),
+  api_key_env: text('Environment variable of the daemon that holds the key.'),
+  api_key_file: text('File that holds the key.'),
+  idle_timeout_ms: optional(
+    doc(
+      integer({ min: 100, max: 86_400_000 }),
+      'Longest silence of the provider, milliseconds; that of the configuration when absent.',
+    ),
+  ),
+  max_concurrent_calls: doc(
+    defaulted(integer({ min: 0, max: 10_000 }), 0),
+    'Calls under way at a time, the others wait for their turn; 0 is no limit.',
+  ),
+  multimodal_input: ability('Takes more than text.'),
+  native_web_search: ability('Searches the web itself.'),
+  image_generation: ability('Makes images.'),
+  image_edit: ability('Edits images.'),
+  audio_generation: ability('Makes speech.'),
+  transcription: ability('Writes down speech.'),
+})
+/** The value form of `RouteEntry`. */
+export type RouteEntry = Infer<typeof RouteEntry>
+
+/** What the file has beside its routes. */
+export const RouteFile = object({
+  version: optional(doc(literal(1), 'Of the form of the file.')),
+  default_route: text('The route of runs without a wish of their own; needed where there are several.'),
+})
+/** The value form of `RouteFile`. */
+export type RouteFile = Infer<typeof RouteFile>
+
+const keys = ['auth_ref', 'api_key', 'api_key_env', 'api_key_file'] as const
+
+const keysFault = (entry: RouteEntry): string | undefined => {
+  const given = keys.filter((name) => entry[name] !== undefined)
+  return given.length > 1 ? `may have one of ${given.join(' and ')}, not both` : undefined
+}
+
+export const routeList = defineList<RouteEntry, RouteFile>({
+  file: 'routes',
+  table: 'routes',
+  summary: 'Model routes: named ways to models, which runs can wish.',
+  entry: RouteEntry,
+  beside: RouteFile,
+  fault: (_, entry) => keysFault(entry),
+})

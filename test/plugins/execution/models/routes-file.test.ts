@@ -1,0 +1,171 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import test, { type ExecutionContext } from 'ava'
+import { createClock } from '../../../../core/base/clock.js'
+import { freshRoot, startTestDaemon, type TestDaemonOptions } from '../../../support/daemon.js'
+import { codeOf, openSession, submit, until } from '../../../support/runs.js'
+
+const clock = createClock()
+
+/** A daemon with this `config/routes.toml`. */
+const start = async (t: ExecutionContext, first: string, options: TestDaemonOptions = {}) => {
+  const root = options.root ?? (await freshRoot())
+  t.teardown(() => rmSync(root, { recursive: true, force: true }))
+  mkdirSync(join(root, 'config'), { recursive: true })
+  const write = (text: string): void => writeFileSync(join(root, 'config', 'routes.toml'), text)
+  write(first)
+  const daemon = await startTestDaemon(t, { ...options, root })
+  await openSession(daemon)
+  const runtime = async (): Promise<any> => (await daemon.request('GET', '/v1/runtime')).body
+  const ids = async (): Promise<string[]> => (await runtime()).routes.map(({ route_id }: any) => route_id)
+  const readiness = async (route_id: string): Promise<any> =>
+    (await daemon.request('GET', '/v1/status')).body.provider_readiness.routes.find(
+      (route: any) => route.route_id === route_id,
+    )
+  const warnings = (): string[] => daemon.daemon.view.warnings().map(({ code }) => code)
+  const becomes = async (holds: () => Promise<boolean> | boolean): Promise<void> => {
+    for (let attempt = 0; attempt < 400 && !(await holds()); attempt += 1) await clock.sleep(25)
+    t.true(await holds(), JSON.stringify([await runtime(), warnings()]))
+  }
+  const run = async (wish: object = {}): Promise<any> => {
+    const { status, body } = await daemon.request('POST', '/v1/sessions/s1/runs', { content: 'hi', ...wish })
+    return status === 202 ? until(daemon, body.run_id, 'completed', 'failed') : { status, ...body }
+  }
+  return { daemon, write, runtime, ids, readiness, warnings, becomes, run }
+}
+
+const two = `version = 1
+default_route = "fast"
+
+[routes.fast]
+driver = "demo"
+default_model = "demo-fast"
+
+[routes.slow]
+driver = "demo"
+`
+
+test('models-30: the routes of config/routes.toml stand in for that of the flags, and runs can wish each', async (t) => {
+  const { ids, runtime, run } = await start(t, two)
+  t.deepEqual(await ids(), ['fast', 'slow'])
+  t.is((await runtime()).default_route, 'fast')
+  t.like(await run(), { status: 'completed', request: { provider: 'fast', model: 'demo-fast' } })
+  t.like(await run({ provider: 'slow' }), { status: 'completed', request: { provider: 'slow', model: 'demo' } })
+  t.like(await run({ provider: 'demo' }), { status: 400, code: 'bad_request' })
+})
+
+test('models-30: without the file, or with an empty one, the route of the flags is the only one', async (t) => {
+  const { ids, write, becomes, run } = await start(t, '')
+  t.deepEqual(await ids(), ['demo'])
+  write('[routes.only]\ndriver = "demo"\n')
+  await becomes(async () => (await ids()).join() === 'only')
+  t.like(await run(), { status: 'completed', request: { provider: 'only' } })
+  write('')
+  await becomes(async () => (await ids()).join() === 'demo')
+})
+
+test('models-31: a saved file is applied route by route: a wrong one stays as it was, and a warning names it', async (t) => {
+  const { ids, write, becomes, readiness, warnings, run } = await start(t, two)
+  write(two.replace('demo-fast', 'demo-faster').replace('[routes.slow]\ndriver', '[routes.slow]\ndriven'))
+  await becomes(() => warnings().includes('config_entry_invalid'))
+  t.deepEqual(await ids(), ['fast', 'slow'])
+  t.like(await run(), { status: 'completed', request: { model: 'demo-faster' } })
+  t.like(await run({ provider: 'slow' }), { status: 'completed' })
+  write('[routes.fast]\ndriver = "demo"\n')
+  await becomes(async () => (await ids()).join() === 'fast')
+  t.deepEqual(warnings(), [])
+  t.is((await readiness('fast')).model, 'demo')
+})
+
+test('models-31: a route that is wrong from the start is in error and says why, and no other stands in for it', async (t) => {
+  const { readiness, run, write, becomes } = await start(t, '[routes.fast]\ndriver = 7\n')
+  t.like(await readiness('fast'), { state: 'error', code: 'route_invalid', active: true })
+  t.regex((await readiness('fast')).message, /driver must be a string/u)
+  t.like(await run(), { status: 400, code: 'route_not_ready' })
+  write('[routes.fast]\ndriver = "demo"\n')
+  await becomes(async () => (await readiness('fast')).state === 'ok')
+  t.is((await run()).status, 'completed')
+})
+
+test('models-31: a file that is no TOML from the start leaves no route, rather than that of the flags', async (t) => {
+  const { ids, run, readiness } = await start(t, '[routes.fast\n')
+  t.deepEqual(await ids(), ['none'])
+  t.regex((await readiness('none')).message, /routes\.toml/u)
+  t.like(await run(), { status: 400, code: 'route_not_ready' })
+})
+
+test('models-32: a default route that is none of the routes keeps the one of before, or is in error from the start', async (t) => {
+  const { runtime, write, becomes, warnings, run, readiness } = await start(t, two.replace('"fast"', '"fat"'))
+  t.is((await runtime()).default_route, 'fat')
+  t.regex((await readiness('fat')).message, /default_route fat is none of the routes/u)
+  t.like(await run(), { status: 400, code: 'route_not_ready' })
+  write(two)
+  await becomes(async () => (await run()).status === 'completed')
+  write(two.replace('default_route = "fast"', ''))
+  await becomes(() => warnings().includes('default_route_unknown'))
+  t.like(await run(), { status: 'completed', request: { provider: 'fast' } })
+  write(two.replace('"fast"', '"slow"'))
+  await becomes(async () => (await runtime()).default_route === 'slow')
+  t.deepEqual(warnings(), [])
+  t.like(await run(), { request: { provider: 'slow' } })
+})
+
+test('models-32: --default-route goes before the default route of the file', async (t) => {
+  const { runtime, run } = await start(t, two, { flags: { 'default-route': 'slow' } })
+  t.is((await runtime()).default_route, 'slow')
+  t.like(await run(), { request: { provider: 'slow' } })
+})
+
+test('models-32: an active model whose route leaves the file gives way to the default route until it is back', async (t) => {
+  const { daemon, write, becomes, warnings, run } = await start(t, two)
+  const { status } = await daemon.request('POST', '/v1/runtime/model', { model: 'demo-x', provider: 'slow' })
+  t.is(status, 200)
+  t.like(await run(), { request: { provider: 'slow', model: 'demo-x' } })
+  write('[routes.fast]\ndriver = "demo"\n')
+  await becomes(() => warnings().includes('setting_unfit'))
+  t.like(await run(), { status: 'completed', request: { provider: 'fast', model: 'demo' } })
+  write(two)
+  await becomes(() => warnings().length === 0)
+  t.like(await run(), { status: 'completed', request: { provider: 'slow', model: 'demo-x' } })
+})
+
+test('models-33: a route has one key, from a stored secret, a variable, a file, or the entry itself', async (t) => {
+  const route = (more: string): string =>
+    `[routes.a]\ndriver = "openai_compatible"\ndefault_model = "m"\nbase_url = "http://127.0.0.1:9/v1"\n${more}`
+  const { daemon, write, becomes, readiness } = await start(t, route('api_key = "k"\napi_key_env = "HOUSE_KEY"\n'))
+  t.regex((await readiness('a')).message, /may have one of api_key and api_key_env, not both/u)
+  write(route('api_key_env = "HOUSE_KEY_NOT_SET"\n'))
+  await becomes(async () => (await readiness('a')).code === 'api_key_env_missing')
+  t.regex((await readiness('a')).message, /HOUSE_KEY_NOT_SET, which \[routes\.a\] of config\/routes\.toml names/u)
+  write(route('auth_ref = "house"\n'))
+  await becomes(async () => (await readiness('a')).code === 'secret_not_found')
+  await daemon.request('POST', '/v1/runtime/secrets', { slot_id: 'house', state: { value: 'k' } })
+  t.is((await readiness('a')).state, 'ok')
+  t.deepEqual(codeOf(await daemon.request('DELETE', '/v1/runtime/secrets/house')), [409, 'secret_in_use'])
+  write(route('api_key_env = "HOME"\n'))
+  await becomes(async () => (await readiness('a')).auth_ref === undefined)
+  t.is((await readiness('a')).state, 'ok')
+})
+
+test('models-34: a route that says it can what its provider cannot is in error; it may say that it does without', async (t) => {
+  const { readiness, write, becomes } = await start(t, '[routes.a]\ndriver = "demo"\nimage_generation = true\n')
+  t.like(await readiness('a'), { state: 'error', code: 'capability_unavailable' })
+  write('[routes.a]\ndriver = "demo"\nimage_generation = false\n')
+  await becomes(async () => (await readiness('a')).state === 'ok')
+})
+
+test('models-35: a route has no more calls under way than max_concurrent_calls; the others wait for their turn', async (t) => {
+  const { daemon } = await start(t, '[routes.a]\ndriver = "demo"\nmax_concurrent_calls = 1\n')
+  await openSession(daemon, 's2')
+  await openSession(daemon, 's3')
+  const first = await submit(daemon, 's1', '/sleep 3600000')
+  const second = await submit(daemon, 's2', 'hello')
+  const third = await submit(daemon, 's3', 'hello')
+  await until(daemon, second.run_id, 'running')
+  await until(daemon, third.run_id, 'running')
+  await daemon.request('POST', `/v1/runs/${third.run_id}/cancel`, {})
+  await until(daemon, third.run_id, 'cancelled')
+  t.is((await daemon.request('GET', `/v1/runs/${second.run_id}`)).body.status, 'running')
+  await daemon.request('POST', `/v1/runs/${first.run_id}/cancel`, {})
+  t.is((await until(daemon, second.run_id, 'completed')).status, 'completed')
+})
