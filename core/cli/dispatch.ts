@@ -11,7 +11,7 @@ import { readSecretFile } from '../state/side/secret-file.js'
 import { createClient } from './client.js'
 import { inWordsOf } from './own-words.js'
 import { urlOfHolder } from './root/place.js'
-import { readSecret } from './secret-input.js'
+import { readJson, readSecret } from './secret-input.js'
 import { errors } from './errors.js'
 import { callOf, requiredForms } from './help.js'
 
@@ -172,6 +172,7 @@ export const runCommand = async (command: Command, line: Line): Promise<number> 
     signal,
     now: createClock().now,
     secret: () => readSecret({ flags: input.flags, environment: line.environment }),
+    json: (flag) => readJson(input, flag),
     exitWith: (given: number): void => {
       code = given
     },

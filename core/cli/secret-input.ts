@@ -1,8 +1,9 @@
-/** Where a command takes a secret from: never from the command line, which everybody on the machine can read. */
+/** Where a command takes what is too long or too secret for its line, which everybody on the machine can read. */
 import type { Environment } from '../base/config.js'
-import { readSecretFile } from '../state/side/secret-file.js'
+import type { Json } from '../base/schema.js'
+import { readGivenFile, readSecretFile } from '../state/side/secret-file.js'
 import { errors } from './errors.js'
-import { readHidden } from './terminal.js'
+import { readAll, readHidden } from './terminal.js'
 
 /** Bytes of a secret at most. */
 const mostBytes = 65_536
@@ -12,17 +13,17 @@ export interface SecretSource {
   readonly environment: Environment
 }
 
-const sources = ['stdin', 'from-env', 'from-file', 'file'] as const
+const sources = ['stdin', 'from-env', 'from-file'] as const
 
 const textOf = async ({ flags, environment }: SecretSource): Promise<string> => {
-  const file = flags['from-file'] ?? flags['file']
+  const file = flags['from-file']
   if (typeof file === 'string') return readSecretFile(file, { mayHaveLines: true })
   const name = flags['from-env']
   if (typeof name === 'string') return environment[name] ?? ''
   return readHidden('Secret (it is not shown): ', mostBytes)
 }
 
-/** The secret that `--stdin`, `--from-env`, `--from-file` or `--file` names, without the end of its line. */
+/** The secret that `--stdin`, `--from-env` or `--from-file` names, without the end of its line. */
 export const readSecret = async (source: SecretSource): Promise<string> => {
   const [flag = '', other] = sources.filter((one) => source.flags[one] !== undefined)
   if (other !== undefined) throw errors.flags_together({ details: { flag, other } })
@@ -31,4 +32,28 @@ export const readSecret = async (source: SecretSource): Promise<string> => {
   if (Buffer.byteLength(text) > mostBytes)
     throw errors.flag_invalid({ details: { flag, problem: `gives more than ${mostBytes} bytes` } })
   return text
+}
+
+/** Bytes of a document at most: as many as a request takes. */
+const mostDocument = 1024 * 1024
+
+const documentOf = (flags: SecretSource['flags'], flag: string): string | Promise<string> => {
+  const given = flags[flag]
+  if (typeof given !== 'string') return readAll(mostDocument)
+  return flag === 'file' ? readGivenFile(given, mostDocument) : given
+}
+
+/** The JSON that one of these flags gives: itself, in the file that `file` names, or on standard input for `stdin`. */
+export const readJson = async ({ flags }: Pick<SecretSource, 'flags'>, own: string): Promise<Json | undefined> => {
+  const [flag, other] = [...new Set([own, 'file', 'stdin'])].filter((one) => flags[one] !== undefined)
+  if (flag === undefined) return undefined
+  if (other !== undefined) throw errors.flags_together({ details: { flag, other } })
+  const text = await documentOf(flags, flag)
+  if (Buffer.byteLength(text) > mostDocument)
+    throw errors.flag_invalid({ details: { flag, problem: `gives more than ${mostDocument} bytes` } })
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw errors.flag_invalid({ details: { flag, problem: 'gives what is not JSON' } })
+  }
 }

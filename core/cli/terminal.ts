@@ -39,20 +39,26 @@ export const screen = (): Screen | undefined => {
 /** Keys that end a line, take back a sign, and give up. */
 const [ends, takeBack, giveUp] = ['\r\n\u0004', '\u007f\b', '\u0003']
 
+/** All of standard input, cut behind so many characters. */
+export const readAll = async (most: number): Promise<string> => {
+  const { stdin } = process
+  stdin.setEncoding('utf8')
+  let text = ''
+  for await (const piece of stdin) {
+    text += String(piece)
+    if (text.length > most) break
+  }
+  return text
+}
+
 /**
  * A line that a person types without seeing it, or all of standard input where nobody types; cut behind so many bytes.
  */
 export const readHidden = async (prompt: string, most: number): Promise<string> => {
   const { stdin } = process
+  if (!stdin.isTTY) return readAll(most)
   stdin.setEncoding('utf8')
   let text = ''
-  if (!stdin.isTTY) {
-    for await (const piece of stdin) {
-      text += String(piece)
-      if (text.length > most) break
-    }
-    return text
-  }
   // Before the prompt: what somebody types at once is not shown either.
   stdin.setRawMode(true)
   try {

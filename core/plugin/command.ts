@@ -46,6 +46,11 @@ export interface CommandInput {
    * terminal does not show it.
    */
   secret(): Promise<string>
+  /**
+   * The JSON that this flag, `--file` or `--stdin` gives; undefined if none of them was given. What is no JSON is
+   * refused before the daemon is asked.
+   */
+  json(flag: string): Promise<Json | undefined>
   /** Aborts when the person interrupts the command. */
   readonly signal: AbortSignal
   /** Sets the exit code, for a command that prints by itself. */

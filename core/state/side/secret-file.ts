@@ -3,6 +3,11 @@ import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs'
 import { defineErrors } from '../../base/errors.js'
 
 export const secretFileErrors = defineErrors({
+  file_unreadable: {
+    status: 500,
+    detail: 'The file {path} cannot be used: {reason}.',
+    action: 'Name a file that can be read.',
+  },
   secret_file_unreadable: {
     status: 500,
     detail: 'The secret file {path} cannot be used: {reason}.',
@@ -18,6 +23,8 @@ interface Reading {
 }
 
 const othersMay = 0o077
+/** Bytes of a secret. */
+const mostSecret = 65_536
 
 /**
  * The secret in a file, without white space around it. Follows symbolic links,
@@ -33,11 +40,22 @@ export const readSecretFile = (path: string, { mustBePrivate = false, mayHaveLin
   return text
 }
 
+/** A text that a person names on a command line, `most` bytes at most. Throws `file_unreadable`. */
+export const readGivenFile = (path: string, most: number): string => {
+  const unusable = (reason: string, cause?: unknown): Error =>
+    secretFileErrors.file_unreadable({ details: { path, reason }, cause })
+  return content(path, { unusable, mustBePrivate: false, most })
+}
+
 type Unusable = (reason: string, cause?: unknown) => Error
 
 const content = (
   path: string,
-  { unusable, mustBePrivate }: { readonly unusable: Unusable; readonly mustBePrivate: boolean },
+  {
+    unusable,
+    mustBePrivate,
+    most = mostSecret,
+  }: { readonly unusable: Unusable; readonly mustBePrivate: boolean; readonly most?: number },
 ): string => {
   const file = opened(path, unusable)
   try {
@@ -45,7 +63,7 @@ const content = (
     if (!stat.isFile()) throw unusable('it is not a regular file')
     if (mustBePrivate && (stat.mode & othersMay) !== 0)
       throw unusable('others than its owner may read or change it: chmod 600')
-    if (stat.size > 65_536) throw unusable('it is larger than 64 KiB')
+    if (stat.size > most) throw unusable(`it is larger than ${most / 1024} KiB`)
     return readFileSync(file, 'utf8')
   } finally {
     closeSync(file)

@@ -14,6 +14,7 @@ import {
   refusedUrl,
   string,
   tellsOfSecret,
+  visibleLine,
   type Clock,
   type Infer,
   type OutboundReach,
@@ -165,11 +166,10 @@ const headerValue = /^[\t\u0020-\u007e\u0080-\u00ff]*$/u
 
 const refusedHeaders = (headers: Readonly<Record<string, string>>): string | undefined => {
   const names = Object.keys(headers).map((name) => name.toLowerCase())
-  if (
-    !names.every((name) => headerName.test(name)) ||
-    !Object.values(headers).every((value) => headerValue.test(value))
-  )
-    return 'must hold headers that are valid in HTTP'
+  const [odd] =
+    Object.entries(headers).find(([name, value]) => !headerName.test(name) || !headerValue.test(value)) ?? []
+  if (odd !== undefined)
+    return `must hold headers that are valid in HTTP, and "${visibleLine(odd).slice(0, 80)}" is not`
   const taken = names.find((name) => forbidden.has(name) || name.startsWith('x-forwarded-'))
   if (taken !== undefined) return `must not set the header ${taken}`
   return new Set(names).size < names.length ? 'must hold each header once' : undefined
@@ -181,8 +181,7 @@ export const refusedAddress = (address: string, reach: OutboundReach): string | 
   if (route === undefined) return 'must be a URL, or a JSON text with url, headers and allow_private_network'
   if (route.headers !== undefined && route.sealed_headers !== undefined)
     return 'must not have headers beside those that are sealed'
-  return (
-    refusedUrl(route.url, { ...reach, allow_private_network: route.allow_private_network }) ??
-    refusedHeaders(route.headers ?? {})
-  )
+  const refused = refusedUrl(route.url, { ...reach, allow_private_network: route.allow_private_network })
+  if (refused === undefined) return refusedHeaders(route.headers ?? {})
+  return refused.includes('private') ? `${refused} that allow_cidrs of config/http.toml has not` : refused
 }

@@ -115,10 +115,16 @@ const handleOf = (replies: readonly ReplyPlugin[], target: Requested, path: stri
     )
   for (const reply of replies) {
     const address = reply.address(target)
-    if (address !== undefined)
-      return checked(reply, address, { path, field: target.type === 'http' ? 'url' : 'connector', unknown: 'type' })
+    if (address !== undefined) return checked(reply, address, { path, field: fieldOf(reply, target), unknown: 'type' })
   }
   throw refusal(`${path}.type`, 'must be served by a plugin that takes replies')
+}
+
+/** The member that a refusal of the whole target is about: of one with headers they are, if it passes without. */
+const fieldOf = (reply: ReplyPlugin, target: ReplyTargetRequest): string => {
+  if (target.type !== 'http') return 'connector'
+  const bare = target.headers === undefined ? undefined : reply.address({ type: 'http', url: target.url })
+  return bare !== undefined && reply.refuse(bare) === undefined ? 'headers' : 'url'
 }
 
 interface Asked {

@@ -135,7 +135,8 @@ export const executorFault = ({ executor }: HookDefinition, parts: CheckParts): 
       return executor.command.includes('\0') ? 'its command holds a NUL character.' : undefined
     case 'http': {
       const fault = refusedUrl(executor.url, { allow_cidrs }) ?? hostFault(executor.url)
-      return fault === undefined ? undefined : `its url ${fault}.`
+      const way = fault?.includes('private') === true ? ' that allow_cidrs of config/hooks.toml has not' : ''
+      return fault === undefined ? undefined : `its url ${fault}${way}.`
     }
     case 'callback':
       return callbacks?.().has(executor.name) !== false ? undefined : 'no plugin contributes a callback of that name.'

@@ -17,7 +17,7 @@ import {
   type Json,
 } from '../../../core/plugin.js'
 import { oauthCommands } from './oauth/commands.js'
-import { jsonIn, promptCommands } from './prompts/commands.js'
+import { promptCommands } from './prompts/commands.js'
 
 const base = '/v1/runtime/mcp'
 
@@ -68,10 +68,7 @@ const showCalled = ({ output: { output, is_error } }: Infer<typeof Called>): str
   return typeof said === 'string' ? `The tool says that it failed:\n${text}` : (problemText(output) ?? text)
 }
 
-const inputOf = async ({ flags, secret }: CommandInput): Promise<Json> => {
-  const given = flags['input-json']
-  return jsonIn(typeof given === 'string' ? given : flags['stdin'] === true ? await secret() : '{}')
-}
+const inputOf = async ({ json }: CommandInput): Promise<Json> => (await json('input-json')) ?? {}
 
 export const commands: readonly Command[] = [
   ...oauthCommands,

@@ -166,6 +166,7 @@ const sentBy = async (
       output: 'json',
       now: () => 0,
       secret: () => Promise.resolve('a value'),
+      json: () => Promise.resolve('a value'),
       print: () => {},
       write: () => {},
       attended: false,

@@ -64,24 +64,19 @@ export interface WholeSetting {
   readonly others?: Readonly<Record<string, { readonly flag: CommandFlag; value(text: string): Json }>>
 }
 
-/** What is given, `{"member":…}` or the value itself; what is no JSON is the daemon's to refuse. */
-const given = (text: string, member: string): Json => {
-  try {
-    const document: Json = JSON.parse(text)
-    const inner = isJsonObject(document) ? document[member] : undefined
-    return isJsonObject(inner) ? inner : document
-  } catch {
-    return text
-  }
+/** What is given, `{"member":…}` or the value itself. */
+const given = (document: Json, member: string): Json => {
+  const inner = isJsonObject(document) ? document[member] : undefined
+  return isJsonObject(inner) ? inner : document
 }
 
-const wanted = async ({ flags, secret }: CommandInput, form: WholeSetting): Promise<Json> => {
+const wanted = async ({ flags, json }: CommandInput, form: WholeSetting): Promise<Json> => {
   if (flags['reset'] === true) return form.reset.value
   for (const [name, { value }] of Object.entries(form.others ?? {})) {
     const text = flags[name]
     if (typeof text === 'string') return value(text)
   }
-  return given(await secret(), form.member)
+  return given((await json('file')) ?? {}, form.member)
 }
 
 /** `holdfast runtime <path> set`. */

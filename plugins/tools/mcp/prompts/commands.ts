@@ -10,19 +10,9 @@ import {
   type Command,
   type CommandInput,
   type Infer,
-  type Json,
 } from '../../../../core/plugin.js'
 
 const base = '/v1/runtime/mcp'
-
-/** What is no JSON is the daemon's to refuse. */
-export const jsonIn = (text: string): Json => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
-}
 
 const Prompts = open({
   prompts: array(
@@ -76,9 +66,9 @@ export const promptCommands: readonly Command[] = [
     args: ['server', 'prompt_name'],
     flags: { 'arguments-json': { kind: 'text', value: 'json', summary: 'Values of its arguments; {} when absent.' } },
     fields: { 'body.arguments': '--arguments-json' },
-    run: ({ client, args, flags }) =>
+    run: async ({ client, args, json }) =>
       client.send('POST', `${promptsOf(args)}/${encodeURIComponent(args['prompt_name'] ?? '')}`, {
-        arguments: jsonIn(typeof flags['arguments-json'] === 'string' ? flags['arguments-json'] : '{}'),
+        arguments: (await json('arguments-json')) ?? {},
       }),
     answer: Prompt,
     show: ({ messages }) => messages.map(({ role, text }) => `${role}: ${visible(text)}`).join('\n\n'),

@@ -70,7 +70,11 @@ test('headers that are not valid in HTTP are refused', (t) => {
     { a: 'x\0' },
     { a: '€' },
   ])
-    t.is(withHeaders(headers), 'must hold headers that are valid in HTTP', JSON.stringify(headers))
+    t.is(
+      withHeaders(headers),
+      `must hold headers that are valid in HTTP, and "${Object.keys(headers)[0]}" is not`,
+      JSON.stringify(headers),
+    )
   t.is(withHeaders({ 'x-a': '1', 'X-A': '2' }), 'must hold each header once')
 })
 

@@ -35,7 +35,7 @@ test('requested targets become handles, in order and without repetitions', async
   t.deepEqual(get().outbox.normalize(third === undefined ? [] : [third], ''), [third], 'as it is stored')
 })
 
-test('a target that cannot work is refused with its place and the rule, and never with its address', async (t) => {
+test('deliveries-25, deliveries-26: a target that cannot work is refused with its place and the rule, and never with its address', async (t) => {
   const { plugin, get } = lendOutbox()
   await startTestDaemon(t, { plugins: [plugin] })
   const normalize = (target: Parameters<Outbox['normalize']>[0][number]) =>
@@ -57,7 +57,23 @@ test('a target that cannot work is refused with its place and the rule, and neve
   )
   t.deepEqual(
     normalize({ type: 'http', url: 'http://127.0.0.1/token' }),
-    invalid('body.reply_targets.1.url', 'must not name a private, local or special address'),
+    invalid(
+      'body.reply_targets.1.url',
+      'must not name a private, local or special address that allow_cidrs of config/http.toml has not',
+    ),
+  )
+  const [url, headers] = ['https://fine.example', { 'X-Team': 'a', Authorization: 'canary' }]
+  t.deepEqual(
+    normalize({ type: 'http', url, headers }),
+    invalid('body.reply_targets.1.headers', 'must not set the header authorization'),
+  )
+  t.deepEqual(
+    normalize({ type: 'http', url, headers: { 'X-Team': 'a', 'X Y': 'canary' } }),
+    invalid('body.reply_targets.1.headers', 'must hold headers that are valid in HTTP, and "X Y" is not'),
+  )
+  t.deepEqual(
+    normalize({ type: 'http', url: 'file:///x', headers }),
+    invalid('body.reply_targets.1.url', 'must begin with http:// or https://'),
   )
   t.deepEqual(
     normalize({ plugin: 'http', address: 'file:///etc/passwd' }),

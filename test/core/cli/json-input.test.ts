@@ -1,0 +1,46 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test from 'ava'
+import { createCommandLine } from '../../support/command-line.js'
+import { mainFile, startTestDaemon } from '../../support/daemon.js'
+
+/** Nobody is asked. */
+const line = createCommandLine({ url: 'http://127.0.0.1:1' })
+
+test('command-line-4: what is no JSON, or a file that cannot be read, is told with its flag before anybody is asked', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'json-'))
+  t.teardown(() => rm(folder, { recursive: true, force: true }))
+  const [half, large] = [join(folder, 'half'), join(folder, 'large')]
+  await writeFile(half, '{"hooks":}')
+  await writeFile(large, ' '.repeat(1024 * 1024 + 1))
+  const set = ['runtime', 'hooks', 'set'] as const
+  for (const [words, said] of [
+    [['mcp', 'call', 'mcp__a__b', '--input-json', '{"a":1'], /^holdfast: --input-json gives what is not JSON/u],
+    [['mcp', 'prompt', 'a', 'b', '--arguments-json', 'x'], /^holdfast: --arguments-json gives what is not JSON/u],
+    [['mcp', 'call', 'mcp__a__b', '--input-json', '{}', '--stdin'], /--input-json does not go with --stdin/u],
+    [[...set, '--file', half], /^holdfast: --file gives what is not JSON \(flag_invalid\)$/mu],
+    [[...set, '--file', join(folder, 'no')], /^holdfast: The file \S+ cannot be used: it does not exist\./u],
+    [[...set, '--file', large], /cannot be used: it is larger than 1024 KiB/u],
+    [['runtime', 'learning-policy', 'set', '--file', half], /--file gives what is not JSON/u],
+  ] as const)
+    t.regex((await line(...words)).err, said, words.join(' '))
+})
+
+test('command-line-4: a document of more than a secret may have is taken, from a file and from standard input', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'json-'))
+  t.teardown(() => rm(folder, { recursive: true, force: true }))
+  const { url } = await startTestDaemon(t)
+  const executor = { type: 'command', command: `: ${'x'.repeat(9_000)}` }
+  const hooks = { stop: Array.from({ length: 10 }, (_, at) => ({ name: `h${at}`, executor })) }
+  const file = join(folder, 'hooks.json')
+  await writeFile(file, JSON.stringify({ hooks }))
+  const set = createCommandLine({ url })
+  t.like(await set('runtime', 'hooks', 'set', '--file', file), { code: 0, err: '' })
+  const child = spawn(process.execPath, [mainFile, `--base-url=${url}`, 'runtime', 'hooks', 'set', '--stdin'])
+  const exited = once(child, 'close')
+  child.stdin.end(JSON.stringify(hooks))
+  t.is((await exited)[0], 0)
+})
