@@ -4,8 +4,9 @@ import { createClock } from '../../core/base/clock.js'
 import { createIds } from '../../core/base/ids.js'
 import { createTurns } from '../../core/plugin.js'
 import type { ConnectionOptions, ModelFailure, ModelRequest } from '../../plugins/execution/models/contract.js'
-import { createConnection } from '../../plugins/providers/openai-compatible/connection.js'
-import { createTransport } from '../../plugins/providers/openai-compatible/transport.js'
+import { chatCompletions } from '../../plugins/providers/openai-compatible/protocol.js'
+import { createConnection } from '../../plugins/providers/streamed/connection.js'
+import { createTransport } from '../../plugins/providers/streamed/transport.js'
 import { ask, requestOf, userText, type Answer } from './models.js'
 import { startOpenAiServer, type Reply } from './openai-server.js'
 
@@ -16,13 +17,15 @@ export const transport = createTransport()
 export const linkParts = {
   clock,
   transport,
-  ids: createIds(clock),
   inTurn: createTurns(),
   redact: (text: string): string => text,
 }
 
+const ids = createIds(clock)
+export const protocol = chatCompletions(() => ids.make('call'))
+
 export const connectTo = (base_url: string, more: Partial<ConnectionOptions> = {}) =>
-  createConnection({ base_url, idle_timeout_ms: 60_000, ...more }, linkParts)
+  createConnection({ base_url, idle_timeout_ms: 60_000, ...more }, protocol, linkParts)
 
 /** A server that gives one reply, a connection to it, and a question. */
 export const converseWith = async (t: ExecutionContext, reply: Reply, more: Partial<ConnectionOptions> = {}) => {

@@ -1,28 +1,9 @@
 /** Collects what the server streams and decides at its end what the answer is. Nothing acts before that. */
-import { isModest, type Json } from '../../../core/plugin.js'
 import type { AssistantPart, ModelEvent, ModelFailure, ToolCallPart, Usage } from '../../execution/models/contract.js'
 import { excess, readChunk, type Chunk, type Piece } from './chunk.js'
-import { failures, told, type Asked } from './failure.js'
+import { failures, told, toolInput, type Answer, type Asked, type Delta } from '../streamed/contract.js'
 import { createToolPieces, type ToolDraft, type ToolPieces } from './tool-pieces.js'
 import { thoughtSignature } from './thought-signature.js'
-
-export type Delta = Extract<ModelEvent, { type: 'text_delta' | 'reasoning_delta' }>
-
-export interface Answer {
-  /** Takes the data of one event. What stands behind the end counts no more. */
-  take(data: string): void
-  /** An event is larger than any that is read. */
-  overflow(): void
-  /** What became visible since the last time, neighbours of one kind joined. */
-  fresh(): readonly Delta[]
-  /**
-   * `finished`: the model has ended, and its usage may follow. `done`: the server said that nothing follows. `failed`:
-   * nothing that may follow mends it.
-   */
-  state(): 'open' | 'finished' | 'done' | 'failed'
-  /** What it is, now that nothing follows. */
-  end(): ModelEvent[]
-}
 
 type Said = { type: 'text' | 'reasoning'; text: string }
 
@@ -163,17 +144,6 @@ const flawOf = (finish: Finish | undefined, drafts: readonly ToolDraft[]): Model
 
 const toolCall = ({ id, name = '', input, signature }: ToolDraft, newId: () => string): ToolCallPart =>
   Object.assign(
-    { type: 'tool_call' as const, id: id ?? newId(), name, ...parseInput(input) },
+    { type: 'tool_call' as const, id: id ?? newId(), name, ...toolInput(input) },
     signature === undefined ? undefined : { metadata: thoughtSignature.metadata(signature) },
   )
-
-/** Servers send an empty text for a call without parameters. */
-const parseInput = (text: string): { input: Json; unparsed?: string } => {
-  if (!isModest(text)) return { input: {}, unparsed: text }
-  try {
-    const input: Json = JSON.parse(text.trim() === '' ? '{}' : text)
-    return { input }
-  } catch {
-    return { input: {}, unparsed: text }
-  }
-}

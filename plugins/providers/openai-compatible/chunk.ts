@@ -1,8 +1,7 @@
 /** From the data of one event to what it says. Servers differ: what is absent, null or blank says nothing. */
-import { isModest } from '../../../core/plugin.js'
 import type { Usage } from '../../execution/models/contract.js'
 import type { ToolPiece } from './tool-pieces.js'
-import { isLink, type Link } from './link.js'
+import { isLink, readEvent, type Link } from '../streamed/contract.js'
 import { thoughtSignature } from './thought-signature.js'
 
 export interface Piece {
@@ -22,21 +21,14 @@ export type Chunk =
   /** More than is read: others would wait meanwhile. */
   | { readonly type: 'excess' }
 
-/** Code units of one event: more than models say in one answer, also where a server sends all of it at once. */
-export const largestEvent = 4 * 1024 * 1024
-/** Code units from which an event is looked at before it is read. */
-const looked = 2048
-/** What one event may hold; an input that is JSON itself has some of it. */
-const bounds = { depth: 128, most: 20_000 }
-
 export const excess: Chunk = { type: 'excess' }
 const garbage: Chunk = { type: 'garbage' }
 const nothing: Link = {}
 
 export const readChunk = (data: string): Chunk => {
-  if (data.length > largestEvent || (data.length > looked && !isModest(data, bounds))) return excess
-  const value = parsed(data)
-  if (!isLink(value) || Array.isArray(value)) return garbage
+  const value = readEvent(data)
+  if (value === 'excess') return excess
+  if (value === 'garbage') return garbage
   const error = errorIn(value)
   if (error !== undefined) return error === null ? garbage : { type: 'error', error }
   const choices = value['choices'] ?? []
@@ -46,15 +38,6 @@ export const readChunk = (data: string): Chunk => {
   const finish = choice['finish_reason'] ?? ''
   if (!isLink(delta) || typeof finish !== 'string') return garbage
   return piece(delta, finish.trim(), usageIn(value['usage']))
-}
-
-const parsed = (data: string): unknown => {
-  try {
-    const value: unknown = JSON.parse(data)
-    return value
-  } catch {
-    return undefined
-  }
 }
 
 /** The error that an event is; null for one that says nothing, undefined if the event is none. */

@@ -1,6 +1,7 @@
 /** From the engine's request to the body of a chat completion. */
 import type { Generation, ModelRequest, ModelTool, ToolChoice } from '../../execution/models/contract.js'
-import { createConversationBytes } from './conversation-bytes.js'
+import { createConversationBytes } from '../streamed/contract.js'
+import { wireMessages } from './wire-messages.js'
 
 /** The member that bounds an answer: OpenAI's newer models refuse the one that every other server knows. */
 export type LimitName = 'max_tokens' | 'max_completion_tokens'
@@ -13,7 +14,7 @@ const mostKept = 8 * 1024 * 1024
  * the other: they are not made again.
  */
 export const createRequestBodies = (limit: LimitName): ((request: ModelRequest) => Buffer) => {
-  const conversations = createConversationBytes(mostKept)
+  const conversations = createConversationBytes(wireMessages, mostKept)
   const toolBytes = createToolBytes()
   return (request) => {
     const said = conversations.of(request.messages)

@@ -1,6 +1,6 @@
 /** What Gemini gives beside a call and wants back with it: where it stands on the wire, and where it is kept. */
 import type { ProviderMetadata } from '../../execution/models/contract.js'
-import { isLink } from './link.js'
+import { isLink } from '../streamed/contract.js'
 
 const memberOf = (value: unknown, name: string): unknown => (isLink(value) ? value[name] : undefined)
 const filled = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)

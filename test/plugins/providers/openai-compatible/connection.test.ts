@@ -2,10 +2,18 @@ import test from 'ava'
 import fc from 'fast-check'
 import { Problem } from '../../../../core/plugin.js'
 import type { ModelMessage } from '../../../../plugins/execution/models/contract.js'
-import { createConnection } from '../../../../plugins/providers/openai-compatible/connection.js'
+import { createConnection } from '../../../../plugins/providers/streamed/connection.js'
 import { conformProvider } from '../../../conform/provider.js'
 import { ask, requestOf, resultsOf, userText } from '../../../support/models.js'
-import { classOf, clock, connectTo, converseWith, linkParts, transport } from '../../../support/openai-client.js'
+import {
+  classOf,
+  clock,
+  connectTo,
+  converseWith,
+  linkParts,
+  protocol,
+  transport,
+} from '../../../support/openai-client.js'
 import {
   bytesOf,
   calling,
@@ -372,7 +380,11 @@ test('models-12: a key that was wanted or refused is what a route says as long a
 test('options that cannot work are refused with a reason that shows nothing of them', (t) => {
   const codeOf = (base_url: string | undefined, api_key = 'k'): string | undefined => {
     const make = () =>
-      createConnection({ idle_timeout_ms: 1, api_key, ...(base_url !== undefined && { base_url }) }, linkParts)
+      createConnection(
+        { idle_timeout_ms: 1, api_key, ...(base_url !== undefined && { base_url }) },
+        protocol,
+        linkParts,
+      )
     const problem = t.throws(make, { instanceOf: Problem })
     t.notRegex(problem.message, /secret/u)
     return problem.code

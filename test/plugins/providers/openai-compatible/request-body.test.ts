@@ -1,7 +1,7 @@
 import test from 'ava'
 import fc from 'fast-check'
 import type { ModelMessage } from '../../../../plugins/execution/models/contract.js'
-import { createConversationBytes } from '../../../../plugins/providers/openai-compatible/conversation-bytes.js'
+import { createConversationBytes } from '../../../../plugins/providers/streamed/conversation-bytes.js'
 import { createRequestBodies } from '../../../../plugins/providers/openai-compatible/request-body.js'
 import { wireMessages } from '../../../../plugins/providers/openai-compatible/wire-messages.js'
 import { requestOf, userText } from '../../../support/models.js'
@@ -20,7 +20,7 @@ test('a conversation that grows, and one that was forgotten meanwhile, are sent 
   const step = fc.record({ which: fc.nat(2), more: fc.array(message, { maxLength: 3 }) })
   fc.assert(
     fc.property(fc.array(step, { maxLength: 12 }), fc.nat(600), (steps, most) => {
-      const conversations = createConversationBytes(most)
+      const conversations = createConversationBytes(wireMessages, most)
       const arrays: ModelMessage[][] = [[], [], []]
       for (const { which, more } of steps) {
         const messages = arrays[which] ?? []
@@ -32,7 +32,7 @@ test('a conversation that grows, and one that was forgotten meanwhile, are sent 
 })
 
 test('what an earlier call said is not written again', (t) => {
-  const conversations = createConversationBytes(10_000)
+  const conversations = createConversationBytes(wireMessages, 10_000)
   let reads = 0
   const watched = new Proxy(userText('hi'), {
     get(target, name) {

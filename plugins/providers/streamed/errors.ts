@@ -4,7 +4,7 @@ import { defineErrors } from '../../../core/plugin.js'
 export const linkErrors = defineErrors({
   base_url_missing: {
     status: 400,
-    detail: 'The provider openai_compatible needs the address of its server.',
+    detail: 'The provider {provider} needs the address of its server.',
     action:
       'Give its address, such as http://127.0.0.1:11434/v1: --provider-base-url, or base_url in config/routes.toml.',
   },

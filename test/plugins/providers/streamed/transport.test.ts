@@ -1,11 +1,11 @@
 import test, { type ExecutionContext } from 'ava'
 import type { ModelEvent } from '../../../../plugins/execution/models/contract.js'
-import { createAnswerBudget } from '../../../../plugins/providers/openai-compatible/answer-budget.js'
-import { createConnection } from '../../../../plugins/providers/openai-compatible/connection.js'
-import { createTransport } from '../../../../plugins/providers/openai-compatible/transport.js'
+import { createAnswerBudget } from '../../../../plugins/providers/streamed/answer-budget.js'
+import { createConnection } from '../../../../plugins/providers/streamed/connection.js'
+import { createTransport } from '../../../../plugins/providers/streamed/transport.js'
 import { startLateEndServer } from '../../../support/late-end-server.js'
 import { answerOf, requestOf, userText } from '../../../support/models.js'
-import { classOf, linkParts, transport } from '../../../support/openai-client.js'
+import { classOf, linkParts, protocol, transport } from '../../../support/openai-client.js'
 import { bytesOf, chunk, doneEvent } from '../../../support/openai-server.js'
 
 test.after.always(() => transport.close())
@@ -22,10 +22,10 @@ const begin = async (t: ExecutionContext, bytes: number, through = transport) =>
     rest: piece + ending,
   })
   t.teardown(() => server.close())
-  const connection = createConnection(
-    { base_url: server.url, idle_timeout_ms: 60_000 },
-    { ...linkParts, transport: through },
-  )
+  const connection = createConnection({ base_url: server.url, idle_timeout_ms: 60_000 }, protocol, {
+    ...linkParts,
+    transport: through,
+  })
   const events = connection.stream(requestOf([userText('hi')]), new AbortController().signal)[Symbol.asyncIterator]()
   return { server, events, length: 100 * (pieces + 1) }
 }

@@ -1,8 +1,8 @@
 import { linkErrors } from './errors.js'
 
 /** The address of the server without a trailing slash. Throws `base_url_missing` or `base_url_invalid`. */
-export const checkedBaseUrl = (text: string | undefined): string => {
-  if (text === undefined || text.trim() === '') throw linkErrors.base_url_missing()
+export const checkedBaseUrl = (text: string | undefined, provider: string): string => {
+  if (text === undefined || text.trim() === '') throw linkErrors.base_url_missing({ details: { provider } })
   const reason = URL.canParse(text.trim()) ? flaw(new URL(text.trim())) : 'it is not a URL'
   if (reason !== undefined) throw linkErrors.base_url_invalid({ details: { reason } })
   return new URL(text.trim()).href.replace(/\/+$/u, '')

@@ -1,10 +1,10 @@
 /** The life of one model call: who may end it, how long the provider may be silent, and what its reader gets. */
 import type { Clock } from '../../../core/plugin.js'
 import type { ModelEvent, ModelFailure } from '../../execution/models/contract.js'
-import { createAnswer, type Answer } from './answer.js'
 import type { AnswerShare } from './answer-budget.js'
 import { answerErrors } from './errors.js'
-import { largestEvent } from './chunk.js'
+import type { Answer } from './contract.js'
+import { largestEvent } from './event-json.js'
 import { createEventReader } from './event-stream.js'
 import { broken, failures, refused, type Asked, type Refusal } from './failure.js'
 import { createOutlet } from './outlet.js'
@@ -17,7 +17,7 @@ export interface CallOptions {
   readonly idle_timeout_ms: number
   readonly asked: Asked
   readonly question: () => Question
-  readonly newId: () => string
+  readonly answer: Answer
   /** A turn of the event loop of one's own. */
   readonly inTurn: () => Promise<void>
   /** The last event, as it is to be shown. */
@@ -68,7 +68,7 @@ export class Call implements AsyncIterableIterator<ModelEvent, undefined>, Liste
 
   constructor(options: CallOptions) {
     this.#options = options
-    this.#answer = createAnswer(options.asked, options.newId)
+    this.#answer = options.answer
     this.#feed = createEventReader(this.#answer, largestEvent)
   }
 

@@ -1,4 +1,4 @@
-import type { Clock, Ids } from '../../../core/plugin.js'
+import type { Clock } from '../../../core/plugin.js'
 import type {
   ConnectionOptions,
   ModelConnection,
@@ -8,16 +8,15 @@ import type {
 } from '../../execution/models/contract.js'
 import { checkedBaseUrl } from './base-url.js'
 import { Call } from './call.js'
+import type { Protocol } from './contract.js'
 import { linkErrors } from './errors.js'
 import type { Asked } from './failure.js'
-import { createRequestBodies } from './request-body.js'
 import type { Transport } from './transport.js'
 
 /** What connections share. */
 export interface LinkParts {
   readonly clock: Clock
   readonly transport: Transport
-  readonly ids: Ids
   /** A turn of the event loop of one's own. */
   readonly inTurn: () => Promise<void>
   /** The text without secrets that the daemon knows. */
@@ -47,8 +46,9 @@ const missing: Readiness = {
 }
 
 /** Throws a Problem for options that cannot work. */
-export const createConnection = (options: ConnectionOptions, parts: LinkParts): ModelConnection => {
-  const link: Link = { ...options, ...parts, base_url: checkedBaseUrl(options.base_url) }
+export const createConnection = (options: ConnectionOptions, protocol: Protocol, parts: LinkParts): ModelConnection => {
+  const base_url = checkedBaseUrl(options.base_url ?? protocol.base_url, protocol.provider)
+  const link: Link = { ...options, ...parts, base_url }
   if (!/^[\x21-\x7e]*$/u.test(options.api_key ?? '')) throw linkErrors.api_key_invalid()
   let readiness = ready
   const learn = (event: ModelEvent): ModelEvent => {
@@ -59,20 +59,19 @@ export const createConnection = (options: ConnectionOptions, parts: LinkParts): 
     else if (cls !== 'aborted') readiness = ready
     return event
   }
-  const address = new URL(`${link.base_url}/chat/completions`)
-  const headers = headersOf(options.api_key)
-  // OpenAI's own newer models refuse `max_tokens`, which every other server knows.
-  const isOpenAi = address.hostname === 'api.openai.com'
-  const bodyOf = createRequestBodies(isOpenAi ? 'max_completion_tokens' : 'max_tokens')
-  const stream = (request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent> =>
-    new Call({
+  const address = new URL(`${base_url}${protocol.path}`)
+  const headers = [...always, ...protocol.headers(options.api_key)]
+  const bodyOf = protocol.bodies(address)
+  const stream = (request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent> => {
+    const asked = askedOf(link, request)
+    return new Call({
       clock: parts.clock,
       transport: parts.transport,
       inTurn: parts.inTurn,
-      newId: () => parts.ids.make('call'),
       signal,
       idle_timeout_ms: options.idle_timeout_ms,
-      asked: askedOf(link, request),
+      asked,
+      answer: protocol.answer(asked),
       question: () => ({
         origin: address.origin,
         path: address.pathname,
@@ -81,18 +80,11 @@ export const createConnection = (options: ConnectionOptions, parts: LinkParts): 
       }),
       ending: (event) => named(link, request, learn(event)),
     })
+  }
   return { readiness: () => readiness, stream }
 }
 
-const headersOf = (api_key: string | undefined): string[] => [
-  'content-type',
-  'application/json',
-  'user-agent',
-  'holdfast',
-  'accept-encoding',
-  'identity',
-  ...(api_key === undefined ? [] : ['authorization', `Bearer ${api_key}`]),
-]
+const always = ['content-type', 'application/json', 'user-agent', 'holdfast', 'accept-encoding', 'identity']
 
 /** Whoever reads a failure wants to know whom was asked for what. */
 const named = ({ base_url }: Link, { model }: ModelRequest, event: ModelEvent): ModelEvent => {

@@ -1,10 +1,10 @@
 import test from 'ava'
 import type { ModelEvent } from '../../../../plugins/execution/models/contract.js'
-import { createAnswerBudget } from '../../../../plugins/providers/openai-compatible/answer-budget.js'
-import { createConnection } from '../../../../plugins/providers/openai-compatible/connection.js'
-import type { Listener, Transport } from '../../../../plugins/providers/openai-compatible/transport.js'
+import { createAnswerBudget } from '../../../../plugins/providers/streamed/answer-budget.js'
+import { createConnection } from '../../../../plugins/providers/streamed/connection.js'
+import type { Listener, Transport } from '../../../../plugins/providers/streamed/transport.js'
 import { answerOf, requestOf, userText } from '../../../support/models.js'
-import { clock, linkParts } from '../../../support/openai-client.js'
+import { clock, linkParts, protocol } from '../../../support/openai-client.js'
 import { bytesOf, chunk, doneEvent } from '../../../support/openai-server.js'
 
 /** A call whose server is the test, whose turns come when the test says so, and for which no time passes. */
@@ -20,10 +20,12 @@ const begin = () => {
     close: async () => undefined,
   }
   const inTurn = (): Promise<void> => new Promise((resolve) => void turns.push(resolve))
-  const connection = createConnection(
-    { base_url: 'http://host/v1', idle_timeout_ms: 60_000 },
-    { ...linkParts, transport, inTurn, clock: { ...clock, elapsed: () => 0 } },
-  )
+  const connection = createConnection({ base_url: 'http://host/v1', idle_timeout_ms: 60_000 }, protocol, {
+    ...linkParts,
+    transport,
+    inTurn,
+    clock: { ...clock, elapsed: () => 0 },
+  })
   const events = connection.stream(requestOf([userText('hi')]), new AbortController().signal)[Symbol.asyncIterator]()
   const first = events.next()
   listener?.head(200, { 'content-type': 'text/event-stream' })

@@ -1,6 +1,5 @@
 /** The messages of conversations as they are sent, kept from one call to the next. */
 import type { ModelMessage } from '../../execution/models/contract.js'
-import { wireMessages } from './wire-messages.js'
 
 export interface ConversationBytes {
   /** The JSON of each message, with commas between them. Good until the next call. */
@@ -17,10 +16,14 @@ interface Kept {
 }
 
 /**
- * The array of an earlier call comes again with more at its end, and what is in it does not change: only what is new is
- * written. Of those that were asked for longest ago nothing is kept beyond `most` bytes.
+ * `wire` gives what is sent for a message. The array of an earlier call comes again with more at its end, and what is
+ * in it does not change: only what is new is written. Of those that were asked for longest ago nothing is kept beyond
+ * `most` bytes.
  */
-export const createConversationBytes = (most: number): ConversationBytes => {
+export const createConversationBytes = (
+  wire: (message: ModelMessage) => readonly object[],
+  most: number,
+): ConversationBytes => {
   const all = new Map<readonly ModelMessage[], Kept>()
   let total = 0
   const take = (messages: readonly ModelMessage[]): Kept => {
@@ -43,15 +46,19 @@ export const createConversationBytes = (most: number): ConversationBytes => {
   return {
     of(messages) {
       const kept = take(messages)
-      write(kept, messages)
+      write(kept, messages, wire)
       put(messages, kept)
       return kept.bytes.subarray(0, kept.length)
     },
   }
 }
 
-const write = (kept: Kept, messages: readonly ModelMessage[]): void => {
-  const fresh = messages.slice(kept.count).flatMap(wireMessages)
+const write = (
+  kept: Kept,
+  messages: readonly ModelMessage[],
+  wire: (message: ModelMessage) => readonly object[],
+): void => {
+  const fresh = messages.slice(kept.count).flatMap(wire)
   kept.count = messages.length
   kept.last = messages.at(-1)
   if (fresh.length === 0) return

@@ -1,6 +1,6 @@
 import { across, holdsPiece, redactCanary } from '../../../support/canaries.js'
 import test from 'ava'
-import { safeWords } from '../../../../plugins/providers/openai-compatible/vendor-words.js'
+import { safeWords } from '../../../../plugins/providers/streamed/vendor-words.js'
 import { ask, requestOf, userText } from '../../../support/models.js'
 import { connectTo, converseWith, failureOf, transport } from '../../../support/openai-client.js'
 

@@ -1,6 +1,6 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { createEventReader } from '../../../../plugins/providers/openai-compatible/event-stream.js'
+import { createEventReader } from '../../../../plugins/providers/streamed/event-stream.js'
 import { isLinear } from '../../../support/linear.js'
 
 const most = 1_000_000

@@ -1,6 +1,6 @@
 /** Between a call, which is told what comes when it comes, and its reader, who asks for one event after the other. */
 import type { ModelEvent } from '../../execution/models/contract.js'
-import type { Delta } from './answer.js'
+import type { Delta } from './contract.js'
 
 type Result = IteratorResult<ModelEvent, undefined>
 

@@ -1,0 +1,65 @@
+/**
+ * The contract between providers whose model servers stream answers over HTTP and the plugin that calls these: the
+ * provider knows the protocol, the plugin everything else. Rules: docs/rules/models.md.
+ */
+import { defineToken, type Token } from '../../../core/plugin.js'
+import type { ConnectionOptions, ModelConnection, ModelEvent, ModelRequest } from '../../execution/models/contract.js'
+import type { Asked } from './failure.js'
+
+/** What people who watch are shown while it comes. */
+export type Delta = Extract<ModelEvent, { type: 'text_delta' | 'reasoning_delta' }>
+
+/** Collects what a server streams and decides at its end what the answer is. Nothing acts before that. */
+export interface Answer {
+  /** Takes the data of one event. What stands behind the end counts no more. */
+  take(data: string): void
+  /** An event is larger than any that is read. */
+  overflow(): void
+  /** What became visible since the last time, neighbours of one kind joined. */
+  fresh(): readonly Delta[]
+  /**
+   * `finished`: the model has ended, and its usage may follow. `done`: the server said that nothing follows. `failed`:
+   * nothing that may follow mends it.
+   */
+  state(): 'open' | 'finished' | 'done' | 'failed'
+  /** What it is, now that nothing follows. */
+  end(): ModelEvent[]
+}
+
+/** How a family of servers is spoken to. */
+export interface Protocol {
+  /** Wire name of the provider, for what is said of it. */
+  readonly provider: string
+  /** Where its servers are when nobody says; absent if somebody must. */
+  readonly base_url?: string
+  /** Behind the base URL, such as `/chat/completions`. */
+  readonly path: string
+  /** Names and values in turns, beside those of every call. */
+  headers(api_key: string | undefined): readonly string[]
+  /** Makes the bodies of the calls of one connection. */
+  bodies(address: URL): (request: ModelRequest) => Buffer
+  /** Begins the answer of one call. */
+  answer(asked: Asked): Answer
+}
+
+/** Calls model servers: no retry, no redirect, every bound on what comes back kept (models-15 to models-28). */
+export interface StreamedModels {
+  /** Does no I/O. Throws a Problem for options that cannot work. */
+  connect(options: ConnectionOptions, protocol: Protocol): ModelConnection
+}
+export const StreamedModels: Token<StreamedModels> = defineToken<StreamedModels>('streamed-models@1')
+
+/** What was asked, as far as failures tell of it. */
+export type { Asked } from './failure.js'
+/** Failures in our words, and what a server put into its stream instead of an answer in its own. */
+export { failures, told } from './failure.js'
+/** Reads values that others made. */
+export { isLink } from './link.js'
+/** A value of which nothing is known. */
+export type { Link } from './link.js'
+/** The JSON of one event of a stream, within bounds. */
+export { readEvent } from './event-json.js'
+/** The input of a tool call, of the text that the model wrote. */
+export { toolInput } from './tool-input.js'
+/** The JSON of conversations, kept from one call to the next. */
+export { createConversationBytes } from './conversation-bytes.js'
