@@ -44,7 +44,8 @@ export interface List<T, B = unknown> {
 /** What a saved file did to one entry that is in force, or to what stands beside them, which bears the file's name. */
 export interface EntryChange {
   readonly name: string
-  readonly change: 'added' | 'changed' | 'removed'
+  /** `moved`: it is as it was, and stands elsewhere among those that were there before. */
+  readonly change: 'added' | 'changed' | 'moved' | 'removed'
   /** Names of its members that differ, of an added one all; no values. */
   readonly members: readonly string[]
 }

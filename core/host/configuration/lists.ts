@@ -108,6 +108,14 @@ const applied = (open: Open, tables: JsonObject): Pick<Open, 'held' | 'faults' |
 const changedNames = (before: Open['held'], now: Open['held']): string[] =>
   [...new Set([...before.keys(), ...now.keys()])].filter((name) => before.get(name)?.text !== now.get(name)?.text)
 
+/** Entries that are as they were, at another place among those that stayed: who asks them in order notices. */
+const movedNames = (before: Open['held'], now: Open['held']): string[] => {
+  const stayed = [...before.keys()].filter((name) => name !== besideTables && now.has(name))
+  const after = [...now.keys()].filter((name) => name !== besideTables && before.has(name))
+  const moved = after.filter((name, at) => stayed[at] !== name)
+  return moved.filter((name) => before.get(name)?.text === now.get(name)?.text)
+}
+
 const tableOf = (held: Held | undefined): JsonObject => (held === undefined ? {} : unsafeCast(JSON.parse(held.text)))
 
 /** Their names tell what differs; values may be secrets. */
@@ -147,11 +155,14 @@ export const createLists = ({ disk, root, given = {} }: ListsParts): Lists => {
     const changed = changedNames(before, open.held)
     const names = changed.filter((name) => name !== besideTables)
     if (changed.length > 0) for (const listener of open.listeners) listener(names)
-    if (changed.length === 0 || !opened.has(open.spec.file)) return
     const { file } = open.spec
-    const entries = changed.map((name) =>
-      entryChange(name === besideTables ? `${file}.toml` : name, before.get(name), open.held.get(name)),
-    )
+    const entries = [
+      ...changed.map((name) =>
+        entryChange(name === besideTables ? `${file}.toml` : name, before.get(name), open.held.get(name)),
+      ),
+      ...movedNames(before, open.held).map((name): EntryChange => ({ name, change: 'moved', members: [] })),
+    ]
+    if (entries.length === 0 || !opened.has(file)) return
     for (const follower of followers) follower({ file, entries })
   }
   return {

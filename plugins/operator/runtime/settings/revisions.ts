@@ -28,7 +28,7 @@ const fileLimit = 16
 export const EntryChanges = array(
   object({
     name: doc(string(), 'Of the entry.'),
-    change: enums(['added', 'changed', 'removed']),
+    change: enums(['added', 'changed', 'moved', 'removed']),
     members: doc(array(string()), 'Names of its members that differ; of an added one, all.'),
   }),
 )

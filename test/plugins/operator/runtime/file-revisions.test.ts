@@ -42,6 +42,23 @@ const start = async (t: any, first: string) => {
   return { ...daemon, root, write, revisions, save, plugin }
 }
 
+test('runtime-36: another order of the entries is a revision too, and a rollback names the file', async (t) => {
+  const daemon = await start(t, '[pots.a]\nsize = 1\n[pots.b]\nsize = 2\n[pots.c]\nsize = 3\n')
+  const saved = await daemon.save('[pots.a]\nsize = 1\n[pots.c]\nsize = 3\n[pots.b]\nsize = 2\n')
+  t.deepEqual(saved.entries, [
+    { name: 'c', change: 'moved', members: [] },
+    { name: 'b', change: 'moved', members: [] },
+  ])
+  const next = await daemon.save('[pots.c]\nsize = 4\n[pots.b]\nsize = 2\n')
+  t.deepEqual(
+    next.entries.map(({ name, change }: any) => `${name} ${change}`),
+    ['a removed', 'c changed'],
+    'what others leave does not move what stays',
+  )
+  const back = await daemon.request('POST', '/v1/runtime/rollback', { target_revision: 0 })
+  t.deepEqual(back.body.config.files_kept, ['config/pots.toml'])
+})
+
 test('runtime-36: a saved file is a revision that names its entries, without their values, also after a restart', async (t) => {
   const first = await start(t, '[pots.a]\nsize = 1\n[pots.b]\nsize = 2\n')
   t.deepEqual(await first.revisions(), [], 'what a start reads is no revision')
