@@ -4,12 +4,14 @@ import type { Budgets } from './budgets.js'
 import { countCall, type UsageLimit, type UsageBooks, type UsageSums } from './contract.js'
 import type { Days } from './days.js'
 import { costOf, type Prices } from './prices.js'
+import type { SessionIds } from './session-ids.js'
 import type { SessionTotals } from './session-totals.js'
 import { withCall, withSessionCall, type UsageStore } from './store.js'
 
 export interface BookParts {
   readonly store: UsageStore
   readonly totals: SessionTotals
+  readonly session_ids: SessionIds
   readonly prices: Prices
   readonly days: Days
   readonly budgets: Budgets
@@ -20,6 +22,7 @@ export interface BookParts {
 export const createBooks = ({
   store,
   totals,
+  session_ids,
   prices,
   days,
   budgets,
@@ -47,6 +50,7 @@ export const createBooks = ({
       if (session_id !== undefined) {
         totals.books(session_id, day)
         tx.put(store.sessions, withSessionCall(store, { day, session_id }, { route, sums }))
+        tx.after(() => session_ids.add(session_id))
       }
       tx.after(() => measured.add(route, sums))
       return price === undefined ? { sums } : { sums, price: prices.version }

@@ -8,6 +8,7 @@ import { createDays } from './days.js'
 import { createPrices } from './prices.js'
 import { usageRoute } from './routes.js'
 import { budgetSection } from './status.js'
+import { createSessionIds } from './session-ids.js'
 import { createSessionTotals } from './session-totals.js'
 import { declareStore } from './store.js'
 
@@ -22,13 +23,13 @@ export default definePlugin({
   register(ctx) {
     const { config, clock } = ctx
     const store = declareStore(ctx.state)
-    const totals = createSessionTotals(store)
+    const [totals, session_ids] = [createSessionTotals(store), createSessionIds(store)]
     const [prices, days, limits] = [createPrices(config), createDays(config.day_zone), limitsOf(config)]
     const priced = config.prices.length > 0
     const budgets = createBudgets({ store, totals, days, clock, limits, priced })
-    const books = createBooks({ store, totals, prices, days, budgets, limits: ctx.view(UsageLimits) })
+    const books = createBooks({ store, totals, session_ids, prices, days, budgets, limits: ctx.view(UsageLimits) })
     ctx.provide(UsageBooks, books)
-    ctx.routes(usageRoute(store))
+    ctx.routes(usageRoute(store, session_ids))
     ctx.contribute(Metrics, ...books.metrics)
     ctx.contribute(StatusSections, budgetSection(budgets, limits, priced ? prices.version : undefined))
     ctx.health(budgets.health)

@@ -1,5 +1,6 @@
 /** Sums for those who ask: of days, sessions or routes. Reads no run and no journal. */
 import { addUsage, type UsageSums } from './contract.js'
+import type { SessionIds } from './session-ids.js'
 import { partsOfId, totalOf, type DaySums, type UsageStore } from './store.js'
 
 /** Days, both included; open where one is absent. */
@@ -35,13 +36,18 @@ export const byRoute = (records: readonly DaySums[]): UsageRow[] => {
 /** Ids read in one turn of the event loop. */
 const step = 4096
 
+export interface Sessions {
+  readonly sessions: UsageStore['sessions']
+  readonly session_ids: SessionIds
+}
+
 /** Sessions that used something in the span. */
 export const sessionsIn = async (
-  { sessions }: UsageStore,
+  { sessions, session_ids }: Sessions,
   span: Span,
   inTurn: () => Promise<void>,
 ): Promise<readonly string[]> => {
-  if (span.from === undefined && span.to === undefined) return sessions.groups('session')
+  if (span.from === undefined && span.to === undefined) return session_ids.all(inTurn)
   const found = new Set<string>()
   for (let beyond = span.from; ; await inTurn()) {
     const ids = sessions.page({ index: 'all', group: 'all', limit: step, ...(beyond !== undefined && { beyond }) })

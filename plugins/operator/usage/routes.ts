@@ -19,6 +19,7 @@ import {
 } from '../../../core/plugin.js'
 import { usageFields } from './contract.js'
 import { byDay, byRoute, daySums, ofSession, sessionsIn } from './report.js'
+import type { SessionIds } from './session-ids.js'
 import type { UsageStore } from './store.js'
 
 const isDay = (text: string): boolean => {
@@ -47,7 +48,7 @@ const query = object({
   session_id: optional(doc(string({ min: 1, max: 200 }), 'Only what this session used.')),
 })
 
-export const usageRoute = (store: UsageStore): Route => {
+export const usageRoute = (store: UsageStore, session_ids: SessionIds): Route => {
   const inTurn = createTurns()
   return defineRoute({
     id: 'usage.list',
@@ -61,7 +62,10 @@ export const usageRoute = (store: UsageStore): Route => {
     handler: async ({ query: asked }) => {
       const { by, session_id } = asked
       if (by === 'session') {
-        const all = session_id === undefined ? await sessionsIn(store, asked, inTurn) : known(store, session_id)
+        const all =
+          session_id === undefined
+            ? await sessionsIn({ sessions: store.sessions, session_ids }, asked, inTurn)
+            : known(store, session_id)
         const source = arraySource(all, (id) => id)
         return listPage({ query: asked, source, label: 'session_id_asc', view: (id) => ofSession(store, asked, id) })
       }
