@@ -55,8 +55,8 @@ export const createBackupRoute = ({ opened, lock: { root, facts }, disk, clock }
     access: 'admin',
     durability: 'A',
     summary:
-      'Writes a backup as of one commit while the daemon works. Secrets and what people put into the state root ' +
-      'are not in it.',
+      'Writes a backup as of one commit while the daemon works. The key of secrets and what people put into the ' +
+      'state root are not in it.',
     body: Body,
     reply: jsonReply(Backup, 201),
     problems,

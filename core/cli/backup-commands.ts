@@ -42,7 +42,7 @@ const create: Command = defineCommand({
   },
   show: ({ path: file, sequence, files, bytes, milliseconds }: BackupReport) =>
     `${file}: ${count(files, 'file')}, ${count(bytes, 'byte')}, up to commit ${sequence}, in ${milliseconds} ms. ` +
-    'Secrets, config, plugins and skills are not in it.',
+    'The folders secrets (with its key), config, plugins and skills are not in it.',
 })
 
 const place = async (shipped: ShippedView, input: CommandInput) => ({
@@ -90,8 +90,8 @@ const restore = (shipped: ShippedView): Command =>
       return telling(input, (progress) => restoreBackup({ ...options, progress }, String(input.flags['to'])))
     },
     show: ({ root, sequence, generation }: RestoreReport) =>
-      `${root}: up to commit ${sequence}, generation ${generation}. Put secrets, config, plugins and skills ` +
-      'back, then start a daemon on it.',
+      `${root}: up to commit ${sequence}, generation ${generation}. Put the folders secrets, config, plugins ` +
+      'and skills back, then start a daemon on it.',
   })
 
 export const backupCommands = (shipped: ShippedView): readonly Command[] => [create, verify(shipped), restore(shipped)]

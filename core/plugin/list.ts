@@ -15,7 +15,10 @@ export interface ListSpec<T = unknown, B = unknown> {
   readonly entry: StructOf<T>
   /** The members that the file has beside its tables, applied as they are; not in the file of a configuration. */
   readonly beside?: StructOf<B>
-  /** True of an entry that no start may leave out: if it is wrong then, the plugin does not register. */
+  /**
+   * True of an entry that no start may leave out: if it is wrong then, the plugin does not register, nor with a file
+   * that cannot be read at all: nobody knows what is in it.
+   */
   isVital?(value: JsonObject): boolean
   /** What is wrong with an entry that fits its struct, without quoting it; undefined if nothing is. Must do no I/O. */
   fault?(name: string, entry: T): string | undefined

@@ -181,7 +181,8 @@ export const createLists = ({ disk, root, given = {} }: ListsParts): Lists => {
         rest: '',
       }
       look(open)
-      if (open.vital !== undefined) throw vitalFault(open, open.vital)
+      const vital = spec.isVital !== undefined && open.faults.has(wholeFile) ? wholeFile : open.vital
+      if (vital !== undefined) throw vitalFault(open, vital)
       opened.set(spec.file, open)
       const list: List<T, B> = {
         all: () => unsafeCast<ReadonlyMap<string, T>>(open.all),
@@ -208,10 +209,12 @@ export const createLists = ({ disk, root, given = {} }: ListsParts): Lists => {
   }
 }
 
-const vitalFault = ({ spec: { file, table }, faults }: Open, name: string): Problem =>
-  errors.list_invalid({
-    details: { file: `config/${file}.toml`, problem: `[${table}.${name}] ${faults.get(name) ?? 'is wrong'}` },
-  })
+/** The fault of a file begins with its name. */
+const vitalFault = ({ spec: { file, table }, faults }: Open, name: string): Problem => {
+  const [source, fault] = [`config/${file}.toml`, faults.get(name) ?? 'is wrong']
+  const problem = name === wholeFile ? fault.replace(`${source} `, '') : `[${table}.${name}] ${fault}`
+  return errors.list_invalid({ details: { file: source, problem } })
+}
 
 const warningsOf = ({ spec: { file, table }, held, faults }: Open): Warning[] =>
   [...faults].map(([name, fault]) => {

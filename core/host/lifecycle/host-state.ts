@@ -1,4 +1,6 @@
 /** What the host's parts share, and the one way in which a plugin is disabled. */
+import { errors as configErrors } from '../../base/config.js'
+import { Problem } from '../../base/errors.js'
 import type { RouteTable } from '../../http/routes/table.js'
 import type { AnyPlugin } from '../../plugin/contract.js'
 import type { Token } from '../../base/token.js'
@@ -86,10 +88,18 @@ export interface Failure {
   readonly error: unknown
 }
 
+const isOfList = (error: unknown): error is Problem =>
+  error instanceof Problem && error.code === errors.list_invalid.code
+
+const invalid = ({ occurrence: { details = {} } }: Problem): Problem =>
+  configErrors.config_invalid({ details: { source: details['file'] ?? '', problem: details['problem'] ?? '' } })
+
 /** A plugin failed: those that need it go first, then it. */
 export const fail = async (host: HostState, entry: PluginEntry, { where, error }: Failure): Promise<void> => {
   const { id } = entry.candidate
   host.faults.charge(id, where, error)
+  // What is wrong is a file, as where the daemon reads it itself (runtime-2).
+  if (entry.candidate.required && isOfList(error)) throw invalid(error)
   for (const other of dependents(host, entry))
     await disable(host, other, { state: 'skipped', reason: `needs ${id}, which failed` })
   await disable(host, entry, { state: 'failed', reason: host.faults.sentence(error) })

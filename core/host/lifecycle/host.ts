@@ -60,12 +60,13 @@ const look = ({ faults }: HostState, owner: string, { id, check }: HealthCheck):
   }
 }
 
-const mendOf = ({ candidate: { id, from } }: PluginEntry, state: 'failed' | 'skipped'): string => {
+const mendOf = ({ candidate: { from } }: PluginEntry, state: 'failed' | 'skipped'): string => {
   if (state === 'skipped')
     return 'Mend what the sentence names, of which there may be a warning too, and start again: holdfast serve'
   return from === 'shipped'
     ? 'Correct the cause, of which the log says more, and start again: holdfast serve'
-    : `Mend the plugin or config/${id}.toml and start again. To leave third-party ones out: holdfast serve --safe`
+    : 'Mend what the sentence names, or its table in config/plugins.toml, and start again. ' +
+        'To leave third-party ones out: holdfast serve --safe'
 }
 
 const complaint = (host: HostState, entry: PluginEntry): Warning[] => {

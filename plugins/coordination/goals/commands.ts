@@ -1,5 +1,6 @@
 /** Goals from the command line. */
 import {
+  count,
   defineCommand,
   enums,
   integer,
@@ -37,7 +38,7 @@ const show = ({ goal }: Infer<typeof Answer>): string => {
   const budget = token_budget === undefined ? '' : ` of ${token_budget}`
   return [
     visibleLine(objective),
-    `${status}, ${turns} runs, ${tokens_used}${budget} tokens`,
+    `${status}, ${count(turns, 'run')}, ${tokens_used}${budget} tokens`,
     ...(stop_reason === undefined ? [] : [visibleLine(stop_reason)]),
   ].join('\n')
 }
@@ -52,7 +53,7 @@ const budgetFlags = {
 
 /** A number where it is one; the daemon says what is wrong with everything else. */
 const budgetOf = ({ flags: { 'token-budget': given, 'clear-token-budget': clears } }: CommandInput): JsonObject => ({
-  ...(typeof given === 'string' && { token_budget: /^\d+$/u.test(given) ? Number(given) : given }),
+  ...(typeof given === 'string' && { token_budget: /^-?\d+$/u.test(given) ? Number(given) : given }),
   ...(clears === true && { clear_token_budget: true }),
 })
 

@@ -64,7 +64,7 @@ export const momentFacts: Readonly<Record<Moment, MomentFacts>> = {
   permission_request: {
     when: 'Before a person is asked about a call.',
     subject: tool,
-    can: 'The same.',
+    can: 'Block it, change its input, rule on permission, add to it.',
     payload: object(call),
   },
   permission_denied: {

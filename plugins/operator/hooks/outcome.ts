@@ -33,9 +33,9 @@ const ownFields = {
 }
 const fields = {
   continue_execution: optional(doc(boolean(), 'False blocks.')),
-  continue: optional(doc(boolean(), 'The same.')),
+  continue: optional(doc(boolean(), 'As `continue_execution`.')),
   stop_reason: optional(doc(string(), 'Why, where there is no `reason`.')),
-  stopReason: optional(doc(string(), 'The same.')),
+  stopReason: optional(doc(string(), 'As `stop_reason`.')),
   decision: optional(
     doc(enums(['approve', 'block']), '`block` blocks, `approve` is the permission `allow` where there is none.'),
   ),

@@ -149,6 +149,7 @@ export const serverList = defineList<ServerEntry>({
   table: 'mcp_servers',
   summary: 'The MCP servers whose tools models may call.',
   entry: ServerEntry,
-  isVital: ({ required, enabled }) => required === true && enabled !== false,
+  // What is there and no `false` was meant as something: `required = "true"`.
+  isVital: ({ required = false, enabled }) => required !== false && enabled !== false,
   fault: (_, entry) => entryFault(entry),
 })

@@ -461,8 +461,12 @@ test('goals-1: the command line sets, shows, pauses and completes a goal', async
   )
   t.like(await goalOf(daemon), { status: 'paused', token_budget: 77 })
   t.regex((await line('goals', 'pause', 's1')).out, /paused/u)
-  t.regex((await line('goals', 'complete', 's1')).out, /complete/u)
+  t.regex((await line('goals', 'complete', 's1')).out, /^complete, 0 runs, /mu)
   t.not((await line('goals', 'resume', 's1', '--token-budget', 'many')).code, 0)
+  t.regex(
+    (await line('goals', 'set', 's2', objective, '--token-budget', '-5')).err,
+    /--token-budget must be at least 1/u,
+  )
 })
 
 test('goals-2: the command line replaces no goal that is not complete, and changes one without losing its budget', async (t) => {

@@ -132,3 +132,11 @@ test('a plugin that needs one which did not come up says so, and names no file t
     for (const [file] of action.matchAll(/config\/[\w-]+\.toml/gu)) t.true(existsSync(join(root, file)), action)
   t.regex(find(t, warnings, 'plugin_not_loaded', 'goals').action ?? '', /^Mend what the sentence names/u)
 })
+
+test('a plugin whose folder is not there names its table, and no file that is not there', async (t) => {
+  const root = await freshRoot()
+  mkdirSync(join(root, 'config'), { recursive: true })
+  writeFileSync(join(root, 'config', 'plugins.toml'), '[dice]\nfrom = "state:dice"\n')
+  const { action = '' } = find(t, warningsOf(await startTestDaemon(t, { root })), 'plugin_not_loaded', 'dice')
+  t.deepEqual(action.match(/config\/[\w-]+\.toml/gu), ['config/plugins.toml'])
+})

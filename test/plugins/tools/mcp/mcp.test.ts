@@ -2,6 +2,7 @@
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
+import { explain } from '../../../../core/cli/explain.js'
 import { digest } from '../../../../core/plugin.js'
 import { freshRoot, startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
 import { createLeapingClock } from '../../../support/leaping-clock.js'
@@ -404,10 +405,22 @@ test('mcp-16: a required server holds readiness up until it is connected or its 
   t.deepEqual([warning.severity, warning.code], ['error', 'mcp_server_unavailable'])
 })
 
-test('mcp-16: a start does not leave a required server out whose entry is wrong', async (t) => {
-  const root = await rootWith(t, { wrong: { required: true } })
-  const error = await t.throwsAsync(startTestDaemon(t, { root, flags }))
-  t.regex(error?.message ?? '', /mcp_servers\.wrong\] must have either command or url/u)
+test('mcp-16: a start does not leave a required server out whose entry is wrong, or whose file cannot be read', async (t) => {
+  for (const [text, told] of [
+    [
+      '[mcp_servers.wrong]\nrequired = true\n',
+      /config\/mcp\.toml \[mcp_servers\.wrong\] must have either command or url/u,
+    ],
+    ['[mcp_servers.wrong]\ncommand = "x"\nrequired = "true"\n', /required must be a boolean/u],
+    ['[mcp_servers.wrong]\ncommand = "x"\nrequired = true\n[oops\n', /^config\/mcp\.toml is not TOML: line 4/u],
+    ['[mcp_server.wrong]\ncommand = "x"\nrequired = true\n', /^config\/mcp\.toml may have nothing but \[mcp_servers/u],
+  ] as const) {
+    const root = await rootWith(t, {})
+    await writeFile(join(root, 'config', 'mcp.toml'), text)
+    const error = await t.throwsAsync(startTestDaemon(t, { root, flags }), { code: 'config_invalid' })
+    t.regex(error?.message.trim() ?? '', told)
+    t.is(explain(error).code, 2)
+  }
 })
 
 test('mcp-19: without a required server runs that see it are refused, and fail if they were accepted before', async (t) => {
