@@ -1,5 +1,5 @@
 /** Reads a key or token from a file that the operator named in a flag. */
-import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
 import { defineErrors } from '../../base/errors.js'
 
 export const secretFileErrors = defineErrors({
@@ -72,7 +72,8 @@ const content = (
 
 const opened = (path: string, unusable: Unusable): number => {
   try {
-    return openSync(path, 'r')
+    // A pipe that nobody writes to would hold up the whole process.
+    return openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
   } catch (cause) {
     throw unusable(reasonOf(cause), cause)
   }

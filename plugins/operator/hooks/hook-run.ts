@@ -130,6 +130,14 @@ const bury = async (parts: HookParts, attempted: Attempted, ended: Ended & { rea
   }
 }
 
+/** Has the rules of an outcome count; where they cannot, nothing of it does. */
+const granted = async (parts: HookParts, { session_id }: Invocation, answered: Answered): Promise<Answered> => {
+  if ('fault' in answered || session_id === undefined) return answered
+  const { permissions = [] } = answered
+  if (permissions.length === 0 || (await parts.permissions.add(session_id, permissions))) return answered
+  return { fault: 'there is no room for its permission rules: a session has as many as it may' }
+}
+
 /** The ruling of one hook; undefined for no objection. Ends when its time is over, whatever the hook does. */
 export const askHook = async (
   parts: HookParts,
@@ -150,11 +158,10 @@ export const askHook = async (
   parts.counts.executions += 1
   try {
     const conclude = await enter(parts, attempted)
-    const { answered, attempts } = await tryAll(parts, attempted)
+    const { answered: said, attempts } = await tryAll(parts, attempted)
+    const answered = await granted(parts, invocation, said)
     if (!('fault' in answered)) {
-      const { ruling, permissions = [] } = answered
-      const { session_id } = invocation
-      if (permissions.length > 0 && session_id !== undefined) await parts.permissions.add(session_id, permissions)
+      const { ruling } = answered
       await conclude?.('done')
       await tellStrange(parts, attempted, { answered, attempts })
       return ruling && shownRuling(ruling, parts.redact)

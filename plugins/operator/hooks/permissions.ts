@@ -39,15 +39,30 @@ const sessionPermissions: CollectionSpec<SessionPermissions> = {
   references: ({ session_id }) => [{ collection: 'sessions', id: session_id }],
 }
 
-/** Of one session; the oldest fall. */
+/** Of one session. */
 const mostRules = 200
+
+/**
+ * Where there is no room the oldest that allow fall: a person is asked then. Undefined if that is not enough: without
+ * one that denies or asks, something would pass.
+ */
+const fitting = (updates: readonly PermissionUpdate[], kept: readonly PermissionUpdate[]) => {
+  const over = Math.max(0, updates.length + kept.length - mostRules)
+  const staying = kept.filter(({ behavior }) => behavior === 'allow').length - over
+  let allowing = 0
+  const stays = ({ behavior }: PermissionUpdate): boolean => behavior !== 'allow' || (allowing += 1) <= staying
+  return staying < 0 ? undefined : [...updates, ...kept.filter(stays)]
+}
 
 export interface HookPermissions {
   readonly collection: Collection<SessionPermissions>
   /** The newest first: of equally exact ones that one counts. */
   rules(session_id: string): readonly PermissionRule[]
-  /** Resolves when they are on the disk and count. One takes the place of an earlier one with its pattern. */
-  add(session_id: string, updates: readonly PermissionUpdate[]): Promise<void>
+  /**
+   * Resolves when they are on the disk and count: one takes the place of an earlier one with its pattern. False if
+   * there is no room: then nothing has changed.
+   */
+  add(session_id: string, updates: readonly PermissionUpdate[]): Promise<boolean>
   clear(session_id: string): Promise<void>
 }
 
@@ -66,7 +81,9 @@ export const declarePermissions = (state: State): HookPermissions => {
       state.commit((tx) => {
         const patterns = new Set(updates.map(({ tool_name_pattern }) => tool_name_pattern))
         const kept = rules(session_id).filter(({ tool_name_pattern }) => !patterns.has(tool_name_pattern))
-        tx.put(collection, { session_id, rules: [...updates, ...kept].slice(0, mostRules) })
+        const fit = fitting(updates, kept)
+        if (fit !== undefined) tx.put(collection, { session_id, rules: fit })
+        return fit !== undefined
       }),
     async clear(session_id) {
       if (collection.has(session_id))

@@ -244,6 +244,8 @@ class ServerLife implements McpServer {
 
   async #open(onClosed: (reason: string) => void, relisting: Relisting): Promise<Connection> {
     const { name, entry } = this
+    // It was ended while it waited for its turn: nothing of it begins any more.
+    this.#ended.signal.throwIfAborted()
     this.#presence.expect()
     const list = (connection: Connection, signal: AbortSignal): Promise<void> => this.#list(connection, signal)
     const parts = { name, entry, signal: this.#ended.signal, list, onToolsChanged: relisting.changed, onClosed }

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { noSecrets } from '../../../../core/base/text/secrets.js'
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -107,8 +108,10 @@ test('a key file is read through links; one that cannot be used makes the route 
   symlinkSync(file('key', ' from-file\n'), join(folder, 'link'))
   build({ api_key_file: join(folder, 'link') })
   t.is(connected[0]?.api_key, 'from-file')
+  execFileSync('mkfifo', [join(folder, 'pipe')])
   for (const path of [
     join(folder, 'absent'),
+    join(folder, 'pipe'),
     folder,
     file('empty', '\n'),
     file('two', 'a\nb'),

@@ -1,6 +1,6 @@
 /** Permission rules that hooks give to sessions, and who else gives modes. */
 import test, { type ExecutionContext } from 'ava'
-import type { Json } from '../../../../core/plugin.js'
+import type { Json, JsonObject } from '../../../../core/plugin.js'
 import type { PermissionMode } from '../../../../plugins/execution/tools/contract.js'
 import { SessionModes } from '../../../../plugins/execution/tools/contract.js'
 import { HookCallbacks } from '../../../../plugins/operator/hooks/contract.js'
@@ -11,7 +11,7 @@ import { testPlugin } from '../../../support/plugins.js'
 import { openSession, submit, until } from '../../../support/runs.js'
 
 const hooks = { pre_tool_use: [{ name: 'court', executor: { type: 'callback', name: 'judge' } }] }
-const rule = (behavior: string, more: object = {}) => ({
+const rule = (behavior: string, more: JsonObject = {}): JsonObject => ({
   scope: 'session',
   tool_name_pattern: 'echo',
   behavior,
@@ -75,6 +75,35 @@ test('hooks-20: of an outcome with a rule beyond the session nothing counts, and
   t.regex(letter.error, /updated_permissions\.1\.scope/u)
   const { hooks: told } = (await daemon.request('GET', '/v1/status')).body
   t.is(told.dead_letter_store_path, `${daemon.root}/data/hook_dead_letters`)
+})
+
+test('hooks-20: two hundred rules of a session stay, and none that denies or asks makes room', async (t) => {
+  const many = (behavior: string, from: number, to: number) =>
+    Array.from({ length: to - from }, (_, at) => rule(behavior, { tool_name_pattern: `${behavior}_${from + at}` }))
+  const give = (rules: readonly Json[]): Json => ({ permission: 'allow', updated_permissions: rules })
+  const daemon = await start(t, [
+    give([rule('deny', { tool_name_pattern: 'held' }), ...many('allow', 0, 49)]),
+    ...[49, 99, 149].map((from) => give(many('allow', from, from + 50))),
+    give(many('allow', 199, 201)),
+    ...[0, 50, 100].map((from) => give(many('deny', from, from + 50))),
+    give(many('ask', 0, 49)),
+    give(many('allow', 300, 301)),
+  ])
+  const behaviorOf = async (tool_name: string) => {
+    const { body } = await daemon.request('POST', '/v1/runtime/permissions/check', { tool_name, session_id: 's1' })
+    return body.matched_rule_origin === 'hook_update' ? body.matched_rule.behavior : undefined
+  }
+  for (let at = 0; at < 5; at += 1) t.like(await daemon.run(), { status: 'completed' })
+  t.is(await behaviorOf('held'), 'deny')
+  t.deepEqual(await Promise.all(['allow_0', 'allow_200'].map(behaviorOf)), ['allow', 'allow'])
+  t.is(await behaviorOf('allow_47'), undefined, 'of equally old ones the last')
+  for (let at = 0; at < 4; at += 1) t.like(await daemon.run(), { status: 'completed' })
+  t.deepEqual(await Promise.all(['held', 'deny_0', 'ask_0'].map(behaviorOf)), ['deny', 'deny', 'ask'])
+  t.is(await behaviorOf('allow_200'), undefined)
+  t.like(await daemon.run(), { status: 'waiting_for_approval' }, 'nothing of the outcome counts')
+  t.deepEqual(await Promise.all(['held', 'deny_0', 'allow_300'].map(behaviorOf)), ['deny', 'deny', undefined])
+  const [letter] = (await daemon.request('GET', '/v1/runtime/hooks/dead-letter')).body.dead_letters
+  t.regex(letter.error, /no room for its permission rules/u)
 })
 
 test('hooks-10: tasks that are made and done, and what became of a question, are told', async (t) => {

@@ -2,6 +2,11 @@
 import { mkdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
+import { assert } from '../../../../../core/base/assert.js'
+import { createClock } from '../../../../../core/base/clock.js'
+import { parse } from '../../../../../core/plugin.js'
+import { ServerEntry } from '../../../../../plugins/tools/mcp/config/entry.js'
+import { createServer } from '../../../../../plugins/tools/mcp/servers/server.js'
 import { freshRoot, startTestDaemon } from '../../../../support/daemon.js'
 import { eventually, planned, serverIn, writeServers } from '../../../../support/mcp.js'
 
@@ -24,6 +29,43 @@ test('mcp-2, mcp-16: servers that never answer hold up no other, and no required
   })
   await Promise.all(['good', 'required'].map((name) => serverIn(daemon, name)))
   t.is((await daemon.request('GET', '/readyz')).status, 200)
+})
+
+test('mcp-3: a server that ends while it waits for its turn to be connected begins nothing any more', async (t) => {
+  const parsed = parse(ServerEntry, { command: 'x' })
+  assert(parsed.ok, 'it is an entry')
+  const begun: PropertyKey[] = []
+  let give: () => void = () => {}
+  const turn = new Promise<void>((resolve) => {
+    give = resolve
+  })
+  let isWaiting: () => void = () => {}
+  const waiting = new Promise<void>((resolve) => {
+    isWaiting = resolve
+  })
+  const quiet = { info: () => {}, warn: () => {} }
+  const parts = {
+    clock: createClock(),
+    log: quiet,
+    redact: (text: string) => text,
+    untilReady: () => Promise.resolve(),
+    inTurn: async (_turn: unknown, work: () => Promise<unknown>) => {
+      isWaiting()
+      await turn
+      return work()
+    },
+    onTools: () => Promise.resolve(),
+  }
+  // All else is what connections are made of.
+  const watched = new Proxy(parts, {
+    get: (target, name) => (name in target ? Reflect.get(target, name) : void begun.push(name)),
+  })
+  const server = createServer(watched as never, 'late', parsed.value)
+  await waiting
+  const ended = server.end()
+  give()
+  await ended
+  t.deepEqual(begun, [])
 })
 
 test('mcp-4: a secret that changes while its server is being connected is taken', async (t) => {
