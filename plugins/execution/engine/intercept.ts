@@ -1,6 +1,6 @@
 /** What interceptors make of the steps of a run. Their rulings are journal entries, so that nobody is asked twice. */
 import type { JsonObject } from '../../../core/plugin.js'
-import { strictest, type Invocation, type Moment, type Ruling } from '../interception/contract.js'
+import { namesOf, strictest, type Invocation, type Moment, type Ruling } from '../interception/contract.js'
 import type { InterceptedNote } from '../sessions/contract.js'
 import type { ToolCallPart } from '../models/contract.js'
 import { additionsOf, callErrors, noteOf } from '../runs/contract.js'
@@ -120,8 +120,10 @@ export const seeOutcome = async (execution: Execution, { call, input }: Ready, i
   }
 }
 
-const blockedOutput = ({ by, block = '' }: Ruling) =>
-  refused(callErrors.output_withheld_by_hook({ details: { hook: by.join(', ') } }), { reason: block })
+const blockedOutput = (ruling: Ruling) =>
+  refused(callErrors.output_withheld_by_hook({ details: { hook: namesOf(ruling, 'block').join(', ') } }), {
+    reason: ruling.block ?? '',
+  })
 
 /** How often interceptors may hold up the end of one run. */
 const mostHolds = 3

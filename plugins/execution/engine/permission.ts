@@ -4,7 +4,7 @@ import { parse, type Issue, type Json, type JsonObject, type Problem, digest } f
 import type { ToolCallPart } from '../models/contract.js'
 import { callFailure, permissionAudit, type PermissionAudit, type PermissionDecision } from '../tools/contract.js'
 import { callErrors } from '../runs/contract.js'
-import type { Ruling } from '../interception/contract.js'
+import { namesOf, type Ruling } from '../interception/contract.js'
 import type { EngineContext, Execution } from './execution.js'
 import { weighJson } from './thread/weight.js'
 
@@ -22,7 +22,7 @@ export const refused = (problem: Problem, more?: JsonObject): { output: Json } =
 export interface Place {
   readonly index: number
   readonly cut: boolean
-  readonly ruling?: Pick<Ruling, 'permission' | 'reason' | 'by'>
+  readonly ruling?: Pick<Ruling, 'permission' | 'reason' | 'by' | 'parts'>
 }
 
 /** Interceptors are stricter than the rules, or let pass what would ask; what is denied stays so. */
@@ -30,10 +30,16 @@ const ruled = (
   decision: PermissionDecision,
   ruling: Place['ruling'],
 ): PermissionDecision & { readonly hook?: string } => {
-  const { permission, reason, by = [] } = ruling ?? {}
-  if (permission === undefined || permission === decision.decision || decision.decision === 'deny') return decision
+  const { permission, reason } = ruling ?? {}
+  if (
+    ruling === undefined ||
+    permission === undefined ||
+    permission === decision.decision ||
+    decision.decision === 'deny'
+  )
+    return decision
   const { mode_effect: _, ...rest } = decision
-  const hook = by.join(', ')
+  const hook = namesOf(ruling, permission).join(', ')
   return {
     ...rest,
     decision: permission,

@@ -12,8 +12,8 @@ export { momentFacts } from './payloads.js'
 export type { MomentFacts } from './payloads.js'
 /** One of `moments`, what is asked about it, what is made of that, and by whom of several. */
 export type { Invocation, Moment, Ruling, RulingPart } from './moments.js'
-/** Takes rulings of several that are asked one after the other together, and those of two moments of one call. */
-export { askInTurn, strictest } from './rulings.js'
+/** Takes rulings of several that are asked one after the other together, those of two moments; who of them did what. */
+export { askInTurn, namesOf, strictest } from './rulings.js'
 
 /** Looks at moments, and may stop or change what happens. */
 export interface Interceptor {

@@ -45,6 +45,15 @@ const both = (first: Ruling, second: Ruling): Ruling => {
   )
 }
 
+/** Names of those who did this; of all where it is not known who did what. */
+export const namesOf = (
+  { by, parts = [] }: Pick<Ruling, 'by' | 'parts'>,
+  deed: RulingPart['did'][number],
+): readonly string[] => {
+  const names = parts.filter(({ did }) => did.includes(deed)).map((part) => part.by)
+  return names.length === 0 ? by : names
+}
+
 /** What is there once a ruling has changed it: the next one sees that. */
 const after = (invocation: Invocation, { updated_input, updated_output }: Ruling): Invocation => {
   const changed: JsonObject = {

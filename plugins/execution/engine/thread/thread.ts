@@ -1,5 +1,6 @@
 /** A session's conversation and the progress of its active run, folded from the journal. */
 import { assertNever } from '../../../../core/plugin.js'
+import { namesOf } from '../../interception/contract.js'
 import type { ActionGrounds } from '../../external-actions/contract.js'
 import type { ModelMessage, ToolResultPart } from '../../models/contract.js'
 import { callFailure } from '../../tools/contract.js'
@@ -198,15 +199,14 @@ const foldPrompt = ({ inputs }: Thread, entry: InterceptedNote & { readonly run_
 }
 
 /** An input that changes after its approval no longer has the digest that was approved: the call is not made. */
-const foldIntercepted = (
-  { progress }: Thread,
-  { event, tool_call_id, blocked, permission, input, contexts, by }: InterceptedNote,
-): void => {
+const foldIntercepted = ({ progress }: Thread, note: InterceptedNote): void => {
+  const { event, tool_call_id, blocked, permission, input, contexts } = note
   if (progress === undefined) return
   if (event === 'stop' && blocked !== undefined) progress.held += 1
   const call = progress.calls.find(({ part }) => part.id === tool_call_id)
   if (call === undefined) return
-  if (permission === 'allow') call.grounds = { type: 'configuration', id: `hook:${by.join(',')}` }
+  if (permission === 'allow')
+    call.grounds = { type: 'configuration', id: `hook:${namesOf(note, permission).join(',')}` }
   if (contexts !== undefined) call.contexts = [...(call.contexts ?? []), ...contexts]
   if (input === undefined) return
   call.input = input

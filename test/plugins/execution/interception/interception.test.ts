@@ -137,6 +137,30 @@ test('hooks-3: an input that changes after its approval no longer has the digest
   t.like(stateOf(), { type: 'ready', input: { n: 2 }, digest: digest({ n: 1 }) })
 })
 
+test('hooks-4: the ground of a call that was let pass is who let it pass, and not who changed it', (t) => {
+  const thread = beginThread(0, () => undefined)
+  const note = { run_id: 'r1', at: 1 }
+  const content = [{ type: 'tool_call' as const, id: 'c1', name: 'echo', input: { n: 0 } }]
+  const ruled = { ...note, type: 'intercepted' as const, event: 'pre_tool_use', tool_call_id: 'c1', input: { n: 1 } }
+  const [input, allow] = [['input' as const], ['allow' as const]]
+  const entries: JournalEntry[] = [
+    { ...note, type: 'event', event: { type: 'accepted', content: 'go' } },
+    { ...note, type: 'event', event: { type: 'started' } },
+    { ...note, type: 'message', message: { role: 'assistant', content } },
+    {
+      ...ruled,
+      by: ['writer', 'friend'],
+      permission: 'allow',
+      parts: [
+        { by: 'writer', did: input },
+        { by: 'friend', did: allow },
+      ],
+    },
+  ]
+  entries.forEach((entry, at) => foldEntry(thread, at + 1, entry))
+  t.deepEqual(thread.progress?.calls[0]?.grounds, { type: 'configuration', id: 'hook:friend' })
+})
+
 test('hooks-4: permissions of interceptors: deny and ask are stricter than the rules, allow passes what would ask', async (t) => {
   const allowed = await daemonWith(t, 'allow')
   allowed.rules.pre_tool_use = () => ({ permission: 'ask', reason: 'look first' })

@@ -277,6 +277,31 @@ test('runs-21: the steps of a run tell which hook did what, with its reason and 
   t.false(plain.some(({ event }: any) => event.type === 'intercepted'))
 })
 
+test('hooks-2, hooks-5: who is said to refuse or withhold is the hook that did, and not who was asked before', async (t) => {
+  const { set, run, request } = await daemonWith(t)
+  const hook = (name: string, outcome: object) => ({ ...command(`echo '${JSON.stringify(outcome)}'`), name })
+  const message = async (): Promise<string> => {
+    const { run_id } = await run()
+    const { body } = await request('GET', `/v1/runs/${run_id}/events?steps=true`)
+    return body.find(({ event }: any) => event.type === 'tool_ended').event.message
+  }
+  await set({
+    pre_tool_use: [
+      hook('writer', { updated_input: { text: 'changed' } }),
+      hook('guard', { permission: 'deny' }),
+      hook('friend', { permission: 'allow' }),
+    ],
+  })
+  t.is(await message(), 'The hook guard refused this call, so it was not made.')
+  await set({
+    post_tool_use: [
+      hook('editor', { updated_output: { text: 'x' } }),
+      hook('censor', { decision: 'block', reason: 'no' }),
+    ],
+  })
+  t.is(await message(), 'The call was made; the hook censor withholds what came of it.')
+})
+
 const nested = (levels: number): Json => JSON.parse('{"a":'.repeat(levels) + '1' + '}'.repeat(levels))
 
 test('hooks-14: each member of an outcome counts, by our name and by that of other programs', (t) => {
