@@ -67,7 +67,7 @@ const putBack = ({ file }: Place, { key_id, secrets, headers }: Waiting): string
 }
 
 export interface KeyWarningParts {
-  readonly keys: Pick<Keys, 'fault' | 'find'>
+  readonly keys: Pick<Keys, 'fault' | 'previousFault' | 'find'>
   readonly slots: Pick<Collection<StoredSlot>, 'groups' | 'count'>
   readonly lasting: Lasting['collection']
   /** The folder of the state. */
@@ -95,14 +95,24 @@ export const keyWarnings = ({ keys, slots, lasting, root }: KeyWarningParts): re
         action: fault?.kind === 'not_private' ? mend(fault, place) : putBack(place, waiting),
       }
     })
-  if (fault === undefined) return missing
-  return [
-    ...missing,
-    {
-      severity: 'warning',
-      code: 'secrets_key_unusable',
-      message: sentence(`No secret can be stored: ${fault.reason}`),
-      action: mend(fault, place),
-    },
-  ]
+  return [...missing, ...earlierUnusable(keys.previousFault), ...(fault === undefined ? [] : [unusable(fault, place)])]
 }
+
+const earlierUnusable = (previousFault: string | undefined): Warning[] =>
+  previousFault === undefined
+    ? []
+    : [
+        {
+          severity: 'warning',
+          code: 'secrets_previous_key_unusable',
+          message: sentence(`The earlier key cannot be read: ${previousFault}`),
+          action: 'Correct --secrets-previous-key-file, or leave it out, and start again.',
+        },
+      ]
+
+const unusable = (fault: KeyFault, place: Place): Warning => ({
+  severity: 'warning',
+  code: 'secrets_key_unusable',
+  message: sentence(`No secret can be stored: ${fault.reason}`),
+  action: mend(fault, place),
+})

@@ -40,6 +40,8 @@ export interface Keys {
   /** Ids of all that are known. */
   ids(): readonly string[]
   readonly fault: KeyFault | undefined
+  /** Why the earlier key that the operator named is none; undefined if it is, or if none was named. */
+  readonly previousFault: string | undefined
   /**
    * Makes a new key durable beside the old one and puts it in force. Throws `secrets_key_elsewhere`,
    * `secrets_key_unusable` and `storage_write_failed`.
@@ -100,10 +102,18 @@ interface Found {
   readonly fault?: KeyFault | undefined
 }
 
+/** Why a file holds no key. One that it holds is learnt. */
+const faultOf = (file: string, learn: (text: string) => Key | undefined): string | undefined => {
+  const text = read(file)
+  if (typeof text !== 'string') return text.message
+  return learn(text) === undefined ? `${file}: ${wrongForm}` : undefined
+}
+
 export const createKeys = ({ config, secrets, ids }: KeyParts): Keys => {
   const { learn, find, ids: allIds } = createKnown(secrets)
   const isElsewhere = given(config.secrets_key) !== undefined || given(config.secrets_key_file) !== undefined
   let found: Found | undefined
+  let previousFault: string | undefined
 
   const named = (text: string | Problem): Found => {
     const active = typeof text === 'string' ? learn(text) : undefined
@@ -118,8 +128,7 @@ export const createKeys = ({ config, secrets, ids }: KeyParts): Keys => {
   }
   const look = (): Found => {
     const previous = given(config.secrets_previous_key_file)
-    const old = previous === undefined ? undefined : read(previous)
-    if (typeof old === 'string') learn(old)
+    previousFault = previous === undefined ? undefined : faultOf(previous, learn)
     const kept = own()
     return isElsewhere ? named(given(config.secrets_key) ?? read(given(config.secrets_key_file) ?? '')) : kept
   }
@@ -169,6 +178,10 @@ export const createKeys = ({ config, secrets, ids }: KeyParts): Keys => {
     },
     get fault() {
       return now().fault
+    },
+    get previousFault() {
+      now()
+      return previousFault
     },
     begin,
     finish,

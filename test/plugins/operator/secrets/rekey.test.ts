@@ -100,6 +100,24 @@ test('secrets-11: a key of the operator is replaced by a start that names the ol
   t.true((await third.request('GET', '/v1/runtime/secrets')).body.every(({ details }: any) => details.readable))
 })
 
+test('secrets-11: an old key that is named and cannot be read is told, whatever is wrong with it', async (t) => {
+  const folder = await freshRoot()
+  const file = (name: string, text: string): string => {
+    writeFileSync(join(folder, name), text, { mode: 0o600 })
+    return join(folder, name)
+  }
+  const told = async (old: string) => {
+    const flags = { 'secrets-key': '02'.repeat(32), 'secrets-previous-key-file': old }
+    const daemon = await startTestDaemon(t, { flags })
+    const { warnings } = (await daemon.request('GET', '/v1/status')).body.health
+    await daemon.stop()
+    return warnings.find(({ code }: { code: string }) => code === 'secrets_previous_key_unusable')?.message
+  }
+  t.regex(await told(join(folder, 'absent')), /absent.*does not exist/u)
+  t.regex(await told(file('odd', 'no key')), /odd: it is not 32 bytes/u)
+  t.is(await told(file('good', '03'.repeat(32))), undefined)
+})
+
 test('secrets-5: a backup has no key: the restored root says which one it needs, and works when it is back', async (t) => {
   const [root, folder] = [await freshRoot(), await freshRoot()]
   const [backup, copy] = [join(folder, 'backup'), join(folder, 'copy')]
