@@ -106,6 +106,7 @@ export { within } from './base/within.js'
 /** Whether something is the name of a time zone. */
 export { isZone } from './base/text/zone.js'
 export { defineCommand, secretFlags } from './plugin/command.js'
+export { cursorFlag, listedRows, readRows, showRows } from './plugin/listed.js'
 export type { Command, CommandFlag, CommandInput, Client, Frame } from './plugin/command.js'
 export { commandLine, count, sentence, shellWord, span } from './base/text/command-text.js'
 export { errors as commandErrors } from './cli/errors.js'

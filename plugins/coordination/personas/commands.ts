@@ -1,8 +1,11 @@
 import {
-  array,
+  cursorFlag,
   defineCommand,
-  open,
+  listedRows,
   number,
+  open,
+  readRows,
+  showRows,
   string,
   visibleLine,
   type Command,
@@ -24,15 +27,16 @@ export const commands: readonly Command[] = [
     path: ['personas', 'list'],
     route: 'GET /v1/personas',
     summary: 'Personas by id.',
-    flags: { query: { kind: 'text', summary: 'Only those whose id or name holds this text.' } },
-    run: ({ client, flags }) =>
-      client.get(
-        typeof flags['query'] === 'string'
-          ? `/v1/personas?query=${encodeURIComponent(flags['query'])}`
+    flags: { query: { kind: 'text', summary: 'Only those whose id or name holds this text.' }, ...cursorFlag },
+    run: (input) =>
+      readRows(
+        input,
+        typeof input.flags['query'] === 'string'
+          ? `/v1/personas?query=${encodeURIComponent(input.flags['query'])}`
           : '/v1/personas',
       ),
-    answer: array(Row),
-    show: showPersonas,
+    answer: listedRows(Row),
+    show: showRows(showPersonas),
   }),
   defineCommand({
     path: ['personas', 'get'],

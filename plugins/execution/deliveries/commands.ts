@@ -1,13 +1,16 @@
 import {
-  array,
-  defineCommand,
-  integer,
-  open,
-  optional,
-  string,
-  visibleLine,
   commandLine,
   count,
+  cursorFlag,
+  defineCommand,
+  integer,
+  listedRows,
+  open,
+  optional,
+  readRows,
+  showRows,
+  string,
+  visibleLine,
   type Command,
   type CommandInput,
   type Infer,
@@ -50,7 +53,6 @@ const line = (row: Row): string => {
     : `${what}  next ${new Date(row.next_attempt_at_ms).toISOString()}`
 }
 
-const Rows = array(Row)
 const showAll =
   (empty: string) =>
   (rows: Row[]): string =>
@@ -68,6 +70,7 @@ const scope = {
   'run-id': { kind: 'text', summary: 'Only deliveries of this run.' },
   plugin: { kind: 'text', summary: 'Only deliveries by this reply plugin.' },
   limit: { kind: 'text', summary: 'Most deliveries to show, at most 100.' },
+  ...cursorFlag,
 } as const
 
 const list = defineCommand({
@@ -76,9 +79,9 @@ const list = defineCommand({
   summary: 'Outputs on their way to reply targets, by time.',
   flags: { ...scope, status: { kind: 'text', summary: 'Only those in this status.' } },
   choices: { status: deliveryStatuses },
-  run: ({ client, flags }) => client.get(pathOf('/v1/deliveries', flags)),
-  answer: Rows,
-  show: showAll('There are no deliveries.'),
+  run: (input) => readRows(input, pathOf('/v1/deliveries', input.flags)),
+  answer: listedRows(Row),
+  show: showRows(showAll('There are no deliveries.')),
 })
 
 const deadLetter = defineCommand({
@@ -86,9 +89,9 @@ const deadLetter = defineCommand({
   route: 'GET /v1/deliveries/dead-letter',
   summary: 'Deliveries that are no longer attempted, with the command that sends them again.',
   flags: scope,
-  run: ({ client, flags }) => client.get(pathOf('/v1/deliveries/dead-letter', flags)),
-  answer: Rows,
-  show: showAll('There are no dead letters.'),
+  run: (input) => readRows(input, pathOf('/v1/deliveries/dead-letter', input.flags)),
+  answer: listedRows(Row),
+  show: showRows(showAll('There are no dead letters.')),
 })
 
 const idPath = (args: CommandInput['args']): string => `/v1/deliveries/${encodeURIComponent(args['delivery_id'] ?? '')}`

@@ -1,20 +1,24 @@
 import {
-  defineCommand,
-  type Command,
-  type CommandInput,
-  isJsonObject,
-  type Json,
   array,
+  cursorFlag,
+  defineCommand,
+  isJsonObject,
+  listedRows,
+  number,
   open,
   optional,
+  readRows,
+  showRows,
   string,
-  number,
   visibleLine,
+  type Command,
+  type CommandInput,
   type Infer,
+  type Json,
 } from '../../../core/plugin.js'
 import { follow, followNew, following, followingFields } from './terminal/follow.js'
 import { withHold } from './terminal/held-daemon.js'
-import { RunAnswer, RunEvents, RunRows, showEvents, showRun, showRuns } from './terminal/run-text.js'
+import { RunAnswer, RunEvents, showEvents, showRun, showRuns } from './terminal/run-text.js'
 
 const codes = 'Exit codes: 0 completed, 1 failed, 3 waits for a person, 130 interrupted.'
 
@@ -27,20 +31,24 @@ const list = defineCommand({
   flags: {
     'session-id': { kind: 'text', summary: 'Only runs of this session.' },
     limit: { kind: 'text', summary: 'Most runs to show, at most 100.' },
+    ...cursorFlag,
     unknown: {
       kind: 'switch',
       summary: 'Only runs with an effect of which nobody can tell whether it happened.',
     },
   },
   run: async (input) => {
-    const { client, flags } = input
+    const { flags } = input
     const query = new URLSearchParams({ priority_active: 'true', limit: String(flags['limit'] ?? 20) })
     if (typeof flags['session-id'] === 'string') query.set('session_id', flags['session-id'])
     if (flags['unknown'] === true) query.set('unknown', 'true')
-    return withHold(input, await client.get(`/v1/runs?${query.toString()}`))
+    const page = await readRows(input, `/v1/runs?${query.toString()}`)
+    return isJsonObject(page) && page['items'] !== undefined
+      ? { ...page, items: await withHold(input, page['items']) }
+      : page
   },
-  answer: RunRows,
-  show: showRuns,
+  answer: listedRows(RunAnswer),
+  show: showRows(showRuns),
 })
 
 const get = defineCommand({

@@ -1,13 +1,17 @@
 import {
   array,
+  commandLine,
+  cursorFlag,
   defineCommand,
+  listedRows,
   number,
   open,
   optional,
+  readRows,
+  showRows,
   string,
-  visibleLine,
   visibleBlock,
-  commandLine,
+  visibleLine,
   type Command,
   type CommandInput,
   type Infer,
@@ -160,15 +164,18 @@ export const commands: readonly Command[] = [
     path: ['schedules', 'list'],
     route: 'GET /v1/schedules',
     summary: 'Schedules by id.',
-    flags: { session: { kind: 'text', summary: 'Only those whose runs go to this session.' } },
+    flags: { session: { kind: 'text', summary: 'Only those whose runs go to this session.' }, ...cursorFlag },
     fields: { 'query.session_id': '--session' },
-    run: ({ client, flags }) =>
-      client.get(
+    run: (input) =>
+      readRows(
+        input,
         '/v1/schedules?limit=100' +
-          (typeof flags['session'] === 'string' ? `&session_id=${encodeURIComponent(flags['session'])}` : ''),
+          (typeof input.flags['session'] === 'string'
+            ? `&session_id=${encodeURIComponent(input.flags['session'])}`
+            : ''),
       ),
-    answer: array(Schedule),
-    show: showAll,
+    answer: listedRows(Schedule),
+    show: showRows(showAll),
   }),
   defineCommand({
     path: ['schedules', 'get'],

@@ -1,5 +1,18 @@
-import { array, boolean, defineCommand, open, string, number, type Command, type Infer } from '../../../core/plugin.js'
-import { SessionAnswer, sessionPath, SessionRows, showSession, showSessions } from './terminal/session-text.js'
+import {
+  array,
+  boolean,
+  cursorFlag,
+  defineCommand,
+  listedRows,
+  number,
+  open,
+  readRows,
+  showRows,
+  string,
+  type Command,
+  type Infer,
+} from '../../../core/plugin.js'
+import { SessionAnswer, sessionPath, SessionRow, showSession, showSessions } from './terminal/session-text.js'
 import { settingCommands } from './terminal/setting-commands.js'
 
 const Log = open({ session: open({ journal: array(open({ seq: number(), type: string(), entry: open({}) })) }) })
@@ -16,10 +29,10 @@ export const commands: readonly Command[] = [
     path: ['sessions', 'list'],
     route: 'GET /v1/sessions',
     summary: 'Sessions by id.',
-    flags: { limit: { kind: 'text', summary: 'Most sessions to show, at most 100.' } },
-    run: ({ client, flags }) => client.get(`/v1/sessions?limit=${encodeURIComponent(String(flags['limit'] ?? 50))}`),
-    answer: SessionRows,
-    show: showSessions,
+    flags: { limit: { kind: 'text', summary: 'Most sessions to show, at most 100.' }, ...cursorFlag },
+    run: (input) => readRows(input, `/v1/sessions?limit=${encodeURIComponent(String(input.flags['limit'] ?? 50))}`),
+    answer: listedRows(SessionRow),
+    show: showRows(showSessions),
   }),
   defineCommand({
     path: ['sessions', 'get'],

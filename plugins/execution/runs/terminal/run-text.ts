@@ -35,7 +35,6 @@ export const RunAnswer = open({
   pending_questions: optional(array(AskedQuestions)),
   daemon_held: optional(boolean()),
 })
-export const RunRows = array(RunAnswer)
 type Row = Infer<typeof RunAnswer>
 
 export const RunEvents = array(

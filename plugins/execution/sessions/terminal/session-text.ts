@@ -17,15 +17,13 @@ import {
 export const sessionPath = (args: CommandInput['args']): string =>
   `/v1/sessions/${encodeURIComponent(args['session_id'] ?? '')}`
 
-export const SessionRows = array(
-  open({
-    session_id: string(),
-    status: string(),
-    pending_approvals: number(),
-    pending_questions: number(),
-    ended_at_ms: optional(number()),
-  }),
-)
+export const SessionRow = open({
+  session_id: string(),
+  status: string(),
+  pending_approvals: number(),
+  pending_questions: number(),
+  ended_at_ms: optional(number()),
+})
 export const SessionAnswer = open({
   session_id: string(),
   persona: optional(open({ display_name: string(), persona_version: number() })),
@@ -41,7 +39,7 @@ export const SessionAnswer = open({
   }),
 })
 
-export const showSessions = (rows: Infer<typeof SessionRows>): string => {
+export const showSessions = (rows: Infer<typeof SessionRow>[]): string => {
   if (rows.length === 0) return 'No sessions yet. Create one: holdfast sessions create'
   return rows
     .map((row) => {

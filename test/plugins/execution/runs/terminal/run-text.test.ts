@@ -1,8 +1,8 @@
 /** Runs as a person reads them. No daemon is asked. */
 import test from 'ava'
 import { withHold } from '../../../../../plugins/execution/runs/terminal/held-daemon.js'
-import { RunRows, showEvents, showRuns } from '../../../../../plugins/execution/runs/terminal/run-text.js'
-import { isJsonObject, parse, type Client, type Json } from '../../../../../core/plugin.js'
+import { RunAnswer, showEvents, showRuns } from '../../../../../plugins/execution/runs/terminal/run-text.js'
+import { array, isJsonObject, parse, type Client, type Json } from '../../../../../core/plugin.js'
 
 const row = (run_id: string, more: Readonly<Record<string, Json>>) => ({
   run_id,
@@ -11,7 +11,7 @@ const row = (run_id: string, more: Readonly<Record<string, Json>>) => ({
   ...more,
 })
 const shown = (answer: Json): string => {
-  const rows = parse(RunRows, answer)
+  const rows = parse(array(RunAnswer), answer)
   return rows.ok ? showRuns(rows.value) : JSON.stringify(rows.issues)
 }
 

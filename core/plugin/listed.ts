@@ -1,0 +1,49 @@
+/** Lists on the command line: a page at a time, and what is not shown is told. */
+import {
+  array,
+  boolean,
+  integer,
+  isJsonObject,
+  open,
+  optional,
+  string,
+  type Json,
+  type StructOf,
+} from '../base/schema.js'
+import { visibleLine } from '../base/text/visible.js'
+import type { CommandFlag, CommandInput } from './command.js'
+
+/** Where a list goes on. */
+export const cursorFlag: Readonly<Record<'cursor', CommandFlag>> = {
+  cursor: { kind: 'text', value: 'cursor', summary: 'Go on where the list before ended.' },
+}
+
+export interface ListedRows<T> {
+  items: T[]
+  pagination: { total_count: number; has_more: boolean; next_cursor?: string | undefined }
+}
+
+/** The answer of a list route, as `readRows` gives it for people. */
+export const listedRows = <T>(row: StructOf<T>): StructOf<ListedRows<T>> =>
+  open({
+    items: array(row),
+    pagination: open({ total_count: integer(), has_more: boolean(), next_cursor: optional(string()) }),
+  })
+
+/** A page of a list route, with `--cursor`; for programs its rows alone. */
+export const readRows = async (
+  { client, flags, output }: Pick<CommandInput, 'client' | 'flags' | 'output'>,
+  path: string,
+): Promise<Json> => {
+  const cursor = typeof flags['cursor'] === 'string' ? `&cursor=${encodeURIComponent(flags['cursor'])}` : ''
+  const answer = await client.get(`${path}${path.includes('?') ? '&' : '?'}page=true${cursor}`)
+  return output === 'json' && isJsonObject(answer) ? (answer['items'] ?? answer) : answer
+}
+
+/** The rows, and that there are more of them. */
+export const showRows =
+  <T>(show: (rows: T[]) => string) =>
+  ({ items, pagination: { total_count, next_cursor } }: ListedRows<T>): string =>
+    next_cursor === undefined
+      ? show(items)
+      : `${show(items)}\nThere are more, ${total_count} in all: --cursor ${visibleLine(next_cursor)}`
