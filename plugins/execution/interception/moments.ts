@@ -52,7 +52,7 @@ export interface Invocation {
 /** What one of those who ruled did: what it said, and why. */
 export interface RulingPart {
   readonly by: string
-  readonly did: readonly ('block' | 'allow' | 'deny' | 'ask' | 'input' | 'output' | 'context')[]
+  readonly did: readonly ('block' | 'allow' | 'deny' | 'ask' | 'input' | 'output' | 'context' | 'rules')[]
   readonly reason?: string
 }
 
@@ -71,6 +71,8 @@ export interface Ruling {
   readonly updated_input?: Json
   /** In place of the output of a call. */
   readonly updated_output?: Json
+  /** True if it gave the session permission rules: they are on the disk and count. */
+  readonly gave_rules?: true
   /** Texts that the model reads beside it. */
   readonly contexts?: readonly string[]
 }

@@ -14,13 +14,15 @@ export const strictest = (one: Ruling, other: Ruling): Ruling =>
 /** Characters of a reason that are kept of what one of several did. */
 const mostReason = 500
 
-const partOf = ({ by, block, permission, reason, updated_input, updated_output, contexts }: Ruling): RulingPart => {
+const partOf = (ruling: Ruling): RulingPart => {
+  const { by, block, permission, reason, updated_input, updated_output, contexts, gave_rules } = ruling
   const did = {
     block: block !== undefined,
     [permission ?? 'allow']: permission !== undefined,
     input: updated_input !== undefined,
     output: updated_output !== undefined,
     context: contexts !== undefined,
+    rules: gave_rules === true,
   }
   const why = block ?? reason
   return {
@@ -29,7 +31,7 @@ const partOf = ({ by, block, permission, reason, updated_input, updated_output, 
     ...(why !== undefined && { reason: why.slice(0, mostReason) }),
   }
 }
-const deeds = ['block', 'allow', 'deny', 'ask', 'input', 'output', 'context'] as const
+const deeds = ['block', 'allow', 'deny', 'ask', 'input', 'output', 'context', 'rules'] as const
 
 /** Of two rulings, the second after the first. */
 const both = (first: Ruling, second: Ruling): Ruling => {

@@ -130,7 +130,8 @@ export const rulingOf = (name: string, given: Json | undefined): Answered => {
   // Rules that count from now on are to be looked at for what is asked about.
   const isNone = Object.keys(ruling).length + permissions.length === 0
   const strange = isJsonObject(given) ? strangeIn(given) : []
-  return { ruling: isNone ? undefined : { by: [name], ...ruling }, permissions, strange }
+  const gave = permissions.length > 0 && { gave_rules: true as const }
+  return { ruling: isNone ? undefined : { by: [name], ...ruling, ...gave }, permissions, strange }
 }
 
 export const blockOf = (name: string, reason: string): Ruling => ({

@@ -8,7 +8,7 @@ type InterceptedPart = NonNullable<InterceptedNote['parts']>[number]
 export const noteOf = (
   event: Moment,
   tool_call_id: string | undefined,
-  { by, parts = [], block, permission, updated_input, updated_output, contexts = [] }: Ruling,
+  { by, parts = [], block, permission, updated_input, updated_output, contexts = [], gave_rules }: Ruling,
 ): InterceptedNote | undefined => {
   const changes: Partial<InterceptedNote> = {
     ...(block !== undefined && { blocked: block }),
@@ -16,6 +16,7 @@ export const noteOf = (
     ...(updated_input !== undefined && { input: updated_input }),
     ...(updated_output !== undefined && { output_changed: true }),
     ...(contexts.length > 0 && { contexts: [...contexts] }),
+    ...(gave_rules === true && { gave_rules }),
   }
   if (Object.keys(changes).length === 0) return undefined
   const counted = parts.flatMap((part) => countedOf(part, changes))
@@ -30,7 +31,7 @@ export const noteOf = (
 
 /** Of what somebody did, what this moment can use. */
 const countedOf = ({ by, did, reason }: RulingPart, changes: Partial<InterceptedNote>): InterceptedPart[] => {
-  const { blocked, permission, input, output_changed, contexts } = changes
+  const { blocked, permission, input, output_changed, contexts, gave_rules } = changes
   const counts: Readonly<Record<RulingPart['did'][number], unknown>> = {
     block: blocked,
     allow: permission,
@@ -39,6 +40,7 @@ const countedOf = ({ by, did, reason }: RulingPart, changes: Partial<Intercepted
     input,
     output: output_changed,
     context: contexts,
+    rules: gave_rules,
   }
   const left = did.filter((one) => counts[one] !== undefined)
   const isWhy = left.some((one) => one !== 'context')
@@ -46,5 +48,5 @@ const countedOf = ({ by, did, reason }: RulingPart, changes: Partial<Intercepted
 }
 
 /** Of a ruling at a moment that decides nothing else, or is decided already: what it adds. */
-export const additionsOf = ({ by, parts, contexts = [] }: Ruling): Ruling =>
-  Object.assign({ by, contexts }, parts !== undefined && { parts })
+export const additionsOf = ({ by, parts, contexts = [], gave_rules }: Ruling): Ruling =>
+  Object.assign({ by, contexts }, parts !== undefined && { parts }, gave_rules !== undefined && { gave_rules })

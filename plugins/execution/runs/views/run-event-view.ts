@@ -41,8 +41,9 @@ const runStepFields = {
     moment: doc(string(), 'The moment at which a hook or another interceptor was asked.'),
     by: doc(string(), 'The hook, or who else ruled.'),
     did: doc(
-      array(enums(['block', 'allow', 'deny', 'ask', 'input', 'output', 'context'])),
-      'What it did: it stopped it, ruled on permission, changed the input or the output, or told the model something.',
+      array(enums(['block', 'allow', 'deny', 'ask', 'input', 'output', 'context', 'rules'])),
+      'What it did: it stopped it, ruled on permission, changed the input or the output, told the model something, ' +
+        'or gave the session permission rules.',
     ),
     tool_call_id: optional(doc(string(), 'Id of the tool call.')),
     reason: optional(doc(string(), 'The reason that it gave, in its first 500 characters.')),

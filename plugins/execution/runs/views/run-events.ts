@@ -236,7 +236,7 @@ type Step = RunEventEntry['event']
 
 /** One for each who ruled; what is older does not say who of several did what. */
 const rulingsOf = ({ event, by, tool_call_id, parts, ...changes }: InterceptedNote): Step[] => {
-  const { blocked, permission, input, output_changed, contexts } = changes
+  const { blocked, permission, input, output_changed, contexts, gave_rules } = changes
   const all = {
     by: by.join(', '),
     did: [
@@ -245,6 +245,7 @@ const rulingsOf = ({ event, by, tool_call_id, parts, ...changes }: InterceptedNo
       ...(input === undefined ? [] : ['input' as const]),
       ...(output_changed === undefined ? [] : ['output' as const]),
       ...(contexts === undefined ? [] : ['context' as const]),
+      ...(gave_rules === undefined ? [] : ['rules' as const]),
     ],
     ...(blocked !== undefined && { reason: blocked.slice(0, mostReason) }),
   }

@@ -53,10 +53,12 @@ export type InterceptedNote = {
   /** True if the outcome of the call holds another output than that of the tool. */
   output_changed?: true
   contexts?: string[]
+  /** True if the session has permission rules by it. */
+  gave_rules?: true
   /** What each of `by` did of that, and why. */
   parts?: {
     by: string
-    did: ('block' | 'allow' | 'deny' | 'ask' | 'input' | 'output' | 'context')[]
+    did: ('block' | 'allow' | 'deny' | 'ask' | 'input' | 'output' | 'context' | 'rules')[]
     reason?: string
   }[]
 }

@@ -65,6 +65,22 @@ test('hooks-14, hooks-20: a rule that a hook gives counts from the call on, for 
   t.like(await second.check(), { decision: 'ask' })
 })
 
+test('runs-21, hooks-20: the steps of a run tell which hook gave its session rules, also where it said nothing else', async (t) => {
+  const daemon = await start(t, [
+    { updated_permissions: [rule('allow')] },
+    { permission: 'deny', reason: 'no', updated_permissions: [rule('deny')] },
+    { permission: 'allow', updated_permissions: [rule('allow', { scope: 'user' })] },
+  ])
+  const steps = async (): Promise<any[]> => {
+    const { run_id } = await daemon.run()
+    const { body } = await daemon.request('GET', `/v1/runs/${run_id}/events?steps=true`)
+    return body.flatMap(({ event }: any) => (event.type === 'intercepted' ? [[event.by, event.did]] : []))
+  }
+  t.deepEqual(await steps(), [['court', ['rules']]])
+  t.deepEqual(await steps(), [['court', ['deny', 'rules']]])
+  t.deepEqual(await steps(), [], 'what is a failure gives nothing')
+})
+
 test('hooks-20: of an outcome with a rule beyond the session nothing counts, and it is a failure of the hook', async (t) => {
   const daemon = await start(t, [
     { permission: 'allow', updated_permissions: [rule('allow'), rule('allow', { scope: 'user' })] },
