@@ -21,7 +21,8 @@ const Detail = open({
 
 const showSkills = (rows: Infer<typeof Row>[]): string =>
   rows.length === 0
-    ? 'No skills. Put one into skills/NAME/SKILL.md of the workspace, or name a folder with --skill-root.'
+    ? 'No skills. Put one into skills/NAME/SKILL.md of the state root or of the workspace, or name a folder with ' +
+      '--skill-root. One that was just saved counts in a moment.'
     : rows
         .map(({ name, description, scope }) => `${visibleLine(name)}  ${scope}  ${visibleLine(description)}`)
         .join('\n')

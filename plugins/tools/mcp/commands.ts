@@ -42,7 +42,10 @@ const showServers = ({ servers }: Infer<typeof Servers>): string =>
         )
         .join('\n')
 
-const shortest = (text: string): string => visibleLine(text.split('\n')[0] ?? '').slice(0, 100)
+const shortest = (text: string): string => {
+  const line = visibleLine(text.split('\n')[0] ?? '')
+  return line.length > 100 ? `${line.slice(0, 99)}…` : line
+}
 
 const showTools = ({ tools }: Infer<typeof Tools>): string =>
   tools.length === 0
