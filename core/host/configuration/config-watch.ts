@@ -7,6 +7,7 @@
  */
 import path from 'node:path'
 import { watch, type FSWatcher } from 'chokidar'
+import type { Clock } from '../../base/clock.js'
 import { Problem } from '../../base/errors.js'
 import type { HealthCheck, Warning } from '../../base/health.js'
 import { sentence } from '../../base/text/command-text.js'
@@ -17,6 +18,7 @@ import type { Lists } from './lists.js'
 
 export interface ConfigWatchOptions extends Pick<ConfigFiles, 'disk' | 'root' | 'plugins'> {
   readonly log: Log
+  readonly clock: Pick<Clock, 'after'>
   /** What `configContent` said when the daemon read its configuration. */
   readonly before: ReadonlyMap<string, string>
   /** Files, or parts of files, that are applied while the daemon runs. */
@@ -66,9 +68,27 @@ const compare = (options: ConfigWatchOptions, files: ConfigFiles): Warning[] => 
   }
 }
 
+/** Between looks whether the folder is another one: who watches the one that was renamed is told nothing. */
+const renewMs = 1_000
+const watchOptions = {
+  ignoreInitial: true,
+  depth: 0,
+  atomic: 200,
+  awaitWriteFinish: { stabilityThreshold: 200, pollInterval: 50 },
+} as const
+
+/** Tells a folder from another one of its name; undefined if there is none that can be watched. */
+const folderIn = (disk: ConfigWatchOptions['disk'], folder: string): number | undefined => {
+  try {
+    return disk.stat(folder)?.ino
+  } catch {
+    return undefined
+  }
+}
+
 /** Watches the folder, which is made if it is missing: a path that is not there at first would never be seen. */
 export const watchConfig = async (options: ConfigWatchOptions): Promise<ConfigWatch> => {
-  const { disk, root, log, lists } = options
+  const { disk, root, log, lists, clock } = options
   const files: ConfigFiles = { ...options, lists: lists.files }
   const folder = path.join(root, 'config')
   await disk.makeFolder(folder)
@@ -79,17 +99,32 @@ export const watchConfig = async (options: ConfigWatchOptions): Promise<ConfigWa
     warnings = [...options.lasting, ...strangeFiles(files), ...compare(options, files)]
     for (const { message, code } of warnings) if (!told.has(message)) log.warn(message, { code })
   }
-  const watcher: FSWatcher = watch(folder, {
-    ignoreInitial: true,
-    depth: 0,
-    atomic: 200,
-    awaitWriteFinish: { stabilityThreshold: 200, pollInterval: 50 },
-  })
-  watcher.on('all', look)
-  watcher.on('ready', look)
-  watcher.on('error', (error) => log.warn('config/ cannot be watched', { error }))
+  let seen = folderIn(disk, folder)
+  const begin = (): FSWatcher => {
+    const watcher = watch(folder, watchOptions)
+    watcher.on('all', (event, name) => {
+      if (event === 'unlinkDir' && name === folder) seen = undefined
+      look()
+    })
+    watcher.on('ready', look)
+    return watcher.on('error', (error) => log.warn('config/ cannot be watched', { error }))
+  }
+  let watcher = begin()
+  const renew = (): void => {
+    const there = folderIn(disk, folder)
+    if (there !== undefined && there !== seen) {
+      void watcher.close()
+      watcher = begin()
+      seen = there
+    }
+    cancel = clock.after(renewMs, renew)
+  }
+  let cancel = clock.after(renewMs, renew)
   return {
     health: { id: 'config', check: () => warnings },
-    close: () => watcher.close(),
+    close() {
+      cancel()
+      return watcher.close()
+    },
   }
 }

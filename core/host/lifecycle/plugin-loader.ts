@@ -92,7 +92,7 @@ export const watchFiles = (
   options: PluginLoaderOptions,
   { root, before, lists, loaded, host, check: checkOthers }: Watched,
 ): (() => Promise<void>) => {
-  const { disk, kit, log, safe, environment } = options
+  const { disk, clock, kit, log, safe, environment } = options
   const begin = async (): Promise<() => Promise<void>> => {
     const { watchConfig } = await import('../configuration/config-watch.js')
     const { strangeVariables } = await import('../configuration/variables.js')
@@ -109,7 +109,7 @@ export const watchFiles = (
     const plugins = loaded.map(({ candidate }) => candidate.id)
     const complete = loaded.every(({ ok }) => ok) && !(safe && mayHaveThirdParty(disk, root))
     const lasting = strangeVariables({ environment, loaded, complete })
-    const watching = await watchConfig({ disk, root, plugins, before, lists, log, check, lasting })
+    const watching = await watchConfig({ disk, clock, root, plugins, before, lists, log, check, lasting })
     const forget = host.registry.health('core', watching.health)
     return () => {
       forget()

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
 import { createClock } from '../../../../core/base/clock.js'
@@ -128,6 +128,7 @@ test('a file in config that cannot be read is told and ends nothing', async (t) 
   const looked: string[] = []
   const watching = await watchConfig({
     disk,
+    clock,
     root,
     log: { debug: () => {}, info: () => {}, error: () => {}, warn: (fact) => void looked.push(fact) },
     before,
@@ -151,4 +152,48 @@ test('a file in config that cannot be read is told and ends nothing', async (t) 
   rmSync(join(config, 'models.toml'), { recursive: true })
   for (let attempt = 0; attempt < 100 && watching.health.check().length > 0; attempt += 1) await clock.sleep(100)
   t.deepEqual(watching.health.check(), [])
+})
+
+test('runtime-5: a folder that takes the place of config is watched, whether the old one was renamed or removed', async (t) => {
+  const root = await freshRoot()
+  const [config, next] = [join(root, 'config'), join(root, 'next')]
+  mkdirSync(config, { recursive: true })
+  const disk = createDisk()
+  const file = join(config, 'mcp.toml')
+  let seen = ''
+  const look = (): void => {
+    seen = existsSync(file) ? readFileSync(file, 'utf8') : ''
+  }
+  const watching = await watchConfig({
+    disk,
+    clock,
+    root,
+    log: { debug: () => {}, info: () => {}, error: () => {}, warn: () => {} },
+    before: configContent(disk, root),
+    plugins: [],
+    lists: { covers: () => true, files: () => ['mcp'], look },
+    check: () => {},
+    lasting: [],
+  })
+  t.teardown(watching.close)
+  // While there is no folder nothing that is watched keeps the process alive.
+  const alive = setInterval(() => {}, 1_000)
+  t.teardown(() => clearInterval(alive))
+  const write = async (text: string): Promise<void> => {
+    writeFileSync(file, `${text} = 1\n`)
+    for (let attempt = 0; attempt < 100 && !seen.includes(text); attempt += 1) await clock.sleep(100)
+    t.true(seen.includes(text), `${text}: ${seen}`)
+  }
+  await write('first')
+  mkdirSync(next)
+  writeFileSync(join(next, 'mcp.toml'), 'second = 1\n')
+  renameSync(config, join(root, 'old'))
+  renameSync(next, config)
+  for (let attempt = 0; attempt < 100 && !seen.includes('second'); attempt += 1) await clock.sleep(100)
+  t.true(seen.includes('second'), 'what it holds counts when it is there')
+  await write('third')
+  rmSync(config, { recursive: true })
+  for (let attempt = 0; attempt < 100 && seen.includes('third'); attempt += 1) await clock.sleep(100)
+  mkdirSync(config)
+  await write('fourth')
 })
