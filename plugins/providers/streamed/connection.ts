@@ -45,12 +45,21 @@ const missing: Readiness = {
   action: 'Give the route a key: auth_ref in config/routes.toml, or --api-key-file FILE or SERVICE_API_KEY.',
 }
 
+/** A vendor's own server answers nobody without. */
+const keyless = ({ provider }: Protocol): Readiness => ({
+  ...missing,
+  state: 'error',
+  message: `The provider ${provider} needs a key, and none is given.`,
+})
+
 /** Throws a Problem for options that cannot work. */
 export const createConnection = (options: ConnectionOptions, protocol: Protocol, parts: LinkParts): ModelConnection => {
   const base_url = checkedBaseUrl(options.base_url ?? protocol.base_url, protocol.provider)
   const link: Link = { ...options, ...parts, base_url }
   if (!/^[\x21-\x7e]*$/u.test(options.api_key ?? '')) throw linkErrors.api_key_invalid()
-  let readiness = ready
+  // Nobody's own server needs a key, a vendor's does.
+  const isVendors = options.base_url === undefined && protocol.base_url !== undefined
+  let readiness = isVendors && options.api_key === undefined ? keyless(protocol) : ready
   const learn = (event: ModelEvent): ModelEvent => {
     if (event.type !== 'done') return event
     const cls = event.outcome === 'failed' ? event.failure.class : undefined

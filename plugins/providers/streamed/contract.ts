@@ -5,9 +5,7 @@
 import { defineToken, type Token } from '../../../core/plugin.js'
 import type { ConnectionOptions, ModelConnection, ModelEvent, ModelRequest } from '../../execution/models/contract.js'
 import type { Asked } from './failure.js'
-
-/** What people who watch are shown while it comes. */
-export type Delta = Extract<ModelEvent, { type: 'text_delta' | 'reasoning_delta' }>
+import type { Delta } from './fresh-deltas.js'
 
 /** Collects what a server streams and decides at its end what the answer is. Nothing acts before that. */
 export interface Answer {
@@ -63,3 +61,11 @@ export { readEvent } from './event-json.js'
 export { toolInput } from './tool-input.js'
 /** The JSON of conversations, kept from one call to the next. */
 export { createConversationBytes } from './conversation-bytes.js'
+/** What became visible of an answer, neighbours of one kind joined. */
+export { createFreshDeltas, extend } from './fresh-deltas.js'
+/** Values of it. */
+export type { Delta, FreshDeltas, Said } from './fresh-deltas.js'
+/** What an answer is, now that nothing follows; an answer without a real end never counts. */
+export { endingOf } from './ending.js'
+/** Why a model stopped. */
+export type { Finish } from './ending.js'

@@ -137,7 +137,13 @@ interface Row {
 }
 const row = (cls: FailureClass, retryable: boolean, sentence: string): Row => ({ class: cls, retryable, sentence })
 
-const outOfCredit = /insufficient_quota|insufficient[ _]credits?|billing_hard_limit|exceeded your current quota/iu
+const outOfCredit = anyOf(
+  [
+    /insufficient_quota|insufficient[ _]credits?|billing_hard_limit/u,
+    /exceeded your current quota|credit balance is too low/u,
+  ],
+  'iu',
+)
 const tooLong = anyOf(
   [
     /context[ _]length|context[ _]window|context[ _]size|maximum context/u,
@@ -159,7 +165,7 @@ const speaksOfModel = ({ text, code }: Seen, { model }: Asked): boolean =>
 
 const rowOf = (seen: Seen, status: number, asked: Asked): Row => {
   const { text, code } = seen
-  if (status === 402 || (status === 429 && outOfCredit.test(text)))
+  if (status === 402 || ((status === 429 || status === 400) && outOfCredit.test(text)))
     return row('rate_limited', false, 'The account at the provider has no credit left')
   if (status === 429) return row('rate_limited', true, 'The provider limits the rate of requests')
   if (status === 401 || status === 403)

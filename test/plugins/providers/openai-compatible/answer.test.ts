@@ -1,7 +1,7 @@
 import test from 'ava'
 import type { JsonObject } from '../../../../core/plugin.js'
 import type { Answer } from '../../../support/models.js'
-import { classOf, converseWith, failureOf, transport } from '../../../support/openai-client.js'
+import { classOf, converseWith, failureOf, transport } from '../../../support/model-client.js'
 import {
   bytesOf,
   calling,

@@ -13,7 +13,7 @@ import {
   linkParts,
   protocol,
   transport,
-} from '../../../support/openai-client.js'
+} from '../../../support/model-client.js'
 import {
   bytesOf,
   calling,

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { gzipSync } from 'node:zlib'
-import { classOf, converseWith, failureOf, transport } from '../../../support/openai-client.js'
+import { classOf, converseWith, failureOf, transport } from '../../../support/model-client.js'
 import {
   bytesOf,
   calling,

@@ -1,9 +1,6 @@
-import { existsSync, readFileSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
-import { type SpawnedDaemon, freshRoot, spawnDaemon, startTestDaemon } from '../../../support/daemon.js'
+import { startTestDaemon } from '../../../support/daemon.js'
 import {
-  calling,
   chunk,
   doneEvent,
   inTurn,
@@ -118,69 +115,3 @@ test('cancelling a run closes the socket to the provider', async (t) => {
   await until(daemon, run_id, 'cancelled')
   t.true(await server.asked[0]?.gone)
 })
-
-/** Writes a file after an approval, then says so: what to do follows from the messages alone. */
-const careful = (asked: Asked): Reply =>
-  messagesOf(asked).at(-1)?.role === 'tool'
-    ? saying('Written.')
-    : calling({ id: 'call_w', name: 'write_file', input: '{"path":"note.txt","content":"once"}' })
-
-const revive = async (daemon: SpawnedDaemon, options: Parameters<typeof spawnDaemon>[0]): Promise<SpawnedDaemon> => {
-  await daemon.kill('SIGKILL')
-  return spawnDaemon({ root: daemon.root, ...options })
-}
-
-test(
-  'a run with an approval in the middle survives kill -9 in both of its model calls and while it waits, with one ' +
-    'effect and the right answer',
-  async (t) => {
-    let silent = true
-    const server = await serve(t, (asked) => (silent ? { type: 'silence', headers: true } : careful(asked)))
-    const [root, workspace] = [await freshRoot(), await freshRoot()]
-    t.teardown(() => [root, workspace].forEach((path) => rmSync(path, { recursive: true, force: true })))
-    const flags = [
-      '--provider',
-      'openai_compatible',
-      '--provider-base-url',
-      server.url,
-      '--model',
-      'm',
-      '--workspace-root',
-      workspace,
-    ]
-    const asked = async (count: number): Promise<void> => {
-      while (server.asked.length < count) await new Promise((resolve) => setTimeout(resolve, 10))
-    }
-    let daemon = await spawnDaemon({ root, flags })
-    await openSession(daemon)
-    const { run_id } = await submit(daemon, 's1', 'Write the note')
-    await asked(1)
-    silent = false
-    daemon = await revive(daemon, { flags })
-    const waiting = await until(daemon, run_id, 'waiting_for_approval')
-    daemon = await revive(daemon, { flags })
-    t.false(existsSync(join(workspace, 'note.txt')))
-    silent = true
-    const before = server.asked.length
-    await daemon.request('POST', `/v1/runs/${run_id}/approvals`, {
-      resolutions: [{ request_id: waiting.pending_approval_ids[0], behavior: 'allow' }],
-    })
-    await asked(before + 1)
-    t.is(readFileSync(join(workspace, 'note.txt'), 'utf8'), 'once')
-    silent = false
-    daemon = await revive(daemon, { flags })
-    const run = await until(daemon, run_id, 'completed')
-    t.deepEqual(
-      run.outputs.map(({ content }: { content: string }) => content),
-      ['Written.'],
-    )
-    const last = messagesOf(server.asked.at(-1))
-    t.deepEqual(
-      last.slice(1).map(({ role }: { role: string }) => role),
-      ['user', 'assistant', 'tool'],
-    )
-    t.is(last[2].tool_calls[0].id, 'call_w')
-    t.is(last[3].tool_call_id, 'call_w')
-    await daemon.stop()
-  },
-)

@@ -4,7 +4,7 @@ import { createAnswerBudget } from '../../../../plugins/providers/streamed/answe
 import { createConnection } from '../../../../plugins/providers/streamed/connection.js'
 import type { Listener, Transport } from '../../../../plugins/providers/streamed/transport.js'
 import { answerOf, requestOf, userText } from '../../../support/models.js'
-import { clock, linkParts, protocol } from '../../../support/openai-client.js'
+import { clock, linkParts, protocol } from '../../../support/model-client.js'
 import { bytesOf, chunk, doneEvent } from '../../../support/openai-server.js'
 
 /** A call whose server is the test, whose turns come when the test says so, and for which no time passes. */

@@ -2,7 +2,7 @@ import { across, holdsPiece, redactCanary } from '../../../support/canaries.js'
 import test from 'ava'
 import { safeWords } from '../../../../plugins/providers/streamed/vendor-words.js'
 import { ask, requestOf, userText } from '../../../support/models.js'
-import { connectTo, converseWith, failureOf, transport } from '../../../support/openai-client.js'
+import { connectTo, converseWith, failureOf, transport } from '../../../support/model-client.js'
 
 test.after.always(() => transport.close())
 

@@ -5,7 +5,7 @@ import { createConnection } from '../../../../plugins/providers/streamed/connect
 import { createTransport } from '../../../../plugins/providers/streamed/transport.js'
 import { startLateEndServer } from '../../../support/late-end-server.js'
 import { answerOf, requestOf, userText } from '../../../support/models.js'
-import { classOf, linkParts, protocol, transport } from '../../../support/openai-client.js'
+import { classOf, linkParts, protocol, transport } from '../../../support/model-client.js'
 import { bytesOf, chunk, doneEvent } from '../../../support/openai-server.js'
 
 test.after.always(() => transport.close())

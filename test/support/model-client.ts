@@ -4,6 +4,7 @@ import { createClock } from '../../core/base/clock.js'
 import { createIds } from '../../core/base/ids.js'
 import { createTurns } from '../../core/plugin.js'
 import type { ConnectionOptions, ModelFailure, ModelRequest } from '../../plugins/execution/models/contract.js'
+import { messages } from '../../plugins/providers/anthropic/protocol.js'
 import { chatCompletions } from '../../plugins/providers/openai-compatible/protocol.js'
 import { createConnection } from '../../plugins/providers/streamed/connection.js'
 import { createTransport } from '../../plugins/providers/streamed/transport.js'
@@ -24,11 +25,18 @@ export const linkParts = {
 const ids = createIds(clock)
 export const protocol = chatCompletions(() => ids.make('call'))
 
-export const connectTo = (base_url: string, more: Partial<ConnectionOptions> = {}) =>
-  createConnection({ base_url, idle_timeout_ms: 60_000, ...more }, protocol, linkParts)
+const anthropic = messages(() => ids.make('call'), { version: '2023-06-01', beta_headers: [] })
+const protocols = { openai_compatible: protocol, anthropic }
+/** Protocols by the wire name of their provider. */
+export type Spoken = keyof typeof protocols
+
+export const connectTo = (
+  base_url: string,
+  { spoken = 'openai_compatible', ...more }: Partial<ConnectionOptions> & { readonly spoken?: Spoken } = {},
+) => createConnection({ base_url, idle_timeout_ms: 60_000, ...more }, protocols[spoken], linkParts)
 
 /** A server that gives one reply, a connection to it, and a question. */
-export const converseWith = async (t: ExecutionContext, reply: Reply, more: Partial<ConnectionOptions> = {}) => {
+export const converseWith = async (t: ExecutionContext, reply: Reply, more: Parameters<typeof connectTo>[1] = {}) => {
   const server = await startOpenAiServer(() => reply)
   t.teardown(() => server.close())
   const connection = connectTo(server.url, more)

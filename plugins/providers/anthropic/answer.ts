@@ -1,0 +1,153 @@
+/** Collects what the server streams and decides at its end what the answer is. Nothing acts before that. */
+import type { AssistantPart, ModelFailure } from '../../execution/models/contract.js'
+import {
+  createFreshDeltas,
+  endingOf,
+  failures,
+  isLink,
+  readEvent,
+  told,
+  toolInput,
+  type Answer,
+  type Asked,
+  type Finish,
+  type FreshDeltas,
+  type Link,
+} from '../streamed/contract.js'
+import { beginBlock, extendBlock, type Block } from './block.js'
+import { tell, usageOf, type Told } from './usage.js'
+import { thought } from './thought.js'
+
+interface Collected {
+  /** By the index that the server gives, in the order in which they began. */
+  readonly blocks: Map<number, Block>
+  readonly fresh: FreshDeltas
+  fault: ModelFailure | undefined
+  finish: Finish | undefined
+  used: Told | undefined
+  isDone: boolean
+}
+
+export const createAnswer = (asked: Asked, newId: () => string): Answer => {
+  const so: Collected = {
+    blocks: new Map(),
+    fresh: createFreshDeltas(),
+    fault: undefined,
+    finish: undefined,
+    used: undefined,
+    isDone: false,
+  }
+  return {
+    take(data) {
+      if (so.isDone || so.fault !== undefined) return
+      const event = readEvent(data)
+      if (event === 'excess') refuse(so, failures.excessive())
+      else if (event === 'garbage') refuse(so, offProtocol())
+      else takeEvent(so, event, asked)
+    },
+    overflow: () => refuse(so, failures.excessive()),
+    fresh: so.fresh.take,
+    state() {
+      if (so.fault !== undefined) return 'failed'
+      if (so.isDone) return 'done'
+      return so.finish === undefined ? 'open' : 'finished'
+    },
+    end: () =>
+      endingOf({
+        fault: so.fault,
+        finish: so.finish,
+        usage: so.used && usageOf(so.used),
+        parts: [...so.blocks.values()].flatMap((block) => partOf(block, newId)),
+      }),
+  }
+}
+
+const offProtocol = (): ModelFailure => failures.invalid('It does not follow the protocol.')
+
+/** Behind the end of the model nothing makes an answer worse. */
+const refuse = (so: Collected, failure: ModelFailure): void => {
+  if (so.finish === undefined) so.fault ??= failure
+}
+
+const takeEvent = (so: Collected, event: Link, asked: Asked): void => {
+  switch (event['type']) {
+    case 'message_start':
+      so.used = tell(so.used, isLink(event['message']) ? event['message']['usage'] : undefined)
+      return
+    case 'content_block_start':
+    case 'content_block_delta':
+    case 'content_block_stop':
+      if (so.finish === undefined && !takeBlock(so, event)) refuse(so, offProtocol())
+      return
+    case 'message_delta':
+      return takeEnd(so, event)
+    case 'message_stop':
+      so.isDone = true
+      return
+    case 'error':
+      so.fault = told(isLink(event['error']) ? event['error'] : {}, asked)
+      return
+    default:
+    // Pings, and what later versions add: the protocol asks to pass them over.
+  }
+}
+
+/** False if it does not fit what came before. */
+const takeBlock = (so: Collected, { type, index, content_block, delta }: Link): boolean => {
+  if (typeof index !== 'number') return false
+  const known = so.blocks.get(index)
+  if (type === 'content_block_start') {
+    const block = beginBlock(content_block)
+    if (known !== undefined || block === undefined) return false
+    so.blocks.set(index, block)
+    show(so, block, block.text)
+    return true
+  }
+  if (known === undefined || !known.isOpen) return false
+  if (type === 'content_block_stop') {
+    known.isOpen = false
+    return true
+  }
+  const added = extendBlock(known, delta)
+  if (added !== undefined) show(so, known, added)
+  return added !== undefined
+}
+
+const show = (so: Collected, { type }: Block, text: string): void => {
+  if (text !== '' && (type === 'text' || type === 'reasoning')) so.fresh.add(type, text)
+}
+
+const finishes = new Map<unknown, Finish>([
+  ['end_turn', 'stop'],
+  ['stop_sequence', 'stop'],
+  ['tool_use', 'tool_calls'],
+  ['max_tokens', 'length'],
+  ['model_context_window_exceeded', 'length'],
+  ['refusal', 'filtered'],
+])
+
+const takeEnd = (so: Collected, { delta, usage }: Link): void => {
+  so.used = tell(so.used, usage)
+  const reason = isLink(delta) ? delta['stop_reason'] : undefined
+  if (so.finish !== undefined || typeof reason !== 'string' || reason === '') return
+  const finish = finishes.get(reason) ?? 'other'
+  // What the limit cut has no end of its own.
+  const isCut = finish !== 'length' && [...so.blocks.values()].some(({ isOpen }) => isOpen)
+  if (isCut) refuse(so, failures.invalid('A part of it has no end.'))
+  so.finish = finish
+}
+
+const partOf = ({ type, id, name, text, signature }: Block, newId: () => string): AssistantPart[] => {
+  switch (type) {
+    case 'text':
+      return text === '' ? [] : [{ type, text }]
+    case 'reasoning':
+      return text === '' && signature === '' ? [] : [thought.signed(text, signature)]
+    case 'redacted':
+      return [thought.redacted(text)]
+    case 'tool_call':
+      return [{ type, id: id === '' ? newId() : id, name, ...toolInput(text) }]
+    case 'other':
+      return []
+  }
+}

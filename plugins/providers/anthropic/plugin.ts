@@ -1,0 +1,31 @@
+import { array, defaulted, definePlugin, doc, object, string } from '../../../core/plugin.js'
+import { ModelProviders, textOnly } from '../../execution/models/contract.js'
+import { StreamedModels } from '../streamed/contract.js'
+import { messages } from './protocol.js'
+
+const word = () => string({ min: 1, max: 200, pattern: '^[A-Za-z0-9._-]+$' })
+
+export default definePlugin({
+  id: 'anthropic',
+  version: '1.0.0',
+  api: 1,
+  summary: 'Models behind the messages protocol: those of Anthropic, and servers that speak it.',
+  needs: { streamed: StreamedModels },
+  config: object({
+    version: doc(defaulted(word(), '2023-06-01'), 'The header `anthropic-version` of each request.'),
+    beta_headers: doc(defaulted(array(word(), { max: 50 }), []), 'What the header `anthropic-beta` names.'),
+  }),
+  flags: { version: 'anthropic-version', beta_headers: 'anthropic-beta-headers' },
+  register(ctx, { streamed }) {
+    const protocol = messages(() => ctx.ids.make('call'), ctx.config)
+    ctx.contribute(ModelProviders, {
+      id: 'anthropic',
+      summary: 'Claude, by the messages protocol.',
+      default_model: 'claude-opus-4-6',
+      capabilities: textOnly,
+      secrets_of: ['anthropic'],
+      connect: (options) => streamed.connect(options, protocol),
+      generation: ['reasoning.effort', 'reasoning.budget_tokens', 'response_format.structured_json'],
+    })
+  },
+})

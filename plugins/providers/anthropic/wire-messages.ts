@@ -1,0 +1,53 @@
+/** From the messages of a conversation to those of the wire. What the model thought goes back as it came. */
+import { assertNever, type Json } from '../../../core/plugin.js'
+import type { AssistantPart, ModelMessage, ToolResultPart } from '../../execution/models/contract.js'
+import { thought } from './thought.js'
+
+/** Blank text and empty messages are refused: they are left out. The content is the last member of each. */
+export const wireMessages = (from: ModelMessage): object[] => {
+  switch (from.role) {
+    case 'user':
+      return message(
+        'user',
+        from.content.flatMap(({ text }) => textBlock(text)),
+      )
+    case 'assistant':
+      return message('assistant', from.content.flatMap(assistantBlock))
+    case 'tool':
+      return message('user', from.content.map(resultBlock))
+    default:
+      return assertNever(from)
+  }
+}
+
+const message = (role: 'user' | 'assistant', content: object[]): object[] =>
+  content.length === 0 ? [] : [{ role, content }]
+
+const textBlock = (text: string): object[] => (text.trim() === '' ? [] : [{ type: 'text', text }])
+
+const assistantBlock = (part: AssistantPart): object[] => {
+  switch (part.type) {
+    case 'text':
+      return textBlock(part.text)
+    case 'reasoning':
+      return thought.wire(part)
+    case 'tool_call':
+      return [{ type: 'tool_use', id: wireId(part.id), name: part.name, input: wireInput(part.input) }]
+    default:
+      return assertNever(part)
+  }
+}
+
+const resultBlock = ({ tool_call_id, output, is_error }: ToolResultPart): object => ({
+  type: 'tool_result',
+  tool_use_id: wireId(tool_call_id),
+  content: typeof output === 'string' ? output : JSON.stringify(output),
+  ...(is_error && { is_error }),
+})
+
+/** Ids that other providers gave may have characters that are refused here. */
+const wireId = (id: string): string => id.replaceAll(/[^\w-]/gu, '_')
+
+/** An input that is no object is refused, also where another provider took it. */
+const wireInput = (input: Json): Json =>
+  typeof input === 'object' && input !== null && !Array.isArray(input) ? input : { value: input }
