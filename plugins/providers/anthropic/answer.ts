@@ -1,41 +1,35 @@
 /** Collects what the server streams and decides at its end what the answer is. Nothing acts before that. */
 import type { AssistantPart, ModelFailure } from '../../execution/models/contract.js'
 import {
-  createFreshDeltas,
+  beginGathering,
   endingOf,
   failures,
   isLink,
   readEvent,
+  stateOf,
   told,
   toolInput,
   type Answer,
   type Asked,
   type Finish,
-  type FreshDeltas,
+  type Gathered,
   type Link,
 } from '../streamed/contract.js'
 import { beginBlock, extendBlock, type Block } from './block.js'
 import { tell, usageOf, type Told } from './usage.js'
 import { thought } from './thought.js'
 
-interface Collected {
+interface Collected extends Gathered {
   /** By the index that the server gives, in the order in which they began. */
   readonly blocks: Map<number, Block>
-  readonly fresh: FreshDeltas
-  fault: ModelFailure | undefined
-  finish: Finish | undefined
   used: Told | undefined
-  isDone: boolean
 }
 
 export const createAnswer = (asked: Asked, newId: () => string): Answer => {
   const so: Collected = {
+    ...beginGathering(),
     blocks: new Map(),
-    fresh: createFreshDeltas(),
-    fault: undefined,
-    finish: undefined,
     used: undefined,
-    isDone: false,
   }
   return {
     take(data) {
@@ -47,11 +41,7 @@ export const createAnswer = (asked: Asked, newId: () => string): Answer => {
     },
     overflow: () => refuse(so, failures.excessive()),
     fresh: so.fresh.take,
-    state() {
-      if (so.fault !== undefined) return 'failed'
-      if (so.isDone) return 'done'
-      return so.finish === undefined ? 'open' : 'finished'
-    },
+    state: () => stateOf(so),
     end: () =>
       endingOf({
         fault: so.fault,

@@ -1,42 +1,36 @@
 /** Collects what the server streams and decides at its end what the answer is. Nothing acts before that. */
-import type { AssistantPart, ModelEvent, ModelFailure, ToolCallPart, Usage } from '../../execution/models/contract.js'
+import type { AssistantPart, ModelEvent, ToolCallPart, Usage } from '../../execution/models/contract.js'
 import { excess, readChunk, type Chunk, type Piece } from './chunk.js'
 import {
-  createFreshDeltas,
+  beginGathering,
   endingOf,
   extend,
   failures,
+  stateOf,
   told,
   toolInput,
   type Answer,
   type Asked,
   type Finish,
-  type FreshDeltas,
+  type Gathered,
   type Said,
 } from '../streamed/contract.js'
 import { createToolPieces, type ToolDraft, type ToolPieces } from './tool-pieces.js'
 import { thoughtSignature } from './thought-signature.js'
 
-interface Collected {
+interface Collected extends Gathered {
   readonly said: Said[]
   /** Undefined until the first piece of a call comes. */
   calls: ToolPieces | undefined
-  readonly fresh: FreshDeltas
-  fault: ModelFailure | undefined
-  finish: Finish | undefined
   usage: Usage | undefined
-  isDone: boolean
 }
 
 export const createAnswer = (asked: Asked, newId: () => string): Answer => {
   const so: Collected = {
+    ...beginGathering(),
     said: [],
     calls: undefined,
-    fresh: createFreshDeltas(),
-    fault: undefined,
-    finish: undefined,
     usage: undefined,
-    isDone: false,
   }
   return {
     take(data) {
@@ -46,11 +40,7 @@ export const createAnswer = (asked: Asked, newId: () => string): Answer => {
     },
     overflow: () => takeChunk(so, excess, asked),
     fresh: so.fresh.take,
-    state() {
-      if (so.fault !== undefined) return 'failed'
-      if (so.isDone) return 'done'
-      return so.finish === undefined ? 'open' : 'finished'
-    },
+    state: () => stateOf(so),
     end: () => end(so, newId),
   }
 }

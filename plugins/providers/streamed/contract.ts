@@ -62,9 +62,13 @@ export { toolInput } from './tool-input.js'
 /** The JSON of conversations, kept from one call to the next. */
 export { createConversationBytes } from './conversation-bytes.js'
 /** What became visible of an answer, neighbours of one kind joined. */
-export { createFreshDeltas, extend } from './fresh-deltas.js'
+export { extend } from './fresh-deltas.js'
+/** What every protocol keeps of an answer while it comes. */
+export { beginGathering, stateOf } from './gathered.js'
+/** Its shape. */
+export type { Gathered } from './gathered.js'
 /** Values of it. */
-export type { Delta, FreshDeltas, Said } from './fresh-deltas.js'
+export type { Delta, Said } from './fresh-deltas.js'
 /** What an answer is, now that nothing follows; an answer without a real end never counts. */
 export { endingOf } from './ending.js'
 /** Why a model stopped. */

@@ -148,6 +148,7 @@ test('models-16: what does not follow the protocol is no answer, what later vers
     'a delta of another kind':
       event('content_block_start', { index: 3, content_block: { type: 'text', text: '' } }) +
       delta(3, { type: 'input_json_delta', partial_json: '{}' }),
+    'a delta behind the end of its block': delta(0, { type: 'text_delta', text: 'x' }),
     'a block that begins twice': textBlock(0, 'again'),
     'a block that is none': event('content_block_start', { index: 3, content_block: 7 }),
     'a call without a name': block(3, { type: 'tool_use', id: 'toolu_1', input: {} }),
@@ -184,6 +185,10 @@ test('models-26: behind the end of the model nothing counts', async (t) => {
   )
   t.deepEqual(parts, [{ type: 'text', text: 'So.' }])
   t.is(done?.outcome, 'stop')
+  const error = event('error', { error: { type: 'overloaded_error', message: 'Overloaded' } })
+  const behind = (...events: string[]): Reply => stream(messageStart(), textBlock(0, 'So.'), end, ...events)
+  t.is(classOf(await answerTo(t, behind(event('message_stop'), error))), 'no failure but stop')
+  t.is(classOf(await answerTo(t, behind(error, event('message_stop')))), 'overloaded retryable')
 })
 
 test('models-19: an error in the stream ends the answer, and says what the server said', async (t) => {
