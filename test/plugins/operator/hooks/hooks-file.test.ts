@@ -75,7 +75,7 @@ test('hooks-21: hooks of the file are asked in its order, and a change of the fi
       .at(-1)
       .entries.map(({ name, change }: any) => `${name} ${change}`)
       .toSorted(),
-    ['guard changed', 'late added'],
+    ['guard changed', 'late added', 'zeal moved'],
   )
 })
 
