@@ -1,12 +1,13 @@
 /** Collects what the server streams and decides at its end what the answer is. Nothing acts before that. */
-import type { AssistantPart, ModelFailure } from '../../execution/models/contract.js'
+import type { AssistantPart } from '../../execution/models/contract.js'
 import {
   beginGathering,
   endingOf,
+  eventAnswer,
   failures,
   isLink,
-  readEvent,
-  stateOf,
+  offProtocol,
+  refuse,
   told,
   toolInput,
   type Answer,
@@ -16,7 +17,7 @@ import {
   type Link,
 } from '../streamed/contract.js'
 import { beginBlock, extendBlock, type Block } from './block.js'
-import { tell, usageOf, type Told } from './usage.js'
+import { tell, usageIn, type Told } from './usage.js'
 import { thought } from './thought.js'
 
 interface Collected extends Gathered {
@@ -31,32 +32,16 @@ export const createAnswer = (asked: Asked, newId: () => string): Answer => {
     blocks: new Map(),
     used: undefined,
   }
-  return {
-    take(data) {
-      if (so.isDone || so.fault !== undefined) return
-      const event = readEvent(data)
-      if (event === 'excess') refuse(so, failures.excessive())
-      else if (event === 'garbage') refuse(so, offProtocol())
-      else takeEvent(so, event, asked)
-    },
-    overflow: () => refuse(so, failures.excessive()),
-    fresh: so.fresh.take,
-    state: () => stateOf(so),
+  return eventAnswer(so, {
+    take: (event) => takeEvent(so, event, asked),
     end: () =>
       endingOf({
         fault: so.fault,
         finish: so.finish,
-        usage: so.used && usageOf(so.used),
+        usage: so.used && usageIn(so.used),
         parts: [...so.blocks.values()].flatMap((block) => partOf(block, newId)),
       }),
-  }
-}
-
-const offProtocol = (): ModelFailure => failures.invalid('It does not follow the protocol.')
-
-/** Behind the end of the model nothing makes an answer worse. */
-const refuse = (so: Collected, failure: ModelFailure): void => {
-  if (so.finish === undefined) so.fault ??= failure
+  })
 }
 
 const takeEvent = (so: Collected, event: Link, asked: Asked): void => {

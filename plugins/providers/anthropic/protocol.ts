@@ -12,7 +12,7 @@ export interface Version {
 export const messages = (newId: () => string, { version, beta_headers }: Version): Protocol => ({
   provider: 'anthropic',
   base_url: 'https://api.anthropic.com/v1',
-  path: '/messages',
+  path: () => '/messages',
   headers: (api_key) => [
     'anthropic-version',
     version,

@@ -1,7 +1,7 @@
 /** From the data of one event to what it says. Servers differ: what is absent, null or blank says nothing. */
 import type { Usage } from '../../execution/models/contract.js'
 import type { ToolPiece } from './tool-pieces.js'
-import { isLink, readEvent, type Link } from '../streamed/contract.js'
+import { countIn, isLink, readEvent, usageOf, type Link } from '../streamed/contract.js'
 import { thoughtSignature } from './thought-signature.js'
 
 export interface Piece {
@@ -104,20 +104,14 @@ const inputIn = (value: unknown): string | undefined => {
   return isLink(value) ? JSON.stringify(value) : undefined
 }
 
-const usageIn = (usage: unknown): Usage | undefined => {
-  if (!isLink(usage)) return undefined
-  const cached = count(inner(usage['prompt_tokens_details'])['cached_tokens'])
-  const reasoning = count(inner(usage['completion_tokens_details'])['reasoning_tokens'])
-  return {
-    input_tokens: count(usage['prompt_tokens']),
-    output_tokens: count(usage['completion_tokens']),
-    ...(cached > 0 && { cached_input_tokens: cached }),
-    ...(reasoning > 0 && { reasoning_tokens: reasoning }),
-  }
-}
+const usageIn = (usage: unknown): Usage | undefined =>
+  isLink(usage)
+    ? usageOf({
+        input: countIn(usage['prompt_tokens']) ?? 0,
+        output: countIn(usage['completion_tokens']) ?? 0,
+        cached: countIn(inner(usage['prompt_tokens_details'])['cached_tokens']) ?? 0,
+        reasoning: countIn(inner(usage['completion_tokens_details'])['reasoning_tokens']) ?? 0,
+      })
+    : undefined
 
 const inner = (value: unknown): Link => (isLink(value) ? value : nothing)
-
-/** A server's number may be anything. */
-const count = (value: unknown): number =>
-  typeof value === 'number' && Number.isSafeInteger(Math.trunc(value)) ? Math.max(0, Math.trunc(value)) : 0

@@ -5,7 +5,7 @@ import { createRequestBodies } from './request-body.js'
 /** The chat-completions protocol. `newId` names calls of which the server gives no id. */
 export const chatCompletions = (newId: () => string): Protocol => ({
   provider: 'openai_compatible',
-  path: '/chat/completions',
+  path: () => '/chat/completions',
   headers: (api_key) => (api_key === undefined ? [] : ['authorization', `Bearer ${api_key}`]),
   // OpenAI's own newer models refuse `max_tokens`, which every other server knows.
   bodies: ({ hostname }) => createRequestBodies(hostname === 'api.openai.com' ? 'max_completion_tokens' : 'max_tokens'),

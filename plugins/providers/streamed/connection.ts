@@ -68,7 +68,8 @@ export const createConnection = (options: ConnectionOptions, protocol: Protocol,
     else if (cls !== 'aborted') readiness = ready
     return event
   }
-  const address = new URL(`${base_url}${protocol.path}`)
+  const address = new URL(base_url)
+  const root = address.pathname.replace(/\/$/u, '')
   const headers = [...always, ...protocol.headers(options.api_key)]
   const bodyOf = protocol.bodies(address)
   const stream = (request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent> => {
@@ -80,10 +81,10 @@ export const createConnection = (options: ConnectionOptions, protocol: Protocol,
       signal,
       idle_timeout_ms: options.idle_timeout_ms,
       asked,
-      answer: protocol.answer(asked),
+      answer: protocol.answer(asked, request),
       question: () => ({
         origin: address.origin,
-        path: address.pathname,
+        path: `${root}${protocol.path(request)}`,
         headers,
         body: bodyOf(request),
       }),

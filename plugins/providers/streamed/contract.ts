@@ -3,26 +3,9 @@
  * provider knows the protocol, the plugin everything else. Rules: docs/rules/models.md.
  */
 import { defineToken, type Token } from '../../../core/plugin.js'
-import type { ConnectionOptions, ModelConnection, ModelEvent, ModelRequest } from '../../execution/models/contract.js'
+import type { ConnectionOptions, ModelConnection, ModelRequest } from '../../execution/models/contract.js'
+import type { Answer } from './answer.js'
 import type { Asked } from './failure.js'
-import type { Delta } from './fresh-deltas.js'
-
-/** Collects what a server streams and decides at its end what the answer is. Nothing acts before that. */
-export interface Answer {
-  /** Takes the data of one event. What stands behind the end counts no more. */
-  take(data: string): void
-  /** An event is larger than any that is read. */
-  overflow(): void
-  /** What became visible since the last time, neighbours of one kind joined. */
-  fresh(): readonly Delta[]
-  /**
-   * `finished`: the model has ended, and its usage may follow. `done`: the server said that nothing follows. `failed`:
-   * nothing that may follow mends it.
-   */
-  state(): 'open' | 'finished' | 'done' | 'failed'
-  /** What it is, now that nothing follows. */
-  end(): ModelEvent[]
-}
 
 /** How a family of servers is spoken to. */
 export interface Protocol {
@@ -30,14 +13,14 @@ export interface Protocol {
   readonly provider: string
   /** Where its servers are when nobody says; absent if somebody must. */
   readonly base_url?: string
-  /** Behind the base URL, such as `/chat/completions`. */
-  readonly path: string
+  /** Behind the base URL, such as `/chat/completions`; a query may follow. Must be of characters that a URL has. */
+  path(request: ModelRequest): string
   /** Names and values in turns, beside those of every call. */
   headers(api_key: string | undefined): readonly string[]
   /** Makes the bodies of the calls of one connection. */
   bodies(address: URL): (request: ModelRequest) => Buffer
   /** Begins the answer of one call. */
-  answer(asked: Asked): Answer
+  answer(asked: Asked, request: ModelRequest): Answer
 }
 
 /** Calls model servers: no retry, no redirect, every bound on what comes back kept (models-15 to models-28). */
@@ -47,6 +30,8 @@ export interface StreamedModels {
 }
 export const StreamedModels: Token<StreamedModels> = defineToken<StreamedModels>('streamed-models@1')
 
+/** Collects what a server streams. */
+export type { Answer } from './answer.js'
 /** What was asked, as far as failures tell of it. */
 export type { Asked } from './failure.js'
 /** Failures in our words, and what a server put into its stream instead of an answer in its own. */
@@ -55,6 +40,8 @@ export { failures, told } from './failure.js'
 export { isLink } from './link.js'
 /** A value of which nothing is known. */
 export type { Link } from './link.js'
+/** A server's numbers, which may be anything, and the usage that they tell. */
+export { countIn, usageOf } from './counted.js'
 /** The JSON of one event of a stream, within bounds. */
 export { readEvent } from './event-json.js'
 /** The input of a tool call, of the text that the model wrote. */
@@ -63,8 +50,8 @@ export { toolInput } from './tool-input.js'
 export { createConversationBytes } from './conversation-bytes.js'
 /** What became visible of an answer, neighbours of one kind joined. */
 export { extend } from './fresh-deltas.js'
-/** What every protocol keeps of an answer while it comes. */
-export { beginGathering, stateOf } from './gathered.js'
+/** What every protocol keeps of an answer while it comes, and what all do with it. */
+export { beginGathering, eventAnswer, offProtocol, refuse, stateOf } from './gathered.js'
 /** Its shape. */
 export type { Gathered } from './gathered.js'
 /** Values of it. */
