@@ -1,12 +1,6 @@
 /** What the model thought: how it is kept with the part, and how it goes back. Without its signature it is refused. */
 import type { ReasoningPart } from '../../execution/models/contract.js'
-import { isLink } from '../streamed/contract.js'
-
-const kept = ({ metadata }: ReasoningPart, name: 'signature' | 'redacted'): string | undefined => {
-  const own = metadata?.['anthropic']
-  const value = isLink(own) ? own[name] : undefined
-  return typeof value === 'string' ? value : undefined
-}
+import { kept } from '../streamed/contract.js'
 
 export const thought = {
   signed: (text: string, signature: string): ReasoningPart => ({
@@ -22,7 +16,7 @@ export const thought = {
   }),
   /** Thoughts of other providers are left out. */
   wire(part: ReasoningPart): object[] {
-    const [signature, data] = [kept(part, 'signature'), kept(part, 'redacted')]
+    const [signature, data] = ['signature', 'redacted'].map((name) => kept(part.metadata, 'anthropic', name))
     if (data !== undefined) return [{ type: 'redacted_thinking', data }]
     return signature === undefined ? [] : [{ type: 'thinking', thinking: part.text, signature }]
   },

@@ -1,6 +1,7 @@
 /** From the messages of a conversation to those of the wire. What the model thought goes back as it came. */
 import { assertNever, type Json } from '../../../core/plugin.js'
 import type { AssistantPart, ModelMessage, ToolResultPart } from '../../execution/models/contract.js'
+import { resultText, wireId } from '../streamed/contract.js'
 import { thought } from './thought.js'
 
 /** Blank text and empty messages are refused: they are left out. The content is the last member of each. */
@@ -41,12 +42,9 @@ const assistantBlock = (part: AssistantPart): object[] => {
 const resultBlock = ({ tool_call_id, output, is_error }: ToolResultPart): object => ({
   type: 'tool_result',
   tool_use_id: wireId(tool_call_id),
-  content: typeof output === 'string' ? output : JSON.stringify(output),
+  content: resultText(output),
   ...(is_error && { is_error }),
 })
-
-/** Ids that other providers gave may have characters that are refused here. */
-const wireId = (id: string): string => id.replaceAll(/[^\w-]/gu, '_')
 
 /** An input that is no object is refused, also where another provider took it. */
 const wireInput = (input: Json): Json =>

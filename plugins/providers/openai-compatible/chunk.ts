@@ -1,7 +1,7 @@
 /** From the data of one event to what it says. Servers differ: what is absent, null or blank says nothing. */
 import type { Usage } from '../../execution/models/contract.js'
 import type { ToolPiece } from './tool-pieces.js'
-import { countIn, isLink, readEvent, usageOf, type Link } from '../streamed/contract.js'
+import { isLink, readEvent, usageIn, type Link } from '../streamed/contract.js'
 import { thoughtSignature } from './thought-signature.js'
 
 export interface Piece {
@@ -37,7 +37,7 @@ export const readChunk = (data: string): Chunk => {
   const delta = choice['delta'] ?? nothing
   const finish = choice['finish_reason'] ?? ''
   if (!isLink(delta) || typeof finish !== 'string') return garbage
-  return piece(delta, finish.trim(), usageIn(value['usage']))
+  return piece(delta, finish.trim(), usageIn(value['usage'], 'prompt', 'completion'))
 }
 
 /** The error that an event is; null for one that says nothing, undefined if the event is none. */
@@ -103,15 +103,3 @@ const inputIn = (value: unknown): string | undefined => {
   if (typeof value === 'string') return value
   return isLink(value) ? JSON.stringify(value) : undefined
 }
-
-const usageIn = (usage: unknown): Usage | undefined =>
-  isLink(usage)
-    ? usageOf({
-        input: countIn(usage['prompt_tokens']) ?? 0,
-        output: countIn(usage['completion_tokens']) ?? 0,
-        cached: countIn(inner(usage['prompt_tokens_details'])['cached_tokens']) ?? 0,
-        reasoning: countIn(inner(usage['completion_tokens_details'])['reasoning_tokens']) ?? 0,
-      })
-    : undefined
-
-const inner = (value: unknown): Link => (isLink(value) ? value : nothing)

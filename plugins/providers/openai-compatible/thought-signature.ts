@@ -1,6 +1,6 @@
 /** What Gemini gives beside a call and wants back with it: where it stands on the wire, and where it is kept. */
 import type { ProviderMetadata } from '../../execution/models/contract.js'
-import { isLink } from '../streamed/contract.js'
+import { isLink, kept } from '../streamed/contract.js'
 
 const memberOf = (value: unknown, name: string): unknown => (isLink(value) ? value[name] : undefined)
 const filled = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
@@ -13,7 +13,7 @@ export const thoughtSignature = {
   metadata: (signature: string): ProviderMetadata => ({ google: { thoughtSignature: signature } }),
   /** As it goes back with the call. */
   wire: (metadata: ProviderMetadata | undefined): object => {
-    const signature = filled(memberOf(memberOf(metadata, 'google'), 'thoughtSignature'))
+    const signature = filled(kept(metadata, 'google', 'thoughtSignature'))
     return signature === undefined ? {} : { extra_content: { google: { thought_signature: signature } } }
   },
 } as const

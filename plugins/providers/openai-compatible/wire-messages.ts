@@ -1,6 +1,7 @@
 /** From the messages of a conversation to those of the wire. What a provider once gave beside a call goes back. */
 import { assertNever } from '../../../core/plugin.js'
 import type { AssistantPart, ModelMessage, ToolResultPart } from '../../execution/models/contract.js'
+import { resultText } from '../streamed/contract.js'
 import { thoughtSignature } from './thought-signature.js'
 
 /** Servers refuse an assistant message without content, so one that said nothing is left out. */
@@ -46,5 +47,5 @@ const wireCall = ({ id, name, input, metadata }: Extract<AssistantPart, { type: 
 const toolMessage = ({ tool_call_id, output }: ToolResultPart): object => ({
   role: 'tool',
   tool_call_id,
-  content: typeof output === 'string' ? output : JSON.stringify(output),
+  content: resultText(output),
 })

@@ -1,5 +1,6 @@
 /** Tokens, as a server tells them. */
 import type { Usage } from '../../execution/models/contract.js'
+import { isLink, type Link } from './link.js'
 
 /** A server's number may be anything; undefined if it is none. */
 export const countIn = (value: unknown): number | undefined =>
@@ -20,3 +21,24 @@ export const usageOf = ({ input, output, cached, reasoning }: Counted): Usage =>
   ...(cached > 0 && { cached_input_tokens: cached }),
   ...(reasoning > 0 && { reasoning_tokens: reasoning }),
 })
+
+const nothing: Link = {}
+
+/** As the protocols of OpenAI tell it, which have two words for each side. */
+export const usageIn = (
+  usage: unknown,
+  asked: 'prompt' | 'input',
+  answered: 'completion' | 'output',
+): Usage | undefined => {
+  if (!isLink(usage)) return undefined
+  const part = (side: string, name: string): number => {
+    const details = usage[`${side}_tokens_details`]
+    return countIn((isLink(details) ? details : nothing)[name]) ?? 0
+  }
+  return usageOf({
+    input: countIn(usage[`${asked}_tokens`]) ?? 0,
+    output: countIn(usage[`${answered}_tokens`]) ?? 0,
+    cached: part(asked, 'cached_tokens'),
+    reasoning: part(answered, 'reasoning_tokens'),
+  })
+}
