@@ -235,6 +235,30 @@ test.serial(
   },
 )
 
+test.serial('deliveries-35: a dead letter is resolved once, with a reason, and can still be replayed', async (t) => {
+  const bench = await start(t)
+  const { delivery_id, ...dead } = await deadLetter(bench)
+  const { request } = bench.daemon
+  const resolve = (id: string, body: object) => request('POST', `/v1/deliveries/${id}/resolve`, body)
+  t.deepEqual(codeOf(await resolve(delivery_id, { reason: '' })), [400, 'bad_request'])
+  const first = await resolve(delivery_id, { reason: 'the receiver was given up' })
+  t.like(first.body, { ...dead, delivery_id, dead_letter_resolution_reason: 'the receiver was given up' })
+  t.is(typeof first.body.dead_letter_resolved_at_ms, 'number')
+  t.deepEqual((await resolve(delivery_id, { reason: 'another' })).body, first.body)
+  t.deepEqual((await request('GET', `/v1/deliveries/${delivery_id}`)).body, first.body)
+  const { delivery, health } = (await request('GET', '/v1/status')).body
+  t.like(delivery, { dead_lettered: 1, unresolved_dead_lettered: 0 })
+  t.false(health.warnings.some(({ code }: any) => code === 'delivery_dead_letters'))
+  bench.receiver.on('/closed', answering(200))
+  await replay(bench, delivery_id)
+  await settled(bench, 'delivered', 1)
+  const [arrived] = await list(bench, '?status=delivered')
+  t.is(arrived.replayed_from_delivery_id, delivery_id)
+  t.deepEqual((await request('GET', `/v1/deliveries/${delivery_id}`)).body, first.body)
+  for (const id of [arrived.delivery_id, 'delivery_none'])
+    t.deepEqual(codeOf(await resolve(id, {})), [404, 'delivery_not_found'], id)
+})
+
 test.serial(
   'deliveries-21: Delivery: later replays return the existing one, also through kill -9; force=true makes another',
   async (t) => {

@@ -22,8 +22,9 @@ export const createLocked = ({ find }: Pick<ReplyRoutes, 'find'>) => {
               action:
                 'Where the warning secrets_key_missing stands, put that key back, and send each dead letter again: ' +
                 `${commandLine('deliveries replay', latest.delivery_id)}. Else give the target again, with its ` +
-                'headers in clear: what comes arrives, and ends this warning; what is a dead letter stays one, and ' +
-                `stands in its session: ${commandLine('sessions events', latest.session_id)}`,
+                'headers in clear: what comes arrives, and ends this warning; what is a dead letter stays one, ' +
+                `stands in its session (${commandLine('sessions events', latest.session_id)}), and is then ` +
+                `resolved: ${commandLine('deliveries resolve', latest.delivery_id)}`,
             },
           ],
   }

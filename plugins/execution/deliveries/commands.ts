@@ -118,4 +118,19 @@ const replay = defineCommand({
   show: ({ delivery }) => line(delivery),
 })
 
-export const commands: readonly Command[] = [list, deadLetter, get, replay]
+const resolve = defineCommand({
+  path: ['deliveries', 'resolve'],
+  route: 'POST /v1/deliveries/{delivery_id}/resolve',
+  summary: 'Says that nobody has to see to a dead letter any more.',
+  args: ['delivery_id'],
+  flags: { reason: { kind: 'text', summary: 'Why; shown to all who see the delivery.' } },
+  fields: { 'body.reason': '--reason' },
+  run: ({ client, args, flags }) =>
+    client.send('POST', `${idPath(args)}/resolve`, {
+      ...(typeof flags['reason'] === 'string' && { reason: flags['reason'] }),
+    }),
+  answer: Row,
+  show: line,
+})
+
+export const commands: readonly Command[] = [list, deadLetter, get, replay, resolve]

@@ -10,6 +10,6 @@ export const deliveryErrors = defineErrors({
     status: 404,
     domain: 'deliveries',
     detail: 'There is no {sought} {delivery_id} here.',
-    action: 'List the deliveries with GET /v1/deliveries; only dead-lettered ones can be replayed.',
+    action: 'List the deliveries with GET /v1/deliveries; only dead-lettered ones can be replayed or resolved.',
   },
 })

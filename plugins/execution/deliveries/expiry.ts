@@ -1,6 +1,7 @@
 /** Dead letters that nobody has seen to in their time are resolved, so that they fall with what has arrived. */
 import type { Clock, Log } from '../../../core/plugin.js'
 import type { DeliveriesConfig } from './config.js'
+import { isUnresolved, markResolved } from './dead-letters.js'
 import type { DeadDelivery, DeliveryStore } from './store.js'
 
 export interface ExpiryParts {
@@ -28,9 +29,7 @@ export const expireDeadLetters = async ({ store, config, clock, log }: ExpiryPar
     await store.state.commit((tx) => {
       for (const { delivery_id } of expired.slice(at, at + atOnce)) {
         const delivery = store.deliveries.find(delivery_id)
-        if (delivery?.status !== 'dead_lettered' || delivery.dead_letter_resolved_at_ms !== undefined) continue
-        const dead_letter_resolved_at_ms = Math.max(tx.now, delivery.dead_lettered_at_ms)
-        tx.put(store.deliveries, { ...delivery, dead_letter_resolved_at_ms, dead_letter_resolution_reason: 'expired' })
+        if (isUnresolved(delivery)) markResolved(delivery, { tx, store, reason: 'expired' })
       }
     })
   if (expired.length > 0) log.info('dead letters that nobody has seen to were resolved', { count: expired.length })

@@ -16,7 +16,7 @@ import {
 import { deliveryStatuses, DeliveryView } from './contract.js'
 import { listDeliveries } from './delivery-list.js'
 import { deliveryErrors } from './errors.js'
-import { replayDelivery, type ReplayParts } from './replay.js'
+import { replayDelivery, resolveDeadLetter, type ReplayParts } from './dead-letters.js'
 import { viewDelivery } from './views.js'
 
 const id = () => string({ min: 1, max: 200 })
@@ -33,6 +33,7 @@ export const deliveryRoutes = (parts: DeliveryRouteParts): readonly Route[] => [
   deadLetter(parts),
   read(parts),
   replay(parts),
+  resolve(parts),
 ]
 
 const list = ({ store, skip }: DeliveryRouteParts): Route =>
@@ -97,4 +98,22 @@ const replay = (parts: ReplayParts): Route =>
       replayed_from_delivery_id: delivery_id,
       delivery: viewDelivery(await replayDelivery(parts, delivery_id, force)),
     }),
+  })
+
+const resolve = ({ store }: ReplayParts): Route =>
+  defineRoute({
+    id: 'deliveries.resolve',
+    method: 'POST',
+    path: '/v1/deliveries/:delivery_id/resolve',
+    summary: 'Says that nobody has to see to a dead letter any more; a second time changes nothing.',
+    access: 'admin',
+    params,
+    body: object({ reason: optional(doc(string({ min: 1, max: 500 }), 'Why; shown to all who see the delivery.')) }),
+    bodyOptional: true,
+    reply: jsonReply(DeliveryView),
+    problems: [deliveryErrors.delivery_not_found],
+    durability: 'A',
+    example: { body: { reason: 'The receiver was given up.' } },
+    handler: async ({ params: { delivery_id }, body: { reason = 'resolved' } }) =>
+      viewDelivery(await resolveDeadLetter(store, delivery_id, reason)),
   })

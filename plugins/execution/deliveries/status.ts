@@ -168,7 +168,8 @@ const deadLetters = ({ [0]: first, length }: readonly string[]): Warning[] =>
           message: length === 1 ? 'A delivery is a dead letter.' : `${length} deliveries are dead letters.`,
           action:
             'See why: holdfast deliveries dead-letter. Mend the target, then, for each: ' +
-            commandLine('deliveries replay', first),
+            `${commandLine('deliveries replay', first)}. One that need not arrive any more: ` +
+            commandLine('deliveries resolve', first),
         },
       ]
 

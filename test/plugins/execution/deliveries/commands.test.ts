@@ -3,7 +3,7 @@ import { spawnMain, spawnTestDaemon } from '../../../support/daemon.js'
 import { answering, startReceiver } from '../../../support/receiver.js'
 import { openSession, until } from '../../../support/runs.js'
 
-test('the commands list deliveries, show dead letters with the command that sends them again, and send them again', async (t) => {
+test('the commands list deliveries, show dead letters with the command that sends them again, resolve them, and send them again', async (t) => {
   const receiver = await startReceiver(t)
   receiver.on('/closed', answering(410))
   const daemon = await spawnTestDaemon(t)
@@ -40,10 +40,12 @@ test('the commands list deliveries, show dead letters with the command that send
   const refused = await daemon.request('POST', `/v1/deliveries/${arrived.delivery_id}/replay`)
   t.deepEqual([refused.status, refused.body.code], [404, 'delivery_not_found'])
   t.regex(refused.body.detail, /^There is no dead letter delivery_/u)
+  t.regex(await run('resolve', dead.delivery_id, '--reason', 'given up'), /http_status_410 {2}given up\n$/u)
+  t.regex(await run('dead-letter'), /http_status_410 {2}given up\n$/u)
   receiver.on('/closed', answering(200))
   const replayed = await run('replay', dead.delivery_id)
   t.regex(replayed, /^delivery_\w+ {2}pending {2}/u)
   t.is((await run('replay', dead.delivery_id)).split('  ')[0], replayed.split('  ')[0])
   t.not((await run('replay', dead.delivery_id, '--force')).split('  ')[0], replayed.split('  ')[0])
-  t.regex(await run('get', dead.delivery_id), /http_status_410 {2}replayed\n$/u)
+  t.regex(await run('get', dead.delivery_id), /http_status_410 {2}given up\n$/u)
 })

@@ -1,4 +1,4 @@
-/** A dead letter sent again, as a new delivery (deliveries-20 and deliveries-21). */
+/** A dead letter, sent again as a new delivery (deliveries-20 and deliveries-21) or resolved (deliveries-35). */
 import { createHash } from 'node:crypto'
 import type { Tx } from '../../../core/plugin.js'
 import { deliveryErrors } from './errors.js'
@@ -10,6 +10,36 @@ import {
   type DeliveryStore,
   type OpenDelivery,
 } from './store.js'
+
+export const isUnresolved = (delivery: DeliveryRecord | undefined): delivery is DeadDelivery =>
+  delivery?.status === 'dead_lettered' && delivery.dead_letter_resolved_at_ms === undefined
+
+export interface Resolution {
+  readonly tx: Tx
+  readonly store: DeliveryStore
+  readonly reason: string
+}
+/** Of an unresolved one. */
+export const markResolved = (letter: DeadDelivery, { tx, store, reason }: Resolution): DeadDelivery => {
+  const dead_letter_resolved_at_ms = Math.max(tx.now, letter.dead_lettered_at_ms)
+  const resolved = { ...letter, dead_letter_resolved_at_ms, dead_letter_resolution_reason: reason }
+  tx.put(store.deliveries, resolved)
+  return resolved
+}
+
+export const findDeadLetter = ({ deliveries }: DeliveryStore, delivery_id: string): DeadDelivery => {
+  const delivery = deliveries.find(delivery_id)
+  if (delivery?.status !== 'dead_lettered')
+    throw deliveryErrors.delivery_not_found({ details: { sought: 'dead letter', delivery_id } })
+  return delivery
+}
+
+/** The first reason stays. Throws `delivery_not_found` (404) for what is no dead letter. */
+export const resolveDeadLetter = (store: DeliveryStore, delivery_id: string, reason: string): Promise<DeadDelivery> =>
+  store.state.commit((tx) => {
+    const letter = findDeadLetter(store, delivery_id)
+    return isUnresolved(letter) ? markResolved(letter, { tx, store, reason }) : letter
+  })
 
 export interface ReplayParts {
   readonly store: DeliveryStore
@@ -24,9 +54,7 @@ export interface ReplayParts {
 export const replayDelivery = (parts: ReplayParts, delivery_id: string, force: boolean): Promise<DeliveryRecord> =>
   parts.store.state.commit((tx) => {
     const { deliveries } = parts.store
-    const original = deliveries.find(delivery_id)
-    if (original?.status !== 'dead_lettered')
-      throw deliveryErrors.delivery_not_found({ details: { sought: 'dead letter', delivery_id } })
+    const original = findDeadLetter(parts.store, delivery_id)
     const [known] = deliveries.list({ index: 'replays', group: delivery_id, limit: 1, order: 'desc' })
     return force || known === undefined ? addReplay(parts, tx, original) : known
   })
@@ -36,7 +64,7 @@ const addReplay = ({ store, wake }: ReplayParts, tx: Tx, original: DeadDelivery)
     status: _,
     dead_lettered_at_ms: __,
     terminal_error: ___,
-    dead_letter_resolved_at_ms: resolved,
+    dead_letter_resolved_at_ms: ______,
     dead_letter_resolution_reason: ____,
     last_error: _____,
     ...kept
@@ -53,12 +81,7 @@ const addReplay = ({ store, wake }: ReplayParts, tx: Tx, original: DeadDelivery)
     next_attempt_at_ms: tx.now,
   }
   tx.insert(store.deliveries, replay)
-  if (resolved === undefined)
-    tx.put(store.deliveries, {
-      ...original,
-      dead_letter_resolved_at_ms: Math.max(tx.now, original.dead_lettered_at_ms),
-      dead_letter_resolution_reason: 'replayed',
-    })
+  if (isUnresolved(original)) markResolved(original, { tx, store, reason: 'replayed' })
   tx.after(() => wake(replay.target))
   return replay
 }
