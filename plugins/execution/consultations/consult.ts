@@ -21,7 +21,7 @@ interface Chosen {
 
 const failed = (code: string, message: string): Consulted => ({ type: 'failed', code, message })
 
-/** Throws the problems of `Models.ready`, `route_not_allowed` and `generation_unsupported`. */
+/** Throws the problems of `Models.ready`, of `checkGeneration`, and `route_not_allowed`. */
 const choose = ({ models, sessions }: ConsultParts, asked: Consultation): Chosen => {
   const known = sessions()
   const session = asked.session_id === undefined ? undefined : known?.find(asked.session_id)
@@ -31,7 +31,7 @@ const choose = ({ models, sessions }: ConsultParts, asked: Consultation): Chosen
   if (session?.credential_scope !== undefined && known?.mayUseRoute(session, route_id) !== true)
     throw sessionErrors.route_not_allowed({ details: { route_id } })
   const { model, fallback_model: _, ...generation } = asked.generation ?? {}
-  checkGeneration(route, generation, 'generation')
+  checkGeneration(route, asked.generation ?? {}, 'generation')
   return { route, model: model ?? policy?.generation?.model ?? route.model, generation: given(generation) }
 }
 

@@ -3,6 +3,7 @@ import { doc, object, optional, string, type Infer } from '../../../core/plugin.
 import { defineSetting } from '../../operator/runtime/contract.js'
 import type { ModelRoute } from './contract.js'
 import { modelErrors, unknownRoute } from './errors.js'
+import { checkFamily } from './family.js'
 
 const ActiveModel = object({ route_id: string(), model: string() })
 export type ActiveModel = Infer<typeof ActiveModel>
@@ -19,8 +20,10 @@ export const activeModelSetting = ({ routes, active }: Configured) => {
     name: 'model',
     schema: ActiveModel,
     initial: active,
-    check: ({ route_id }) => {
-      if (routeOf(route_id) === undefined) throw unknownRoute(route_id, routes())
+    check: ({ route_id, model }) => {
+      const route = routeOf(route_id)
+      if (route === undefined) throw unknownRoute(route_id, routes())
+      checkFamily(route, model)
     },
     shown: {
       fields: {
@@ -43,7 +46,7 @@ export const activeModelSetting = ({ routes, active }: Configured) => {
           throw modelErrors.route_ambiguous()
         return { route_id: provider ?? route_id ?? now.route_id, model }
       },
-      problems: [modelErrors.bad_request, modelErrors.route_ambiguous],
+      problems: [modelErrors.bad_request, modelErrors.route_ambiguous, modelErrors.model_family_mismatch],
       example: { model: 'demo' },
     },
   })

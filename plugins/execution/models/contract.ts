@@ -13,8 +13,11 @@ import {
   type Point,
   type Token,
 } from '../../../core/plugin.js'
+import type { ModelFamily } from './family.js'
 import type { Generation, GenerationFeature } from './generation.js'
 
+/** What models of a provider are called. */
+export type { ModelFamily } from './family.js'
 /** How a model is to answer. */
 export { checkGeneration, generationFeatures, GenerationSettings } from './generation.js'
 /** Values of it. */
@@ -191,6 +194,8 @@ export interface ModelProvider {
   readonly context?: 'run'
   /** Settings beyond the common ones that it passes on; a run that sets another is refused. */
   readonly generation?: readonly GenerationFeature[]
+  /** What its models are called; absent where anything goes. */
+  readonly family?: ModelFamily
   /** Whose stored secrets are its keys, beside generic ones: none when absent. The key of somebody else is not sent. */
   readonly secrets_of?: readonly string[]
   /** Must do no I/O. Throws a Problem for options that cannot work. */
@@ -214,6 +219,8 @@ export interface ModelRoute {
   readonly context?: 'run'
   /** Settings beyond the common ones that it passes on; a run that sets another is refused. */
   readonly generation?: readonly GenerationFeature[]
+  /** What its models must be called; absent where anything goes. */
+  readonly family?: ModelFamily
   readonly connection: ModelConnection
 }
 

@@ -18,6 +18,12 @@ export const modelErrors = defineErrors({
     detail: 'The model route {route_id} cannot pass on the setting {setting}.',
     action: 'Leave the setting out, or use a route whose provider takes it.',
   },
+  model_family_mismatch: {
+    status: 400,
+    domain: 'routes',
+    detail: 'The model route {route_id} does not take models of this name.',
+    action: 'Name a model of its provider, or set model_support = "any" for it in config/routes.toml.',
+  },
   api_key_env_missing: {
     status: 400,
     domain: 'routes',

@@ -15,6 +15,7 @@ import {
   type Infer,
 } from '../../../core/plugin.js'
 import { modelErrors } from './errors.js'
+import { checkFamily, type Familiar } from './family.js'
 
 const ToolChoiceSettings = tagged('type', {
   auto: object({ type: literal('auto') }),
@@ -103,17 +104,18 @@ const featuresOf = ({ reasoning = {}, response_format }: GenerationSettings): Ge
   })
 
 /** A route, as far as settings are concerned. */
-interface Settable {
-  readonly route_id: string
+interface Settable extends Familiar {
   readonly generation?: readonly GenerationFeature[]
 }
 
-/** Throws `generation_unsupported` (400) for a setting that would be dropped in silence. */
-export const checkGeneration = (
-  { route_id, generation: known = [] }: Settable,
-  settings: GenerationSettings,
-  path: string,
-): void => {
+/**
+ * Throws `generation_unsupported` (400) for a setting that would be dropped in silence, and `model_family_mismatch` for
+ * a model that is none of the route's.
+ */
+export const checkGeneration = (route: Settable, settings: GenerationSettings, path: string): void => {
+  const { route_id, generation: known = [] } = route
+  for (const name of ['model', 'fallback_model'] as const)
+    if (settings[name] !== undefined) checkFamily(route, settings[name], `${path}.${name}`)
   const setting = featuresOf(settings).find((feature) => !known.includes(feature))
   if (setting === undefined) return
   throw modelErrors.generation_unsupported({

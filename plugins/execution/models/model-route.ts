@@ -29,6 +29,8 @@ export interface RouteConfig {
   readonly idle_timeout_ms: number
   /** 0 is no limit. */
   readonly max_concurrent_calls: number
+  /** True to take models of any name. */
+  readonly takesAny: boolean
   /** What differs from what the provider says of itself. */
   readonly abilities: Partial<RouteCapabilities>
   readonly words: RouteWords
@@ -61,6 +63,7 @@ export const buildRoute = (
     capabilities: { ...(provider?.capabilities ?? textOnly), ...config.abilities },
     ...(provider?.context !== undefined && { context: provider.context }),
     ...(provider?.generation !== undefined && { generation: provider.generation }),
+    ...(provider?.family !== undefined && !config.takesAny && { family: provider.family }),
     connection,
   }
 }
@@ -89,6 +92,12 @@ const connect = ({ provider, model, config, sources }: Wish): ModelConnection =>
       code: 'model_missing',
       message: `The provider ${provider.id} needs the name of a model.`,
       action: config.words.model,
+    })
+  if (!config.takesAny && provider.family?.has(model) === false)
+    return refusing({
+      code: 'model_family_mismatch',
+      message: `Models of ${provider.id} must ${provider.family.rule}.`,
+      action: config.words.family,
     })
   const lacking = Object.entries(config.abilities).find(
     ([name, wanted]) => wanted === true && unsafeCast<Record<string, unknown>>(provider.capabilities)[name] !== true,

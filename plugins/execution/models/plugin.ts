@@ -54,7 +54,15 @@ export default definePlugin({
     const providers = ctx.view(ModelProviders)
     const { default_route, ...flags } = ctx.config
     const configured = configuredRoutes({
-      flagged: { ...flags, route_id: flags.provider, max_concurrent_calls: 0, abilities: {}, words: flagWords },
+      flagged: {
+        ...flags,
+        route_id: flags.provider,
+        max_concurrent_calls: 0,
+        // A server of one's own may call its models as it likes.
+        takesAny: flags.base_url !== undefined,
+        abilities: {},
+        words: flagWords,
+      },
       default_route,
       list: ctx.list(routeList),
       providers,

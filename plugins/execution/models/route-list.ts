@@ -4,6 +4,7 @@ import {
   defaulted,
   defineList,
   doc,
+  enums,
   integer,
   literal,
   object,
@@ -25,6 +26,10 @@ export const RouteEntry = object({
       string({ min: 1, max: 200, pattern: '^\\S+$' }),
       'Its model, where nobody wishes another; the default model of the provider when absent.',
     ),
+  ),
+  model_support: doc(
+    defaulted(enums(['family', 'any']), 'family'),
+    '`any` to take models of any name; else their names must be those of the provider.',
   ),
   base_url: text('Where the provider answers, for providers that have no address of their own.'),
   auth_ref: text('Stored secret that is the key.'),

@@ -123,7 +123,12 @@ export const scopeRoutes = (parts: SettingRouteParts): readonly Route[] => [
     what: 'the route policy',
     body: object({ route_policy: SessionRoutePolicy }),
     example: { route_policy: { provider: 'demo', generation: { model: 'demo' } } },
-    problems: [modelErrors.bad_request, modelErrors.generation_unsupported, sessionErrors.route_not_allowed],
+    problems: [
+      modelErrors.bad_request,
+      modelErrors.generation_unsupported,
+      modelErrors.model_family_mismatch,
+      sessionErrors.route_not_allowed,
+    ],
     set:
       ({ route_policy }) =>
       (session) =>

@@ -22,6 +22,7 @@ export default definePlugin({
       id: 'anthropic',
       summary: 'Claude, by the messages protocol.',
       default_model: 'claude-opus-4-6',
+      family: { rule: 'have claude in their names', has: (model) => model.includes('claude') },
       capabilities: textOnly,
       secrets_of: ['anthropic'],
       connect: (options) => streamed.connect(options, protocol),

@@ -1,24 +1,35 @@
 import { definePlugin, object } from '../../../core/plugin.js'
-import { ModelProviders, textOnly } from '../../execution/models/contract.js'
+import { ModelProviders, textOnly, type GenerationFeature } from '../../execution/models/contract.js'
 import { StreamedModels } from '../streamed/contract.js'
 import { chatCompletions } from './protocol.js'
+import { vendors } from './vendors.js'
+
+const generation: readonly GenerationFeature[] = ['reasoning.effort', 'response_format.structured_json']
 
 export default definePlugin({
   id: 'openai-compatible',
   version: '1.0.0',
   api: 1,
-  summary: 'Models behind the chat-completions protocol: Ollama, vLLM, llama.cpp, LM Studio, OpenRouter, OpenAI.',
+  summary: 'Models behind the chat-completions protocol: Ollama, vLLM, llama.cpp, LM Studio, OpenRouter, xAI, OpenAI.',
   needs: { streamed: StreamedModels },
   config: object({}),
   register(ctx, { streamed }) {
-    const protocol = chatCompletions(() => ctx.ids.make('call'))
+    const newId = (): string => ctx.ids.make('call')
     ctx.contribute(ModelProviders, {
       id: 'openai_compatible',
       summary: 'Any server that speaks the chat-completions protocol.',
       capabilities: textOnly,
       secrets_of: ['open_ai', 'open_router', 'x_ai', 'google'],
-      connect: (options) => streamed.connect(options, protocol),
-      generation: ['reasoning.effort', 'response_format.structured_json'],
+      connect: (options) => streamed.connect(options, chatCompletions(newId)),
+      generation,
     })
+    for (const { provider, base_url, ...known } of vendors)
+      ctx.contribute(ModelProviders, {
+        id: provider,
+        ...known,
+        capabilities: textOnly,
+        connect: (options) => streamed.connect(options, chatCompletions(newId, { provider, base_url })),
+        generation,
+      })
   },
 })

@@ -2,9 +2,16 @@ import type { Protocol } from '../streamed/contract.js'
 import { createAnswer } from './answer.js'
 import { createRequestBodies } from './request-body.js'
 
+/** A vendor whose servers speak the protocol; absent is anybody's own server. */
+export interface Vendor {
+  readonly provider: string
+  readonly base_url: string
+}
+
 /** The chat-completions protocol. `newId` names calls of which the server gives no id. */
-export const chatCompletions = (newId: () => string): Protocol => ({
+export const chatCompletions = (newId: () => string, vendor?: Vendor): Protocol => ({
   provider: 'openai_compatible',
+  ...vendor,
   path: () => '/chat/completions',
   headers: (api_key) => (api_key === undefined ? [] : ['authorization', `Bearer ${api_key}`]),
   // OpenAI's own newer models refuse `max_tokens`, which every other server knows.

@@ -14,6 +14,7 @@ export const checkProblems = [
   runErrors.run_input_conflict,
   runErrors.reserved_metadata_key,
   modelErrors.generation_unsupported,
+  modelErrors.model_family_mismatch,
   runErrors.inline_asset_empty,
   runErrors.assets_unavailable,
   sessionErrors.route_not_allowed,

@@ -20,6 +20,7 @@ const flagged: RouteConfig = {
   model: 'm',
   idle_timeout_ms: 1000,
   max_concurrent_calls: 0,
+  takesAny: false,
   abilities: {},
   words: flagWords,
 }

@@ -169,3 +169,43 @@ test('models-35: a route has no more calls under way than max_concurrent_calls; 
   await daemon.request('POST', `/v1/runs/${first.run_id}/cancel`, {})
   t.is((await until(daemon, second.run_id, 'completed')).status, 'completed')
 })
+
+test('models-40: a model of another family is refused on a route, unless the route takes any', async (t) => {
+  const route = (more: string): string => `[routes.a]\ndriver = "anthropic"\napi_key = "k"\n${more}`
+  const { daemon, write, becomes, readiness, run } = await start(t, route('default_model = "gpt-5.4"\n'))
+  t.like(await readiness('a'), { state: 'error', code: 'model_family_mismatch' })
+  write(route(''))
+  await becomes(async () => (await readiness('a')).state === 'ok')
+  for (const generation of [{ model: 'gpt-5.4' }, { fallback_model: 'grok-4' }]) {
+    const refused = await run({ generation })
+    t.like(refused, { status: 400, code: 'model_family_mismatch' })
+    t.like(refused.errors[0], {
+      path: `body.generation.${Object.keys(generation)[0]}`,
+      rule: 'must have claude in their names',
+    })
+  }
+  const policy = { route_policy: { provider: 'a', generation: { model: 'gpt-5.4' } } }
+  t.deepEqual(codeOf(await daemon.request('POST', '/v1/sessions/s1/route-policy', policy)), [
+    400,
+    'model_family_mismatch',
+  ])
+  t.deepEqual(codeOf(await daemon.request('POST', '/v1/runtime/model', { model: 'gpt-5.4' })), [
+    400,
+    'model_family_mismatch',
+  ])
+  t.is((await daemon.request('POST', '/v1/runtime/model', { model: 'claude-sonnet-5' })).status, 200)
+  write(route('model_support = "any"\ndefault_model = "gpt-5.4"\n'))
+  await becomes(async () => (await readiness('a')).state === 'ok')
+  t.is((await daemon.request('POST', '/v1/runtime/model', { model: 'gpt-5.4' })).status, 200)
+})
+
+test('models-40: the route of the flags takes any model where it has a base URL', async (t) => {
+  const stateOf = async (flags: Record<string, string>) => {
+    const { readiness } = await start(t, '', {
+      flags: { provider: 'anthropic', 'api-key': 'k', model: 'mine', ...flags },
+    })
+    return (await readiness('anthropic')).state
+  }
+  t.is(await stateOf({}), 'error')
+  t.is(await stateOf({ 'provider-base-url': 'http://127.0.0.1:9/v1' }), 'ok')
+})
