@@ -449,7 +449,7 @@ test.serial(
       [{ type: 'http' }, 'body.reply_targets.1.url'],
       [{ type: 'telegram', connector: 'c', chat_id: 'five' }, 'body.reply_targets.1.chat_id'],
       [{ type: 'pigeon' }, 'body.reply_targets.1.type'],
-      [{ plugin: 'http', address: 'https://example.com' }, 'body.reply_targets.1.type'],
+      [{ plugin: 'http', address: 'ftp://example.com' }, 'body.reply_targets.1.address'],
     ]
     for (const [bad, path] of refused) {
       const answer = await daemon.request('PUT', '/v1/sessions/s1/reply-targets', { reply_targets: [target, bad] })
