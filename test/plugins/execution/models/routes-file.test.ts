@@ -170,7 +170,7 @@ test('models-35: a route has no more calls under way than max_concurrent_calls; 
   t.is((await until(daemon, second.run_id, 'completed')).status, 'completed')
 })
 
-test('models-40: a model of another family is refused on a route, unless the route takes any', async (t) => {
+test('models-38: a model of another family is refused on a route, unless the route takes any', async (t) => {
   const route = (more: string): string => `[routes.a]\ndriver = "anthropic"\napi_key = "k"\n${more}`
   const { daemon, write, becomes, readiness, run } = await start(t, route('default_model = "gpt-5.4"\n'))
   t.like(await readiness('a'), { state: 'error', code: 'model_family_mismatch' })
@@ -199,7 +199,7 @@ test('models-40: a model of another family is refused on a route, unless the rou
   await becomes(async () => (await set()).status === 200)
 })
 
-test('models-40: the route of the flags takes any model where it has a base URL', async (t) => {
+test('models-38: the route of the flags takes any model where it has a base URL', async (t) => {
   const stateOf = async (flags: Record<string, string>) => {
     const { readiness } = await start(t, '', {
       flags: { provider: 'anthropic', 'api-key': 'k', model: 'mine', ...flags },

@@ -4,7 +4,7 @@ import { freshRoot, startTestDaemon } from '../../../support/daemon.js'
 import { saying, startOpenAiServer } from '../../../support/openai-server.js'
 import { openSession, submit, until } from '../../../support/runs.js'
 
-test('models-41: each vendor is where it says, needs a key, and takes its own models by default', async (t) => {
+test('models-39: each vendor is where it says, needs a key, and takes its own models by default', async (t) => {
   for (const { provider, base_url, family, default_model = '' } of vendors) {
     t.is(new URL(base_url).protocol, 'https:')
     t.true(family?.has(default_model), provider)
@@ -15,7 +15,7 @@ test('models-41: each vendor is where it says, needs a key, and takes its own mo
   }
 })
 
-test('models-41: a vendor is asked by the chat-completions protocol, with its key', async (t) => {
+test('models-39: a vendor is asked by the chat-completions protocol, with its key', async (t) => {
   const server = await startOpenAiServer(() => saying('So.'))
   t.teardown(() => server.close())
   for (const { provider, default_model } of vendors) {
