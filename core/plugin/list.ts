@@ -22,6 +22,12 @@ export interface ListSpec<T = unknown, B = unknown> {
   isVital?(value: JsonObject): boolean
   /** What is wrong with an entry that fits its struct, without quoting it; undefined if nothing is. Must do no I/O. */
   fault?(name: string, entry: T): string | undefined
+  /** How many entries may be in force that are for the same. One beyond is wrong; those in force keep their places. */
+  readonly bound?: {
+    readonly most: number
+    /** What an entry is for, such as a moment. */
+    of(entry: T): string
+  }
 }
 /** Checks the types of a list and returns it. */
 export const defineList = <T, B = unknown>(list: ListSpec<T, B>): ListSpec<T, B> => list

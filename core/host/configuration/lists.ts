@@ -60,7 +60,8 @@ const isTable = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** The entry, or what is wrong with it. */
-const readEntry = (spec: ListSpec, name: string, value: Json | undefined): { entry: unknown } | { fault: string } => {
+type Reading = { entry: unknown } | { fault: string }
+const readEntry = (spec: ListSpec, name: string, value: Json | undefined): Reading => {
   const struct = name === besideTables && spec.beside !== undefined ? spec.beside : spec.entry
   if (struct === spec.entry && !names.test(name)) return { fault: `its name must match ${names.source}` }
   const read = parse(struct, value)
@@ -87,14 +88,35 @@ const partsOf = (
   return { tables, rest: JSON.stringify(rest) }
 }
 
+/** Lets entries in as long as there are not too many for the same. Those in force keep their places. */
+const createRoom = ({ spec: { bound }, held }: Open, tables: JsonObject) => {
+  const taken = new Map<string, number>()
+  const take = (what: string): void => void taken.set(what, (taken.get(what) ?? 0) + 1)
+  const old = new Map(
+    [...held].flatMap(([name, { entry }]) =>
+      bound === undefined || name === besideTables || !(name in tables) ? [] : [[name, bound.of(entry)]],
+    ),
+  )
+  for (const what of old.values()) take(what)
+  return (name: string, read: Reading): Reading => {
+    if (bound === undefined || name === besideTables || 'fault' in read) return read
+    const what = bound.of(read.entry)
+    if (old.get(name) === what) return read
+    if ((taken.get(what) ?? 0) >= bound.most) return { fault: `there may be ${bound.most} for ${what} at most.` }
+    take(what)
+    return read
+  }
+}
+
 /** Entries of the file that are right, and in place of wrong ones those that are held. */
 const applied = (open: Open, tables: JsonObject): Pick<Open, 'held' | 'faults' | 'vital'> => {
   const [held, faults] = [new Map<string, Held>(), new Map<string, string>()]
+  const admit = createRoom(open, tables)
   let vital: string | undefined
   for (const [name, value] of Object.entries(tables)) {
     const text = JSON.stringify(value)
     const before = open.held.get(name)
-    const read = before?.text === text ? before : readEntry(open.spec, name, value)
+    const read = before?.text === text ? before : admit(name, readEntry(open.spec, name, value))
     if ('entry' in read) held.set(name, { text, entry: read.entry })
     else {
       faults.set(name, read.fault)
@@ -216,8 +238,14 @@ const vitalFault = ({ spec: { file, table }, faults }: Open, name: string): Prob
   return errors.list_invalid({ details: { file: source, problem } })
 }
 
+/** Warnings of one list that are told at most. */
+const mostWarnings = 20
+
+const moreThan = (wrong: number): string =>
+  wrong > mostWarnings ? ` ${wrong - mostWarnings} more of the file are wrong.` : ''
+
 const warningsOf = ({ spec: { file, table }, held, faults }: Open): Warning[] =>
-  [...faults].map(([name, fault]) => {
+  [...faults].slice(0, mostWarnings).map(([name, fault], at) => {
     const [place, kept] =
       name === wholeFile || name === besideTables
         ? [name === wholeFile ? '' : `config/${file}.toml: `, 'What held before stays.']
@@ -228,7 +256,7 @@ const warningsOf = ({ spec: { file, table }, held, faults }: Open): Warning[] =>
     return {
       severity: 'warning',
       code: 'config_entry_invalid',
-      message: `${place}${sentence(fault)} ${kept}`,
+      message: `${place}${sentence(fault)} ${kept}${at === mostWarnings - 1 ? moreThan(faults.size) : ''}`,
       action: 'Correct the file: it is read again when it is saved.',
       related_id: name === wholeFile || name === besideTables ? file : `${file}/${visibleLine(name).slice(0, 80)}`,
     }

@@ -13,7 +13,7 @@ import {
   type List,
   type ListSpec,
 } from '../../../core/plugin.js'
-import { faultOfHook, hookFields, type HookMap } from './definitions.js'
+import { faultOfHook, hookFields, mostOfMoment, type HookMap } from './definitions.js'
 
 /** One hook of the file; its table names it. */
 const HookEntry = object({
@@ -47,8 +47,14 @@ const Fields = object({
 })
 
 const faultOfEntries = ({ hooks, allow_cidrs }: Infer<typeof Fields>): string | undefined => {
+  const asked = new Map<string, number>()
   for (const [name, entry] of Object.entries(hooks)) {
-    const fault = faultOfEntry(name, entry, allow_cidrs)
+    const { event } = entry
+    const count = (asked.get(event) ?? 0) + 1
+    asked.set(event, count)
+    const fault =
+      faultOfEntry(name, entry, allow_cidrs) ??
+      (count > mostOfMoment ? `there may be ${mostOfMoment} for ${event} at most.` : undefined)
     if (fault !== undefined) return `hooks.${visibleLine(name).slice(0, 64)}: ${fault}`
   }
   return undefined
@@ -66,6 +72,7 @@ export const hookList = ({ allow_cidrs }: Pick<HooksConfig, 'allow_cidrs'>): Lis
     summary: 'What is asked at named moments, in the order of the file, while operators have not set other hooks.',
     entry: HookEntry,
     fault: (name, entry) => faultOfEntry(name, entry, allow_cidrs),
+    bound: { most: mostOfMoment, of: ({ event }) => event },
   })
 
 /** Hooks of the list by moment: the same value as long as the list is the same. */

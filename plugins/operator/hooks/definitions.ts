@@ -89,11 +89,12 @@ export const HookDefinition = named(
 )
 export type HookDefinition = Infer<typeof HookDefinition>
 
+/** However they were set. */
+export const mostOfMoment = 100
+
 /** Hooks by moment, in the order in which they are asked, as operators set them. */
-export const HookMap = record(array(HookDefinition, { max: 100 }))
+export const HookMap = record(array(HookDefinition, { max: mostOfMoment }))
 export type HookMap = Infer<typeof HookMap>
-/** Hooks as they are shown: the file may have more. */
-export const ShownHooks = record(array(HookDefinition))
 
 export const defaultTimeoutMs = 60_000
 export const mostRetries = 5

@@ -1,7 +1,7 @@
 /** The hooks in force, as operators set them. */
 import { commandLine, object, optional, unsafeCast, type JsonObject } from '../../../core/plugin.js'
 import { defineSetting } from '../runtime/contract.js'
-import { checkHooks, checkMatchers, HookMap, ShownHooks, type CheckParts } from './definitions.js'
+import { checkHooks, checkMatchers, HookMap, type CheckParts } from './definitions.js'
 import { hookErrors } from './errors.js'
 import { shownHooks } from './shown.js'
 
@@ -14,7 +14,7 @@ export const hooksSetting = (configured: () => HookMap, parts: CheckParts) =>
     initial: configured,
     // A kept hook whose callback is gone fails when it is asked: the others must hold.
     check: (hooks) => checkHooks(hooks, { allow_cidrs: parts.allow_cidrs }),
-    shown: { fields: { hooks: ShownHooks }, of: (hooks) => ({ hooks: unsafeCast<JsonObject>(shownHooks(hooks)) }) },
+    shown: { fields: { hooks: HookMap }, of: (hooks) => ({ hooks: unsafeCast<JsonObject>(shownHooks(hooks)) }) },
     change: {
       path: 'hooks',
       summary: 'Sets all hooks: `{"settings":{"hooks":{…}}}`, or `{"hooks":{…}}`.',

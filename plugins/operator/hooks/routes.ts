@@ -11,7 +11,7 @@ import {
   type State,
 } from '../../../core/plugin.js'
 import { DeadLetter, mostDeadLetters, type DeadLetters } from './dead-letters.js'
-import { ShownHooks, type HookMap } from './definitions.js'
+import { HookMap } from './definitions.js'
 import { hookErrors } from './errors.js'
 
 export interface HookRouteParts {
@@ -29,7 +29,7 @@ export const hookRoutes = ({ state, letters, hooks }: HookRouteParts): readonly 
     path: base,
     summary: 'The hooks in force, with their secrets.',
     access: 'admin',
-    reply: jsonReply(object({ hooks: ShownHooks })),
+    reply: jsonReply(object({ hooks: HookMap })),
     handler: () => ({ hooks: hooks() }),
   }),
   defineRoute({

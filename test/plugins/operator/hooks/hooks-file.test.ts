@@ -114,6 +114,31 @@ test('hooks-21: a start refuses a wrong hook, whatever is wrong with it', async 
   }
 })
 
+test('hooks-32: a moment has at most 100 hooks of the file; those in force stay, and a start refuses more', async (t) => {
+  const entries = (count: number, name = 'h'): string =>
+    Array.from({ length: count }, (_, at) => entry(`${name}${at}`, 'exit 0')).join('')
+  const { root, write } = await rootWith(t, entries(99))
+  const daemon = await daemonOn(t, root)
+  const more = entries(30, 'x')
+  await write(more + entries(99) + entry('other', 'exit 0').replace('pre_tool_use', 'stop'))
+  await eventually(async () => ((await namesIn(daemon)).includes('other') ? true : undefined))
+  t.deepEqual(await namesIn(daemon), ['x0', ...Array.from({ length: 99 }, (_, at) => `h${at}`), 'other'])
+  const told = (await daemon.warnings()).filter(({ code }) => code === 'config_entry_invalid')
+  t.is(told.length, 20)
+  t.is(told[0].related_id, 'hooks/x1')
+  t.regex(told[0].message, /x1\] there may be 100 for pre_tool_use at most\. The entry is left out\.$/iu)
+  t.regex(told[19].message, / 9 more of the file are wrong\.$/u)
+  await write(entries(99).replaceAll('exit 0', 'exit 1') + entry('x0', 'exit 0') + entry('x1', 'exit 0'))
+  await eventually(async () => ((await namesIn(daemon))[0] === 'h0' ? true : undefined))
+  const { hooks } = (await daemon.request('GET', '/v1/runtime/hooks')).body
+  t.is(hooks.pre_tool_use.length, 100)
+  t.is(hooks.pre_tool_use.at(-1).name, 'x0')
+  t.is((await daemon.warnings()).filter(({ code }) => code === 'config_entry_invalid').length, 1)
+  await daemon.stop()
+  const error = await t.throwsAsync(startTestDaemon(t, { root }))
+  t.regex(error?.message ?? '', /hooks\.x1: there may be 100 for pre_tool_use at most/u)
+})
+
 test('hooks-22: hooks that were set stand in place of the file, until a rollback to before they were', async (t) => {
   const { root, write } = await rootWith(t, entry('guard', 'exit 2'))
   const first = await daemonOn(t, root)
