@@ -1,5 +1,6 @@
 /** Model servers of each protocol, for what must hold of all of them. */
 import { callingAs, sayingAs } from './anthropic-server.js'
+import { callingIn, sayingIn } from './responses-server.js'
 import { calling, saying, type Asked, type Reply, type WireCall } from './openai-server.js'
 
 export interface Vendor {
@@ -38,5 +39,18 @@ export const vendors: readonly Vendor[] = [
           ...content.flatMap(({ id, tool_use_id }: any) => [id ?? tool_use_id ?? []].flat()),
         ].join(' '),
       ),
+  },
+  {
+    provider: 'openai',
+    saying: sayingIn,
+    calling: callingIn,
+    told: (asked) =>
+      [asked?.body['input']]
+        .flat()
+        .map(({ type, role, call_id }: any) =>
+          [{ function_call: 'assistant', function_call_output: 'result' }[String(type)] ?? role, call_id ?? '']
+            .join(' ')
+            .trim(),
+        ),
   },
 ]

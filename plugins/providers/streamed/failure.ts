@@ -196,8 +196,10 @@ const untrusted = /CERT|SELF_SIGNED|UNABLE_TO_|ERR_TLS|ERR_SSL|EPROTO/u
 /** An error that the server put into its stream without a status. */
 const byWords = ({ text }: Seen): ModelFailure => {
   if (tooLong.test(text)) return failure('context_length', false, 'The conversation is too long for the model.')
+  if (outOfCredit.test(text)) return failure('rate_limited', false, 'The account at the provider has no credit left.')
   if (/rate.?limit/iu.test(text)) return failure('rate_limited', true, 'The provider limits the rate of requests.')
-  if (/invalid_request/u.test(text)) return failure('bad_request', false, 'The provider refused the request.')
+  if (/invalid_(?:request|prompt)/u.test(text))
+    return failure('bad_request', false, 'The provider refused the request.')
   return failures.overloaded()
 }
 

@@ -1,0 +1,138 @@
+/** Collects what the server streams and decides at its end what the answer is. Nothing acts before that. */
+import type { AssistantPart, ProviderMetadata, Usage } from '../../execution/models/contract.js'
+import {
+  beginGathering,
+  endingOf,
+  eventAnswer,
+  failures,
+  isLink,
+  offProtocol,
+  refuse,
+  told,
+  toolInput,
+  usageIn,
+  type Answer,
+  type Asked,
+  type Finish,
+  type Gathered,
+  type Link,
+} from '../streamed/contract.js'
+import { endItem, extendItem, isPiece, readItem, type Item } from './item.js'
+import { between, thought } from './thought.js'
+
+interface Collected extends Gathered {
+  /** By the index that the server gives, in the order in which they began. */
+  readonly items: Map<number, Item>
+  usage: Usage | undefined
+}
+
+export const createAnswer = (asked: Asked, newId: () => string): Answer => {
+  const so: Collected = { ...beginGathering(), items: new Map(), usage: undefined }
+  return eventAnswer(so, {
+    take: (event) => takeEvent(so, event, asked),
+    end: () =>
+      endingOf({
+        fault: so.fault,
+        finish: so.finish,
+        usage: so.usage,
+        parts: [...so.items.values()].flatMap((item) => partOf(item, newId)),
+      }),
+  })
+}
+
+const takeEvent = (so: Collected, event: Link, asked: Asked): void => {
+  const { type } = event
+  const response = isLink(event['response']) ? event['response'] : {}
+  switch (type) {
+    case 'response.output_item.added':
+    case 'response.output_item.done':
+    case 'response.reasoning_summary_part.added':
+      return takeItem(so, event)
+    case 'response.completed':
+      return takeEnd(so, response, 'stop')
+    case 'response.incomplete':
+      return takeEnd(so, response, cutBy(response))
+    case 'response.failed':
+      so.usage = usageIn(response['usage'], 'input', 'output')
+      so.fault = told(response['error'], asked)
+      return
+    case 'error':
+      so.fault = told(isLink(event['error']) ? event['error'] : event, asked)
+      return
+    default:
+      // Others tell again what these told, or are of later versions.
+      if (isPiece(type)) takeItem(so, event)
+  }
+}
+
+const takeItem = (so: Collected, event: Link): void => {
+  const at = event['output_index']
+  if (typeof at !== 'number' || !takePart(so, event, at)) refuse(so, offProtocol())
+}
+
+/** False if it does not fit what came before. */
+const takePart = (so: Collected, event: Link, at: number): boolean => {
+  const known = so.items.get(at)
+  switch (event['type']) {
+    case 'response.output_item.added': {
+      const begun = readItem(event['item'])
+      if (begun === undefined || known !== undefined) return false
+      so.items.set(at, begun)
+      return show(so, begun, begun.texts.join(between))
+    }
+    case 'response.output_item.done': {
+      const whole = endItem(known, event['item'])
+      if (whole === undefined) return false
+      so.items.set(at, whole)
+      const isShown = known?.texts.some((text) => text !== '') === true
+      return isShown || show(so, whole, whole.texts.join(between))
+    }
+    case 'response.reasoning_summary_part.added':
+      if (known?.type !== 'reasoning' || !known.isOpen) return false
+      known.texts.push('')
+      return true
+    default: {
+      const added = known && extendItem(known, event)
+      return known !== undefined && added !== undefined && show(so, known, added)
+    }
+  }
+}
+
+const show = (so: Collected, { type }: Item, text: string): true => {
+  if (text !== '' && (type === 'text' || type === 'reasoning')) so.fresh.add(type, text)
+  return true
+}
+
+/** What is not whole was cut, whatever the server calls the reason. */
+const cutBy = ({ incomplete_details: details }: Link): Finish =>
+  isLink(details) && details['reason'] === 'content_filter' ? 'filtered' : 'length'
+
+const takeEnd = (so: Collected, response: Link, finish: Finish): void => {
+  so.usage = usageIn(response['usage'], 'input', 'output')
+  // What the limit cut has no end of its own.
+  const isCut = finish === 'stop' && [...so.items.values()].some(({ isOpen }) => isOpen)
+  if (isCut) refuse(so, failures.invalid('A part of it has no end.'))
+  so.finish = finish
+  so.isDone = true
+}
+
+const partOf = (item: Item, newId: () => string): AssistantPart[] => {
+  const { type, id, call_id, name, phase, texts } = item
+  const text = texts.join('')
+  switch (type) {
+    case 'text':
+      return text === '' ? [] : [{ type, text, ...metadata({ id, phase }) }]
+    case 'reasoning':
+      return text === '' && item.encrypted_content === '' ? [] : [thought.part(item)]
+    case 'tool_call':
+      return [{ type, id: call_id === '' ? newId() : call_id, name, ...toolInput(text), ...metadata({ id }) }]
+    case 'other':
+      return []
+  }
+}
+
+/** What of it is no blank. */
+const metadata = (own: Readonly<Record<string, string>>): { metadata?: ProviderMetadata } => {
+  const told = Object.entries(own).filter(([, value]) => value !== '')
+  return told.length === 0 ? {} : { metadata: { openai: Object.fromEntries(told) } }
+}

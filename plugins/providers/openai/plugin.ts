@@ -1,0 +1,33 @@
+import { definePlugin, doc, object, optional, string } from '../../../core/plugin.js'
+import { ModelProviders, textOnly } from '../../execution/models/contract.js'
+import { StreamedModels } from '../streamed/contract.js'
+import { isOwn } from './models.js'
+import { responses } from './protocol.js'
+
+const word = () => string({ min: 1, max: 200, pattern: '^[A-Za-z0-9._-]+$' })
+
+export default definePlugin({
+  id: 'openai',
+  version: '1.0.0',
+  api: 1,
+  summary: 'Models behind the responses protocol: those of OpenAI, and servers that speak it.',
+  needs: { streamed: StreamedModels },
+  config: object({
+    organization: optional(doc(word(), 'Who pays, where a key is of several: the header `OpenAI-Organization`.')),
+    project: optional(doc(word(), 'The project that is asked for: the header `OpenAI-Project`.')),
+  }),
+  flags: { organization: 'openai-organization', project: 'openai-project' },
+  register(ctx, { streamed }) {
+    const protocol = responses(() => ctx.ids.make('call'), ctx.config)
+    ctx.contribute(ModelProviders, {
+      id: 'openai',
+      summary: 'GPT, by the responses protocol.',
+      default_model: 'gpt-5.4',
+      family: { rule: 'be the name of a model of OpenAI, such as gpt-5.4 or o3', has: isOwn },
+      capabilities: textOnly,
+      secrets_of: ['open_ai'],
+      connect: (options) => streamed.connect(options, protocol),
+      generation: ['reasoning.effort', 'reasoning.summary', 'response_format.structured_json'],
+    })
+  },
+})

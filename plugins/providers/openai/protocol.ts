@@ -1,0 +1,23 @@
+import type { Protocol } from '../streamed/contract.js'
+import { createAnswer } from './answer.js'
+import { createRequestBodies } from './request-body.js'
+
+/** For whom requests are made, where a key does not say it. */
+export interface Account {
+  readonly organization?: string | undefined
+  readonly project?: string | undefined
+}
+
+/** The responses protocol. `newId` names calls of which the server gives no id. */
+export const responses = (newId: () => string, { organization, project }: Account): Protocol => ({
+  provider: 'openai',
+  base_url: 'https://api.openai.com/v1',
+  path: () => '/responses',
+  headers: (api_key) => [
+    ...(organization === undefined ? [] : ['openai-organization', organization]),
+    ...(project === undefined ? [] : ['openai-project', project]),
+    ...(api_key === undefined ? [] : ['authorization', `Bearer ${api_key}`]),
+  ],
+  bodies: () => createRequestBodies(),
+  answer: (asked) => createAnswer(asked, newId),
+})

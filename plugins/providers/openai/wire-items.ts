@@ -1,0 +1,75 @@
+/** From the messages of a conversation to the items of the wire. What the model thought goes back as it came. */
+import { assertNever } from '../../../core/plugin.js'
+import type { AssistantPart, ModelMessage, TextPart, ToolCallPart } from '../../execution/models/contract.js'
+import { kept, resultText, wireId } from '../streamed/contract.js'
+import { thought } from './thought.js'
+
+const itemsOf = (from: ModelMessage, takesThoughts: boolean): object[] => {
+  switch (from.role) {
+    case 'user':
+      return from.content.length === 0 ? [] : [userItem(from.content)]
+    case 'assistant':
+      return assistantItems(from.content, takesThoughts)
+    case 'tool':
+      return from.content.map(({ tool_call_id, output }) => ({
+        type: 'function_call_output',
+        call_id: wireId(tool_call_id),
+        output: resultText(output),
+      }))
+    default:
+      return assertNever(from)
+  }
+}
+
+/** For models that think, and for those that refuse thoughts. */
+export const wireItems = {
+  whole: (from: ModelMessage): object[] => itemsOf(from, true),
+  thoughtless: (from: ModelMessage): object[] => itemsOf(from, false),
+} as const
+
+const userItem = (content: readonly TextPart[]): object => ({
+  type: 'message',
+  role: 'user',
+  content: content.map(({ text }) => ({ type: 'input_text', text })),
+})
+
+/**
+ * A thought without what it led to is refused, and so is an item under its id without the thought that led to it: the
+ * one is left out, and the other goes without its id.
+ */
+const assistantItems = (parts: readonly AssistantPart[], takesThoughts: boolean): object[] => {
+  const last = parts.findLastIndex((part) => part.type === 'tool_call' || (part.type === 'text' && part.text !== ''))
+  const items: object[] = []
+  let isLed = false
+  for (const part of parts.slice(0, last + 1)) {
+    if (part.type === 'reasoning') {
+      const item = takesThoughts ? thought.wire(part) : undefined
+      if (item === undefined) continue
+      items.push(item)
+      isLed = true
+    } else if (part.type === 'tool_call') items.push(callItem(part, isLed))
+    else if (part.text !== '') items.push(textItem(part, isLed))
+  }
+  return items
+}
+
+const own = (part: AssistantPart, name: 'id' | 'phase'): object => {
+  const value = kept(part.metadata, 'openai', name)
+  return value === undefined ? {} : { [name]: value }
+}
+
+const textItem = (part: TextPart, isLed: boolean): object => ({
+  type: 'message',
+  ...(isLed && own(part, 'id')),
+  role: 'assistant',
+  ...own(part, 'phase'),
+  content: [{ type: 'output_text', text: part.text }],
+})
+
+const callItem = (part: ToolCallPart, isLed: boolean): object => ({
+  type: 'function_call',
+  ...(isLed && own(part, 'id')),
+  call_id: wireId(part.id),
+  name: part.name,
+  arguments: JSON.stringify(part.input),
+})
