@@ -52,6 +52,10 @@ export const urlOf = (address: string): string | undefined => parseRoute(address
 const aboutOf = ({ url, allow_private_network = false }: Written): string =>
   JSON.stringify(['reply-headers', url, allow_private_network])
 
+/** The same headers are the same target, however they are ordered. */
+const inOrder = (headers: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).toSorted(([one], [other]) => (one < other ? -1 : 1)))
+
 /** What an address says, and what may be told of it. `locked`: its headers are sealed, and do not open. */
 interface Read {
   readonly route: ReplyRoute | undefined
@@ -121,7 +125,7 @@ export const createReplyRoutes = ({ seal, secrets, clock }: ReplyRouteParts): Re
       if (written?.headers === undefined || sealing === undefined) return address
       const { headers, sealed_headers: _, ...route } = written
       if (Object.keys(headers).length === 0) return address
-      const kept = JSON.stringify({ ...route, sealed_headers: sealing.sealLasting(headers, aboutOf(written)) })
+      const kept = JSON.stringify({ ...route, sealed_headers: sealing.sealLasting(inOrder(headers), aboutOf(written)) })
       look(kept)
       return kept
     },

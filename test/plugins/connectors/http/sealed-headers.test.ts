@@ -88,6 +88,19 @@ test('deliveries-32: headers of reply targets are sealed in sessions, runs, sche
   t.deepEqual(holds(root), [])
 })
 
+test('deliveries-32: the same headers in another order are the same target', async (t) => {
+  const daemon = await startTestDaemon(t)
+  await openSession(daemon)
+  const put = async (ordered: object): Promise<any> => {
+    const target = { type: 'http', url: 'https://example.com/x', headers: ordered }
+    return (await daemon.request('PUT', '/v1/sessions/s1/reply-targets', { reply_targets: [target] })).body
+  }
+  const first = await put({ 'x-a': canary, 'x-b': '2', 'x-c': '3' })
+  t.true(first.reply_targets[0].address.includes('sealed_headers'))
+  t.deepEqual(await put({ 'x-c': '3', 'x-b': '2', 'x-a': canary }), first)
+  t.notDeepEqual(await put({ 'x-c': '2', 'x-b': '3', 'x-a': canary }), first)
+})
+
 test('deliveries-25: headers that are too long once they are sealed are refused, and the longest can be given again', async (t) => {
   const daemon = await startTestDaemon(t)
   await openSession(daemon)
