@@ -57,8 +57,10 @@ export const isSpent = (goal: GoalRecord, moment: Moment): boolean =>
 const usedMs = ({ used_ms, mark }: GoalRecord, now: number): number =>
   used_ms + (mark === undefined ? 0 : Math.max(0, now - mark.at_ms))
 
+/** What ended the time before is told no more. */
 const halted = (goal: GoalRecord, moment: Moment): GoalRecord => {
-  const { mark: _, stop_code: __, stop_reason: ___, ...rest } = goal
+  const { mark: _, stop_code: __, stop_reason: ___, ...open } = goal
+  const { budget_limited_by_run_id: ____, budget_wrapup_run_id: _____, ...rest } = open
   return { ...rest, used: usedBy(goal, moment), used_ms: usedMs(goal, moment.now) }
 }
 

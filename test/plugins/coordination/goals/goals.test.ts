@@ -311,6 +311,9 @@ test('goals-3, goals-11, goals-12: a used budget ends a run before its next call
   })
   t.is((await goalOf(daemon)).tokens_used, 210, 'the last run is not counted')
   t.deepEqual(codeOf(await daemon.request('PATCH', path, { status: 'active' })), [400, 'goal_invalid_request'])
+  const on = await daemon.request('PATCH', path, { status: 'active', token_budget: 100_000 })
+  t.is(on.body.goal.status, 'active', on.text)
+  t.false('budget_limited_by_run_id' in on.body.goal || 'budget_wrapup_run_id' in on.body.goal, on.text)
 })
 
 test('goals-12: where a budget of the daemon is used up the goal is limited without a last run', async (t) => {
