@@ -23,13 +23,15 @@ const newKey = ({ folder, file }: Place): string =>
   `(set -C; umask 077; mkdir -p ${folder} && openssl rand -hex 32 > ${file})`
 
 /** What can be pasted, for each fault. */
-const mend = ({ kind }: KeyFault, place: Place): string => {
+const mend = ({ kind }: KeyFault, place: Place, isFresh: boolean): string => {
   const { file } = place
   switch (kind) {
     case 'not_private':
       return `Nobody but its owner may read the key: chmod 600 ${file} and start again.`
     case 'absent':
-      return `Put the key back as ${file} with mode 0600, or make a new one: ${newKey(place)} and start again.`
+      return isFresh
+        ? 'The daemon makes the first key by itself as soon as its storage takes changes: see the warnings beside this.'
+        : `Put the key back as ${file} with mode 0600, or make a new one: ${newKey(place)} and start again.`
     case 'no_file':
     case 'no_key':
       return (
@@ -72,9 +74,11 @@ export interface KeyWarningParts {
   readonly lasting: Lasting['collection']
   /** The folder of the state. */
   readonly root: string
+  /** Nothing is encrypted: the key was never made. */
+  readonly isFresh: () => boolean
 }
 
-export const keyWarnings = ({ keys, slots, lasting, root }: KeyWarningParts): readonly Warning[] => {
+export const keyWarnings = ({ keys, slots, lasting, root, isFresh }: KeyWarningParts): readonly Warning[] => {
   const folder = `${root}/secrets`
   const place = { folder: shellWord(folder), file: shellWord(`${folder}/${keyFile}`) }
   const { fault } = keys
@@ -92,10 +96,14 @@ export const keyWarnings = ({ keys, slots, lasting, root }: KeyWarningParts): re
         code: 'secrets_key_missing',
         message: `${lost.join(' and ')} cannot be decrypted: the key ${key_id} is not here.`,
         related_id: key_id,
-        action: fault?.kind === 'not_private' ? mend(fault, place) : putBack(place, waiting),
+        action: fault?.kind === 'not_private' ? mend(fault, place, false) : putBack(place, waiting),
       }
     })
-  return [...missing, ...earlierUnusable(keys.previousFault), ...(fault === undefined ? [] : [unusable(fault, place)])]
+  return [
+    ...missing,
+    ...earlierUnusable(keys.previousFault),
+    ...(fault === undefined ? [] : [unusable(fault, mend(fault, place, isFresh()))]),
+  ]
 }
 
 const earlierUnusable = (previousFault: string | undefined): Warning[] =>
@@ -110,9 +118,9 @@ const earlierUnusable = (previousFault: string | undefined): Warning[] =>
         },
       ]
 
-const unusable = (fault: KeyFault, place: Place): Warning => ({
+const unusable = (fault: KeyFault, action: string): Warning => ({
   severity: 'warning',
   code: 'secrets_key_unusable',
   message: sentence(`No secret can be stored: ${fault.reason}`),
-  action: mend(fault, place),
+  action,
 })

@@ -64,11 +64,12 @@ export default definePlugin({
     ctx.provide(SecretSeal, createSeal({ keys, ids, lasting }))
     ctx.contribute(SealKeepers, { id: 'secrets', has: lasting.has, sealAnew: lasting.sealAnew })
     ctx.routes(...secretRoutes(service.routes), ...accountRoutes(service.routes))
+    const isFresh = () => slots.collection.count('all', 'all') === 0 && !keepers().some((keeper) => keeper.has())
     const warnings = () =>
-      keyWarnings({ keys, slots: slots.collection, lasting: lasting.collection, root: host.stateRoot })
+      keyWarnings({ keys, slots: slots.collection, lasting: lasting.collection, root: host.stateRoot, isFresh })
     ctx.health({ id: 'secrets-key', check: warnings })
     ctx.onStart(async () => {
-      await keys.open(slots.collection.count('all', 'all') === 0 && !keepers().some((keeper) => keeper.has()))
+      await keys.open(isFresh())
       // Before another plugin starts: what they hear and say may hold any of them.
       await inTurns(slots.learn())
       for (const { message, code } of warnings()) log.warn(message, { code })

@@ -1,6 +1,6 @@
 /** Logins that a person is about to finish in a browser: in memory alone, one for each server, for ten minutes. */
 import { hash, timingSafeEqual } from 'node:crypto'
-import { afterlifeMs, type Clock, type Secrets } from '../../../../core/plugin.js'
+import { createAfterlife, type Clock, type Secrets } from '../../../../core/plugin.js'
 import type { Account } from './account.js'
 
 /** How long a person may take. Milliseconds. */
@@ -43,6 +43,7 @@ const digestOf = (text: string): Buffer => hash('sha256', text, 'buffer')
 
 export const createPending = ({ clock, secrets }: { readonly clock: Clock; readonly secrets: Secrets }): Pending => {
   const logins = new Map<string, Open>()
+  const afterlife = createAfterlife(clock)
   const end = (login: Login): void => {
     const found = logins.get(login.server)
     if (found?.login !== login) return
@@ -62,7 +63,7 @@ export const createPending = ({ clock, secrets }: { readonly clock: Clock; reado
       const undo = (): void => {
         cancel()
         // What is told of the end of a login is told behind it.
-        clock.after(afterlifeMs, () => letGo.forEach((one) => one()))
+        afterlife.add(login.verifier.length + login.state.length, () => letGo.forEach((one) => one()))
         tell()
       }
       logins.set(login.server, { login, end: undo, over, isTaken: false })

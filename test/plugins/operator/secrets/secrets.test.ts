@@ -14,6 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { keyWarnings } from '../../../../plugins/operator/secrets/key-warnings.js'
 import test, { type ExecutionContext } from 'ava'
 import { SecretReferences, SecretSlots } from '../../../../plugins/operator/secrets/contract.js'
 import { createCommandLine } from '../../../support/command-line.js'
@@ -468,4 +469,15 @@ test('secrets-20: a revoked secret holds nothing for anybody until another value
   t.like(again.body.details, { version: 3, readable: true })
   t.is(again.body.details.revoked_at_ms, undefined)
   t.is(service.value('models.key'), 'canary-new')
+})
+
+test('secrets-6: where no key could be made yet, the warning does not ask for one that never was', (t) => {
+  const keys = { fault: { kind: 'absent', reason: 'it is missing' }, previousFault: undefined, find: () => undefined }
+  const none = { groups: () => [], count: () => 0 }
+  const told = (fresh: boolean) =>
+    keyWarnings({ keys, slots: none, lasting: none, root: '/r', isFresh: () => fresh } as any).map(
+      ({ action }) => action,
+    )
+  t.regex(told(true)[0] ?? '', /^The daemon makes the first key by itself/u)
+  t.regex(told(false)[0] ?? '', /^Put the key back/u)
 })
