@@ -1,5 +1,6 @@
 import {
   array,
+  createPause,
   defineRoute,
   doc,
   enums,
@@ -8,6 +9,7 @@ import {
   object,
   optional,
   string,
+  type Infer,
   type Route,
 } from '../../../core/plugin.js'
 import { permissionModes, type PermissionQuestion, type ToolRegistry } from '../../execution/tools/contract.js'
@@ -31,6 +33,9 @@ const Matrix = object({
 
 /** Rules may speak of tools that come later, so what they decide is shown all the same. */
 const absent = 'No tool of this name is there: a call of it now fails with tool_not_found, whatever the rules say.'
+
+/** Foreign tools can be thousands: so many are explained before others are served. */
+const atOnce = 100
 
 export interface PermissionParts {
   readonly registry: ToolRegistry
@@ -76,13 +81,22 @@ export const permissionRoutes = ({ registry, sessionExists }: PermissionParts): 
       reply: jsonReply(Matrix),
       problems: [permissionErrors.session_not_found],
       example: { body: {} },
-      handler: ({ body: { session_id } }) => {
+      handler: async ({ body: { session_id } }) => {
         known(session_id)
-        const names = registry.list(session_id).map(({ name }) => name)
-        const modes = permissionModes.map((mode) => ({
-          mode,
-          tools: names.toSorted().map((tool_name) => explained({ tool_name, session_id, mode })),
-        }))
+        const names = registry
+          .list(session_id)
+          .map(({ name }) => name)
+          .toSorted()
+        const pause = createPause(atOnce)
+        const modes: Infer<typeof Matrix>['modes'] = []
+        for (const mode of permissionModes) {
+          const tools: PermissionExplanation[] = []
+          for (const tool_name of names) {
+            await pause()
+            tools.push(explained({ tool_name, session_id, mode }))
+          }
+          modes.push({ mode, tools })
+        }
         return { ...(session_id !== undefined && { session_id }), modes }
       },
     }),

@@ -40,8 +40,8 @@ const warningOf = ({ event, hook, matcher }: Unfit, names: readonly string[]): W
     severity: later ? 'info' : 'warning',
     code: 'hook_matcher_fits_nothing',
     message:
-      `The hook ${visibleLine(hook)} at ${event} is never asked: its matcher ${visibleLine(matcher)} fits no tool ` +
-      `that is there${later ? ' now; those of MCP servers that are not connected may come' : ''}.`,
+      `The hook ${visibleLine(hook)} at ${event} is ${later ? 'not asked as it is now' : 'never asked'}: its matcher ` +
+      `${visibleLine(matcher)} fits no tool that is there${later ? '; those of MCP servers may come' : ''}.`,
     related_id: hook,
     action:
       (meant === undefined ? '' : `If ${meant} is meant, correct the matcher. `) +

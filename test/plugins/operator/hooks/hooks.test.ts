@@ -402,7 +402,10 @@ test('hooks-30: a matcher that fits no tool is told by the name of its hook, as 
   const told = async (): Promise<any[]> =>
     ((await request('GET', '/v1/status')).body.health.warnings ?? [])
       .filter(({ code }: any) => code === 'hook_matcher_fits_nothing')
-      .map(({ severity, related_id, action }: any) => [severity, related_id, /^If (\w+) is/u.exec(action)?.[1]])
+      .map(({ severity, related_id, action, message }: any) => {
+        t.is(message.includes('is never asked'), severity === 'warning', message)
+        return [severity, related_id, /^If (\w+) is/u.exec(action)?.[1]]
+      })
   const hook = (name: string, matcher?: string) => ({
     ...command('true'),
     name,

@@ -1,4 +1,6 @@
+import { setImmediate } from 'node:timers/promises'
 import test from 'ava'
+import { permissionRoutes } from '../../../../plugins/operator/permissions/routes.js'
 import { startTestDaemon } from '../../../support/daemon.js'
 import { openSession } from '../../../support/runs.js'
 
@@ -118,4 +120,24 @@ test('tools-33: the check and the matrix explain each mode as it would be, and c
   t.is((await daemon.request('POST', '/v1/runtime/permissions/matrix')).body.modes.length, 5)
   t.is((await daemon.request('POST', '/v1/runtime/permissions/matrix', { session_id: 'nobody' })).status, 404)
   t.like((await daemon.request('GET', '/v1/runtime')).body, { permission_mode: 'default', config: { revision: 0 } })
+})
+
+test('tools-8: the matrix of thousands of tools is made in turns, so that others are served', async (t) => {
+  let decided = 0
+  const registry: any = {
+    list: () => Array.from({ length: 2_500 }, (_, at) => ({ name: `tool_${at}` })),
+    find: () => ({}),
+    decide: () => ((decided += 1), { decision: 'allow', base_decision: 'allow', effective_mode: 'default' }),
+  }
+  const matrix: any = permissionRoutes({ registry, sessionExists: () => true }).find(
+    ({ id }) => id === 'permissions.matrix',
+  )
+  let isOver = false
+  const made = Promise.resolve(matrix.handler({ body: {} })).then((answer: any) => ((isOver = true), answer))
+  for (let before = 0; !isOver; before = decided) {
+    t.true(decided - before <= 300, `${decided - before} in one turn`)
+    await setImmediate()
+  }
+  t.is((await made).modes[0].tools.length, 2_500)
+  t.is(decided, (await made).modes.length * 2_500)
 })
