@@ -109,6 +109,8 @@ test('models-40: what a model refuses with is what it says, and servers may tell
   t.is(text, 'I do not. Never.')
   t.is(parts.map((part) => (part.type === 'text' ? part.text : '')).join(''), 'I do not. Never.')
   t.is(done?.outcome, 'stop')
+  const untold = item(0, { type: 'message' }, { content: [] }, piece(0, 'refusal', 'No.'))
+  t.deepEqual((await answerTo(t, answeringIn(untold))).parts, [{ type: 'text', text: 'No.' }])
 })
 
 test('why the model stopped decides what an answer is', async (t) => {
