@@ -122,6 +122,7 @@ export const shipped: readonly ShippedPlugin[] = [
   { id: 'demo', required: false, load: () => import('./providers/demo/plugin.js') },
   { id: 'streamed-models', required: false, load: () => import('./providers/streamed/plugin.js') },
   { id: 'anthropic', required: false, load: () => import('./providers/anthropic/plugin.js') },
+  { id: 'google', required: false, load: () => import('./providers/google/plugin.js') },
   { id: 'openai', required: false, load: () => import('./providers/openai/plugin.js') },
   { id: 'openai-compatible', required: false, load: () => import('./providers/openai-compatible/plugin.js') },
   {

@@ -5,6 +5,7 @@ import { createIds } from '../../core/base/ids.js'
 import { createTurns } from '../../core/plugin.js'
 import type { ConnectionOptions, ModelFailure, ModelRequest } from '../../plugins/execution/models/contract.js'
 import { messages } from '../../plugins/providers/anthropic/protocol.js'
+import { gemini } from '../../plugins/providers/google/protocol.js'
 import { responses } from '../../plugins/providers/openai/protocol.js'
 import { chatCompletions } from '../../plugins/providers/openai-compatible/protocol.js'
 import { createConnection } from '../../plugins/providers/streamed/connection.js'
@@ -28,7 +29,7 @@ export const protocol = chatCompletions(() => ids.make('call'))
 
 const anthropic = messages(() => ids.make('call'), { version: '2023-06-01', beta_headers: [] })
 const openai = responses(() => ids.make('call'), { organization: 'org-1', project: 'proj_1' })
-const protocols = { openai_compatible: protocol, anthropic, openai }
+const protocols = { openai_compatible: protocol, anthropic, openai, google: gemini(() => ids.make('call')) }
 /** Protocols by the wire name of their provider. */
 export type Spoken = keyof typeof protocols
 

@@ -1,5 +1,6 @@
 /** Model servers of each protocol, for what must hold of all of them. */
 import { callingAs, sayingAs } from './anthropic-server.js'
+import { callingGemini, sayingGemini } from './google-server.js'
 import { callingIn, sayingIn } from './responses-server.js'
 import { calling, saying, type Asked, type Reply, type WireCall } from './openai-server.js'
 
@@ -11,8 +12,10 @@ export interface Vendor {
   told(asked: Asked | undefined): string[]
 }
 
-const messagesOf = (asked: Asked | undefined): any[] =>
-  Array.isArray(asked?.body['messages']) ? asked.body['messages'] : []
+const listOf = (asked: Asked | undefined, name: 'messages' | 'contents'): any[] => {
+  const list = asked?.body[name]
+  return Array.isArray(list) ? list : []
+}
 
 export const vendors: readonly Vendor[] = [
   {
@@ -20,7 +23,7 @@ export const vendors: readonly Vendor[] = [
     saying,
     calling,
     told: (asked) =>
-      messagesOf(asked)
+      listOf(asked, 'messages')
         .filter(({ role }) => role !== 'system')
         .map(({ role, tool_calls, tool_call_id }) =>
           [role === 'tool' ? 'result' : role, ...(tool_calls ?? []).map(({ id }: any) => id), tool_call_id ?? '']
@@ -33,7 +36,7 @@ export const vendors: readonly Vendor[] = [
     saying: sayingAs,
     calling: callingAs,
     told: (asked) =>
-      messagesOf(asked).map(({ role, content }) =>
+      listOf(asked, 'messages').map(({ role, content }) =>
         [
           content.some(({ type }: any) => type === 'tool_result') ? 'result' : role,
           ...content.flatMap(({ id, tool_use_id }: any) => [id ?? tool_use_id ?? []].flat()),
@@ -52,5 +55,17 @@ export const vendors: readonly Vendor[] = [
             .join(' ')
             .trim(),
         ),
+  },
+  {
+    provider: 'google',
+    saying: sayingGemini,
+    calling: callingGemini,
+    told: (asked) =>
+      listOf(asked, 'contents').map(({ role, parts }) =>
+        [
+          parts.some((part: any) => part.functionResponse) ? 'result' : role === 'model' ? 'assistant' : role,
+          ...parts.flatMap(({ functionCall, functionResponse }: any) => (functionCall ?? functionResponse)?.id ?? []),
+        ].join(' '),
+      ),
   },
 ]

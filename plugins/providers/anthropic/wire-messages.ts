@@ -1,7 +1,7 @@
 /** From the messages of a conversation to those of the wire. What the model thought goes back as it came. */
-import { assertNever, type Json } from '../../../core/plugin.js'
+import { assertNever } from '../../../core/plugin.js'
 import type { AssistantPart, ModelMessage, ToolResultPart } from '../../execution/models/contract.js'
-import { resultText, wireId } from '../streamed/contract.js'
+import { objectInput, resultText, wireId } from '../streamed/contract.js'
 import { thought } from './thought.js'
 
 /** Blank text and empty messages are refused: they are left out. The content is the last member of each. */
@@ -33,7 +33,7 @@ const assistantBlock = (part: AssistantPart): object[] => {
     case 'reasoning':
       return thought.wire(part)
     case 'tool_call':
-      return [{ type: 'tool_use', id: wireId(part.id), name: part.name, input: wireInput(part.input) }]
+      return [{ type: 'tool_use', id: wireId(part.id), name: part.name, input: objectInput(part.input) }]
     default:
       return assertNever(part)
   }
@@ -45,7 +45,3 @@ const resultBlock = ({ tool_call_id, output, is_error }: ToolResultPart): object
   content: resultText(output),
   ...(is_error && { is_error }),
 })
-
-/** An input that is no object is refused, also where another provider took it. */
-const wireInput = (input: Json): Json =>
-  typeof input === 'object' && input !== null && !Array.isArray(input) ? input : { value: input }

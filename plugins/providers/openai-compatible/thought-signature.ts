@@ -1,6 +1,6 @@
-/** What Gemini gives beside a call and wants back with it: where it stands on the wire, and where it is kept. */
+/** What Gemini gives beside a call and wants back with it: where it stands on the wire. */
 import type { ProviderMetadata } from '../../execution/models/contract.js'
-import { isLink, kept } from '../streamed/contract.js'
+import { isLink, keptSignature } from '../streamed/contract.js'
 
 const memberOf = (value: unknown, name: string): unknown => (isLink(value) ? value[name] : undefined)
 const filled = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
@@ -10,10 +10,10 @@ export const thoughtSignature = {
   read: (piece: unknown): string | undefined =>
     filled(memberOf(memberOf(memberOf(piece, 'extra_content'), 'google'), 'thought_signature')),
   /** As it is kept with the part. */
-  metadata: (signature: string): ProviderMetadata => ({ google: { thoughtSignature: signature } }),
+  metadata: keptSignature.as,
   /** As it goes back with the call. */
   wire: (metadata: ProviderMetadata | undefined): object => {
-    const signature = filled(kept(metadata, 'google', 'thoughtSignature'))
+    const signature = keptSignature.of(metadata)
     return signature === undefined ? {} : { extra_content: { google: { thought_signature: signature } } }
   },
 } as const

@@ -84,7 +84,7 @@ export const told = (error: unknown, asked: Asked): ModelFailure => {
   const status = Number(code)
   const found =
     Number.isInteger(status) && status >= 400 && status <= 599
-      ? byStatus(seen, { status, headers: {}, body: '' }, asked)
+      ? byStatus(seen, { status, headers: {}, body: JSON.stringify(error) }, asked)
       : byWords(seen)
   return withWords(found, seen)
 }
@@ -108,18 +108,29 @@ export const broken = (error: unknown, answered: boolean): ModelFailure => {
 
 const milliseconds = /^\d{1,9}(?:\.\d{1,6})?$/u
 
-/** When the server wants to be asked again, milliseconds from now: `retry-after-ms`, else `retry-after`. */
-const askedWait = ({ headers }: Refusal, { now }: Asked): number | undefined => {
+/** Google's servers say it in the body, of limits of a minute and of a day: of a day it mends nothing. */
+const waitIn = ({ body }: Refusal): number | undefined => {
+  const seconds = /PerDay/u.test(body) ? undefined : /"retryDelay":\s*"(\d{1,6}(?:\.\d{1,9})?)s"/u.exec(body)?.[1]
+  return seconds === undefined ? undefined : Math.ceil(Number(seconds) * 1000)
+}
+
+/** When the server wants to be asked again, milliseconds from now: `retry-after-ms`, `retry-after`, else the body. */
+const askedWait = (refusal: Refusal, { now }: Asked): number | undefined => {
+  const { headers } = refusal
   const ms = String(headers['retry-after-ms'] ?? '').trim()
   if (milliseconds.test(ms)) return Math.round(Number(ms))
   const after = headers['retry-after']
-  return after === undefined ? undefined : retryAfter(String(after), now())
+  return after === undefined ? waitIn(refusal) : retryAfter(String(after), now())
 }
 
 const byStatus = (seen: Seen, refusal: Refusal, asked: Asked): ModelFailure => {
   const { status } = refusal
   const wait = askedWait(refusal, asked)
-  const { class: cls, retryable, sentence } = rowOf(seen, status, asked)
+  const {
+    class: cls,
+    retryable,
+    sentence,
+  } = status === 429 && waitIn(refusal) !== undefined ? limited : rowOf(seen, status, asked)
   const said = seen.code === undefined ? `status ${status}` : `status ${status}, ${seen.code}`
   return {
     class: cls,
@@ -153,6 +164,9 @@ const tooLong = anyOf(
   'iu',
 )
 
+const refusedKey = /\bAPI_KEY_INVALID\b|API key (?:not valid|expired)/iu
+
+const limited = row('rate_limited', true, 'The provider limits the rate of requests')
 const noModel = row('bad_request', false, 'The provider does not have this model')
 const nothingThere = row(
   'bad_request',
@@ -167,8 +181,8 @@ const rowOf = (seen: Seen, status: number, asked: Asked): Row => {
   const { text, code } = seen
   if (status === 402 || ((status === 429 || status === 400) && outOfCredit.test(text)))
     return row('rate_limited', false, 'The account at the provider has no credit left')
-  if (status === 429) return row('rate_limited', true, 'The provider limits the rate of requests')
-  if (status === 401 || status === 403)
+  if (status === 429) return limited
+  if (status === 401 || status === 403 || (status === 400 && refusedKey.test(text)))
     return row(
       'auth',
       false,

@@ -18,3 +18,14 @@ export const wireId = (id: string): string => {
 const longestId = 64
 
 export const resultText = (output: Json): string => (typeof output === 'string' ? output : JSON.stringify(output))
+
+/** An input that is no object is refused by most, also where another provider took it. */
+export const objectInput = (input: Json): Json =>
+  typeof input === 'object' && input !== null && !Array.isArray(input) ? input : { value: input }
+
+/** What Gemini gives beside a part and wants back with it, by whatever protocol it is asked: where it is kept. */
+export const keptSignature = {
+  as: (signature: string): ProviderMetadata => ({ google: { thoughtSignature: signature } }),
+  of: (metadata: ProviderMetadata | undefined): string | undefined =>
+    kept(metadata, 'google', 'thoughtSignature') || undefined,
+} as const

@@ -1,0 +1,26 @@
+import { definePlugin, object } from '../../../core/plugin.js'
+import { ModelProviders, textOnly } from '../../execution/models/contract.js'
+import { StreamedModels } from '../streamed/contract.js'
+import { gemini } from './protocol.js'
+
+export default definePlugin({
+  id: 'google',
+  version: '1.0.0',
+  api: 1,
+  summary: 'Models behind the Gemini protocol: those of Google, and servers that speak it.',
+  needs: { streamed: StreamedModels },
+  config: object({}),
+  register(ctx, { streamed }) {
+    const protocol = gemini(() => ctx.ids.make('call'))
+    ctx.contribute(ModelProviders, {
+      id: 'google',
+      summary: 'Gemini, by its own protocol.',
+      default_model: 'gemini-2.5-flash',
+      family: { rule: 'begin with gemini', has: (model) => /^(?:models\/)?gemini/u.test(model) },
+      capabilities: textOnly,
+      secrets_of: ['google'],
+      connect: (options) => streamed.connect(options, protocol),
+      generation: ['reasoning.effort', 'reasoning.budget_tokens', 'response_format.structured_json'],
+    })
+  },
+})
