@@ -50,9 +50,11 @@ export const createBooks = ({
       if (session_id !== undefined) {
         totals.books(session_id, day)
         tx.put(store.sessions, withSessionCall(store, { day, session_id }, { route, sums }))
-        tx.after(() => session_ids.add(session_id))
       }
-      tx.after(() => measured.add(route, sums))
+      tx.after(() => {
+        measured.add(route, sums)
+        if (session_id !== undefined) session_ids.add(session_id)
+      })
       return price === undefined ? { sums } : { sums, price: prices.version }
     },
   }
