@@ -214,7 +214,10 @@ export const gather = async (): Promise<Facts> => {
     noted.map(({ shipped }) => shipped),
     async ({ url, root }) => ({
       document: withoutNulls(unsafeCast<JsonObject>(await (await fetch(`${url}/v1/openapi.json`)).json())),
-      documents: readdirSync(join(root, 'documents')).map((name) => name.replace(/\.json$/u, '')),
+      // One that is being written has a temporary name beside.
+      documents: readdirSync(join(root, 'documents'))
+        .filter((name) => /^[a-z0-9_]+\.json$/u.test(name))
+        .map((name) => name.replace(/\.json$/u, '')),
     }),
   )
   const plugins = noted.map(({ facts }) => facts)

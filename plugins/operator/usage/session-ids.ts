@@ -1,6 +1,6 @@
 /**
- * Which sessions used something: read in turns for whoever asks, and kept up from then on unless they are too many to be
- * kept in memory.
+ * Which sessions used something: read in turns for whoever asks, and kept up from then on unless they are too many to
+ * be kept in memory.
  */
 import { partsOfId, type UsageStore } from './store.js'
 
