@@ -216,7 +216,7 @@ export const gather = async (): Promise<Facts> => {
       document: withoutNulls(unsafeCast<JsonObject>(await (await fetch(`${url}/v1/openapi.json`)).json())),
       // One that is being written has a temporary name beside.
       documents: readdirSync(join(root, 'documents'))
-        .filter((name) => /^[a-z0-9_]+\.json$/u.test(name))
+        .filter((name) => /^[a-z0-9_-]+\.json$/u.test(name))
         .map((name) => name.replace(/\.json$/u, '')),
     }),
   )
