@@ -108,7 +108,7 @@ export const goalSection = (store: GoalStore): SystemSection => ({
   text: ({ session_id }) => {
     const goal = store.find(session_id)
     if (goal?.status !== 'active') return undefined
-    const safe = goal.objective.replaceAll(/<(\/?)(?=goal\b)/giu, '($1')
-    return `This session works towards a goal. Its objective:\n${safe}\nget_goal tells what of its budget is used.`
+    const { objective } = goal
+    return `This session works towards a goal. Its objective:\n${objective}\nget_goal tells what of its budget is used.`
   },
 })

@@ -4,7 +4,7 @@ import { assertNever, fault, Problem } from '../../../core/plugin.js'
 import type { ModelRoute, ToolCallPart } from '../models/contract.js'
 import { type RunRecord, type RunEdit, callErrors, entryAt } from '../runs/contract.js'
 import type { RunEvent } from '../sessions/contract.js'
-import { askModel, generationOf, modelRequest, textOf, type Answer } from './model-step.js'
+import { askModel, generationOf, textOf, type Answer } from './model-step.js'
 import { billUntaken, modelFailed, told } from './model-failed.js'
 import { endRouteWait, untilNextAttempt } from './route-wait.js'
 import {
@@ -23,7 +23,7 @@ import { holdEnd, isWatched, judgeWatched, type Judged } from './intercept.js'
 import { judgeCall, refused } from './permission.js'
 import { attemptOf, concludeCall } from './ledger-entries.js'
 import type { Thread } from './thread/thread.js'
-import { systemPrompt } from './system-prompt.js'
+import { assemble } from './prompt/request.js'
 import { runTools } from './tool-step.js'
 import { weigh } from './thread/weight.js'
 import { nextStep, type Progress } from './thread/turn.js'
@@ -131,11 +131,7 @@ const modelStep = async (execution: Execution, { run, thread, progress }: Positi
   const turn = progress.turns + 1
   const attempt = progress.failed + 1
   trace(execution, { type: 'model_attempt_started', turn, attempt })
-  const request = modelRequest(run, thread, {
-    tools: execution.context.tools,
-    system: systemPrompt(execution.context, run),
-    generation,
-  })
+  const request = assemble(execution.context, run, { messages: thread.messages, generation })
   const answer = await observed(execution, () => askModel(execution, route, { request, turn, attempt }), {
     subject: () => ({ kind: 'model', name: route.route_id, turn, attempt, request }),
     ending: (given) =>

@@ -1,19 +1,8 @@
 /** One model call: asked, collected, and judged as a whole. */
-import { inlineSchema, wellFormedJson, type JsonObject } from '../../../core/plugin.js'
-import type {
-  AssistantPart,
-  Generation,
-  ModelFailure,
-  ModelRequest,
-  ModelRoute,
-  ModelTool,
-  Usage,
-} from '../models/contract.js'
-import type { Tool, ToolRegistry } from '../tools/contract.js'
-import type { RunRecord } from '../runs/contract.js'
+import { wellFormedJson, type JsonObject } from '../../../core/plugin.js'
+import type { AssistantPart, Generation, ModelFailure, ModelRequest, ModelRoute, Usage } from '../models/contract.js'
 import { within, type Execution } from './execution.js'
 import { openSpeech, type Speech } from './speech.js'
-import type { Thread } from './thread/thread.js'
 
 export type Answer =
   | {
@@ -28,27 +17,6 @@ export type Answer =
   | { readonly type: 'failed'; readonly failure: ModelFailure; readonly usage?: Usage | undefined }
 
 const failed = (failure: ModelFailure, usage?: Usage): Answer => ({ type: 'failed', failure, usage })
-
-const described = new WeakMap<Tool, ModelTool>()
-const describe = (tool: Tool): ModelTool => {
-  const known = described.get(tool)
-  if (known !== undefined) return known
-  const description = { name: tool.name, description: tool.description, parameters: inlineSchema(tool.input) }
-  described.set(tool, description)
-  return description
-}
-
-export const modelRequest = (
-  run: RunRecord,
-  thread: Thread,
-  { tools, system, generation }: { tools: ToolRegistry; system: string; generation: Generation },
-): ModelRequest => ({
-  model: run.model,
-  system,
-  messages: thread.messages,
-  tools: tools.list(run.session_id).map(describe),
-  generation,
-})
 
 /** What is asked, and which turn and attempt of the run it is. */
 export interface Question {

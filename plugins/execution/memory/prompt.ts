@@ -40,6 +40,4 @@ const told = (entries: readonly LearnedEntry[]): string | undefined =>
         ...entries.map(({ kind, content }) => `- ${kind}: ${oneLine(content)}`),
       ].join('\n')
 
-/** A learning cannot end the section that it stands in. */
-const oneLine = (content: string): string =>
-  content.replaceAll(/\s+/gu, ' ').replaceAll(/<(\/?)(?=learned_context)/giu, '($1')
+const oneLine = (content: string): string => content.replaceAll(/\s+/gu, ' ')

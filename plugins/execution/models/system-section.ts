@@ -11,9 +11,15 @@ export interface SystemSubject {
 
 /** Text that models are told beside the system prompt, in every call of a run. */
 export interface SystemSection {
-  /** Unique, in letters and underscores; the text stands between tags of this name. */
+  /**
+   * Unique, in letters and underscores; the text stands between tags of this name. No section's text can end its frame
+   * or begin that of another one: the engine sees to that.
+   */
   readonly id: string
-  /** Sections stand in this order, smallest first: 10 persona, 20 operator contact, 30 modes, 40 memory. */
+  /**
+   * Sections stand in this order, smallest first: 10 persona and 12 its skills, 20 operator contact, 30 modes, 33 goal,
+   * 35 skills, 36 servers of tools, 40 learnings, 41 runs that are remembered.
+   */
   readonly rank: number
   /** Says who the model is to be: left out where an operator overrides the whole prompt. */
   readonly character?: true

@@ -40,8 +40,7 @@ export const rendered = ({ summary, instructions }: Skill, args = ''): string =>
 
 const entryOf = ({ summary: { name, description, when_to_use } }: Skill): string => {
   const line = `- ${name}: ${description}${when_to_use === undefined ? '' : ` When to use: ${when_to_use}`}`
-  const safe = line.replaceAll(/<(\/?)(?=skills)/giu, '($1')
-  return [...safe].length > mostEntry ? `${[...safe].slice(0, mostEntry - 1).join('')}…` : safe
+  return [...line].length > mostEntry ? `${[...line].slice(0, mostEntry - 1).join('')}…` : line
 }
 
 const opening =

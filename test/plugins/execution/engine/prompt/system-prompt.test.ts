@@ -1,8 +1,8 @@
-import type { SystemSection } from '../../../../plugins/execution/models/contract.js'
+import type { SystemSection } from '../../../../../plugins/execution/models/contract.js'
 import test from 'ava'
-import { systemPrompt } from '../../../../plugins/execution/engine/system-prompt.js'
-import type { PromptSettings } from '../../../../plugins/execution/runs/contract.js'
-import { unsafeCast } from '../../../../core/base/schema.js'
+import { systemPrompt } from '../../../../../plugins/execution/engine/prompt/system-prompt.js'
+import type { PromptSettings } from '../../../../../plugins/execution/runs/contract.js'
+import { unsafeCast } from '../../../../../core/base/schema.js'
 
 const run = unsafeCast<Parameters<SystemSection['text']>[0]>({ run_id: 'r1', session_id: 's1' })
 const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }

@@ -1,0 +1,27 @@
+/** Puts a prompt together: what the model is told first, the conversation, and its tools (prompt-1). */
+import { inlineSchema } from '../../../../core/plugin.js'
+import type { Generation, ModelMessage, ModelRequest, ModelTool } from '../../models/contract.js'
+import type { RunRecord } from '../../runs/contract.js'
+import type { Tool, ToolRegistry } from '../../tools/contract.js'
+import { systemPrompt, type PromptParts } from './system-prompt.js'
+
+const described = new WeakMap<Tool, ModelTool>()
+const describe = (tool: Tool): ModelTool => {
+  const known = described.get(tool)
+  if (known !== undefined) return known
+  const description = { name: tool.name, description: tool.description, parameters: inlineSchema(tool.input) }
+  described.set(tool, description)
+  return description
+}
+
+export const assemble = (
+  context: PromptParts & { readonly tools: ToolRegistry },
+  run: RunRecord,
+  { messages, generation }: { readonly messages: readonly ModelMessage[]; readonly generation: Generation },
+): ModelRequest => ({
+  model: run.model,
+  system: systemPrompt(context, run),
+  messages,
+  tools: context.tools.list(run.session_id).map(describe),
+  generation,
+})
