@@ -61,17 +61,19 @@ const baselineOf = (store: RunStore, run: RunRecord): readonly CompletionMark[] 
 const writtenPaths = ({ store, tools }: EngineContext, run: RunRecord): ReadonlySet<string> => {
   const paths = new Set<string>()
   for (const { entry } of ownEntries(store, run)) {
-    const path = pathIn(entry)
-    if (path !== undefined && writes(tools, entry)) paths.add(path)
+    if (writes(tools, entry)) for (const path of pathsIn(entry)) paths.add(path)
   }
   return paths
 }
 
-const pathIn = (entry: JournalEntry): string | undefined => {
-  if (entry.type !== 'outcome' || entry.state !== 'done') return undefined
-  const { output } = entry
-  const path = isJsonObject(output) ? output['path'] : undefined
-  return typeof path === 'string' ? path : undefined
+/** A tool names one file as its `path`, or several as those of its `files`. */
+const pathsIn = (entry: JournalEntry): string[] => {
+  if (entry.type !== 'outcome' || entry.state !== 'done' || !isJsonObject(entry.output)) return []
+  const { files } = entry.output
+  return [entry.output, ...(Array.isArray(files) ? files : [])].flatMap((file) => {
+    const path = isJsonObject(file) ? file['path'] : undefined
+    return typeof path === 'string' ? [path] : []
+  })
 }
 
 const writes = (tools: EngineContext['tools'], entry: JournalEntry): boolean => {

@@ -1,6 +1,7 @@
 import { Host, Processes, definePlugin } from '../../../core/plugin.js'
 import { CompletionChecks } from '../../execution/runs/contract.js'
 import { ToolRegistry, Tools } from '../../execution/tools/contract.js'
+import { applyPatchTool } from './apply-patch.js'
 import { workspaceFileCheck } from './completion-check.js'
 import { editFileTool } from './edit-file.js'
 import { globSearchTool } from './glob-search.js'
@@ -10,7 +11,7 @@ import { readFileTool } from './read-file.js'
 import { createSurroundings } from './surroundings.js'
 import { writeFileTool } from './write-file.js'
 
-const tools = [readFileTool, writeFileTool, editFileTool, listFilesTool, globSearchTool, grepSearchTool]
+const tools = [readFileTool, writeFileTool, editFileTool, applyPatchTool, listFilesTool, globSearchTool, grepSearchTool]
 
 export default definePlugin({
   id: 'files',

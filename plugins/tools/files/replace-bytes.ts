@@ -3,21 +3,10 @@
  * for some, and a list of all finds may be larger than the file many times.
  */
 import type { Portions } from '../../../core/plugin.js'
+import { bordersOf } from './patch/search.js'
 
 /** Bytes that are looked at in one go. */
 const portion = 512 * 1024
-
-/** For each beginning of the wanted bytes, how many of its last bytes are a beginning too (Knuth, Morris, Pratt). */
-const bordersOf = (wanted: Uint8Array): Int32Array => {
-  const borders = new Int32Array(wanted.length)
-  let length = 0
-  for (let at = 1; at < wanted.length; at += 1) {
-    while (length > 0 && wanted[at] !== wanted[length]) length = borders[length - 1] ?? 0
-    if (wanted[at] === wanted[length]) length += 1
-    borders[at] = length
-  }
-  return borders
-}
 
 /** Calls with the place of each find, in order; finds do not overlap. */
 function* eachFind(bytes: Uint8Array, wanted: Uint8Array, take: (at: number) => void): Portions<void> {

@@ -28,7 +28,8 @@ const readOld = async (folder: Folder, name: string): Promise<FileContent | unde
   }
 }
 
-const remove = async (path: string): Promise<void> => {
+/** Removes a file if it is there. */
+export const remove = async (path: string): Promise<void> => {
   await fs.unlink(path).catch((error: unknown) => {
     if (systemCode(error) !== 'ENOENT') throw error
   })
@@ -46,17 +47,30 @@ const writeNew = async (path: string, bytes: Buffer, mode: number | undefined): 
   }
 }
 
-const swap = async (
-  folder: Folder,
-  name: string,
-  { bytes, mode, key }: { bytes: Buffer; mode: number | undefined; key: string },
-): Promise<void> => {
+interface NewFile {
+  readonly bytes: Buffer
+  readonly mode: number | undefined
+  readonly key: string
+}
+
+/** Writes a file beside the one that it is for, to the disk; its path. */
+export const stage = async (folder: Folder, name: string, { bytes, mode, key }: NewFile): Promise<string> => {
   const temporary = folder.at(
     `.holdfast-${createHash('sha256').update(`${key}\0${name}`).digest('hex').slice(0, 16)}.tmp`,
   )
   await remove(temporary)
   try {
     await writeNew(temporary, bytes, mode)
+    return temporary
+  } catch (error) {
+    await remove(temporary)
+    throw error
+  }
+}
+
+const swap = async (folder: Folder, name: string, file: NewFile): Promise<void> => {
+  const temporary = await stage(folder, name, file)
+  try {
     await fs.rename(temporary, folder.at(name))
   } catch (error) {
     await remove(temporary)

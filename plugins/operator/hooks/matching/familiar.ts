@@ -4,6 +4,7 @@ import type { Invocation } from '../../../execution/interception/contract.js'
 
 /** By what matchers look at here, what they name elsewhere. */
 const otherNames: ReadonlyMap<string, readonly string[]> = new Map([
+  ['apply_patch', ['Edit', 'MultiEdit', 'Write']],
   ['ask_user_question', ['AskUserQuestion']],
   ['bash', ['Bash']],
   ['edit_file', ['Edit', 'MultiEdit']],

@@ -39,6 +39,15 @@ const says = (said: string) => [text(said), done()]
 /** The last thing that the model is shown. */
 const last = (messages: readonly { role: string }[]): string => JSON.stringify(messages.at(-1))
 
+test('runs-12: any file that a patch adds is a file that the run has made', async (t) => {
+  const patch = '*** Begin Patch\n*** Add File: report.md\n+new\n*** End Patch'
+  const { run } = await start(t, (_, count) =>
+    count === 1 ? [callTool('p', 'apply_patch', { patch }), done('tool_calls')] : says('Patched.'),
+  )
+  const { status, outputs } = await run({ type: 'workspace_file' })
+  t.deepEqual([status, outputs.map(({ content }: any) => content)], ['completed', ['Patched.']])
+})
+
 test('a model that has not done what it must is told so, and its run completes when it has', async (t) => {
   const { run, model } = await start(t, ({ messages }, count) =>
     count === 1

@@ -350,6 +350,7 @@ test('hooks-15: matchers are names, a star, names in a row or patterns for the w
     ['Bash', 'bash'],
     ['Write|Edit', 'edit_file'],
     ['Multi.*', 'edit_file'],
+    ['Write|Edit', 'apply_patch'],
     ['startup', 'created'],
     ['resume', 'opened'],
     ['Read', 'read_file'],
