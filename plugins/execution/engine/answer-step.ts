@@ -1,0 +1,140 @@
+/** What becomes of a model answer: its calls are judged, or the run ends with it, or is told what it lacks. */
+import type { ToolCallPart } from '../models/contract.js'
+import type { RunEdit, RunRecord } from '../runs/contract.js'
+import { mostReminders, missingOf } from './completion.js'
+import { activeMs, change, changeLazily, isCut, trace, type Execution } from './execution.js'
+import { holdEnd, isWatched, judgeWatched, type Judged } from './intercept.js'
+import { textOf, type Answer } from './model-step.js'
+import { judgeCall } from './permission.js'
+import { endRouteWait } from './route-wait.js'
+import { weigh } from './thread/weight.js'
+
+/** A run whose answer is taken, and how often its end was held up. */
+interface Answered {
+  readonly run: RunRecord
+  readonly held: number
+}
+
+export const takeAnswer = (execution: Execution, { run, held }: Answered, answer: Parts): Promise<void> | void => {
+  const calls = answer.parts.filter((part) => part.type === 'tool_call')
+  if (calls.length > 0) return takeTurn(execution, answer, calls)
+  return run.completion === undefined
+    ? completeRun(execution, answer, held)
+    : completeIfMet(execution, { run, held, completion: run.completion, answer })
+}
+
+type Parts = Extract<Answer, { type: 'parts' }>
+
+const note = (edit: RunEdit, answer: Parts): void => {
+  const { usage, parts: content } = answer
+  answer.taken = true
+  edit.note({ type: 'message', message: { role: 'assistant', content }, usage, ...edit.bill(usage) })
+  endRouteWait(edit)
+}
+
+const say = (edit: RunEdit, answer: Parts): void => {
+  const content = textOf(answer.parts)
+  if (content.trim() !== '') edit.output({ content, source_kind: 'assistant_text' })
+}
+
+const completeRun = async (execution: Execution, answer: Parts, held = 0): Promise<void> => {
+  const hold = isWatched(execution, 'stop') ? await holdEnd(execution, { held, said: textOf(answer.parts) }) : undefined
+  if (hold !== undefined && isCut(execution)) return
+  await change(execution, (edit) => {
+    note(edit, answer)
+    if (hold !== undefined) {
+      edit.note({ type: 'intercepted', ...hold.note })
+      return remind(edit, hold.reason)
+    }
+    say(edit, answer)
+    edit.step({ to: 'completed' }, { type: 'completed' })
+  })
+}
+
+/** Tells the model why the run goes on. */
+const remind = (edit: RunEdit, text: string): void =>
+  void edit.note({ type: 'message', message: { role: 'user', content: [{ type: 'text', text }] } })
+
+interface Ending extends Answered {
+  readonly completion: NonNullable<RunRecord['completion']>
+  readonly answer: Parts
+}
+
+/** A run that has not done what it must is told so and gets another turn, a few times. */
+const completeIfMet = async (execution: Execution, { run, held, completion, answer }: Ending): Promise<void> => {
+  const missing = await missingOf(execution.context, run)
+  if (isCut(execution)) return
+  if (missing.length === 0) return completeRun(execution, answer, held)
+  const what = missing.join(', ')
+  await change(execution, (edit) => {
+    note(edit, answer)
+    if (completion.reminders >= mostReminders) {
+      const error = `completion_requirement_unmet: the run did not create or update ${what}.`
+      edit.step({ to: 'failed', error }, { type: 'failed', error })
+      return
+    }
+    remind(edit, `This run is not complete: it has not created or updated ${what}. Do that now, with a tool.`)
+    edit.amend((now) => ({ ...now, completion: { ...completion, reminders: completion.reminders + 1 } }))
+  })
+}
+
+/**
+ * Records a model answer with calls and what was decided about each. All that need permission wait as one batch, before
+ * any of the others runs.
+ */
+const takeTurn = (execution: Execution, answer: Parts, calls: readonly ToolCallPart[]): Promise<void> | void => {
+  const cut = answer.outcome === 'length'
+  if (judging.some((event) => isWatched(execution, event))) return takeWatchedTurn(execution, answer, calls)
+  return writeTurn(
+    execution,
+    answer,
+    calls.map((call, index) => ({ call, verdict: judgeCall(execution, call, { index, cut }), notes: [] })),
+  )
+}
+
+const judging = ['pre_tool_use', 'permission_request', 'permission_denied'] as const
+
+/** One call after the other: interceptors see them in the order of the model. */
+const takeWatchedTurn = async (execution: Execution, answer: Parts, calls: readonly ToolCallPart[]): Promise<void> => {
+  const verdicts: Judged[] = []
+  for (const [index, call] of calls.entries()) {
+    if (isCut(execution)) return
+    verdicts.push(await judgeWatched(execution, call, { index, cut: answer.outcome === 'length' }))
+  }
+  if (!isCut(execution)) await writeTurn(execution, answer, verdicts)
+}
+
+const writeTurn = async (execution: Execution, answer: Parts, verdicts: readonly Judged[]): Promise<void> => {
+  for (const { call, verdict } of verdicts)
+    trace(execution, { type: 'permission_evaluated', tool_name: call.name, decision: verdict.type })
+  const requests = verdicts.flatMap(({ verdict }) => (verdict.type === 'ask' ? [verdict.request] : []))
+  const write = (edit: RunEdit): void => {
+    note(edit, answer)
+    for (const { call, verdict, notes } of verdicts) {
+      if (verdict.audit !== undefined) edit.note({ type: 'audit', audit: verdict.audit })
+      for (const one of notes) edit.note({ type: 'intercepted', ...one })
+      if (verdict.type === 'settled')
+        edit.note({
+          type: 'outcome',
+          tool_call_id: call.id,
+          tool_name: call.name,
+          state: verdict.state,
+          output: verdict.output,
+        })
+    }
+    if (requests.length === 0) return
+    const request_ids = requests.map(({ id }) => id)
+    edit.amend((run) => ({
+      ...run,
+      approvals: (run.approvals ?? 0) + requests.length,
+      active_ms: activeMs(execution, run),
+    }))
+    edit.wait({ type: 'waiting_for_approval', request_ids, requests })
+  }
+  // Nobody hears that a change was too large which nobody waits for.
+  if (requests.length === 0 && weigh({ role: 'assistant', content: answer.parts }) < largeAnswer)
+    return changeLazily(execution, write)
+  await change(execution, write)
+}
+
+const largeAnswer = 1024 * 1024

@@ -1,0 +1,67 @@
+/** One turn of a run: what the model is asked with, its answer, and what becomes of it. */
+import { Problem } from '../../../core/plugin.js'
+import type { ModelRoute } from '../models/contract.js'
+import { entryAt, type RunRecord } from '../runs/contract.js'
+import { takeAnswer } from './answer-step.js'
+import { allArrived, lacking } from './arrival.js'
+import { failRun, isCut, trace, type EngineContext, type Execution } from './execution.js'
+import { billUntaken, modelFailed, told } from './model-failed.js'
+import { askModel, generationOf } from './model-step.js'
+import { observed } from './observe.js'
+import { assemble } from './prompt/request.js'
+import { untilNextAttempt } from './route-wait.js'
+import type { Thread } from './thread/thread.js'
+import type { Progress } from './thread/turn.js'
+
+/** Where a run is that takes its next step. */
+export interface Position {
+  readonly run: RunRecord
+  readonly thread: Thread
+  readonly progress: Progress
+}
+
+const routeOf = (context: EngineContext, run: RunRecord): ModelRoute | string => {
+  const route = context.models.find(run.provider)
+  if (route === undefined) return `route_not_found: the route ${run.provider} that this run is pinned to is gone.`
+  const { state, code } = route.connection.readiness()
+  return state === 'error' ? `route_not_ready: the route ${run.provider} cannot be used (${code}).` : route
+}
+
+export const modelStep = async (execution: Execution, { run, thread, progress }: Position): Promise<void> => {
+  const route = routeOf(execution.context, run)
+  if (typeof route === 'string') return failRun(execution, route)
+  const accepted = entryAt(execution.context.store, run.session_id, run.first)
+  const generation = generationOf(
+    accepted?.type === 'event' && accepted.event.type === 'accepted' ? accepted.event.generation : undefined,
+  )
+  await untilNextAttempt(execution, run)
+  const arriving = allArrived(execution)
+  if (arriving !== undefined) await arriving
+  if (execution.stop !== undefined) return
+  const refusal = lacking(execution, run) ?? execution.context.books()?.refusal(run)
+  if (refusal !== undefined) return failRun(execution, refusal)
+  const turn = progress.turns + 1
+  const attempt = progress.failed + 1
+  trace(execution, { type: 'model_attempt_started', turn, attempt })
+  const request = assemble(execution.context, run, { messages: thread.messages, generation })
+  const answer = await observed(execution, () => askModel(execution, route, { request, turn, attempt }), {
+    subject: () => ({ kind: 'model', name: route.route_id, turn, attempt, request }),
+    ending: (given) =>
+      given.type === 'failed'
+        ? { outcome: 'failed', code: given.failure.class, answer: given.failure, ...told(given) }
+        : { outcome: given.outcome, usage: given.usage, answer: given.parts },
+  })
+  trace(execution, { type: 'model_attempt_finished', turn, attempt })
+  if (answer.type === 'failed' || isCut(execution)) billUntaken(execution, { turn, attempt, answer })
+  if (isCut(execution)) return
+  if (answer.type === 'failed')
+    return modelFailed(execution, { run, turn, attempt, failure: answer.failure, acted: progress.acted })
+  try {
+    await takeAnswer(execution, { run, held: progress.held }, answer)
+    if (!answer.taken) billUntaken(execution, { turn, attempt, answer })
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code !== 'commit_too_large') throw error
+    billUntaken(execution, { turn, attempt, answer })
+    await failRun(execution, 'model_answer_too_large: the answer of the model is larger than what is kept at once.')
+  }
+}
