@@ -4,6 +4,7 @@ import {
   ModelProviders,
   textOnly,
   type ModelEvent,
+  type ModelProvider,
   type ModelRequest,
 } from '../../plugins/execution/models/contract.js'
 import { testPlugin } from './plugins.js'
@@ -54,7 +55,7 @@ export const unpaired = ({ messages }: ModelRequest): string[] =>
     )
   })
 
-export const scriptedProvider = (play: Play): ScriptedProvider => {
+export const scriptedProvider = (play: Play, more: Partial<ModelProvider> = {}): ScriptedProvider => {
   const requests: ModelRequest[] = []
   const plugin = testPlugin('scripted', {
     register(ctx) {
@@ -63,6 +64,7 @@ export const scriptedProvider = (play: Play): ScriptedProvider => {
         summary: 'Scripted.',
         default_model: 'scripted',
         capabilities: textOnly,
+        ...more,
         connect: () => ({
           async *stream(request, signal) {
             requests.push({ ...request, messages: structuredClone(request.messages) })

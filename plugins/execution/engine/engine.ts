@@ -8,6 +8,7 @@ import type { ToolRegistry } from '../tools/contract.js'
 import type { RunObserver } from './contract.js'
 import { change, type EngineContext, type Execution, type Stop } from './execution.js'
 import { drive } from './loop.js'
+import { createCalibration } from './prompt/budget.js'
 import { createThreads, type ThreadStart } from './thread/threads.js'
 
 /** Bytes of conversations kept in memory between runs. */
@@ -37,7 +38,13 @@ export const createEngine = (services: EngineServices): RunEngine => ({
       starts: services.starts,
       alone: ({ provider }) => runs.models.find(provider)?.context === 'run',
     })
-    const context: EngineContext = { ...runs, ...services, threads, inTurn: createTurns() }
+    const context: EngineContext = {
+      ...runs,
+      ...services,
+      threads,
+      calibration: createCalibration(),
+      inTurn: createTurns(),
+    }
     return { take: (run) => executionOf(context, run) }
   },
   pin: createPin(services),

@@ -14,12 +14,15 @@ import type { Interception } from '../interception/contract.js'
 import type { SystemSection } from '../models/contract.js'
 import type { ToolLimits, ToolRegistry } from '../tools/contract.js'
 import type { RunObserver } from './contract.js'
+import type { Calibration } from './prompt/budget.js'
 import type { Threads } from './thread/threads.js'
 
 /** What all executions share. */
 export interface EngineContext extends RunContext {
   readonly tools: ToolRegistry
   readonly threads: Threads
+  /** What calls have told of the tokens of their models. */
+  readonly calibration: Calibration
   /** A turn of the event loop of one's own, for what takes milliseconds. */
   readonly inTurn: () => Promise<void>
   readonly observers: () => readonly RunObserver[]

@@ -1,6 +1,6 @@
 /** One turn of a run: what the model is asked with, its answer, and what becomes of it. */
 import { Problem } from '../../../core/plugin.js'
-import type { ModelRoute } from '../models/contract.js'
+import type { Generation, ModelRequest, ModelRoute } from '../models/contract.js'
 import { entryAt, type RunRecord } from '../runs/contract.js'
 import { takeAnswer } from './answer-step.js'
 import { allArrived, lacking } from './arrival.js'
@@ -8,10 +8,13 @@ import { failRun, isCut, trace, type EngineContext, type Execution } from './exe
 import { billUntaken, modelFailed, told } from './model-failed.js'
 import { askModel, generationOf } from './model-step.js'
 import { observed } from './observe.js'
+import { besideBytes, budgetOf } from './prompt/budget.js'
+import { fit } from './prompt/fit.js'
 import { assemble } from './prompt/request.js'
 import { untilNextAttempt } from './route-wait.js'
-import type { Thread } from './thread/thread.js'
+import { shownBytes, type Thread } from './thread/thread.js'
 import type { Progress } from './thread/turn.js'
+import { weigh } from './thread/weight.js'
 
 /** Where a run is that takes its next step. */
 export interface Position {
@@ -25,6 +28,32 @@ const routeOf = (context: EngineContext, run: RunRecord): ModelRoute | string =>
   if (route === undefined) return `route_not_found: the route ${run.provider} that this run is pinned to is gone.`
   const { state, code } = route.connection.readiness()
   return state === 'error' ? `route_not_ready: the route ${run.provider} cannot be used (${code}).` : route
+}
+
+const overflow =
+  'context_overflow: the newest turn of this run is longer than the window of its model; context_window of the route ' +
+  'in config/routes.toml says how long that is.'
+
+interface Wanted {
+  readonly run: RunRecord
+  readonly thread: Thread
+  readonly route: ModelRoute
+  readonly generation: Generation
+}
+
+/** The request, and about its bytes; undefined if not even the newest turn fits. */
+const fitRequest = (
+  execution: Execution,
+  { run, thread, route, generation }: Wanted,
+): { readonly request: ModelRequest; readonly bytes: number } | undefined => {
+  const { context } = execution
+  const whole = assemble(context, run, { messages: thread.messages, generation })
+  const budget = budgetOf(route, whole, context)
+  const fitted = fit(thread, { bytes: shownBytes(thread), budget, weigh })
+  if (fitted.type === 'overflow') return undefined
+  const { messages, bytes, left_out } = fitted
+  if (left_out > 0) trace(execution, { type: 'prompt_cut', left_out })
+  return { request: { ...whole, messages }, bytes: bytes + besideBytes(whole) }
 }
 
 export const modelStep = async (execution: Execution, { run, thread, progress }: Position): Promise<void> => {
@@ -42,8 +71,10 @@ export const modelStep = async (execution: Execution, { run, thread, progress }:
   if (refusal !== undefined) return failRun(execution, refusal)
   const turn = progress.turns + 1
   const attempt = progress.failed + 1
+  const fitted = fitRequest(execution, { run, thread, route, generation })
+  if (fitted === undefined) return failRun(execution, overflow)
+  const { request, bytes } = fitted
   trace(execution, { type: 'model_attempt_started', turn, attempt })
-  const request = assemble(execution.context, run, { messages: thread.messages, generation })
   const answer = await observed(execution, () => askModel(execution, route, { request, turn, attempt }), {
     subject: () => ({ kind: 'model', name: route.route_id, turn, attempt, request }),
     ending: (given) =>
@@ -52,6 +83,7 @@ export const modelStep = async (execution: Execution, { run, thread, progress }:
         : { outcome: given.outcome, usage: given.usage, answer: given.parts },
   })
   trace(execution, { type: 'model_attempt_finished', turn, attempt })
+  execution.context.calibration.learn({ route_id: route.route_id, model: run.model }, bytes, answer.usage)
   if (answer.type === 'failed' || isCut(execution)) billUntaken(execution, { turn, attempt, answer })
   if (isCut(execution)) return
   if (answer.type === 'failed')

@@ -35,9 +35,9 @@ const unusable = (route_id: string, message: string): ModelRoute => ({
   }),
 })
 
-const configOf = (route_id: string, entry: RouteEntry, { idle_timeout_ms }: RouteConfig): RouteConfig => {
+const configOf = (route_id: string, entry: RouteEntry, { idle_timeout_ms, usual_window }: RouteConfig): RouteConfig => {
   const { driver, default_model, base_url, auth_ref, api_key, api_key_env, api_key_file, ...rest } = entry
-  const { idle_timeout_ms: own, max_concurrent_calls, model_support, ...abilities } = rest
+  const { idle_timeout_ms: own, max_concurrent_calls, context_window, model_support, ...abilities } = rest
   const given = Object.entries(abilities).filter(([, value]) => value !== undefined)
   return {
     route_id,
@@ -50,6 +50,8 @@ const configOf = (route_id: string, entry: RouteEntry, { idle_timeout_ms }: Rout
     api_key_file,
     idle_timeout_ms: own ?? idle_timeout_ms,
     max_concurrent_calls,
+    context_window,
+    usual_window,
     takesAny: model_support === 'any',
     abilities: Object.fromEntries(given),
     words: fileWords(route_id),

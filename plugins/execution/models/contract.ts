@@ -14,8 +14,11 @@ import {
   type Token,
 } from '../../../core/plugin.js'
 import type { ModelFamily } from './family.js'
+import type { ContextWindow } from './context-window.js'
 import type { Generation, GenerationFeature } from './generation.js'
 
+/** How much one call of a model may have. */
+export type { ContextWindow } from './context-window.js'
 /** What models of a provider are called. */
 export type { ModelFamily } from './family.js'
 /** How a model is to answer. */
@@ -196,6 +199,8 @@ export interface ModelProvider {
   readonly generation?: readonly GenerationFeature[]
   /** What its models are called; absent where anything goes. */
   readonly family?: ModelFamily
+  /** What it knows of its models; undefined for one that it does not know (prompt-3). */
+  readonly context_window?: (model: string) => ContextWindow | undefined
   /** Whose stored secrets are its keys, beside generic ones: none when absent. The key of somebody else is not sent. */
   readonly secrets_of?: readonly string[]
   /** Must do no I/O. Throws a Problem for options that cannot work. */
@@ -221,6 +226,8 @@ export interface ModelRoute {
   readonly generation?: readonly GenerationFeature[]
   /** What its models must be called; absent where anything goes. */
   readonly family?: ModelFamily
+  /** How much one call of a model may have; a route that tells none has no bound (prompt-3). */
+  readonly context_window?: (model: string) => ContextWindow
   readonly connection: ModelConnection
 }
 

@@ -9,6 +9,7 @@ import {
   type ModelRoute,
   type RouteCapabilities,
 } from './contract.js'
+import { windowOf } from './context-window.js'
 import { modelErrors } from './errors.js'
 import { limitedRoute } from './limited-route.js'
 import { watchedRoute } from './route-health.js'
@@ -29,6 +30,10 @@ export interface RouteConfig {
   readonly idle_timeout_ms: number
   /** 0 is no limit. */
   readonly max_concurrent_calls: number
+  /** Tokens of one call, whatever the model is; undefined to go by what the provider knows. */
+  readonly context_window?: number | undefined
+  /** Tokens of one call where nobody says. */
+  readonly usual_window: number
   /** True to take models of any name. */
   readonly takesAny: boolean
   /** What differs from what the provider says of itself. */
@@ -64,6 +69,11 @@ export const buildRoute = (
     ...(provider?.context !== undefined && { context: provider.context }),
     ...(provider?.generation !== undefined && { generation: provider.generation }),
     ...(provider?.family !== undefined && !config.takesAny && { family: provider.family }),
+    context_window: windowOf({
+      own: config.context_window,
+      usual: config.usual_window,
+      provider: provider?.context_window,
+    }),
     connection,
   }
 }

@@ -25,6 +25,10 @@ const config = object({
   api_key: doc(optional(string()), 'Key for the provider. It beats api_key_file.'),
   api_key_file: doc(optional(string()), 'File that holds the key for the provider.'),
   auth_ref: doc(optional(string()), 'Stored secret that is the key for the provider. It goes with no other key.'),
+  context_window: doc(
+    defaulted(integer({ min: 1_000, max: 100_000_000 }), 32_000),
+    'Tokens that one call may have where neither its route nor its provider says.',
+  ),
   idle_timeout_ms: doc(
     defaulted(integer({ min: 100, max: 86_400_000 }), 300_000),
     'Longest silence of a provider, milliseconds.',
@@ -48,16 +52,18 @@ export default definePlugin({
     api_key: 'api-key',
     api_key_file: 'api-key-file',
     auth_ref: 'auth-ref',
+    context_window: 'context-window',
     idle_timeout_ms: 'provider-idle-timeout-ms',
   },
   register(ctx, { settings, slots }) {
     const providers = ctx.view(ModelProviders)
-    const { default_route, ...flags } = ctx.config
+    const { default_route, context_window: usual_window, ...flags } = ctx.config
     const configured = configuredRoutes({
       flagged: {
         ...flags,
         route_id: flags.provider,
         max_concurrent_calls: 0,
+        usual_window,
         // A server of one's own may call its models as it likes.
         takesAny: flags.base_url !== undefined,
         abilities: {},

@@ -46,6 +46,12 @@ export const RouteEntry = object({
     defaulted(integer({ min: 0, max: 10_000 }), 0),
     'Calls under way at a time, the others wait for their turn; 0 is no limit.',
   ),
+  context_window: optional(
+    doc(
+      integer({ min: 1_000, max: 100_000_000 }),
+      'Tokens that one call may have, question and answer; what the provider knows of the model when absent.',
+    ),
+  ),
   multimodal_input: ability('Takes more than text.'),
   native_web_search: ability('Searches the web itself.'),
   image_generation: ability('Makes images.'),

@@ -1,4 +1,5 @@
 /** What differs from model to model of the family. */
+import type { ContextWindow } from '../../execution/models/contract.js'
 
 /** Tokens of an answer where nobody says; the protocol wants a number, and more than a model can is refused. */
 export const usualLimit = (model: string): number => {
@@ -12,3 +13,9 @@ export const thinksByEffort = (model: string): boolean =>
 
 /** Tokens that stand for an effort. */
 export const thinkingBudget = { minimal: 1_024, low: 2_048, medium: 8_192, high: 16_384, xhigh: 31_999 } as const
+
+/** A model of before had half of it. */
+export const contextWindow = (model: string): ContextWindow | undefined =>
+  model.includes('claude')
+    ? { tokens: /claude-(?:instant|v?2(?:$|\.0))/u.test(model) ? 100_000 : 200_000, answer: usualLimit(model) }
+    : undefined

@@ -1,6 +1,7 @@
 import { array, defaulted, definePlugin, doc, object, string } from '../../../core/plugin.js'
 import { ModelProviders, textOnly } from '../../execution/models/contract.js'
 import { StreamedModels } from '../streamed/contract.js'
+import { contextWindow } from './models.js'
 import { messages } from './protocol.js'
 
 const word = () => string({ min: 1, max: 200, pattern: '^[A-Za-z0-9._-]+$' })
@@ -23,6 +24,7 @@ export default definePlugin({
       summary: 'Claude, by the messages protocol.',
       default_model: 'claude-opus-4-6',
       family: { rule: 'have claude in their names', has: (model) => model.includes('claude') },
+      context_window: contextWindow,
       capabilities: textOnly,
       secrets_of: ['anthropic'],
       connect: (options) => streamed.connect(options, protocol),

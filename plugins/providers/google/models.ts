@@ -1,4 +1,5 @@
 /** What differs from model to model of the family. */
+import type { ContextWindow } from '../../execution/models/contract.js'
 
 /** Models before these think for a number of tokens; these at a level, and want each step's first call signed. */
 export const isLeveled = (model: string): boolean =>
@@ -10,3 +11,7 @@ export const thinkingBudget = { minimal: 512, low: 1_024, medium: 8_192, high: 2
 
 /** Tokens of an answer with what was thought, beyond which no model goes. */
 export const largestAnswer = 65_536
+
+/** The answer has room of its own there. */
+export const contextWindow = (model: string): ContextWindow | undefined =>
+  /gemini-(?!1\.0|pro)/u.test(model) ? { tokens: 1_048_576, answer: 8_192 } : undefined

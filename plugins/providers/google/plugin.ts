@@ -1,6 +1,7 @@
 import { definePlugin, object } from '../../../core/plugin.js'
 import { ModelProviders, textOnly } from '../../execution/models/contract.js'
 import { StreamedModels } from '../streamed/contract.js'
+import { contextWindow } from './models.js'
 import { gemini } from './protocol.js'
 
 export default definePlugin({
@@ -17,6 +18,7 @@ export default definePlugin({
       summary: 'Gemini, by its own protocol.',
       default_model: 'gemini-2.5-flash',
       family: { rule: 'begin with gemini', has: (model) => /^(?:models\/)?gemini/u.test(model) },
+      context_window: contextWindow,
       capabilities: textOnly,
       secrets_of: ['google'],
       connect: (options) => streamed.connect(options, protocol),

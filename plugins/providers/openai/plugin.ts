@@ -1,7 +1,7 @@
 import { definePlugin, doc, object, optional, string } from '../../../core/plugin.js'
 import { ModelProviders, textOnly } from '../../execution/models/contract.js'
 import { StreamedModels } from '../streamed/contract.js'
-import { isOwn } from './models.js'
+import { contextWindow, isOwn } from './models.js'
 import { responses } from './protocol.js'
 
 const word = () => string({ min: 1, max: 200, pattern: '^[A-Za-z0-9._-]+$' })
@@ -24,6 +24,7 @@ export default definePlugin({
       summary: 'GPT, by the responses protocol.',
       default_model: 'gpt-5.4',
       family: { rule: 'be the name of a model of OpenAI, such as gpt-5.4 or o3', has: isOwn },
+      context_window: contextWindow,
       capabilities: textOnly,
       secrets_of: ['open_ai'],
       connect: (options) => streamed.connect(options, protocol),

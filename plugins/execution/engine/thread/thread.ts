@@ -21,6 +21,10 @@ export interface Thread {
   seq: number
   /** What the model is shown; every call in it has its result. */
   messages: ModelMessage[]
+  /** True if the first message sums up what was before. */
+  summed: boolean
+  /** True if what was said before it is neither there nor summed up. */
+  lacking: boolean
   /** The runs whose messages these are, oldest first. */
   starts: RunStart[]
   /** Approximate bytes of all messages so far, with those that were left out. */
@@ -35,10 +39,16 @@ export interface Thread {
 }
 export type Texts = readonly string[]
 
-export const beginThread = (seq: number, find: Thread['find'], limit = Infinity): Thread => ({
+export const beginThread = (
+  seq: number,
+  find: Thread['find'],
+  { limit = Infinity, lacking = false }: { readonly limit?: number; readonly lacking?: boolean } = {},
+): Thread => ({
   find,
   seq,
   limit,
+  lacking,
+  summed: false,
   messages: [],
   starts: [],
   weighed: 0,
@@ -81,9 +91,13 @@ export const foldEntry = (thread: Thread, seq: number, entry: JournalEntry): voi
   }
 }
 
+/** About the bytes of its messages. */
+export const shownBytes = ({ weighed, starts }: Thread): number => weighed - (starts[0]?.before ?? 0)
+
 /** About the bytes that a thread keeps in memory: its messages, what surrounds them, and texts that wait. */
-export const weightOf = ({ messages, weighed, starts, inputs }: Thread): number => {
-  let bytes = threadBytes + messages.length * messageBytes + weighed - (starts[0]?.before ?? 0)
+export const weightOf = (thread: Thread): number => {
+  const { messages, inputs } = thread
+  let bytes = threadBytes + messages.length * messageBytes + shownBytes(thread)
   for (const texts of inputs.values()) for (const text of texts) bytes += text.length
   return bytes
 }
@@ -267,6 +281,8 @@ const trim = (thread: Thread): void => {
   if (oldest === undefined || newest === undefined || weighed - oldest.before <= limit) return
   const cut = starts.find(({ before }) => weighed - before <= limit / 2) ?? newest
   if (cut === oldest) return
+  thread.lacking = true
+  thread.summed = false
   thread.messages = thread.messages.slice(cut.at)
   thread.starts = starts.slice(starts.indexOf(cut)).map((start) => ({ ...start, at: start.at - cut.at }))
 }

@@ -52,10 +52,12 @@ export const createThreads = (store: RunStore, { resting_bytes, max_bytes, start
     const texts = [accepted.event.content]
     return next?.type === 'intercepted' && next.run_id === run_id ? toldAfter(texts, next) : texts
   }
-  const begin = (run: RunRecord): Thread =>
-    alone(run)
-      ? beginThread(run.first - 1, input, 0)
-      : beginThread((starts.find(run.session_id)?.seq ?? 1) - 1, input, max_bytes)
+  const begin = (run: RunRecord): Thread => {
+    if (alone(run)) return beginThread(run.first - 1, input, { limit: 0 })
+    const { session_id } = run
+    const seq = starts.find(session_id)?.seq ?? 1
+    return beginThread(seq - 1, input, { limit: max_bytes, lacking: seq > 1 || store.journal.first(session_id) > 1 })
+  }
   const take = (run: RunRecord): Thread => {
     const key = keyOf(run)
     const thread = inUse.get(key) ?? resting.take(key) ?? begin(run)

@@ -55,6 +55,9 @@ export const TraceKind = tagged('type', {
     chars: doc(integer(), 'UTF-16 code units of their text.'),
   }),
   model_retry_scheduled: traceOf('model_retry_scheduled', { turn: integer(), attempt: integer(), reason: string() }),
+  prompt_cut: traceOf('prompt_cut', {
+    left_out: doc(integer(), 'Messages of the conversation that the model is not shown, since they do not fit.'),
+  }),
   tool_started: traceOf('tool_started', { tool_name: string(), call_id: string() }),
   tool_finished: traceOf('tool_finished', { tool_name: string(), call_id: string(), is_error: boolean() }),
   tool_progress: traceOf('tool_progress', {

@@ -20,6 +20,7 @@ const flagged: RouteConfig = {
   model: 'm',
   idle_timeout_ms: 1000,
   max_concurrent_calls: 0,
+  usual_window: 32_000,
   takesAny: false,
   abilities: {},
   words: flagWords,

@@ -1,0 +1,123 @@
+/**
+ * How much of the conversation fits into one call (prompt-3, prompt-4). Counted in bytes of what is sent, which are
+ * known as the conversation grows: four of them are a token, so that Latin letters count a quarter and others more,
+ * until calls of the same route have told what they really are.
+ */
+import { createCache } from '../../../../core/plugin.js'
+import type { ContextWindow, Generation, ModelRequest, ModelRoute, ModelTool, Usage } from '../../models/contract.js'
+
+const bytesPerToken = 4
+/** Of the window: an estimate may be wrong by that. */
+const margin = 0.05
+/** Tokens of an answer where nobody says. */
+const usualAnswer = 4_096
+
+/** What the tokens of a call have been to what was reckoned, as far as it is believed. */
+const bounds = { least: 0.5, most: 4 }
+/** Calls that are far off tell of something else, such as a provider that counts nothing. */
+const plausible = { least: 0.1, most: 10 }
+/** A short call tells more of what surrounds it than of its text. */
+const shortest = 200
+/** How much of what was learned stays with each call, and what is known before the first. */
+const [memory, before] = [0.9, 2_000]
+const mostRoutes = 256
+
+interface Learned {
+  readonly reckoned: number
+  readonly reported: number
+}
+
+/** What calls have told of the tokens of their models; of this life of the daemon alone. */
+export interface Calibration {
+  /** Tokens for one that is reckoned. */
+  factor(route: Called): number
+  /** Takes in what a call of so many bytes has used. */
+  learn(route: Called, bytes: number, usage: Usage | undefined): void
+  /** The model refused so many bytes as too long, of which it was reckoned that they fit. */
+  refused(route: Called, bytes: number, room: number): void
+}
+
+/** A model of a route. */
+export interface Called {
+  readonly route_id: string
+  readonly model: string
+}
+
+export const createCalibration = (): Calibration => {
+  const known = createCache<Learned>(mostRoutes)
+  const keyOf = ({ route_id, model }: Called): string => JSON.stringify([route_id, model])
+  const of = (route: Called): Learned => known.get(keyOf(route)) ?? { reckoned: before, reported: before }
+  const factor = (route: Called): number => {
+    const { reckoned, reported } = of(route)
+    return Math.min(bounds.most, Math.max(bounds.least, reported / reckoned))
+  }
+  return {
+    factor,
+    learn(route, bytes, usage) {
+      const reckoned = bytes / bytesPerToken
+      const reported = usage?.input_tokens ?? 0
+      if (reckoned < shortest || !(reported >= reckoned * plausible.least && reported <= reckoned * plausible.most))
+        return
+      const old = of(route)
+      known.set(keyOf(route), {
+        reckoned: old.reckoned * memory + reckoned,
+        reported: old.reported * memory + reported,
+      })
+    },
+    refused(route, bytes, room) {
+      const least = room / (bytes / bytesPerToken)
+      if (factor(route) >= least) return
+      const reckoned = Math.max(before, bytes / bytesPerToken)
+      known.set(keyOf(route), { reckoned, reported: reckoned * least })
+    },
+  }
+}
+
+/** How much room there is. */
+export interface Budget {
+  /** Bytes of the conversation that fit; below zero if what stands beside it is too much already. */
+  readonly bytes: number
+  /** Bytes that stand beside it: the system prompt and the tools. */
+  readonly beside: number
+  /** Tokens that so many bytes of the conversation are together with what stands beside it. */
+  tokens(bytes: number): number
+  /** Nobody has said what the window is. */
+  readonly isGuessed: boolean
+}
+
+const answerRoom = ({ tokens, answer }: ContextWindow, { max_output_tokens, reasoning }: Generation): number => {
+  const wanted =
+    max_output_tokens === undefined ? (answer ?? usualAnswer) : max_output_tokens + (reasoning?.budget_tokens ?? 0)
+  return Math.min(wanted, tokens / 2)
+}
+
+const toolBytes = new WeakMap<ModelTool, number>()
+const weighTool = (tool: ModelTool): number => {
+  const known = toolBytes.get(tool) ?? Buffer.byteLength(JSON.stringify(tool))
+  toolBytes.set(tool, known)
+  return known
+}
+
+/** What stands beside the conversation in each call. */
+export const besideBytes = ({ system, tools }: Pick<ModelRequest, 'system' | 'tools'>): number =>
+  tools.reduce((sum, tool) => sum + weighTool(tool), Buffer.byteLength(system))
+
+/** Undefined where the route has no bound. */
+export const budgetOf = (
+  { route_id, context, context_window }: Pick<ModelRoute, 'route_id' | 'context' | 'context_window'>,
+  request: Pick<ModelRequest, 'model' | 'system' | 'tools' | 'generation'>,
+  { calibration, share = 1 }: { readonly calibration: Calibration; readonly share?: number },
+): Budget | undefined => {
+  if (context === 'run' || context_window === undefined) return undefined
+  const { model, generation } = request
+  const window = context_window(model)
+  const factor = calibration.factor({ route_id, model }) / bytesPerToken
+  const beside = besideBytes(request)
+  const room = (window.tokens - answerRoom(window, generation)) * (1 - margin) * share
+  return {
+    bytes: Math.floor(room / factor) - beside,
+    beside,
+    tokens: (bytes) => Math.ceil((bytes + beside) * factor),
+    isGuessed: window.guessed === true,
+  }
+}

@@ -1,0 +1,108 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import test, { type ExecutionContext } from 'ava'
+import { budgetOf, createCalibration } from '../../../../../plugins/execution/engine/prompt/budget.js'
+import type { ContextWindow, ModelRequest } from '../../../../../plugins/execution/models/contract.js'
+import { windowOf } from '../../../../../plugins/execution/models/context-window.js'
+import { contextWindow as claude } from '../../../../../plugins/providers/anthropic/models.js'
+import { contextWindow as gemini } from '../../../../../plugins/providers/google/models.js'
+import { contextWindow as gpt } from '../../../../../plugins/providers/openai/models.js'
+import { vendors } from '../../../../../plugins/providers/openai-compatible/vendors.js'
+import { freshRoot, startTestDaemon } from '../../../../support/daemon.js'
+import { openSession, submit, until } from '../../../../support/runs.js'
+import { done, scriptedProvider, text } from '../../../../support/scripted-provider.js'
+import { openStream } from '../../../../support/sse.js'
+
+const called = { route_id: 'a', model: 'm' }
+const request = (more: Partial<ModelRequest> = {}) => ({ model: 'm', system: '', tools: [], generation: {}, ...more })
+const route = (window: ContextWindow) => ({ route_id: 'a', context_window: () => window })
+
+test('prompt-3: the window is that of the route, else what its provider knows of the model, else a cautious number', (t) => {
+  const of = (own?: number) => windowOf({ own, usual: 32_000, provider: claude })
+  t.deepEqual(of()('claude-opus-4-6'), { tokens: 200_000, answer: 64_000 })
+  t.deepEqual(of(50_000)('claude-opus-4-6'), { tokens: 50_000, answer: 64_000 })
+  t.deepEqual(of()('another'), { tokens: 32_000, guessed: true })
+  t.deepEqual(of(9_000)('another'), { tokens: 9_000 })
+  t.is(gpt('gpt-5.4')?.tokens, 400_000)
+  t.is(gpt('ft:gpt-4o-mini:me')?.tokens, 128_000)
+  t.deepEqual([gpt('o3')?.tokens, gpt('unheard')], [200_000, undefined])
+  t.deepEqual([gemini('gemini-2.5-flash')?.tokens, gemini('gemma-3')], [1_048_576, undefined])
+  t.deepEqual(
+    vendors.map(({ context_window, default_model = '' }) => context_window?.(default_model)?.tokens),
+    [128_000, 2_000_000],
+  )
+})
+
+test('prompt-4: the answer has its room, what stands beside the conversation is counted, and a route without a window has no bound', (t) => {
+  const calibration = createCalibration()
+  const bytes = (window: ContextWindow, more: Partial<ModelRequest> = {}) =>
+    budgetOf(route(window), request(more), { calibration })?.bytes
+  t.is(bytes({ tokens: 10_000, answer: 2_000 }), 8_000 * 0.95 * 4)
+  t.is(bytes({ tokens: 10_000 }, { generation: { max_output_tokens: 1_000 } }), 9_000 * 0.95 * 4)
+  t.is(bytes({ tokens: 10_000, answer: 64_000 }), 5_000 * 0.95 * 4, 'half of the window at most')
+  t.is(bytes({ tokens: 10_000, answer: 2_000 }, { system: 'é'.repeat(500) }), 8_000 * 0.95 * 4 - 1_000)
+  const tools = [{ name: 'peek', description: 'Looks.', parameters: {} }]
+  t.is(bytes({ tokens: 10_000, answer: 2_000 }, { tools }), 8_000 * 0.95 * 4 - JSON.stringify(tools[0]).length)
+  t.is(budgetOf({ route_id: 'a' }, request(), { calibration }), undefined)
+  t.is(budgetOf({ ...route({ tokens: 1 }), context: 'run' }, request(), { calibration }), undefined)
+})
+
+test('prompt-4: the estimate learns from what calls of the route and model have used, within bounds', (t) => {
+  const calibration = createCalibration()
+  const usage = (input_tokens: number) => ({ input_tokens, output_tokens: 1 })
+  t.is(calibration.factor(called), 1)
+  for (let n = 0; n < 50; n += 1) calibration.learn(called, 40_000, usage(15_000))
+  t.true(Math.abs(calibration.factor(called) - 1.5) < 0.01)
+  t.is(calibration.factor({ ...called, model: 'other' }), 1)
+  const before = calibration.factor(called)
+  calibration.learn(called, 100, usage(900))
+  calibration.learn(called, 40_000, usage(1))
+  calibration.learn(called, 40_000, usage(Number.NaN))
+  calibration.learn(called, 40_000, usage(9e9))
+  calibration.learn(called, 40_000, undefined)
+  t.is(calibration.factor(called), before, 'short calls and what cannot be teach nothing')
+  for (let n = 0; n < 90; n += 1) calibration.learn(called, 40_000, usage(90_000))
+  t.is(calibration.factor(called), 4)
+  for (let n = 0; n < 90; n += 1) calibration.learn(called, 40_000, usage(2_000))
+  t.is(calibration.factor(called), 0.5)
+  calibration.refused(called, 40_000, 30_000)
+  t.is(calibration.factor(called), 3, 'what was refused is too long')
+})
+
+const start = async (t: ExecutionContext, window: string) => {
+  const root = await freshRoot()
+  mkdirSync(join(root, 'config'), { recursive: true })
+  writeFileSync(join(root, 'config', 'routes.toml'), `[routes.r]\ndriver = "scripted"\n${window}`)
+  const model = scriptedProvider(() => [text('y'.repeat(4_000)), done()])
+  const daemon = await startTestDaemon(t, {
+    root,
+    plugins: [model.plugin],
+  })
+  await openSession(daemon)
+  const run = async (content: string): Promise<any> =>
+    until(daemon, (await submit(daemon, 's1', content)).run_id, 'completed', 'failed')
+  return { daemon, run, asked: model.requests }
+}
+
+test('prompt-3, prompt-5: a conversation beyond context_window of its route is cut; who watches and the model are told', async (t) => {
+  const { daemon, run, asked } = await start(t, 'context_window = 24_000\n')
+  const stream = openStream({ port: Number(new URL(daemon.url).port), path: '/v1/sessions/s1/stream' })
+  t.teardown(stream.close)
+  while (stream.head() === '') await new Promise((resolve) => setTimeout(resolve, 2))
+  for (let n = 0; n < 9; n += 1) t.is((await run(`${n} `.padEnd(4_000))).status, 'completed')
+  t.is(asked[2]?.messages.length, 5)
+  const last = asked.at(-1)
+  t.true((last?.messages.length ?? 99) < 14)
+  t.regex(JSON.stringify(last?.messages[0]), /Earlier messages of this conversation are not shown/u)
+  const cuts = (): any[] => stream.frames.filter(({ data }) => data.trace?.kind.type === 'prompt_cut')
+  while (cuts().length === 0) await new Promise((resolve) => setTimeout(resolve, 2))
+  t.true(cuts()[0].data.trace.kind.left_out > 0)
+})
+
+test('prompt-6: a turn that is longer than the window of its model fails with its own code; where nobody knows the window, the model decides', async (t) => {
+  const known = await start(t, 'context_window = 24_000\n')
+  t.regex((await known.run('x'.repeat(100_000))).error, /^context_overflow: .*context_window/u)
+  t.is(known.asked.length, 0)
+  const guessed = await start(t, '')
+  t.is((await guessed.run('x'.repeat(600_000))).status, 'completed')
+})
