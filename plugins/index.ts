@@ -19,6 +19,7 @@ export const shipped: readonly ShippedPlugin[] = [
   { id: 'interception', required: true, load: () => import('./execution/interception/plugin.js') },
   { id: 'shell', required: false, load: () => import('./tools/shell/plugin.js') },
   { id: 'files', required: false, load: () => import('./tools/files/plugin.js') },
+  { id: 'web', required: false, load: () => import('./tools/web/plugin.js') },
   { id: 'http', required: false, load: () => import('./connectors/http/plugin.js') },
   { id: 'external-actions', required: true, load: () => import('./execution/external-actions/plugin.js') },
   {

@@ -7,7 +7,7 @@ import path from 'node:path'
 import { dist, filesOf, programFolder, type Life } from './program.js'
 
 /** Packages that a plain start does not load stay where they are. */
-const external = ['undici', 'ajv', 'yaml', '@modelcontextprotocol/client']
+const external = ['undici', 'ajv', 'yaml', 'htmlparser2', '@modelcontextprotocol/client']
 
 /** The modules that a third-party plugin may import: it must get those of the program. */
 const sharedModules = (): string[] => [

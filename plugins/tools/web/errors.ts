@@ -1,0 +1,53 @@
+import { defineErrors, Problem, type Json } from '../../../core/plugin.js'
+import { failedCall, type ToolOutcome } from '../../execution/tools/contract.js'
+
+/** Why a page or a search could not be had. */
+export const webErrors = defineErrors({
+  web_url_refused: {
+    status: 400,
+    detail: 'The URL {rule}.',
+    action:
+      'Give a public http or https URL. Which special addresses may be asked, an operator says in config/web.toml.',
+  },
+  web_url_secret: {
+    status: 400,
+    detail: 'The URL holds a secret that the daemon keeps.',
+    action: 'Ask without it.',
+  },
+  web_not_reached: {
+    status: 502,
+    detail: 'The host could not be asked: {code}.',
+    action: 'Check the URL. The host may be down, or its name may lead to an address that may not be asked.',
+  },
+  web_status: {
+    status: 502,
+    detail: 'The host answered with status {status}.',
+    action: 'Check the URL, or look for the page elsewhere.',
+  },
+  web_redirected_too_often: {
+    status: 502,
+    detail: 'The page redirects more than {limit} times.',
+    action: 'Look for the page elsewhere.',
+  },
+  web_type_refused: {
+    status: 415,
+    detail: 'The page is {type}, which is not read: only HTML, text, JSON and XML are.',
+    action: 'Look for a page that says the same as text.',
+  },
+  web_encoding_refused: {
+    status: 502,
+    detail: 'The page came encoded as {encoding}, or is not what that says.',
+    action: 'Look for the page elsewhere.',
+  },
+  web_stopped: { status: 409, detail: 'The call was stopped before it ended.' },
+})
+
+/** What hosts do wrong is no fault of this plugin, whatever the status. */
+export const answerOf = async (work: () => Promise<Json>): Promise<ToolOutcome> => {
+  try {
+    return { type: 'result', output: await work() }
+  } catch (error) {
+    if (error instanceof Problem) return failedCall(error)
+    throw error
+  }
+}

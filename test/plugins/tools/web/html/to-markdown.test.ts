@@ -1,0 +1,85 @@
+import { Parser } from 'htmlparser2'
+import test from 'ava'
+import fc from 'fast-check'
+import { atOnce } from '../../../../../core/base/turns.js'
+import { pageText } from '../../../../../plugins/tools/web/html/to-markdown.js'
+import { isLinear } from '../../../../support/linear.js'
+
+const read = (html: string, markdown = true, most = 1_000_000) =>
+  atOnce(pageText(Parser, html, { url: 'https://example.com/a/b', markdown, most }))
+const markdown = (html: string): string => read(html).text
+
+test('tools-44: a page becomes Markdown with headings, lists, links, code, quotes and tables', (t) => {
+  const { title, text } = read(`<!doctype html><html><head><title> A
+    page </title><style>p{}</style><script>alert('<p>no</p>')</script></head><body>
+    <h1>Top <em>one</em></h1><p>Some <b>bold</b>   text,<br>two lines &amp; <a href="../c?d=1#e">a link</a>.</p>
+    <ul><li>one<ul><li>deep</li></ul></li><li><p>two</p></li></ul><ol start="3"><li>three</li><li>four</li></ol>
+    <pre><code>if (a &lt; b) {
+  c()
+}</code></pre><blockquote><p>said</p><p>more</p></blockquote><hr>
+    <table><tr><th>k</th><th>v</th></tr><tr><td>a</td><td><p>1</p><p>2</p></td></tr></table>
+    <img src="x.png" alt="a cat"><p>end</p></body></html>`)
+  t.is(title, 'A page')
+  t.is(
+    text,
+    [
+      '# Top *one*',
+      'Some **bold** text,\ntwo lines & [a link](https://example.com/c?d=1#e).',
+      '- one\n  - deep\n- two',
+      '3. three\n4. four',
+      '```\nif (a < b) {\n  c()\n}\n```',
+      '> said\n>\n> more',
+      '---',
+      '| k | v |\n| --- | --- |\n| a | 1 2 |',
+      '[image: a cat]',
+      'end',
+    ].join('\n\n'),
+  )
+})
+
+test('tools-44: as text a page is its words', (t) => {
+  t.is(read('<h1>T</h1><p>a <b>b</b> <a href="/x">c</a></p><ul><li>d</li></ul>', false).text, 'T\n\na b c\n\n- d')
+})
+
+test('tools-44: what a page hides is left out, and links that no browser would follow are words', (t) => {
+  t.is(markdown('<p>a<span hidden>b</span><span style="Display : None">c</span><template>d</template>e</p>'), 'ae')
+  t.is(markdown('<a href="javascript:alert(1)">a</a> <a href="data:,x">b</a> <a href="#c">c</a>'), 'a b c')
+  t.is(markdown('<a href="/x y)z"> a </a><a href="/e"></a><b></b>'), '[a](https://example.com/x%20y%29z)')
+  t.is(markdown('<base href="https://other.example/d/"><a href="f">g</a>'), '[g](https://other.example/d/f)')
+  t.is(markdown('<svg><title>no</title></svg>text<title>late</title>'), 'text')
+})
+
+test('tools-44: any HTML ends, in time that grows with its length, and within the bound', (t) => {
+  const piece = fc.constantFrom(
+    '<p>',
+    '</p>',
+    '<ul>',
+    '<li>',
+    '<td>',
+    '<a href=b>',
+    '</a>',
+    '<pre>',
+    '<b>',
+    '</x>',
+    'w ',
+    '&lt;',
+    '<',
+  )
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 60 }), fc.boolean(), (pieces, plain) => {
+      const { text } = read(pieces.join(''), plain)
+      return !/\n{3}/u.test(text) && text === text.trim()
+    }),
+    { numRuns: 1_000 },
+  )
+  for (const deep of ['<div>', '<ul><li>', '<b>', '<blockquote>', '<a href=x>', '<svg>', '<table><tr><td>'])
+    t.true(
+      isLinear((size) => void read(deep.repeat(size)), 100_000),
+      deep,
+    )
+  t.true(isLinear((size) => void read('<i>'.repeat(400) + '</x>'.repeat(size)), 400_000))
+  const long = read('<a href="x">y</a> '.repeat(500_000), true, 10_000)
+  t.true(long.isCut && long.text.length < 100_000)
+  t.true(read('<div>'.repeat(5_000)).isCut)
+  t.false(read('<div>'.repeat(400)).isCut)
+})
