@@ -21,13 +21,17 @@ export const inTurns = async <T>(work: Portions<T>): Promise<T> => {
   }
 }
 
-/** For a loop whose steps wait for what is there already: every so many steps, others are served. */
-export const createPause = (steps: number): (() => Promise<void> | undefined) => {
-  let left = steps
+/** Called behind each step of a loop: every so many steps it is a promise to wait for, and others are served. */
+export type Pause = () => Promise<void> | undefined
+
+/** For a loop whose steps wait for what is there already. How many steps are done at a time may change. */
+export const createPause = (steps: number | (() => number)): Pause => {
+  const most = typeof steps === 'number' ? () => steps : steps
+  let left = most()
   return () => {
     left -= 1
     if (left > 0) return undefined
-    left = steps
+    left = most()
     return setImmediate()
   }
 }

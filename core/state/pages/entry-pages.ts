@@ -8,7 +8,7 @@ import type { Row } from '../tables/rows.js'
 import { EntryChanges, extentRows } from './entry-changes.js'
 import { entryRow, extentOf, extentOfLine, extentSection, lastIn, type EntryLine, type Extent } from './entry-codec.js'
 import type { PageOptions } from './page-file.js'
-import { PageStore, type Loaded, type PageLoader, type PagesDraft } from './page-store.js'
+import { PageStore, type Loaded, type PageLoader, type PagesDraft, type Upkeep } from './page-store.js'
 import type { Target } from './target.js'
 
 /** Most bytes of a line that is kept for the next reader: of ordinary entries a line has not half as many. */
@@ -95,12 +95,8 @@ export class EntryPages<E extends Json> implements CheckpointedEntries<E> {
       for (const [line] of pages.scanSound(ref)) if (line.entries.length > 0) yield line
   }
 
-  tableFiles(): readonly string[] {
-    return this.#store.tableFiles()
-  }
-
-  close(): void {
-    this.#store.close()
+  get upkeep(): Upkeep {
+    return this.#store
   }
 
   #lengthOf(owner: string): number {

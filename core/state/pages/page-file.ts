@@ -2,6 +2,7 @@
 import { dirname, join } from 'node:path'
 import type { Ids } from '../../base/ids.js'
 import type { Progress } from '../../base/text/progress.js'
+import type { Pause } from '../../base/turns.js'
 import type { Disk } from '../disk/disk.js'
 import { pageName } from '../format/layout.js'
 import type { Fault } from '../format/line.js'
@@ -34,6 +35,8 @@ export interface PageOptions {
   /** Blocks of tables, shared by all of the root. */
   readonly blocks: BlockCache
   readonly tables: TableTuning
+  /** Called behind each leaf of a table that a checkpoint writes. */
+  readonly pause: Pause
   /** Told how far tables are that are made again. */
   readonly progress?: Progress
   /** Told of a line that is not as it was written, before the reader gets `storage_damaged`. */

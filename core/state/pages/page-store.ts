@@ -3,8 +3,9 @@
  * is. Records and entries differ in their lines and rows alone.
  */
 import { noProgress } from '../../base/text/progress.js'
+import type { Pause } from '../../base/turns.js'
 import type { Fault } from '../format/line.js'
-import type { PageRef, PagesRef, TableRef } from '../format/manifest.js'
+import type { PageRef, PagesRef } from '../format/manifest.js'
 import type { Tables } from '../tables/tables.js'
 import type { PageDraft } from './page-draft.js'
 import { makePagesFolder, type Location, type PageOptions, type ReadOrder } from './page-file.js'
@@ -68,6 +69,9 @@ export const withFaults = (faults: readonly Fault[]): Loaded => ({
 /** Lines whose rows are made at once where tables are made again: no more of them are in memory. */
 const rebuiltAtOnce = 16_384
 
+/** What a store does beside keeping what is in it. */
+export type Upkeep = Pick<PageStore<unknown>, 'merge' | 'tableFiles' | 'mergedFile' | 'close'>
+
 export class PageStore<Line> {
   readonly pages: PageSet<Line>
   readonly #options: PageOptions
@@ -107,7 +111,7 @@ export class PageStore<Line> {
 
   /** Writes what changed; undefined if there is nothing to write. */
   async write(changes: PageChanges, target: Target): Promise<PagesDraft | undefined> {
-    if (changes.isEmpty && !this.#isStale && target.fall === 0) return undefined
+    if (changes.isEmpty && !this.#isStale && !this.#tables.hasMerged && target.fall === 0) return undefined
     const page = this.pages.draft(target)
     try {
       if (!this.#hasFolder) await makePagesFolder(this.#options)
@@ -124,8 +128,18 @@ export class PageStore<Line> {
     }
   }
 
+  /** Makes one of tables that have become many; the next `write` names it. */
+  merge(pause: Pause): Promise<void> {
+    return this.#tables.merge(pause)
+  }
+
   tableFiles(): readonly string[] {
     return this.#tables.paths
+  }
+
+  /** The table that others became, or are about to become, and no manifest names. */
+  mergedFile(): string | undefined {
+    return this.#tables.mergedPath
   }
 
   close(): void {
@@ -152,14 +166,13 @@ export class PageStore<Line> {
       refs.reduce((sum, { length }) => sum + length, 0),
     )
     const faults: Fault[] = []
-    let tables: readonly TableRef[] = []
     let rows = loader.begin()
     const live = new Map<number, number>()
     const count = ({ page, length }: Location, sign: 1 | -1): void =>
       void live.set(page, (live.get(page) ?? 0) + sign * length)
     const put = async (page: PageRef | undefined): Promise<void> => {
-      tables = await this.#tables.add(rows.rows(), page?.part)
-      this.#tables.apply(tables)
+      this.#tables.apply(await this.#tables.add(rows.rows(), page?.part))
+      await this.#tables.settle()
       rows = loader.begin()
     }
     const ordered = loader.order === 'newest first' ? refs.toReversed() : refs
@@ -173,7 +186,7 @@ export class PageStore<Line> {
       progress.advance(page.length)
       if (rows.size > 0 && ordered[at + 1]?.part !== page.part) await put(page)
     }
-    if (rows.size > 0 || tables.length === 0) await put(ordered.at(-1))
+    if (rows.size > 0 || this.#tables.refs.length === 0) await put(ordered.at(-1))
     for (const row of loader.needless()) {
       count(rows.drop(row), -1)
       if (rows.size >= rebuiltAtOnce) await put(undefined)

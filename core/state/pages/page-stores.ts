@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { assert } from '../../base/assert.js'
 import type { Ids } from '../../base/ids.js'
 import type { Progress } from '../../base/text/progress.js'
+import type { Pause } from '../../base/turns.js'
 import type { Json } from '../../base/schema.js'
 import { forgets } from '../memory/removals.js'
 import type { StoredCollection } from '../memory/stored-collection.js'
@@ -17,7 +18,7 @@ import type { Fault } from '../format/line.js'
 import type { ManifestHolder, PagesRef } from '../format/manifest.js'
 import { OpenPages } from './open-pages.js'
 import type { PageOptions } from './page-file.js'
-import { withFaults, type Loaded } from './page-store.js'
+import { withFaults, type Loaded, type Upkeep } from './page-store.js'
 import { createRecordPages, type RecordPages } from './record-pages.js'
 import { carriedOver } from '../partitions/partitions.js'
 import { readTombstones, tombstonePath } from './tombstones.js'
@@ -32,6 +33,8 @@ export interface PageStoresOptions {
   readonly manifest: ManifestHolder
   readonly tuning: Tuning
   readonly progress: Progress
+  /** Called behind each leaf of a table that a checkpoint writes. */
+  readonly pause: Pause
   readonly onDamage: (fault: Fault) => void
 }
 
@@ -123,13 +126,23 @@ export class PageStores {
     return found
   }
 
+  /** All of them, as what is to be kept in order. */
+  get all(): readonly Upkeep[] {
+    return [...this.#records.values(), ...this.#entries.values()].map((pages) => pages.upkeep)
+  }
+
   /** The tables that are read from. */
   tableFiles(): ReadonlySet<string> {
-    return new Set([...this.#records.values(), ...this.#entries.values()].flatMap((pages) => pages.tableFiles()))
+    return new Set(this.all.flatMap((store) => store.tableFiles()))
+  }
+
+  /** Tables that no manifest names yet, and one will. */
+  mergedFiles(): readonly string[] {
+    return this.all.flatMap((store) => store.mergedFile() ?? [])
   }
 
   close(): void {
-    for (const pages of [...this.#records.values(), ...this.#entries.values()]) pages.close()
+    for (const store of this.all) store.close()
   }
 
   #declare(spec: Declared, where: 'collections' | 'streams', isDeclared: boolean): void {
@@ -138,10 +151,10 @@ export class PageStores {
   }
 
   #pageOptions(folder: string, { name, version }: Declared): PageOptions {
-    const { disk, ids, manifest, tuning, progress, onDamage } = this.#options
+    const { disk, ids, manifest, tuning, progress, pause, onDamage } = this.#options
     const { root } = manifest.current
     const { pageBytes, tables } = tuning
-    const shared = { files: this.#files, blocks: this.#blocks, progress, onDamage }
+    const shared = { files: this.#files, blocks: this.#blocks, progress, pause, onDamage }
     return { disk, folder: join(folder, name), ids, root, of: name, version, pageBytes, tables, ...shared }
   }
 

@@ -11,7 +11,7 @@ import type { Row, SectionShape } from '../tables/rows.js'
 import type { Location, PageOptions } from './page-file.js'
 import type { Target } from './target.js'
 import { anyMark } from './table-set.js'
-import { PageStore, type Loaded, type PageLoader, type PagesDraft } from './page-store.js'
+import { PageStore, type Loaded, type PageLoader, type PagesDraft, type Upkeep } from './page-store.js'
 import {
   deadOf,
   fingerprints,
@@ -38,8 +38,7 @@ export interface RecordPages<T extends object> extends CheckpointedRecords<T> {
   carried(fall: number): Iterable<readonly [string, T]>
   /** Settled records on pages of a partition, as they stand there. */
   settledIn(part: number): Iterable<RecordLine<T>>
-  tableFiles(): readonly string[]
-  close(): void
+  readonly upkeep: Upkeep
 }
 
 interface RecordPagesOptions {
@@ -86,8 +85,7 @@ export const createRecordPages = <T extends object>(
     open: () => openIds(records),
     carried: (fall) => carriedIn(records, fall),
     settledIn: (part) => settledIn(records, part),
-    tableFiles: () => store.tableFiles(),
-    close: () => store.close(),
+    upkeep: store,
   }
 }
 

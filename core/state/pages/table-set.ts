@@ -1,20 +1,19 @@
 /** The tables of one collection or stream: opened from what the manifest names, and written by checkpoints. */
 import { join } from 'node:path'
 import { latestId } from '../../base/ids.js'
+import { createPause, type Pause } from '../../base/turns.js'
 import { tableIdentity } from '../format/identity.js'
 import { indexName, numberOf } from '../format/layout.js'
 import { faultIn } from '../format/line-file.js'
-import type { Oldest, TableRef } from '../format/manifest.js'
-import { firstTaken } from '../tables/compaction.js'
-import { merged, type Source } from '../tables/merge.js'
+import type { TableRef } from '../format/manifest.js'
 import { asThere, isAgain, isRemoval, shapeOf, weightOf, type Row, type SectionShape } from '../tables/rows.js'
 import { TableFile } from '../tables/table-file.js'
 import { createTable, type TableDraft } from '../tables/table-writer.js'
 import { Tables } from '../tables/tables.js'
 import type { PageOptions } from './page-file.js'
 import { PageReader } from './page-reader.js'
-import { idSection } from './record-codec.js'
-import type { RowSet, TableFacts } from './row-set.js'
+import type { RowSet, SectionRows } from './row-set.js'
+import { dueIn, factsOf, mergedRows, sectionsIn } from './table-merge.js'
 import { stays, type Target } from './target.js'
 
 /** The mark of a store that takes tables as they are; those that it writes are of no use to any other. */
@@ -30,6 +29,7 @@ export class TableSet {
   readonly #reader: PageReader
   #isOpen = false
   #nextNo = 1
+  #merge: Merge | undefined
 
   /** Tables with another mark are of no use; those that are written get the first. */
   constructor(options: PageOptions, marks: readonly string[]) {
@@ -63,28 +63,63 @@ export class TableSet {
     return why
   }
 
+  /** The table that others became, or are about to become; no manifest names it yet. */
+  get mergedPath(): string | undefined {
+    return this.#merge && this.#path(this.#merge.no)
+  }
+
+  /** Others became one, and no manifest names it yet. */
+  get hasMerged(): boolean {
+    return this.#merge?.ref !== undefined
+  }
+
   /** Takes over what a checkpoint wrote. */
   apply(refs: readonly TableRef[]): void {
+    if (refs.some(({ no }) => no === this.#merge?.no)) this.#merge = undefined
     this.tables.use(refs)
     this.#reader.keep((no) => refs.some((ref) => ref.no === no))
   }
 
   /**
-   * What a checkpoint leaves of the tables: those that fall are gone, those that take away something of theirs are
-   * written anew, and the rows, if there are any, are in one more.
+   * What a checkpoint leaves of the tables: those that became one since the last are that one, those that fall are
+   * gone, those that take away something of theirs are written anew, and the rows, if there are any, are in one more.
    */
   async write(rows: RowSet, target: Target): Promise<readonly TableRef[]> {
-    const left = await this.#behindFall(target)
+    const left = await this.#withMerged(await this.#behindFall(target))
     const isEmpty = rows.sections.every((section) => section.rows.length === 0)
-    const refs = isEmpty ? left.map(({ ref }) => ref) : await this.#addTo(left, rows, target.part)
-    for (const { ref } of left)
-      if (!refs.includes(ref) && !this.refs.includes(ref)) await this.#options.disk.unlink(this.#path(ref.no))
-    return refs
+    return isEmpty ? left.map(({ ref }) => ref) : this.#addTo(left, rows, target.part)
   }
 
-  /** Writes a table of these rows, and of those in the newest tables of the partition where they have become many. */
+  /** Writes a table of these rows. */
   add(rows: RowSet, part: number | undefined): Promise<readonly TableRef[]> {
     return this.#addTo(this.tables.files, rows, part)
+  }
+
+  /** Makes one of tables that have become many, while others are added; the next `write` puts it in their place. */
+  async merge(pause: Pause): Promise<void> {
+    const taken = this.#merge === undefined ? dueIn(this.tables.files, this.#options.tables) : []
+    if (taken.length === 0) return
+    const merge: Merge = { taken, no: this.#takeNo(), ref: undefined }
+    this.#merge = merge
+    try {
+      merge.ref = await this.#mergeOf(merge, pause)
+    } catch (error) {
+      await this.#forget(merge)
+      // What fell meanwhile is no longer there to be read.
+      if (isWithin(this.tables.files, taken)) throw error
+    }
+  }
+
+  /** Makes one of tables that have become many until they are few, at once. */
+  async settle(): Promise<void> {
+    for (;;) {
+      await this.merge(createPause(1))
+      if (!this.hasMerged) return
+      const refs = (await this.#withMerged(this.tables.files)).map(({ ref }) => ref)
+      const before = this.paths
+      this.apply(refs)
+      for (const path of before) if (!this.paths.includes(path)) await this.#options.disk.unlink(path)
+    }
   }
 
   close(): void {
@@ -98,24 +133,40 @@ export class TableSet {
   async #addTo(files: readonly TableFile[], rows: RowSet, part: number | undefined): Promise<readonly TableRef[]> {
     const end = files.findIndex(({ ref }) => isBehind(ref.part, part))
     const at = end === -1 ? files.length : end
-    const start = files.slice(0, at).findIndex(({ ref }) => ref.part === part)
-    const first = start === -1 ? at : start
-    const own = files.slice(first, at).map(({ ref }) => ref)
-    const count = Math.max(...rows.sections.map((section) => section.rows.length))
-    const isWhole = own.length === files.length && isWorn(files, rows)
-    const from = isWhole ? 0 : first + firstTaken(own, count, this.#options.tables)
-    const ref = await this.#merge(files.slice(from, at), rows, { isOldest: from === 0, part })
-    return [...files.slice(0, from), undefined, ...files.slice(at)].map((file) => file?.ref ?? ref)
+    const facts = { ...rows.facts, ...(part !== undefined && { part }) }
+    const ref = await this.#draft({ facts, pause: this.#options.pause, no: this.#takeNo() }, async (draft) => {
+      for (const section of rows.sections) await draft.section(section.shape, at === 0 ? standing(section) : section.rows)
+      return latestId([...rows.ids])
+    })
+    return files.map((file) => file.ref).toSpliced(at, 0, ref)
   }
 
-  #merge(taken: readonly TableFile[], rows: RowSet, { isOldest, part }: Place): Promise<TableRef> {
-    const facts = mergedFacts([...taken.map(({ ref }) => ref), rows.facts])
-    const partly = part !== undefined && !isOldest
-    return this.#draft({ ...facts, ...(part !== undefined && { part }) }, async (draft) => {
-      for (const { shape, rows: added } of rows.sections)
-        await draft.section(shape, remaining(taken, { shape, added, isOldest, partly }))
-      return latestId([...rows.ids, ...taken.map((file) => file.footer.latest)])
+  #mergeOf({ taken, no }: Merge, pause: Pause): Promise<TableRef> {
+    const part = taken[0]?.ref.part
+    const isOldest = this.tables.files[0] === taken[0]
+    const facts = { ...factsOf(taken.map(({ ref }) => ref)), ...(part !== undefined && { part }) }
+    return this.#draft({ facts, pause, no }, async (draft) => {
+      for (const shape of sectionsIn(taken).map(shapeOf))
+        await draft.section(shape, mergedRows(taken, shape, { isOldest, partly: part !== undefined && !isOldest }))
+      return latestId(taken.map((file) => file.footer.latest))
     })
+  }
+
+  /** Puts the one that was merged in the place of what it was merged of, if that is still there. */
+  async #withMerged(files: readonly TableFile[]): Promise<readonly TableFile[]> {
+    const merge = this.#merge
+    if (merge?.ref === undefined) return files
+    const { taken, ref } = merge
+    if (isWithin(files, taken)) return replaced(files, taken, this.tables.open(ref))
+    await this.#forget(merge)
+    return files
+  }
+
+  async #forget(merge: Merge): Promise<void> {
+    const { disk } = this.#options
+    const path = this.#path(merge.no)
+    this.#merge = undefined
+    if (disk.stat(path) !== undefined) await disk.unlink(path)
   }
 
   /** The tables that stay when partitions fall. */
@@ -129,17 +180,19 @@ export class TableSet {
       const older = this.tables.of(left.slice(0, at))
       const facts = { ...(part !== undefined && { part }), ...(file.ref.oldest && { oldest: file.ref.oldest }) }
       const next = part !== undefined && fall + 1 < part ? { reach: fall + 1 } : {}
-      left[at] = this.tables.open(await this.#draft({ ...facts, ...next }, (draft) => resettle(draft, file, older)))
+      const fill = (draft: TableDraft): Promise<string> => resettle(draft, file, older)
+      const draft = { facts: { ...facts, ...next }, pause: this.#options.pause, no: this.#takeNo() }
+      left[at] = this.tables.open(await this.#draft(draft, fill))
     }
     return left
   }
 
   /** Writes one table; `fill` returns the id in it that was made last. */
-  async #draft(
-    facts: Pick<TableRef, 'part' | 'oldest' | 'reach'>,
-    fill: (draft: TableDraft) => Promise<string>,
-  ): Promise<TableRef> {
-    const draft = await this.#begin()
+  async #draft({ facts, pause, no }: Draft, fill: (draft: TableDraft) => Promise<string>): Promise<TableRef> {
+    const { disk, ids, tables } = this.#options
+    const header = { v: 1, ...tableIdentity(this.#options, no), salt: ids.random(4) } as const
+    const mark = this.#marks[0] ?? anyMark
+    const draft = await createTable(disk, this.#path(no), { no, header, mark, blockRows: tables.blockRows, pause })
     try {
       return { ...(await draft.finish(await fill(draft))), ...facts }
     } catch (error) {
@@ -148,17 +201,9 @@ export class TableSet {
     }
   }
 
-  #begin(): Promise<TableDraft> {
-    const { disk, ids, tables } = this.#options
-    const no = this.#nextNo
+  #takeNo(): number {
     this.#nextNo += 1
-    const header = { v: 1, ...tableIdentity(this.#options, no), salt: ids.random(4) } as const
-    return createTable(disk, this.#path(no), {
-      no,
-      header,
-      mark: this.#marks[0] ?? anyMark,
-      blockRows: tables.blockRows,
-    })
+    return this.#nextNo - 1
   }
 
   #open(ref: TableRef): TableFile {
@@ -190,60 +235,34 @@ export class TableSet {
   }
 }
 
-/** Where a table belongs among others. */
-interface Place {
-  /** Nothing is older: a removal takes nothing away. */
-  readonly isOldest: boolean
-  readonly part: number | undefined
+/** Tables that become one in the background. */
+interface Merge {
+  readonly taken: readonly TableFile[]
+  readonly no: number
+  /** The one, when it is written. */
+  ref: TableRef | undefined
 }
+
+/** A table that is written. */
+interface Draft {
+  readonly facts: Pick<TableRef, 'part' | 'oldest' | 'reach'>
+  readonly pause: Pause
+  readonly no: number
+}
+
+/** With one in the place of some neighbours. */
+const replaced = (files: readonly TableFile[], taken: readonly TableFile[], by: TableFile): readonly TableFile[] =>
+  files.flatMap((file) => (file === taken[0] ? [by] : taken.includes(file) ? [] : [file]))
+
+const isWithin = (files: readonly TableFile[], taken: readonly TableFile[]): boolean =>
+  taken.every((file) => files.includes(file))
+
+/** Rows of the oldest table: there is nothing to take away, and what stands again stands for itself. */
+const standing = ({ shape, rows }: SectionRows): readonly Row[] => rows.filter((row) => weightOf(shape, row) === 1)
 
 /** A table of a newer partition. */
 const isBehind = (part: number | undefined, than: number | undefined): boolean =>
   part !== undefined && than !== undefined && part > than
-
-const mergedFacts = (all: readonly TableFacts[]): TableFacts => {
-  const oldest = all.reduce<Oldest | undefined>(
-    (least, { oldest: one }) => (one !== undefined && (least === undefined || one.since < least.since) ? one : least),
-    undefined,
-  )
-  const reach = Math.min(...all.map((one) => one.reach ?? Infinity))
-  return { ...(oldest !== undefined && { oldest }), ...(reach !== Infinity && { reach }) }
-}
-
-/**
- * A quarter of all rows of ids takes others away: so that removals do not outlast what was removed, all tables become
- * one.
- */
-const isWorn = (files: readonly TableFile[], { sections }: RowSet): boolean => {
-  const added = sections.find(({ shape }) => shape.name === idSection.name)?.rows ?? []
-  let [all, removals] = [added.length, added.filter((row) => isRemoval(idSection, row)).length]
-  for (const file of files) {
-    const { rows = 0, net = 0 } = file.info(idSection) ?? {}
-    all += rows
-    removals += (rows - net) / 2
-  }
-  return removals > 0 && removals * 4 >= all
-}
-
-interface Remaining extends Omit<Place, 'part'> {
-  readonly shape: SectionShape
-  readonly added: readonly Row[]
-  /** Older tables stay as they are, and something may be there again. */
-  readonly partly: boolean
-}
-
-const remaining = (taken: readonly TableFile[], rows: Remaining): Iterable<Row> => {
-  if (taken.length > 0) return allRemaining(taken, rows)
-  return rows.isOldest ? rows.added.filter((row) => weightOf(rows.shape, row) === 1) : rows.added
-}
-
-function* allRemaining(taken: readonly TableFile[], { shape, added, isOldest, partly }: Remaining): Generator<Row> {
-  const sources: Source[] = [
-    ...taken.map((file) => ({ least: undefined, rows: () => file.rows(shape, { order: 'asc', keep: false }) })),
-    { least: undefined, rows: () => added.values() },
-  ]
-  for (const row of merged(sources, shape, { order: 'asc', partly })) if (!isOldest || !isRemoval(shape, row)) yield row
-}
 
 /** Writes a table as it is where older ones fell. */
 const resettle = async (draft: TableDraft, file: TableFile, older: Tables): Promise<string> => {

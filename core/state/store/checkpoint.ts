@@ -21,6 +21,7 @@ import {
   type Written,
 } from './checkpoint-pass.js'
 import type { Store } from './store.js'
+import type { PageStores } from '../pages/page-stores.js'
 import { namedFiles, unnamedFiles } from '../pages/sweep.js'
 
 export interface CheckpointerOptions extends PassOptions {
@@ -31,6 +32,8 @@ export interface CheckpointerOptions extends PassOptions {
   readonly forms: RootForms
   /** Bytes of log that are worth a checkpoint. */
   readonly segmentBytes: number
+  /** Called behind each that did not fail. */
+  readonly done: () => void
   readonly transactions: Pick<Transactions, 'last' | 'takeLatest' | 'restoreLatest'>
 }
 
@@ -71,6 +74,9 @@ const applyAll = (load: Load, written: Written): void => {
   for (const { collection, dirty } of load.records) collection.evict(dirty)
   for (const { stream, dirty } of load.entries) stream.evict(dirty)
 }
+
+/** Tables that are there whether the manifest names them or not. */
+const filesOf = (stores: PageStores): ReadonlySet<string> => new Set([...stores.tableFiles(), ...stores.mergedFiles()])
 
 class CheckpointWriter implements Checkpointer {
   readonly #options: CheckpointerOptions
@@ -128,6 +134,7 @@ class CheckpointWriter implements Checkpointer {
       })
       const fall = taken && (await this.#write({ ...taken, sequence: first - 1 }, order))
       this.#worth = segmentBytes
+      this.#options.done()
       return { ok: true, fall }
     } catch (error) {
       this.#worth = keeper.commits.written + segmentBytes
@@ -194,7 +201,7 @@ class CheckpointWriter implements Checkpointer {
   async #removeDrafts(): Promise<void> {
     const { disk, paths, manifest, mode, pageStores } = this.#options
     if (manifest.uncertain || mode.halted) return
-    for (const path of unnamedFiles(disk, paths, { manifest: manifest.current, inUse: pageStores.tableFiles() }))
+    for (const path of unnamedFiles(disk, paths, { manifest: manifest.current, inUse: filesOf(pageStores) }))
       if (!path.startsWith(`${paths.log}/`)) await disk.unlink(path)
   }
 }

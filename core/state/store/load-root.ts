@@ -1,6 +1,7 @@
 /** Reads a root, then takes changes; one that is damaged stays as it is. */
 import { createCheckpointer } from './checkpoint.js'
 import { createLogKeeper, type LogKeeper } from '../log/log-keeper.js'
+import { createMerger } from './merger.js'
 import { isHalted, refuse, type Root, type Running } from './open-root.js'
 import { recoverLog, type LogRecovery, type RecoveryReport } from './recovery.js'
 import type { SideFilesReport } from '../side/side-files.js'
@@ -81,8 +82,10 @@ const run = (root: Root, sequence: number): Running => {
     beforeForgetting: () => forms.name('forgotten-records'),
     advanced: () => checkpointer.consider(),
   })
+  const merger = createMerger({ ...parts, pageStores, refuse: (reason) => keeper.refuse(reason) })
   const checkpointer = createCheckpointer({
     ...parts,
+    done: () => merger.consider(),
     store,
     pageStores,
     keeper,
@@ -91,7 +94,7 @@ const run = (root: Root, sequence: number): Running => {
     transactions,
     limits: root.limits,
   })
-  access.running = { keeper, checkpointer }
+  access.running = { keeper, checkpointer, merger }
   return access.running
 }
 

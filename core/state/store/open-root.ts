@@ -4,10 +4,12 @@ import type { IdSource } from '../../base/ids.js'
 import { createMeter, paceText, type Pace } from '../../base/text/progress.js'
 import type { Log } from '../../base/text/log.js'
 import { fault } from '../../base/assert.js'
+import { createPause } from '../../base/turns.js'
 import type { PartitionLimits } from '../contract.js'
 import type { Disk } from '../disk/disk.js'
 import { createBallast, makeRoom, type Ballast } from '../disk/ballast.js'
 import type { Checkpointer } from './checkpoint.js'
+import type { Merger } from './merger.js'
 import { gateDisk } from '../disk/gate.js'
 import { layout, type Layout } from '../format/layout.js'
 import type { Fault } from '../format/line.js'
@@ -49,6 +51,7 @@ export interface OpenStateOptions {
 export interface Running {
   readonly keeper: LogKeeper
   readonly checkpointer: Checkpointer
+  readonly merger: Merger
 }
 
 /** Whether the root may be written to, and with what. */
@@ -134,6 +137,9 @@ type Parts = Pick<Root, 'options' | 'tuning' | 'paths' | 'access' | 'pins' | 'ma
 /** How often a start tells how far it is with making tables again. */
 const tellEveryMs = 5000
 
+/** Leaves that a checkpoint writes in one turn of the event loop: the more, the further the log has grown meanwhile. */
+const leavesAtOnce = (segments: number): number => Math.min(Math.ceil(4 * segments), 64)
+
 const pageStoresOf = ({ options, tuning, paths, access, pins: { disk }, manifest }: Parts): PageStores => {
   const { ids, clock, log } = options
   const onDamage = (fault: Fault): void => {
@@ -142,7 +148,8 @@ const pageStoresOf = ({ options, tuning, paths, access, pins: { disk }, manifest
   }
   const show = (pace: Pace): void => log.info('an index is being made again', { progress: paceText(pace) })
   const progress = createMeter({ clock, everyMs: tellEveryMs, show })
-  return new PageStores({ disk, paths, ids, manifest, tuning, progress, onDamage })
+  const pause = createPause(() => leavesAtOnce((access.running?.keeper.commits.written ?? 0) / tuning.segmentBytes))
+  return new PageStores({ disk, paths, ids, manifest, tuning, progress, pause, onDamage })
 }
 
 const transactionsOf = ({ options, tuning, access }: Parts, store: Store): Transactions => {

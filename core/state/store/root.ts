@@ -62,8 +62,9 @@ const close = async (root: Root): Promise<boolean> => {
   return marked
 }
 
-const shut = async ({ access: { mode }, ballast }: Root, { keeper, checkpointer }: Running): Promise<boolean> => {
+const shut = async ({ access: { mode }, ballast }: Root, { keeper, checkpointer, merger }: Running): Promise<boolean> => {
   await keeper.commits.drained()
+  await merger.stop()
   await checkpointer.idle()
   if (mode.reason === 'disk_full') {
     await ballast.release()

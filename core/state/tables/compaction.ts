@@ -1,21 +1,21 @@
-/** Which tables a new one takes with it. */
-import type { TableRef } from '../format/manifest.js'
+/** Which tables become one. */
 import type { TableTuning } from '../tuning.js'
 
-/** The first table that a new one of so many rows takes with it; as many as there are tables: none. */
+/** Of tables with so many rows: the first of the newest that are to become one; the last where they are not too many. */
 export const firstTaken = (
-  tables: readonly TableRef[],
-  rows: number,
+  tables: readonly number[],
   { levelRows, fanOut, fullRows }: TableTuning,
 ): number => {
   const levelOf = (count: number): number => Math.max(0, Math.ceil(Math.log(count / levelRows) / Math.log(fanOut)))
-  let [from, sum] = [tables.length, rows]
+  const rowsOf = (at: number): number => tables[at] ?? 0
+  let from = Math.max(0, tables.length - 1)
+  let sum = rowsOf(from)
   for (;;) {
     const level = levelOf(sum)
     let [at, taken] = [from, sum]
-    while (at > 0 && levelOf(tables[at - 1]?.rows ?? 0) <= level && (tables[at - 1]?.rows ?? 0) < fullRows) {
+    while (at > 0 && levelOf(rowsOf(at - 1)) <= level && rowsOf(at - 1) < fullRows) {
       at -= 1
-      taken += tables[at]?.rows ?? 0
+      taken += rowsOf(at)
     }
     if (from - at + 1 < fanOut) return from
     ;[from, sum] = [at, taken]

@@ -1,6 +1,6 @@
 /** Writes one table. Nothing of it counts before the manifest names it. */
 import { fault } from '../../base/assert.js'
-import { createPause } from '../../base/turns.js'
+import type { Pause } from '../../base/turns.js'
 import type { Disk } from '../disk/disk.js'
 import { createLineFile, type LineFile, type LineFileHeader } from '../format/line-file.js'
 import type { TableRef } from '../format/manifest.js'
@@ -21,6 +21,7 @@ interface TableParts {
   readonly file: LineFile
   readonly bloom: BloomDraft
   readonly blockRows: number
+  readonly pause: Pause
 }
 
 export interface TableOptions {
@@ -29,6 +30,8 @@ export interface TableOptions {
   readonly mark: string
   /** Rows of a leaf, and children of a node. */
   readonly blockRows: number
+  /** Called behind each leaf. */
+  readonly pause: Pause
 }
 
 /** One section while its rows come. */
@@ -37,7 +40,7 @@ class SectionDraft {
   readonly #shape: SectionShape
   readonly #bloom: BloomDraft
   readonly #blockRows: number
-  readonly #pause = createPause(1)
+  readonly #pause: Pause
   readonly #groups: Groups = new Map()
   #nodes: Row[] = []
   #batch: Row[] = []
@@ -48,11 +51,12 @@ class SectionDraft {
   #last: Row = []
   #group: string | undefined
 
-  constructor({ file, bloom, blockRows }: TableParts, shape: SectionShape) {
+  constructor({ file, bloom, blockRows, pause }: TableParts, shape: SectionShape) {
     this.#file = file
     this.#shape = shape
     this.#bloom = bloom
     this.#blockRows = blockRows
+    this.#pause = pause
   }
 
   async fill(rows: Iterable<Row>): Promise<SectionInfo | undefined> {
@@ -146,11 +150,11 @@ class SectionDraft {
 export const createTable = async (
   disk: Disk,
   path: string,
-  { no, header, mark, blockRows }: TableOptions,
+  { no, header, mark, blockRows, pause }: TableOptions,
 ): Promise<TableDraft> => {
   const file = await createLineFile(disk, path, header)
   const bloom = createBloomDraft()
-  const parts = { file, bloom, blockRows }
+  const parts = { file, bloom, blockRows, pause }
   const sections: Record<string, SectionInfo> = {}
   let rows = 0
   return {

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createIds } from '../../../../core/base/ids.js'
 import type { Manifest } from '../../../../core/state/format/manifest.js'
+import { createPause } from '../../../../core/base/turns.js'
 import { seal, unseal } from '../../../../core/state/format/sealed.js'
 import { repairRoot } from '../../../../core/state/inspect/repair.js'
 import { verifyRoot } from '../../../../core/state/inspect/verify.js'
@@ -35,6 +36,7 @@ const rewriteTables = async (root: string, change: Change, of: 'notes' | 'journa
     pageBytes: 1000,
     files: new OpenPages(8),
     blocks: createBlockCache(1_000_000),
+    pause: createPause(1),
     tables: { blockRows: 16, levelRows: 1_000_000, fanOut: 8, fullRows: 1_000_000 },
     onDamage: () => {},
   }

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClock } from '../../../../core/base/clock.js'
+import { createPause } from '../../../../core/base/turns.js'
 import { createIds } from '../../../../core/base/ids.js'
 import { createDisk } from '../../../../core/state/disk/real-disk.js'
 import { cutLines } from '../../../../core/state/pages/entry-codec.js'
@@ -32,10 +33,11 @@ const openEntries = (t: ExecutionContext) => {
     pageBytes: 1_000_000,
     files,
     blocks: createBlockCache(0),
+    pause: createPause(1),
     tables: { blockRows: 8, levelRows: 1, fanOut: 2, fullRows: 1 },
     onDamage: () => {},
   })
-  t.teardown(() => pages.close())
+  t.teardown(() => pages.upkeep.close())
   const all = new Map<string, string[]>()
   const checkpoint = async (added: Readonly<Record<string, number>>): Promise<void> => {
     const owners = new Map<string, { first: number; texts: readonly string[] }>()
