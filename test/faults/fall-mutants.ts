@@ -38,7 +38,15 @@ export const fallMutants: readonly Mutant[] = [
   },
   {
     name: 'tables of two partitions become one',
-    patch: patch('pages/table-set', 'ref.part === part)', 'ref.part !== 0)'),
+    patch: patch('pages/table-merge', '[...parts.values()].reverse()', '[files]'),
+  },
+  {
+    name: 'what was merged is taken although some of its tables were written anew',
+    patch: patch('pages/table-set', 'if (isWithin(files, taken))\n', 'if (files.includes(taken[0]))\n'),
+  },
+  {
+    name: 'removals go while an older table still has what they take away',
+    patch: patch('pages/table-set', 'this.tables.files[0] === taken[0]', 'true'),
   },
   {
     name: 'pages of fallen partitions are named on',

@@ -15,6 +15,7 @@ import {
 } from '../support/kept-notes.js'
 import { crash, isSettled, policies, type Image } from './image.js'
 import { createRandom, type Random } from './random.js'
+import { rest } from './stillness.js'
 import { createSimulatedDisk, type FaultKind, type Operation, type SimulatedDisk } from './simulated-disk.js'
 
 export interface FallExploration {
@@ -36,7 +37,7 @@ const tuning = {
   segmentBytes: 1_000_000,
   pageBytes: 500,
   openPages: 3,
-  tables: { blockRows: 3, levelRows: 4, fanOut: 3, fullRows: 40 },
+  tables: { blockRows: 3, levelRows: 4, fanOut: 2, fullRows: 40 },
   blockBytes: 300,
 }
 const startedAt = Date.UTC(2026, 0, 1)
@@ -273,6 +274,7 @@ class Story {
 
   async #checkpoint(): Promise<void> {
     assert(await this.#lives.checkpoint(), 'a checkpoint failed')
+    await rest(this.#random.pick([0, 8, 200]))
   }
 
   /** In order, or by a kill. */
@@ -328,6 +330,8 @@ const judge = async (
   const again = await openKept(root, { ...parts, startedAt: moment.now + 1000 })
   const second = describe(again, ever)
   assert(second === seen, `a second life: ${departs(second, seen)}`)
+  await again.checkpoint()
+  await rest(random.pick([0, 200]))
   await again.checkpoint()
   await again.close()
   await nothingFound(disk, 'a check behind a second life')

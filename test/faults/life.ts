@@ -57,7 +57,7 @@ export const root = '/r'
 
 /** So small that every workload crosses every border of the store. */
 const tiny: Tuning = {
-  segmentBytes: 1500,
+  segmentBytes: 900,
   longestLine: 100_000,
   ballastBytes: 0,
   freeBytes: 0,
@@ -66,7 +66,7 @@ const tiny: Tuning = {
   longestRetryMs: 30_000,
   pageBytes: 1000,
   openPages: 3,
-  tables: { blockRows: 3, levelRows: 4, fanOut: 3, fullRows: 40 },
+  tables: { blockRows: 3, levelRows: 4, fanOut: 2, fullRows: 40 },
   blockBytes: 300,
   recordBytes: 2000,
 }

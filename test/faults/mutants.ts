@@ -130,6 +130,20 @@ export const mutants: readonly Mutant[] = [
         "for (const old of disk.list(paths.log).slice(0, -1)) await disk.unlink(paths.log + '/' + old);",
     ),
   },
+  {
+    name: 'the tables that became one are removed before the manifest names it',
+    patch: patch(
+      'store/checkpoint',
+      'await pass.write();',
+      'await pass.write(); const { disk, paths } = this.#options; const named = namedFiles(paths, pass.manifestBehind(manifest.current)); ' +
+        'for (const path of pageStores.tableFiles()) if (!named.has(path)) await disk.unlink(path);',
+    ),
+  },
+  {
+    name: 'a checkpoint that fails removes what was merged',
+    patch: patch('store/checkpoint', '...stores.tableFiles(), ...stores.mergedFiles()', '...stores.tableFiles()'),
+    by: 'errors',
+  },
   { name: 'a line does not name its batch', patch: patch('log/commit-log', '"b":${first}', '"b":${next}') },
   {
     name: 'bytes of a torn tail count',

@@ -2,6 +2,7 @@
  * Time, ids and a log for the simulation: nothing happens that the test did not ask for, and the same seed gives the
  * same bytes.
  */
+import { setImmediate } from 'node:timers/promises'
 import type { Clock } from '../../core/base/clock.js'
 import type { IdSource } from '../../core/base/ids.js'
 import type { Log } from '../../core/base/text/log.js'
@@ -38,6 +39,11 @@ export const createSeededIds = (random: Random): IdSource => {
     make: (prefix) => `${prefix}_${String((made += 1)).padStart(26, '0')}`,
     random: (bytes) => Array.from({ length: bytes }, () => random.below(256).toString(16).padStart(2, '0')).join(''),
   }
+}
+
+/** So many turns of the event loop go by, in which nothing goes on but what was begun. */
+export const rest = async (turns: number): Promise<void> => {
+  for (let left = turns; left > 0; left -= 1) await setImmediate()
 }
 
 export const silent: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }

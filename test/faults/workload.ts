@@ -10,6 +10,7 @@ import { crash, type Image, type Policy } from './image.js'
 import { describeLife, type Ledger, type Step } from './ledger.js'
 import type { Item, Life } from './life.js'
 import type { Random } from './random.js'
+import { rest } from './stillness.js'
 
 export interface WorkloadOptions {
   readonly random: Random
@@ -169,8 +170,10 @@ export const runWorkload = async (options: WorkloadOptions): Promise<Life> => {
     if (dice < 7) await group()
     else if (dice === 7) await writeNote()
     else if (dice === 8) await dropBlob()
-    else if (dice < 11) life.clock.advance(400 + random.below(1200))
-    else await endLife(ends[random.below(ends.length)])
+    else if (dice < 11) {
+      life.clock.advance(400 + random.below(1200))
+      await rest(random.pick([0, 8, 200]))
+    } else await endLife(ends[random.below(ends.length)])
     if (life.opened.state.health.mode === 'ok' || (await life.opened.recover())) continue
     if (random.chance(0.3)) await endLife(random.chance(0.5) ? 'kill' : 'close')
   }

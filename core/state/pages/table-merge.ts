@@ -1,7 +1,7 @@
 /** Tables of one collection or stream that have become many, and the one that they become. */
 import type { Oldest } from '../format/manifest.js'
 import { firstTaken } from '../tables/compaction.js'
-import { merged, type Source } from '../tables/merge.js'
+import { mergedRuns, type Source } from '../tables/merge.js'
 import { isRemoval, type Row, type SectionShape } from '../tables/rows.js'
 import type { TableFile } from '../tables/table-file.js'
 import type { TableTuning } from '../tuning.js'
@@ -67,13 +67,17 @@ interface Among {
 }
 
 /** What the tables leave of a section together. */
-export function* mergedRows(
+export function* mergedSection(
   files: readonly TableFile[],
   shape: SectionShape,
   { isOldest, partly }: Among,
-): Generator<Row> {
-  const sources = files.map(
-    (file): Source => ({ least: undefined, rows: () => file.rows(shape, { order: 'asc', keep: false }) }),
-  )
-  for (const row of merged(sources, shape, { order: 'asc', partly })) if (!isOldest || !isRemoval(shape, row)) yield row
+): Generator<readonly Row[]> {
+  const sources = files.map((file): Source => ({
+    least: undefined,
+    runs: () => file.runs(shape, { order: 'asc', keep: false }),
+  }))
+  for (const run of mergedRuns(sources, shape, { order: 'asc', partly })) yield isOldest ? kept(run, shape) : run
 }
+
+const kept = (run: readonly Row[], shape: SectionShape): readonly Row[] =>
+  run.some((row) => isRemoval(shape, row)) ? run.filter((row) => !isRemoval(shape, row)) : run

@@ -13,7 +13,7 @@ import { Tables } from '../tables/tables.js'
 import type { PageOptions } from './page-file.js'
 import { PageReader } from './page-reader.js'
 import type { RowSet, SectionRows } from './row-set.js'
-import { dueIn, factsOf, mergedRows, sectionsIn } from './table-merge.js'
+import { dueIn, factsOf, mergedSection, sectionsIn } from './table-merge.js'
 import { stays, type Target } from './target.js'
 
 /** The mark of a store that takes tables as they are; those that it writes are of no use to any other. */
@@ -135,7 +135,8 @@ export class TableSet {
     const at = end === -1 ? files.length : end
     const facts = { ...rows.facts, ...(part !== undefined && { part }) }
     const ref = await this.#draft({ facts, pause: this.#options.pause, no: this.#takeNo() }, async (draft) => {
-      for (const section of rows.sections) await draft.section(section.shape, at === 0 ? standing(section) : section.rows)
+      for (const section of rows.sections)
+        await draft.section(section.shape, [at === 0 ? standing(section) : section.rows])
       return latestId([...rows.ids])
     })
     return files.map((file) => file.ref).toSpliced(at, 0, ref)
@@ -147,7 +148,7 @@ export class TableSet {
     const facts = { ...factsOf(taken.map(({ ref }) => ref)), ...(part !== undefined && { part }) }
     return this.#draft({ facts, pause, no }, async (draft) => {
       for (const shape of sectionsIn(taken).map(shapeOf))
-        await draft.section(shape, mergedRows(taken, shape, { isOldest, partly: part !== undefined && !isOldest }))
+        await draft.section(shape, mergedSection(taken, shape, { isOldest, partly: part !== undefined && !isOldest }))
       return latestId(taken.map((file) => file.footer.latest))
     })
   }
@@ -267,15 +268,16 @@ const isBehind = (part: number | undefined, than: number | undefined): boolean =
 /** Writes a table as it is where older ones fell. */
 const resettle = async (draft: TableDraft, file: TableFile, older: Tables): Promise<string> => {
   for (const shape of Object.keys(file.footer.sections).map(shapeOf))
-    await draft.section(shape, resettled(file.rows(shape, { order: 'asc', keep: false }), shape, older))
+    await draft.section(shape, resettled(file.runs(shape, { order: 'asc', keep: false }), shape, older))
   return file.footer.latest
 }
 
 /** Rows that take away nothing any more are gone, and those that stood again for something stand for themselves. */
-function* resettled(rows: Iterable<Row>, shape: SectionShape, older: Tables): Generator<Row> {
-  for (const row of rows) {
+function* resettled(runs: Iterable<readonly Row[]>, shape: SectionShape, older: Tables): Generator<readonly Row[]> {
+  const settled = (row: Row): readonly Row[] => {
     const rests = isRemoval(shape, row) || isAgain(shape, row)
-    if (!rests || older.has(shape, row.slice(0, shape.keyCells))) yield row
-    else if (isAgain(shape, row)) yield asThere(shape, row)
+    if (!rests || older.has(shape, row.slice(0, shape.keyCells))) return [row]
+    return isAgain(shape, row) ? [asThere(shape, row)] : []
   }
+  for (const run of runs) yield run.flatMap(settled)
 }

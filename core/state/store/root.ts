@@ -62,7 +62,10 @@ const close = async (root: Root): Promise<boolean> => {
   return marked
 }
 
-const shut = async ({ access: { mode }, ballast }: Root, { keeper, checkpointer, merger }: Running): Promise<boolean> => {
+const shut = async (
+  { access: { mode }, ballast, pageStores }: Root,
+  { keeper, checkpointer, merger }: Running,
+): Promise<boolean> => {
   await keeper.commits.drained()
   await merger.stop()
   await checkpointer.idle()
@@ -70,7 +73,8 @@ const shut = async ({ access: { mode }, ballast }: Root, { keeper, checkpointer,
     await ballast.release()
     await keeper.recover('at any cost')
   }
-  if (mode.mode === 'ok' && keeper.dirty) await checkpointer.run()
+  const isBehind = keeper.dirty || pageStores.mergedFiles().length > 0
+  if (mode.mode === 'ok' && isBehind) await checkpointer.run()
   return keeper.close()
 }
 

@@ -2,10 +2,7 @@
 import type { TableTuning } from '../tuning.js'
 
 /** Of tables with so many rows: the first of the newest that are to become one; the last where they are not too many. */
-export const firstTaken = (
-  tables: readonly number[],
-  { levelRows, fanOut, fullRows }: TableTuning,
-): number => {
+export const firstTaken = (tables: readonly number[], { levelRows, fanOut, fullRows }: TableTuning): number => {
   const levelOf = (count: number): number => Math.max(0, Math.ceil(Math.log(count / levelRows) / Math.log(fanOut)))
   const rowsOf = (at: number): number => tables[at] ?? 0
   let from = Math.max(0, tables.length - 1)

@@ -106,18 +106,24 @@ const sourceOf = (file: TableFile, shape: SectionShape, range: GroupRange): Sour
   const info = file.group(shape, range.group)
   if (info === undefined) return undefined
   const from = beginOf(range)
-  const rows = (): Iterator<Row> => within(file.rows(shape, { from, order: range.order }), range.group)
-  if (info === 'unknown') return { least: undefined, rows }
+  const runs = (): Iterator<readonly Row[]> => within(file.runs(shape, { from, order: range.order }), range.group)
+  if (info === 'unknown') return { least: undefined, runs }
   const [near, far] = range.order === 'asc' ? [info.first, info.last] : [info.last, info.first]
   const sign = range.order === 'asc' ? 1 : -1
   const beyond = from.key
   if (beyond.length > 1 && compareKeys(far, beyond, 2) * sign <= 0) return undefined
-  return { least: beyond.length > 1 && compareKeys(near, beyond, 2) * sign <= 0 ? undefined : near, rows }
+  return { least: beyond.length > 1 && compareKeys(near, beyond, 2) * sign <= 0 ? undefined : near, runs }
 }
 
-function* within(rows: Iterable<Row>, group: string): Generator<Row> {
-  for (const row of rows) {
-    if (row[0] !== group) return
-    yield row
+function* within(runs: Iterable<readonly Row[]>, group: string): Generator<readonly Row[]> {
+  for (const run of runs) {
+    const isWhole = run.at(-1)?.[0] === group
+    yield isWhole
+      ? run
+      : run.slice(
+          0,
+          run.findIndex((row) => row[0] !== group),
+        )
+    if (!isWhole) return
   }
 }

@@ -124,14 +124,19 @@ export class TableFile {
     for (const row of rows) yield* this.#below(shape, { at: childOf(shape, row), height: height - 1, named: row })
   }
 
-  /** Rows in order, from a bound on; blocks are read as they are needed. */
+  /** Rows in order, from a bound on. */
   *rows(shape: SectionShape, walk: Walk): Generator<Row> {
+    for (const run of this.runs(shape, walk)) for (const row of run) yield row
+  }
+
+  /** The same, those of a block at a time; blocks are read as they are needed. */
+  *runs(shape: SectionShape, walk: Walk): Generator<readonly Row[]> {
     const info = this.info(shape)
     if (info === undefined) return
     const isRising = walk.order === 'asc'
     for (const { rows, start } of this.#leaves(shape, { ...walk, at: rootOf(info), height: info.height })) {
-      if (isRising) for (let n = start; n < rows.length; n += 1) yield rows[n] ?? []
-      else for (let n = start - 1; n >= 0; n -= 1) yield rows[n] ?? []
+      const run = isRising ? (start === 0 ? rows : rows.slice(start)) : rows.slice(0, start).reverse()
+      if (run.length > 0) yield run
     }
   }
 

@@ -9,8 +9,8 @@ import { compareKeys, packRows, weightOf, type Row, type SectionShape } from './
 import { groupMember, mostGroups, type GroupInfo, type SectionInfo, type TableFooter } from './table-format.js'
 
 export interface TableDraft {
-  /** Adds a section: its rows in ascending order of their keys. */
-  section(shape: SectionShape, rows: Iterable<Row>): Promise<void>
+  /** Adds a section: its rows in ascending order of their keys, some at a time. */
+  section(shape: SectionShape, runs: Iterable<readonly Row[]>): Promise<void>
   finish(latest: string): Promise<TableRef>
   abandon(): Promise<void>
 }
@@ -59,11 +59,12 @@ class SectionDraft {
     this.#pause = pause
   }
 
-  async fill(rows: Iterable<Row>): Promise<SectionInfo | undefined> {
-    for (const row of rows) {
-      this.#add(row)
-      if (this.#batch.length >= this.#blockRows) await this.#closeLeaf()
-    }
+  async fill(runs: Iterable<readonly Row[]>): Promise<SectionInfo | undefined> {
+    for (const run of runs)
+      for (const row of run) {
+        this.#add(row)
+        if (this.#batch.length >= this.#blockRows) await this.#closeLeaf()
+      }
     if (this.#batch.length > 0) await this.#closeLeaf()
     return this.#rows === 0 ? undefined : this.#finish()
   }
@@ -158,8 +159,8 @@ export const createTable = async (
   const sections: Record<string, SectionInfo> = {}
   let rows = 0
   return {
-    async section(shape, sorted) {
-      const info = await new SectionDraft(parts, shape).fill(sorted)
+    async section(shape, runs) {
+      const info = await new SectionDraft(parts, shape).fill(runs)
       if (info === undefined) return
       sections[shape.name] = info
       rows = Math.max(rows, info.rows)

@@ -67,7 +67,7 @@ export class Tables {
 
   /** Every row of a section in order. */
   all(shape: SectionShape): Generator<Row> {
-    const sources = this.#files.map((file) => ({ least: undefined, rows: () => file.rows(shape, { order: 'asc' }) }))
+    const sources = this.#files.map((file) => ({ least: undefined, runs: () => file.runs(shape, { order: 'asc' }) }))
     return merged(sources, shape, { order: 'asc' })
   }
 
