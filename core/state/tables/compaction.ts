@@ -1,7 +1,7 @@
 /** Which tables become one. */
 import type { TableTuning } from '../tuning.js'
 
-/** Of tables with so many rows: the first of the newest that are to become one; the last where they are not too many. */
+/** Of tables with so many rows: the first of the newest that are to become one; the last where they are few. */
 export const firstTaken = (tables: readonly number[], { levelRows, fanOut, fullRows }: TableTuning): number => {
   const levelOf = (count: number): number => Math.max(0, Math.ceil(Math.log(count / levelRows) / Math.log(fanOut)))
   const rowsOf = (at: number): number => tables[at] ?? 0
