@@ -1,7 +1,17 @@
 /** The command line: maps a sub-command to a function and an error to an exit code. */
 import { outputOf, parseArguments, serveSwitches, type Arguments } from './cli/arguments.js'
 import { explain } from './cli/explain.js'
-import { afterPrinting, isAttended, onReaderGone, print, printError, screen, write } from './cli/terminal.js'
+import {
+  afterPrinting,
+  isAttended,
+  onReaderGone,
+  openDialogue,
+  print,
+  printError,
+  screen,
+  write,
+  type OpenDialogue,
+} from './cli/terminal.js'
 import { environment } from './base/config.js'
 import { boundHeap } from './heap.js'
 
@@ -21,12 +31,23 @@ const show = async (text: string): Promise<void> => {
   if (!paged) print(text)
 }
 
+/** The first interrupt asks a command to end, a second one does not wait: unless it is a word in a dialogue. */
+const onInterrupts = () => {
+  const interrupted = new AbortController()
+  let talking: OpenDialogue | undefined
+  process.on('SIGINT', () => {
+    if (talking !== undefined) talking.interrupt()
+    else if (interrupted.signal.aborted) exit(130)
+    else interrupted.abort()
+  })
+  const talk = (): OpenDialogue => (talking = openDialogue())
+  return { signal: interrupted.signal, talk }
+}
+
 const runClient = async (args: readonly string[]): Promise<number> => {
   const [client, { shipped }] = await Promise.all([import('./cli/client-line.js'), import('./shipped.js')])
-  const interrupted = new AbortController()
-  process.once('SIGINT', () => interrupted.abort())
-  const { signal } = interrupted
-  const printing = { print, write, show, attended: isAttended() }
+  const { signal, talk } = onInterrupts()
+  const printing = { print, write, show, attended: isAttended(), talk }
   return client.runClient({ args, shipped, environment: environment(), signal, ...printing })
 }
 

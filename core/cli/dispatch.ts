@@ -1,6 +1,7 @@
 /** Finds the command that a command line names and runs it against a daemon. */
 import { createClock } from '../base/clock.js'
-import type { Command, CommandInput } from '../plugin/command.js'
+import { keepAlive } from '../base/keep-alive.js'
+import type { Command, CommandInput, Dialogue } from '../plugin/command.js'
 import type { Problem } from '../base/errors.js'
 import { errors as configErrors, type Environment, type Flags } from '../base/config.js'
 import { nearest } from '../base/words/nearest.js'
@@ -9,6 +10,7 @@ import { parse } from '../base/parse.js'
 import { globals, switchValue, type Arguments } from './arguments.js'
 import { readSecretFile } from '../state/side/secret-file.js'
 import { createClient } from './client.js'
+import { explain } from './explain.js'
 import { inWordsOf } from './own-words.js'
 import { urlOfHolder } from './root/place.js'
 import { readJson, readSecret } from './secret-input.js'
@@ -29,6 +31,8 @@ export interface Line {
   readonly attended?: boolean
   /** Prints a whole answer for a person; `print` when absent. */
   readonly show?: (text: string) => Promise<void>
+  /** Talks with who gives the line; nobody says anything when absent. */
+  readonly talk?: () => Dialogue
 }
 
 const matches = (words: readonly string[], { path }: Command): boolean => path.every((word, at) => words[at] === word)
@@ -157,10 +161,32 @@ export const givenOf = (command: Command, { words, flags }: Arguments): Given =>
   return given
 }
 
+/** A dialogue in which nothing is said. */
+export const nobody: Dialogue = {
+  attended: false,
+  hear: () => Promise.resolve({ type: 'end' }),
+  onInterrupt: () => {},
+  close: () => {},
+}
+
+/** The dialogue of a command: there is one, and it ends with the command. */
+const dialogueOf = ({ talk = () => nobody }: Line) => {
+  let opened: Dialogue | undefined
+  return { open: (): Dialogue => (opened ??= talk()), close: (): void => opened?.close() }
+}
+
+/** The process lives until then. */
+const pause = async (ms: number, signal: AbortSignal): Promise<void> => {
+  const release = keepAlive()
+  await createClock().sleep(ms, signal)
+  release()
+}
+
 /** Resolves with the exit code. */
 export const runCommand = async (command: Command, line: Line): Promise<number> => {
   const { flags, print, write = print, attended = false, signal } = line
   const output = outputOf(flags)
+  const dialogue = dialogueOf(line)
   let code = 0
   const input: Omit<CommandInput, 'client'> = {
     ...givenOf(command, line),
@@ -171,16 +197,24 @@ export const runCommand = async (command: Command, line: Line): Promise<number> 
     attended,
     signal,
     now: createClock().now,
+    pause,
+    dialogue: dialogue.open,
+    told: (error) => explain(inOwnWords(error), output).text,
     secret: () => readSecret({ flags: input.flags, environment: line.environment }),
     json: (flag) => readJson(input, flag),
     exitWith: (given: number): void => {
       code = given
     },
   }
+  const inOwnWords = (error: unknown): unknown =>
+    inWordsOf({ command, flags: input.flags, args: input.args, commands: line.commands }, error)
   const client = createClient({ baseUrl: urlOf(line, command, input.flags), token: tokenOf(line), signal })
-  const answer = await command.run({ ...input, client }).catch((error: unknown) => {
-    throw inWordsOf({ command, flags: input.flags, args: input.args, commands: line.commands }, error)
-  })
+  const answer = await command
+    .run({ ...input, client })
+    .catch((error: unknown) => {
+      throw inOwnWords(error)
+    })
+    .finally(dialogue.close)
   if (answer === undefined) return code
   const known = parsedAnswer(command, answer)
   const text = output === 'pretty' && known !== undefined ? command.show?.(known.value) : undefined

@@ -1,4 +1,5 @@
 /** Standard output and standard error: all that the command line prints goes through here and is made visible. */
+import { createDialogue, type OpenDialogue } from './screen/dialogue.js'
 import type { Screen } from './screen/pager.js'
 import { visible } from '../base/text/visible.js'
 
@@ -35,6 +36,11 @@ export const screen = (): Screen | undefined => {
   const { rows, columns, isTTY } = process.stdout
   return isTTY && process.stdin.isTTY && rows > 0 && columns > 0 ? { rows, columns } : undefined
 }
+
+export type { OpenDialogue } from './screen/dialogue.js'
+
+/** Talks with who types at the terminal; where standard input or output is none, takes the lines of the input. */
+export const openDialogue = (): OpenDialogue => createDialogue(process.stdin, screen() && process.stdout)
 
 /** Keys that end a line, take back a sign, and give up. */
 const [ends, takeBack, giveUp] = ['\r\n\u0004', '\u007f\b', '\u0003']

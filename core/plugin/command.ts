@@ -25,6 +25,35 @@ export interface Client {
   stream(path: string, signal: AbortSignal): Promise<AsyncIterable<Frame>>
 }
 
+/** What somebody says to a command: a text of one line or more, Ctrl-C where nothing was typed, or the end of input. */
+export type Said =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'interrupt' }
+  | { readonly type: 'end' }
+
+/** How a person is asked. */
+export interface Hearing {
+  /** Takes the question back. */
+  readonly signal?: AbortSignal
+  /** True for what the person may want to type again. */
+  readonly remembered?: boolean
+}
+
+/** Talks with who types at the terminal, or takes the lines of standard input one by one. */
+export interface Dialogue {
+  /** True where a person types and reads at a terminal: else no prompt is shown. */
+  readonly attended: boolean
+  /**
+   * What is said next; undefined once the signal aborts. A line that ends with a backslash, or that is pasted, goes on
+   * in the next one. One question at a time.
+   */
+  hear(prompt: string, hearing?: Hearing): Promise<Said | undefined>
+  /** What Ctrl-C does from now on while nobody is asked. */
+  onInterrupt(act: () => void): void
+  /** Gives the terminal back. */
+  close(): void
+}
+
 export interface CommandInput {
   readonly client: Client
   /** Positional arguments by name. */
@@ -35,6 +64,12 @@ export interface CommandInput {
   readonly addressed: boolean
   /** Unix ms, by the clock of the one who calls. */
   now(): number
+  /** Resolves after so many milliseconds, or when the signal aborts. */
+  pause(ms: number, signal: AbortSignal): Promise<void>
+  /** Begins to talk with the person; Ctrl-C no longer ends the command. The same one at each call. */
+  dialogue(): Dialogue
+  /** What went wrong, in the sentences that the command line has for it. */
+  told(error: unknown): string
   /** One line or block of text on standard output. */
   print(text: string): void
   /** A part of a text on standard output, which ends no line. */

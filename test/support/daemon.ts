@@ -175,6 +175,8 @@ export interface SpawnOptions {
   /** Most files and connections that the process may hold open. */
   readonly openFiles?: number
   readonly root?: string
+  /** The address of a daemon that was there before; a free port when absent. */
+  readonly bind?: string
   /** Arguments after `serve`. */
   readonly flags?: readonly string[]
   readonly env?: Readonly<Record<string, string>>
@@ -244,7 +246,7 @@ const readyLine = ({ child, text, exited }: ReturnType<typeof spawnMain>): Promi
 export const spawnDaemon = async (options: SpawnOptions = {}): Promise<SpawnedDaemon> => {
   const root = options.root ?? (await freshRoot())
   const started = spawnMain(
-    ['serve', '--bind', '127.0.0.1:0', '--state-root', root, ...(options.flags ?? [])],
+    ['serve', '--bind', options.bind ?? '127.0.0.1:0', '--state-root', root, ...(options.flags ?? [])],
     options.env,
     options.openFiles === undefined ? '' : `-n ${options.openFiles}`,
   )

@@ -14,7 +14,7 @@ import {
   type Infer,
   type Json,
 } from '../../../core/plugin.js'
-import { AskedQuestions, showQuestions } from '../runs/contract.js'
+import { answerTo, AskedQuestions, numberedAnswer, showQuestions } from '../runs/contract.js'
 
 const Pending = open({ run_id: string(), request: AskedQuestions })
 type Question = AskedQuestions['questions'][number]
@@ -35,29 +35,13 @@ const pendingOf = async (client: Client, run_id: string): Promise<AskedQuestions
   return run.ok ? run.value.pending_questions?.[0] : undefined
 }
 
-/** One answer: labels or ids of options, separated by commas; anything else is text of one's own. */
-const answerTo = (question: Question, text: string) => {
-  const named = text.split(',').map((piece) => piece.trim().toLowerCase())
-  const chosen = question.options.filter(
-    ({ id, label }) => named.includes(id.toLowerCase()) || named.includes(label.toLowerCase()),
-  )
-  return chosen.length === named.length
-    ? { question_id: question.id, selected_option_ids: chosen.map(({ id }) => id) }
-    : { question_id: question.id, selected_option_ids: [], freeform_answer: text.trim() }
+/** Options by number, one answer. */
+const optionsOf = (question: Question, text: string) => {
+  const answer = numberedAnswer(question, text)
+  if (!('wrong' in answer)) return answer
+  const problem = `must name an option from 1 to ${question.options.length}, not "${answer.wrong}"`
+  throw commandErrors.flag_invalid({ details: { flag: 'option', problem } })
 }
-
-/** Options by number, as they are listed: `2`, or `1,3` of a question that takes several. */
-const optionsOf = ({ id, options }: Question, text: string) => ({
-  question_id: id,
-  selected_option_ids: text.split(',').map((piece) => {
-    const option = /^[1-9]\d*$/u.test(piece.trim()) ? options[Number(piece) - 1] : undefined
-    if (option === undefined)
-      throw commandErrors.flag_invalid({
-        details: { flag: 'option', problem: `must name an option from 1 to ${options.length}, not "${piece}"` },
-      })
-    return option.id
-  }),
-})
 
 const send = async (
   { client, args }: CommandInput,

@@ -16,6 +16,7 @@ import {
   type Infer,
   type Json,
 } from '../../../core/plugin.js'
+import { chat } from './chat/chat-command.js'
 import { follow, followNew, following, followingFields } from './terminal/follow.js'
 import { withHold } from './terminal/held-daemon.js'
 import { RunAnswer, RunEvents, showEvents, showRun, showRuns } from './terminal/run-text.js'
@@ -205,4 +206,15 @@ const acknowledge = defineCommand({
   show: showActions,
 })
 
-export const commands: readonly Command[] = [list, get, submit, events, cancel, retry, watch, actions, acknowledge]
+export const commands: readonly Command[] = [
+  chat,
+  list,
+  get,
+  submit,
+  events,
+  cancel,
+  retry,
+  watch,
+  actions,
+  acknowledge,
+]

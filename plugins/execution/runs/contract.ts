@@ -76,6 +76,8 @@ export { RunEventEntry, RunEventView } from './views/run-event-view.js'
 export { ModelDeltas, OutputMade, RunUpdated, Trace, TraceKind } from './views/live-events.js'
 /** The value form of `TraceKind`; a call of a model whose words are shown. */
 export type { SpokenCall, TraceData } from './views/live-events.js'
+/** What a person types as the answer to a question. */
+export { answerTo, numberedAnswer } from './terminal/answer-text.js'
 /** What a run asks a person for, as text for terminals, with the command lines that answer it. */
 export {
   approvalLines,

@@ -1,6 +1,7 @@
 /** Problems of a daemon are told in the flags, arguments and commands of who typed the line. */
 import test from 'ava'
 import { readModules } from '../../../docs/make/modules.js'
+import { nobody } from '../../../core/cli/dispatch.js'
 import { allCommands } from '../../../core/cli/client-line.js'
 import { explain } from '../../../core/cli/explain.js'
 import { inWordsOf, isOfTheLine } from '../../../core/cli/own-words.js'
@@ -165,6 +166,9 @@ const sentBy = async (
       flags,
       output: 'json',
       now: () => 0,
+      pause: () => Promise.resolve(),
+      dialogue: () => nobody,
+      told: String,
       secret: () => Promise.resolve('a value'),
       json: () => Promise.resolve('a value'),
       print: () => {},

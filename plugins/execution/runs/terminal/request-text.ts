@@ -76,7 +76,8 @@ export const showApproval = (run_id: string, request: AskedApproval): string[] =
   ]
 }
 
-const showQuestion = ({ question, options, multi_select }: Asked): string[] => [
+/** One question with its options by number. */
+export const showQuestion = ({ question, options, multi_select }: Asked): string[] => [
   row('asks', multi_select === true ? `${question} (one or more)` : question),
   ...options.map(({ label, description }, at) =>
     row(String(at + 1), description === undefined ? label : `${label}: ${description}`),

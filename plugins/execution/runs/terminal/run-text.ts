@@ -35,7 +35,8 @@ export const RunAnswer = open({
   pending_questions: optional(array(AskedQuestions)),
   daemon_held: optional(boolean()),
 })
-type Row = Infer<typeof RunAnswer>
+export type RunRow = Infer<typeof RunAnswer>
+type Row = RunRow
 
 export const RunEvents = array(
   open({

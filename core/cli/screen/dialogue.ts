@@ -1,0 +1,223 @@
+/** A conversation on a terminal, or over the lines of standard input where nobody sits at one. */
+import { createInterface, type Interface, type Key } from 'node:readline'
+import { Writable } from 'node:stream'
+import type { ReadStream, WriteStream } from 'node:tty'
+import { visible } from '../../base/text/visible.js'
+import type { Dialogue, Hearing, Said } from '../../plugin/command.js'
+
+export interface OpenDialogue extends Dialogue {
+  /** What Ctrl-C does, from elsewhere. */
+  interrupt(): void
+}
+
+interface Question {
+  readonly prompt: string
+  readonly remembered: boolean
+  readonly answer: (said: Said | undefined) => void
+}
+
+/** Lines that are asked for one by one: what comes before it is asked for waits. */
+interface Lines {
+  /** The open question. */
+  asked(): Question | undefined
+  /** Opens a question; `show` is told of an answer that was there before it. */
+  ask(question: Question, show: (prompt: string, text: string) => void): void
+  tell(said: Said | undefined): void
+  /** One line of input; true if what it belongs to goes on. */
+  add(line: string, goesOn: boolean): boolean
+  /** The lines of a text that has not ended. */
+  begun(): readonly string[]
+  /** Forgets them; false if there are none. */
+  drop(): boolean
+  end(): void
+}
+
+const createLines = (): Lines => {
+  const waiting: Said[] = []
+  let begun: string[] = []
+  let question: Question | undefined
+  let over = false
+  const tell = (said: Said | undefined): void => {
+    const open = question
+    question = undefined
+    if (open !== undefined) open.answer(said)
+    else if (said !== undefined) waiting.push(said)
+  }
+  return {
+    asked: () => question,
+    begun: () => begun,
+    ask(given, show) {
+      const said = waiting.shift() ?? (over ? { type: 'end' as const } : undefined)
+      question = given
+      if (said === undefined) return
+      if (said.type === 'text') show(given.prompt, said.text)
+      tell(said)
+    },
+    tell,
+    add(line, goesOn) {
+      const more = line.endsWith('\\')
+      begun.push(more ? line.slice(0, -1) : line)
+      if (more || goesOn) return true
+      const text = begun.join('\n')
+      begun = []
+      tell({ type: 'text', text })
+      return false
+    },
+    drop() {
+      const had = begun.length > 0
+      begun = []
+      return had
+    },
+    end() {
+      if (begun.length > 0) tell({ type: 'text', text: begun.join('\n') })
+      begun = []
+      over = true
+      if (question !== undefined) tell({ type: 'end' })
+    },
+  }
+}
+
+/** Asks through `lines`; `open` shows the question, `shut` takes it back. */
+const hearing =
+  (
+    lines: Lines,
+    { open, shut, show }: { open(prompt: string): void; shut(): void; show(prompt: string, text: string): void },
+  ) =>
+  (prompt: string, { signal, remembered = false }: Hearing = {}): Promise<Said | undefined> =>
+    new Promise((resolve) => {
+      if (signal?.aborted === true) return resolve(undefined)
+      const takeBack = (): void => {
+        shut()
+        lines.tell(undefined)
+      }
+      const answer = (said: Said | undefined): void => {
+        signal?.removeEventListener('abort', takeBack)
+        resolve(said)
+      }
+      signal?.addEventListener('abort', takeBack, { once: true })
+      lines.ask({ prompt, remembered, answer }, show)
+      if (lines.asked() !== undefined) open(prompt)
+    })
+
+const nothing = (): void => {}
+
+const ofLines = (input: NodeJS.ReadStream): OpenDialogue => {
+  const lines = createLines()
+  let act = nothing
+  const reader = createInterface({ input, terminal: false, crlfDelay: Infinity })
+  reader.on('line', (line) => lines.add(line, false))
+  reader.on('close', lines.end)
+  return {
+    attended: false,
+    hear: hearing(lines, { open: nothing, shut: nothing, show: nothing }),
+    onInterrupt: (given) => {
+      act = given
+    },
+    interrupt: () => (lines.asked() === undefined ? act() : lines.tell({ type: 'interrupt' })),
+    close: () => reader.close(),
+  }
+}
+
+/** What the terminal is told so that it says where a pasted text begins and ends, and to leave that. */
+const [tellsPastes, tellsNone] = ['\u001b[?2004h', '\u001b[?2004l']
+const emptyLine = '\r\u001b[K'
+const goesOnPrompt = '… '
+
+/** A screen that shows what is typed only while somebody is asked. */
+const createPane = (screen: WriteStream) => {
+  const state = { shown: false }
+  const pane = new Writable({
+    decodeStrings: false,
+    write(chunk: string, _, done) {
+      if (state.shown) screen.write(chunk)
+      done()
+    },
+  })
+  const size = { get: () => screen.columns }
+  Object.defineProperty(pane, 'columns', size)
+  const resized = (): void => void pane.emit('resize')
+  screen.on('resize', resized)
+  return { pane, state, close: () => screen.off('resize', resized) }
+}
+
+/** True while the signs that come are pasted. */
+const watchPastes = (input: ReadStream): { readonly pasting: () => boolean; readonly close: () => void } => {
+  let pasting = false
+  const hear = (_: string | undefined, { name = '' }: Key): void => {
+    if (name === 'paste-start' || name === 'paste-end') pasting = name === 'paste-start'
+  }
+  input.on('keypress', hear)
+  return { pasting: () => pasting, close: () => input.off('keypress', hear) }
+}
+
+/** Forgets what has been typed. */
+const clearTyped = (reader: Interface): void => {
+  for (const name of ['e', 'u']) reader.write(null, { ctrl: true, name })
+}
+
+const ofTerminal = (input: ReadStream, screen: WriteStream): OpenDialogue => {
+  const lines = createLines()
+  const { pane, state, close: closePane } = createPane(screen)
+  const reader = createInterface({ input, output: pane, terminal: true, historySize: 1_000, prompt: '' })
+  const pastes = watchPastes(input)
+  let act = nothing
+  const prompt = (text: string): void => {
+    reader.setPrompt(visible(text))
+    state.shown = true
+    reader.prompt(true)
+  }
+  /** What was typed before it was asked for. */
+  const show = (said: string, text: string): void => void screen.write(visible(`${said}${text}\n`))
+  const open = (text: string): void => {
+    const typed = lines.begun()
+    for (const [at, line] of typed.entries()) show(at === 0 ? text : goesOnPrompt, line)
+    prompt(typed.length > 0 ? goesOnPrompt : text)
+  }
+  const shut = (): void => {
+    screen.write(emptyLine)
+    state.shown = false
+  }
+  const interrupt = (): void => {
+    const question = lines.asked()
+    if (question === undefined) return act()
+    const typed = reader.line !== ''
+    screen.write('^C\n')
+    if (typed) clearTyped(reader)
+    if (lines.drop() || typed) return prompt(question.prompt)
+    state.shown = false
+    lines.tell({ type: 'interrupt' })
+  }
+  screen.write(tellsPastes)
+  reader.on('line', (line) => {
+    const isAsked = lines.asked() !== undefined
+    if (!lines.add(line, pastes.pasting())) state.shown = false
+    else if (isAsked) prompt(goesOnPrompt)
+  })
+  reader.on('history', (history: string[]) => {
+    if (lines.asked()?.remembered === false) history.shift()
+  })
+  reader.on('SIGINT', interrupt)
+  reader.on('close', () => {
+    if (state.shown) screen.write('\n')
+    state.shown = false
+    lines.end()
+  })
+  return {
+    attended: true,
+    hear: hearing(lines, { open, shut, show }),
+    onInterrupt: (given) => {
+      act = given
+    },
+    interrupt,
+    close() {
+      pastes.close()
+      closePane()
+      reader.close()
+      screen.write(tellsNone)
+    },
+  }
+}
+
+/** With a screen somebody types at it; else the lines of the input are what is said. */
+export const createDialogue = (input: NodeJS.ReadStream, screen: WriteStream | undefined): OpenDialogue =>
+  screen === undefined ? ofLines(input) : ofTerminal(input, screen)

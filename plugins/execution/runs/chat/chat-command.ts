@@ -1,0 +1,23 @@
+/** `chat`: a conversation with a session in the terminal. */
+import { commandErrors, defineCommand } from '../../../../core/plugin.js'
+import { converse } from './converse.js'
+import { createSheet } from './sheet.js'
+
+export const chat = defineCommand({
+  path: ['chat'],
+  summary:
+    'Talk with a session in the terminal; /help there tells more. Without a session a new one is made. Where no ' +
+    'terminal is, each line of standard input is a message. Exit codes are those of runs watch.',
+  args: ['session_id?'],
+  flags: { model: { kind: 'text', summary: 'The session uses it from now on: MODEL, ROUTE or ROUTE/MODEL.' } },
+  fields: { 'body.route_policy.provider': '--model', 'body.route_policy.generation.model': '--model' },
+  run: async (input) => {
+    if (input.output === 'json')
+      throw commandErrors.flag_invalid({
+        details: { flag: 'output', problem: 'json is for holdfast runs submit --watch; chat prints text' },
+      })
+    const dialogue = input.dialogue()
+    const sheet = createSheet(input, dialogue.attended ? 2 : 0)
+    input.exitWith(await converse({ input, dialogue, sheet }))
+  },
+})

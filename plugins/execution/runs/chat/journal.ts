@@ -1,0 +1,57 @@
+/** What the journal of a session says of one run, each entry once. */
+import { array, json, number, open, optional, parse, string, type Client, type Infer } from '../../../../core/plugin.js'
+
+const Part = open({
+  type: string(),
+  text: optional(string()),
+  id: optional(string()),
+  name: optional(string()),
+  input: optional(json()),
+})
+const Entry = open({
+  seq: number(),
+  run_id: string(),
+  type: string(),
+  entry: open({
+    message: optional(open({ role: string(), content: array(Part) })),
+    tool_call_id: optional(string()),
+    tool_name: optional(string()),
+    state: optional(string()),
+    output: optional(json()),
+    event: optional(
+      open({
+        type: string(),
+        output: optional(open({ content: string(), source_kind: optional(string()) })),
+      }),
+    ),
+  }),
+})
+const Page = open({ session: open({ journal: array(Entry) }) })
+export type JournalRow = Infer<typeof Entry>
+
+export interface Journal {
+  /** Entries of the run that were not read before. */
+  news(run_id: string): Promise<readonly JournalRow[]>
+}
+
+export const sessionPath = (session_id: string): string => `/v1/sessions/${encodeURIComponent(session_id)}`
+
+/** Of entries beyond `after`; without it of the newest that there are. */
+export const createJournal = (client: Client, session_id: string, after: number | undefined): Journal => {
+  let last = after
+  const page = async (): Promise<readonly JournalRow[]> => {
+    const query = last === undefined ? '' : `?after=${last}`
+    const parsed = parse(Page, await client.get(`${sessionPath(session_id)}/events${query}`))
+    const rows = parsed.ok ? parsed.value.session.journal : []
+    last = rows.at(-1)?.seq ?? last ?? 0
+    return rows
+  }
+  return {
+    async news(run_id) {
+      const found: JournalRow[] = []
+      for (let rows = await page(); rows.length > 0; rows = await page())
+        found.push(...rows.filter((row) => row.run_id === run_id))
+      return found
+    },
+  }
+}

@@ -1,0 +1,36 @@
+/** What became of a run, in a sentence with what to do. */
+import { sentence, visibleLine } from '../../../../core/plugin.js'
+import type { RunRow } from '../terminal/run-text.js'
+
+const again = '/retry makes it anew.'
+
+/** What helps, by what the error of a run begins with. */
+const advice: readonly (readonly [RegExp, string])[] = [
+  [/^model_auth\b/u, `See that the key of the route is right, then ${again}`],
+  [/^model_(?:network|timeout|overloaded|retries_exhausted|truncated)\b/u, `See that the model server is up; ${again}`],
+  [/^model_rate_limited\b/u, `Wait a little; ${again}`],
+  [/^model_context_length\b/u, 'The conversation is too long for the model: /new begins another one.'],
+  [/^model_bad_request\b/u, `/model NAME takes another model; ${again}`],
+  [/^budget_exhausted\b/u, 'holdfast usage tells what was used.'],
+]
+
+const failureText = (error: string): string => {
+  const help = advice.find(([begin]) => begin.test(error))?.[1] ?? again
+  return `The run failed: ${sentence(visibleLine(error))} ${help.charAt(0).toUpperCase()}${help.slice(1)}`
+}
+
+/** Undefined where its answer says it all. */
+export const endText = ({ status, error = 'nobody said why', outputs = [] }: RunRow): string | undefined => {
+  if (status === 'failed') return failureText(error)
+  if (status === 'interrupted' || status === 'cancelled') return `The run was ${status}. ${again}`
+  return outputs.length === 0 ? '(the last answer of the model was empty)' : undefined
+}
+
+/** What an open run waits for, where no question says it. */
+export const waitText = ({ status, daemon_held, waiting_for_model_route: wait }: RunRow): string | undefined => {
+  if (daemon_held === true) return 'The daemon holds and begins no run: holdfast release'
+  if (status === 'queued') return 'Another run of this session goes first.'
+  if (wait === undefined) return undefined
+  const at = new Date(wait.next_attempt_at_ms).toISOString().slice(11, 19)
+  return `The model does not answer (${visibleLine(wait.message)}): attempt ${wait.attempts + 1} at ${at} UTC.`
+}

@@ -1,0 +1,86 @@
+/** A run as a person reads it: what its model says, and each tool call in a line. */
+import { isJsonObject, open, optional, parse, string, visibleLine, type Json } from '../../../../core/plugin.js'
+import type { JournalRow } from './journal.js'
+import type { Sheet } from './sheet.js'
+import { createSpeech, type Speech } from './speech.js'
+
+export interface Transcript extends Pick<Speech, 'begin' | 'piece'> {
+  entry(row: JournalRow): void
+  /** A call begins, as is told while it happens. */
+  started(tool_call_id: string, tool_name: string): void
+  /** From now on what was not told while it happened is shown from the journal. */
+  missed(): void
+}
+
+/** Signs of a call in its line. */
+const most = 74
+
+const oneLine = (text: string): string => {
+  const line = visibleLine(text.replaceAll(/\s+/gu, ' ').trim())
+  return line.length > most ? `${line.slice(0, most - 1)}…` : line
+}
+
+/** A call with one text says it; any other its input. */
+const inputText = (input: Json | undefined): string => {
+  if (!isJsonObject(input)) return input === undefined ? '' : JSON.stringify(input)
+  const values = Object.values(input)
+  const [only] = values
+  if (values.length === 0) return ''
+  return values.length === 1 && typeof only === 'string' ? only : JSON.stringify(input)
+}
+
+const Failure = open({ error: open({ message: optional(string()), code: optional(string()) }) })
+const reasonOf = (output: Json | undefined): string => {
+  const parsed = parse(Failure, output)
+  return parsed.ok ? (parsed.value.error.message ?? parsed.value.error.code ?? '') : ''
+}
+
+/** The tool whose calls are seen as the questions they ask. */
+const asking = 'ask_user_question'
+
+const endings = new Map([
+  ['failed', 'failed'],
+  ['refused', 'was not made'],
+  ['unknown', 'was cut off: nobody knows whether it was done'],
+])
+
+export const createTranscript = (sheet: Sheet): Transcript => {
+  const speech = createSpeech(sheet)
+  const calls = new Map<string, Json | undefined>()
+  const told = new Set<string>()
+  let hasMissed = false
+  /** What the model said last, which is the output of a run that completes. */
+  let said = ''
+  const started = (id: string, name: string): void => {
+    if (told.has(id) || name === asking) return
+    told.add(id)
+    sheet.line(`• ${oneLine(`${name}  ${inputText(calls.get(id))}`)}`)
+  }
+  const message = (content: NonNullable<JournalRow['entry']['message']>['content']): void => {
+    said = content.flatMap(({ type, text }) => (type === 'text' && text !== undefined ? [text] : [])).join('')
+    speech.settle(said)
+    for (const { id, input } of content) if (id !== undefined) calls.set(id, input)
+  }
+  const ended = ({ tool_call_id: id = '', tool_name: name = '', state = '', output }: JournalRow['entry']): void => {
+    const ending = endings.get(state)
+    if (hasMissed || ending !== undefined) started(id, name)
+    if (ending !== undefined) sheet.line(`  ${visibleLine(name)} ${ending}: ${oneLine(reasonOf(output))}`)
+  }
+  return {
+    begin: speech.begin,
+    piece: speech.piece,
+    started,
+    missed() {
+      hasMissed = true
+    },
+    entry({ type, entry }) {
+      if (type === 'message' && entry.message?.role === 'assistant') message(entry.message.content)
+      if (type === 'outcome') ended(entry)
+      const output = type === 'event' ? entry.event?.output : undefined
+      if (output === undefined || output.content.trim() === said.trim()) return
+      sheet.end()
+      sheet.say(output.content)
+      sheet.end()
+    },
+  }
+}

@@ -1,0 +1,111 @@
+/** The command line as people use it: in a terminal, of which a test sees the screen; or over pipes. */
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { ExecutionContext } from 'ava'
+import { fault } from '../../core/base/assert.js'
+import { mainFile } from './daemon.js'
+
+type Variables = Readonly<Record<string, string>>
+
+/** What a machine without `tmux` cannot try: such a test says so and passes. */
+export const hasTmux = (t: ExecutionContext<any>): boolean => {
+  const there = spawnSync('tmux', ['-V']).status === 0
+  if (!there) t.log('NOT TRIED: there is no tmux here, so no real terminal either')
+  return there
+}
+
+const patienceMs = 30_000
+const lookMs = 25
+
+/** Looks until the text has it; throws with the text if it does not come. */
+const untilIn = async (read: () => string, wanted: RegExp): Promise<string> => {
+  const deadline = Date.now() + patienceMs
+  for (;;) {
+    const text = read()
+    if (wanted.test(text)) return text
+    if (Date.now() > deadline) throw fault(`${String(wanted)} did not come: ${text}`)
+    await new Promise((resolve) => setTimeout(resolve, lookMs))
+  }
+}
+
+export interface Terminal {
+  /** What a person presses: words that tmux knows, such as `Enter` and `C-c`. */
+  press(...keys: readonly string[]): void
+  /** What a person types, as it is. */
+  type(text: string): void
+  /** Text from the clipboard, as a terminal pastes it. */
+  paste(text: string): void
+  /** All lines so far, without the blanks at their ends. */
+  screen(): string
+  until(wanted: RegExp): Promise<string>
+}
+
+/** `holdfast` with these words in a terminal of 90 columns; the shell says `ended N` behind it. */
+export const openTerminal = async (
+  t: ExecutionContext<any>,
+  words: readonly string[],
+  environment: Variables = {},
+): Promise<Terminal> => {
+  const folder = await mkdtemp(join(tmpdir(), 'holdfast-screen-'))
+  const tmux = (...args: readonly string[]): string => {
+    const { status, stdout, stderr } = spawnSync('tmux', ['-S', join(folder, 'socket'), ...args], { encoding: 'utf8' })
+    if (status !== 0) throw fault(`tmux ${args[0] ?? ''}: ${stderr}`)
+    return stdout
+  }
+  t.teardown(async () => {
+    tmux('kill-server')
+    await rm(folder, { recursive: true, force: true })
+  })
+  const quoted = [process.execPath, mainFile, ...words].map((word) => `'${word}'`).join(' ')
+  const variables = Object.entries({ PATH: process.env['PATH'] ?? '', HOME: folder, TERM: 'xterm', ...environment })
+  const clean = variables.map(([name, value]) => `'${name}=${value}'`).join(' ')
+  const line = `env -i ${clean} ${quoted}; echo "ended $?"; sleep 1000`
+  tmux('-f', '/dev/null', 'new-session', '-d', '-x', '90', '-y', '60', line)
+  const screen = (): string => tmux('capture-pane', '-p', '-J', '-S', '-').replaceAll(/ +$/gmu, '').trimEnd()
+  return {
+    press: (...keys) => void tmux('send-keys', ...keys),
+    type: (text) => void tmux('send-keys', '-l', text),
+    paste: (text) => {
+      tmux('set-buffer', text)
+      tmux('paste-buffer', '-p')
+    },
+    screen,
+    until: (wanted) => untilIn(screen, wanted),
+  }
+}
+
+export interface Piped {
+  /** A line of standard input. */
+  say(line: string): void
+  /** The end of standard input. */
+  end(): void
+  out(): string
+  err(): string
+  until(wanted: RegExp): Promise<string>
+  kill(signal: NodeJS.Signals): void
+  /** The exit code. */
+  readonly ended: Promise<number | null>
+}
+
+/** `holdfast` with these words, over pipes. */
+export const openPiped = (t: ExecutionContext<any>, words: readonly string[], environment: Variables = {}): Piped => {
+  const child: ChildProcess = spawn(process.execPath, [mainFile, ...words], {
+    stdio: 'pipe',
+    env: { PATH: process.env['PATH'] ?? '', HOME: tmpdir(), ...environment },
+  })
+  t.teardown(() => void child.kill('SIGKILL'))
+  const text = { out: '', err: '' }
+  child.stdout?.on('data', (bytes: Buffer) => (text.out += bytes.toString()))
+  child.stderr?.on('data', (bytes: Buffer) => (text.err += bytes.toString()))
+  return {
+    say: (line) => void child.stdin?.write(`${line}\n`),
+    end: () => void child.stdin?.end(),
+    out: () => text.out,
+    err: () => text.err,
+    until: (wanted) => untilIn(() => text.out, wanted),
+    kill: (signal) => void child.kill(signal),
+    ended: new Promise((resolve) => child.once('close', resolve)),
+  }
+}
