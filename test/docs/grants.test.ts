@@ -53,6 +53,22 @@ test('the files of the page are understood, and its rule lets pass what it names
   t.true(row.cost_microusd > 0)
 })
 
+test('what is written about the web holds', async (t) => {
+  for (const [name, search] of [
+    ['grants-web-searxng', { available: true, engine: 'searxng', host: '127.0.0.1:8888' }],
+    ['grants-web-brave', { available: false, engine: 'brave' }],
+  ] as const) {
+    const root = await freshRoot()
+    mkdirSync(join(root, 'config'), { recursive: true })
+    writeFileSync(join(root, 'config', 'tools.toml'), block('grants-web-rule'))
+    writeFileSync(join(root, 'config', 'web.toml'), block(name))
+    const { request } = await startTestDaemon(t, { root })
+    t.like((await request('GET', '/v1/status')).body.web.search, search)
+    const check = await request('POST', '/v1/runtime/permissions/check', { tool_name: 'web_fetch' })
+    t.is(check.body.decision, 'ask')
+  }
+})
+
 test('a key that is stored is that of the route which names it', async (t) => {
   const root = await freshRoot()
   const [store = '', serve = ''] = block('grants-model').trim().split('\n')

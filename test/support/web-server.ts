@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { ExecutionContext } from 'ava'
+import type { Secrets } from '../../core/plugin.js'
 
 export type Page = (request: IncomingMessage, response: ServerResponse) => void
 
@@ -39,3 +40,15 @@ export const sends =
   (type: string, body: string | Uint8Array, headers: Record<string, string> = {}): Page =>
   (_, response) =>
     void response.writeHead(200, { 'content-type': type, ...headers }).end(body)
+
+/** What a daemon with one secret takes out of texts. */
+export const secretsWith = (value: string): Pick<Secrets, 'redact' | 'redacting'> => {
+  const redact = (text: string): string => text.replaceAll(value, '[redacted]')
+  return {
+    redact,
+    *redacting(text) {
+      yield
+      return redact(text)
+    },
+  }
+}

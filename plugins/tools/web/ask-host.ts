@@ -30,6 +30,7 @@ export type HostAnswer =
       readonly body: Body
     }
   | { readonly type: 'elsewhere'; readonly url: string; readonly status: number; readonly to: string }
+  | { readonly type: 'refused'; readonly status: number; readonly headers: Readonly<Record<string, string>> }
 
 const mostRedirects = 5
 const redirecting: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
@@ -99,7 +100,7 @@ const page = async (
 ): Promise<HostAnswer> => {
   if (status < 200 || status > 299) {
     await body.cancel()
-    throw webErrors.web_status({ details: { status } })
+    return { type: 'refused', status, headers }
   }
   const encoding = (headers['content-encoding'] ?? '').trim().toLowerCase()
   const read = await readBody(body, { encoding, most })

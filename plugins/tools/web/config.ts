@@ -1,4 +1,20 @@
-import { array, defaulted, doc, integer, isCidr, object, rule, string, type Infer } from '../../../core/plugin.js'
+import {
+  array,
+  defaulted,
+  doc,
+  enums,
+  integer,
+  isCidr,
+  object,
+  optional,
+  refusedUrl,
+  rule,
+  string,
+  type Infer,
+} from '../../../core/plugin.js'
+import { engineNames } from './search/engines.js'
+
+const anywhere = { allow_private_network: true }
 
 export const WebConfig = object({
   allow_cidrs: doc(
@@ -18,5 +34,16 @@ export const WebConfig = object({
     defaulted(integer({ min: 1_024, max: 1024 * 1024 }), 64 * 1024),
     'Bytes of the text of a page that one call answers.',
   ),
+  search_engine: optional(
+    doc(enums(engineNames), 'Who answers web_search: `searxng`, a server of your own, or `brave`, the API of Brave.'),
+  ),
+  search_url: optional(
+    doc(
+      rule(string({ max: 2_000 }), 'must be an http or https URL', (url) => refusedUrl(url, anywhere) === undefined),
+      'Where searches are asked: of SearXNG the address that ends in /search. It is the one address that may be any, ' +
+        'for no model names it.',
+    ),
+  ),
+  search_auth_ref: optional(doc(string({ max: 200 }), 'Stored secret that is the key of the search host.')),
 })
 export type WebConfig = Infer<typeof WebConfig>

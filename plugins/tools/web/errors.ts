@@ -9,9 +9,9 @@ export const webErrors = defineErrors({
     action:
       'Give a public http or https URL. Which special addresses may be asked, an operator says in config/web.toml.',
   },
-  web_url_secret: {
+  web_secret_refused: {
     status: 400,
-    detail: 'The URL holds a secret that the daemon keeps.',
+    detail: 'What is to be asked holds a secret that the daemon keeps.',
     action: 'Ask without it.',
   },
   web_not_reached: {
@@ -38,6 +38,26 @@ export const webErrors = defineErrors({
     status: 502,
     detail: 'The page came encoded as {encoding}, or is not what that says.',
     action: 'Look for the page elsewhere.',
+  },
+  web_search_absent: {
+    status: 503,
+    detail: '{reason}',
+    action: 'An operator can see to it; GET /v1/status says how.',
+  },
+  web_search_refused: {
+    status: 502,
+    detail: 'The search host answered with status {status}: it refuses the key, or, as SearXNG does, the format JSON.',
+    action: 'An operator looks at search_auth_ref, or adds json to search.formats in the settings.yml of SearXNG.',
+  },
+  web_search_limited: {
+    status: 502,
+    detail: 'The search host answers no more searches now; it says: again in {seconds} seconds.',
+    action: 'Search again later, or go on without.',
+  },
+  web_search_unreadable: {
+    status: 502,
+    detail: 'The search host answered what is no list of results.',
+    action: 'An operator looks at search_engine and search_url in config/web.toml.',
   },
   web_stopped: { status: 409, detail: 'The call was stopped before it ended.' },
 })

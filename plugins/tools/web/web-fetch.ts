@@ -1,5 +1,16 @@
 import { isUtf8 } from 'node:buffer'
-import { defaulted, doc, enums, inTurns, integer, object, string, type Infer, type Json } from '../../../core/plugin.js'
+import {
+  defaulted,
+  doc,
+  enums,
+  inTurns,
+  integer,
+  object,
+  string,
+  type Infer,
+  type Json,
+  type Secrets,
+} from '../../../core/plugin.js'
 import { defineTool, type Tool, type ToolCall } from '../../execution/tools/contract.js'
 import { askHost, type HostAnswer, type HostParts } from './ask-host.js'
 import type { WebConfig } from './config.js'
@@ -23,8 +34,8 @@ type FetchInput = Infer<typeof FetchInput>
 
 export interface FetchParts extends HostParts {
   readonly config: WebConfig
-  /** The text with what is secret replaced. */
-  readonly redact: (text: string) => string
+  /** Hosts that were given a key could give it back. */
+  readonly secrets: Pick<Secrets, 'redact' | 'redacting'>
   /** Aborts when the plugin stops. */
   readonly signal: AbortSignal
 }
@@ -72,16 +83,17 @@ const sliceOf = (text: string, from: number, most: number): { text: string; end:
   return { text: bytes.toString('utf8', begin, end), end, bytes: bytes.length }
 }
 
-const view = async (page: Page, input: FetchInput, { result_bytes }: WebConfig): Promise<Json> => {
+const view = async (page: Page, input: FetchInput, { config, secrets }: FetchParts): Promise<Json> => {
   const type = typeOf(page)
   if (!textual.test(type) && !markup.test(type)) throw webErrors.web_type_refused({ details: { type } })
   const { title, text, isCut } = await read(page, type, input.format)
-  const slice = sliceOf(plainText(text), input.offset, result_bytes)
+  const safe = await inTurns(secrets.redacting(plainText(text)))
+  const slice = sliceOf(safe, input.offset, config.result_bytes)
   return {
     url: page.url,
     status: page.status,
     content_type: type,
-    ...(title !== undefined && title !== '' && { title: plainText(title) }),
+    ...(title !== undefined && title !== '' && { title: secrets.redact(plainText(title)) }),
     content: framed(slice.text),
     page_bytes: page.body.bytes.length,
     page_cut: isCut,
@@ -92,8 +104,8 @@ const view = async (page: Page, input: FetchInput, { result_bytes }: WebConfig):
 }
 
 const fetchPage = async (parts: FetchParts, input: FetchInput, call: ToolCall): Promise<Json> => {
-  const { config, redact, signal } = parts
-  if (redact(input.url) !== input.url) throw webErrors.web_url_secret()
+  const { config, secrets, signal } = parts
+  if (secrets.redact(input.url) !== input.url) throw webErrors.web_secret_refused()
   const answer = await askHost(parts, {
     url: input.url,
     headers: { accept: accepted, 'user-agent': 'holdfast' },
@@ -102,7 +114,8 @@ const fetchPage = async (parts: FetchParts, input: FetchInput, call: ToolCall): 
     allow_cidrs: config.allow_cidrs,
     signal: AbortSignal.any([call.signal, signal]),
   })
-  if (answer.type === 'page') return view(answer, input, config)
+  if (answer.type === 'page') return view(answer, input, parts)
+  if (answer.type === 'refused') throw webErrors.web_status({ details: { status: answer.status } })
   const { url, status, to } = answer
   return { url, status, redirects_to: to, note: 'The page is at another host. Fetch redirects_to if that is meant.' }
 }

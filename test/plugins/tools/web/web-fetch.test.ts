@@ -7,10 +7,11 @@ import { webErrors } from '../../../../plugins/tools/web/errors.js'
 import { webFetchTool } from '../../../../plugins/tools/web/web-fetch.js'
 import { checkTool } from '../../../conform/tool.js'
 import { callOf, codeOf, makeFolder, runTool, type Answer } from '../../../support/tools.js'
-import { sends, startWebServer } from '../../../support/web-server.js'
+import { secretsWith, sends, startWebServer } from '../../../support/web-server.js'
 
 const config = { timeout_ms: 20_000, page_bytes: 100_000, result_bytes: 2_000, allow_cidrs: ['127.0.0.0/8'] }
 const clock = createClock()
+const secrets = secretsWith('s3cr3t-value')
 
 /** A server on the loopback address, and a tool that may ask it. Every name leads to the loopback address. */
 const setUp = async (t: ExecutionContext, changed: Partial<typeof config> = {}) => {
@@ -19,8 +20,7 @@ const setUp = async (t: ExecutionContext, changed: Partial<typeof config> = {}) 
   const outbound = createOutbound({ clock, resolve })
   t.teardown(() => outbound.close())
   const stop = new AbortController()
-  const redact = (text: string): string => text.replaceAll('s3cr3t-value', '[redacted]')
-  const tool = webFetchTool({ outbound, clock, config: { ...config, ...changed }, redact, signal: stop.signal })
+  const tool = webFetchTool({ outbound, clock, config: { ...config, ...changed }, secrets, signal: stop.signal })
   const fetch = (url: string, more: object = {}, signal?: AbortSignal): Promise<Answer> =>
     runTool(tool, { url, ...more }, callOf('/nowhere', signal === undefined ? {} : { signal }))
   const at = (path: string, more: object = {}): Promise<Answer> => fetch(`${server.origin}${path}`, more)
@@ -125,8 +125,11 @@ test('tools-45: addresses that are not public are asked only where the configura
 
 test('tools-45: a URL that holds a secret of the daemon is not asked', async (t) => {
   const { server, at } = await setUp(t)
-  t.is(codeOf(await at('/?q=s3cr3t-value')), webErrors.web_url_secret.code)
+  t.is(codeOf(await at('/?q=s3cr3t-value')), webErrors.web_secret_refused.code)
   t.deepEqual(server.asked, [])
+  server.on('/echo', sends('text/html', '<title>s3cr3t-value</title>a s3cr3t-value'))
+  const { output } = await at('/echo')
+  t.deepEqual([output['title'], output['content']], ['[redacted]', framed('a [redacted]')], 'nor shown by a page')
 })
 
 test('tools-46: redirects are followed on the same host, a few, and each is checked', async (t) => {
