@@ -1,7 +1,8 @@
 /** Conversations of any shape, as journals tell them. */
 import fc from 'fast-check'
 import { unsafeCast } from '../../core/base/schema.js'
-import { beginThread, foldEntry, type Thread } from '../../plugins/execution/engine/thread/thread.js'
+import { foldEntry } from '../../plugins/execution/engine/thread/fold.js'
+import { beginThread, type Thread } from '../../plugins/execution/engine/thread/thread.js'
 import type { ModelMessage } from '../../plugins/execution/models/contract.js'
 import type { JournalEntry } from '../../plugins/execution/sessions/contract.js'
 
@@ -57,16 +58,26 @@ const entryOf = (one: Step, at: number, thread: Thread): JournalEntry => {
 
 const isOpen = (thread: Thread): boolean => thread.progress?.calls.some(({ state }) => state.type !== 'done') === true
 
-/** A thread of these steps; each time that a model would be asked, it is looked at. */
-export const foldSteps = (list: readonly Step[], look: (thread: Thread) => void): Thread => {
+/** A thread of these steps; each time that a model would be asked, it is looked at, and may be told something. */
+export const foldSteps = (
+  list: readonly Step[],
+  look: (thread: Thread) => JournalEntry | undefined | void,
+): { readonly thread: Thread; readonly entries: readonly JournalEntry[] } => {
   const thread = beginThread(0, () => ['do it'])
-  for (const [index, one] of list.entries()) {
+  const entries: JournalEntry[] = []
+  const fold = (entry: JournalEntry): void => {
+    entries.push(entry)
+    foldEntry(thread, entries.length, entry)
+  }
+  for (const one of list) {
     // A model is asked for the next answer when every call of the last one has its result.
     if (one.type === 'answer' && (thread.progress === undefined || isOpen(thread))) continue
-    foldEntry(thread, index + 1, entryOf(one, index + 1, thread))
-    if (thread.progress !== undefined && !isOpen(thread)) look(thread)
+    fold(entryOf(one, entries.length + 1, thread))
+    if (thread.progress === undefined || isOpen(thread)) continue
+    const told = look(thread)
+    if (told !== undefined) fold(told)
   }
-  return thread
+  return { thread, entries }
 }
 
 /** What providers refuse: calls without results right behind them, and results without calls right before them. */

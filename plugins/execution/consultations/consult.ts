@@ -82,8 +82,8 @@ export const createConsult =
       if (signal.aborted) return failed('aborted', 'It was ended before it was asked.')
       const { consulted, usage } = await hear(asked, chosen, signal)
       const call = { session_id, route: chosen.route.route_id, model: chosen.model, usage }
-      await state.commit((tx) => void books()?.book(tx, call))
-      return consulted
+      if (asked.unbooked !== true) await state.commit((tx) => void books()?.book(tx, call))
+      return usage === undefined ? consulted : { ...consulted, usage }
     } catch (error) {
       if (error instanceof Problem) return failed(error.code, error.message)
       log.error('a model could not be consulted', { error })

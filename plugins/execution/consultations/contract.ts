@@ -1,6 +1,6 @@
 /** One question to a model outside of runs. Rules: docs/rules/models.md. */
 import { defineToken, type Token } from '../../../core/plugin.js'
-import type { GenerationSettings } from '../models/contract.js'
+import type { GenerationSettings, Usage } from '../models/contract.js'
 
 /** What is asked, and on whose behalf. */
 export interface Consultation {
@@ -16,12 +16,14 @@ export interface Consultation {
   readonly texts: readonly string[]
   /** Characters of an answer at most: a longer one is cut off and none. */
   readonly most: number
+  /** True if whoever asks books what was used, in a commit of its own. */
+  readonly unbooked?: true
 }
 
-/** The text of an answer, or a code and a short sentence without secrets. */
+/** The text of an answer, or a code and a short sentence without secrets; and what it used, where its provider told. */
 export type Consulted =
-  | { readonly type: 'text'; readonly text: string }
-  | { readonly type: 'failed'; readonly code: string; readonly message: string }
+  | { readonly type: 'text'; readonly text: string; readonly usage?: Usage | undefined }
+  | { readonly type: 'failed'; readonly code: string; readonly message: string; readonly usage?: Usage | undefined }
 
 /** Asks models once, without tools: no run, no journal, and no interceptor is asked about it. */
 export interface Consultations {

@@ -1,11 +1,13 @@
 /** Executes runs, each by itself, and takes one up again from its journal when storage was lost and came back. */
 import { createTurns, tellFailure, type Collection } from '../../../core/plugin.js'
+import type { Consultations } from '../consultations/contract.js'
 import type { Interception } from '../interception/contract.js'
 import type { SystemSection } from '../models/contract.js'
-import { type RunContext, type RunEngine, type RunExecution, type RunPins, type RunRecord } from '../runs/contract.js'
+import type { RunContext, RunEngine, RunExecution, RunPins, RunRecord, SessionCompaction } from '../runs/contract.js'
 import type { Settings } from '../../operator/runtime/contract.js'
 import type { ToolRegistry } from '../tools/contract.js'
 import type { RunObserver } from './contract.js'
+import { compactSession } from './compact.js'
 import { change, type EngineContext, type Execution, type Stop } from './execution.js'
 import { drive } from './loop.js'
 import { createCalibration } from './prompt/budget.js'
@@ -26,6 +28,8 @@ export interface EngineServices {
   readonly sections: () => readonly SystemSection[]
   /** May stop or change steps; absent while no plugin does. */
   readonly interception: () => Interception | undefined
+  /** Asks models outside of turns; absent while no plugin does. */
+  readonly consultations: () => Consultations | undefined
   readonly starts: Collection<ThreadStart>
 }
 
@@ -45,7 +49,21 @@ export const createEngine = (services: EngineServices): RunEngine => ({
       calibration: createCalibration(),
       inTurn: createTurns(),
     }
-    return { take: (run) => executionOf(context, run) }
+    const compacting = new Map<string, Promise<SessionCompaction>>()
+    return {
+      take: (run) => executionOf(context, run),
+      compact(run, wish) {
+        const { session_id } = run
+        const known = compacting.get(session_id)
+        if (known !== undefined) return known
+        const made = compactSession(context, run, wish).finally(() => {
+          compacting.delete(session_id)
+          threads.rest(session_id)
+        })
+        compacting.set(session_id, made)
+        return made
+      },
+    }
   },
   pin: createPin(services),
   missing: services.tools.missing,

@@ -10,6 +10,7 @@ import {
   type StopRequest,
   type TraceData,
 } from '../runs/contract.js'
+import type { Consultations } from '../consultations/contract.js'
 import type { Interception } from '../interception/contract.js'
 import type { SystemSection } from '../models/contract.js'
 import type { ToolLimits, ToolRegistry } from '../tools/contract.js'
@@ -29,6 +30,8 @@ export interface EngineContext extends RunContext {
   readonly sections: () => readonly SystemSection[]
   /** May stop or change steps; absent while no plugin does. */
   readonly interception: () => Interception | undefined
+  /** Asks models outside of turns; absent while no plugin does. */
+  readonly consultations: () => Consultations | undefined
 }
 
 /** Why an execution is told to end. */

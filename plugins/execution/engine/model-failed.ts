@@ -12,6 +12,8 @@ export interface FailedAttempt {
   readonly failure: ModelFailure
   /** True if the run has acted on the outside. */
   readonly acted: boolean
+  /** What is learned from a conversation that was too long, the first time; undefined if it is not to be shorter. */
+  readonly tooLong: (() => void) | undefined
 }
 
 /** What the provider told of a call that failed. */
@@ -32,9 +34,13 @@ export const billUntaken = (execution: Execution, { turn, attempt, answer }: Unt
   })
 
 export const modelFailed = async (execution: Execution, failed: FailedAttempt): Promise<void> => {
-  const { run, turn, attempt, failure, acted } = failed
+  const { run, turn, attempt, failure, acted, tooLong } = failed
   // Who was told to stop did not fail: the next life of the daemon asks again.
   if (failure.class === 'aborted' && execution.stop !== undefined) return
+  if (failure.class === 'context_length' && tooLong !== undefined) {
+    tooLong()
+    return askShorter(execution, failed)
+  }
   const other = run.fallback_model !== undefined && run.fallback_model !== run.model ? run.fallback_model : undefined
   const wait = routeWait(execution, run, { failure, patient: other === undefined && !acted })
   if (wait === undefined) {
@@ -63,6 +69,16 @@ const fallBack = async (
   await change(execution, (edit) => {
     edit.note({ type: 'fallback', from: edit.run.model, to: model })
     edit.amend((run) => ({ ...run, model }))
+    endRouteWait(edit)
+  })
+}
+
+/** The conversation was too long: it is summed up or cut, and the model asked once more. */
+const askShorter = async (execution: Execution, { turn, attempt, failure }: FailedAttempt): Promise<void> => {
+  const { class: code, message } = failure
+  trace(execution, { type: 'model_retry_scheduled', turn, attempt: attempt + 1, reason: code })
+  await change(execution, (edit) => {
+    edit.note({ type: 'attempt', turn, attempt, code, message, next_attempt_at_ms: execution.context.clock.now() })
     endRouteWait(edit)
   })
 }

@@ -4,11 +4,12 @@ import type { Generation, ModelRequest, ModelRoute } from '../models/contract.js
 import { entryAt, type RunRecord } from '../runs/contract.js'
 import { takeAnswer } from './answer-step.js'
 import { allArrived, lacking } from './arrival.js'
+import { compactFor } from './compact.js'
 import { failRun, isCut, trace, type EngineContext, type Execution } from './execution.js'
 import { billUntaken, modelFailed, told } from './model-failed.js'
 import { askModel, generationOf } from './model-step.js'
 import { observed } from './observe.js'
-import { besideBytes, budgetOf } from './prompt/budget.js'
+import { besideBytes, budgetOf, type Budget } from './prompt/budget.js'
 import { fit } from './prompt/fit.js'
 import { assemble } from './prompt/request.js'
 import { untilNextAttempt } from './route-wait.js'
@@ -34,21 +35,32 @@ const overflow =
   'context_overflow: the newest turn of this run is longer than the window of its model; context_window of the route ' +
   'in config/routes.toml says how long that is.'
 
-interface Wanted {
-  readonly run: RunRecord
-  readonly thread: Thread
-  readonly route: ModelRoute
-  readonly generation: Generation
+/** Of the room, once the model has refused more: it was reckoned wrong. */
+const shareAfterRefusal = 0.5
+
+interface Question {
+  /** With the whole conversation. */
+  readonly whole: ModelRequest
+  readonly budget: Budget | undefined
+}
+
+const questionOf = (
+  { context }: Execution,
+  { run, thread, progress }: Position,
+  { route, generation }: { readonly route: ModelRoute; readonly generation: Generation },
+): Question => {
+  const whole = assemble(context, run, { messages: thread.messages, generation })
+  const { calibration } = context
+  const share = progress.overflow === undefined ? 1 : shareAfterRefusal
+  return { whole, budget: budgetOf(route, whole, { calibration, share }) }
 }
 
 /** The request, and about its bytes; undefined if not even the newest turn fits. */
 const fitRequest = (
   execution: Execution,
-  { run, thread, route, generation }: Wanted,
+  thread: Thread,
+  { whole, budget }: Question,
 ): { readonly request: ModelRequest; readonly bytes: number } | undefined => {
-  const { context } = execution
-  const whole = assemble(context, run, { messages: thread.messages, generation })
-  const budget = budgetOf(route, whole, context)
   const fitted = fit(thread, { bytes: shownBytes(thread), budget, weigh })
   if (fitted.type === 'overflow') return undefined
   const { messages, bytes, left_out } = fitted
@@ -57,7 +69,8 @@ const fitRequest = (
 }
 
 export const modelStep = async (execution: Execution, { run, thread, progress }: Position): Promise<void> => {
-  const route = routeOf(execution.context, run)
+  const { context } = execution
+  const route = routeOf(context, run)
   if (typeof route === 'string') return failRun(execution, route)
   const accepted = entryAt(execution.context.store, run.session_id, run.first)
   const generation = generationOf(
@@ -71,9 +84,14 @@ export const modelStep = async (execution: Execution, { run, thread, progress }:
   if (refusal !== undefined) return failRun(execution, refusal)
   const turn = progress.turns + 1
   const attempt = progress.failed + 1
-  const fitted = fitRequest(execution, { run, thread, route, generation })
+  const question = questionOf(execution, { run, thread, progress }, { route, generation })
+  const { budget } = question
+  const compacting = compactFor(execution, { run, thread, progress, route, budget, attempt })
+  if (compacting !== undefined && (await compacting)) return
+  const fitted = fitRequest(execution, thread, question)
   if (fitted === undefined) return failRun(execution, overflow)
   const { request, bytes } = fitted
+  const called = { route_id: route.route_id, model: run.model }
   trace(execution, { type: 'model_attempt_started', turn, attempt })
   const answer = await observed(execution, () => askModel(execution, route, { request, turn, attempt }), {
     subject: () => ({ kind: 'model', name: route.route_id, turn, attempt, request }),
@@ -83,11 +101,15 @@ export const modelStep = async (execution: Execution, { run, thread, progress }:
         : { outcome: given.outcome, usage: given.usage, answer: given.parts },
   })
   trace(execution, { type: 'model_attempt_finished', turn, attempt })
-  execution.context.calibration.learn({ route_id: route.route_id, model: run.model }, bytes, answer.usage)
+  context.calibration.learn(called, bytes, answer.usage)
   if (answer.type === 'failed' || isCut(execution)) billUntaken(execution, { turn, attempt, answer })
   if (isCut(execution)) return
+  const tooLong =
+    progress.overflow !== undefined || budget === undefined
+      ? undefined
+      : () => context.calibration.refused(called, bytes, budget.room)
   if (answer.type === 'failed')
-    return modelFailed(execution, { run, turn, attempt, failure: answer.failure, acted: progress.acted })
+    return modelFailed(execution, { run, turn, attempt, failure: answer.failure, acted: progress.acted, tooLong })
   try {
     await takeAnswer(execution, { run, held: progress.held }, answer)
     if (!answer.taken) billUntaken(execution, { turn, attempt, answer })

@@ -1,5 +1,6 @@
 import { Metrics, definePlugin } from '../../../core/plugin.js'
 import { Settings } from '../../operator/runtime/contract.js'
+import { Consultations } from '../consultations/contract.js'
 import { Interception } from '../interception/contract.js'
 import { SystemSections } from '../models/contract.js'
 import { RunEngine, Runs } from '../runs/contract.js'
@@ -16,9 +17,9 @@ export default definePlugin({
   api: 1,
   summary: 'Executes runs: model calls, tool calls, permissions and completion.',
   needs: { tools: ToolRegistry, settings: Settings },
-  wants: { runs: Runs, interception: Interception },
+  wants: { runs: Runs, interception: Interception, consultations: Consultations },
   provides: [RunEngine],
-  register(ctx, { tools, settings, runs, interception }) {
+  register(ctx, { tools, settings, runs, interception, consultations }) {
     ctx.provide(
       RunEngine,
       createEngine({
@@ -26,6 +27,7 @@ export default definePlugin({
         settings,
         observers: ctx.view(RunObservers),
         interception,
+        consultations,
         sections: ctx.view(SystemSections),
         starts: ctx.state.collection(threadStarts),
       }),

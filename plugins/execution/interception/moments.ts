@@ -18,13 +18,13 @@ export const moments = [
   'elicitation_result',
   'task_created',
   'task_completed',
+  'pre_compact',
+  'post_compact',
   'config_change',
   'notification',
 ] as const
 /** Moments of things that this daemon does not do yet: hooks for them are kept, and nobody asks them. */
 export const laterMoments = [
-  'pre_compact',
-  'post_compact',
   'subagent_start',
   'subagent_stop',
   'teammate_idle',

@@ -46,6 +46,15 @@ const waits = (status: string) => ({
   request_ids: doc(array(string()), 'Ids of what the run waits for, in order.'),
 })
 
+const compaction = {
+  trigger: doc(
+    enums(['window', 'refused', 'manual']),
+    'Why: it is near the window, was refused as too long, or somebody asked.',
+  ),
+  tokens_before: doc(integer(), 'Of the prompt, as they are reckoned.'),
+}
+const why = '`window`, `refused` or `manual`'
+
 const taskFacts = {
   task_id: string(),
   title: string(),
@@ -146,6 +155,21 @@ export const momentFacts: Readonly<Record<Moment, MomentFacts>> = {
       declined: doc(boolean(), 'True if the questions were declined.'),
       justification: optional(doc(string(), 'Why, in the words of who decided.')),
       decided_by: doc(string(), 'Who or what decided, such as `operator` or `timeout`.'),
+    }),
+  },
+  pre_compact: {
+    when: 'Before a conversation is summed up.',
+    subject: why,
+    can: 'Block it, add to what the model that sums up is told.',
+    payload: object(compaction),
+  },
+  post_compact: {
+    when: 'When a conversation was summed up.',
+    subject: why,
+    payload: object({
+      ...compaction,
+      tokens_after: doc(integer(), 'Of the prompt, as they are reckoned.'),
+      summary: doc(string(), 'What stands in the conversation now.'),
     }),
   },
   task_created: { when: 'When a task was added.', subject: 'the title', payload: object(taskFacts) },

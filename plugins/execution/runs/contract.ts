@@ -52,7 +52,14 @@ export { callErrors } from './lifecycle/call-errors.js'
 /** What executes runs: an engine provides it. */
 export { RunEngine } from './lifecycle/run-engine.js'
 /** A run in the hands of the engine, and what the engine is given. */
-export type { ChangeContext, OpenEngine, RunContext, RunExecution } from './lifecycle/run-engine.js'
+export type {
+  ChangeContext,
+  OpenEngine,
+  RunContext,
+  RunExecution,
+  SessionCompaction,
+  SessionCompactionWish,
+} from './lifecycle/run-engine.js'
 /** Changes a run in a commit. Records, entries and events are made here alone. */
 export { editRun } from './lifecycle/run-changes.js'
 /** A run while a commit changes it. */

@@ -29,6 +29,7 @@ import {
   sessionErrors,
   type SessionRecord,
 } from '../sessions/contract.js'
+import { modelErrors } from '../models/contract.js'
 import { RunEventEntry, RunView, submitFields, type Submission } from './contract.js'
 import { JournalView, sessionLog } from './views/session-log.js'
 import type { RouteContext } from './routes.js'
@@ -43,6 +44,7 @@ export const sessionRunRoutes = (all: RouteContext): readonly Route[] => [
   submit(all),
   interrupt(all),
   end(all),
+  compact(all),
   events(all),
 ]
 
@@ -180,6 +182,48 @@ const tellEnded = (
     session_id,
     agent_id,
     payload: { ...(reason !== undefined && { reason }) },
+  })
+
+const compact = ({ context, runs }: RouteContext): Route =>
+  defineRoute({
+    id: 'sessions.compact',
+    method: 'POST',
+    path: '/v1/sessions/:session_id/compact',
+    summary:
+      'Sums up the conversation of a session in which nothing runs: its older part stays in the journal, and models ' +
+      'are shown a summary in its place.',
+    access: 'admin',
+    params,
+    body: object({
+      instructions: optional(doc(string({ min: 1, max: 4000 }), 'What the model that sums up is told beside.')),
+    }),
+    bodyOptional: true,
+    example: { body: { instructions: 'Keep every file name.' } },
+    reply: jsonReply(
+      object({
+        compacted: boolean(),
+        code: optional(doc(string(), 'Why it was not, such as `nothing_to_compact`.')),
+        message: optional(string()),
+        tokens_before: optional(doc(integer(), 'Of the prompt, as they are reckoned.')),
+        tokens_after: optional(doc(integer(), 'Of the prompt, as they are reckoned.')),
+        messages: optional(doc(integer(), 'How many messages the summary stands for.')),
+      }),
+    ),
+    problems: [
+      sessionErrors.session_not_found,
+      sessionErrors.session_not_idle,
+      modelErrors.bad_request,
+      modelErrors.route_not_ready,
+    ],
+    durability: 'A',
+    handler: ({ params: { session_id }, body: { instructions: wish }, signal }) => {
+      context.sessions.get(session_id)
+      context.sessions.requireIdle(session_id)
+      const run = runs.latest(session_id)
+      return run === undefined
+        ? { compacted: false, code: 'nothing_to_compact', message: 'Nothing was said in this session.' }
+        : context.executor.compact(run, { wish, signal })
+    },
   })
 
 /** Journal entries of one answer, at most. */

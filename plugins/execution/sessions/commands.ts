@@ -6,6 +6,7 @@ import {
   listedRows,
   number,
   open,
+  optional,
   readRows,
   showRows,
   string,
@@ -23,6 +24,19 @@ const showLog = ({ session }: Infer<typeof Log>): string =>
       ({ seq, type, entry }) => `${String(seq).padStart(6)}  ${type.padEnd(8)}  ${JSON.stringify(entry).slice(0, 160)}`,
     )
     .join('\n')
+
+const Compacted = open({
+  compacted: boolean(),
+  message: optional(string()),
+  messages: optional(number()),
+  tokens_before: optional(number()),
+  tokens_after: optional(number()),
+})
+
+const showCompacted = ({ compacted, message = '', ...of }: Infer<typeof Compacted>): string =>
+  compacted
+    ? `Summed up ${of.messages} messages: about ${of.tokens_before} tokens before, ${of.tokens_after} after.`
+    : `Not summed up: ${message}`
 
 export const commands: readonly Command[] = [
   defineCommand({
@@ -81,6 +95,20 @@ export const commands: readonly Command[] = [
     run: ({ client, args }) => client.send('POST', `${sessionPath(args)}/interrupt`),
     answer: open({ interrupted: boolean() }),
     show: ({ interrupted }) => (interrupted ? 'Interrupted.' : 'There was nothing to interrupt.'),
+  }),
+  defineCommand({
+    path: ['sessions', 'compact'],
+    route: 'POST /v1/sessions/{session_id}/compact',
+    summary: 'Sums up the older part of what was said in a session, for its models.',
+    args: ['session_id'],
+    flags: { instructions: { kind: 'text', summary: 'What the summary must keep, say.' } },
+    fields: { 'body.instructions': '--instructions' },
+    run: ({ client, args, flags: { instructions } }) =>
+      client.send('POST', `${sessionPath(args)}/compact`, {
+        ...(typeof instructions === 'string' && { instructions }),
+      }),
+    answer: Compacted,
+    show: showCompacted,
   }),
   defineCommand({
     path: ['sessions', 'events'],

@@ -44,8 +44,11 @@ export * from './record/goal.js'
 export * from './record/requests.js'
 /** What runs say to the outside. */
 export { DaemonOutputRecord, OutputPart } from './record/output.js'
+/** Why a conversation is summed up. */
+export { compactionCauses } from './record/journal.js'
 /** What the journal of a session is made of. */
 export type {
+  CompactionCause,
   CompletionMark,
   InterceptedNote,
   JournalEntry,

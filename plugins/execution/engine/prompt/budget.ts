@@ -79,6 +79,8 @@ export interface Budget {
   readonly bytes: number
   /** Bytes that stand beside it: the system prompt and the tools. */
   readonly beside: number
+  /** Tokens of both. */
+  readonly room: number
   /** Tokens that so many bytes of the conversation are together with what stands beside it. */
   tokens(bytes: number): number
   /** Nobody has said what the window is. */
@@ -117,6 +119,7 @@ export const budgetOf = (
   return {
     bytes: Math.floor(room / factor) - beside,
     beside,
+    room,
     tokens: (bytes) => Math.ceil((bytes + beside) * factor),
     isGuessed: window.guessed === true,
   }

@@ -1,7 +1,8 @@
 /** Threads of the sessions that were active lately. A thread that is not here is folded anew from the journal. */
 import { createPause, type Collection, type CollectionSpec, type Tx } from '../../../../core/plugin.js'
 import { entryAt, type RunRecord, type RunStore } from '../../runs/contract.js'
-import { beginThread, foldEntry, toldAfter, weightOf, type Texts, type Thread } from './thread.js'
+import { foldEntry, toldAfter } from './fold.js'
+import { beginThread, weightOf, type Texts, type Thread } from './thread.js'
 
 /** Entries that are folded before others get their turn. */
 const chunk = 500
@@ -88,8 +89,8 @@ export const createThreads = (store: RunStore, { resting_bytes, max_bytes, start
       return thread
     },
     keep(tx, session_id) {
-      const oldest = inUse.get(session_id)?.starts[0]
-      if (oldest === undefined || oldest.before === 0 || oldest.seq === starts.find(session_id)?.seq) return
+      const { moved = false, starts: [oldest] = [] } = inUse.get(session_id) ?? {}
+      if (!moved || oldest === undefined || oldest.seq === starts.find(session_id)?.seq) return
       tx.put(starts, { session_id, seq: oldest.seq })
     },
     rest(session_id) {

@@ -42,6 +42,10 @@ export interface Progress {
   envelope_bytes: number
   /** How often its end was held up by an interceptor. */
   held: number
+  /** The model refused the conversation as too long; and it was summed up since, or could not be. */
+  overflow: 'refused' | 'compacted' | undefined
+  /** At which turn a compaction failed last. */
+  uncompacted: number | undefined
   /** The failure that came last, and how often in a row. */
   repeated: { key: string; count: number }
 }
@@ -56,6 +60,8 @@ export const beginProgress = (run_id: string): Progress => ({
   output_bytes: 0,
   envelope_bytes: 0,
   held: 0,
+  overflow: undefined,
+  uncompacted: undefined,
   repeated: { key: '', count: 0 },
 })
 

@@ -29,6 +29,10 @@ export const runsConfig = object({
     defaulted(integer({ min: 10_000, max: 1_000_000_000 }), 4_000_000),
     'Size of the conversation that a model is shown, about; the oldest runs are left out first.',
   ),
+  compact_at_percent: doc(
+    defaulted(integer({ min: 0, max: 100 }), 80),
+    'Share of the room that a conversation has in the window of its model, from which it is summed up; 0 is never.',
+  ),
   system_prompt: doc(
     defaulted(
       string({ max: 200_000 }),

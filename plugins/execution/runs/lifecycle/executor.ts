@@ -7,6 +7,8 @@ import type { RunContext, OpenEngine, RunEngine, RunExecution } from './run-engi
 import type { RunPins, RunRecord, StopRequest } from '../record/run-record.js'
 import { activeLane, queuedLane } from '../record/store.js'
 
+const notOpen = { compacted: false, code: 'not_ready', message: 'The daemon executes nothing now.' } as const
+
 /** Pause before something is tried again that storage refused. */
 const retryMs = 500
 
@@ -20,6 +22,8 @@ export interface Executor {
   executes(run_id: string): boolean
   /** Tells the execution of a run to end; resolves when it has. */
   stop(run_id: string, request: StopRequest): Promise<void>
+  /** Sums up the conversation of a session: `OpenEngine.compact`. */
+  compact: OpenEngine['compact']
   /** Starts what an earlier life of the daemon left. */
   begin(): void
   /** Lets steps end for a while, then stops them. Runs stay resumable. */
@@ -111,6 +115,7 @@ export const createExecutor = (context: RunContext, engine: RunEngine): Executor
       place?.execution.stop(request)
       await place?.done
     },
+    compact: async (run, wish) => open?.compact(run, wish) ?? notOpen,
     begin() {
       open = engine.open(context)
       resuming.push(...store.runs.ids('status', 'running'))

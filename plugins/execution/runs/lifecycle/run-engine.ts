@@ -47,10 +47,32 @@ export interface RunExecution {
   abort(): void
 }
 
+/** How somebody wants a conversation to be summed up. */
+export interface SessionCompactionWish {
+  /** What the model that sums up is told beside. */
+  readonly wish?: string | undefined
+  readonly signal: AbortSignal
+}
+
+/** What became of it. */
+export type SessionCompaction =
+  | {
+      readonly compacted: true
+      readonly tokens_before: number
+      readonly tokens_after: number
+      readonly messages: number
+    }
+  | { readonly compacted: false; readonly code: string; readonly message: string }
+
 /** An engine that has the runs of one start of the daemon. */
 export interface OpenEngine {
   /** Takes a running run; nothing is done for it yet. */
   take(run: RunRecord): RunExecution
+  /**
+   * Sums up the conversation of a session, as its last run saw it. Rejects with the problems of `Models.ready`. Whoever
+   * asks while it is done is given the same answer.
+   */
+  compact(run: RunRecord, wish: SessionCompactionWish): Promise<SessionCompaction>
 }
 
 /** Executes runs. */

@@ -1,6 +1,7 @@
 /** The events of a run as clients see them (runs-20). */
 import {
   array,
+  boolean,
   doc,
   enums,
   integer,
@@ -15,6 +16,7 @@ import {
 } from '../../../../core/plugin.js'
 import {
   ApprovalRequestView,
+  compactionCauses,
   DaemonOutputRecord,
   ResolvedApproval,
   ResolvedQuestionView,
@@ -36,6 +38,20 @@ const runStepFields = {
     next_attempt_at_ms: timestamp(),
   }),
   model_fallback: object({ type: literal('model_fallback'), from: string(), to: string() }),
+  compacted: object({
+    type: literal('compacted'),
+    cause: doc(enums(compactionCauses), 'Why the conversation was summed up.'),
+    messages: doc(integer(), 'How many messages the summary stands for.'),
+    tokens_before: doc(integer(), 'Of the prompt, as they are reckoned.'),
+    tokens_after: doc(integer(), 'Of the prompt, as they are reckoned.'),
+  }),
+  compaction_failed: object({
+    type: literal('compaction_failed'),
+    cause: doc(enums(compactionCauses), 'Why the conversation was to be summed up.'),
+    code: doc(string(), 'A stable code.'),
+    message: string(),
+    given_up: optional(doc(boolean(), 'True if it is not tried again in this session.')),
+  }),
   intercepted: object({
     type: literal('intercepted'),
     moment: doc(string(), 'The moment at which a hook or another interceptor was asked.'),

@@ -63,6 +63,11 @@ export type InterceptedNote = {
   }[]
 }
 
+/** Why a conversation is summed up: it is near the window of its model, was refused as too long, or somebody asked. */
+export const compactionCauses = ['window', 'refused', 'manual'] as const
+/** One of `compactionCauses`. */
+export type CompactionCause = (typeof compactionCauses)[number]
+
 type CallUsage = { [K in keyof Usage]: Usage[K] }
 /** What a model call cost, by the price table of which version. */
 type CallCost = { cost_microusd?: number; price?: string }
@@ -78,7 +83,10 @@ export type OutcomeState = 'done' | 'failed' | 'refused' | 'unknown'
  * what required files were before the run did anything; `fallback` says that
  * another model took over; `intercepted` is what an interceptor made of
  * something; `attempt` is a failed model attempt that is followed by another;
- * `usage` is an attempt whose answer was not taken, with what it used.
+ * `usage` is an attempt whose answer was not taken, with what it used;
+ * `compaction` stands in the conversation for all that was said before the
+ * entry `from`, but what the newest run was told; `compaction_failed` says
+ * why there is none, and after the last one of a session that it was given up.
  */
 export type JournalEntry = { run_id: string; at: number } & (
   | { type: 'event'; event: RunEvent }
@@ -92,6 +100,25 @@ export type JournalEntry = { run_id: string; at: number } & (
   | { type: 'fallback'; from: string; to: string }
   | ({ type: 'intercepted' } & InterceptedNote)
   | { type: 'attempt'; turn: number; attempt: number; code: string; message: string; next_attempt_at_ms: number }
+  | ({
+      type: 'compaction'
+      cause: CompactionCause
+      from: number
+      /** How many messages it stands for. */
+      messages: number
+      tokens_before: number
+      tokens_after: number
+      summary: string
+      usage?: CallUsage
+    } & CallCost)
+  | ({
+      type: 'compaction_failed'
+      cause: CompactionCause
+      code: string
+      message: string
+      given_up?: true
+      usage?: CallUsage
+    } & CallCost)
   | ({ type: 'session' } & SessionNote)
 )
 

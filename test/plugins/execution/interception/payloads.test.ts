@@ -1,10 +1,13 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import test from 'ava'
 import { parse } from '../../../../core/plugin.js'
 import { momentFacts, moments } from '../../../../plugins/execution/interception/contract.js'
-import { startTestDaemon } from '../../../support/daemon.js'
+import { freshRoot, startTestDaemon } from '../../../support/daemon.js'
 import { echoing, watcher } from '../../../support/interceptors.js'
 import { eventually } from '../../../support/mcp.js'
 import { openSession, submit, until } from '../../../support/runs.js'
+import { done, scriptedProvider, text as say } from '../../../support/scripted-provider.js'
 
 const question = { header: 'A', question: 'B?', options: [{ label: 'x' }, { label: 'y' }], multi_select: false }
 const asks = `/tool ask_user_question ${JSON.stringify({ questions: [question] })}`
@@ -13,7 +16,13 @@ const call = '/tool echo {"text":"plain"}'
 test('hooks-28: every moment tells what the reference names, and nothing else', async (t) => {
   const [watch, tool] = [watcher(), echoing('ask')]
   for (const event of moments) watch.rules[event] = () => undefined
-  const daemon = await startTestDaemon(t, { plugins: [watch.plugin, tool.plugin] })
+  const root = await freshRoot()
+  t.teardown(() => rmSync(root, { recursive: true, force: true }))
+  mkdirSync(join(root, 'config'))
+  const routes = 'default_route = "demo"\n[routes.demo]\ndriver = "demo"\n[routes.other]\ndriver = "scripted"\n'
+  writeFileSync(join(root, 'config', 'routes.toml'), routes)
+  const model = scriptedProvider((_, count) => [say(count > 2 ? 'Short.' : 'long '.repeat(200)), done()])
+  const daemon = await startTestDaemon(t, { root, plugins: [watch.plugin, tool.plugin, model.plugin] })
   const { request } = daemon
   await openSession(daemon)
   const run = async (content: string, ...statuses: string[]): Promise<any> =>
@@ -39,6 +48,12 @@ test('hooks-28: every moment tells what the reference names, and nothing else', 
   t.is((await request('POST', '/v1/runtime/permission-mode', { mode: 'dontAsk' })).status, 200)
   await run(call, 'completed')
   t.is((await request('POST', '/v1/runtime/rollback', { target_revision: 0 })).status, 200)
+  await openSession(daemon, 's2')
+  for (const content of ['one', 'two']) {
+    const { body } = await request('POST', '/v1/sessions/s2/runs', { content, provider: 'other' })
+    await until(daemon, body.run_id, 'completed')
+  }
+  t.like((await request('POST', '/v1/sessions/s2/compact')).body, { compacted: true })
   await request('POST', '/v1/sessions/s1/end', { reason: 'done' })
   await eventually(async () =>
     moments.every((moment) => watch.seen.some(({ event }) => event === moment)) ? true : undefined,

@@ -3,18 +3,20 @@ import fc from 'fast-check'
 import type { Budget } from '../../../../../plugins/execution/engine/prompt/budget.js'
 import { leftOut, newestTurn } from '../../../../../plugins/execution/engine/prompt/cut.js'
 import { fit } from '../../../../../plugins/execution/engine/prompt/fit.js'
-import {
-  beginThread,
-  foldEntry,
-  shownBytes,
-  type Thread,
-} from '../../../../../plugins/execution/engine/thread/thread.js'
+import { foldEntry } from '../../../../../plugins/execution/engine/thread/fold.js'
+import { beginThread, shownBytes, type Thread } from '../../../../../plugins/execution/engine/thread/thread.js'
 import { weigh } from '../../../../../plugins/execution/engine/thread/weight.js'
 import type { ModelMessage } from '../../../../../plugins/execution/models/contract.js'
 import type { JournalEntry } from '../../../../../plugins/execution/sessions/contract.js'
 import { foldSteps, orphans, steps } from '../../../../support/conversations.js'
 
-const budgetOf = (bytes: number, isGuessed = false): Budget => ({ bytes, beside: 0, tokens: (n) => n, isGuessed })
+const budgetOf = (bytes: number, isGuessed = false): Budget => ({
+  bytes,
+  beside: 0,
+  room: bytes,
+  tokens: (n) => n,
+  isGuessed,
+})
 const bytesOf = (messages: readonly ModelMessage[]): number => messages.reduce((sum, one) => sum + weigh(one), 0)
 const fitted = (thread: Thread, room: number, isGuessed = false) =>
   fit(thread, { bytes: shownBytes(thread), budget: budgetOf(room, isGuessed), weigh })

@@ -3,7 +3,8 @@ import { unsafeCast } from '../../../../../core/base/schema.js'
 import { createThreads, type Threads } from '../../../../../plugins/execution/engine/thread/threads.js'
 import type { RunRecord, RunStore } from '../../../../../plugins/execution/runs/contract.js'
 import type { RunEdit } from '../../../../../plugins/execution/runs/lifecycle/run-changes.js'
-import { beginThread, foldEntry } from '../../../../../plugins/execution/engine/thread/thread.js'
+import { foldEntry } from '../../../../../plugins/execution/engine/thread/fold.js'
+import { beginThread } from '../../../../../plugins/execution/engine/thread/thread.js'
 import type { JournalEntry } from '../../../../../plugins/execution/sessions/contract.js'
 import {
   changeRun,

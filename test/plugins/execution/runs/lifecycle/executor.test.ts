@@ -251,6 +251,7 @@ const idleEngine = () => {
         finish: () => void told.push(`finish ${run_id}`),
         abort: () => void told.push(`abort ${run_id}`),
       }),
+      compact: () => Promise.resolve({ compacted: false, code: 'idle', message: 'It does nothing.' }),
     }),
   }
   return { engine, told, letGo: (run_id: string) => open.get(run_id)?.() }

@@ -1,0 +1,81 @@
+/** What a run did between its events, for those who ask for its steps. */
+import { isJsonObject, wellFormedJson, type Json } from '../../../../core/plugin.js'
+import type { InterceptedNote, JournalEntry } from '../../sessions/contract.js'
+import type { RunEventEntry } from './run-event-view.js'
+
+const mostReason = 500
+const stableCode = /^[a-z][a-z0-9_]{0,63}$/u
+/** What the model was told of a call that failed; a tool of others may have told it in a form of its own. */
+const reasonOf = (output: Json): { readonly code?: string; readonly message?: string } => {
+  const error = isJsonObject(output) ? output['error'] : output
+  if (typeof error === 'string') return { message: wellFormedJson(error.slice(0, mostReason)) }
+  const { code, message } = isJsonObject(error) ? error : {}
+  return {
+    ...(typeof code === 'string' && stableCode.test(code) && { code }),
+    ...(typeof message === 'string' && { message: wellFormedJson(message.slice(0, mostReason)) }),
+  }
+}
+
+type Step = RunEventEntry['event']
+
+/** One for each who ruled; what is older does not say who of several did what. */
+const rulingsOf = ({ event, by, tool_call_id, parts, ...changes }: InterceptedNote): Step[] => {
+  const { blocked, permission, input, output_changed, contexts, gave_rules } = changes
+  const all = {
+    by: by.join(', '),
+    did: [
+      ...(blocked === undefined ? [] : ['block' as const]),
+      ...(permission === undefined ? [] : [permission]),
+      ...(input === undefined ? [] : ['input' as const]),
+      ...(output_changed === undefined ? [] : ['output' as const]),
+      ...(contexts === undefined ? [] : ['context' as const]),
+      ...(gave_rules === undefined ? [] : ['rules' as const]),
+    ],
+    ...(blocked !== undefined && { reason: blocked.slice(0, mostReason) }),
+  }
+  return (parts ?? [all]).map(({ reason, ...part }) => ({
+    type: 'intercepted',
+    moment: event,
+    ...part,
+    ...(tool_call_id !== undefined && { tool_call_id }),
+    ...(reason !== undefined && { reason: wellFormedJson(reason) }),
+  }))
+}
+
+/** Steps of a run that an entry of its journal tells of. */
+export const stepsOf = (entry: JournalEntry): Step[] => {
+  switch (entry.type) {
+    case 'message':
+      return entry.message.role === 'assistant'
+        ? [
+            {
+              type: 'model_answered',
+              tool_names: entry.message.content.flatMap((part) => (part.type === 'tool_call' ? [part.name] : [])),
+            },
+          ]
+        : []
+    case 'attempt': {
+      const { attempt, code, message, next_attempt_at_ms } = entry
+      return [{ type: 'model_attempt_failed', attempt, code, message, next_attempt_at_ms }]
+    }
+    case 'fallback':
+      return [{ type: 'model_fallback', from: entry.from, to: entry.to }]
+    case 'compaction': {
+      const { cause, messages, tokens_before, tokens_after } = entry
+      return [{ type: 'compacted', cause, messages, tokens_before, tokens_after }]
+    }
+    case 'compaction_failed': {
+      const { cause, code, message, given_up } = entry
+      return [{ type: 'compaction_failed', cause, code, message, ...(given_up !== undefined && { given_up }) }]
+    }
+    case 'intercepted':
+      return rulingsOf(entry)
+    case 'outcome': {
+      const { tool_name, tool_call_id, state: outcome, output } = entry
+      const reason = outcome === 'done' ? {} : reasonOf(output)
+      return [{ type: 'tool_ended', tool_name, tool_call_id, outcome, ...reason }]
+    }
+    default:
+      return []
+  }
+}
