@@ -12,6 +12,7 @@ import {
   write,
   type OpenDialogue,
 } from './cli/terminal.js'
+import type { ShortDaemon } from './cli/root/near-daemon.js'
 import { environment } from './base/config.js'
 import { boundHeap } from './heap.js'
 
@@ -48,7 +49,9 @@ const runClient = async (args: readonly string[]): Promise<number> => {
   const [client, { shipped }] = await Promise.all([import('./cli/client-line.js'), import('./shipped.js')])
   const { signal, talk } = onInterrupts()
   const printing = { print, write, show, attended: isAttended(), talk }
-  return client.runClient({ args, shipped, environment: environment(), signal, ...printing })
+  const start = async (root: string): Promise<ShortDaemon> =>
+    (await import('./short-daemon.js')).startShort(root, environment(), signal)
+  return client.runClient({ args, shipped, environment: environment(), signal, start, ...printing })
 }
 
 const runServe = async ({ words, flags }: Arguments): Promise<number> => {

@@ -58,6 +58,8 @@ export interface DaemonOptions {
   readonly config?: Readonly<Record<string, JsonObject>>
   /** Told of the host before any plugin runs, so that faults of a start can be charged. */
   readonly onHost?: (host: PluginHost) => void
+  /** False to begin no run, schedule or delivery in this life, without a word to the next; true when absent. */
+  readonly begins?: boolean
   /** Most milliseconds that one plugin may take to start or stop; 10 s when absent. To import it, six times as long. */
   readonly patienceMs?: number
 }
@@ -160,7 +162,7 @@ const start = async (context: DaemonContext): Promise<Daemon> => {
   retention.declared(areAllHere(context, lock.root, host))
   const report = await boot.step('recover', opened.load, tellRecovery)
   findings.load()
-  await hold.load(settings.hold)
+  await hold.load(settings.hold, context.begins !== false)
   findings.note(recoveryFound(lock.root, report))
   for (const what of report.rebuilt.filter(isDeclared)) log.info('an index was made again', { what })
   await keepEpoch()

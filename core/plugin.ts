@@ -107,7 +107,17 @@ export { within } from './base/within.js'
 export { isZone } from './base/text/zone.js'
 export { defineCommand, secretFlags } from './plugin/command.js'
 export { cursorFlag, listedRows, readRows, showRows } from './plugin/listed.js'
-export type { Client, Command, CommandFlag, CommandInput, Dialogue, Frame, Hearing, Said } from './plugin/command.js'
+export type {
+  Client,
+  Command,
+  CommandFlag,
+  CommandInput,
+  Dialogue,
+  Frame,
+  Hearing,
+  NearDaemon,
+  Said,
+} from './plugin/command.js'
 export { commandLine, count, sentence, shellWord, span } from './base/text/command-text.js'
 export { errors as commandErrors } from './cli/errors.js'
 export { defineToken, definePoint, hasMembers } from './base/token.js'

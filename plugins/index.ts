@@ -14,7 +14,12 @@ export const shipped: readonly ShippedPlugin[] = [
     load: () => import('./operator/leases/plugin.js'),
     commands: () => import('./operator/leases/commands.js'),
   },
-  { id: 'models', required: true, load: () => import('./execution/models/plugin.js') },
+  {
+    id: 'models',
+    required: true,
+    load: () => import('./execution/models/plugin.js'),
+    commands: () => import('./execution/models/commands.js'),
+  },
   { id: 'tools', required: true, load: () => import('./execution/tools/plugin.js') },
   { id: 'interception', required: true, load: () => import('./execution/interception/plugin.js') },
   { id: 'shell', required: false, load: () => import('./tools/shell/plugin.js') },
@@ -87,6 +92,7 @@ export const shipped: readonly ShippedPlugin[] = [
     id: 'consultations',
     required: false,
     load: () => import('./execution/consultations/plugin.js'),
+    commands: () => import('./execution/consultations/commands.js'),
   },
   { id: 'plan-mode', required: false, load: () => import('./execution/plan-mode/plugin.js') },
   {

@@ -1,7 +1,7 @@
 /** Finds the command that a command line names and runs it against a daemon. */
 import { createClock } from '../base/clock.js'
 import { keepAlive } from '../base/keep-alive.js'
-import type { Command, CommandInput, Dialogue } from '../plugin/command.js'
+import type { Client, Command, CommandInput, Dialogue } from '../plugin/command.js'
 import type { Problem } from '../base/errors.js'
 import { errors as configErrors, type Environment, type Flags } from '../base/config.js'
 import { nearest } from '../base/words/nearest.js'
@@ -12,6 +12,7 @@ import { readSecretFile } from '../state/side/secret-file.js'
 import { createClient } from './client.js'
 import { explain } from './explain.js'
 import { inWordsOf } from './own-words.js'
+import { withDaemon, type ShortDaemon } from './root/near-daemon.js'
 import { urlOfHolder } from './root/place.js'
 import { readJson, readSecret } from './secret-input.js'
 import { errors } from './errors.js'
@@ -31,6 +32,8 @@ export interface Line {
   readonly attended?: boolean
   /** Prints a whole answer for a person; `print` when absent. */
   readonly show?: (text: string) => Promise<void>
+  /** Starts a daemon on a root that nobody holds. */
+  readonly start?: (root: string) => Promise<ShortDaemon>
   /** Talks with who gives the line; nobody says anything when absent. */
   readonly talk?: () => Dialogue
 }
@@ -182,13 +185,28 @@ const pause = async (ms: number, signal: AbortSignal): Promise<void> => {
   release()
 }
 
+const noStart = (root: string): Promise<ShortDaemon> =>
+  Promise.reject(errors.daemon_unreachable({ details: { url: root } }))
+
+/** What a command reaches beside its daemon. */
+const around = ({ environment, signal, start = noStart }: Line) => ({
+  variable: (name: string): string | undefined => environment[name] || undefined,
+  reach: (url: string, ms: number): Client =>
+    createClient({ baseUrl: url, token: undefined, signal: AbortSignal.any([signal, AbortSignal.timeout(ms)]) }),
+  near:
+    (input: Parameters<typeof withDaemon>[0]): CommandInput['withDaemon'] =>
+    (work) =>
+      withDaemon(input, start, work),
+})
+
 /** Resolves with the exit code. */
 export const runCommand = async (command: Command, line: Line): Promise<number> => {
   const { flags, print, write = print, attended = false, signal } = line
   const output = outputOf(flags)
   const dialogue = dialogueOf(line)
   let code = 0
-  const input: Omit<CommandInput, 'client'> = {
+  const { variable, reach, near } = around(line)
+  const input: Omit<CommandInput, 'client' | 'withDaemon'> = {
     ...givenOf(command, line),
     output,
     addressed: textOf(flags, 'base-url') !== undefined,
@@ -197,6 +215,8 @@ export const runCommand = async (command: Command, line: Line): Promise<number> 
     attended,
     signal,
     now: createClock().now,
+    variable,
+    reach,
     pause,
     dialogue: dialogue.open,
     told: (error) => explain(inOwnWords(error), output).text,
@@ -210,7 +230,7 @@ export const runCommand = async (command: Command, line: Line): Promise<number> 
     inWordsOf({ command, flags: input.flags, args: input.args, commands: line.commands }, error)
   const client = createClient({ baseUrl: urlOf(line, command, input.flags), token: tokenOf(line), signal })
   const answer = await command
-    .run({ ...input, client })
+    .run({ ...input, client, withDaemon: near({ ...input, client }) })
     .catch((error: unknown) => {
       throw inOwnWords(error)
     })

@@ -13,6 +13,16 @@ export const errors = defineErrors({
     action: 'Start one with holdfast serve, or name another with --base-url.',
   },
   answer_unreadable: { status: 502, detail: 'the answer of {url} is not what a daemon sends' },
+  server_silent: {
+    status: 502,
+    detail: 'no model server answers at {url} for {route_id}, so nobody knows which models it has',
+    action: 'Start it, or name a model with --model.',
+  },
+  routes_file_refused: {
+    status: 409,
+    detail: 'the daemon does not take config/routes.toml with what was added, so it was put back as it was',
+    action: 'See holdfast status for what is wrong with the file, correct it, and try again.',
+  },
   frame_too_large: { status: 502, detail: 'the stream sent a frame above 1 MiB' },
   stream_ended: {
     status: 502,

@@ -54,6 +54,18 @@ export interface Dialogue {
   close(): void
 }
 
+/** A daemon on the root that a command is about, and the files that people keep there for it. */
+export interface NearDaemon {
+  readonly client: Client
+  readonly root: string
+  /** True if it goes on when the command is done. */
+  readonly serves: boolean
+  /** The text of `config/NAME.toml`; undefined if there is none. */
+  config(name: string): string | undefined
+  /** Replaces it whole; without a text it is removed. */
+  writeConfig(name: string, text: string | undefined): Promise<void>
+}
+
 export interface CommandInput {
   readonly client: Client
   /** Positional arguments by name. */
@@ -64,6 +76,14 @@ export interface CommandInput {
   readonly addressed: boolean
   /** Unix ms, by the clock of the one who calls. */
   now(): number
+  /** A variable of the environment; undefined if it is not set or empty. */
+  variable(name: string): string | undefined
+  /** Calls another server on this machine, without a token; it has so many milliseconds in all. */
+  reach(url: string, ms: number): Client
+  /**
+   * The daemon that holds the root of `--state-root`; where none does, one that is started for this and begins nothing.
+   */
+  withDaemon<T>(work: (near: NearDaemon) => Promise<T>): Promise<T>
   /** Resolves after so many milliseconds, or when the signal aborts. */
   pause(ms: number, signal: AbortSignal): Promise<void>
   /** Begins to talk with the person; Ctrl-C no longer ends the command. The same one at each call. */

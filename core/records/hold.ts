@@ -12,8 +12,11 @@ import { holdDocument, type HoldReason, type StoredHold } from '../state/root/ho
 import type { State } from '../state/contract.js'
 
 export interface Hold {
-  /** Takes what earlier starts kept; `asked` holds from now on. Call when the state is loaded. */
-  load(asked: boolean): Promise<void>
+  /**
+   * Takes what earlier starts kept; `asked` holds from now on, and unless it `begins` this life alone does. Call when
+   * the state is loaded.
+   */
+  load(asked: boolean, begins?: boolean): Promise<void>
   /** Lets everything begin; false if the daemon did not hold. */
   release(): Promise<boolean>
   /** Begins now, or when the daemon is released. The undo of what has begun, or forgets it; it works once. */
@@ -45,7 +48,7 @@ export const createHold = ({ state, clock, log }: HoldParts): Hold => {
   let over = false
   const document = () => state.document<StoredHold>(holdDocument)
   return {
-    async load(asked) {
+    async load(asked, begins = true) {
       const kept = document().read()
       if (kept?.held === true) held = kept
       else if (asked) {
@@ -54,6 +57,7 @@ export const createHold = ({ state, clock, log }: HoldParts): Hold => {
           .write(held)
           .catch((error: unknown) => log.warn('the hold was not kept for the next start', { error }))
       }
+      if (!begins) held ??= { held: true, reason: 'asked', since_ms: clock.now() }
       if (held !== undefined) log.warn(sentences[held.reason], { action: 'holdfast release' })
     },
     async release() {

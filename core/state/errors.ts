@@ -110,6 +110,11 @@ export const errors = defineErrors({
     detail: 'Of {kind} nothing fell: more was written to what was to fall than had been told.',
     action: 'Ask again what is to fall.',
   },
+  root_elsewhere: {
+    status: 409,
+    detail: 'the daemon at {url} works on {other}, not on {root}',
+    action: 'Name its root with --state-root, or the daemon of this root with --base-url.',
+  },
   holder_unreachable: {
     status: 503,
     domain: 'storage',

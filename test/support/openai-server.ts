@@ -58,12 +58,17 @@ export interface OpenAiServer {
   close(): Promise<void>
 }
 
-export const startOpenAiServer = async (first: (asked: Asked) => Reply): Promise<OpenAiServer> => {
+/** `listed` are the models that it says it has. */
+export const startOpenAiServer = async (
+  first: (asked: Asked) => Reply,
+  listed: readonly string[] = ['test-model'],
+): Promise<OpenAiServer> => {
   const asked: Asked[] = []
   let respond = first
   let open = 0
   const server = createServer((request, response) => void serve(request, response))
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    if (request.method === 'GET') return void response.end(JSON.stringify({ data: listed.map((id) => ({ id })) }))
     open += 1
     const gone = new Promise<boolean>((resolve) =>
       response.on('close', () => {

@@ -4,6 +4,7 @@ import { Models } from '../models/contract.js'
 import { Sessions } from '../sessions/contract.js'
 import { createConsult } from './consult.js'
 import { Consultations } from './contract.js'
+import { checkRoute } from './routes.js'
 
 export default definePlugin({
   id: 'consultations',
@@ -14,8 +15,10 @@ export default definePlugin({
   wants: { sessions: Sessions, books: UsageBooks },
   provides: [Consultations],
   register(ctx, { models, sessions, books }) {
+    const ask = createConsult({ models, sessions, books, state: ctx.state, log: ctx.log })
+    ctx.routes(checkRoute({ models, clock: ctx.clock, ask }))
     ctx.provide(Consultations, {
-      ask: createConsult({ models, sessions, books, state: ctx.state, log: ctx.log }),
+      ask,
       routes: () => models.list().map(({ route_id }) => route_id),
     })
   },

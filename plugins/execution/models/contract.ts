@@ -185,6 +185,14 @@ export interface ConnectionOptions {
   readonly idle_timeout_ms: number
 }
 
+/** A server that people run themselves. */
+export interface LocalServer {
+  /** Its route is called so. */
+  readonly route_id: string
+  readonly name: string
+  readonly base_url: string
+}
+
 /** A family of models reached in one way; one page each in `plugins/providers/`. */
 export interface ModelProvider {
   /** Wire name, such as `demo` or `openai_compatible`. */
@@ -203,6 +211,10 @@ export interface ModelProvider {
   readonly context_window?: (model: string) => ContextWindow | undefined
   /** Whose stored secrets are its keys, beside generic ones: none when absent. The key of somebody else is not sent. */
   readonly secrets_of?: readonly string[]
+  /** Variables in which people keep its key, the usual one first; `holdfast init` looks there. */
+  readonly key_variables?: readonly string[]
+  /** Servers of its protocol that people run themselves, where they usually are; `holdfast init` looks there. */
+  readonly local_servers?: readonly LocalServer[]
   /** Must do no I/O. Throws a Problem for options that cannot work. */
   connect(options: ConnectionOptions): ModelConnection
 }

@@ -9,6 +9,7 @@ import { createModels } from './models.js'
 import { routeList } from './route-list.js'
 import { flagWords } from './route-words.js'
 import { routeSections } from './sections.js'
+import { providersRoute } from './routes.js'
 import { activeRouteCheck, readinessSection } from './provider-readiness.js'
 
 const config = object({
@@ -77,6 +78,7 @@ export default definePlugin({
     const active = activeModelSetting(configured)
     const models = createModels({ configured, chosen: () => settings.get(active) })
     ctx.provide(Models, models)
+    ctx.routes(providersRoute(providers))
     ctx.contribute(RuntimeSettings, active)
     ctx.contribute(SecretReferences, {
       id: 'models',

@@ -27,6 +27,7 @@ export default definePlugin({
       context_window: contextWindow,
       capabilities: textOnly,
       secrets_of: ['anthropic'],
+      key_variables: ['ANTHROPIC_API_KEY'],
       connect: (options) => streamed.connect(options, protocol),
       generation: ['reasoning.effort', 'reasoning.budget_tokens', 'response_format.structured_json'],
     })

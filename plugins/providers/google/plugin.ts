@@ -21,6 +21,7 @@ export default definePlugin({
       context_window: contextWindow,
       capabilities: textOnly,
       secrets_of: ['google'],
+      key_variables: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
       connect: (options) => streamed.connect(options, protocol),
       generation: ['reasoning.effort', 'reasoning.budget_tokens', 'response_format.structured_json'],
     })

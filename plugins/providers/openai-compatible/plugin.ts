@@ -2,7 +2,7 @@ import { definePlugin, object } from '../../../core/plugin.js'
 import { ModelProviders, textOnly, type GenerationFeature } from '../../execution/models/contract.js'
 import { StreamedModels } from '../streamed/contract.js'
 import { chatCompletions } from './protocol.js'
-import { vendors } from './vendors.js'
+import { localServers, vendors } from './vendors.js'
 
 const generation: readonly GenerationFeature[] = ['reasoning.effort', 'response_format.structured_json']
 
@@ -20,6 +20,7 @@ export default definePlugin({
       summary: 'Any server that speaks the chat-completions protocol.',
       capabilities: textOnly,
       secrets_of: ['open_ai', 'open_router', 'x_ai', 'google'],
+      local_servers: localServers,
       connect: (options) => streamed.connect(options, chatCompletions(newId)),
       generation,
     })

@@ -1,13 +1,22 @@
 /** Vendors whose servers speak the chat-completions protocol as it is. */
-import type { ContextWindow, ModelProvider } from '../../execution/models/contract.js'
+import type { ContextWindow, LocalServer, ModelProvider } from '../../execution/models/contract.js'
 import type { Vendor } from './protocol.js'
 
-type Known = Vendor & Pick<ModelProvider, 'summary' | 'default_model' | 'family' | 'context_window' | 'secrets_of'>
+type Known = Vendor &
+  Pick<ModelProvider, 'summary' | 'default_model' | 'family' | 'context_window' | 'secrets_of' | 'key_variables'>
 
 const grokWindow = (model: string): ContextWindow => {
   if (model.startsWith('grok-4-fast')) return { tokens: 2_000_000 }
   return { tokens: /^grok-(?:4|code)/u.test(model) ? 256_000 : 131_072 }
 }
+
+/** Where servers listen unless they are told otherwise. */
+export const localServers: readonly LocalServer[] = [
+  { route_id: 'ollama', name: 'Ollama', base_url: 'http://127.0.0.1:11434/v1' },
+  { route_id: 'lm_studio', name: 'LM Studio', base_url: 'http://127.0.0.1:1234/v1' },
+  { route_id: 'vllm', name: 'vLLM', base_url: 'http://127.0.0.1:8000/v1' },
+  { route_id: 'llama_cpp', name: 'llama.cpp', base_url: 'http://127.0.0.1:8080/v1' },
+]
 
 export const vendors: readonly Known[] = [
   {
@@ -19,6 +28,7 @@ export const vendors: readonly Known[] = [
     // What nearly all models there have: it does not go by their names.
     context_window: () => ({ tokens: 128_000 }),
     secrets_of: ['open_router'],
+    key_variables: ['OPENROUTER_API_KEY'],
   },
   {
     provider: 'xai',
@@ -28,5 +38,6 @@ export const vendors: readonly Known[] = [
     family: { rule: 'begin with grok', has: (model) => model.startsWith('grok') },
     context_window: grokWindow,
     secrets_of: ['x_ai'],
+    key_variables: ['XAI_API_KEY'],
   },
 ]

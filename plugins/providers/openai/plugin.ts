@@ -27,6 +27,7 @@ export default definePlugin({
       context_window: contextWindow,
       capabilities: textOnly,
       secrets_of: ['open_ai'],
+      key_variables: ['OPENAI_API_KEY'],
       connect: (options) => streamed.connect(options, protocol),
       generation: ['reasoning.effort', 'reasoning.summary', 'response_format.structured_json'],
     })

@@ -166,6 +166,10 @@ const sentBy = async (
       flags,
       output: 'json',
       now: () => 0,
+      variable: () => undefined,
+      reach: () => client,
+      withDaemon: (work) =>
+        work({ client, root: '/root', serves: true, config: () => undefined, writeConfig: () => Promise.resolve() }),
       pause: () => Promise.resolve(),
       dialogue: () => nobody,
       told: String,

@@ -1,0 +1,63 @@
+/** The daemon of a root, for commands that need one also where none is at work. */
+import { join } from 'node:path'
+import { open, string, type Json } from '../../base/schema.js'
+import { parse } from '../../base/parse.js'
+import type { Client, CommandInput, NearDaemon } from '../../plugin/command.js'
+import { createDisk } from '../../state/disk/real-disk.js'
+import { realFolder } from '../../state/disk/outside.js'
+import { findHolder } from '../../state/root/owner.js'
+import { errors } from '../../state/errors.js'
+import { rootOf } from './place.js'
+
+/** A daemon in this process, for as long as a command needs it. */
+export interface ShortDaemon {
+  readonly client: Client
+  stop(): Promise<void>
+}
+
+const Runtime = open({ state_root: string() })
+
+/** A command must not write into one root and speak with the daemon of another. */
+const checkRoot = (root: string, runtime: Json, url: string): void => {
+  const parsed = parse(Runtime, runtime)
+  const other = parsed.ok ? parsed.value.state_root : 'an unknown root'
+  if (realFolder(other)?.path !== realFolder(root)?.path) throw errors.root_elsewhere({ details: { url, other, root } })
+}
+
+const near = (client: Client, root: string, serves: boolean): NearDaemon => {
+  const disk = createDisk()
+  const folder = join(root, 'config')
+  const fileOf = (name: string): string => join(folder, `${name}.toml`)
+  return {
+    client,
+    root,
+    serves,
+    config(name) {
+      const bytes = disk.readFile(fileOf(name))
+      return bytes === undefined ? undefined : new TextDecoder().decode(bytes)
+    },
+    async writeConfig(name, text) {
+      await disk.makeFolder(folder)
+      if (text === undefined) await disk.unlink(fileOf(name))
+      else await disk.replace(fileOf(name), new TextEncoder().encode(text))
+    },
+  }
+}
+
+export const withDaemon = async <T>(
+  { client, flags, addressed }: Pick<CommandInput, 'client' | 'flags' | 'addressed'>,
+  start: (root: string) => Promise<ShortDaemon>,
+  work: (daemon: NearDaemon) => Promise<T>,
+): Promise<T> => {
+  const root = rootOf(flags)
+  if (addressed || findHolder(root) !== undefined) {
+    checkRoot(root, await client.get('/v1/runtime'), client.baseUrl)
+    return work(near(client, root, true))
+  }
+  const short = await start(root)
+  try {
+    return await work(near(short.client, root, false))
+  } finally {
+    await short.stop()
+  }
+}

@@ -1,0 +1,261 @@
+/** `holdfast init`, as processes of its own on a root with and without a daemon. */
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import test, { type ExecutionContext } from 'ava'
+import { definePlugin } from '../../../../../core/plugin.js'
+import { ModelProviders, textOnly } from '../../../../../plugins/execution/models/contract.js'
+import { createCommandLine } from '../../../../support/command-line.js'
+import { freshRoot, spawnTestDaemon, startTestDaemon } from '../../../../support/daemon.js'
+import { saying, startOpenAiServer, type OpenAiServer, type Reply } from '../../../../support/openai-server.js'
+import { hasTmux, openPiped, openTerminal } from '../../../../support/screen.js'
+import { done, text } from '../../../../support/scripted-provider.js'
+
+const key = 'sk-very-secret-0123456789'
+const refused = (status: number, message: string, code?: string): Reply => ({
+  type: 'status',
+  status,
+  body: JSON.stringify({ error: { message, code } }),
+})
+
+/** Takes one key, and none where it asks for none. */
+const serve = async (t: ExecutionContext, models?: readonly string[]): Promise<OpenAiServer> => {
+  const server = await startOpenAiServer(
+    ({ headers: { authorization } }) =>
+      authorization === undefined || authorization === `Bearer ${key}`
+        ? saying('ready')
+        : refused(401, 'Incorrect API key provided'),
+    models,
+  )
+  t.teardown(server.close)
+  return server
+}
+
+interface Init {
+  readonly root: string
+  run(
+    ...words: readonly string[]
+  ): Promise<{ readonly code: number | null; readonly out: string; readonly err: string }>
+  file(): string
+  write(text: string): void
+}
+
+const begin = async (t: ExecutionContext, environment: Readonly<Record<string, string>> = {}): Promise<Init> => {
+  const root = await freshRoot()
+  const file = join(root, 'config/routes.toml')
+  return {
+    root,
+    async run(...words) {
+      const ran = openPiped(t, ['init', '--state-root', root, ...words], environment)
+      ran.end()
+      const code = await ran.ended
+      return { code, out: ran.out(), err: ran.err() }
+    },
+    file: () => readFileSync(file, 'utf8'),
+    write(text) {
+      mkdirSync(join(root, 'config'), { recursive: true })
+      writeFileSync(file, text)
+    },
+  }
+}
+
+const own = (server: OpenAiServer): string[] => ['--provider', 'openrouter', '--server', server.url, '--model', 'a/b']
+
+test.serial(
+  'command-line-14: keys are found where their providers say, and nothing is changed without a word',
+  async (t) => {
+    const names = ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'GOOGLE_API_KEY', 'OPENROUTER_API_KEY', 'XAI_API_KEY']
+    const init = await begin(t, Object.fromEntries(names.map((name) => [name, key])))
+    const { code, out, err } = await init.run()
+    t.is(code, 0, err)
+    for (const [at, provider] of ['anthropic', 'openai', 'google', 'openrouter', 'xai'].entries())
+      t.true(out.includes(`  ${provider}: the key in ${names[at]}, model `), out)
+    t.regex(out, /^Nothing was changed\. holdfast init --yes does it\.$/mu)
+    t.false(existsSync(join(init.root, 'config/routes.toml')))
+    t.false((out + err).includes(key))
+    const nothing = await (await begin(t)).run()
+    t.regex(nothing.out, /Found no key and no model server\..*ANTHROPIC_API_KEY|Would use/su)
+  },
+)
+
+test.serial('command-line-14: a server is found where its provider says that it usually is', async (t) => {
+  const server = await serve(t, ['embed-small', 'qwen3:8b'])
+  const local_servers = [
+    { route_id: 'mine', name: 'Mine', base_url: server.url },
+    { route_id: 'gone', name: 'Gone', base_url: 'http://127.0.0.1:9/v1' },
+  ]
+  const plugin = definePlugin({
+    id: 'mine',
+    version: '1.0.0',
+    api: 1,
+    summary: 'A provider with servers of its own.',
+    register: (ctx) =>
+      ctx.contribute(ModelProviders, {
+        id: 'mine_provider',
+        summary: 'Mine.',
+        capabilities: textOnly,
+        local_servers,
+        connect: () => ({
+          readiness: () => ({ state: 'ok', code: 'ready', message: 'Ready.' }),
+          async *stream() {
+            yield text('ready')
+            yield done()
+          },
+        }),
+      }),
+  })
+  const daemon = await startTestDaemon(t, { plugins: [plugin] })
+  const { body } = await daemon.request('GET', '/v1/runtime/providers')
+  const usual = body.flatMap(({ local_servers: all }: any) => all.map(({ base_url }: any) => new URL(base_url).port))
+  t.deepEqual(usual.toSorted(), ['11434', '1234', '8000', '8080', '9', new URL(server.url).port].toSorted())
+  const ask = createCommandLine(daemon)
+  const plan = await ask('init', '--state-root', daemon.root)
+  t.true(plan.out.includes(`  mine: Mine at ${server.url}, model qwen3:8b\n`), plan.out + plan.err)
+  t.false(plan.out.includes('gone'))
+  const ran = await ask('init', '--state-root', daemon.root, '--provider', 'mine')
+  t.is(ran.code, 0, ran.err)
+  t.regex(ran.out, /^mine: added to config\/routes\.toml\.\nmine \(qwen3:8b\) answers\.$/mu)
+})
+
+test.serial(
+  'command-line-15: a route, its key and the default are set up without a daemon; a second time changes nothing',
+  async (t) => {
+    const server = await serve(t)
+    const init = await begin(t, { MY_KEY: key })
+    const first = await init.run(...own(server), '--from-env', 'MY_KEY')
+    t.is(first.code, 0, first.out + first.err)
+    t.regex(first.out, /^openrouter: added to config\/routes\.toml; its key is the secret models\.openrouter\.$/mu)
+    t.regex(first.out, /^openrouter \(a\/b\) answers\.\nThe default route is openrouter\. Next: holdfast serve, /mu)
+    const written = init.file()
+    t.is(
+      written,
+      `default_route = "openrouter"\n\n[routes.openrouter]\ndriver = "openrouter"\nbase_url = "${server.url}"\n` +
+        'default_model = "a/b"\nauth_ref = "models.openrouter"\n',
+    )
+    const again = await init.run(...own(server), '--from-env', 'MY_KEY')
+    t.is(again.code, 0)
+    t.regex(
+      again.out,
+      /^openrouter: is in config\/routes\.toml already and stays as it is\.\nopenrouter \(a\/b\) answers\.$/mu,
+    )
+    t.is(init.file(), written)
+    const daemon = await spawnTestDaemon(t, { root: init.root })
+    const { body } = await daemon.request('GET', '/v1/runtime/secrets/models.openrouter')
+    t.true(JSON.stringify(body).includes(`"version":1`), JSON.stringify(body))
+    t.is((await daemon.request('GET', '/v1/runtime')).body.route_id, 'openrouter')
+    t.false((first.out + first.err + again.out).includes(key))
+    t.throws(() => execFileSync('grep', ['-rqF', key, init.root]), undefined, 'it is nowhere in the root in the clear')
+  },
+)
+
+test.serial('command-line-15: it speaks with the daemon that holds the root, and with no other', async (t) => {
+  const server = await serve(t)
+  const daemon = await spawnTestDaemon(t)
+  const other = await begin(t)
+  const ran = openPiped(t, ['init', '--state-root', daemon.root, '--server', server.url])
+  t.is(await ran.ended, 0, ran.err())
+  t.regex(ran.out(), /Next: holdfast chat\.$/mu)
+  t.is((await daemon.request('GET', '/v1/runtime')).body.route_id, 'server')
+  const strange = await other.run('--server', server.url, '--base-url', daemon.url)
+  t.is(strange.code, 1)
+  t.regex(strange.err, /root_elsewhere/u)
+})
+
+test.serial('command-line-16: what stands in config/routes.toml stays, and so does the default route', async (t) => {
+  const server = await serve(t)
+  const init = await begin(t)
+  const before = '# mine\n[routes.mine]\ndriver = "demo" # as it was\n'
+  init.write(before)
+  const { code, out } = await init.run('--server', server.url)
+  t.is(code, 0, out)
+  t.true(init.file().includes(before))
+  t.true(init.file().startsWith('default_route = "mine"\n'))
+  t.regex(out, /The default route is mine\./u)
+})
+
+test.serial('command-line-16: a file that the daemon does not take is put back as it was', async (t) => {
+  const server = await serve(t)
+  const init = await begin(t)
+  init.write('[routes.mine\n')
+  const { code, err } = await init.run('--server', server.url)
+  t.is(code, 1)
+  t.regex(err, /routes_file_refused/u)
+  t.is(init.file(), '[routes.mine\n')
+})
+
+test.serial('command-line-17: what is wrong is told in a sentence with what to do', async (t) => {
+  const server = await serve(t)
+  const init = await begin(t, { BAD: 'wrong', MY_KEY: key })
+  const wrongKey = await init.run(...own(server), '--from-env', 'BAD')
+  t.is(wrongKey.code, 1)
+  t.regex(
+    wrongKey.out,
+    /openrouter \(a\/b\) does not answer: The provider refused the key.*holdfast secrets set models\.openrouter --stdin/u,
+  )
+  const mended = await init.run(...own(server), '--from-env', 'MY_KEY')
+  t.is(mended.code, 0, mended.out)
+  t.regex(mended.out, /stored the given key in place of the one that was refused\.\nopenrouter \(a\/b\) answers\./u)
+  const silent = await (await begin(t)).run('--server', 'http://127.0.0.1:9/v1')
+  t.is(silent.code, 1)
+  t.regex(
+    silent.err,
+    /no model server answers at http:\/\/127\.0\.0\.1:9\/v1.*server_silent\)\nStart it, or name a model/u,
+  )
+  const cases: readonly (readonly [Reply, RegExp])[] = [
+    [
+      refused(404, 'model "a/b" not found'),
+      /does not answer: .*model.* not found.*See that the model and the address in \[routes\.openrouter\]/u,
+    ],
+    [refused(402, 'Insufficient credits'), /does not answer: .*Insufficient credits/u],
+    [
+      refused(429, 'You exceeded your current quota', 'insufficient_quota'),
+      /does not answer: .*exceeded your current quota/u,
+    ],
+    [{ type: 'broken' }, /does not answer: .*Start the server, or see that base_url/u],
+  ]
+  for (const [reply, told] of cases) {
+    server.answer(() => reply)
+    const { code, out } = await init.run(...own(server), '--from-env', 'MY_KEY')
+    t.is(code, 1)
+    t.regex(out, told)
+  }
+})
+
+test.serial('command-line-18: what the root has to do is not begun by it', async (t) => {
+  const [working, asked] = [await serve(t), await serve(t)]
+  working.answer(() => ({ type: 'silence', headers: true }))
+  const flags = ['--provider', 'openai_compatible', '--provider-base-url', working.url, '--model', 'm']
+  const daemon = await spawnTestDaemon(t, { flags })
+  await daemon.request('POST', '/v1/sessions', { session_id: 's1' })
+  await daemon.request('POST', '/v1/sessions/s1/runs', { content: 'Hello' })
+  while (working.asked.length === 0) await new Promise((resolve) => setTimeout(resolve, 20))
+  await daemon.kill('SIGKILL')
+  const env = { SERVICE_PROVIDER: 'openai_compatible', SERVICE_PROVIDER_BASE_URL: working.url, SERVICE_MODEL: 'm' }
+  const init = openPiped(t, ['init', '--state-root', daemon.root, '--server', asked.url], env)
+  t.is(await init.ended, 0, init.err())
+  t.is(working.asked.length, 1)
+  const next = await spawnTestDaemon(t, { root: daemon.root })
+  const { body } = await next.request('GET', '/v1/status')
+  t.false(JSON.stringify(body.health).includes('daemon_held'))
+})
+
+test.serial('command-line-14: a person is asked which model, and before anything is written', async (t) => {
+  if (!hasTmux(t)) return t.pass()
+  const server = await serve(t, ['llama3', 'qwen3:8b'])
+  const root = await freshRoot()
+  const sit = () => openTerminal(t, ['init', '--state-root', root, '--server', server.url])
+  const first = await sit()
+  await first.until(/^Models of server\n {2}1 {2}llama3\n {2}2 {2}qwen3:8b\nWhich one\? \[1\]$/mu)
+  first.press('C-c')
+  await first.until(/^Nothing was changed\.\nended 0$/mu)
+  t.false(existsSync(join(root, 'config/routes.toml')))
+  const person = await sit()
+  await person.until(/Which one\? \[1\]$/u)
+  person.type('2')
+  person.press('Enter')
+  await person.until(/add to config\/routes\.toml: server\? \[Y\/n\]$/u)
+  t.is(server.asked.length, 0)
+  person.press('Enter')
+  await person.until(/^server \(qwen3:8b\) answers\.$[\s\S]*^ended 0$/mu)
+  t.is(server.asked.length, 1)
+})
