@@ -1,5 +1,6 @@
 /** Reads a key or token from a file that the operator named in a flag. */
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { defineErrors } from '../../base/errors.js'
 
 export const secretFileErrors = defineErrors({
@@ -26,6 +27,10 @@ const othersMay = 0o077
 /** Bytes of a secret. */
 const mostSecret = 65_536
 
+const read = new Set<string>()
+/** Files that secrets were read from in this life of the program: absolute paths. */
+export const secretFiles = (): readonly string[] => [...read]
+
 /**
  * The secret in a file, without white space around it. Follows symbolic links,
  * because mounted secrets are links. Throws `secret_file_unreadable`, which
@@ -34,6 +39,7 @@ const mostSecret = 65_536
 export const readSecretFile = (path: string, { mustBePrivate = false, mayHaveLines = false }: Reading = {}): string => {
   const unusable = (reason: string, cause?: unknown): Error =>
     secretFileErrors.secret_file_unreadable({ details: { path, reason }, cause })
+  read.add(resolve(path))
   const text = content(path, { unusable, mustBePrivate }).trim()
   if (text === '') throw unusable('it is empty')
   if (!mayHaveLines && /[\0\r\n]/u.test(text)) throw unusable('it has more than one line')

@@ -23,11 +23,13 @@ export interface BackgroundParts extends LifeParts {
   readonly supervised: Supervised
   readonly config: ShellConfig
   readonly spools: Spools
-  readonly environment: () => Record<string, string>
 }
 
 export interface Order {
   readonly command: string
+  /** What is started for it. */
+  readonly run: string | readonly string[]
+  readonly environment: Readonly<Record<string, string>>
   /** Absolute path. */
   readonly folder: string
   readonly workdir: string | undefined
@@ -184,11 +186,10 @@ const begin = async (
 }
 
 const startOrder = (
-  { supervised, environment }: Commands,
-  { command, folder }: Order,
+  { supervised }: Commands,
+  { run, environment, folder }: Order,
   { id }: SessionTask,
-): Promise<SupervisedProgram> =>
-  supervised.start({ run: command, folder, environment: environment(), name: id, merged: true })
+): Promise<SupervisedProgram> => supervised.start({ run, folder, environment, name: id, merged: true })
 
 /** Ends a command that takes too long, and clears up after one that has ended. */
 const watch = async (commands: Commands, { id }: TaskRef, life: Life): Promise<void> => {

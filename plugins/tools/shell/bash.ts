@@ -16,6 +16,7 @@ import type { Background } from './background.js'
 import { runCommand, type CommandEnd } from './command-run.js'
 import type { ShellConfig } from './config.js'
 import { shellErrors } from './errors.js'
+import type { Sandbox } from './sandbox/sandbox.js'
 
 /** The system takes no longer argument than 128 KiB. */
 const maxCommandBytes = 100_000
@@ -43,17 +44,23 @@ export interface BashParts {
   readonly supervised: Supervised
   readonly config: ShellConfig
   readonly background: Background
+  readonly sandbox: Sandbox
   readonly environment: () => Record<string, string>
   /** Aborts when the plugin stops. */
   readonly signal: AbortSignal
 }
 
-const folderOf = async (workspace: string, workdir: string | undefined): Promise<string | undefined> => {
+interface Folders {
+  readonly workspace: string
+  readonly folder: string
+}
+
+const foldersOf = async (path: string, workdir: string | undefined): Promise<Folders | undefined> => {
   try {
-    const root = await fs.realpath(workspace)
-    const folder = await fs.realpath(resolve(root, workdir ?? '.'))
-    const inside = folder === root || folder.startsWith(root.endsWith(sep) ? root : root + sep)
-    return inside && (await fs.stat(folder)).isDirectory() ? folder : undefined
+    const workspace = await fs.realpath(path)
+    const folder = await fs.realpath(resolve(workspace, workdir ?? '.'))
+    const isInside = folder === workspace || folder.startsWith(workspace.endsWith(sep) ? workspace : workspace + sep)
+    return isInside && (await fs.stat(folder)).isDirectory() ? { workspace, folder } : undefined
   } catch {
     return undefined
   }
@@ -62,7 +69,12 @@ const folderOf = async (workspace: string, workdir: string | undefined): Promise
 const isRunnable = (command: string): boolean =>
   !command.includes('\0') && Buffer.byteLength(command) <= maxCommandBytes
 
-const view = ({ code, signal, stdout, stderr, remaining }: CommandEnd): JsonObject => ({
+/** How a command ended, and whether it ran in a sandbox. */
+interface BashEnd extends CommandEnd {
+  readonly isWalled: boolean
+}
+
+const view = ({ code, signal, stdout, stderr, remaining, isWalled }: BashEnd): JsonObject => ({
   success: code === 0,
   exit_code: code,
   signal,
@@ -71,10 +83,11 @@ const view = ({ code, signal, stdout, stderr, remaining }: CommandEnd): JsonObje
   stdout_bytes: stdout.bytes,
   stderr_bytes: stderr.bytes,
   truncated: stdout.truncated || stderr.truncated,
+  ...(isWalled && { sandboxed: true }),
   ...(remaining.length > 0 && { process_tree_remaining_pids: remaining.slice(0, 20) }),
 })
 
-const outcomeOf = (end: CommandEnd): ToolOutcome => {
+const outcomeOf = (end: BashEnd): ToolOutcome => {
   if (!end.started) return failedCall(shellErrors.command_not_started())
   if (!end.stopped && !end.lost) return { type: 'result', output: view(end) }
   const { code, message, spec } = end.stopped ? shellErrors.command_stopped() : shellErrors.command_lost()
@@ -90,23 +103,37 @@ const run = async (
   { command, workdir, description, run_in_background }: BashInput,
   call: ToolCall,
 ): Promise<ToolOutcome> => {
-  const { supervised, config, environment, signal } = parts
+  const { supervised, config, signal } = parts
   if (!isRunnable(command)) return failedCall(shellErrors.command_invalid({ details: { limit: maxCommandBytes } }))
-  const folder = await folderOf(call.workspace, workdir)
-  if (folder === undefined) return failedCall(shellErrors.workdir_invalid())
+  const folders = await foldersOf(call.workspace, workdir)
+  if (folders === undefined) return failedCall(shellErrors.workdir_invalid())
   if (call.signal.aborted) return failedCall(shellErrors.command_stopped())
-  if (run_in_background) return parts.background.start({ command, folder, workdir, description, call })
+  const wrapped = await parts.sandbox.wrap({ command, ...folders, environment: parts.environment() })
+  if (wrapped.type === 'refused')
+    return failedCall(shellErrors.sandbox_unavailable({ details: { reason: wrapped.reason } }))
+  const { run: what, environment, isWalled } = wrapped
+  const { folder } = folders
+  if (run_in_background)
+    return parts.background.start({ command, run: what, environment, folder, workdir, description, call })
   const end = await runCommand({
     supervised,
-    command,
+    run: what,
     folder,
-    environment: environment(),
+    environment,
     output_bytes: config.output_bytes,
     grace_ms: config.grace_ms,
     signal: AbortSignal.any([call.signal, signal]),
   })
-  return outcomeOf(end)
+  return outcomeOf({ ...end, isWalled })
 }
+
+/** What a model should know beforehand, for it cannot change it. */
+const wallsOf = ({ sandbox, sandbox_network }: ShellConfig): string =>
+  sandbox === 'off'
+    ? ''
+    : ` Commands may run in a sandbox: only the workspace and /tmp can be written, /tmp is empty at each call${
+        sandbox_network ? '' : ', and there is no network'
+      }.`
 
 /**
  * `once`: nobody knows what a repetition of a command would do. A command that fails has still run, so it is a result
@@ -117,7 +144,8 @@ export const bashTool = (parts: BashParts): Tool =>
     name: 'bash',
     description:
       'Runs a command in bash in the workspace and waits for its end, or leaves it in the background as a task. ' +
-      'Returns exit code, standard output and standard error; of long output the beginning and the end.',
+      'Returns exit code, standard output and standard error; of long output the beginning and the end.' +
+      wallsOf(parts.config),
     input: BashInput,
     effect: 'once',
     parallel: false,

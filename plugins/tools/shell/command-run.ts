@@ -3,7 +3,8 @@ import { createCapture, type Captured, type Exit, type Supervised } from '../../
 
 export interface CommandRun {
   readonly supervised: Supervised
-  readonly command: string
+  /** A command, or a program and its arguments. */
+  readonly run: string | readonly string[]
   /** Absolute path. */
   readonly folder: string
   readonly environment: Readonly<Record<string, string>>
@@ -32,9 +33,9 @@ const onAbort = (signal: AbortSignal, stop: () => Promise<readonly number[]>) =>
 
 const notEnded: Exit = { started: true, lost: false, code: null, signal: null }
 
-export const runCommand = async ({ supervised, command, ...run }: CommandRun): Promise<CommandEnd> => {
+export const runCommand = async ({ supervised, run: what, ...run }: CommandRun): Promise<CommandEnd> => {
   const { folder, environment, grace_ms, signal } = run
-  const program = await supervised.start({ run: command, folder, environment })
+  const program = await supervised.start({ run: what, folder, environment })
   const { exited } = program
   const [stdout, stderr] = [createCapture(run.output_bytes), createCapture(run.output_bytes)]
   program.stdout.on('data', stdout.add)

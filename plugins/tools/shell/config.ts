@@ -1,4 +1,7 @@
-import { array, defaulted, doc, integer, object, string, type Infer } from '../../../core/plugin.js'
+import { array, boolean, defaulted, doc, enums, integer, object, string, type Infer } from '../../../core/plugin.js'
+import { sandboxModes } from './sandbox/sandbox.js'
+
+const paths = () => array(string({ min: 2, max: 4096, pattern: '^/' }), { max: 100 })
 
 export const ShellConfig = object({
   output_bytes: doc(
@@ -29,6 +32,25 @@ export const ShellConfig = object({
   background_kept_outputs: doc(
     defaulted(integer({ min: 0, max: 100_000 }), 200),
     'Commands in the background whose output is kept: the newest. Each takes 8 MiB at most.',
+  ),
+  sandbox: doc(
+    defaulted(enums(sandboxModes), 'off'),
+    'Whether commands run behind walls, by bubblewrap: they write to the workspace and a temporary folder, see ' +
+      'neither the state root nor files of secrets, and have no network. `on`: where it works; `required`: else not ' +
+      'at all.',
+  ),
+  sandbox_network: doc(
+    defaulted(boolean(), false),
+    'Lets commands in the sandbox use the network, with all that listens on this machine, the daemon too.',
+  ),
+  sandbox_writable: doc(
+    defaulted(paths(), []),
+    'Folders that commands in the sandbox may write beside the workspace, such as the cache of a package manager.',
+  ),
+  sandbox_hidden: doc(
+    defaulted(paths(), []),
+    'Files and folders that commands in the sandbox do not see, beside the state root, files that keys and tokens ' +
+      'were read from, and where tools keep credentials below the home folder.',
   ),
   pass_environment: doc(
     defaulted(array(string({ min: 1, max: 200 }), { max: 100 }), []),

@@ -17,6 +17,11 @@ export const shellErrors = defineErrors({
     detail: 'The command could not be started.',
     action: 'See the log of the daemon.',
   },
+  sandbox_unavailable: {
+    status: 503,
+    detail: 'Commands run in a sandbox only, and there is none: {reason}.',
+    action: 'An operator can see to it; GET /v1/status says what is missing. Use the file tools meanwhile.',
+  },
   background_limit: {
     status: 409,
     detail: 'There are {limit} commands in the background of {whose}, which is the most.',

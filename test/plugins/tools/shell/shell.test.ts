@@ -16,6 +16,7 @@ import { stopLeftovers } from '../../../../core/processes/leftovers.js'
 import { markerOf, rootTag } from '../../../../core/processes/marker.js'
 import { readProcesses, type ProcessRow } from '../../../../core/state/root/process-table.js'
 import { belongsTo, membersOf } from '../../../../core/processes/process-tree.js'
+import { createSandbox } from '../../../../plugins/tools/shell/sandbox/sandbox.js'
 import { checkTool } from '../../../conform/tool.js'
 import { supervisedFor } from '../../../support/processes.js'
 import { callOf, codeOf, makeFolder, runTool } from '../../../support/tools.js'
@@ -27,6 +28,7 @@ const childEnvironment = ({ environment, ...passed }: Given): Record<string, str
   commandEnvironment(passedFrom(environment, passed))
 
 const clock = createClock()
+const openSettings = { sandbox: 'off' as const, sandbox_network: false, sandbox_writable: [], sandbox_hidden: [] }
 const unused = (): never => {
   throw fault('nothing runs in the background here')
 }
@@ -44,9 +46,12 @@ const setUp = async (t: ExecutionContext, { output_bytes = 64 * 1024, grace_ms =
   // A daemon has its listener: timers that it waits for keep no process alive.
   const listener = setInterval(() => {}, 1000)
   t.teardown(() => clearInterval(listener))
+  const supervised = supervisedFor(t, workspace)
   const tool = bashTool({
-    supervised: supervisedFor(t, workspace),
+    supervised,
+    sandbox: createSandbox({ supervised, settings: openSettings, stateRoot: workspace }),
     config: {
+      ...openSettings,
       output_bytes,
       grace_ms,
       pass_environment: [],

@@ -1,0 +1,140 @@
+/** Commands behind walls, by bubblewrap, where there is one that works (tools-51 to tools-54). */
+import { promises as fs } from 'node:fs'
+import { createCapture, secretFiles, type Supervised } from '../../../../core/plugin.js'
+import { credentialsBelow, sandboxArguments } from './arguments.js'
+
+export const sandboxModes = ['off', 'on', 'required'] as const
+
+export interface SandboxSettings {
+  readonly sandbox: (typeof sandboxModes)[number]
+  readonly sandbox_network: boolean
+  readonly sandbox_writable: readonly string[]
+  readonly sandbox_hidden: readonly string[]
+}
+
+/** A command, with what it runs in. */
+export interface Order {
+  readonly command: string
+  /** Absolute paths, links resolved. */
+  readonly folder: string
+  readonly workspace: string
+  readonly environment: Readonly<Record<string, string>>
+}
+
+/** What is to be started. `isWalled`: in a sandbox. */
+export type Wrapped =
+  | {
+      readonly type: 'run'
+      readonly run: string | readonly string[]
+      readonly environment: Readonly<Record<string, string>>
+      readonly isWalled: boolean
+    }
+  | { readonly type: 'refused'; readonly reason: string }
+
+export interface SandboxState {
+  readonly mode: SandboxSettings['sandbox']
+  /** Commands run in it now. */
+  readonly inForce: boolean
+  /** Why not, although it is wanted. */
+  readonly reason?: string
+}
+
+export interface Sandbox {
+  /** Looks whether it works, if it is wanted. */
+  look(): Promise<SandboxState>
+  /** As of the last look. */
+  state(): SandboxState
+  wrap(order: Order): Promise<Wrapped>
+}
+
+export interface SandboxParts {
+  readonly supervised: Supervised
+  readonly settings: SandboxSettings
+  readonly stateRoot: string
+  /** Where the program is looked for: no folder that a command could write to. */
+  readonly programs?: readonly string[]
+}
+
+const usualPrograms = ['/usr/bin/bwrap', '/usr/local/bin/bwrap', '/bin/bwrap', '/run/current-system/sw/bin/bwrap']
+
+/** Variables that lead out, or to what is not there. */
+const leadsOut: ReadonlySet<string> = new Set(
+  'SSH_AUTH_SOCK DOCKER_HOST DISPLAY WAYLAND_DISPLAY XDG_RUNTIME_DIR KUBECONFIG TMP TEMP TMPDIR'.split(' '),
+)
+
+const environmentOf = (environment: Order['environment']): Record<string, string> => ({
+  ...Object.fromEntries(Object.entries(environment).filter(([name]) => !leadsOut.has(name))),
+  TMPDIR: '/tmp',
+})
+
+const isThere = (path: string): Promise<boolean> =>
+  fs.access(path).then(
+    () => true,
+    () => false,
+  )
+
+const firstOf = async (paths: readonly string[]): Promise<string | undefined> => {
+  for (const path of paths) if (await isThere(path)) return path
+  return undefined
+}
+
+export const createSandbox = ({ supervised, settings, stateRoot, programs = usualPrograms }: SandboxParts): Sandbox => {
+  const { sandbox: mode, sandbox_network: network } = settings
+  let known: SandboxState = { mode, inForce: false }
+  let program: string | undefined
+  const argumentsOf = (order: Order): Promise<string[]> =>
+    sandboxArguments(
+      {
+        workspace: order.workspace,
+        folder: order.folder,
+        writable: settings.sandbox_writable,
+        hidden: [
+          stateRoot,
+          ...secretFiles(),
+          ...credentialsBelow(order.environment['HOME']),
+          ...settings.sandbox_hidden,
+        ],
+        network,
+      },
+      order.command,
+    )
+  const look = async (): Promise<SandboxState> => {
+    if (mode === 'off') return known
+    program = await firstOf(programs)
+    const reason =
+      program === undefined
+        ? 'bubblewrap is not installed'
+        : await complaintOf(supervised, [program, ...(await argumentsOf(trial))])
+    known = { mode, inForce: reason === undefined, ...(reason !== undefined && { reason }) }
+    return known
+  }
+  return {
+    look,
+    state: () => known,
+    async wrap(order) {
+      const plain: Wrapped = { type: 'run', run: order.command, environment: order.environment, isWalled: false }
+      if (mode === 'off') return plain
+      // One that did not work is looked for again: it may have been installed.
+      const { inForce, reason = '' } = known.inForce ? known : await look()
+      if (!inForce || program === undefined) return mode === 'on' ? plain : { type: 'refused', reason }
+      const run = [program, ...(await argumentsOf(order))]
+      return { type: 'run', run, environment: environmentOf(order.environment), isWalled: true }
+    },
+  }
+}
+
+/** A command that does nothing, without a workspace. */
+const trial: Order = { command: ':', folder: '/', workspace: '/nowhere', environment: {} }
+
+/** What it says when it does not work; undefined if it does. */
+const complaintOf = async (supervised: Supervised, run: readonly string[]): Promise<string | undefined> => {
+  const started = await supervised.start({ run, folder: '/', environment: { PATH: '/usr/bin:/bin' } })
+  const said = createCapture(1_024)
+  started.stdout.resume()
+  started.stderr.on('data', said.add)
+  const { code } = await started.exited
+  await started.stop(0)
+  await started.letGo()
+  if (code === 0) return undefined
+  return said.read().text.trim().split('\n', 1).join('') || 'bubblewrap does not run here'
+}
