@@ -20,7 +20,16 @@ export type { Sealing } from './base/text/sealing.js'
 export type { ProblemFactory, ProblemSpec, Occurrence } from './base/errors.js'
 export { assert, assertNever, fault } from './base/assert.js'
 export { committed, defineRoute, jsonReply, textReply, streamReply } from './http/routes/route.js'
-export type { Route, RouteInput, Access, Caller, Committed, StreamReply } from './http/routes/route.js'
+export type {
+  Access,
+  Admitted,
+  Caller,
+  Committed,
+  IngressHead,
+  Route,
+  RouteInput,
+  StreamReply,
+} from './http/routes/route.js'
 export {
   clampLimit,
   latest,

@@ -57,11 +57,12 @@ export const openRunStore = async (
   const quiet = (): void => {}
   const root = await freshRoot()
   const published: any[] = []
+  const ids = createIds(clock)
   const opened = await openState({
     root,
     disk: createDisk(),
     clock,
-    ids: createIds(clock),
+    ids,
     log: { debug: quiet, info: quiet, warn: quiet, error: quiet },
     publish: ({ name, data }) => void published.push({ type: name, ...data() }),
     generation: 5,
@@ -71,6 +72,8 @@ export const openRunStore = async (
   const starts = opened.state.collection(threadStarts)
   const service = createSessions({
     state: opened.state,
+    ids,
+    interception: () => undefined,
     collection: opened.state.collection(sessionCollection),
     personas: noPersonas,
     journal,

@@ -5,7 +5,7 @@
 export const access: Readonly<Record<string, 'public' | 'ingress' | 'read' | 'admin'>> = {
   'health.live': 'public',
   'health.ready': 'public',
-  'mcp_oauth.callback': 'ingress',
+  'mcp_oauth.callback': 'public',
 
   'mcp.servers': 'read',
   'mcp.tool': 'read',

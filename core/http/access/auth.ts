@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Clock } from '../../base/clock.js'
 import type { Problem, ProblemFactory } from '../../base/errors.js'
 import { httpErrors } from '../errors.js'
-import type { Access, Caller } from '../routes/route.js'
+import type { Access, Caller, SubjectCaller } from '../routes/route.js'
 import { createThrottle } from './throttle.js'
 import { createTokens, given, type AuthMode, type Tokens, type TokenSources } from './tokens.js'
 
@@ -29,19 +29,18 @@ export interface AuthOptions extends TokenSources {
 export interface Auth {
   readonly enabled: boolean
   /** The caller, or throws 401, 403 or 429. */
-  admit(request: IncomingMessage, access: Access): Caller
+  admit(request: IncomingMessage, access: Access): SubjectCaller<undefined>
+  /** The problem for one whom the check of a route does not let in, which is counted: its own, or 429. */
+  refuseIngress(request: IncomingMessage, route_id: string, problem: Problem): Problem
   /** The problem for a web page that may not call: 403 or 429. */
   refuseOrigin(request: IncomingMessage): Problem
   readonly tokens: Tokens
 }
 
 const challenge = 'Bearer realm="service-daemon"'
-const anonymous: Caller = Object.freeze({ role: 'anonymous' })
-const callers = {
-  admin: Object.freeze({ role: 'admin' }),
-  read: Object.freeze({ role: 'read' }),
-  ingress: Object.freeze({ role: 'ingress' }),
-} as const
+const callerOf = (role: Caller['role']): SubjectCaller<undefined> => Object.freeze({ role, subject: undefined })
+const anonymous = callerOf('anonymous')
+const callers = { admin: callerOf('admin'), read: callerOf('read'), ingress: callerOf('ingress') }
 
 const headerText = (value: string | undefined): string | null => (value === undefined ? null : value.slice(0, 200))
 
@@ -49,9 +48,10 @@ export const createAuth = (options: AuthOptions): Auth => {
   const { mode, admin, readOnly } = options
   const tokens = createTokens(options)
   const enabled = mode === 'bearer' || (mode === 'auto' && (given(admin) || given(readOnly)))
-  const refuse = createRefusals(options)
+  const count = createCount(options)
+  const refuse = refusalsOf(count)
 
-  const authenticate = (request: IncomingMessage, access: 'read' | 'admin'): Caller => {
+  const authenticate = (request: IncomingMessage, access: 'read' | 'admin'): SubjectCaller<undefined> => {
     const { authorization } = request.headers
     if (authorization === undefined) throw refuse(request, httpErrors.missing_token, access)
     const presented = /^bearer ([\x21-\x7e]{1,4096})$/iu.exec(authorization)?.[1]
@@ -69,44 +69,57 @@ export const createAuth = (options: AuthOptions): Auth => {
       if (access === 'ingress') return callers.ingress
       return enabled ? authenticate(request, access) : anonymous
     },
+    refuseIngress: (request, route_id, problem) =>
+      count(request, { bucket: `ingress ${route_id}`, events: authEvents, reason: problem.code }) ?? problem,
     refuseOrigin: (request) => refuse(request, httpErrors.origin_not_allowed, null),
   }
 }
 
 type Refuse = (request: IncomingMessage, error: ProblemFactory, access: 'read' | 'admin' | null) => Problem
 
-/** Turns a refusal into its problem, its audit record, and 429 when an address has had too many. */
-const createRefusals = ({ clock, audit }: AuthOptions): Refuse => {
+/** A refusal as it is counted. */
+interface Counted {
+  readonly bucket: string
+  readonly events: readonly [refused: AuthRecord['event'], limited: AuthRecord['event']]
+  readonly reason: string
+  readonly access?: 'read' | 'admin' | null
+  /** It is no guess, and never too many. */
+  readonly isFree?: boolean
+}
+
+const authEvents = ['auth_failure', 'auth_rate_limited'] as const
+const corsEvents = ['cors_origin_rejected', 'cors_origin_rate_limited'] as const
+
+/** Counts a refusal and has it recorded; 429 when an address has had too many. */
+const createCount = ({ clock, audit }: AuthOptions) => {
   const throttle = createThrottle(clock)
-  return (request, error, access) => {
-    const family = access === null ? 'cors' : 'auth'
+  return (request: IncomingMessage, counted: Counted): Problem | undefined => {
+    const { bucket, events, reason, access = null, isFree = false } = counted
     const address = request.socket.remoteAddress ?? null
-    const limited = error !== httpErrors.insufficient_access && throttle.exceeded(`${family} ${address}`)
-    const event =
-      family === 'cors'
-        ? limited
-          ? 'cors_origin_rate_limited'
-          : 'cors_origin_rejected'
-        : limited
-          ? 'auth_rate_limited'
-          : 'auth_failure'
+    const limited = !isFree && throttle.exceeded(`${bucket} ${address}`)
     audit({
       timestamp_ms: clock.now(),
-      event,
+      event: events[limited ? 1 : 0],
       method: request.method ?? '',
       path: (request.url ?? '').split('?', 1).join('').slice(0, 200),
-      reason: error.code,
+      reason,
       origin: headerText(request.headers.origin),
       remote_addr: address,
       required_access: access === 'read' ? 'read_only' : access,
     })
-    if (limited) return httpErrors.rate_limited({ retryAfter: 60 })
-    return error.spec.status === 401
-      ? error({
-          headers: {
-            'www-authenticate': error === httpErrors.invalid_token ? `${challenge}, error="invalid_token"` : challenge,
-          },
-        })
-      : error()
+    return limited ? httpErrors.rate_limited({ retryAfter: 60 }) : undefined
   }
 }
+
+/** Turns a refusal into its problem, its audit record, and 429 when an address has had too many. */
+const refusalsOf =
+  (count: ReturnType<typeof createCount>): Refuse =>
+  (request, error, access) => {
+    const [bucket, events] = access === null ? (['cors', corsEvents] as const) : (['auth', authEvents] as const)
+    const isFree = error === httpErrors.insufficient_access
+    const limited = count(request, { bucket, events, reason: error.code, access, isFree })
+    if (limited !== undefined) return limited
+    if (error.spec.status !== 401) return error()
+    const reason = error === httpErrors.invalid_token ? `${challenge}, error="invalid_token"` : challenge
+    return error({ headers: { 'www-authenticate': reason } })
+  }

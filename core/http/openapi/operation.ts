@@ -52,7 +52,7 @@ const cursors: readonly Parameter[] = [
 ]
 
 const requestBody = (
-  { body, bodyOptional, bodyLimit, example }: Route,
+  { body, bodyForm, bodyOptional, bodyLimit, example }: Route,
   bodies: InputSchemas,
 ): Record<string, unknown> =>
   body === undefined
@@ -62,7 +62,7 @@ const requestBody = (
           required: bodyOptional !== true,
           description: `At most ${bodyLimit ?? defaultBodyLimit} bytes.`,
           content: {
-            'application/json': {
+            [bodyForm === 'bytes' ? '*/*' : 'application/json']: {
               schema: bodies.of(body),
               ...(example?.body !== undefined && { example: example.body }),
             },

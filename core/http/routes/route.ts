@@ -13,7 +13,7 @@ import type { Sliced } from './sliced.js'
 export const defaultBodyLimit = 1_048_576
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-/** Who may call: anyone; a read-only token; an admin token; a connector's own check (http-23). */
+/** Who may call: anyone; a read-only token; an admin token; whom the route's own `ingress` lets in (http-23, http-40). */
 export type Access = 'public' | 'read' | 'admin' | 'ingress'
 
 export type ReplySpec =
@@ -71,11 +71,41 @@ type ReplyValue<R> = R extends { kind: 'json'; body: infer B extends AnyStruct }
 type SlicedReply<T> = T extends readonly (infer V)[] ? Sliced<V> : never
 type HandlerReply<T> = T | Committed<T> | SlicedReply<T>
 
+/** What is known of a request to an `ingress` route before its body is read. */
+export interface IngressHead<P> {
+  readonly params: P
+  readonly method: string
+  /** Path and query as they came, for signatures. */
+  readonly target: string
+  /** The values of a header, each time that it came; its name in any case. */
+  header(name: string): readonly string[]
+  /** The address of the connection's other end, which may be a proxy. */
+  readonly remote_addr: string | null
+}
+
+/** Who was let in. */
+export interface Admitted<S> {
+  /** Comes to the handler as `caller.subject`. */
+  readonly subject: S
+  /** Looks at the body as it came, before anything reads it; throws the problem of one who is not let in after all. */
+  readonly verify?: (body: Uint8Array) => void
+}
+
+/**
+ * How a body is read: as the JSON of our own clients, strictly (http-20); as that of a platform, whatever its media
+ * type says, where integers that a double would change are text and of a key given twice the last counts; or not at
+ * all, and the handler gets the bytes.
+ */
+export type BodyForm = 'strict' | 'lenient' | 'bytes'
+
 export interface Caller {
   readonly role: 'anonymous' | 'read' | 'admin' | 'ingress'
 }
 
-export interface RouteInput<P, Q, B> {
+/** A caller with whom the `ingress` of its route let in, where it has one. */
+export type SubjectCaller<S> = Caller & { readonly subject: S }
+
+export interface RouteInput<P, Q, B, S = unknown> {
   readonly params: P
   readonly query: Q
   readonly body: B
@@ -83,7 +113,7 @@ export interface RouteInput<P, Q, B> {
   readonly idempotencyKey: string | undefined
   /** Of the long texts of the body: for `fingerprint`. */
   readonly hashes: TextHashes
-  readonly caller: Caller
+  readonly caller: SubjectCaller<S>
   /**
    * Aborts when the client goes away or sends the end of its stream, or the daemon begins to stop: a handler that waits
    * then answers with what there is.
@@ -101,6 +131,7 @@ export interface RouteSpec<
   Q extends AnyStruct | undefined,
   B extends AnyStruct | undefined,
   R extends ReplySpec,
+  S = unknown,
 > {
   /** `noun.verb`, unique: the OpenAPI operationId. */
   readonly id: string
@@ -109,10 +140,17 @@ export interface RouteSpec<
   readonly path: string
   readonly summary: string
   readonly access: Access
+  /**
+   * Lets a request in before its body is read, or throws the problem of one that is not: exactly where `access` is
+   * `ingress`. Problems of status 401 and 403 are counted as refusals (http-28).
+   */
+  readonly ingress?: (head: IngressHead<Parsed<P>>) => Admitted<S> | Promise<Admitted<S>>
   readonly params?: P
   /** Values arrive as text and are read by their JSON Schema type; a repeated key is refused. */
   readonly query?: Q
   readonly body?: B
+  /** `strict` when absent; the struct of `bytes` is `bytes()`. */
+  readonly bodyForm?: BodyForm
   /** The body may be left out; then `body` is the parse of `{}`. */
   readonly bodyOptional?: boolean
   /** Bytes; 1 MiB when absent. */
@@ -137,18 +175,19 @@ export interface RouteSpec<
   readonly durability?: 'A' | 'B' | 'C'
   readonly example?: { readonly body?: Json; readonly reply?: Json }
   readonly handler: (
-    input: RouteInput<Parsed<P>, Parsed<Q>, Parsed<B>>,
+    input: RouteInput<Parsed<P>, Parsed<Q>, Parsed<B>, S>,
   ) => HandlerReply<ReplyValue<R>> | Promise<HandlerReply<ReplyValue<R>>>
 }
 
 /** A route whose types have been checked by `defineRoute`. */
-export type Route = RouteSpec<any, any, any, ReplySpec>
+export type Route = RouteSpec<any, any, any, ReplySpec, any>
 
 export const defineRoute = <
   R extends ReplySpec,
   P extends AnyStruct | undefined = undefined,
   Q extends AnyStruct | undefined = undefined,
   B extends AnyStruct | undefined = undefined,
+  S = unknown,
 >(
-  spec: RouteSpec<P, Q, B, R>,
+  spec: RouteSpec<P, Q, B, R, S>,
 ): Route => spec

@@ -81,6 +81,11 @@ const checkPath = ({ id, path, params }: Route, names: readonly string[]): void 
   if (declared !== [...names].sort().join()) throw fault(`route ${id} must declare exactly the parameters of ${path}`)
 }
 
+const checkIngress = ({ id, access, ingress }: Route): void => {
+  if ((access === 'ingress') !== (ingress !== undefined))
+    throw fault(`route ${id} has a check of its own exactly if its access is ingress`)
+}
+
 export const createRouteTable = (): RouteTable => {
   const root = createNode()
   const byId = new Map<string, Entry>()
@@ -89,6 +94,7 @@ export const createRouteTable = (): RouteTable => {
     const segments = segmentsOf(route.path).slice(1)
     const names = segments.filter((segment) => segment.startsWith(':')).map((segment) => segment.slice(1))
     checkPath(route, names)
+    checkIngress(route)
     const node = segments.reduce(childFor, root)
     const taken = node.methods.get(route.method) ?? byId.get(route.id)
     if (taken !== undefined)

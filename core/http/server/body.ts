@@ -12,6 +12,8 @@ export interface Receiving {
   readonly clock: Clock
   /** Ms. */
   readonly stall: number
+  /** Its media type is not looked at. */
+  readonly anyType: boolean
 }
 
 export const hasBody = ({ headers }: IncomingMessage): boolean =>
@@ -178,6 +180,6 @@ export const readBody = async (request: IncomingMessage, receiving: Receiving): 
   await undefined
   const isWhole = length > 0 && request.readableLength === length
   const bytes = await (isWhole ? takeWhole(request, receiving, length) : collect(request, receiving, length))
-  if (bytes !== undefined && bytes.length > 0) checkType(request)
+  if (bytes !== undefined && bytes.length > 0 && !receiving.anyType) checkType(request)
   return bytes
 }

@@ -6,10 +6,11 @@ import { Problem } from '../../base/errors.js'
 import { unsafeCast } from '../../base/schema.js'
 import type { Auth } from '../access/auth.js'
 import { httpErrors } from '../errors.js'
+import { admitIngress } from '../access/ingress.js'
 import { readIdempotencyKey, readInput, readPairs, readParams, readQuery, type Intake } from './input.js'
 import type { OriginPolicy } from '../access/origin.js'
 import { problemAnswer, send, type Answer } from './reply.js'
-import { committedValue, type Caller, type RouteInput, type StreamReply } from '../routes/route.js'
+import { committedValue, type RouteInput, type StreamReply, type SubjectCaller } from '../routes/route.js'
 import type { Answered } from './http-metrics.js'
 import { createListWriter, isLong, slicedItems, sliceItems, type ListWriter } from '../routes/sliced.js'
 import { readCursor, type Streams } from './stream.js'
@@ -80,7 +81,7 @@ export const createExchange = (options: ExchangeOptions): Exchange => {
     const { route } = found.entry
     const missing = route.withoutState === true ? undefined : options.unloaded()
     if (missing !== undefined) throw missing
-    const { input, cursor } = await readAll(request, response, { found, caller, leaving, intake })
+    const { input, cursor } = await readAll(request, response, { found, caller, auth, leaving, intake })
     if (input === undefined) return
     const gone = (): boolean => isGone(response)
     const { reply } = route
@@ -138,6 +139,10 @@ const settle = async (work: () => Promise<unknown>, durable: () => Promise<void>
 
 const noHashes: AnyInput['hashes'] = new Map()
 
+interface Reading extends Pick<ExchangeOptions, 'auth' | 'leaving' | 'intake'> {
+  readonly found: Found
+  readonly caller: SubjectCaller<unknown>
+}
 interface Read {
   readonly input: AnyInput | undefined
   readonly cursor: bigint | undefined
@@ -145,15 +150,16 @@ interface Read {
 const readAll = async (
   request: IncomingMessage,
   response: ServerResponse,
-  { found, caller, leaving, intake }: { found: Found; caller: Caller; leaving: AbortSignal; intake: Intake },
+  { found, caller, auth, leaving, intake }: Reading,
 ): Promise<Read> => {
   const { route } = found.entry
   const params = readParams(found)
+  const admitted = await admitIngress(request, route, { params, auth })
   const pairs = readPairs(searchOf(request.url ?? ''))
   const cursor = route.reply.kind === 'stream' ? takeCursor(request, pairs) : undefined
   const query = readQuery(route.query, pairs)
   const idempotencyKey = readIdempotencyKey(request, route)
-  const read = await readInput(request, route, intake)
+  const read = await readInput(request, { route, verify: admitted?.verify }, intake)
   if (read === undefined) return { input: undefined, cursor }
   const { release } = read
   let { body, hashes } = read
@@ -168,7 +174,7 @@ const readAll = async (
       return hashes
     },
     idempotencyKey,
-    caller,
+    caller: admitted === undefined ? caller : { ...caller, subject: admitted.subject },
     get signal() {
       return (controller ??= abortOnEnd(response, leaving)).signal
     },

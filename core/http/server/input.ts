@@ -130,12 +130,21 @@ export interface ReadInput {
 }
 
 const noHashes: TextHashes = new Map()
+const noBytes = new Uint8Array()
 const nothingHeld = (): void => {}
 
-/** A route without a body takes none, or an empty object. */
-const withoutBytes = ({ body, bodyOptional, invalidBody: invalid }: Route): ReadInput => {
+/** What a body is read for. */
+export interface BodyUse {
+  readonly route: Route
+  /** Looks at the bytes before anything reads them; throws where they are refused. */
+  readonly verify?: ((body: Uint8Array) => void) | undefined
+}
+
+/** A route without a body takes none, or an empty object; one that takes bytes has none then. */
+const withoutBytes = ({ body, bodyForm, bodyOptional, invalidBody: invalid }: Route): ReadInput => {
   if (body !== undefined && bodyOptional !== true) throw refusal(invalid, [{ path: 'body', rule: 'is required' }])
-  const value = body === undefined ? undefined : accept(body, {}, { prefix: 'body', invalid })
+  const nothing = bodyForm === 'bytes' ? noBytes : {}
+  const value = body === undefined ? undefined : accept(body, nothing, { prefix: 'body', invalid })
   return { body: value, hashes: noHashes, release: nothingHeld }
 }
 
@@ -149,31 +158,38 @@ const acceptText = (text: JsonText, { body, fileBytes, invalidBody: invalid }: R
 
 const readHeld = async (
   request: IncomingMessage,
-  route: Route,
+  { route, verify }: BodyUse,
   { intake, hold }: { intake: Intake; hold: Hold },
 ): Promise<ReadInput | undefined> => {
   const { clock, stall, json } = intake
-  const bytes = await readBody(request, { limit: route.bodyLimit ?? defaultBodyLimit, hold, clock, stall })
+  const { bodyForm = 'strict', bodyLimit: limit = defaultBodyLimit } = route
+  const bytes = await readBody(request, { limit, hold, clock, stall, anyType: bodyForm !== 'strict' })
+  if (bytes !== undefined) verify?.(bytes)
   if (bytes === undefined || bytes.length === 0) {
     hold.end()
     return bytes && withoutBytes(route)
   }
+  if (bodyForm === 'bytes') return { body: bytes, hashes: noHashes, release: hold.end }
   // The thread takes the bytes away.
   const size = bytes.length
-  const { text, hashes } = await json.read(bytes)
+  const { text, hashes } = await json.read(bytes, bodyForm)
   return { body: acceptText(text, route, size), hashes, release: hold.end }
 }
 
 /** Undefined if the client went away. */
 export const readInput = async (
   request: IncomingMessage,
-  route: Route,
+  use: BodyUse,
   intake: Intake,
 ): Promise<ReadInput | undefined> => {
-  if (!hasBody(request)) return withoutBytes(route)
+  const { route, verify } = use
+  if (!hasBody(request)) {
+    verify?.(noBytes)
+    return withoutBytes(route)
+  }
   const hold = openHold(intake.budget, request, route.bodyLimit ?? defaultBodyLimit)
   try {
-    return await readHeld(request, route, { intake, hold })
+    return await readHeld(request, use, { intake, hold })
   } catch (error) {
     hold.end()
     throw error

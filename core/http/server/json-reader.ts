@@ -6,7 +6,7 @@ import { Worker } from 'node:worker_threads'
 import { fault } from '../../base/assert.js'
 import { longTexts, type TextHashes } from '../../base/text/canonical-json.js'
 import { unsafeCast } from '../../base/schema.js'
-import { readJson, type JsonText } from './json-text.js'
+import { readerOf, type JsonForm, type JsonText } from './json-text.js'
 import type { JsonAnswer } from './json-thread.js'
 
 /** Bytes from which a body is read by the thread. */
@@ -19,12 +19,12 @@ export interface JsonRead {
 
 export interface JsonReader {
   /** Bytes that the thread reads are gone then. Rejects if the thread dies: the fault is of this body alone. */
-  read(bytes: Uint8Array): JsonRead | Promise<JsonRead>
+  read(bytes: Uint8Array, form?: JsonForm): JsonRead | Promise<JsonRead>
   close(): Promise<void>
 }
 
 interface Thread {
-  ask(bytes: Uint8Array): Promise<JsonRead>
+  ask(bytes: Uint8Array, form: JsonForm): Promise<JsonRead>
   end(): Promise<void>
 }
 
@@ -66,12 +66,12 @@ const openThread = (program: URL, gone: () => void): Thread => {
   worker.on('error', (cause) => lose(fault('the thread that reads bodies failed', cause)))
   worker.on('exit', () => lose(fault('the thread that reads bodies ended')))
   return {
-    ask: (bytes) =>
+    ask: (bytes, form) =>
       new Promise((resolve, reject) => {
         const own = ownMemory(bytes)
         worker.ref()
         asked.set((last += 1), { resolve, reject })
-        worker.postMessage({ id: last, bytes: own }, [own.buffer])
+        worker.postMessage({ id: last, bytes: own, form }, [own.buffer])
       }),
     end: async () => void (await worker.terminate()),
   }
@@ -88,7 +88,8 @@ export const createJsonReader = (program = new URL('./json-thread.js', import.me
     return (thread = opened)
   }
   return {
-    read: (bytes) => (bytes.length < threadBytes ? { text: readJson(bytes), hashes: noHashes } : find().ask(bytes)),
+    read: (bytes, form = 'strict') =>
+      bytes.length < threadBytes ? { text: readerOf[form](bytes), hashes: noHashes } : find().ask(bytes, form),
     close: async () => thread?.end(),
   }
 }

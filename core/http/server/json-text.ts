@@ -3,7 +3,7 @@
  * values, no key twice, no number or text that would be changed by being
  * stored and sent again. Reports where, never what.
  */
-import { maxDepth } from '../../base/text/nesting.js'
+import { isModest, maxDepth } from '../../base/text/nesting.js'
 import type { Json } from '../../base/schema.js'
 import type { FieldError } from '../errors.js'
 
@@ -137,11 +137,37 @@ const decode = (bytes: Uint8Array): string | undefined => {
 
 export type JsonText = { readonly ok: true; readonly value: Json } | { readonly ok: false; readonly error: FieldError }
 
+const notUtf8: JsonText = { ok: false, error: { path: 'body', rule: 'must be UTF-8' } }
+const notJson: JsonText = { ok: false, error: { path: 'body', rule: 'must be JSON' } }
+
 export const readJson = (bytes: Uint8Array): JsonText => {
   const text = decode(bytes)
-  if (text === undefined) return { ok: false, error: { path: 'body', rule: 'must be UTF-8' } }
+  if (text === undefined) return notUtf8
   const error = findFault(text)
   if (error !== undefined) return { ok: false, error }
   const value = tryParse(text)
-  return value === undefined ? { ok: false, error: { path: 'body', rule: 'must be JSON' } } : { ok: true, value }
+  return value === undefined ? notJson : { ok: true, value }
 }
+
+const immodest: JsonText = {
+  ok: false,
+  error: { path: 'body', rule: `must have at most ${maxValues} values, nested at most ${maxDepth} levels deep` },
+}
+
+/** Texts, which are passed over, and whole numbers that a double may change. */
+const textOrLongNumber = /"(?:[^"\\]|\\.)*"|-?\d{16,}(?![\d.eE])/gsu
+const asText = (found: string): string =>
+  found.startsWith('"') || Number.isSafeInteger(Number(found)) ? found : `"${found}"`
+
+/** The JSON of a platform, which is not ours to be strict about: bounded in depth and values. */
+const readLenient = (bytes: Uint8Array): JsonText => {
+  const text = decode(bytes)
+  if (text === undefined) return notUtf8
+  if (!isModest(text)) return immodest
+  const value = tryParse(text.replace(textOrLongNumber, asText))
+  return value === undefined ? notJson : { ok: true, value }
+}
+
+/** How a text is read, by the form that a route takes. */
+export const readerOf = { strict: readJson, lenient: readLenient } as const
+export type JsonForm = keyof typeof readerOf

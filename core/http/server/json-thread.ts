@@ -2,11 +2,12 @@
 import { hash } from 'node:crypto'
 import { parentPort } from 'node:worker_threads'
 import { longTexts } from '../../base/text/canonical-json.js'
-import { readJson, type JsonText } from './json-text.js'
+import { readerOf, type JsonForm, type JsonText } from './json-text.js'
 
 export interface JsonOrder {
   readonly id: number
   readonly bytes: Uint8Array
+  readonly form: JsonForm
 }
 /** `hashes` are those of the long texts, in their order. */
 export interface JsonAnswer {
@@ -15,8 +16,8 @@ export interface JsonAnswer {
   readonly hashes: readonly string[]
 }
 
-const read = ({ id, bytes }: JsonOrder): JsonAnswer => {
-  const text = readJson(bytes)
+const read = ({ id, bytes, form }: JsonOrder): JsonAnswer => {
+  const text = readerOf[form](bytes)
   return { id, read: text, hashes: text.ok ? longTexts(text.value).map((each) => hash('sha256', each)) : [] }
 }
 

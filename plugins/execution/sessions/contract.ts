@@ -162,6 +162,15 @@ export interface SettingChange<N extends SettingName> {
   readonly next: (session: SessionRecord, tx: Tx) => SessionRecord[N] | undefined
 }
 
+/** A session that is wanted: what is absent is left as it is, or as a new session begins. */
+export interface WantedSession {
+  readonly session_id: string
+  readonly thread_id?: string | undefined
+  readonly persona_id?: string | undefined
+  readonly capability_scope?: CapabilityScope | undefined
+  readonly credential_scope?: CredentialScope | undefined
+}
+
 /** The sessions of this daemon. */
 export interface Sessions {
   readonly collection: Collection<SessionRecord>
@@ -182,6 +191,12 @@ export interface Sessions {
    * true of the session when this is called.
    */
   announce(tx: Tx, session_id: string, also?: { readonly snapshot: boolean }): void
+  /**
+   * Creates a session in a commit, uses the one that has this id, or opens it again if it has ended: a run can be
+   * admitted to it in the same commit. Throws the problems of `POST /v1/sessions`, `session_conflict` (409) where the
+   * known one is bound otherwise.
+   */
+  open(tx: Tx, wanted: WantedSession): void
   /**
    * Marks a session as ended in a commit; creating it again opens it. Throws `session_end_refused` (409) if a guard
    * keeps it.

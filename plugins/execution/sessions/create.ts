@@ -7,7 +7,6 @@ import {
   optional,
   string,
   type Ids,
-  type Infer,
   type Route,
   type Tx,
   canonical,
@@ -21,6 +20,7 @@ import {
   sessionErrors,
   type SessionRecord,
   type SettingName,
+  type WantedSession,
 } from './contract.js'
 import { noteChange, noteOf } from './record/journal.js'
 import { putSession } from './record/store.js'
@@ -34,18 +34,27 @@ const CreateSession = object({
   credential_scope: optional(doc(CredentialScope, 'Which credentials the session may use at most.')),
 })
 
-/** What a request says about a session, its scopes as they are stored. */
+/** Problems of `openSession`. */
+const openProblems = [
+  sessionErrors.invalid_session_id,
+  sessionErrors.session_conflict,
+  sessionErrors.blank_scope_entry,
+  sessionErrors.persona_not_found,
+  sessionErrors.persona_unbindable,
+]
+
+/** What is asked of a session, its scopes as they are stored. */
 interface Draft extends Pick<SessionRecord, 'thread_id' | 'capability_scope' | 'credential_scope'> {
   readonly session_id: string
   readonly persona_id?: string
 }
 
-export interface CreateParts extends SettingParts {
+export interface OpenParts extends SettingParts {
   readonly ids: Ids
   readonly interception: () => Interception | undefined
 }
 
-export const createRoute = (parts: CreateParts): Route =>
+export const createRoute = ({ sessions, state, ids }: Pick<OpenParts, 'sessions' | 'state' | 'ids'>): Route =>
   defineRoute({
     id: 'sessions.create',
     method: 'POST',
@@ -55,29 +64,26 @@ export const createRoute = (parts: CreateParts): Route =>
     body: CreateSession,
     bodyOptional: true,
     reply: jsonReply(SessionView, 201),
-    problems: [
-      sessionErrors.invalid_session_id,
-      sessionErrors.session_conflict,
-      sessionErrors.blank_scope_entry,
-      sessionErrors.persona_not_found,
-      sessionErrors.persona_unbindable,
-    ],
+    problems: openProblems,
     durability: 'A',
     example: { body: { session_id: 'first' } },
-    handler: async ({ body, caller }) => {
-      const draft = draftOf(parts, body)
-      const known = parts.sessions.find(draft.session_id)
-      if (known === undefined) await parts.state.commit((tx) => create(parts, tx, draft))
-      else await reuse(parts, known, { draft, body })
-      if (known === undefined || known.ended_at_ms !== undefined) tellStarted(parts, draft.session_id, known)
-      return parts.sessions.view(parts.sessions.get(draft.session_id), caller)
+    handler: async ({ body: { session_id = ids.make('session'), ...wanted }, caller }) => {
+      await state.commit((tx) => sessions.open(tx, { session_id, ...wanted }))
+      return sessions.view(sessions.get(session_id), caller)
     },
   })
 
-const draftOf = (
-  { ids }: CreateParts,
-  { session_id = ids.make('session'), thread_id, persona_id, ...scopes }: Infer<typeof CreateSession>,
-): Draft => {
+/** Creates a session in a commit, or opens the one that has this id if it has ended. */
+export const openSession = (parts: OpenParts, tx: Tx, wanted: WantedSession): void => {
+  const draft = draftOf(wanted)
+  const known = parts.sessions.find(draft.session_id)
+  if (known === undefined) create(parts, tx, draft)
+  else reuse(parts, tx, { known, draft, wanted })
+  if (known === undefined || known.ended_at_ms !== undefined)
+    tx.after(() => tellStarted(parts, draft.session_id, known))
+}
+
+const draftOf = ({ session_id, thread_id, persona_id, ...scopes }: WantedSession): Draft => {
   checkId(session_id)
   const capability_scope =
     scopes.capability_scope === undefined ? undefined : checkedScope(scopes.capability_scope, 'body.capability_scope')
@@ -93,7 +99,7 @@ const draftOf = (
 }
 
 const tellStarted = (
-  { sessions, interception }: CreateParts,
+  { sessions, interception }: OpenParts,
   session_id: string,
   known: SessionRecord | undefined,
 ): void => {
@@ -116,7 +122,7 @@ const checkId = (session_id: string): void => {
   })
 }
 
-const create = ({ sessions, ids, personas, activity }: CreateParts, tx: Tx, { persona_id, ...draft }: Draft): void => {
+const create = ({ sessions, ids, personas, activity }: OpenParts, tx: Tx, { persona_id, ...draft }: Draft): void => {
   const bare: SessionRecord = { agent_id: ids.make('agent'), created_at_ms: tx.now, ...draft }
   const session =
     persona_id === undefined
@@ -132,40 +138,35 @@ const create = ({ sessions, ids, personas, activity }: CreateParts, tx: Tx, { pe
 }
 
 interface Reuse {
+  readonly known: SessionRecord
   readonly draft: Draft
-  readonly body: Infer<typeof CreateSession>
+  readonly wanted: WantedSession
 }
 
-const reuse = async (
-  { sessions, personas, state, activity }: CreateParts,
-  known: SessionRecord,
-  { draft, body }: Reuse,
-): Promise<void> => {
-  checkReuse(known, { draft, body })
+const reuse = ({ sessions, personas, activity }: OpenParts, tx: Tx, { known, draft, wanted }: Reuse): void => {
+  checkReuse(known, { draft, wanted })
   const joins = draft.thread_id !== undefined && known.thread_id === undefined
   if (known.ended_at_ms === undefined && !joins) return
-  await state.commit((tx) => {
-    const { ended_at_ms, end_reason: _, ...kept } = known
-    const next = { ...kept, ...(draft.thread_id !== undefined && { thread_id: draft.thread_id }) }
-    putSession({ collection: sessions.collection, personas }, tx, next)
-    if (ended_at_ms === undefined) return
-    const { session_id } = known
-    noteChange({ journal: sessions.journal, activity }, tx, { session_id, note: { change: 'opened' } })
-    sessions.announce(tx, session_id)
-  })
+  const { ended_at_ms, end_reason: _, ...kept } = known
+  const next = { ...kept, ...(draft.thread_id !== undefined && { thread_id: draft.thread_id }) }
+  putSession({ collection: sessions.collection, personas }, tx, next)
+  if (ended_at_ms === undefined) return
+  const { session_id } = known
+  noteChange({ journal: sessions.journal, activity }, tx, { session_id, note: { change: 'opened' } })
+  sessions.announce(tx, session_id)
 }
 
 /**
  * What a request says must be what is stored: a session is never widened, narrowed or bound anew by being created
  * again.
  */
-const checkReuse = (known: SessionRecord, { draft, body }: Reuse): void => {
+const checkReuse = (known: SessionRecord, { draft, wanted }: Omit<Reuse, 'known'>): void => {
   const same = (a: unknown, b: unknown): boolean => canonical(a) === canonical(b)
   const differs = {
-    thread_id: known.thread_id !== undefined && body.thread_id !== undefined && known.thread_id !== body.thread_id,
-    persona_id: body.persona_id !== undefined && known.persona?.persona_id !== body.persona_id,
-    capability_scope: body.capability_scope !== undefined && !same(known.capability_scope, draft.capability_scope),
-    credential_scope: body.credential_scope !== undefined && !same(known.credential_scope, draft.credential_scope),
+    thread_id: known.thread_id !== undefined && wanted.thread_id !== undefined && known.thread_id !== wanted.thread_id,
+    persona_id: wanted.persona_id !== undefined && known.persona?.persona_id !== wanted.persona_id,
+    capability_scope: wanted.capability_scope !== undefined && !same(known.capability_scope, draft.capability_scope),
+    credential_scope: wanted.credential_scope !== undefined && !same(known.credential_scope, draft.credential_scope),
   }
   const [field] = Object.entries(differs).flatMap(([name, other]) => (other ? [name] : []))
   if (field === undefined) return

@@ -1,5 +1,6 @@
 /** The sessions service: records, how they change, and the events that announce them. */
-import type { Collection, State, Tx } from '../../../core/plugin.js'
+import type { Collection, Ids, State, Tx } from '../../../core/plugin.js'
+import type { Interception } from '../interception/contract.js'
 import { changeSetting } from './change.js'
 import {
   SessionSnapshotTaken,
@@ -16,6 +17,7 @@ import {
   mayUseConnectorCredential,
   mayUseRoute,
 } from './settings/effective.js'
+import { openSession } from './create.js'
 import { sessionErrors } from './errors.js'
 import { noteChange } from './record/journal.js'
 import { putSession } from './record/store.js'
@@ -23,6 +25,8 @@ import { createViews, type ViewParts } from './views.js'
 
 export interface DirectoryParts extends ViewParts {
   readonly state: State
+  readonly ids: Ids
+  readonly interception: () => Interception | undefined
   readonly collection: Collection<SessionRecord>
   readonly personas: PersonaSource
   readonly holds: () => readonly SessionHold[]
@@ -31,6 +35,8 @@ export interface DirectoryParts extends ViewParts {
 
 export const createSessions = ({
   state: kept,
+  ids,
+  interception,
   collection,
   personas,
   journal,
@@ -87,6 +93,7 @@ export const createSessions = ({
     effectiveCredentialScope,
     mayUseRoute,
     mayUseConnectorCredential,
+    open: (tx, wanted) => openSession({ sessions, personas, state: kept, activity, ids, interception }, tx, wanted),
     change: (session_id, change) => changeSetting({ sessions, personas, state: kept, activity }, session_id, change),
   }
   return sessions

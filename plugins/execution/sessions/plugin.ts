@@ -35,6 +35,8 @@ export default definePlugin({
     const collection = state.collection(sessionCollection)
     const sessions = createSessions({
       state,
+      ids,
+      interception,
       collection,
       personas,
       journal: state.stream(sessionJournal),
@@ -46,7 +48,7 @@ export default definePlugin({
     })
     ctx.provide(Sessions, sessions)
     const { skip, health } = createUnreadable(ctx.log, 'sessions')
-    ctx.routes(...sessionRoutes({ sessions, state, ids, activity, interception, models, personas, skip }))
+    ctx.routes(...sessionRoutes({ sessions, state, ids, activity, models, personas, skip }))
     ctx.health(health)
     ctx.contribute(TargetKeepers, sessionKeeper(state, collection))
     ctx.contribute(ToolGates, scopeGate(sessions))

@@ -14,10 +14,10 @@ import {
   type Skip,
 } from '../../../core/plugin.js'
 import { SessionId, SessionView, SessionViewSummary, sessionErrors } from './contract.js'
-import { createRoute, type CreateParts } from './create.js'
+import { createRoute, type OpenParts } from './create.js'
 import { scopeRoutes, type SettingRouteParts } from './setting-routes.js'
 
-export type SessionRouteParts = CreateParts & SettingRouteParts & { readonly skip: Skip }
+export type SessionRouteParts = Omit<OpenParts, 'interception'> & SettingRouteParts & { readonly skip: Skip }
 
 const params = object({ session_id: SessionId })
 

@@ -150,7 +150,7 @@ const callback = (oauth: Oauth): Route =>
     method: 'GET',
     path: callbackPath,
     summary: 'Where a browser is sent back to after a login. The state of the login is the check.',
-    access: 'ingress',
+    access: 'public',
     query: Redirect,
     reply: textReply(),
     problems: [unknown, ...finishing],

@@ -13,6 +13,7 @@ const route = (method: Method, access: Access) =>
     path: `/v1/${access}`,
     summary: 'A door.',
     access,
+    ...(access === 'ingress' && { ingress: () => ({ subject: undefined }) }),
     reply: textReply(),
     handler: ({ caller }) => caller.role,
   })

@@ -1,0 +1,41 @@
+/** The example of the guide for callers that have no token: a platform. */
+import { createHmac } from 'node:crypto'
+import { rmSync } from 'node:fs'
+import test from 'ava'
+import * as kit from '../../core/plugin.js'
+import { assertPassed, checkPlugin } from '../../core/testing/contract.js'
+import makeDoorbell from '../../docs/examples/doorbell/plugin.js'
+import { freshRoot, startTestDaemon } from '../support/daemon.js'
+import { until } from '../support/runs.js'
+
+test.serial('doorbell: it keeps what a plugin must keep', async (t) => {
+  assertPassed(await checkPlugin(makeDoorbell))
+  t.pass()
+})
+
+test.serial('doorbell: a signed message of an unknown chat opens its session, and is answered once', async (t) => {
+  const root = await freshRoot()
+  t.teardown(() => rmSync(root, { recursive: true, force: true }))
+  const daemon = await startTestDaemon(t, { root, plugins: [makeDoorbell(kit)] })
+  const { request, url } = daemon
+  const ring = async (message: object, key = 'the key') => {
+    const body = JSON.stringify(message)
+    const signature = createHmac('sha256', key).update(body).digest('hex')
+    const response = await fetch(`${url}/v1/doorbell`, { method: 'POST', body, headers: { 'x-signature': signature } })
+    return { status: response.status, body: (await response.json()) as { run_id: string; code?: string } }
+  }
+  const message = { chat: 'c1', id: 'm1', text: 'hello', more: 'of the platform' }
+  t.is((await ring(message)).body.code, 'secret_not_found')
+  await request('POST', '/v1/runtime/secrets', { slot_id: 'doorbell.key', state: { value: 'the key' } })
+  t.is((await ring(message, 'another')).status, 401)
+  t.is((await request('GET', '/v1/sessions')).body.length, 0)
+  const first = await ring(message)
+  t.is(first.status, 202)
+  await until(daemon, first.body.run_id, 'completed')
+  t.deepEqual(await ring(message), first, 'what is sent again is the same run')
+  t.is((await ring({ ...message, text: 'other' })).status, 409)
+  const second = await ring({ ...message, id: 'm2' })
+  t.not(second.body.run_id, first.body.run_id)
+  await ring({ ...message, chat: 'c2', id: 'm3' })
+  t.is((await request('GET', '/v1/sessions')).body.length, 2)
+})
