@@ -124,12 +124,6 @@ export const json = (): Struct<Json, null> =>
     ss.define<Json>('json', (value) => value !== undefined),
     () => ({}),
   )
-/** Bytes as they are: the body of a route whose `bodyForm` is `bytes`. */
-export const bytes = (): Struct<Uint8Array, null> =>
-  note(
-    ss.define<Uint8Array>('bytes', (value) => value instanceof Uint8Array),
-    () => ({ type: 'string', format: 'binary' }),
-  )
 export const literal = <const T extends string | number | boolean>(value: T): Struct<T, any> =>
   note(ss.literal(value as never) as unknown as Struct<T, any>, () => ({ const: value }))
 export const enums = <const T extends readonly string[]>(values: T): Struct<T[number], any> =>

@@ -15,7 +15,7 @@ const headOf = (request: IncomingMessage, params: unknown): IngressHead<unknown>
 const isRefusal = (error: unknown): error is Problem =>
   error instanceof Problem && (error.spec.status === 401 || error.spec.status === 403)
 
-/** Asks the check of a route; undefined for one that has none. Throws what it throws, and 429 behind too many refusals. */
+/** Asks the check of a route; undefined for one that has none. Throws what that throws, or 429 behind too many. */
 export const admitIngress = async (
   request: IncomingMessage,
   { id, ingress }: Route,

@@ -13,7 +13,7 @@ import type { Sliced } from './sliced.js'
 export const defaultBodyLimit = 1_048_576
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-/** Who may call: anyone; a read-only token; an admin token; whom the route's own `ingress` lets in (http-23, http-40). */
+/** Who may call: anyone; a read-only token; an admin token; whom `ingress` of the route lets in (http-23, http-40). */
 export type Access = 'public' | 'read' | 'admin' | 'ingress'
 
 export type ReplySpec =
