@@ -7,7 +7,7 @@ import type { AnyPlugin } from './plugin/contract.js'
 
 export * from './base/schema.js'
 export * from './base/parse.js'
-export { bytes } from './base/bytes.js'
+export { bytes } from './http/routes/bytes.js'
 export { fromJsonSchema } from './base/foreign/foreign-schema.js'
 export { defineErrors, Problem } from './base/errors.js'
 export { isThere, realFolder } from './state/disk/outside.js'

@@ -1,5 +1,5 @@
 import { define, type Struct } from 'superstruct'
-import { note } from './struct-notes.js'
+import { note } from '../../base/struct-notes.js'
 
 /** Bytes as they are: the body of a route whose `bodyForm` is `bytes`. */
 export const bytes = (): Struct<Uint8Array, null> =>
