@@ -8,7 +8,7 @@ import { budgetOf, type Budget } from './prompt/budget.js'
 import { partOf } from './prompt/compaction.js'
 import { assemble } from './prompt/request.js'
 import { sumUp, tellCompacted, type Compacted, type Compaction } from './prompt/sum-up.js'
-import { shownBytes, type Thread } from './thread/thread.js'
+import { shownBytes, shownRuns, type Thread } from './thread/thread.js'
 import type { Progress } from './thread/turn.js'
 import { weigh } from './thread/weight.js'
 
@@ -101,7 +101,11 @@ export const compactSession = async (
   await context.threads.ready(run)
   const thread = context.threads.at(run)
   const { messages } = thread
-  const budget = budgetOf(route, assemble(context, run, { messages, generation: {} }), context)
+  const budget = budgetOf(
+    route,
+    assemble(context, run, { messages, shown: shownRuns(thread), generation: {} }),
+    context,
+  )
   const part = budget === undefined ? undefined : partOf(thread, Math.max(0, budget.bytes), weigh)
   if (budget === undefined || part === undefined) return nothing
   const compaction: Compaction = { cause: 'manual', run, isRunning: false, part, budget, weigh, wish }

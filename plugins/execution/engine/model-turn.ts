@@ -13,7 +13,7 @@ import { besideBytes, budgetOf, type Budget } from './prompt/budget.js'
 import { fit } from './prompt/fit.js'
 import { assemble } from './prompt/request.js'
 import { untilNextAttempt } from './route-wait.js'
-import { shownBytes, type Thread } from './thread/thread.js'
+import { shownBytes, shownRuns, type Thread } from './thread/thread.js'
 import type { Progress } from './thread/turn.js'
 import { weigh } from './thread/weight.js'
 
@@ -49,7 +49,7 @@ const questionOf = (
   { run, thread, progress }: Position,
   { route, generation }: { readonly route: ModelRoute; readonly generation: Generation },
 ): Question => {
-  const whole = assemble(context, run, { messages: thread.messages, generation })
+  const whole = assemble(context, run, { messages: thread.messages, shown: shownRuns(thread), generation })
   const { calibration } = context
   const share = progress.overflow === undefined ? 1 : shareAfterRefusal
   return { whole, budget: budgetOf(route, whole, { calibration, share }) }

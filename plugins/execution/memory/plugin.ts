@@ -6,7 +6,7 @@ import { Runs } from '../runs/contract.js'
 import { Sessions } from '../sessions/contract.js'
 import { MemorySources, RunMemoryPolicy } from './contract.js'
 import { policyInForce, policySetting } from './recording/policy.js'
-import { learnedSection } from './prompt.js'
+import { learnedSection, recoveredSection } from './prompt.js'
 import { createRecall } from './recall.js'
 import { createRecorder } from './recording/recorder.js'
 import { createRecording } from './recording/recording.js'
@@ -50,7 +50,7 @@ export default definePlugin({
     const recording = createRecording(parts, recorder)
     const recall = createRecall({ ...parts, settled: recording.settled })
     ctx.routes(...memoryRoutes(recall, policy))
-    ctx.contribute(SystemSections, learnedSection(recall))
+    ctx.contribute(SystemSections, learnedSection(recall), recoveredSection(recall))
     ctx.contribute(StatusSections, ...memorySections({ ...parts, recorder }))
     ctx.contribute(RuntimeSettings, setting)
     ctx.onStart(() => recording.start(ctx.signal))

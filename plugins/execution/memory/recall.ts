@@ -51,6 +51,11 @@ export interface Recall {
   ): Promise<SessionMemorySearchView>
   /** Learnings for a model that was told `text`: those that answer it, or without one all if `fallback`. */
   learned(session_id: string, text: string, fallback: boolean): readonly LearnedEntry[]
+  /**
+   * Runs of the session that a model is not shown, as many as the policy says: those that answer `text`, else the
+   * newest.
+   */
+  recovered(session_id: string, text: string, shown: (run_id: string) => boolean): readonly RunMemory[]
   /** Skills that the session may use, by name; with a query those that have it in name or description. */
   skills(session_id: string, query: string | undefined): SkillSummary[]
 }
@@ -78,7 +83,7 @@ export const createRecall = (parts: RecallParts): Recall => ({
     return {
       ...head(sight),
       learned_context: learned(parts, sight, asked),
-      recovered_memory: recovered(parts, session_id, asked),
+      recovered_memory: recovered(parts, session_id, { query: asked }),
       visible_skills: summaries(parts, sight),
     }
   },
@@ -107,6 +112,7 @@ export const createRecall = (parts: RecallParts): Recall => ({
       ? entries
       : []
   },
+  recovered: (session_id, text, shown) => recovered(parts, session_id, { query: readQuery(text), shown }).entries,
   skills: (session_id, query) => {
     const wanted = query?.trim().toLowerCase() ?? ''
     return summaries(parts, look(parts, session_id)).filter(({ name, description, when_to_use = '' }) =>
@@ -176,9 +182,10 @@ const memoriesOf = ({ store, policy, clock }: RecallParts, session_id: string): 
 const recovered = (
   parts: RecallParts,
   session_id: string,
-  query: Query | undefined,
+  { query, shown }: { readonly query: Query | undefined; readonly shown?: (run_id: string) => boolean },
 ): SessionMemoryContextView['recovered_memory'] => {
-  const all = memoriesOf(parts, session_id).map((memory) => ({
+  const memories = memoriesOf(parts, session_id).filter(({ run_id }) => shown?.(run_id) !== true)
+  const all = memories.map((memory) => ({
     memory,
     score: query === undefined ? 0 : scoreOf(runDocument(memory, session_id, true), query).score,
   }))

@@ -7,6 +7,11 @@ export interface SystemSubject {
   readonly session_id: string
   /** The beginning of what the run was told. */
   readonly text_preview: string
+  /**
+   * Says of an earlier run of the session whether the model is shown it as it was; absent where it is shown all,
+   * and where it needs its run alone.
+   */
+  readonly shown?: (run_id: string) => boolean
 }
 
 /** Text that models are told beside the system prompt, in every call of a run. */

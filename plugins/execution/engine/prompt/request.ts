@@ -1,6 +1,6 @@
 /** Puts a prompt together: what the model is told first, the conversation, and its tools (prompt-1). */
 import { inlineSchema } from '../../../../core/plugin.js'
-import type { Generation, ModelMessage, ModelRequest, ModelTool } from '../../models/contract.js'
+import type { Generation, ModelMessage, ModelRequest, ModelTool, SystemSubject } from '../../models/contract.js'
 import type { RunRecord } from '../../runs/contract.js'
 import type { Tool, ToolRegistry } from '../../tools/contract.js'
 import { systemPrompt, type PromptParts } from './system-prompt.js'
@@ -14,14 +14,21 @@ const describe = (tool: Tool): ModelTool => {
   return description
 }
 
+/** What a prompt is put together of. */
+export interface Asked {
+  readonly messages: readonly ModelMessage[]
+  readonly shown: SystemSubject['shown']
+  readonly generation: Generation
+}
+
 export const assemble = (
   context: PromptParts & { readonly tools: ToolRegistry },
-  run: RunRecord,
-  { messages, generation }: { readonly messages: readonly ModelMessage[]; readonly generation: Generation },
+  { run_id, session_id, text_preview, model }: RunRecord,
+  { messages, shown, generation }: Asked,
 ): ModelRequest => ({
-  model: run.model,
-  system: systemPrompt(context, run),
+  model,
+  system: systemPrompt(context, { run_id, session_id, text_preview, ...(shown !== undefined && { shown }) }),
   messages,
-  tools: context.tools.list(run.session_id).map(describe),
+  tools: context.tools.list(session_id).map(describe),
   generation,
 })

@@ -113,7 +113,7 @@ const foldStart = (thread: Thread, run_id: string): void => {
   const texts = thread.inputs.get(run_id) ?? thread.find(run_id)
   if (texts === undefined) return
   thread.progress = beginProgress(run_id)
-  thread.starts.push({ seq: thread.seq, at: thread.messages.length, before: thread.weighed })
+  thread.starts.push({ run_id, seq: thread.seq, at: thread.messages.length, before: thread.weighed })
   push(thread, { role: 'user', content: texts.map((text) => ({ type: 'text', text })) })
   thread.inputs.delete(run_id)
 }

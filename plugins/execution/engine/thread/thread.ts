@@ -4,6 +4,7 @@ import type { Progress } from './turn.js'
 
 /** Where a run begins: its entry, its first message, and the bytes of all messages before it. */
 interface RunStart {
+  readonly run_id: string
   readonly seq: number
   readonly at: number
   readonly before: number
@@ -60,6 +61,10 @@ export const beginThread = (
   inputs: new Map(),
   progress: undefined,
 })
+
+/** The runs that are there as they were; undefined where nothing is missing. */
+export const shownRuns = ({ lacking, summed, starts }: Thread): ((run_id: string) => boolean) | undefined =>
+  lacking || summed ? (run_id) => starts.some((start) => start.run_id === run_id) : undefined
 
 /** About the bytes of its messages. */
 export const shownBytes = ({ weighed, starts }: Thread): number => weighed - (starts[0]?.before ?? 0)
