@@ -52,6 +52,7 @@ export const checkRoute = (parts: CheckParts): Route =>
     path: '/v1/runtime/model/check',
     summary: 'Asks the model of a route for one word, and says what came of it.',
     access: 'admin',
+    durability: 'A',
     body: object({ route_id: optional(doc(string({ min: 1, max: 200 }), 'The default route when absent.')) }),
     bodyOptional: true,
     reply: jsonReply(ModelCheck),

@@ -1,0 +1,30 @@
+/** A route is tried with one small question. */
+import test from 'ava'
+import { modelErrors } from '../../../../plugins/execution/models/contract.js'
+import { createCommandLine } from '../../../support/command-line.js'
+import { startTestDaemon } from '../../../support/daemon.js'
+import { codeOf } from '../../../support/runs.js'
+import { done, fails, scriptedProvider, text } from '../../../support/scripted-provider.js'
+
+test('models-42: a route is asked for one word, and says whether its model answered', async (t) => {
+  const model = scriptedProvider(function* (_, count) {
+    if (count > 1) return yield fails(false, 'The provider has no such model.')
+    yield text('ready')
+    yield done()
+  })
+  const daemon = await startTestDaemon(t, { plugins: [model.plugin], config: model.config })
+  const { provider } = model.config.models
+  const good = await daemon.request('POST', '/v1/runtime/model/check', {})
+  t.like(good, { status: 200, body: { route_id: provider, answered: true } })
+  t.is(model.requests.length, 1)
+  const { body: used } = await daemon.request('GET', '/v1/usage?by=route')
+  t.regex(JSON.stringify(used), /"calls":1\b/u)
+  const bad = await daemon.request('POST', '/v1/runtime/model/check', { route_id: provider })
+  t.like(bad.body, { answered: false, code: 'bad_request', message: 'The provider has no such model.' })
+  const none = await daemon.request('POST', '/v1/runtime/model/check', { route_id: 'nosuch' })
+  t.deepEqual(codeOf(none), [400, modelErrors.bad_request.code])
+  const { code, out } = await createCommandLine(daemon)('runtime', 'check-model', provider)
+  t.is(code, 1)
+  t.regex(out, /does not answer: The provider has no such model\.$/mu)
+  t.is((await daemon.request('GET', '/v1/runs')).body.length, 0)
+})
