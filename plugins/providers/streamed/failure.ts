@@ -157,9 +157,10 @@ const outOfCredit = anyOf(
 )
 const tooLong = anyOf(
   [
-    /context[ _]length|context[ _]window|context[ _]size|maximum context/u,
+    /context[ _](?:length|window|size|limit)|maximum context|maximum prompt length/u,
     /too many (?:input )?tokens|prompt is too long|input is too long/u,
     /exceeds? the (?:model'?s )?(?:maximum|available) (?:context|number of tokens)/u,
+    /reduce the length of the (?:messages|prompt|input)|`?inputs`? tokens \+ `?max_new_tokens/u,
   ],
   'iu',
 )

@@ -181,6 +181,30 @@ test('prompt-11: people have a conversation summed up while nothing runs, by a r
   t.is(JSON.stringify(usage).includes('"calls":7'), true, JSON.stringify(usage))
 })
 
+test('prompt-11: of two compactions at the same time one counts', async (t) => {
+  let release = (): void => {}
+  const isReleased = new Promise<void>((resolve) => (release = resolve))
+  let asked = 0
+  const daemon = await start(t, async function* (request, count) {
+    if (!isSummary(request)) return void (yield* [text(long(`answer ${count}`)), done()])
+    asked += 1
+    if (asked === 1) await isReleased
+    yield* [text(`Summary ${asked}.`), done()]
+  })
+  for (const name of ['one', 'two', 'three']) await daemon.run(name)
+  const compact = () => daemon.request('POST', '/v1/sessions/s1/compact')
+  const first = compact()
+  while (asked === 0) await new Promise((resolve) => setTimeout(resolve, 2))
+  await daemon.run('four')
+  release()
+  t.like((await first).body, { compacted: false, code: 'conversation_changed' })
+  t.deepEqual(
+    (await daemon.compactions()).map(({ cause }) => cause),
+    ['window'],
+  )
+  t.is(asked, 2)
+})
+
 test('prompt-7, hooks-33: who looks at pre_compact may keep a conversation from being summed up, and post_compact is told', async (t) => {
   const { plugin, seen, rules } = watcher()
   rules.pre_compact = ({ subject }) => (subject === 'window' ? { block: 'Not now.' } : { contexts: ['Mind the tide.'] })

@@ -70,3 +70,27 @@ test('models-20: what the provider says is shown in one short line, without what
 test('secrets-25: a secret across the end of what is looked at is redacted', (t) => {
   for (const text of [...across(2000, ' '), ...across(200)]) t.false(holdsPiece(safeWords(text, redactCanary) ?? ''))
 })
+
+const tooLong: readonly string[] = [
+  'prompt is too long: 210000 tokens > 200000 maximum',
+  'input length and `max_tokens` exceed context limit: 190000 + 64000 > 200000',
+  'Your input exceeds the context window of this model. Please adjust your input and try again.',
+  'The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).',
+  "This model's maximum context length is 8192 tokens. However, you requested 9000 tokens.",
+  "This model's maximum prompt length is 131072 but the request contains 200000 tokens.",
+  'Please reduce the length of the messages or completion.',
+  'the request exceeds the available context size, try increasing it',
+  'Prompt contains 40000 tokens, too large for model with 32768 maximum context length',
+  'Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4097.',
+  'Input is too long for requested model.',
+]
+test('prompt-10: a server that finds a conversation too long is understood, in the words of each vendor', async (t) => {
+  for (const message of tooLong) {
+    const reply = { type: 'status' as const, status: 400, body: JSON.stringify({ error: { message } }) }
+    t.is(failureOf(await (await converseWith(t, reply)).ask())?.class, 'context_length', message)
+  }
+  for (const message of ['Temperature is too high.', 'Invalid value for max_tokens.', 'Unknown context.']) {
+    const reply = { type: 'status' as const, status: 400, body: JSON.stringify({ error: { message } }) }
+    t.is(failureOf(await (await converseWith(t, reply)).ask())?.class, 'bad_request', message)
+  }
+})
