@@ -139,11 +139,6 @@ export const mutants: readonly Mutant[] = [
         'for (const path of pageStores.tableFiles()) if (!named.has(path)) await disk.unlink(path);',
     ),
   },
-  {
-    name: 'a checkpoint that fails removes what was merged',
-    patch: patch('store/checkpoint', '...stores.tableFiles(), ...stores.mergedFiles()', '...stores.tableFiles()'),
-    by: 'errors',
-  },
   { name: 'a line does not name its batch', patch: patch('log/commit-log', '"b":${first}', '"b":${next}') },
   {
     name: 'bytes of a torn tail count',

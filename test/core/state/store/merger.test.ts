@@ -97,6 +97,34 @@ test('state-31: tables that cannot become one stay as they are, and it is tried 
   t.is(tablesOf(root).there, tablesOf(root).named)
 })
 
+test('state-31: what became one outlives a checkpoint that fails', async (t) => {
+  const root = tempRoot(t)
+  let isFull = false
+  const { disk } = createWrappedDisk((call, path) => {
+    if (isFull && call === 'write' && path.includes('/page-')) throw diskError('ENOSPC')
+  })
+  const opened = await reopen(root, disk)
+  let next = 0
+  const write = async (): Promise<boolean> => {
+    await opened.state.commit((tx) => tx.insert(opened.notes, note((next += 1), { done: true })))
+    return opened.checkpoint()
+  }
+  t.true(await write())
+  t.true(await write())
+  while (tablesOf(root).there < 3) await setImmediate()
+  for (let turns = 0; turns < 200; turns += 1) await setImmediate()
+  isFull = true
+  t.false(await write())
+  isFull = false
+  t.true(await write())
+  t.is(tablesOf(root).named, 2)
+  await opened.close()
+  const again = await reopen(root, disk)
+  t.deepEqual(again.report.rebuilt, [])
+  t.deepEqual(idsOf(again), ['n1', 'n2', 'n3', 'n4'])
+  await again.close()
+})
+
 test('state-13: a failed sync of a table that others became is one: the daemon only reads', async (t) => {
   const root = tempRoot(t)
   const { disk, writeUntil } = createWriter((call) => {
