@@ -196,6 +196,25 @@ walled('tools-29: after an abort nothing is left of a command in the sandbox', a
   t.false(rows.includes(workspace))
 })
 
+walled('tools-30: a command in the sandbox goes with bubblewrap, whatever it has put apart', async (t) => {
+  const { workspace, sandbox } = await setUp(t)
+  const supervised = supervisedFor(t, workspace)
+  const command = "setsid sh -c 'while :; do echo x >> beat; sleep 0.01; done' & wait"
+  const wrapped = await sandbox.wrap({ command, folder: workspace, workspace, environment: { PATH: '/usr/bin:/bin' } })
+  if (wrapped.type !== 'run') return t.fail()
+  const program = await supervised.start({ run: wrapped.run, folder: workspace, environment: wrapped.environment })
+  const beat = () => readFile(join(workspace, 'beat'), 'utf8').catch(() => '')
+  while ((await beat()) === '') await new Promise((resolve) => setImmediate(resolve))
+  program.kill()
+  t.is((await program.exited).signal, 'SIGKILL')
+  // In the list of processes stands the folder that each of its own works in.
+  const isThere = () =>
+    spawnSync('sh', ['-c', `ls -l /proc/[0-9]*/cwd 2>/dev/null | grep -q '${workspace}$'`]).status === 0
+  while (isThere()) await new Promise((resolve) => setImmediate(resolve))
+  await program.letGo()
+  t.pass()
+})
+
 test('tools-54: where a sandbox is required and there is none, every command is refused', async (t) => {
   const { workspace, sandbox, settings, run } = await setUp(t, {}, ['/nowhere/bwrap'])
   const answer = await run('echo x > made')
