@@ -13,14 +13,16 @@ type Step =
 
 const size = fc.nat({ max: 400 })
 const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 2, arbitrary: fc.record({ type: fc.constant('start' as const), size }) },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('start' as const), size }) },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('end' as const), size }) },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('context' as const), size }) },
-  { weight: 4, arbitrary: fc.record({ type: fc.constant('answer' as const), calls: fc.nat({ max: 3 }), size }) },
-  { weight: 6, arbitrary: fc.record({ type: fc.constant('outcome' as const), which: fc.nat({ max: 3 }), size }) },
+  { weight: 8, arbitrary: fc.record({ type: fc.constant('answer' as const), calls: fc.nat({ max: 3 }), size }) },
+  { weight: 16, arbitrary: fc.record({ type: fc.constant('outcome' as const), which: fc.nat({ max: 3 }), size }) },
 )
 /** Steps in any order, whether they make sense or not. */
-export const steps: fc.Arbitrary<Step[]> = fc.array(step, { maxLength: 60 })
+export const steps: fc.Arbitrary<Step[]> = fc
+  .array(step, { minLength: 20, maxLength: 80 })
+  .map((list) => [{ type: 'start', size: 1 }, ...list])
 
 const entryOf = (one: Step, at: number, thread: Thread): JournalEntry => {
   const text = 'x'.repeat(one.size)
@@ -50,7 +52,8 @@ const entryOf = (one: Step, at: number, thread: Thread): JournalEntry => {
       return { ...head, type: 'message', message: { role: 'assistant', content: [{ type: 'text', text }, ...made] } }
     }
     case 'outcome': {
-      const tool_call_id = calls[one.which]?.part.id ?? 'nobody'
+      const left = calls.filter(({ state }) => state.type !== 'done')
+      const tool_call_id = left[one.which % Math.max(1, left.length)]?.part.id ?? 'nobody'
       return { ...head, type: 'outcome', tool_call_id, tool_name: 'peek', state: 'done', output: text }
     }
   }

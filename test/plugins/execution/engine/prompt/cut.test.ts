@@ -23,7 +23,7 @@ const fitted = (thread: Thread, room: number, isGuessed = false) =>
 
 test('prompt-5: whatever was said and whatever room there is, no call is sent without its result and none beyond the room', (t) => {
   fc.assert(
-    fc.property(steps, fc.nat({ max: 6_000 }), fc.boolean(), (list, room, isGuessed) => {
+    fc.property(steps, fc.nat({ max: 3_000 }), fc.boolean(), (list, room, isGuessed) => {
       foldSteps(list, (thread) => {
         const found = fitted(thread, room, isGuessed)
         if (found.type === 'overflow') {
