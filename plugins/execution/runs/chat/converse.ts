@@ -130,7 +130,7 @@ const say = async (talk: Talk, content: string): Promise<number | undefined> => 
   talk.said += 1
   const headers = { 'idempotency-key': `chat-${process.pid}-${now()}-${talk.said}` }
   const submit = (): Promise<Json> => client.send('POST', `${sessionPath(talk.session_id)}/runs`, { content }, headers)
-  return watch(talk, { submit, after: await journalEnd(talk) })
+  return watch(talk, { submit, after: () => journalEnd(talk) })
 }
 
 const retry = async (talk: Talk): Promise<number | undefined> => {
@@ -139,7 +139,7 @@ const retry = async (talk: Talk): Promise<number | undefined> => {
   const headers = { 'idempotency-key': `chat-${process.pid}-${talk.input.now()}-retry` }
   const submit = (): Promise<Json> =>
     talk.input.client.send('POST', `/v1/runs/${encodeURIComponent(last)}/retry`, {}, headers)
-  return watch(talk, { submit, after: await journalEnd(talk) })
+  return watch(talk, { submit, after: () => journalEnd(talk) })
 }
 
 /** The run that is open when a person comes, is gone on with. */
@@ -154,7 +154,7 @@ const resume = async (talk: Talk): Promise<number | undefined> => {
   const asked = visibleLine((run.request.text_preview ?? '').replaceAll(/\s+/gu, ' '))
   talk.sheet.line(`${prompt}${asked}`)
   const submit = (): Promise<Json> => talk.input.client.get(`/v1/runs/${encodeURIComponent(run.run_id)}`)
-  if (open) return watch(talk, { submit, after: undefined })
+  if (open) return watch(talk, { submit, after: () => Promise.resolve(undefined) })
   for (const { content } of run.outputs ?? []) talk.sheet.say(content)
   talk.sheet.end()
   return undefined

@@ -31,7 +31,7 @@ export interface Watched {
   /** The run; called again where nobody knows whether it arrived. */
   readonly submit: () => Promise<Json>
   /** The entry of the journal behind which the run begins; the newest are read when absent. */
-  readonly after: number | undefined
+  readonly after: () => Promise<number | undefined>
 }
 
 /** How it came to its end; or that the person left before, with the exit code for that. */
@@ -156,7 +156,7 @@ export const watchRun = async (conversation: Conversation, watched: Watched): Pr
   const leaving = createLeaving(input.signal)
   const interrupting = createInterrupt(conversation, session_id, leaving)
   dialogue.onInterrupt(interrupting.interrupt)
-  const journal = createJournal(input.client, session_id, watched.after)
+  let journal: Journal | undefined
   const transcript = createTranscript(sheet)
   const { interrupt } = interrupting
   const requests = createRequests({ input, dialogue, sheet, interrupt, end: () => leaving.leave(3) })
@@ -165,6 +165,7 @@ export const watchRun = async (conversation: Conversation, watched: Watched): Pr
   /** One connection: the run where it is over. */
   const follow = async (): Promise<RunRow | undefined> => {
     const frames = await input.client.stream(`${sessionPath(session_id)}/stream?include=deltas`, leaving.signal)
+    journal ??= createJournal(input.client, session_id, await watched.after())
     const answer = known === undefined ? await watched.submit() : await input.client.get(runPath(known))
     const run = asRun(await withHold(input, answer))
     known = run.run_id

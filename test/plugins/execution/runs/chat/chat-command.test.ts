@@ -101,6 +101,8 @@ test.serial(
     t.regex(done, /^• read_file no\n {2}read_file failed: There is no such file or folder\.$/mu)
     for (const once of ['Looking.\n', '• bash', 'Thanks.\n'])
       t.is(times(done.slice(done.indexOf('  Looking')), once), 1)
+    person.press('Up')
+    await person.until(/^> \/say Thanks\.$/mu)
     const [run] = (await daemon.request('GET', '/v1/runs?session_id=asked')).body
     const { body } = await daemon.request('GET', `/v1/runs/${run.run_id}/events`)
     t.true(JSON.stringify(body).includes('"selected_option_ids":["o2"]'))
@@ -241,6 +243,22 @@ test.serial(
     t.is((await daemon.request('GET', '/v1/runs')).body.length, 1)
   },
 )
+
+test.serial('command-line-11: a message for a daemon that is away is sent when it is back, and once', async (t) => {
+  const daemon = await spawnTestDaemon(t)
+  const script = pipe(t, daemon, 'early')
+  script.say('First')
+  await script.until(/You said: First/u)
+  await daemon.kill('SIGKILL')
+  script.say('Second')
+  await script.until(/is away: waiting for it/u)
+  const next = await spawnTestDaemon(t, { root: daemon.root, bind: new URL(daemon.url).host })
+  await script.until(/It is back\.[\s\S]*You said: Second/u)
+  script.end()
+  t.is(await script.ended, 0)
+  t.is(times(script.out(), 'You said: Second'), 1)
+  t.is((await next.request('GET', '/v1/runs')).body.length, 2)
+})
 
 test.serial('command-line-11: an answer that is another one after that begins anew', async (t) => {
   const { out } = await restarted(t, ['Another', ' tale', ': the end'])
