@@ -28,6 +28,7 @@ test('models-1, runtime-3: GET /v1/runtime shows routes with flat capability fla
     'routes',
     'run_memory_policy',
     'scheduler_policy',
+    'shell',
     'skills',
     'state_root',
     'system_prompt',
