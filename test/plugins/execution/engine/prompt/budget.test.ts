@@ -77,6 +77,7 @@ const start = async (t: ExecutionContext, window: string) => {
   const daemon = await startTestDaemon(t, {
     root,
     plugins: [model.plugin],
+    config: { runs: { compact_at_percent: 0 } },
   })
   await openSession(daemon)
   const run = async (content: string): Promise<any> =>
