@@ -161,6 +161,7 @@ const tooLong = anyOf(
     /too many (?:input )?tokens|prompt is too long|input is too long/u,
     /exceeds? the (?:model'?s )?(?:maximum|available) (?:context|number of tokens)/u,
     /reduce the length of the (?:messages|prompt|input)|`?inputs`? tokens \+ `?max_new_tokens/u,
+    /exceed(?:s|ed) (?:the )?model token limit|range of input length|input length \(?\d+(?: tokens)?\)? exceeds/u,
   ],
   'iu',
 )

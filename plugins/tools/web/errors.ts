@@ -44,6 +44,11 @@ export const webErrors = defineErrors({
     detail: '{reason}',
     action: 'An operator can see to it; GET /v1/status says how.',
   },
+  web_search_failed: {
+    status: 502,
+    detail: 'The search host did not answer: {reason}.',
+    action: 'Go on without, or search again later. An operator looks at search_url in config/web.toml.',
+  },
   web_search_refused: {
     status: 502,
     detail: 'The search host answered with status {status}: it refuses the key, or, as SearXNG does, the format JSON.',

@@ -4,6 +4,7 @@ import {
   inTurns,
   integer,
   object,
+  Problem,
   retryAfter,
   string,
   type Infer,
@@ -67,12 +68,22 @@ const jsonOf = (bytes: Buffer): Json | undefined => {
   }
 }
 
+/** What is said of pages is of no use here: no model has named this host. */
+const failed = (reason: string): Problem => webErrors.web_search_failed({ details: { reason } })
+
+const asSearch = (error: unknown): unknown => {
+  if (!(error instanceof Problem)) return error
+  const { code, occurrence } = error
+  if (code === webErrors.web_not_reached.code) return failed(String(occurrence.details?.['code']))
+  return code === webErrors.web_redirected_too_often.code ? failed('it redirects too often') : error
+}
+
 const foundIn = ({ engine }: Ready, answer: HostAnswer, now: number): readonly Found[] => {
-  if (answer.type === 'elsewhere') throw webErrors.web_status({ details: { status: answer.status } })
+  if (answer.type === 'elsewhere') throw failed(`it leads to another host, with status ${answer.status}`)
   if (answer.type === 'refused') {
     const { status, headers } = answer
     if (status === 401 || status === 403) throw webErrors.web_search_refused({ details: { status } })
-    if (status !== 429) throw webErrors.web_status({ details: { status } })
+    if (status !== 429) throw failed(`it says status ${status}`)
     const seconds = Math.ceil((retryAfter(headers['retry-after'], now) ?? 60_000) / 1000)
     throw webErrors.web_search_limited({ details: { seconds } })
   }
@@ -99,7 +110,7 @@ const search = async (parts: SearchParts, input: SearchInput, call: ToolCall): P
   if (parts.secrets.redact(input.query) !== input.query) throw webErrors.web_secret_refused()
   const host = parts.host()
   if (host.type === 'absent') throw webErrors.web_search_absent({ details: { reason: host.reason } })
-  const answer = await ask(parts, host, { input, call })
+  const answer = await ask(parts, host, { input, call }).catch((error: unknown) => Promise.reject(asSearch(error)))
   const found = foundIn(host, answer, parts.clock.now()).slice(0, input.count)
   const lines = await Promise.all(found.map(lineOf))
   return { query: input.query, results: found.length, content: framed(parts.secrets.redact(lines.join('\n'))) }

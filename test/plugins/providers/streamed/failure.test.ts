@@ -83,6 +83,9 @@ const tooLong: readonly string[] = [
   'Prompt contains 40000 tokens, too large for model with 32768 maximum context length',
   'Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4097.',
   'Input is too long for requested model.',
+  'Invalid request: Your request exceeded model token limit: 8192',
+  'Range of input length should be [1, 30720]',
+  'Input length (50000 tokens) exceeds the maximum allowed length (32768 tokens).',
 ]
 test('prompt-10: a server that finds a conversation too long is understood, in the words of each vendor', async (t) => {
   for (const message of tooLong) {

@@ -97,12 +97,18 @@ test('tools-50: what is no list of results, and a host that refuses, are told', 
       webErrors.web_search_limited.code,
       /again in 7 seconds/u,
     ],
-    [(_, response) => void response.writeHead(500).end(), webErrors.web_status.code, /500/u],
+    [(_, response) => void response.writeHead(500).end(), webErrors.web_search_failed.code, /500/u],
     [
       (_, response) => void response.writeHead(302, { location: 'http://169.254.169.254/' }).end(),
-      webErrors.web_status.code,
+      webErrors.web_search_failed.code,
       /302/u,
     ],
+    [
+      (_, response) => void response.writeHead(302, { location: '/search' }).end(),
+      webErrors.web_search_failed.code,
+      /redirects too often/u,
+    ],
+    [(_, response) => void response.destroy(), webErrors.web_search_failed.code, /outbound_connection_broken/u],
   ]
   for (const [page, code, sentence] of answers) {
     server.on('/search', page)
