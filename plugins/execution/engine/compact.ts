@@ -30,7 +30,8 @@ const causeOf = (percent: number, { thread, progress, budget }: Compacting): Com
   if (progress.overflow === 'refused') return 'refused'
   if (percent === 0 || progress.uncompacted === progress.turns || thread.messages.length <= thread.compacted)
     return undefined
-  return shownBytes(thread) > (budget.bytes * percent) / 100 ? 'window' : undefined
+  // Beyond the limit of the thread its oldest runs go unread, however long the window is.
+  return shownBytes(thread) > (Math.min(budget.bytes, thread.limit) * percent) / 100 ? 'window' : undefined
 }
 
 /** Undefined if there is nothing to do; else true once the conversation must be looked at anew. */

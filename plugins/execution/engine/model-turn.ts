@@ -64,7 +64,7 @@ const fitRequest = (
   const fitted = fit(thread, { bytes: shownBytes(thread), budget, weigh })
   if (fitted.type === 'overflow') return undefined
   const { messages, bytes, left_out } = fitted
-  if (left_out > 0) trace(execution, { type: 'prompt_cut', left_out })
+  if (left_out > 0 || thread.lacking) trace(execution, { type: 'prompt_cut', left_out })
   return { request: { ...whole, messages }, bytes: bytes + besideBytes(whole) }
 }
 

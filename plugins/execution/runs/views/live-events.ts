@@ -56,7 +56,11 @@ export const TraceKind = tagged('type', {
   }),
   model_retry_scheduled: traceOf('model_retry_scheduled', { turn: integer(), attempt: integer(), reason: string() }),
   prompt_cut: traceOf('prompt_cut', {
-    left_out: doc(integer(), 'Messages of the conversation that the model is not shown, since they do not fit.'),
+    left_out: doc(
+      integer(),
+      'Messages of the conversation that the model is not shown, since they do not fit; 0 where only older ones are ' +
+        'missing, that are not read any more.',
+    ),
   }),
   tool_started: traceOf('tool_started', { tool_name: string(), call_id: string() }),
   tool_finished: traceOf('tool_finished', { tool_name: string(), call_id: string(), is_error: boolean() }),

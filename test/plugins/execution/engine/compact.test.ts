@@ -57,6 +57,18 @@ const start = async (
 const usual: Play = (request, count) =>
   isSummary(request) ? [text('They spoke of ships.'), done()] : [text(long(`answer ${count}`)), done()]
 
+test('prompt-7: a conversation near context_max_bytes is summed up before its oldest runs go, however long the window is', async (t) => {
+  const daemon = await start(t, usual, { window: 1_000_000, runs: { context_max_bytes: 60_000 } })
+  for (const name of ['one', 'two', 'three', 'four', 'five', 'six']) await daemon.run(name)
+  t.deepEqual(
+    (await daemon.compactions()).map(({ type, cause }) => [type, cause]),
+    [['compaction', 'window']],
+  )
+  const last = daemon.asked.at(-1) as ModelRequest
+  t.regex(JSON.stringify(last.messages[0]), /They spoke of ships\./u)
+  t.notRegex(saidIn(last), /are not shown/u)
+})
+
 test('prompt-7, prompt-8: a long conversation is summed up by its own route; the journal says so and keeps what was said', async (t) => {
   const daemon = await start(t, usual)
   const runs = []

@@ -69,7 +69,7 @@ test('prompt-4: the estimate learns from what calls of the route and model have 
   t.is(calibration.factor(called), 3, 'what was refused is too long')
 })
 
-const start = async (t: ExecutionContext, window: string) => {
+const start = async (t: ExecutionContext, window: string, runs: Readonly<Record<string, number>> = {}) => {
   const root = await freshRoot()
   mkdirSync(join(root, 'config'), { recursive: true })
   writeFileSync(join(root, 'config', 'routes.toml'), `[routes.r]\ndriver = "scripted"\n${window}`)
@@ -77,7 +77,7 @@ const start = async (t: ExecutionContext, window: string) => {
   const daemon = await startTestDaemon(t, {
     root,
     plugins: [model.plugin],
-    config: { runs: { compact_at_percent: 0 } },
+    config: { runs: { compact_at_percent: 0, ...runs } },
   })
   await openSession(daemon)
   const run = async (content: string): Promise<any> =>
@@ -85,20 +85,25 @@ const start = async (t: ExecutionContext, window: string) => {
   return { daemon, run, asked: model.requests }
 }
 
-test('prompt-3, prompt-5: a conversation beyond context_window of its route is cut; who watches and the model are told', async (t) => {
-  const { daemon, run, asked } = await start(t, 'context_window = 24_000\n')
-  const stream = openStream({ port: Number(new URL(daemon.url).port), path: '/v1/sessions/s1/stream' })
-  t.teardown(stream.close)
-  while (stream.head() === '') await new Promise((resolve) => setTimeout(resolve, 2))
-  for (let n = 0; n < 9; n += 1) t.is((await run(`${n} `.padEnd(4_000))).status, 'completed')
-  t.is(asked[2]?.messages.length, 5)
-  const last = asked.at(-1)
-  t.true((last?.messages.length ?? 99) < 14)
-  t.regex(JSON.stringify(last?.messages[0]), /Earlier messages of this conversation are not shown/u)
-  const cuts = (): any[] => stream.frames.filter(({ data }) => data.trace?.kind.type === 'prompt_cut')
-  while (cuts().length === 0) await new Promise((resolve) => setTimeout(resolve, 2))
-  t.true(cuts()[0].data.trace.kind.left_out > 0)
-})
+const cutters: [string, string, Readonly<Record<string, number>>][] = [
+  ['context_window of its route', 'context_window = 24_000\n', {}],
+  ['runs.context_max_bytes', 'context_window = 1_000_000\n', { context_max_bytes: 30_000 }],
+]
+for (const [name, window, runs] of cutters)
+  test(`prompt-3, prompt-5: a conversation beyond ${name} is cut; who watches and the model are told`, async (t) => {
+    const { daemon, run, asked } = await start(t, window, runs)
+    const stream = openStream({ port: Number(new URL(daemon.url).port), path: '/v1/sessions/s1/stream' })
+    t.teardown(stream.close)
+    while (stream.head() === '') await new Promise((resolve) => setTimeout(resolve, 2))
+    for (let n = 0; n < 9; n += 1) t.is((await run(`${n} `.padEnd(4_000))).status, 'completed')
+    t.is(asked[2]?.messages.length, 5)
+    const last = asked.at(-1)
+    t.true((last?.messages.length ?? 99) < 14)
+    t.regex(JSON.stringify(last?.messages[0]), /Earlier messages of this conversation are not shown/u)
+    const cuts = (): any[] => stream.frames.filter(({ data }) => data.trace?.kind.type === 'prompt_cut')
+    while (cuts().length === 0) await new Promise((resolve) => setTimeout(resolve, 2))
+    t.is(cuts()[0].data.trace.kind.left_out > 0, 'context_max_bytes' in runs === false)
+  })
 
 test('prompt-6: a turn that is longer than the window of its model fails with its own code; where nobody knows the window, the model decides', async (t) => {
   const known = await start(t, 'context_window = 24_000\n')
