@@ -40,6 +40,9 @@ async function* upTo(source: ReadableStream<Uint8Array>, most: number): AsyncGen
   }
 }
 
+/** The name of an encoding is short; anything else is a text of the host's. */
+const told = (encoding: string): string => (/^[a-z][a-z-]{0,15}$/u.test(encoding) ? encoding : 'something else')
+
 const isData = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && /^(?:Z_|ERR__ERROR|ERR_BROTLI)/u.test(String(error.code))
 
@@ -52,13 +55,13 @@ export const readBody = async (
   const decoder = encoding === '' || encoding === 'identity' ? undefined : decoders[encoding]
   if (decoder === undefined && encoding !== '' && encoding !== 'identity') {
     await source.cancel()
-    throw webErrors.web_encoding_refused({ details: { encoding } })
+    throw webErrors.web_encoding_refused({ details: { encoding: told(encoding) } })
   }
   const stream = decoder === undefined ? raw : pipeline(Readable.from(raw), decoder(), () => undefined)
   try {
     return await gather(stream, most)
   } catch (error) {
-    if (isData(error)) throw webErrors.web_encoding_refused({ details: { encoding }, cause: error })
+    if (isData(error)) throw webErrors.web_encoding_refused({ details: { encoding: told(encoding) }, cause: error })
     throw error
   }
 }

@@ -17,7 +17,7 @@ import type { WebConfig } from './config.js'
 import { answerOf, webErrors } from './errors.js'
 import { decodePage } from './html/charset.js'
 import { pageText } from './html/to-markdown.js'
-import { framed, plainText } from './untrusted.js'
+import { framed, harmless, inPieces, plainText } from './untrusted.js'
 
 const FetchInput = object({
   url: doc(string({ min: 1, max: 8_192 }), 'What to fetch: http or https.'),
@@ -48,10 +48,13 @@ const markup = /^(?:text\/html|application\/xhtml\+xml)$/u
 
 type Page = Extract<HostAnswer, { type: 'page' }>
 
+const named = /^[a-z0-9][\w.+-]{0,60}\/[a-z0-9][\w.+-]{0,60}$/iu
+
 /** The name of the type; of a page that has none what its first bytes look like. */
-const typeOf = ({ contentType, body: { bytes } }: Page): string => {
-  const told = (contentType.split(';')[0] ?? '').trim().toLowerCase()
-  if (told !== '') return told
+const typeOf = ({ contentType, body: { bytes } }: Page, { redact }: FetchParts['secrets']): string => {
+  const told = redact((contentType.split(';')[0] ?? '').trim())
+  if (named.test(told)) return told.toLowerCase()
+  if (told !== '') return 'of a type without a proper name'
   if (/^\s*(?:<!doctype html|<html)/iu.test(bytes.subarray(0, 500).toString('latin1'))) return 'text/html'
   return isUtf8(bytes) && !bytes.includes(0) ? 'text/plain' : 'application/octet-stream'
 }
@@ -84,16 +87,16 @@ const sliceOf = (text: string, from: number, most: number): { text: string; end:
 }
 
 const view = async (page: Page, input: FetchInput, { config, secrets }: FetchParts): Promise<Json> => {
-  const type = typeOf(page)
+  const type = typeOf(page, secrets)
   if (!textual.test(type) && !markup.test(type)) throw webErrors.web_type_refused({ details: { type } })
   const { title, text, isCut } = await read(page, type, input.format)
-  const safe = await inTurns(secrets.redacting(plainText(text)))
+  const safe = await inTurns(secrets.redacting(await inTurns(inPieces(text))))
   const slice = sliceOf(safe, input.offset, config.result_bytes)
   return {
     url: page.url,
     status: page.status,
     content_type: type,
-    ...(title !== undefined && title !== '' && { title: secrets.redact(plainText(title)) }),
+    ...(title !== undefined && title !== '' && { title: framed(secrets.redact(plainText(title))) }),
     content: framed(slice.text),
     page_bytes: page.body.bytes.length,
     page_cut: isCut,
@@ -105,7 +108,6 @@ const view = async (page: Page, input: FetchInput, { config, secrets }: FetchPar
 
 const fetchPage = async (parts: FetchParts, input: FetchInput, call: ToolCall): Promise<Json> => {
   const { config, secrets, signal } = parts
-  if (secrets.redact(input.url) !== input.url) throw webErrors.web_secret_refused()
   const answer = await askHost(parts, {
     url: input.url,
     headers: { accept: accepted, 'user-agent': 'holdfast' },
@@ -113,11 +115,13 @@ const fetchPage = async (parts: FetchParts, input: FetchInput, call: ToolCall): 
     timeout_ms: config.timeout_ms,
     allow_cidrs: config.allow_cidrs,
     signal: AbortSignal.any([call.signal, signal]),
+    holdsSecret: (text) => secrets.redact(text) !== text,
   })
   if (answer.type === 'page') return view(answer, input, parts)
   if (answer.type === 'refused') throw webErrors.web_status({ details: { status: answer.status } })
   const { url, status, to } = answer
-  return { url, status, redirects_to: to, note: 'The page is at another host. Fetch redirects_to if that is meant.' }
+  const redirects_to = harmless(secrets.redact(to))
+  return { url, status, redirects_to, note: 'The page is at another host. Fetch redirects_to if that is meant.' }
 }
 
 /** Time for the text to be made of what came. */

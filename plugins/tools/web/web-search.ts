@@ -52,6 +52,8 @@ const ask = ({ config, signal, ...parts }: SearchParts, host: Ready, { input, ca
     // The operator has named this host, and no answer leads to another one.
     allow_private_network: true,
     signal: AbortSignal.any([call.signal, signal]),
+    // What the operator wrote into the address may be one; what is searched was looked at.
+    holdsSecret: () => false,
   })
 
 interface Search {

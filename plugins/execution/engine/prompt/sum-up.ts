@@ -71,12 +71,15 @@ const question = ({ run, isRunning, part, budget, wish }: Compaction, contexts: 
   unbooked: true as const,
 })
 
+/** Signs that have a shape. */
+const seen = /[^\s\p{Cc}\p{Cs}\p{Default_Ignorable_Code_Point}\ufffd]/u
+
 const judged = (compaction: Compaction, answer: Consulted): Compacted => {
   const { cause, part, budget, weigh } = compaction
   const usage = answer.usage === undefined ? {} : { usage: { ...answer.usage } }
   if (answer.type === 'failed') return { ...failed(cause, answer.code, answer.message), ...usage }
   const summary = answer.text.trim()
-  if (summary === '') return { ...failed(cause, 'summary_empty', 'The model gave no summary.'), ...usage }
+  if (!seen.test(summary)) return { ...failed(cause, 'summary_empty', 'The model gave no summary.'), ...usage }
   const after = part.kept + weigh(summaryMessage(summary))
   if (after > part.bytes * (1 - least))
     return { ...failed(cause, 'summary_useless', 'The summary is about as long as what it sums up.'), ...usage }

@@ -121,6 +121,12 @@ export const findNamed = async (
   if (typeof base_url === 'string') {
     if (provider === undefined || !/^https?:\/\//u.test(base_url) || !URL.canParse(base_url))
       throw wrong('server', 'must be an http or https URL, with the provider that speaks to it')
+    const { username, password, search, hash } = new URL(base_url)
+    if (username + password + search + hash !== '')
+      throw wrong(
+        'server',
+        'must name no user and have no query; a key is given with --stdin, --from-env or --from-file',
+      )
     const models = (await modelsAt(input, base_url)) ?? []
     const route_id = name === undefined ? 'server' : wanted
     return { route_id, provider, because: base_url, base_url, models, ...(key !== undefined && { key }) }

@@ -77,7 +77,8 @@ const memory = (path: string): Mount => ({
 const own = (network: boolean): Mount[] => [
   { path: '/dev', args: ['--dev', '/dev'], isClosed: true },
   memory('/dev/shm'),
-  { path: '/proc', args: ['--proc', '/proc'] },
+  // Root keeps the settings of the system there, for which it needs no rights that could be taken from it.
+  { path: '/proc', args: ['--proc', '/proc'], isClosed: true },
   // Sockets of other services are there: who may connect to one is not behind these walls any more.
   { path: '/run', args: ['--tmpfs', '/run'], isEmpty: true, isClosed: true },
   ...(network ? resolvers.map((path): Mount => ({ path, args: ['--ro-bind-try', path, path] })) : []),

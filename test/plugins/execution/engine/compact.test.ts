@@ -118,7 +118,7 @@ test('prompt-9: three compactions that fail or win nothing are the last of a ses
   const answers: ModelEvent[][] = [
     [{ type: 'done', outcome: 'failed', failure: { class: 'overloaded', retryable: true, message: 'Busy.' } }],
     [text('x'.repeat(31_000)), done()],
-    [text(' '), done()],
+    [text(' \u200b\n'), done()],
   ]
   const daemon = await start(
     t,

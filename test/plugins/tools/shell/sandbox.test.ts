@@ -116,6 +116,9 @@ walled('tools-51: in the sandbox the workspace and a temporary folder are writte
     '/proc/new',
   ]
   for (const path of writes) t.is(await says(`echo x 2>/dev/null > ${path} && echo written`), '', path)
+  t.is(await says('test -w /proc/sys/kernel/core_pattern && echo writable'), '', 'the settings of the system')
+  t.is(await says('{ echo x > /proc/self/comm; } 2>/dev/null && echo written'), '')
+  t.is(await says('cat <(echo a)'), 'a\n')
   t.deepEqual(await readdir(outside), ['plain'])
   t.is(await says('echo $TMPDIR $SSH_AUTH_SOCK $A'), '/tmp b\n')
 })

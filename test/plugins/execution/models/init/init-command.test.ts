@@ -201,6 +201,13 @@ test.serial('command-line-17: what is wrong is told in a sentence with what to d
     silent.err,
     /no model server answers at http:\/\/127\.0\.0\.1:9\/v1.*server_silent\)\nStart it, or name a model/u,
   )
+  const keyed = await begin(t)
+  for (const end of ['?key=a-key', '#a-key']) {
+    const { code, err } = await keyed.run('--server', `${server.url}${end}`)
+    t.deepEqual([code, /--server must name no user/u.test(err), err.includes('a-key')], [2, true, false], end)
+  }
+  t.is((await keyed.run('--server', server.url.replace('//', '//me:a-key@'))).code, 2)
+  t.throws(() => keyed.file(), { code: 'ENOENT' }, 'and nothing is written')
   const cases: readonly (readonly [Reply, RegExp])[] = [
     [
       refused(404, 'model "a/b" not found'),
