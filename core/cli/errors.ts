@@ -18,6 +18,11 @@ export const errors = defineErrors({
     detail: 'no model server answers at {url} for {route_id}, so nobody knows which models it has',
     action: 'Start it, or name a model with --model.',
   },
+  models_unknown: {
+    status: 502,
+    detail: '{url} answers and lists no models for {route_id}',
+    action: 'See that the address is whole, such as http://127.0.0.1:11434/v1, or name a model with --model.',
+  },
   routes_file_refused: {
     status: 409,
     detail: 'the daemon does not take config/routes.toml with what was added, so it was put back as it was',

@@ -5,6 +5,7 @@ import {
   open,
   optional,
   parse,
+  Problem,
   string,
   type CommandInput,
   type Infer,
@@ -34,7 +35,11 @@ export interface Candidate {
   /** Why it is offered. */
   readonly because: string
   readonly base_url?: string
+  /** True where the line named the address. */
+  readonly isAddressed?: boolean
   readonly key?: FoundKey
+  /** True where nobody answers. */
+  readonly isSilent?: boolean
   /** Models to choose from, the likeliest first; the one of the provider, or those of a server. */
   readonly models: readonly string[]
 }
@@ -48,14 +53,17 @@ const ModelList = open({ data: array(open({ id: string() })) })
 /** For a server on this machine to say which models it has. */
 const lookMs = 1_500
 
-/** Models of a server that speaks chat completions; undefined if none answers there. */
+const isSilence = (error: unknown): boolean => error instanceof Problem && error.code === 'daemon_unreachable'
+
+/** Models of a server that speaks chat completions, none if it lists none; undefined if nobody answers there. */
 export const modelsAt = async ({ reach }: CommandInput, base_url: string): Promise<readonly string[] | undefined> => {
   const { origin, pathname } = new URL(base_url)
   const answer = await reach(origin, lookMs)
     .get(`${pathname.replace(/\/$/u, '')}/models`)
-    .catch(() => undefined)
+    .catch((error: unknown) => (isSilence(error) ? undefined : null))
+  if (answer === undefined) return undefined
   const parsed = parse(ModelList, answer)
-  if (!parsed.ok) return undefined
+  if (!parsed.ok) return []
   const names = parsed.value.data.map(({ id }) => id).filter((id) => /^\S{1,200}$/u.test(id))
   const isForText = (name: string): boolean => !/embed|rerank|whisper/iu.test(name)
   return [...names.filter(isForText), ...names.filter((name) => !isForText(name))]
@@ -79,12 +87,13 @@ const keyOf = ({ variable }: CommandInput, { key_variables }: Provider): FoundKe
 }
 
 type Server = Provider['local_servers'][number]
-const atServer = (provider: Provider, server: Server, models: readonly string[]): Candidate => ({
+const atServer = (provider: Provider, server: Server, models: readonly string[] | undefined): Candidate => ({
   route_id: server.route_id,
   provider,
   because: `${server.name} at ${server.base_url}`,
   base_url: server.base_url,
-  models,
+  models: models ?? [],
+  isSilent: models === undefined,
 })
 
 /** Everything that is there. */
@@ -97,7 +106,7 @@ export const findAll = async (input: CommandInput, providers: readonly Provider[
   const local = await Promise.all(
     servers.map(async ({ provider, server }) => {
       const models = await modelsAt(input, server.base_url)
-      return models === undefined ? [] : [atServer(provider, server, models)]
+      return models === undefined || models.length === 0 ? [] : [atServer(provider, server, models)]
     }),
   )
   return [...keyed, ...local.flat()]
@@ -127,13 +136,14 @@ export const findNamed = async (
         'server',
         'must name no user and have no query; a key is given with --stdin, --from-env or --from-file',
       )
-    const models = (await modelsAt(input, base_url)) ?? []
     const route_id = name === undefined ? 'server' : wanted
-    return { route_id, provider, because: base_url, base_url, models, ...(key !== undefined && { key }) }
+    const server = atServer(provider, { route_id, name: '', base_url }, await modelsAt(input, base_url))
+    return { ...server, because: base_url, isAddressed: true, ...(key !== undefined && { key }) }
   }
   for (const one of providers)
     for (const server of one.local_servers)
-      if (server.route_id === wanted) return atServer(one, server, (await modelsAt(input, server.base_url)) ?? [])
+      if (server.route_id === wanted)
+        return { ...atServer(one, server, await modelsAt(input, server.base_url)), ...(key !== undefined && { key }) }
   if (provider === undefined) throw wrong('provider', `must be one of ${known.join(', ')}`)
   const given = key ?? keyOf(input, provider)
   if (given !== undefined) return withKey(provider, given)

@@ -1,26 +1,18 @@
 /** `init`: from what is on the machine to a model that answers. */
 import {
-  array,
-  boolean,
   commandErrors,
+  commandLine,
   defineCommand,
-  open,
-  optional,
-  parse,
   secretFlags,
-  string,
   visibleLine,
   type CommandInput,
   type Dialogue,
   type NearDaemon,
 } from '../../../../core/plugin.js'
 import { findAll, findNamed, readProviders, type Candidate, type FoundKey } from './found.js'
-import { checkText, type CheckedRoute } from './init-words.js'
-import { hasRoute, withRoutes, type NewRoute } from './routes-text.js'
-
-interface Chosen extends Candidate {
-  readonly model: string | undefined
-}
+import { checkText, lineWith, type CheckedRoute } from './init-words.js'
+import { hasRoute, nameAt } from './routes-text.js'
+import { addRoutes, authRefOf, checkOne, file, runtimeOf, secretOf, storeKey, type Chosen } from './set-routes.js'
 
 interface Done {
   readonly lines: readonly string[]
@@ -28,9 +20,6 @@ interface Done {
   /** True where nothing was to be done but told. */
   readonly planned: boolean
 }
-
-const file = 'routes'
-const secretOf = (route_id: string): string => `models.${route_id}`
 
 const isGiven = ({ flags }: CommandInput, ...names: readonly string[]): boolean =>
   names.some((name) => flags[name] !== undefined)
@@ -41,8 +30,13 @@ const isKeyGiven = (input: CommandInput): boolean => isGiven(input, ...Object.ke
 const givenKey = async (input: CommandInput): Promise<FoundKey | undefined> =>
   isKeyGiven(input) ? { value: await input.secret(), from: 'the given key' } : undefined
 
-const modelFlag = ({ flags: { model } }: CommandInput): string | undefined =>
-  typeof model === 'string' ? model : undefined
+const textFlag = ({ flags }: CommandInput, name: string): string | undefined => {
+  const value = flags[name]
+  return typeof value === 'string' ? value : undefined
+}
+
+const modelFlag = (input: CommandInput): string | undefined => textFlag(input, 'model')
+const rootFlag = (input: CommandInput) => ({ 'state-root': textFlag(input, 'state-root') })
 
 const describe = ({ route_id, because, models }: Candidate): string =>
   [`${route_id}: ${because}`, ...(models[0] === undefined ? [] : [`model ${models[0]}`])].map(visibleLine).join(', ')
@@ -99,121 +93,65 @@ const askFor = async (input: CommandInput, found: readonly Candidate[]): Promise
   return said?.type === 'text' && /^(?:y|yes)?$/iu.test(said.text.trim()) ? chosen : undefined
 }
 
-const storeKey = ({ client }: NearDaemon, { route_id, provider, key }: Chosen) =>
-  client.send('POST', '/v1/runtime/secrets', {
-    slot_id: secretOf(route_id),
-    provider: provider.secrets_of[0] ?? 'generic',
-    mode: 'api_key',
-    state: { value: key?.value ?? '' },
+/** The command that takes the key of a route. */
+const keyLineOf = async (input: CommandInput, near: NearDaemon, one: Chosen): Promise<string> => {
+  const auth_ref = await authRefOf(near, one)
+  if (auth_ref !== undefined && auth_ref !== secretOf(one.route_id)) return commandLine('secrets set', auth_ref)
+  const named = { provider: textFlag(input, 'provider'), server: one.base_url }
+  return lineWith('init', {
+    ...rootFlag(input),
+    ...(one.isAddressed === true ? named : { provider: one.route_id }),
   })
-
-const Check = open({
-  route_id: string(),
-  model: string(),
-  answered: boolean(),
-  code: optional(string()),
-  message: optional(string()),
-})
-const check = async ({ client }: NearDaemon, route_id: string): Promise<CheckedRoute> => {
-  const parsed = parse(Check, await client.send('POST', '/v1/runtime/model/check', { route_id }))
-  return parsed.ok ? parsed.value : { route_id, model: '', answered: false }
 }
 
-const Runtime = open({
-  default_route: string(),
-  routes: array(open({ route_id: string(), auth_ref: optional(string()) })),
-})
-const runtimeOf = async ({ client }: NearDaemon) => {
-  const parsed = parse(Runtime, await client.get('/v1/runtime'))
-  return parsed.ok ? parsed.value : { default_route: '', routes: [] }
+const wordsOf = (one: Chosen, isNew: boolean): string => {
+  const name = visibleLine(one.route_id)
+  if (!isNew) return `${name}: is in config/routes.toml already and stays as it is.`
+  const key = one.key === undefined ? '' : `; its key is the secret ${visibleLine(secretOf(one.route_id))}`
+  return `${name}: added to config/routes.toml${key}.`
 }
 
-/** Looks for the new routes in the daemon, which reads the file when it is written. */
-const [looks, betweenMs] = [100, 100]
-const areRead = async (input: CommandInput, near: NearDaemon, wanted: readonly string[]): Promise<boolean> => {
-  for (let look = 0; look < looks; look += 1) {
-    const { routes } = await runtimeOf(near)
-    if (wanted.every((name) => routes.some(({ route_id }) => route_id === name))) return true
-    await input.pause(betweenMs, input.signal)
-  }
-  return false
-}
+const wishText = (route_id: string, wish: string): string =>
+  visibleLine(`${route_id}: to use ${wish}, change default_model of [routes.${route_id}] in config/routes.toml.`)
 
-const entryOf = ({ route_id, provider, base_url, model, key }: Chosen): NewRoute => ({
-  route_id,
-  driver: provider.provider,
-  base_url,
-  model,
-  auth_ref: key === undefined ? undefined : secretOf(route_id),
-})
-
-/** Adds the routes to the file; puts back what was there if the daemon does not take it. */
-const addRoutes = async (input: CommandInput, near: NearDaemon, added: readonly Chosen[]): Promise<void> => {
-  const before = near.config(file)
-  const { default_route, routes } = await runtimeOf(near)
-  const kept = routes.find(({ route_id }) => route_id === default_route && hasRoute(before ?? '', route_id))
-  const fallback = kept?.route_id ?? added[0]?.route_id ?? ''
-  await near.writeConfig(file, withRoutes(before ?? '', added.map(entryOf), fallback))
-  if (
-    await areRead(
-      input,
-      near,
-      added.map(({ route_id }) => route_id),
-    )
-  )
-    return
-  await near.writeConfig(file, before)
-  throw commandErrors.routes_file_refused()
-}
-
-/** True where the key of the route is the secret that is stored here. */
-const isOurs = async (near: NearDaemon, { route_id }: Chosen): Promise<boolean> =>
-  (await runtimeOf(near)).routes.some((one) => one.route_id === route_id && one.auth_ref === secretOf(route_id))
-
-const keyless: ReadonlySet<string | undefined> = new Set(['auth', 'route_not_ready'])
-
-/** Checks a route; a key of ours that is refused or gone gives way to the one that was found. */
-const checkOne = async (near: NearDaemon, one: Chosen, { isNew, say }: { isNew: boolean; say(line: string): void }) => {
-  const first = await check(near, one.route_id)
-  if (isNew || one.key === undefined || first.answered || !keyless.has(first.code)) return first
-  if (!(await isOurs(near, one))) return first
-  await storeKey(near, one)
-  say(`${visibleLine(one.route_id)}: stored ${visibleLine(one.key.from)} in place of the one that was refused.`)
-  return check(near, one.route_id)
+const closingOf = async (input: CommandInput, near: NearDaemon): Promise<string> => {
+  const { default_route } = await runtimeOf(near)
+  const serve = `${visibleLine(lineWith('serve', rootFlag(input)))}, and holdfast chat in another terminal`
+  const next = near.serves ? 'holdfast chat' : serve
+  return `The default route is ${visibleLine(default_route)}. Next: ${next}.`
 }
 
 const setUp = async (input: CommandInput, near: NearDaemon, chosen: readonly Chosen[]): Promise<Done> => {
   const lines: string[] = []
   const before = near.config(file) ?? ''
   const added = chosen.filter(({ route_id }) => !hasRoute(before, route_id))
-  for (const { model, route_id, base_url = '' } of added)
-    if (model === undefined) throw commandErrors.server_silent({ details: { route_id, url: base_url } })
+  for (const { model, isSilent, route_id, base_url: url = '' } of added)
+    if (model === undefined)
+      throw (isSilent === true ? commandErrors.server_silent : commandErrors.models_unknown)({
+        details: { route_id, url },
+      })
   for (const one of added) if (one.key !== undefined) await storeKey(near, one)
   if (added.length > 0) await addRoutes(input, near, added)
-  for (const one of chosen) {
-    const name = visibleLine(one.route_id)
-    if (!added.includes(one)) lines.push(`${name}: is in config/routes.toml already and stays as it is.`)
-    else if (one.key === undefined) lines.push(`${name}: added to config/routes.toml.`)
-    else
-      lines.push(`${name}: added to config/routes.toml; its key is the secret ${visibleLine(secretOf(one.route_id))}.`)
-  }
+  for (const one of chosen) lines.push(wordsOf(one, added.includes(one)))
   const checks: CheckedRoute[] = []
   for (const one of chosen) {
-    const checked = await checkOne(near, one, { isNew: added.includes(one), say: (line) => void lines.push(line) })
+    const isNew = added.includes(one)
+    const checked = await checkOne(input, near, { one, isNew, say: (line) => void lines.push(line) })
     checks.push(checked)
-    lines.push(checkText(checked, one.base_url !== undefined))
+    lines.push(checkText(checked, { isLocal: one.base_url !== undefined, keyLine: await keyLineOf(input, near, one) }))
+    const wish = modelFlag(input)
+    if (wish !== undefined && wish !== checked.model) lines.push(wishText(one.route_id, wish))
   }
-  const { default_route } = await runtimeOf(near)
-  const next = near.serves ? 'holdfast chat' : 'holdfast serve, and holdfast chat in another terminal'
-  lines.push(`The default route is ${visibleLine(default_route)}. Next: ${next}.`)
-  return { lines, checks, planned: false }
+  return { lines: [...lines, await closingOf(input, near)], checks, planned: false }
 }
 
 const found = async (input: CommandInput, near: NearDaemon): Promise<Candidate[]> => {
   const providers = await readProviders(near)
-  return isGiven(input, 'provider', 'server')
-    ? [await findNamed(input, providers, await givenKey(input))]
-    : findAll(input, providers)
+  if (!isGiven(input, 'provider', 'server')) return findAll(input, providers)
+  const one = await findNamed(input, providers, await givenKey(input))
+  const { route_id, base_url, isAddressed } = one
+  if (isAddressed !== true || base_url === undefined) return [one]
+  return [{ ...one, route_id: nameAt(near.config(file) ?? '', route_id, base_url) }]
 }
 
 const initialise = async (input: CommandInput, near: NearDaemon): Promise<Done> => {
@@ -227,8 +165,9 @@ const initialise = async (input: CommandInput, near: NearDaemon): Promise<Done> 
   const isPerson = input.output !== 'json' && input.attended && input.flags['yes'] !== true && !isKeyGiven(input)
   if (!isPerson || !input.dialogue().attended) {
     if (input.flags['yes'] === true || isGiven(input, 'provider', 'server')) return setUp(input, near, asItIs)
+    const does = visibleLine(lineWith('init', rootFlag(input)))
     const would = ['Would use', ...asItIs.map((one) => `  ${describe(one)}`)]
-    return { lines: [...would, 'Nothing was changed. holdfast init --yes does it.'], checks: [], planned: true }
+    return { lines: [...would, `Nothing was changed. ${does} --yes does it.`], checks: [], planned: true }
   }
   const chosen = await askFor(input, offered)
   return chosen === undefined

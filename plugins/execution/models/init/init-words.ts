@@ -1,5 +1,5 @@
 /** What `init` says. */
-import { commandLine, sentence, visibleLine } from '../../../../core/plugin.js'
+import { commandLine, sentence, shellWord, visibleLine } from '../../../../core/plugin.js'
 
 export interface CheckedRoute {
   readonly route_id: string
@@ -9,12 +9,25 @@ export interface CheckedRoute {
   readonly message?: string | undefined
 }
 
+interface Place {
+  readonly isLocal: boolean
+  /** The command that takes the key of the route. */
+  readonly keyLine: string
+}
+
+/** A line of ours with the flags that were given. */
+export const lineWith = (command: string, given: Readonly<Record<string, string | undefined>>): string =>
+  [
+    commandLine(command),
+    ...Object.entries(given).flatMap(([flag, value]) => (value === undefined ? [] : [`--${flag}`, shellWord(value)])),
+  ].join(' ')
+
 /** What helps, by the code of what went wrong. */
-const helpOf = ({ route_id, code = '' }: CheckedRoute, isLocal: boolean): string => {
+const helpOf = ({ route_id, code = '' }: CheckedRoute, { isLocal, keyLine }: Place): string => {
   const place = `[routes.${route_id}] of config/routes.toml`
   switch (code) {
     case 'auth':
-      return `Store the right key: ${commandLine('secrets set', `models.${route_id}`)} --stdin`
+      return `Give the right key: ${visibleLine(keyLine)} --stdin`
     case 'network':
     case 'timeout':
       return isLocal
@@ -31,10 +44,10 @@ const helpOf = ({ route_id, code = '' }: CheckedRoute, isLocal: boolean): string
   }
 }
 
-export const checkText = (check: CheckedRoute, isLocal: boolean): string => {
+export const checkText = (check: CheckedRoute, place: Place): string => {
   const { route_id, model, answered, message = 'nobody said why' } = check
   const who = `${visibleLine(route_id)} (${visibleLine(model)})`
   return answered
     ? `${who} answers.`
-    : `${who} does not answer: ${sentence(visibleLine(message))} ${helpOf(check, isLocal)}`
+    : `${who} does not answer: ${sentence(visibleLine(message))} ${helpOf(check, place)}`
 }

@@ -26,11 +26,36 @@ const head = (text: string): string => text.slice(0, /^[ \t]*\[/mu.exec(text)?.i
 
 const namesDefault = (text: string): boolean => /^[ \t]*["']?default_route["']?[ \t]*=/mu.test(head(text))
 
+const headerOf = (line: string): string | undefined =>
+  /^\s*\[\s*["']?routes["']?\s*\.\s*["']?([\w.-]+?)["']?\s*\]/u.exec(line)?.[1]
+
 /** True if the file has a table for the route. */
 export const hasRoute = (text: string, route_id: string): boolean =>
-  text
+  text.split('\n').some((one) => headerOf(one) === route_id)
+
+const addressOf = (text: string, route_id: string): string | undefined => {
+  const lines = text.split('\n')
+  const behind = lines.slice(lines.findIndex((one) => headerOf(one) === route_id) + 1)
+  const end = behind.findIndex((one) => /^\s*\[/u.test(one))
+  const own = end < 0 ? behind : behind.slice(0, end)
+  return own.flatMap((one) => /^\s*["']?base_url["']?\s*=\s*["'](.*?)["']/u.exec(one)?.[1] ?? [])[0]
+}
+
+/** A name of a route at this address: its own where there is one, else one that no route has. */
+export const nameAt = (text: string, route_id: string, base_url: string): string => {
+  const bare = (url: string | undefined): string | undefined => url?.replace(/\/+$/u, '')
+  for (let at = 1; ; at += 1) {
+    const name = at === 1 ? route_id : `${route_id}_${at}`
+    if (!hasRoute(text, name) || bare(addressOf(text, name)) === bare(base_url)) return name
+  }
+}
+
+/** The table of the route names this secret as its key. */
+export const withKeyOf = (before: string, route_id: string, auth_ref: string): string =>
+  before
     .split('\n')
-    .some((one) => /^\s*\[\s*["']?routes["']?\s*\.\s*["']?([\w.-]+?)["']?\s*\]/u.exec(one)?.[1] === route_id)
+    .flatMap((one) => (headerOf(one) === route_id ? [one, ...line('auth_ref', auth_ref)] : [one]))
+    .join('\n')
 
 /** `fallback` becomes the default route where the file names none. */
 export const withRoutes = (before: string, routes: readonly NewRoute[], fallback: string): string => {

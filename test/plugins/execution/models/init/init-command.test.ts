@@ -70,7 +70,7 @@ test.serial(
     t.is(code, 0, err)
     for (const [at, provider] of ['anthropic', 'openai', 'google', 'openrouter', 'xai'].entries())
       t.true(out.includes(`  ${provider}: the key in ${names[at]}, model `), out)
-    t.regex(out, /^Nothing was changed\. holdfast init --yes does it\.$/mu)
+    t.regex(out, /^Nothing was changed\. holdfast init --state-root \S+ --yes does it\.$/mu)
     t.false(existsSync(join(init.root, 'config/routes.toml')))
     t.false((out + err).includes(key))
     const nothing = await (await begin(t)).run()
@@ -125,7 +125,10 @@ test.serial(
     const first = await init.run(...own(server), '--from-env', 'MY_KEY')
     t.is(first.code, 0, first.out + first.err)
     t.regex(first.out, /^openrouter: added to config\/routes\.toml; its key is the secret models\.openrouter\.$/mu)
-    t.regex(first.out, /^openrouter \(a\/b\) answers\.\nThe default route is openrouter\. Next: holdfast serve, /mu)
+    t.regex(
+      first.out,
+      /^openrouter \(a\/b\) answers\.\nThe default route is openrouter\. Next: holdfast serve --state-root \S+, /mu,
+    )
     const written = init.file()
     t.is(
       written,
@@ -190,7 +193,7 @@ test.serial('command-line-17: what is wrong is told in a sentence with what to d
   t.is(wrongKey.code, 1)
   t.regex(
     wrongKey.out,
-    /openrouter \(a\/b\) does not answer: The provider refused the key.*holdfast secrets set models\.openrouter --stdin/u,
+    /openrouter \(a\/b\) does not answer: The provider refused the key.*holdfast init --state-root \S+ --provider openrouter --server \S+ --stdin/u,
   )
   const mended = await init.run(...own(server), '--from-env', 'MY_KEY')
   t.is(mended.code, 0, mended.out)
@@ -265,4 +268,40 @@ test.serial('command-line-14: a person is asked which model, and before anything
   person.press('Enter')
   await person.until(/^server \(qwen3:8b\) answers\.$[\s\S]*^ended 0$/mu)
   t.is(server.asked.length, 1)
+})
+
+test.serial('command-line-17: a key that comes after its route becomes the key of the route', async (t) => {
+  const server = await serve(t)
+  server.answer(({ headers: { authorization } }) =>
+    authorization === `Bearer ${key}` ? saying('ready') : refused(401, 'No key'),
+  )
+  const init = await begin(t, { MY_KEY: key })
+  const without = await init.run('--server', server.url)
+  t.is(without.code, 1)
+  t.regex(without.out, /wants a key.* Give the right key: holdfast init --state-root \S+ --server \S+ --stdin$/mu)
+  const before = init.file()
+  const { code, out } = await init.run('--server', server.url, '--from-env', 'MY_KEY')
+  t.is(code, 0, out)
+  t.regex(out, /^server: stored the given key as its key\.\nserver \(test-model\) answers\.$/mu)
+  t.is(init.file(), before.replace('[routes.server]\n', '[routes.server]\nauth_ref = "models.server"\n'))
+})
+
+test.serial('command-line-16: a server at another address is another route', async (t) => {
+  const [one, other] = [await serve(t), await serve(t)]
+  const init = await begin(t)
+  await init.run('--server', one.url)
+  const { code, out } = await init.run('--server', other.url)
+  t.is(code, 0, out)
+  t.regex(out, /^server_2: added to config\/routes\.toml\.\nserver_2 \(test-model\) answers\.$/mu)
+  t.is(other.asked.length, 1)
+  const again = await init.run('--server', `${other.url}/`, '--model', 'another')
+  t.regex(again.out, /^server_2: is in config\/routes\.toml already/mu)
+  t.regex(again.out, /^server_2: to use another, change default_model of \[routes\.server_2\]/mu)
+})
+
+test.serial('command-line-17: an address that is not whole is told from a server that is away', async (t) => {
+  const server = await serve(t, [])
+  const { code, err } = await (await begin(t)).run('--server', server.url)
+  t.is(code, 1)
+  t.regex(err, /answers and lists no models for server \(models_unknown\)\nSee that the address is whole/u)
 })
