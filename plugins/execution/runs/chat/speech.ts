@@ -5,6 +5,8 @@ export interface Speech {
   /** The model is asked in this turn, for the first time or again. */
   begin(turn: number): void
   piece(turn: number, text: string): void
+  /** What was said may be missing here: pieces count again from the next beginning on. */
+  missed(): void
   /** The message as the journal has it. */
   settle(text: string): void
 }
@@ -18,6 +20,8 @@ export const createSpeech = (sheet: Sheet): Speech => {
   let repeated: string | undefined
   /** Turns whose message is shown: the journal may be ahead of the pieces. */
   let settled = 0
+  /** Whoever has not heard the beginning cannot tell where a piece belongs: the journal has all of it. */
+  let hasHeardBegin = false
   const goOn = (text: string): void => {
     if (text !== '') sheet.say(shown !== '' && !sheet.isOpen() ? `… ${text.trimStart()}` : text)
   }
@@ -28,10 +32,15 @@ export const createSpeech = (sheet: Sheet): Speech => {
   }
   return {
     begin(turn) {
+      hasHeardBegin = true
       if (turn > settled && shown !== '') repeated = ''
     },
+    missed() {
+      hasHeardBegin = false
+      repeated = undefined
+    },
     piece(turn, text) {
-      if (turn <= settled) return
+      if (turn <= settled || !hasHeardBegin) return
       const said = (repeated ?? shown) + text
       if (repeated !== undefined && shown.startsWith(said)) {
         repeated = said

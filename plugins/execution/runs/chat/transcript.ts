@@ -72,6 +72,7 @@ export const createTranscript = (sheet: Sheet): Transcript => {
     started,
     missed() {
       hasMissed = true
+      speech.missed()
     },
     entry({ type, entry }) {
       if (type === 'message' && entry.message?.role === 'assistant') message(entry.message.content)
