@@ -90,6 +90,9 @@ const changed = {
   code: 'conversation_changed',
   message: 'The conversation was summed up or cut meanwhile.',
 } as const
+const nobody = { compacted: false, code: 'not_ready', message: 'Nothing asks models outside of runs now.' } as const
+/** Who asked has gone, or the daemon stops. */
+export const stopped = { compacted: false, code: 'stopped', message: 'It was stopped before its end.' } as const
 
 /** Sums up the conversation of a session, as its last run would see it. Throws the problems of `Models.ready`. */
 export const compactSession = async (
@@ -118,7 +121,7 @@ export const compactSession = async (
   const { state, journal } = context.store
   const untaken = (usage: Usage): void => void state.commit((tx) => void book(tx, usage)).catch(() => {})
   const made = await sumUp(context, compaction, { signal, untaken })
-  if (made === undefined) return changed
+  if (made === undefined) return signal.aborted ? stopped : nobody
   const isTaken = await state.commit((tx) => {
     const bill = isBilled(made) ? book(tx, made.usage) : {}
     if (isStale(context, run, messages)) return false

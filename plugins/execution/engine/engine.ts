@@ -3,11 +3,19 @@ import { createTurns, tellFailure, type Collection } from '../../../core/plugin.
 import type { Consultations } from '../consultations/contract.js'
 import type { Interception } from '../interception/contract.js'
 import type { SystemSection } from '../models/contract.js'
-import type { RunContext, RunEngine, RunExecution, RunPins, RunRecord, SessionCompaction } from '../runs/contract.js'
+import type {
+  RunContext,
+  RunEngine,
+  RunExecution,
+  RunPins,
+  RunRecord,
+  SessionCompaction,
+  SessionCompactionWish,
+} from '../runs/contract.js'
 import type { Settings } from '../../operator/runtime/contract.js'
 import type { ToolRegistry } from '../tools/contract.js'
 import type { RunObserver } from './contract.js'
-import { compactSession } from './compact.js'
+import { compactSession, stopped } from './compact.js'
 import { change, type EngineContext, type Execution, type Stop } from './execution.js'
 import { drive } from './loop.js'
 import { createCalibration } from './prompt/budget.js'
@@ -50,20 +58,22 @@ export const createEngine = (services: EngineServices): RunEngine => ({
       inTurn: createTurns(),
     }
     const compacting = new Map<string, Promise<SessionCompaction>>()
-    return {
-      take: (run) => executionOf(context, run),
-      compact(run, wish) {
-        const { session_id } = run
-        const known = compacting.get(session_id)
-        if (known !== undefined) return known
-        const made = compactSession(context, run, wish).finally(() => {
-          compacting.delete(session_id)
-          threads.rest(session_id)
-        })
-        compacting.set(session_id, made)
-        return made
-      },
+    const compact = async (run: RunRecord, wish: SessionCompactionWish): Promise<SessionCompaction> => {
+      const { session_id } = run
+      const known = compacting.get(session_id)
+      if (known !== undefined) {
+        const made = await known
+        // It ended because the one who had asked first went away: this one is still there.
+        return made === stopped && !wish.signal.aborted ? compact(run, wish) : made
+      }
+      const made = compactSession(context, run, wish).finally(() => {
+        compacting.delete(session_id)
+        threads.rest(session_id)
+      })
+      compacting.set(session_id, made)
+      return made
     }
+    return { take: (run) => executionOf(context, run), compact }
   },
   pin: createPin(services),
   missing: services.tools.missing,

@@ -44,7 +44,7 @@ export const modelFailed = async (execution: Execution, failed: FailedAttempt): 
   const other = run.fallback_model !== undefined && run.fallback_model !== run.model ? run.fallback_model : undefined
   const wait = routeWait(execution, run, { failure, patient: other === undefined && !acted })
   if (wait === undefined) {
-    if (other !== undefined) return fallBack(execution, { turn, attempt, model: other })
+    if (other !== undefined) return fallBack(execution, failed, other)
     const code = failure.retryable ? 'model_retries_exhausted' : `model_${failure.class}`
     return failRun(execution, `${code}: ${failure.message}`)
   }
@@ -61,14 +61,12 @@ export const modelFailed = async (execution: Execution, failed: FailedAttempt): 
  * The other model takes over for the rest of the run, which shows it from now on. That happens once, since then both
  * names are equal. Its attempts are counted on: people who watch tell them from those of the first model.
  */
-const fallBack = async (
-  execution: Execution,
-  { turn, attempt, model }: { turn: number; attempt: number; model: string },
-): Promise<void> => {
+const fallBack = async (execution: Execution, { turn, attempt, failure }: FailedAttempt, to: string): Promise<void> => {
+  const { class: code, message } = failure
   trace(execution, { type: 'model_retry_scheduled', turn, attempt: attempt + 1, reason: 'fallback_model' })
   await change(execution, (edit) => {
-    edit.note({ type: 'fallback', from: edit.run.model, to: model })
-    edit.amend((run) => ({ ...run, model }))
+    edit.note({ type: 'fallback', from: edit.run.model, to, attempt, code, message })
+    edit.amend((run) => ({ ...run, model: to }))
     endRouteWait(edit)
   })
 }

@@ -51,6 +51,7 @@ export const RunEvents = array(
       attempt: optional(number()),
       code: optional(string()),
       message: optional(string()),
+      from: optional(string()),
       to: optional(string()),
       moment: optional(string()),
       by: optional(string()),
@@ -123,8 +124,10 @@ const detailOf = (event: ShownEvent): string | undefined => {
   if (tool_names !== undefined) return tool_names.length === 0 ? undefined : `calls ${tool_names.join(', ')}`
   if (tool_name !== undefined)
     return `${tool_name}: ${[outcome, code, message].filter((part) => part !== undefined).join(': ')}`
-  if (attempt !== undefined) return `attempt ${attempt}, ${code ?? ''}: ${message ?? ''}`
-  return error ?? output?.content ?? to
+  const why = code === undefined ? [] : [`${code}: ${message ?? ''}`]
+  if (to !== undefined) return [`${to} in place of ${event.from ?? ''}`, ...why].join(', ')
+  if (attempt !== undefined) return [`attempt ${attempt}`, ...why].join(', ')
+  return error ?? output?.content ?? why[0]
 }
 
 export const showEvents = (entries: Infer<typeof RunEvents>): string => {

@@ -37,7 +37,14 @@ const runStepFields = {
     message: string(),
     next_attempt_at_ms: timestamp(),
   }),
-  model_fallback: object({ type: literal('model_fallback'), from: string(), to: string() }),
+  model_fallback: object({
+    type: literal('model_fallback'),
+    from: doc(string(), 'The model that failed for good.'),
+    to: doc(string(), 'The model that took over.'),
+    attempt: optional(integer({ min: 1 })),
+    code: optional(doc(string(), 'A stable code: why it failed. Absent for what earlier versions wrote down.')),
+    message: optional(string()),
+  }),
   compacted: object({
     type: literal('compacted'),
     cause: doc(enums(compactionCauses), 'Why the conversation was summed up.'),

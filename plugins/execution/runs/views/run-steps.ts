@@ -58,8 +58,19 @@ export const stepsOf = (entry: JournalEntry): Step[] => {
       const { attempt, code, message, next_attempt_at_ms } = entry
       return [{ type: 'model_attempt_failed', attempt, code, message, next_attempt_at_ms }]
     }
-    case 'fallback':
-      return [{ type: 'model_fallback', from: entry.from, to: entry.to }]
+    case 'fallback': {
+      const { from, to, attempt, code, message } = entry
+      return [
+        {
+          type: 'model_fallback',
+          from,
+          to,
+          ...(attempt !== undefined && { attempt }),
+          ...(code !== undefined && { code }),
+          ...(message !== undefined && { message }),
+        },
+      ]
+    }
     case 'compaction': {
       const { cause, messages, tokens_before, tokens_after } = entry
       return [{ type: 'compacted', cause, messages, tokens_before, tokens_after }]

@@ -97,7 +97,7 @@ export type JournalEntry = { run_id: string; at: number } & (
   | { type: 'audit'; audit: PermissionAudit }
   | { type: 'recovery'; verdict: 'resumed' | 'requeued' | 'interrupted'; reason: string; generation: number }
   | { type: 'baseline'; files: CompletionMark[] }
-  | { type: 'fallback'; from: string; to: string }
+  | { type: 'fallback'; from: string; to: string; attempt?: number; code?: string; message?: string }
   | ({ type: 'intercepted' } & InterceptedNote)
   | { type: 'attempt'; turn: number; attempt: number; code: string; message: string; next_attempt_at_ms: number }
   | ({

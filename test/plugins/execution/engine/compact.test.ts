@@ -9,7 +9,7 @@ import { freshRoot, startTestDaemon, type TestDaemon, type TestDaemonOptions } f
 import { createWorld, effectTools } from '../../../support/effects.js'
 import { watcher } from '../../../support/interceptors.js'
 import { codeOf, openSession, submit, until } from '../../../support/runs.js'
-import { callTool, done, scriptedProvider, text, type Play } from '../../../support/scripted-provider.js'
+import { callTool, done, fails, scriptedProvider, text, type Play } from '../../../support/scripted-provider.js'
 
 const isSummary = ({ system }: ModelRequest): boolean => system.startsWith('You sum up')
 const saidIn = ({ messages }: ModelRequest): string => JSON.stringify(messages)
@@ -215,6 +215,44 @@ test('prompt-11: of two compactions at the same time one counts', async (t) => {
     ['window'],
   )
   t.is(asked, 2)
+})
+
+test('prompt-11: a compaction is made for whoever still waits when the first to ask goes away, and a stop is told as one', async (t) => {
+  let asked = 0
+  const hangs = new Set([1, 3])
+  const daemon = await start(
+    t,
+    async function* (request, count, signal) {
+      if (!isSummary(request)) return void (yield* [text(long(`answer ${count}`)), done()])
+      asked += 1
+      if (hangs.has(asked)) {
+        await new Promise((resolve) => signal.addEventListener('abort', resolve))
+        return void (yield fails(false))
+      }
+      yield* [text(`Summary ${asked}.`), done()]
+    },
+    { window: 400_000 },
+  )
+  const until = async (count: number): Promise<void> => {
+    while (asked < count) await new Promise((resolve) => setTimeout(resolve, 2))
+  }
+  for (const name of ['one', 'two', 'three']) await daemon.run(name)
+  const compact = () => daemon.request('POST', '/v1/sessions/s1/compact')
+  const away = new AbortController()
+  const url = `${daemon.url}/v1/sessions/s1/compact`
+  const first = fetch(url, { method: 'POST', signal: away.signal }).catch(() => undefined)
+  await until(1)
+  const second = compact()
+  await daemon.request('GET', '/v1/sessions/s1')
+  away.abort()
+  await first
+  t.like((await second).body, { compacted: true })
+  t.is(asked, 2)
+  for (const name of ['four', 'five', 'six']) await daemon.run(name)
+  const third = compact()
+  await until(3)
+  await daemon.stop()
+  t.like((await third).body, { compacted: false, code: 'stopped' })
 })
 
 test('prompt-7, hooks-33: who looks at pre_compact may keep a conversation from being summed up, and post_compact is told', async (t) => {

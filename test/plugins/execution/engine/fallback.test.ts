@@ -2,6 +2,7 @@ import test, { type ExecutionContext } from 'ava'
 import path from 'node:path'
 import { freshRoot, startTestDaemon } from '../../../support/daemon.js'
 import { copyRoot } from '../../../support/crash.js'
+import { createCommandLine } from '../../../support/command-line.js'
 import { openSession, until } from '../../../support/runs.js'
 import { done, fails, scriptedProvider, text, type Play } from '../../../support/scripted-provider.js'
 import { openStream } from '../../../support/sse.js'
@@ -60,7 +61,19 @@ test('models-9: a fallback model takes over once, on the same route, when the fi
     kinds('model_retry_scheduled').map(({ attempt }) => attempt),
     [2],
   )
-  await until(daemon, (await send('busy')).run_id, 'completed')
+  const { run_id } = await until(daemon, (await send('busy')).run_id, 'completed')
+  const { body: steps } = await daemon.request('GET', `/v1/runs/${run_id}/events?steps=true`)
+  const failures = steps.map(({ event }: any) => event).filter(({ type }: any) => /_failed$|fallback/u.test(type))
+  t.deepEqual(
+    failures.map(({ attempt, code, message, from, to }: any) => [attempt, code, message, from, to]),
+    [
+      [1, 'overloaded', 'It is busy.', undefined, undefined],
+      [2, 'overloaded', 'It is busy.', undefined, undefined],
+      [3, 'overloaded', 'It is busy.', 'small', 'large'],
+    ],
+  )
+  const shown = await createCommandLine(daemon)('runs', 'events', run_id)
+  t.regex(shown.out, /model_fallback {2}large in place of small, overloaded: It is busy\./u)
   while (attempts(2).length < 4) await new Promise((resolve) => setTimeout(resolve, 2))
   t.deepEqual(
     attempts(2),
