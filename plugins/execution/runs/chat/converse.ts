@@ -1,6 +1,7 @@
 /** The conversation: what a person says goes to the session, or does something here. */
 import {
   array,
+  boolean,
   commandLine,
   isJsonObject,
   nearest,
@@ -39,6 +40,7 @@ const prompt = '> '
 const help = [
   'A line is a message. A \\ at its end, or pasting, makes it go on in the next line.',
   '/model [NAME]  which model answers; MODEL, ROUTE or ROUTE/MODEL chooses another for this session',
+  '/compact       sums up the older part of what was said, for the model; /compact WHAT says what to keep',
   '/new           begins another session',
   '/retry         makes the last run anew',
   '/status        how this session and the daemon are',
@@ -160,9 +162,27 @@ const resume = async (talk: Talk): Promise<number | undefined> => {
   return undefined
 }
 
+const Compacted = open({
+  compacted: boolean(),
+  message: optional(string()),
+  tokens_before: optional(number()),
+  tokens_after: optional(number()),
+})
+const compact = async ({ input: { client }, session_id, sheet }: Talk, instructions: string): Promise<void> => {
+  const body = instructions === '' ? {} : { instructions }
+  const parsed = parse(Compacted, await client.send('POST', `${sessionPath(session_id)}/compact`, body))
+  if (!parsed.ok) return
+  const { compacted, message = '', tokens_before = 0, tokens_after = 0 } = parsed.value
+  const text = compacted
+    ? `Summed up: about ${tokens_before} tokens before, ${tokens_after} after.`
+    : `Not summed up: ${message}`
+  sheet.line(visibleLine(text))
+}
+
 type Act = (talk: Talk, rest: string) => Promise<number | undefined | void>
 
 const acts: ReadonlyMap<string, Act> = new Map<string, Act>([
+  ['compact', compact],
   ['help', async ({ sheet }) => sheet.line(help)],
   ['model', model],
   ['new', async (talk) => enter(talk, undefined)],

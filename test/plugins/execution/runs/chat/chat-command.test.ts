@@ -209,6 +209,21 @@ test.serial(
   },
 )
 
+test.serial('command-line-10: /compact sums up what was said, or says why not', async (t) => {
+  const server = await startOpenAiServer(() => saying('It was about notes.'))
+  t.teardown(server.close)
+  const flags = ['--provider', 'openai_compatible', '--provider-base-url', server.url, '--model', 'm']
+  const script = pipe(t, await spawnTestDaemon(t, { flags }), 'long')
+  script.say('/compact')
+  await script.until(/^Not summed up: Nothing was said in this session\.$/mu)
+  for (const word of ['One', 'Two', 'Three']) script.say(`${word} ${'note '.repeat(2_000)}`)
+  script.say('/compact the names')
+  await script.until(/^Summed up: about \d+ tokens before, \d+ after\.$/mu)
+  t.true(JSON.stringify(server.asked.at(-1)?.body).includes('the names'))
+  script.end()
+  t.is(await script.ended, 0)
+})
+
 /** An answer whose end is held back until the test lets it come. */
 const held = (...words: string[]): StreamReply => ({
   ...stream(chunk({ role: 'assistant', content: '' }), ...words.map((content) => chunk({ content }))),
