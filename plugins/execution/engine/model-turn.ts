@@ -31,9 +31,17 @@ const routeOf = (context: EngineContext, run: RunRecord): ModelRoute | string =>
   return state === 'error' ? `route_not_ready: the route ${run.provider} cannot be used (${code}).` : route
 }
 
-const overflow =
-  'context_overflow: the newest turn of this run is longer than the window of its model; context_window of the route ' +
-  'in config/routes.toml says how long that is.'
+/** Where the prompt and the tools alone are too much, no other question helps. */
+const overflowOf = ({ budget }: Question): string => {
+  const what =
+    budget !== undefined && budget.bytes <= 0
+      ? `the system prompt and the tools take about ${budget.tokens(0)} tokens, which is more than`
+      : 'the newest turn of this run is longer than'
+  return (
+    `context_overflow: ${what} the window of its model has room for; context_window of the route in ` +
+    'config/routes.toml says how long that is.'
+  )
+}
 
 /** Of the room, once the model has refused more: it was reckoned wrong. */
 const shareAfterRefusal = 0.5
@@ -89,7 +97,7 @@ export const modelStep = async (execution: Execution, { run, thread, progress }:
   const compacting = compactFor(execution, { run, thread, progress, route, budget, attempt })
   if (compacting !== undefined && (await compacting)) return
   const fitted = fitRequest(execution, thread, question)
-  if (fitted === undefined) return failRun(execution, overflow)
+  if (fitted === undefined) return failRun(execution, overflowOf(question))
   const { request, bytes } = fitted
   const called = { route_id: route.route_id, model: run.model }
   trace(execution, { type: 'model_attempt_started', turn, attempt })

@@ -109,6 +109,8 @@ test('prompt-6: a turn that is longer than the window of its model fails with it
   const known = await start(t, 'context_window = 24_000\n')
   t.regex((await known.run('x'.repeat(100_000))).error, /^context_overflow: .*context_window/u)
   t.is(known.asked.length, 0)
+  const small = await start(t, 'context_window = 4_000\n')
+  t.regex((await small.run('x')).error, /^context_overflow: the system prompt and the tools take about \d{4,} tokens/u)
   const guessed = await start(t, '')
   t.is((await guessed.run('x'.repeat(600_000))).status, 'completed')
 })
