@@ -57,7 +57,9 @@ const questionOf = (
   { run, thread, progress }: Position,
   { route, generation }: { readonly route: ModelRoute; readonly generation: Generation },
 ): Question => {
-  const whole = assemble(context, run, { messages: thread.messages, shown: shownRuns(thread), generation })
+  // A model that looks at nothing before its run misses nothing of it.
+  const shown = route.context === 'run' ? undefined : shownRuns(thread)
+  const whole = assemble(context, run, { messages: thread.messages, shown, generation })
   const { calibration } = context
   const share = progress.overflow === undefined ? 1 : shareAfterRefusal
   return { whole, budget: budgetOf(route, whole, { calibration, share }) }

@@ -83,3 +83,14 @@ test('memory-20: a model is told what runs came to that it is no longer shown, a
   await policy({ max_prompt_entries: 3, enabled: false })
   t.deepEqual(await told('Whatever now'), [])
 })
+
+test('memory-20: a model that looks at nothing before its run is told nothing of it', async (t) => {
+  const model = scriptedProvider(() => [text('Done.'), done()], { context: 'run' })
+  const daemon = await startTestDaemon(t, { plugins: [model.plugin], config: model.config })
+  await openSession(daemon)
+  for (const input of ['Paint the boat', 'Mend the boat', 'Paint it']) {
+    await daemon.request('GET', '/v1/sessions/s1/memory-context')
+    await until(daemon, (await submit(daemon, 's1', input)).run_id, 'completed')
+  }
+  t.false(model.requests.some(({ system }) => system.includes('recovered_memory')))
+})
