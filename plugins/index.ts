@@ -65,6 +65,12 @@ export const shipped: readonly ShippedPlugin[] = [
     commands: () => import('./execution/operator-contact/commands.js'),
   },
   {
+    id: 'grants',
+    required: true,
+    load: () => import('./execution/grants/plugin.js'),
+    commands: () => import('./execution/grants/commands.js'),
+  },
+  {
     id: 'approvals',
     required: true,
     load: () => import('./execution/approvals/plugin.js'),

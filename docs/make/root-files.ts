@@ -190,6 +190,7 @@ export const contents: Readonly<Record<string, string>> = {
   auth_subjects: 'subjects that an operator revoked, with their epochs',
   secret_slots: 'secrets, encrypted with a key that is not in the commit log, the pages or a backup',
   lasting_keys: 'keys that headers of reply targets are encrypted with, each encrypted with the key of secrets',
+  grants: 'approvals that are remembered, until they expire or are revoked',
   hook_calls: 'calls of hooks that are in the ledger and not over',
   mcp_calls: 'calls of MCP tools by operators that are in the ledger and not over',
   mcp_oauth_marks: 'refreshes of accounts that are under way or were refused, without tokens',

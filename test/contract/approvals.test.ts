@@ -105,6 +105,7 @@ test.serial(
     const [request] = run.pending_approvals
     t.deepEqual(Object.keys(request).sort(), [
       'created_at_ms',
+      'grant_rule',
       'id',
       'input',
       'input_digest',

@@ -23,6 +23,7 @@ const treated: Readonly<Record<string, string>> = {
   'mcp-call': 'test/docs/mcp.test.ts',
   'grants-settings': 'test/docs/grants.test.ts',
   'grants-scope': 'test/docs/grants.test.ts',
+  'grants-remembered': 'test/docs/grants.test.ts',
   'grants-secrets': 'test/docs/grants.test.ts',
   'grants-model': 'test/docs/grants.test.ts',
   'grants-skill': 'test/docs/grants.test.ts',

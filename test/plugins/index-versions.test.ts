@@ -13,6 +13,7 @@ const known: Readonly<Record<string, string>> = {
   'deliveries 1': '7721c1e7620baa66',
   'external_action_heads 1': '3cfea001a09dd2aa',
   'external_action_runs 2': '60918c1084c8a9ba',
+  'grants 1': '0d50d0252ec3ac88',
   'hook_calls 1': '2b2f8ed7d0c46700',
   'hook_dead_letters 1': '1716de0f0d30d461',
   'lasting_keys 1': 'd3b6a0d9069e63f8',

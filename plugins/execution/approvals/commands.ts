@@ -11,6 +11,7 @@ import {
   type Infer,
   type Json,
 } from '../../../core/plugin.js'
+import { wishOf } from '../grants/contract.js'
 import { AskedApproval, showRequest } from '../runs/contract.js'
 import { readInbox, showInbox } from './inbox.js'
 
@@ -27,9 +28,11 @@ const decide =
     const waiting = run.ok ? (run.value.pending_approvals ?? []) : []
     const named = args['request_id']
     const ids = named === undefined ? waiting.map(({ id }) => id) : [named]
+    const wish = wishOf({ flags })
+    const grant = flags['always'] === true || Object.keys(wish).length > 0 ? { grant: wish } : {}
     const reason = typeof flags['reason'] === 'string' ? { reason: flags['reason'] } : {}
     const answer = await client.send('POST', `${path}/approvals`, {
-      resolutions: ids.map((request_id) => ({ request_id, behavior, ...reason })),
+      resolutions: ids.map((request_id) => ({ request_id, behavior, ...grant, ...reason })),
     })
     for (const request of output === 'pretty' ? waiting.filter(({ id }) => ids.includes(id)) : [])
       print([`${words[behavior]} ${request.id}`, ...showRequest(request)].join('\n'))
@@ -66,6 +69,21 @@ export const commands: readonly Command[] = [
     route: 'POST /v1/runs/{run_id}/approvals',
     summary: 'Allows one request of a run, or all.',
     ...decision,
+    flags: {
+      ...flags,
+      always: {
+        kind: 'switch',
+        summary: 'Such calls pass from now on in this session: what the request says it would cover.',
+      },
+      'command-prefix': { kind: 'text', summary: 'Like --always, for every command that begins with these words.' },
+      hours: { kind: 'text', summary: 'Like --always, for so many hours.' },
+    },
+    fields: {
+      ...decision.fields,
+      'body.resolutions.*.grant': '--always',
+      'body.resolutions.*.grant.command_prefix': '--command-prefix',
+      'body.resolutions.*.grant.expires_in_ms': '--hours',
+    },
     run: decide('allow'),
   }),
   defineCommand({

@@ -2,6 +2,7 @@
  * What a person is asked before a tool runs, and what they answer. Rules: docs/rules/approvals.md.
  */
 import { doc, enums, json, named, object, optional, rule, string, type Infer } from '../../../core/plugin.js'
+import { GrantWish } from '../grants/contract.js'
 
 const given = rule(json(), 'must not be null', (value) => value !== null)
 
@@ -14,6 +15,12 @@ export const ApprovalResolution = named(
     updated_input: optional(doc(given, 'Replaces the input of the call; only with `allow`.')),
     justification: optional(
       doc(string({ max: 4000 }), 'Why; told to the model when the call is denied and there is no reason.'),
+    ),
+    grant: optional(
+      doc(
+        GrantWish,
+        'Remembers the answer: calls that `grant_rule` of the request covers pass from now on in this session.',
+      ),
     ),
     reason: optional(doc(string({ max: 4000 }), 'Why, told to the model when the call is denied.')),
   }),

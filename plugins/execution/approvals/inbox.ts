@@ -77,6 +77,7 @@ interface RowOf<Type extends string> {
 interface ApprovalRow extends RowOf<'approval'> {
   readonly input_digest?: string | undefined
   readonly reason?: string | null | undefined
+  readonly grant_rule?: AskedApproval['grant_rule']
 }
 interface QuestionRow extends RowOf<'question'> {
   readonly questions: AskedQuestions['questions']
@@ -92,9 +93,18 @@ const facts = ({ session_id, run_id, request: { id, created_at_ms, expires_at_ms
 })
 
 const approvalRow = (item: Infer<typeof Approval>, now: number): ApprovalRow => {
-  const { tool_name, input, input_digest, reason } = item.request
-  const { allow, deny } = approvalLines(item.run_id, item.request.id)
-  return { type: 'approval', ...facts(item, now), tool_name, input, input_digest, reason, commands: [allow, deny] }
+  const { tool_name, input, input_digest, reason, grant_rule } = item.request
+  const { allow, deny, always } = approvalLines(item.run_id, item.request.id)
+  return {
+    type: 'approval',
+    ...facts(item, now),
+    tool_name,
+    input,
+    input_digest,
+    reason,
+    ...(grant_rule !== undefined && { grant_rule }),
+    commands: [allow, deny, ...(grant_rule === undefined ? [] : [always])],
+  }
 }
 
 const questionRow = (item: Infer<typeof Question>, now: number): QuestionRow => {

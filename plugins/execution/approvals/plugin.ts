@@ -1,5 +1,6 @@
 import { createUnreadable, definePlugin, object } from '../../../core/plugin.js'
 import { Capabilities } from '../../operator/status/contract.js'
+import { Grants } from '../grants/contract.js'
 import { Runs } from '../runs/contract.js'
 import { Sessions } from '../sessions/contract.js'
 import { ToolRegistry } from '../tools/contract.js'
@@ -11,7 +12,7 @@ export default definePlugin({
   version: '1.0.0',
   api: 1,
   summary: 'Decisions of people on tool calls that need permission.',
-  needs: { runs: Runs, sessions: Sessions, tools: ToolRegistry },
+  needs: { grants: Grants, runs: Runs, sessions: Sessions, tools: ToolRegistry },
   config: object({}),
   register(ctx, parts) {
     const unreadable = createUnreadable(ctx.log, 'approval requests')

@@ -1,7 +1,8 @@
 /** Decisions on a waiting run: all of a batch are checked before any is recorded. */
 import type { ApprovalRequest, Decider, ResolvedApproval } from '../sessions/contract.js'
-import { parse, type Clock, digest } from '../../../core/plugin.js'
+import { parse, type Clock, type Tx, digest } from '../../../core/plugin.js'
 import { type ReceiptKey, type RunRecord, type Runs } from '../runs/contract.js'
+import { grantErrors, type Grants } from '../grants/contract.js'
 import type { ToolRegistry } from '../tools/contract.js'
 import type { ApprovalResolution } from './contract.js'
 import { approvalErrors } from './errors.js'
@@ -10,6 +11,7 @@ import { expireApprovals } from './expire.js'
 export interface ApprovalParts {
   readonly runs: Runs
   readonly tools: ToolRegistry
+  readonly grants: Grants
   readonly clock: Clock
 }
 export interface Batch {
@@ -22,11 +24,8 @@ export interface Batch {
  * Records a batch on one waiting run. Synchronous up to its commit, so that of two callers one sees the other's
  * decision.
  */
-export const resolveApprovals = async (
-  { runs, tools, clock }: ApprovalParts,
-  run: RunRecord,
-  batch: Batch,
-): Promise<void> => {
+export const resolveApprovals = async (parts: ApprovalParts, run: RunRecord, batch: Batch): Promise<void> => {
+  const { runs, tools, clock } = parts
   refuseExpired(runs, run, batch)
   if (run.status !== 'waiting_for_approval')
     throw approvalErrors.approval_state_conflict({ details: { what: `run ${run.run_id}`, status: run.status } })
@@ -35,8 +34,8 @@ export const resolveApprovals = async (
     throw approvalErrors.approval_expired({ details: { request_id: batch.resolutions[0]?.request_id ?? '' } })
   }
   const open = new Map(runs.openApprovals(run).map((request) => [request.id, request]))
-  const resolutions = checkBatch(tools, open, batch)
-  await runs.decide({ run_id: run.run_id, resolutions, receipt: batch.receipt })
+  const made = withGrants(parts, run, { open, batch, resolutions: checkBatch(tools, open, batch) })
+  await runs.decide({ run_id: run.run_id, receipt: batch.receipt, ...made })
 }
 
 /** A late answer learns that time decided, whatever the run does now. */
@@ -69,6 +68,36 @@ const checkBatch = (
       })
     return resolved(resolution, checkInput(tools, request, { resolution, index }), decided_by)
   })
+}
+
+interface Checked {
+  readonly open: ReadonlyMap<string, ApprovalRequest>
+  readonly batch: Batch
+  readonly resolutions: readonly ResolvedApproval[]
+}
+
+/** Answers that are to be remembered become grants, in the commit that records them. */
+const withGrants = (
+  { grants }: ApprovalParts,
+  { session_id, run_id }: RunRecord,
+  { open, batch, resolutions }: Checked,
+) => {
+  const writes: ((tx: Tx) => void)[] = []
+  const made = resolutions.map((resolution, index): ResolvedApproval => {
+    const { grant: wish, behavior, updated_input } = batch.resolutions[index] ?? {}
+    if (wish === undefined) return resolution
+    const path = `body.resolutions.${index}.grant`
+    const refuse = (rule: string): Error => grantErrors.grant_invalid({ errors: [{ path, rule }] })
+    if (behavior === 'deny') throw refuse('goes only with allow')
+    if (updated_input !== undefined) throw refuse('goes only with the input that was asked about')
+    const { tool_name, grant_rule: rule } = open.get(resolution.request_id) ?? {}
+    if (tool_name === undefined || rule === undefined) throw refuse('goes only with a request that has a grant_rule')
+    const from = { run_id, request_id: resolution.request_id }
+    const { grant_id, write } = grants.draft({ session_id, tool_name, rule, wish, from }, path)
+    writes.push(write)
+    return { ...resolution, grant_id }
+  })
+  return { resolutions: made, also: (tx: Tx) => void writes.forEach((write) => write(tx)) }
 }
 
 /** Digest of the input that was decided on: the one that was shown, or one that replaces it and fits the tool. */

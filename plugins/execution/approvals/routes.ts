@@ -15,6 +15,7 @@ import {
   idempotencyKey,
   IdempotencyKey,
 } from '../../../core/plugin.js'
+import { grantErrors } from '../grants/contract.js'
 import { noRun, runErrors, RunView, type ReceiptKey, type RunRecord } from '../runs/contract.js'
 import { SessionId, sessionErrors, SessionView, type Sessions } from '../sessions/contract.js'
 import { ApprovalResolution } from './contract.js'
@@ -37,6 +38,8 @@ const problems = [
   approvalErrors.approval_duplicate_resolution,
   approvalErrors.approval_request_not_pending,
   approvalErrors.approval_updated_input_invalid,
+  grantErrors.grant_invalid,
+  grantErrors.grants_full,
   idempotencyErrors.idempotency_conflict,
   idempotencyErrors.invalid_idempotency_key,
 ]

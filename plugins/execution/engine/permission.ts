@@ -38,7 +38,8 @@ const ruled = (
     decision.decision === 'deny'
   )
     return decision
-  const { mode_effect: _, ...rest } = decision
+  // A hook that asks would ask again: what it wants to know is not remembered.
+  const { mode_effect: _, grant_id: __, grant_rule: ___, ...rest } = decision
   const hook = namesOf(ruling, permission).join(', ')
   return {
     ...rest,
@@ -57,7 +58,7 @@ export const judgeCall = (execution: Execution, call: ToolCallPart, { index, cut
   const { context, session_id, pins } = execution
   const problem = callProblem(execution, call, { index, cut })
   if (problem !== undefined) return { type: 'settled', state: 'failed', ...problem }
-  const decision = ruled(context.tools.decide({ tool_name: call.name, session_id, pins }), ruling)
+  const decision = ruled(context.tools.decide({ tool_name: call.name, input: call.input, session_id, pins }), ruling)
   const named = { tool_name: call.name, tool_call_id: call.id }
   switch (decision.decision) {
     case 'allow':
@@ -80,7 +81,7 @@ export const judgeCall = (execution: Execution, call: ToolCallPart, { index, cut
 const requestOf = (
   { ids, clock, config }: EngineContext,
   { id: tool_call_id, name: tool_name, input }: ToolCallPart,
-  { scope, reason }: PermissionDecision,
+  { scope, reason, grant_rule }: PermissionDecision,
 ): ApprovalRequest => {
   const now = clock.now()
   const expires = config.approval_expires_after_ms
@@ -93,6 +94,7 @@ const requestOf = (
     scope,
     reason: reason ?? null,
     created_at_ms: now,
+    ...(grant_rule !== undefined && { grant_rule }),
     ...(expires > 0 && { expires_at_ms: now + expires }),
   }
 }

@@ -33,10 +33,10 @@ export type ActionKind = (typeof actionKinds)[number]
 export const actionOutcomes = ['done', 'failed', 'unknown'] as const
 
 /**
- * What let something act: an approval by its request, a permission rule by its pattern, a permission mode by its
- * effect, or the daemon's own configuration.
+ * What let something act: an approval by its request, a grant by its id, a permission rule by its pattern, a
+ * permission mode by its effect, or the daemon's own configuration.
  */
-export type ActionGrounds = { type: 'approval' | 'rule' | 'mode' | 'configuration'; id: string }
+export type ActionGrounds = { type: 'approval' | 'grant' | 'rule' | 'mode' | 'configuration'; id: string }
 
 /** What is about to be done. Recorded in a commit that is durable before it is done. */
 export interface ActionIntent {
@@ -121,8 +121,8 @@ export const ExternalActionView = named(
     ),
     attempts: doc(integer({ min: 1 }), 'Attempts made so far.'),
     approved_by: object({
-      type: enums(['approval', 'rule', 'mode', 'configuration']),
-      id: doc(string(), 'The approval request, the pattern of the rule, the effect of the mode.'),
+      type: enums(['approval', 'grant', 'rule', 'mode', 'configuration']),
+      id: doc(string(), 'The approval request, the grant, the pattern of the rule, the effect of the mode.'),
     }),
     code: doc(optional(string()), 'Why it failed.'),
     concluded_at_ms: optional(timestamp()),

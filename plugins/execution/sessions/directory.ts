@@ -67,6 +67,7 @@ export const createSessions = ({
     const ended_at_ms = Math.max(tx.now, session.created_at_ms)
     const ended = { ...session, ended_at_ms, ...(reason !== undefined && { end_reason: reason }) }
     putSession({ collection, personas }, tx, ended)
+    for (const guard of guards()) guard.ended?.(tx, session_id)
     const note = { change: 'ended' as const, ...(reason !== undefined && { reason }) }
     noteChange({ journal, activity }, tx, { session_id, note })
     announce(tx, session_id)

@@ -14,6 +14,8 @@ import {
   type Tx,
 } from '../../../core/plugin.js'
 import { foreignToolName } from './foreign-name.js'
+import type { PermissionDecision, PermissionMode, PermissionRule } from './decision.js'
+import type { GrantRule } from './grant-rule.js'
 import type { ToolOrigin } from './visibility.js'
 
 /** Who hides tools from sessions, where foreign ones are from, and which are still to come. */
@@ -22,6 +24,10 @@ export { ToolArrivals, ToolGates } from './visibility.js'
 export type { GatedTool, ToolArrival, ToolGate, ToolOrigin } from './visibility.js'
 /** Names of foreign tools as models take them. */
 export { foreignToolName } from './foreign-name.js'
+/** Modes, rules, decisions and the record of a decision. */
+export * from './decision.js'
+/** What a remembered approval may cover. */
+export * from './grant-rule.js'
 
 /**
  * What a repetition would do: `read` may be repeated; `idempotent` may be repeated under the same key; `once` is never
@@ -109,6 +115,11 @@ export interface Tool<S extends AnyStruct = AnyStruct> {
   /** True: usable while a session plans, because it only looks or talks to people. */
   readonly in_plan_mode?: boolean
   /**
+   * What a remembered approval of such a call covers: this command, path or host, whatever else the input holds. Absent
+   * or undefined: exactly this input. Must be fast and must not throw.
+   */
+  subject?(input: Infer<S>): GrantRule | undefined
+  /**
    * For what the model can correct, returns `is_error` or throws a Problem below 500 (tools-35). Any other throw is
    * charged to the plugin and shown to the model as a failed call without its message.
    */
@@ -157,83 +168,11 @@ const toolFault = (tool: Tool): string | undefined => {
 /** Every tool of the daemon, by name. */
 export const Tools: Point<Tool> = definePoint<Tool>('tools@1', (tool) => tool.name, toolFault)
 
-/** Wire names of the permission modes (tools-4). */
-export const permissionModes = ['default', 'acceptEdits', 'bypassPermissions', 'plan', 'dontAsk'] as const
-/** One of the permission modes. */
-export type PermissionMode = (typeof permissionModes)[number]
-/** Whose rule it is; session rules are looked at first, then project, then user. */
-export type RuleScope = 'user' | 'project' | 'session'
-/** What a rule does with a call. */
-export type RuleBehavior = 'allow' | 'deny' | 'ask'
-/** One permission rule (tools-1 and tools-2). */
-export interface PermissionRule {
-  readonly scope: RuleScope
-  /** Exact name, `*`, or a prefix with a trailing star. */
-  readonly tool_name_pattern: string
-  readonly behavior: RuleBehavior
-  readonly reason?: string | undefined
-  /** Of a rule that a hook gave while the session went on. */
-  readonly origin?: 'hook_update'
-}
-
-/** What became of a call, and why (tools-1 and tools-11). */
-export interface PermissionDecision {
-  readonly effective_mode: PermissionMode
-  readonly decision: RuleBehavior
-  readonly base_decision: RuleBehavior
-  readonly mode_applied: boolean
-  readonly mode_effect?: string
-  readonly matched_rule?: PermissionRule
-  readonly matched_rule_origin?: 'hook_update'
-  readonly approval_required: boolean
-  readonly scope: RuleScope
-  readonly reason?: string
-}
-
-/** A permission decision on one call, as the journal keeps it (tools-11). */
-export type PermissionAudit = {
-  scope: RuleScope
-  tool_name: string
-  /** Absent in a dry run that names no call. */
-  tool_call_id?: string
-  decision: RuleBehavior
-  base_decision: RuleBehavior
-  effective_mode: PermissionMode
-  mode_effect?: string
-  matched_rule_pattern?: string
-  matched_rule_origin?: 'hook_update'
-  justification: string | null
-  reason: string | null
-  approval_request_id: string | null
-}
-/** The call that a decision was made on; `approval_request_id` is that of the request it led to. */
-export interface AuditedCall {
-  readonly tool_name: string
-  readonly tool_call_id?: string | undefined
-  readonly approval_request_id?: string | undefined
-}
-/** The record of a decision on a call: one for real calls and for the dry run. */
-export const permissionAudit = (
-  { tool_name, tool_call_id, approval_request_id }: AuditedCall,
-  decision: PermissionDecision,
-): PermissionAudit => ({
-  scope: decision.scope,
-  tool_name,
-  ...(tool_call_id !== undefined && { tool_call_id }),
-  decision: decision.decision,
-  base_decision: decision.base_decision,
-  effective_mode: decision.effective_mode,
-  ...(decision.mode_effect !== undefined && { mode_effect: decision.mode_effect }),
-  ...(decision.matched_rule !== undefined && { matched_rule_pattern: decision.matched_rule.tool_name_pattern }),
-  ...(decision.matched_rule_origin !== undefined && { matched_rule_origin: decision.matched_rule_origin }),
-  justification: null,
-  reason: decision.reason ?? null,
-  approval_request_id: approval_request_id ?? null,
-})
-
 /** What a decision depends on. */
 export interface PermissionQuestion {
   readonly tool_name: string
+  /** What the tool would be called with: remembered approvals are looked at only where it is given. */
+  readonly input?: Json | undefined
   /** Whose mode and rules count before those of the daemon. */
   readonly session_id?: string | undefined
   /** Stands in place of the mode that would hold. */
@@ -262,6 +201,23 @@ export const SessionModes: Point<SessionMode> = definePoint<SessionMode>(
   'session-modes@1',
   ({ id }) => id,
   hasMembers('a giver of permission modes', { id: 'text', mode: 'function', rules: 'function' }),
+)
+
+/** Who remembers approvals. */
+export interface CallGrants {
+  readonly id: string
+  /** What lets a call pass without asking: `rule` is what the call itself is. Must be fast and must not throw. */
+  find(call: {
+    readonly session_id: string
+    readonly tool_name: string
+    readonly rule: GrantRule
+  }): { readonly grant_id: string; readonly text: string } | undefined
+}
+/** Everyone who remembers approvals. */
+export const CallGrants: Point<CallGrants> = definePoint<CallGrants>(
+  'call-grants@1',
+  ({ id }) => id,
+  hasMembers('who remembers approvals', { id: 'text', find: 'function' }),
 )
 
 /** What the engine asks of the registered tools. */

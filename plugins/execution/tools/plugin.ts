@@ -1,6 +1,6 @@
 import { Host, definePlugin, defineRoute, jsonReply } from '../../../core/plugin.js'
 import { Settings, RuntimeSettings } from '../../operator/runtime/contract.js'
-import { SessionModes, ToolArrivals, ToolGates, ToolRegistry, Tools } from './contract.js'
+import { CallGrants, SessionModes, ToolArrivals, ToolGates, ToolRegistry, Tools } from './contract.js'
 import { ToolLimitsView, ToolsConfig } from './config.js'
 import { createRuleFitting } from './fitting.js'
 import { createRegistry } from './registry.js'
@@ -26,6 +26,7 @@ export default definePlugin({
       tools: createToolView({ tools: ctx.view(Tools), gates: ctx.view(ToolGates), log: ctx.log }),
       arrivals: ctx.view(ToolArrivals),
       modes: ctx.view(SessionModes),
+      grants: ctx.view(CallGrants),
     })
     ctx.provide(ToolRegistry, registry)
     ctx.contribute(RuntimeSettings, mode, limits)

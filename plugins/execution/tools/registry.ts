@@ -1,15 +1,18 @@
 /** The tools that plugins contributed, and who decides about them. */
-import type {
-  PermissionDecision,
-  PermissionMode,
-  PermissionQuestion,
-  PermissionRule,
-  SessionMode,
-  Tool,
-  ToolArrival,
-  ToolLimits,
-  ToolPins,
-  ToolRegistry,
+import type { Json } from '../../../core/plugin.js'
+import {
+  grantRuleOf,
+  type CallGrants,
+  type PermissionDecision,
+  type PermissionMode,
+  type PermissionQuestion,
+  type PermissionRule,
+  type SessionMode,
+  type Tool,
+  type ToolArrival,
+  type ToolLimits,
+  type ToolPins,
+  type ToolRegistry,
 } from './contract.js'
 import { decidePermission, rulesOf } from './permissions.js'
 import type { ToolsConfig } from './config.js'
@@ -39,6 +42,27 @@ const strictness: readonly PermissionMode[] = ['bypassPermissions', 'acceptEdits
 const strictest = (modes: readonly (PermissionMode | undefined)[]): PermissionMode | undefined =>
   strictness.findLast((mode) => modes.includes(mode))
 
+/**
+ * What somebody remembers of calls lets pass what would ask, and only that: neither what is denied, nor while a session
+ * plans (approvals-22).
+ */
+const withGrant = (
+  decision: PermissionDecision,
+  grants: readonly CallGrants[],
+  { tool, input, session_id }: { tool: Tool | undefined; input: Json | undefined; session_id: string },
+): PermissionDecision => {
+  if (decision.decision !== 'ask' || decision.effective_mode === 'plan') return decision
+  const grant_rule = tool === undefined || input === undefined ? undefined : grantRuleOf(tool, input)
+  if (tool === undefined || grant_rule === undefined) return decision
+  for (const one of grants) {
+    const grant = one.find({ session_id, tool_name: tool.name, rule: grant_rule })
+    if (grant === undefined) continue
+    const reason = `Allowed by grant ${grant.grant_id}: ${grant.text}.`
+    return { ...decision, decision: 'allow', approval_required: false, grant_id: grant.grant_id, reason }
+  }
+  return { ...decision, grant_rule }
+}
+
 export interface RegistryParts {
   readonly config: ToolsConfig
   /** The settings in force. */
@@ -49,6 +73,7 @@ export interface RegistryParts {
   readonly tools: ToolView<Tool>
   readonly arrivals: () => readonly ToolArrival[]
   readonly modes: () => readonly SessionMode[]
+  readonly grants: () => readonly CallGrants[]
 }
 
 export const createRegistry = ({
@@ -59,13 +84,14 @@ export const createRegistry = ({
   tools,
   arrivals,
   modes,
+  grants,
 }: RegistryParts): ToolRegistry => {
   const ofScope = (scope: PermissionRule['scope']): PermissionRule[] =>
     config.permission_rules.filter((rule) => rule.scope === scope)
   const configured = [ofScope('project'), ofScope('user')]
   const limitsOf = (pins: ToolPins | undefined): ToolLimits =>
     pins === undefined ? limits() : (pins.limits ?? config.limits)
-  const decide = ({ tool_name, session_id = '', mode: asked, pins }: PermissionQuestion): PermissionDecision => {
+  const decide = ({ tool_name, input, session_id = '', mode: asked, pins }: PermissionQuestion): PermissionDecision => {
     const mode =
       asked ?? strictest(modes().map((one) => one.mode(session_id))) ?? pins?.permission_mode ?? permissionMode()
     const tool = tools.find(tool_name)
@@ -75,7 +101,9 @@ export const createRegistry = ({
       in_plan_mode: tool?.in_plan_mode,
       rules: [modes().flatMap((one) => one.rules(session_id)), ...configured, rulesOf(tool)],
     })
-    return tool === undefined || withinSandbox(tool, limitsOf(pins).max_sandbox) ? decision : overLimit(decision, tool)
+    return tool === undefined || withinSandbox(tool, limitsOf(pins).max_sandbox)
+      ? withGrant(decision, grants(), { tool, input, session_id })
+      : overLimit(decision, tool)
   }
   return {
     list: tools.list,

@@ -11,7 +11,7 @@ import {
   string,
   type Infer,
 } from '../../../core/plugin.js'
-import { permissionAudit, permissionModes, type PermissionDecision } from '../../execution/tools/contract.js'
+import { GrantRule, permissionAudit, permissionModes, type PermissionDecision } from '../../execution/tools/contract.js'
 
 const Behavior = enums(['allow', 'deny', 'ask'])
 const Scope = enums(['user', 'project', 'session'])
@@ -33,6 +33,7 @@ const AuditPreview = named(
     mode_effect: optional(string()),
     matched_rule_pattern: optional(string()),
     matched_rule_origin: optional(enums(['static', 'hook_update'])),
+    grant_id: optional(doc(string(), 'Id of the grant that lets it pass.')),
     justification: doc(nullable(string()), 'Why, in the words of who decided.'),
     reason: nullable(string()),
     approval_request_id: nullable(string()),
@@ -56,6 +57,8 @@ export const PermissionExplanation = named(
     reason: optional(string()),
     matched_rule: optional(PermissionRuleView),
     matched_rule_origin: optional(doc(enums(['hook_update']), 'Present if a hook gave the rule.')),
+    grant_id: optional(doc(string(), 'Id of the grant that lets this input pass.')),
+    grant_rule: optional(doc(GrantRule, 'What is covered when an approval of this input is remembered.')),
     audit_preview: AuditPreview,
   }),
 )

@@ -23,7 +23,7 @@ const CheckBody = object({
   tool_call_id: optional(doc(string({ min: 1, max: 200 }), 'Id of the tool call.')),
   session_id: ofSession,
   mode_override: optional(doc(enums(permissionModes), 'Decides as if this mode were in force.')),
-  input: optional(doc(jsonObject(), 'The input the tool would get. Rules look at names only.')),
+  input: optional(doc(jsonObject(), 'The input the tool would get. Rules look at names only, grants at the input.')),
 })
 
 const Matrix = object({
@@ -65,9 +65,9 @@ export const permissionRoutes = ({ registry, sessionExists }: PermissionParts): 
       reply: jsonReply(PermissionExplanation),
       problems: [permissionErrors.session_not_found],
       example: { body: { tool_name: 'bash', input: { command: 'ls' } } },
-      handler: ({ body: { tool_name, tool_call_id, session_id, mode_override } }) => {
+      handler: ({ body: { tool_name, tool_call_id, session_id, mode_override, input } }) => {
         known(session_id)
-        return explained({ tool_name, session_id, mode: mode_override }, tool_call_id)
+        return explained({ tool_name, input, session_id, mode: mode_override }, tool_call_id)
       },
     }),
     defineRoute({

@@ -61,6 +61,7 @@ export const editFileTool = ({ locate, locks }: FileSurroundings): Tool =>
     parallel: false,
     timeout_ms: 5_000,
     sandbox: 'workspace_write',
+    subject: ({ path }) => ({ kind: 'path', value: path }),
     run: (input, call) =>
       answer(async () => {
         const place = await locate(call, input.path)

@@ -43,6 +43,7 @@ export const writeFileTool = ({ locate, locks }: FileSurroundings): Tool =>
     parallel: false,
     timeout_ms: 5_000,
     sandbox: 'workspace_write',
+    subject: ({ path }) => ({ kind: 'path', value: path }),
     run: (input, call) =>
       answer(async () => {
         const bytes = bytesOf(input)

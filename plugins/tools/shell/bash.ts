@@ -151,5 +151,8 @@ export const bashTool = (parts: BashParts): Tool =>
     parallel: false,
     timeout_ms: 3_600_000,
     sandbox: 'workspace_write',
+    // Elsewhere, or behind the run, it is another command.
+    subject: ({ command, workdir, run_in_background }) =>
+      workdir === undefined && !run_in_background ? { kind: 'command', value: command } : undefined,
     run: (input, call) => run(parts, input, call),
   })

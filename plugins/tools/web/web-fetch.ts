@@ -124,6 +124,13 @@ const fetchPage = async (parts: FetchParts, input: FetchInput, call: ToolCall): 
   return { url, status, redirects_to, note: 'The page is at another host. Fetch redirects_to if that is meant.' }
 }
 
+/** Scheme, name and port; undefined where the URL holds a user, who is a part of what is asked. */
+const hostOf = (url: string): string | undefined => {
+  if (!URL.canParse(url)) return undefined
+  const parsed = new URL(url)
+  return parsed.username !== '' || parsed.password !== '' || parsed.origin === 'null' ? undefined : parsed.origin
+}
+
 /** Time for the text to be made of what came. */
 const readingMs = 10_000
 
@@ -138,5 +145,9 @@ export const webFetchTool = (parts: FetchParts): Tool =>
     parallel: true,
     timeout_ms: parts.config.timeout_ms + readingMs,
     sandbox: 'network_enabled',
+    subject({ url }) {
+      const value = hostOf(url)
+      return value === undefined ? undefined : { kind: 'host', value }
+    },
     run: (input, call) => answerOf(() => fetchPage(parts, input, call)),
   })

@@ -104,10 +104,20 @@ export const countFailure = (progress: Progress, call: Call, result: ToolResultP
   progress.repeated = { key, count: key === '' ? 0 : key === progress.repeated.key ? progress.repeated.count + 1 : 1 }
 }
 
-/** What let a call run without a person: the mode if it changed the answer of the rules, else the rule. */
-export const groundsOf = ({ mode_effect, matched_rule_pattern, effective_mode }: PermissionAudit): ActionGrounds =>
-  mode_effect !== undefined
+/**
+ * What let a call run without a person: what was remembered of one, the mode if it changed the answer of the rules,
+ * else the rule.
+ */
+export const groundsOf = ({
+  grant_id,
+  mode_effect,
+  matched_rule_pattern,
+  effective_mode,
+}: PermissionAudit): ActionGrounds => {
+  if (grant_id !== undefined) return { type: 'grant', id: grant_id }
+  return mode_effect !== undefined
     ? { type: 'mode', id: mode_effect }
     : matched_rule_pattern !== undefined
       ? { type: 'rule', id: matched_rule_pattern }
       : { type: 'mode', id: effective_mode }
+}

@@ -1,5 +1,6 @@
 /** Approvals and questions of a run, asked where the conversation is. */
 import { visibleLine, type Dialogue, type Json } from '../../../../core/plugin.js'
+import { grantText } from '../../tools/contract.js'
 import { answerTo, numberedAnswer, type TypedAnswer } from '../terminal/answer-text.js'
 import { showQuestion, showRequest, type AskedApproval, type AskedQuestions } from '../terminal/request-text.js'
 import type { Sheet } from './sheet.js'
@@ -30,21 +31,28 @@ const ask = async <T>(
   }
 }
 
-const how = '  y allows it once, n denies it, n REASON also tells the model why.'
+const howTo = ({ tool_name, grant_rule }: AskedApproval): string =>
+  [
+    '  y allows it once, n denies it, n REASON also tells the model why.',
+    ...(grant_rule === undefined
+      ? []
+      : [`  a allows it, and in this session from now on ${grantText(tool_name, grant_rule)}.`]),
+  ].join('\n')
 
-const readDecision = (request_id: string, text: string): { readonly value: Json } | string => {
+const readDecision = (request: AskedApproval, text: string): { readonly value: Json } | string => {
+  const { id: request_id, grant_rule } = request
+  if (/^(?:a|always)$/iu.test(text) && grant_rule !== undefined)
+    return { value: { request_id, behavior: 'allow', grant: {} } }
   if (/^(?:y|yes|allow)$/iu.test(text)) return { value: { request_id, behavior: 'allow' } }
   const [all, reason = ''] = /^(?:n|no|deny)(?:[\s,:]+(.*))?$/isu.exec(text) ?? []
-  if (all === undefined) return how
+  if (all === undefined) return howTo(request)
   return { value: { request_id, behavior: 'deny', ...(reason !== '' && { reason }) } }
 }
 
 /** The body of `POST /v1/runs/{run_id}/approvals`. */
 export const askApproval = async (asking: Asking, request: AskedApproval): Promise<Answer<Json>> => {
-  asking.sheet.line([...showRequest(request), how].join('\n'))
-  const answer = await ask(asking, `  allow ${visibleLine(request.tool_name)}? `, (text) =>
-    readDecision(request.id, text),
-  )
+  asking.sheet.line([...showRequest(request), howTo(request)].join('\n'))
+  const answer = await ask(asking, `  allow ${visibleLine(request.tool_name)}? `, (text) => readDecision(request, text))
   return answer.type === 'given' ? { type: 'given', value: { resolutions: [answer.value] } } : answer
 }
 

@@ -1,5 +1,16 @@
 /** What the journal of a session says of one run, each entry once. */
-import { array, json, number, open, optional, parse, string, type Client, type Infer } from '../../../../core/plugin.js'
+import {
+  array,
+  json,
+  nullable,
+  number,
+  open,
+  optional,
+  parse,
+  string,
+  type Client,
+  type Infer,
+} from '../../../../core/plugin.js'
 
 const Part = open({
   type: string(),
@@ -16,6 +27,7 @@ const Entry = open({
     message: optional(open({ role: string(), content: array(Part) })),
     tool_call_id: optional(string()),
     tool_name: optional(string()),
+    audit: optional(open({ tool_name: string(), grant_id: optional(string()), reason: optional(nullable(string())) })),
     state: optional(string()),
     output: optional(json()),
     event: optional(

@@ -77,6 +77,7 @@ export const createTranscript = (sheet: Sheet): Transcript => {
     entry({ type, entry }) {
       if (type === 'message' && entry.message?.role === 'assistant') message(entry.message.content)
       if (type === 'outcome') ended(entry)
+      if (type === 'audit' && entry.audit?.grant_id !== undefined) sheet.line(`  ${oneLine(entry.audit.reason ?? '')}`)
       const output = type === 'event' ? entry.event?.output : undefined
       if (output === undefined || output.content.trim() === said.trim()) return
       sheet.end()

@@ -15,6 +15,8 @@ export interface ApprovalDecision {
   readonly run_id: string
   readonly resolutions: readonly ResolvedApproval[]
   readonly receipt?: ReceiptKey | undefined
+  /** Part of the same commit. */
+  readonly also?: ((tx: Tx) => void) | undefined
 }
 /** An answer to one request, and what the model is given as the result of its call. */
 export interface QuestionAnswer {
@@ -44,11 +46,12 @@ const denials: Readonly<Record<Decider, ProblemFactory>> = {
 /** Records decisions; denied calls get their result at once. */
 export const decide = async (
   context: ControlContext,
-  { run_id, resolutions, receipt }: ApprovalDecision,
+  { run_id, resolutions, receipt, also }: ApprovalDecision,
 ): Promise<void> => {
   const requests = openApprovals(context.store, getRun(context.store, run_id))
   await resume(context, run_id, (edit, tx) => {
     recordReceipt(context.store, tx, { receipt, run_id })
+    also?.(tx)
     edit.event({ type: 'approval_resolved', resolutions: [...resolutions] })
     for (const { request_id, behavior, reason, justification, decided_by } of resolutions) {
       const request = requests.find(({ id }) => id === request_id)

@@ -6,6 +6,7 @@ import {
   array,
   boolean,
   commandLine,
+  enums,
   json,
   nullable,
   number,
@@ -16,6 +17,7 @@ import {
   visibleLine,
   type Infer,
 } from '../../../../core/plugin.js'
+import { grantRuleKinds, grantText } from '../../tools/contract.js'
 
 const asked = { id: string(), created_at_ms: optional(number()), expires_at_ms: optional(number()) }
 /** A tool call that waits for permission, as far as it is shown. */
@@ -25,6 +27,7 @@ export const AskedApproval = open({
   input: json(),
   input_digest: optional(string()),
   reason: optional(nullable(string())),
+  grant_rule: optional(open({ kind: enums(grantRuleKinds), value: string() })),
 })
 /** Questions that wait for an answer, as far as they are shown. */
 export const AskedQuestions = open({
@@ -49,6 +52,7 @@ const row = (name: string, text: string): string => `  ${name.padEnd(indent - 2)
 export const approvalLines = (run_id: string, request_id: string) => ({
   allow: commandLine('approvals allow', run_id, request_id),
   deny: commandLine('approvals deny', run_id, request_id),
+  always: commandLine('approvals allow --always', run_id, request_id),
 })
 
 /** Options are named by number, one for each question: their labels are the words of a model. */
@@ -67,11 +71,18 @@ export const showRequest = ({ tool_name, input, input_digest, reason }: AskedApp
 ]
 
 export const showApproval = (run_id: string, request: AskedApproval): string[] => {
-  const { allow, deny } = approvalLines(run_id, request.id)
+  const { allow, deny, always } = approvalLines(run_id, request.id)
+  const { grant_rule, tool_name } = request
   return [
     ...showRequest(request),
-    row('allows', `this input, once; the next call of ${visibleLine(request.tool_name)} asks again`),
+    row('allows', `this input, once; the next call of ${visibleLine(tool_name)} asks again`),
     row('allow', visibleLine(allow)),
+    ...(grant_rule === undefined
+      ? []
+      : [
+          row('or', `in this session from now on ${grantText(tool_name, grant_rule)}`),
+          row('always', visibleLine(always)),
+        ]),
     row('deny', visibleLine(deny)),
   ]
 }

@@ -71,6 +71,13 @@ const runStepFields = {
     tool_call_id: optional(doc(string(), 'Id of the tool call.')),
     reason: optional(doc(string(), 'The reason that it gave, in its first 500 characters.')),
   }),
+  tool_granted: object({
+    type: literal('tool_granted'),
+    tool_name: doc(string(), 'Name of the tool.'),
+    tool_call_id: doc(string(), 'Id of the tool call.'),
+    grant_id: doc(string(), 'The grant that let the call pass without asking.'),
+    message: doc(string(), 'What the grant covers.'),
+  }),
   tool_ended: object({
     type: literal('tool_ended'),
     tool_name: doc(string(), 'Name of the tool.'),

@@ -79,6 +79,12 @@ export const stepsOf = (entry: JournalEntry): Step[] => {
       const { cause, code, message, given_up } = entry
       return [{ type: 'compaction_failed', cause, code, message, ...(given_up !== undefined && { given_up }) }]
     }
+    case 'audit': {
+      const { tool_name, tool_call_id = '', grant_id, reason } = entry.audit
+      return grant_id === undefined
+        ? []
+        : [{ type: 'tool_granted', tool_name, tool_call_id, grant_id, message: reason ?? '' }]
+    }
     case 'intercepted':
       return rulingsOf(entry)
     case 'outcome': {

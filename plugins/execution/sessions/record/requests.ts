@@ -16,6 +16,7 @@ import {
   timestamp,
   type Json,
 } from '../../../../core/plugin.js'
+import { GrantRule } from '../../tools/contract.js'
 
 /**
  * One tool call that waits for permission (approvals-2).
@@ -30,6 +31,8 @@ export type ApprovalRequest = {
   scope: 'user' | 'project' | 'session'
   reason: string | null
   created_at_ms?: number
+  /** What is covered when the approval is remembered; absent where it cannot be. */
+  grant_rule?: GrantRule
   /** When it counts as denied by time, Unix ms; never when absent. */
   expires_at_ms?: number
 }
@@ -50,6 +53,9 @@ export const ApprovalRequestView = named(
     scope: enums(['user', 'project', 'session']),
     reason: doc(nullable(string()), 'Why permission is needed.'),
     created_at_ms: optional(timestamp()),
+    grant_rule: optional(
+      doc(GrantRule, 'What is covered when the answer is to be remembered; absent where it cannot be.'),
+    ),
     expires_at_ms: optional(doc(timestamp(), 'When the request is denied because nobody decided; never when absent.')),
   }),
 )
@@ -72,6 +78,7 @@ export const ResolvedApproval = named(
     reason: optional(string()),
     decided_by: doc(enums(deciders), 'Who or what decided.'),
     input_digest: doc(string(), 'SHA-256 of the canonical JSON of the input that was decided on.'),
+    grant_id: optional(doc(string(), 'Id of the grant that the answer became.')),
   }),
 )
 /** A decided request as the journal keeps it. */
@@ -83,6 +90,8 @@ export type ResolvedApproval = {
   reason?: string
   decided_by: Decider
   input_digest: string
+  /** The grant that the answer became. */
+  grant_id?: string
 }
 
 /** One choice of a question. */

@@ -137,6 +137,19 @@ test.serial(
   },
 )
 
+test.serial('command-line-8: a call that is allowed with a passes from then on, and says by which grant', async (t) => {
+  const daemon = await usual()
+  const script = pipe(t, daemon, 'granted')
+  script.say('//tool bash {"command":"echo hi"}')
+  await script.until(/a allows it, and in this session from now on bash for the command echo hi\./u)
+  script.say('a')
+  await script.until(/• bash echo hi[\s\S]*Done\./u)
+  script.say('//tool bash {"command":"echo hi"}')
+  await script.until(/Allowed by grant grant_\w+: bash for the command e…\n• bash echo hi[\s\S]*Done\./u)
+  script.end()
+  t.is(await script.ended, 0)
+})
+
 test.serial('command-line-9: Ctrl-C interrupts the run and a second one leaves; the daemon goes on', async (t) => {
   if (!hasTmux(t)) return t.pass()
   const daemon = await usual()
