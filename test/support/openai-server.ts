@@ -18,6 +18,7 @@ export interface StreamReply {
   /** Never ends the answer. */
   readonly keep_open?: boolean
   readonly content_type?: string
+  readonly headers?: Readonly<Record<string, string>>
 }
 export interface StatusReply {
   readonly type: 'status'
@@ -137,7 +138,9 @@ export const bytesOf = (chunks: readonly Chunk[]): Buffer =>
   )
 
 const sendStream = async (reply: StreamReply, response: ServerResponse): Promise<void> => {
-  response.writeHead(200, { 'content-type': reply.content_type ?? 'text/event-stream' }).flushHeaders()
+  response
+    .writeHead(200, { 'content-type': reply.content_type ?? 'text/event-stream', ...reply.headers })
+    .flushHeaders()
   for (const piece of pieces(reply)) {
     if (reply.pace_ms !== undefined) await pause(reply.pace_ms)
     if (response.destroyed) return

@@ -1,6 +1,6 @@
 /** A model route that fails: when it is asked again, and how long a run has patience with it. */
 import { backoff } from '../../../core/plugin.js'
-import type { FailureClass, ModelFailure } from '../models/contract.js'
+import { longestHintMs, type FailureClass, type ModelFailure } from '../models/contract.js'
 import type { RunRecord, RunEdit, RouteWait } from '../runs/contract.js'
 import type { Execution } from './execution.js'
 
@@ -15,7 +15,9 @@ export const retryDelay = (
   attempt: number,
   { base, max }: { base: number; max: number },
 ): number =>
-  failure.retry_after_ms === undefined ? backoff({ base, max }, attempt) : Math.min(max, failure.retry_after_ms)
+  failure.retry_after_ms === undefined
+    ? backoff({ base, max }, attempt)
+    : Math.min(longestHintMs, failure.retry_after_ms)
 
 /**
  * The wait for the next attempt; undefined if there is none. A few attempts are made in any case; a patient run goes on
@@ -55,7 +57,7 @@ export const untilNextAttempt = async (execution: Execution, run: RunRecord): Pr
   const awake = new AbortController()
   execution.wake = () => awake.abort()
   await clock.sleep(
-    Math.min(left, config.model_retry_max_ms),
+    Math.min(left, Math.max(longestHintMs, config.model_retry_max_ms)),
     AbortSignal.any([awake.signal, execution.controller.signal]),
   )
   execution.wake = undefined

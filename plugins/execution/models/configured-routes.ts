@@ -4,8 +4,8 @@ import type { ActiveModel, Configured } from './active-model.js'
 import { textOnly, type ModelProvider, type ModelRoute } from './contract.js'
 import { buildRoute, type KeySources, type RouteConfig } from './model-route.js'
 import { refusing } from './refusing.js'
-import type { RouteEntry, RouteFile } from './route-list.js'
-import { fileWords } from './route-words.js'
+import type { RouteEntry, RouteFile } from './file/route-list.js'
+import { fileWords } from './file/route-words.js'
 
 export interface ConfiguredParts {
   /** As the flags say. */

@@ -14,13 +14,18 @@ import {
   type Token,
 } from '../../../core/plugin.js'
 import type { ModelFamily } from './family.js'
-import type { ContextWindow } from './context-window.js'
+import type { ContextWindow } from './bounds/context-window.js'
 import type { Generation, GenerationFeature } from './generation.js'
+import type { PaceView, RateLimit } from './bounds/rate-limit.js'
 
 /** How much one call of a model may have. */
-export type { ContextWindow } from './context-window.js'
+export type { ContextWindow } from './bounds/context-window.js'
 /** What models of a provider are called. */
 export type { ModelFamily } from './family.js'
+/** What servers say of their limits, and what is known of that. */
+export type { PaceView, RateLimit } from './bounds/rate-limit.js'
+/** The longest wait that a server may ask for, milliseconds. */
+export { longestHintMs } from './bounds/rate-limit.js'
 /** How a model is to answer. */
 export { checkGeneration, generationFeatures, GenerationSettings } from './generation.js'
 /** Values of it. */
@@ -107,7 +112,7 @@ export type FailureClass =
 export interface ModelFailure {
   readonly class: FailureClass
   readonly retryable: boolean
-  /** From `Retry-After`, milliseconds. */
+  /** From `Retry-After` and the like, milliseconds; of a configured route `longestHintMs` at most. */
   readonly retry_after_ms?: number
   /** Short: what happened, whom was asked for which model, and what it said, made safe to show; no secrets. */
   readonly message: string
@@ -183,6 +188,8 @@ export interface ConnectionOptions {
   readonly api_key?: string
   /** Longest silence of the provider, milliseconds. */
   readonly idle_timeout_ms: number
+  /** Is to be told what the server says of its limits, as soon as it says so; may be called twice for a call. */
+  readonly tellLimits?: (model: string, limits: readonly RateLimit[]) => void
 }
 
 /** A server that people run themselves. */
@@ -241,6 +248,8 @@ export interface ModelRoute {
   /** How much one call of a model may have; a route that tells none has no bound (prompt-3). */
   readonly context_window?: (model: string) => ContextWindow
   readonly connection: ModelConnection
+  /** What its server says of its limits, and what is held back for that; absent if it can be asked for nothing. */
+  readonly pace?: () => PaceView
 }
 
 /** The configured model routes. */

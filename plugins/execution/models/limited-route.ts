@@ -1,5 +1,6 @@
-/** A connection with no more than some calls under way. */
+/** A connection with no more than some calls under way, and none while its server wants none. */
 import type { ModelConnection, ModelEvent, ModelRequest } from './contract.js'
+import type { RoutePace } from './route-pace.js'
 
 const aborted: ModelEvent = {
   type: 'done',
@@ -8,25 +9,54 @@ const aborted: ModelEvent = {
 }
 
 /** The others wait in the order in which they came. 0 is no limit. */
-export const limitedRoute = (connection: ModelConnection, most: number): ModelConnection => {
-  if (most === 0) return connection
-  const waiting = new Set<() => void>()
-  let free = most
-  const leave = (): void => {
-    const [next] = waiting
-    if (next === undefined) free += 1
-    else next()
-  }
-  async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
-    if (free > 0) free -= 1
-    else if (!(await turn(waiting, signal))) return yield aborted
+export const limitedRoute = (connection: ModelConnection, most: number, pace: RoutePace): ModelConnection => {
+  const slots = most === 0 ? unlimited : createSlots(most)
+  async function* waiting(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+    for (;;) {
+      if (pace.heldFor(request.model) > 0 && !(await pace.open(request.model, signal))) return yield aborted
+      const entered = slots.enter(signal)
+      if (entered !== true && !(await entered)) return yield aborted
+      if (pace.heldFor(request.model) === 0) break
+      // Nobody keeps a place while waiting for the server: calls of another model may need it.
+      slots.leave()
+    }
     try {
       yield* connection.stream(request, signal)
     } finally {
-      leave()
+      slots.leave()
     }
   }
-  return { readiness: () => connection.readiness(), stream }
+  return {
+    readiness: () => connection.readiness(),
+    // No generator where nobody waits: it would cost each event two promises more.
+    stream: (request, signal) =>
+      most === 0 && pace.heldFor(request.model) === 0 ? connection.stream(request, signal) : waiting(request, signal),
+  }
+}
+
+interface Slots {
+  /** True when one is free; false when the signal came first. */
+  enter(signal: AbortSignal): Promise<boolean> | boolean
+  leave(): void
+}
+
+const unlimited: Slots = { enter: () => true, leave: () => {} }
+
+const createSlots = (most: number): Slots => {
+  const waiting = new Set<() => void>()
+  let free = most
+  return {
+    enter(signal) {
+      if (free === 0) return turn(waiting, signal)
+      free -= 1
+      return true
+    },
+    leave() {
+      const [next] = waiting
+      if (next === undefined) free += 1
+      else next()
+    },
+  }
 }
 
 /** True when it comes; false when the signal came first. */

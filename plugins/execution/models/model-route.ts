@@ -1,6 +1,16 @@
 /** Builds the configured way to a model. A route that cannot work is still a route: it says why and refuses. */
-import { childEnvironment, Problem, readSecretFile, unsafeCast, type Secrets } from '../../../core/plugin.js'
+import {
+  childEnvironment,
+  Problem,
+  readSecretFile,
+  unsafeCast,
+  type Clock,
+  type Secrets,
+} from '../../../core/plugin.js'
 import type { SecretSlots } from '../../operator/secrets/contract.js'
+import { limitedRoute } from './limited-route.js'
+import { watchedRoute } from './route-health.js'
+import { createRoutePace, type RoutePace } from './route-pace.js'
 import {
   textOnly,
   type ConnectionOptions,
@@ -9,12 +19,10 @@ import {
   type ModelRoute,
   type RouteCapabilities,
 } from './contract.js'
-import { windowOf } from './context-window.js'
+import { windowOf } from './bounds/context-window.js'
 import { modelErrors } from './errors.js'
-import { limitedRoute } from './limited-route.js'
-import { watchedRoute } from './route-health.js'
 import { refusing, type Unready } from './refusing.js'
-import type { RouteWords } from './route-words.js'
+import type { RouteWords } from './file/route-words.js'
 import { keyedBySlot } from './slot-key.js'
 
 /** One route as it is configured, by flags or in `config/routes.toml`. */
@@ -41,8 +49,11 @@ export interface RouteConfig {
   readonly words: RouteWords
 }
 
-/** Where keys come from. */
+/** Where keys and times come from, and who counts. */
 export interface KeySources {
+  readonly clock: Clock
+  /** Is told of each call that is held back, with its route. */
+  readonly held: (route_id: string) => void
   readonly secrets: Secrets
   /** Undefined if nothing stores secrets. */
   readonly slots: () => SecretSlots | undefined
@@ -56,10 +67,11 @@ export const buildRoute = (
   const provider = providers.find(({ id }) => id === config.provider)
   const model = config.model ?? provider?.default_model ?? ''
   const auth_ref = given(config.auth_ref)
+  const pace = createRoutePace(sources.clock, () => sources.held(config.route_id))
   const connection =
     provider === undefined
       ? refusing(unknownProvider(config, providers))
-      : connect({ provider, model, config, sources })
+      : connect({ provider, model, config, sources, pace })
   return {
     route_id: config.route_id,
     provider: config.provider,
@@ -75,6 +87,7 @@ export const buildRoute = (
       provider: provider?.context_window,
     }),
     connection,
+    pace: pace.view,
   }
 }
 
@@ -94,9 +107,10 @@ interface Wish {
   model: string
   config: RouteConfig
   sources: KeySources
+  pace: RoutePace
 }
 
-const connect = ({ provider, model, config, sources }: Wish): ModelConnection => {
+const connect = ({ provider, model, config, sources, pace }: Wish): ModelConnection => {
   if (model === '')
     return refusing({
       code: 'model_missing',
@@ -117,12 +131,13 @@ const connect = ({ provider, model, config, sources }: Wish): ModelConnection =>
   if (auth_ref !== undefined && (given(config.api_key) ?? given(config.api_key_file)) !== undefined)
     return refusing(twoKeys)
   const connected = (key: () => string | undefined): ModelConnection =>
-    orRefusing(() => provider.connect(options(config, key())))
+    orRefusing(() => provider.connect({ ...options(config, key()), tellLimits: pace.told }))
   const connection =
     auth_ref === undefined
       ? connected(() => configuredKey(config, sources))
       : keyedBySlot({ auth_ref, provider, slots: sources.slots, connected })
-  return limitedRoute(watchedRoute(connection, config.words.check), config.max_concurrent_calls)
+  const watched = watchedRoute(connection, { action: config.words.check, pace })
+  return limitedRoute(watched, config.max_concurrent_calls, pace)
 }
 
 const unable = ({ provider, words }: RouteConfig, ability: string): Unready => ({

@@ -1,13 +1,14 @@
-import { defaulted, definePlugin, doc, integer, object, optional, string } from '../../../core/plugin.js'
+import { Metrics, defaulted, definePlugin, doc, integer, object, optional, string } from '../../../core/plugin.js'
 import { StatusSections } from '../../operator/status/contract.js'
 import { SecretReferences, SecretSlots } from '../../operator/secrets/contract.js'
 import { RuntimeSections, Settings, RuntimeSettings } from '../../operator/runtime/contract.js'
 import { activeModelSetting } from './active-model.js'
+import { createPaceMetrics } from './pace-metrics.js'
 import { ModelProviders, Models } from './contract.js'
 import { configuredRoutes } from './configured-routes.js'
 import { createModels } from './models.js'
-import { routeList } from './route-list.js'
-import { flagWords } from './route-words.js'
+import { routeList } from './file/route-list.js'
+import { flagWords } from './file/route-words.js'
 import { routeSections } from './sections.js'
 import { providersRoute } from './routes.js'
 import { activeRouteCheck, readinessSection } from './provider-readiness.js'
@@ -59,6 +60,7 @@ export default definePlugin({
   register(ctx, { settings, slots }) {
     const providers = ctx.view(ModelProviders)
     const { default_route, context_window: usual_window, ...flags } = ctx.config
+    const pace = createPaceMetrics(() => models.list())
     const configured = configuredRoutes({
       flagged: {
         ...flags,
@@ -73,12 +75,13 @@ export default definePlugin({
       default_route,
       list: ctx.list(routeList),
       providers,
-      sources: { secrets: ctx.secrets, slots },
+      sources: { clock: ctx.clock, held: (route_id) => pace.held.add(1, route_id), secrets: ctx.secrets, slots },
     })
     const active = activeModelSetting(configured)
     const models = createModels({ configured, chosen: () => settings.get(active) })
     ctx.provide(Models, models)
-    ctx.routes(providersRoute(providers))
+    ctx.routes(providersRoute(providers, models.list))
+    ctx.contribute(Metrics, ...pace.metrics)
     ctx.contribute(RuntimeSettings, active)
     ctx.contribute(SecretReferences, {
       id: 'models',

@@ -1,20 +1,31 @@
 /** Whether the last call of a route failed, whatever its provider is: what a status must not be content with. */
 import type { ModelConnection, ModelEvent, ModelFailure, Readiness } from './contract.js'
+import type { RoutePace } from './route-pace.js'
 
 /** Failures that say nothing about the route: of the question, and calls that we ended ourselves. */
 const beside: ReadonlySet<ModelFailure['class']> = new Set(['aborted', 'context_length'])
 
-/** The same connection, whose readiness is a warning, with this action, from a failed call until one that succeeds. */
-export const watchedRoute = (connection: ModelConnection, action: string): ModelConnection => {
+export interface Watch {
+  /** What to do about calls that fail. */
+  readonly action: string
+  readonly pace: RoutePace
+}
+
+/** The same connection, whose readiness is a warning from a failed call until one that succeeds. */
+export const watchedRoute = (connection: ModelConnection, { action, pace }: Watch): ModelConnection => {
   let failures = 0
   let last = ''
-  const learn = (event: ModelEvent): void => {
-    if (event.type !== 'done') return
-    if (event.outcome !== 'failed') failures = 0
-    else if (!beside.has(event.failure.class)) {
+  const learn = (event: ModelEvent, model: string): ModelEvent => {
+    if (event.type !== 'done') return event
+    if (event.outcome !== 'failed') {
+      failures = 0
+      return event
+    }
+    if (!beside.has(event.failure.class)) {
       failures += 1
       last = event.failure.message
     }
+    return { ...event, failure: pace.refused(model, event.failure) }
   }
   const readiness = (): Readiness => {
     const own = connection.readiness()
@@ -22,16 +33,23 @@ export const watchedRoute = (connection: ModelConnection, action: string): Model
     const calls = failures === 1 ? 'The last call' : `The last ${failures} calls`
     return { state: 'warning', code: 'route_failing', message: `${calls} failed. ${last}`, action }
   }
-  return { readiness, stream: (request, signal) => watched(connection.stream(request, signal), learn) }
+  return {
+    readiness,
+    stream: (request, signal) => watched(connection.stream(request, signal), (event) => learn(event, request.model)),
+  }
 }
 
-/** The same events, each told before it is read. No generator: that would cost each of them two promises more. */
-const watched = (events: AsyncIterable<ModelEvent>, tell: (event: ModelEvent) => void): AsyncIterable<ModelEvent> => ({
+/** The same events, each looked at before it is read. No generator: that would cost each of them two promises more. */
+const watched = (
+  events: AsyncIterable<ModelEvent>,
+  look: (event: ModelEvent) => ModelEvent,
+): AsyncIterable<ModelEvent> => ({
   [Symbol.asyncIterator]() {
     const reader = events[Symbol.asyncIterator]()
     const told = (result: IteratorResult<ModelEvent>): IteratorResult<ModelEvent> => {
-      if (result.done !== true) tell(result.value)
-      return result
+      if (result.done === true) return result
+      const value = look(result.value)
+      return value === result.value ? result : { done: false, value }
     }
     return {
       next: () => reader.next().then(told),

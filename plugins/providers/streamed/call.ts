@@ -20,6 +20,8 @@ export interface CallOptions {
   readonly answer: Answer
   /** A turn of the event loop of one's own. */
   readonly inTurn: () => Promise<void>
+  /** Is told the headers of whatever is answered. */
+  readonly heard: (headers: Headers) => void
   /** The last event, as it is to be shown. */
   readonly ending: (event: ModelEvent) => ModelEvent
 }
@@ -112,6 +114,7 @@ export class Call implements AsyncIterableIterator<ModelEvent, undefined>, Liste
   head(status: number, headers: Headers): void {
     this.#seen = this.#options.clock.elapsed()
     this.#state = 'answered'
+    this.#options.heard(headers)
     const type = String(headers['content-type'] ?? '')
     const packed = packing(headers)
     if (status >= 400) this.#refusal = { status, headers, body: '' }

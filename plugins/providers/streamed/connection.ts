@@ -11,6 +11,7 @@ import { Call } from './call.js'
 import type { Protocol } from './contract.js'
 import { linkErrors } from './errors.js'
 import type { Asked } from './failure.js'
+import { limitsIn } from './limits/rate-limits.js'
 import type { Transport } from './transport.js'
 
 /** What connections share. */
@@ -88,6 +89,7 @@ export const createConnection = (options: ConnectionOptions, protocol: Protocol,
         headers,
         body: bodyOf(request),
       }),
+      heard: (answered) => options.tellLimits?.(request.model, limitsIn(answered, parts.clock.now())),
       ending: (event) => named(link, request, learn(event)),
     })
   }

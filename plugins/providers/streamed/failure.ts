@@ -2,8 +2,9 @@
  * Sorts what can go wrong by what can be done about it. Sentences are ours; what the provider itself said stands behind
  * them, made safe and short.
  */
-import { anyOf, Problem, retryAfter } from '../../../core/plugin.js'
+import { anyOf, Problem } from '../../../core/plugin.js'
 import type { FailureClass, ModelFailure } from '../../execution/models/contract.js'
+import { askedWait, waitIn } from './limits/asked-wait.js'
 import { isLink, type Link } from './link.js'
 import { parsed, safeWords, sentenceIn } from './vendor-words.js'
 
@@ -106,26 +107,9 @@ export const broken = (error: unknown, answered: boolean): ModelFailure => {
   return failure('unknown', false, 'The model call failed for a reason that is not known.')
 }
 
-const milliseconds = /^\d{1,9}(?:\.\d{1,6})?$/u
-
-/** Google's servers say it in the body, of limits of a minute and of a day: of a day it mends nothing. */
-const waitIn = ({ body }: Refusal): number | undefined => {
-  const seconds = /PerDay/u.test(body) ? undefined : /"retryDelay":\s*"(\d{1,6}(?:\.\d{1,9})?)s"/u.exec(body)?.[1]
-  return seconds === undefined ? undefined : Math.ceil(Number(seconds) * 1000)
-}
-
-/** When the server wants to be asked again, milliseconds from now: `retry-after-ms`, `retry-after`, else the body. */
-const askedWait = (refusal: Refusal, { now }: Asked): number | undefined => {
-  const { headers } = refusal
-  const ms = String(headers['retry-after-ms'] ?? '').trim()
-  if (milliseconds.test(ms)) return Math.round(Number(ms))
-  const after = headers['retry-after']
-  return after === undefined ? waitIn(refusal) : retryAfter(String(after), now())
-}
-
 const byStatus = (seen: Seen, refusal: Refusal, asked: Asked): ModelFailure => {
   const { status } = refusal
-  const wait = askedWait(refusal, asked)
+  const wait = askedWait(refusal, asked.now())
   const {
     class: cls,
     retryable,

@@ -12,7 +12,7 @@ export const runsConfig = object({
   run_time_limit_ms: ms(6 * 3_600_000, 'Longest execution of a run; waiting for people does not count.', 1),
   model_attempts: count(3, 'Attempts at one model answer when the failure is worth a repetition.'),
   model_retry_base_ms: ms(500, 'Wait before the second attempt; doubled for each further one.'),
-  model_retry_max_ms: ms(60_000, 'Longest wait between attempts, also when the provider asks for more.'),
+  model_retry_max_ms: ms(60_000, 'Longest wait between attempts where the provider asks for none.'),
   model_patience_ms: ms(
     5 * 60_000,
     'How long a run that has not acted yet goes on asking a model route that is down, busy or out of reach.',

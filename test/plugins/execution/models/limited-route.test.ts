@@ -1,6 +1,8 @@
 import test from 'ava'
+import { createClock } from '../../../../core/base/clock.js'
 import type { ModelConnection } from '../../../../plugins/execution/models/contract.js'
 import { limitedRoute } from '../../../../plugins/execution/models/limited-route.js'
+import { createRoutePace } from '../../../../plugins/execution/models/route-pace.js'
 import { ask, requestOf, userText } from '../../../support/models.js'
 
 /** A connection whose calls end when they are told to, and what is under way of it. */
@@ -22,7 +24,11 @@ const requestFor = (model: string) => requestOf([userText('hi')], { model })
 
 test('models-35: calls beyond the limit begin in the order in which they came', async (t) => {
   const { connection, begun, end } = heldConnection()
-  const limited = limitedRoute(connection, 2)
+  const limited = limitedRoute(
+    connection,
+    2,
+    createRoutePace(createClock(), () => {}),
+  )
   const calls = ['a', 'b', 'c', 'd'].map((model) => ask(limited, requestFor(model)))
   t.deepEqual(begun, ['a', 'b'])
   end('b')
@@ -40,7 +46,11 @@ test('models-35: calls beyond the limit begin in the order in which they came', 
 
 test('models-35: a call that is aborted while it waits ends at once and takes nobody’s turn', async (t) => {
   const { connection, begun, end } = heldConnection()
-  const limited = limitedRoute(connection, 1)
+  const limited = limitedRoute(
+    connection,
+    1,
+    createRoutePace(createClock(), () => {}),
+  )
   const first = ask(limited, requestFor('a'))
   const controller = new AbortController()
   const waiting = ask(limited, requestFor('b'), controller.signal)

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { createClock } from '../../../../core/base/clock.js'
 import { noSecrets } from '../../../../core/base/text/secrets.js'
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,7 +8,7 @@ import test from 'ava'
 import { defineErrors, parse, Problem, type Secrets } from '../../../../core/plugin.js'
 import type { ConnectionOptions, ModelProvider, Readiness } from '../../../../plugins/execution/models/contract.js'
 import { buildRoute, type RouteConfig } from '../../../../plugins/execution/models/model-route.js'
-import { flagWords } from '../../../../plugins/execution/models/route-words.js'
+import { flagWords } from '../../../../plugins/execution/models/file/route-words.js'
 import { createModels } from '../../../../plugins/execution/models/models.js'
 import { activeRouteCheck, readinessSection } from '../../../../plugins/execution/models/provider-readiness.js'
 import { ask, requestOf, userText } from '../../../support/models.js'
@@ -44,7 +45,8 @@ const setup = (readiness: Readiness = { state: 'ok', code: 'ready', message: 'Re
     capabilities,
     connect: (options) => {
       if (options.base_url === 'broken') throw errors.cannot_work()
-      connected.push(options)
+      const { tellLimits: _, ...rest } = options
+      connected.push(rest)
       return {
         readiness: () => readiness,
         async *stream() {
@@ -62,6 +64,8 @@ const setup = (readiness: Readiness = { state: 'ok', code: 'ready', message: 'Re
   }
   const build = (config: Partial<RouteConfig> = {}) =>
     buildRoute({ ...flagged, ...config }, [provider], {
+      clock: createClock(),
+      held: () => {},
       secrets,
       slots: () => undefined,
     })

@@ -1,6 +1,8 @@
 import test from 'ava'
+import { createClock } from '../../../../core/base/clock.js'
 import type { FailureClass, ModelEvent } from '../../../../plugins/execution/models/contract.js'
 import { watchedRoute } from '../../../../plugins/execution/models/route-health.js'
+import { createRoutePace } from '../../../../plugins/execution/models/route-pace.js'
 import { ask, requestOf, userText } from '../../../support/models.js'
 
 test('models-12: a route is a warning from a call that failed until one that succeeds, unless the question was at fault', async (t) => {
@@ -13,7 +15,7 @@ test('models-12: a route is a warning from a call that failed until one that suc
         yield next
       },
     },
-    'See that it runs.',
+    { action: 'See that it runs.', pace: createRoutePace(createClock(), () => {}) },
   )
   const fails = async (cls: FailureClass): Promise<string> => {
     next = { type: 'done', outcome: 'failed', failure: { class: cls, retryable: false, message: `It is ${cls}.` } }

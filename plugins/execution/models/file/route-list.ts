@@ -11,7 +11,7 @@ import {
   optional,
   string,
   type Infer,
-} from '../../../core/plugin.js'
+} from '../../../../core/plugin.js'
 
 const text = (sentence: string) => optional(doc(string({ min: 1, max: 4_096 }), sentence))
 

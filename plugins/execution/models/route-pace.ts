@@ -1,0 +1,118 @@
+/** What the server of a route says of its limits, and until when calls are held back for that, model by model. */
+import type { Clock } from '../../../core/plugin.js'
+import type { ModelFailure } from './contract.js'
+import { longestHintMs, type PaceView, type RateLimit } from './bounds/rate-limit.js'
+
+export interface RoutePace {
+  /** What the server says with an answer or a refusal. Numbers of all kinds. */
+  told(model: string, limits: readonly RateLimit[]): void
+  /** The failure with a wait that is kept to, if it has any. */
+  refused(model: string, failure: ModelFailure): ModelFailure
+  /** Milliseconds; 0 if calls may be made. */
+  heldFor(model: string): number
+  /** True when calls may be made, false when the signal came first. */
+  open(model: string, signal: AbortSignal): Promise<boolean>
+  view(): PaceView
+}
+
+/** Monotonic ms at which the limit is whole again. */
+interface Known {
+  readonly remaining: number
+  readonly resets: number | undefined
+}
+interface OfModel {
+  readonly limits: Map<string, Known>
+  /** Monotonic ms before which the server wants no call. */
+  asked: number
+}
+
+/** Models and limits of each that are remembered: runs may wish any model. */
+const [mostModels, mostLimits] = [50, 8]
+
+/** A hint that is no time, or one that nobody would wait for, is bounded. */
+const bounded = (ms: number | undefined): number | undefined =>
+  ms === undefined || Number.isNaN(ms) ? undefined : Math.min(longestHintMs, Math.max(0, ms))
+
+const busy: ReadonlySet<ModelFailure['class']> = new Set(['rate_limited', 'overloaded'])
+
+const untilOf = ({ limits, asked }: OfModel): number =>
+  [...limits.values()].reduce(
+    (until, { remaining, resets = 0 }) => (remaining <= 0 ? Math.max(until, resets) : until),
+    asked,
+  )
+
+/** `held` is told of each call that is held back. */
+export const createRoutePace = (clock: Clock, held: () => void): RoutePace => {
+  const models = new Map<string, OfModel>()
+  let waiting = 0
+  const ofModel = (model: string): OfModel => {
+    const found = models.get(model) ?? { limits: new Map<string, Known>(), asked: 0 }
+    models.delete(model)
+    models.set(model, found)
+    const [oldest] = models.keys()
+    if (models.size > mostModels && oldest !== undefined) models.delete(oldest)
+    return found
+  }
+  const heldFor = (model: string): number => {
+    const known = models.get(model)
+    return known === undefined ? 0 : Math.max(0, Math.round(untilOf(known) - clock.elapsed()))
+  }
+  const wait = async (model: string, signal: AbortSignal): Promise<boolean> => {
+    // What was told meanwhile counts too.
+    for (let left = heldFor(model); left > 0; left = heldFor(model))
+      if (!(await clock.sleep(left, signal))) return false
+    return !signal.aborted
+  }
+  return {
+    told(model, limits) {
+      if (limits.length === 0) return
+      const known = ofModel(model)
+      for (const { of, remaining, resets_in_ms } of limits) {
+        if (!Number.isFinite(remaining) || (known.limits.size >= mostLimits && !known.limits.has(of))) continue
+        const wait = bounded(resets_in_ms)
+        known.limits.set(of, { remaining, resets: wait === undefined ? undefined : clock.elapsed() + wait })
+      }
+    },
+    refused(model, failure) {
+      const { retry_after_ms, ...rest } = failure
+      const wait = bounded(retry_after_ms)
+      if (wait === undefined) return rest
+      if (failure.retryable && busy.has(failure.class)) {
+        const known = ofModel(model)
+        known.asked = Math.max(known.asked, clock.elapsed() + wait)
+      }
+      return { ...rest, retry_after_ms: Math.round(wait) }
+    },
+    heldFor,
+    async open(model, signal) {
+      if (heldFor(model) === 0) return !signal.aborted
+      waiting += 1
+      held()
+      try {
+        return await wait(model, signal)
+      } finally {
+        waiting -= 1
+      }
+    },
+    view: () => ({ ...viewOf(models, clock), waiting }),
+  }
+}
+
+const viewOf = (models: ReadonlyMap<string, OfModel>, clock: Clock): Pick<PaceView, 'limits' | 'held'> => {
+  const [now, elapsed] = [clock.now(), clock.elapsed()]
+  const wall = (at: number): number => Math.max(0, Math.round(now + at - elapsed))
+  return {
+    limits: [...models].flatMap(([model, { limits }]) =>
+      [...limits].map(([of, { remaining, resets }]) => ({
+        model,
+        of,
+        remaining,
+        ...(resets !== undefined && { resets_at_ms: wall(resets) }),
+      })),
+    ),
+    held: [...models].flatMap(([model, known]) => {
+      const until = untilOf(known)
+      return until > elapsed ? [{ model, until_ms: wall(until) }] : []
+    }),
+  }
+}
