@@ -2,7 +2,13 @@
 import type { ApprovalRequest, OutcomeState } from '../sessions/contract.js'
 import { parse, type Issue, type Json, type JsonObject, type Problem, digest } from '../../../core/plugin.js'
 import type { ToolCallPart } from '../models/contract.js'
-import { callFailure, permissionAudit, type PermissionAudit, type PermissionDecision } from '../tools/contract.js'
+import {
+  callFailure,
+  permissionAudit,
+  type PermissionAudit,
+  type PermissionDecision,
+  type ToolRegistry,
+} from '../tools/contract.js'
 import { callErrors } from '../runs/contract.js'
 import { namesOf, type Ruling } from '../interception/contract.js'
 import type { EngineContext, Execution } from './execution.js'
@@ -99,6 +105,12 @@ const requestOf = (
   }
 }
 
+/** Why a tool cannot be called that the session does not see. */
+export const absent = (tools: ToolRegistry, name: string, session_id: string): Problem =>
+  tools.isOff(name, session_id)
+    ? callErrors.tool_turned_off({ details: { name } })
+    : callErrors.tool_not_found({ details: { name } })
+
 const callProblem = (
   { limits, session_id, context: { tools } }: Execution,
   call: ToolCallPart,
@@ -108,7 +120,7 @@ const callProblem = (
   if (index >= limits.max_calls_per_turn)
     return refused(callErrors.call_limit_reached({ details: { limit: limits.max_calls_per_turn } }))
   const tool = tools.find(call.name, session_id)
-  if (tool === undefined) return refused(callErrors.tool_not_found({ details: { name: call.name } }))
+  if (tool === undefined) return refused(absent(tools, call.name, session_id))
   if (call.unparsed !== undefined) return unparsed(call.unparsed)
   if (weighJson(call.input) > limits.max_input_bytes)
     return refused(callErrors.call_input_too_large({ details: { limit: limits.max_input_bytes } }))

@@ -3,7 +3,7 @@ import { digest, isShallow, parse, Problem, type Json } from '../../../core/plug
 import { failedCall, type Tool, type ToolOutcome, type ToolProgress } from '../tools/contract.js'
 import { trace, within, type Execution } from './execution.js'
 import { callErrors } from '../runs/contract.js'
-import { misfit, refused } from './permission.js'
+import { absent, misfit, refused } from './permission.js'
 import type { Call } from './thread/turn.js'
 
 /**
@@ -22,7 +22,7 @@ export interface Ready {
 /** Checks again what was decided on: the tool is there, the input fits it, and it is the one that was approved. */
 export const prepare = ({ context, session_id }: Execution, call: Call, key: string): Ready | { output: Json } => {
   const tool = context.tools.find(call.part.name, session_id)
-  if (tool === undefined) return refused(callErrors.tool_not_found({ details: { name: call.part.name } }))
+  if (tool === undefined) return refused(absent(context.tools, call.part.name, session_id))
   const { state } = call
   const input = state.type === 'ready' || state.type === 'intended' ? state.input : call.input
   if (state.type === 'ready' && state.digest !== undefined && state.digest !== digest(input))

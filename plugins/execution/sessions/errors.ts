@@ -37,6 +37,12 @@ export const sessionErrors = defineErrors({
     detail: 'An entry of the scope is blank.',
     action: 'Leave it out, or name what it stands for.',
   },
+  tool_overrides_invalid: {
+    status: 400,
+    domain: 'sessions',
+    detail: 'The tool overrides name what cannot be turned off or on.',
+    action: 'See errors; POST /v1/runtime/permissions/matrix has the names of all tools.',
+  },
   route_not_allowed: {
     status: 400,
     domain: 'routes',

@@ -3,7 +3,7 @@ import { StatusSections } from '../../operator/status/contract.js'
 import { TargetKeepers } from '../deliveries/contract.js'
 import { Interception } from '../interception/contract.js'
 import { Models, SystemSections } from '../models/contract.js'
-import { ToolGates } from '../tools/contract.js'
+import { ToolGates, ToolRegistry } from '../tools/contract.js'
 import {
   PersonaSource,
   SessionActivity,
@@ -18,6 +18,7 @@ import { sessionJournal } from './record/journal.js'
 import { sessionRoutes } from './routes.js'
 import { personaSection } from './sections.js'
 import { scopeGate } from './scope-gate.js'
+import { overrideGate } from './tool-overrides.js'
 import { sessionsSection } from './status.js'
 import { sessionCollection, sessionKeeper } from './record/store.js'
 
@@ -26,11 +27,11 @@ export default definePlugin({
   version: '1.0.0',
   api: 1,
   summary: 'Durable containers in which runs are executed.',
-  needs: { models: Models, personas: PersonaSource },
+  needs: { models: Models, personas: PersonaSource, tools: ToolRegistry },
   wants: { activity: SessionActivity, goals: SessionGoals, interception: Interception },
   provides: [Sessions],
   config: object({}),
-  register(ctx, { activity, goals, interception, models, personas }) {
+  register(ctx, { activity, goals, interception, models, personas, tools }) {
     const { state, ids } = ctx
     const collection = state.collection(sessionCollection)
     const sessions = createSessions({
@@ -48,10 +49,10 @@ export default definePlugin({
     })
     ctx.provide(Sessions, sessions)
     const { skip, health } = createUnreadable(ctx.log, 'sessions')
-    ctx.routes(...sessionRoutes({ sessions, state, ids, activity, models, personas, skip }))
+    ctx.routes(...sessionRoutes({ sessions, state, ids, activity, models, personas, tools, skip }))
     ctx.health(health)
     ctx.contribute(TargetKeepers, sessionKeeper(state, collection))
-    ctx.contribute(ToolGates, scopeGate(sessions))
+    ctx.contribute(ToolGates, scopeGate(sessions), overrideGate(sessions))
     ctx.contribute(SystemSections, personaSection(sessions, personas))
     ctx.contribute(StatusSections, sessionsSection(sessions))
   },

@@ -11,6 +11,7 @@ import {
   type Route,
 } from '../../../core/plugin.js'
 import { checkGeneration, modelErrors, unknownRoute, type Models } from '../models/contract.js'
+import type { ToolRegistry } from '../tools/contract.js'
 import { changedView } from './change.js'
 import {
   CapabilityScope,
@@ -18,6 +19,7 @@ import {
   SessionId,
   SessionRoutePolicy,
   SessionView,
+  ToolOverrides,
   sessionErrors,
   type SessionRecord,
   type Sessions,
@@ -26,11 +28,13 @@ import {
   type SettingName,
 } from './contract.js'
 import { checkedScope, rebound } from './rules.js'
+import { checkedOverrides } from './tool-overrides.js'
 
 export interface SettingRouteParts {
   readonly sessions: Sessions
   readonly models: Models
   readonly personas: PersonaSource
+  readonly tools: ToolRegistry
 }
 
 const params = object({ session_id: SessionId })
@@ -118,6 +122,19 @@ export const scopeRoutes = (parts: SettingRouteParts): readonly Route[] => [
         checkedScope(credential_scope, 'body.credential_scope'),
   }),
   ...settingRoutes(parts, {
+    name: 'tool_overrides',
+    segment: 'tool-overrides',
+    what: 'which tools are turned off',
+    body: object({ tool_overrides: ToolOverrides }),
+    example: { tool_overrides: { disable: ['mcp__*'], enable: ['mcp__files__read_file'] } },
+    problems: [sessionErrors.tool_overrides_invalid],
+    set:
+      ({ tool_overrides }) =>
+      () =>
+        checkedOverrides(parts.tools, tool_overrides),
+  }),
+  readOverrides(parts),
+  ...settingRoutes(parts, {
     name: 'route_policy',
     segment: 'route-policy',
     what: 'the route policy',
@@ -135,6 +152,23 @@ export const scopeRoutes = (parts: SettingRouteParts): readonly Route[] => [
         checkedPolicy(parts, session, route_policy),
   }),
 ]
+
+const noOverrides: ToolOverrides = { enable: [], disable: [] }
+
+const readOverrides = ({ sessions }: SettingRouteParts): Route =>
+  defineRoute({
+    id: 'sessions.tool_overrides.get',
+    method: 'GET',
+    path: '/v1/sessions/:session_id/tool-overrides',
+    summary: 'Which tools a session has turned off.',
+    access: 'read',
+    params,
+    reply: jsonReply(object({ tool_overrides: ToolOverrides })),
+    problems: [sessionErrors.session_not_found],
+    handler: ({ params: { session_id } }) => ({
+      tool_overrides: sessions.get(session_id).tool_overrides ?? noOverrides,
+    }),
+  })
 
 /** A policy that names a route must name one that the daemon has and the session may use. An empty one is none. */
 const checkedPolicy = (

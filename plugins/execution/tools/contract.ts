@@ -226,6 +226,8 @@ export interface ToolRegistry {
   list(session_id?: string): readonly Tool[]
   /** A tool by the name that models call; undefined also if a session is named and does not see it. */
   find(name: string, session_id?: string): Tool | undefined
+  /** True if the session would see the tool, and has it turned off. */
+  isOff(name: string, session_id: string): boolean
   /** Resolves when a tool may have come, or those that every run should have; undefined if none is to come. */
   arrival(name?: string): Promise<void> | undefined
   /** What runs of a session must have and have not, as a sentence without its full stop. */

@@ -20,6 +20,24 @@ export interface PermissionRule {
   readonly origin?: 'hook_update'
 }
 
+/** How exactly a pattern names the tool; undefined if it does not. */
+const specificity = (pattern: string, tool: string): number | undefined => {
+  if (pattern === tool) return Infinity
+  const prefix = pattern.slice(0, -1)
+  return pattern.endsWith('*') && tool.startsWith(prefix) ? prefix.length : undefined
+}
+
+/** The most exact rule for a tool; of equals, the first. */
+export const matchRule = (rules: readonly PermissionRule[], tool: string): PermissionRule | undefined => {
+  let best: PermissionRule | undefined
+  let score = -1
+  for (const rule of rules) {
+    const exactness = specificity(rule.tool_name_pattern, tool) ?? -1
+    if (exactness > score) [best, score] = [rule, exactness]
+  }
+  return best
+}
+
 /** What became of a call, and why (tools-1 and tools-11). */
 export interface PermissionDecision {
   readonly effective_mode: PermissionMode

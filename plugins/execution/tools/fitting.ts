@@ -1,7 +1,6 @@
 /** Rules of the configuration that fit no tool: what is denied so is not denied (tools-37). */
 import { commandLine, nearest, visibleLine, type Warning } from '../../../core/plugin.js'
-import type { PermissionRule, ToolRegistry } from './contract.js'
-import { matchRule } from './permissions.js'
+import { matchRule, type PermissionRule, type ToolRegistry } from './contract.js'
 
 export type FittingTools = Pick<ToolRegistry, 'list' | 'arrival'>
 

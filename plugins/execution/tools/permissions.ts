@@ -1,6 +1,13 @@
 /** Whether a tool may run: rules first, then what the mode makes of their answer (tools-1 to tools-6). Pure. */
 import { assertNever } from '../../../core/plugin.js'
-import type { PermissionDecision, PermissionMode, PermissionRule, RuleBehavior, Tool } from './contract.js'
+import {
+  matchRule,
+  type PermissionDecision,
+  type PermissionMode,
+  type PermissionRule,
+  type RuleBehavior,
+  type Tool,
+} from './contract.js'
 
 /** Tools that change files in a way `acceptEdits` lets pass. */
 const editTools: ReadonlySet<string> = new Set(['write_file', 'edit_file', 'apply_patch'])
@@ -63,24 +70,6 @@ export const rulesOf = (tool: ToolSays | undefined): readonly PermissionRule[] =
   if (tool === undefined || matchRule(builtInRules, tool.name)?.tool_name_pattern !== '*') return builtInRules
   if ((tool.permission ?? (tool.effect === 'read' ? 'allow' : 'ask')) === 'allow') return builtInRules
   return [{ scope: 'session', tool_name_pattern: tool.name, behavior: 'ask' }]
-}
-
-/** How exactly a pattern names the tool; undefined if it does not. */
-const specificity = (pattern: string, tool: string): number | undefined => {
-  if (pattern === tool) return Infinity
-  const prefix = pattern.slice(0, -1)
-  return pattern.endsWith('*') && tool.startsWith(prefix) ? prefix.length : undefined
-}
-
-/** The most exact rule for a tool; of equals, the first. */
-export const matchRule = (rules: readonly PermissionRule[], tool: string): PermissionRule | undefined => {
-  let best: PermissionRule | undefined
-  let score = -1
-  for (const rule of rules) {
-    const exactness = specificity(rule.tool_name_pattern, tool) ?? -1
-    if (exactness > score) [best, score] = [rule, exactness]
-  }
-  return best
 }
 
 export interface PermissionCase {

@@ -108,6 +108,7 @@ export const createRegistry = ({
   return {
     list: tools.list,
     find: tools.find,
+    isOff: tools.isOff,
     arrival(name) {
       const awaited = arrivals().flatMap((arrival) => arrival.awaited(name) ?? [])
       return awaited.length === 0 ? undefined : Promise.all(awaited).then(() => {})

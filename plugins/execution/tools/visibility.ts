@@ -28,6 +28,8 @@ export interface ToolGate {
    * every tool counts as hidden.
    */
   hidden(session_id: string): Hides | undefined
+  /** True if calls of what it hides are told that the tool is turned off, in place of that it is not there. */
+  readonly tells?: boolean
 }
 /** Everything that hides tools. */
 export const ToolGates: Point<ToolGate> = definePoint<ToolGate>('tool-gates@1', (gate) => gate.id)
@@ -54,6 +56,8 @@ export const ToolArrivals: Point<ToolArrival> = definePoint<ToolArrival>('tool-a
 export interface ToolView<T> {
   list(session_id?: string): readonly T[]
   find(name: string, session_id?: string): T | undefined
+  /** True if the tool is there and nothing hides it but who tells so. */
+  isOff(name: string, session_id: string): boolean
 }
 
 interface ViewParts<T> {
@@ -80,8 +84,8 @@ export const createToolView = <T extends GatedTool>({ tools, gates, log }: ViewP
       return () => true
     }
   }
-  const closed = (session_id: string | undefined): Hides[] =>
-    session_id === undefined ? [] : gates().flatMap((gate) => ask(gate, session_id) ?? [])
+  const closed = (session_id: string | undefined, among = gates()): Hides[] =>
+    session_id === undefined ? [] : among.flatMap((gate) => ask(gate, session_id) ?? [])
   return {
     list(session_id) {
       const hiding = closed(session_id)
@@ -90,6 +94,15 @@ export const createToolView = <T extends GatedTool>({ tools, gates, log }: ViewP
     find(name, session_id) {
       const tool = named(name)
       return tool === undefined || closed(session_id).some((hides) => hides(tool)) ? undefined : tool
+    },
+    isOff(name, session_id) {
+      const tool = named(name)
+      if (tool === undefined) return false
+      const [telling, silent] = [gates().filter(({ tells }) => tells), gates().filter(({ tells }) => !tells)]
+      return (
+        closed(session_id, telling).some((hides) => hides(tool)) &&
+        !closed(session_id, silent).some((hides) => hides(tool))
+      )
     },
   }
 }

@@ -34,6 +34,8 @@ const Matrix = object({
 /** Rules may speak of tools that come later, so what they decide is shown all the same. */
 const absent = 'No tool of this name is there: a call of it now fails with tool_not_found, whatever the rules say.'
 
+const turnedOff = 'The session has this tool turned off: a call of it now fails with tool_turned_off.'
+
 /** Foreign tools can be thousands: so many are explained before others are served. */
 const atOnce = 100
 
@@ -51,7 +53,8 @@ export const permissionRoutes = ({ registry, sessionExists }: PermissionParts): 
     const decision = registry.decide(question)
     const isThere = registry.find(question.tool_name, question.session_id) !== undefined
     if (isThere) return explain(question.tool_name, tool_call_id, decision)
-    const reason = [absent, ...(decision.reason === undefined ? [] : [decision.reason])].join(' ')
+    const off = registry.isOff(question.tool_name, question.session_id ?? '')
+    const reason = [off ? turnedOff : absent, ...(decision.reason === undefined ? [] : [decision.reason])].join(' ')
     return explain(question.tool_name, tool_call_id, { ...decision, reason })
   }
   return [

@@ -69,6 +69,11 @@ export const callErrors = defineErrors({
     detail: 'The tool was stopped after {after_ms} ms.',
     action: 'Ask for less in one call.',
   },
+  tool_turned_off: {
+    status: 403,
+    detail: 'The tool {name} is turned off in this session.',
+    action: 'Go on without it; calling it again changes nothing.',
+  },
   tool_not_found: {
     status: 404,
     detail: 'There is no tool named {name}.',

@@ -66,6 +66,19 @@ export const SessionRoutePolicy = named(
 /** The value form of `SessionRoutePolicy`. */
 export type SessionRoutePolicy = Infer<typeof SessionRoutePolicy>
 
+const toolNames = () => defaulted(array(string({ min: 1, max: 200, pattern: '^[^*\\s]*\\*?$' }), { max: 1000 }), [])
+
+/** Which tools a session has turned off (sessions-32). */
+export const ToolOverrides = named(
+  'ToolOverrides',
+  object({
+    enable: doc(toolNames(), 'Names, or beginnings with a trailing star, that stay on where a wider one is off.'),
+    disable: doc(toolNames(), 'Names, or beginnings with a trailing star, that are neither shown nor called.'),
+  }),
+)
+/** The value form of `ToolOverrides`. */
+export type ToolOverrides = Infer<typeof ToolOverrides>
+
 /** Whether and how the model may contact the operator. */
 export const OperatorContact = named(
   'OperatorContact',
@@ -137,6 +150,7 @@ export type SessionSettings = {
   /** Empty after an explicit clear; absent while nobody set any. */
   readonly reply_targets?: readonly ReplyHandle[]
   readonly operator?: OperatorContact
+  readonly tool_overrides?: ToolOverrides
 }
 
 /** Settings of a session by their names in its journal and its `metadata` (sessions-28). */
@@ -147,6 +161,7 @@ export const settingKeys = {
   credential_scope: 'session_credential_scope',
   reply_targets: 'session_reply_targets',
   operator: 'session_operator_config',
+  tool_overrides: 'session_tool_overrides',
 } as const
 /** A setting, as the member of `SessionSettings` that holds it. */
 export type SettingName = keyof typeof settingKeys
@@ -168,5 +183,6 @@ export const settingFields = {
   persona: optional(doc(SessionPersona, 'The persona that the session speaks as.')),
   reply_targets: optional(doc(array(ReplyHandle), 'Where the outputs go.')),
   operator: optional(doc(OperatorContact, 'Whether and how the model may contact the operator.')),
+  tool_overrides: optional(doc(ToolOverrides, 'Which tools the session has turned off.')),
   ended_at_ms: optional(doc(timestamp(), 'When the session was ended; absent while it is open.')),
 }

@@ -30,6 +30,7 @@ export const shownSettings = (session: Shown, caller?: Caller): ShownSettings =>
     persona,
     reply_targets = [],
     operator,
+    tool_overrides,
     ended_at_ms,
   } = session
   const effective = { capability: effectiveCapabilityScope(session), credential: effectiveCredentialScope(session) }
@@ -44,6 +45,7 @@ export const shownSettings = (session: Shown, caller?: Caller): ShownSettings =>
       reply_targets: reply_targets.map((handle) => shownHandle(handle, caller)),
     }),
     ...(operator !== undefined && { operator }),
+    ...(tool_overrides !== undefined && { tool_overrides }),
     ...(ended_at_ms !== undefined && { ended_at_ms }),
   }
 }

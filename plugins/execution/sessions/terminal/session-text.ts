@@ -31,6 +31,7 @@ export const SessionAnswer = open({
     open({ provider: optional(string()), generation: optional(open({ model: optional(string()) })) }),
   ),
   goal: optional(open({ status: string(), objective: string() })),
+  tool_overrides: optional(open({ enable: array(string()), disable: array(string()) })),
   snapshot: open({
     agent: open({ status: string(), closed_at_ms: optional(number()) }),
     pending_approvals: array(open({ id: string() })),
@@ -52,8 +53,14 @@ export const showSessions = (rows: Infer<typeof SessionRow>[]): string => {
     .join('\n')
 }
 
+const toolsText = ({ disable, enable }: NonNullable<Infer<typeof SessionAnswer>['tool_overrides']>): string =>
+  [
+    ...(disable.length === 0 ? [] : [`off: ${disable.join(', ')}`]),
+    ...(enable.length === 0 ? [] : [`on: ${enable.join(', ')}`]),
+  ].join('; ')
+
 export const showSession = (session: Infer<typeof SessionAnswer>): string => {
-  const { session_id, snapshot, persona, route_policy, goal } = session
+  const { session_id, snapshot, persona, route_policy, goal, tool_overrides: tools } = session
   const ended = snapshot.agent.closed_at_ms !== undefined
   const route =
     route_policy === undefined
@@ -66,6 +73,7 @@ export const showSession = (session: Infer<typeof SessionAnswer>): string => {
       : [`  as     ${visibleLine(persona.display_name)}, version ${persona.persona_version}`]),
     ...(route === undefined ? [] : [`  route  ${visibleLine(route)}`]),
     ...(goal === undefined ? [] : [`  goal   ${visibleLine(`${goal.status}: ${goal.objective}`)}`]),
+    ...(tools === undefined ? [] : [`  tools  ${visibleLine(toolsText(tools))}`]),
     ...(snapshot.last_assistant_message === null
       ? []
       : [`  said   ${visibleBlock(snapshot.last_assistant_message, 9)}`]),

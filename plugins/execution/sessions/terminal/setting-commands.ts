@@ -12,7 +12,36 @@ const setPolicy = async ({ client, args, flags: { provider, model, clear } }: Co
   return client.send('PUT', path, { route_policy })
 }
 
+const namesIn = (flag: string | boolean | undefined): string[] =>
+  typeof flag === 'string' ? flag.split(',').flatMap((name) => (name.trim() === '' ? [] : [name.trim()])) : []
+
+const setTools = async ({ client, args, flags: { enable, disable, clear } }: CommandInput): Promise<Json> => {
+  const path = `${sessionPath(args)}/tool-overrides`
+  if (clear === true) return client.send('DELETE', path)
+  return client.send('PUT', path, { tool_overrides: { enable: namesIn(enable), disable: namesIn(disable) } })
+}
+
 export const settingCommands: readonly Command[] = [
+  defineCommand({
+    path: ['sessions', 'set-tools'],
+    route: 'PUT /v1/sessions/{session_id}/tool-overrides',
+    summary: 'Which tools are turned off in a session; the most exact name decides.',
+    args: ['session_id'],
+    flags: {
+      disable: {
+        kind: 'text',
+        value: 'names',
+        summary: "Turned off: names with commas, or beginnings such as 'mcp__*'.",
+      },
+      enable: { kind: 'text', value: 'names', summary: 'On all the same, where a wider name is off.' },
+      clear: { kind: 'switch', summary: 'Turn on what was turned off.' },
+    },
+    oneOf: ['--disable', '--enable', '--clear'],
+    fields: { 'body.tool_overrides.disable': '--disable', 'body.tool_overrides.enable': '--enable' },
+    run: setTools,
+    answer: SessionAnswer,
+    show: showSession,
+  }),
   defineCommand({
     path: ['sessions', 'set-policy'],
     route: 'PUT /v1/sessions/{session_id}/route-policy',

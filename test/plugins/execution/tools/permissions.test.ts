@@ -2,19 +2,14 @@ import test from 'ava'
 import fc from 'fast-check'
 import { parse } from '../../../../core/base/parse.js'
 import {
+  matchRule,
   permissionModes,
   type PermissionMode,
   type PermissionRule,
   type RuleBehavior,
   type Tool,
 } from '../../../../plugins/execution/tools/contract.js'
-import {
-  builtInRules,
-  decidePermission,
-  matchRule,
-  planTools,
-  rulesOf,
-} from '../../../../plugins/execution/tools/permissions.js'
+import { builtInRules, decidePermission, planTools, rulesOf } from '../../../../plugins/execution/tools/permissions.js'
 import { ToolsConfig, defaultLimits } from '../../../../plugins/execution/tools/config.js'
 
 const rule = (

@@ -25,6 +25,7 @@ test('tools-8: the permission check explains what would become of a call, and ch
     mode_applied: false,
     approval_required: true,
     hooks_evaluated: false,
+    grant_rule: { kind: 'command', value: 'ls' },
     hook_policy: 'not_executed_in_dry_run',
     scope: 'session',
     reason: 'bash asks before it runs.',
