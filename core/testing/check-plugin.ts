@@ -13,7 +13,7 @@ import { runCheck, skipped, verdictOf, type CheckResult, type Verdict } from './
 import { closureOf, coreTokens, type Closure } from './closure.js'
 import { createCountingClock, footprint, settledFootprint } from './footprint.js'
 import { lonelyHost } from './lonely-host.js'
-import { startInProcess, withFolder, type InProcessDaemon } from './test-daemon.js'
+import { asShipped, startInProcess, withFolder, type InProcessDaemon } from './test-daemon.js'
 import { sealedContext, withoutNetwork } from './untouchable.js'
 
 /** What the checks of a plugin are told. */
@@ -91,12 +91,11 @@ const onDaemon = (
   clock?: Clock,
 ): Promise<readonly string[]> =>
   withFolder(async (root) => {
-    const shipped = plugins.map((plugin) => ({
-      id: plugin.id,
-      required: false,
-      load: () => Promise.resolve({ default: plugin }),
-    }))
-    const started = await startInProcess({ root, plugins: shipped, ...(clock !== undefined && { clock }) })
+    const started = await startInProcess({
+      root,
+      plugins: plugins.map(asShipped),
+      ...(clock !== undefined && { clock }),
+    })
     try {
       const wrong = await look(started)
       await started.daemon.stop()

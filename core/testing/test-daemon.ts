@@ -9,7 +9,7 @@ import { createSecrets } from '../base/text/secrets.js'
 import { readSettings } from '../base/settings.js'
 import { startDaemon, type Daemon } from '../daemon.js'
 import { declarationsOf } from '../shipped.js'
-import type { ShippedPlugin } from '../plugin/contract.js'
+import type { AnyPlugin, ShippedPlugin } from '../plugin/contract.js'
 import type { Disk } from '../state/disk/disk.js'
 import { createDisk } from '../state/disk/real-disk.js'
 import { verifyRoot } from '../state/inspect/verify.js'
@@ -79,6 +79,13 @@ export const rootFaults = async ({ root, disk, clock, plugins }: StoppedRoot): P
     .map(({ file, offset, rule }) => `the state root is not clean: ${file} at byte ${offset}: ${rule}`)
 }
 
+/** A plugin beside the shipped ones, as one of them. */
+export const asShipped = (plugin: AnyPlugin): ShippedPlugin => ({
+  id: plugin.id,
+  required: false,
+  load: () => Promise.resolve({ default: plugin }),
+})
+
 /** A daemon in this process, on a free port. */
 export const startInProcess = async (options: InProcessOptions): Promise<InProcessDaemon> => {
   const { root, plugins, disk = createDisk(), clock = createClock() } = options
@@ -100,8 +107,11 @@ export const startInProcess = async (options: InProcessOptions): Promise<InProce
   return { daemon, log: entries, rootFaults: () => rootFaults({ root, disk, clock, plugins }) }
 }
 
-const removeTree = async (disk: Disk, at: string): Promise<void> => {
-  if (disk.stat(at)?.kind !== 'folder') return disk.unlink(at)
+/** Removes a folder with all that is in it; nothing if it is not there. */
+export const removeTree = async (disk: Disk, at: string): Promise<void> => {
+  const { kind } = disk.stat(at) ?? {}
+  if (kind === undefined) return
+  if (kind !== 'folder') return disk.unlink(at)
   for (const name of disk.list(at)) await removeTree(disk, path.join(at, name))
   await disk.removeFolder(at)
 }

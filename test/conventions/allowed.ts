@@ -23,6 +23,11 @@ export const allowed: readonly Exception[] = [
     file: 'core/http/routes/route.ts',
     reason: 'routes of any shape in one list need a bivariant type parameter',
   },
+  {
+    rule: 'types',
+    file: 'core/testing/send.ts',
+    reason: 'tests look into answers of any shape, and an author wants no cast for each',
+  },
   { rule: 'disk', file: 'plugins/tools/files/', reason: 'the tools read and write the workspace, which is not state' },
   { rule: 'disk', file: 'plugins/tools/shell/', reason: 'looks for the work folder in the workspace' },
   {

@@ -6,7 +6,7 @@ import { explain } from '../../core/cli/explain.js'
 import { createClock } from '../../core/base/clock.js'
 import type { Problem } from '../../core/plugin.js'
 import { freshRoot, spawnTestDaemon, startTestDaemon } from '../support/daemon.js'
-import { createWrappedDisk, diskError } from '../support/wrapped-disk.js'
+import { createWrappedDisk, diskError } from '../../core/testing/wrapped-disk.js'
 import { testPlugin } from '../support/plugins.js'
 
 test('a daemon starts on an empty root, answers, and stops without leaving anything behind', async (t) => {

@@ -4,8 +4,9 @@ import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import test from 'ava'
 import * as kit from '../../core/plugin.js'
-import { assertPassed, checkPlugin } from '../../core/testing/contract.js'
+import { assertPassed, checkPlugin, createTestDaemon } from '../../core/testing/contract.js'
 import makeDice from '../../docs/examples/dice/plugin.js'
+import { callTool, scriptedProvider, text } from '../../plugins/providers/scripted/contract.js'
 import { freshRoot, spawnMain, spawnTestDaemon } from '../support/daemon.js'
 import { blocksFor, repository, sh, shBlocks } from '../support/docs.js'
 
@@ -13,6 +14,20 @@ test.serial('dice: it keeps what a plugin must keep', async (t) => {
   assertPassed(await checkPlugin(makeDice))
   t.pass()
 })
+
+// part: kit
+test.serial('dice: a model rolls, and the roll is there after a crash', async (t) => {
+  const model = scriptedProvider([[callTool('c1', 'roll_dice', { sides: 20 })], [text('It is done.')]])
+  const daemon = await createTestDaemon({ plugins: [makeDice, model] })
+  t.teardown(() => daemon.close())
+  await daemon.request('POST', '/v1/sessions', { session_id: 'table' })
+  const run = await daemon.request('POST', '/v1/sessions/table/input', { content: 'Roll a big one.' })
+  t.is(run.body.outputs[0].content, 'It is done.')
+  await daemon.crash()
+  const rolls = await daemon.request('GET', '/v1/dice')
+  t.like(rolls.body, [{ session_id: 'table', sides: 20 }])
+})
+// end
 
 test.serial('dice: an author compiles it in a folder of its own, against the package', async (t) => {
   const folder = await freshRoot()
@@ -37,7 +52,7 @@ test.serial('dice: an author compiles it in a folder of its own, against the pac
   t.deepEqual([code, out], [0, ''])
   const { default: make } = await import(pathToFileURL(join(folder, 'plugin.js')).href)
   t.is(make(kit).id, 'dice')
-  const [example = '', command = ''] = blocksFor('docs/plugin-guide.md', 'author-test')
+  const [example = '', command = ''] = blocksFor('docs/plugin-tests.md', 'author-test')
   writeFileSync(join(folder, 'plugin.test.js'), example)
   const tested = await sh(command, folder)
   t.deepEqual([tested.code, tested.err], [0, ''], tested.out)

@@ -3,7 +3,7 @@ import { readFileSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 import test from 'ava'
 import * as kit from '../../core/plugin.js'
-import { assertPassed, checkPlugin } from '../../core/testing/contract.js'
+import { assertPassed, checkPlugin, createTestDaemon } from '../../core/testing/contract.js'
 import makeParrot from '../../docs/examples/parrot/plugin.js'
 import { freshRoot, startTestDaemon } from '../support/daemon.js'
 import { codeOf, openSession, until } from '../support/runs.js'
@@ -16,21 +16,18 @@ test.serial('parrot: it keeps what a plugin must keep', async (t) => {
 
 test.serial('parrot: what it is told comes back, as an output and as a file in a box', async (t) => {
   const boxes = await freshRoot()
-  const daemon = await startTestDaemon(t, {
-    plugins: [makeParrot(kit)],
-    config: { models: { provider: 'parrot' }, parrot: { boxes } },
-  })
+  const config = { models: { provider: 'parrot' }, parrot: { boxes } }
+  const daemon = await createTestDaemon({ plugins: [makeParrot], config })
+  t.teardown(() => daemon.close())
   await openSession(daemon)
   const say = (box: string) =>
-    daemon.request('POST', '/v1/sessions/s1/runs', {
+    daemon.request('POST', '/v1/sessions/s1/input', {
       content: 'Polly wants a cracker',
       reply_targets: [{ type: 'raw', plugin: 'postbox', address: box }],
     })
   t.deepEqual(codeOf(await say('No Box')), [400, 'reply_target_invalid'])
-  const { run_id } = (await say('kitchen')).body
-  t.is((await until(daemon, run_id, 'completed')).outputs[0].content, 'Polly wants a cracker')
-  const delivered = async (): Promise<any> => (await daemon.request('GET', '/v1/deliveries?status=delivered')).body[0]
-  while ((await delivered()) === undefined) await new Promise((resolve) => setTimeout(resolve, 20))
+  t.is((await say('kitchen')).body.outputs[0].content, 'Polly wants a cracker')
+  await daemon.until('the letter', async () => (await daemon.request('GET', '/v1/deliveries?status=delivered')).body[0])
   const [file = ''] = readdirSync(path.join(boxes, 'kitchen'))
   t.is(readFileSync(path.join(boxes, 'kitchen', file), 'utf8'), 'Polly wants a cracker')
 })

@@ -10,7 +10,7 @@ import { isGolden, promptText } from '../support/golden-prompts.js'
 import { planned, serverIn, writeServers } from '../support/mcp.js'
 import { openSession, submit, until } from '../support/runs.js'
 import { testPlugin } from '../support/plugins.js'
-import { callTool, done, scriptedProvider, text, type Play } from '../support/scripted-provider.js'
+import { callTool, done, scriptedProvider, text, type Play } from '../../plugins/providers/scripted/contract.js'
 import { makeFolder } from '../support/tools.js'
 
 const learning = (learning_id: string, content: string): LearningItem => ({

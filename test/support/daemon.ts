@@ -7,7 +7,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
-import { request as httpRequest } from 'node:http'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import type { ExecutionContext } from 'ava'
@@ -19,21 +18,14 @@ import type { AnyPlugin, ShippedPlugin } from '../../core/plugin.js'
 import { unsafeCast, type JsonObject } from '../../core/base/schema.js'
 import type { Disk } from '../../core/state/disk/disk.js'
 import { createDisk } from '../../core/state/disk/real-disk.js'
-import { rootFaults, startInProcess, type LogEntry } from '../../core/testing/test-daemon.js'
+import { send, type Ask, type Headers } from '../../core/testing/send.js'
+import { asShipped, rootFaults, startInProcess, type LogEntry } from '../../core/testing/test-daemon.js'
 import { findBundle } from './bundle.js'
 import { freshRoot } from './folders.js'
 import { createCheck, type OpenapiCheck, type Seen, type Validators } from './openapi-check.js'
 
 export { freshRoot } from './folders.js'
-
-export interface Answer {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string>>
-  readonly text: string
-  readonly body: any
-}
-export type Headers = Readonly<Record<string, string>>
-export type Ask = (method: string, path: string, body?: unknown, headers?: Headers) => Promise<Answer>
+export type { Answer, Ask, Headers } from '../../core/testing/send.js'
 
 export interface Reachable {
   readonly url: string
@@ -71,35 +63,6 @@ export interface TestDaemonOptions {
   readonly headers?: Headers
 }
 
-const send = (
-  url: string,
-  { method, body, headers }: { method: string; body: unknown; headers: Headers },
-): Promise<Answer> =>
-  new Promise((resolve, reject) => {
-    const payload = body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body)
-    const type =
-      payload === undefined
-        ? {}
-        : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(payload)) }
-    const outgoing = httpRequest(url, { method, headers: { ...type, ...headers }, agent: false }, (incoming) => {
-      const chunks: Buffer[] = []
-      incoming
-        .on('data', (chunk: Buffer) => chunks.push(chunk))
-        .on('error', reject)
-        .on('end', () => {
-          const text = Buffer.concat(chunks).toString('utf8')
-          const got = Object.fromEntries(Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]))
-          resolve({
-            status: incoming.statusCode ?? 0,
-            headers: got,
-            text,
-            body: /json/u.test(got['content-type'] ?? '') && text !== '' ? JSON.parse(text) : undefined,
-          })
-        })
-    })
-    outgoing.on('error', reject).end(payload)
-  })
-
 const bundle = await findBundle()
 export const mainFile = bundle.main
 
@@ -136,12 +99,6 @@ const createAsk = (url: string, always: Headers): Ask => {
     return answer
   }
 }
-
-const asShipped = (plugin: AnyPlugin): ShippedPlugin => ({
-  id: plugin.id,
-  required: false,
-  load: () => Promise.resolve({ default: plugin }),
-})
 
 const checkRoot = (faults: readonly string[]): void => {
   const [first] = faults

@@ -67,3 +67,14 @@ export const converse = async (connection: ModelConnection, text: string): Promi
   }
   return answers
 }
+
+/** Every tool call in the request has its result right after it: what providers refuse otherwise. */
+export const unpaired = ({ messages }: ModelRequest): string[] =>
+  messages.flatMap((message, at) => {
+    if (message.role !== 'assistant') return []
+    const next = messages[at + 1]
+    const answered = next?.role === 'tool' ? next.content.map(({ tool_call_id }) => tool_call_id) : []
+    return message.content.flatMap((part) =>
+      part.type === 'tool_call' && !answered.includes(part.id) ? [part.id] : [],
+    )
+  })

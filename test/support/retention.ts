@@ -3,7 +3,7 @@ import type { ExecutionContext } from 'ava'
 import type { JsonObject } from '../../core/base/schema.js'
 import type { Disk } from '../../core/state/disk/disk.js'
 import { startTestDaemon, type TestDaemon } from './daemon.js'
-import { createLeapingClock, type LeapingClock } from './leaping-clock.js'
+import { createLeapingClock, type LeapingClock } from '../../core/testing/leaping-clock.js'
 import { submit, until } from './runs.js'
 
 export const day = 86_400_000

@@ -3,7 +3,7 @@ import test from 'ava'
 import { createDisk } from '../../core/state/disk/real-disk.js'
 import { showRecords } from '../../core/state/inspect/show.js'
 import { freshRoot, startTestDaemon } from '../support/daemon.js'
-import { createLeapingClock } from '../support/leaping-clock.js'
+import { createLeapingClock } from '../../core/testing/leaping-clock.js'
 import { lendOutbox } from '../support/outbox.js'
 import { openSession, submit, until } from '../support/runs.js'
 

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
 import { freshRoot, startTestDaemon } from '../../support/daemon.js'
-import { createLeapingClock } from '../../support/leaping-clock.js'
+import { createLeapingClock } from '../../../core/testing/leaping-clock.js'
 import { complete, day, daysOfRuns, stand, statusOf, weekOfRuns, type Stand } from '../../support/retention.js'
 import { codeOf, openSession } from '../../support/runs.js'
 

@@ -18,7 +18,7 @@ import { findArchiveFolder } from '../../../core/retention/archive/folder.js'
 import { createDisk } from '../../../core/state/disk/real-disk.js'
 import { createCommandLine } from '../../support/command-line.js'
 import { freshRoot, startTestDaemon, type TestDaemon } from '../../support/daemon.js'
-import { createLeapingClock } from '../../support/leaping-clock.js'
+import { createLeapingClock } from '../../../core/testing/leaping-clock.js'
 import { day, retain } from '../../support/retention.js'
 import { codeOf, openSession, submit, until } from '../../support/runs.js'
 

@@ -7,7 +7,7 @@ import type { Disk } from '../../../core/state/disk/disk.js'
 import { createDisk } from '../../../core/state/disk/real-disk.js'
 import { freshRoot, startTestDaemon, type TestDaemon } from '../../support/daemon.js'
 import { createCommandLine } from '../../support/command-line.js'
-import { createLeapingClock } from '../../support/leaping-clock.js'
+import { createLeapingClock } from '../../../core/testing/leaping-clock.js'
 import { complete, day, daysOfRuns, retain, stand, statusOf, weekOfRuns } from '../../support/retention.js'
 import { codeOf, openSession, submit, until } from '../../support/runs.js'
 

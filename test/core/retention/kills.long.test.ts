@@ -6,7 +6,7 @@ import test, { type ExecutionContext } from 'ava'
 import { verifyShipped } from '../../support/copied-root.js'
 import { createCommandLine } from '../../support/command-line.js'
 import { freshRoot, spawnMain, startTestDaemon } from '../../support/daemon.js'
-import { createLeapingClock } from '../../support/leaping-clock.js'
+import { createLeapingClock } from '../../../core/testing/leaping-clock.js'
 import { complete, day } from '../../support/retention.js'
 import { codeOf, openSession } from '../../support/runs.js'
 

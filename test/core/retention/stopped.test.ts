@@ -8,7 +8,7 @@ import { retainStopped } from '../../../core/retention/retain-stopped.js'
 import { shipped } from '../../../core/shipped.js'
 import { createCommandLine } from '../../support/command-line.js'
 import { freshRoot, startTestDaemon } from '../../support/daemon.js'
-import { createLeapingClock } from '../../support/leaping-clock.js'
+import { createLeapingClock } from '../../../core/testing/leaping-clock.js'
 import { complete, day } from '../../support/retention.js'
 import { codeOf, openSession, until } from '../../support/runs.js'
 

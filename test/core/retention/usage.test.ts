@@ -8,7 +8,7 @@ import type { Disk } from '../../../core/state/disk/disk.js'
 import { showStatus, StatusAnswer } from '../../../plugins/operator/status/summary.js'
 import { parse } from '../../../core/base/parse.js'
 import { freshRoot, startTestDaemon, type TestDaemon } from '../../support/daemon.js'
-import { createLeapingClock, type LeapingClock } from '../../support/leaping-clock.js'
+import { createLeapingClock, type LeapingClock } from '../../../core/testing/leaping-clock.js'
 
 const gigabyte = 1024 ** 3
 const day = 86_400_000

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { afterlifeMs, createAfterlife } from '../../../../core/base/text/guarded.js'
-import { createLeapingClock } from '../../../support/leaping-clock.js'
+import { createLeapingClock } from '../../../../core/testing/leaping-clock.js'
 
 test('secrets-22: values that were replaced are let go after five minutes, and the oldest earlier where they are large', async (t) => {
   const clock = createLeapingClock({ still: true })

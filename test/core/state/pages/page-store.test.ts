@@ -2,7 +2,7 @@ import test from 'ava'
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { note, openNotes, tempRoot } from '../../../support/notes.js'
-import { createWrappedDisk, diskError } from '../../../support/wrapped-disk.js'
+import { createWrappedDisk, diskError } from '../../../../core/testing/wrapped-disk.js'
 
 test('the index of pages on which nothing counts any more is made again once, not at every start', async (t) => {
   const root = tempRoot(t)

@@ -7,7 +7,7 @@ import { createDisk } from '../../../../core/state/disk/real-disk.js'
 import { readWatermark, writeWatermark } from '../../../../core/state/format/watermark.js'
 import { createHeldDisk } from '../../../support/held-disk.js'
 import { note, openNotes, tempRoot } from '../../../support/notes.js'
-import { createWrappedDisk, diskError } from '../../../support/wrapped-disk.js'
+import { createWrappedDisk, diskError } from '../../../../core/testing/wrapped-disk.js'
 
 const codeOf = (error: unknown): string => (error instanceof Problem ? error.code : String(error))
 const lastSegment = (root: string): string => join(root, 'log', readdirSync(join(root, 'log')).toSorted().at(-1) ?? '')

@@ -16,7 +16,7 @@ import { readRoot } from '../../../../core/state/root/root-document.js'
 import type { Tuning } from '../../../../core/state/tuning.js'
 import { note, notesSpec, tempRoot, type Note } from '../../../support/notes.js'
 import { clock, disk, silent, takeRoot } from '../../../support/taken-root.js'
-import { createWrappedDisk, diskError } from '../../../support/wrapped-disk.js'
+import { createWrappedDisk, diskError } from '../../../../core/testing/wrapped-disk.js'
 
 const spec: CollectionSpec<Note> = { ...notesSpec, removed: 'forgotten' }
 const declared: Declarations = { collections: new Map([['notes', unsafeCast(spec)]]), streams: new Map() }

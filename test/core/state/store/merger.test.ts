@@ -6,7 +6,8 @@ import type { Disk } from '../../../../core/state/disk/disk.js'
 import type { Manifest } from '../../../../core/state/format/manifest.js'
 import { unseal } from '../../../../core/state/format/sealed.js'
 import { note, openNotes, tempRoot, type OpenNotes } from '../../../support/notes.js'
-import { createLatch, createWrappedDisk, diskError, type DiskCall } from '../../../support/wrapped-disk.js'
+import { createWrappedDisk, diskError, type DiskCall } from '../../../../core/testing/wrapped-disk.js'
+import { createLatch } from '../../../support/latch.js'
 
 const tuning = { tables: { blockRows: 8, levelRows: 64, fanOut: 2, fullRows: 10_000 } }
 

@@ -6,7 +6,8 @@ import { setImmediate } from 'node:timers/promises'
 import { createHeldDisk } from '../../../support/held-disk.js'
 import type { IndexSpec } from '../../../../core/state/contract.js'
 import { note, openNotes, tempRoot, type Note } from '../../../support/notes.js'
-import { createLatch, createWrappedDisk, diskError, type DiskCall } from '../../../support/wrapped-disk.js'
+import { createWrappedDisk, diskError, type DiskCall } from '../../../../core/testing/wrapped-disk.js'
+import { createLatch } from '../../../support/latch.js'
 
 const segments = (root: string): string[] => readdirSync(join(root, 'log')).map((name) => join(root, 'log', name))
 const flip = (path: string, at: number): void => {

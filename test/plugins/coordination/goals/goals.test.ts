@@ -9,9 +9,16 @@ import { startTestDaemon, type Reachable } from '../../../support/daemon.js'
 import { freshRoot } from '../../../support/folders.js'
 import { rewriteRecord } from '../../../support/rewrite.js'
 import { codeOf, openSession, submit, until } from '../../../support/runs.js'
-import { callTool, done, fails, scriptedProvider, text, type Play } from '../../../support/scripted-provider.js'
+import {
+  callTool,
+  done,
+  fails,
+  scriptedProvider,
+  text,
+  type Play,
+} from '../../../../plugins/providers/scripted/contract.js'
 import { watcher } from '../../../support/interceptors.js'
-import { createLeapingClock } from '../../../support/leaping-clock.js'
+import { createLeapingClock } from '../../../../core/testing/leaping-clock.js'
 import { openStream } from '../../../support/sse.js'
 
 const path = '/v1/sessions/s1/goal'

@@ -8,7 +8,7 @@ import { freshRoot, startTestDaemon, type TestDaemonOptions } from '../../../sup
 import { recordsOf } from '../../../support/page-records.js'
 import { codeOf, submit, until } from '../../../support/runs.js'
 import { capabilityScope } from '../../../support/scopes.js'
-import { callTool, done, scriptedProvider, text, type Play } from '../../../support/scripted-provider.js'
+import { callTool, done, scriptedProvider, text, type Play } from '../../../../plugins/providers/scripted/contract.js'
 import { makeFolder } from '../../../support/tools.js'
 
 const files: Readonly<Record<string, string>> = {

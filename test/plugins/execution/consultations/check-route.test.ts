@@ -4,7 +4,7 @@ import { modelErrors } from '../../../../plugins/execution/models/contract.js'
 import { createCommandLine } from '../../../support/command-line.js'
 import { startTestDaemon } from '../../../support/daemon.js'
 import { codeOf } from '../../../support/runs.js'
-import { done, fails, scriptedProvider, text } from '../../../support/scripted-provider.js'
+import { done, fails, scriptedProvider, text } from '../../../../plugins/providers/scripted/contract.js'
 
 test('models-42: a route is asked for one word, and says whether its model answered', async (t) => {
   const model = scriptedProvider(function* (_, count) {

@@ -3,7 +3,7 @@ import test, { type ExecutionContext } from 'ava'
 import type { JsonObject } from '../../../../core/base/schema.js'
 import type { ReplyPlugin } from '../../../../plugins/execution/deliveries/contract.js'
 import { startTestDaemon } from '../../../support/daemon.js'
-import { createLeapingClock } from '../../../support/leaping-clock.js'
+import { createLeapingClock } from '../../../../core/testing/leaping-clock.js'
 import { lendOutbox } from '../../../support/outbox.js'
 import { openSession, until } from '../../../support/runs.js'
 

@@ -7,7 +7,7 @@ import { createClock } from '../../../../core/base/clock.js'
 import type { DiskFile } from '../../../../core/state/disk/disk.js'
 import { createDisk } from '../../../../core/state/disk/real-disk.js'
 import { freshRoot, startTestDaemon, type TestDaemon, type TestDaemonOptions } from '../../../support/daemon.js'
-import { fillableDisk } from '../../../support/fillable-disk.js'
+import { createFaultyDisk } from '../../../../core/testing/faulty-disk.js'
 import { createHeldDisk } from '../../../support/held-disk.js'
 import { lendOutbox } from '../../../support/outbox.js'
 import { answering, startReceiver, type Receiver } from '../../../support/receiver.js'
@@ -338,10 +338,10 @@ test('deliveries-15: no more targets than allowed are delivered to at the same t
 })
 
 test('an outcome that storage did not take is written later, without another attempt; meanwhile nothing is sent', async (t) => {
-  const { disk, fill } = fillableDisk()
+  const { disk, fail, heal } = createFaultyDisk()
   const bench = await start(t, {}, { disk })
   bench.receiver.on('/a', (_received, response, count) => {
-    if (count === 1) fill(true)
+    if (count === 1) fail('full')
     response.end()
   })
   await bench.enqueue([bench.receiver.address('/a')])
@@ -351,7 +351,7 @@ test('an outcome that storage did not take is written later, without another att
     'storage refuses',
   )
   t.is(bench.receiver.at('/a').length, 1)
-  fill(false)
+  heal()
   await bench.receiver.until(async () => (await list(bench, '?status=delivered')).length >= 1, 'written')
   t.is(bench.receiver.at('/a').filter(({ body }) => body.content === 'output 1').length, 1)
 })

@@ -9,7 +9,14 @@ import { freshRoot, startTestDaemon, type TestDaemon, type TestDaemonOptions } f
 import { createWorld, effectTools } from '../../../support/effects.js'
 import { watcher } from '../../../support/interceptors.js'
 import { codeOf, openSession, submit, until } from '../../../support/runs.js'
-import { callTool, done, fails, scriptedProvider, text, type Play } from '../../../support/scripted-provider.js'
+import {
+  callTool,
+  done,
+  fails,
+  scriptedProvider,
+  text,
+  type Play,
+} from '../../../../plugins/providers/scripted/contract.js'
 
 const isSummary = ({ system }: ModelRequest): boolean => system.startsWith('You sum up')
 const saidIn = ({ messages }: ModelRequest): string => JSON.stringify(messages)

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { freshRoot, startTestDaemon } from '../../../support/daemon.js'
 import { copyRoot } from '../../../support/crash.js'
 import { openSession, until } from '../../../support/runs.js'
-import { callTool, done, scriptedProvider, text, type Play } from '../../../support/scripted-provider.js'
+import { callTool, done, scriptedProvider, text, type Play } from '../../../../plugins/providers/scripted/contract.js'
 import { makeFolder } from '../../../support/tools.js'
 
 const report = { type: 'workspace_file', path: 'report.md' }

@@ -4,7 +4,7 @@ import { freshRoot, startTestDaemon } from '../../../support/daemon.js'
 import { copyRoot } from '../../../support/crash.js'
 import { createCommandLine } from '../../../support/command-line.js'
 import { openSession, until } from '../../../support/runs.js'
-import { done, fails, scriptedProvider, text, type Play } from '../../../support/scripted-provider.js'
+import { done, fails, scriptedProvider, text, type Play } from '../../../../plugins/providers/scripted/contract.js'
 import { openStream } from '../../../support/sse.js'
 
 const start = async (t: ExecutionContext, play: Play, root?: string) => {

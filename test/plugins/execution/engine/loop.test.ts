@@ -1,6 +1,7 @@
 import test from 'ava'
 import { startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
 import { createWorld, effectTools } from '../../../support/effects.js'
+import { unpaired } from '../../../support/models.js'
 import { codeOf, eventTypes, openSession, submit, until } from '../../../support/runs.js'
 import {
   callTool,
@@ -8,9 +9,8 @@ import {
   fails,
   scriptedProvider,
   text,
-  unpaired,
   type Play,
-} from '../../../support/scripted-provider.js'
+} from '../../../../plugins/providers/scripted/contract.js'
 
 const start = async (t: any, play: Play, runs: Record<string, number> = {}) => {
   const world = createWorld()

@@ -4,9 +4,16 @@ import { createClock } from '../../../../core/base/clock.js'
 import { retryDelay } from '../../../../plugins/execution/engine/route-wait.js'
 import { freshRoot, startTestDaemon } from '../../../support/daemon.js'
 import { createWorld, effectTools } from '../../../support/effects.js'
-import { createLeapingClock } from '../../../support/leaping-clock.js'
+import { createLeapingClock } from '../../../../core/testing/leaping-clock.js'
 import { openSession, submit, until } from '../../../support/runs.js'
-import { callTool, done, fails, scriptedProvider, text, type Play } from '../../../support/scripted-provider.js'
+import {
+  callTool,
+  done,
+  fails,
+  scriptedProvider,
+  text,
+  type Play,
+} from '../../../../plugins/providers/scripted/contract.js'
 
 const start = async (t: ExecutionContext, play: Play, runs: Record<string, number> = {}, root?: string) => {
   const clock = createLeapingClock()

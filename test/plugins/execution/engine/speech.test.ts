@@ -2,7 +2,14 @@ import test, { type ExecutionContext } from 'ava'
 import type { JsonObject } from '../../../../core/plugin.js'
 import { startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
 import { codeOf, openSession, submit, until } from '../../../support/runs.js'
-import { callTool, done, fails, scriptedProvider, text, type Play } from '../../../support/scripted-provider.js'
+import {
+  callTool,
+  done,
+  fails,
+  scriptedProvider,
+  text,
+  type Play,
+} from '../../../../plugins/providers/scripted/contract.js'
 import { openStream, type Frame, type SseClient } from '../../../support/sse.js'
 import type { ModelEvent } from '../../../../plugins/execution/models/contract.js'
 

@@ -5,7 +5,7 @@ import type { CallState } from '../../../../plugins/execution/engine/thread/turn
 import { defineTool, Tools, type Effect, type Tool } from '../../../../plugins/execution/tools/contract.js'
 import { startTestDaemon } from '../../../support/daemon.js'
 import { openSession, submit, until } from '../../../support/runs.js'
-import { callTool, done, scriptedProvider, text } from '../../../support/scripted-provider.js'
+import { callTool, done, scriptedProvider, text } from '../../../../plugins/providers/scripted/contract.js'
 import { testPlugin } from '../../../support/plugins.js'
 
 const input = object({})

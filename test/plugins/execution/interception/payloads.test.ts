@@ -7,7 +7,7 @@ import { freshRoot, startTestDaemon } from '../../../support/daemon.js'
 import { echoing, watcher } from '../../../support/interceptors.js'
 import { eventually } from '../../../support/mcp.js'
 import { openSession, submit, until } from '../../../support/runs.js'
-import { done, scriptedProvider, text as say } from '../../../support/scripted-provider.js'
+import { done, scriptedProvider, text as say } from '../../../../plugins/providers/scripted/contract.js'
 
 const question = { header: 'A', question: 'B?', options: [{ label: 'x' }, { label: 'y' }], multi_select: false }
 const asks = `/tool ask_user_question ${JSON.stringify({ questions: [question] })}`

@@ -2,7 +2,7 @@ import test from 'ava'
 import { MemorySources, type LearningItem } from '../../../../plugins/execution/memory/contract.js'
 import { startTestDaemon } from '../../../support/daemon.js'
 import { openSession, submit, until } from '../../../support/runs.js'
-import { done, scriptedProvider, text } from '../../../support/scripted-provider.js'
+import { done, scriptedProvider, text } from '../../../../plugins/providers/scripted/contract.js'
 import { testPlugin } from '../../../support/plugins.js'
 
 const learning = (learning_id: string, content: string): LearningItem => ({

@@ -4,7 +4,7 @@ import test, { type ExecutionContext } from 'ava'
 import { checkTool } from '../../../conform/tool.js'
 import { freshRoot, startTestDaemon, type TestDaemon, type TestDaemonOptions } from '../../../support/daemon.js'
 import { openSession, submit, until } from '../../../support/runs.js'
-import { callTool, done, scriptedProvider, text } from '../../../support/scripted-provider.js'
+import { callTool, done, scriptedProvider, text } from '../../../../plugins/providers/scripted/contract.js'
 import { callOf, makeFolder, runTool } from '../../../support/tools.js'
 import { startDaemonTools } from '../../../support/daemon-tools.js'
 

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { startTestDaemon } from '../../../support/daemon.js'
 import { openSession, submit, until } from '../../../support/runs.js'
-import { callTool, done, scriptedProvider, text } from '../../../support/scripted-provider.js'
+import { callTool, done, scriptedProvider, text } from '../../../../plugins/providers/scripted/contract.js'
 import { openStream } from '../../../support/sse.js'
 
 const input = { questions: [{ question: 'Go on?', options: [{ label: 'Yes' }, { label: 'No' }] }] }

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { startTestDaemon } from '../../../support/daemon.js'
-import { createLeapingClock, type LeapingClockOptions } from '../../../support/leaping-clock.js'
+import { createLeapingClock, type LeapingClockOptions } from '../../../../core/testing/leaping-clock.js'
 import { codeOf, openSession, until } from '../../../support/runs.js'
 import { makeSchedule, scheduleBody, scheduledRuns, scheduleUntil, settledTimes } from '../../../support/schedules.js'
 

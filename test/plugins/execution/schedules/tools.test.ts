@@ -5,10 +5,10 @@ import { checkTool } from '../../../conform/tool.js'
 import { startTestDaemon } from '../../../support/daemon.js'
 import { startDaemonTools } from '../../../support/daemon-tools.js'
 import { watcher } from '../../../support/interceptors.js'
-import { createLeapingClock } from '../../../support/leaping-clock.js'
+import { createLeapingClock } from '../../../../core/testing/leaping-clock.js'
 import { openSession, submit, until } from '../../../support/runs.js'
 import { scheduledRuns, scheduleUntil } from '../../../support/schedules.js'
-import { callTool, done, scriptedProvider, text } from '../../../support/scripted-provider.js'
+import { callTool, done, scriptedProvider, text } from '../../../../plugins/providers/scripted/contract.js'
 import { codeOf } from '../../../support/tools.js'
 
 /** A daemon with the sessions `s1` and `s2`, and its tools. */

@@ -13,7 +13,7 @@ import { startTestDaemon } from '../../../support/daemon.js'
 import { lender } from '../../../support/plugins.js'
 import { openSession, submit, until } from '../../../support/runs.js'
 import { capabilityScope } from '../../../support/scopes.js'
-import { callTool, done, scriptedProvider, text } from '../../../support/scripted-provider.js'
+import { callTool, done, scriptedProvider, text } from '../../../../plugins/providers/scripted/contract.js'
 
 const schema = { type: 'object', properties: { title: { type: 'string', maxLength: 5 } }, required: ['title'] }
 

@@ -14,7 +14,7 @@ import { matcherFault, matches } from '../../../../plugins/operator/hooks/matchi
 import { patternOf } from '../../../../plugins/operator/hooks/matching/pattern.js'
 import { createCommandLine } from '../../../support/command-line.js'
 import { freshRoot, spawnDaemon, startTestDaemon, type TestDaemonOptions } from '../../../support/daemon.js'
-import { createLeapingClock } from '../../../support/leaping-clock.js'
+import { createLeapingClock } from '../../../../core/testing/leaping-clock.js'
 import { echoing } from '../../../support/interceptors.js'
 import { testPlugin } from '../../../support/plugins.js'
 import { isLinear } from '../../../support/linear.js'

@@ -7,7 +7,7 @@ import { echoing } from '../../../support/interceptors.js'
 import { eventually } from '../../../support/mcp.js'
 import { startOpenAiServer, type Asked, type Reply } from '../../../support/openai-server.js'
 import { openSession, submit, until } from '../../../support/runs.js'
-import { callTool, done, fails, scriptedProvider, text } from '../../../support/scripted-provider.js'
+import { callTool, done, fails, scriptedProvider, text } from '../../../../plugins/providers/scripted/contract.js'
 
 const isHook = ({ system }: ModelRequest): boolean => system.includes('<hook_input>')
 type Said = Iterable<ModelEvent> | AsyncIterable<ModelEvent>

@@ -4,7 +4,7 @@ import { Leases, type Audience } from '../../../../plugins/operator/leases/contr
 import { SecretSlots } from '../../../../plugins/operator/secrets/contract.js'
 import { createCommandLine } from '../../../support/command-line.js'
 import { freshRoot, startTestDaemon } from '../../../support/daemon.js'
-import { createLeapingClock } from '../../../support/leaping-clock.js'
+import { createLeapingClock } from '../../../../core/testing/leaping-clock.js'
 import { lender } from '../../../support/plugins.js'
 import { rewriteRecord } from '../../../support/rewrite.js'
 import { codeOf } from '../../../support/runs.js'

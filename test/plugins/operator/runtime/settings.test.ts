@@ -11,7 +11,7 @@ import { freshRoot, startTestDaemon } from '../../../support/daemon.js'
 import { watcher } from '../../../support/interceptors.js'
 import { testPlugin } from '../../../support/plugins.js'
 import { codeOf, openSession, submit, until } from '../../../support/runs.js'
-import { callTool, done, scriptedProvider, text } from '../../../support/scripted-provider.js'
+import { callTool, done, scriptedProvider, text } from '../../../../plugins/providers/scripted/contract.js'
 import { openStream } from '../../../support/sse.js'
 import { makeFolder } from '../../../support/tools.js'
 

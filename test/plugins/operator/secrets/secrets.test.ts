@@ -20,7 +20,7 @@ import { SecretReferences, SecretSlots } from '../../../../plugins/operator/secr
 import { createCommandLine } from '../../../support/command-line.js'
 import { freshRoot, startTestDaemon, type Reachable } from '../../../support/daemon.js'
 import { blocksFor } from '../../../support/docs.js'
-import { createLeapingClock } from '../../../support/leaping-clock.js'
+import { createLeapingClock } from '../../../../core/testing/leaping-clock.js'
 import { lender } from '../../../support/plugins.js'
 import { rewriteRecord } from '../../../support/rewrite.js'
 import { codeOf } from '../../../support/runs.js'

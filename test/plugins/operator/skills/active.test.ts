@@ -5,7 +5,7 @@ import test, { type ExecutionContext } from 'ava'
 import { startTestDaemon } from '../../../support/daemon.js'
 import { freshRoot } from '../../../support/folders.js'
 import { openSession, submit, until } from '../../../support/runs.js'
-import { callTool, done, scriptedProvider, text, type Play } from '../../../support/scripted-provider.js'
+import { callTool, done, scriptedProvider, text, type Play } from '../../../../plugins/providers/scripted/contract.js'
 import { makeFolder } from '../../../support/tools.js'
 
 const files: Readonly<Record<string, string>> = {

@@ -9,7 +9,7 @@ import { discover, nothing } from '../../../../plugins/operator/skills/discovery
 import { readSkill } from '../../../../plugins/operator/skills/skill-file.js'
 import { repositoryFolders, skillRoots } from '../../../../plugins/operator/skills/roots.js'
 import { startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
-import { createLeapingClock } from '../../../support/leaping-clock.js'
+import { createLeapingClock } from '../../../../core/testing/leaping-clock.js'
 import { capabilityScope } from '../../../support/scopes.js'
 import { makeFolder } from '../../../support/tools.js'
 

@@ -6,7 +6,7 @@ import { catalogueText } from '../../../../plugins/operator/skills/activation.js
 import { startTestDaemon } from '../../../support/daemon.js'
 import { submit, until } from '../../../support/runs.js'
 import { capabilityScope } from '../../../support/scopes.js'
-import { callTool, done, scriptedProvider, text } from '../../../support/scripted-provider.js'
+import { callTool, done, scriptedProvider, text } from '../../../../plugins/providers/scripted/contract.js'
 import { makeFolder } from '../../../support/tools.js'
 
 test('skills-10, skills-11, skills-12: a model is told its skills, and uses one with arguments that stay data', async (t) => {

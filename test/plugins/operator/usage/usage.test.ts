@@ -10,11 +10,11 @@ import {
   type Reachable,
   type TestDaemon,
 } from '../../../support/daemon.js'
-import { createLeapingClock } from '../../../support/leaping-clock.js'
+import { createLeapingClock } from '../../../../core/testing/leaping-clock.js'
 import { readMetrics } from '../../../support/prometheus.js'
 import { day, retain, weekOfRuns } from '../../../support/retention.js'
 import { openSession, submit, until } from '../../../support/runs.js'
-import { callTool, fails, scriptedProvider, text, type Play } from '../../../support/scripted-provider.js'
+import { callTool, fails, scriptedProvider, text, type Play } from '../../../../plugins/providers/scripted/contract.js'
 
 const used = { input_tokens: 100, output_tokens: 10 }
 const says = (usage: object = used): ModelEvent[] => [

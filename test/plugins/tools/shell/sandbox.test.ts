@@ -16,7 +16,7 @@ import { checkTool } from '../../../conform/tool.js'
 import { startTestDaemon } from '../../../support/daemon.js'
 import { supervisedFor } from '../../../support/processes.js'
 import { openSession, until } from '../../../support/runs.js'
-import { callTool, done, scriptedProvider, text } from '../../../support/scripted-provider.js'
+import { callTool, done, scriptedProvider, text } from '../../../../plugins/providers/scripted/contract.js'
 import { callOf, codeOf, makeFolder, runTool, type Answer } from '../../../support/tools.js'
 import { sends, startWebServer } from '../../../support/web-server.js'
 

@@ -9,7 +9,7 @@ import { webSearchTool } from '../../../../plugins/tools/web/web-search.js'
 import { checkTool } from '../../../conform/tool.js'
 import { startTestDaemon } from '../../../support/daemon.js'
 import { openSession, submit, until, codeOf as problemOf } from '../../../support/runs.js'
-import { callTool, done, scriptedProvider, text } from '../../../support/scripted-provider.js'
+import { callTool, done, scriptedProvider, text } from '../../../../plugins/providers/scripted/contract.js'
 import { callOf, codeOf, makeFolder, runTool, type Answer } from '../../../support/tools.js'
 import { secretsWith, sends, startWebServer, type Page, type WebServer } from '../../../support/web-server.js'
 

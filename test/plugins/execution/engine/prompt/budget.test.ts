@@ -10,7 +10,7 @@ import { contextWindow as gpt } from '../../../../../plugins/providers/openai/mo
 import { vendors } from '../../../../../plugins/providers/openai-compatible/vendors.js'
 import { freshRoot, startTestDaemon } from '../../../../support/daemon.js'
 import { openSession, submit, until } from '../../../../support/runs.js'
-import { done, scriptedProvider, text } from '../../../../support/scripted-provider.js'
+import { done, scriptedProvider, text } from '../../../../../plugins/providers/scripted/contract.js'
 import { openStream } from '../../../../support/sse.js'
 
 const called = { route_id: 'a', model: 'm' }

@@ -4,7 +4,7 @@ import { createHeap } from '../../../../../core/heap.js'
 import type { JournalEntry } from '../../../../../plugins/execution/sessions/contract.js'
 import { foldEntry } from '../../../../../plugins/execution/engine/thread/fold.js'
 import { beginThread, weightOf } from '../../../../../plugins/execution/engine/thread/thread.js'
-import { unpaired } from '../../../../support/scripted-provider.js'
+import { unpaired } from '../../../../support/models.js'
 import { unsafeCast } from '../../../../../core/base/schema.js'
 
 test('a run that begins anew leaves no call without a result behind', (t) => {

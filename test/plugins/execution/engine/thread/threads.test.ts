@@ -15,7 +15,7 @@ import {
   runRecord,
   start,
 } from '../../../../support/run-store.js'
-import { unpaired } from '../../../../support/scripted-provider.js'
+import { unpaired } from '../../../../support/models.js'
 
 /** One model answer with two calls, and their results: seven entries. */
 const turn =

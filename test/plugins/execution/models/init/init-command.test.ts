@@ -9,7 +9,7 @@ import { createCommandLine } from '../../../../support/command-line.js'
 import { freshRoot, spawnTestDaemon, startTestDaemon } from '../../../../support/daemon.js'
 import { saying, startOpenAiServer, type OpenAiServer, type Reply } from '../../../../support/openai-server.js'
 import { hasTmux, openPiped, openTerminal } from '../../../../support/screen.js'
-import { done, text } from '../../../../support/scripted-provider.js'
+import { done, text } from '../../../../../plugins/providers/scripted/contract.js'
 
 const key = 'sk-very-secret-0123456789'
 const refused = (status: number, message: string, code?: string): Reply => ({

@@ -9,7 +9,7 @@ import { startTestDaemon } from '../../../../support/daemon.js'
 import { createWorld, effectTools } from '../../../../support/effects.js'
 import { openRunStore, playRun, runRecord } from '../../../../support/run-store.js'
 import { codeOf, openSession, submit, until } from '../../../../support/runs.js'
-import { callTool, done, scriptedProvider, text } from '../../../../support/scripted-provider.js'
+import { callTool, done, scriptedProvider, text } from '../../../../../plugins/providers/scripted/contract.js'
 
 /** A model that holds each call until it is let go, by the text it was told. */
 const held = () => {

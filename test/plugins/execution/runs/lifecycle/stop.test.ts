@@ -6,7 +6,7 @@ import { freshRoot, startTestDaemon, type TestDaemon } from '../../../../support
 import { copyRoot, watchedDisk } from '../../../../support/crash.js'
 import { createWorld, effectTools } from '../../../../support/effects.js'
 import { openSession, submit, until } from '../../../../support/runs.js'
-import { callTool, done, scriptedProvider, text } from '../../../../support/scripted-provider.js'
+import { callTool, done, scriptedProvider, text } from '../../../../../plugins/providers/scripted/contract.js'
 
 const play = () =>
   scriptedProvider(({ messages }) =>

@@ -3,35 +3,35 @@ import test from 'ava'
 import type { Disk } from '../../../../../core/state/disk/disk.js'
 import { freshRoot, startTestDaemon } from '../../../../support/daemon.js'
 import { createWorld, effectTools } from '../../../../support/effects.js'
-import { fillableDisk } from '../../../../support/fillable-disk.js'
+import { createFaultyDisk } from '../../../../../core/testing/faulty-disk.js'
 import { openSession, submit, until } from '../../../../support/runs.js'
 
 test('runs-44: a run whose storage fails in its middle goes on when storage is back, and acts once', async (t) => {
   const world = createWorld()
-  const { disk, fill } = fillableDisk()
+  const { disk, fail, heal } = createFaultyDisk()
   const daemon = await startTestDaemon(t, { disk, plugins: [effectTools(world)] })
   await openSession(daemon)
   const first = await submit(daemon, 's1', '/sleep 2500\n/tool put {"what":"a"}\n---\n/say Done with a.')
   const second = await submit(daemon, 's1', 'behind')
-  fill(true)
+  fail('full')
   await new Promise((resolve) => setTimeout(resolve, 3500))
   t.is((await daemon.request('POST', '/v1/sessions/s1/runs', { content: 'x' })).status, 503)
   t.deepEqual([...world.done.values()], [])
-  fill(false)
+  heal()
   t.is((await until(daemon, first.run_id, 'completed')).outputs[0].content, 'Done with a.')
   t.is((await until(daemon, second.run_id, 'completed')).outputs[0].content, 'You said: behind')
   t.deepEqual([...world.done.values()], ['a'])
 })
 
 test('while storage refuses changes the log says so once, and not for every session that waits', async (t) => {
-  const { disk, fill } = fillableDisk()
+  const { disk, fail, heal } = createFaultyDisk()
   let armed = false
   const failing: Disk = {
     ...disk,
     open: async (at, how) => {
       const file = await disk.open(at, how)
       const write: typeof file.write = (bytes, position) => {
-        if (armed && Buffer.from(bytes).includes('"type":"started"')) fill(true)
+        if (armed && Buffer.from(bytes).includes('"type":"started"')) fail('full')
         return file.write(bytes, position)
       }
       return { ...file, write }
@@ -53,25 +53,25 @@ test('while storage refuses changes the log says so once, and not for every sess
   const told = daemon.log.slice(before).filter(({ level }) => level !== 'debug')
   t.true(told.length <= 6, JSON.stringify(told.map(({ fact }) => fact)))
   armed = false
-  fill(false)
+  heal()
   for (const run_id of behind) await until(daemon, run_id, 'completed')
 })
 
 for (const action of ['cancel', 'interrupt'] as const)
   test(`a stop ends although a run got ${action} while storage refused changes, and the run is not forgotten`, async (t) => {
-    const { disk, fill } = fillableDisk()
+    const { disk, fail, heal } = createFaultyDisk()
     const root = await freshRoot()
     t.teardown(() => rm(root, { recursive: true, force: true }))
     const daemon = await startTestDaemon(t, { root, disk, config: { runs: { drain_ms: 50, stop_grace_ms: 200 } } })
     await openSession(daemon)
     const { run_id } = await submit(daemon, 's1', '/sleep 60000\n/say Over.')
     await until(daemon, run_id, 'running')
-    fill(true)
+    fail('full')
     t.is((await daemon.request('POST', '/v1/sessions/s1/runs', { content: 'x' })).status, 503)
     const to = action === 'cancel' ? `/v1/runs/${run_id}/cancel` : '/v1/sessions/s1/interrupt'
     t.is((await daemon.request('POST', to, {})).status, 503)
     await daemon.stop()
-    fill(false)
+    heal()
     const again = await startTestDaemon(t, { root })
     t.is((await until(again, run_id, 'running', 'cancelled', 'interrupted')).run_id, run_id)
   })

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { startTestDaemon } from '../../../../support/daemon.js'
 import { codeOf, openSession, submit, until } from '../../../../support/runs.js'
-import { done, fails, scriptedProvider, text } from '../../../../support/scripted-provider.js'
+import { done, fails, scriptedProvider, text } from '../../../../../plugins/providers/scripted/contract.js'
 
 test('runs-31: a run that failed can be made anew, once for each idempotency key, and a completed one cannot', async (t) => {
   const model = scriptedProvider(({ model: name, generation }, count) =>

@@ -2,7 +2,7 @@ import test, { type ExecutionContext } from 'ava'
 import { createCommandLine } from '../../../../support/command-line.js'
 import { startTestDaemon, type TestDaemon } from '../../../../support/daemon.js'
 import { openSession } from '../../../../support/runs.js'
-import { done, fails, scriptedProvider, text } from '../../../../support/scripted-provider.js'
+import { done, fails, scriptedProvider, text } from '../../../../../plugins/providers/scripted/contract.js'
 import { createSpeechText } from '../../../../../plugins/execution/runs/terminal/speech-text.js'
 
 const hostile = 'Hi\u001b]52;c;cm0gLXJm\u0007\nrun_1  completed'

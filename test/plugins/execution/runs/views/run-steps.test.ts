@@ -3,7 +3,7 @@ import { showEvents } from '../../../../../plugins/execution/runs/terminal/run-t
 import { startTestDaemon } from '../../../../support/daemon.js'
 import { createWorld, effectTools } from '../../../../support/effects.js'
 import { eventTypes, openSession, submit, until } from '../../../../support/runs.js'
-import { callTool, done, fails, scriptedProvider, text } from '../../../../support/scripted-provider.js'
+import { callTool, done, fails, scriptedProvider, text } from '../../../../../plugins/providers/scripted/contract.js'
 
 test('runs-21: the events of a run show its model attempts and tool calls to those who ask for steps', async (t) => {
   const model = scriptedProvider((_, count) => {

@@ -16,8 +16,8 @@ import type { ScheduleCommits } from '../../../../../plugins/execution/schedules
 import { createWorker } from '../../../../../plugins/execution/schedules/dispatch/worker.js'
 import { silent } from '../../../../faults/stillness.js'
 import { freshRoot, startTestDaemon } from '../../../../support/daemon.js'
-import { fillableDisk } from '../../../../support/fillable-disk.js'
-import { createLeapingClock } from '../../../../support/leaping-clock.js'
+import { createFaultyDisk } from '../../../../../core/testing/faulty-disk.js'
+import { createLeapingClock } from '../../../../../core/testing/leaping-clock.js'
 import { openSession } from '../../../../support/runs.js'
 import {
   makeSchedule,
@@ -141,16 +141,16 @@ test('many that are due at once are dispatched in order of their fires, and requ
 })
 
 test('schedules-30: a fire while storage takes no changes is made up for when it does again, once', async (t) => {
-  const { disk, fill } = fillableDisk()
+  const { disk, fail, heal } = createFaultyDisk()
   const { clock, daemon } = await start(t, { disk })
   const { schedule_id, next_fire_at_ms } = await makeSchedule(daemon)
-  fill(true)
+  fail('full')
   clock.leap(hour)
   while ((await daemon.request('POST', '/v1/schedules', scheduleBody())).status !== 503) {
     /* until the daemon knows */
   }
   clock.leap(2 * hour)
-  fill(false)
+  heal()
   const tick = setInterval(() => clock.leap(1000), 20)
   t.teardown(() => clearInterval(tick))
   const view = await scheduleUntil(daemon, schedule_id, settledTimes(1))

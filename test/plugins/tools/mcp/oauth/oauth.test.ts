@@ -9,7 +9,7 @@ import {
   type Reachable,
   type TestDaemonOptions,
 } from '../../../../support/daemon.js'
-import { createLeapingClock } from '../../../../support/leaping-clock.js'
+import { createLeapingClock } from '../../../../../core/testing/leaping-clock.js'
 import { eventually } from '../../../../support/mcp.js'
 import { startOauthServer, type OauthServer } from '../../../../support/oauth-server.js'
 import { codeOf } from '../../../../support/runs.js'

@@ -9,7 +9,7 @@ import { createHttpTransport } from '../../../../../plugins/tools/mcp/connection
 import { loadKit } from '../../../../../plugins/tools/mcp/connection/kit.js'
 import { createOauth, type Oauth } from '../../../../../plugins/tools/mcp/oauth/oauth.js'
 import { startTestDaemon } from '../../../../support/daemon.js'
-import { createLeapingClock } from '../../../../support/leaping-clock.js'
+import { createLeapingClock } from '../../../../../core/testing/leaping-clock.js'
 import { startOauthServer, type OauthServer } from '../../../../support/oauth-server.js'
 import { testPlugin } from '../../../../support/plugins.js'
 

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import test from 'ava'
 import { createSlots } from '../../../../../plugins/tools/mcp/servers/slots.js'
-import { createLeapingClock } from '../../../../support/leaping-clock.js'
+import { createLeapingClock } from '../../../../../core/testing/leaping-clock.js'
 
 test('mcp-2: eight have a turn at a time, required ones go first, and who is slow holds nobody up for long', async (t) => {
   const clock = createLeapingClock({ still: true })

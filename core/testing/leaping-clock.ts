@@ -1,11 +1,13 @@
 /** A clock that a test can make leap: its timers wait as real ones do, and what a leap makes due fires at once. */
-import { createClock, type Clock } from '../../core/base/clock.js'
+import { createClock, type Clock } from '../base/clock.js'
 
 export interface LeapingClock extends Clock {
   /** Both clocks go on by so many ms, and what is due fires. */
   leap(ms: number): void
   /** The wall clock alone is set forward, or back if `ms` is negative, as an operator would. */
   jump(ms: number): void
+  /** Whatever still waits is forgotten. */
+  clear(): void
 }
 
 interface Waiting {
@@ -68,6 +70,10 @@ export const createLeapingClock = ({ still = false }: LeapingClockOptions = {}):
     },
     jump(ms) {
       wall += ms
+    },
+    clear() {
+      for (const one of waiting) one.cancel()
+      waiting.clear()
     },
   }
 }
