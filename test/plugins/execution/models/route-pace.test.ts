@@ -3,7 +3,7 @@ import { limitedRoute } from '../../../../plugins/execution/models/limited-route
 import { watchedRoute } from '../../../../plugins/execution/models/route-health.js'
 import { createRoutePace } from '../../../../plugins/execution/models/route-pace.js'
 import type { ModelEvent, ModelFailure } from '../../../../plugins/execution/models/contract.js'
-import { createLeapingClock } from '../../../support/leaping-clock.js'
+import { createLeapingClock } from '../../../../core/testing/leaping-clock.js'
 import { ask, requestOf, userText } from '../../../support/models.js'
 
 const limited: ModelFailure = { class: 'rate_limited', retryable: true, message: 'Slow down.' }

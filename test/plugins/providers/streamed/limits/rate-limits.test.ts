@@ -1,7 +1,7 @@
 import test, { type ExecutionContext } from 'ava'
 import { limitsIn, resetIn } from '../../../../../plugins/providers/streamed/limits/rate-limits.js'
 import { startTestDaemon } from '../../../../support/daemon.js'
-import { createLeapingClock } from '../../../../support/leaping-clock.js'
+import { createLeapingClock } from '../../../../../core/testing/leaping-clock.js'
 import { startOpenAiServer, type Reply } from '../../../../support/openai-server.js'
 import { openSession, submit, until } from '../../../../support/runs.js'
 import { vendors, type Vendor } from '../../../../support/vendors.js'
