@@ -176,7 +176,8 @@ const liveOf = ({ given, root, clock, faulty, first, start, clear, expectsFaults
         faulty.fail(what)
       },
     },
-    request: (method, at, body, headers = {}) => send(new URL(at, life.daemon.url).href, { method, body, headers }),
+    request: (...[method, at, body, headers = {}]) =>
+      send(new URL(at, life.daemon.url).href, { method, body, headers }),
     plugins: () => life.daemon.view.plugins(),
     until,
     restart: async () => {
