@@ -49,6 +49,11 @@ export const httpErrors = defineErrors({
     detail: 'The headers are too many or too large.',
     action: 'Send at most 100 headers and 16 KiB of them.',
   },
+  ingress_not_ready: {
+    status: 503,
+    detail: 'Who calls here cannot be checked now.',
+    action: 'Try again later; the operator finds the reason in the audit of refused requests.',
+  },
   internal_error: {
     status: 500,
     detail: 'The daemon failed to answer this request.',

@@ -25,7 +25,7 @@ test.serial('doorbell: a signed message of an unknown chat opens its session, an
     return { status: response.status, body: (await response.json()) as { run_id: string; code?: string } }
   }
   const message = { chat: 'c1', id: 'm1', text: 'hello', more: 'of the platform' }
-  t.is((await ring(message)).body.code, 'secret_not_found')
+  t.is((await ring(message)).body.code, 'ingress_not_ready', 'what is missing is no matter of strangers')
   await request('POST', '/v1/runtime/secrets', { slot_id: 'doorbell.key', state: { value: 'the key' } })
   t.is((await ring(message, 'another')).status, 401)
   t.is((await request('GET', '/v1/sessions')).body.length, 0)

@@ -1,6 +1,7 @@
 /** Routes with a check of their own (http-40): whom one lets in is known before its body is read. */
 import type { IncomingMessage } from 'node:http'
 import { Problem } from '../../base/errors.js'
+import { httpErrors } from '../errors.js'
 import type { Admitted, IngressHead, Route } from '../routes/route.js'
 import type { Auth } from './auth.js'
 
@@ -12,17 +13,27 @@ const headOf = (request: IncomingMessage, params: unknown): IngressHead<unknown>
   remote_addr: request.socket.remoteAddress ?? null,
 })
 
-const isRefusal = (error: unknown): error is Problem =>
-  error instanceof Problem && (error.spec.status === 401 || error.spec.status === 403)
+/** What a route does not say that it answers is no stranger's matter, such as that a secret is missing. */
+const isDeclared = (problem: Problem, { problems = [] }: Route): boolean =>
+  problems.some(({ code }) => code === problem.code)
+
+const isRefusal = (error: Problem): boolean => error.spec.status === 401 || error.spec.status === 403
 
 /** Asks the check of a route; undefined for one that has none. Throws what that throws, or 429 behind too many. */
 export const admitIngress = async (
   request: IncomingMessage,
-  { id, ingress }: Route,
+  route: Route,
   { params, auth }: { readonly params: unknown; readonly auth: Pick<Auth, 'refuseIngress'> },
 ): Promise<Admitted<unknown> | undefined> => {
+  const { id, ingress } = route
   if (ingress === undefined) return undefined
-  const counted = (error: unknown): unknown => (isRefusal(error) ? auth.refuseIngress(request, id, error) : error)
+  const counted = (error: unknown): unknown => {
+    if (!(error instanceof Problem)) return error
+    const isOurs = !isDeclared(error, route)
+    if (!isOurs && !isRefusal(error)) return error
+    const told = auth.refuseIngress(request, id, error)
+    return isOurs && told === error ? httpErrors.ingress_not_ready({ cause: error }) : told
+  }
   try {
     const { subject, verify } = await ingress(headOf(request, params))
     if (verify === undefined) return { subject }

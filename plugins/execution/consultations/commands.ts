@@ -1,4 +1,13 @@
-import { boolean, defineCommand, open, optional, string, visibleLine, type Command } from '../../../core/plugin.js'
+import {
+  boolean,
+  defineCommand,
+  open,
+  optional,
+  sentence,
+  string,
+  visibleLine,
+  type Command,
+} from '../../../core/plugin.js'
 
 export const commands: readonly Command[] = [
   defineCommand({
@@ -14,8 +23,8 @@ export const commands: readonly Command[] = [
       ),
     answer: open({ route_id: string(), model: string(), answered: boolean(), message: optional(string()) }),
     show: ({ route_id, model, answered, message = '' }) =>
-      `${visibleLine(route_id)} (${visibleLine(model)}) ` +
-      (answered ? 'answers.' : `does not answer: ${visibleLine(message)}`),
+      visibleLine(model === '' ? route_id : `${route_id} (${model})`) +
+      (answered ? ' answers.' : ` does not answer: ${sentence(visibleLine(message))}`),
     status: ({ answered }) => (answered ? 0 : 1),
   }),
 ]

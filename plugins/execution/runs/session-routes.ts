@@ -30,7 +30,7 @@ import {
   type SessionRecord,
 } from '../sessions/contract.js'
 import { modelErrors } from '../models/contract.js'
-import { RunEventEntry, RunView, submitFields, type Submission } from './contract.js'
+import { RunEventEntry, RunView, submitFields, type RunRecord, type Submission } from './contract.js'
 import { JournalView, sessionLog } from './views/session-log.js'
 import type { RouteContext } from './routes.js'
 import { endRuns, interruptSession } from './lifecycle/stop.js'
@@ -222,9 +222,19 @@ const compact = ({ context, runs }: RouteContext): Route =>
       const run = runs.latest(session_id)
       return run === undefined
         ? { compacted: false, code: 'nothing_to_compact', message: 'Nothing was said in this session.' }
-        : context.executor.compact(run, { wish, signal })
+        : context.executor.compact(summedBy(context, run), { wish, signal })
     },
   })
+
+/** The run with the route that the next one would have, where its own is gone. */
+const summedBy = ({ models, sessions }: RouteContext['context'], run: RunRecord): RunRecord => {
+  if (models.find(run.provider) !== undefined) return run
+  const { route_policy: { provider = models.default_route, generation } = {} } = sessions.get(run.session_id)
+  const route = models.find(provider)
+  if (route !== undefined) return { ...run, provider, model: generation?.model ?? route.model }
+  const reason = 'it is not configured any more; set the route policy of the session'
+  throw modelErrors.route_not_ready({ details: { route_id: provider, reason } })
+}
 
 /** Journal entries of one answer, at most. */
 const mostEntries = 10_000

@@ -53,6 +53,20 @@ interface NewFile {
   readonly key: string
 }
 
+/** What a killed call left in a folder; a call that goes on wrote its own later than this before the newest one. */
+const leftBy = /^\.holdfast-[0-9a-f]{16}\.tmp$/u
+const surelyDeadMs = 600_000
+
+/** Who writes into a folder clears what killed calls left there: nobody else knows of it. */
+const clearLeftovers = async (folder: Folder, written: string): Promise<void> => {
+  const { mtimeMs: now } = await fs.lstat(written)
+  for (const name of await fs.readdir(folder.at('.'))) {
+    if (!leftBy.test(name)) continue
+    const found = await fs.lstat(folder.at(name)).catch(() => undefined)
+    if (found?.isFile() === true && now - found.mtimeMs > surelyDeadMs) await remove(folder.at(name))
+  }
+}
+
 /** Writes a file beside the one that it is for, to the disk; its path. */
 export const stage = async (folder: Folder, name: string, { bytes, mode, key }: NewFile): Promise<string> => {
   const temporary = folder.at(
@@ -61,6 +75,7 @@ export const stage = async (folder: Folder, name: string, { bytes, mode, key }: 
   await remove(temporary)
   try {
     await writeNew(temporary, bytes, mode)
+    await clearLeftovers(folder, temporary)
     return temporary
   } catch (error) {
     await remove(temporary)

@@ -6,6 +6,7 @@ import {
   inTurns,
   integer,
   object,
+  refusedUrl,
   string,
   type Infer,
   type Json,
@@ -121,7 +122,12 @@ const fetchPage = async (parts: FetchParts, input: FetchInput, call: ToolCall): 
   if (answer.type === 'refused') throw webErrors.web_status({ details: { status: answer.status } })
   const { url, status, to } = answer
   const redirects_to = harmless(secrets.redact(to))
-  return { url, status, redirects_to, note: 'The page is at another host. Fetch redirects_to if that is meant.' }
+  const rule = refusedUrl(to, config)
+  const note =
+    rule === undefined
+      ? 'The page is at another host. Fetch redirects_to if that is meant.'
+      : `The page is not to be had: redirects_to ${rule}, and web_fetch refuses it.`
+  return { url, status, redirects_to, note }
 }
 
 /** Scheme, name and port; undefined where the URL holds a user, who is a part of what is asked. */

@@ -114,11 +114,20 @@ const wordsOf = (one: Chosen, isNew: boolean): string => {
 const wishText = (route_id: string, wish: string): string =>
   visibleLine(`${route_id}: to use ${wish}, change default_model of [routes.${route_id}] in config/routes.toml.`)
 
-const closingOf = async (input: CommandInput, near: NearDaemon): Promise<string> => {
+/** A default that does not answer beside a route that does. */
+const betterDefault = (default_route: string, checks: readonly CheckedRoute[]): string => {
+  const isSilent = checks.some(({ route_id, answered }) => route_id === default_route && !answered)
+  const other = isSilent ? checks.find(({ answered }) => answered) : undefined
+  if (other === undefined) return ''
+  const line = visibleLine(`default_route = ${JSON.stringify(other.route_id)}`)
+  return ` It does not answer and ${visibleLine(other.route_id)} does: put ${line} into config/routes.toml.`
+}
+
+const closingOf = async (input: CommandInput, near: NearDaemon, checks: readonly CheckedRoute[]): Promise<string> => {
   const { default_route } = await runtimeOf(near)
   const serve = `${visibleLine(lineWith('serve', rootFlag(input)))}, and holdfast chat in another terminal`
   const next = near.serves ? 'holdfast chat' : serve
-  return `The default route is ${visibleLine(default_route)}. Next: ${next}.`
+  return `The default route is ${visibleLine(default_route)}.${betterDefault(default_route, checks)} Next: ${next}.`
 }
 
 const setUp = async (input: CommandInput, near: NearDaemon, chosen: readonly Chosen[]): Promise<Done> => {
@@ -142,7 +151,7 @@ const setUp = async (input: CommandInput, near: NearDaemon, chosen: readonly Cho
     const wish = modelFlag(input)
     if (wish !== undefined && wish !== checked.model) lines.push(wishText(one.route_id, wish))
   }
-  return { lines: [...lines, await closingOf(input, near)], checks, planned: false }
+  return { lines: [...lines, await closingOf(input, near, checks)], checks, planned: false }
 }
 
 const found = async (input: CommandInput, near: NearDaemon): Promise<Candidate[]> => {
@@ -167,11 +176,11 @@ const initialise = async (input: CommandInput, near: NearDaemon): Promise<Done> 
     if (input.flags['yes'] === true || isGiven(input, 'provider', 'server')) return setUp(input, near, asItIs)
     const does = visibleLine(lineWith('init', rootFlag(input)))
     const would = ['Would use', ...asItIs.map((one) => `  ${describe(one)}`)]
-    return { lines: [...would, `Nothing was changed. ${does} --yes does it.`], checks: [], planned: true }
+    return { lines: [...would, `Nothing was added. ${does} --yes does it.`], checks: [], planned: true }
   }
   const chosen = await askFor(input, offered)
   return chosen === undefined
-    ? { lines: ['Nothing was changed.'], checks: [], planned: true }
+    ? { lines: [`Nothing was added to the state root ${visibleLine(near.root)}.`], checks: [], planned: true }
     : setUp(input, near, chosen)
 }
 

@@ -46,7 +46,7 @@ const helpOf = ({ route_id, code = '' }: CheckedRoute, { isLocal, keyLine }: Pla
 
 export const checkText = (check: CheckedRoute, place: Place): string => {
   const { route_id, model, answered, message = 'nobody said why' } = check
-  const who = `${visibleLine(route_id)} (${visibleLine(model)})`
+  const who = visibleLine(model === '' ? route_id : `${route_id} (${model})`)
   return answered
     ? `${who} answers.`
     : `${who} does not answer: ${sentence(visibleLine(message))} ${helpOf(check, place)}`

@@ -138,6 +138,9 @@ const say = async (talk: Talk, content: string): Promise<number | undefined> => 
 const retry = async (talk: Talk): Promise<number | undefined> => {
   const { last } = talk
   if (last === undefined) return void talk.sheet.line('There is no run here to make anew.')
+  const run = parse(RunAnswer, await talk.input.client.get(`/v1/runs/${encodeURIComponent(last)}`))
+  if (run.ok && run.value.status === 'completed')
+    return void talk.sheet.line('The last run is completed: there is nothing to make anew. Up brings a message back.')
   const headers = { 'idempotency-key': `chat-${process.pid}-${talk.input.now()}-retry` }
   const submit = (): Promise<Json> =>
     talk.input.client.send('POST', `/v1/runs/${encodeURIComponent(last)}/retry`, {}, headers)

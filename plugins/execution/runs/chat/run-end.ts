@@ -6,7 +6,10 @@ const again = '/retry makes it anew.'
 
 /** What helps, by what the error of a run begins with. */
 const advice: readonly (readonly [RegExp, string])[] = [
-  [/^model_auth\b/u, `See that the key of the route is right, then ${again}`],
+  [
+    /^model_auth\b/u,
+    `holdfast secrets list shows which keys are stored, holdfast secrets set NAME --stdin replaces one; ${again}`,
+  ],
   [/^model_(?:network|timeout|overloaded|retries_exhausted|truncated)\b/u, `See that the model server is up; ${again}`],
   [/^model_rate_limited\b/u, `Wait a little; ${again}`],
   [/^model_context_length\b/u, 'The conversation is too long for the model: /new begins another one.'],
@@ -16,7 +19,7 @@ const advice: readonly (readonly [RegExp, string])[] = [
 
 const failureText = (error: string): string => {
   const help = advice.find(([begin]) => begin.test(error))?.[1] ?? again
-  return `The run failed: ${sentence(visibleLine(error))} ${help.charAt(0).toUpperCase()}${help.slice(1)}`
+  return `The run failed: ${sentence(visibleLine(error))} ${help}`
 }
 
 /** Undefined where its answer says it all. */

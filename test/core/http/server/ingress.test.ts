@@ -5,10 +5,12 @@ import { defineErrors } from '../../../../core/base/errors.js'
 import { bytes } from '../../../../core/http/routes/bytes.js'
 import { json, object, string, type Json } from '../../../../core/base/schema.js'
 import { defineRoute, jsonReply, type IngressHead } from '../../../../core/http/routes/route.js'
+import { httpErrors } from '../../../../core/http/errors.js'
 import { startServer } from '../../../support/http.js'
 
 const errors = defineErrors({
   webhook_unknown: { status: 404, detail: 'There is no webhook of this name.' },
+  key_missing: { status: 404, detail: 'There is no secret k.' },
   webhook_signature_wrong: { status: 401, detail: 'The signature does not fit.' },
 })
 
@@ -21,6 +23,7 @@ const setUp = async (t: ExecutionContext) => {
   const handled: unknown[] = []
   const ingress = (head: IngressHead<{ readonly name: string }>) => {
     heads.push(head)
+    if (head.params.name === 'lacking') throw errors.key_missing()
     if (head.params.name !== 'known') throw errors.webhook_unknown()
     const [given = '', ...more] = head.header('X-Signature')
     if (given === '' || more.length > 0) throw errors.webhook_signature_wrong()
@@ -98,6 +101,14 @@ test('http-40: a check of a route sees the head as it came, and then the bytes o
   t.deepEqual(await send('/v1/webhooks/known', '{"a":1}'), { status: 200, body: { webhook: 'known', body: { a: 1 } } })
   t.is((await send('/v1/webhooks/known/form', '')).status, 200, 'the check sees that there is no body')
   t.is((await send('/v1/webhooks/known/form', '', { signature: 'x' })).status, 401)
+})
+
+test('http-40: a problem that the route does not declare is not told to strangers, and is counted', async (t) => {
+  const { send, audit } = await setUp(t)
+  const { status, body } = await send('/v1/webhooks/lacking', '{}')
+  t.deepEqual([status, body.code], [503, httpErrors.ingress_not_ready.code])
+  t.notRegex(JSON.stringify(body), /secret|key_missing/u)
+  t.like(audit.at(-1), { event: 'auth_failure', reason: 'key_missing' })
 })
 
 test('http-40: who is not let in need not send a body', async (t) => {

@@ -1,5 +1,6 @@
 /** A route is tried with one small question. */
 import test from 'ava'
+import { commands } from '../../../../plugins/execution/consultations/commands.js'
 import { modelErrors } from '../../../../plugins/execution/models/contract.js'
 import { createCommandLine } from '../../../support/command-line.js'
 import { startTestDaemon } from '../../../support/daemon.js'
@@ -25,6 +26,8 @@ test('models-42: a route is asked for one word, and says whether its model answe
   t.deepEqual(codeOf(none), [400, modelErrors.bad_request.code])
   const { code, out } = await createCommandLine(daemon)('runtime', 'check-model', provider)
   t.is(code, 1)
+  const show = commands[0]?.show ?? t.fail('check-model shows nothing')
+  t.is(show({ route_id: 'olama', model: '', answered: false, message: 'Gone?' }), 'olama does not answer: Gone?')
   t.regex(out, /does not answer: The provider has no such model\.$/mu)
   t.is((await daemon.request('GET', '/v1/runs')).body.length, 0)
 })

@@ -200,6 +200,24 @@ test('prompt-11: people have a conversation summed up while nothing runs, by a r
   t.is(JSON.stringify(usage).includes('"calls":7'), true, JSON.stringify(usage))
 })
 
+test('prompt-11: where the route of the last run is gone, that of the next one sums up, or the session is told of', async (t) => {
+  const daemon = await start(t, usual, { window: 400_000 })
+  for (const name of ['one', 'two', 'three']) await daemon.run(name)
+  const file = path.join(daemon.root, 'config', 'routes.toml')
+  writeFileSync(file, 'default_route = "s"\n[routes.s]\ndriver = "scripted"\ncontext_window = 400000\n')
+  const routes = async (): Promise<string> => JSON.stringify((await daemon.request('GET', '/v1/runtime')).body)
+  while ((await routes()).includes('"route_id":"r"')) await new Promise((resolve) => setTimeout(resolve, 20))
+  await daemon.request('PUT', '/v1/sessions/s1/route-policy', { route_policy: { provider: 's' } })
+  writeFileSync(file, 'default_route = "u"\n[routes.u]\ndriver = "scripted"\ncontext_window = 400000\n')
+  while ((await routes()).includes('"route_id":"s"')) await new Promise((resolve) => setTimeout(resolve, 20))
+  const gone = await daemon.request('POST', '/v1/sessions/s1/compact')
+  t.deepEqual(codeOf(gone), [400, 'route_not_ready'])
+  t.regex(gone.body.detail, /route s .*route policy of the session/u)
+  t.false('errors' in gone.body)
+  await daemon.request('DELETE', '/v1/sessions/s1/route-policy')
+  t.like((await daemon.request('POST', '/v1/sessions/s1/compact')).body, { compacted: true })
+})
+
 test('prompt-11: of two compactions at the same time one counts', async (t) => {
   let release = (): void => {}
   const isReleased = new Promise<void>((resolve) => (release = resolve))

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { chmod, mkdir, readFile, readdir, stat, symlink, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readFile, readdir, stat, symlink, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import test, { type ExecutionContext } from 'ava'
@@ -204,6 +204,22 @@ const fit = (text: string, ...lines: string[]): string => {
   const [patch] = parsePatch(update('f', ...lines))
   return patch?.type === 'update' ? atOnce(applyHunks(text, patch.hunks, 'f')) : ''
 }
+
+test('tools-55: what a killed call left in a folder goes when the next one writes there, but not what is new', async (t) => {
+  const { workspace, run } = await setUp(t)
+  const names = ['.holdfast-0123456789abcdef.tmp', '.holdfast-fedcba9876543210.tmp', '.holdfast-mine.tmp']
+  const [dead = '', , mine = ''] = names
+  for (const name of names) await writeFile(join(workspace, name), 'left')
+  const anHourAgo = Date.now() / 1_000 - 3_600
+  for (const name of [dead, mine]) await utimes(join(workspace, name), anHourAgo, anHourAgo)
+  t.false((await run(update('src/b.ts', '@@ class A {', '   run() {', '-    return 1', '+    return 2'))).is_error)
+  t.true((await readdir(workspace)).includes(dead), 'another folder is left alone')
+  t.false((await run(update('a.ts', '-const a = 1', '+const a = 2'))).is_error)
+  t.deepEqual(
+    (await readdir(workspace)).filter((name) => name.startsWith('.holdfast')).toSorted(),
+    names.slice(1).toSorted(),
+  )
+})
 
 test('tools-40: a hunk that fits nowhere is told with its line and the nearest one of the file', (t) => {
   const text = 'first\n  second line of it\nthird\nfourth\n'

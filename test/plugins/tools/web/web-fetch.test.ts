@@ -197,6 +197,7 @@ test('tools-46: redirects are followed on the same host, a few, and each is chec
     const elsewhere = await at(path)
     t.false(elsewhere.is_error)
     t.deepEqual([elsewhere.output['redirects_to'], 'content' in elsewhere.output], [target, false])
+    t.regex(String(elsewhere.output['note']), path === '/other' ? /Fetch redirects_to/u : /web_fetch refuses it/u)
   }
   const www = `http://www.name.example:${server.port}`
   to('/www', `${www}/end`)

@@ -9,7 +9,7 @@ import { createCommandLine } from '../../../../support/command-line.js'
 import { freshRoot, spawnTestDaemon, startTestDaemon } from '../../../../support/daemon.js'
 import { saying, startOpenAiServer, type OpenAiServer, type Reply } from '../../../../support/openai-server.js'
 import { hasTmux, openPiped, openTerminal } from '../../../../support/screen.js'
-import { done, text } from '../../../../../plugins/providers/scripted/contract.js'
+import { done, fails, text } from '../../../../../plugins/providers/scripted/contract.js'
 
 const key = 'sk-very-secret-0123456789'
 const refused = (status: number, message: string, code?: string): Reply => ({
@@ -70,7 +70,7 @@ test.serial(
     t.is(code, 0, err)
     for (const [at, provider] of ['anthropic', 'openai', 'google', 'openrouter', 'xai'].entries())
       t.true(out.includes(`  ${provider}: the key in ${names[at]}, model `), out)
-    t.regex(out, /^Nothing was changed\. holdfast init --state-root \S+ --yes does it\.$/mu)
+    t.regex(out, /^Nothing was added\. holdfast init --state-root \S+ --yes does it\.$/mu)
     t.false(existsSync(join(init.root, 'config/routes.toml')))
     t.false((out + err).includes(key))
     const nothing = await (await begin(t)).run()
@@ -116,6 +116,41 @@ test.serial('command-line-14: a server is found where its provider says that it 
   t.is(ran.code, 0, ran.err)
   t.regex(ran.out, /^mine: added to config\/routes\.toml\.\nmine \(qwen3:8b\) answers\.$/mu)
 })
+
+test.serial(
+  'command-line-17: a default that does not answer beside a route that does is told, with what to do',
+  async (t) => {
+    const [bad, good] = [await serve(t, ['m1']), await serve(t, ['m2'])]
+    const plugin = definePlugin({
+      id: 'mine',
+      version: '1.0.0',
+      api: 1,
+      summary: 'A provider with servers of its own.',
+      register: (ctx) =>
+        ctx.contribute(ModelProviders, {
+          id: 'mine_provider',
+          summary: 'Mine.',
+          capabilities: textOnly,
+          local_servers: [
+            { route_id: 'bad', name: 'Bad', base_url: bad.url },
+            { route_id: 'good', name: 'Good', base_url: good.url },
+          ],
+          connect: (asked) => ({
+            readiness: () => ({ state: 'ok', code: 'ready', message: 'Ready.' }),
+            async *stream() {
+              if (JSON.stringify(asked).includes(bad.url)) return void (yield fails(false))
+              yield text('ready')
+              yield done()
+            },
+          }),
+        }),
+    })
+    const daemon = await startTestDaemon(t, { plugins: [plugin] })
+    const ran = await createCommandLine(daemon)('init', '--state-root', daemon.root, '--yes')
+    t.is(ran.code, 1, ran.err)
+    t.regex(ran.out, /^The default route is bad\. It does not answer and good does: put default_route = "good" into /mu)
+  },
+)
 
 test.serial(
   'command-line-15: a route, its key and the default are set up without a daemon; a second time changes nothing',
@@ -257,7 +292,7 @@ test.serial('command-line-14: a person is asked which model, and before anything
   const first = await sit()
   await first.until(/^Models of server\n {2}1 {2}llama3\n {2}2 {2}qwen3:8b\nWhich one\? \[1\]$/mu)
   first.press('C-c')
-  await first.until(/^Nothing was changed\.\nended 0$/mu)
+  await first.until(/^Nothing was added to the state root \S+\.\nended 0$/mu)
   t.false(existsSync(join(root, 'config/routes.toml')))
   const person = await sit()
   await person.until(/Which one\? \[1\]$/u)
