@@ -1,12 +1,26 @@
 /** One question to a model: the route, the budget, the answer, and what it used. */
-import { Problem, type Log, type State } from '../../../core/plugin.js'
+import { Problem, type Clock, type JsonObject, type Log, type State } from '../../../core/plugin.js'
 import type { UsageBooks } from '../../operator/usage/contract.js'
-import { checkGeneration, type Generation, type ModelRoute, type Models, type Usage } from '../models/contract.js'
+import {
+  checkGeneration,
+  formText,
+  mostRepairs,
+  repairText,
+  structuredAnswer,
+  unfitCode,
+  type Generation,
+  type ModelMessage,
+  type ModelRoute,
+  type Models,
+  type Usage,
+} from '../models/contract.js'
 import { sessionErrors, type Sessions } from '../sessions/contract.js'
-import type { Consultation, Consulted } from './contract.js'
+import type { Consultation, ConsultationObserver, Consulted } from './contract.js'
 
 export interface ConsultParts {
   readonly models: Models
+  readonly clock: Clock
+  readonly observers: () => readonly ConsultationObserver[]
   readonly state: State
   readonly log: Log
   readonly sessions: () => Sessions | undefined
@@ -44,16 +58,26 @@ interface Heard {
   readonly usage?: Usage | undefined
 }
 
+interface Call extends Chosen {
+  readonly asked: Consultation
+  readonly messages: readonly ModelMessage[]
+}
+
+const said = (text: string) => ({ type: 'text' as const, text })
+
+const formed = ({ asked, route, generation }: Call): { readonly system: string; readonly generation: Generation } => {
+  const { schema, system } = asked
+  if (schema === undefined) return { system, generation }
+  return route.generation?.includes('response_format.structured_json') === true
+    ? { system, generation: { ...generation, response_format: { type: 'structured_json', schema } } }
+    : { system: `${system}\n\n${formText(schema)}`, generation }
+}
+
 /** Hears the answer to its end, which comes soon after an abort. */
-const hear = async (asked: Consultation, { route, model, generation }: Chosen, signal: AbortSignal): Promise<Heard> => {
+const hear = async (call: Call, signal: AbortSignal): Promise<Heard> => {
+  const { asked, route, model, messages } = call
   const tooLong = new AbortController()
-  const request = {
-    model,
-    system: asked.system,
-    messages: [{ role: 'user' as const, content: asked.texts.map((text) => ({ type: 'text' as const, text })) }],
-    tools: [],
-    generation,
-  }
+  const request = { model, messages, tools: [], ...formed(call) }
   let [text, deltas] = ['', 0]
   for await (const event of route.connection.stream(request, AbortSignal.any([signal, tooLong.signal]))) {
     if (event.type === 'text_delta') deltas += event.text.length
@@ -70,23 +94,114 @@ const hear = async (asked: Consultation, { route, model, generation }: Chosen, s
   return { consulted: failed('truncated', 'Its answer was cut off.') }
 }
 
+const tell = ({ observers, clock, log }: ConsultParts, call: Call, { consulted, usage, began }: Told): void => {
+  const { purpose, session_id, run_id } = call.asked
+  const duration_ms = Math.round(clock.elapsed() - began)
+  const what = {
+    ...{ purpose, session_id, run_id, route_id: call.route.route_id, model: call.model, usage, duration_ms },
+    started_at_ms: clock.now() - duration_ms,
+    ...(consulted.type === 'failed'
+      ? { outcome: 'failed' as const, code: consulted.code }
+      : { outcome: 'answered' as const }),
+  }
+  for (const observer of observers())
+    try {
+      observer.observe(what)
+    } catch (error) {
+      log.error('an observer of consultations failed', { observer: observer.name, error })
+    }
+}
+interface Told extends Heard {
+  /** Monotonic ms. */
+  readonly began: number
+}
+
+/** One call, within the budget, booked and told. */
+const callOnce = async (parts: ConsultParts, call: Call, signal: AbortSignal): Promise<Heard> => {
+  const { state, books, clock } = parts
+  const { session_id, run_id, unbooked } = call.asked
+  const refusal = books()?.refusal({ session_id, run_id })
+  if (refusal !== undefined) return { consulted: failed(refusal.slice(0, refusal.indexOf(':')), refusal) }
+  if (signal.aborted) return { consulted: failed('aborted', 'It was ended before it was asked.') }
+  const began = clock.elapsed()
+  const heard = await hear(call, signal)
+  tell(parts, call, { ...heard, began })
+  const used = { session_id, route: call.route.route_id, model: call.model, usage: heard.usage }
+  if (unbooked !== true) await state.commit((tx) => void books()?.book(tx, used))
+  return heard
+}
+
+const together = (a: Usage | undefined, b: Usage | undefined): Usage | undefined => {
+  if (a === undefined || b === undefined) return a ?? b
+  const [cached, reasoning] = [
+    (a.cached_input_tokens ?? 0) + (b.cached_input_tokens ?? 0),
+    (a.reasoning_tokens ?? 0) + (b.reasoning_tokens ?? 0),
+  ]
+  return {
+    input_tokens: a.input_tokens + b.input_tokens,
+    output_tokens: a.output_tokens + b.output_tokens,
+    ...(cached > 0 && { cached_input_tokens: cached }),
+    ...(reasoning > 0 && { reasoning_tokens: reasoning }),
+  }
+}
+
+/** Asks until the answer fits the schema, a few times. */
+const askFitting = async (parts: ConsultParts, first: Call, { schema, signal }: Fitting): Promise<Heard> => {
+  let call = first
+  let usage: Usage | undefined
+  for (let repairs = 0; ; repairs += 1) {
+    const heard = await callOnce(parts, call, signal)
+    usage = together(usage, heard.usage)
+    const { consulted } = heard
+    if (consulted.type === 'failed') return { consulted, usage }
+    const checked = await structuredAnswer(schema, consulted.text)
+    if (checked.fits) return { consulted: { ...consulted, value: checked.value }, usage }
+    const message = `Its answer did not come to fit the schema: ${checked.fault}.`
+    if (repairs === mostRepairs) return { consulted: failed(unfitCode, message), usage }
+    const [answer, repair] = [said(consulted.text), said(repairText(checked.fault))]
+    const more: ModelMessage[] = [
+      // Providers refuse an empty text.
+      ...(consulted.text === '' ? [] : [{ role: 'assistant' as const, content: [answer] }]),
+      { role: 'user', content: [repair] },
+    ]
+    call = { ...call, messages: [...call.messages, ...more] }
+  }
+}
+interface Fitting {
+  readonly schema: JsonObject
+  readonly signal: AbortSignal
+}
+
+/** A signal that comes after so long, and how to take it back. */
+const lateAfter = ({ clock }: ConsultParts, ms: number | undefined) => {
+  const late = new AbortController()
+  return { late: late.signal, cancel: ms === undefined ? () => {} : clock.after(ms, () => late.abort()) }
+}
+
 export const createConsult =
   (parts: ConsultParts) =>
   async (asked: Consultation, signal: AbortSignal): Promise<Consulted> => {
-    const { state, log, books } = parts
-    const { session_id, run_id } = asked
+    const { late, cancel } = lateAfter(parts, asked.timeout_ms)
+    const either = AbortSignal.any([signal, late])
     try {
-      const chosen = choose(parts, asked)
-      const refusal = books()?.refusal({ session_id, run_id })
-      if (refusal !== undefined) return failed(refusal.slice(0, refusal.indexOf(':')), refusal)
-      if (signal.aborted) return failed('aborted', 'It was ended before it was asked.')
-      const { consulted, usage } = await hear(asked, chosen, signal)
-      const call = { session_id, route: chosen.route.route_id, model: chosen.model, usage }
-      if (asked.unbooked !== true) await state.commit((tx) => void books()?.book(tx, call))
-      return usage === undefined ? consulted : { ...consulted, usage }
+      const call = {
+        ...choose(parts, asked),
+        asked,
+        messages: [{ role: 'user' as const, content: asked.texts.map(said) }],
+      }
+      const { schema } = asked
+      const { consulted, usage } =
+        schema === undefined
+          ? await callOnce(parts, call, either)
+          : await askFitting(parts, call, { schema, signal: either })
+      const ended =
+        late.aborted && consulted.type === 'failed' ? failed('timeout', 'There was no answer in time.') : consulted
+      return usage === undefined ? ended : { ...ended, usage }
     } catch (error) {
       if (error instanceof Problem) return failed(error.code, error.message)
-      log.error('a model could not be consulted', { error })
+      parts.log.error('a model could not be consulted', { error })
       return failed('unknown', 'The provider failed in an unexpected way.')
+    } finally {
+      cancel()
     }
   }

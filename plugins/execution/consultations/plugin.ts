@@ -1,9 +1,10 @@
-import { definePlugin } from '../../../core/plugin.js'
+import { definePlugin, Metrics } from '../../../core/plugin.js'
 import { UsageBooks } from '../../operator/usage/contract.js'
 import { Models } from '../models/contract.js'
 import { Sessions } from '../sessions/contract.js'
 import { createConsult } from './consult.js'
-import { Consultations } from './contract.js'
+import { ConsultationObservers, Consultations } from './contract.js'
+import { createPurposes } from './purposes.js'
 import { checkRoute } from './routes.js'
 
 export default definePlugin({
@@ -15,8 +16,12 @@ export default definePlugin({
   wants: { sessions: Sessions, books: UsageBooks },
   provides: [Consultations],
   register(ctx, { models, sessions, books }) {
-    const ask = createConsult({ models, sessions, books, state: ctx.state, log: ctx.log })
-    ctx.routes(checkRoute({ models, clock: ctx.clock, ask }))
+    const observers = ctx.view(ConsultationObservers)
+    const ask = createConsult({ models, sessions, books, observers, state: ctx.state, log: ctx.log, clock: ctx.clock })
+    const { observer, metrics } = createPurposes()
+    ctx.contribute(ConsultationObservers, observer)
+    ctx.contribute(Metrics, ...metrics)
+    ctx.routes(checkRoute({ models, ask }))
     ctx.provide(Consultations, {
       ask,
       routes: () => models.list().map(({ route_id }) => route_id),

@@ -7,7 +7,6 @@ import {
   object,
   optional,
   string,
-  type Clock,
   type Route,
 } from '../../../core/plugin.js'
 import { modelErrors, unknownRoute, type Models } from '../models/contract.js'
@@ -29,20 +28,15 @@ const patienceMs = 120_000
 
 export interface CheckParts {
   readonly models: Models
-  readonly clock: Clock
   readonly ask: Consultations['ask']
 }
 
-/** An answer in time, or the end of the call. */
-const askInTime = async ({ clock, ask }: CheckParts, route_id: string) => {
-  const late = new AbortController()
-  const cancel = clock.after(patienceMs, () => late.abort())
-  const asked = { route_id, system: 'You are being checked.', texts: ['Answer with the word: ready'], most: 10_000 }
-  const consulted = await ask(asked, late.signal)
-  cancel()
-  return late.signal.aborted
-    ? { type: 'failed' as const, code: 'timeout', message: 'There was no answer in two minutes.' }
-    : consulted
+const question = {
+  purpose: 'check',
+  system: 'You are being checked.',
+  texts: ['Answer with the word: ready'],
+  timeout_ms: patienceMs,
+  most: 10_000,
 }
 
 export const checkRoute = (parts: CheckParts): Route =>
@@ -62,7 +56,7 @@ export const checkRoute = (parts: CheckParts): Route =>
       const { models } = parts
       const route = models.find(route_id)
       if (route === undefined) throw unknownRoute(route_id, models.list(), 'body.route_id')
-      const consulted = await askInTime(parts, route_id)
+      const consulted = await parts.ask({ ...question, route_id }, new AbortController().signal)
       const { model } = route
       if (consulted.type === 'text') return { route_id, model, answered: true }
       return { route_id, model, answered: false, code: consulted.code, message: consulted.message }

@@ -1,5 +1,12 @@
 /** What becomes of a model answer: its calls are judged, or the run ends with it, or is told what it lacks. */
-import type { ToolCallPart } from '../models/contract.js'
+import {
+  mostRepairs,
+  repairText,
+  structuredAnswer,
+  unfitCode,
+  type Generation,
+  type ToolCallPart,
+} from '../models/contract.js'
 import type { RunEdit, RunRecord } from '../runs/contract.js'
 import { mostReminders, missingOf } from './completion.js'
 import { activeMs, change, changeLazily, isCut, trace, type Execution } from './execution.js'
@@ -13,14 +20,40 @@ import { weigh } from './thread/weight.js'
 interface Answered {
   readonly run: RunRecord
   readonly held: number
+  readonly generation: Generation
 }
 
-export const takeAnswer = (execution: Execution, { run, held }: Answered, answer: Parts): Promise<void> | void => {
+export const takeAnswer = (execution: Execution, answered: Answered, answer: Parts): Promise<void> | void => {
   const calls = answer.parts.filter((part) => part.type === 'tool_call')
   if (calls.length > 0) return takeTurn(execution, answer, calls)
-  return run.completion === undefined
+  return answered.generation.response_format?.type === 'structured_json'
+    ? completeIfFits(execution, answered, answer)
+    : completeOrRemind(execution, answered, answer)
+}
+
+const completeOrRemind = (execution: Execution, { run, held }: Answered, answer: Parts): Promise<void> =>
+  run.completion === undefined
     ? completeRun(execution, answer, held)
     : completeIfMet(execution, { run, held, completion: run.completion, answer })
+
+/** A model whose answer does not have the form that the run asked for is told so, a few times. */
+const completeIfFits = async (execution: Execution, answered: Answered, answer: Parts): Promise<void> => {
+  const { run, generation } = answered
+  if (generation.response_format?.type !== 'structured_json') return
+  const checked = await structuredAnswer(generation.response_format.schema, textOf(answer.parts))
+  if (isCut(execution)) return
+  if (checked.fits) return completeOrRemind(execution, answered, answer)
+  const repairs = run.repairs ?? 0
+  await change(execution, (edit) => {
+    note(edit, answer)
+    if (repairs >= mostRepairs) {
+      const error = `${unfitCode}: the answer did not come to fit the schema of the run: ${checked.fault}.`
+      edit.step({ to: 'failed', error }, { type: 'failed', error })
+      return
+    }
+    remind(edit, repairText(checked.fault))
+    edit.amend((now) => ({ ...now, repairs: repairs + 1 }))
+  })
 }
 
 type Parts = Extract<Answer, { type: 'parts' }>
@@ -55,7 +88,7 @@ const completeRun = async (execution: Execution, answer: Parts, held = 0): Promi
 const remind = (edit: RunEdit, text: string): void =>
   void edit.note({ type: 'message', message: { role: 'user', content: [{ type: 'text', text }] } })
 
-interface Ending extends Answered {
+interface Ending extends Omit<Answered, 'generation'> {
   readonly completion: NonNullable<RunRecord['completion']>
   readonly answer: Parts
 }

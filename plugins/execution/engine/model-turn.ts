@@ -121,7 +121,7 @@ export const modelStep = async (execution: Execution, { run, thread, progress }:
   if (answer.type === 'failed')
     return modelFailed(execution, { run, turn, attempt, failure: answer.failure, acted: progress.acted, tooLong })
   try {
-    await takeAnswer(execution, { run, held: progress.held }, answer)
+    await takeAnswer(execution, { run, held: progress.held, generation }, answer)
     if (!answer.taken) billUntaken(execution, { turn, attempt, answer })
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== 'commit_too_large') throw error

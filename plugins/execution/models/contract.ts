@@ -267,6 +267,10 @@ export interface Models {
 }
 export const Models: Token<Models> = defineToken<Models>('models@1')
 
+/** Answers that are JSON of a form, of runs and outside of them: their check, and what a model is told. */
+export { formText, jsonIn, mostRepairs, repairText, structuredAnswer, unfitCode } from './structured.js'
+/** What the check says. */
+export type { Structured } from './structured.js'
 /** Text that plugins add to what models are told first. */
 export { SystemSections } from './system-section.js'
 /** One such text, and the run that it is for. */

@@ -2,6 +2,7 @@
 import { isJsonObject, type Json } from '../../../core/plugin.js'
 import type { Consultations } from '../../execution/consultations/contract.js'
 import type { Invocation } from '../../execution/interception/contract.js'
+import { jsonIn } from '../../execution/models/contract.js'
 import type { PromptExecutor } from './definitions.js'
 import { rulingOf, type Answered } from './outcome.js'
 
@@ -34,16 +35,9 @@ const rules =
 /** In JSON `<` may be written so, and then nothing in it ends the fence. */
 const fenced = (input: string): string => `<${fence}>\n${input.replaceAll('<', String.raw`\u003c`)}\n</${fence}>`
 
-const unwrapped = /^```(?:json)?\s*\n([\s\S]*?)\n?```$/u
-
 const objectOf = (said: string): { readonly [key: string]: Json | undefined } | undefined => {
-  const text = said.trim()
-  try {
-    const given: Json = JSON.parse(unwrapped.exec(text)?.[1] ?? text)
-    return isJsonObject(given) ? given : undefined
-  } catch {
-    return undefined
-  }
+  const given = jsonIn(said)
+  return given !== undefined && isJsonObject(given) ? given : undefined
 }
 
 /** The form that prompts of other programs ask for. */
@@ -73,6 +67,7 @@ export const askByPrompt = async ({ consultations, redact }: PromptParts, wish: 
   if (input.length > mostInput) return { fault: `what it is about is longer than ${mostInput} characters` }
   const { session_id, run_id } = invocation
   const asked = {
+    purpose: 'hook',
     session_id,
     run_id,
     route_id: model?.provider,

@@ -105,6 +105,8 @@ export type RunBase = {
   readonly outputs?: readonly number[]
   /** The output that is the model's last answer; 0 if none is. Absent without outputs, and in older records. */
   readonly said?: number
+  /** How often its model was told that its answer does not fit the schema of the run. */
+  readonly repairs?: number
   readonly approvals?: number
   readonly questions?: number
   /** Generation of the daemon that executes it. */

@@ -1,0 +1,48 @@
+/** Answers that are JSON of a form: read, checked, and what a model is told whose answer is not. */
+import { fromJsonSchema, parse, type Json, type JsonObject } from '../../../core/plugin.js'
+
+/** How often a model is told what is wrong with its answer before it has failed. */
+export const mostRepairs = 2
+
+/** The code of an answer that never came to fit. */
+export const unfitCode = 'structured_output_invalid'
+
+/** A whole answer in a fence, as models like to write it. */
+const unwrapped = /^```(?:json)?\s*\n([\s\S]*?)\n?```$/u
+
+/** The JSON that an answer is; undefined if it is none. */
+export const jsonIn = (said: string): Json | undefined => {
+  const text = said.trim()
+  try {
+    const value: Json = JSON.parse(unwrapped.exec(text)?.[1] ?? text)
+    return value
+  } catch {
+    return undefined
+  }
+}
+
+/** An answer that fits, or in a phrase why it does not. */
+export type Structured =
+  | { readonly fits: true; readonly value: Json }
+  | { readonly fits: false; readonly fault: string }
+
+const mostIssues = 5
+
+/** Never throws. A schema that cannot be checked by is a fault of each answer. */
+export const structuredAnswer = async (schema: JsonObject, said: string): Promise<Structured> => {
+  const value = jsonIn(said)
+  if (value === undefined) return { fits: false, fault: 'it is no JSON' }
+  const struct = await fromJsonSchema(schema)
+  const checked = struct.ok ? parse(struct.value, value) : struct
+  if (checked.ok) return { fits: true, value }
+  const issues = checked.issues.slice(0, mostIssues).map(({ path, rule }) => `${path === '' ? 'it' : path} ${rule}`)
+  return { fits: false, fault: `${struct.ok ? '' : 'its schema cannot be used: '}${issues.join('; ')}` }
+}
+
+/** What the model is told whose answer does not fit. */
+export const repairText = (fault: string): string =>
+  `Your answer cannot be used: ${fault}. Answer again, with JSON alone that fits the schema that you were given.`
+
+/** What a model is told of the form where its provider does not pass it on. */
+export const formText = (schema: JsonObject): string =>
+  `Answer with JSON alone, without a fence, that fits this JSON Schema:\n${JSON.stringify(schema)}`

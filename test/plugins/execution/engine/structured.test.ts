@@ -1,0 +1,36 @@
+import test, { type ExecutionContext } from 'ava'
+import { startTestDaemon } from '../../../support/daemon.js'
+import { openSession, submit, until } from '../../../support/runs.js'
+import { done, scriptedProvider, text } from '../../../support/scripted-provider.js'
+
+const schema = { type: 'object', properties: { sum: { type: 'integer' } }, required: ['sum'] }
+const generation = { response_format: { type: 'structured_json', schema } }
+
+const setup = async (t: ExecutionContext, ...answers: string[]) => {
+  const model = scriptedProvider((_, count) => [text(answers[count - 1] ?? answers.at(-1) ?? ''), done()], {
+    generation: ['response_format.structured_json'],
+  })
+  const daemon = await startTestDaemon(t, { plugins: [model.plugin], config: model.config })
+  await openSession(daemon)
+  const run = async (more: object): Promise<any> => {
+    const { body } = await daemon.request('POST', '/v1/sessions/s1/runs', { content: 'Add.', ...more })
+    return until(daemon, body.run_id, 'completed', 'failed')
+  }
+  return { daemon, model, run }
+}
+
+test('models-46: a run that asks for a form completes with an answer that fits; the others are no outputs', async (t) => {
+  const { model, run } = await setup(t, 'Three.', '{"sum":"3"}', '{"sum":3}')
+  const ended = await run({ generation })
+  t.deepEqual([ended.status, ended.outputs.map(({ content }: any) => content)], ['completed', ['{"sum":3}']])
+  t.regex(JSON.stringify(model.requests[2]?.messages), /it is no JSON.*sum/u)
+})
+
+test('models-46: a run whose answers never fit fails with a code', async (t) => {
+  const { daemon, model, run } = await setup(t, 'Three.')
+  const ended = await run({ generation })
+  t.is(ended.status, 'failed')
+  t.regex(ended.error, /^structured_output_invalid: .* it is no JSON\.$/u)
+  t.is(model.requests.length, 3)
+  t.is((await until(daemon, (await submit(daemon, 's1', 'x')).run_id, 'completed')).outputs[0].content, 'Three.')
+})
