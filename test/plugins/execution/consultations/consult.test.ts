@@ -7,10 +7,10 @@ import {
   type ConsultedCall,
 } from '../../../../plugins/execution/consultations/contract.js'
 import { startTestDaemon } from '../../../support/daemon.js'
-import { createLeapingClock } from '../../../support/leaping-clock.js'
+import { createLeapingClock } from '../../../../core/testing/leaping-clock.js'
 import { testPlugin } from '../../../support/plugins.js'
 import { openSession } from '../../../support/runs.js'
-import { done, scriptedProvider, text, type Play } from '../../../support/scripted-provider.js'
+import { done, scriptedProvider, text, type Play } from '../../../../plugins/providers/scripted/contract.js'
 
 const schema = {
   type: 'object',

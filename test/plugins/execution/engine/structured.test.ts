@@ -1,7 +1,7 @@
 import test, { type ExecutionContext } from 'ava'
 import { startTestDaemon } from '../../../support/daemon.js'
 import { openSession, submit, until } from '../../../support/runs.js'
-import { done, scriptedProvider, text } from '../../../support/scripted-provider.js'
+import { done, scriptedProvider, text } from '../../../../plugins/providers/scripted/contract.js'
 
 const schema = { type: 'object', properties: { sum: { type: 'integer' } }, required: ['sum'] }
 const generation = { response_format: { type: 'structured_json', schema } }
