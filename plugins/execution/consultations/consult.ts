@@ -98,7 +98,13 @@ const tell = ({ observers, clock, log }: ConsultParts, call: Call, { consulted, 
   const { purpose, session_id, run_id } = call.asked
   const duration_ms = Math.round(clock.elapsed() - began)
   const what = {
-    ...{ purpose, session_id, run_id, route_id: call.route.route_id, model: call.model, usage, duration_ms },
+    purpose,
+    session_id,
+    run_id,
+    route_id: call.route.route_id,
+    model: call.model,
+    usage,
+    duration_ms,
     started_at_ms: clock.now() - duration_ms,
     ...(consulted.type === 'failed'
       ? { outcome: 'failed' as const, code: consulted.code }
