@@ -14,6 +14,8 @@ export interface Part {
   readonly kept: number
   /** Bytes of all. */
   readonly bytes: number
+  /** True if something before it is neither there nor summed up. */
+  readonly lacking: boolean
 }
 
 interface Counted extends Conversation {
@@ -42,7 +44,7 @@ const beginOf = (conversation: Counted, after: (at: number) => number, room: num
 
 /** Undefined if there is too little to sum up. */
 export const partOf = (conversation: Counted, room: number, weigh: Weigh): Part | undefined => {
-  const { messages, seqs, starts } = conversation
+  const { messages, seqs, starts, lacking } = conversation
   const before = [0]
   for (const message of messages) before.push((before.at(-1) ?? 0) + weigh(message))
   const bytes = before.at(-1) ?? 0
@@ -52,5 +54,5 @@ export const partOf = (conversation: Counted, room: number, weigh: Weigh): Part 
   const first = starts.at(-1)?.at ?? 0
   const input = first < at ? messages[first] : undefined
   const kept = bytes - (before[at] ?? 0) + (input === undefined ? 0 : weigh(input))
-  return bytes - kept < bytes * least ? undefined : { from, messages: messages.slice(0, at), kept, bytes }
+  return bytes - kept < bytes * least ? undefined : { from, messages: messages.slice(0, at), kept, bytes, lacking }
 }

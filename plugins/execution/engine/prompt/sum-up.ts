@@ -6,7 +6,7 @@ import type { Usage } from '../../models/contract.js'
 import type { RunRecord } from '../../runs/contract.js'
 import type { CompactionCause, JournalEntry } from '../../sessions/contract.js'
 import type { Budget } from './budget.js'
-import type { Weigh } from './cut.js'
+import { leftOut, type Weigh } from './cut.js'
 import type { Part } from './compaction.js'
 import { longestSummary, summaryMessage, summaryPrompt, summaryText, summaryTokens } from './summary.js'
 
@@ -67,7 +67,12 @@ const question = ({ run, isRunning, part, budget, wish }: Compaction, contexts: 
   route_id: run.provider,
   generation: { model: run.model, max_output_tokens: summaryTokens },
   system: [summaryPrompt, ...(wish === undefined ? [] : [wish]), ...contexts].join('\n\n'),
-  texts: [summaryText(part.messages, Math.max(1_000, Math.min(mostBytes, (budget.bytes + budget.beside) / 2)))],
+  texts: [
+    summaryText(
+      part.lacking ? [leftOut, ...part.messages] : part.messages,
+      Math.max(1_000, Math.min(mostBytes, (budget.bytes + budget.beside) / 2)),
+    ),
+  ],
   most: longestSummary,
   unbooked: true as const,
 })
@@ -92,6 +97,7 @@ const judged = (compaction: Compaction, answer: Consulted): Compacted => {
     tokens_before: budget.tokens(part.bytes),
     tokens_after: budget.tokens(after),
     summary,
+    ...(part.lacking && { lacking: true as const }),
     ...usage,
   }
 }

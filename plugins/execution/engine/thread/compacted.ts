@@ -14,7 +14,10 @@ const keptInput = ({ starts, messages }: Thread, at: number): ModelMessage | und
  * The summary stands for what came before the entry `from`. What is folded from any earlier place comes to the same.
  * A thread of one run alone has nothing before it.
  */
-export const foldCompaction = (thread: Thread, { from, summary }: { from: number; summary: string }): void => {
+export const foldCompaction = (
+  thread: Thread,
+  { from, summary, lacking = false }: { from: number; summary: string; lacking?: boolean },
+): void => {
   if (thread.limit === 0) return
   const found = thread.seqs.findIndex((seq) => seq >= from)
   const at = found < 0 ? thread.messages.length : found
@@ -29,7 +32,8 @@ export const foldCompaction = (thread: Thread, { from, summary }: { from: number
       : thread.starts.filter((start) => start.at >= at).map((start) => ({ ...start, at: start.at - at + 1 }))
   weighAnew(thread)
   thread.summed = true
-  thread.lacking = false
+  thread.summary = thread.seq
+  thread.lacking = lacking
   thread.moved = true
   thread.uncompacted = 0
   thread.compacted = thread.messages.length
@@ -42,6 +46,16 @@ const weighAnew = (thread: Thread): void => {
   for (const message of thread.messages) before.push((before.at(-1) ?? 0) + weigh(message))
   thread.weighed = before.at(-1) ?? 0
   thread.starts = thread.starts.map((start, index) => ({ ...start, before: index === 0 ? 0 : (before[start.at] ?? 0) }))
+}
+
+/** Begins a thread with a summary whose entry is not folded again: it stayed when the runs behind it were left out. */
+export const beginSummed = (thread: Thread, seq: number, summary: string): void => {
+  thread.messages = [summaryMessage(summary)]
+  thread.seqs = [0]
+  thread.weighed = thread.messages.reduce((sum, message) => sum + weigh(message), 0)
+  thread.summed = true
+  thread.summary = seq
+  thread.compacted = 1
 }
 
 export const foldFailedCompaction = (thread: Thread): void => {

@@ -107,13 +107,16 @@ const foldEvent = (thread: Thread, run_id: string, event: RunEvent): void => {
   }
 }
 
+/** A summary counts as what the first run begins with. */
+const firstOr = ({ starts, summed, weighed }: Thread): number => (summed && starts.length === 0 ? 0 : weighed)
+
 /** Of a run that fell in part, the rest is left out too. */
 const foldStart = (thread: Thread, run_id: string): void => {
   endProgress(thread)
   const texts = thread.inputs.get(run_id) ?? thread.find(run_id)
   if (texts === undefined) return
   thread.progress = beginProgress(run_id)
-  thread.starts.push({ run_id, seq: thread.seq, at: thread.messages.length, before: thread.weighed })
+  thread.starts.push({ run_id, seq: thread.seq, at: thread.messages.length, before: firstOr(thread) })
   push(thread, { role: 'user', content: texts.map((text) => ({ type: 'text', text })) })
   thread.inputs.delete(run_id)
 }
@@ -223,7 +226,8 @@ const endProgress = (thread: Thread): void => {
 }
 
 /**
- * Leaves out the oldest runs when the messages weigh more than the limit, down to half of it, but no part of a run. It
+ * Leaves out the oldest runs when the messages weigh more than the limit, down to half of it, but no part of a run and
+ * not the summary of what was before them. It
  * is a part of folding, so that folding from where the oldest kept run begins comes to the same messages.
  */
 const trim = (thread: Thread): void => {
@@ -235,8 +239,13 @@ const trim = (thread: Thread): void => {
   if (cut === oldest) return
   thread.lacking = true
   thread.moved = true
-  thread.summed = false
-  thread.messages = thread.messages.slice(cut.at)
-  thread.seqs = thread.seqs.slice(cut.at)
-  thread.starts = starts.slice(starts.indexOf(cut)).map((start) => ({ ...start, at: start.at - cut.at }))
+  const head = thread.summed ? thread.messages.slice(0, 1) : []
+  const weight = head.reduce((sum, message) => sum + weigh(message), 0)
+  thread.messages = [...head, ...thread.messages.slice(cut.at)]
+  thread.seqs = [...head.map(() => 0), ...thread.seqs.slice(cut.at)]
+  thread.starts = starts.slice(starts.indexOf(cut)).map((start, index) => ({
+    ...start,
+    at: start.at - cut.at + head.length,
+    before: index === 0 ? start.before - weight : start.before,
+  }))
 }

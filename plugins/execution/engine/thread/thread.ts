@@ -19,6 +19,8 @@ export interface Thread {
   seqs: number[]
   /** True if the first message sums up what was before. */
   summed: boolean
+  /** The entry of that summary; 0 without one. */
+  summary: number
   /** True if what was said before it is neither there nor summed up. */
   lacking: boolean
   /** The runs whose messages these are, oldest first. */
@@ -51,6 +53,7 @@ export const beginThread = (
   limit,
   lacking,
   summed: false,
+  summary: 0,
   messages: [],
   seqs: [],
   moved: false,

@@ -1,6 +1,7 @@
 /** Threads of the sessions that were active lately. A thread that is not here is folded anew from the journal. */
 import { createPause, type Collection, type CollectionSpec, type Tx } from '../../../../core/plugin.js'
 import { entryAt, type RunRecord, type RunStore } from '../../runs/contract.js'
+import { beginSummed } from './compacted.js'
 import { foldEntry, toldAfter } from './fold.js'
 import { beginThread, weightOf, type Texts, type Thread } from './thread.js'
 
@@ -8,7 +9,12 @@ import { beginThread, weightOf, type Texts, type Thread } from './thread.js'
 const chunk = 500
 
 /** Where the thread of a session begins, once its oldest runs were left out: the entry with which a run started. */
-export type ThreadStart = { readonly session_id: string; readonly seq: number }
+export type ThreadStart = {
+  readonly session_id: string
+  readonly seq: number
+  /** The entry of the summary that stands before that run, where it is an earlier one. */
+  readonly summary?: number
+}
 export const threadStarts: CollectionSpec<ThreadStart> = {
   name: 'thread_starts',
   version: 2,
@@ -56,8 +62,12 @@ export const createThreads = (store: RunStore, { resting_bytes, max_bytes, start
   const begin = (run: RunRecord): Thread => {
     if (alone(run)) return beginThread(run.first - 1, input, { limit: 0 })
     const { session_id } = run
-    const seq = starts.find(session_id)?.seq ?? 1
-    return beginThread(seq - 1, input, { limit: max_bytes, lacking: seq > 1 || store.journal.first(session_id) > 1 })
+    const { seq = 1, summary } = starts.find(session_id) ?? {}
+    const lacking = seq > 1 || store.journal.first(session_id) > 1
+    const thread = beginThread(seq - 1, input, { limit: max_bytes, lacking })
+    const entry = summary === undefined ? undefined : entryAt(store, session_id, summary)
+    if (summary !== undefined && entry?.type === 'compaction') beginSummed(thread, summary, entry.summary)
+    return thread
   }
   const take = (run: RunRecord): Thread => {
     const key = keyOf(run)
@@ -89,9 +99,12 @@ export const createThreads = (store: RunStore, { resting_bytes, max_bytes, start
       return thread
     },
     keep(tx, session_id) {
-      const { moved = false, starts: [oldest] = [] } = inUse.get(session_id) ?? {}
-      if (!moved || oldest === undefined || oldest.seq === starts.find(session_id)?.seq) return
-      tx.put(starts, { session_id, seq: oldest.seq })
+      const { moved = false, starts: [oldest] = [], summary = 0 } = inUse.get(session_id) ?? {}
+      if (!moved || oldest === undefined) return
+      const { seq } = oldest
+      const next = { session_id, seq, ...(summary > 0 && summary < seq && { summary }) }
+      const known = starts.find(session_id)
+      if (known?.seq !== seq || known.summary !== next.summary) tx.put(starts, next)
     },
     rest(session_id) {
       for (const key of [session_id, aloneIn(session_id)]) {

@@ -109,6 +109,8 @@ export type JournalEntry = { run_id: string; at: number } & (
       tokens_before: number
       tokens_after: number
       summary: string
+      /** True if what was said before those messages is in no summary either. */
+      lacking?: true
       usage?: CallUsage
     } & CallCost)
   | ({

@@ -218,6 +218,19 @@ test('prompt-11: where the route of the last run is gone, that of the next one s
   t.like((await daemon.request('POST', '/v1/sessions/s1/compact')).body, { compacted: true })
 })
 
+test('prompt-8: a summary of a conversation whose beginning was left out says so, to who sums up and behind it', async (t) => {
+  const daemon = await start(t, usual, { window: 400_000, runs: { context_max_bytes: 50_000, compact_at_percent: 0 } })
+  for (let n = 0; n < 6; n += 1) await daemon.run(`run ${n}`)
+  t.like((await daemon.request('POST', '/v1/sessions/s1/compact')).body, { compacted: true })
+  const notShown = /Earlier messages of this conversation are not shown/u
+  t.regex(JSON.stringify(daemon.summaries()[0]?.messages), notShown)
+  t.is((await daemon.compactions())[0].lacking, true)
+  await daemon.run('next')
+  const [summary, ...more] = daemon.asked.at(-1)?.messages ?? []
+  t.regex(JSON.stringify(summary), /They spoke of ships/u)
+  t.regex(JSON.stringify(more[0]), notShown)
+})
+
 test('prompt-11: of two compactions at the same time one counts', async (t) => {
   let release = (): void => {}
   const isReleased = new Promise<void>((resolve) => (release = resolve))

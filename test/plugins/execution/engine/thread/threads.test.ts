@@ -3,6 +3,8 @@ import { unsafeCast } from '../../../../../core/base/schema.js'
 import { createThreads, type Threads } from '../../../../../plugins/execution/engine/thread/threads.js'
 import type { RunRecord, RunStore } from '../../../../../plugins/execution/runs/contract.js'
 import type { RunEdit } from '../../../../../plugins/execution/runs/lifecycle/run-changes.js'
+import { partOf } from '../../../../../plugins/execution/engine/prompt/compaction.js'
+import { weigh } from '../../../../../plugins/execution/engine/thread/weight.js'
 import { foldEntry } from '../../../../../plugins/execution/engine/thread/fold.js'
 import { beginThread } from '../../../../../plugins/execution/engine/thread/thread.js'
 import type { JournalEntry } from '../../../../../plugins/execution/sessions/contract.js'
@@ -101,6 +103,16 @@ test('models-29: a model that is shown its run alone is read nothing before it, 
   t.is(read[0], last.first - 1)
 })
 
+const compaction = {
+  run_id: '',
+  at: 1,
+  type: 'compaction' as const,
+  cause: 'window' as const,
+  messages: 1,
+  tokens_before: 2,
+  tokens_after: 1,
+}
+
 /** A run with an answer of this size. */
 const answer =
   (bytes: number) =>
@@ -131,6 +143,45 @@ test('runs-39: a conversation that is read anew is the one of before, whatever w
     t.deepEqual(anew.at(run).messages, messages, `run ${n}, from where the thread begins`)
   }
   t.true((starts.find('s1')?.seq ?? 0) > 100)
+})
+
+test('prompt-8: a summary stays where runs behind it are left out, also in a conversation that is read anew', async (t) => {
+  const parts = await openRunStore(t)
+  const { store, starts } = parts
+  const create = () => createThreads(store, { resting_bytes: 1e9, max_bytes: 20_000, starts, alone: never })
+  const live = create()
+  let [summed, kept] = [0, 0]
+  for (let n = 0; n < 120; n += 1) {
+    const run = await playRun(
+      parts,
+      runRecord(`r${n}`, 's1', 'queued'),
+      start,
+      answer(100 + ((n * 911) % 3_000)),
+      complete,
+    )
+    const thread = live.at(run)
+    const part = n % 40 === 5 ? partOf(thread, 2_000, weigh) : undefined
+    if (part !== undefined) {
+      summed += 1
+      const entry = {
+        ...compaction,
+        from: part.from,
+        summary: `Summary ${summed}.`,
+        ...(part.lacking && { lacking: true as const }),
+      }
+      await store.state.commit((tx) => tx.append(store.journal, 's1', entry))
+    }
+    const { messages, lacking } = live.at(run)
+    t.is(JSON.stringify(messages[0]).includes(`Summary ${summed}.`), summed > 0, `run ${n}`)
+    if (summed > 0 && lacking) kept += 1
+    t.deepEqual(create().at(run).messages, messages, `run ${n}`)
+    await store.state.commit((tx) => live.keep(tx, 's1'))
+    const anew = create().at(run)
+    t.deepEqual([anew.messages, anew.lacking], [messages, lacking], `run ${n}, from where the thread begins`)
+  }
+  t.is(summed, 3)
+  t.true(kept > 30, 'runs behind a summary were left out')
+  t.true((starts.find('s1')?.summary ?? 0) > 0)
 })
 
 test('conversations of sessions at rest are kept up to a number of bytes, those of sessions that execute in any case', async (t) => {
