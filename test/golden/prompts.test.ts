@@ -2,29 +2,16 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
-import { MemorySources, type LearningItem } from '../../plugins/execution/memory/contract.js'
+import type { LearningItem } from '../../plugins/execution/memory/contract.js'
 import type { ModelRequest } from '../../plugins/execution/models/contract.js'
 import { freshRoot, startTestDaemon } from '../support/daemon.js'
 import { createWorld, effectTools } from '../support/effects.js'
 import { isGolden, promptText } from '../support/golden-prompts.js'
 import { planned, serverIn, writeServers } from '../support/mcp.js'
+import { bringing, learning } from '../support/learnings.js'
 import { openSession, submit, until } from '../support/runs.js'
-import { testPlugin } from '../support/plugins.js'
 import { callTool, done, scriptedProvider, text, type Play } from '../../plugins/providers/scripted/contract.js'
 import { makeFolder } from '../support/tools.js'
-
-const learning = (learning_id: string, content: string): LearningItem => ({
-  learning_id,
-  content,
-  scope: { kind: 'workspace', id: 'default' },
-  kind: 'fact',
-  sensitivity: 'scoped',
-  published_at_ms: 1,
-  status: 'active',
-  publish_tier: 'active',
-  policy_decision: 'manual',
-  verification_status: 'verified',
-})
 
 const skills: Readonly<Record<string, string>> = {
   'calm/SKILL.md': '---\ndescription: Calms.\n---\nStay calm.',
@@ -42,9 +29,7 @@ const start = async (t: ExecutionContext, play: Play, { learnings = [], ...rest 
     await mkdir(dirname(join(folder, name)), { recursive: true })
     await writeFile(join(folder, name), content)
   }
-  const source = testPlugin('source', {
-    register: (ctx) => ctx.contribute(MemorySources, { id: 'source', learnings: () => learnings }),
-  })
+  const source = bringing(learnings)
   const model = scriptedProvider(play)
   const daemon = await startTestDaemon(t, {
     ...rest,
