@@ -9,7 +9,7 @@ import { gemini } from '../../plugins/providers/google/protocol.js'
 import { responses } from '../../plugins/providers/openai/protocol.js'
 import { chatCompletions } from '../../plugins/providers/openai-compatible/protocol.js'
 import { createConnection } from '../../plugins/providers/streamed/connection.js'
-import { createTransport } from '../../plugins/providers/streamed/transport.js'
+import { createTransport } from '../../plugins/providers/streamed/transport/transport.js'
 import { ask, requestOf, userText, type Answer } from './models.js'
 import { startOpenAiServer, type Reply } from './openai-server.js'
 

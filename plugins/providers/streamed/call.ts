@@ -1,14 +1,14 @@
 /** The life of one model call: who may end it, how long the provider may be silent, and what its reader gets. */
 import type { Clock } from '../../../core/plugin.js'
 import type { ModelEvent, ModelFailure } from '../../execution/models/contract.js'
-import type { AnswerShare } from './answer-budget.js'
+import type { AnswerShare } from './transport/answer-budget.js'
 import { answerErrors } from './errors.js'
 import type { Answer } from './contract.js'
 import { largestEvent } from './event-json.js'
 import { createEventReader } from './event-stream.js'
 import { broken, failures, refused, type Asked, type Refusal } from './failure.js'
 import { createOutlet } from './outlet.js'
-import type { Headers, Listener, Question, Sent, Transport } from './transport.js'
+import type { Headers, Listener, Question, Sent, Transport } from './transport/transport.js'
 
 export interface CallOptions {
   readonly clock: Clock

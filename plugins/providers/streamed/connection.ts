@@ -12,7 +12,7 @@ import type { Protocol } from './contract.js'
 import { linkErrors } from './errors.js'
 import type { Asked } from './failure.js'
 import { limitsIn } from './limits/rate-limits.js'
-import type { Transport } from './transport.js'
+import type { Transport } from './transport/transport.js'
 
 /** What connections share. */
 export interface LinkParts {

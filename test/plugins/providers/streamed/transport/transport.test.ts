@@ -1,12 +1,12 @@
 import test, { type ExecutionContext } from 'ava'
-import type { ModelEvent } from '../../../../plugins/execution/models/contract.js'
-import { createAnswerBudget } from '../../../../plugins/providers/streamed/answer-budget.js'
-import { createConnection } from '../../../../plugins/providers/streamed/connection.js'
-import { createTransport } from '../../../../plugins/providers/streamed/transport.js'
-import { startLateEndServer } from '../../../support/late-end-server.js'
-import { answerOf, requestOf, userText } from '../../../support/models.js'
-import { classOf, linkParts, protocol, transport } from '../../../support/model-client.js'
-import { bytesOf, chunk, doneEvent } from '../../../support/openai-server.js'
+import type { ModelEvent } from '../../../../../plugins/execution/models/contract.js'
+import { createAnswerBudget } from '../../../../../plugins/providers/streamed/transport/answer-budget.js'
+import { createConnection } from '../../../../../plugins/providers/streamed/connection.js'
+import { createTransport } from '../../../../../plugins/providers/streamed/transport/transport.js'
+import { startLateEndServer } from '../../../../support/late-end-server.js'
+import { answerOf, requestOf, userText } from '../../../../support/models.js'
+import { classOf, linkParts, protocol, transport } from '../../../../support/model-client.js'
+import { bytesOf, chunk, doneEvent } from '../../../../support/openai-server.js'
 
 test.after.always(() => transport.close())
 

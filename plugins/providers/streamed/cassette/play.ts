@@ -1,0 +1,77 @@
+/** Answers from a cassette: no socket is opened. */
+import path from 'node:path'
+import { Problem, readOutside, realFolder, type Json } from '../../../../core/plugin.js'
+import type { Listener, Question, Sent, Transport } from '../transport/transport.js'
+import { cassetteErrors } from './errors.js'
+import { differenceOf, mostBytes, readCassette, type Cassette, type Difference, type Recorded } from './format.js'
+import { maskedJson, type Redact } from './mask.js'
+
+const load = async (file: string): Promise<Cassette> => {
+  const unreadable = (rule: string): Problem => cassetteErrors.cassette_unreadable({ details: { file, rule } })
+  const folder = realFolder(path.dirname(path.resolve(file)))
+  const found = folder === undefined ? undefined : await readOutside(folder.path, path.basename(file), mostBytes)
+  if (found === undefined) throw unreadable('is not there')
+  if (!found.ok) throw unreadable(found.rule)
+  return readCassette(path.basename(file), found.text)
+}
+
+const compare = (one: Recorded, asked: Json, { question, isPart }: Compared): Difference | undefined =>
+  one.path === question.path
+    ? differenceOf(one.request, asked, { path: 'request', isPart })
+    : { path: 'path', recorded: one.path, now: question.path }
+interface Compared {
+  readonly question: Question
+  readonly isPart: boolean
+}
+
+/** The next exchange with this question, in whatever order several runs ask. */
+const take = ({ exchanges, isPart }: Cassette, used: Set<Recorded>, found: Found): Recorded => {
+  const left = exchanges.filter((one) => !used.has(one))
+  const fits = left.find((one) => compare(one, found.asked, { question: found.question, isPart }) === undefined)
+  const next = fits ?? left[0]
+  if (next === undefined) throw cassetteErrors.cassette_over({ details: { count: exchanges.length } })
+  const { line } = next
+  const difference = fits === undefined ? compare(next, found.asked, { question: found.question, isPart }) : undefined
+  if (difference !== undefined) throw cassetteErrors.cassette_differs({ details: { line, ...difference } })
+  used.add(next)
+  if (next.end === 'withheld') throw cassetteErrors.cassette_withheld({ details: { line } })
+  return next
+}
+interface Found {
+  readonly question: Question
+  readonly asked: Json
+}
+
+const cutOff = { code: 'UND_ERR_SOCKET' } as const
+
+const play = ({ status, answer_headers, answer, end }: Recorded, listener: Listener, isOver: () => boolean): void => {
+  listener.head(status, answer_headers)
+  for (const piece of answer) if (!isOver()) listener.bytes(Buffer.from(piece))
+  if (isOver()) return
+  if (end === 'whole') listener.end()
+  else listener.broken(cutOff)
+}
+
+export const playedTransport = ({ budget }: Pick<Transport, 'budget'>, file: string, redact: Redact): Transport => {
+  let loading: Promise<Cassette> | undefined
+  const used = new Set<Recorded>()
+  return {
+    budget,
+    post(question, listener): Sent {
+      let isOver = false
+      const answer = async (): Promise<void> => {
+        try {
+          const asked: Json = JSON.parse(question.body.toString('utf8'))
+          const found = { question, asked: maskedJson(asked, redact) }
+          const exchange = take(await (loading ??= load(file)), used, found)
+          if (!isOver) play(exchange, listener, () => isOver)
+        } catch (error) {
+          if (!isOver) listener.broken(error)
+        }
+      }
+      void answer()
+      return { stop: () => void (isOver = true) }
+    },
+    close: () => Promise.resolve(),
+  }
+}

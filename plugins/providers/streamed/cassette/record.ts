@@ -1,0 +1,139 @@
+/** Writes each exchange with a server, and each call of a tool, to a cassette. */
+import { openOutsideLines, type Json, type Log, type OutsideLines } from '../../../../core/plugin.js'
+import type { Headers, Listener, Question, Sent, Transport } from '../transport/transport.js'
+import { beginning, mostBytes, type Exchange } from './format.js'
+import { answerHeaders, maskedBody, maskedJson, requestHeaders, type Redact } from './mask.js'
+
+export interface RecordParts {
+  readonly file: string
+  readonly log: Log
+  readonly redact: Redact
+}
+
+export interface Recorder {
+  /** Adds a line, without secrets. */
+  add(value: Json): void
+  readonly redact: Redact
+  close(): void
+}
+
+/** Opened with the first line. What cannot be written is told once, and no run hears of it. */
+export const createRecorder = ({ file, log, redact }: RecordParts): Recorder => {
+  let lines: OutsideLines | undefined
+  let state: 'new' | 'open' | 'over' = 'new'
+  let bytes = 0
+  const end = (reason: string, error?: unknown): void => {
+    state = 'over'
+    log.warn('no more is recorded', { file, reason, ...(error !== undefined && { error }) })
+  }
+  const put = (value: Json): void => {
+    const line = JSON.stringify(value)
+    bytes += Buffer.byteLength(line) + 1
+    if (bytes <= mostBytes - 1000) return lines?.append(line)
+    lines?.append('{"cut":"The rest did not fit into a cassette."}')
+    end('it is full')
+  }
+  const begin = (): void => {
+    lines = openOutsideLines(file, beginning)
+    if (lines === undefined) return end('something else stands there')
+    state = 'open'
+    bytes = lines.before
+    if (bytes === 0) put({ cassette: 1, requests: 'whole' })
+  }
+  return {
+    redact,
+    add(value) {
+      try {
+        if (state === 'new') begin()
+        if (state === 'open') put(value)
+      } catch (error) {
+        end('it cannot be written', error)
+      }
+    },
+    close: () => lines?.close(),
+  }
+}
+
+/** Bytes of an answer that are kept for the cassette. */
+const mostAnswer = 32 * 1024 * 1024
+
+/** Hears what its listener hears. A class, because each request needs one. */
+class Tap implements Listener {
+  readonly #listener: Listener
+  readonly #done: (tap: Tap, end: Exchange['end']) => void
+  readonly #pieces: Buffer[] = []
+  #bytes = 0
+  status = 0
+  headers: Headers = {}
+
+  constructor(listener: Listener, done: (tap: Tap, end: Exchange['end']) => void) {
+    this.#listener = listener
+    this.#done = done
+  }
+
+  body(): string {
+    return Buffer.concat(this.#pieces).toString('utf8')
+  }
+
+  head(status: number, headers: Headers): void {
+    this.status = status
+    this.headers = headers
+    this.#listener.head(status, headers)
+  }
+
+  bytes(bytes: Buffer): void {
+    this.#bytes += bytes.length
+    if (this.#bytes <= mostAnswer) this.#pieces.push(Buffer.from(bytes))
+    this.#listener.bytes(bytes)
+  }
+
+  end(): void {
+    this.#done(this, 'whole')
+    this.#listener.end()
+  }
+
+  broken(error: unknown): void {
+    this.#done(this, 'broken')
+    this.#listener.broken(error)
+  }
+}
+
+export const recordedTransport = (inner: Transport, recorder: Recorder): Transport => {
+  const write = ({ path, headers, body }: Question, tap: Tap, end: Exchange['end']): void => {
+    // A server that was not reached said nothing that could be played.
+    if (tap.status === 0) return
+    const answer = maskedBody(tap.body(), recorder.redact)
+    const asked: Json = JSON.parse(body.toString('utf8'))
+    recorder.add({
+      path,
+      headers: requestHeaders(headers),
+      request: maskedJson(asked, recorder.redact),
+      status: tap.status,
+      answer_headers: answerHeaders(tap.headers),
+      answer: answer === undefined ? [] : answer.split(/(?<=\n\n)/u),
+      end: answer === undefined ? 'withheld' : end,
+    })
+  }
+  return {
+    budget: inner.budget,
+    post(question, listener): Sent {
+      let isOver = false
+      const done = (tap: Tap, end: Exchange['end']): void => {
+        if (!isOver) write(question, tap, end)
+        isOver = true
+      }
+      const tap = new Tap(listener, done)
+      const sent = inner.post(question, tap)
+      return {
+        stop() {
+          done(tap, 'whole')
+          sent.stop()
+        },
+      }
+    },
+    async close() {
+      await inner.close()
+      recorder.close()
+    },
+  }
+}

@@ -1,0 +1,53 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import test from 'ava'
+import { freshRoot, spawnDaemon } from '../support/daemon.js'
+import { openSession, submit, until } from '../support/runs.js'
+
+const files = {
+  'package.json': '{"name":"mean","type":"module","private":true}\n',
+  'mean.js':
+    'export const mean = (values) => {\n  let sum = 0\n' +
+    '  for (let at = 1; at < values.length; at += 1) sum += values[at]\n  return sum / values.length\n}\n',
+  'mean.test.js':
+    "import assert from 'node:assert'\nimport test from 'node:test'\nimport { mean } from './mean.js'\n\n" +
+    "test('the mean of some values', () => assert.equal(mean([3, 4, 5]), 4))\n",
+}
+const git = (cwd: string, ...args: string[]): string =>
+  execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.com', ...args], { cwd, encoding: 'utf8' })
+
+test('models-48: a played model finds a failing test of a real repository, mends it by real tools and tests again', async (t) => {
+  const [root, workspace] = [await freshRoot(), await freshRoot()]
+  t.teardown(() => [root, workspace].forEach((path) => rmSync(path, { recursive: true, force: true })))
+  mkdirSync(workspace, { recursive: true })
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(workspace, name), text)
+  git(workspace, 'init', '-q')
+  git(workspace, 'add', '.')
+  git(workspace, 'commit', '-qm', 'A mean that is wrong')
+  const daemon = await spawnDaemon({
+    root,
+    flags: [
+      ...['--provider', 'anthropic', '--api-key', 'none', '--model', 'claude-opus-4-6'],
+      ...['--play-cassette', join(process.cwd(), 'test/golden/cassettes/mended-repository.cassette')],
+      ...['--workspace-root', workspace, '--permission-mode', 'bypassPermissions'],
+    ],
+  })
+  await openSession(daemon)
+  const run = await until(daemon, (await submit(daemon, 's1', 'A test fails. Mend it.')).run_id, 'completed', 'failed')
+  t.is(run.error, undefined)
+  t.is(run.outputs.at(-1).content, 'The mean left out the first value; the tests pass now.')
+  const evidence = JSON.stringify((await daemon.request('GET', `/v1/runs/${run.run_id}/events?steps=true`)).body)
+  t.regex(evidence, /apply_patch/u)
+  t.deepEqual(
+    readdirSync(workspace)
+      .filter((name) => name !== '.git')
+      .sort(),
+    Object.keys(files).sort(),
+  )
+  t.is(git(workspace, 'diff', '--stat').trim().split('\n').length, 2, 'one file was changed')
+  const expected = { ...files, 'mean.js': files['mean.js'].replace('at = 1', 'at = 0') }
+  for (const [name, text] of Object.entries(expected)) t.is(readFileSync(join(workspace, name), 'utf8'), text, name)
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env
+  t.notThrows(() => execFileSync(process.execPath, ['--test'], { cwd: workspace, env }))
+})

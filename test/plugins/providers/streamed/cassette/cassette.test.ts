@@ -1,0 +1,133 @@
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import test, { type ExecutionContext } from 'ava'
+import { cassetteErrors } from '../../../../../plugins/providers/streamed/cassette/errors.js'
+import { differenceOf, mostBytes, readCassette } from '../../../../../plugins/providers/streamed/cassette/format.js'
+import { maskedBody, requestHeaders } from '../../../../../plugins/providers/streamed/cassette/mask.js'
+import { freshRoot, startTestDaemon } from '../../../../support/daemon.js'
+import { startOpenAiServer } from '../../../../support/openai-server.js'
+import { openSession, submit, until } from '../../../../support/runs.js'
+import { vendors, type Vendor } from '../../../../support/vendors.js'
+
+const key = 'very-secret-key-of-nobody-1234'
+
+const folder = async (t: ExecutionContext): Promise<string> => {
+  const path = await freshRoot()
+  t.teardown(() => rmSync(path, { recursive: true, force: true }))
+  return path
+}
+
+const start = async (t: ExecutionContext, vendor: Vendor, { base_url, ...cassette }: Wish) => {
+  const root = await folder(t)
+  const daemon = await startTestDaemon(t, {
+    root,
+    config: {
+      models: { provider: vendor.provider, base_url, model: 'm', api_key: key },
+      'streamed-models': { ...cassette },
+    },
+  })
+  await openSession(daemon)
+  const run = async (text: string): Promise<any> =>
+    until(daemon, (await submit(daemon, 's1', text)).run_id, 'completed', 'failed')
+  return { daemon, run }
+}
+interface Wish {
+  readonly base_url: string
+  readonly record_cassette?: string
+  readonly play_cassette?: string
+}
+
+const asked = `Read the list, please: ${key}`
+
+for (const vendor of vendors)
+  test(`models-47: a run with ${vendor.provider} is recorded without secrets and plays without its server`, async (t) => {
+    const file = join(await folder(t), 'run.cassette')
+    const server = await startOpenAiServer((question) =>
+      vendor.told(question).some((line) => line.startsWith('result'))
+        ? vendor.saying('Nothing ', 'to do.')
+        : vendor.calling({ id: 'call_1', name: 'list_skills', input: '{}' }),
+    )
+    const first = await start(t, vendor, { base_url: server.url, record_cassette: file })
+    const recorded = await first.run(asked)
+    await first.daemon.stop()
+    await server.close()
+    const text = readFileSync(file, 'utf8')
+    t.is(statSync(file).mode & 0o777, 0o600)
+    t.false(text.includes(key))
+    t.is(text.match(/"request":/gu)?.length, 2)
+    t.regex(text, /^\{"tool":\{"name":"list_skills"/mu)
+    const second = await start(t, vendor, { base_url: server.url, play_cassette: file })
+    const played = await second.run(asked)
+    t.is(played.error, undefined)
+    t.deepEqual(played.outputs[0].content, recorded.outputs[0].content)
+    const over = await second.run('More?')
+    t.regex(over.error, /no exchange left: 2 were recorded/u)
+    const third = await start(t, vendor, { base_url: server.url, play_cassette: file })
+    const other = await third.run('Something else.')
+    t.regex(other.error, /not the recorded one of line 2: request\.\S+ was .*Read the list.* and is .*Something else/u)
+  })
+
+const head = '{"cassette":1,"requests":"whole"}\n'
+const exchange = '{"path":"/p","request":{"a":1},"status":200,"answer_headers":{},"answer":["x"],"end":"whole"}\n'
+
+test('models-47: a cassette that is cut, of another version or none is told from others, with its line', (t) => {
+  const codeOf = (text: string): string => {
+    const error = t.throws<any>(() => readCassette('f', text))
+    return `${error?.code}: ${error?.message}`
+  }
+  t.is(readCassette('f', head + exchange).exchanges.length, 1)
+  t.regex(codeOf(head + exchange.slice(0, -9)), new RegExp(`^${cassetteErrors.cassette_cut.code}: .* line 2`, 'u'))
+  t.regex(codeOf('{"cassette":2}\n'), new RegExp(`^${cassetteErrors.cassette_version.code}`, 'u'))
+  for (const text of ['\n', '{}\n', `${head}[]\n`, `${head}${exchange.replace('200', '7')}`])
+    t.regex(codeOf(text), new RegExp(`^${cassetteErrors.cassette_invalid.code}`, 'u'))
+})
+
+test('models-47: a file that is too large or not there is a clear failure of the call', async (t) => {
+  const path = await folder(t)
+  const large = join(path, 'large.cassette')
+  writeFileSync(large, Buffer.alloc(mostBytes + 1, 32))
+  const [vendor] = vendors
+  if (vendor === undefined) return t.fail()
+  for (const [file, said] of [
+    [large, /must have at most 67108864 bytes/u],
+    [join(path, 'none'), /is not there/u],
+  ] as const) {
+    const { run } = await start(t, vendor, { base_url: 'http://127.0.0.1:9/v1', play_cassette: file })
+    t.regex((await run('hi')).error, said)
+  }
+})
+
+test('models-47: what stands elsewhere is not written to', async (t) => {
+  const file = join(await folder(t), 'diary')
+  writeFileSync(file, 'Dear diary')
+  const [vendor] = vendors
+  if (vendor === undefined) return t.fail()
+  const server = await startOpenAiServer(() => vendor.saying('Hello.'))
+  t.teardown(() => server.close())
+  const { run } = await start(t, vendor, { base_url: server.url, record_cassette: file })
+  t.is((await run('hi')).status, 'completed')
+  t.is(readFileSync(file, 'utf8'), 'Dear diary')
+})
+
+test('models-47: headers are masked unless they say nothing, and an answer with a secret in pieces is withheld', (t) => {
+  t.deepEqual(requestHeaders(['X-Goog-Api-Key', 'k', 'content-type', 'application/json', 'new-one', 'k']), {
+    'x-goog-api-key': '[redacted]',
+    'content-type': 'application/json',
+    'new-one': '[redacted]',
+  })
+  const redact = (text: string): string => text.replaceAll(key, '[gone]')
+  t.is(maskedBody(`data: {"text":"${key}"}\n\n`, redact), 'data: {"text":"[gone]"}\n\n')
+  const pieces = [key.slice(0, 9), key.slice(9)].map((text) => `data: {"text":"${text}","id":"7"}\n\n`)
+  t.is(maskedBody(pieces.join(''), redact), undefined)
+})
+
+test('models-47: the first difference is told, by its path; of a part only what stands in it counts', (t) => {
+  const now = { a: [1, { b: 'one two' }], c: true }
+  const at = (recorded: any, isPart = false) => differenceOf(recorded, now, { path: 'r', isPart })?.path
+  t.is(at(now), undefined)
+  t.is(at({ a: [1, { b: 'one three' }], c: true }), 'r.a.1.b')
+  t.is(at({ a: [1], c: true }), 'r.a.1')
+  t.is(at({ a: now.a }), 'r.c')
+  t.is(at({ a: now.a }, true), undefined)
+  t.is(at({ a: [1] }, true), 'r.a.1', 'a part of a list is another list')
+})
