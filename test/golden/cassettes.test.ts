@@ -28,10 +28,10 @@ test('models-48: a played model finds a failing test of a real repository, mends
   const daemon = await spawnDaemon({
     root,
     flags: [
-      ...['--provider', 'anthropic', '--api-key', 'none', '--model', 'claude-opus-4-6'],
-      ...['--play-cassette', join(process.cwd(), 'test/golden/cassettes/mended-repository.cassette')],
-      ...['--workspace-root', workspace, '--permission-mode', 'bypassPermissions'],
-    ],
+      ['--provider', 'anthropic', '--api-key', 'none', '--model', 'claude-opus-4-6'],
+      ['--play-cassette', join(process.cwd(), 'test/golden/cassettes/mended-repository.cassette')],
+      ['--workspace-root', workspace, '--permission-mode', 'bypassPermissions'],
+    ].flat(),
   })
   await openSession(daemon)
   const run = await until(daemon, (await submit(daemon, 's1', 'A test fails. Mend it.')).run_id, 'completed', 'failed')
