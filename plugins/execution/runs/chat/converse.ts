@@ -117,7 +117,7 @@ const watch = async (talk: Talk, watched: Omit<Watched, 'session_id'>): Promise<
   const watching: Watching = await watchRun(talk, { session_id: talk.session_id, ...watched })
   if (watching.type === 'ended') {
     talk.last = watching.run.run_id
-    talk.code = codes.get(watching.run.status) ?? 1
+    talk.code = watching.isGivenUp ? 1 : (codes.get(watching.run.status) ?? 1)
     return undefined
   }
   talk.sheet.line(`What runs goes on without you. ${backText(talk.session_id)}`)

@@ -36,7 +36,7 @@ export interface Watched {
 
 /** How it came to its end; or that the person left before, with the exit code for that. */
 export type Watching =
-  | { readonly type: 'ended'; readonly run: RunRow }
+  | { readonly type: 'ended'; readonly run: RunRow; readonly isGivenUp: boolean }
   | { readonly type: 'left'; readonly code: number }
 
 const Live = open({
@@ -108,6 +108,30 @@ const createInterrupt = ({ input, sheet }: Conversation, session_id: string, { l
   }
 }
 
+/** Attempts of a model call that fail before a script waits no longer: about half a minute. */
+const mostAttempts = 7
+
+interface Patience {
+  look(run: RunRow): void
+  isGivenUp(): boolean
+}
+
+/** A person sees that the model fails and may wait; a script would be held up by a run that goes on asking. */
+const createPatience = ({ input, dialogue, sheet }: Conversation, session_id: string): Patience => {
+  let isGivenUp = false
+  return {
+    isGivenUp: () => isGivenUp,
+    look({ waiting_for_model_route: wait }) {
+      if (dialogue.attended || isGivenUp || (wait?.attempts ?? 0) < mostAttempts) return
+      isGivenUp = true
+      sheet.line(`The model has failed ${mostAttempts} times: the run is interrupted.`)
+      void input.client
+        .send('POST', `${sessionPath(session_id)}/interrupt`)
+        .catch((error: unknown) => sheet.line(input.told(error)))
+    },
+  }
+}
+
 interface Reading {
   readonly run: RunRow
   readonly journal: Journal
@@ -115,6 +139,7 @@ interface Reading {
   readonly requests: Requests
   /** Tells what the run waits for, once. */
   readonly waits: (text: string | undefined) => void
+  readonly patience: Patience
 }
 
 const catchUp = async ({ run: { run_id }, journal, transcript }: Reading): Promise<void> => {
@@ -138,6 +163,7 @@ const showTrace = async (reading: Reading, data: Json): Promise<void> => {
 const showRun = async (reading: Reading, run: RunRow): Promise<boolean> => {
   await catchUp(reading)
   reading.waits(waitText(run))
+  reading.patience.look(run)
   reading.requests.update(run)
   return isOver(run)
 }
@@ -161,6 +187,7 @@ export const watchRun = async (conversation: Conversation, watched: Watched): Pr
   const { interrupt } = interrupting
   const requests = createRequests({ input, dialogue, sheet, interrupt, end: () => leaving.leave(3) })
   const waits = createWaits(sheet)
+  const patience = createPatience(conversation, session_id)
   let known: string | undefined
   /** One connection: the run where it is over. */
   const follow = async (): Promise<RunRow | undefined> => {
@@ -171,7 +198,7 @@ export const watchRun = async (conversation: Conversation, watched: Watched): Pr
     known = run.run_id
     interrupting.knows(run)
     lost.found()
-    const reading = { run, journal, transcript, requests, waits }
+    const reading = { run, journal, transcript, requests, waits, patience }
     if (await showRun(reading, run)) return run
     for await (const frame of frames) {
       const now = runOf(frame.event, frame.data)
@@ -185,7 +212,7 @@ export const watchRun = async (conversation: Conversation, watched: Watched): Pr
   try {
     while (!leaving.signal.aborted) {
       const run = await follow().catch((error: unknown) => lost.heard(error))
-      if (run !== undefined) return ended(conversation, run)
+      if (run !== undefined) return ended(conversation, run, patience.isGivenUp())
       interrupting.knows(undefined)
       transcript.missed()
       await lost.wait()
@@ -205,11 +232,11 @@ const createWaits = (sheet: Sheet) => {
   }
 }
 
-const ended = ({ sheet }: Conversation, run: RunRow): Watching => {
+const ended = ({ sheet }: Conversation, run: RunRow, isGivenUp: boolean): Watching => {
   const text = endText(run)
   sheet.end()
   if (text !== undefined) sheet.line(text)
-  return { type: 'ended', run }
+  return { type: 'ended', run, isGivenUp }
 }
 
 /** The daemon went away: it is looked for until it is there, by a script for a minute. */

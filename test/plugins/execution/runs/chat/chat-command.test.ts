@@ -1,6 +1,8 @@
 /** `holdfast chat` as a person and a script use it: a daemon process, a terminal or pipes, and a model server. */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
-import { spawnDaemon, spawnTestDaemon, type SpawnedDaemon } from '../../../../support/daemon.js'
+import { freshRoot, spawnDaemon, spawnTestDaemon, type SpawnedDaemon } from '../../../../support/daemon.js'
 import {
   calling,
   chunk,
@@ -219,6 +221,28 @@ test.serial(
     await script.until(/did you mean \/help\?/u)
     script.end()
     t.is(await script.ended, 0)
+  },
+)
+
+test.serial(
+  'command-line-13: a script waits for a model that fails again and again for seven attempts, and no longer',
+  async (t) => {
+    const server = await startOpenAiServer(() => ({
+      type: 'status',
+      status: 500,
+      body: '{"error":{"message":"broken"}}',
+    }))
+    t.teardown(server.close)
+    const flags = ['--provider', 'openai_compatible', '--provider-base-url', server.url, '--model', 'm']
+    const root = await freshRoot()
+    mkdirSync(join(root, 'config'), { recursive: true })
+    writeFileSync(join(root, 'config/runs.toml'), 'model_retry_base_ms = 1\nmodel_retry_max_ms = 20\n')
+    const daemon = await spawnTestDaemon(t, { flags, root })
+    const script = pipe(t, daemon, 'patient')
+    script.say('Hello')
+    await script.until(/^The model has failed 7 times: the run is interrupted\.$/mu)
+    script.end()
+    t.is(await script.ended, 1)
   },
 )
 
