@@ -1,5 +1,6 @@
 /** Long work in portions, so that others are served in between. */
 import { setImmediate } from 'node:timers/promises'
+import type { Clock } from './clock.js'
 
 /** Work that stops now and then and goes on when it is asked; a portion takes a few milliseconds. */
 export type Portions<T> = Generator<undefined, T, undefined>
@@ -33,6 +34,37 @@ export const createPause = (steps: number | (() => number)): Pause => {
     if (left > 0) return undefined
     left = most()
     return setImmediate()
+  }
+}
+
+export interface Share {
+  /** The part of the time that is its own, between 0 and 1. */
+  readonly part: number
+  /** Ends a wait for the next slice at once. */
+  readonly signal: AbortSignal
+}
+
+/** Milliseconds of work at a time: behind less there is no wait that a timer could keep, behind more others notice. */
+const [shortestSlice, longestSlice] = [0.5, 4]
+const mostStepsOfSlice = 64
+
+/** For long work that takes a part of the time and leaves the rest to others, however busy they are. */
+export const createShare = (clock: Pick<Clock, 'elapsed' | 'sleep'>, { part, signal }: Share): Pause => {
+  const restOf = (slice: number): number => (slice * (1 - part)) / part
+  const sliceBehind = (rest: number): number => (rest * part) / (1 - part)
+  let [begun, slice, steps] = [clock.elapsed(), shortestSlice, 0]
+  const letOthers = async (spent: number): Promise<void> => {
+    const from = clock.elapsed()
+    if (spent === 0) await setImmediate()
+    else await clock.sleep(restOf(spent), signal)
+    ;[begun, steps] = [clock.elapsed(), 0]
+    slice = Math.max(shortestSlice, Math.min(sliceBehind(begun - from), longestSlice))
+  }
+  return () => {
+    steps += 1
+    // What waited for the disk meanwhile did not work: no slice counts as much longer than it may be.
+    const spent = Math.min(clock.elapsed() - begun, 2 * longestSlice)
+    return spent < slice && steps < mostStepsOfSlice ? undefined : letOthers(spent)
   }
 }
 

@@ -70,7 +70,7 @@ export const withFaults = (faults: readonly Fault[]): Loaded => ({
 const rebuiltAtOnce = 16_384
 
 /** What a store does beside keeping what is in it. */
-export type Upkeep = Pick<PageStore<unknown>, 'merge' | 'tableFiles' | 'mergedFile' | 'close'>
+export type Upkeep = Pick<PageStore<unknown>, 'merge' | 'tableFiles' | 'mergedFiles' | 'close'>
 
 export class PageStore<Line> {
   readonly pages: PageSet<Line>
@@ -137,9 +137,9 @@ export class PageStore<Line> {
     return this.#tables.paths
   }
 
-  /** The table that others became, or are about to become, and no manifest names. */
-  mergedFile(): string | undefined {
-    return this.#tables.mergedPath
+  /** Tables that others became, or are about to become, and no manifest names. */
+  mergedFiles(): readonly string[] {
+    return this.#tables.mergedPaths
   }
 
   close(): void {

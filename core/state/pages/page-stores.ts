@@ -138,7 +138,7 @@ export class PageStores {
 
   /** Tables that no manifest names yet, and one will. */
   mergedFiles(): readonly string[] {
-    return this.all.flatMap((store) => store.mergedFile() ?? [])
+    return this.all.flatMap((store) => store.mergedFiles())
   }
 
   close(): void {

@@ -8,9 +8,17 @@ import type { TableTuning } from '../tuning.js'
 import { idSection } from './record-codec.js'
 import type { TableFacts } from './row-set.js'
 
-/** Neighbours of one partition that are to become one; none where no partition has too many. */
-export const dueIn = (files: readonly TableFile[], tuning: TableTuning): readonly TableFile[] => {
-  for (const own of partitionsOf(files)) {
+/**
+ * Neighbours of one partition that are to become one; none where no partition has too many. Of a partition where some
+ * `become` one already, those that came behind them: small merges do not wait for large ones.
+ */
+export const dueIn = (
+  files: readonly TableFile[],
+  become: ReadonlySet<TableFile>,
+  tuning: TableTuning,
+): readonly TableFile[] => {
+  for (const partition of partitionsOf(files)) {
+    const own = partition.slice(partition.findLastIndex((file) => become.has(file)) + 1)
     const from = own.length === files.length && isWorn(own) ? 0 : firstTaken(rowsOf(own), tuning)
     if (own.length - from > 1) return own.slice(from)
   }

@@ -29,7 +29,7 @@ export class TableSet {
   readonly #reader: PageReader
   #isOpen = false
   #nextNo = 1
-  #merge: Merge | undefined
+  #merges: readonly Merge[] = []
 
   /** Tables with another mark are of no use; those that are written get the first. */
   constructor(options: PageOptions, marks: readonly string[]) {
@@ -63,19 +63,19 @@ export class TableSet {
     return why
   }
 
-  /** The table that others became, or are about to become; no manifest names it yet. */
-  get mergedPath(): string | undefined {
-    return this.#merge && this.#path(this.#merge.no)
+  /** Tables that others became, or are about to become; no manifest names them yet. */
+  get mergedPaths(): readonly string[] {
+    return this.#merges.map(({ no }) => this.#path(no))
   }
 
   /** Others became one, and no manifest names it yet. */
   get hasMerged(): boolean {
-    return this.#merge?.ref !== undefined
+    return this.#merges.some(({ ref }) => ref !== undefined)
   }
 
   /** Takes over what a checkpoint wrote. */
   apply(refs: readonly TableRef[]): void {
-    if (refs.some(({ no }) => no === this.#merge?.no)) this.#merge = undefined
+    this.#merges = this.#merges.filter((merge) => !refs.some(({ no }) => no === merge.no))
     this.tables.use(refs)
     this.#reader.keep((no) => refs.some((ref) => ref.no === no))
   }
@@ -97,10 +97,11 @@ export class TableSet {
 
   /** Makes one of tables that have become many, while others are added; the next `write` puts it in their place. */
   async merge(pause: Pause): Promise<void> {
-    const taken = this.#merge === undefined ? dueIn(this.tables.files, this.#options.tables) : []
+    const become = new Set(this.#merges.flatMap((merge) => merge.taken))
+    const taken = dueIn(this.tables.files, become, this.#options.tables)
     if (taken.length === 0) return
     const merge: Merge = { taken, no: this.#takeNo(), ref: undefined }
-    this.#merge = merge
+    this.#merges = [...this.#merges, merge]
     try {
       merge.ref = await this.#mergeOf(merge, pause)
     } catch (error) {
@@ -153,20 +154,22 @@ export class TableSet {
     })
   }
 
-  /** Puts the one that was merged in the place of what it was merged of, if that is still there. */
+  /** Puts what was merged in the place of what it was merged of, if that is still there. */
   async #withMerged(files: readonly TableFile[]): Promise<readonly TableFile[]> {
-    const merge = this.#merge
-    if (merge?.ref === undefined) return files
-    const { taken, ref } = merge
-    if (isWithin(files, taken)) return replaced(files, taken, this.tables.open(ref))
-    await this.#forget(merge)
-    return files
+    let left = files
+    for (const merge of this.#merges) {
+      const { taken, ref } = merge
+      if (ref === undefined) continue
+      if (isWithin(left, taken)) left = replaced(left, taken, this.tables.open(ref))
+      else await this.#forget(merge)
+    }
+    return left
   }
 
   async #forget(merge: Merge): Promise<void> {
     const { disk } = this.#options
     const path = this.#path(merge.no)
-    this.#merge = undefined
+    this.#merges = this.#merges.filter((one) => one !== merge)
     if (disk.stat(path) !== undefined) await disk.unlink(path)
   }
 

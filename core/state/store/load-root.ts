@@ -82,7 +82,7 @@ const run = (root: Root, sequence: number): Running => {
     beforeForgetting: () => forms.name('forgotten-records'),
     advanced: () => checkpointer.consider(),
   })
-  const merger = createMerger({ ...parts, pageStores, refuse: (reason) => keeper.refuse(reason) })
+  const merger = createMerger({ ...parts, clock, pageStores, refuse: (reason) => keeper.refuse(reason) })
   const checkpointer = createCheckpointer({
     ...parts,
     done: () => merger.consider(),

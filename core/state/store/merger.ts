@@ -2,18 +2,22 @@
  * Tables that have become many become one in the background: a checkpoint is short however much is stored, and memory
  * lets go of what it wrote. The next checkpoint names what was merged.
  */
-import { createPause } from '../../base/turns.js'
+import type { Clock } from '../../base/clock.js'
 import type { Log } from '../../base/text/log.js'
+import { createShare, type Pause } from '../../base/turns.js'
 import type { StorageMode } from '../disk/storage-mode.js'
 import type { PageStores } from '../pages/page-stores.js'
 import { lastingReason, type ReadOnlyReason } from '../storage-errors.js'
 
 /** Checkpoints that are let pass behind a failure, at most: each failure doubles them. */
 const longestRest = 64
-/** Leaves that are written in one turn of the event loop, at most: a few milliseconds. */
-const mostLeaves = 64
+/** Rounds at a time: what a checkpoint added is merged beside a large merge that takes long. */
+const mostRounds = 3
+/** Of the time, for each round: a busy daemon needs less than this for all of them together. */
+const part = 0.2
 
 export interface MergerOptions {
+  readonly clock: Pick<Clock, 'elapsed' | 'sleep'>
   readonly log: Log
   readonly mode: StorageMode
   readonly pageStores: Pick<PageStores, 'all'>
@@ -27,61 +31,60 @@ export interface Merger {
   stop(): Promise<void>
 }
 
-class StoppedError extends Error {}
-
 class TableMerger implements Merger {
   readonly #options: MergerOptions
-  #running: Promise<void> | undefined
-  /** Checkpoints since there was nothing to merge: the more, the more is merged in a turn. */
-  #behind = 0
+  readonly #rounds = new Set<Promise<void>>()
+  readonly #stop = new AbortController()
   #rest = 0
   #restsLeft = 0
-  #isStopped = false
 
   constructor(options: MergerOptions) {
     this.#options = options
   }
 
   consider(): void {
-    this.#behind += 1
     this.#restsLeft -= 1
-    if (this.#isStopped || this.#restsLeft > 0 || this.#options.mode.mode !== 'ok') return
-    this.#running ??= this.#run().finally(() => {
-      this.#running = undefined
-    })
+    if (this.#isHalted || this.#restsLeft > 0 || this.#rounds.size >= mostRounds) return
+    const round: Promise<void> = this.#round().finally(() => this.#rounds.delete(round))
+    this.#rounds.add(round)
   }
 
   async stop(): Promise<void> {
-    this.#isStopped = true
-    await this.#running
+    this.#stop.abort()
+    await Promise.all(this.#rounds)
   }
 
-  async #run(): Promise<void> {
-    try {
-      for (const store of this.#options.pageStores.all) await store.merge(this.#createPause())
-      this.#behind = 0
-      this.#rest = 0
-    } catch (error) {
-      if (!(error instanceof StoppedError)) this.#failed(error)
+  /** A store whose tables cannot be merged keeps no other from it. */
+  async #round(): Promise<void> {
+    const pause = this.#createPause()
+    let failures = 0
+    for (const store of this.#options.pageStores.all) {
+      if (this.#isHalted) return
+      await store.merge(pause).catch((error: unknown) => {
+        failures += 1
+        if (!this.#stop.signal.aborted) this.#failed(error)
+      })
     }
+    this.#rest = failures === 0 ? 0 : Math.min(Math.max(1, this.#rest * 2), longestRest)
+    this.#restsLeft = this.#rest
+  }
+
+  get #isHalted(): boolean {
+    return this.#stop.signal.aborted || this.#options.mode.mode !== 'ok'
   }
 
   #failed(error: unknown): void {
     const { log, mode, refuse } = this.#options
-    this.#rest = Math.min(Math.max(1, this.#rest * 2), longestRest)
-    this.#restsLeft = this.#rest
     mode.count()
     log.warn('tables could not be merged; they stay as they are', { error })
     const reason = lastingReason(error)
     if (reason !== undefined) refuse(reason)
   }
 
-  #createPause(): () => Promise<void> | undefined {
-    const pause = createPause(() => Math.min(1 + this.#behind, mostLeaves))
-    const check = (): void => {
-      if (this.#isStopped) throw new StoppedError()
-    }
-    return () => pause()?.then(check)
+  #createPause(): Pause {
+    const { signal } = this.#stop
+    const pause = createShare(this.#options.clock, { part, signal })
+    return () => pause()?.then(() => signal.throwIfAborted())
   }
 }
 
