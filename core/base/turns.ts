@@ -44,27 +44,28 @@ export interface Share {
   readonly signal: AbortSignal
 }
 
-/** Milliseconds of work at a time: behind less there is no wait that a timer could keep, behind more others notice. */
-const [shortestSlice, longestSlice] = [0.5, 4]
+/** Milliseconds of work at a time. */
+const sliceMs = 2
 const mostStepsOfSlice = 64
+/** Milliseconds that others took and were not owed, at most: so many are worked off behind them. */
+const mostCredit = 50
 
 /** For long work that takes a part of the time and leaves the rest to others, however busy they are. */
 export const createShare = (clock: Pick<Clock, 'elapsed' | 'sleep'>, { part, signal }: Share): Pause => {
-  const restOf = (slice: number): number => (slice * (1 - part)) / part
-  const sliceBehind = (rest: number): number => (rest * part) / (1 - part)
-  let [begun, slice, steps] = [clock.elapsed(), shortestSlice, 0]
+  const rest = (1 - part) / part
+  let [begun, owed, steps] = [clock.elapsed(), 0, 0]
   const letOthers = async (spent: number): Promise<void> => {
     const from = clock.elapsed()
-    if (spent === 0) await setImmediate()
-    else await clock.sleep(restOf(spent), signal)
+    owed += spent * rest
+    await (owed < 1 ? setImmediate() : clock.sleep(owed, signal))
     ;[begun, steps] = [clock.elapsed(), 0]
-    slice = Math.max(shortestSlice, Math.min(sliceBehind(begun - from), longestSlice))
+    owed = Math.max(owed - (begun - from), -mostCredit)
   }
   return () => {
     steps += 1
     // What waited for the disk meanwhile did not work: no slice counts as much longer than it may be.
-    const spent = Math.min(clock.elapsed() - begun, 2 * longestSlice)
-    return spent < slice && steps < mostStepsOfSlice ? undefined : letOthers(spent)
+    const spent = Math.min(clock.elapsed() - begun, 2 * sliceMs)
+    return spent < sliceMs && steps < mostStepsOfSlice ? undefined : letOthers(spent)
   }
 }
 

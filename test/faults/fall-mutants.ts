@@ -42,7 +42,7 @@ export const fallMutants: readonly Mutant[] = [
   },
   {
     name: 'what was merged is taken although some of its tables were written anew',
-    patch: patch('pages/table-set', 'if (isWithin(files, taken))\n', 'if (files.includes(taken[0]))\n'),
+    patch: patch('pages/table-set', 'if (isWithin(left, taken))\n', 'if (left.includes(taken[0]))\n'),
   },
   {
     name: 'removals go while an older table still has what they take away',

@@ -28,7 +28,11 @@ export const createManualClock = (start = 1_700_000_000_000): ManualClock => {
       callback()
     }
   }
-  const sleep = (ms: number): Promise<boolean> => new Promise((resolve) => after(ms, () => resolve(true)))
+  const sleep = (ms: number, signal?: AbortSignal): Promise<boolean> =>
+    new Promise((resolve) => {
+      after(ms, () => resolve(true))
+      signal?.addEventListener('abort', () => resolve(false), { once: true })
+    })
   return { now: () => now, elapsed: () => now - start, after, sleep, advance }
 }
 

@@ -66,7 +66,10 @@ test('state-31: tables that have become many become one beside checkpoints, whic
   t.is(waiting.length, 3)
   t.true(await write(opened))
   await writeUntil(opened, () => tablesOf(root).named < idsOf(opened).length / 20)
-  t.true(waiting.every((name) => tableNames(root).includes(name)), 'newer ones became one, and the first still wait')
+  t.true(
+    waiting.every((name) => tableNames(root).includes(name)),
+    'newer ones became one, and the first still wait',
+  )
   t.deepEqual(readdirSync(join(root, 'log')).length, 1)
   const before = idsOf(opened)
   latch.open()
