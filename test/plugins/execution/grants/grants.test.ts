@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { createCommandLine } from '../../../support/command-line.js'
 import { startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
+import { watcher } from '../../../support/interceptors.js'
 import { makeFolder } from '../../../support/tools.js'
 import { eventsOf, spawnAsking } from '../../../support/answers.js'
 import { codeOf, openSession, submit, until } from '../../../support/runs.js'
@@ -129,6 +130,28 @@ test('approvals-22: a rule that denies holds against a grant', async (t) => {
   t.is((await daemon.request('POST', '/v1/grants', { tool_name: 'bash', input: { command: 'true' } })).status, 201)
   const run = await rested(daemon, bash('true'))
   t.like((await steps(daemon, run, 'tool_ended'))[0], { outcome: 'refused', code: 'call_denied_by_rule' })
+})
+
+test('approvals-22: a hook that asks asks all the same, and what it asks cannot be remembered', async (t) => {
+  const hook = watcher()
+  const daemon = await startTestDaemon(t, { plugins: [hook.plugin] })
+  await openSession(daemon)
+  t.is((await daemon.request('POST', '/v1/grants', { tool_name: 'bash', input: { command: 'true' } })).status, 201)
+  t.is((await rested(daemon, bash('true'))).status, 'completed')
+  hook.rules.pre_tool_use = () => ({ permission: 'ask' })
+  const asked = await rested(daemon, bash('true'))
+  t.is(asked.status, 'waiting_for_approval')
+  t.false('grant_rule' in asked.pending_approvals[0])
+})
+
+test('approvals-21: a host is its scheme, name and port, and a URL that holds a user is its whole input', async (t) => {
+  const { daemon } = await start(t)
+  const ruleOf = async (url: string) =>
+    (await daemon.request('POST', '/v1/grants', { tool_name: 'web_fetch', input: { url } })).body.rule
+  t.deepEqual(await ruleOf('https://EXAMPLE.com:8443/a?b#c'), { kind: 'host', value: 'https://example.com:8443' })
+  t.deepEqual(await ruleOf('https://example.com.evil.test/'), { kind: 'host', value: 'https://example.com.evil.test' })
+  t.is((await ruleOf('https://u:p@example.com/')).kind, 'input')
+  t.is((await ruleOf('file:///etc/passwd')).kind, 'input')
 })
 
 test('approvals-23: what cannot be remembered says no grant_rule, and is refused with nothing recorded', async (t) => {
