@@ -5,6 +5,7 @@ import { array, json, open, optional, string, type Infer } from '../base/schema.
 import { visibleLine } from '../base/text/visible.js'
 import { backupCommands, releaseCommand } from './backup-commands.js'
 import { findingsCommand } from './finding-commands.js'
+import { newPluginCommand } from './new-plugin.js'
 import { retentionCommand } from './retention-command.js'
 import type { ShippedView } from './shipped-view.js'
 import { stateCommands } from './state-commands.js'
@@ -79,6 +80,7 @@ const openapi = defineCommand({
 export const coreCommands = (shipped: ShippedView): readonly Command[] => [
   streamEvents,
   listPlugins,
+  newPluginCommand(shipped),
   openapi,
   ...stateCommands(shipped),
   findingsCommand,

@@ -47,6 +47,18 @@ export const errors = defineErrors({
     detail: '{faults} on the way, first at {file} byte {offset}: {rule}',
     action: 'See all with holdfast state verify.',
   },
+  plugin_kind_unknown: { status: 400, detail: 'there is no template "{kind}": say {kinds}' },
+  plugin_name_refused: { status: 400, detail: 'a plugin cannot be called "{name}": {problem}' },
+  plugin_folder_taken: {
+    status: 409,
+    detail: '{folder} is there already',
+    action: 'Choose another name, or move it away.',
+  },
+  plugin_folder_refused: {
+    status: 500,
+    detail: '{folder} cannot be made: {reason}',
+    action: 'Go to a folder in which you may write.',
+  },
   flag_required: { status: 400, detail: '{command} needs {flags}' },
 })
 
@@ -62,6 +74,8 @@ export const usageCodes: ReadonlySet<string> = new Set([
   'flags_together',
   'flag_required',
   'output_unknown',
+  'plugin_kind_unknown',
+  'plugin_name_refused',
   'flag_unknown',
   'flag_twice',
   'config_invalid',

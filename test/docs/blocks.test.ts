@@ -15,6 +15,7 @@ const treated: Readonly<Record<string, string>> = {
   'command-line': 'test/docs/readme.test.ts',
   dice: 'test/docs/dice.test.ts',
   author: 'test/docs/dice.test.ts',
+  'author-new': 'test/docs/package.long.test.ts',
   'author-test': 'test/docs/dice.test.ts',
   tour: 'test/docs/blocks.test.ts',
   'state-format': 'test/docs/blocks.test.ts',
