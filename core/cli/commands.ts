@@ -5,7 +5,7 @@ import { array, json, open, optional, string, type Infer } from '../base/schema.
 import { visibleLine } from '../base/text/visible.js'
 import { backupCommands, releaseCommand } from './backup-commands.js'
 import { findingsCommand } from './finding-commands.js'
-import { newPluginCommand } from './new-plugin.js'
+import { newPluginCommand } from './plugin-commands.js'
 import { retentionCommand } from './retention-command.js'
 import type { ShippedView } from './shipped-view.js'
 import { stateCommands } from './state-commands.js'
