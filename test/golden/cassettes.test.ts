@@ -38,7 +38,8 @@ test('models-48: a played model finds a failing test of a real repository, mends
   t.is(run.error, undefined)
   t.is(run.outputs.at(-1).content, 'The mean left out the first value; the tests pass now.')
   const evidence = JSON.stringify((await daemon.request('GET', `/v1/runs/${run.run_id}/events?steps=true`)).body)
-  t.regex(evidence, /apply_patch/u)
+  const used = [...evidence.matchAll(/"tool_name":"(\w+)"/gu)].map(([, name]) => name)
+  t.deepEqual([...new Set(used)], ['bash', 'read_file', 'apply_patch'], evidence)
   t.deepEqual(
     readdirSync(workspace)
       .filter((name) => name !== '.git')
