@@ -99,6 +99,7 @@ test('it has every kind of file that a daemon leaves for good, and every collect
     'mcp_oauth_marks',
     'lasting_keys',
     'session_permissions',
+    'grants',
   ])
   t.deepEqual(
     [

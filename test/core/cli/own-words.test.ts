@@ -190,6 +190,8 @@ const sentBy = async (
 const constant = new Set([
   'approvals list: query.page',
   'approvals list: query.limit',
+  'grants list: query.page',
+  'grants list: query.limit',
   'approvals list: query.cursor',
   'sessions list: query.page',
   'runs list: query.page',
