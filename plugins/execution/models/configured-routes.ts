@@ -1,5 +1,5 @@
 /** The routes that are configured: those of `config/routes.toml`, or where it has none the one that the flags name. */
-import type { HealthCheck, List, Warning } from '../../../core/plugin.js'
+import { unsafeCast, type HealthCheck, type List, type Warning } from '../../../core/plugin.js'
 import type { ActiveModel, Configured } from './active-model.js'
 import { textOnly, type ModelProvider, type ModelRoute } from './contract.js'
 import { buildRoute, type KeySources, type RouteConfig } from './model-route.js'
@@ -37,8 +37,9 @@ const unusable = (route_id: string, message: string): ModelRoute => ({
 
 const configOf = (route_id: string, entry: RouteEntry, { idle_timeout_ms, usual_window }: RouteConfig): RouteConfig => {
   const { driver, default_model, base_url, auth_ref, api_key, api_key_env, api_key_file, ...rest } = entry
-  const { idle_timeout_ms: own, max_concurrent_calls, context_window, model_support, ...abilities } = rest
-  const given = Object.entries(abilities).filter(([, value]) => value !== undefined)
+  const { idle_timeout_ms: own, max_concurrent_calls, context_window, model_support, ...others } = rest
+  const { organization, organization_env, project, project_env, ...more } = others
+  const { anthropic_version, anthropic_beta_headers, ...abilities } = more
   return {
     route_id,
     provider: driver,
@@ -53,10 +54,15 @@ const configOf = (route_id: string, entry: RouteEntry, { idle_timeout_ms, usual_
     context_window,
     usual_window,
     takesAny: model_support === 'any',
-    abilities: Object.fromEntries(given),
+    abilities: defined(abilities),
+    vendor: defined({ organization, project, anthropic_version, anthropic_beta_headers }),
+    vendor_env: defined({ organization: organization_env, project: project_env }),
     words: fileWords(route_id),
   }
 }
+
+const defined = <T extends object>(members: T): { [Name in keyof T]?: Exclude<T[Name], undefined> } =>
+  unsafeCast(Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)))
 
 interface Source {
   /** The same object as long as the route is the same. */

@@ -182,10 +182,20 @@ export interface ModelConnection {
   readiness(): Readiness
 }
 
+/** What a route of `config/routes.toml` may say that only some providers understand (models-49). */
+export interface VendorOptions {
+  readonly organization?: string | undefined
+  readonly project?: string | undefined
+  readonly anthropic_version?: string | undefined
+  readonly anthropic_beta_headers?: readonly string[] | undefined
+}
+
 /** How to reach a provider. */
 export interface ConnectionOptions {
   readonly base_url?: string
   readonly api_key?: string
+  /** Of those that the provider names. */
+  readonly vendor?: VendorOptions
   /** Longest silence of the provider, milliseconds. */
   readonly idle_timeout_ms: number
   /** Is to be told what the server says of its limits, as soon as it says so; may be called twice for a call. */
@@ -220,6 +230,8 @@ export interface ModelProvider {
   readonly secrets_of?: readonly string[]
   /** Variables in which people keep its key, the usual one first; `holdfast init` looks there. */
   readonly key_variables?: readonly string[]
+  /** What of a route it alone understands; a route that says something else is in error. */
+  readonly vendor_options?: readonly (keyof VendorOptions)[]
   /** Servers of its protocol that people run themselves, where they usually are; `holdfast init` looks there. */
   readonly local_servers?: readonly LocalServer[]
   /** Must do no I/O. Throws a Problem for options that cannot work. */

@@ -27,8 +27,9 @@ export const modelErrors = defineErrors({
   api_key_env_missing: {
     status: 400,
     domain: 'routes',
-    detail: 'The environment variable {name}, which {place} names for its key, is not set or belongs to the daemon.',
-    action: 'Set it where the daemon is started and restart it, or name a stored secret as auth_ref.',
+    detail: 'The environment variable {name}, which {place} names, is not set or belongs to the daemon.',
+    action:
+      'Set it where the daemon is started and restart it, or do without it: a key can be a stored secret (auth_ref).',
   },
   route_not_ready: {
     status: 400,

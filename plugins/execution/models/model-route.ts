@@ -18,6 +18,7 @@ import {
   type ModelProvider,
   type ModelRoute,
   type RouteCapabilities,
+  type VendorOptions,
 } from './contract.js'
 import { windowOf } from './bounds/context-window.js'
 import { modelErrors } from './errors.js'
@@ -46,6 +47,10 @@ export interface RouteConfig {
   readonly takesAny: boolean
   /** What differs from what the provider says of itself. */
   readonly abilities: Partial<RouteCapabilities>
+  /** What only its provider understands. */
+  readonly vendor: VendorOptions
+  /** Environment variables that hold some of that. */
+  readonly vendor_env: Partial<Record<'organization' | 'project', string>>
   readonly words: RouteWords
 }
 
@@ -127,11 +132,17 @@ const connect = ({ provider, model, config, sources, pace }: Wish): ModelConnect
     ([name, wanted]) => wanted === true && unsafeCast<Record<string, unknown>>(provider.capabilities)[name] !== true,
   )
   if (lacking !== undefined) return refusing(unable(config, lacking[0]))
+  const foreign = Object.keys({ ...config.vendor, ...config.vendor_env }).find(
+    (name) => provider.vendor_options?.some((known) => known === name) !== true,
+  )
+  if (foreign !== undefined) return refusing(notIts(config, foreign))
   const auth_ref = given(config.auth_ref)
   if (auth_ref !== undefined && (given(config.api_key) ?? given(config.api_key_file)) !== undefined)
     return refusing(twoKeys)
   const connected = (key: () => string | undefined): ModelConnection =>
-    orRefusing(() => provider.connect({ ...options(config, key()), tellLimits: pace.told }))
+    orRefusing(() =>
+      provider.connect({ ...options(config, key()), vendor: vendorOptions(config, sources), tellLimits: pace.told }),
+    )
   const connection =
     auth_ref === undefined
       ? connected(() => configuredKey(config, sources))
@@ -144,6 +155,19 @@ const unable = ({ provider, words }: RouteConfig, ability: string): Unready => (
   code: 'capability_unavailable',
   message: `The provider ${provider} has no ${ability}, which the route says it has.`,
   action: `Remove ${ability} from ${words.place}.`,
+})
+
+const notIts = ({ provider, words }: RouteConfig, name: string): Unready => ({
+  code: 'vendor_option_foreign',
+  message: `The provider ${provider} has no ${name}.`,
+  action: `Remove ${name} from ${words.place}.`,
+})
+
+const vendorOptions = ({ vendor, vendor_env, words }: RouteConfig, { secrets }: KeySources): VendorOptions => ({
+  ...vendor,
+  ...Object.fromEntries(
+    Object.entries(vendor_env).map(([name, variable]) => [name, variableText(variable, { secrets, words })]),
+  ),
 })
 
 const twoKeys: Unready = {
@@ -186,13 +210,13 @@ const configuredKey = (
   const variable = given(api_key_env)
   const key =
     given(api_key) ??
-    (variable === undefined ? undefined : variableKey(variable, { secrets, words })) ??
+    (variable === undefined ? undefined : variableText(variable, { secrets, words })) ??
     (file === undefined ? undefined : readSecretFile(file))
   if (key !== undefined) secrets.guard(key)
   return key
 }
 
-const variableKey = (
+const variableText = (
   name: string,
   { secrets, words }: Pick<KeySources, 'secrets'> & Pick<RouteConfig, 'words'>,
 ): string => {

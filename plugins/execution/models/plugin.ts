@@ -70,6 +70,8 @@ export default definePlugin({
         // A server of one's own may call its models as it likes.
         takesAny: flags.base_url !== undefined,
         abilities: {},
+        vendor: {},
+        vendor_env: {},
         words: flagWords,
       },
       default_route,

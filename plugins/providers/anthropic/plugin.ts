@@ -1,8 +1,8 @@
 import { array, defaulted, definePlugin, doc, object, string } from '../../../core/plugin.js'
-import { ModelProviders, textOnly } from '../../execution/models/contract.js'
+import { ModelProviders, textOnly, type VendorOptions } from '../../execution/models/contract.js'
 import { StreamedModels } from '../streamed/contract.js'
 import { contextWindow } from './models.js'
-import { messages } from './protocol.js'
+import { messages, type Version } from './protocol.js'
 
 const word = () => string({ min: 1, max: 200, pattern: '^[A-Za-z0-9._-]+$' })
 
@@ -18,7 +18,11 @@ export default definePlugin({
   }),
   flags: { version: 'anthropic-version', beta_headers: 'anthropic-beta-headers' },
   register(ctx, { streamed }) {
-    const protocol = messages(() => ctx.ids.make('call'), ctx.config)
+    const newId = (): string => ctx.ids.make('call')
+    const versionOf = ({ anthropic_version, anthropic_beta_headers }: VendorOptions): Version => ({
+      version: anthropic_version ?? ctx.config.version,
+      beta_headers: anthropic_beta_headers ?? ctx.config.beta_headers,
+    })
     ctx.contribute(ModelProviders, {
       id: 'anthropic',
       summary: 'Claude, by the messages protocol.',
@@ -28,7 +32,8 @@ export default definePlugin({
       capabilities: textOnly,
       secrets_of: ['anthropic'],
       key_variables: ['ANTHROPIC_API_KEY'],
-      connect: (options) => streamed.connect(options, protocol),
+      vendor_options: ['anthropic_version', 'anthropic_beta_headers'],
+      connect: (options) => streamed.connect(options, messages(newId, versionOf(options.vendor ?? {}))),
       generation: ['reasoning.effort', 'reasoning.budget_tokens', 'response_format.structured_json'],
     })
   },

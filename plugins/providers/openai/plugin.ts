@@ -18,7 +18,7 @@ export default definePlugin({
   }),
   flags: { organization: 'openai-organization', project: 'openai-project' },
   register(ctx, { streamed }) {
-    const protocol = responses(() => ctx.ids.make('call'), ctx.config)
+    const newId = (): string => ctx.ids.make('call')
     ctx.contribute(ModelProviders, {
       id: 'openai',
       summary: 'GPT, by the responses protocol.',
@@ -28,7 +28,8 @@ export default definePlugin({
       capabilities: textOnly,
       secrets_of: ['open_ai'],
       key_variables: ['OPENAI_API_KEY'],
-      connect: (options) => streamed.connect(options, protocol),
+      vendor_options: ['organization', 'project'],
+      connect: (options) => streamed.connect(options, responses(newId, { ...ctx.config, ...options.vendor })),
       generation: ['reasoning.effort', 'reasoning.summary', 'response_format.structured_json'],
     })
   },

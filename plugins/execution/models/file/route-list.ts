@@ -1,5 +1,6 @@
 /** The list of model routes that an operator keeps in `config/routes.toml`, one table for each. */
 import {
+  array,
   boolean,
   defaulted,
   defineList,
@@ -12,6 +13,9 @@ import {
   string,
   type Infer,
 } from '../../../../core/plugin.js'
+
+/** Values of headers and names in addresses. */
+const word = (sentence: string) => optional(doc(string({ min: 1, max: 200, pattern: '^[A-Za-z0-9._-]+$' }), sentence))
 
 const text = (sentence: string) => optional(doc(string({ min: 1, max: 4_096 }), sentence))
 
@@ -36,6 +40,17 @@ export const RouteEntry = object({
   api_key: text('The key itself; better a stored secret.'),
   api_key_env: text('Environment variable of the daemon that holds the key.'),
   api_key_file: text('File that holds the key.'),
+  organization: word('Who pays, of providers whose keys are of several organizations.'),
+  organization_env: text('Environment variable of the daemon that holds the organization.'),
+  project: word('The project that calls count for, of providers that have some.'),
+  project_env: text('Environment variable of the daemon that holds the project.'),
+  anthropic_version: word('The header `anthropic-version`; that of the configuration when absent.'),
+  anthropic_beta_headers: optional(
+    doc(
+      array(string({ min: 1, max: 200, pattern: '^[A-Za-z0-9._-]+$' }), { max: 50 }),
+      'What the header `anthropic-beta` names; that of the configuration when absent.',
+    ),
+  ),
   idle_timeout_ms: optional(
     doc(
       integer({ min: 100, max: 86_400_000 }),
@@ -70,11 +85,16 @@ export const RouteFile = object({
 /** The value form of `RouteFile`. */
 export type RouteFile = Infer<typeof RouteFile>
 
-const keys = ['auth_ref', 'api_key', 'api_key_env', 'api_key_file'] as const
+/** Ways to say the same. */
+const ways = [
+  ['auth_ref', 'api_key', 'api_key_env', 'api_key_file'],
+  ['organization', 'organization_env'],
+  ['project', 'project_env'],
+] as const
 
 const keysFault = (entry: RouteEntry): string | undefined => {
-  const given = keys.filter((name) => entry[name] !== undefined)
-  return given.length > 1 ? `may have one of ${given.join(' and ')}, not both` : undefined
+  const given = ways.map((names) => names.filter((name) => entry[name] !== undefined)).find((names) => names.length > 1)
+  return given && `may have one of ${given.join(' and ')}, not both`
 }
 
 export const routeList = defineList<RouteEntry, RouteFile>({

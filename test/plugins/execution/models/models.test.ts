@@ -24,6 +24,8 @@ const flagged: RouteConfig = {
   usual_window: 32_000,
   takesAny: false,
   abilities: {},
+  vendor: {},
+  vendor_env: {},
   words: flagWords,
 }
 
@@ -89,7 +91,7 @@ test('models-1: a route is named after its provider and carries its model and ca
   const route = build({ base_url: 'http://x', api_key: '  k  ' })
   t.like(route, { route_id: 'scripted', provider: 'scripted', model: 'm' })
   t.true(route.capabilities.multimodal_input)
-  t.deepEqual(connected, [{ idle_timeout_ms: 1000, base_url: 'http://x', api_key: 'k' }])
+  t.deepEqual(connected, [{ idle_timeout_ms: 1000, base_url: 'http://x', api_key: 'k', vendor: {} }])
 })
 
 test('models-14: a key is guarded before anyone can use it, and an empty one is none', (t) => {

@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { createClock } from '../../../../core/base/clock.js'
 import { freshRoot, startTestDaemon, type TestDaemonOptions } from '../../../support/daemon.js'
+import { startOpenAiServer } from '../../../support/openai-server.js'
+import { sayingIn } from '../../../support/responses-server.js'
 import { codeOf, openSession, submit, until } from '../../../support/runs.js'
 
 const clock = createClock()
@@ -208,4 +210,27 @@ test('models-38: the route of the flags takes any model where it has a base URL'
   }
   t.is(await stateOf({}), 'error')
   t.is(await stateOf({ 'provider-base-url': 'http://127.0.0.1:9/v1' }), 'ok')
+})
+
+test('models-49: a route says for whom it asks and by which version, where its provider has such', async (t) => {
+  const server = await startOpenAiServer(() => sayingIn('So.'))
+  t.teardown(() => server.close())
+  const route = (driver: string, more: string): string =>
+    `[routes.a]\ndriver = "${driver}"\nmodel_support = "any"\nbase_url = "${server.url}"\n${more}`
+  const flags = { 'openai-organization': 'all', 'openai-project': 'p-1' }
+  const { write, becomes, readiness, run } = await start(t, route('openai', 'organization = "own"\n'), { flags })
+  t.is((await run()).status, 'completed')
+  t.like(server.asked[0]?.headers, { 'openai-organization': 'own', 'openai-project': 'p-1' })
+  write(route('openai', 'organization_env = "HOLDFAST_NOT_SET"\n'))
+  await becomes(async () => (await readiness('a')).code === 'api_key_env_missing')
+  write(route('openai', 'project = "p"\nproject_env = "LANG"\n'))
+  const { warnings } = await start(t, route('openai', 'project = "p"\nproject_env = "LANG"\n'))
+  t.true(warnings().includes('config_entry_invalid'))
+  write(route('anthropic', 'organization = "own"\n'))
+  await becomes(async () => (await readiness('a')).code === 'vendor_option_foreign')
+  t.like(await run(), { status: 400, code: 'route_not_ready' })
+  write(route('anthropic', 'anthropic_version = "2030-01-01"\nanthropic_beta_headers = ["one", "two"]\n'))
+  await becomes(async () => (await readiness('a')).state === 'ok')
+  await run()
+  t.like(server.asked.at(-1)?.headers, { 'anthropic-version': '2030-01-01', 'anthropic-beta': 'one,two' })
 })
