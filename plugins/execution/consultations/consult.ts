@@ -163,7 +163,7 @@ const askFitting = async (parts: ConsultParts, first: Call, { schema, signal }: 
     const checked = await structuredAnswer(schema, consulted.text)
     if (checked.fits) return { consulted: { ...consulted, value: checked.value }, usage }
     const message = `Its answer did not come to fit the schema: ${checked.fault}.`
-    if (repairs === mostRepairs) return { consulted: failed(unfitCode, message), usage }
+    if (repairs === mostRepairs || !checked.isRepairable) return { consulted: failed(unfitCode, message), usage }
     const [answer, repair] = [said(consulted.text), said(repairText(checked.fault))]
     const more: ModelMessage[] = [
       // Providers refuse an empty text.

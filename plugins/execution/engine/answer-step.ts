@@ -42,11 +42,14 @@ const completeIfFits = async (execution: Execution, answered: Answered, answer: 
   if (generation.response_format?.type !== 'structured_json') return
   const checked = await structuredAnswer(generation.response_format.schema, textOf(answer.parts))
   if (isCut(execution)) return
-  if (checked.fits) return completeOrRemind(execution, answered, answer)
+  if (checked.fits) {
+    answer.said = checked.text
+    return completeOrRemind(execution, answered, answer)
+  }
   const repairs = run.repairs ?? 0
   await change(execution, (edit) => {
     note(edit, answer)
-    if (repairs >= mostRepairs) {
+    if (!checked.isRepairable || repairs >= mostRepairs) {
       const error = `${unfitCode}: the answer did not come to fit the schema of the run: ${checked.fault}.`
       edit.step({ to: 'failed', error }, { type: 'failed', error })
       return
@@ -65,13 +68,15 @@ const note = (edit: RunEdit, answer: Parts): void => {
   endRouteWait(edit)
 }
 
+const saidOf = ({ said, parts }: Parts): string => said ?? textOf(parts)
+
 const say = (edit: RunEdit, answer: Parts): void => {
-  const content = textOf(answer.parts)
+  const content = saidOf(answer)
   if (content.trim() !== '') edit.output({ content, source_kind: 'assistant_text' })
 }
 
 const completeRun = async (execution: Execution, answer: Parts, held = 0): Promise<void> => {
-  const hold = isWatched(execution, 'stop') ? await holdEnd(execution, { held, said: textOf(answer.parts) }) : undefined
+  const hold = isWatched(execution, 'stop') ? await holdEnd(execution, { held, said: saidOf(answer) }) : undefined
   if (hold !== undefined && isCut(execution)) return
   await change(execution, (edit) => {
     note(edit, answer)

@@ -12,6 +12,8 @@ export type Answer =
       readonly usage: Usage
       /** It stands in the journal, with what it used. */
       taken: boolean
+      /** What the run says with it, where that is not all of its text. */
+      said?: string
     }
   /** With what it used nevertheless, where its provider told. */
   | { readonly type: 'failed'; readonly failure: ModelFailure; readonly usage?: Usage | undefined }

@@ -10,34 +10,45 @@ export const unfitCode = 'structured_output_invalid'
 /** A whole answer in a fence, as models like to write it. */
 const unwrapped = /^```(?:json)?\s*\n([\s\S]*?)\n?```$/u
 
+const withoutFence = (said: string): string => {
+  const text = said.trim()
+  return unwrapped.exec(text)?.[1] ?? text
+}
+
 /** The JSON that an answer is; undefined if it is none. */
 export const jsonIn = (said: string): Json | undefined => {
-  const text = said.trim()
   try {
-    const value: Json = JSON.parse(unwrapped.exec(text)?.[1] ?? text)
+    const value: Json = JSON.parse(withoutFence(said))
     return value
   } catch {
     return undefined
   }
 }
 
-/** An answer that fits, or in a phrase why it does not. */
+/** An answer that fits, with its text that is JSON and nothing else, or in a phrase why it does not. */
 export type Structured =
-  | { readonly fits: true; readonly value: Json }
-  | { readonly fits: false; readonly fault: string }
+  | { readonly fits: true; readonly value: Json; readonly text: string }
+  | { readonly fits: false; readonly fault: string; /** False: no answer could. */ readonly isRepairable: boolean }
 
 const mostIssues = 5
 
 /** Never throws. A schema that cannot be checked by is a fault of each answer. */
 export const structuredAnswer = async (schema: JsonObject, said: string): Promise<Structured> => {
-  const value = jsonIn(said)
-  if (value === undefined) return { fits: false, fault: 'it is no JSON' }
   const struct = await fromJsonSchema(schema)
-  const checked = struct.ok ? parse(struct.value, value) : struct
-  if (checked.ok) return { fits: true, value }
-  const issues = checked.issues.slice(0, mostIssues).map(({ path, rule }) => `${path === '' ? 'it' : path} ${rule}`)
-  return { fits: false, fault: `${struct.ok ? '' : 'its schema cannot be used: '}${issues.join('; ')}` }
+  if (!struct.ok)
+    return { fits: false, fault: `its schema cannot be used: ${inWords(struct.issues)}`, isRepairable: false }
+  const value = jsonIn(said)
+  if (value === undefined) return { fits: false, fault: 'it is no JSON', isRepairable: true }
+  const checked = parse(struct.value, value)
+  if (checked.ok) return { fits: true, value, text: withoutFence(said) }
+  return { fits: false, fault: inWords(checked.issues), isRepairable: true }
 }
+
+const inWords = (issues: readonly { readonly path: string; readonly rule: string }[]): string =>
+  issues
+    .slice(0, mostIssues)
+    .map(({ path, rule }) => `${path === '' ? 'it' : path} ${rule}`)
+    .join('; ')
 
 /** What the model is told whose answer does not fit. */
 export const repairText = (fault: string): string =>

@@ -53,14 +53,21 @@ export const grantRuleOf = (tool: Callable, input: Json): GrantRule | undefined 
 
 /** Words of a command that is one program with its arguments, which no shell makes anything else of. */
 const plainWords = /^[\w.,:/@%+=-]+(?: [\w.,:/@%+=-]+)*$/u
-/** Programs that run what their arguments say. */
+/** Programs that run what their arguments say, as far as they are known. */
 const runners: ReadonlySet<string> = new Set(
   (
-    '. ash awk bash builtin busybox bun bunx chroot command coproc csh dash deno doas docker env eval exec find fish ' +
-    'flock ionice ksh lua nice node nohup npx nsenter parallel perl php podman python python3 ruby script setsid ' +
-    'sh source ssh stdbuf strace su sudo systemd-run tclsh tcsh time timeout trap unshare watch xargs zsh'
+    '. ash at awk bash batch builtin busybox bun bunx bwrap capsh chroot chrt command coproc csh dash deno doas docker ' +
+    'elvish entr env eval exec expect fakeroot find firejail fish flock gdb gosu ionice ksh linux32 linux64 ' +
+    'ltrace lua mksh nice node nohup npx nsenter nu numactl parallel perl php pkexec podman prlimit pwsh python ' +
+    'rbash ruby run-parts runuser screen script setarch setpriv setsid sg sh source ssh start-stop-daemon stdbuf ' +
+    'strace su sudo systemd-run taskset tclsh tcsh time timeout tmux toybox trap unbuffer unshare uv uvx valgrind ' +
+    'watch xargs xonsh yash zsh'
   ).split(' '),
 )
+
+/** True of their versions and of loaders too: `python3.12`, `ld-linux-x86-64.so.2`. */
+const isRunner = (name: string): boolean =>
+  runners.has(name) || runners.has(name.replace(/[\d.]+$/u, '')) || /^ld[-.]/u.test(name)
 
 /** Why commands that begin with these words cannot be covered; undefined if they can. */
 export const prefixFault = (prefix: string): string | undefined => {
@@ -69,7 +76,7 @@ export const prefixFault = (prefix: string): string | undefined => {
   const [program = ''] = prefix.split(' ')
   const name = program.slice(program.lastIndexOf('/') + 1)
   if (program.includes('=')) return 'must begin with a program, not with a variable'
-  return runners.has(name) ? `must not begin with ${name}, which runs other programs` : undefined
+  return isRunner(name) ? `must not begin with ${name}, which runs other programs` : undefined
 }
 
 /** True if a rule covers a call, which its own exact rule tells. What is more than plain words no prefix covers. */

@@ -34,3 +34,19 @@ test('models-46: a run whose answers never fit fails with a code', async (t) => 
   t.is(model.requests.length, 3)
   t.is((await until(daemon, (await submit(daemon, 's1', 'x')).run_id, 'completed')).outputs[0].content, 'Three.')
 })
+
+test('models-46: what a run says is the JSON, without the fence that a model put around it', async (t) => {
+  const { run } = await setup(t, '```json\n{"sum":3}\n```')
+  t.deepEqual(
+    (await run({ generation })).outputs.map(({ content }: any) => content),
+    ['{"sum":3}'],
+  )
+})
+
+test('models-46: a run whose schema no answer could fit fails with its first', async (t) => {
+  const { model, run } = await setup(t, '{"sum":3}')
+  const ended = await run({ generation: { response_format: { type: 'structured_json', schema: { type: 'nope' } } } })
+  t.is(ended.status, 'failed')
+  t.regex(ended.error, /^structured_output_invalid: .* its schema cannot be used: /u)
+  t.is(model.requests.length, 1)
+})
