@@ -56,8 +56,8 @@ const plainWords = /^[\w.,:/@%+=-]+(?: [\w.,:/@%+=-]+)*$/u
 /** Programs that run what their arguments say, as far as they are known. */
 const runners: ReadonlySet<string> = new Set(
   (
-    '. ash at awk bash batch builtin busybox bun bunx bwrap capsh chroot chrt command coproc csh dash deno doas docker ' +
-    'elvish entr env eval exec expect fakeroot find firejail fish flock gdb gosu ionice ksh linux32 linux64 ' +
+    '. ash at awk bash batch builtin busybox bun bunx bwrap capsh chroot chrt command coproc csh dash deno doas ' +
+    'docker elvish entr env eval exec expect fakeroot find firejail fish flock gdb gosu ionice ksh linux32 linux64 ' +
     'ltrace lua mksh nice node nohup npx nsenter nu numactl parallel perl php pkexec podman prlimit pwsh python ' +
     'rbash ruby run-parts runuser screen script setarch setpriv setsid sg sh source ssh start-stop-daemon stdbuf ' +
     'strace su sudo systemd-run taskset tclsh tcsh time timeout tmux toybox trap unbuffer unshare uv uvx valgrind ' +

@@ -13,7 +13,7 @@ interface Told {
 type Approval = NonNullable<RunView['pending_approvals']>[number]
 
 const shownApproval = (approval: Approval): object => {
-  const { id, input, input_digest: _, scope: __, ...rest } = approval
+  const { id, input, input_digest: _, scope: __, grant_rule: ___, ...rest } = approval
   return { request_id: id, tool_input: input, ...rest }
 }
 

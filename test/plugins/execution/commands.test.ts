@@ -73,7 +73,9 @@ test('the commands show what waits and the command that answers it', async (t) =
         `^approval (approval_\\S+), session s1, run ${writing.run_id}, waits for \\d+ (?:s|min)\n {2}asks {5}to use ` +
           `write_file: .+\n {2}input {4}\\{\n {13}"path": "a.txt",\n {13}"content": "hello"\n {11}\\}\n {2}digest {3}` +
           `sha256 [0-9a-f]{64}\n {2}allows {3}this input, once; the next call of write_file asks again\n {2}allow {4}` +
-          `holdfast approvals allow ${writing.run_id} \\1\n {2}deny {5}holdfast approvals deny`,
+          `holdfast approvals allow ${writing.run_id} \\1\n {2}or {7}in this session from now on write_file for the ` +
+          `path a.txt\n {2}always {3}holdfast approvals allow --always ${writing.run_id} \\1\n {2}deny {5}holdfast ` +
+          'approvals deny',
         'u',
       ),
     )

@@ -143,7 +143,10 @@ test('approvals-19: an approved input is compared with the one that was approved
   t.is(outcome({ type: 'ready', input: {}, digest: digest({}) }), 'ready')
   t.is(outcome({ type: 'ready', input: {}, digest: digest({ amount: 1 }) }), 'call_input_changed')
   t.is(outcome({ type: 'ready', input: { amount: 1 } }), 'call_input_invalid')
-  t.is(outcome({ type: 'ready', input: {} }, { context: { tools: { find: () => undefined } } }), 'tool_not_found')
+  t.is(
+    outcome({ type: 'ready', input: {} }, { context: { tools: { find: () => undefined, isOff: () => false } } }),
+    'tool_not_found',
+  )
 })
 
 test('a run that the daemon itself cannot drive fails after some attempts instead of trying for ever', async (t) => {
