@@ -1,5 +1,5 @@
 /** One tool call: checked once more, made, and bounded in time. */
-import { digest, isShallow, parse, Problem, type Json } from '../../../core/plugin.js'
+import { digest, fault, isShallow, parse, Problem, type Json } from '../../../core/plugin.js'
 import { failedCall, type Tool, type ToolOutcome, type ToolProgress } from '../tools/contract.js'
 import { trace, within, type Execution } from './execution.js'
 import { callErrors } from '../runs/contract.js'
@@ -40,6 +40,10 @@ export type Invoked =
   | { readonly type: 'late'; readonly after_ms: number }
   | { readonly type: 'lost' }
 
+const outcomeTypes: ReadonlySet<unknown> = new Set<ToolOutcome['type']>(['result', 'ask', 'unknown'])
+/** A tool in a plugin that no compiler has checked may return anything, such as nothing. */
+const isOutcome = (ended: ToolOutcome | undefined | null): boolean => outcomeTypes.has(ended?.type)
+
 const tooLate = (limit: number): DOMException =>
   new DOMException(`it took longer than ${limit / 1_000} s`, 'TimeoutError')
 
@@ -51,7 +55,7 @@ export const invoke = async (execution: Execution, { call, tool, value, key, att
   const { run_id, session_id } = execution
   const started = (async (): Promise<Invoked> => {
     try {
-      const ended: Invoked = await tool.run(value, {
+      const ended = await tool.run(value, {
         tool_call_id: call.part.id,
         session_id,
         run_id,
@@ -61,6 +65,7 @@ export const invoke = async (execution: Execution, { call, tool, value, key, att
         signal,
         report: createReport(execution, call),
       })
+      if (!isOutcome(ended)) throw fault('what it returned is no outcome of a tool: it needs a type, such as result')
       if (ended.type !== 'result' || isShallow(ended.output)) return ended
       execution.context.log.error('the output of a tool is nested too deep', { tool: tool.name, run_id })
       return { type: 'threw' }

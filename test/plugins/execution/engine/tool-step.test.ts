@@ -179,6 +179,16 @@ test('tools-19: an output nested too deep fails its call, and the run goes on', 
   t.regex(JSON.stringify(outcome.output), /tool_failed/u)
 })
 
+test('tools-35: a tool that returns no outcome has failed, and the run goes on', async (t) => {
+  const returned: unknown[] = ['three', undefined, null, { output: 3 }, { type: 'done' }]
+  const tools = returned.map((what, at) => tool(`returns_${at}`, { run: () => what as never }))
+  const outcomes = await outcomesOf(t, { tools, calls: tools.map(({ name }) => name) })
+  t.deepEqual(
+    outcomes.map(({ state, output }) => [state, output.error.code]),
+    returned.map(() => ['failed', 'tool_failed']),
+  )
+})
+
 test('tools-35: a tool that refuses with a problem is told in its words, one that throws is not', async (t) => {
   const { none_left } = defineErrors({
     none_left: { status: 409, domain: 'x', detail: 'There is none left.', action: 'Bring more.' },
