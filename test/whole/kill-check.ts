@@ -16,11 +16,23 @@ const read = async ({ sender }: Check, path: string): Promise<any> => {
   return got.body
 }
 
+/** The whole list: its plain form holds the newest thousand. */
+const readAll = async (check: Check, path: string): Promise<any[]> => {
+  const items: any[] = []
+  let next = `${path}?page=true&limit=500`
+  for (;;) {
+    const { items: found, pagination } = await read(check, next)
+    items.push(...found)
+    if (!pagination.has_more) return items
+    next = `${path}?limit=500&cursor=${encodeURIComponent(pagination.next_cursor)}`
+  }
+}
+
 /** Every acknowledged run is in the list with its content, and the list holds nothing that nobody asked for. */
 export const checkRuns = async (check: Check): Promise<any[]> => {
   const { ledger } = check
   const asked = ledger.now()
-  const views = await read(check, '/v1/runs')
+  const views = await readAll(check, '/v1/runs')
   for (const view of views) ledger.observe(view, asked)
   const listed = new Set(views.map(({ run_id }: any) => run_id))
   if (listed.size !== views.length) throw fault('a run is in the list twice')
