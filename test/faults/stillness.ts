@@ -30,6 +30,7 @@ export const createManualClock = (start = 1_700_000_000_000): ManualClock => {
   }
   const sleep = (ms: number, signal?: AbortSignal): Promise<boolean> =>
     new Promise((resolve) => {
+      if (signal?.aborted === true) return resolve(false)
       after(ms, () => resolve(true))
       signal?.addEventListener('abort', () => resolve(false), { once: true })
     })
