@@ -33,7 +33,7 @@ const longest = 60
 
 const problemOf = async (name: string, shipped: ShippedView): Promise<string | undefined> => {
   if (!/^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/u.test(name))
-    return 'say small letters and digits, with single hyphens between words, such as word-count'
+    return 'say a small letter, then small letters and digits, with single hyphens between words, such as word-count'
   if (name.length > longest) return `it has more than ${longest} characters`
   const taken = (await shipped.plugins()).some(({ id }) => id === name)
   return taken || reserved.includes(name) ? 'the name is taken' : undefined
@@ -65,7 +65,7 @@ const make = (kind: string, name: string): { readonly folder: string; readonly f
 export const newPluginCommand = (shipped: ShippedView): Command =>
   defineCommand({
     path: ['plugins', 'new'],
-    summary: 'Make a folder with a new plugin that builds and passes its test.',
+    summary: 'Make a folder with a new plugin (tool, provider or connector) that builds and passes its test.',
     args: ['kind', 'name'],
     choices: { kind: kinds },
     run: async ({ args: { kind = '', name = '' } }: CommandInput) => {

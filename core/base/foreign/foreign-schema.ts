@@ -6,7 +6,7 @@ import * as ss from 'superstruct'
 import type { ErrorObject, Options, ValidateFunction } from 'ajv'
 import type { Issue, Parsed } from '../parse.js'
 import type { JsonSchema } from '../json-schema.js'
-import type { JsonObject, StructOf } from '../schema.js'
+import { jsonObject, rule, type JsonObject, type StructOf } from '../schema.js'
 import { markRuled, note } from '../struct-notes.js'
 import { boundSchema } from './bounded-schema.js'
 import { patternOf } from './plain-keywords.js'
@@ -101,6 +101,17 @@ const structOf = (schema: JsonSchema, check: Check): StructOf<JsonObject> => {
   })
   return markRuled(note(struct, () => schema))
 }
+
+const faultOf = (schema: JsonObject): string | undefined => {
+  const bounded = boundSchema(schema)
+  if (bounded.ok) return undefined
+  const { path, rule: broken } = bounded.issue
+  return `must be a JSON Schema of an object that can be checked by: ${path === '' ? 'it' : path} ${broken}`
+}
+
+/** A JSON Schema that `fromJsonSchema` takes. */
+export const foreignSchema = (): StructOf<JsonObject> =>
+  rule(jsonObject(), 'A JSON Schema of an object.', (schema) => faultOf(schema) ?? true)
 
 /**
  * A struct of objects that fit a JSON Schema (drafts 4 to 7, 2020-12) that somebody else wrote; or what is wrong with

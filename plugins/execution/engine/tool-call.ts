@@ -44,6 +44,17 @@ const outcomeTypes: ReadonlySet<unknown> = new Set<ToolOutcome['type']>(['result
 /** A tool in a plugin that no compiler has checked may return anything, such as nothing. */
 const isOutcome = (ended: ToolOutcome | undefined | null): boolean => outcomeTypes.has(ended?.type)
 
+/** An output may be left out; what `JSON.stringify` throws at, such as a bigint, cannot be recorded. */
+const isJson = (output: Json): boolean => {
+  if (!isShallow(output)) return false
+  try {
+    JSON.stringify(output)
+    return true
+  } catch {
+    return false
+  }
+}
+
 const tooLate = (limit: number): DOMException =>
   new DOMException(`it took longer than ${limit / 1_000} s`, 'TimeoutError')
 
@@ -66,8 +77,8 @@ export const invoke = async (execution: Execution, { call, tool, value, key, att
         report: createReport(execution, call),
       })
       if (!isOutcome(ended)) throw fault('what it returned is no outcome of a tool: it needs a type, such as result')
-      if (ended.type !== 'result' || isShallow(ended.output)) return ended
-      execution.context.log.error('the output of a tool is nested too deep', { tool: tool.name, run_id })
+      if (ended.type !== 'result' || isJson(ended.output)) return ended
+      execution.context.log.error('the output of a tool is no JSON, or nested too deep', { tool: tool.name, run_id })
       return { type: 'threw' }
     } catch (error) {
       if (error instanceof Problem && error.spec.status < 500) return failedCall(error)

@@ -24,7 +24,7 @@ export default definePlugin({
     const store = declareGrants(state)
     const grants = createGrants({ store, tools, ids, expires_after_ms: ctx.config.expires_after_ms })
     ctx.provide(Grants, grants)
-    ctx.routes(...grantRoutes({ store, grants, sessions, state, clock }))
+    ctx.routes(...grantRoutes({ store, grants, sessions, tools, state, clock }))
     ctx.contribute(CallGrants, {
       id: 'grants',
       find(call) {

@@ -15,7 +15,9 @@ import {
   type Route,
   type State,
 } from '../../../core/plugin.js'
+import { runErrors } from '../runs/contract.js'
 import { SessionId, sessionErrors, type Sessions } from '../sessions/contract.js'
+import type { ToolRegistry } from '../tools/contract.js'
 import { Grant, grantWishFields, type Grants } from './contract.js'
 import { grantErrors } from './errors.js'
 import type { GrantStore } from './store.js'
@@ -24,6 +26,7 @@ export interface GrantRouteParts {
   readonly store: GrantStore
   readonly grants: Grants
   readonly sessions: Sessions
+  readonly tools: ToolRegistry
   readonly state: State
   readonly clock: Clock
 }
@@ -59,7 +62,7 @@ const list = ({ store, clock }: GrantRouteParts): Route =>
 const unfit =
   'must be an input that the tool takes and that a person can read whole: at most 1,000 characters, all visible'
 
-const add = ({ grants, sessions, state }: GrantRouteParts): Route =>
+const add = ({ grants, sessions, tools, state }: GrantRouteParts): Route =>
   defineRoute({
     id: 'grants.add',
     method: 'POST',
@@ -68,11 +71,19 @@ const add = ({ grants, sessions, state }: GrantRouteParts): Route =>
     access: 'admin',
     body: Wanted,
     reply: jsonReply(Grant, 201),
-    problems: [sessionErrors.session_not_found, grantErrors.grant_invalid, grantErrors.grants_full],
+    problems: [
+      sessionErrors.session_not_found,
+      runErrors.session_ended,
+      grantErrors.grant_invalid,
+      grantErrors.grants_full,
+    ],
     durability: 'A',
     example: { body: { tool_name: 'bash', input: { command: 'npm test' }, expires_in_ms: 3_600_000 } },
     handler: async ({ body: { session_id, tool_name, input, ...wish } }) => {
-      if (session_id !== undefined) sessions.get(session_id)
+      if (session_id !== undefined && sessions.get(session_id).ended_at_ms !== undefined)
+        throw runErrors.session_ended({ details: { session_id } })
+      if (tools.find(tool_name) === undefined)
+        throw grantErrors.grant_invalid({ errors: [{ path: 'body.tool_name', rule: 'must be the name of a tool' }] })
       const rule = grants.ruleOf(tool_name, input)
       if (rule === undefined) throw grantErrors.grant_invalid({ errors: [{ path: 'body.input', rule: unfit }] })
       const { write } = grants.draft({ session_id, tool_name, rule, wish }, 'body')

@@ -3,8 +3,8 @@ import {
   boolean,
   doc,
   enums,
+  foreignSchema,
   integer,
-  jsonObject,
   literal,
   named,
   number,
@@ -41,7 +41,7 @@ const ResponseFormat = tagged('type', {
   text: object({ type: literal('text') }),
   structured_json: object({
     type: literal('structured_json'),
-    schema: doc(jsonObject(), 'JSON Schema of the answer; the provider sees to it that the model keeps it.'),
+    schema: doc(foreignSchema(), 'JSON Schema of the answer, an object. The answer is checked by it.'),
   }),
 })
 /** The form of an answer. */

@@ -43,10 +43,19 @@ test('models-46: what a run says is the JSON, without the fence that a model put
   )
 })
 
-test('models-46: a run whose schema no answer could fit fails with its first', async (t) => {
-  const { model, run } = await setup(t, '{"sum":3}')
-  const ended = await run({ generation: { response_format: { type: 'structured_json', schema: { type: 'nope' } } } })
-  t.is(ended.status, 'failed')
-  t.regex(ended.error, /^structured_output_invalid: .* its schema cannot be used: /u)
-  t.is(model.requests.length, 1)
+test('models-46: a schema that no answer could be checked by is refused with its request', async (t) => {
+  const { daemon, model } = await setup(t, '{"sum":3}')
+  const schemas = [{ type: 'nope' }, { type: 'string' }, { $ref: '#/x' }]
+  for (const unusable of schemas) {
+    const wanted = { response_format: { type: 'structured_json', schema: unusable } }
+    const answers = [
+      await daemon.request('POST', '/v1/sessions/s1/runs', { content: 'Add.', generation: wanted }),
+      await daemon.request('PUT', '/v1/sessions/s1/route-policy', { route_policy: { generation: wanted } }),
+    ]
+    for (const { status, body } of answers) {
+      t.is(status, 400)
+      t.regex(JSON.stringify(body.errors), /response_format\.schema.*JSON Schema of an object/u)
+    }
+  }
+  t.deepEqual([model.requests.length, (await daemon.request('GET', '/v1/runs')).body], [0, []])
 })

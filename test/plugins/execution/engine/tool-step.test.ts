@@ -189,6 +189,20 @@ test('tools-35: a tool that returns no outcome has failed, and the run goes on',
   )
 })
 
+test('tools-35: an output that is no JSON has failed its call, and the run goes on', async (t) => {
+  const circle: { self?: unknown } = {}
+  circle.self = circle
+  const outputs: unknown[] = [3n, circle, { toJSON: () => JSON.parse('{') }]
+  const tools = outputs.map((output, at) =>
+    tool(`returns_${at}`, { run: () => ({ type: 'result', output: output as Json }) }),
+  )
+  const outcomes = await outcomesOf(t, { tools, calls: tools.map(({ name }) => name) })
+  t.deepEqual(
+    outcomes.map(({ state, output }) => [state, output.error.code]),
+    outputs.map(() => ['failed', 'tool_failed']),
+  )
+})
+
 test('tools-35: a tool that refuses with a problem is told in its words, one that throws is not', async (t) => {
   const { none_left } = defineErrors({
     none_left: { status: 409, domain: 'x', detail: 'There is none left.', action: 'Bring more.' },

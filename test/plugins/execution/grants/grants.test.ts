@@ -191,14 +191,14 @@ test('approvals-24: a grant is listed until it is revoked, has expired, or its s
   t.is((await daemon.request('DELETE', `/v1/grants/${again.grant_id}`)).status, 200)
   t.deepEqual(codeOf(await daemon.request('DELETE', `/v1/grants/${again.grant_id}`)), [404, 'grant_not_found'])
   await daemon.request('POST', '/v1/sessions/s2/end')
+  const late = { session_id: 's2', tool_name: 'bash', input: { command: 'true' } }
+  t.deepEqual(codeOf(await daemon.request('POST', '/v1/grants', late)), [409, 'session_ended'])
   await daemon.request('POST', '/v1/sessions', { session_id: 's2' })
   t.deepEqual(await list(), [all.grant_id])
   while ((await list()).length > 0) await new Promise((resolve) => setTimeout(resolve, 50))
   t.is((await rested(daemon, bash('true'))).status, 'waiting_for_approval')
-  t.deepEqual(codeOf(await daemon.request('POST', '/v1/grants', { tool_name: 'nosuch', input: {} })), [
-    400,
-    'grant_invalid',
-  ])
+  const unknown = await daemon.request('POST', '/v1/grants', { tool_name: 'nosuch', input: {} })
+  t.deepEqual([codeOf(unknown), unknown.body.errors[0].path], [[400, 'grant_invalid'], 'body.tool_name'])
 })
 
 test('approvals-20, approvals-25: a grant survives a kill, and the ledger says that it let a call pass', async (t) => {
