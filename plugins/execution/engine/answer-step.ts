@@ -48,7 +48,7 @@ const completeIfFits = async (execution: Execution, answered: Answered, answer: 
   }
   const repairs = run.repairs ?? 0
   await change(execution, (edit) => {
-    note(edit, answer)
+    note(edit, answer, checked.fault)
     if (!checked.isRepairable || repairs >= mostRepairs) {
       const error = `${unfitCode}: the answer did not come to fit the schema of the run: ${checked.fault}.`
       edit.step({ to: 'failed', error }, { type: 'failed', error })
@@ -61,10 +61,11 @@ const completeIfFits = async (execution: Execution, answered: Answered, answer: 
 
 type Parts = Extract<Answer, { type: 'parts' }>
 
-const note = (edit: RunEdit, answer: Parts): void => {
+const note = (edit: RunEdit, answer: Parts, not_taken?: string): void => {
   const { usage, parts: content } = answer
   answer.taken = true
-  edit.note({ type: 'message', message: { role: 'assistant', content }, usage, ...edit.bill(usage) })
+  const why = not_taken === undefined ? {} : { not_taken }
+  edit.note({ type: 'message', message: { role: 'assistant', content }, usage, ...why, ...edit.bill(usage) })
   endRouteWait(edit)
 }
 
@@ -105,7 +106,7 @@ const completeIfMet = async (execution: Execution, { run, held, completion, answ
   if (missing.length === 0) return completeRun(execution, answer, held)
   const what = missing.join(', ')
   await change(execution, (edit) => {
-    note(edit, answer)
+    note(edit, answer, `it has not created or updated ${what}`)
     if (completion.reminders >= mostReminders) {
       const error = `completion_requirement_unmet: the run did not create or update ${what}.`
       edit.step({ to: 'failed', error }, { type: 'failed', error })

@@ -46,6 +46,7 @@ export const RunEvents = array(
       error: optional(string()),
       output: optional(open({ content: string() })),
       tool_names: optional(array(string())),
+      not_taken: optional(string()),
       tool_name: optional(string()),
       outcome: optional(string()),
       attempt: optional(number()),
@@ -116,11 +117,12 @@ type ShownEvent = Infer<typeof RunEvents>[number]['event']
 
 /** What an event or step says beside its name. */
 const detailOf = (event: ShownEvent): string | undefined => {
-  const { error, output, tool_names, tool_name, outcome, attempt, code, message, to, did } = event
+  const { error, output, tool_names, not_taken, tool_name, outcome, attempt, code, message, to, did } = event
   if (did !== undefined) {
     const { moment = '', by = '', reason } = event
     return `${by} at ${moment}: ${did.join(', ')}${reason === undefined ? '' : `: ${reason}`}`
   }
+  if (not_taken !== undefined) return `not taken: ${not_taken}`
   if (tool_names !== undefined) return tool_names.length === 0 ? undefined : `calls ${tool_names.join(', ')}`
   if (tool_name !== undefined)
     return `${tool_name}: ${[outcome, code, message].filter((part) => part !== undefined).join(': ')}`

@@ -29,6 +29,9 @@ const runStepFields = {
   model_answered: object({
     type: literal('model_answered'),
     tool_names: doc(array(string()), 'The tools that the answer calls, in order.'),
+    not_taken: optional(
+      doc(string(), 'Why the answer did not end the run, such as that it does not fit the schema: 500 characters.'),
+    ),
   }),
   model_attempt_failed: object({
     type: literal('model_attempt_failed'),

@@ -51,6 +51,7 @@ export const stepsOf = (entry: JournalEntry): Step[] => {
             {
               type: 'model_answered',
               tool_names: entry.message.content.flatMap((part) => (part.type === 'tool_call' ? [part.name] : [])),
+              ...(entry.not_taken !== undefined && { not_taken: wellFormedJson(entry.not_taken.slice(0, mostReason)) }),
             },
           ]
         : []

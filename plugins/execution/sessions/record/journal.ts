@@ -90,7 +90,8 @@ export type OutcomeState = 'done' | 'failed' | 'refused' | 'unknown'
  */
 export type JournalEntry = { run_id: string; at: number } & (
   | { type: 'event'; event: RunEvent }
-  | ({ type: 'message'; message: ModelMessage; usage?: CallUsage } & CallCost)
+  /** `not_taken`: why an answer without calls did not end its run. */
+  | ({ type: 'message'; message: ModelMessage; usage?: CallUsage; not_taken?: string } & CallCost)
   | ({ type: 'usage'; turn: number; attempt: number; code: string; usage?: CallUsage } & CallCost)
   | { type: 'intent'; tool_call_id: string; tool_name: string; effect: Effect; key: string; input_digest: string }
   | { type: 'outcome'; tool_call_id: string; tool_name: string; state: OutcomeState; output: Json }

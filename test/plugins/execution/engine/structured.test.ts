@@ -1,4 +1,5 @@
 import test, { type ExecutionContext } from 'ava'
+import { showEvents } from '../../../../plugins/execution/runs/terminal/run-text.js'
 import { startTestDaemon } from '../../../support/daemon.js'
 import { openSession, submit, until } from '../../../support/runs.js'
 import { done, scriptedProvider, text } from '../../../../plugins/providers/scripted/contract.js'
@@ -20,10 +21,15 @@ const setup = async (t: ExecutionContext, ...answers: string[]) => {
 }
 
 test('models-46: a run that asks for a form completes with an answer that fits; the others are no outputs', async (t) => {
-  const { model, run } = await setup(t, 'Three.', '{"sum":"3"}', '{"sum":3}')
+  const { daemon, model, run } = await setup(t, 'Three.', '{"sum":"3"}', '{"sum":3}')
   const ended = await run({ generation })
   t.deepEqual([ended.status, ended.outputs.map(({ content }: any) => content)], ['completed', ['{"sum":3}']])
   t.regex(JSON.stringify(model.requests[2]?.messages), /it is no JSON.*sum/u)
+  const { body } = await daemon.request('GET', `/v1/runs/${ended.run_id}/events?steps=true`)
+  const why = body.flatMap(({ event }: any) => (event.type === 'model_answered' ? [event.not_taken] : []))
+  t.deepEqual([why[0], why.length, why[2]], ['it is no JSON', 3, undefined])
+  t.regex(why[1], /^sum /u)
+  t.regex(showEvents(body), /model_answered {2}not taken: it is no JSON\n/u)
 })
 
 test('models-46: a run whose answers never fit fails with a code', async (t) => {
