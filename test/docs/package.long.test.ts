@@ -42,4 +42,8 @@ test('what npm packs works in an empty folder: a new plugin of each kind is made
     return t.fail('THE PACKAGE WAS NOT TRIED: npm has not all of its packages in its cache, and reaches no registry')
   t.is(done.code, 0, done.out + done.err)
   t.is([...done.out.matchAll(/fail 0\n/gu)].length, 3, done.out)
+  const leaves = "cd word-count; printf '\\nsetInterval(() => undefined, 1000)\\n' >> plugin.ts; timeout 120 npm test"
+  const left = await npm(leaves, 'offline', desk)
+  t.not(left.code, 124, 'a timer of a plugin keeps its tests from ending')
+  t.regex(left.out, /fail \d+\n/u)
 })
