@@ -36,7 +36,9 @@ export type GrantRule = Infer<typeof GrantRule>
 const mostShown = 1_000
 
 /** True if a person sees all of it, and sees it as it is. */
-const isSeen = (value: string): boolean => value.length <= mostShown && visible(value) === value
+/** Looks like a space and is another sign. */
+const blanks = /(?! )[\p{Zs}\u2800]/u
+const isSeen = (value: string): boolean => value.length <= mostShown && visible(value) === value && !blanks.test(value)
 
 interface Callable {
   readonly input: AnyStruct

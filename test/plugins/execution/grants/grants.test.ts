@@ -170,8 +170,10 @@ test('approvals-23: what cannot be remembered says no grant_rule, and is refused
   t.deepEqual((await daemon.request('GET', '/v1/grants')).body, [])
   t.is((await daemon.request('GET', `/v1/runs/${long.run_id}`)).body.status, 'waiting_for_approval')
   t.is(await read('made'), '')
-  const hidden = { tool_name: 'bash', input: { command: 'a\u200b' } }
-  t.deepEqual(codeOf(await daemon.request('POST', '/v1/grants', hidden)), [400, 'grant_invalid'])
+  for (const sign of ['\u200b', '\u00a0', '\u2800', '\u3000']) {
+    const hidden = { tool_name: 'bash', input: { command: `a${sign}b` } }
+    t.deepEqual(codeOf(await daemon.request('POST', '/v1/grants', hidden)), [400, 'grant_invalid'])
+  }
 })
 
 test('approvals-24: a grant is listed until it is revoked, has expired, or its session has ended', async (t) => {
