@@ -71,7 +71,7 @@ test('command-line-20: a folder that is there, a name that cannot be and an unkn
     ['tool taken', 1, /taken is there already \(plugin_folder_taken\)/u],
     ['tool file', 1, /file is there already \(plugin_folder_taken\)/u],
     ['tool link', 1, /link is there already \(plugin_folder_taken\)/u],
-    ['tool ../out', 2, /a plugin cannot be called "\.\.\/out": say small letters.*\(plugin_name_refused\)/u],
+    ['tool ../out', 2, /a plugin cannot be called "\.\.\/out": say a small letter.*\(plugin_name_refused\)/u],
     ['tool a/b', 2, /plugin_name_refused/u],
     ["tool 'a b'", 2, /plugin_name_refused/u],
     ['tool .', 2, /plugin_name_refused/u],
