@@ -35,9 +35,9 @@ export type GrantRule = Infer<typeof GrantRule>
 /** Nobody reads more of what they decide on. Characters. */
 const mostShown = 1_000
 
-/** True if a person sees all of it, and sees it as it is. */
 /** Looks like a space and is another sign. */
 const blanks = /(?! )[\p{Zs}\u2800]/u
+/** True if a person sees all of it, and sees it as it is. */
 const isSeen = (value: string): boolean => value.length <= mostShown && visible(value) === value && !blanks.test(value)
 
 interface Callable {

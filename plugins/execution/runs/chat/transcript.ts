@@ -4,12 +4,10 @@ import type { JournalRow } from './journal.js'
 import type { Sheet } from './sheet.js'
 import { createSpeech, type Speech } from './speech.js'
 
-export interface Transcript extends Pick<Speech, 'begin' | 'piece'> {
+export interface Transcript extends Pick<Speech, 'begin' | 'piece' | 'missed'> {
   entry(row: JournalRow): void
-  /** A call begins, as is told while it happens. */
+  /** A call begins, as is told while it happens; one whose beginning is not told is shown with its outcome. */
   started(tool_call_id: string, tool_name: string): void
-  /** From now on what was not told while it happened is shown from the journal. */
-  missed(): void
 }
 
 /** Signs of a call in its line. */
@@ -48,7 +46,6 @@ export const createTranscript = (sheet: Sheet): Transcript => {
   const speech = createSpeech(sheet)
   const calls = new Map<string, Json | undefined>()
   const told = new Set<string>()
-  let hasMissed = false
   /** What the model said last, which is the output of a run that completes. */
   let said = ''
   const started = (id: string, name: string): void => {
@@ -63,17 +60,14 @@ export const createTranscript = (sheet: Sheet): Transcript => {
   }
   const ended = ({ tool_call_id: id = '', tool_name: name = '', state = '', output }: JournalRow['entry']): void => {
     const ending = endings.get(state)
-    if (hasMissed || ending !== undefined) started(id, name)
+    started(id, name)
     if (ending !== undefined) sheet.line(`  ${visibleLine(name)} ${ending}: ${oneLine(reasonOf(output))}`)
   }
   return {
     begin: speech.begin,
     piece: speech.piece,
     started,
-    missed() {
-      hasMissed = true
-      speech.missed()
-    },
+    missed: speech.missed,
     entry({ type, entry }) {
       if (type === 'message' && entry.message?.role === 'assistant') message(entry.message.content)
       if (type === 'outcome') ended(entry)

@@ -16,9 +16,6 @@ import { hasTmux, openPiped, openTerminal, type Piped, type Terminal } from '../
 /** With the demo model, for all tests that leave it alone. */
 let shared: Promise<SpawnedDaemon> | undefined
 const usual = (): Promise<SpawnedDaemon> => (shared ??= spawnDaemon())
-/** On a busy machine the line of the call may come behind the answer: the order is not what is tried here. */
-const echoed = /^(?=[\s\S]*• bash echo hi)(?=[\s\S]*Done\.)/u
-
 test.after.always(async () => void (await (await shared)?.stop()))
 
 const at = ({ url }: SpawnedDaemon) => ({ SERVICE_DAEMON_URL: url })
@@ -134,7 +131,7 @@ test.serial(
     )
     const resolutions = pending_approvals.map(({ id }: any) => ({ request_id: id, behavior: 'allow' }))
     await daemon.request('POST', `/v1/runs/${run_id}/approvals`, { resolutions })
-    await script.until(echoed)
+    await script.until(/• bash echo hi[\s\S]*Done\./u)
     script.say('Next')
     await script.until(/You said: Next/u)
     script.end()
@@ -148,7 +145,7 @@ test.serial('command-line-8: a call that is allowed with a passes from then on, 
   script.say('//tool bash {"command":"echo hi"}')
   await script.until(/a allows it, and in this session from now on bash for the command echo hi\./u)
   script.say('a')
-  await script.until(echoed)
+  await script.until(/• bash echo hi[\s\S]*Done\./u)
   script.say('//tool bash {"command":"echo hi"}')
   await script.until(/Allowed by grant grant_\w+: bash for the command e…\n[\s\S]*Done\./u)
   script.end()
@@ -357,7 +354,7 @@ test.serial(
     const back = pipe(t, daemon, 'open')
     await back.until(/also tells the model why/u)
     back.say('y')
-    await back.until(echoed)
+    await back.until(/• bash echo hi[\s\S]*Done\./u)
     back.end()
     t.is(await back.ended, 0)
   },

@@ -1,0 +1,45 @@
+/** What stands on the screen of a run, whether the journal or the step itself is heard first. */
+import test from 'ava'
+import type { Json } from '../../../../../core/plugin.js'
+import type { JournalRow } from '../../../../../plugins/execution/runs/chat/journal.js'
+import { createSheet } from '../../../../../plugins/execution/runs/chat/sheet.js'
+import { createTranscript, type Transcript } from '../../../../../plugins/execution/runs/chat/transcript.js'
+
+const begin = () => {
+  let out = ''
+  const write = (text: string): void => void (out += text)
+  const sheet = createSheet({ write, print: (text) => write(`${text}\n`) }, 0)
+  return { transcript: createTranscript(sheet), out: () => out }
+}
+
+const call = { type: 'tool_call', id: 'call_1', name: 'bash', input: { command: 'echo hi' } }
+
+/** What the journal has of a run with one call. */
+const asks = (transcript: Transcript): void =>
+  entry(transcript, 'message', { message: { role: 'assistant', content: [call] } })
+const ends = (transcript: Transcript, state: string, output: Json): void =>
+  entry(transcript, 'outcome', { tool_call_id: 'call_1', tool_name: 'bash', state, output })
+const answers = (transcript: Transcript): void =>
+  entry(transcript, 'message', { message: { role: 'assistant', content: [{ type: 'text', text: 'Done.' }] } })
+
+let seq = 0
+const entry = (transcript: Transcript, type: string, of: JournalRow['entry']): void =>
+  transcript.entry({ seq: (seq += 1), run_id: 'run_1', type, entry: of })
+
+test('command-line-8: a call stands before the answer, once, where the journal is ahead of what is told', (t) => {
+  const { transcript, out } = begin()
+  asks(transcript)
+  ends(transcript, 'completed', {})
+  answers(transcript)
+  transcript.started('call_1', 'bash')
+  t.is(out(), '• bash echo hi\nDone.\n')
+})
+
+test('command-line-8: a call that is told stands there while it is made, and how it ended if not as wished', (t) => {
+  const { transcript, out } = begin()
+  asks(transcript)
+  transcript.started('call_1', 'bash')
+  t.is(out(), '• bash echo hi\n')
+  ends(transcript, 'failed', { error: { message: 'no such file' } })
+  t.is(out(), '• bash echo hi\n  bash failed: no such file\n')
+})
