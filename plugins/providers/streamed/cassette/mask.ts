@@ -1,5 +1,6 @@
 /** What of an exchange may stand in a file that people send around. */
 import { isJsonObject, redactSecrets, type Json } from '../../../../core/plugin.js'
+import type { Headers } from '../transport/transport.js'
 
 export type Redact = (text: string) => string
 
@@ -13,19 +14,24 @@ export const masked = '[redacted]'
 const clean = (text: string, redact: Redact): string => redactSecrets(redact(text))
 
 /** Names and values in turns, as requests have them. */
-export const requestHeaders = (headers: readonly string[]): Record<string, string> =>
+export const requestHeaders = (headers: readonly string[], redact: Redact): Record<string, string> =>
   Object.fromEntries(
-    headers.flatMap((name, at) =>
-      at % 2 === 0 ? [[name.toLowerCase(), plain.test(name.toLowerCase()) ? (headers[at + 1] ?? '') : masked]] : [],
+    headers.flatMap((name, at) => {
+      const known = name.toLowerCase()
+      return at % 2 === 0 ? [[known, plain.test(known) ? clean(headers[at + 1] ?? '', redact) : masked]] : []
+    }),
+  )
+
+/** Servers write into them what they like, as into the body. */
+export const answerHeaders = (headers: Headers, redact: Redact): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      told.test(name) && typeof value === 'string' ? [[clean(name, redact), clean(value, redact)]] : [],
     ),
   )
 
-export const answerHeaders = (headers: Readonly<Record<string, string | string[] | undefined>>) =>
-  Object.fromEntries(
-    Object.entries(headers).flatMap(([name, value]) =>
-      told.test(name) && typeof value === 'string' ? [[name, value]] : [],
-    ),
-  )
+/** Where a server is asked, as a cassette has it. */
+export const maskedPath = clean
 
 /** Texts and names of a value, each without the secrets in it. */
 export const maskedJson = (value: Json, redact: Redact): Json => {

@@ -1,10 +1,10 @@
 /** Answers from a cassette: no socket is opened. */
 import path from 'node:path'
 import { Problem, readOutside, realFolder, type Json } from '../../../../core/plugin.js'
-import type { Listener, Question, Sent, Transport } from '../transport/transport.js'
+import type { Listener, Sent, Transport } from '../transport/transport.js'
 import { cassetteErrors } from './errors.js'
 import { differenceOf, mostBytes, readCassette, type Cassette, type Difference, type Recorded } from './format.js'
-import { maskedJson, type Redact } from './mask.js'
+import { maskedJson, maskedPath, type Redact } from './mask.js'
 
 const load = async (file: string): Promise<Cassette> => {
   const unreadable = (rule: string): Problem => cassetteErrors.cassette_unreadable({ details: { file, rule } })
@@ -15,30 +15,27 @@ const load = async (file: string): Promise<Cassette> => {
   return readCassette(path.basename(file), found.text)
 }
 
-const compare = (one: Recorded, asked: Json, { question, isPart }: Compared): Difference | undefined =>
-  one.path === question.path
+const compare = (one: Recorded, { at, asked }: Found, isPart: boolean): Difference | undefined =>
+  one.path === at
     ? differenceOf(one.request, asked, { path: 'request', isPart })
-    : { path: 'path', recorded: one.path, now: question.path }
-interface Compared {
-  readonly question: Question
-  readonly isPart: boolean
-}
+    : { path: 'path', recorded: one.path, now: at }
 
 /** The next exchange with this question, in whatever order several runs ask. */
 const take = ({ exchanges, isPart }: Cassette, used: Set<Recorded>, found: Found): Recorded => {
   const left = exchanges.filter((one) => !used.has(one))
-  const fits = left.find((one) => compare(one, found.asked, { question: found.question, isPart }) === undefined)
+  const fits = left.find((one) => compare(one, found, isPart) === undefined)
   const next = fits ?? left[0]
   if (next === undefined) throw cassetteErrors.cassette_over({ details: { count: exchanges.length } })
   const { line } = next
-  const difference = fits === undefined ? compare(next, found.asked, { question: found.question, isPart }) : undefined
+  const difference = fits === undefined ? compare(next, found, isPart) : undefined
   if (difference !== undefined) throw cassetteErrors.cassette_differs({ details: { line, ...difference } })
   used.add(next)
   if (next.end === 'withheld') throw cassetteErrors.cassette_withheld({ details: { line } })
   return next
 }
+/** What is asked, and where, without secrets. */
 interface Found {
-  readonly question: Question
+  readonly at: string
   readonly asked: Json
 }
 
@@ -62,7 +59,7 @@ export const playedTransport = ({ budget }: Pick<Transport, 'budget'>, file: str
       const answer = async (): Promise<void> => {
         try {
           const asked: Json = JSON.parse(question.body.toString('utf8'))
-          const found = { question, asked: maskedJson(asked, redact) }
+          const found = { at: maskedPath(question.path, redact), asked: maskedJson(asked, redact) }
           const exchange = take(await (loading ??= load(file)), used, found)
           if (!isOver) play(exchange, listener, () => isOver)
         } catch (error) {

@@ -2,7 +2,7 @@
 import { openOutsideLines, type Json, type Log, type OutsideLines } from '../../../../core/plugin.js'
 import type { Headers, Listener, Question, Sent, Transport } from '../transport/transport.js'
 import { beginning, mostBytes, type Exchange } from './format.js'
-import { answerHeaders, maskedBody, maskedJson, requestHeaders, type Redact } from './mask.js'
+import { answerHeaders, maskedBody, maskedJson, maskedPath, requestHeaders, type Redact } from './mask.js'
 
 export interface RecordParts {
   readonly file: string
@@ -105,11 +105,11 @@ export const recordedTransport = (inner: Transport, recorder: Recorder): Transpo
     const answer = maskedBody(tap.body(), recorder.redact)
     const asked: Json = JSON.parse(body.toString('utf8'))
     recorder.add({
-      path,
-      headers: requestHeaders(headers),
+      path: maskedPath(path, recorder.redact),
+      headers: requestHeaders(headers, recorder.redact),
       request: maskedJson(asked, recorder.redact),
       status: tap.status,
-      answer_headers: answerHeaders(tap.headers),
+      answer_headers: answerHeaders(tap.headers, recorder.redact),
       answer: answer === undefined ? [] : answer.split(/(?<=\n\n)/u),
       end: answer === undefined ? 'withheld' : end,
     })

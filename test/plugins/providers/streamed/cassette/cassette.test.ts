@@ -3,7 +3,12 @@ import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { cassetteErrors } from '../../../../../plugins/providers/streamed/cassette/errors.js'
 import { differenceOf, mostBytes, readCassette } from '../../../../../plugins/providers/streamed/cassette/format.js'
-import { maskedBody, requestHeaders } from '../../../../../plugins/providers/streamed/cassette/mask.js'
+import {
+  answerHeaders,
+  maskedBody,
+  maskedPath,
+  requestHeaders,
+} from '../../../../../plugins/providers/streamed/cassette/mask.js'
 import { freshRoot, startTestDaemon } from '../../../../support/daemon.js'
 import { startOpenAiServer } from '../../../../support/openai-server.js'
 import { openSession, submit, until } from '../../../../support/runs.js'
@@ -109,13 +114,63 @@ test('models-47: what stands elsewhere is not written to', async (t) => {
   t.is(readFileSync(file, 'utf8'), 'Dear diary')
 })
 
+test('models-47: a secret in a header of an answer or in the path of the server is not recorded, and it plays', async (t) => {
+  const [vendor] = vendors
+  if (vendor === undefined) return t.fail()
+  const file = join(await folder(t), 'run.cassette')
+  const server = await startOpenAiServer(() => {
+    const said = vendor.saying('Hello.')
+    return said.type === 'stream' ? { ...said, content_type: `text/event-stream; x=${key}` } : said
+  })
+  t.teardown(() => server.close())
+  const base_url = `${server.url}/${key}`
+  const first = await start(t, vendor, { base_url, record_cassette: file })
+  t.is((await first.run('hi')).status, 'completed')
+  await first.daemon.stop()
+  t.true(server.asked[0]?.path.includes(key))
+  t.false(readFileSync(file, 'utf8').includes(key))
+  const second = await start(t, vendor, { base_url, play_cassette: file })
+  t.is((await second.run('hi')).status, 'completed')
+})
+
+test('models-47: half a line that a kill left is taken away, and the recording goes on behind whole ones', async (t) => {
+  const [vendor] = vendors
+  if (vendor === undefined) return t.fail()
+  const server = await startOpenAiServer(() => vendor.saying('Hello.'))
+  t.teardown(() => server.close())
+  const path = await folder(t)
+  for (const [name, before, exchanges] of [
+    ['whole', head + exchange, 2],
+    ['half', `${head}${exchange}{"path":"/p","re${'x'.repeat(100_000)}`, 2],
+    ['open', head + exchange.trimEnd(), 2],
+    ['head', head.slice(0, -3), 1],
+  ] as const) {
+    const file = join(path, name)
+    writeFileSync(file, before)
+    const { run, daemon } = await start(t, vendor, { base_url: server.url, record_cassette: file })
+    t.is((await run('hi')).status, 'completed')
+    await daemon.stop()
+    t.is(readCassette(name, readFileSync(file, 'utf8')).exchanges.length, exchanges, name)
+  }
+})
+
 test('models-47: headers are masked unless they say nothing, and an answer with a secret in pieces is withheld', (t) => {
-  t.deepEqual(requestHeaders(['X-Goog-Api-Key', 'k', 'content-type', 'application/json', 'new-one', 'k']), {
+  const redact = (text: string): string => text.replaceAll(key, '[gone]')
+  const sent = ['X-Goog-Api-Key', 'k', 'content-type', 'application/json', 'new-one', 'k', 'anthropic-beta', `a,${key}`]
+  t.deepEqual(requestHeaders(sent, redact), {
     'x-goog-api-key': '[redacted]',
     'content-type': 'application/json',
     'new-one': '[redacted]',
+    'anthropic-beta': 'a,[gone]',
   })
-  const redact = (text: string): string => text.replaceAll(key, '[gone]')
+  t.deepEqual(
+    answerHeaders({ 'content-type': `text/plain; x=${key}`, 'retry-after': '5', 'set-cookie': 'k' }, redact),
+    {
+      'content-type': 'text/plain; x=[gone]',
+      'retry-after': '5',
+    },
+  )
+  t.is(maskedPath(`/v1/${key}/chat`, redact), '/v1/[gone]/chat')
   t.is(maskedBody(`data: {"text":"${key}"}\n\n`, redact), 'data: {"text":"[gone]"}\n\n')
   const pieces = [key.slice(0, 9), key.slice(9)].map((text) => `data: {"text":"${text}","id":"7"}\n\n`)
   t.is(maskedBody(pieces.join(''), redact), undefined)
