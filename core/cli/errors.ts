@@ -57,7 +57,7 @@ export const errors = defineErrors({
   plugin_folder_refused: {
     status: 500,
     detail: '{folder} cannot be made: {reason}',
-    action: 'Go to a folder in which you may write.',
+    action: 'Go to a folder in which you may write and where there is room.',
   },
   flag_required: { status: 400, detail: '{command} needs {flags}' },
 })

@@ -1,6 +1,7 @@
 /** Where the outputs of a session go, from the command line. */
 import {
   array,
+  commandErrors,
   defineCommand,
   open,
   string,
@@ -20,6 +21,8 @@ const showTargets = ({ reply_targets }: Infer<typeof View>): string =>
 
 const replyTargets = ({ client, args, flags: { clear } }: CommandInput): Promise<Json> => {
   const path = `/v1/sessions/${encodeURIComponent(args['session_id'] ?? '')}/reply-targets`
+  if (clear === true && args['url'] !== undefined)
+    throw commandErrors.flag_invalid({ details: { flag: 'clear', problem: 'does not go with <url>' } })
   if (clear === true) return client.send('DELETE', path)
   return args['url'] === undefined
     ? client.get(path)

@@ -58,12 +58,16 @@ const plainWords = /^[\w.,:/@%+=-]+(?: [\w.,:/@%+=-]+)*$/u
 /** Programs that run what their arguments say, as far as they are known. */
 const runners: ReadonlySet<string> = new Set(
   (
-    '. ash at awk bash batch builtin busybox bun bunx bwrap capsh chroot chrt command coproc csh dash deno doas ' +
-    'docker elvish entr env eval exec expect fakeroot find firejail fish flock gdb gosu ionice ksh linux32 linux64 ' +
-    'ltrace lua mksh nice node nohup npx nsenter nu numactl parallel perl php pkexec podman prlimit pwsh python ' +
-    'rbash ruby run-parts runuser screen script setarch setpriv setsid sg sh source ssh start-stop-daemon stdbuf ' +
-    'strace su sudo systemd-run taskset tclsh tcsh time timeout tmux toybox trap unbuffer unshare uv uvx valgrind ' +
-    'watch xargs xonsh yash zsh'
+    '. asdf ash at awk bash batch builtin bun bunx busybox bwrap capsh catchsegv cgexec chronic chroot chrt ' +
+    'command coproc csh dash dbus-run-session deno direnv doas docker dumb-init eatmydata elixir elvish entr ' +
+    'env erl escript eval exec expect fakeroot faketime find firejail fish flock gawk gdb gdb-multiarch ghci ' +
+    'gosu groovy gsed guile hhvm iex ionice ipython java jruby jshell julia ksh linux32 linux64 lldb ltrace ' +
+    'lua luajit m4 mawk mise mksh nawk nice node nodejs nohup npx nsenter nu numactl ocaml octave original-awk ' +
+    'osascript parallel perl php pipx pkexec pnpx podman prlimit proxychains proxychains4 pwsh pypy python R ' +
+    'racket rbash retry Rscript ruby run-parts runghc runuser sbcl scala screen script sed setarch setpriv ' +
+    'setsid sg sh source ssh start-stop-daemon stdbuf strace su sudo swipl systemd-inhibit systemd-run taskset ' +
+    'tclsh tcsh texlua time timeout tini tmux torsocks toybox trap ts-node ts-node-esm tsx unbuffer unshare uv ' +
+    'uvx valgrind watch xargs xonsh xvfb-run yash zsh zx'
   ).split(' '),
 )
 

@@ -1,10 +1,19 @@
 /** Settings of a session from the command line: those that are set by hand most. */
-import { defineCommand, type Command, type CommandInput, type Json } from '../../../../core/plugin.js'
+import { commandErrors, defineCommand, type Command, type CommandInput, type Json } from '../../../../core/plugin.js'
 import { SessionAnswer, sessionPath, showSession } from './session-text.js'
 
-const setPolicy = async ({ client, args, flags: { provider, model, clear } }: CommandInput): Promise<Json> => {
+/** `--clear` goes with nothing else: one of the two would have no effect. */
+const isCleared = (flags: CommandInput['flags'], others: readonly string[]): boolean => {
+  if (flags['clear'] !== true) return false
+  const other = others.find((flag) => flags[flag] !== undefined)
+  if (other !== undefined) throw commandErrors.flags_together({ details: { flag: 'clear', other } })
+  return true
+}
+
+const setPolicy = async ({ client, args, flags }: CommandInput): Promise<Json> => {
   const path = `${sessionPath(args)}/route-policy`
-  if (clear === true) return client.send('DELETE', path)
+  if (isCleared(flags, ['provider', 'model'])) return client.send('DELETE', path)
+  const { provider, model } = flags
   const route_policy = {
     ...(typeof provider === 'string' && { provider }),
     ...(typeof model === 'string' && { generation: { model } }),
@@ -12,13 +21,21 @@ const setPolicy = async ({ client, args, flags: { provider, model, clear } }: Co
   return client.send('PUT', path, { route_policy })
 }
 
-const namesIn = (flag: string | boolean | undefined): string[] =>
-  typeof flag === 'string' ? flag.split(',').flatMap((name) => (name.trim() === '' ? [] : [name.trim()])) : []
+const namesIn = (flags: CommandInput['flags'], flag: string): string[] => {
+  const given = flags[flag]
+  if (typeof given !== 'string') return []
+  const names = given.split(',').flatMap((name) => (name.trim() === '' ? [] : [name.trim()]))
+  if (names.length > 0) return names
+  throw commandErrors.flag_invalid({
+    details: { flag, problem: 'names no tool; --clear turns on what was turned off' },
+  })
+}
 
-const setTools = async ({ client, args, flags: { enable, disable, clear } }: CommandInput): Promise<Json> => {
+const setTools = async ({ client, args, flags }: CommandInput): Promise<Json> => {
   const path = `${sessionPath(args)}/tool-overrides`
-  if (clear === true) return client.send('DELETE', path)
-  return client.send('PUT', path, { tool_overrides: { enable: namesIn(enable), disable: namesIn(disable) } })
+  if (isCleared(flags, ['disable', 'enable'])) return client.send('DELETE', path)
+  const tool_overrides = { enable: namesIn(flags, 'enable'), disable: namesIn(flags, 'disable') }
+  return client.send('PUT', path, { tool_overrides })
 }
 
 export const settingCommands: readonly Command[] = [

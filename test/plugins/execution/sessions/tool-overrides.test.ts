@@ -77,6 +77,20 @@ test('sessions-33: a name that is no tool, or on both lists, is refused, and wha
   t.regex(told.err, /--disable must be the name of a tool; did you mean bash\?/u)
   const done = await holdfast('sessions', 'set-tools', 's1', '--disable', 'bash, mcp__*', '--enable', 'mcp__a__b')
   t.regex(done.out, /^ {2}tools {2}off: bash, mcp__\*; on: mcp__a__b$/mu)
+  for (const [line, said] of [
+    [['set-tools', 's1', '--disable', ''], /--disable names no tool/u],
+    [['set-tools', 's1', '--disable', 'bash', '--enable', ' , '], /--enable names no tool/u],
+    [['set-tools', 's1', '--clear', '--disable', 'bash'], /--clear does not go with --disable/u],
+    [['set-policy', 's1', '--clear', '--model', 'm'], /--clear does not go with --model/u],
+    [['reply-targets', 's1', 'http://127.0.0.1:9/', '--clear'], /--clear does not go with <url>/u],
+  ] as const) {
+    const refused = await holdfast('sessions', ...line)
+    t.is(refused.code, 2)
+    t.regex(refused.err, said)
+  }
+  t.deepEqual((await daemon.request('GET', '/v1/sessions/s1/tool-overrides')).body, {
+    tool_overrides: { enable: ['mcp__a__b'], disable: ['bash', 'mcp__*'] },
+  })
   t.is((await daemon.request('DELETE', '/v1/sessions/s1/tool-overrides')).body.tool_overrides, undefined)
   t.deepEqual((await daemon.request('GET', '/v1/sessions/s1/tool-overrides')).body, {
     tool_overrides: { enable: [], disable: [] },
