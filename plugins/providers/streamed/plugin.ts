@@ -2,7 +2,7 @@ import { createTurns, definePlugin, doc, object, optional, string, type Json } f
 import { RunObservers } from '../../execution/engine/contract.js'
 import { cassetteErrors } from './cassette/errors.js'
 import { maskedJson } from './cassette/mask.js'
-import { playedTransport } from './cassette/play.js'
+import { createPlayer } from './cassette/play.js'
 import { createRecorder, recordedTransport } from './cassette/record.js'
 import { createConnection } from './connection.js'
 import { StreamedModels } from './contract.js'
@@ -31,9 +31,15 @@ export default definePlugin({
         ? undefined
         : createRecorder({ file: config.record_cassette, log, redact: secrets.redact })
     const recorded = recorder === undefined ? real : recordedTransport(real, recorder)
-    const transport =
-      config.play_cassette === undefined ? recorded : playedTransport(real, config.play_cassette, secrets.redact)
+    const player =
+      config.play_cassette === undefined ? undefined : createPlayer(real, config.play_cassette, secrets.redact)
+    const transport = player?.transport ?? recorded
     ctx.own(() => transport.close())
+    for (const cassette of [recorder, player])
+      if (cassette !== undefined) {
+        ctx.health(cassette.health)
+        ctx.onStart(() => cassette.open())
+      }
     if (recorder !== undefined)
       ctx.contribute(RunObservers, {
         name: 'cassette',

@@ -1,6 +1,14 @@
 /** Answers from a cassette: no socket is opened. */
 import path from 'node:path'
-import { Problem, readOutside, realFolder, type Json } from '../../../../core/plugin.js'
+import {
+  Problem,
+  readOutside,
+  realFolder,
+  visibleLine,
+  type HealthCheck,
+  type Json,
+  type Warning,
+} from '../../../../core/plugin.js'
 import type { Listener, Sent, Transport } from '../transport/transport.js'
 import { cassetteErrors } from './errors.js'
 import { differenceOf, mostBytes, readCassette, type Cassette, type Difference, type Recorded } from './format.js'
@@ -49,8 +57,37 @@ const play = ({ status, answer_headers, answer, end }: Recorded, listener: Liste
   else listener.broken(cutOff)
 }
 
-export const playedTransport = ({ budget }: Pick<Transport, 'budget'>, file: string, redact: Redact): Transport => {
+/** A transport whose servers are a cassette. */
+export interface Player {
+  readonly transport: Transport
+  /** Reads the file, so that what is wrong with it is known before anybody asks. */
+  open(): Promise<void>
+  readonly health: HealthCheck
+}
+
+export const createPlayer = ({ budget }: Pick<Transport, 'budget'>, file: string, redact: Redact): Player => {
   let loading: Promise<Cassette> | undefined
+  let wrong: unknown
+  const cassette = (): Promise<Cassette> => (loading ??= load(file))
+  const open = async (): Promise<void> => {
+    try {
+      await cassette()
+    } catch (error) {
+      wrong = error
+    }
+  }
+  const check = (): readonly Warning[] => (wrong instanceof Problem ? [unplayable(wrong)] : [])
+  return { transport: playedTransport(budget, cassette, redact), open, health: { id: 'cassette', check } }
+}
+
+const unplayable = ({ message }: Problem): Warning => ({
+  severity: 'warning',
+  code: 'cassette_not_played',
+  message: visibleLine(message),
+  action: 'Start with --play-cassette and a file that a daemon recorded; every call of a model fails until then.',
+})
+
+const playedTransport = (budget: Transport['budget'], cassette: () => Promise<Cassette>, redact: Redact): Transport => {
   const used = new Set<Recorded>()
   return {
     budget,
@@ -60,7 +97,7 @@ export const playedTransport = ({ budget }: Pick<Transport, 'budget'>, file: str
         try {
           const asked: Json = JSON.parse(question.body.toString('utf8'))
           const found = { at: maskedPath(question.path, redact), asked: maskedJson(asked, redact) }
-          const exchange = take(await (loading ??= load(file)), used, found)
+          const exchange = take(await cassette(), used, found)
           if (!isOver) play(exchange, listener, () => isOver)
         } catch (error) {
           if (!isOver) listener.broken(error)

@@ -1,5 +1,13 @@
 /** Writes each exchange with a server, and each call of a tool, to a cassette. */
-import { openOutsideLines, type Json, type Log, type OutsideLines } from '../../../../core/plugin.js'
+import {
+  openOutsideLines,
+  visibleLine,
+  type HealthCheck,
+  type Json,
+  type Log,
+  type OutsideLines,
+  type Warning,
+} from '../../../../core/plugin.js'
 import type { Headers, Listener, Question, Sent, Transport } from '../transport/transport.js'
 import { beginning, mostBytes, type Exchange } from './format.js'
 import { answerHeaders, maskedBody, maskedJson, maskedPath, requestHeaders, type Redact } from './mask.js'
@@ -14,16 +22,24 @@ export interface Recorder {
   /** Adds a line, without secrets. */
   add(value: Json): void
   readonly redact: Redact
+  /** Opens the file, so that what is wrong with it is known before anything is recorded. */
+  open(): void
+  readonly health: HealthCheck
   close(): void
 }
 
-/** Opened with the first line. What cannot be written is told once, and no run hears of it. */
+const reasonOf = (error: unknown): string =>
+  `it cannot be written${error instanceof Error && 'code' in error ? ` (${String(error.code)})` : ''}`
+
+/** What cannot be written is told once and stays a warning; no run hears of it. */
 export const createRecorder = ({ file, log, redact }: RecordParts): Recorder => {
   let lines: OutsideLines | undefined
   let state: 'new' | 'open' | 'over' = 'new'
+  let why = ''
   let bytes = 0
   const end = (reason: string, error?: unknown): void => {
     state = 'over'
+    why = reason
     log.warn('no more is recorded', { file, reason, ...(error !== undefined && { error }) })
   }
   const put = (value: Json): void => {
@@ -40,19 +56,29 @@ export const createRecorder = ({ file, log, redact }: RecordParts): Recorder => 
     bytes = lines.before
     if (bytes === 0) put({ cassette: 1, requests: 'whole' })
   }
+  const attempt = (step: () => void): void => {
+    try {
+      if (state === 'new') begin()
+      if (state === 'open') step()
+    } catch (error) {
+      end(reasonOf(error), error)
+    }
+  }
   return {
     redact,
-    add(value) {
-      try {
-        if (state === 'new') begin()
-        if (state === 'open') put(value)
-      } catch (error) {
-        end('it cannot be written', error)
-      }
-    },
+    open: () => attempt(() => undefined),
+    add: (value) => attempt(() => put(value)),
+    health: { id: 'cassette', check: () => (state === 'over' ? [unrecorded(file, why)] : []) },
     close: () => lines?.close(),
   }
 }
+
+const unrecorded = (file: string, reason: string): Warning => ({
+  severity: 'warning',
+  code: 'cassette_not_recorded',
+  message: `Nothing more is recorded to ${visibleLine(file)}: ${reason}.`,
+  action: 'Start with --record-cassette and a file that is not there yet, in a folder with room for it.',
+})
 
 /** Bytes of an answer that are kept for the cassette. */
 const mostAnswer = 32 * 1024 * 1024

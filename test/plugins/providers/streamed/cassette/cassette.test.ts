@@ -102,6 +102,26 @@ test('models-47: a file that is too large or not there is a clear failure of the
   }
 })
 
+test('models-47: what cannot be written or played is a warning from the start on', async (t) => {
+  const path = await folder(t)
+  const [vendor] = vendors
+  if (vendor === undefined) return t.fail()
+  writeFileSync(join(path, 'diary'), 'Dear diary')
+  const warningOf = async (wish: Partial<Wish>) => {
+    const { daemon } = await start(t, vendor, { base_url: 'http://127.0.0.1:9/v1', ...wish })
+    const { warnings } = (await daemon.request('GET', '/v1/status')).body.health
+    const [found] = warnings.filter(({ code }: any) => String(code).startsWith('cassette'))
+    return found && `${found.code}: ${found.message}`
+  }
+  t.is(await warningOf({ record_cassette: join(path, 'new') }), undefined)
+  t.is(readFileSync(join(path, 'new'), 'utf8'), head)
+  t.regex(await warningOf({ record_cassette: join(path, 'diary') }), /^cassette_not_recorded: .*something else stands/u)
+  t.regex(await warningOf({ record_cassette: join(path, 'no', 'f') }), /^cassette_not_recorded: .*\(ENOENT\)\.$/u)
+  t.is(await warningOf({ play_cassette: join(path, 'new') }), undefined)
+  t.regex(await warningOf({ play_cassette: join(path, 'diary') }), /^cassette_not_played: .*cut off in line 1/u)
+  t.regex(await warningOf({ play_cassette: join(path, 'none') }), /^cassette_not_played: .* is not there/u)
+})
+
 test('models-47: what stands elsewhere is not written to', async (t) => {
   const file = join(await folder(t), 'diary')
   writeFileSync(file, 'Dear diary')
