@@ -160,6 +160,21 @@ const liveOf = ({ given, root, clock, faulty, first, start, clear, expectsFaults
     faulty.heal()
     life = await start()
   }
+  const restart = async (): Promise<void> => {
+    await endWell()
+    life = await start()
+  }
+  let lives = Promise.resolve()
+  /** One after the other, and none behind the close: nobody would end what that started. */
+  const inTurn = (step: () => Promise<void>) => async (): Promise<void> => {
+    refuseClosed()
+    const done = lives.then(step)
+    lives = done.catch(() => undefined)
+    await done
+  }
+  const refuseClosed = (): void => {
+    if (closed !== undefined) throw fault('this test daemon was closed')
+  }
   return {
     root,
     clock,
@@ -176,15 +191,14 @@ const liveOf = ({ given, root, clock, faulty, first, start, clear, expectsFaults
         faulty.fail(what)
       },
     },
-    request: (...[method, at, body, headers = {}]) =>
-      send(new URL(at, life.daemon.url).href, { method, body, headers }),
+    request: async (...[method, at, body, headers = {}]) => {
+      refuseClosed()
+      return send(new URL(at, life.daemon.url).href, { method, body, headers })
+    },
     plugins: () => life.daemon.view.plugins(),
     until,
-    restart: async () => {
-      await endWell()
-      life = await start()
-    },
-    crash,
-    close: () => (closed ??= endWell().finally(clear)),
+    restart: inTurn(restart),
+    crash: inTurn(crash),
+    close: () => (closed ??= lives.then(endWell).finally(clear)),
   }
 }

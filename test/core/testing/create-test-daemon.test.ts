@@ -216,3 +216,15 @@ test.serial('no port, handle, timer or file is left behind a close, also of one 
   t.regex(failed.message, /oops/u)
   t.deepEqual(await settledFootprint(before), before, 'nor of one that did not come up')
 })
+
+test.serial('no life begins behind a close, also where a crash was not waited for', async (t) => {
+  await (await createTestDaemon({ plugins: [] })).close()
+  const before = footprint()
+  const daemon = await createTestDaemon({ plugins: [] })
+  const [crashed, closed] = await Promise.allSettled([daemon.crash(), daemon.close()])
+  t.deepEqual([crashed.status, closed.status], ['fulfilled', 'fulfilled'])
+  for (const late of [() => daemon.crash(), () => daemon.restart(), () => daemon.request('GET', '/v1/status')])
+    await t.throwsAsync(late(), { message: 'this test daemon was closed' })
+  t.deepEqual(await settledFootprint(before), before)
+  t.false(existsSync(daemon.root))
+})
