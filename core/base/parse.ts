@@ -21,7 +21,7 @@ const quickCheck = (struct: AnyStruct): Fits => {
 }
 
 /** Whoever mends the first ones is told of the next. */
-const mostIssues = 20
+export const mostIssues = 20
 
 /**
  * Checks a value; defaults are filled in. The first issues are told; they name paths and rules, never received values.

@@ -116,14 +116,31 @@ const decoded = (step: string): string => {
     return step
   }
 }
-const leadsSomewhere = (schema: JsonSchema, reference: string): boolean => {
+const placeOf = (schema: JsonSchema, reference: string): unknown => {
   let at: unknown = schema
   for (const step of reference.split('/').slice(1)) {
     const key = decoded(step)
-    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, key)) return false
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, key)) return undefined
     at = Reflect.get(at, key)
   }
+  return at
+}
+const leadsSomewhere = (schema: JsonSchema, reference: string): boolean => {
+  const at = placeOf(schema, reference)
   return typeof at === 'boolean' || isFields(at)
+}
+/** What the same value must fit besides. */
+const alsoOf = (schema: JsonSchema, at: unknown): readonly unknown[] => {
+  if (!isFields(at)) return []
+  const { $ref, allOf } = at
+  return [...(typeof $ref === 'string' ? [placeOf(schema, $ref)] : []), ...(Array.isArray(allOf) ? allOf : [])]
+}
+/** A circle that no step into the value breaks: whoever checks by it never ends. */
+const leadsBack = (schema: JsonSchema, reference: string): boolean => {
+  const start = placeOf(schema, reference)
+  const met = new Set(alsoOf(schema, start))
+  for (const at of met) for (const next of alsoOf(schema, at)) met.add(next)
+  return met.has(start)
 }
 
 const readBounded = (value: unknown): JsonSchema => {
@@ -131,8 +148,10 @@ const readBounded = (value: unknown): JsonSchema => {
   const copied = copy(value, [])
   const schema = isFields(copied) ? copied : refuse([], 'must be an object')
   if (!['object', undefined].some((type) => type === schema['type'])) refuse(['type'], 'must be object')
-  for (const [reference, path] of references())
+  for (const [reference, path] of references()) {
     if (!leadsSomewhere(schema, reference)) refuse(path, 'must lead to a place in the same schema that is a schema')
+    if (leadsBack(schema, reference)) refuse(path, 'must not lead back to itself for the same value')
+  }
   return schema['type'] === undefined ? { type: 'object', ...schema } : schema
 }
 

@@ -4,7 +4,7 @@
  */
 import * as ss from 'superstruct'
 import type { ErrorObject, Options, ValidateFunction } from 'ajv'
-import type { Issue, Parsed } from '../parse.js'
+import { mostIssues, type Issue, type Parsed } from '../parse.js'
 import type { JsonSchema } from '../json-schema.js'
 import { jsonObject, rule, type JsonObject, type StructOf } from '../schema.js'
 import { markRuled, note } from '../struct-notes.js'
@@ -33,6 +33,7 @@ const options: Options = {
   meta: false,
   validateFormats: false,
   allErrors: true,
+  ownProperties: true,
   inlineRefs: false,
   logger: false,
   code: { optimize: false, regExp: Object.assign(patternOf, { code: 'RegExp' }) },
@@ -65,10 +66,11 @@ const compiled = (compiler: Compiler, schema: JsonSchema): ValidateFunction | un
 }
 
 const tooLong: Issue = { path: '', rule: 'takes too long to check' }
+const tooDeep: Issue = { path: '', rule: 'is nested too deep to check' }
 const uncheckable: Issue = { path: '', rule: 'cannot be checked: the schema of the input is broken' }
 
 const errorsOf = (validate: ValidateFunction, value: unknown): readonly ErrorObject[] | undefined =>
-  timeBound(checkMs, () => (validate(value) === true ? [] : (validate.errors ?? [])))
+  timeBound(checkMs, () => (validate(value) === true ? [] : (validate.errors ?? []).slice(0, mostIssues)))
 
 /** Made when it is first used: of hundreds of tools a run uses few. */
 const createCheck = (compiler: Compiler, schema: JsonSchema): Check => {
@@ -83,7 +85,7 @@ const createCheck = (compiler: Compiler, schema: JsonSchema): Check => {
     try {
       return errorsOf(validate, value)?.map(schemaIssue) ?? [tooLong]
     } catch {
-      return [uncheckable]
+      return [tooDeep]
     }
   }
 }

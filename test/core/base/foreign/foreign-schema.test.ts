@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import test from 'ava'
 import { fromJsonSchema } from '../../../../core/base/foreign/foreign-schema.js'
 import { inlineSchema, isObjectStruct, isRuled } from '../../../../core/base/schema.js'
-import { parse, type Issue } from '../../../../core/base/parse.js'
+import { mostIssues, parse, type Issue } from '../../../../core/base/parse.js'
 import { assert } from '../../../../core/base/assert.js'
 
 const structOf = async (schema: unknown) => {
@@ -135,8 +135,6 @@ test('foreign-tools-3: no check by a foreign schema goes on for long', async (t)
     issues: [{ path: '', rule: 'takes too long to check' }],
   })
   t.true(parse(slow, { a: 'aaa' }).ok, 'the next check is none the worse for it')
-  const circle = await structOf({ $ref: '#' })
-  t.is(parse(circle, {}).ok, false)
   const both = await structOf({
     $ref: '#/$defs/a',
     $defs: {
@@ -159,4 +157,35 @@ test('a foreign schema judges as an independent checker does', async (t) => {
   const struct = await structOf(search)
   for (const value of [{}, { query: 'a' }, { query: 'ab' }, { query: 'ab', where: { inside: { inside: 1 } } }, 7, null])
     t.is(parse(struct, value).ok, ajv(value), JSON.stringify(value))
+})
+
+test('foreign-tools-1: names that every object has are asked for like any other', async (t) => {
+  for (const name of ['constructor', 'toString', '__proto__']) {
+    const schema = { required: [name] }
+    t.deepEqual(await issuesOf(schema, {}), [{ path: name, rule: 'is required' }])
+    t.deepEqual(await issuesOf(schema, JSON.parse(`{"${name}":1}`)), [])
+  }
+})
+
+test('foreign-tools-1: of a value with thousands of faults no more are made than are told', async (t) => {
+  const struct = await structOf({ properties: { a: { items: { const: 5 } } } })
+  const value = { a: Array(20_000).fill(1) }
+  const failures = [...struct.validator(value, { branch: [value], path: [] })]
+  t.is(failures.length, mostIssues)
+})
+
+test('foreign-tools-2: a schema that leads back to itself for the same value is refused, a recursive one is not', async (t) => {
+  const rule = 'must not lead back to itself for the same value'
+  const circle = { $defs: { x: { $ref: '#/$defs/y' }, y: { allOf: [{ $ref: '#/$defs/x' }] } } }
+  t.deepEqual(await refusal(circle), { path: '$defs.x.$ref', rule })
+  t.deepEqual(await refusal({ $ref: '#' }), { path: '$ref', rule })
+  const list = { $ref: '#/$defs/x', $defs: { x: { properties: { next: { $ref: '#/$defs/x' } } } } }
+  t.deepEqual(await issuesOf(list, { next: { next: {} } }), [])
+})
+
+test('foreign-tools-3: a value that is too deep for a sound schema is told so', async (t) => {
+  const list = { properties: { next: { $ref: '#' } } }
+  let deep: object = {}
+  for (let at = 0; at < 100_000; at += 1) deep = { next: deep }
+  t.deepEqual(await issuesOf(list, deep), [{ path: '', rule: 'is nested too deep to check' }])
 })
