@@ -21,10 +21,12 @@ export { keyId, keyOf, nonceBytes, openText, sealText } from './base/text/sealin
 export type { Sealing } from './base/text/sealing.js'
 export type { ProblemFactory, ProblemSpec, Occurrence } from './base/errors.js'
 export { assert, assertNever, fault } from './base/assert.js'
-export { committed, defineRoute, jsonReply, textReply, streamReply } from './http/routes/route.js'
+export { bytesReply, committed, defineRoute, jsonReply, textReply, streamReply } from './http/routes/route.js'
 export type {
   Access,
   Admitted,
+  ByteParts,
+  BytesReply,
   Caller,
   Committed,
   IngressHead,
@@ -98,6 +100,7 @@ export type {
   Document,
   Blobs,
   BlobRef,
+  OpenBlob,
   Spool,
   Spools,
   SpoolAccount,

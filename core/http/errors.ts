@@ -131,6 +131,12 @@ export const httpErrors = defineErrors({
     detail: 'The event cursor must be a decimal event id.',
     action: 'Use the id of the last event you received, or leave the cursor out.',
   },
+  range_not_satisfiable: {
+    status: 416,
+    domain: 'api',
+    detail: 'The range lies behind the end: there are {length} bytes.',
+    action: 'Ask for a part that begins within them, or leave the Range header out.',
+  },
   invalid_limit: {
     status: 400,
     domain: 'pagination',

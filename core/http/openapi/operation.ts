@@ -30,6 +30,7 @@ const parameters = ({ params, query, idempotent, reply }: Route): Parameter[] =>
       ]
     : []),
   ...(reply.kind === 'stream' ? cursors : []),
+  ...(reply.kind === 'bytes' ? ranges : []),
 ]
 
 const cursor = { type: 'string', pattern: '^\\s*\\d{0,20}\\s*$' } as const
@@ -50,6 +51,25 @@ const cursors: readonly Parameter[] = [
     schema: cursor,
   },
 ]
+
+const ranges: readonly Parameter[] = [
+  {
+    name: 'Range',
+    in: 'header',
+    required: false,
+    description:
+      'One part of the bytes, such as `bytes=0-1023`, answered with 206; several at once are answered with all.',
+    schema: { type: 'string' },
+  },
+  {
+    name: 'If-Range',
+    in: 'header',
+    required: false,
+    description: 'The `ETag` of an answer: a part is given only of the same bytes, else all of them.',
+    schema: { type: 'string' },
+  },
+]
+const binary = { '*/*': { schema: { type: 'string', format: 'binary' } } } as const
 
 const requestBody = (
   { body, bodyForm, bodyOptional, bodyLimit, example }: Route,
@@ -73,6 +93,7 @@ const requestBody = (
 
 const success = ({ reply, example }: Route, events: DescribedEvents): Record<string, unknown> => {
   if (reply.kind === 'stream') return events.answer
+  if (reply.kind === 'bytes') return { description: 'The bytes.', content: binary }
   if (reply.kind === 'text')
     return {
       description: 'Text.',
@@ -124,7 +145,11 @@ const security = (access: Access): Record<string, string[]>[] => {
 }
 
 const ownProblems = ({ problems = [], reply }: Route) =>
-  reply.kind === 'stream' ? [...problems, httpErrors.invalid_event_cursor] : problems
+  reply.kind === 'stream'
+    ? [...problems, httpErrors.invalid_event_cursor]
+    : reply.kind === 'bytes'
+      ? [...problems, httpErrors.range_not_satisfiable]
+      : problems
 
 export interface Shared {
   readonly shared: ProblemsByStatus
@@ -145,6 +170,7 @@ export const describeOperation = (
     ...requestBody(route, bodies),
     responses: {
       [String(route.reply.status)]: success(route, events),
+      ...(route.reply.kind === 'bytes' && { 206: { description: 'The part that was asked for.', content: binary } }),
       ...problemResponses(ownProblems(route), shared),
     },
     security: security(access),

@@ -19,7 +19,28 @@ export type Access = 'public' | 'read' | 'admin' | 'ingress'
 export type ReplySpec =
   | { readonly kind: 'json'; readonly status: 200 | 201 | 202; readonly body: AnyStruct }
   | { readonly kind: 'text'; readonly status: 200; readonly type: string }
+  | { readonly kind: 'bytes'; readonly status: 200 }
   | { readonly kind: 'stream'; readonly status: 200; readonly events?: readonly EventSpec<any>[] }
+
+/** Bytes that are read while they are sent. */
+export interface ByteParts {
+  /** From `start` up to `end`. What it throws cuts the connection: a part that is not the whole never looks like it. */
+  pieces(start: number, end: number): Iterable<Uint8Array>
+  close(): Promise<void>
+}
+/** What a handler of a `bytes` route returns: a file, as it is stored. */
+export interface BytesReply {
+  /** Its media type. No browser takes it for anything else, nor runs what is in it. */
+  readonly type: string
+  /** The name to save it by. */
+  readonly name: string
+  /** Bytes. */
+  readonly length: number
+  /** Names exactly these bytes, such as their digest. */
+  readonly tag: string
+  /** Called before anything is sent: what it throws is the answer. */
+  open(): Promise<ByteParts>
+}
 
 /** What a handler of a `stream` route returns: the view of the bus that this client follows. */
 export interface StreamReply {
@@ -41,6 +62,8 @@ export const textReply = (type = 'text/plain; charset=utf-8'): { kind: 'text'; s
   status: 200,
   type,
 })
+/** A file: whole, its head alone, or the part that a `Range` asks for. */
+export const bytesReply = (): { kind: 'bytes'; status: 200 } => ({ kind: 'bytes', status: 200 })
 /** A stream of events; those named here are described in the OpenAPI document. */
 export const streamReply = (
   ...events: EventSpec<any>[]
@@ -66,7 +89,9 @@ type ReplyValue<R> = R extends { kind: 'json'; body: infer B extends AnyStruct }
   ? Infer<B>
   : R extends { kind: 'stream' }
     ? StreamReply
-    : string
+    : R extends { kind: 'bytes' }
+      ? BytesReply
+      : string
 
 type SlicedReply<T> = T extends readonly (infer V)[] ? Sliced<V> : never
 type HandlerReply<T> = T | Committed<T> | SlicedReply<T>

@@ -10,7 +10,14 @@ import { admitIngress } from '../access/ingress.js'
 import { readIdempotencyKey, readInput, readPairs, readParams, readQuery, type Intake } from './input.js'
 import type { OriginPolicy } from '../access/origin.js'
 import { problemAnswer, send, type Answer } from './reply.js'
-import { committedValue, type RouteInput, type StreamReply, type SubjectCaller } from '../routes/route.js'
+import { sendBytes } from './bytes-answer.js'
+import {
+  committedValue,
+  type BytesReply,
+  type RouteInput,
+  type StreamReply,
+  type SubjectCaller,
+} from '../routes/route.js'
 import type { Answered } from './http-metrics.js'
 import { createListWriter, isLong, slicedItems, sliceItems, type ListWriter } from '../routes/sliced.js'
 import { readCursor, type Streams } from './stream.js'
@@ -72,6 +79,11 @@ export const createExchange = (options: ExchangeOptions): Exchange => {
     send(request, response, cors === undefined ? reply : { ...reply, headers: { ...cors, ...reply.headers } })
     unsent.watch(response)
   }
+  const sendFile = async (request: IncomingMessage, response: ServerResponse, file: BytesReply): Promise<void> => {
+    if (leaving.aborted) response.shouldKeepAlive = false
+    const headers = origins.headers(request) ?? {}
+    await sendBytes(request, response, { file, headers, watch: unsent.watch, gone: () => isGone(response) })
+  }
   const refuse = (request: IncomingMessage, response: ServerResponse, error: unknown): void =>
     answer(request, response, problemAnswer(toProblem(error, undefined), redact))
 
@@ -100,6 +112,7 @@ export const createExchange = (options: ExchangeOptions): Exchange => {
       return answer(request, response, { status: reply.status, type: reply.type, body: String(value) })
     if (reply.kind === 'json')
       return answer(request, response, { status: reply.status, type: json, body: await format(lists, value, gone) })
+    if (reply.kind === 'bytes') return sendFile(request, response, unsafeCast<BytesReply>(value))
     if (leaving.aborted) throw httpErrors.daemon_draining({ retryAfter: 5 })
     streams.open({
       request,

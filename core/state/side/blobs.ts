@@ -1,9 +1,11 @@
 /** Bytes named by their SHA-256, in 256 folders by its first byte, verified on every read. */
-import { createHash } from 'node:crypto'
 import { dirname, join } from 'node:path'
 import { assert } from '../../base/assert.js'
-import type { BlobRef, Blobs } from '../contract.js'
+import type { Problem } from '../../base/errors.js'
+import type { BlobRef, Blobs, OpenBlob } from '../contract.js'
 import type { Disk } from '../disk/disk.js'
+import { rangeOf, sourceOf } from '../disk/pieces.js'
+import { digestInTurns, verifiedPieces } from './blob-pieces.js'
 import { errors } from '../errors.js'
 import { sweepTemps } from '../disk/temps.js'
 
@@ -49,8 +51,6 @@ export const createBlobs = (options: BlobsOptions): BlobAreas => {
   return { area, sweep }
 }
 
-const digestOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
-
 const createArea = (area: string, { folder, disk, write = (change) => change() }: BlobsOptions): Blobs => {
   const durable = new Set<string>()
   const inTurn = createTurns()
@@ -63,19 +63,50 @@ const createArea = (area: string, { folder, disk, write = (change) => change() }
     remember(durable, path)
   }
   const put = async (bytes: Uint8Array): Promise<BlobRef> => {
-    const ref = { sha256: digestOf(bytes), bytes: bytes.length }
+    const { sha256 } = await digestInTurns(sourceOf(bytes))
+    const ref = { sha256, bytes: bytes.length }
     const path = blobPath(area, ref.sha256)
     await inTurn(path, async () => (durable.has(path) ? undefined : write(() => store(path, bytes))))
     return ref
   }
-  const read = async (ref: BlobRef): Promise<Uint8Array | undefined> => {
+  /** Stored again, they are written again. */
+  const damaged = ({ sha256 }: BlobRef): Problem => {
+    durable.delete(blobPath(area, sha256))
+    return errors.blob_damaged({ details: { sha256 } })
+  }
+  const open = async (ref: BlobRef): Promise<OpenBlob | undefined> => {
     const path = pathOf(ref)
-    const bytes = path === undefined ? undefined : disk.readFile(path)
-    if (bytes?.length === ref.bytes && digestOf(bytes) === ref.sha256) return bytes
-    // Stored again, they are written again.
-    if (path !== undefined) durable.delete(path)
-    if (bytes === undefined) return undefined
-    throw errors.blob_damaged({ details: { sha256: ref.sha256 } })
+    if (path === undefined || disk.stat(path) === undefined) {
+      if (path !== undefined) durable.delete(path)
+      return undefined
+    }
+    const file = disk.openSync(path)
+    try {
+      const source = rangeOf(file)
+      if (source.length !== ref.bytes) throw damaged(ref)
+      const { sha256, pieces } = await digestInTurns(source)
+      if (sha256 !== ref.sha256) throw damaged(ref)
+      const read = verifiedPieces(source, { pieces, damaged: () => damaged(ref) })
+      return { bytes: ref.bytes, pieces: read, close: () => file.close() }
+    } catch (error) {
+      await file.close()
+      throw error
+    }
+  }
+  const read = async (ref: BlobRef): Promise<Uint8Array | undefined> => {
+    const opened = await open(ref)
+    if (opened === undefined) return undefined
+    try {
+      const whole = new Uint8Array(opened.bytes)
+      let at = 0
+      for (const piece of opened.pieces(0, opened.bytes)) {
+        whole.set(piece, at)
+        at += piece.length
+      }
+      return whole
+    } finally {
+      await opened.close()
+    }
   }
   const remove = async (ref: BlobRef): Promise<void> => {
     const path = pathOf(ref)
@@ -98,7 +129,7 @@ const createArea = (area: string, { folder, disk, write = (change) => change() }
         .filter((name) => validDigest.test(name))
         .map((sha256) => ({ sha256, bytes: disk.stat(join(area, shard, sha256))?.size ?? 0 })),
     )
-  return { put, read, has, refs, remove }
+  return { put, read, open, has, refs, remove }
 }
 
 /** A folder counts only when its name in the folder above is on disk. */

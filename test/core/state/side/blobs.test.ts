@@ -126,3 +126,40 @@ test('what is in an area is listed with its lengths, named or not', async (t) =>
   await area.remove(refs[0] ?? t.fail())
   t.deepEqual(area.refs(), refs.slice(1))
 })
+
+test('a blob is read in pieces from any place on, each verified once more', async (t) => {
+  const { folder, open } = place(t)
+  const area = open().area('assets')
+  const bytes = randomBytes(700_000)
+  const ref = await area.put(bytes)
+  const opened = (await area.open(ref)) ?? t.fail()
+  const read = (start: number, end: number): Buffer => Buffer.concat([...opened.pieces(start, end)])
+  for (const [start, end] of [
+    [0, 700_000],
+    [0, 1],
+    [262_143, 262_145],
+    [262_144, 524_288],
+    [699_999, 700_000],
+    [5, 5],
+  ] as const)
+    t.true(read(start, end).equals(bytes.subarray(start, end)), `${start} to ${end}`)
+  t.true([...opened.pieces(0, 700_000)].every(({ length }) => length <= 262_144))
+  const bad = Buffer.from(bytes)
+  bad[600_000] = (bad[600_000] ?? 0) ^ 1
+  writeFileSync(pathOf(folder, ref.sha256), bad)
+  t.true(read(0, 524_288).equals(bytes.subarray(0, 524_288)))
+  t.throws(() => read(524_287, 524_289), { code: 'blob_damaged' })
+  await opened.close()
+  await t.throwsAsync(area.open(ref), { code: 'blob_damaged' })
+  t.is(await area.open({ ...ref, sha256: '0'.repeat(64) }), undefined)
+})
+
+test('the digest of large bytes is made between turns of the event loop', async (t) => {
+  const area = place(t).open().area('assets')
+  let turns = 0
+  const count = (): void => void ((turns += 1), (turn = setImmediate(count)))
+  let turn = setImmediate(count)
+  await area.put(Buffer.alloc(12 * 1024 * 1024))
+  clearImmediate(turn)
+  t.true(turns >= 47, `${turns} turns`)
+})

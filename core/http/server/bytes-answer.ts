@@ -1,0 +1,116 @@
+/** Sends files in pieces: no more of one is in memory than its client takes, and none leaves that is not as stored. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { setImmediate } from 'node:timers/promises'
+import { httpErrors } from '../errors.js'
+import type { ByteParts, BytesReply } from '../routes/route.js'
+
+export interface Sending {
+  readonly file: BytesReply
+  /** Those for web pages of other origins. */
+  readonly headers: Readonly<Record<string, string>>
+  /** Called after each write. */
+  readonly watch: (response: ServerResponse) => void
+  readonly gone: () => boolean
+}
+
+/** From `start` up to `end`. */
+interface Part {
+  readonly start: number
+  readonly end: number
+}
+
+const oneRange = /^bytes=(?:(\d{1,15})-(\d{0,15})|-(\d{1,15}))$/iu
+
+/** The part that is asked for; undefined for all of it, and for what asks for several or cannot be read. */
+const partOf = ({ headers, method }: IncomingMessage, { length, tag }: BytesReply): Part | undefined => {
+  const condition = headers['if-range']
+  if (method !== 'GET' || (condition !== undefined && condition !== `"${tag}"`)) return undefined
+  const [, from, to, last] = oneRange.exec((headers.range ?? '').trim()) ?? []
+  if (from === undefined && last === undefined) return undefined
+  const start = from === undefined ? Math.max(0, length - Number(last)) : Number(from)
+  const end = to === undefined || to === '' ? length : Math.min(length, Number(to) + 1)
+  if (to !== undefined && to !== '' && Number(to) < start) return undefined
+  if (start < end) return { start, end }
+  throw httpErrors.range_not_satisfiable({ details: { length }, headers: { 'content-range': `bytes */${length}` } })
+}
+
+const escaped = (text: string): string =>
+  encodeURIComponent(text.replace(/\p{Surrogate}/gu, '\ufffd')).replace(
+    /['()*]/gu,
+    (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
+
+/** RFC 6266: for those who read no more than ASCII, and for all others. */
+const disposition = (name: string): string =>
+  `attachment; filename="${name.replace(/[^\x20-\x7e]|["\\%]/gu, '_')}"; filename*=UTF-8''${escaped(name)}`
+
+const headersOf = (
+  { type, name, length, tag }: BytesReply,
+  part: Part | undefined,
+): Record<string, string | number> => ({
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'content-security-policy': "sandbox; default-src 'none'",
+  'content-type': type,
+  'content-disposition': disposition(name),
+  'accept-ranges': 'bytes',
+  etag: `"${tag}"`,
+  'content-length': part === undefined ? length : part.end - part.start,
+  ...(part && { 'content-range': `bytes ${part.start}-${part.end - 1}/${length}` }),
+})
+
+/** A response in line behind another is never told that the connection has gone. */
+const whenTaken = (response: ServerResponse): Promise<void> =>
+  new Promise((resolve) => {
+    const { socket } = response.req
+    const done = (): void => {
+      for (const event of ['drain', 'close']) response.off(event, done)
+      socket.off('close', done)
+      resolve()
+    }
+    for (const event of ['drain', 'close']) response.on(event, done)
+    socket.on('close', done)
+  })
+
+const writePieces = async (response: ServerResponse, pieces: Iterable<Uint8Array>, sending: Sending): Promise<void> => {
+  for (const piece of pieces) {
+    if (sending.gone()) return
+    const taken = response.write(piece)
+    sending.watch(response)
+    await (taken ? setImmediate() : whenTaken(response))
+  }
+  if (!sending.gone()) response.end()
+}
+
+const sendParts = async (
+  request: IncomingMessage,
+  response: ServerResponse,
+  { parts, sending }: { readonly parts: ByteParts; readonly sending: Sending },
+): Promise<void> => {
+  const { file, headers, gone } = sending
+  const part = partOf(request, file)
+  if (gone()) return
+  response.writeHead(part === undefined ? 200 : 206, { ...headers, ...headersOf(file, part) })
+  if (request.method === 'HEAD') return void response.end()
+  const { start, end } = part ?? { start: 0, end: file.length }
+  try {
+    await writePieces(response, parts.pieces(start, end), sending)
+  } catch (error) {
+    response.req.socket.destroy()
+    throw error
+  }
+}
+
+/** Answers with a file. Throws before anything is sent, or with the connection cut. */
+export const sendBytes = async (
+  request: IncomingMessage,
+  response: ServerResponse,
+  sending: Sending,
+): Promise<void> => {
+  const parts = await sending.file.open()
+  try {
+    await sendParts(request, response, { parts, sending })
+  } finally {
+    await parts.close()
+  }
+}

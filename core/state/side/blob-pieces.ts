@@ -1,0 +1,47 @@
+/**
+ * Bytes of blobs in pieces, digested between turns of the event loop. Not on a thread: to hand 12 MiB over takes the
+ * loop as long as their digest, and that at one go (docs/decisions.md).
+ */
+import { createHash, hash } from 'node:crypto'
+import type { Problem } from '../../base/errors.js'
+import { inTurns, type Portions } from '../../base/turns.js'
+import type { ByteSource } from '../disk/pieces.js'
+
+const pieceBytes = 256 * 1024
+
+export interface Digested {
+  /** Hex. */
+  readonly sha256: string
+  /** Those of each piece. */
+  readonly pieces: readonly string[]
+}
+
+const digestPieces = function* ({ length, read }: ByteSource): Portions<Digested> {
+  const whole = createHash('sha256')
+  const pieces: string[] = []
+  for (let at = 0; at < length; at += pieceBytes) {
+    if (at > 0) yield
+    const piece = read(at, Math.min(pieceBytes, length - at))
+    whole.update(piece)
+    pieces.push(hash('sha256', piece))
+  }
+  return { sha256: whole.digest('hex'), pieces }
+}
+
+/** The digest of a source of which one piece is read in each turn of the event loop. */
+export const digestInTurns = (source: ByteSource): Promise<Digested> => inTurns(digestPieces(source))
+
+export interface Verified {
+  readonly pieces: readonly string[]
+  readonly damaged: () => Problem
+}
+
+/** Reads the part from `start` up to `end`; each piece it touches must still be what it was. */
+export const verifiedPieces = (source: ByteSource, { pieces, damaged }: Verified) =>
+  function* (start: number, end: number): Iterable<Uint8Array> {
+    for (let at = start - (start % pieceBytes); at < end; at += pieceBytes) {
+      const piece = source.read(at, Math.min(pieceBytes, source.length - at))
+      if (hash('sha256', piece) !== pieces[at / pieceBytes]) throw damaged()
+      yield piece.subarray(Math.max(0, start - at), Math.min(piece.length, end - at))
+    }
+  }
