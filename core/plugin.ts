@@ -16,7 +16,7 @@ export { openOutsideLines, type OutsideLines } from './state/disk/outside-lines.
 export { watchFolders } from './state/disk/outside-watch.js'
 export type { FolderWatch, FolderWatchParts } from './state/disk/outside-watch.js'
 export type { OutsideFind, OutsideText, OutsideWish } from './state/disk/outside-files.js'
-export { readSecretFile, secretFiles } from './state/side/secret-file.js'
+export { readGivenBytes, readSecretFile, secretFiles } from './state/side/secret-file.js'
 export { keyId, keyOf, nonceBytes, openText, sealText } from './base/text/sealing.js'
 export type { Sealing } from './base/text/sealing.js'
 export type { ProblemFactory, ProblemSpec, Occurrence } from './base/errors.js'
@@ -86,7 +86,7 @@ export { isSecretName, tellsOfSecret } from './base/words/secret-names.js'
 export { looksSecret, redactPii, redactingPii, redactSecrets, redactingSecrets } from './base/text/redact.js'
 export { redactedTo, withoutCutWord } from './base/words/redacted-to.js'
 export { cutDeep, isModest, isShallow } from './base/text/nesting.js'
-export { createPause, createTurns, inTurns, type Portions } from './base/turns.js'
+export { createPause, createShare, createTurns, inTurns, type Portions } from './base/turns.js'
 export { timeKey } from './base/time-key.js'
 export type {
   State,

@@ -28,6 +28,12 @@ export const shipped: readonly ShippedPlugin[] = [
   { id: 'http', required: false, load: () => import('./connectors/http/plugin.js') },
   { id: 'external-actions', required: true, load: () => import('./execution/external-actions/plugin.js') },
   {
+    id: 'assets',
+    required: false,
+    load: () => import('./media/assets/plugin.js'),
+    commands: () => import('./media/assets/commands.js'),
+  },
+  {
     id: 'deliveries',
     required: true,
     load: () => import('./execution/deliveries/plugin.js'),

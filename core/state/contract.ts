@@ -177,15 +177,18 @@ export interface OpenBlob {
 
 /** Bytes, addressed by their content, verified on every read. Write the blob, then commit the record that names it. */
 export interface Blobs {
-  /** Resolves when the bytes and their folder are on disk. Equal content is stored once. They must not change meanwhile. */
-  put(bytes: Uint8Array): Promise<BlobRef>
+  /**
+   * Resolves when the bytes and their folder are on disk. Equal content is stored once. They must not change meanwhile.
+   * `named` is told what they are called before anything is written.
+   */
+  put(bytes: Uint8Array, named?: (ref: BlobRef) => void): Promise<BlobRef>
   /** Undefined if absent. Throws `blob_damaged` if the bytes do not match. */
   read(ref: BlobRef): Promise<Uint8Array | undefined>
   /** For bytes that are many: holds a piece of them in memory. Undefined and `blob_damaged` as for `read`. */
   open(ref: BlobRef): Promise<OpenBlob | undefined>
   has(ref: BlobRef): boolean
-  /** Everything that is there, named by a record or not: for a repair step. Reads the folder. */
-  refs(): BlobRef[]
+  /** Everything that is there, named by a record or not: for a repair step. Reads folders as it is iterated. */
+  refs(): Iterable<BlobRef>
   /** Removes bytes that no record names any more; call after the commit that dropped the last reference. */
   remove(ref: BlobRef): Promise<void>
 }

@@ -40,7 +40,7 @@ const ownDocument = <T extends JsonObject>(document: Document<T>, late: Late): D
 
 const ownBlobs = (blobs: Blobs, late: Late): Blobs => ({
   ...blobs,
-  put: (bytes) => late<Awaited<ReturnType<Blobs['put']>>>('a blob') ?? blobs.put(bytes),
+  put: (bytes, named) => late<Awaited<ReturnType<Blobs['put']>>>('a blob') ?? blobs.put(bytes, named),
   remove: (ref) => late<void>('a removal of a blob') ?? blobs.remove(ref),
 })
 

@@ -62,9 +62,10 @@ const createArea = (area: string, { folder, disk, write = (change) => change() }
     await disk.replace(path, bytes)
     remember(durable, path)
   }
-  const put = async (bytes: Uint8Array): Promise<BlobRef> => {
+  const put: Blobs['put'] = async (bytes, named) => {
     const { sha256 } = await digestInTurns(sourceOf(bytes))
     const ref = { sha256, bytes: bytes.length }
+    named?.(ref)
     const path = blobPath(area, ref.sha256)
     await inTurn(path, async () => (durable.has(path) ? undefined : write(() => store(path, bytes))))
     return ref
@@ -122,13 +123,11 @@ const createArea = (area: string, { folder, disk, write = (change) => change() }
     const path = pathOf(ref)
     return path !== undefined && disk.stat(path)?.size === ref.bytes
   }
-  const refs = (): BlobRef[] =>
-    disk.list(area).flatMap((shard) =>
-      disk
-        .list(join(area, shard))
-        .filter((name) => validDigest.test(name))
-        .map((sha256) => ({ sha256, bytes: disk.stat(join(area, shard, sha256))?.size ?? 0 })),
-    )
+  const refs = function* (): Iterable<BlobRef> {
+    for (const shard of disk.list(area))
+      for (const sha256 of disk.list(join(area, shard)).filter((name) => validDigest.test(name)))
+        yield { sha256, bytes: disk.stat(join(area, shard, sha256))?.size ?? 0 }
+  }
   return { put, read, open, has, refs, remove }
 }
 

@@ -40,14 +40,17 @@ export const readSecretFile = (path: string, { mustBePrivate = false, mayHaveLin
   const unusable = (reason: string, cause?: unknown): Error =>
     secretFileErrors.secret_file_unreadable({ details: { path, reason }, cause })
   read.add(resolve(path))
-  const text = content(path, { unusable, mustBePrivate }).trim()
+  const text = content(path, { unusable, mustBePrivate }).toString('utf8').trim()
   if (text === '') throw unusable('it is empty')
   if (!mayHaveLines && /[\0\r\n]/u.test(text)) throw unusable('it has more than one line')
   return text
 }
 
 /** A text that a person names on a command line, `most` bytes at most. Throws `file_unreadable`. */
-export const readGivenFile = (path: string, most: number): string => {
+export const readGivenFile = (path: string, most: number): string => readGivenBytes(path, most).toString('utf8')
+
+/** The same for any bytes. */
+export const readGivenBytes = (path: string, most: number): Buffer => {
   const unusable = (reason: string, cause?: unknown): Error =>
     secretFileErrors.file_unreadable({ details: { path, reason }, cause })
   return content(path, { unusable, mustBePrivate: false, most })
@@ -62,7 +65,7 @@ const content = (
     mustBePrivate,
     most = mostSecret,
   }: { readonly unusable: Unusable; readonly mustBePrivate: boolean; readonly most?: number },
-): string => {
+): Buffer => {
   const file = opened(path, unusable)
   try {
     const stat = fstatSync(file)
@@ -70,7 +73,7 @@ const content = (
     if (mustBePrivate && (stat.mode & othersMay) !== 0)
       throw unusable('others than its owner may read or change it: chmod 600')
     if (stat.size > most) throw unusable(`it is larger than ${most / 1024} KiB`)
-    return readFileSync(file, 'utf8')
+    return readFileSync(file)
   } finally {
     closeSync(file)
   }

@@ -9,7 +9,7 @@ export const debugRepair = (store: DebugStore): RepairStep<BlobRef> => ({
   id: 'debug.orphans',
   check: () => {
     const named = new Set([...oldestFirst(store)].flatMap(({ artifacts }) => artifacts.map(({ sha256 }) => sha256)))
-    return store.blobs.refs().filter(({ sha256 }) => !named.has(sha256))
+    return [...store.blobs.refs()].filter(({ sha256 }) => !named.has(sha256))
   },
   fix: async (orphans) => {
     for (const ref of orphans) await store.blobs.remove(ref)

@@ -3,13 +3,15 @@
  */
 import { definePoint, hasMembers, type AnyStruct, type JsonObject, type Point } from '../../../core/plugin.js'
 
-/** One top-level member of `/v1/status`. */
+/** One member of `/v1/status`, or of its member `storage`. */
 export interface StatusSection {
   /** The member's name, such as `runs`. */
   readonly name: string
   readonly schema: AnyStruct
   /** Must be fast, must not throw and must not do I/O. */
   readonly collect: () => JsonObject
+  /** Absent for a member of its own. */
+  readonly within?: 'storage'
   /** Says nothing that is read from the state: it is shown also where that could not be loaded. */
   readonly withoutState?: true
 }

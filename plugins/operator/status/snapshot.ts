@@ -24,6 +24,7 @@ export interface StatusParts {
 
 interface Collected {
   readonly members: Readonly<Record<string, JsonObject>>
+  readonly storage: JsonObject
   readonly warnings: readonly Warning[]
 }
 
@@ -38,17 +39,19 @@ const failed = (name: string): Warning => ({
 /** A section that throws is left out and told, and takes no other with it. */
 const collectSections = ({ sections, log, state }: StatusParts): Collected => {
   const members: Record<string, JsonObject> = {}
+  const storage: Record<string, Json> = {}
   const warnings: Warning[] = []
-  for (const { name, collect, withoutState = false } of sections()) {
+  for (const { name, collect, within, withoutState = false } of sections()) {
     if (ownNames.has(name) || !(withoutState || state.health.loaded)) continue
     try {
-      members[name] = collect()
+      if (within === 'storage') storage[name] = collect()
+      else members[name] = collect()
     } catch (error) {
       log.error('a status section failed', { section: name, error })
       warnings.push(failed(name))
     }
   }
-  return { members, warnings }
+  return { members, storage, warnings }
 }
 
 const writable = { code: 'state_root_writable', message: 'Changes are written to the state root.' }
@@ -141,7 +144,7 @@ export const collectStatus = async (parts: StatusParts): Promise<JsonObject> => 
   const { host, clock, claims } = parts
   const began = clock.elapsed()
   const [probed, usage] = await Promise.all([probe(parts), usageOf(parts)])
-  const { members, warnings } = collectSections(parts)
+  const { members, storage, warnings } = collectSections(parts)
   const all = [...probeWarning(probed), ...warnings, ...host.warnings()]
   const ready = host.phase() === 'ready'
   const { loaded, mode } = parts.state.health
@@ -155,7 +158,7 @@ export const collectStatus = async (parts: StatusParts): Promise<JsonObject> => 
     capabilities: collectCapabilities(claims()),
     plugins: host.plugins(),
     boot: host.boot(),
-    storage: storageOf(parts, { probed, usage }),
+    storage: { ...storage, ...storageOf(parts, { probed, usage }) },
     control_plane: host.controlPlane(),
     events: host.events(),
     findings: host.findings(),

@@ -44,7 +44,7 @@ const Probe = object({
   action: optional(string()),
 })
 
-const StorageView = object({
+const storageFields = {
   checked_at_ms: timestamp(),
   ok: boolean(),
   write_error_count: integer({ min: 0 }),
@@ -52,7 +52,7 @@ const StorageView = object({
   probes: array(Probe),
   usage: optional(StorageUsage),
   state_root_lock: object({ path: string(), held: boolean(), mechanism: string(), generation: integer({ min: 0 }) }),
-})
+}
 
 const PluginView = object({
   id: string(),
@@ -140,7 +140,7 @@ const ownFields = {
   capabilities: CapabilitiesView,
   plugins: array(PluginView),
   boot: BootView,
-  storage: StorageView,
+  storage: object(storageFields),
   control_plane: ControlPlaneView,
   events: EventsView,
   findings: array(StateFinding),
@@ -154,8 +154,10 @@ export const ownNames: ReadonlySet<string> = new Set(Object.keys(ownFields))
 /** Our own members and those of the sections, which are known only when every plugin has registered. */
 export const statusView = (sections: () => readonly StatusSection[]): StructOf<JsonObject> =>
   lazy('StatusView', () => {
-    const contributed: Record<string, AnyStruct> = Object.fromEntries(
-      sections().map(({ name, schema }) => [name, optional(schema)]),
-    )
-    return open<Record<string, AnyStruct>>({ ...contributed, ...ownFields })
+    const fieldsOf = (place: StatusSection['within']): Record<string, AnyStruct> =>
+      Object.fromEntries(
+        sections().flatMap(({ name, schema, within }) => (within === place ? [[name, optional(schema)]] : [])),
+      )
+    const storage: AnyStruct = object<Record<string, AnyStruct>>({ ...fieldsOf('storage'), ...storageFields })
+    return open<Record<string, AnyStruct>>({ ...fieldsOf(undefined), ...ownFields, storage })
   })

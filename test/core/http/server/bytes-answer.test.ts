@@ -72,6 +72,7 @@ test('http-42: a file comes byte for byte, to be saved by its name, and no brows
     'accept-ranges': 'bytes',
     etag: '"abc"',
   })
+  while (counts.closed === 0) await new Promise(setImmediate)
   t.deepEqual(counts, { opened: 1, closed: 1, pieces: 3 })
 })
 
@@ -81,6 +82,7 @@ test('http-42: HEAD looks at the file as GET does, and sends none of it', async 
   t.is(status, 200)
   t.is(headers['content-length'], '2500')
   t.is(bytes.length, 0)
+  while (counts.closed === 0) await new Promise(setImmediate)
   t.deepEqual(counts, { opened: 1, closed: 1, pieces: 0 })
 })
 
@@ -129,6 +131,7 @@ test('http-42: what is not as it was stored is a problem, or a connection that i
     }),
   })
   await t.throwsAsync(ask(changing.server.port), { code: 'ECONNRESET' })
+  while (closed === 0) await new Promise(setImmediate)
   t.is(closed, 1)
 })
 

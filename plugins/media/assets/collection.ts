@@ -1,0 +1,144 @@
+/** Collects garbage: assets that nothing names, and bytes that no asset has. */
+import {
+  array,
+  boolean,
+  createPause,
+  doc,
+  enums,
+  integer,
+  named,
+  object,
+  Problem,
+  string,
+  type BlobRef,
+  type Infer,
+} from '../../../core/plugin.js'
+import type { AssetBytes } from './bytes.js'
+import type { AssetPart } from './contract.js'
+import { assetErrors } from './errors.js'
+import { DeletionPlan, type Removal } from './removal.js'
+import { parts, uriOf, type AssetStore, type StoredAsset } from './store.js'
+
+/** Plans and orphans that a report tells one by one. */
+const mostTold = 1_000
+
+const OrphanFile = object({
+  kind: enums(['orphan_raw', 'orphan_text', 'orphan_preview']),
+  uri: string(),
+  byte_length: integer({ min: 0 }),
+  exists: doc(boolean(), 'False where it was removed.'),
+})
+/** What a collection did, or would do. */
+export const GcReport = named(
+  'AssetGcReport',
+  object({
+    dry_run: boolean(),
+    inspected_count: integer({ min: 0 }),
+    candidate_count: doc(integer({ min: 0 }), 'Assets that nothing needs.'),
+    blocked_count: doc(integer({ min: 0 }), 'Assets that something needs: they stay.'),
+    deleted_count: integer({ min: 0 }),
+    orphan_file_count: doc(integer({ min: 0 }), 'Bytes that no asset has.'),
+    orphan_deleted_count: integer({ min: 0 }),
+    reclaimable_bytes: doc(integer({ min: 0 }), 'Of the candidates and the orphans.'),
+    orphan_reclaimable_bytes: integer({ min: 0 }),
+    plans: doc(array(DeletionPlan), `Of candidates and blocked assets, the first ${mostTold} by id.`),
+    orphan_files: doc(array(OrphanFile), `The first ${mostTold}.`),
+  }),
+)
+/** The value form of `GcReport`. */
+export type GcReport = Infer<typeof GcReport>
+
+export interface GcParts {
+  readonly store: AssetStore
+  readonly bytes: AssetBytes
+  readonly removal: Removal
+}
+
+const kinds = { raw: 'orphan_raw', text: 'orphan_text', preview: 'orphan_preview' } as const
+const step = 32
+
+const nothing = (dry_run: boolean): GcReport => ({
+  dry_run,
+  inspected_count: 0,
+  candidate_count: 0,
+  blocked_count: 0,
+  deleted_count: 0,
+  orphan_file_count: 0,
+  orphan_deleted_count: 0,
+  reclaimable_bytes: 0,
+  orphan_reclaimable_bytes: 0,
+  plans: [],
+  orphan_files: [],
+})
+
+/** Something may have named it, or deleted it, since it was planned. */
+const removed = async (removal: Removal, plan: DeletionPlan): Promise<DeletionPlan | undefined> => {
+  try {
+    return await removal.remove(plan.asset_id, 'gc')
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error
+    if (error.code === assetErrors.asset_not_found.code) return undefined
+    if (error.code !== assetErrors.asset_delete_blocked.code) throw error
+    return removal.plan(plan.asset_id)
+  }
+}
+
+const addPlan = (report: GcReport, plan: DeletionPlan): void => {
+  report.inspected_count += 1
+  if (plan.blocked) report.blocked_count += 1
+  else {
+    report.candidate_count += 1
+    report.reclaimable_bytes += plan.reclaimable_bytes
+  }
+  if (plan.deleted) report.deleted_count += 1
+  if (report.plans.length < mostTold) report.plans.push(plan)
+}
+
+const collectAssets = async ({ store, removal }: GcParts, report: GcReport): Promise<void> => {
+  const pause = createPause(step)
+  for (let last: StoredAsset | undefined; ;) {
+    const some = store.list(step, last?.asset_id)
+    for (const { asset_id } of some) {
+      await pause()
+      if (store.find(asset_id) === undefined) continue
+      const plan = { ...removal.plan(asset_id), dry_run: report.dry_run }
+      const done = report.dry_run || plan.blocked ? plan : await removed(removal, plan)
+      if (done !== undefined) addPlan(report, { ...done, dry_run: report.dry_run })
+    }
+    last = some.at(-1)
+    if (some.length < step) return
+  }
+}
+
+const addOrphan = (report: GcReport, { part, ref }: { part: AssetPart; ref: BlobRef }): void => {
+  report.orphan_file_count += 1
+  report.orphan_reclaimable_bytes += ref.bytes
+  report.reclaimable_bytes += ref.bytes
+  if (!report.dry_run) report.orphan_deleted_count += 1
+  if (report.orphan_files.length < mostTold)
+    report.orphan_files.push({
+      kind: kinds[part],
+      uri: uriOf(part, ref.sha256),
+      byte_length: ref.bytes,
+      exists: report.dry_run,
+    })
+}
+
+const collectOrphans = async ({ store, bytes }: GcParts, report: GcReport): Promise<void> => {
+  const pause = createPause(step)
+  for (const part of parts)
+    for (const ref of store.blobs[part].refs()) {
+      await pause()
+      if (!bytes.isFree(part, ref.sha256)) continue
+      if (!report.dry_run) await bytes.release(part, ref)
+      addOrphan(report, { part, ref })
+    }
+}
+
+/** A dry run counts what a run would delete: the bytes of what it would bury are no orphans to it. */
+export const collectGarbage = async (gc: GcParts, dry_run: boolean): Promise<GcReport> => {
+  const report = nothing(dry_run)
+  await collectOrphans(gc, report)
+  await collectAssets(gc, report)
+  return report
+}

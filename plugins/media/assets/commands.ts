@@ -1,0 +1,167 @@
+import path from 'node:path'
+import {
+  array,
+  boolean,
+  cursorFlag,
+  defineCommand,
+  listedRows,
+  number,
+  open,
+  readGivenBytes,
+  readRows,
+  showRows,
+  showSize,
+  string,
+  visibleLine,
+  type Command,
+  type Infer,
+} from '../../../core/plugin.js'
+import { mostAssetBytes } from './contract.js'
+
+const Row = open({ asset_id: string(), media_type: string(), file_name: string(), byte_length: number() })
+const showAsset = ({ asset_id, media_type, file_name, byte_length }: Infer<typeof Row>): string =>
+  `${visibleLine(asset_id)}  ${visibleLine(media_type)}  ${showSize(byte_length)}  ${visibleLine(file_name)}`
+const showAssets = (rows: Infer<typeof Row>[]): string =>
+  rows.length === 0 ? 'No assets yet. Store a file: holdfast assets import FILE' : rows.map(showAsset).join('\n')
+
+const urlOf = (args: Readonly<Record<string, string>>): string =>
+  `/v1/assets/${encodeURIComponent(args['asset_id'] ?? '')}`
+
+const Reference = open({ domain: string(), owner_id: string(), role: string(), hard: boolean() })
+const showReference = ({ domain, owner_id, role, hard }: Infer<typeof Reference>): string =>
+  `${visibleLine(domain)}  ${visibleLine(owner_id)}  ${visibleLine(role)}${hard ? '' : '  (may go)'}`
+
+const Plan = open({
+  asset_id: string(),
+  dry_run: boolean(),
+  blocked: boolean(),
+  reclaimable_bytes: number(),
+  hard_reference_count: number(),
+})
+const showPlan = (plan: Infer<typeof Plan>): string => {
+  const id = visibleLine(plan.asset_id)
+  const size = showSize(plan.reclaimable_bytes)
+  if (!plan.dry_run) return `${id} is deleted: ${size}.`
+  return plan.blocked
+    ? `${id} is in use ${plan.hard_reference_count} times and stays. See: holdfast assets references ${id}`
+    : `${id} would be deleted: ${size}.`
+}
+
+const Report = open({
+  dry_run: boolean(),
+  candidate_count: number(),
+  blocked_count: number(),
+  deleted_count: number(),
+  orphan_file_count: number(),
+  reclaimable_bytes: number(),
+})
+const showReport = (report: Infer<typeof Report>): string => {
+  const { candidate_count, blocked_count, orphan_file_count } = report
+  const size = showSize(report.reclaimable_bytes)
+  const stays = `${blocked_count} assets are in use and stay.`
+  return report.dry_run
+    ? `Would delete ${candidate_count} assets and ${orphan_file_count} orphaned files: ${size}. ${stays} ` +
+        'Do it with --execute.'
+    : `Deleted ${report.deleted_count} assets and ${orphan_file_count} orphaned files: ${size}. ${stays}`
+}
+
+const typesByEnding: Readonly<Record<string, string>> = {
+  '.txt': 'text/plain',
+  '.log': 'text/plain',
+  '.md': 'text/markdown',
+  '.csv': 'text/csv',
+  '.json': 'application/json',
+  '.pdf': 'application/pdf',
+  '.dxf': 'application/dxf',
+  '.png': 'image/png',
+  '.jpg': 'image/jpeg',
+  '.jpeg': 'image/jpeg',
+  '.wav': 'audio/wav',
+  '.webm': 'audio/webm',
+  '.mp3': 'audio/mpeg',
+  '.opus': 'audio/opus',
+  '.aac': 'audio/aac',
+  '.flac': 'audio/flac',
+  '.mp4': 'audio/mp4',
+  '.m4a': 'audio/m4a',
+}
+
+export const commands: readonly Command[] = [
+  defineCommand({
+    path: ['assets', 'list'],
+    route: 'GET /v1/assets',
+    summary: 'Stored files by id.',
+    flags: {
+      query: { kind: 'text', summary: 'Only those whose id, name, media type or digest holds this text.' },
+      ...cursorFlag,
+    },
+    run: (input) =>
+      readRows(
+        input,
+        typeof input.flags['query'] === 'string'
+          ? `/v1/assets?query=${encodeURIComponent(input.flags['query'])}`
+          : '/v1/assets',
+      ),
+    answer: listedRows(Row),
+    show: showRows(showAssets),
+  }),
+  defineCommand({
+    path: ['assets', 'get'],
+    route: 'GET /v1/assets/{asset_id}',
+    summary: 'One asset.',
+    args: ['asset_id'],
+    run: ({ client, args }) => client.get(urlOf(args)),
+  }),
+  defineCommand({
+    path: ['assets', 'references'],
+    route: 'GET /v1/assets/{asset_id}/references',
+    summary: 'What names an asset.',
+    args: ['asset_id'],
+    run: ({ client, args }) => client.get(`${urlOf(args)}/references`),
+    answer: open({ references: array(Reference) }),
+    show: ({ references }) =>
+      references.length === 0 ? 'Nothing names it.' : references.map(showReference).join('\n'),
+  }),
+  defineCommand({
+    path: ['assets', 'import'],
+    route: 'POST /v1/assets',
+    summary: 'Stores a file.',
+    args: ['file'],
+    flags: {
+      'media-type': { kind: 'text', summary: 'What it is; by the end of its name when absent.' },
+      'file-name': { kind: 'text', summary: 'What it is called; the name of the file when absent.' },
+    },
+    fields: { 'body.content_base64': '<file>' },
+    run: ({ client, args, flags }) => {
+      const file = args['file'] ?? ''
+      const known = typesByEnding[path.extname(file).toLowerCase()]
+      return client.send('POST', '/v1/assets', {
+        file_name: typeof flags['file-name'] === 'string' ? flags['file-name'] : path.basename(file),
+        media_type: typeof flags['media-type'] === 'string' ? flags['media-type'] : (known ?? 'text/plain'),
+        content_base64: readGivenBytes(file, mostAssetBytes).toString('base64'),
+      })
+    },
+    answer: Row,
+    show: showAsset,
+  }),
+  defineCommand({
+    path: ['assets', 'delete'],
+    route: 'DELETE /v1/assets/{asset_id}',
+    summary: 'Deletes an asset that nothing needs.',
+    args: ['asset_id'],
+    flags: { 'dry-run': { kind: 'switch', summary: 'Say what would be deleted, and delete nothing.' } },
+    run: ({ client, args, flags }) =>
+      client.send('DELETE', `${urlOf(args)}${flags['dry-run'] === true ? '?dry_run=true' : ''}`),
+    answer: Plan,
+    show: showPlan,
+  }),
+  defineCommand({
+    path: ['assets', 'gc'],
+    route: 'POST /v1/assets/gc',
+    summary: 'Says which assets nothing needs, and which bytes no asset has.',
+    flags: { execute: { kind: 'switch', summary: 'Delete them.' } },
+    run: ({ client, flags }) => client.send('POST', '/v1/assets/gc', { dry_run: flags['execute'] !== true }),
+    answer: Report,
+    show: showReport,
+  }),
+]

@@ -1,0 +1,137 @@
+/** Files under stable ids, for inputs, outputs and whatever else names them. Rules: docs/rules/assets.md. */
+import {
+  array,
+  boolean,
+  definePoint,
+  defineToken,
+  doc,
+  hasMembers,
+  integer,
+  named,
+  object,
+  optional,
+  string,
+  timestamp,
+  type Infer,
+  type OpenBlob,
+  type Point,
+  type Token,
+} from '../../../core/plugin.js'
+
+/** Problems of assets, for plugins that take them. */
+export { assetErrors } from './errors.js'
+
+/** Most bytes of one file: 12 MiB. */
+export const mostAssetBytes = 12 * 1024 * 1024
+
+const summaryFields = {
+  asset_id: doc(string(), 'Id of the asset.'),
+  media_type: doc(string(), 'By its usual name, without parameters.'),
+  file_name: string(),
+  sha256: doc(string(), 'Of the stored bytes, hex.'),
+  byte_length: doc(integer({ min: 0 }), 'Stored bytes.'),
+  created_at_ms: timestamp(),
+}
+/** An asset in a list. */
+export const AssetSummary = named('AssetSummary', object(summaryFields))
+/** The value form of `AssetSummary`. */
+export type AssetSummary = Infer<typeof AssetSummary>
+
+/** An asset: a file as it is stored, and what was made of it (assets-1). */
+export const Asset = named(
+  'Asset',
+  object({
+    ...summaryFields,
+    uri: doc(string(), 'Names the stored bytes; opaque.'),
+    text_uri: optional(doc(string(), 'Names the text in it; absent if there is none.')),
+    text_sha256: optional(string()),
+    text_byte_length: optional(integer({ min: 0 })),
+    preview_image_uri: optional(doc(string(), 'Names a picture of it; absent if there is none.')),
+    preview_image_media_type: optional(string()),
+    preview_image_sha256: optional(string()),
+    preview_image_byte_length: optional(integer({ min: 0 })),
+    derivation_ids: doc(array(string()), 'What was derived from it later.'),
+  }),
+)
+/** The value form of `Asset`. */
+export type Asset = Infer<typeof Asset>
+
+/** Something that names an asset. */
+export const AssetReference = named(
+  'AssetReference',
+  object({
+    domain: doc(string(), 'What kind of thing it is, such as `runs`.'),
+    owner_id: doc(string(), 'Its id.'),
+    role: doc(string(), 'What the asset is to it.'),
+    hard: doc(boolean(), 'True if the asset cannot be deleted as long as it is named there.'),
+    parent_id: optional(doc(string(), 'What it belongs to.')),
+    detail_id: optional(doc(string(), 'Where in it.')),
+  }),
+)
+/** The value form of `AssetReference`. */
+export type AssetReference = Infer<typeof AssetReference>
+
+/** Somebody whose records name assets. */
+export interface AssetHolder {
+  /** The `domain` of its references. */
+  readonly domain: string
+  /**
+   * What names this asset now, from an index: it is asked within the commit that deletes. Must be fast and must not
+   * throw.
+   */
+  of(asset_id: string): readonly Omit<AssetReference, 'domain'>[]
+}
+/** Who names assets, by domain. Whoever takes one looks for it, with `find`, in the commit that names it. */
+export const AssetReferences: Point<AssetHolder> = definePoint<AssetHolder>(
+  'asset-references@1',
+  ({ domain }) => domain,
+  hasMembers('a holder of assets', { domain: 'text', of: 'function' }),
+)
+
+/** A file that comes in. */
+export interface IncomingFile {
+  /** By its usual name, without parameters. */
+  readonly media_type: string
+  readonly bytes: Uint8Array
+}
+/** A file as it is stored, with what was made of it. */
+export interface NormalisedFile {
+  readonly bytes: Uint8Array
+  /** The text in it, UTF-8. */
+  readonly text?: Uint8Array | undefined
+  readonly preview?: { readonly media_type: string; readonly bytes: Uint8Array } | undefined
+}
+/** Looks at files of some media types before they are stored. */
+export interface AssetNormaliser {
+  readonly id: string
+  readonly media_types: readonly string[]
+  /** Rejects with `asset_invalid`, saying what is wrong, for a file that is not what it says it is. */
+  normalise(file: IncomingFile): Promise<NormalisedFile>
+}
+/** Which media types are taken, by the id of what looks at them. */
+export const AssetNormalisers: Point<AssetNormaliser> = definePoint<AssetNormaliser>(
+  'asset-normalisers@1',
+  ({ id }) => id,
+  hasMembers('a normaliser of assets', { id: 'text', media_types: 'object', normalise: 'function' }),
+)
+
+/** What of an asset can be read. */
+export type AssetPart = 'raw' | 'text' | 'preview'
+/** A file that is to become an asset. */
+export interface AssetUpload extends IncomingFile {
+  readonly file_name: string
+}
+
+/** Files under stable ids. */
+export interface Assets {
+  /** Within the commit that names it: an asset that is found then is not deleted while it is named. */
+  find(asset_id: string): Asset | undefined
+  /** Throws `asset_not_found`. */
+  get(asset_id: string): Asset
+  /** The asset that has this content already, or a new one. Rejects with `asset_invalid`, `asset_type_unsupported`. */
+  import(upload: AssetUpload): Promise<Asset>
+  /** Rejects with `asset_integrity_mismatch`, `asset_not_found`, `asset_part_not_found`. Whoever opens it closes it. */
+  open(asset_id: string, part: AssetPart): Promise<OpenBlob>
+}
+/** Files under stable ids. */
+export const Assets: Token<Assets> = defineToken<Assets>('assets@1')

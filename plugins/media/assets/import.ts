@@ -1,0 +1,76 @@
+/** Takes files: looks at them, stores them once, and gives each content of a media type one id. */
+import { hash } from 'node:crypto'
+import type { Ids } from '../../../core/plugin.js'
+import type { AssetBytes, Kept } from './bytes.js'
+import { mostAssetBytes, type AssetNormaliser, type AssetUpload, type IncomingFile } from './contract.js'
+import { assetErrors } from './errors.js'
+import { canonicalType } from './media-types.js'
+import type { AssetStore, StoredAsset } from './store.js'
+
+export interface ImportParts {
+  readonly store: AssetStore
+  readonly bytes: AssetBytes
+  readonly ids: Ids
+  readonly normalisers: () => readonly AssetNormaliser[]
+}
+
+const badName = /[/\\\p{Cc}\p{Cs}]/u
+const checkName = (name: string, media_type: string): void => {
+  if (name.trim() !== '' && name !== '.' && name !== '..' && name.length <= 255 && !badName.test(name)) return
+  const reason = 'its name must be 1 to 255 characters without slashes and control characters, and not blank'
+  throw assetErrors.asset_invalid({ details: { media_type, reason }, errors: [{ path: 'file_name', rule: reason }] })
+}
+const checkSize = ({ media_type, bytes }: IncomingFile): void => {
+  const reason =
+    bytes.length === 0
+      ? 'it is empty'
+      : bytes.length > mostAssetBytes
+        ? `it has ${bytes.length} bytes, and ${mostAssetBytes} are the most`
+        : undefined
+  if (reason !== undefined) throw assetErrors.asset_invalid({ details: { media_type, reason } })
+}
+
+export const normaliserFor = (normalisers: readonly AssetNormaliser[], media_type: string): AssetNormaliser => {
+  const found = normalisers.find(({ media_types }) => media_types.includes(media_type))
+  if (found !== undefined) return found
+  const supported = normalisers.flatMap(({ media_types }) => media_types).toSorted()
+  throw assetErrors.asset_type_unsupported({ details: { media_type, supported: supported.join(', ') } })
+}
+
+/** The asset that has these bytes under this media type already. */
+const sameAs = (store: AssetStore, media_type: string, sha256: string): StoredAsset | undefined =>
+  store.withContent('raw', sha256).find((asset) => asset.media_type === media_type)
+
+const recorded = (parts: ImportParts, { file_name, media_type }: AssetUpload, kept: Kept): Promise<StoredAsset> =>
+  parts.store.state.commit((tx) => {
+    const same = sameAs(parts.store, media_type, kept.raw.sha256)
+    if (same !== undefined) return same
+    const asset: StoredAsset = {
+      asset_id: parts.ids.make('asset'),
+      media_type,
+      file_name,
+      ...kept,
+      derivation_ids: [],
+      created_at_ms: tx.now,
+    }
+    tx.insert(parts.store.assets, asset)
+    return asset
+  })
+
+/** Equal files that come at the same time are looked at once. */
+export const createImport = (parts: ImportParts): ((upload: AssetUpload) => Promise<StoredAsset>) => {
+  const flights = new Map<string, Promise<StoredAsset>>()
+  const take = async (upload: AssetUpload): Promise<StoredAsset> => {
+    const file = await normaliserFor(parts.normalisers(), upload.media_type).normalise(upload)
+    return parts.bytes.keep(file, (kept) => recorded(parts, upload, kept))
+  }
+  return async ({ file_name, media_type: declared, bytes }) => {
+    const media_type = canonicalType(declared)
+    checkName(file_name, media_type)
+    checkSize({ media_type, bytes })
+    const key = `${media_type} ${hash('sha256', bytes)}`
+    const flight = flights.get(key) ?? take({ file_name, media_type, bytes }).finally(() => flights.delete(key))
+    flights.set(key, flight)
+    return flight
+  }
+}

@@ -1,0 +1,54 @@
+import { createUnreadable, definePlugin, object } from '../../../core/plugin.js'
+import { Capabilities, StatusSections } from '../../operator/status/contract.js'
+import { createBytes } from './bytes.js'
+import { AssetNormalisers, AssetReferences, Assets } from './contract.js'
+import { createImport } from './import.js'
+import { openPart } from './reading.js'
+import { createRemoval } from './removal.js'
+import { createRepair, RepairReport } from './repair.js'
+import { assetRoutes } from './routes.js'
+import { declareAssets, viewOf } from './store.js'
+import { textNormaliser } from './text.js'
+
+export default definePlugin({
+  id: 'assets',
+  version: '1.0.0',
+  api: 1,
+  summary: 'Files under stable ids, stored once by their content.',
+  provides: [Assets],
+  config: object({}),
+  register(ctx) {
+    const { state, ids, clock, log, signal } = ctx
+    const { skip, health } = createUnreadable(log, 'assets')
+    const store = declareAssets(state, skip)
+    const bytes = createBytes(store)
+    const [normalisers, holders] = [ctx.view(AssetNormalisers), ctx.view(AssetReferences)]
+    const importFile = createImport({ store, bytes, ids, normalisers })
+    const removal = createRemoval({ store, bytes, holders })
+    const repair = createRepair({ store, bytes, removal, normalisers, clock, log })
+    ctx.contribute(AssetNormalisers, textNormaliser)
+    ctx.provide(Assets, {
+      find(asset_id) {
+        const found = store.find(asset_id)
+        return found && viewOf(found)
+      },
+      get: (asset_id) => viewOf(store.get(asset_id)),
+      import: async (upload) => viewOf(await importFile(upload)),
+      open: (asset_id, part) => openPart(store, asset_id, part),
+    })
+    ctx.routes(...assetRoutes({ store, bytes, removal, holders, importFile }))
+    ctx.contribute(Capabilities, { name: 'assets', value: true })
+    ctx.contribute(StatusSections, {
+      name: 'asset_repair',
+      within: 'storage',
+      schema: RepairReport,
+      collect: repair.report,
+    })
+    ctx.health(health)
+    ctx.health({ id: 'assets', check: repair.health })
+    ctx.onStart(() => {
+      const done = repair.run(signal).catch((error: unknown) => log.error('assets were not looked at', { error }))
+      return () => done
+    })
+  },
+})

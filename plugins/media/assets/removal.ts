@@ -1,0 +1,120 @@
+/** Deletes assets: a plan, a commit that buries the record, then the bytes. */
+import {
+  array,
+  boolean,
+  doc,
+  enums,
+  integer,
+  named,
+  object,
+  optional,
+  string,
+  type Infer,
+  type Tx,
+} from '../../../core/plugin.js'
+import type { AssetBytes } from './bytes.js'
+import { AssetReference, type AssetHolder } from './contract.js'
+import { assetErrors } from './errors.js'
+import { countsOf, referencesTo } from './references.js'
+import { parts, uriOf, type AssetStore, type StoredAsset } from './store.js'
+
+const File = object({
+  kind: enums(['raw', 'derived_text', 'preview', 'metadata']),
+  uri: optional(string()),
+  byte_length: integer({ min: 0 }),
+  exists: doc(boolean(), 'False where the bytes are missing already.'),
+})
+/** What a deletion does, or would do. */
+export const DeletionPlan = named(
+  'AssetDeletionPlan',
+  object({
+    asset_id: string(),
+    dry_run: boolean(),
+    blocked: doc(boolean(), 'True if it is named where it must stay.'),
+    deleted: boolean(),
+    reclaimable_bytes: doc(integer({ min: 0 }), 'Bytes of the files; not of those that other assets have too.'),
+    hard_reference_count: integer({ min: 0 }),
+    soft_reference_count: integer({ min: 0 }),
+    files: array(File),
+    references: array(AssetReference),
+  }),
+)
+/** The value form of `DeletionPlan`. */
+export type DeletionPlan = Infer<typeof DeletionPlan>
+
+/** Why an asset was deleted. */
+export type DeletionReason = 'api_delete' | 'gc' | 'delete'
+
+export interface RemovalParts {
+  readonly store: AssetStore
+  readonly bytes: AssetBytes
+  readonly holders: () => readonly AssetHolder[]
+}
+
+export interface Removal {
+  /** Throws `asset_not_found`. */
+  plan(asset_id: string): DeletionPlan
+  /** What was done. Rejects with `asset_delete_blocked`, `asset_not_found`. */
+  remove(asset_id: string, reason: DeletionReason): Promise<DeletionPlan>
+  /** Takes the bytes of what is buried, and says so. */
+  finish(asset: StoredAsset): Promise<void>
+}
+
+const kinds = { raw: 'raw', text: 'derived_text', preview: 'preview' } as const
+
+export const createRemoval = ({ store, bytes, holders }: RemovalParts): Removal => {
+  const filesOf = (asset: StoredAsset): DeletionPlan['files'] => {
+    const own = parts.flatMap((part) => {
+      const ref = asset[part]
+      if (ref === undefined || store.withContent(part, ref.sha256).length > 1) return []
+      const exists = store.blobs[part].has(ref)
+      return [{ kind: kinds[part], uri: uriOf(part, asset.asset_id), byte_length: ref.bytes, exists }]
+    })
+    const byte_length = Buffer.byteLength(JSON.stringify(asset))
+    return [...own, { kind: 'metadata', byte_length, exists: true }]
+  }
+  const plan = (asset_id: string): DeletionPlan => {
+    const asset = store.get(asset_id)
+    const references = referencesTo(holders(), asset_id)
+    const counts = countsOf(references)
+    const files = filesOf(asset)
+    return {
+      asset_id,
+      dry_run: true,
+      blocked: counts.hard_reference_count > 0,
+      deleted: false,
+      reclaimable_bytes: files.reduce((sum, { byte_length, exists }) => sum + (exists ? byte_length : 0), 0),
+      ...counts,
+      files,
+      references,
+    }
+  }
+  /** Nobody can name it from this commit on. */
+  const bury = (tx: Tx, asset_id: string, reason: DeletionReason): StoredAsset => {
+    const asset = store.get(asset_id)
+    const { hard_reference_count: count, references } = plan(asset_id)
+    const first = references.find(({ hard }) => hard)
+    if (first !== undefined) {
+      const { domain, owner_id } = first
+      throw assetErrors.asset_delete_blocked({ details: { asset_id, count, domain, owner_id } })
+    }
+    const buried = { ...asset, deleted: { at_ms: tx.now, reason, leaving: true } }
+    tx.put(store.assets, buried)
+    return buried
+  }
+  const finish: Removal['finish'] = async (asset) => {
+    await bytes.releaseAll(asset)
+    const { text: _text, preview: _preview, deleted, ...rest } = asset
+    if (deleted !== undefined)
+      await store.state.commit((tx) => tx.put(store.assets, { ...rest, deleted: { ...deleted, leaving: false } }))
+  }
+  const remove: Removal['remove'] = async (asset_id, reason) => {
+    const { planned, buried } = await store.state.commit((tx) => ({
+      planned: plan(asset_id),
+      buried: bury(tx, asset_id, reason),
+    }))
+    await finish(buried)
+    return { ...planned, dry_run: false, deleted: true }
+  }
+  return { plan, remove, finish }
+}

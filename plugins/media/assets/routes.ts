@@ -1,0 +1,261 @@
+import {
+  arraySource,
+  boolean,
+  bytes,
+  bytesReply,
+  createPause,
+  defaulted,
+  defineRoute,
+  doc,
+  jsonReply,
+  listPage,
+  object,
+  optional,
+  pageFields,
+  pageOf,
+  pageProblems,
+  string,
+  array,
+  integer,
+  type PageSource,
+  type Route,
+} from '../../../core/plugin.js'
+import { collectGarbage, GcReport, type GcParts } from './collection.js'
+import {
+  Asset,
+  AssetReference,
+  AssetSummary,
+  mostAssetBytes,
+  type AssetHolder,
+  type AssetPart,
+  type AssetUpload,
+} from './contract.js'
+import { fromBase64 } from './base64.js'
+import { assetErrors } from './errors.js'
+import { canonicalType } from './media-types.js'
+import { openPart } from './reading.js'
+import { countsOf, referencesTo } from './references.js'
+import { DeletionPlan } from './removal.js'
+import { summaryOf, viewOf, type StoredAsset } from './store.js'
+
+export interface AssetRouteParts extends GcParts {
+  readonly importFile: (upload: AssetUpload) => Promise<StoredAsset>
+  readonly holders: () => readonly AssetHolder[]
+}
+
+const params = object({ asset_id: string({ min: 1, max: 200 }) })
+const FileName = doc(string({ min: 1, max: 255 }), 'What the file is called; without slashes.')
+const MediaType = doc(
+  string({ min: 1, max: 200 }),
+  'Parameters are left out, and other names of a type mean that type.',
+)
+const uploadProblems = [assetErrors.asset_invalid, assetErrors.asset_type_unsupported] as const
+
+export const assetRoutes = (parts: AssetRouteParts): readonly Route[] => [
+  list(parts),
+  create(parts),
+  upload(parts),
+  read(parts),
+  references(parts),
+  ...(['raw', 'text', 'preview'] as const).map((part) => file(parts, part)),
+  remove(parts),
+  gc(parts),
+]
+
+/** Assets that are looked at before others are served. */
+const slice = 50
+
+const holds = (asset: StoredAsset, text: string): boolean =>
+  [asset.asset_id, asset.file_name, asset.media_type, asset.raw.sha256, ...asset.derivation_ids].some((field) =>
+    field.toLowerCase().includes(text),
+  )
+const matching = async ({ store }: AssetRouteParts, text: string): Promise<PageSource<StoredAsset>> => {
+  const found: StoredAsset[] = []
+  const pause = createPause(1)
+  for (let last: StoredAsset | undefined; ; await pause()) {
+    const some = store.list(slice, last?.asset_id)
+    found.push(...some.filter((asset) => holds(asset, text)))
+    last = some.at(-1)
+    if (some.length < slice) return arraySource(found, ({ asset_id }) => asset_id)
+  }
+}
+
+const list = (parts: AssetRouteParts): Route =>
+  defineRoute({
+    id: 'assets.list',
+    method: 'GET',
+    path: '/v1/assets',
+    summary: 'Lists assets by id.',
+    access: 'read',
+    query: object({
+      query: optional(
+        doc(string({ max: 200 }), 'Only those whose id, file name, media type, digest or derivation holds this text.'),
+      ),
+      ...pageFields,
+    }),
+    reply: jsonReply(pageOf(AssetSummary)),
+    problems: [...pageProblems],
+    handler: async ({ query: { query = '', ...page } }) =>
+      listPage({
+        query: page,
+        source: query.trim() === '' ? parts.store.all : await matching(parts, query.trim().toLowerCase()),
+        label: 'asset_id_asc',
+        view: summaryOf,
+        skip: parts.store.skip,
+      }),
+  })
+
+const create = ({ importFile }: AssetRouteParts): Route =>
+  defineRoute({
+    id: 'assets.create',
+    method: 'POST',
+    path: '/v1/assets',
+    summary: 'Stores a file; content that is stored already under that media type is the asset that has it.',
+    access: 'admin',
+    body: object({
+      file_name: FileName,
+      media_type: MediaType,
+      content_base64: doc(string(), 'At most 12 MiB of bytes.'),
+    }),
+    bodyLimit: 24 * 1024 * 1024,
+    fileBytes: ({ content_base64 }) => content_base64.length,
+    reply: jsonReply(Asset, 201),
+    problems: uploadProblems,
+    durability: 'A',
+    example: { body: { file_name: 'notes.md', media_type: 'text/markdown', content_base64: 'IyBOb3Rlcwo=' } },
+    handler: async ({ body: { file_name, media_type, content_base64 } }) => {
+      const content = await fromBase64(content_base64)
+      if (content === undefined)
+        throw assetErrors.asset_invalid({
+          details: { media_type: canonicalType(media_type), reason: 'content_base64 is no base64' },
+          errors: [{ path: 'body.content_base64', rule: 'must be base64 with padding, in one line' }],
+        })
+      return viewOf(await importFile({ file_name, media_type, bytes: content }))
+    },
+  })
+
+const upload = ({ importFile }: AssetRouteParts): Route =>
+  defineRoute({
+    id: 'assets.upload',
+    method: 'POST',
+    path: '/v1/assets/raw',
+    summary: 'Stores a file that is the body itself.',
+    access: 'admin',
+    query: object({ file_name: FileName, media_type: MediaType }),
+    body: bytes(),
+    bodyForm: 'bytes',
+    bodyLimit: mostAssetBytes,
+    reply: jsonReply(Asset, 201),
+    problems: uploadProblems,
+    durability: 'A',
+    handler: async ({ query, body }) => viewOf(await importFile({ ...query, bytes: body })),
+  })
+
+const read = ({ store }: AssetRouteParts): Route =>
+  defineRoute({
+    id: 'assets.get',
+    method: 'GET',
+    path: '/v1/assets/:asset_id',
+    summary: 'Reads an asset.',
+    access: 'read',
+    params,
+    reply: jsonReply(Asset),
+    problems: [assetErrors.asset_not_found],
+    handler: (input) => viewOf(store.get(input.params.asset_id)),
+  })
+
+const references = ({ store, holders }: AssetRouteParts): Route =>
+  defineRoute({
+    id: 'assets.references',
+    method: 'GET',
+    path: '/v1/assets/:asset_id/references',
+    summary: 'Lists what names an asset.',
+    access: 'read',
+    params,
+    reply: jsonReply(
+      object({
+        asset_id: string(),
+        hard_reference_count: integer({ min: 0 }),
+        soft_reference_count: integer({ min: 0 }),
+        references: array(AssetReference),
+      }),
+    ),
+    problems: [assetErrors.asset_not_found],
+    handler: (input) => {
+      const { asset_id } = store.get(input.params.asset_id)
+      const found = referencesTo(holders(), asset_id)
+      return { asset_id, ...countsOf(found), references: found }
+    },
+  })
+
+const told = {
+  raw: { path: '/v1/assets/:asset_id/raw', summary: 'Gives the stored bytes of an asset.' },
+  text: { path: '/v1/assets/:asset_id/text', summary: 'Gives the text in an asset.' },
+  preview: { path: '/v1/assets/:asset_id/preview', summary: 'Gives the picture of an asset.' },
+} as const
+const typeOf = ({ media_type, preview }: StoredAsset, part: AssetPart): string => {
+  if (part === 'raw') return media_type
+  return part === 'text' ? 'text/plain; charset=utf-8' : (preview?.media_type ?? 'application/octet-stream')
+}
+const nameOf = ({ file_name }: StoredAsset, part: AssetPart): string => {
+  if (part === 'raw') return file_name
+  return part === 'text' ? `${file_name}.txt` : `${file_name}.preview`
+}
+
+const file = ({ store }: AssetRouteParts, part: AssetPart): Route =>
+  defineRoute({
+    id: `assets.${part}`,
+    method: 'GET',
+    ...told[part],
+    access: 'admin',
+    params,
+    reply: bytesReply(),
+    problems: [
+      assetErrors.asset_not_found,
+      assetErrors.asset_integrity_mismatch,
+      ...(part === 'raw' ? [] : [assetErrors.asset_part_not_found]),
+    ],
+    handler: ({ params: { asset_id } }) => {
+      const asset = store.get(asset_id)
+      const ref = asset[part]
+      if (ref === undefined) throw assetErrors.asset_part_not_found({ details: { asset_id, part } })
+      return {
+        type: typeOf(asset, part),
+        name: nameOf(asset, part),
+        length: ref.bytes,
+        tag: ref.sha256,
+        open: () => openPart(store, asset_id, part),
+      }
+    },
+  })
+
+const remove = ({ removal }: AssetRouteParts): Route =>
+  defineRoute({
+    id: 'assets.delete',
+    method: 'DELETE',
+    path: '/v1/assets/:asset_id',
+    summary: 'Deletes an asset that nothing needs, and says what that took; its id is never used again.',
+    access: 'admin',
+    params,
+    query: object({ dry_run: optional(doc(boolean(), 'Says what would be deleted, and deletes nothing.')) }),
+    reply: jsonReply(DeletionPlan),
+    problems: [assetErrors.asset_not_found, assetErrors.asset_delete_blocked],
+    durability: 'A',
+    handler: async ({ params: { asset_id }, query }) =>
+      query.dry_run === true ? removal.plan(asset_id) : removal.remove(asset_id, 'api_delete'),
+  })
+
+const gc = (parts: AssetRouteParts): Route =>
+  defineRoute({
+    id: 'assets.gc',
+    method: 'POST',
+    path: '/v1/assets/gc',
+    summary: 'Deletes all assets that nothing needs, and bytes that no asset has.',
+    access: 'admin',
+    body: object({ dry_run: defaulted(doc(boolean(), 'Says what would be deleted, and deletes nothing.'), true) }),
+    bodyOptional: true,
+    reply: jsonReply(GcReport),
+    durability: 'A',
+    example: { body: { dry_run: true } },
+    handler: ({ body }) => collectGarbage(parts, body.dry_run),
+  })

@@ -1,0 +1,134 @@
+/** Where assets are kept: a record each, and three areas of bytes that are named by their content. */
+import {
+  array,
+  boolean,
+  integer,
+  object,
+  optional,
+  string,
+  timestamp,
+  type BlobRef,
+  type Blobs,
+  type Collection,
+  collectionSource,
+  type CollectionSpec,
+  type Infer,
+  type PageSource,
+  type Skip,
+  type State,
+} from '../../../core/plugin.js'
+import type { Asset, AssetPart } from './contract.js'
+import { assetErrors } from './errors.js'
+
+const partFields = { sha256: string(), bytes: integer({ min: 0 }) }
+const StoredAsset = object({
+  asset_id: string(),
+  media_type: string(),
+  file_name: string(),
+  raw: object(partFields),
+  text: optional(object(partFields)),
+  preview: optional(object({ media_type: string(), ...partFields })),
+  derivation_ids: array(string()),
+  created_at_ms: timestamp(),
+  /** It is a grave: nobody names it, and its bytes go, or have gone unless it is `leaving`. */
+  deleted: optional(object({ at_ms: timestamp(), reason: string(), leaving: boolean() })),
+})
+/** An asset, or the grave of one. */
+export type StoredAsset = Infer<typeof StoredAsset>
+
+export const parts = ['raw', 'text', 'preview'] as const
+const areas: Readonly<Record<AssetPart, string>> = { raw: 'assets', text: 'asset-texts', preview: 'asset-previews' }
+
+const group = 'all'
+const alive = <T>(read: (asset: StoredAsset) => T | undefined) => ({
+  group: (asset: StoredAsset): T | undefined => (asset.deleted === undefined ? read(asset) : undefined),
+})
+
+const assetCollection: CollectionSpec<StoredAsset> = {
+  name: 'assets',
+  version: 1,
+  id: ({ asset_id }) => asset_id,
+  indexes: {
+    all: alive(() => group),
+    raw: alive(({ raw }) => raw.sha256),
+    text: alive(({ text }) => text?.sha256),
+    preview: alive(({ preview }) => preview?.sha256),
+    leaving: { group: ({ deleted }) => (deleted?.leaving === true ? group : undefined) },
+  },
+  settled: () => true,
+  schema: StoredAsset,
+  blobs: (asset) =>
+    parts.flatMap((part) => {
+      const ref = asset.deleted === undefined ? asset[part] : undefined
+      return ref === undefined ? [] : [{ area: areas[part], sha256: ref.sha256, bytes: ref.bytes }]
+    }),
+}
+
+export interface AssetStore {
+  readonly state: State
+  readonly assets: Collection<StoredAsset>
+  readonly blobs: Readonly<Record<AssetPart, Blobs>>
+  /** Undefined for one that was deleted. */
+  find(asset_id: string): StoredAsset | undefined
+  /** Throws `asset_not_found`. */
+  get(asset_id: string): StoredAsset
+  /** Those with this content, of any media type. */
+  withContent(part: AssetPart, sha256: string): StoredAsset[]
+  /** By id, the first of them behind `beyond`. */
+  list(limit: number, beyond: string | undefined): StoredAsset[]
+  leaving(limit: number): StoredAsset[]
+  readonly all: PageSource<StoredAsset>
+  readonly skip: Skip
+}
+
+export const declareAssets = (state: State, skip: Skip): AssetStore => {
+  const assets = state.collection(assetCollection)
+  const find = (asset_id: string): StoredAsset | undefined => {
+    const found = assets.find(asset_id)
+    return found?.deleted === undefined ? found : undefined
+  }
+  return {
+    state,
+    assets,
+    blobs: { raw: state.blobs(areas.raw), text: state.blobs(areas.text), preview: state.blobs(areas.preview) },
+    find,
+    get(asset_id) {
+      const found = find(asset_id)
+      if (found === undefined) throw assetErrors.asset_not_found({ details: { asset_id } })
+      return found
+    },
+    withContent: (part, sha256) => assets.ids(part, sha256).flatMap((id) => assets.find(id) ?? []),
+    list: (limit, beyond) => assets.list({ index: 'all', group, limit, skip, ...(beyond !== undefined && { beyond }) }),
+    leaving: (limit) => assets.list({ index: 'leaving', group, limit, skip }),
+    all: collectionSource(assets, 'all', group),
+    skip,
+  }
+}
+
+/** The name of a part of an asset, or of bytes that no asset has. */
+export const uriOf = (part: AssetPart, id: string): string => `asset://${part}/${id}`
+export const refOf = ({ sha256, bytes }: BlobRef): BlobRef => ({ sha256, bytes })
+
+export const summaryOf = ({ asset_id, media_type, file_name, raw, created_at_ms }: StoredAsset) => ({
+  asset_id,
+  media_type,
+  file_name,
+  sha256: raw.sha256,
+  byte_length: raw.bytes,
+  created_at_ms,
+})
+export const viewOf = (asset: StoredAsset): Asset => {
+  const { asset_id, text, preview, derivation_ids } = asset
+  return {
+    ...summaryOf(asset),
+    uri: uriOf('raw', asset_id),
+    ...(text && { text_uri: uriOf('text', asset_id), text_sha256: text.sha256, text_byte_length: text.bytes }),
+    ...(preview && {
+      preview_image_uri: uriOf('preview', asset_id),
+      preview_image_media_type: preview.media_type,
+      preview_image_sha256: preview.sha256,
+      preview_image_byte_length: preview.bytes,
+    }),
+    derivation_ids: [...derivation_ids],
+  }
+}
