@@ -79,11 +79,6 @@ export const createExchange = (options: ExchangeOptions): Exchange => {
     send(request, response, cors === undefined ? reply : { ...reply, headers: { ...cors, ...reply.headers } })
     unsent.watch(response)
   }
-  const sendFile = async (request: IncomingMessage, response: ServerResponse, file: BytesReply): Promise<void> => {
-    if (leaving.aborted) response.shouldKeepAlive = false
-    const headers = origins.headers(request) ?? {}
-    await sendBytes(request, response, { file, headers, watch: unsent.watch, gone: () => isGone(response) })
-  }
   const refuse = (request: IncomingMessage, response: ServerResponse, error: unknown): void =>
     answer(request, response, problemAnswer(toProblem(error, undefined), redact))
 
@@ -112,16 +107,14 @@ export const createExchange = (options: ExchangeOptions): Exchange => {
       return answer(request, response, { status: reply.status, type: reply.type, body: String(value) })
     if (reply.kind === 'json')
       return answer(request, response, { status: reply.status, type: json, body: await format(lists, value, gone) })
-    if (reply.kind === 'bytes') return sendFile(request, response, unsafeCast<BytesReply>(value))
+    const headers = origins.headers(request) ?? {}
+    if (reply.kind === 'bytes') {
+      if (leaving.aborted) response.shouldKeepAlive = false
+      const file = unsafeCast<BytesReply>(value)
+      return sendBytes(request, response, { file, headers, watch: unsent.watch, gone })
+    }
     if (leaving.aborted) throw httpErrors.daemon_draining({ retryAfter: 5 })
-    streams.open({
-      request,
-      response,
-      cursor,
-      before,
-      headers: origins.headers(request) ?? {},
-      ...unsafeCast<StreamReply>(value),
-    })
+    streams.open({ request, response, cursor, before, headers, ...unsafeCast<StreamReply>(value) })
   }
   return {
     async serve(request, response, found) {

@@ -16,7 +16,8 @@ const durability: Readonly<Record<string, string>> = {
 const bodyOf = ({ operation }: Operation): string[] => {
   const { requestBody } = operation
   if (requestBody === undefined) return []
-  const { schema, example } = requestBody.content['application/json']
+  const [type = '', { schema, example }] = Object.entries<any>(requestBody.content)[0] ?? ['', {}]
+  if (type !== 'application/json') return [`Body: the bytes themselves, at most ${operation['x-body-limit-bytes']}.`]
   const fields = fieldTable(schema)
   return [
     `Body${requestBody.required === true ? '' : ' (may be left out)'}, at most ` +
@@ -31,7 +32,9 @@ const replyOf = ({ operation }: Operation): string[] => {
   const [status = '', reply] = Object.entries<any>(operation['responses']).find(([each]) => each.startsWith('2')) ?? []
   const [type = '', { schema = {}, example = undefined } = {}] = Object.entries<any>(reply.content)[0] ?? []
   if (type !== 'application/json')
-    return [`Answers ${status} with ${code(type)}.${type === 'text/event-stream' ? ' See [events](events.md).' : ''}`]
+    return [
+      `Answers ${status} with ${type === '*/*' ? 'the bytes' : code(type)}.${type === 'text/event-stream' ? ' See [events](events.md).' : ''}`,
+    ]
   const fields = fieldTable(schema)
   return [
     `Answers ${status} with ${fields === '' || schema.type !== 'object' ? typeText(schema) : 'an object'}.`,

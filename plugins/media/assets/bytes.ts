@@ -16,53 +16,48 @@ export interface AssetBytes {
    */
   keep<T>(file: NormalisedFile, commit: (kept: Kept) => Promise<T>): Promise<T>
   /** True while nobody names these bytes and nobody is about to. */
-  isFree(part: AssetPart, sha256: string): boolean
-  /** Removes what is free of it. */
-  release(part: AssetPart, ref: BlobRef): Promise<void>
+  isFree(sha256: string): boolean
+  /** Removes them if they are free. */
+  release(ref: BlobRef): Promise<void>
   /** The same for all parts of an asset. */
   releaseAll(asset: Pick<StoredAsset, AssetPart>): Promise<void>
 }
 
-export const createBytes = ({ assets, blobs }: AssetStore): AssetBytes => {
+export const createBytes = ({ blobs, naming }: AssetStore): AssetBytes => {
   /** How many are about to name some bytes. */
   const awaited = new Map<string, number>()
-  const keyOf = (part: AssetPart, sha256: string): string => `${part} ${sha256}`
-  const isFree: AssetBytes['isFree'] = (part, sha256) =>
-    assets.count(part, sha256) === 0 && !awaited.has(keyOf(part, sha256))
-  const release: AssetBytes['release'] = async (part, ref) => {
-    if (isFree(part, ref.sha256)) await blobs[part].remove(refOf(ref))
+  const count = (sha256: string, change: 1 | -1): void => {
+    const now = (awaited.get(sha256) ?? 0) + change
+    if (now === 0) awaited.delete(sha256)
+    else awaited.set(sha256, now)
+  }
+  const isFree: AssetBytes['isFree'] = (sha256) => !awaited.has(sha256) && naming(sha256).length === 0
+  const release: AssetBytes['release'] = async (ref) => {
+    if (isFree(ref.sha256)) await blobs.remove(refOf(ref))
   }
   const releaseAll: AssetBytes['releaseAll'] = async (asset) => {
     for (const part of parts) {
       const ref = asset[part]
-      if (ref !== undefined) await release(part, ref)
+      if (ref !== undefined) await release(ref)
     }
-  }
-  const count = (key: string, change: 1 | -1): void => {
-    const now = (awaited.get(key) ?? 0) + change
-    if (now === 0) awaited.delete(key)
-    else awaited.set(key, now)
   }
   const keep: AssetBytes['keep'] = async ({ bytes, text, preview }, commit) => {
-    const held: { part: AssetPart; ref: BlobRef }[] = []
-    const put = async (part: AssetPart, content: Uint8Array): Promise<BlobRef> => {
-      const hold = (ref: BlobRef): void => {
-        count(keyOf(part, ref.sha256), 1)
-        held.push({ part, ref })
-      }
-      return blobs[part].put(content, hold)
+    const held: BlobRef[] = []
+    const hold = (ref: BlobRef): void => {
+      count(ref.sha256, 1)
+      held.push(ref)
     }
+    const put = (content: Uint8Array): Promise<BlobRef> => blobs.put(content, hold)
     try {
-      const raw = await put('raw', bytes)
-      const kept: Kept = {
-        raw,
-        ...(text && { text: await put('text', text) }),
-        ...(preview && { preview: { media_type: preview.media_type, ...(await put('preview', preview.bytes)) } }),
-      }
-      return await commit(kept)
+      return await commit({
+        raw: await put(bytes),
+        ...(text && { text: await put(text) }),
+        ...(preview && { preview: { media_type: preview.media_type, ...(await put(preview.bytes)) } }),
+      })
     } finally {
-      for (const { part, ref } of held) count(keyOf(part, ref.sha256), -1)
-      for (const { part, ref } of held) await release(part, ref).catch(() => {})
+      for (const { sha256 } of held) count(sha256, -1)
+      // What cannot be removed now is an orphan, which a collection finds.
+      for (const ref of held) await release(ref).catch(() => {})
     }
   }
   return { keep, isFree, release, releaseAll }

@@ -14,16 +14,15 @@ import {
   type Infer,
 } from '../../../core/plugin.js'
 import type { AssetBytes } from './bytes.js'
-import type { AssetPart } from './contract.js'
 import { assetErrors } from './errors.js'
 import { DeletionPlan, type Removal } from './removal.js'
-import { parts, uriOf, type AssetStore, type StoredAsset } from './store.js'
+import { uriOf, type AssetStore, type StoredAsset } from './store.js'
 
 /** Plans and orphans that a report tells one by one. */
 const mostTold = 1_000
 
 const OrphanFile = object({
-  kind: enums(['orphan_raw', 'orphan_text', 'orphan_preview']),
+  kind: enums(['orphan_raw']),
   uri: string(),
   byte_length: integer({ min: 0 }),
   exists: doc(boolean(), 'False where it was removed.'),
@@ -54,7 +53,6 @@ export interface GcParts {
   readonly removal: Removal
 }
 
-const kinds = { raw: 'orphan_raw', text: 'orphan_text', preview: 'orphan_preview' } as const
 const step = 32
 
 const nothing = (dry_run: boolean): GcReport => ({
@@ -110,15 +108,15 @@ const collectAssets = async ({ store, removal }: GcParts, report: GcReport): Pro
   }
 }
 
-const addOrphan = (report: GcReport, { part, ref }: { part: AssetPart; ref: BlobRef }): void => {
+const addOrphan = (report: GcReport, ref: BlobRef): void => {
   report.orphan_file_count += 1
   report.orphan_reclaimable_bytes += ref.bytes
   report.reclaimable_bytes += ref.bytes
   if (!report.dry_run) report.orphan_deleted_count += 1
   if (report.orphan_files.length < mostTold)
     report.orphan_files.push({
-      kind: kinds[part],
-      uri: uriOf(part, ref.sha256),
+      kind: 'orphan_raw',
+      uri: uriOf('raw', ref.sha256),
       byte_length: ref.bytes,
       exists: report.dry_run,
     })
@@ -126,13 +124,12 @@ const addOrphan = (report: GcReport, { part, ref }: { part: AssetPart; ref: Blob
 
 const collectOrphans = async ({ store, bytes }: GcParts, report: GcReport): Promise<void> => {
   const pause = createPause(step)
-  for (const part of parts)
-    for (const ref of store.blobs[part].refs()) {
-      await pause()
-      if (!bytes.isFree(part, ref.sha256)) continue
-      if (!report.dry_run) await bytes.release(part, ref)
-      addOrphan(report, { part, ref })
-    }
+  for (const ref of store.blobs.refs()) {
+    await pause()
+    if (!bytes.isFree(ref.sha256)) continue
+    if (!report.dry_run) await bytes.release(ref)
+    addOrphan(report, ref)
+  }
 }
 
 /** A dry run counts what a run would delete: the bytes of what it would bury are no orphans to it. */

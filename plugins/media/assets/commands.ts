@@ -2,6 +2,7 @@ import path from 'node:path'
 import {
   array,
   boolean,
+  commandLine,
   cursorFlag,
   defineCommand,
   listedRows,
@@ -43,7 +44,8 @@ const showPlan = (plan: Infer<typeof Plan>): string => {
   const size = showSize(plan.reclaimable_bytes)
   if (!plan.dry_run) return `${id} is deleted: ${size}.`
   return plan.blocked
-    ? `${id} is in use ${plan.hard_reference_count} times and stays. See: holdfast assets references ${id}`
+    ? `${id} is in use ${plan.hard_reference_count} times and stays. ` +
+        `See: ${commandLine('holdfast assets references', plan.asset_id)}`
     : `${id} would be deleted: ${size}.`
 }
 

@@ -39,7 +39,7 @@ export const normaliserFor = (normalisers: readonly AssetNormaliser[], media_typ
 
 /** The asset that has these bytes under this media type already. */
 const sameAs = (store: AssetStore, media_type: string, sha256: string): StoredAsset | undefined =>
-  store.withContent('raw', sha256).find((asset) => asset.media_type === media_type)
+  store.withContent(sha256).find((asset) => asset.media_type === media_type)
 
 const recorded = (parts: ImportParts, { file_name, media_type }: AssetUpload, kept: Kept): Promise<StoredAsset> =>
   parts.store.state.commit((tx) => {

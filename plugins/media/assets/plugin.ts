@@ -5,7 +5,8 @@ import { AssetNormalisers, AssetReferences, Assets } from './contract.js'
 import { createImport } from './import.js'
 import { openPart } from './reading.js'
 import { createRemoval } from './removal.js'
-import { createRepair, RepairReport } from './repair.js'
+import { createRepair } from './repair.js'
+import { RepairReport } from './repair-report.js'
 import { assetRoutes } from './routes.js'
 import { declareAssets, viewOf } from './store.js'
 import { textNormaliser } from './text.js'
@@ -24,7 +25,7 @@ export default definePlugin({
     const bytes = createBytes(store)
     const [normalisers, holders] = [ctx.view(AssetNormalisers), ctx.view(AssetReferences)]
     const importFile = createImport({ store, bytes, ids, normalisers })
-    const removal = createRemoval({ store, bytes, holders })
+    const removal = createRemoval({ store, bytes, holders, log })
     const repair = createRepair({ store, bytes, removal, normalisers, clock, log })
     ctx.contribute(AssetNormalisers, textNormaliser)
     ctx.provide(Assets, {

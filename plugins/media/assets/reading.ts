@@ -8,7 +8,7 @@ import type { AssetStore } from './store.js'
 export const openPart = async (store: AssetStore, asset_id: string, part: AssetPart): Promise<OpenBlob> => {
   const ref = store.get(asset_id)[part]
   if (ref === undefined) throw assetErrors.asset_part_not_found({ details: { asset_id, part } })
-  const opened = await store.blobs[part].open(ref).catch((error: unknown) => {
+  const opened = await store.blobs.open(ref).catch((error: unknown) => {
     if (error instanceof Problem) return undefined
     throw error
   })

@@ -10,6 +10,7 @@ import {
   optional,
   string,
   type Infer,
+  type Log,
   type Tx,
 } from '../../../core/plugin.js'
 import type { AssetBytes } from './bytes.js'
@@ -49,6 +50,7 @@ export interface RemovalParts {
   readonly store: AssetStore
   readonly bytes: AssetBytes
   readonly holders: () => readonly AssetHolder[]
+  readonly log: Log
 }
 
 export interface Removal {
@@ -62,13 +64,22 @@ export interface Removal {
 
 const kinds = { raw: 'raw', text: 'derived_text', preview: 'preview' } as const
 
-export const createRemoval = ({ store, bytes, holders }: RemovalParts): Removal => {
+export const createRemoval = ({ store, bytes, holders, log }: RemovalParts): Removal => {
   const filesOf = (asset: StoredAsset): DeletionPlan['files'] => {
+    const told = new Set<string>()
     const own = parts.flatMap((part) => {
       const ref = asset[part]
-      if (ref === undefined || store.withContent(part, ref.sha256).length > 1) return []
-      const exists = store.blobs[part].has(ref)
-      return [{ kind: kinds[part], uri: uriOf(part, asset.asset_id), byte_length: ref.bytes, exists }]
+      if (ref === undefined || told.has(ref.sha256)) return []
+      told.add(ref.sha256)
+      if (store.naming(ref.sha256).some((id) => id !== asset.asset_id)) return []
+      return [
+        {
+          kind: kinds[part],
+          uri: uriOf(part, asset.asset_id),
+          byte_length: ref.bytes,
+          exists: store.blobs.has(ref),
+        },
+      ]
     })
     const byte_length = Buffer.byteLength(JSON.stringify(asset))
     return [...own, { kind: 'metadata', byte_length, exists: true }]
@@ -113,7 +124,7 @@ export const createRemoval = ({ store, bytes, holders }: RemovalParts): Removal 
       planned: plan(asset_id),
       buried: bury(tx, asset_id, reason),
     }))
-    await finish(buried)
+    await finish(buried).catch((error: unknown) => log.warn('the bytes of a deleted asset stay for now', { error }))
     return { ...planned, dry_run: false, deleted: true }
   }
   return { plan, remove, finish }

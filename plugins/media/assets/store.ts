@@ -1,4 +1,4 @@
-/** Where assets are kept: a record each, and three areas of bytes that are named by their content. */
+/** Where assets are kept: a record each, and their bytes, named by content whatever part of an asset they are. */
 import {
   array,
   boolean,
@@ -37,7 +37,7 @@ const StoredAsset = object({
 export type StoredAsset = Infer<typeof StoredAsset>
 
 export const parts = ['raw', 'text', 'preview'] as const
-const areas: Readonly<Record<AssetPart, string>> = { raw: 'assets', text: 'asset-texts', preview: 'asset-previews' }
+const area = 'assets'
 
 const group = 'all'
 const alive = <T>(read: (asset: StoredAsset) => T | undefined) => ({
@@ -60,20 +60,22 @@ const assetCollection: CollectionSpec<StoredAsset> = {
   blobs: (asset) =>
     parts.flatMap((part) => {
       const ref = asset.deleted === undefined ? asset[part] : undefined
-      return ref === undefined ? [] : [{ area: areas[part], sha256: ref.sha256, bytes: ref.bytes }]
+      return ref === undefined ? [] : [{ area, sha256: ref.sha256, bytes: ref.bytes }]
     }),
 }
 
 export interface AssetStore {
   readonly state: State
   readonly assets: Collection<StoredAsset>
-  readonly blobs: Readonly<Record<AssetPart, Blobs>>
+  readonly blobs: Blobs
   /** Undefined for one that was deleted. */
   find(asset_id: string): StoredAsset | undefined
   /** Throws `asset_not_found`. */
   get(asset_id: string): StoredAsset
   /** Those with this content, of any media type. */
-  withContent(part: AssetPart, sha256: string): StoredAsset[]
+  withContent(sha256: string): StoredAsset[]
+  /** Ids of those that have these bytes, as whatever part of them. */
+  naming(sha256: string): readonly string[]
   /** By id, the first of them behind `beyond`. */
   list(limit: number, beyond: string | undefined): StoredAsset[]
   leaving(limit: number): StoredAsset[]
@@ -90,14 +92,15 @@ export const declareAssets = (state: State, skip: Skip): AssetStore => {
   return {
     state,
     assets,
-    blobs: { raw: state.blobs(areas.raw), text: state.blobs(areas.text), preview: state.blobs(areas.preview) },
+    blobs: state.blobs(area),
     find,
     get(asset_id) {
       const found = find(asset_id)
       if (found === undefined) throw assetErrors.asset_not_found({ details: { asset_id } })
       return found
     },
-    withContent: (part, sha256) => assets.ids(part, sha256).flatMap((id) => assets.find(id) ?? []),
+    withContent: (sha256) => assets.ids('raw', sha256).flatMap((id) => assets.find(id) ?? []),
+    naming: (sha256) => parts.flatMap((part) => assets.ids(part, sha256)),
     list: (limit, beyond) => assets.list({ index: 'all', group, limit, skip, ...(beyond !== undefined && { beyond }) }),
     leaving: (limit) => assets.list({ index: 'leaving', group, limit, skip }),
     all: collectionSource(assets, 'all', group),
