@@ -36,8 +36,7 @@ import { daemonSettings, type Settings } from './base/settings.js'
 import type { Disk } from './state/disk/disk.js'
 import type { Lock } from './state/root/lock.js'
 import { createProcesses, type OwnProcesses } from './processes/processes.js'
-import { Processes, Supervised } from './processes/contract.js'
-import { createSupervised } from './processes/supervised.js'
+import { createProgramServices } from './program-services.js'
 import type { OpenState, RecoveryReport } from './state/store/root.js'
 import { isDeclared, recoveryFound } from './start-findings.js'
 import { isMade } from './state/root/root-document.js'
@@ -245,14 +244,12 @@ const assemble = (
     metrics: () => [...own, ...controlPlane.server.metrics, ...opened.metrics()],
   })
   const configure = createConfigure({ ...context.loader, root })
+  const generation = (): number => opened.state.health.generation
+  const programs = createProgramServices({ ...context, stateRoot: root, generation })
   const host = createHost({
     core: { clock, ids, log, secrets, state: opened.state, events: bus },
     loaded,
-    services: [
-      [Host, view],
-      [Processes, context.processes],
-      [Supervised, createSupervised({ ...context, stateRoot: root, generation: () => opened.state.health.generation })],
-    ],
+    services: [[Host, view], ...programs.services],
     routes: controlPlane.routes,
     configure,
     lists,
@@ -264,6 +261,7 @@ const assemble = (
     controlPlane.routes.add('core', route)
   // Probes are answered until the plugins have stopped.
   boot.own('listener', controlPlane.server.close)
+  boot.own('sandbox', programs.close)
   boot.own('plugins', host.stop)
   boot.own('acting', () => hold.end(patienceMs + host.stopMs()))
   context.onHost?.(host)

@@ -147,6 +147,19 @@ export type {
   SupervisedProgram,
   SupervisedWish,
 } from './processes/contract.js'
+export { findBubblewrap } from './processes/bubblewrap.js'
+export { Sandbox } from './sandbox/contract.js'
+export type {
+  Job,
+  JobFamily,
+  JobInput,
+  JobLimits,
+  JobOutput,
+  JobProgram,
+  JobResult,
+  Refuse,
+  Walls,
+} from './sandbox/contract.js'
 export { createCapture } from './processes/capture.js'
 export type { Capture, Captured } from './processes/capture.js'
 export { Host } from './host/contract.js'

@@ -1,11 +1,12 @@
 /** The plugins that one plugin needs, directly or not. */
 import { Host } from '../host/contract.js'
 import { Processes, Supervised } from '../processes/contract.js'
+import { Sandbox } from '../sandbox/contract.js'
 import { needed } from '../host/lifecycle/order.js'
 import type { AnyPlugin } from '../plugin/contract.js'
 
 /** Tokens of what core provides. */
-export const coreTokens: ReadonlySet<string> = new Set([Host.token, Processes.token, Supervised.token])
+export const coreTokens: ReadonlySet<string> = new Set([Host.token, Processes.token, Supervised.token, Sandbox.token])
 
 export type Closure =
   | { readonly kind: 'whole'; readonly plugins: readonly AnyPlugin[] }

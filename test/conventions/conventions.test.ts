@@ -303,7 +303,7 @@ test('the network is touched in core/http alone', (t) => {
     calls(node, 'fetch') && !path.startsWith('core/') ? 'calls fetch' : undefined,
   )
   const imports = sources
-    .filter(({ path }) => !/^core\/(http|cli|state|processes|testing)\//u.test(path))
+    .filter(({ path }) => !/^core\/(http|cli|state|processes|sandbox|testing)\//u.test(path))
     .flatMap(({ path, text }) =>
       text
         .split('\n')

@@ -19,6 +19,7 @@ import { version } from '../../base/version.js'
 import { shippedCandidate } from '../load/candidate.js'
 import { Host } from '../contract.js'
 import { Processes, Supervised } from '../../processes/contract.js'
+import { Sandbox } from '../../sandbox/contract.js'
 import { createLists } from '../configuration/lists.js'
 import { createHost } from './host.js'
 import { loadAll } from '../load/load.js'
@@ -86,6 +87,7 @@ export const declarationsOf = async (
     services: [
       [Processes, untouched({}, 'the processes')],
       [Supervised, untouched({}, 'the supervised programs')],
+      [Sandbox, untouched({}, 'the sandbox')],
       [
         Host,
         untouched({ version, processId: process.pid, startedAtMs: 0, stateRoot: '/', workspaceRoot: '/' }, 'the host'),

@@ -9,7 +9,6 @@ import { createRepair } from './repair.js'
 import { RepairReport } from './repair-report.js'
 import { assetRoutes } from './routes.js'
 import { declareAssets, viewOf } from './store.js'
-import { textNormaliser } from './text.js'
 
 export default definePlugin({
   id: 'assets',
@@ -27,7 +26,6 @@ export default definePlugin({
     const importFile = createImport({ store, bytes, ids, normalisers })
     const removal = createRemoval({ store, bytes, holders, log })
     const repair = createRepair({ store, bytes, removal, normalisers, clock, log })
-    ctx.contribute(AssetNormalisers, textNormaliser)
     ctx.provide(Assets, {
       find(asset_id) {
         const found = store.find(asset_id)

@@ -56,8 +56,9 @@ const writableMount = async (path: string): Promise<Mount | undefined> => {
 
 const hiddenMount = async (path: string): Promise<Mount | undefined> => {
   const real = await realOf(path)
-  if (real === undefined) return undefined
-  if ((await fs.stat(real)).isDirectory()) return { path: real, args: ['--tmpfs', real], isEmpty: true, isClosed: true }
+  const found = real === undefined ? undefined : await fs.stat(real).catch(() => undefined)
+  if (real === undefined || found === undefined) return undefined
+  if (found.isDirectory()) return { path: real, args: ['--tmpfs', real], isEmpty: true, isClosed: true }
   return { path: real, args: ['--ro-bind', '/dev/null', real], isEmpty: true }
 }
 

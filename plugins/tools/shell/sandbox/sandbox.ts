@@ -1,6 +1,5 @@
 /** Commands behind walls, by bubblewrap, where there is one that works (tools-51 to tools-54). */
-import { promises as fs } from 'node:fs'
-import { createCapture, secretFiles, type Supervised } from '../../../../core/plugin.js'
+import { findBubblewrap, secretFiles, type Supervised } from '../../../../core/plugin.js'
 import { credentialsBelow, sandboxArguments } from './arguments.js'
 
 export const sandboxModes = ['off', 'on', 'required'] as const
@@ -55,8 +54,6 @@ export interface SandboxParts {
   readonly programs?: readonly string[]
 }
 
-const usualPrograms = ['/usr/bin/bwrap', '/usr/local/bin/bwrap', '/bin/bwrap', '/run/current-system/sw/bin/bwrap']
-
 /** Variables that lead out, or to what is not there. */
 const leadsOut: ReadonlySet<string> = new Set(
   'SSH_AUTH_SOCK DOCKER_HOST DISPLAY WAYLAND_DISPLAY XDG_RUNTIME_DIR KUBECONFIG TMP TEMP TMPDIR'.split(' '),
@@ -67,18 +64,7 @@ const environmentOf = (environment: Order['environment']): Record<string, string
   TMPDIR: '/tmp',
 })
 
-const isThere = (path: string): Promise<boolean> =>
-  fs.access(path).then(
-    () => true,
-    () => false,
-  )
-
-const firstOf = async (paths: readonly string[]): Promise<string | undefined> => {
-  for (const path of paths) if (await isThere(path)) return path
-  return undefined
-}
-
-export const createSandbox = ({ supervised, settings, stateRoot, programs = usualPrograms }: SandboxParts): Sandbox => {
+export const createSandbox = ({ supervised, settings, stateRoot, programs }: SandboxParts): Sandbox => {
   const { sandbox: mode, sandbox_network: network } = settings
   let known: SandboxState = { mode, inForce: false }
   let program: string | undefined
@@ -100,12 +86,9 @@ export const createSandbox = ({ supervised, settings, stateRoot, programs = usua
     )
   const look = async (): Promise<SandboxState> => {
     if (mode === 'off') return known
-    program = await firstOf(programs)
-    const reason =
-      program === undefined
-        ? 'bubblewrap is not installed'
-        : await complaintOf(supervised, [program, ...(await argumentsOf(trial))])
-    known = { mode, inForce: reason === undefined, ...(reason !== undefined && { reason }) }
+    const found = await findBubblewrap(supervised, await argumentsOf(trial), programs)
+    program = 'program' in found ? found.program : undefined
+    known = { mode, inForce: program !== undefined, ...('reason' in found && { reason: found.reason }) }
     return known
   }
   return {
@@ -125,16 +108,3 @@ export const createSandbox = ({ supervised, settings, stateRoot, programs = usua
 
 /** A command that does nothing, without a workspace. */
 const trial: Order = { command: ':', folder: '/', workspace: '/nowhere', environment: {} }
-
-/** What it says when it does not work; undefined if it does. */
-const complaintOf = async (supervised: Supervised, run: readonly string[]): Promise<string | undefined> => {
-  const started = await supervised.start({ run, folder: '/', environment: { PATH: '/usr/bin:/bin' } })
-  const said = createCapture(1_024)
-  started.stdout.resume()
-  started.stderr.on('data', said.add)
-  const { code } = await started.exited
-  await started.stop(0)
-  await started.letGo()
-  if (code === 0) return undefined
-  return said.read().text.trim().split('\n', 1).join('') || 'bubblewrap does not run here'
-}
