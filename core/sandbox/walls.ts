@@ -57,14 +57,13 @@ const within = (folder: string, others: readonly string[]): boolean =>
 /** Bytes that a job may leave in its temporary folder, which is memory that its own bound does not count. */
 const temporaryBytes = 64 * 1024 * 1024
 
+const apart = '--unshare-all --die-with-parent --new-session --cap-drop ALL'
+
 const walled = (program: string): string[] => {
   const folders = visible(program)
-  return [
-    ...'--unshare-all --die-with-parent --new-session --cap-drop ALL'.split(' '),
-    ...folders.filter((each) => !within(each, folders)).flatMap((each) => ['--ro-bind', each, each]),
-    ...['--proc', '/proc', '--dev', '/dev', '--size', String(temporaryBytes), '--tmpfs', '/tmp'],
-    ...['--remount-ro', '/', '--chdir', '/', '--'],
-  ]
+  const files = folders.filter((each) => !within(each, folders)).flatMap((each) => ['--ro-bind', each, each])
+  const own = `--proc /proc --dev /dev --size ${temporaryBytes} --tmpfs /tmp --remount-ro / --chdir / --`
+  return [...apart.split(' '), ...files, ...own.split(' ')]
 }
 
 export interface Wanted {

@@ -5,7 +5,7 @@
 import { createHash, hash } from 'node:crypto'
 import type { Problem } from '../../base/errors.js'
 import { inTurns, type Portions } from '../../base/turns.js'
-import type { ByteSource } from '../disk/pieces.js'
+import { sourceOf, type ByteSource } from '../disk/pieces.js'
 
 const pieceBytes = 256 * 1024
 
@@ -30,6 +30,9 @@ const digestPieces = function* ({ length, read }: ByteSource): Portions<Digested
 
 /** The digest of a source of which one piece is read in each turn of the event loop. */
 export const digestInTurns = (source: ByteSource): Promise<Digested> => inTurns(digestPieces(source))
+
+/** The SHA-256 of bytes in hex, made as that of blobs is. */
+export const digestBytes = async (bytes: Uint8Array): Promise<string> => (await digestInTurns(sourceOf(bytes))).sha256
 
 export interface Verified {
   readonly pieces: readonly string[]

@@ -1,6 +1,5 @@
 /** Takes files: looks at them, stores them once, and gives each content of a media type one id. */
-import { hash } from 'node:crypto'
-import type { Ids } from '../../../core/plugin.js'
+import { digestBytes, type Ids } from '../../../core/plugin.js'
 import type { AssetBytes, Kept } from './bytes.js'
 import { mostAssetBytes, type AssetNormaliser, type AssetUpload, type IncomingFile } from './contract.js'
 import { assetErrors } from './errors.js'
@@ -68,7 +67,7 @@ export const createImport = (parts: ImportParts): ((upload: AssetUpload) => Prom
     const media_type = canonicalType(declared)
     checkName(file_name, media_type)
     checkSize({ media_type, bytes })
-    const key = `${media_type} ${hash('sha256', bytes)}`
+    const key = `${media_type} ${await digestBytes(bytes)}`
     const flight = flights.get(key) ?? take({ file_name, media_type, bytes }).finally(() => flights.delete(key))
     flights.set(key, flight)
     return flight

@@ -1,4 +1,5 @@
 /** Text and JSON: stored as they come, and their text is their own. */
+import { isUtf8 } from 'node:buffer'
 import type { Sandbox } from '../../../core/plugin.js'
 import { assetErrors, type AssetNormaliser, type IncomingFile, type NormalisedFile } from '../assets/contract.js'
 import { inSandbox } from './in-sandbox.js'
@@ -9,11 +10,7 @@ const mark = Buffer.from('\ufeff')
 
 const asText = ({ media_type, bytes }: IncomingFile): NormalisedFile => {
   if (bytes.includes(0)) throw refuse(media_type, 'it holds a NUL, which no text has')
-  try {
-    new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-  } catch {
-    throw refuse(media_type, 'it is not UTF-8')
-  }
+  if (!isUtf8(bytes)) throw refuse(media_type, 'it is not UTF-8')
   const marked = mark.equals(bytes.subarray(0, mark.length))
   return { bytes, text: marked ? bytes.subarray(mark.length) : bytes }
 }
