@@ -8,6 +8,17 @@ const aliases: Readonly<Record<string, string>> = {
   'image/jpg': 'image/jpeg',
   'image/pjpeg': 'image/jpeg',
   'image/x-png': 'image/png',
+  'audio/x-wav': 'audio/wav',
+  'audio/wave': 'audio/wav',
+  'audio/vnd.wave': 'audio/wav',
+  'audio/mp3': 'audio/mpeg',
+  'audio/x-mpeg': 'audio/mpeg',
+  'audio/ogg': 'audio/opus',
+  'audio/x-aac': 'audio/aac',
+  'audio/aacp': 'audio/aac',
+  'audio/x-flac': 'audio/flac',
+  'audio/x-m4a': 'audio/m4a',
+  'audio/x-pcm': 'audio/pcm',
 }
 
 /** Lower case, without parameters, and by its usual name: `Text/X-Markdown; charset=utf-8` is `text/markdown`. */
