@@ -10,7 +10,7 @@ export default definePlugin({
   id: 'normalisers',
   version: '1.0.0',
   api: 1,
-  summary: 'Looks at files before they are stored: text, JSON, pictures, PDFs and sound.',
+  summary: 'Looks at files before they are stored: text, JSON, pictures, PDFs, drawings and sound.',
   needs: { sandbox: Sandbox },
   register(ctx, { sandbox }) {
     ctx.contribute(
@@ -27,6 +27,12 @@ export default definePlugin({
         id: 'pdf',
         media_types: ['application/pdf'],
         program: new URL('./pdf-program.js', import.meta.url),
+        limits: { ms: 10_000, memoryBytes: 768 * mebibyte, resultBytes: 4 * mebibyte },
+      }),
+      inSandbox(sandbox, {
+        id: 'dxf',
+        media_types: ['application/dxf'],
+        program: new URL('./dxf-program.js', import.meta.url),
         limits: { ms: 10_000, memoryBytes: 768 * mebibyte, resultBytes: 4 * mebibyte },
       }),
       inSandbox(sandbox, {
