@@ -36,8 +36,8 @@ export const httpErrors = defineErrors({
   },
   unsupported_media_type: {
     status: 415,
-    detail: 'The body must be plain application/json in UTF-8.',
-    action: 'Send `Content-Type: application/json` and no Content-Encoding.',
+    detail: 'The body must be plain {wanted}.',
+    action: 'Send no Content-Encoding, and JSON as `Content-Type: application/json`.',
   },
   expectation_failed: {
     status: 417,

@@ -117,6 +117,7 @@ export const rootFiles: readonly RootFile[] = [
     path: /^blobs\/\w+\/[0-9a-f]{2}\/[0-9a-f]{64}$/u,
     writer: 'daemon',
     sentence: 'Bytes, named by their SHA-256 and verified on every read.',
+    read: (path) => `cat ${path}`,
   },
   {
     name: 'spools/<area>/<32 hex>.spool',
@@ -178,6 +179,8 @@ export const contents: Readonly<Record<string, string>> = {
   usage_days: 'what model calls used on each day, by route',
   usage_sessions: 'what model calls of each session used on each day, by route',
   runs: 'runs',
+  assets:
+    'each stored file, with the digests of its bytes in `blobs/assets`, and the graves of those that were deleted',
   debug_runs: 'what evidence is kept of each run, with the digests of its bytes in `blobs/debug`',
   external_actions: 'what was done outside, by session: each entry carries the hash of the one before it',
   external_action_heads: 'where the ledger of each session ends',

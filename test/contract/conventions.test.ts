@@ -74,8 +74,10 @@ test.serial(
 test.serial(
   'http-3: Status codes: the document promises one good answer for each route, and 201 and 202 only for POST',
   (t) => {
-    for (const { id, method, responses } of operations) {
-      const good = Object.keys(responses).filter((status) => status.startsWith('2'))
+    for (const { id, method, responses, parameters } of operations) {
+      // A part of a file is 206, where the document says how to ask for one.
+      const partial = parameters.some(({ name }) => name === 'Range') ? '206' : undefined
+      const good = Object.keys(responses).filter((status) => status.startsWith('2') && status !== partial)
       t.is(good.length, 1, id)
       t.true(method === 'POST' ? ['200', '201', '202'].includes(good[0] ?? '') : good[0] === '200', id)
     }

@@ -64,7 +64,6 @@ test('it has every kind of file that a daemon leaves for good, and every collect
     'lock/',
     'quarantine/',
     'tombstones/<collection>.ndjson',
-    'blobs/<area>/<2 hex>/<sha256>',
     'config/plugins.toml',
     'plugins/<folder>/',
     'secrets/<name>',

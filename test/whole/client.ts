@@ -23,6 +23,8 @@ export interface Operation {
   }[]
   /** JSON Schema of the body; undefined if the route takes none. */
   readonly body: any
+  /** It takes any bytes. */
+  readonly takesBytes: boolean
   readonly bodyRequired: boolean
   readonly bodyExample: any
   readonly responses: any
@@ -70,6 +72,7 @@ export const operationsOf = ({ paths }: any): Operation[] =>
         parameters,
         responses,
         body: content?.schema,
+        takesBytes: requestBody?.content['*/*'] !== undefined,
         bodyRequired: requestBody?.required === true,
         bodyExample: content?.example,
       }

@@ -69,7 +69,7 @@ const ranges: readonly Parameter[] = [
     schema: { type: 'string' },
   },
 ]
-const binary = { '*/*': { schema: { type: 'string', format: 'binary' } } } as const
+const binary = { '*/*': { schema: { type: 'string', format: 'binary' }, example: 'Bytes.' } } as const
 
 const requestBody = (
   { body, bodyForm, bodyOptional, bodyLimit, example }: Route,

@@ -23,13 +23,13 @@ const lengthOf = ({ headers }: IncomingMessage): number => Number(headers['conte
 
 const acceptable = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/iu
 
-const checkType = ({ headers }: IncomingMessage): void => {
+const checkType = ({ headers }: IncomingMessage, anyType: boolean): void => {
   const encoding = headers['content-encoding']
   if (
-    !acceptable.test(headers['content-type'] ?? '') ||
+    (!anyType && !acceptable.test(headers['content-type'] ?? '')) ||
     (encoding !== undefined && encoding.toLowerCase() !== 'identity')
   )
-    throw httpErrors.unsupported_media_type()
+    throw httpErrors.unsupported_media_type({ details: { wanted: anyType ? 'bytes' : 'application/json in UTF-8' } })
 }
 
 const closing = { connection: 'close' }
@@ -180,6 +180,6 @@ export const readBody = async (request: IncomingMessage, receiving: Receiving): 
   await undefined
   const isWhole = length > 0 && request.readableLength === length
   const bytes = await (isWhole ? takeWhole(request, receiving, length) : collect(request, receiving, length))
-  if (bytes !== undefined && bytes.length > 0 && !receiving.anyType) checkType(request)
+  if (bytes !== undefined && bytes.length > 0) checkType(request, receiving.anyType)
   return bytes
 }

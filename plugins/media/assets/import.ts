@@ -33,7 +33,8 @@ export const normaliserFor = (normalisers: readonly AssetNormaliser[], media_typ
   const found = normalisers.find(({ media_types }) => media_types.includes(media_type))
   if (found !== undefined) return found
   const supported = normalisers.flatMap(({ media_types }) => media_types).toSorted()
-  throw assetErrors.asset_type_unsupported({ details: { media_type, supported: supported.join(', ') } })
+  const rule = `must be one of ${supported.join(', ')}`
+  throw assetErrors.asset_type_unsupported({ details: { media_type }, errors: [{ path: 'media_type', rule }] })
 }
 
 /** The asset that has these bytes under this media type already. */

@@ -199,6 +199,8 @@ const constant = new Set([
   'deliveries dead-letter: query.page',
   'schedules list: query.page',
   'personas list: query.page',
+  'assets list: query.page',
+  'assets gc: body.dry_run',
   'runs list: query.priority_active',
   'runs events: query.steps',
   'runs prune: body.dry_run',

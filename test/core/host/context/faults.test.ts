@@ -235,7 +235,7 @@ for (const row of table) {
     t.deepEqual(await daemon.daemon.stop(), { reason: 'stopped', clean: true })
     const { services, ...rest } = daemon.daemon.host.registry.counts()
     t.deepEqual(rest, { contributions: 0, routes: 0, repairs: 0, checks: 0 })
-    t.is(services, 3, 'only what core provides is left')
+    t.is(services, 4, 'only what core provides is left')
   })
 }
 

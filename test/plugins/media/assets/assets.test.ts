@@ -159,6 +159,8 @@ test('assets-4: a file may be the body itself', async (t) => {
   t.is(asset.sha256, sha256(content))
   t.deepEqual(await store(daemon, content), asset)
   t.is((await send('file_name=a.txt', Buffer.from('a'))).status, 400)
+  const packed = { method: 'POST', body: Buffer.from('a'), headers: { 'content-encoding': 'gzip' } }
+  t.is((await fetch(`${daemon.url}/v1/assets/raw?file_name=a.txt&media_type=text/plain`, packed)).status, 415)
   t.is((await send('file_name=a.txt&media_type=text/plain', Buffer.from(''))).status, 400)
   t.is((await send('file_name=a.txt&media_type=text/plain', Buffer.alloc(12 * 1024 * 1024 + 1))).status, 413)
 })
