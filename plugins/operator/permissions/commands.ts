@@ -48,15 +48,23 @@ export const commands: readonly Command[] = [
     flags: {
       ...ofSession,
       mode: { kind: 'text', summary: 'Decides as if this mode were in force.' },
+      'input-json': { kind: 'text', value: 'json', summary: 'The input of the call; grants look at it.' },
     },
     choices: { mode: permissionModes },
-    fields: { 'body.mode_override': '--mode' },
-    run: ({ client, args, flags }) =>
-      client.send('POST', `${base}/check`, {
+    fields: {
+      'body.input': '--input-json',
+      'body.input.*': '--input-json',
+      'body.mode_override': '--mode',
+    },
+    run: async ({ client, args, flags, json }) => {
+      const input = await json('input-json')
+      return client.send('POST', `${base}/check`, {
         tool_name: args['tool_name'] ?? '',
+        ...(input !== undefined && { input }),
         ...(typeof flags['session-id'] === 'string' && { session_id: flags['session-id'] }),
         ...(typeof flags['mode'] === 'string' && { mode_override: flags['mode'] }),
-      }),
+      })
+    },
   }),
   defineCommand({
     path: ['runtime', 'permissions', 'matrix'],

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import test from 'ava'
 import { permissionRoutes } from '../../../../plugins/operator/permissions/routes.js'
+import { createCommandLine } from '../../../support/command-line.js'
 import { startTestDaemon } from '../../../support/daemon.js'
 import { openSession } from '../../../support/runs.js'
 
@@ -50,6 +51,24 @@ test('tools-8: the permission check explains what would become of a call, and ch
   t.is(asked.decision, 'ask')
   t.regex(asked.reason, /tool_not_found, .* mcp__files__raed asks before it runs\.$/u)
   t.deepEqual((await daemon.request('GET', `/v1/runs?session_id=${session_id}`)).body, [])
+})
+
+test('tools-8: the command line asks with an input, at which grants look', async (t) => {
+  const { url } = await startTestDaemon(t)
+  const line = createCommandLine({ url })
+  t.is((await line('grants', 'add', 'bash', '--input-json', '{"command":"npm test"}')).code, 0)
+  const check = (input: string) => line('runtime', 'permissions', 'check', 'bash', '--input-json', input)
+  for (const [command, decision] of [
+    ['npm test', 'allow'],
+    ['npm publish', 'ask'],
+  ] as const) {
+    const { code, out } = await check(JSON.stringify({ command }))
+    t.is(code, 0)
+    t.like(JSON.parse(out), { decision }, command)
+  }
+  const none = await check('[]')
+  t.not(none.code, 0)
+  t.regex(none.err, /--input-json/u)
 })
 
 test('tools-7: the check follows the mode and the rules of the configuration', async (t) => {
