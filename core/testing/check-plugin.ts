@@ -116,6 +116,9 @@ const withNeeds =
 const without = (lines: readonly string[], others: readonly string[]): string[] =>
   lines.filter((line) => !others.includes(line))
 
+const leftBehind = (line: string): string =>
+  `left behind: ${line}${line.endsWith(' Timeout') ? ' (wait with ctx.clock: its timers end with the plugin)' : ''}`
+
 const checkStop = withNeeds(async (plugins, { id }) => {
   // The first daemon of a process leaves what libraries keep for good.
   await onDaemon(plugins, () => Promise.resolve([]))
@@ -132,7 +135,7 @@ const checkStop = withNeeds(async (plugins, { id }) => {
         ...(clean ? [] : [`the stop was not clean: ${log.findLast(({ level }) => level === 'error')?.fact ?? ''}`]),
         ...entriesIn(daemon.host, coreTokens.size),
         ...(clock.waiting.size === 0 ? [] : [`${clock.waiting.size} timers still wait`]),
-        ...without(after, before).map((line) => `left behind: ${line}`),
+        ...without(after, before).map(leftBehind),
         ...without(before, after).map((line) => `taken away: ${line}`),
       ]
     },

@@ -87,6 +87,15 @@ test.serial('what a stop leaves behind is named', async (t) => {
   t.regex(wrong.join(), /^stop failed: left behind: \d listeners of SIGUSR2; taken away: \d listeners of SIGUSR2/u)
 })
 
+test.serial('a timer that a stop leaves behind is named with what to do', async (t) => {
+  const timers: NodeJS.Timeout[] = []
+  t.teardown(() => timers.forEach((timer) => clearInterval(timer)))
+  const wrong = await wrongWith({
+    register: ({ onStart }) => onStart(() => void timers.push(setInterval(() => {}, 60_000))),
+  })
+  t.regex(wrong.join(), /left behind: \d+ Timeout \(wait with ctx\.clock: its timers end with the plugin\)/u)
+})
+
 test.serial('a plugin that does not come up says why', async (t) => {
   const wrong = await wrongWith({
     register: ({ onStart }) =>
