@@ -150,6 +150,7 @@ export type {
 } from './processes/contract.js'
 export { findBubblewrap } from './processes/bubblewrap.js'
 export { Sandbox } from './sandbox/contract.js'
+export { sandboxErrors } from './sandbox/errors.js'
 export type {
   Job,
   JobFamily,

@@ -67,7 +67,7 @@ const textOf = async (): Promise<{ text: string; map: string }> => {
     ],
   })
   const [map = '', text = ''] = outputFiles.toSorted((a, b) => b.path.length - a.path.length).map((file) => file.text)
-  return { text: text.replaceAll(/\bimport\(/gu, '__place.load('), map }
+  return { text: text.replaceAll(/(?<![.$\w])import\(/gu, '__place.load('), map }
 }
 
 /** A life that takes longer is ended: its code is not kept. */

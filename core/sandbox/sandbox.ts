@@ -7,7 +7,7 @@ import type { Supervised } from '../processes/contract.js'
 import { startChild } from './child.js'
 import type { JobFamily, Sandbox, Walls } from './contract.js'
 import { createPool, type Pool } from './pool.js'
-import { commandOf } from './walls.js'
+import { commandOf, trialOf } from './walls.js'
 
 export interface SandboxParts {
   readonly clock: Clock
@@ -28,7 +28,7 @@ export const createSandbox = ({ clock, ids, supervised, programs }: SandboxParts
   const start = async ({ program, limits }: Pick<JobFamily<unknown>, 'program' | 'limits'>) => {
     const commandWith = (bubblewrap: string | undefined): string[] =>
       commandOf({ program, memoryBytes: limits.memoryBytes, bubblewrap })
-    const found = await findBubblewrap(supervised, trial, programs)
+    const found = await findBubblewrap(supervised, trialOf(program), programs)
     walls = 'reason' in found ? { in_force: false, reason: found.reason } : { in_force: true }
     const command = commandWith('program' in found ? found.program : undefined)
     return startChild({ clock, ids, supervised, command, limits, folder: '/' })
@@ -47,6 +47,3 @@ export const createSandbox = ({ clock, ids, supervised, programs }: SandboxParts
     close: async () => void (await Promise.all(Array.from(pools.values(), (pool) => pool.close()))),
   }
 }
-
-/** Walls around nothing: whether they can be built at all. */
-const trial = '--unshare-all --die-with-parent --ro-bind / / -- /bin/true'.split(' ')

@@ -59,11 +59,19 @@ const temporaryBytes = 64 * 1024 * 1024
 
 const apart = '--unshare-all --die-with-parent --new-session --cap-drop ALL'
 
+/** What belongs to the program may lie where its own folders are put. */
 const walled = (program: string): string[] => {
   const folders = visible(program)
+  const own = `--proc /proc --dev /dev --size ${temporaryBytes} --tmpfs /tmp`
   const files = folders.filter((each) => !within(each, folders)).flatMap((each) => ['--ro-bind', each, each])
-  const own = `--proc /proc --dev /dev --size ${temporaryBytes} --tmpfs /tmp --remount-ro / --chdir / --`
-  return [...apart.split(' '), ...files, ...own.split(' ')]
+  return [...apart.split(' '), ...own.split(' '), ...files, ...'--remount-ro / --chdir / --'.split(' ')]
+}
+
+/** Ends well where the walls can be built and what runs behind them is seen there. */
+export const trialOf = (program: URL): string[] => {
+  const file = fileURLToPath(program)
+  const looks = 'test -r "$1" && test -r "$2" && exec "$0" --version'
+  return [...walled(file), '/bin/sh', '-c', looks, process.execPath, worker, file]
 }
 
 export interface Wanted {

@@ -185,6 +185,7 @@ export const contents: Readonly<Record<string, string>> = {
   external_actions: 'what was done outside, by session: each entry carries the hash of the one before it',
   external_action_heads: 'where the ledger of each session ends',
   external_action_runs: 'where the actions of each run stand in the ledger',
+  run_files: 'which runs were given which assets',
   receipts: 'idempotency keys that were used, each with its run',
   session_bindings: 'keys that lead to a session, by their digest',
   run_memories: 'ended runs by session, short and redacted',

@@ -35,7 +35,7 @@ test('runs-45: a submission takes 24 MiB of files, and 1 MiB of all else', async
     { content: 'x', attachments: [large] },
     { input_items: [text, { type: 'inline_asset', ...large }] },
   ])
-    t.deepEqual((await refusal(files)).slice(0, 2), [400, 'assets_unavailable'])
+    t.deepEqual((await refusal(files)).slice(0, 2), [400, 'asset_invalid'], 'one file has 12 MiB at most')
   const long = 'x'.repeat(1_048_576)
   for (const body of [{ content: long }, { content: 'x', attachments: [large], metadata: { long } }]) {
     const refused = await send(body)
@@ -155,7 +155,7 @@ test('runs-10: reply targets are handles or variants, and reply_plugin goes with
   ])
 })
 
-test('runs-7: an inline asset needs a name and content; assets and boards are refused while nothing keeps them', async (t) => {
+test('runs-7: an inline asset needs a name and content, and boards are refused while nothing keeps them', async (t) => {
   const { refusal, daemon, session_id } = await stand()
   for (const [field, value] of [
     ['file_name', ''],
@@ -174,10 +174,12 @@ test('runs-7: an inline asset needs a name and content; assets and boards are re
       `body.input_items.1.${field}`,
     ])
   }
-  t.deepEqual(await refusal({ content: 'x', attachments: [asset] }), [400, 'assets_unavailable', 'body.attachments.0'])
+  t.deepEqual(await refusal({ input_items: [text, { type: 'asset_reference', asset_id: 'a' }] }), [
+    404,
+    'asset_not_found',
+    'body.input_items.1',
+  ])
   for (const item of [
-    { type: 'inline_asset', ...asset },
-    { type: 'asset_reference', asset_id: 'a' },
     { type: 'board_reference', board_id: 'b' },
     { type: 'board_reference', board_id: 'b', revision_id: 'r' },
   ]) {

@@ -22,6 +22,7 @@ const known: Readonly<Record<string, string>> = {
   'mcp_oauth_marks 1': '2b2f8ed7d0c46700',
   'personas 2': '6978a7828fba0206',
   'receipts 1': '3cfea001a09dd2aa',
+  'run_files 1': '55fb377ea4b8264b',
   'run_memories 1': 'b1c26bd83da3f229',
   'run_memory_marks 1': 'efbf355109c8cd06',
   'runs 1': 'baed4b34257fab58',

@@ -66,7 +66,7 @@ export const foldSteps = (
   list: readonly Step[],
   look: (thread: Thread) => JournalEntry | undefined | void,
 ): { readonly thread: Thread; readonly entries: readonly JournalEntry[] } => {
-  const thread = beginThread(0, () => ['do it'])
+  const thread = beginThread(0, () => [{ type: 'text', text: 'do it' }])
   const entries: JournalEntry[] = []
   const fold = (entry: JournalEntry): void => {
     entries.push(entry)

@@ -18,7 +18,9 @@ import type { RunObserver } from './contract.js'
 import { compactSession, stopped } from './compact.js'
 import { change, type EngineContext, type Execution, type Stop } from './execution.js'
 import { drive } from './loop.js'
+import type { Assets } from '../../media/assets/contract.js'
 import { createCalibration } from './prompt/budget.js'
+import { createFiles } from './prompt/files.js'
 import { createThreads, type ThreadStart } from './thread/threads.js'
 
 /** Bytes of conversations kept in memory between runs. */
@@ -39,6 +41,8 @@ export interface EngineServices {
   /** Asks models outside of turns; absent while no plugin does. */
   readonly consultations: () => Consultations | undefined
   readonly starts: Collection<ThreadStart>
+  /** Keeps the files that runs are told of; absent while no plugin does. */
+  readonly assets: () => Assets | undefined
 }
 
 export const createEngine = (services: EngineServices): RunEngine => ({
@@ -55,6 +59,7 @@ export const createEngine = (services: EngineServices): RunEngine => ({
       ...services,
       threads,
       calibration: createCalibration(),
+      files: createFiles(services.assets),
       inTurn: createTurns(),
     }
     const compacting = new Map<string, Promise<SessionCompaction>>()

@@ -16,6 +16,7 @@ import type { SystemSection } from '../models/contract.js'
 import type { ToolLimits, ToolRegistry } from '../tools/contract.js'
 import type { RunObserver } from './contract.js'
 import type { Calibration } from './prompt/budget.js'
+import type { ShownFiles } from './prompt/files.js'
 import type { Threads } from './thread/threads.js'
 
 /** What all executions share. */
@@ -30,6 +31,7 @@ export interface EngineContext extends RunContext {
   readonly sections: () => readonly SystemSection[]
   /** May stop or change steps; absent while no plugin does. */
   readonly interception: () => Interception | undefined
+  readonly files: ShownFiles
   /** Asks models outside of turns; absent while no plugin does. */
   readonly consultations: () => Consultations | undefined
 }

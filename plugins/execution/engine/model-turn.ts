@@ -100,7 +100,8 @@ export const modelStep = async (execution: Execution, { run, thread, progress }:
   if (compacting !== undefined && (await compacting)) return
   const fitted = fitRequest(execution, thread, question)
   if (fitted === undefined) return failRun(execution, overflowOf(question))
-  const { request, bytes } = fitted
+  const { bytes } = fitted
+  const request = await context.files.show(fitted.request)
   const called = { route_id: route.route_id, model: run.model }
   trace(execution, { type: 'model_attempt_started', turn, attempt })
   const answer = await observed(execution, () => askModel(execution, route, { request, turn, attempt }), {

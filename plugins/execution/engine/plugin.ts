@@ -1,4 +1,5 @@
 import { Metrics, definePlugin } from '../../../core/plugin.js'
+import { Assets } from '../../media/assets/contract.js'
 import { Settings } from '../../operator/runtime/contract.js'
 import { Consultations } from '../consultations/contract.js'
 import { Interception } from '../interception/contract.js'
@@ -17,9 +18,9 @@ export default definePlugin({
   api: 1,
   summary: 'Executes runs: model calls, tool calls, permissions and completion.',
   needs: { tools: ToolRegistry, settings: Settings },
-  wants: { runs: Runs, interception: Interception, consultations: Consultations },
+  wants: { runs: Runs, interception: Interception, consultations: Consultations, assets: Assets },
   provides: [RunEngine],
-  register(ctx, { tools, settings, runs, interception, consultations }) {
+  register(ctx, { tools, settings, runs, interception, consultations, assets }) {
     ctx.provide(
       RunEngine,
       createEngine({
@@ -30,6 +31,7 @@ export default definePlugin({
         consultations,
         sections: ctx.view(SystemSections),
         starts: ctx.state.collection(threadStarts),
+        assets,
       }),
     )
     ctx.contribute(Tools, emitOutput(runs))

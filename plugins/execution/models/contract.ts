@@ -13,6 +13,7 @@ import {
   type Point,
   type Token,
 } from '../../../core/plugin.js'
+import type { AttachmentRef } from '../../media/assets/contract.js'
 import type { ModelFamily } from './family.js'
 import type { ContextWindow } from './bounds/context-window.js'
 import type { Generation, GenerationFeature } from './generation.js'
@@ -34,8 +35,11 @@ export type { Generation, GenerationFeature, ReasoningSettings, ResponseFormat, 
 /** What a provider gave beside a part, kept verbatim and sent back with it: signatures, ids. */
 export type ProviderMetadata = JsonObject
 
-/** Visible text. */
-export type TextPart = { type: 'text'; text: string; metadata?: ProviderMetadata }
+/**
+ * Visible text. In a conversation one with a `file` mentions it in a line: before a provider is asked, the words in the
+ * file take its place.
+ */
+export type TextPart = { type: 'text'; text: string; metadata?: ProviderMetadata; file?: AttachmentRef }
 /** What the model thought, where its provider shows it; sent back verbatim. */
 export type ReasoningPart = { type: 'reasoning'; text: string; metadata?: ProviderMetadata }
 /**

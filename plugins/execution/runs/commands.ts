@@ -16,6 +16,7 @@ import {
   type Infer,
   type Json,
 } from '../../../core/plugin.js'
+import { givenFile } from '../../media/assets/contract.js'
 import { chat } from './chat/chat-command.js'
 import { follow, followNew, following, followingFields } from './terminal/follow.js'
 import { withHold } from './terminal/held-daemon.js'
@@ -70,6 +71,11 @@ const submit = defineCommand({
   flags: {
     provider: { kind: 'text', summary: 'Route for this run.' },
     model: { kind: 'text', summary: 'Model for this run.' },
+    attach: {
+      kind: 'text',
+      value: 'file',
+      summary: 'A file that the run is given; the model is told the words in it.',
+    },
     'reply-to': { kind: 'text', summary: 'A URL that the outputs of this run are sent to.' },
     'idempotency-key': { kind: 'text', summary: 'The same key with the same text gives the same run.' },
     watch: { kind: 'switch', summary: 'Follow the run until it ends or waits for a person; the exit code says which.' },
@@ -79,17 +85,19 @@ const submit = defineCommand({
     'body.content': '<text>',
     'body.generation.model': '--model',
     'body.reply_targets': '--reply-to',
+    'body.attachments': '--attach',
     'header.idempotency-key': '--idempotency-key',
     ...followingFields,
   },
   run: async (input) => {
     const { client, args, flags } = input
     const key = flags['idempotency-key']
-    const { provider, model, 'reply-to': url } = flags
+    const { provider, model, attach, 'reply-to': url } = flags
     const body = {
       content: args['text'] ?? '',
       ...(typeof provider === 'string' && { provider }),
       ...(typeof model === 'string' && { generation: { model } }),
+      ...(typeof attach === 'string' && { attachments: [{ ...givenFile(attach) }] }),
       ...(typeof url === 'string' && { reply_targets: [{ type: 'http', url }] }),
     }
     const path = `/v1/sessions/${encodeURIComponent(args['session_id'] ?? '')}/runs`

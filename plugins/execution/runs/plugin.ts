@@ -1,4 +1,5 @@
 import { Metrics, createUnreadable, definePlugin, Host } from '../../../core/plugin.js'
+import { AssetReferences, Assets } from '../../media/assets/contract.js'
 import { Settings, RuntimeSettings } from '../../operator/runtime/contract.js'
 import { Capabilities, StatusSections } from '../../operator/status/contract.js'
 import { UsageBooks } from '../../operator/usage/contract.js'
@@ -27,6 +28,7 @@ import { createWaiters } from './lifecycle/waiters.js'
 import { sessionRunRoutes } from './session-routes.js'
 import { streamRoutes } from './stream-routes.js'
 import { runsHealth, runsSection } from './status.js'
+import { runAssets } from './record/assets.js'
 import { declareStore, runKeeper } from './record/store.js'
 
 export default definePlugin({
@@ -35,12 +37,12 @@ export default definePlugin({
   api: 1,
   summary: 'Runs: their acceptance, queues, answers, ends and restart repair.',
   needs: { host: Host, sessions: Sessions, models: Models, engine: RunEngine, settings: Settings },
-  wants: { outbox: Outbox, ledger: ExternalActions, interception: Interception, books: UsageBooks },
+  wants: { outbox: Outbox, ledger: ExternalActions, interception: Interception, books: UsageBooks, assets: Assets },
   provides: [Runs, SessionActivity],
   config: runsConfig,
   flags: runsFlags,
   stopMs: ({ drain_ms, stop_grace_ms }) => drain_ms + stop_grace_ms,
-  register(ctx, { host, sessions, models, engine, settings, outbox, ledger, interception, books }) {
+  register(ctx, { host, sessions, models, engine, settings, outbox, ledger, interception, books, assets }) {
     const { config, clock, ids, log, events } = ctx
     const store = declareStore(ctx.state, { journal: sessions.journal, outbox })
     const waiters = createWaiters(store, log)
@@ -75,7 +77,7 @@ export default definePlugin({
     const executor = createExecutor(base, engine)
     const reserved = ctx.view(ReservedKeys)
     const { pin, missing } = engine
-    const context: ControlContext = { ...base, executor, reserved, interception, pin, missing }
+    const context: ControlContext = { ...base, executor, reserved, interception, assets, pin, missing }
     const runs = createRuns(context, { waiters, deadlines })
     ctx.provide(Runs, runs)
     ctx.provide(SessionActivity, createActivity(store))
@@ -86,6 +88,7 @@ export default definePlugin({
     ctx.contribute(ReservedKeys, ...ownReservedKeys)
     ctx.contribute(ActionListeners, { ...traceActions(store), ...holdUnknown(store) })
     ctx.contribute(SessionHolds, runHold(store))
+    ctx.contribute(AssetReferences, runAssets(store))
     ctx.contribute(TargetKeepers, runKeeper(store))
     ctx.contribute(RuntimeSettings, promptSetting)
     ctx.contribute(StatusSections, runsSection({ store, clock, config, deadlines }))

@@ -1,4 +1,3 @@
-import path from 'node:path'
 import {
   array,
   boolean,
@@ -8,7 +7,6 @@ import {
   listedRows,
   number,
   open,
-  readGivenBytes,
   readRows,
   showRows,
   showSize,
@@ -17,7 +15,7 @@ import {
   type Command,
   type Infer,
 } from '../../../core/plugin.js'
-import { mostAssetBytes } from './contract.js'
+import { givenFile } from './given-file.js'
 
 const Row = open({ asset_id: string(), media_type: string(), file_name: string(), byte_length: number() })
 const showAsset = ({ asset_id, media_type, file_name, byte_length }: Infer<typeof Row>): string =>
@@ -65,27 +63,6 @@ const showReport = (report: Infer<typeof Report>): string => {
     ? `Would delete ${candidate_count} assets and ${orphan_file_count} orphaned files: ${size}. ${stays} ` +
         'Do it with --execute.'
     : `Deleted ${report.deleted_count} assets and ${orphan_file_count} orphaned files: ${size}. ${stays}`
-}
-
-const typesByEnding: Readonly<Record<string, string>> = {
-  '.txt': 'text/plain',
-  '.log': 'text/plain',
-  '.md': 'text/markdown',
-  '.csv': 'text/csv',
-  '.json': 'application/json',
-  '.pdf': 'application/pdf',
-  '.dxf': 'application/dxf',
-  '.png': 'image/png',
-  '.jpg': 'image/jpeg',
-  '.jpeg': 'image/jpeg',
-  '.wav': 'audio/wav',
-  '.webm': 'audio/webm',
-  '.mp3': 'audio/mpeg',
-  '.opus': 'audio/opus',
-  '.aac': 'audio/aac',
-  '.flac': 'audio/flac',
-  '.mp4': 'audio/mp4',
-  '.m4a': 'audio/m4a',
 }
 
 export const commands: readonly Command[] = [
@@ -136,11 +113,11 @@ export const commands: readonly Command[] = [
     fields: { 'body.content_base64': '<file>' },
     run: ({ client, args, flags }) => {
       const file = args['file'] ?? ''
-      const known = typesByEnding[path.extname(file).toLowerCase()]
+      const { file_name, media_type, content_base64 } = givenFile(file)
       return client.send('POST', '/v1/assets', {
-        file_name: typeof flags['file-name'] === 'string' ? flags['file-name'] : path.basename(file),
-        media_type: typeof flags['media-type'] === 'string' ? flags['media-type'] : (known ?? 'text/plain'),
-        content_base64: readGivenBytes(file, mostAssetBytes).toString('base64'),
+        file_name: typeof flags['file-name'] === 'string' ? flags['file-name'] : file_name,
+        media_type: typeof flags['media-type'] === 'string' ? flags['media-type'] : media_type,
+        content_base64,
       })
     },
     answer: Row,

@@ -20,9 +20,14 @@ import {
 
 /** Problems of assets, for plugins that take them. */
 export { assetErrors } from './errors.js'
-
-/** Most bytes of one file: 12 MiB. */
-export const mostAssetBytes = 12 * 1024 * 1024
+/** Problems of files that come in, for routes that take them. */
+export { uploadProblems } from './upload-problems.js'
+/** A file that a person names on a command line. */
+export { givenFile, mostAssetBytes } from './given-file.js'
+/** The body of a request that stores it. */
+export type { UploadBody } from './given-file.js'
+/** Reads content that came as base64; undefined where it is none. */
+export { fromBase64 } from './base64.js'
 
 const summaryFields = {
   asset_id: doc(string(), 'Id of the asset.'),
@@ -55,6 +60,36 @@ export const Asset = named(
 )
 /** The value form of `Asset`. */
 export type Asset = Infer<typeof Asset>
+
+/** An asset as those show it who name it: as it was when it was named. */
+export const AttachmentRef = named(
+  'AttachmentRef',
+  object({
+    id: doc(string(), 'Id of the asset.'),
+    media_type: string(),
+    uri: string(),
+    file_name: optional(string()),
+    sha256: optional(string()),
+    byte_length: optional(integer({ min: 0 })),
+    text_uri: optional(string()),
+    text_sha256: optional(string()),
+    text_byte_length: optional(integer({ min: 0 })),
+    preview_image_uri: optional(string()),
+    preview_image_media_type: optional(string()),
+    preview_image_sha256: optional(string()),
+    preview_image_byte_length: optional(integer({ min: 0 })),
+  }),
+)
+/** The value form of `AttachmentRef`. */
+export type AttachmentRef = Infer<typeof AttachmentRef>
+
+/** What names this asset from now on. */
+export const attachmentOf = ({
+  asset_id: id,
+  created_at_ms: _created_at_ms,
+  derivation_ids: _derivation_ids,
+  ...rest
+}: Asset): AttachmentRef => ({ id, ...rest })
 
 /** Something that names an asset. */
 export const AssetReference = named(
@@ -129,7 +164,7 @@ export interface Assets {
   /** Throws `asset_not_found`. */
   get(asset_id: string): Asset
   /** The asset that has this content already, or a new one. Rejects with `asset_invalid`, `asset_type_unsupported`. */
-  import(upload: AssetUpload): Promise<Asset>
+  add(upload: AssetUpload): Promise<Asset>
   /** Rejects with `asset_integrity_mismatch`, `asset_not_found`, `asset_part_not_found`. Whoever opens it closes it. */
   open(asset_id: string, part: AssetPart): Promise<OpenBlob>
 }

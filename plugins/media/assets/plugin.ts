@@ -32,7 +32,7 @@ export default definePlugin({
         return found && viewOf(found)
       },
       get: (asset_id) => viewOf(store.get(asset_id)),
-      import: async (upload) => viewOf(await importFile(upload)),
+      add: async (upload) => viewOf(await importFile(upload)),
       open: (asset_id, part) => openPart(store, asset_id, part),
     })
     ctx.routes(...assetRoutes({ store, bytes, removal, holders, importFile }))

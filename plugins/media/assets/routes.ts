@@ -32,6 +32,7 @@ import {
 } from './contract.js'
 import { fromBase64 } from './base64.js'
 import { assetErrors } from './errors.js'
+import { uploadProblems } from './upload-problems.js'
 import { canonicalType } from './media-types.js'
 import { openPart } from './reading.js'
 import { countsOf, referencesTo } from './references.js'
@@ -49,7 +50,6 @@ const MediaType = doc(
   string({ min: 1, max: 200 }),
   'Parameters are left out, and other names of a type mean that type.',
 )
-const uploadProblems = [assetErrors.asset_invalid, assetErrors.asset_type_unsupported] as const
 
 export const assetRoutes = (parts: AssetRouteParts): readonly Route[] => [
   list(parts),

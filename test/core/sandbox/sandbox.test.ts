@@ -1,7 +1,10 @@
 /** Jobs that do the worst that they can; docs/rules/sandbox.md. */
 import test, { type ExecutionContext } from 'ava'
 import { createServer } from 'node:net'
-import { readdirSync, readFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { nullable, number, object, string } from '../../../core/base/schema.js'
 import { Sandbox, type JobFamily, type JobLimits } from '../../../core/sandbox/contract.js'
 import { startTestDaemon } from '../../support/daemon.js'
@@ -131,6 +134,19 @@ test('sandbox-6: behind walls there is no network, no file of others, no variabl
     temporary: 'written',
     variables: [],
   })
+})
+
+test('sandbox-6: a program that lies in the temporary folder is seen behind walls too', async (t) => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'holdfast-program-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  writeFileSync(
+    path.join(folder, 'program.mjs'),
+    'export const work = async () => ({ answer: { said: "there", length: 0, pid: 0 } })',
+  )
+  const { sandbox, family } = await start(t)
+  const program = pathToFileURL(path.join(folder, 'program.mjs'))
+  const result = await sandbox.run({ ...family, program }, { bytes: Buffer.from(''), options: null })
+  t.like(result, { type: 'done', answer: { said: 'there' } })
 })
 
 test('sandbox-7: a job that is not wanted any more is ended, also while it waits', async (t) => {

@@ -2,10 +2,11 @@
 import { assertNever } from '../../../../core/plugin.js'
 import { namesOf } from '../../interception/contract.js'
 import type { ActionGrounds } from '../../external-actions/contract.js'
-import type { ModelMessage, ToolResultPart } from '../../models/contract.js'
+import type { ModelMessage, TextPart, ToolResultPart } from '../../models/contract.js'
 import { callFailure } from '../../tools/contract.js'
 import { callErrors } from '../../runs/contract.js'
 import type { InterceptedNote, JournalEntry, RunEvent } from '../../sessions/contract.js'
+import { mentionOf } from '../prompt/mention.js'
 import { foldCompaction, foldFailedCompaction } from './compacted.js'
 import { weigh, weighJson } from './weight.js'
 import type { Texts, Thread } from './thread.js'
@@ -65,7 +66,7 @@ const push = (thread: Thread, message: ModelMessage): void => {
 const foldEvent = (thread: Thread, run_id: string, event: RunEvent): void => {
   switch (event.type) {
     case 'accepted':
-      thread.inputs.set(run_id, [event.content])
+      thread.inputs.set(run_id, textsOf(event))
       return
     case 'started':
       return foldStart(thread, run_id)
@@ -117,7 +118,7 @@ const foldStart = (thread: Thread, run_id: string): void => {
   if (texts === undefined) return
   thread.progress = beginProgress(run_id)
   thread.starts.push({ run_id, seq: thread.seq, at: thread.messages.length, before: firstOr(thread) })
-  push(thread, { role: 'user', content: texts.map((text) => ({ type: 'text', text })) })
+  push(thread, { role: 'user', content: [...texts] })
   thread.inputs.delete(run_id)
 }
 
@@ -156,10 +157,18 @@ const setGrounds = (thread: Thread, tool_call_id: string | undefined, grounds: A
   if (call !== undefined) call.grounds = grounds
 }
 
+const said = (text: string): TextPart => ({ type: 'text', text })
+
+/** What was submitted: words, then files. */
+export const textsOf = ({ content, files = [] }: Extract<RunEvent, { type: 'accepted' }>): Texts => [
+  ...(content === '' && files.length > 0 ? [] : [said(content)]),
+  ...files.map(mentionOf),
+]
+
 /** What a run is told, once interceptors have seen it: `texts` are what was submitted. */
 export const toldAfter = (texts: Texts, { input, contexts = [] }: InterceptedNote): Texts => [
-  ...(typeof input === 'string' ? [input] : texts),
-  ...contexts,
+  ...(typeof input === 'string' ? [said(input), ...texts.filter(({ file }) => file !== undefined)] : texts),
+  ...contexts.map(said),
 ]
 
 const foldPrompt = ({ inputs }: Thread, entry: InterceptedNote & { readonly run_id: string }): void => {
@@ -208,7 +217,7 @@ const pushResults = (thread: Thread, progress: Progress): void => {
   })
   const contexts = progress.calls.flatMap((call) => call.contexts ?? [])
   if (contexts.length === 0) return
-  push(thread, { role: 'user', content: contexts.map((text) => ({ type: 'text', text })) })
+  push(thread, { role: 'user', content: contexts.map(said) })
 }
 
 const unfinished = (tool_call_id: string, name: string, acted: boolean): ToolResultPart => ({

@@ -1,5 +1,5 @@
 /** A session's conversation and the progress of its active run. */
-import type { ModelMessage } from '../../models/contract.js'
+import type { ModelMessage, TextPart } from '../../models/contract.js'
 import type { Progress } from './turn.js'
 
 /** Where a run begins: its entry, its first message, and the bytes of all messages before it. */
@@ -41,7 +41,8 @@ export interface Thread {
   /** Gives the texts of a run that was accepted before the part of the journal that was read; undefined if it fell. */
   readonly find: (run_id: string) => Texts | undefined
 }
-export type Texts = readonly string[]
+/** What a run is told: texts, and files that stand there as a line each. */
+export type Texts = readonly TextPart[]
 
 export const beginThread = (
   seq: number,
@@ -76,7 +77,7 @@ export const shownBytes = ({ weighed, starts }: Thread): number => weighed - (st
 export const weightOf = (thread: Thread): number => {
   const { messages, inputs } = thread
   let bytes = threadBytes + messages.length * messageBytes + shownBytes(thread)
-  for (const texts of inputs.values()) for (const text of texts) bytes += text.length
+  for (const texts of inputs.values()) for (const { text } of texts) bytes += text.length
   return bytes
 }
 const threadBytes = 2_000

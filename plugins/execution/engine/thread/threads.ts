@@ -2,7 +2,7 @@
 import { createPause, type Collection, type CollectionSpec, type Tx } from '../../../../core/plugin.js'
 import { entryAt, type RunRecord, type RunStore } from '../../runs/contract.js'
 import { beginSummed } from './compacted.js'
-import { foldEntry, toldAfter } from './fold.js'
+import { foldEntry, textsOf, toldAfter } from './fold.js'
 import { beginThread, weightOf, type Texts, type Thread } from './thread.js'
 
 /** Entries that are folded before others get their turn. */
@@ -55,8 +55,8 @@ export const createThreads = (store: RunStore, { resting_bytes, max_bytes, start
     if (run === undefined) return undefined
     const { session_id, first } = run
     const [accepted, next] = [first, first + 1].map((seq) => entryAt(store, session_id, seq))
-    if (accepted?.type !== 'event' || accepted.event.type !== 'accepted') return ['']
-    const texts = [accepted.event.content]
+    if (accepted?.type !== 'event' || accepted.event.type !== 'accepted') return [{ type: 'text', text: '' }]
+    const texts = textsOf(accepted.event)
     return next?.type === 'intercepted' && next.run_id === run_id ? toldAfter(texts, next) : texts
   }
   const begin = (run: RunRecord): Thread => {

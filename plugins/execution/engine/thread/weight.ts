@@ -4,6 +4,7 @@
  */
 import type { Json } from '../../../../core/plugin.js'
 import type { ModelMessage } from '../../models/contract.js'
+import { weighFile } from '../prompt/mention.js'
 
 const weights = new WeakMap<object, number>()
 
@@ -71,6 +72,6 @@ const weighPart = (part: ModelMessage['content'][number]): number => {
     case 'tool_result':
       return weighJson(part.output)
     default:
-      return Buffer.byteLength(part.text)
+      return Buffer.byteLength(part.text) + ('file' in part && part.file !== undefined ? weighFile(part.file) : 0)
   }
 }

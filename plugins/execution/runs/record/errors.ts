@@ -64,8 +64,8 @@ export const runErrors = defineErrors({
   assets_unavailable: {
     status: 400,
     domain: 'runs',
-    detail: 'This daemon keeps no assets and no boards, so a run cannot be given any.',
-    action: 'Send text, or put the file into the workspace and name it in the text.',
+    detail: 'A run cannot be given this here: boards are not kept, and files only where a run is submitted.',
+    action: 'Send text or files with POST /v1/sessions/{session_id}/runs, or put the file into the workspace.',
   },
   binding_key_blank: {
     status: 400,

@@ -14,6 +14,7 @@ import {
   tagged,
   type Infer,
 } from '../../../../core/plugin.js'
+import type { AttachmentRef } from '../../../media/assets/contract.js'
 import { GenerationSettings } from '../../models/contract.js'
 import { runErrors } from '../record/errors.js'
 import type { RunOrigin } from '../record/origin.js'
@@ -57,10 +58,10 @@ export const submitFields = {
   input_items: optional(
     doc(
       array(InputItem, { max: 100 }),
-      'In place of content and attachments. Assets and boards are refused while no plugin keeps them.',
+      'In place of content and attachments: texts, files of the request, and stored ones. Boards are refused.',
     ),
   ),
-  attachments: optional(doc(array(InlineAsset, { max: 100 }), 'Refused while no plugin keeps assets.')),
+  attachments: optional(doc(array(InlineAsset, { max: 100 }), 'Files of the request; they are stored as assets.')),
   generation: optional(GenerationSettings),
   completion_requirements: optional(
     doc(array(CompletionRequirement, { max: 20 }), 'What must hold before the run may complete; judged by the daemon.'),
@@ -104,22 +105,57 @@ export interface Submission {
   readonly patient?: boolean
   /** The ended run that this one repeats. */
   readonly retry_of?: string
+  /** Stored files that the run is told of, beside those that `input` names. */
+  readonly files?: readonly AttachmentRef[]
 }
 
-/** Throws for input in two forms, for none, and for what needs a plugin that is not there. */
-export const inputText = ({ content, input_items: items = [], attachments = [] }: SubmitInputRequest): string => {
-  if (items.length === 0 && attachments.length === 0) return carried(content)
-  if (items.length > 0 && (content !== '' || attachments.length > 0)) {
+type Form = Pick<SubmitInputRequest, 'content' | 'input_items' | 'attachments'>
+
+/** Throws for input in two forms, and for a file without a name or content. */
+const checkForm = ({ content, input_items: items = [], attachments = [] }: Form): void => {
+  if (items.length > 0 && (content !== '' || attachments.length > 0))
     throw runErrors.run_input_conflict({
       errors: [{ path: 'body.input_items', rule: 'cannot be combined with content or attachments' }],
     })
-  }
   for (const [at, item] of items.entries()) checkItem(item, `body.input_items.${at}`)
   for (const [at, asset] of attachments.entries()) checkAsset(asset, `body.attachments.${at}`)
+}
+
+/** Throws for input in two forms, for none, and for files that are not stored: `files` are those that are. */
+export const inputText = (input: SubmitInputRequest, files: readonly AttachmentRef[] = []): string => {
+  const { content, input_items: items = [], attachments = [] } = input
+  checkForm(input)
   const stranger = attachments.length > 0 ? 'body.attachments.0' : strangerIn(items)
   if (stranger !== undefined)
-    throw runErrors.assets_unavailable({ errors: [{ path: stranger, rule: 'needs a plugin that keeps assets' }] })
-  return carried(items.flatMap((item) => (item.type === 'text' ? [item.text] : [])).join('\n'))
+    throw runErrors.assets_unavailable({ errors: [{ path: stranger, rule: 'needs a plugin that keeps it' }] })
+  const text = items.length === 0 ? content : wordsIn(items)
+  return files.length > 0 && text.trim() === '' ? '' : carried(text)
+}
+
+const wordsIn = (items: readonly InputItem[]): string =>
+  items.flatMap((item) => (item.type === 'text' ? [item.text] : [])).join('\n')
+
+/** A file of a request, or the id of a stored one, and where the request has it. */
+export interface GivenFile {
+  readonly path: string
+  readonly file: Extract<InputItem, { type: 'inline_asset' | 'asset_reference' }>
+}
+
+/** The files that a submission names, and what it is without them. Throws as `inputText`. */
+export const partFiles = (
+  input: SubmitInputRequest,
+): { readonly given: GivenFile[]; readonly rest: SubmitInputRequest } => {
+  checkForm(input)
+  const { input_items: items = [], attachments = [], ...rest } = input
+  const given = items.flatMap((file, at): GivenFile[] =>
+    file.type === 'inline_asset' || file.type === 'asset_reference' ? [{ path: `body.input_items.${at}`, file }] : [],
+  )
+  const attached = attachments.map((file, at): GivenFile => ({
+    path: `body.attachments.${at}`,
+    file: { type: 'inline_asset', ...file },
+  }))
+  const kept = items.filter(({ type }) => type === 'text' || type === 'board_reference')
+  return { given: [...given, ...attached], rest: { ...rest, ...(kept.length > 0 && { input_items: kept }) } }
 }
 
 const carried = (text: string): string => {

@@ -1,5 +1,6 @@
 /** What routes may answer with that take a submission. */
 import { idempotencyErrors } from '../../../../core/plugin.js'
+import { assetErrors, uploadProblems } from '../../../media/assets/contract.js'
 import { secretErrors } from '../../../operator/secrets/contract.js'
 import { deliveryErrors } from '../../deliveries/contract.js'
 import { interceptionErrors } from '../../interception/contract.js'
@@ -39,4 +40,6 @@ export const submitProblems = [
   runErrors.binding_conflict,
   runErrors.completion_requirement_invalid,
   interceptionErrors.hook_blocked,
+  assetErrors.asset_not_found,
+  ...uploadProblems,
 ]

@@ -35,7 +35,7 @@ export const retryOf = (context: RunContext, run: RunRecord, wanted: string | un
   const accepted = acceptedOf(context, run)
   if (!isTerminal(run) || run.status === 'completed' || accepted === undefined)
     throw runErrors.run_not_retryable({ details: { run_id, status, session_id } })
-  const { content, metadata, generation: stored } = accepted
+  const { content, files, metadata, generation: stored } = accepted
   const provider = wanted ?? (context.models.find(run.provider) === undefined ? undefined : run.provider)
   const generation = generationFor(stored, provider === run.provider)
   const input: SubmitInputRequest = {
@@ -49,5 +49,6 @@ export const retryOf = (context: RunContext, run: RunRecord, wanted: string | un
     ...(run.completion !== undefined && { completion_requirements: [...run.completion.requirements] }),
     ...(run.reply_targets !== undefined && { reply_targets: [...run.reply_targets] }),
   }
-  return { session_id, input, retry_of: run_id, ...(run.origin !== undefined && { origin: run.origin }) }
+  const rest = { ...(run.origin !== undefined && { origin: run.origin }), ...(files !== undefined && { files }) }
+  return { session_id, input, retry_of: run_id, ...rest }
 }

@@ -10,6 +10,7 @@ import { checkRequirements } from '../lifecycle/completion-checks.js'
 import { editRun, type RunEdit } from '../lifecycle/run-changes.js'
 import { runErrors } from '../record/errors.js'
 import type { ControlContext } from '../lifecycle/executor.js'
+import { storeFiles } from './files.js'
 import { inputText, type Submission, type SubmitInputRequest } from './input.js'
 import { checkMetadata, keptMetadata } from '../record/origin.js'
 import { recordReceipt, replayed } from '../record/receipts.js'
@@ -26,7 +27,8 @@ export interface Submitted {
 }
 
 /** Accepts a run, and starts it if its session and the daemon are free. The answer is durable. */
-export const submitRun = async (context: ControlContext, submission: Submission): Promise<Submitted> => {
+export const submitRun = async (context: ControlContext, asked: Submission): Promise<Submitted> => {
+  const submission = await storeFiles(context, asked)
   const {
     session_id,
     input: { completion_requirements: requirements },
@@ -111,7 +113,7 @@ const admit = (context: ControlContext, submission: Submission): Admitted | { re
   const known = replayed(store, receipt)
   if (known !== undefined) return { known }
   if (session.ended_at_ms !== undefined) throw runErrors.session_ended({ details: { session_id } })
-  const text = inputText(input)
+  const text = inputText(input, submission.files)
   checkMetadata(context.reserved(), input.metadata)
   const route = chooseRoute(context, session, input)
   const missing = context.missing(session_id)
@@ -134,7 +136,14 @@ const enter = (context: ControlContext, tx: Tx, admitted: Admitted): RunRecord =
   const { session_id, input, receipt } = submission
   const edit = editRun(context, tx, recordOf(context, tx, admitted))
   const metadata = keptMetadata(context.reserved(), input.metadata)
-  accept(edit, metadata, { text, intercepted, position: queued + 1, generation: route.generation })
+  accept(edit, metadata, {
+    text,
+    files: submission.files,
+    intercepted,
+    position: queued + 1,
+    generation: route.generation,
+  })
+  nameFiles(context, tx, { run: edit.run, files: submission.files })
   if (keys !== undefined) bind(store, tx, { keys, session_id })
   if (starts) edit.step({ to: 'running' }, { type: 'started' })
   recordReceipt(store, tx, { receipt, run_id: edit.run.run_id })
@@ -169,8 +178,21 @@ const queueOf = ({ store }: ControlContext, session_id: string): { busy: boolean
   return { queued, busy: queued > 0 || store.runs.count('lane', activeLane(session_id)) > 0 }
 }
 
+/** Throws where one of them was deleted in the meantime. */
+const nameFiles = (
+  { store, assets }: ControlContext,
+  tx: Tx,
+  { run: { run_id, session_id }, files = [] }: { readonly run: RunRecord; readonly files: Submission['files'] },
+): void => {
+  for (const { id: asset_id } of files) {
+    assets()?.get(asset_id)
+    tx.insert(store.files, { run_id, session_id, asset_id })
+  }
+}
+
 interface Accepted {
   readonly text: string
+  readonly files: Submission['files']
   readonly intercepted: InterceptedNote | undefined
   readonly position: number
   readonly generation: JsonObject | undefined
@@ -179,11 +201,12 @@ interface Accepted {
 const accept = (
   edit: RunEdit,
   metadata: JsonObject | undefined,
-  { text, intercepted, position, generation }: Accepted,
+  { text, files, intercepted, position, generation }: Accepted,
 ): void => {
   edit.event({
     type: 'accepted',
     content: text,
+    ...(files !== undefined && files.length > 0 && { files: [...files] }),
     ...(metadata !== undefined && { metadata }),
     ...(generation !== undefined && { generation }),
   })
@@ -194,7 +217,7 @@ const accept = (
 const recordOf = (
   context: ControlContext,
   { now }: Tx,
-  { submission: { session_id, input, kind, origin, retry_of }, text, agent_id, route, reply_targets }: Admitted,
+  { submission: { session_id, input, kind, origin, retry_of, files }, text, agent_id, route, reply_targets }: Admitted,
 ): RunRecord => ({
   run_id: context.ids.make('run'),
   session_id,
@@ -206,7 +229,7 @@ const recordOf = (
   source_plugin: input.source_plugin ?? 'http',
   source_kind: input.source_kind ?? 'api',
   actor_id: input.actor_id ?? 'operator',
-  text_preview: preview(text),
+  text_preview: preview(text === '' ? (files?.[0]?.file_name ?? '') : text),
   provider: route.provider,
   model: route.model,
   pinned: context.pin(),

@@ -7,7 +7,7 @@ import type { RunView } from './run-view.js'
 import type { JournalEntry, RunEvent, DaemonOutputRecord } from '../../sessions/contract.js'
 import { shownMetadata } from '../record/origin.js'
 import { entriesBetween, ownEntries, type RunStore } from '../record/store.js'
-import { approvalsOf, frameOf, outputViewer, questionsOf, shownOutputs } from './shown-run.js'
+import { approvalsOf, frameOf, outputViewer, questionsOf, shownFiles, shownOutputs } from './shown-run.js'
 
 /** The persisted events of a run, oldest first. */
 export const runEvents = (store: RunStore, run: RunRecord, caller?: Caller): RunEventEntry[] =>
@@ -131,7 +131,7 @@ const projectEvent = (next: RunView, at: number, event: RunEvent): RunView => {
   const { request } = next
   switch (event.type) {
     case 'accepted':
-      return { ...next, ...shownMetadata(event.metadata, next.input_metadata) }
+      return { ...next, ...shownFiles(event), ...shownMetadata(event.metadata, next.input_metadata) }
     case 'queued':
       return { ...next, status: 'queued', queued_position: event.position }
     case 'started': {

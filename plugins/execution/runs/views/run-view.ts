@@ -13,6 +13,7 @@ import {
   timestamp,
   type Infer,
 } from '../../../../core/plugin.js'
+import { AttachmentRef } from '../../../media/assets/contract.js'
 import { usageFields } from '../../../operator/usage/contract.js'
 import { DeliveryView } from '../../deliveries/contract.js'
 import { DaemonOutputRecord, ApprovalRequestView, UserQuestionRequestView } from '../../sessions/contract.js'
@@ -72,6 +73,7 @@ export const RunView = named(
     finished_at_ms: optional(timestamp()),
     queued_position: optional(doc(integer(), '1 is next.')),
     request: RunRequestSummary,
+    input_attachments: optional(doc(array(AttachmentRef), 'The files that the run was given.')),
     input_metadata: optional(doc(jsonObject(), 'Metadata of the input.')),
     pending_approval_ids: optional(doc(array(string()), 'Ids of the approvals that the run waits for.')),
     pending_approvals: optional(doc(array(ApprovalRequestView), 'Approvals that wait for a decision.')),

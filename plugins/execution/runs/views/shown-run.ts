@@ -85,6 +85,10 @@ export interface RunShow {
   readonly deliveries?: RunDeliveries
 }
 
+/** The files that a run was given. */
+export const shownFiles = (event: RunEvent | undefined): Pick<RunView, 'input_attachments'> =>
+  event?.type === 'accepted' && event.files !== undefined ? { input_attachments: [...event.files] } : {}
+
 /** The view of a run as it is now. Made for every change of every run, so its members are set, not spread. */
 export const viewRun = (
   store: RunStore,
@@ -93,7 +97,11 @@ export const viewRun = (
 ): RunView => {
   const view = frameOf(run, run.status === 'queued' ? position(store, run) : 0)
   const first = eventAt(store, run.session_id, run.first)
-  Object.assign(view, shownMetadata(first?.type === 'accepted' ? first.metadata : undefined, run.origin))
+  Object.assign(
+    view,
+    shownFiles(first),
+    shownMetadata(first?.type === 'accepted' ? first.metadata : undefined, run.origin),
+  )
   if ('waiting' in run)
     Object.assign(view, approvalsOf(openApprovals(store, run)), questionsOf(openQuestions(store, run)))
   if (run.outputs !== undefined && run.outputs.length > 0)

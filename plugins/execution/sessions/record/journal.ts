@@ -1,5 +1,6 @@
 /** The journal of a session: what its entries are, and how the session itself adds to it. */
 import { digest, type Json, type JsonObject, type Stream, type StreamSpec, type Tx } from '../../../../core/plugin.js'
+import type { AttachmentRef } from '../../../media/assets/contract.js'
 import type { ModelMessage, Usage } from '../../models/contract.js'
 import type { Effect, PermissionAudit } from '../../tools/contract.js'
 import type { DaemonOutputRecord } from './output.js'
@@ -24,7 +25,7 @@ export type OutputDraft = {
  * The persisted run event variants (runs-20). The projection that some carry is derived when they are read.
  */
 export type RunEvent =
-  | { type: 'accepted'; content: string; metadata?: JsonObject; generation?: JsonObject }
+  | { type: 'accepted'; content: string; files?: AttachmentRef[]; metadata?: JsonObject; generation?: JsonObject }
   | { type: 'queued'; position: number }
   | { type: 'started' }
   | { type: 'waiting_for_approval'; request_ids: string[]; requests: ApprovalRequest[] }

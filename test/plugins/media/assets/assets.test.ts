@@ -353,7 +353,7 @@ test('assets-7: what is about to be named is not deleted, and what is deleted is
   const { assets } = lending.services()
   let [deleted, kept] = [0, 0]
   for (let at = 0; at < 1000; at += 1) {
-    const { asset_id } = await assets.import({
+    const { asset_id } = await assets.add({
       file_name: 'a.txt',
       media_type: 'text/plain',
       bytes: Buffer.from(`content ${at}`),

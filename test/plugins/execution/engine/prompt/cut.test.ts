@@ -64,7 +64,7 @@ const started: JournalEntry = { run_id: 'r1', at: 1, type: 'event', event: { typ
 
 /** Runs of so many answers of a hundred bytes. */
 const threadOf = (...runs: number[]): Thread => {
-  const thread = beginThread(0, () => ['do it'])
+  const thread = beginThread(0, () => [{ type: 'text', text: 'do it' }])
   let seq = 0
   for (const [run, answers] of runs.entries()) {
     foldEntry(thread, (seq += 1), started)

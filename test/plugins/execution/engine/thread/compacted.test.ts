@@ -53,7 +53,7 @@ test('prompt-8: whatever was said, a summary leaves each call with its result, a
       })
       const [oldest] = thread.starts
       if (oldest === undefined) return
-      const anew = beginThread(oldest.seq - 1, () => ['do it'])
+      const anew = beginThread(oldest.seq - 1, () => [{ type: 'text', text: 'do it' }])
       for (const [index, entry] of entries.entries()) if (index + 1 >= oldest.seq) foldEntry(anew, index + 1, entry)
       t.deepEqual(anew.messages, thread.messages)
       t.deepEqual(anew.seqs, thread.seqs)

@@ -8,7 +8,7 @@ import { unpaired } from '../../../../support/models.js'
 import { unsafeCast } from '../../../../../core/base/schema.js'
 
 test('a run that begins anew leaves no call without a result behind', (t) => {
-  const thread = beginThread(0, () => ['do it'])
+  const thread = beginThread(0, () => [{ type: 'text', text: 'do it' }])
   const entries: JournalEntry[] = [
     { run_id: 'r1', at: 1, type: 'event', event: { type: 'accepted', content: 'do it' } },
     { run_id: 'r1', at: 1, type: 'event', event: { type: 'started' } },
@@ -62,7 +62,7 @@ test('a thread of short messages weighs about what it takes in memory', (t) => {
     return getHeapStatistics().used_heap_size
   }
   const before = used()
-  const thread = beginThread(0, () => ['hello'])
+  const thread = beginThread(0, () => [{ type: 'text', text: 'hello' }])
   const runs = 20_000
   for (let n = 0; n < runs; n += 1) {
     const run_id = `r${n}`

@@ -209,7 +209,7 @@ test('conversations of sessions at rest are kept up to a number of bytes, those 
 })
 
 test('runs-39: a note to a model within a run is no place to cut, and a run above the limit is left whole', (t) => {
-  const thread = beginThread(0, () => ['do it'], { limit: 1_000 })
+  const thread = beginThread(0, () => [{ type: 'text', text: 'do it' }], { limit: 1_000 })
   const said = (role: 'user' | 'assistant'): JournalEntry => ({
     run_id: 'r1',
     at: 1,

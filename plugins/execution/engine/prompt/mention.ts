@@ -1,0 +1,16 @@
+/** A file in a conversation: a line that says what it is, as long as nobody asks a model with it. */
+import { visibleLine } from '../../../../core/plugin.js'
+import type { AttachmentRef } from '../../../media/assets/contract.js'
+import type { TextPart } from '../../models/contract.js'
+
+/** Characters of a file that a model is told. */
+export const mostCharacters = 12_000
+
+export const lineOf = ({ file_name = '', media_type, id }: AttachmentRef): string =>
+  `[file ${visibleLine(file_name)}, ${visibleLine(media_type)}, asset ${visibleLine(id)}]`
+
+export const mentionOf = (file: AttachmentRef): TextPart => ({ type: 'text', text: lineOf(file), file })
+
+/** About the bytes of what stands in its place when a model is asked; most letters have one. */
+export const weighFile = ({ text_byte_length = 0 }: AttachmentRef): number =>
+  Math.min(text_byte_length, mostCharacters) + 256

@@ -1,0 +1,9 @@
+import { sandboxErrors } from '../../../core/plugin.js'
+import { assetErrors } from './errors.js'
+
+/** What a route may answer with that takes a file. */
+export const uploadProblems = [
+  assetErrors.asset_invalid,
+  assetErrors.asset_type_unsupported,
+  sandboxErrors.sandbox_busy,
+] as const
