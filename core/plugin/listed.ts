@@ -47,3 +47,9 @@ export const showRows =
     next_cursor === undefined
       ? show(items)
       : `${show(items)}\nThere are more, ${total_count} in all: --cursor ${visibleLine(next_cursor)}`
+
+/** The same of a list that can be searched, with `--query`. */
+export const searchedRows = (input: Pick<CommandInput, 'client' | 'flags' | 'output'>, path: string): Promise<Json> => {
+  const { query } = input.flags
+  return readRows(input, typeof query === 'string' ? `${path}?query=${encodeURIComponent(query)}` : path)
+}

@@ -4,7 +4,7 @@ import {
   listedRows,
   number,
   open,
-  readRows,
+  searchedRows,
   showRows,
   string,
   visibleLine,
@@ -28,13 +28,7 @@ export const commands: readonly Command[] = [
     route: 'GET /v1/personas',
     summary: 'Personas by id.',
     flags: { query: { kind: 'text', summary: 'Only those whose id or name holds this text.' }, ...cursorFlag },
-    run: (input) =>
-      readRows(
-        input,
-        typeof input.flags['query'] === 'string'
-          ? `/v1/personas?query=${encodeURIComponent(input.flags['query'])}`
-          : '/v1/personas',
-      ),
+    run: (input) => searchedRows(input, '/v1/personas'),
     answer: listedRows(Row),
     show: showRows(showPersonas),
   }),

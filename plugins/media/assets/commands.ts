@@ -7,7 +7,7 @@ import {
   listedRows,
   number,
   open,
-  readRows,
+  searchedRows,
   showRows,
   showSize,
   string,
@@ -74,13 +74,7 @@ export const commands: readonly Command[] = [
       query: { kind: 'text', summary: 'Only those whose id, name, media type or digest holds this text.' },
       ...cursorFlag,
     },
-    run: (input) =>
-      readRows(
-        input,
-        typeof input.flags['query'] === 'string'
-          ? `/v1/assets?query=${encodeURIComponent(input.flags['query'])}`
-          : '/v1/assets',
-      ),
+    run: (input) => searchedRows(input, '/v1/assets'),
     answer: listedRows(Row),
     show: showRows(showAssets),
   }),

@@ -1,6 +1,8 @@
 import { definePlugin, Sandbox } from '../../../core/plugin.js'
 import { AssetNormalisers } from '../assets/contract.js'
+import { StatusSections } from '../../operator/status/contract.js'
 import { inSandbox } from './in-sandbox.js'
+import { sandboxHealth, sandboxSection } from './status.js'
 import { jsonNormaliser, textNormaliser } from './text.js'
 
 const audioTypes = 'wav webm mpeg mpga opus aac flac mp4 m4a pcm l16 l24'.split(' ').map((kind) => `audio/${kind}`)
@@ -13,6 +15,8 @@ export default definePlugin({
   summary: 'Looks at files before they are stored: text, JSON, pictures, PDFs, drawings and sound.',
   needs: { sandbox: Sandbox },
   register(ctx, { sandbox }) {
+    ctx.contribute(StatusSections, sandboxSection(sandbox))
+    ctx.health(sandboxHealth(sandbox))
     ctx.contribute(
       AssetNormalisers,
       textNormaliser,
