@@ -101,7 +101,7 @@ export const modelStep = async (execution: Execution, { run, thread, progress }:
   const fitted = fitRequest(execution, thread, question)
   if (fitted === undefined) return failRun(execution, overflowOf(question))
   const { bytes } = fitted
-  const request = await context.files.show(fitted.request)
+  const request = await context.files.show(fitted.request, route.capabilities.multimodal_input)
   const called = { route_id: route.route_id, model: run.model }
   trace(execution, { type: 'model_attempt_started', turn, attempt })
   const answer = await observed(execution, () => askModel(execution, route, { request, turn, attempt }), {

@@ -37,9 +37,17 @@ export type ProviderMetadata = JsonObject
 
 /**
  * Visible text. In a conversation one with a `file` mentions it in a line: before a provider is asked, the words in the
- * file take its place.
+ * file take its place, or the line names the `image` behind it, where the route takes such (`multimodal_input`).
  */
-export type TextPart = { type: 'text'; text: string; metadata?: ProviderMetadata; file?: AttachmentRef }
+export type TextPart = {
+  type: 'text'
+  text: string
+  metadata?: ProviderMetadata
+  file?: AttachmentRef
+  image?: ModelImage
+}
+/** A picture: `image/png` or `image/jpeg`, its bytes in base64. */
+export type ModelImage = { media_type: string; base64: string }
 /** What the model thought, where its provider shows it; sent back verbatim. */
 export type ReasoningPart = { type: 'reasoning'; text: string; metadata?: ProviderMetadata }
 /**
@@ -174,6 +182,9 @@ export const textOnly: RouteCapabilities = Object.freeze({
   audio_generation: false,
   transcription: false,
 })
+
+/** What a model can that reads pictures too. */
+export const textAndImages: RouteCapabilities = Object.freeze({ ...textOnly, multimodal_input: true })
 
 /** One usable connection to a provider. */
 export interface ModelConnection {

@@ -1,5 +1,5 @@
 import { array, defaulted, definePlugin, doc, object, string } from '../../../core/plugin.js'
-import { ModelProviders, textOnly, type VendorOptions } from '../../execution/models/contract.js'
+import { ModelProviders, textAndImages, type VendorOptions } from '../../execution/models/contract.js'
 import { StreamedModels } from '../streamed/contract.js'
 import { contextWindow } from './models.js'
 import { messages, type Version } from './protocol.js'
@@ -29,7 +29,7 @@ export default definePlugin({
       default_model: 'claude-opus-4-6',
       family: { rule: 'have claude in their names', has: (model) => model.includes('claude') },
       context_window: contextWindow,
-      capabilities: textOnly,
+      capabilities: textAndImages,
       secrets_of: ['anthropic'],
       key_variables: ['ANTHROPIC_API_KEY'],
       vendor_options: ['anthropic_version', 'anthropic_beta_headers'],

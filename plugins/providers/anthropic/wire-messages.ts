@@ -1,6 +1,6 @@
 /** From the messages of a conversation to those of the wire. What the model thought goes back as it came. */
 import { assertNever } from '../../../core/plugin.js'
-import type { AssistantPart, ModelMessage, ToolResultPart } from '../../execution/models/contract.js'
+import type { AssistantPart, ModelMessage, TextPart, ToolResultPart } from '../../execution/models/contract.js'
 import { objectInput, resultText, wireId } from '../streamed/contract.js'
 import { thought } from './thought.js'
 
@@ -8,10 +8,7 @@ import { thought } from './thought.js'
 export const wireMessages = (from: ModelMessage): object[] => {
   switch (from.role) {
     case 'user':
-      return message(
-        'user',
-        from.content.flatMap(({ text }) => textBlock(text)),
-      )
+      return message('user', from.content.flatMap(userBlocks))
     case 'assistant':
       return message('assistant', from.content.flatMap(assistantBlock))
     case 'tool':
@@ -25,6 +22,13 @@ const message = (role: 'user' | 'assistant', content: object[]): object[] =>
   content.length === 0 ? [] : [{ role, content }]
 
 const textBlock = (text: string): object[] => (text.trim() === '' ? [] : [{ type: 'text', text }])
+
+const userBlocks = ({ text, image }: TextPart): object[] => [
+  ...textBlock(text),
+  ...(image === undefined
+    ? []
+    : [{ type: 'image', source: { type: 'base64', media_type: image.media_type, data: image.base64 } }]),
+]
 
 const assistantBlock = (part: AssistantPart): object[] => {
   switch (part.type) {

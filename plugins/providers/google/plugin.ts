@@ -1,5 +1,5 @@
 import { definePlugin, object } from '../../../core/plugin.js'
-import { ModelProviders, textOnly } from '../../execution/models/contract.js'
+import { ModelProviders, textAndImages } from '../../execution/models/contract.js'
 import { StreamedModels } from '../streamed/contract.js'
 import { contextWindow } from './models.js'
 import { gemini } from './protocol.js'
@@ -19,7 +19,7 @@ export default definePlugin({
       default_model: 'gemini-2.5-flash',
       family: { rule: 'begin with gemini', has: (model) => /^(?:models\/)?gemini/u.test(model) },
       context_window: contextWindow,
-      capabilities: textOnly,
+      capabilities: textAndImages,
       secrets_of: ['google'],
       key_variables: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
       connect: (options) => streamed.connect(options, protocol),

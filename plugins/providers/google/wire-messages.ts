@@ -1,6 +1,6 @@
 /** From the messages of a conversation to the contents of the wire. What the model gave goes back as it came. */
 import { assertNever } from '../../../core/plugin.js'
-import type { AssistantPart, ModelMessage, ToolResultPart } from '../../execution/models/contract.js'
+import type { AssistantPart, ModelMessage, TextPart, ToolResultPart } from '../../execution/models/contract.js'
 import { keptSignature, objectInput } from '../streamed/contract.js'
 import { thought } from './thought.js'
 
@@ -13,10 +13,7 @@ export const wireMessages =
   (from: ModelMessage): object[] => {
     switch (from.role) {
       case 'user':
-        return content(
-          'user',
-          from.content.flatMap(({ text }) => textPart(text, undefined)),
-        )
+        return content('user', from.content.flatMap(userParts))
       case 'assistant':
         return content('model', modelParts(from.content, mustSign))
       case 'tool':
@@ -30,6 +27,11 @@ const content = (role: 'user' | 'model', parts: object[]): object[] => (parts.le
 
 const textPart = (text: string, thoughtSignature: string | undefined): object[] =>
   text === '' && thoughtSignature === undefined ? [] : [{ text, thoughtSignature }]
+
+const userParts = ({ text, image }: TextPart): object[] => [
+  ...textPart(text, undefined),
+  ...(image === undefined ? [] : [{ inlineData: { mimeType: image.media_type, data: image.base64 } }]),
+]
 
 const modelParts = (parts: readonly AssistantPart[], mustSign: boolean): object[] => {
   const first = mustSign ? parts.find(({ type }) => type === 'tool_call') : undefined

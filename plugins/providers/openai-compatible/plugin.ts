@@ -1,5 +1,5 @@
 import { definePlugin, object } from '../../../core/plugin.js'
-import { ModelProviders, textOnly, type GenerationFeature } from '../../execution/models/contract.js'
+import { ModelProviders, textAndImages, type GenerationFeature } from '../../execution/models/contract.js'
 import { StreamedModels } from '../streamed/contract.js'
 import { chatCompletions } from './protocol.js'
 import { localServers, vendors } from './vendors.js'
@@ -18,7 +18,7 @@ export default definePlugin({
     ctx.contribute(ModelProviders, {
       id: 'openai_compatible',
       summary: 'Any server that speaks the chat-completions protocol.',
-      capabilities: textOnly,
+      capabilities: textAndImages,
       secrets_of: ['open_ai', 'open_router', 'x_ai', 'google'],
       local_servers: localServers,
       connect: (options) => streamed.connect(options, chatCompletions(newId)),
@@ -28,7 +28,7 @@ export default definePlugin({
       ctx.contribute(ModelProviders, {
         id: provider,
         ...known,
-        capabilities: textOnly,
+        capabilities: textAndImages,
         connect: (options) => streamed.connect(options, chatCompletions(newId, { provider, base_url })),
         generation,
       })

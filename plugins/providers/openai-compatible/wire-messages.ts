@@ -1,7 +1,7 @@
 /** From the messages of a conversation to those of the wire. What a provider once gave beside a call goes back. */
 import { assertNever } from '../../../core/plugin.js'
-import type { AssistantPart, ModelMessage, ToolResultPart } from '../../execution/models/contract.js'
-import { resultText } from '../streamed/contract.js'
+import type { AssistantPart, ModelMessage, TextPart, ToolResultPart } from '../../execution/models/contract.js'
+import { dataUrl, resultText } from '../streamed/contract.js'
 import { thoughtSignature } from './thought-signature.js'
 
 /** Servers refuse an assistant message without content, so one that said nothing is left out. */
@@ -20,8 +20,13 @@ export const wireMessages = (from: ModelMessage): object[] => {
 
 const userContent = (parts: Extract<ModelMessage, { role: 'user' }>['content']): object | string => {
   const [only] = parts
-  return parts.length === 1 && only !== undefined ? only.text : parts.map(({ text }) => ({ type: 'text', text }))
+  return parts.length === 1 && only !== undefined && only.image === undefined ? only.text : parts.flatMap(userPart)
 }
+
+const userPart = ({ text, image }: TextPart): object[] => [
+  { type: 'text', text },
+  ...(image === undefined ? [] : [{ type: 'image_url', image_url: { url: dataUrl(image) } }]),
+]
 
 const assistantMessage = (parts: readonly AssistantPart[]): object => {
   const [text, reasoning] = [textOf(parts, 'text'), textOf(parts, 'reasoning')]

@@ -1,5 +1,5 @@
 import { definePlugin, doc, object, optional, string } from '../../../core/plugin.js'
-import { ModelProviders, textOnly } from '../../execution/models/contract.js'
+import { ModelProviders, textAndImages } from '../../execution/models/contract.js'
 import { StreamedModels } from '../streamed/contract.js'
 import { contextWindow, isOwn } from './models.js'
 import { responses } from './protocol.js'
@@ -25,7 +25,7 @@ export default definePlugin({
       default_model: 'gpt-5.4',
       family: { rule: 'be the name of a model of OpenAI, such as gpt-5.4 or o3', has: isOwn },
       context_window: contextWindow,
-      capabilities: textOnly,
+      capabilities: textAndImages,
       secrets_of: ['open_ai'],
       key_variables: ['OPENAI_API_KEY'],
       vendor_options: ['organization', 'project'],

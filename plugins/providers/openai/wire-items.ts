@@ -1,7 +1,7 @@
 /** From the messages of a conversation to the items of the wire. What the model thought goes back as it came. */
 import { assertNever } from '../../../core/plugin.js'
 import type { AssistantPart, ModelMessage, TextPart, ToolCallPart } from '../../execution/models/contract.js'
-import { kept, resultText, wireId } from '../streamed/contract.js'
+import { dataUrl, kept, resultText, wireId } from '../streamed/contract.js'
 import { thought } from './thought.js'
 
 const itemsOf = (from: ModelMessage, takesThoughts: boolean): object[] => {
@@ -30,7 +30,10 @@ export const wireItems = {
 const userItem = (content: readonly TextPart[]): object => ({
   type: 'message',
   role: 'user',
-  content: content.map(({ text }) => ({ type: 'input_text', text })),
+  content: content.flatMap(({ text, image }) => [
+    { type: 'input_text', text },
+    ...(image === undefined ? [] : [{ type: 'input_image', image_url: dataUrl(image) }]),
+  ]),
 })
 
 /**

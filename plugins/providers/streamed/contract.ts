@@ -43,7 +43,7 @@ export type { Link } from './link.js'
 /** A server's numbers, which may be anything, and the usage that they tell. */
 export { countIn, usageIn, usageOf } from './counted.js'
 /** What goes to servers of every protocol in the same way: ids of calls, inputs, results, what was left beside them. */
-export { kept, keptSignature, objectInput, resultText, wireId } from './wire.js'
+export { dataUrl, kept, keptSignature, objectInput, resultText, wireId } from './wire.js'
 /** The JSON of one event of a stream, within bounds. */
 export { readEvent } from './event-json.js'
 /** The input of a tool call, of the text that the model wrote. */

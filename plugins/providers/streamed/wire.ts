@@ -1,6 +1,6 @@
 /** What goes to servers of every protocol in the same way, and what is kept for that. */
 import { digest, type Json } from '../../../core/plugin.js'
-import type { ProviderMetadata } from '../../execution/models/contract.js'
+import type { ModelImage, ProviderMetadata } from '../../execution/models/contract.js'
 import { isLink } from './link.js'
 
 /** What a provider left beside a part under its name; undefined if it is no text. */
@@ -29,3 +29,6 @@ export const keptSignature = {
   of: (metadata: ProviderMetadata | undefined): string | undefined =>
     kept(metadata, 'google', 'thoughtSignature') || undefined,
 } as const
+
+/** A picture in an address. */
+export const dataUrl = ({ media_type, base64 }: ModelImage): string => `data:${media_type};base64,${base64}`

@@ -1,19 +1,21 @@
-/** Puts the words of files into a question: they are read when a model is asked, and the journal only names them. */
+/** Puts files into a question, their words or as pictures: they are read then, and the journal only names them. */
 import { createCache, Problem } from '../../../../core/plugin.js'
 import type { Assets, AttachmentRef } from '../../../media/assets/contract.js'
 import type { ModelMessage, ModelRequest, TextPart } from '../../models/contract.js'
 import { createFrame } from './frame.js'
-import { lineOf, mostCharacters } from './mention.js'
+import { isPicture, lineOf, mostCharacters } from './mention.js'
 
 export interface ShownFiles {
-  /** The same request where it names no file. Never rejects. */
-  show(request: ModelRequest): Promise<ModelRequest>
+  /** The same request where it names no file. `images`: the model takes pictures. Never rejects. */
+  show(request: ModelRequest, images: boolean): Promise<ModelRequest>
 }
 
 const tag = 'attached_file'
 const frame = createFrame([tag])
 /** Texts that are kept: the messages that a run goes on to send. */
 const mostKept = 64
+/** Pictures that are kept, of 4 MiB each at most. */
+const mostPictures = 4
 /** Most bytes of a character. */
 const widest = 4
 
@@ -35,21 +37,37 @@ const wordsOf = async (assets: Assets, { id }: AttachmentRef): Promise<{ text: s
 const framed = (file: AttachmentRef, text: string, note = ''): string =>
   `${frame(tag, `${lineOf(file)}\n${text}`)}${note}`
 
+/** In base64. */
+const picture = async (assets: Assets, { id }: AttachmentRef): Promise<string> => {
+  const opened = await assets.open(id, 'raw')
+  try {
+    return Buffer.concat([...opened.pieces(0, opened.bytes)]).toString('base64')
+  } finally {
+    await opened.close()
+  }
+}
+
+/** Undefined where it cannot be read now. */
+const orGone = async <T>(reading: Promise<T> | undefined): Promise<T | undefined> => {
+  try {
+    return await reading
+  } catch (error) {
+    if (error instanceof Problem) return undefined
+    throw error
+  }
+}
+
 /** Undefined where the words that it should have cannot be read now. */
 const read = async (assets: Assets | undefined, file: AttachmentRef): Promise<string | undefined> => {
   if (file.text_uri === undefined) return framed(file, 'There are no words in it that could be shown.')
-  if (assets === undefined) return undefined
-  try {
-    const { text, whole } = await wordsOf(assets, file)
-    return framed(file, text, whole ? '' : `\nOnly its first ${mostCharacters} characters are shown.`)
-  } catch (error) {
-    if (!(error instanceof Problem)) throw error
-    return undefined
-  }
+  const words = await orGone(assets && wordsOf(assets, file))
+  if (words === undefined) return undefined
+  return framed(file, words.text, words.whole ? '' : `\nOnly its first ${mostCharacters} characters are shown.`)
 }
 
 export const createFiles = (assets: () => Assets | undefined): ShownFiles => {
   const kept = createCache<string>(mostKept)
+  const pictures = createCache<string>(mostPictures)
   const textOf = async (file: AttachmentRef): Promise<string> => {
     const key = JSON.stringify([file.id, file.text_sha256])
     const text = kept.get(key) ?? (await read(assets(), file))
@@ -57,16 +75,29 @@ export const createFiles = (assets: () => Assets | undefined): ShownFiles => {
     kept.set(key, text)
     return text
   }
-  const partOf = async (part: TextPart): Promise<TextPart> =>
-    part.file === undefined ? part : { type: 'text', text: await textOf(part.file) }
-  const messageOf = async (message: ModelMessage): Promise<ModelMessage> => {
+  const imageOf = async (file: AttachmentRef): Promise<TextPart> => {
+    const keeper = assets()
+    const base64 = pictures.get(file.id) ?? (await orGone(keeper && picture(keeper, file)))
+    if (base64 === undefined) return { type: 'text', text: framed(file, 'It cannot be read now.') }
+    pictures.set(file.id, base64)
+    return { type: 'text', text: lineOf(file), image: { media_type: file.media_type, base64 } }
+  }
+  const partOf =
+    (images: boolean) =>
+    async (part: TextPart): Promise<TextPart> => {
+      const { file } = part
+      if (file === undefined) return part
+      if (!isPicture(file)) return { type: 'text', text: await textOf(file) }
+      return images ? imageOf(file) : { type: 'text', text: framed(file, 'This model is shown no pictures.') }
+    }
+  const messageOf = async (message: ModelMessage, images: boolean): Promise<ModelMessage> => {
     if (message.role !== 'user' || !hasFile(message)) return message
-    return { role: 'user', content: await Promise.all(message.content.map(partOf)) }
+    return { role: 'user', content: await Promise.all(message.content.map(partOf(images))) }
   }
   return {
-    async show(request) {
+    async show(request, images) {
       if (!request.messages.some(hasFile)) return request
-      return { ...request, messages: await Promise.all(request.messages.map(messageOf)) }
+      return { ...request, messages: await Promise.all(request.messages.map((message) => messageOf(message, images))) }
     },
   }
 }

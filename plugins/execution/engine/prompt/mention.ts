@@ -11,6 +11,10 @@ export const lineOf = ({ file_name = '', media_type, id }: AttachmentRef): strin
 
 export const mentionOf = (file: AttachmentRef): TextPart => ({ type: 'text', text: lineOf(file), file })
 
+export const isPicture = ({ media_type }: AttachmentRef): boolean => media_type.startsWith('image/')
+/** As many bytes of text as have the tokens of a picture, about 1,600. */
+const pictureBytes = 6_400
+
 /** About the bytes of what stands in its place when a model is asked; most letters have one. */
-export const weighFile = ({ text_byte_length = 0 }: AttachmentRef): number =>
-  Math.min(text_byte_length, mostCharacters) + 256
+export const weighFile = (file: AttachmentRef): number =>
+  256 + (isPicture(file) ? pictureBytes : Math.min(file.text_byte_length ?? 0, mostCharacters))
