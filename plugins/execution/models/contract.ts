@@ -2,11 +2,9 @@
  * The contract between the engine and every model provider. Rules: docs/rules/models.md.
  */
 import {
-  boolean,
   definePoint,
   hasMembers,
   defineToken,
-  literal,
   type Json,
   type JsonObject,
   type JsonSchema,
@@ -15,6 +13,7 @@ import {
 } from '../../../core/plugin.js'
 import type { AttachmentRef } from '../../media/assets/contract.js'
 import type { ModelFamily } from './family.js'
+import type { RouteCapabilities } from './capabilities.js'
 import type { ContextWindow } from './bounds/context-window.js'
 import type { Generation, GenerationFeature } from './generation.js'
 import type { PaceView, RateLimit } from './bounds/rate-limit.js'
@@ -27,6 +26,10 @@ export type { ModelFamily } from './family.js'
 export type { PaceView, RateLimit } from './bounds/rate-limit.js'
 /** The longest wait that a server may ask for, milliseconds. */
 export { longestHintMs } from './bounds/rate-limit.js'
+/** What models can. */
+export { routeCapabilityFields, textAndImages, textOnly } from './capabilities.js'
+/** As flags of a route. */
+export type { RouteCapabilities } from './capabilities.js'
 /** How a model is to answer. */
 export { checkGeneration, generationFeatures, GenerationSettings } from './generation.js'
 /** Values of it. */
@@ -151,40 +154,6 @@ export interface Readiness {
   readonly message: string
   readonly action?: string
 }
-
-/** Capability flags of a model route (models-1). */
-export interface RouteCapabilities {
-  readonly matrix_version: 2
-  readonly multimodal_input: boolean
-  readonly native_web_search: boolean
-  readonly image_generation: boolean
-  readonly image_edit: boolean
-  readonly audio_generation: boolean
-  readonly transcription: boolean
-}
-/** The structs of `RouteCapabilities`, to spread into an object of flat flags. */
-export const routeCapabilityFields = {
-  matrix_version: literal(2),
-  multimodal_input: boolean(),
-  native_web_search: boolean(),
-  image_generation: boolean(),
-  image_edit: boolean(),
-  audio_generation: boolean(),
-  transcription: boolean(),
-}
-/** What a model can that reads and writes text and nothing else. */
-export const textOnly: RouteCapabilities = Object.freeze({
-  matrix_version: 2,
-  multimodal_input: false,
-  native_web_search: false,
-  image_generation: false,
-  image_edit: false,
-  audio_generation: false,
-  transcription: false,
-})
-
-/** What a model can that reads pictures too. */
-export const textAndImages: RouteCapabilities = Object.freeze({ ...textOnly, multimodal_input: true })
 
 /** One usable connection to a provider. */
 export interface ModelConnection {
