@@ -26,6 +26,8 @@ export interface Operation {
   /** It takes any bytes. */
   readonly takesBytes: boolean
   readonly bodyRequired: boolean
+  /** Bytes; undefined if it takes no body. */
+  readonly bodyLimit: number | undefined
   readonly bodyExample: any
   readonly responses: any
 }
@@ -74,6 +76,7 @@ export const operationsOf = ({ paths }: any): Operation[] =>
         body: content?.schema,
         takesBytes: requestBody?.content['*/*'] !== undefined,
         bodyRequired: requestBody?.required === true,
+        bodyLimit: operation['x-body-limit-bytes'],
         bodyExample: content?.example,
       }
     }),

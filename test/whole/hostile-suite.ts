@@ -220,10 +220,11 @@ const wrongBodies = (test: TestFn, { bodies }: Shares): void => {
       ])
       t.is(long.length, 1_048_577)
       type Row = readonly [string, number, string, Partial<Sent>]
+      const tooLong = '1 MiB and a byte'
       const slow: readonly Row[] = [
         ['depth 100,000', 400, 'bad_request', { body: '['.repeat(100_000) }],
         ['200,000 values', 400, 'bad_request', { body: `{"a":[${'0,'.repeat(200_000)}0]}` }],
-        ['1 MiB and a byte', 413, 'payload_too_large', { body: long }],
+        [tooLong, 413, 'payload_too_large', { body: long }],
       ]
       const rows: readonly Row[] = [
         ['depth 65', 400, 'bad_request', { body: deep(65) }],
@@ -252,7 +253,10 @@ const wrongBodies = (test: TestFn, { bodies }: Shares): void => {
       await unchanged(stage, async () => {
         const reading = stage.client.operations.filter(({ takesBytes }) => !takesBytes)
         for (const [turn, operation] of reading.entries()) {
-          for (const [name, status, code, more] of [...share(slow, bodies, turn), ...rows]) {
+          // Where more is taken, for contents of files, what is long may be wrong before it is too long.
+          const larger = (operation.bodyLimit ?? 0) > 1_048_576
+          const slowHere = larger ? slow.filter(([name]) => name !== tooLong) : slow
+          for (const [name, status, code, more] of [...share(slowHere, bodies, turn), ...rows]) {
             const sent: Sent = { method: operation.method, path: pathOf(operation, ids) + queryOf(operation), ...more }
             const got = await stage.client.send(sent)
             judge({ ...stage, at: `${operation.id} ${name}` }, sent, got)
