@@ -9,7 +9,8 @@ export type JsonSchema = { readonly [keyword: string]: unknown }
 /** True only if the struct of the schema accepts the value and gives back its equal. */
 export type Fits = (value: unknown) => boolean
 
-const unsure: Fits = () => false
+/** Leaves the judgement to the struct. */
+export const unsure: Fits = () => false
 
 interface Known {
   readonly type?: string
@@ -51,8 +52,15 @@ const fitsList = ({ items, minItems = 0, maxItems = Infinity }: Known, named: Na
   return (value) => Array.isArray(value) && value.length >= minItems && value.length <= maxItems && value.every(item)
 }
 
-const fitsObject = ({ properties = {}, required = [], additionalProperties }: Known, named: NamedSchemas): Fits => {
-  const fields = new Map(Object.entries(properties).map(([key, schema]) => [key, fitsSchema(schema, named)]))
+/** `judges` are the checks of fields that their schemas alone do not judge. */
+export const fitsObject = (
+  { properties = {}, required = [], additionalProperties }: Known,
+  named: NamedSchemas,
+  judges: ReadonlyMap<string, Fits> = new Map(),
+): Fits => {
+  const fields = new Map(
+    Object.entries(properties).map(([key, schema]) => [key, judges.get(key) ?? fitsSchema(schema, named)]),
+  )
   const needed = [
     ...required,
     ...Object.keys(properties).filter((key) => Object.hasOwn(properties[key] ?? {}, 'default')),

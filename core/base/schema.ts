@@ -27,6 +27,7 @@ export {
   isObjectStruct,
   isOptional,
   isRuled,
+  isRuledItself,
   jsonSchema,
   namedSchemas,
   schemaName,

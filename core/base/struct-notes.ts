@@ -54,9 +54,11 @@ export const markRuled = <S extends Noted>(struct: S): S => {
   factsOf(struct).ruled = true
   return struct
 }
+/** True if it is this struct itself that is not judged by its JSON Schema alone. */
+export const isRuledItself = (struct: Noted): boolean => struct[facts]?.ruled === true
 /** True if this struct, or one that it is made of, is not judged by its JSON Schema alone. */
 export const isRuled = (struct: Noted, seen = new Set<Noted>()): boolean => {
-  if (struct[facts]?.ruled === true) return true
+  if (isRuledItself(struct)) return true
   if (seen.has(struct)) return false
   seen.add(struct)
   return insideOf(struct).some((part) => isRuled(part, seen))

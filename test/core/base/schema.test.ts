@@ -2,12 +2,12 @@ import test from 'ava'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { type Failure, validate } from 'superstruct'
-import { fitsSchema } from '../../../core/base/json-schema.js'
 import { walk } from '../../../core/base/schema-walk.js'
-import { parse } from '../../../core/base/parse.js'
+import { parse, quickCheck } from '../../../core/base/parse.js'
 import * as s from '../../../core/base/schema.js'
 import type { AnyStruct } from '../../../core/base/schema.js'
 import { note } from '../../../core/base/struct-notes.js'
+import { SubmitInputRequest } from '../../../plugins/execution/runs/contract.js'
 import { compareStruct, valuesNear } from '../../support/schema-check.js'
 
 interface Tree {
@@ -96,7 +96,7 @@ test('a quick yes is only given to what the struct gives back as it is', (t) => 
   let quick = 0
   const wanted = new Set(['tagged', 'having', 'havingNamed', 'exact', 'named', 'inNamed', 'lazy', 'listOfNamed'])
   for (const [name, struct] of Object.entries(structs)) {
-    const fits = fitsSchema(s.inlineSchema(struct), s.namedSchemas(struct))
+    const fits = quickCheck(struct)
     if (wanted.has(name)) t.true(fc.sample(valuesNear(struct), { numRuns: 200, seed }).some(fits), `${name} is known`)
     for (const value of fc.sample(valuesNear(struct), { numRuns: 200, seed }).filter(fits)) {
       t.deepEqual(validate(value, struct, { coerce: true }), [undefined, value], `${name}: ${JSON.stringify(value)}`)
@@ -104,6 +104,19 @@ test('a quick yes is only given to what the struct gives back as it is', (t) => 
     }
   }
   t.true(quick > 1000, String(quick))
+})
+
+test('a rule of one field asks for a walk only where that field is there', (t) => {
+  const even = s.rule(s.integer(), 'must be even', (n) => n % 2 === 0)
+  const inField = s.object({ text: s.string(), even: s.optional(even), deep: s.optional(s.object({ even })) })
+  const whole = s.rule(s.object({ a: s.integer(), b: s.integer() }), 'must rise', ({ a, b }) => a < b)
+  t.true(quickCheck(inField)({ text: 'x' }))
+  for (const value of [{ text: 'x', even: 3 }, { text: 'x', deep: { even: 3 } }, { text: 3 }, { text: 'x', more: 1 }])
+    t.false(quickCheck(inField)(value), JSON.stringify(value))
+  t.true(quickCheck(s.object({ text: s.string(), deep: s.optional(s.array(even)) }))({ text: 'x' }))
+  for (const struct of [whole, s.doc(whole, 'Two.'), s.named('Rising', whole), s.object({ whole }), s.record(even)])
+    t.false(quickCheck(struct)({ a: 3, b: 1 }) || quickCheck(struct)({ whole: { a: 2, b: 1 } }))
+  t.true(quickCheck(SubmitInputRequest)({ content: 'Hello' }), 'a plain submission')
 })
 
 test('values near a schema hit both sides of its limits', (t) => {
