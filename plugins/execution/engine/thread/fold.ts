@@ -246,7 +246,7 @@ const trim = (thread: Thread): void => {
   if (oldest === undefined || newest === undefined || weighed - oldest.before <= limit) return
   const cut = starts.find(({ before }) => weighed - before <= limit / 2) ?? newest
   if (cut === oldest) return
-  thread.lacking = true
+  thread.lacking = !thread.alone
   thread.moved = true
   const head = thread.summed ? thread.messages.slice(0, 1) : []
   const weight = head.reduce((sum, message) => sum + weigh(message), 0)

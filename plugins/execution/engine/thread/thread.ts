@@ -23,6 +23,8 @@ export interface Thread {
   summary: number
   /** True if what was said before it is neither there nor summed up. */
   lacking: boolean
+  /** True if its model looks at the newest run alone: nothing is missing where the others are left out. */
+  readonly alone: boolean
   /** The runs whose messages these are, oldest first. */
   starts: RunStart[]
   /** True if it no longer begins where it was read from. */
@@ -44,15 +46,22 @@ export interface Thread {
 /** What a run is told: texts, and files that stand there as a line each. */
 export type Texts = readonly TextPart[]
 
+interface ThreadOptions {
+  readonly limit?: number
+  readonly lacking?: boolean
+  readonly alone?: boolean
+}
+
 export const beginThread = (
   seq: number,
   find: Thread['find'],
-  { limit = Infinity, lacking = false }: { readonly limit?: number; readonly lacking?: boolean } = {},
+  { limit = Infinity, lacking = false, alone = false }: ThreadOptions = {},
 ): Thread => ({
   find,
   seq,
-  limit,
+  limit: alone ? 0 : limit,
   lacking,
+  alone,
   summed: false,
   summary: 0,
   messages: [],

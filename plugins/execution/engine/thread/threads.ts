@@ -60,7 +60,7 @@ export const createThreads = (store: RunStore, { resting_bytes, max_bytes, start
     return next?.type === 'intercepted' && next.run_id === run_id ? toldAfter(texts, next) : texts
   }
   const begin = (run: RunRecord): Thread => {
-    if (alone(run)) return beginThread(run.first - 1, input, { limit: 0 })
+    if (alone(run)) return beginThread(run.first - 1, input, { alone: true })
     const { session_id } = run
     const { seq = 1, summary } = starts.find(session_id) ?? {}
     const lacking = seq > 1 || store.journal.first(session_id) > 1

@@ -75,4 +75,9 @@ test('memory-20: a model that looks at nothing before its run is told nothing of
     await until(daemon, (await submit(daemon, 's1', input)).run_id, 'completed')
   }
   t.false(model.requests.some(({ system }) => system.includes('recovered_memory')))
+  t.deepEqual(
+    model.requests.map(({ messages }) => messages.length),
+    [1, 1, 1],
+    'nor that something was left out',
+  )
 })
