@@ -2,7 +2,8 @@
 import { unsafeCast, type HealthCheck, type List, type Warning } from '../../../core/plugin.js'
 import type { ActiveModel, Configured } from './active-model.js'
 import { textOnly, type ModelProvider, type ModelRoute } from './contract.js'
-import { buildRoute, type KeySources, type RouteConfig } from './model-route.js'
+import { buildRoute } from './model-route.js'
+import type { KeySources, RouteConfig } from './route-config.js'
 import { refusing } from './refusing.js'
 import type { RouteEntry, RouteFile } from './file/route-list.js'
 import { fileWords } from './file/route-words.js'
@@ -39,7 +40,8 @@ const configOf = (route_id: string, entry: RouteEntry, { idle_timeout_ms, usual_
   const { driver, default_model, base_url, auth_ref, api_key, api_key_env, api_key_file, ...rest } = entry
   const { idle_timeout_ms: own, max_concurrent_calls, context_window, model_support, ...others } = rest
   const { organization, organization_env, project, project_env, ...more } = others
-  const { anthropic_version, anthropic_beta_headers, ...abilities } = more
+  const { anthropic_version, anthropic_beta_headers, ...media } = more
+  const { image_model, audio_model, transcription_model, ...abilities } = media
   return {
     route_id,
     provider: driver,
@@ -55,6 +57,7 @@ const configOf = (route_id: string, entry: RouteEntry, { idle_timeout_ms, usual_
     usual_window,
     takesAny: model_support === 'any',
     abilities: defined(abilities),
+    own_models: defined({ image: image_model, audio: audio_model, transcription: transcription_model }),
     vendor: defined({ organization, project, anthropic_version, anthropic_beta_headers }),
     vendor_env: defined({ organization: organization_env, project: project_env }),
     words: fileWords(route_id),

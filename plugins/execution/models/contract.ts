@@ -13,7 +13,8 @@ import {
 } from '../../../core/plugin.js'
 import type { AttachmentRef } from '../../media/assets/contract.js'
 import type { ModelFamily } from './family.js'
-import type { RouteCapabilities } from './capabilities.js'
+import type { RouteCapabilities } from './abilities/capabilities.js'
+import type { OwnModels } from './abilities/backends.js'
 import type { ContextWindow } from './bounds/context-window.js'
 import type { Generation, GenerationFeature } from './generation.js'
 import type { PaceView, RateLimit } from './bounds/rate-limit.js'
@@ -27,9 +28,13 @@ export type { PaceView, RateLimit } from './bounds/rate-limit.js'
 /** The longest wait that a server may ask for, milliseconds. */
 export { longestHintMs } from './bounds/rate-limit.js'
 /** What models can. */
-export { routeCapabilityFields, textAndImages, textOnly } from './capabilities.js'
+export { routeCapabilityFields, textAndImages, textOnly } from './abilities/capabilities.js'
 /** As flags of a route. */
-export type { RouteCapabilities } from './capabilities.js'
+export type { RouteCapabilities } from './abilities/capabilities.js'
+/** Who does for routes what their models do not. */
+export { RouteBackends } from './abilities/backends.js'
+/** Values of it. */
+export type { OptIn, OwnModels, RouteBackend } from './abilities/backends.js'
 /** How a model is to answer. */
 export { checkGeneration, generationFeatures, GenerationSettings } from './generation.js'
 /** Values of it. */
@@ -244,6 +249,13 @@ export interface ModelRoute {
   /** How much one call of a model may have; a route that tells none has no bound (prompt-3). */
   readonly context_window?: (model: string) => ContextWindow
   readonly connection: ModelConnection
+  /** Models of its other capabilities, as far as it names some. */
+  readonly own_models?: OwnModels
+  /**
+   * How back ends reach its server, with the key of now. Throws `route_not_ready`. Absent if it can be asked for
+   * nothing. No provider has an address in it that the route does not give: its back end knows where it is.
+   */
+  readonly reach?: () => ConnectionOptions
   /** What its server says of its limits, and what is held back for that; absent if it can be asked for nothing. */
   readonly pace?: () => PaceView
 }

@@ -4,7 +4,7 @@ import { SecretReferences, SecretSlots } from '../../operator/secrets/contract.j
 import { RuntimeSections, Settings, RuntimeSettings } from '../../operator/runtime/contract.js'
 import { activeModelSetting } from './active-model.js'
 import { createPaceMetrics } from './pace-metrics.js'
-import { ModelProviders, Models } from './contract.js'
+import { ModelProviders, Models, RouteBackends } from './contract.js'
 import { configuredRoutes } from './configured-routes.js'
 import { createModels } from './models.js'
 import { routeList } from './file/route-list.js'
@@ -70,6 +70,7 @@ export default definePlugin({
         // A server of one's own may call its models as it likes.
         takesAny: flags.base_url !== undefined,
         abilities: {},
+        own_models: {},
         vendor: {},
         vendor_env: {},
         words: flagWords,
@@ -77,7 +78,13 @@ export default definePlugin({
       default_route,
       list: ctx.list(routeList),
       providers,
-      sources: { clock: ctx.clock, held: (route_id) => pace.held.add(1, route_id), secrets: ctx.secrets, slots },
+      sources: {
+        clock: ctx.clock,
+        held: (route_id) => pace.held.add(1, route_id),
+        secrets: ctx.secrets,
+        slots,
+        backends: ctx.view(RouteBackends),
+      },
     })
     const active = activeModelSetting(configured)
     const models = createModels({ configured, chosen: () => settings.get(active) })

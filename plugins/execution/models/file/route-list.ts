@@ -22,6 +22,10 @@ const text = (sentence: string) => optional(doc(string({ min: 1, max: 4_096 }), 
 const ability = (sentence: string) =>
   optional(doc(boolean(), `${sentence} As the provider says when absent; false to do without.`))
 
+const optIn = (sentence: string) => optional(doc(boolean(), `${sentence} Only where this is true.`))
+
+const model = (sentence: string) => optional(doc(string({ min: 1, max: 200, pattern: '^\\S+$' }), sentence))
+
 /** One route. Rules: docs/rules/models.md. */
 export const RouteEntry = object({
   driver: doc(string({ min: 1, max: 64 }), 'Its provider, such as `openai_compatible`.'),
@@ -68,11 +72,14 @@ export const RouteEntry = object({
     ),
   ),
   multimodal_input: ability('Takes more than text.'),
-  native_web_search: ability('Searches the web itself.'),
-  image_generation: ability('Makes images.'),
-  image_edit: ability('Edits images.'),
-  audio_generation: ability('Makes speech.'),
-  transcription: ability('Writes down speech.'),
+  native_web_search: optIn('Its model searches the web by a tool of its vendor.'),
+  image_generation: optIn('Makes images.'),
+  image_edit: optIn('Edits images.'),
+  audio_generation: optIn('Makes speech.'),
+  transcription: optIn('Writes down speech.'),
+  image_model: model('The model that makes and edits images; that of the provider when absent, else default_model.'),
+  audio_model: model('The model that makes speech; that of the provider when absent, else default_model.'),
+  transcription_model: model('The model that writes down speech; that of the provider when absent.'),
 })
 /** The value form of `RouteEntry`. */
 export type RouteEntry = Infer<typeof RouteEntry>

@@ -7,7 +7,8 @@ import { join } from 'node:path'
 import test from 'ava'
 import { defineErrors, parse, Problem, type Secrets } from '../../../../core/plugin.js'
 import type { ConnectionOptions, ModelProvider, Readiness } from '../../../../plugins/execution/models/contract.js'
-import { buildRoute, type RouteConfig } from '../../../../plugins/execution/models/model-route.js'
+import { buildRoute } from '../../../../plugins/execution/models/model-route.js'
+import type { RouteConfig } from '../../../../plugins/execution/models/route-config.js'
 import { flagWords } from '../../../../plugins/execution/models/file/route-words.js'
 import { createModels } from '../../../../plugins/execution/models/models.js'
 import { activeRouteCheck, readinessSection } from '../../../../plugins/execution/models/provider-readiness.js'
@@ -24,6 +25,7 @@ const flagged: RouteConfig = {
   usual_window: 32_000,
   takesAny: false,
   abilities: {},
+  own_models: {},
   vendor: {},
   vendor_env: {},
   words: flagWords,
@@ -70,6 +72,7 @@ const setup = (readiness: Readiness = { state: 'ok', code: 'ready', message: 'Re
       held: () => {},
       secrets,
       slots: () => undefined,
+      backends: () => [],
     })
   return {
     build,

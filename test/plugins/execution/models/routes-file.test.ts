@@ -2,6 +2,8 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { createClock } from '../../../../core/base/clock.js'
+import { definePlugin, object } from '../../../../core/plugin.js'
+import { Models, RouteBackends } from '../../../../plugins/execution/models/contract.js'
 import { freshRoot, startTestDaemon, type TestDaemonOptions } from '../../../support/daemon.js'
 import { startOpenAiServer } from '../../../support/openai-server.js'
 import { sayingIn } from '../../../support/responses-server.js'
@@ -233,4 +235,40 @@ test('models-49: a route says for whom it asks and by which version, where its p
   await becomes(async () => (await readiness('a')).state === 'ok')
   await run()
   t.like(server.asked.at(-1)?.headers, { 'anthropic-version': '2030-01-01', 'anthropic-beta': 'one,two' })
+})
+
+test('models-50: a route has what a back end does for its provider where it says so, and its server is told the key of now', async (t) => {
+  const reached: unknown[] = []
+  const backend = definePlugin({
+    id: 'backend',
+    version: '1.0.0',
+    api: 1,
+    summary: 'Does for demo routes what no model does.',
+    needs: { models: Models },
+    config: object({}),
+    register(ctx, { models }) {
+      ctx.contribute(RouteBackends, {
+        id: 'b',
+        providers: ['demo'],
+        capabilities: ['image_generation', 'transcription'],
+      })
+      ctx.onStart(() => {
+        const { reach, own_models, capabilities } = models.ready('a')
+        reached.push(reach?.(), own_models, capabilities.image_generation, capabilities.transcription)
+      })
+    },
+  })
+  const file =
+    '[routes.a]\ndriver = "demo"\nimage_generation = true\nimage_model = "brush"\napi_key = "k"\nbase_url = "http://x"\n'
+  const { readiness, write, becomes } = await start(t, file, { plugins: [backend] })
+  t.is((await readiness('a')).state, 'ok')
+  const idle_timeout_ms = 300_000
+  t.deepEqual(reached, [
+    { idle_timeout_ms, api_key: 'k', base_url: 'http://x', vendor: {} },
+    { image: 'brush' },
+    true,
+    false,
+  ])
+  write(file.replace('image_generation', 'audio_generation'))
+  await becomes(async () => (await readiness('a')).code === 'capability_unavailable')
 })

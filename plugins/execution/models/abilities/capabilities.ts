@@ -1,5 +1,5 @@
 /** What the models of a route can, as flags. */
-import { boolean, literal } from '../../../core/plugin.js'
+import { boolean, literal } from '../../../../core/plugin.js'
 
 /** Capability flags of a model route (models-1). */
 export interface RouteCapabilities {
