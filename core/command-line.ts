@@ -1,5 +1,5 @@
 /** The command line: maps a sub-command to a function and an error to an exit code. */
-import { outputOf, parseArguments, serveSwitches, type Arguments } from './cli/arguments.js'
+import { outputOf, parseArguments, refuseTwice, serveSwitches, type Arguments } from './cli/arguments.js'
 import { explain } from './cli/explain.js'
 import {
   afterPrinting,
@@ -54,7 +54,9 @@ const runClient = async (args: readonly string[]): Promise<number> => {
   return client.runClient({ args, shipped, environment: environment(), signal, start, ...printing })
 }
 
-const runServe = async ({ words, flags }: Arguments): Promise<number> => {
+const runServe = async (line: Arguments): Promise<number> => {
+  const { words, flags } = line
+  refuseTwice(line)
   const [surplus] = words
   if (surplus !== undefined)
     throw (await import('./cli/errors.js')).errors.argument_surplus({ details: { command: 'serve', word: surplus } })
@@ -73,11 +75,12 @@ const runVersion = async (): Promise<number> => (print((await import('./base/ver
 const run = async (args: readonly string[]): Promise<number> => {
   const [first] = args
   if (first !== undefined && versionWords.has(first)) return runVersion()
-  const { words, flags } = parseArguments(args, serveSwitches)
+  const line = parseArguments(args, serveSwitches)
+  const { words, flags } = line
   const [command] = words
-  if (command !== undefined && serveWords.has(command)) return runServe({ words: words.slice(1), flags })
+  if (command !== undefined && serveWords.has(command)) return runServe({ ...line, words: words.slice(1) })
   const bare = first === undefined || (first.startsWith('--') && !flags.has('help') && words.length === 0)
-  return bare ? runServe({ words, flags }) : runClient(args)
+  return bare ? runServe(line) : runClient(args)
 }
 
 const told = (error: unknown): number => {

@@ -6,6 +6,8 @@ import { errors } from './errors.js'
 export interface Arguments {
   readonly words: readonly string[]
   readonly flags: Flags
+  /** What flags that are given again are given as. */
+  readonly again: ReadonlyMap<string, readonly (string | true)[]>
 }
 
 /** What people take for a switch: it must not swallow the next word before it is refused. */
@@ -41,16 +43,17 @@ const isFlag = (word: string | undefined): boolean => word !== undefined && word
 export const parseArguments = (args: readonly string[], switches: ReadonlySet<string>): Arguments => {
   const words: string[] = []
   const flags = new Map<string, string | true>()
+  const again = new Map<string, (string | true)[]>()
   const set = (flag: string, value: string | true): void => {
     if (flag === 'help' && !switchValue(flag, value)) return
-    if (flags.has(flag)) throw configErrors.flag_twice({ details: { flag } })
-    flags.set(flag, value)
+    if (flags.has(flag)) again.set(flag, [...(again.get(flag) ?? []), value])
+    else flags.set(flag, value)
   }
   let rest = [...args]
   while (rest.length > 0) {
     const [word = '', next] = rest
     rest = rest.slice(1)
-    if (word === '--') return { words: [...words, ...rest], flags }
+    if (word === '--') return { words: [...words, ...rest], flags, again }
     const [, flag, value] = /^--([^=]+)(?:=(.*))?$/su.exec(word) ?? []
     if (word === '-h') set('help', true)
     else if (flag === undefined) words.push(word)
@@ -61,7 +64,13 @@ export const parseArguments = (args: readonly string[], switches: ReadonlySet<st
       rest = rest.slice(1)
     }
   }
-  return { words, flags }
+  return { words, flags, again }
+}
+
+/** Refuses a flag that is given again, but for those of which a command takes several. */
+export const refuseTwice = ({ again }: Pick<Arguments, 'again'>, several: readonly string[] = []): void => {
+  const flag = [...again.keys()].find((one) => !several.includes(one))
+  if (flag !== undefined) throw configErrors.flag_twice({ details: { flag } })
 }
 
 /** What the line asks for, wrong as it may be: errors are told in this form too. */

@@ -23,7 +23,7 @@ export const allCommands = async (shipped: ShippedView): Promise<readonly Comman
 export const runClient = async ({ args, shipped, ...line }: ClientLine): Promise<number> => {
   const { print, signal } = line
   const commands = await allCommands(shipped)
-  const { words, flags } = parseArguments(args, switchesOf(commands))
+  const { words, flags, again } = parseArguments(args, switchesOf(commands))
   if (words.length === 0 || (words[0] === 'help' && words.length === 1)) return (print(overview(commands)), 0)
   if (words[0] === 'help') return runClient({ args: [...words.slice(1), '--help'], shipped, ...line })
   const group = commands.filter(
@@ -32,7 +32,7 @@ export const runClient = async ({ args, shipped, ...line }: ClientLine): Promise
   if (flags.has('help') && group.length > 0) return (print(groupHelp(words, group)), 0)
   const command = findCommand({ words, flags }, commands)
   if (flags.has('help')) return (print(commandHelp(command)), 0)
-  return runCommand(command, { ...line, commands, words, flags }).catch((error: unknown) => {
+  return runCommand(command, { ...line, commands, words, flags, again }).catch((error: unknown) => {
     if (signal.aborted) return 130
     throw error
   })

@@ -7,7 +7,7 @@ import { errors as configErrors, type Environment, type Flags } from '../base/co
 import { nearest } from '../base/words/nearest.js'
 import { unknownFlag } from '../base/text/unknown-flag.js'
 import { parse } from '../base/parse.js'
-import { globals, switchValue, type Arguments } from './arguments.js'
+import { globals, refuseTwice, switchValue, type Arguments } from './arguments.js'
 import { readSecretFile } from '../state/side/secret-file.js'
 import { createClient } from './client.js'
 import { explain } from './explain.js'
@@ -23,6 +23,8 @@ export interface Line {
   /** All commands, for sentences that name a route. */
   readonly commands: readonly Command[]
   readonly flags: Flags
+  /** What flags that are given again are given as; nothing when absent. */
+  readonly again?: Arguments['again']
   readonly environment: Environment
   readonly signal: AbortSignal
   readonly print: (text: string) => void
@@ -43,7 +45,7 @@ const matches = (words: readonly string[], { path }: Command): boolean => path.e
 const nameOf = ({ path }: Command): string => path.join(' ')
 
 /** The command with the longest path that the words begin with. */
-export const findCommand = ({ words, flags }: Arguments, commands: readonly Command[]): Command => {
+export const findCommand = ({ words, flags }: Omit<Arguments, 'again'>, commands: readonly Command[]): Command => {
   const [found] = commands
     .filter((command) => matches(words, command))
     .toSorted((a, b) => b.path.length - a.path.length)
@@ -103,9 +105,9 @@ const flagsOf = (command: Command, flags: Flags): Readonly<Record<string, string
 const either = (words: readonly string[]): string =>
   [words.slice(0, -1).join(', '), ...words.slice(-1)].filter((word) => word !== '').join(' or ')
 
-type Given = Pick<CommandInput, 'args' | 'flags'>
+type Given = Pick<CommandInput, 'args' | 'flags' | 'all'>
 /** Refuses a line that has none of what one must be given of. */
-const refuseLacking = (command: Command, { args, flags }: Given): void => {
+const refuseLacking = (command: Command, { args, flags }: Omit<Given, 'all'>): void => {
   const { oneOf = [] } = command
   const isGiven = (word: string): boolean =>
     word.startsWith('--') ? Object.hasOwn(flags, word.slice(2)) : Object.hasOwn(args, word.slice(1, -1))
@@ -158,11 +160,25 @@ const parsedAnswer = ({ answer: struct }: Command, answer: unknown): { readonly 
 }
 
 /** What a line gives to its command. Throws what a line is refused with before anybody is asked. */
-export const givenOf = (command: Command, { words, flags }: Arguments): Given => {
+export const givenOf = (command: Command, { words, flags, again = new Map() }: GivenLine): Given => {
   const given = { args: argsOf(command, words), flags: flagsOf(command, flags) }
+  refuseTwice({ again }, severalOf(command))
   refuseLacking(command, given)
-  return given
+  return { ...given, all: (flag) => [given.flags[flag], ...(again.get(flag) ?? [])].flatMap(valueOf(flag)) }
 }
+
+type GivenLine = Pick<Line, 'words' | 'flags' | 'again'>
+
+/** Flags that may be given again. */
+const severalOf = ({ flags = {} }: Command): string[] =>
+  Object.keys(flags).filter((flag) => flags[flag]?.several === true)
+
+const valueOf =
+  (flag: string) =>
+  (value: string | boolean | undefined): string[] => {
+    if (value === true) throw errors.flag_value_missing({ details: { flag } })
+    return typeof value === 'string' ? [value] : []
+  }
 
 /** A dialogue in which nothing is said. */
 export const nobody: Dialogue = {

@@ -8,8 +8,9 @@ const placeholder = (name: string): string => (name.endsWith('?') ? `[${name.sli
 
 /** A flag of the command with what it takes. */
 const flagForm = ({ flags = {}, choices = {} }: Command, flag: string): string => {
-  const { kind, value = 'text' } = flags[flag] ?? { kind: 'text' }
-  return `--${flag}${kind === 'switch' ? '' : ` ${choices[flag]?.join('|') ?? `<${value}>`}`}`
+  const { kind, value = 'text', several } = flags[flag] ?? { kind: 'text' }
+  const more = several === true ? ' …' : ''
+  return `--${flag}${kind === 'switch' ? '' : ` ${choices[flag]?.join('|') ?? `<${value}>`}${more}`}`
 }
 
 /** Each of what at least one must be given of; a flag that must be given says what it takes. */

@@ -71,6 +71,8 @@ export interface CommandInput {
   /** Positional arguments by name. */
   readonly args: Readonly<Record<string, string>>
   readonly flags: Readonly<Record<string, string | boolean | undefined>>
+  /** Every value of a flag of which the command takes several; none if it was not given. */
+  all(flag: string): readonly string[]
   readonly output: 'pretty' | 'json'
   /** True if the line names the daemon, with `--base-url`. */
   readonly addressed: boolean
@@ -117,6 +119,8 @@ export interface CommandFlag {
   readonly summary: string
   /** What help calls its value; `text` when absent. */
   readonly value?: string
+  /** May be given again; `all` has the values. */
+  readonly several?: true
 }
 
 /** Flags of a command that takes a secret: one of them says where it comes from. */

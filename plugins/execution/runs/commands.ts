@@ -67,14 +67,16 @@ const submit = defineCommand({
   path: ['runs', 'submit'],
   route: 'POST /v1/sessions/{session_id}/runs',
   summary: 'Starts a run in a session and returns at once; --watch follows it as runs watch does.',
-  args: ['session_id', 'text'],
+  args: ['session_id', 'text?'],
+  oneOf: ['<text>', '--attach'],
   flags: {
     provider: { kind: 'text', summary: 'Route for this run.' },
     model: { kind: 'text', summary: 'Model for this run.' },
     attach: {
       kind: 'text',
       value: 'file',
-      summary: 'A file that the run is given; the model is told the words in it.',
+      several: true,
+      summary: 'A file that the run is given; the model is told the words in it. May be given again.',
     },
     'reply-to': { kind: 'text', summary: 'A URL that the outputs of this run are sent to.' },
     'idempotency-key': { kind: 'text', summary: 'The same key with the same text gives the same run.' },
@@ -91,13 +93,14 @@ const submit = defineCommand({
   },
   run: async (input) => {
     const { client, args, flags } = input
+    const attached = input.all('attach').map((file) => ({ ...givenFile(file) }))
     const key = flags['idempotency-key']
-    const { provider, model, attach, 'reply-to': url } = flags
+    const { provider, model, 'reply-to': url } = flags
     const body = {
       content: args['text'] ?? '',
       ...(typeof provider === 'string' && { provider }),
       ...(typeof model === 'string' && { generation: { model } }),
-      ...(typeof attach === 'string' && { attachments: [{ ...givenFile(attach) }] }),
+      ...(attached.length > 0 && { attachments: attached }),
       ...(typeof url === 'string' && { reply_targets: [{ type: 'http', url }] }),
     }
     const path = `/v1/sessions/${encodeURIComponent(args['session_id'] ?? '')}/runs`

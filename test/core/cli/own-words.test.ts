@@ -164,6 +164,7 @@ const sentBy = async (
       addressed: false,
       args: Object.fromEntries(given),
       flags,
+      all: (flag) => [flags[flag] ?? []].flat().map(String),
       output: 'json',
       now: () => 0,
       variable: () => undefined,

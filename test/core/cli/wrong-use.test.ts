@@ -10,7 +10,8 @@ import { allCommands, runClient } from '../../../core/cli/client-line.js'
 import { shipped } from '../../../core/shipped.js'
 import { parseArguments, switchesOf } from '../../../core/cli/arguments.js'
 import { runCommand } from '../../../core/cli/dispatch.js'
-import type { CommandInput } from '../../../core/plugin/command.js'
+import { commandHelp } from '../../../core/cli/help.js'
+import { defineCommand, type CommandInput } from '../../../core/plugin/command.js'
 import { createCommandLine } from '../../support/command-line.js'
 
 const holdfast = createCommandLine({ url: 'http://127.0.0.1:9' })
@@ -35,6 +36,36 @@ test('help of a group or command is that of --help, and a group alone says where
   const alone = await holdfast('state')
   t.is(alone.code, 2)
   t.regex(alone.err, /there is no command "state"; see holdfast state --help/u)
+})
+
+test('a flag of which a command takes several has all their values; any other is refused when it is given again', async (t) => {
+  const command = defineCommand({
+    path: ['take'],
+    summary: 'Takes files.',
+    flags: {
+      attach: { kind: 'text', value: 'file', several: true, summary: 'A file.' },
+      to: { kind: 'text', summary: 'Where to.' },
+    },
+    run: ({ all }) => Promise.resolve([...all('attach'), all('to').length, all('other').length]),
+  })
+  const taken = async (...args: string[]): Promise<unknown> => {
+    const line = parseArguments(['take', ...args], switchesOf([command]))
+    const told: string[] = []
+    const { signal } = new AbortController()
+    await runCommand(command, {
+      ...line,
+      commands: [command],
+      environment: {},
+      signal,
+      print: (text) => told.push(text),
+    })
+    return JSON.parse(told.join(''))
+  }
+  t.deepEqual(await taken('--attach', 'a', '--to', 'x', '--attach=b', '--attach', 'a'), ['a', 'b', 'a', 1, 0])
+  t.deepEqual(await taken(), [0, 0])
+  await t.throwsAsync(taken('--to', 'x', '--attach', 'a', '--to', 'y'), { message: '--to is given twice' })
+  await t.throwsAsync(taken('--attach', 'a', '--attach'), { message: /--attach needs a value/u })
+  t.regex(commandHelp(command), /--attach <file> … +A file\./u)
 })
 
 test('an address of a daemon has no path', async (t) => {
