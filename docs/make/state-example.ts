@@ -69,7 +69,7 @@ const firstLife = async (daemon: SpawnedDaemon): Promise<void> => {
   await post(daemon, '/v1/sessions/garden/goal', { objective: 'Every bed has a plan.', status: 'paused' })
   await post(daemon, '/v1/runtime/system-prompt', { settings: { append_prompt: 'Name plants in Latin too.' } })
   await backgroundTask(daemon)
-  await deliveredOutput(daemon)
+  await deliveredOutput(daemon, asset_id)
   await post(daemon, '/v1/sessions', { session_id: 'orchard' })
   await input(
     daemon,
@@ -108,7 +108,7 @@ const backgroundTask = async (daemon: SpawnedDaemon): Promise<void> => {
 }
 
 /** An output that was delivered, to a receiver that lives as long as that takes. */
-const deliveredOutput = async (daemon: SpawnedDaemon): Promise<void> => {
+const deliveredOutput = async (daemon: SpawnedDaemon, asset_id: string): Promise<void> => {
   const receiver = createServer((incoming, outgoing) => {
     incoming.resume().on('end', () => outgoing.writeHead(204).end())
   })
@@ -118,10 +118,10 @@ const deliveredOutput = async (daemon: SpawnedDaemon): Promise<void> => {
   const address = receiver.address()
   const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}/garden`
   await post(daemon, '/v1/sessions/garden/runs', {
-    content: 'Tell the neighbours.',
+    content: `/tool emit_output {"content":"Tell the neighbours.","artifact_ids":["${asset_id}"]}\n/say They know.`,
     reply_targets: [{ plugin: 'http', address: JSON.stringify({ url, allow_private_network: true }) }],
   })
-  await until(async () => (await daemon.request('GET', '/v1/deliveries?status=delivered')).body.length === 1)
+  await until(async () => (await daemon.request('GET', '/v1/deliveries?status=delivered')).body.length === 2)
   receiver.close()
   receiver.closeAllConnections()
 }

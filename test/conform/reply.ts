@@ -41,6 +41,7 @@ const envelopeOf = (address: string, more: Partial<Envelope> = {}): Envelope => 
   address,
   content: 'hello',
   parts: [{ type: 'text', text: 'hello' }],
+  artifacts: [],
   metadata: { delivery_id: 'delivery_1', delivery_attempt: 1 },
   ...more,
 })

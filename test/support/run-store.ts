@@ -101,6 +101,7 @@ export const openRunStore = async (
     published,
     ledger,
     books: () => undefined,
+    assets: () => undefined,
     halted: quiet,
   }
 }

@@ -8,6 +8,7 @@ import {
   type OutboundAnswer,
   type OutboundCode,
 } from '../../../core/plugin.js'
+import type { AttachmentRef, OutputPart } from '../../media/assets/contract.js'
 import type { DeliveryOutcome, Envelope } from '../../execution/deliveries/contract.js'
 import type { HttpConfig } from './config.js'
 import { lockedCode } from './locked.js'
@@ -22,14 +23,26 @@ export interface DeliverParts {
   readonly locked: { note(envelope: Envelope): void; opened(envelope: Envelope): void }
 }
 
-const bodyOf = ({ session_id, thread_id, content, parts, metadata }: Envelope): JsonObject => ({
+/** A file as a receiver is told of it: who may read the daemon gets the bytes at the path. */
+const descriptorOf = ({ id, media_type, file_name, sha256, byte_length }: AttachmentRef): JsonObject => ({
+  id,
+  media_type,
+  ...(file_name !== undefined && { file_name }),
+  ...(sha256 !== undefined && { sha256 }),
+  ...(byte_length !== undefined && { byte_length }),
+  download_path: `/v1/assets/${id}/raw`,
+})
+const resolved = (part: OutputPart): JsonObject =>
+  part.type === 'text' ? part : { type: 'attachment', attachment: descriptorOf(part.attachment) }
+
+const bodyOf = ({ session_id, thread_id, content, parts, artifacts, metadata }: Envelope): JsonObject => ({
   session_id,
   thread_id,
   content,
   parts: [...parts],
-  resolved_parts: [...parts],
-  artifacts: [],
-  artifact_attachments: [],
+  resolved_parts: parts.map(resolved),
+  artifacts: [...artifacts],
+  artifact_attachments: artifacts.map(descriptorOf),
   metadata,
 })
 

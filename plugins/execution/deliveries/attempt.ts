@@ -1,11 +1,12 @@
 /** What is recorded of attempts: their intent before they are made, and their outcome. */
 import { hash } from 'node:crypto'
-import { assert, type Clock, type Log, type Tx } from '../../../core/plugin.js'
+import type { Clock, Log, Tx } from '../../../core/plugin.js'
 import type { ActionIntent, ActionOutcome, ExternalActions } from '../external-actions/contract.js'
 import type { DeliveriesConfig } from './config.js'
 import type { DeliveryOutcome, ReplyPlugin } from './contract.js'
 import {
   isOpen,
+  payloadOf,
   type DeadDelivery,
   type DeliveryRecord,
   type DeliveryStore,
@@ -29,12 +30,6 @@ export interface Attempted {
   readonly delivery: OpenDelivery
   readonly outcome: DeliveryOutcome
   readonly wait_ms: number
-}
-
-const payloadOf = ({ payloads }: DeliveryStore, { session_id, payload }: OpenDelivery): Payload => {
-  const entry = payloads.read(session_id, { after: payload - 1, limit: 1 })[0]?.entry
-  assert(entry, 'a delivery has a payload')
-  return entry
 }
 
 export const replyOf = ({ replies }: AttemptParts, { plugin }: OpenDelivery): ReplyPlugin | undefined =>
@@ -96,8 +91,8 @@ const entryOf = (
 const digests = new WeakMap<Payload, string>()
 
 const digestOf = (payload: Payload): string => {
-  const { content, parts } = payload
-  const known = digests.get(payload) ?? hash('sha256', JSON.stringify({ content, parts }))
+  const { content, parts, artifacts } = payload
+  const known = digests.get(payload) ?? hash('sha256', JSON.stringify({ content, parts, artifacts }))
   digests.set(payload, known)
   return known
 }

@@ -12,12 +12,12 @@ import {
   string,
   timestamp,
   type Infer,
-  type Json,
   type JsonObject,
   type Point,
   type Token,
   type Tx,
 } from '../../../core/plugin.js'
+import type { AttachmentRef, OutputPart } from '../../media/assets/contract.js'
 import type { KeepTarget, TargetKeeper } from './carry-over.js'
 import type { ReplyHandle, ReplyTargetRequest } from './reply-targets.js'
 
@@ -76,7 +76,8 @@ export interface OutboxItem {
    */
   readonly output: number
   readonly content: string
-  readonly parts?: readonly Json[]
+  readonly parts?: readonly OutputPart[]
+  readonly artifacts?: readonly AttachmentRef[]
   readonly targets: readonly ReplyHandle[]
 }
 
@@ -128,7 +129,9 @@ export interface Envelope {
   readonly run_id?: string
   readonly address: string
   readonly content: string
-  readonly parts: readonly Json[]
+  readonly parts: readonly OutputPart[]
+  /** Files that go with it; one of `parts` may be among them. */
+  readonly artifacts: readonly AttachmentRef[]
   readonly metadata: JsonObject
 }
 /**

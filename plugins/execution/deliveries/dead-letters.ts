@@ -1,9 +1,11 @@
 /** A dead letter, sent again as a new delivery (deliveries-20 and deliveries-21) or resolved (deliveries-35). */
 import { createHash } from 'node:crypto'
 import type { Tx } from '../../../core/plugin.js'
+import { nameFiles } from './delivery-files.js'
 import { deliveryErrors } from './errors.js'
 import {
   nextPlace,
+  payloadOf,
   payloadTime,
   type DeadDelivery,
   type DeliveryRecord,
@@ -81,6 +83,7 @@ const addReplay = ({ store, wake }: ReplayParts, tx: Tx, original: DeadDelivery)
     next_attempt_at_ms: tx.now,
   }
   tx.insert(store.deliveries, replay)
+  nameFiles({ tx, files: store.files }, replay, payloadOf(store, original))
   if (isUnresolved(original)) markResolved(original, { tx, store, reason: 'replayed' })
   tx.after(() => wake(replay.target))
   return replay

@@ -4,7 +4,8 @@ import { createCache, type Tx } from '../../../core/plugin.js'
 import type { Outbox, OutboxItem, ReplyHandle, ReplyPlugin, ReplyTargetRequest, RunDeliveries } from './contract.js'
 import { deliveryErrors } from './errors.js'
 import { mostAddress } from './reply-targets.js'
-import { nextPlace, type DeliveryRecord, type DeliveryStore, type OpenDelivery } from './store.js'
+import { nameFiles } from './delivery-files.js'
+import { nextPlace, type DeliveryRecord, type DeliveryStore, type OpenDelivery, type Payload } from './store.js'
 import { viewDelivery } from './views.js'
 
 /** Who listens for deliveries that have come to their end. */
@@ -70,7 +71,7 @@ const enqueue = ({ store, wake }: OutboxParts, tx: Tx, item: OutboxItem): void =
     const digest = digestOf(item.agent_id, item.session_id, item.output, handle.plugin, handle.address)
     const delivery_id = `delivery_${digest.slice(0, 32)}`
     if (store.deliveries.has(delivery_id)) continue
-    payload ??= tx.append(store.payloads, item.session_id, { content: item.content, parts: [...(item.parts ?? [])] })
+    payload ??= tx.append(store.payloads, item.session_id, payloadIn(item))
     const target = targetOf(handle)
     const delivery: OpenDelivery = {
       delivery_id,
@@ -86,15 +87,23 @@ const enqueue = ({ store, wake }: OutboxParts, tx: Tx, item: OutboxItem): void =
       payload,
       content_size_bytes: Buffer.byteLength(item.content),
       parts_count: item.parts?.length ?? 0,
+      ...(item.artifacts !== undefined && { artifacts_count: item.artifacts.length }),
       created_at_ms: tx.now,
       attempts: 0,
       status: 'pending',
       next_attempt_at_ms: tx.now,
     }
     tx.insert(store.deliveries, delivery)
+    nameFiles({ tx, files: store.files }, delivery, item)
     tx.after(() => wake(delivery.target))
   }
 }
+
+const payloadIn = ({ content, parts = [], artifacts }: OutboxItem): Payload => ({
+  content,
+  parts: [...parts],
+  ...(artifacts !== undefined && { artifacts: [...artifacts] }),
+})
 
 type Requested = ReplyTargetRequest | ReplyHandle
 

@@ -1,4 +1,5 @@
 import { Metrics, createUnreadable, definePlugin, Host } from '../../../core/plugin.js'
+import { AssetReferences } from '../../media/assets/contract.js'
 import { SecretSeal } from '../../operator/secrets/contract.js'
 import { StatusSections } from '../../operator/status/contract.js'
 import { ExternalActions } from '../external-actions/contract.js'
@@ -6,6 +7,7 @@ import type { AttemptParts } from './attempt.js'
 import { deliveriesConfig, deliveriesFlags } from './config.js'
 import { createCarryOver } from './carry-over.js'
 import { Outbox, ReplyPlugins, TargetKeepers } from './contract.js'
+import { deliveryHolder } from './delivery-files.js'
 import { deliveryMetrics } from './metrics.js'
 import { createOutbox, type SettledListeners } from './outbox.js'
 import { watchDeadLetters } from './expiry.js'
@@ -47,6 +49,7 @@ export default definePlugin({
     ctx.contribute(Metrics, ...deliveryMetrics(store))
     ctx.health(health)
     ctx.contribute(TargetKeepers, deliveryKeeper(store))
+    ctx.contribute(AssetReferences, deliveryHolder(store))
     const keepers = ctx.view(TargetKeepers)
     const carryOver = createCarryOver({ state: ctx.state, keepers, keep: outbox.keep, log })
     ctx.onStart(() =>

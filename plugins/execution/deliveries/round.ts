@@ -91,10 +91,10 @@ const call = async (parts: AttemptParts, intended: Intended, { signal, late }: D
   }
 }
 
-const envelopeOf = ({ delivery, payload: { content, parts } }: Intended): Envelope => {
+const envelopeOf = ({ delivery, payload: { content, parts, artifacts = [] } }: Intended): Envelope => {
   const { delivery_id, session_id, thread_id, run_id, address, attempts } = delivery
   const metadata = { delivery_id, delivery_attempt: attempts }
-  const envelope = { delivery_id, attempt: attempts, session_id, thread_id, address, content, parts }
+  const envelope = { delivery_id, attempt: attempts, session_id, thread_id, address, content, parts, artifacts }
   return run_id === undefined
     ? Object.assign(envelope, { metadata })
     : Object.assign(envelope, { run_id, metadata: Object.assign(metadata, { run_id }) })

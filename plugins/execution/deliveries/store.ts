@@ -1,5 +1,14 @@
-import type { Collection, CollectionSpec, Json, State, Stream, StreamSpec } from '../../../core/plugin.js'
+import {
+  assert,
+  type Collection,
+  type CollectionSpec,
+  type State,
+  type Stream,
+  type StreamSpec,
+} from '../../../core/plugin.js'
+import type { AttachmentRef, OutputPart } from '../../media/assets/contract.js'
 import { carryOverRecords, type TargetKeeper } from './carry-over.js'
+import { deliveryFileCollection, type DeliveryFile } from './delivery-files.js'
 
 /** What every delivery record holds. Times in Unix ms. */
 type DeliveryBase = {
@@ -21,6 +30,8 @@ type DeliveryBase = {
   readonly payload: number
   readonly content_size_bytes: number
   readonly parts_count: number
+  /** Absent for none. */
+  readonly artifacts_count?: number
   readonly created_at_ms: number
   /** Attempts whose intent is durable. */
   readonly attempts: number
@@ -45,8 +56,18 @@ export type DeadDelivery = DeliveryBase & {
 }
 export type DeliveryRecord = OpenDelivery | DeliveredDelivery | DeadDelivery
 
+/** The payload of a delivery. */
+export const payloadOf = (
+  { payloads }: Pick<DeliveryStore, 'payloads'>,
+  { session_id, payload }: Pick<DeliveryRecord, 'session_id' | 'payload'>,
+): Payload => {
+  const entry = payloads.read(session_id, { after: payload - 1, limit: 1 })[0]?.entry
+  assert(entry, 'a delivery has a payload')
+  return entry
+}
+
 /** What is sent, once for all targets of an output. */
-export type Payload = { readonly content: string; readonly parts: Json[] }
+export type Payload = { readonly content: string; readonly parts: OutputPart[]; readonly artifacts?: AttachmentRef[] }
 
 export const isOpen = (delivery: DeliveryRecord): delivery is OpenDelivery =>
   delivery.status === 'pending' || delivery.status === 'retrying'
@@ -109,12 +130,14 @@ export interface DeliveryStore {
   readonly state: State
   readonly deliveries: Collection<DeliveryRecord>
   readonly payloads: Stream<Payload>
+  readonly files: Collection<DeliveryFile>
 }
 
 export const declareStore = (state: State): DeliveryStore => ({
   state,
   deliveries: state.collection(deliveryCollection),
   payloads: state.stream(payloadStream),
+  files: state.collection(deliveryFileCollection),
 })
 
 const firstPlace = (now: number): string => `${String(now).padStart(16, '0')}:${String(1).padStart(12, '0')}`

@@ -18,7 +18,7 @@ export const viewDelivery = (delivery: DeliveryRecord): DeliveryView => ({
   }),
   content_size_bytes: delivery.content_size_bytes,
   parts_count: delivery.parts_count,
-  artifacts_count: 0,
+  artifacts_count: delivery.artifacts_count ?? 0,
 })
 
 const timesOf = (delivery: DeliveryRecord): Partial<DeliveryView> => {

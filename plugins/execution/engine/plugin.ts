@@ -34,7 +34,7 @@ export default definePlugin({
         assets,
       }),
     )
-    ctx.contribute(Tools, emitOutput(runs))
+    ctx.contribute(Tools, emitOutput({ runs, assets }))
     const { observer, metrics } = createStepMetrics()
     ctx.contribute(RunObservers, observer)
     ctx.contribute(Metrics, ...metrics)

@@ -159,7 +159,10 @@ export interface Runs {
   cancelWait(cancellation: WaitCancellation): Promise<void>
   /** Resolves when the run has ended or waits for a person, or when the signal aborts. */
   waitFor(run_id: string, signal: AbortSignal): Promise<void>
-  /** Adds an output to a running run in a commit. Blank outputs are dropped. */
+  /**
+   * Adds an output to a running run in a commit. Blank outputs are dropped; files are named from then on. Throws
+   * `asset_not_found` for one that is gone.
+   */
   output(tx: Tx, run_id: string, output: OutputDraft): void
   /**
    * Has runs that wait so settled when their deadline is over, by the wall clock and over restarts. `expire` must check

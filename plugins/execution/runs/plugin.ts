@@ -28,7 +28,7 @@ import { createWaiters } from './lifecycle/waiters.js'
 import { sessionRunRoutes } from './session-routes.js'
 import { streamRoutes } from './stream-routes.js'
 import { runsHealth, runsSection } from './status.js'
-import { runAssets } from './record/assets.js'
+import { runHolders } from './record/run-files.js'
 import { declareStore, runKeeper } from './record/store.js'
 
 export default definePlugin({
@@ -64,6 +64,7 @@ export default definePlugin({
       sessions,
       ledger,
       books,
+      assets,
       halted,
       models,
       checks,
@@ -77,7 +78,7 @@ export default definePlugin({
     const executor = createExecutor(base, engine)
     const reserved = ctx.view(ReservedKeys)
     const { pin, missing } = engine
-    const context: ControlContext = { ...base, executor, reserved, interception, assets, pin, missing }
+    const context: ControlContext = { ...base, executor, reserved, interception, pin, missing }
     const runs = createRuns(context, { waiters, deadlines })
     ctx.provide(Runs, runs)
     ctx.provide(SessionActivity, createActivity(store))
@@ -88,7 +89,7 @@ export default definePlugin({
     ctx.contribute(ReservedKeys, ...ownReservedKeys)
     ctx.contribute(ActionListeners, { ...traceActions(store), ...holdUnknown(store) })
     ctx.contribute(SessionHolds, runHold(store))
-    ctx.contribute(AssetReferences, runAssets(store))
+    ctx.contribute(AssetReferences, ...runHolders(store.files))
     ctx.contribute(TargetKeepers, runKeeper(store))
     ctx.contribute(RuntimeSettings, promptSetting)
     ctx.contribute(StatusSections, runsSection({ store, clock, config, deadlines }))

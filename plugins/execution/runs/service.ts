@@ -8,6 +8,7 @@ import { editRun } from './lifecycle/run-changes.js'
 import { getRun } from './record/get-run.js'
 import type { ControlContext } from './lifecycle/executor.js'
 import type { Waiters } from './lifecycle/waiters.js'
+import { settledOutput } from './record/output-draft.js'
 import { isUsed, replayed } from './record/receipts.js'
 import { sessionOfBinding } from './submission/bindings.js'
 import { openStatuses } from './record/run-record.js'
@@ -54,7 +55,7 @@ export const createRuns = (
 }
 
 const addOutput = (context: ControlContext, tx: Tx, { run, output }: { run: RunRecord; output: OutputDraft }): void => {
-  if (run.status !== 'running' || output.content.trim() === '') return
+  if (run.status !== 'running' || settledOutput(output).content.trim() === '') return
   const edit = editRun(context, tx, run)
   edit.output(output)
   edit.save()

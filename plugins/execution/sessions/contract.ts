@@ -43,7 +43,7 @@ export * from './record/goal.js'
 /** What a session asks people: the structs of its requests and their resolutions. */
 export * from './record/requests.js'
 /** What runs say to the outside. */
-export { DaemonOutputRecord, OutputPart } from './record/output.js'
+export { DaemonOutputRecord } from './record/output.js'
 /** Why a conversation is summed up. */
 export { compactionCauses } from './record/journal.js'
 /** What the journal of a session is made of. */

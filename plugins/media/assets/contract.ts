@@ -18,6 +18,12 @@ import {
   type Token,
 } from '../../../core/plugin.js'
 
+import type { AttachmentRef } from './attachment.js'
+
+/** An asset as those show it who name it. */
+export { AttachmentRef } from './attachment.js'
+/** What is said with files in it, and its plain text. */
+export { attachmentParts, filesIn, OutputPart, plainText } from './output-part.js'
 /** Problems of assets, for plugins that take them. */
 export { assetErrors } from './errors.js'
 /** Problems of files that come in, for routes that take them. */
@@ -60,28 +66,6 @@ export const Asset = named(
 )
 /** The value form of `Asset`. */
 export type Asset = Infer<typeof Asset>
-
-/** An asset as those show it who name it: as it was when it was named. */
-export const AttachmentRef = named(
-  'AttachmentRef',
-  object({
-    id: doc(string(), 'Id of the asset.'),
-    media_type: string(),
-    uri: string(),
-    file_name: optional(string()),
-    sha256: optional(string()),
-    byte_length: optional(integer({ min: 0 })),
-    text_uri: optional(string()),
-    text_sha256: optional(string()),
-    text_byte_length: optional(integer({ min: 0 })),
-    preview_image_uri: optional(string()),
-    preview_image_media_type: optional(string()),
-    preview_image_sha256: optional(string()),
-    preview_image_byte_length: optional(integer({ min: 0 })),
-  }),
-)
-/** The value form of `AttachmentRef`. */
-export type AttachmentRef = Infer<typeof AttachmentRef>
 
 /** What names this asset from now on. */
 export const attachmentOf = ({

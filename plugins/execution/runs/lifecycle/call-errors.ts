@@ -89,5 +89,10 @@ export const callErrors = defineErrors({
     detail: 'The tool returned more than {limit} bytes.',
     action: 'Ask for less in one call.',
   },
-  output_empty: { status: 400, detail: 'There is nothing to send.', action: 'Give content or parts.' },
+  output_empty: { status: 400, detail: 'There is nothing to send.', action: 'Give content, parts or artifact_ids.' },
+  output_files_limit: {
+    status: 400,
+    detail: 'More than {limit} files cannot go out at once.',
+    action: 'Send them with several calls.',
+  },
 })

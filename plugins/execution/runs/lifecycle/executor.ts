@@ -1,5 +1,4 @@
 /** Who runs when: one run per session, a limit for all, sessions in turn. */
-import type { Assets } from '../../../media/assets/contract.js'
 import { tellFailure, within } from '../../../../core/plugin.js'
 import type { Interception } from '../../interception/contract.js'
 import type { ReservedKey } from '../record/origin.js'
@@ -42,8 +41,6 @@ export interface ControlContext extends RunContext {
   readonly missing: RunEngine['missing']
   /** May refuse what runs are told; absent while no plugin does. */
   readonly interception: () => Interception | undefined
-  /** Keeps the files that runs are given; absent while no plugin does. */
-  readonly assets: () => Assets | undefined
 }
 
 /** A run that is being executed in this life of the daemon. */

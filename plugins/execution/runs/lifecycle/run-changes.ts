@@ -7,8 +7,10 @@ import { shownHandle, type JournalEntry, type OutputDraft, type RunEvent } from 
 import { callErrors } from './call-errors.js'
 import { emitTrace, OutputMade, RunUpdated } from '../views/live-events.js'
 import { advance, isTerminal, type Step } from '../record/machine.js'
+import { settledOutput } from '../record/output-draft.js'
 import { closeRequests, deadlineOf, type Closing } from '../record/requests.js'
 import type { ChangeContext } from './run-engine.js'
+import { namePut } from '../record/run-files.js'
 import { changed, type RunRecord, type WaitingRun } from '../record/run-record.js'
 import { deliveriesOf, noDeliveries, outputRecord, viewRun } from '../views/shown-run.js'
 
@@ -25,7 +27,7 @@ export interface RunEdit {
   /** Appends a journal entry of the run; returns its sequence. */
   note(entry: Entry): number
   event(event: RunEvent): number
-  /** Appends an output, and publishes it when durable. */
+  /** Appends an output, and publishes it when durable. Throws `asset_not_found` for a file that is gone. */
   output(output: OutputDraft): void
   /**
    * Takes a step and records the event that belongs to it. What a run still asks when it ends is closed before, in the
@@ -89,7 +91,10 @@ class Edit implements RunEdit {
     return this.#last
   }
 
-  output(output: OutputDraft): void {
+  output(draft: OutputDraft): void {
+    const output = settledOutput(draft)
+    const { store, assets } = this.#context
+    namePut({ tx: this.#tx, files: store.files, run: this.run, assets }, this.run.outputs?.length ?? 0, output)
     const event = { type: 'output' as const, output }
     const seq = this.event(event)
     this.run = withOutput(this.run, seq, output)
@@ -101,7 +106,7 @@ class Edit implements RunEdit {
   }
 
   /** Hands an output to what takes it to its targets. */
-  #enqueue(seq: number, { content, parts }: OutputDraft, targets: readonly ReplyHandle[]): void {
+  #enqueue(seq: number, { content, parts, artifacts }: OutputDraft, targets: readonly ReplyHandle[]): void {
     this.#isUnsent = false
     const { session_id, run_id, agent_id } = this.#before
     const thread_id = this.#context.sessions.find(session_id)?.thread_id
@@ -114,6 +119,7 @@ class Edit implements RunEdit {
       content,
       targets,
       ...(parts !== undefined && { parts }),
+      ...(artifacts !== undefined && { artifacts }),
     })
   }
 

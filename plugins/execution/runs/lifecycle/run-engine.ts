@@ -1,5 +1,6 @@
 /** What executes runs, and what it is given. Runs say which executes when, an engine how. */
 import { defineToken, type Clock, type Events, type Ids, type Log, type Token } from '../../../../core/plugin.js'
+import type { Assets } from '../../../media/assets/contract.js'
 import type { ExternalActions } from '../../external-actions/contract.js'
 import type { UsageBooks } from '../../../operator/usage/contract.js'
 import type { Models } from '../../models/contract.js'
@@ -18,6 +19,8 @@ export interface ChangeContext {
   readonly ledger: () => ExternalActions | undefined
   /** Keeps what model calls use; absent while no plugin does. */
   readonly books: () => UsageBooks | undefined
+  /** Keeps the files that runs are given and put out; absent while no plugin does. */
+  readonly assets: () => Assets | undefined
   /** Called when a commit is durable that made this run wait or end. */
   readonly halted: (run: RunRecord) => void
 }

@@ -1,4 +1,5 @@
 import type { Collection, CollectionSpec, State, Stream, StreamEntry } from '../../../../core/plugin.js'
+import { declareRunFiles, type RunFiles } from './run-files.js'
 import type { RunRecord } from './run-record.js'
 import { carryOverRecords, keptHandles, type Outbox, type TargetKeeper } from '../../deliveries/contract.js'
 import type { JournalEntry, RunEvent } from '../../sessions/contract.js'
@@ -73,22 +74,6 @@ const runCollection: CollectionSpec<RunRecord> = {
   references: (run) => [{ collection: 'sessions', id: run.session_id }],
 }
 
-/** That a run was told of a file. */
-export type RunFile = { readonly run_id: string; readonly session_id: string; readonly asset_id: string }
-
-const fileCollection: CollectionSpec<RunFile> = {
-  name: 'run_files',
-  version: 1,
-  id: ({ run_id, asset_id }) => `${run_id} ${asset_id}`,
-  indexes: { asset: { group: ({ asset_id }) => asset_id } },
-  settled: () => true,
-  kept: { kind: 'runs' },
-  references: ({ run_id, asset_id }) => [
-    { collection: 'runs', id: run_id },
-    { collection: 'assets', id: asset_id },
-  ],
-}
-
 /**
  * A caller that repeats a request after three months under the same key is not the one that lost an answer. Until then
  * the key names the run, also where that has fallen.
@@ -121,7 +106,7 @@ export interface RunStore {
   readonly journal: Stream<JournalEntry>
   readonly receipts: Collection<ReceiptRecord>
   readonly bindings: Collection<BindingRecord>
-  readonly files: Collection<RunFile>
+  readonly files: RunFiles
   /** What takes the outputs of runs to their targets, if a plugin does. */
   readonly outbox: () => Outbox | undefined
 }
@@ -136,7 +121,7 @@ export const declareStore = (
   runs: state.collection(runCollection),
   receipts: state.collection(receiptCollection),
   bindings: state.collection(bindingCollection),
-  files: state.collection(fileCollection),
+  files: declareRunFiles(state),
 })
 
 /** The one journal entry at a sequence. */

@@ -14,6 +14,7 @@ import { storeFiles } from './files.js'
 import { inputText, type Submission, type SubmitInputRequest } from './input.js'
 import { checkMetadata, keptMetadata } from '../record/origin.js'
 import { recordReceipt, replayed } from '../record/receipts.js'
+import { nameGiven } from '../record/run-files.js'
 import { bind, bindingKeys, checkKeys } from './bindings.js'
 import { keptInput, replyTargets } from './reply.js'
 import { chooseRoute, type RouteChoice } from './route-choice.js'
@@ -143,7 +144,7 @@ const enter = (context: ControlContext, tx: Tx, admitted: Admitted): RunRecord =
     position: queued + 1,
     generation: route.generation,
   })
-  nameFiles(context, tx, { run: edit.run, files: submission.files })
+  nameGiven({ tx, files: store.files, run: edit.run, assets: context.assets }, submission.files ?? [])
   if (keys !== undefined) bind(store, tx, { keys, session_id })
   if (starts) edit.step({ to: 'running' }, { type: 'started' })
   recordReceipt(store, tx, { receipt, run_id: edit.run.run_id })
@@ -176,18 +177,6 @@ export const checkSubmission = (
 const queueOf = ({ store }: ControlContext, session_id: string): { busy: boolean; queued: number } => {
   const queued = store.runs.count('lane', queuedLane(session_id))
   return { queued, busy: queued > 0 || store.runs.count('lane', activeLane(session_id)) > 0 }
-}
-
-/** Throws where one of them was deleted in the meantime. */
-const nameFiles = (
-  { store, assets }: ControlContext,
-  tx: Tx,
-  { run: { run_id, session_id }, files = [] }: { readonly run: RunRecord; readonly files: Submission['files'] },
-): void => {
-  for (const { id: asset_id } of files) {
-    assets()?.get(asset_id)
-    tx.insert(store.files, { run_id, session_id, asset_id })
-  }
 }
 
 interface Accepted {

@@ -1,6 +1,6 @@
 /** The journal of a session: what its entries are, and how the session itself adds to it. */
 import { digest, type Json, type JsonObject, type Stream, type StreamSpec, type Tx } from '../../../../core/plugin.js'
-import type { AttachmentRef } from '../../../media/assets/contract.js'
+import type { AttachmentRef, OutputPart } from '../../../media/assets/contract.js'
 import type { ModelMessage, Usage } from '../../models/contract.js'
 import type { Effect, PermissionAudit } from '../../tools/contract.js'
 import type { DaemonOutputRecord } from './output.js'
@@ -17,7 +17,8 @@ export type SessionNote =
 /** An output as the journal keeps it. */
 export type OutputDraft = {
   content: string
-  parts?: { type: 'text'; text: string }[]
+  parts?: OutputPart[]
+  artifacts?: AttachmentRef[]
   source_kind: DaemonOutputRecord['source_kind']
 }
 

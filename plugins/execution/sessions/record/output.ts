@@ -1,27 +1,18 @@
 /** Outputs of runs as sessions show them. */
-import {
-  array,
-  doc,
-  enums,
-  literal,
-  named,
-  nullable,
-  object,
-  optional,
-  string,
-  type Infer,
-} from '../../../../core/plugin.js'
+import { array, doc, enums, named, nullable, object, optional, string, type Infer } from '../../../../core/plugin.js'
+import { AttachmentRef, OutputPart } from '../../../media/assets/contract.js'
 
-/** One part of an output (runs-23). */
-export const OutputPart = object({ type: literal('text'), text: string() })
 /** What a run said to the outside (runs-23). */
 export const DaemonOutputRecord = named(
   'DaemonOutputRecord',
   object({
     session_id: doc(string(), 'Id of the session.'),
     run_id: doc(string(), 'Id of the run.'),
-    content: doc(string(), 'Plain text of all parts.'),
+    content: doc(string(), 'Plain text of all parts: words, and a line for each file.'),
     parts: optional(array(OutputPart)),
+    artifacts: optional(
+      doc(array(AttachmentRef), 'Files that go with it, those among its parts too where both hold them.'),
+    ),
     source_kind: enums(['assistant_text', 'emit_output', 'daemon_emit_output', 'operator_notification']),
     plugin: optional(doc(string(), 'The reply plugin of its first target.')),
     address: doc(
