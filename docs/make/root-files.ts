@@ -205,6 +205,7 @@ export const contents: Readonly<Record<string, string>> = {
   runtime_revisions: 'the settings that operators changed, as they are and were',
   session_goals: 'what each session works towards by itself, with what it has used',
   schedules: 'schedules, each with its executions that are not over; one that is over with all that are kept',
+  schedule_files: 'which schedules have which assets',
   schedule_histories: 'of each schedule that is not over the last executions that are',
   thread_starts: 'where the conversations begin that became too long for a model',
   todos: 'to-do lists by session',

@@ -192,6 +192,7 @@ export const openScheduleLife = async ({
     store,
     runs: service,
     sessions: unsafeCast({}),
+    assets: () => undefined,
     payloads: () => [],
     clock,
     ids,

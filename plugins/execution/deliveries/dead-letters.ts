@@ -1,9 +1,9 @@
 /** A dead letter, sent again as a new delivery (deliveries-20 and deliveries-21) or resolved (deliveries-35). */
 import { createHash } from 'node:crypto'
 import type { Tx } from '../../../core/plugin.js'
-import { nameFiles } from './delivery-files.js'
 import { deliveryErrors } from './errors.js'
 import {
+  nameFiles,
   nextPlace,
   payloadOf,
   payloadTime,

@@ -4,8 +4,14 @@ import { createCache, type Tx } from '../../../core/plugin.js'
 import type { Outbox, OutboxItem, ReplyHandle, ReplyPlugin, ReplyTargetRequest, RunDeliveries } from './contract.js'
 import { deliveryErrors } from './errors.js'
 import { mostAddress } from './reply-targets.js'
-import { nameFiles } from './delivery-files.js'
-import { nextPlace, type DeliveryRecord, type DeliveryStore, type OpenDelivery, type Payload } from './store.js'
+import {
+  nameFiles,
+  nextPlace,
+  type DeliveryRecord,
+  type DeliveryStore,
+  type OpenDelivery,
+  type Payload,
+} from './store.js'
 import { viewDelivery } from './views.js'
 
 /** Who listens for deliveries that have come to their end. */

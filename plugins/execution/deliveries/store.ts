@@ -5,10 +5,10 @@ import {
   type State,
   type Stream,
   type StreamSpec,
+  type Tx,
 } from '../../../core/plugin.js'
-import type { AttachmentRef, OutputPart } from '../../media/assets/contract.js'
+import { filesIn, type AssetHolder, type AttachmentRef, type OutputPart } from '../../media/assets/contract.js'
 import { carryOverRecords, type TargetKeeper } from './carry-over.js'
-import { deliveryFileCollection, type DeliveryFile } from './delivery-files.js'
 
 /** What every delivery record holds. Times in Unix ms. */
 type DeliveryBase = {
@@ -126,6 +126,27 @@ const payloadStream: StreamSpec<Payload> = {
   kept: { kind: 'deliveries' },
 }
 
+/** That a delivery has a file. */
+export type DeliveryFile = {
+  readonly delivery_id: string
+  readonly session_id: string
+  readonly asset_id: string
+  readonly roles: readonly string[]
+}
+
+const deliveryFileCollection: CollectionSpec<DeliveryFile> = {
+  name: 'delivery_files',
+  version: 1,
+  id: ({ delivery_id, asset_id }) => `${delivery_id} ${asset_id}`,
+  indexes: { asset: { group: ({ asset_id }) => asset_id } },
+  settled: () => true,
+  kept: { kind: 'deliveries' },
+  references: ({ delivery_id, asset_id }) => [
+    { collection: 'deliveries', id: delivery_id },
+    { collection: 'assets', id: asset_id },
+  ],
+}
+
 export interface DeliveryStore {
   readonly state: State
   readonly deliveries: Collection<DeliveryRecord>
@@ -169,5 +190,40 @@ export const deliveryKeeper = ({ state, deliveries }: DeliveryStore): TargetKeep
       const { plugin, address } = delivery
       const kept = keep({ plugin, address })
       return kept.address === address ? undefined : { ...delivery, address: kept.address }
+    }),
+})
+
+interface Sent {
+  readonly parts?: readonly OutputPart[]
+  readonly artifacts?: readonly AttachmentRef[]
+}
+
+/** The caller names them too in this commit, so that they are there. */
+export const nameFiles = (
+  { tx, files }: { readonly tx: Tx; readonly files: Collection<DeliveryFile> },
+  { delivery_id, session_id }: DeliveryRecord,
+  { parts = [], artifacts = [] }: Sent,
+): void => {
+  const shown = new Set(filesIn(parts).map(({ id }) => id))
+  const along = new Set(artifacts.map(({ id }) => id))
+  for (const asset_id of new Set([...shown, ...along])) {
+    const roles = [
+      ...(shown.has(asset_id) ? ['delivery_part'] : []),
+      ...(along.has(asset_id) ? ['delivery_artifact'] : []),
+    ]
+    tx.insert(files, { delivery_id, session_id, asset_id, roles })
+  }
+}
+
+export const deliveryHolder = ({ deliveries, files }: DeliveryStore): AssetHolder => ({
+  domain: 'deliveries',
+  of: (asset_id) =>
+    files.ids('asset', asset_id).flatMap((id) => {
+      const file = files.find(id)
+      const delivery = deliveries.find(file?.delivery_id ?? '')
+      // What is kept with a delivery may fall later than it.
+      if (file === undefined || delivery === undefined) return []
+      const { delivery_id: owner_id, session_id: parent_id, status: detail_id } = delivery
+      return file.roles.map((role) => ({ owner_id, role, hard: true, parent_id, detail_id }))
     }),
 })

@@ -113,9 +113,11 @@ export const seeOutcome = async (execution: Execution, { call, input }: Ready, i
     Object.assign({}, ruling, { updated_input: undefined, permission: undefined }),
   )
   if (invoked.type !== 'result' || failed) return { invoked, note }
-  if (ruling.block !== undefined) return { invoked: { ...invoked, is_error: true, ...blockedOutput(ruling) }, note }
+  if (ruling.block !== undefined)
+    return { invoked: { ...invoked, files: undefined, is_error: true, ...blockedOutput(ruling) }, note }
   return {
-    invoked: ruling.updated_output === undefined ? invoked : { ...invoked, output: ruling.updated_output },
+    invoked:
+      ruling.updated_output === undefined ? invoked : { ...invoked, files: undefined, output: ruling.updated_output },
     note,
   }
 }

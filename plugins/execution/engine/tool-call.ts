@@ -1,6 +1,6 @@
 /** One tool call: checked once more, made, and bounded in time. */
 import { digest, fault, isShallow, parse, Problem, type Json } from '../../../core/plugin.js'
-import { failedCall, type Tool, type ToolOutcome, type ToolProgress } from '../tools/contract.js'
+import { failedCall, mostResultFiles, type Tool, type ToolOutcome, type ToolProgress } from '../tools/contract.js'
 import { trace, within, type Execution } from './execution.js'
 import { callErrors } from '../runs/contract.js'
 import { absent, misfit, refused } from './permission.js'
@@ -77,7 +77,9 @@ export const invoke = async (execution: Execution, { call, tool, value, key, att
         report: createReport(execution, call),
       })
       if (!isOutcome(ended)) throw fault('what it returned is no outcome of a tool: it needs a type, such as result')
-      if (ended.type !== 'result' || isJson(ended.output)) return ended
+      if (ended.type !== 'result') return ended
+      if ((ended.files ?? []).length > mostResultFiles) throw fault(`it gave more than ${mostResultFiles} files`)
+      if (isJson(ended.output)) return ended
       execution.context.log.error('the output of a tool is no JSON, or nested too deep', { tool: tool.name, run_id })
       return { type: 'threw' }
     } catch (error) {

@@ -18,7 +18,8 @@ interface Ended {
   readonly call: Call
   readonly state: OutcomeState
   readonly output: Json
-  readonly apply?: Extract<ToolOutcome, { type: 'result' }>['apply']
+  readonly apply?: Result['apply']
+  readonly files?: Result['files']
   /** The attempt that the ledger knows of, and how it ended if that is not the outcome of the call. */
   readonly acted?: Attempt & { readonly state?: OutcomeState }
   /** What interceptors made of the outcome. */
@@ -185,7 +186,8 @@ const measured = ({ limits }: Execution, call: Call, made: Result): Omit<Ended, 
   const applied = result.apply !== undefined && { apply: result.apply }
   if (limit !== undefined)
     return { state: 'failed', ...refused(callErrors.tool_output_too_large({ details: { limit } })), ...applied }
-  return { state: result.is_error === true ? 'failed' : 'done', output: result.output, ...applied }
+  const { is_error, output, files } = result
+  return { state: is_error === true ? 'failed' : 'done', output, files, ...applied }
 }
 
 type OutcomeNote = Omit<Extract<JournalEntry, { type: 'outcome' }>, 'run_id' | 'at'>
@@ -193,7 +195,7 @@ type OutcomeNote = Omit<Extract<JournalEntry, { type: 'outcome' }>, 'run_id' | '
 /** Writes an outcome; waits for the disk if something outside may have changed. */
 const recordOutcome = async (
   execution: Execution,
-  { call, state, output, apply, acted, seen }: Ended,
+  { call, state, output, files = [], apply, acted, seen }: Ended,
   acts: boolean,
 ): Promise<undefined> => {
   const { id, name } = call.part
@@ -202,20 +204,22 @@ const recordOutcome = async (
     if (seen !== undefined) edit.note({ type: 'intercepted', ...seen })
     edit.note(outcome)
   }
-  if (apply === undefined && !acts) {
+  // A file may be gone, and an `apply` refuse: then the call has failed.
+  const mayFail = apply !== undefined || files.length > 0
+  if (!mayFail && !acts) {
     changeLazily(execution, (edit) => write(edit, entry))
     return undefined
   }
   try {
     await change(execution, (edit) => {
-      write(edit, entry)
+      write(edit, files.length > 0 ? { ...entry, files: [...files] } : entry)
       return (tx) => {
         if (acted !== undefined) concludeCall(execution, tx, { state, output, ...acted })
         apply?.(tx)
       }
     })
   } catch (error) {
-    if (apply === undefined || execution.context.store.state.health.mode !== 'ok') throw error
+    if (!mayFail || execution.context.store.state.health.mode !== 'ok') throw error
     const failed = { state: 'failed' as const, ...refused(notApplied(execution, name, error)) }
     await change(execution, (edit) => {
       write(edit, { ...entry, ...failed })

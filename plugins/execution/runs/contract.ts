@@ -43,7 +43,14 @@ export { additionsOf, noteOf } from './record/intercepted.js'
 export type { RunStore } from './record/store.js'
 
 /** What a run is told (runs-5 to runs-16). */
-export { InlineAsset, InputItem, SubmitInputRequest, submitFields } from './submission/input.js'
+export {
+  fileBytesOf,
+  InlineAsset,
+  InputItem,
+  mostSubmissionBytes,
+  SubmitInputRequest,
+  submitFields,
+} from './submission/input.js'
 /** A run to be accepted. */
 export type { Submission } from './submission/input.js'
 
@@ -113,9 +120,15 @@ export interface Runs {
   wake(session_id: string): void
   /**
    * Throws what `submit` would refuse whenever it is called: wrong input, an unknown route, targets and keys that
-   * cannot be. For those who keep a submission for later: gives its input as it may be stored.
+   * cannot be, files that are not stored. For those who keep a submission for later: gives its input as it may be
+   * stored.
    */
   check(submission: Pick<Submission, 'session_id' | 'input'>): SubmitInputRequest
+  /**
+   * The same input with the files in it stored and named by their ids, for those who keep it for later: who does names
+   * them too. Rejects with the problems of assets; what was stored before stays an asset that nothing names.
+   */
+  keepFiles(input: SubmitInputRequest): Promise<SubmitInputRequest>
   find(run_id: string): RunRecord | undefined
   /** Throws `run_not_found` (404), or `run_expired` (404) for one that was here and fell. */
   get(run_id: string): RunRecord

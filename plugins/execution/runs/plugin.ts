@@ -89,7 +89,7 @@ export default definePlugin({
     ctx.contribute(ReservedKeys, ...ownReservedKeys)
     ctx.contribute(ActionListeners, { ...traceActions(store), ...holdUnknown(store) })
     ctx.contribute(SessionHolds, runHold(store))
-    ctx.contribute(AssetReferences, ...runHolders(store.files))
+    ctx.contribute(AssetReferences, ...runHolders(store))
     ctx.contribute(TargetKeepers, runKeeper(store))
     ctx.contribute(RuntimeSettings, promptSetting)
     ctx.contribute(StatusSections, runsSection({ store, clock, config, deadlines }))

@@ -13,6 +13,7 @@ import { isUsed, replayed } from './record/receipts.js'
 import { sessionOfBinding } from './submission/bindings.js'
 import { openStatuses } from './record/run-record.js'
 import { entryAt, type RunStore } from './record/store.js'
+import { keepFiles } from './submission/files.js'
 import { admitRun, checkSubmission, submitRun } from './submission/submit.js'
 import { viewRun } from './views/shown-run.js'
 import { deciderOf, openApprovals, openQuestions } from './record/requests.js'
@@ -31,6 +32,7 @@ export const createRuns = (
     admit: (submission) => admitRun(context, submission),
     wake: (session_id) => context.executor.wake(session_id),
     check: (submission) => checkSubmission(context, submission),
+    keepFiles: (input) => keepFiles(context.assets(), input),
     find: (run_id) => store.runs.find(run_id),
     get,
     view: (run, caller) => viewRun(store, run, { caller }),

@@ -34,6 +34,7 @@ import { RunEventEntry, RunView, submitFields, type RunRecord, type Submission }
 import { JournalView, sessionLog } from './views/session-log.js'
 import type { RouteContext } from './routes.js'
 import { endRuns, interruptSession } from './lifecycle/stop.js'
+import { fileBytesOf, mostSubmissionBytes } from './submission/input.js'
 import { submitProblems } from './submission/problems.js'
 import { submitRun } from './submission/submit.js'
 
@@ -52,14 +53,7 @@ type SubmitBody = Infer<typeof SubmitBody>
 type Asked = RouteInput<Infer<typeof params>, unknown, SubmitBody>
 
 /** Files may come in the request itself. */
-const withFiles = {
-  bodyLimit: 25_165_824,
-  fileBytes: ({ attachments = [], input_items = [] }: SubmitBody): number =>
-    [...attachments, ...input_items.filter((item) => item.type === 'inline_asset')].reduce(
-      (sum, { content_base64 }) => sum + content_base64.length,
-      0,
-    ),
-}
+const withFiles = { bodyLimit: mostSubmissionBytes, fileBytes: (body: SubmitBody): number => fileBytesOf(body) }
 
 /** The body apart: what the run is told, and the key that names the request. */
 const submissionOf = ({ params: { session_id }, body, idempotencyKey: header, hashes }: Asked): Submission => {

@@ -6,6 +6,7 @@ import { cronFault } from './calendar/cron.js'
 import type { ScheduleCreateRequest } from './contract.js'
 import { scheduleErrors } from './record/errors.js'
 import type { ScheduleParts } from './dispatch/parts.js'
+import { nameFiles } from './record/schedule-files.js'
 import { ownerOf, payloadKinds, type Payload, type ScheduleRecord } from './record/store.js'
 
 /** Schedules of one owner that are not over, at most (schedules-9). */
@@ -53,6 +54,7 @@ export const keep = (parts: ScheduleParts, tx: Tx, draft: ScheduleRecord): Sched
   checkLimit(parts, ownerOf(draft))
   const record = { ...draft, created_at_ms: tx.now, updated_at_ms: tx.now }
   tx.insert(parts.store.schedules, record)
+  nameFiles(tx, parts, record)
   return record
 }
 
@@ -118,14 +120,27 @@ const checkRequest = ({ runs }: ScheduleParts, session_id: string, request: Subm
   try {
     return runs.check({ session_id, input: request })
   } catch (error) {
-    throw error instanceof Problem
-      ? new Problem(error.code, error.spec, {
-          ...error.occurrence,
-          ...(error.occurrence.errors !== undefined && { errors: error.occurrence.errors.map(inRequest) }),
-        })
-      : error
+    throw atRequest(error)
   }
 }
+
+/** A request with the files in it stored: what is kept names them. */
+export const withFiles = async (
+  { runs }: ScheduleParts,
+  body: ScheduleCreateRequest,
+): Promise<ScheduleCreateRequest> => {
+  if (body.request === undefined) return body
+  try {
+    return { ...body, request: await runs.keepFiles(body.request) }
+  } catch (error) {
+    throw atRequest(error)
+  }
+}
+
+const atRequest = (error: unknown): unknown =>
+  error instanceof Problem && error.occurrence.errors !== undefined
+    ? new Problem(error.code, error.spec, { ...error.occurrence, errors: error.occurrence.errors.map(inRequest) })
+    : error
 
 const inRequest = ({ path, rule }: { path: string; rule: string }): { path: string; rule: string } => ({
   path: path.replace(/^body\./u, 'body.request.'),

@@ -1,4 +1,5 @@
 import { Metrics, createUnreadable, definePlugin, Host } from '../../../core/plugin.js'
+import { AssetReferences, Assets } from '../../media/assets/contract.js'
 import { RuntimeSections } from '../../operator/runtime/contract.js'
 import { StatusSections } from '../../operator/status/contract.js'
 import { TargetKeepers } from '../deliveries/contract.js'
@@ -13,6 +14,7 @@ import { scheduleRepair } from './repair.js'
 import { scheduleRoutes } from './routes.js'
 import { createSchedules } from './service.js'
 import { schedulesHealth, schedulesSection } from './status.js'
+import { scheduleHolder } from './record/schedule-files.js'
 import { declareStore, scheduleKeeper } from './record/store.js'
 import { scheduleTools } from './tools.js'
 import { createWorker } from './dispatch/worker.js'
@@ -23,14 +25,16 @@ export default definePlugin({
   api: 1,
   summary: 'Runs that begin by the clock: once, at an interval or by a cron expression.',
   needs: { host: Host, runs: Runs, sessions: Sessions },
+  wants: { assets: Assets },
   config: schedulesConfig,
   flags: schedulesFlags,
-  register(ctx, { host, runs, sessions }) {
+  register(ctx, { host, runs, sessions, assets }) {
     const { config, clock, ids, log } = ctx
     const parts = {
       store: declareStore(ctx.state),
       runs,
       sessions,
+      assets,
       payloads: ctx.view(SchedulePayloads),
       clock,
       ids,
@@ -45,6 +49,7 @@ export default definePlugin({
     ctx.health(unreadable.health)
     ctx.repair(scheduleRepair(parts.store))
     ctx.contribute(TargetKeepers, scheduleKeeper(parts.store))
+    ctx.contribute(AssetReferences, scheduleHolder(parts.store))
     ctx.contribute(Tools, ...scheduleTools({ ...parts, service }))
     ctx.contribute(StatusSections, schedulesSection(parts))
     ctx.contribute(Metrics, ...scheduleMetrics(parts))

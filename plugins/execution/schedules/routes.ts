@@ -14,7 +14,8 @@ import {
   type Route,
   type Skip,
 } from '../../../core/plugin.js'
-import { checkProblems, noRun, runErrors } from '../runs/contract.js'
+import { uploadProblems } from '../../media/assets/contract.js'
+import { checkProblems, fileBytesOf, mostSubmissionBytes, noRun, runErrors } from '../runs/contract.js'
 import { SessionId } from '../sessions/contract.js'
 import { ScheduleCreateRequest, scheduleErrors, ScheduleView } from './contract.js'
 import type { ScheduleParts } from './dispatch/parts.js'
@@ -70,6 +71,8 @@ const create = ({ store: { state }, runs, service }: ScheduleRouteParts): Route 
     summary: 'Plans runs of a session: once, at an interval or by a cron expression.',
     access: 'admin',
     body: ScheduleCreateRequest,
+    bodyLimit: mostSubmissionBytes,
+    fileBytes: ({ request = {} }) => fileBytesOf(request),
     reply: jsonReply(ScheduleView, 201),
     problems: [
       scheduleErrors.invalid_schedule,
@@ -79,6 +82,7 @@ const create = ({ store: { state }, runs, service }: ScheduleRouteParts): Route 
       runErrors.session_ended,
       ...noRun,
       ...checkProblems,
+      ...uploadProblems,
     ],
     durability: 'A',
     example: {
@@ -91,7 +95,7 @@ const create = ({ store: { state }, runs, service }: ScheduleRouteParts): Route 
     },
     handler: async ({ body, caller }) => {
       if (body.created_by_run_id !== undefined) runs.get(body.created_by_run_id)
-      const draft = service.draft(body)
+      const draft = service.draft(await service.withFiles(body))
       return viewSchedule(await state.commit((tx) => service.add(tx, draft)), caller)
     },
   })

@@ -1,7 +1,7 @@
 /** What routes and tools do to schedules: each change is one commit, and the worker is told of it. */
 import type { Tx } from '../../../core/plugin.js'
 import type { ScheduleCreateRequest } from './contract.js'
-import { draftSchedule, keep } from './create.js'
+import { draftSchedule, keep, withFiles } from './create.js'
 import { receiptOf } from './dispatch/dispatch.js'
 import { scheduleErrors } from './record/errors.js'
 import { cancel, pause, resume, trigger } from './record/machine.js'
@@ -19,7 +19,9 @@ export const noSchedule = [scheduleErrors.schedule_not_found, scheduleErrors.sch
 export interface Schedules {
   /** Throws `schedule_not_found` (404), or `schedule_expired` (404) for one that was here and fell. */
   get(schedule_id: string): ScheduleRecord
-  /** Checks a request; throws what is wrong with it. */
+  /** The same request, the files in it stored. */
+  withFiles(request: ScheduleCreateRequest): Promise<ScheduleCreateRequest>
+  /** Checks a request, whose files are stored; throws what is wrong with it. */
   draft(request: ScheduleCreateRequest): ScheduleRecord
   add(tx: Tx, draft: ScheduleRecord): ScheduleRecord
   /** What the schedule would become; throws `schedule_state_conflict` or `schedule_busy` (409). */
@@ -57,6 +59,7 @@ export const createSchedules = (parts: ScheduleParts, commits: ScheduleCommits, 
   return {
     get,
     changed,
+    withFiles: (request) => withFiles(parts, request),
     draft: (request) => draftSchedule(parts, request),
     add(tx, draft) {
       tx.after(() => worker.poke())

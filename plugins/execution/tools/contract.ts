@@ -13,6 +13,7 @@ import {
   type Token,
   type Tx,
 } from '../../../core/plugin.js'
+import type { AttachmentRef } from '../../media/assets/contract.js'
 import { foreignToolName } from './foreign-name.js'
 import type { PermissionDecision, PermissionMode, PermissionRule } from './decision.js'
 import type { GrantRule } from './grant-rule.js'
@@ -87,12 +88,23 @@ export interface AskDraft {
 /**
  * `result` ends the call; its `apply` is part of the commit of the outcome. It must look again at what `run` looked at:
  * a problem that it throws is what the call is told, and nothing has changed then. `ask` suspends the run until a
- * person answers; the answer becomes the result. `unknown`: it may have acted, and nobody can tell.
+ * person answers; the answer becomes the result. `unknown`: it may have acted, and nobody can tell. `files`: assets
+ * that it gave, at most `mostResultFiles`: its run names them from the commit of the outcome on, and the model is told
+ * of them, and shown those that are pictures if it takes such.
  */
 export type ToolOutcome =
-  | { readonly type: 'result'; readonly output: Json; readonly is_error?: boolean; readonly apply?: (tx: Tx) => void }
+  | {
+      readonly type: 'result'
+      readonly output: Json
+      readonly is_error?: boolean
+      readonly files?: readonly AttachmentRef[] | undefined
+      readonly apply?: (tx: Tx) => void
+    }
   | { readonly type: 'ask'; readonly ask: AskDraft }
   | { readonly type: 'unknown'; readonly problem: Problem }
+
+/** Files of one call. */
+export const mostResultFiles = 16
 
 /** A tool: what the model sees, and what it does. */
 export interface Tool<S extends AnyStruct = AnyStruct> {

@@ -2,11 +2,12 @@
 import { assertNever } from '../../../../core/plugin.js'
 import { namesOf } from '../../interception/contract.js'
 import type { ActionGrounds } from '../../external-actions/contract.js'
+import type { AttachmentRef } from '../../../media/assets/contract.js'
 import type { ModelMessage, TextPart, ToolResultPart } from '../../models/contract.js'
 import { callFailure } from '../../tools/contract.js'
 import { callErrors } from '../../runs/contract.js'
 import type { InterceptedNote, JournalEntry, RunEvent } from '../../sessions/contract.js'
-import { mentionOf } from '../prompt/mention.js'
+import { isPicture, lineOf, mentionOf } from '../prompt/mention.js'
 import { foldCompaction, foldFailedCompaction } from './compacted.js'
 import { weigh, weighJson } from './weight.js'
 import type { Texts, Thread } from './thread.js'
@@ -23,6 +24,7 @@ export const foldEntry = (thread: Thread, seq: number, entry: JournalEntry): voi
       if (thread.progress !== undefined) thread.progress.acted = true
       return setState(thread, entry.tool_call_id, intended)
     case 'outcome':
+      if (entry.files !== undefined) setFiles(thread, entry.tool_call_id, entry.files)
       return foldOutcome(thread, entry.tool_call_id, {
         type: 'tool_result',
         tool_call_id: entry.tool_call_id,
@@ -157,6 +159,11 @@ const setGrounds = (thread: Thread, tool_call_id: string | undefined, grounds: A
   if (call !== undefined) call.grounds = grounds
 }
 
+const setFiles = (thread: Thread, tool_call_id: string, files: readonly AttachmentRef[]): void => {
+  const call = thread.progress?.calls.find(({ part }) => part.id === tool_call_id)
+  if (call !== undefined && call.state.type !== 'done') call.files = files
+}
+
 const said = (text: string): TextPart => ({ type: 'text', text })
 
 /** What was submitted: words, then files. */
@@ -204,9 +211,18 @@ const foldOutcome = (thread: Thread, tool_call_id: string, outcome: Omit<ToolRes
   if (progress.calls.every(({ state }) => state.type === 'done')) pushResults(thread, progress)
 }
 
+/** Pictures are shown, if the model takes such; of other files there is a line. */
+const givenBy = (name: string, files: readonly AttachmentRef[]): TextPart[] =>
+  files.length === 0
+    ? []
+    : [
+        said(`Files that ${name} gave:`),
+        ...files.map((file) => (isPicture(file) ? mentionOf(file) : said(lineOf(file)))),
+      ]
+
 /**
- * Pairs every call with a result: its own, or one that says it has none. What interceptors have to say about them comes
- * after all of them.
+ * Pairs every call with a result: its own, or one that says it has none. What interceptors have to say about them, and
+ * files that they gave, come after all of them.
  */
 const pushResults = (thread: Thread, progress: Progress): void => {
   push(thread, {
@@ -215,9 +231,11 @@ const pushResults = (thread: Thread, progress: Progress): void => {
       state.type === 'done' ? state.result : unfinished(part.id, part.name, state.type === 'intended'),
     ),
   })
-  const contexts = progress.calls.flatMap((call) => call.contexts ?? [])
-  if (contexts.length === 0) return
-  push(thread, { role: 'user', content: contexts.map(said) })
+  const content = [
+    ...progress.calls.flatMap(({ contexts = [] }) => contexts.map(said)),
+    ...progress.calls.flatMap(({ part, files = [] }) => givenBy(part.name, files)),
+  ]
+  if (content.length > 0) push(thread, { role: 'user', content })
 }
 
 const unfinished = (tool_call_id: string, name: string, acted: boolean): ToolResultPart => ({

@@ -1,5 +1,6 @@
 /** A model turn and its calls, as far as the journal tells. */
 import { type Json, canonical } from '../../../../core/plugin.js'
+import type { AttachmentRef } from '../../../media/assets/contract.js'
 import type { ActionGrounds } from '../../external-actions/contract.js'
 import type { ToolCallPart, ToolResultPart } from '../../models/contract.js'
 import type { PermissionAudit } from '../../tools/contract.js'
@@ -21,6 +22,8 @@ export interface Call {
   grounds?: ActionGrounds
   /** What the model reads beside the results of the turn. */
   contexts?: readonly string[]
+  /** Files that it gave. */
+  files?: readonly AttachmentRef[]
 }
 
 /** How far a started run has come. */

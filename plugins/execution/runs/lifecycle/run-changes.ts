@@ -10,7 +10,7 @@ import { advance, isTerminal, type Step } from '../record/machine.js'
 import { settledOutput } from '../record/output-draft.js'
 import { closeRequests, deadlineOf, type Closing } from '../record/requests.js'
 import type { ChangeContext } from './run-engine.js'
-import { namePut } from '../record/run-files.js'
+import { nameGained, namePut, type FileNaming } from '../record/run-files.js'
 import { changed, type RunRecord, type WaitingRun } from '../record/run-record.js'
 import { deliveriesOf, noDeliveries, outputRecord, viewRun } from '../views/shown-run.js'
 
@@ -24,7 +24,7 @@ export type WaitingEvent = Extract<RunEvent, { type: WaitingRun['status'] }>
 /** A run while a commit changes it. */
 export interface RunEdit {
   readonly run: RunRecord
-  /** Appends a journal entry of the run; returns its sequence. */
+  /** Appends a journal entry; returns its sequence. Throws `asset_not_found` for a file of a call that is gone. */
   note(entry: Entry): number
   event(event: RunEvent): number
   /** Appends an output, and publishes it when durable. Throws `asset_not_found` for a file that is gone. */
@@ -78,6 +78,7 @@ class Edit implements RunEdit {
   }
 
   note(entry: Entry): number {
+    if (entry.type === 'outcome' && entry.files !== undefined) nameGained(this.#naming(), entry.files)
     return this.#append({ run_id: this.#before.run_id, at: this.#at, ...entry })
   }
 
@@ -93,8 +94,7 @@ class Edit implements RunEdit {
 
   output(draft: OutputDraft): void {
     const output = settledOutput(draft)
-    const { store, assets } = this.#context
-    namePut({ tx: this.#tx, files: store.files, run: this.run, assets }, this.run.outputs?.length ?? 0, output)
+    namePut(this.#naming(), this.run.outputs?.length ?? 0, output)
     const event = { type: 'output' as const, output }
     const seq = this.event(event)
     this.run = withOutput(this.run, seq, output)
@@ -103,6 +103,11 @@ class Edit implements RunEdit {
     const [first] = targets
     const shown = outputRecord(this.#before, event, first === undefined ? undefined : shownHandle(first))
     this.#tx.emit(OutputMade, keysOf(this.#before), () => ({ output: shown }))
+  }
+
+  #naming(): FileNaming {
+    const { store, assets } = this.#context
+    return { tx: this.#tx, files: store.files, run: this.run, assets }
   }
 
   /** Hands an output to what takes it to its targets. */

@@ -4,18 +4,25 @@ import { filesIn, type AssetHolder, type Assets, type AttachmentRef } from '../.
 import type { OutputDraft } from '../../sessions/contract.js'
 import type { RunRecord } from './run-record.js'
 
-/** That a run was told of a file. */
-export type RunFile = { readonly run_id: string; readonly session_id: string; readonly asset_id: string }
+type InputRole = 'input_attachment' | 'tool_result'
+/** That a run was told of a file: by who submitted it, unless `roles` says otherwise, or by a call of it. */
+export type RunFile = {
+  readonly run_id: string
+  readonly session_id: string
+  readonly asset_id: string
+  readonly roles?: readonly InputRole[]
+}
 
 type OutputRole = 'output_part' | 'output_artifact'
 /** That an output of a run, the first is 0, has a file. */
-export type OutputFile = RunFile & { readonly output: number; readonly roles: readonly OutputRole[] }
+export type OutputFile = Omit<RunFile, 'roles'> & { readonly output: number; readonly roles: readonly OutputRole[] }
 
-const named = (file: RunFile) => [
+type Named = Omit<RunFile, 'roles'>
+const named = (file: Named) => [
   { collection: 'runs', id: file.run_id },
   { collection: 'assets', id: file.asset_id },
 ]
-const byAsset = { asset: { group: ({ asset_id }: RunFile) => asset_id } }
+const byAsset = { asset: { group: ({ asset_id }: Named) => asset_id } }
 
 const inputCollection: CollectionSpec<RunFile> = {
   name: 'run_files',
@@ -62,6 +69,22 @@ export const nameGiven = ({ tx, files, run, assets }: FileNaming, given: readonl
   }
 }
 
+const rolesOf = ({ roles = ['input_attachment'] }: RunFile): readonly InputRole[] => roles
+
+/** The same for files that a call gave, which the run may know already. */
+export const nameGained = (
+  { tx, files: { given }, run, assets }: FileNaming,
+  files: readonly AttachmentRef[],
+): void => {
+  const { run_id, session_id } = run
+  for (const { id: asset_id } of files) {
+    assets()?.get(asset_id)
+    const known = given.find(given.spec.id({ run_id, session_id, asset_id }))
+    const roles = new Set<InputRole>([...(known === undefined ? [] : rolesOf(known)), 'tool_result'])
+    tx.put(given, { run_id, session_id, asset_id, roles: [...roles] })
+  }
+}
+
 /** The same for an output, by its place among those of the run. */
 export const namePut = (
   { tx, files, run, assets }: FileNaming,
@@ -79,36 +102,43 @@ export const namePut = (
   }
 }
 
-const found = <T extends RunFile>(files: Collection<T>, asset_id: string): T[] =>
-  files.ids('asset', asset_id).flatMap((id) => files.find(id) ?? [])
+interface HolderParts {
+  readonly runs: Collection<RunRecord>
+  readonly files: RunFiles
+}
 
 /** What names an asset, by runs and by the sessions whose outputs they are. */
-export const runHolders = ({ given, put }: RunFiles): AssetHolder[] => [
-  {
-    domain: 'runs',
-    of: (asset_id) => [
-      ...found(given, asset_id).map((file) => ({
-        owner_id: file.run_id,
-        role: 'input_attachment',
-        hard: true,
-        parent_id: file.session_id,
-      })),
-      ...found(put, asset_id).flatMap(({ run_id, session_id, output, roles }) =>
-        roles.map((role) => ({
-          owner_id: run_id,
-          role,
-          hard: true,
-          parent_id: session_id,
-          detail_id: `output:${output}`,
-        })),
-      ),
-    ],
-  },
-  {
-    domain: 'session_outputs',
-    of: (asset_id) =>
-      found(put, asset_id).flatMap(({ run_id, session_id, roles }) =>
-        roles.map((role) => ({ owner_id: session_id, role, hard: true, detail_id: run_id })),
-      ),
-  },
-]
+export const runHolders = ({ runs, files: { given, put } }: HolderParts): AssetHolder[] => {
+  // What is kept with a run may fall later than it.
+  const found = <T extends Named>(files: Collection<T>, asset_id: string): T[] =>
+    files
+      .ids('asset', asset_id)
+      .flatMap((id) => files.find(id) ?? [])
+      .filter(({ run_id }) => runs.has(run_id))
+  return [
+    {
+      domain: 'runs',
+      of: (asset_id) => [
+        ...found(given, asset_id).flatMap((file) =>
+          rolesOf(file).map((role) => ({ owner_id: file.run_id, role, hard: true, parent_id: file.session_id })),
+        ),
+        ...found(put, asset_id).flatMap(({ run_id, session_id, output, roles }) =>
+          roles.map((role) => ({
+            owner_id: run_id,
+            role,
+            hard: true,
+            parent_id: session_id,
+            detail_id: `output:${output}`,
+          })),
+        ),
+      ],
+    },
+    {
+      domain: 'session_outputs',
+      of: (asset_id) =>
+        found(put, asset_id).flatMap(({ run_id, session_id, roles }) =>
+          roles.map((role) => ({ owner_id: session_id, role, hard: true, detail_id: run_id })),
+        ),
+    },
+  ]
+}

@@ -1,4 +1,4 @@
-/** Files of a submission: stored before the run is accepted, which then names them. */
+/** Files of a submission: those in it are stored, and all are found by their ids when the run is accepted. */
 import { Problem } from '../../../../core/plugin.js'
 import {
   assetErrors,
@@ -9,7 +9,14 @@ import {
 } from '../../../media/assets/contract.js'
 import { replayed } from '../record/receipts.js'
 import type { ControlContext } from '../lifecycle/executor.js'
-import { partFiles, type GivenFile, type Submission } from './input.js'
+import {
+  inputItems,
+  partFiles,
+  type InlineAsset,
+  type InputItem,
+  type Submission,
+  type SubmitInputRequest,
+} from './input.js'
 
 /** What is wrong with a file is told with its place in the request. */
 const placed = (error: unknown, path: string): unknown =>
@@ -17,30 +24,62 @@ const placed = (error: unknown, path: string): unknown =>
     ? new Problem(error.code, error.spec, { ...error.occurrence, errors: [{ path, rule: 'cannot be taken' }] })
     : error
 
-const stored = async (assets: Assets, { path, file }: GivenFile): Promise<AttachmentRef> => {
-  try {
-    if (file.type === 'asset_reference') return attachmentOf(assets.get(file.asset_id))
-    const { file_name, media_type, content_base64 } = file
-    const bytes = await fromBase64(content_base64)
-    if (bytes === undefined)
-      throw assetErrors.asset_invalid({ details: { media_type, reason: 'content_base64 is no base64' } })
-    return attachmentOf(await assets.add({ file_name, media_type, bytes }))
-  } catch (error) {
-    throw placed(error, path)
-  }
+const stored = async (assets: Assets, { file_name, media_type, content_base64 }: InlineAsset): Promise<string> => {
+  const bytes = await fromBase64(content_base64)
+  if (bytes === undefined)
+    throw assetErrors.asset_invalid({ details: { media_type, reason: 'content_base64 is no base64' } })
+  return (await assets.add({ file_name, media_type, bytes })).asset_id
+}
+
+/** True for most: nothing in it is to be looked through. */
+const hasNone = ({ input_items, attachments }: SubmitInputRequest): boolean =>
+  input_items === undefined && attachments === undefined
+
+/** The same input, its files stored and named by their ids. What was stored before one that is refused stays stored. */
+export const keepFiles = async (assets: Assets | undefined, input: SubmitInputRequest): Promise<SubmitInputRequest> => {
+  if (assets === undefined || hasNone(input)) return input
+  const { given } = partFiles(input)
+  if (!given.some(({ file }) => file.type === 'inline_asset')) return input
+  const items: InputItem[] = []
+  for (const { path, item } of inputItems(input))
+    try {
+      items.push(
+        item.type === 'inline_asset' ? { type: 'asset_reference', asset_id: await stored(assets, item) } : item,
+      )
+    } catch (error) {
+      throw placed(error, path)
+    }
+  const { attachments: _, ...rest } = input
+  return { ...rest, content: '', input_items: items }
 }
 
 /** The submission with its files stored. A repeated one, and one for a daemon without assets, is left as it is. */
 export const storeFiles = async (context: ControlContext, submission: Submission): Promise<Submission> => {
-  const assets = context.assets()
-  const { given, rest } = partFiles(submission.input)
-  if (assets === undefined || given.length === 0) return submission
+  if (hasNone(submission.input)) return submission
   const { ended_at_ms } = context.sessions.get(submission.session_id)
   if (ended_at_ms !== undefined || replayed(context.store, submission.receipt) !== undefined) return submission
+  return { ...submission, input: await keepFiles(context.assets(), submission.input) }
+}
+
+type Given = Pick<Submission, 'input' | 'files'>
+
+/** The files that are named by their ids, and the input without them. Throws `asset_not_found` with the place of one. */
+export const findFiles = <T extends Given>(assets: Assets | undefined, submission: T): T => {
+  if (assets === undefined || hasNone(submission.input)) return submission
+  const { given, rest } = partFiles(submission.input)
   const files = new Map((submission.files ?? []).map((file) => [file.id, file]))
-  for (const each of given) {
-    const file = await stored(assets, each)
-    files.set(file.id, file)
+  for (const { path, file } of given) {
+    if (file.type === 'inline_asset') return submission
+    const found = foundAt(assets, file.asset_id, path)
+    files.set(found.id, found)
   }
   return { ...submission, input: rest, files: [...files.values()] }
+}
+
+const foundAt = (assets: Assets, asset_id: string, path: string): AttachmentRef => {
+  try {
+    return attachmentOf(assets.get(asset_id))
+  } catch (error) {
+    throw placed(error, path)
+  }
 }

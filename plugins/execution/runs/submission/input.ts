@@ -29,6 +29,8 @@ const assetFields = {
 }
 /** A file in the request itself (runs-7). */
 export const InlineAsset = named('InlineAsset', object(assetFields))
+/** The value form of `InlineAsset`. */
+export type InlineAsset = Infer<typeof InlineAsset>
 /** One piece of input (runs-5 to runs-7). */
 export const InputItem = tagged('type', {
   text: object({ type: literal('text'), text: string() }),
@@ -157,6 +159,28 @@ export const partFiles = (
   const kept = items.filter(({ type }) => type === 'text' || type === 'board_reference')
   return { given: [...given, ...attached], rest: { ...rest, ...(kept.length > 0 && { input_items: kept }) } }
 }
+
+/** What a submission is told as items in their order, and where the request has each. */
+export const inputItems = ({ content, input_items = [], attachments = [] }: Form): readonly PlacedItem[] => [
+  ...(content.trim() === '' ? [] : [{ path: 'body.content', item: { type: 'text' as const, text: content } }]),
+  ...input_items.map((item, at) => ({ path: `body.input_items.${at}`, item })),
+  ...attachments.map((file, at) => ({
+    path: `body.attachments.${at}`,
+    item: { type: 'inline_asset' as const, ...file },
+  })),
+]
+interface PlacedItem {
+  readonly path: string
+  readonly item: InputItem
+}
+
+/** Most bytes of a request that holds a submission, and those of them that are its files. */
+export const mostSubmissionBytes = 25_165_824
+export const fileBytesOf = ({ attachments = [], input_items = [] }: Partial<Form>): number =>
+  [...attachments, ...input_items.filter((item) => item.type === 'inline_asset')].reduce(
+    (sum, { content_base64 }) => sum + content_base64.length,
+    0,
+  )
 
 const carried = (text: string): string => {
   if (text.trim() === '')

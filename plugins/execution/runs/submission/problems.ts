@@ -24,6 +24,7 @@ export const checkProblems = [
   deliveryErrors.reply_target_invalid,
   secretErrors.secrets_key_unusable,
   runErrors.reply_unavailable,
+  assetErrors.asset_not_found,
 ]
 
 /** What a route that submits may answer with. */
@@ -40,6 +41,5 @@ export const submitProblems = [
   runErrors.binding_conflict,
   runErrors.completion_requirement_invalid,
   interceptionErrors.hook_blocked,
-  assetErrors.asset_not_found,
   ...uploadProblems,
 ]

@@ -10,7 +10,7 @@ import { checkRequirements } from '../lifecycle/completion-checks.js'
 import { editRun, type RunEdit } from '../lifecycle/run-changes.js'
 import { runErrors } from '../record/errors.js'
 import type { ControlContext } from '../lifecycle/executor.js'
-import { storeFiles } from './files.js'
+import { findFiles, storeFiles } from './files.js'
 import { inputText, type Submission, type SubmitInputRequest } from './input.js'
 import { checkMetadata, keptMetadata } from '../record/origin.js'
 import { recordReceipt, replayed } from '../record/receipts.js'
@@ -107,13 +107,15 @@ interface Admitted {
   readonly starts: boolean
 }
 
-const admit = (context: ControlContext, submission: Submission): Admitted | { readonly known: RunRecord } => {
+const admit = (context: ControlContext, asked: Submission): Admitted | { readonly known: RunRecord } => {
   const { store, config, executor } = context
-  const { session_id, input, receipt } = submission
+  const { session_id, receipt } = asked
   const session = context.sessions.get(session_id)
   const known = replayed(store, receipt)
   if (known !== undefined) return { known }
   if (session.ended_at_ms !== undefined) throw runErrors.session_ended({ details: { session_id } })
+  const submission = findFiles(context.assets(), asked)
+  const { input } = submission
   const text = inputText(input, submission.files)
   checkMetadata(context.reserved(), input.metadata)
   const route = chooseRoute(context, session, input)
@@ -158,10 +160,11 @@ const enter = (context: ControlContext, tx: Tx, admitted: Admitted): RunRecord =
  * stored.
  */
 export const checkSubmission = (
-  { models, store: { outbox }, sessions, reserved }: ControlContext,
+  { models, store: { outbox }, sessions, reserved, assets }: ControlContext,
   { session_id, input }: Pick<Submission, 'session_id' | 'input'>,
 ): SubmitInputRequest => {
-  inputText(input)
+  const found = findFiles<Pick<Submission, 'input' | 'files'>>(assets(), { input })
+  inputText(found.input, found.files)
   checkMetadata(reserved(), input.metadata)
   replyTargets(outbox, input)
   if (input.binding_keys !== undefined) bindingKeys(input.binding_keys)

@@ -1,4 +1,5 @@
 import type { Clock, Ids, Log } from '../../../../core/plugin.js'
+import type { Assets } from '../../../media/assets/contract.js'
 import type { Runs } from '../../runs/contract.js'
 import type { Sessions } from '../../sessions/contract.js'
 import type { SchedulesConfig } from './config.js'
@@ -10,6 +11,8 @@ export interface ScheduleParts {
   readonly store: ScheduleStore
   readonly runs: Runs
   readonly sessions: Sessions
+  /** Keeps the files of what runs are told; absent while no plugin does. */
+  readonly assets: () => Assets | undefined
   readonly payloads: () => readonly SchedulePayload[]
   readonly clock: Clock
   readonly ids: Ids

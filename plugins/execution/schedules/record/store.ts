@@ -183,11 +183,28 @@ const historyCollection: CollectionSpec<ScheduleHistory> = {
   references: ({ schedule_id }) => [{ collection: 'schedules', id: schedule_id }],
 }
 
+/** That the runs of a schedule are told of a file. */
+export type ScheduleFile = { readonly schedule_id: string; readonly asset_id: string }
+
+const fileCollection: CollectionSpec<ScheduleFile> = {
+  name: 'schedule_files',
+  version: 1,
+  id: ({ schedule_id, asset_id }) => `${schedule_id} ${asset_id}`,
+  indexes: { asset: { group: ({ asset_id }) => asset_id } },
+  settled: () => true,
+  kept: { kind: 'schedules' },
+  references: ({ schedule_id, asset_id }) => [
+    { collection: 'schedules', id: schedule_id },
+    { collection: 'assets', id: asset_id },
+  ],
+}
+
 export interface ScheduleStore {
   readonly state: State
   /** Schedules; those that are not over with those of their executions alone that are not. */
   readonly schedules: Collection<ScheduleRecord>
   readonly histories: Collection<ScheduleHistory>
+  readonly files: Collection<ScheduleFile>
   /** With its history. */
   find(schedule_id: string): ScheduleRecord | undefined
   /** The same for a record of the collection. */
@@ -207,6 +224,7 @@ export const declareStore = (state: State): ScheduleStore => {
     state,
     schedules,
     histories,
+    files: state.collection(fileCollection),
     whole,
     find(schedule_id) {
       const stored = schedules.find(schedule_id)

@@ -96,7 +96,14 @@ export type JournalEntry = { run_id: string; at: number } & (
   | ({ type: 'message'; message: ModelMessage; usage?: CallUsage; not_taken?: string } & CallCost)
   | ({ type: 'usage'; turn: number; attempt: number; code: string; usage?: CallUsage } & CallCost)
   | { type: 'intent'; tool_call_id: string; tool_name: string; effect: Effect; key: string; input_digest: string }
-  | { type: 'outcome'; tool_call_id: string; tool_name: string; state: OutcomeState; output: Json }
+  | {
+      type: 'outcome'
+      tool_call_id: string
+      tool_name: string
+      state: OutcomeState
+      output: Json
+      files?: AttachmentRef[]
+    }
   | { type: 'audit'; audit: PermissionAudit }
   | { type: 'recovery'; verdict: 'resumed' | 'requeued' | 'interrupted'; reason: string; generation: number }
   | { type: 'baseline'; files: CompletionMark[] }

@@ -83,9 +83,9 @@ test('runs-52: an output with an unknown file, with too many files or with nothi
     const { run_id, outputs } = await sent(daemon, input)
     t.deepEqual(outputs, [], code)
     const { journal } = (await daemon.request('GET', '/v1/sessions/s1/events?after=0')).body.session
-    const told = journal.filter((entry: any) => entry.type === 'outcome' && entry.run_id === run_id)
+    const told = journal.filter((one: any) => one.type === 'outcome' && one.run_id === run_id)
     t.deepEqual(
-      told.map(({ output }: any) => output.error.code),
+      told.map(({ entry }: any) => entry.output.error.code),
       [code],
     )
   }

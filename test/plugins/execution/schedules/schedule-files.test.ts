@@ -1,0 +1,89 @@
+/** Files of schedules; docs/rules/schedules.md. */
+import test from 'ava'
+import { freshRoot, startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
+import { createLeapingClock } from '../../../../core/testing/leaping-clock.js'
+import { codeOf, openSession } from '../../../support/runs.js'
+import { makeSchedule, scheduleBody, scheduledRuns, scheduleUntil } from '../../../support/schedules.js'
+
+const start = async (t: any, root?: string) => {
+  const clock = createLeapingClock({ still: true })
+  const daemon = await startTestDaemon(t, { clock, ...(root !== undefined && { root }) })
+  await openSession(daemon)
+  return { clock, daemon }
+}
+const notes = (content: string) => ({
+  file_name: 'notes.md',
+  media_type: 'text/markdown',
+  content_base64: Buffer.from(content).toString('base64'),
+})
+const cadence = { type: 'interval', every_seconds: 5 }
+const referencesOf = async ({ request }: TestDaemon, id: string): Promise<any[]> =>
+  (await request('GET', `/v1/assets/${id}/references`)).body.references.filter(
+    ({ domain }: any) => domain === 'schedules',
+  )
+
+test('schedules-34: files of a schedule are stored once, and each of its runs is given them', async (t) => {
+  const root = await freshRoot()
+  const first = await start(t, root)
+  const request = { content: 'Read', attachments: [notes('# Ferns'), notes('# Moss')] }
+  const made = await makeSchedule(first.daemon, { cadence, request, max_executions: 2 })
+  const [text, ...files] = made.request.input_items
+  t.deepEqual([text, made.request.content, made.request.attachments], [{ type: 'text', text: 'Read' }, '', undefined])
+  const ids = files.map(({ asset_id }: any) => asset_id)
+  t.is(new Set(ids).size, 2)
+  const named = { domain: 'schedules', owner_id: made.schedule_id, role: 'input_attachment', parent_id: 's1' }
+  t.deepEqual(await referencesOf(first.daemon, ids[0]), [{ ...named, hard: true, detail_id: 'active' }])
+  t.deepEqual(codeOf(await first.daemon.request('DELETE', `/v1/assets/${ids[0]}`)), [409, 'asset_delete_blocked'])
+  t.is((await first.daemon.request('POST', '/v1/assets/gc', { dry_run: false })).body.deleted_count, 0)
+  await first.daemon.stop()
+  const { clock, daemon } = await start(t, root)
+  for (const count of [1, 2]) {
+    clock.leap(5000)
+    await scheduleUntil(daemon, made.schedule_id, ({ execution_count }) => execution_count >= count)
+  }
+  await scheduleUntil(daemon, made.schedule_id, ({ status }) => status === 'completed')
+  const runs = await scheduledRuns(daemon)
+  t.is(runs.length, 2)
+  for (const run of runs) {
+    t.deepEqual(
+      run.input_attachments.map(({ id }: any) => id),
+      ids,
+    )
+    t.regex(run.outputs[0].content, /^You said: Read\n[^]*# Ferns[^]*# Moss/u)
+  }
+  t.deepEqual(await referencesOf(daemon, ids[0]), [{ ...named, hard: false, detail_id: 'completed' }])
+})
+
+test('schedules-34: stored files are named by their ids; one that is refused makes no schedule', async (t) => {
+  const { daemon } = await start(t)
+  const { asset_id } = (await daemon.request('POST', '/v1/assets', notes('# Ferns'))).body
+  const item = { type: 'asset_reference', asset_id }
+  const { schedule_id } = await makeSchedule(daemon, { cadence, request: { input_items: [item] } })
+  t.is((await referencesOf(daemon, asset_id))[0]?.owner_id, schedule_id)
+  await daemon.request('POST', `/v1/schedules/${schedule_id}/cancel`)
+  t.is((await referencesOf(daemon, asset_id))[0]?.hard, false)
+  t.is((await daemon.request('DELETE', `/v1/assets/${asset_id}`)).status, 200)
+  for (const [request, status, code, place] of [
+    [{ input_items: [item] }, 404, 'asset_not_found', 'body.request.input_items.0'],
+    [{ content: 'x', attachments: [notes('a'), notes('\0')] }, 400, 'asset_invalid', 'body.request.attachments.1'],
+    [
+      { content: 'x', attachments: [notes('')] },
+      400,
+      'inline_asset_empty',
+      'body.request.attachments.0.content_base64',
+    ],
+  ] as const) {
+    const answer = await daemon.request('POST', '/v1/schedules', scheduleBody({ cadence, request }))
+    t.deepEqual([...codeOf(answer), answer.body.errors[0].path], [status, code, place])
+  }
+  t.is((await daemon.request('GET', '/v1/schedules')).body.length, 1)
+})
+
+test('schedules-34: a schedule takes as much as a run does', async (t) => {
+  const { daemon } = await start(t)
+  const request = { content: 'x', attachments: [notes('a'.repeat(2_000_000))] }
+  t.is((await daemon.request('POST', '/v1/schedules', scheduleBody({ cadence, request }))).status, 201)
+  const long = { content: 'x'.repeat(2_000_000), attachments: [notes('a')] }
+  const answer = await daemon.request('POST', '/v1/schedules', scheduleBody({ cadence, request: long }))
+  t.deepEqual(codeOf(answer), [413, 'payload_too_large'])
+})
