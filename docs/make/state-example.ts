@@ -64,7 +64,12 @@ const firstLife = async (daemon: SpawnedDaemon): Promise<void> => {
     name: 'new year',
     target_session_id: 'garden',
     cadence: { type: 'cron', expression: '0 7 1 1 *', timezone: 'Europe/Berlin' },
-    request: { content: 'What is to be done this year?' },
+    request: {
+      input_items: [
+        { type: 'text', text: 'What is to be done this year?' },
+        { type: 'asset_reference', asset_id },
+      ],
+    },
   })
   await post(daemon, '/v1/sessions/garden/goal', { objective: 'Every bed has a plan.', status: 'paused' })
   await post(daemon, '/v1/runtime/system-prompt', { settings: { append_prompt: 'Name plants in Latin too.' } })
