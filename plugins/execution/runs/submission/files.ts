@@ -63,7 +63,7 @@ export const storeFiles = async (context: ControlContext, submission: Submission
 
 type Given = Pick<Submission, 'input' | 'files'>
 
-/** The files that are named by their ids, and the input without them. Throws `asset_not_found` with the place of one. */
+/** The files that are named by their ids, and the input without them. Throws `asset_not_found` with its place. */
 export const findFiles = <T extends Given>(assets: Assets | undefined, submission: T): T => {
   if (assets === undefined || hasNone(submission.input)) return submission
   const { given, rest } = partFiles(submission.input)
