@@ -5,8 +5,16 @@
  */
 import { defineErrors } from './errors.js'
 import { unknownField } from './issue-rule.js'
-import { parse, type Issue } from './parse.js'
-import { fieldNames, fieldSchemas, isJsonObject, type AnyStruct, type Json, type JsonObject } from './schema.js'
+import { parseOnce, type Issue, type Parsed } from './parse.js'
+import {
+  fieldNames,
+  fieldSchemas,
+  isJsonObject,
+  unsafeCast,
+  type AnyStruct,
+  type Json,
+  type JsonObject,
+} from './schema.js'
 import { isSecretSetting } from './words/secret-names.js'
 import { nearest } from './words/nearest.js'
 
@@ -158,11 +166,27 @@ const freeze = <T>(value: T): T => {
   return Object.freeze(value)
 }
 
+const defaults = new WeakMap<AnyStruct, Parsed<unknown>>()
+
+/** What a struct makes of nothing, frozen: a start asks for it several times, and mostly nothing else is given. */
+export const defaultsOf = (struct: AnyStruct): Parsed<unknown> => {
+  const known = defaults.get(struct)
+  if (known !== undefined) return known
+  const read = parseOnce<unknown>(struct, {})
+  freeze(read)
+  defaults.set(struct, read)
+  return read
+}
+
 /** The parsed, frozen value of all layers. Throws one problem that names the source and the rule, never the value. */
 export const readLayers = <T>(sources: Sources): T => {
   guardFile(sources.file.table, sources.guard)
   const given = new Map([...layer(sources, fromEnvironment(sources)), ...layer(sources, fromFlags(sources))])
-  const values = Object.fromEntries([...given].map(([field, { value }]) => [field, value]))
-  const parsed = parse(sources.struct, { ...sources.file.table, ...values })
-  return freeze(parsed.ok ? parsed.value : refuse(parsed.issues[0], given, sources))
+  const values = {
+    ...sources.file.table,
+    ...Object.fromEntries([...given].map(([field, { value }]) => [field, value])),
+  }
+  const parsed =
+    Object.keys(values).length === 0 ? defaultsOf(sources.struct) : parseOnce<unknown>(sources.struct, values)
+  return unsafeCast<T>(freeze(parsed.ok ? parsed.value : refuse(parsed.issues[0], given, sources)))
 }

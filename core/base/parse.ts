@@ -48,8 +48,11 @@ export const mostIssues = 20
 /**
  * Checks a value; defaults are filled in. The first issues are told; they name paths and rules, never received values.
  */
-export const parse = <T>(struct: StructOf<T>, value: unknown): Parsed<T> => {
-  if (quickCheck(struct)(value)) return { ok: true, value: unsafeCast<T>(value) }
+export const parse = <T>(struct: StructOf<T>, value: unknown): Parsed<T> =>
+  quickCheck(struct)(value) ? { ok: true, value: unsafeCast<T>(value) } : parseOnce(struct, value)
+
+/** The same for a struct that is used so seldom that a quick check of it would cost more than it saves. */
+export const parseOnce = <T>(struct: StructOf<T>, value: unknown): Parsed<T> => {
   const walked = walk(struct, value, mostIssues)
   return walked.ok
     ? { ok: true, value: unsafeCast<T>(walked.value) }

@@ -9,15 +9,17 @@ import * as ss from 'superstruct'
 import type { Struct, Infer } from 'superstruct'
 import type { JsonSchema } from './json-schema.js'
 import {
-  derive,
+  derived,
   inlineSchema,
   insideOf,
   isOptional,
   jsonSchema,
+  madeStruct,
   makeOptional,
   markRuled,
   giveName,
-  note,
+  noted,
+  type Parts,
 } from './struct-notes.js'
 
 export type { Struct, Infer, JsonSchema }
@@ -56,13 +58,16 @@ export const fieldNames = (struct: AnyStruct, keys: readonly string[]): readonly
 /** The structs that this one is made of. */
 export const partsOf = (struct: AnyStruct): readonly AnyStruct[] => insideOf(struct) as readonly AnyStruct[]
 
+/** A struct that is made when it first checks something, with its schema. */
+export const note = <S extends AnyStruct>(make: () => S, schema: () => JsonSchema, parts?: Parts): S =>
+  noted(make, schema, parts) as unknown as S
+const derive = <S extends AnyStruct>(from: AnyStruct, make: () => S, more: JsonSchema): S =>
+  derived(from, make, () => ({ ...jsonSchema(from), ...more })) as unknown as S
+/** What superstruct makes another one of. */
+const made = <S extends AnyStruct>(struct: S): S => (madeStruct(struct) ?? struct) as S
+
 const safeNumber = ss.refine(ss.number(), 'number', (n) => Number.isFinite(n))
 const safeInteger = ss.refine(ss.integer(), 'integer', (n) => Number.isSafeInteger(n))
-const codePoints = (text: string): number => {
-  let n = 0
-  for (const _ of text) n += 1
-  return n
-}
 
 export interface StringRules {
   min?: number
@@ -76,19 +81,23 @@ export const notBlank = '\\S'
 export const string = (rules: StringRules = {}): Struct<string, null> => {
   const { min = 0, max = Infinity, pattern } = rules
   const regex = pattern === undefined ? undefined : new RegExp(pattern, 'u')
-  const struct = ss.refine(ss.string(), 'string', (text) => {
-    const length = min > 0 || max < Infinity ? codePoints(text) : 0
+  const check = (text: string): string | true => {
+    let length = 0
+    if (min > 0 || max < Infinity) for (const _ of text) length += 1
     if (length < min) return `must have at least ${min} characters`
     if (length > max) return `must have at most ${max} characters`
     if (regex === undefined || regex.test(text)) return true
     return pattern === notBlank ? 'must not be blank' : `must match ${pattern}`
-  })
-  return note(struct, () => ({
-    type: 'string',
-    ...(min > 0 && { minLength: min }),
-    ...(max < Infinity && { maxLength: max }),
-    ...(pattern !== undefined && { pattern }),
-  }))
+  }
+  return note(
+    () => ss.refine(ss.string(), 'string', check),
+    () => ({
+      type: 'string',
+      ...(min > 0 && { minLength: min }),
+      ...(max < Infinity && { maxLength: max }),
+      ...(pattern !== undefined && { pattern }),
+    }),
+  )
 }
 
 export interface NumberRules {
@@ -100,17 +109,14 @@ const ranged = (
   type: 'number' | 'integer',
   { min = -Infinity, max = Infinity }: NumberRules,
 ): Struct<number, null> => {
-  const struct = ss.refine(base, type, (n) => {
-    if (n < min) return `must be at least ${min}`
-    return n <= max || `must be at most ${max}`
-  })
   const low = type === 'integer' ? Math.max(min, Number.MIN_SAFE_INTEGER) : min
   const high = type === 'integer' ? Math.min(max, Number.MAX_SAFE_INTEGER) : max
-  return note(struct, () => ({
-    type,
-    ...(low > -Infinity && { minimum: low }),
-    ...(high < Infinity && { maximum: high }),
-  }))
+  const check = (n: number): string | boolean =>
+    n < min ? `must be at least ${min}` : n <= max || `must be at most ${max}`
+  return note(
+    () => ss.refine(base, type, check),
+    () => ({ type, ...(low > -Infinity && { minimum: low }), ...(high < Infinity && { maximum: high }) }),
+  )
 }
 /** A finite number. */
 export const number = (rules: NumberRules = {}): Struct<number, null> => ranged(safeNumber, 'number', rules)
@@ -118,44 +124,48 @@ export const number = (rules: NumberRules = {}): Struct<number, null> => ranged(
 export const integer = (rules: NumberRules = {}): Struct<number, null> => ranged(safeInteger, 'integer', rules)
 /** Unix time in milliseconds. */
 export const timestamp = (): Struct<number, null> => doc(integer({ min: 0 }), 'Unix time in milliseconds.')
-export const boolean = (): Struct<boolean, null> => note(ss.boolean(), () => ({ type: 'boolean' }))
+export const boolean = (): Struct<boolean, null> => note(ss.boolean, () => ({ type: 'boolean' }))
 /** Any JSON value. */
 export const json = (): Struct<Json, null> =>
   note(
-    ss.define<Json>('json', (value) => value !== undefined),
+    () => ss.define<Json>('json', (value) => value !== undefined),
     () => ({}),
   )
 export const literal = <const T extends string | number | boolean>(value: T): Struct<T, any> =>
-  note(ss.literal(value as never) as unknown as Struct<T, any>, () => ({ const: value }))
+  note(
+    () => ss.literal(value as never) as unknown as Struct<T, any>,
+    () => ({ const: value }),
+  )
 export const enums = <const T extends readonly string[]>(values: T): Struct<T[number], any> =>
-  note(ss.enums(values as unknown as string[]) as unknown as Struct<T[number], any>, () => ({ enum: values }))
+  note(
+    () => ss.enums(values as unknown as string[]) as unknown as Struct<T[number], any>,
+    () => ({ enum: values }),
+  )
 
 export interface ListRules {
   min?: number
   max?: number
 }
 export const array = <T>(item: Struct<T, any>, { min = 0, max = Infinity }: ListRules = {}): Struct<T[], any> => {
-  const struct = ss.refine(ss.array(item), 'array', (list) => {
-    if (list.length < min) return `must have at least ${min} items`
-    return list.length <= max || `must have at most ${max} items`
-  })
+  const check = ({ length }: readonly unknown[]): string | boolean =>
+    length < min ? `must have at least ${min} items` : length <= max || `must have at most ${max} items`
   return note(
-    struct as unknown as Struct<T[], any>,
+    () => ss.refine(ss.array(item), 'array', check) as unknown as Struct<T[], any>,
     () => ({
       type: 'array',
       items: jsonSchema(item),
       ...(min > 0 && { minItems: min }),
       ...(max < Infinity && { maxItems: max }),
     }),
-    () => [item],
+    { inside: () => [item] },
   )
 }
 /** An object with any keys and values of one kind. */
 export const record = <T>(value: Struct<T, any>): Struct<Record<string, T>, any> =>
   note(
-    ss.record(ss.string(), value),
+    () => ss.record(ss.string(), value),
     () => ({ type: 'object', additionalProperties: jsonSchema(value) }),
-    () => [value],
+    { inside: () => [value] },
   )
 /** A JSON object with any content. */
 export const jsonObject = (): Struct<JsonObject, any> => record(json()) as Struct<JsonObject, any>
@@ -185,41 +195,37 @@ const withoutNulls = <S extends AnyStruct>(struct: S, fields: Fields): S => {
   }
   return new ss.Struct({ ...struct, coercer } as never) as unknown as S
 }
-const objectOf = <F extends Fields>(made: AnyStruct, fields: F, closed: boolean): Struct<ObjectOf<F>, F> =>
+const objectOf = <F extends Fields>(make: (fields: F) => AnyStruct, fields: F, closed: boolean) =>
   note(
-    withoutNulls(made, fields) as unknown as Struct<ObjectOf<F>, F>,
+    () => withoutNulls(make(fields), fields) as unknown as Struct<ObjectOf<F>, F>,
     () => objectSchema(fields, closed),
-    () => Object.values(fields),
+    { inside: () => Object.values(fields), fields },
   )
 /** An object with these keys and no others. */
-export const object = <F extends Fields>(fields: F): Struct<ObjectOf<F>, F> => objectOf(ss.object(fields), fields, true)
+export const object = <F extends Fields>(fields: F): Struct<ObjectOf<F>, F> => objectOf(ss.object, fields, true)
 /** An object with these keys; unknown keys are kept. */
-export const open = <F extends Fields>(fields: F): Struct<ObjectOf<F>, F> => objectOf(ss.type(fields), fields, false)
+export const open = <F extends Fields>(fields: F): Struct<ObjectOf<F>, F> => objectOf(ss.type, fields, false)
 
 /** May be left out; in input, null says the same. */
 export const optional = <T, S>(struct: Struct<T, S>): Struct<T | undefined, S> =>
-  makeOptional(derive(struct, ss.optional(struct), {}))
+  makeOptional(derive(struct, () => ss.optional(made(struct)), {}))
 /** Optional, with the value that stands in when it is missing. What is there is never completed from it. */
 export const defaulted = <T, S>(struct: Struct<T, S>, value: T): Struct<T, S> =>
-  makeOptional(derive(struct, ss.defaulted(struct, value, { strict: true }), { default: value }))
+  makeOptional(derive(struct, () => ss.defaulted(made(struct), value, { strict: true }), { default: value }))
 export const nullable = <T, S>(struct: Struct<T, S>): Struct<T | null, S> =>
   note(
-    ss.nullable(struct),
+    () => ss.nullable(made(struct)),
     () => ({ anyOf: [jsonSchema(struct), { type: 'null' }] }),
-    () => [struct],
+    { inside: () => [struct] },
   )
 /** Adds a sentence for readers of the reference and the OpenAPI document. */
 export const doc = <T, S>(struct: Struct<T, S>, description: string, more: JsonSchema = {}): Struct<T, S> =>
-  derive(struct, new ss.Struct(struct as never) as unknown as Struct<T, S>, { description, ...more })
+  derive(struct, () => made(struct), { description, ...more })
 type Rule<T> = (value: T) => boolean | string
 /** A rule that JSON Schema cannot say; `sentence`, or the fault that `holds` gives without the value, tells of it. */
 export const rule = <T, S>(struct: Struct<T, S>, sentence: string, holds: Rule<T>): Struct<T, S> => {
-  const made = derive(
-    struct,
-    ss.refine(struct, 'rule', (value) => holds(value) || sentence),
-    { description: sentence },
-  )
-  return markRuled(made)
+  const check = (value: T): string | boolean => holds(value) || sentence
+  return markRuled(derive(struct, () => ss.refine(made(struct), 'rule', check), { description: sentence }))
 }
 
 /** Objects told apart by one literal field, checked against one variant only. */
@@ -227,33 +233,30 @@ export const tagged = <K extends string, V extends Record<string, AnyStruct>>(
   key: K,
   variants: V,
 ): Struct<{ [N in keyof V]: ss.Infer<V[N]> & Record<K, N> }[keyof V], any> => {
-  const known = ss.enums(Object.keys(variants))
-  const fallback = ss.type({ [key]: known })
-  const struct = ss.dynamic((value) => {
-    const tag = typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[key] : undefined
-    return typeof tag === 'string' && Object.hasOwn(variants, tag)
-      ? (variants[tag] as AnyStruct)
-      : (fallback as unknown as AnyStruct)
-  })
+  const make = (): AnyStruct => {
+    const fallback = ss.type({ [key]: ss.enums(Object.keys(variants)) }) as unknown as AnyStruct
+    return ss.dynamic((value) => {
+      const tag = typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[key] : undefined
+      return typeof tag === 'string' && Object.hasOwn(variants, tag) ? (variants[tag] as AnyStruct) : fallback
+    })
+  }
   const schema = (): JsonSchema => {
     const schemas = Object.values(variants).map((variant) => jsonSchema(variant))
     return schemas.length === 1 ? (schemas[0] ?? {}) : { oneOf: schemas }
   }
-  return note(struct as never, schema, () => Object.values(variants))
+  return note(make as never, schema, { inside: () => Object.values(variants) })
 }
 /**
  * One struct for objects that have a field, another for everything else, which does not know the field; errors are
  * those of the one that was chosen.
  */
 export const having = <A, B>(key: string, present: Struct<A, any>, absent: Struct<B, any>): Struct<A | B, any> => {
-  const struct = ss.dynamic(
-    (value) =>
-      (typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? present : absent) as AnyStruct,
-  )
+  const choose = (value: unknown): AnyStruct =>
+    typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? present : absent
   return note(
-    struct as never,
+    () => ss.dynamic(choose),
     () => ({ anyOf: [...variantsIn(present), jsonSchema(absent)] }),
-    () => [present, absent],
+    { inside: () => [present, absent] },
   )
 }
 const variantsIn = (struct: AnyStruct): readonly JsonSchema[] => {
@@ -263,32 +266,30 @@ const variantsIn = (struct: AnyStruct): readonly JsonSchema[] => {
 /** Any of a few kinds; prefer `tagged`, whose errors are exact. */
 export const union = <A extends AnyStruct, B extends AnyStruct>(a: A, b: B): Struct<ss.Infer<A> | ss.Infer<B>, any> =>
   note(
-    ss.union([a, b]) as never,
+    () => ss.union([a, b]) as never,
     () => ({ anyOf: [jsonSchema(a), jsonSchema(b)] }),
-    () => [a, b],
+    { inside: () => [a, b] },
   )
 /** A component with a name of its own in the OpenAPI document. */
-export const named = <T, S>(name: string, struct: Struct<T, S>): Struct<T, S> => {
-  const made = derive(struct, new ss.Struct(struct as never) as unknown as Struct<T, S>, {})
-  note(
-    made,
-    () => inlineSchema(struct),
-    () => [struct],
+export const named = <S extends AnyStruct>(name: string, struct: S): S =>
+  giveName(
+    derived(
+      struct,
+      () => made(struct),
+      () => inlineSchema(struct),
+    ) as unknown as S,
+    name,
   )
-  giveName(made, name)
-  return made
-}
 /** A struct that mentions itself; give it a name. */
 export const lazy = <T>(name: string, make: () => Struct<T, any>): Struct<T, any> => {
   let inner: Struct<T, any> | undefined
   const get = (): Struct<T, any> => (inner ??= make())
-  const made = note(
-    ss.lazy(get) as Struct<T, any>,
+  const struct = note(
+    () => ss.lazy(get) as Struct<T, any>,
     () => inlineSchema(get()),
-    () => [get()],
+    { inside: () => [get()] },
   )
-  giveName(made, name)
-  return made
+  return giveName(struct, name)
 }
 
 /**

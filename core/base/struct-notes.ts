@@ -1,12 +1,27 @@
-/** What is noted beside structs, which superstruct forgets: their JSON Schema, their name and what they are made of. */
-import type { Struct } from 'superstruct'
+/**
+ * What is noted beside structs, which superstruct forgets: their JSON Schema, their name and what they are made of. A
+ * start declares thousands of structs, and few of them check or describe anything soon: each is made when it does.
+ */
+import { Struct, type Context, type Failure } from 'superstruct'
 import { fault } from './assert.js'
 import { allowNulls, type JsonSchema, type NamedSchemas } from './json-schema.js'
 
+/** A struct of superstruct; written with methods, as each takes the value of its own kind only. */
+interface Made {
+  readonly type: string
+  readonly schema: unknown
+  coercer(value: unknown, context: Context): unknown
+  validator(value: unknown, context: Context): Iterable<Failure>
+  entries(value: unknown, context: Context): Iterable<readonly [string | number, unknown, unknown]>
+  refiner(value: unknown, context: Context): Iterable<Failure>
+}
+
 interface Facts {
-  /** Most structs are made at the start and described later or never: a schema is made when it is asked for. */
+  made: Made | (() => Made)
   schema: JsonSchema | (() => JsonSchema)
   readonly inside: () => readonly Noted[]
+  /** The structs of an object, which are known before it is made. */
+  readonly fields: unknown
   name: string | undefined
   optional: boolean
   /** Stricter than its JSON Schema, or checked by something else than it. */
@@ -15,28 +30,68 @@ interface Facts {
 /** On the struct itself: thousands of entries of a weak map are looked through at each collection of garbage. */
 const facts: unique symbol = Symbol('facts')
 /** A struct, whatever it checks. */
-interface Noted extends Pick<Struct, 'type' | 'schema'> {
-  [facts]?: Facts
+interface Noted {
+  readonly type: string
+  readonly schema: unknown
+  readonly [facts]?: Facts
 }
+
+/** What more is noted of a struct that is made of others. */
+export interface Parts {
+  readonly inside?: () => readonly Noted[]
+  readonly fields?: unknown
+}
+
+const madeOf = (noted: Facts): Made => (typeof noted.made === 'function' ? (noted.made = noted.made()) : noted.made)
+
+/** To superstruct it is a struct. A class: its thousands have what they can in common. */
+class LateStruct {
+  readonly [facts]: Facts
+  constructor(noted: Facts) {
+    this[facts] = noted
+  }
+  get type(): string {
+    return madeOf(this[facts]).type
+  }
+  get schema(): unknown {
+    return this[facts].fields ?? madeOf(this[facts]).schema
+  }
+  get coercer(): Made['coercer'] {
+    return madeOf(this[facts]).coercer
+  }
+  get validator(): Made['validator'] {
+    return madeOf(this[facts]).validator
+  }
+  get entries(): Made['entries'] {
+    return madeOf(this[facts]).entries
+  }
+  get refiner(): Made['refiner'] {
+    return madeOf(this[facts]).refiner
+  }
+}
+
+// It is one of superstruct's also by methods such as `is`, which work by the members above.
+Object.setPrototypeOf(LateStruct.prototype, Struct.prototype)
 
 const nothing: Facts['inside'] = () => []
 
-/** Notes the schema and the parts of a struct, and returns it. An optional one stays so. */
-export const note = <S extends Noted>(struct: S, schema: () => JsonSchema, inside = nothing): S => {
-  const noted: Noted = struct
-  noted[facts] = { schema, inside, name: undefined, optional: isOptional(struct), ruled: false }
-  return struct
+/** A struct that superstruct makes when it first checks something, with its schema and its parts. */
+export const noted = (
+  made: () => Made,
+  schema: () => JsonSchema,
+  { inside = nothing, fields }: Parts = {},
+): LateStruct => new LateStruct({ made, schema, inside, fields, name: undefined, optional: false, ruled: false })
+
+/** A struct that is another one and something more. */
+export const derived = (from: Noted, made: () => Made, schema: () => JsonSchema): LateStruct => {
+  const struct = noted(made, schema, { inside: () => [from], fields: from[facts]?.fields })
+  return isOptional(from) ? makeOptional(struct) : struct
 }
 
-/** Notes a struct that is another one and something more. */
-export const derive = <S extends Noted>(from: Noted, struct: S, more: JsonSchema): S => {
-  note(
-    struct,
-    () => ({ ...jsonSchema(from), ...more }),
-    () => [from],
-  )
-  if (isOptional(from)) makeOptional(struct)
-  return struct
+/** The struct as superstruct has made it, which alone has its members itself; undefined for one of somebody else. */
+export const madeStruct = (struct: Noted): unknown => {
+  const own = struct[facts]
+  return own && madeOf(own)
 }
 
 const factsOf = (struct: Noted): Facts => {
@@ -63,8 +118,9 @@ export const isRuled = (struct: Noted, seen = new Set<Noted>()): boolean => {
   seen.add(struct)
   return insideOf(struct).some((part) => isRuled(part, seen))
 }
-export const giveName = (struct: Noted, name: string): void => {
+export const giveName = <S extends Noted>(struct: S, name: string): S => {
   factsOf(struct).name = name
+  return struct
 }
 export const insideOf = (struct: Noted): readonly Noted[] => struct[facts]?.inside() ?? []
 

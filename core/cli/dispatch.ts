@@ -6,7 +6,7 @@ import type { Problem } from '../base/errors.js'
 import { errors as configErrors, type Environment, type Flags } from '../base/config.js'
 import { nearest } from '../base/words/nearest.js'
 import { unknownFlag } from '../base/text/unknown-flag.js'
-import { parse } from '../base/parse.js'
+import { parseOnce } from '../base/parse.js'
 import { globals, refuseTwice, switchValue, type Arguments } from './arguments.js'
 import { readSecretFile } from '../state/side/secret-file.js'
 import { createClient } from './client.js'
@@ -155,7 +155,7 @@ const outputOf = (flags: Flags): CommandInput['output'] => {
 /** What is known of an answer; undefined if it is of another shape than the command reads. */
 const parsedAnswer = ({ answer: struct }: Command, answer: unknown): { readonly value: unknown } | undefined => {
   if (struct === undefined) return { value: answer }
-  const parsed = parse(struct, answer)
+  const parsed = parseOnce(struct, answer)
   return parsed.ok ? parsed : undefined
 }
 

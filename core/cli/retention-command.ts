@@ -1,10 +1,7 @@
 /** `state retention`: what is older, more or larger than is kept, and its fall. */
 import path from 'node:path'
 import { mayHaveThirdParty } from '../host/load/candidates.js'
-import { readToml } from '../host/load/toml.js'
 import { defineCommand, type Command } from '../plugin/command.js'
-import { readConfig } from '../retention/policy.js'
-import { retainStopped } from '../retention/retain-stopped.js'
 import { RetentionRun } from '../retention/retention-route.js'
 import { createDisk } from '../state/disk/real-disk.js'
 import { visibleLine } from '../base/text/visible.js'
@@ -47,6 +44,9 @@ export const retentionCommand = (shipped: ShippedView): Command =>
       const place = placeOf(input)
       if (place.held) return place.ask('/v1/retention', { dry_run })
       const { root } = place
+      const { readToml } = await import('../host/load/toml.js')
+      const { readConfig } = await import('../retention/policy.js')
+      const { retainStopped } = await import('../retention/retain-stopped.js')
       const disk = createDisk()
       const options = {
         root,

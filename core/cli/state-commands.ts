@@ -11,18 +11,9 @@ import { isJsonObject, unsafeCast, type Json } from '../base/schema.js'
 import { accessProblem, codeOf, errors } from '../state/errors.js'
 import type { Fault } from '../state/format/line.js'
 import { createDisk } from '../state/disk/real-disk.js'
-import { repairRoot, type RepairAction, type RepairReport } from '../state/inspect/repair.js'
-import {
-  listState,
-  showEntries,
-  showOwners,
-  showRecords,
-  type Inventory,
-  type RootPlace,
-  type Shown,
-} from '../state/inspect/show.js'
-import { verifyRoot, type VerifyReport } from '../state/inspect/verify.js'
-import { noteTaken } from '../records/repair-notes.js'
+import type { RepairAction, RepairReport } from '../state/inspect/repair.js'
+import type { Inventory, RootPlace, Shown } from '../state/inspect/show.js'
+import type { VerifyReport } from '../state/inspect/verify.js'
 import { errors as cliErrors } from './errors.js'
 import { explain } from './explain.js'
 import { progressFlags, telling } from './progress-line.js'
@@ -34,6 +25,7 @@ type Unreadable = { readonly unreadable: { readonly code: string; readonly sente
 type VerifyAnswer = VerifyReport | Unreadable
 
 const verify = async (shipped: ShippedView, root: string, progress: Progress): Promise<VerifyAnswer> => {
+  const { verifyRoot } = await import('../state/inspect/verify.js')
   try {
     return await verifyRoot({
       root,
@@ -137,7 +129,11 @@ const listInventory = ({ collections, streams }: Inventory): string =>
     ...Object.entries(streams).map(([name, { owners, entries }]) => [name, String(owners), String(entries)]),
   ])
 
-const showOne = (place: ShowPlace, name: string, id: string): Json => {
+/** What reads a root is loaded when one is read: every command line loads this file. */
+const reading = () => import('../state/inspect/show.js')
+
+const showOne = async (place: ShowPlace, name: string, id: string): Promise<Json> => {
+  const { showEntries, showRecords } = await reading()
   const records = shown(showRecords(place, name, id), place)
   const record = records?.get(id)
   if (record !== undefined) return record
@@ -147,7 +143,8 @@ const showOne = (place: ShowPlace, name: string, id: string): Json => {
   return [...entries]
 }
 
-const showAll = (place: ShowPlace, name: string): Json => {
+const showAll = async (place: ShowPlace, name: string): Promise<Json> => {
+  const { showOwners, showRecords } = await reading()
   const records = shown(showRecords(place, name), place)
   if (records !== undefined) return [...records.values()]
   const owners = shown(showOwners(place, name), place)
@@ -176,7 +173,7 @@ const show: Command = defineCommand({
   run: async ({ flags, args: { name, id }, output }) => {
     if (typeof flags['archive'] === 'string') return showArchive(flags['archive'], name, id)
     const place = { root: rootOf(flags), disk: createDisk(), output }
-    if (name === undefined) return { [inventory]: shown(listState(place), place) }
+    if (name === undefined) return { [inventory]: shown((await reading()).listState(place), place) }
     return id === undefined ? showAll(place, name) : showOne(place, name, id)
   },
   show: (answer: Json) => {
@@ -239,6 +236,8 @@ const repair = (shipped: ShippedView): Command =>
     },
     run: async (input) => {
       const { flags } = input
+      const { repairRoot } = await import('../state/inspect/repair.js')
+      const { noteTaken } = await import('../records/repair-notes.js')
       const place = await repairPlace(shipped, rootOf(flags))
       const options = {
         ...place,

@@ -1,5 +1,4 @@
 import type { Clock } from '../base/clock.js'
-import { within } from '../base/within.js'
 import { errors } from './errors.js'
 
 export interface Bound {
@@ -9,7 +8,8 @@ export interface Bound {
 }
 
 /** The work's outcome, or a rejection after `ms`. The work itself cannot be stopped: its late outcome is ignored. */
-export const bounded = async <T>(work: Promise<T>, { clock, ms, what }: Bound): Promise<T> => {
-  if (!(await within(clock, ms, work))) throw errors.plugin_timeout({ details: { what, seconds: ms / 1000 } })
-  return work
-}
+export const bounded = <T>(work: Promise<T>, { clock, ms, what }: Bound): Promise<T> =>
+  new Promise((resolve, reject) => {
+    const cancel = clock.after(ms, () => reject(errors.plugin_timeout({ details: { what, seconds: ms / 1000 } })))
+    void work.then(resolve, reject).finally(cancel)
+  })

@@ -6,8 +6,8 @@ import * as ss from 'superstruct'
 import type { ErrorObject, Options, ValidateFunction } from 'ajv'
 import { mostIssues, type Issue, type Parsed } from '../parse.js'
 import type { JsonSchema } from '../json-schema.js'
-import { jsonObject, rule, type JsonObject, type StructOf } from '../schema.js'
-import { markRuled, note } from '../struct-notes.js'
+import { jsonObject, note, rule, type JsonObject, type StructOf } from '../schema.js'
+import { markRuled } from '../struct-notes.js'
 import { boundSchema } from './bounded-schema.js'
 import { patternOf } from './plain-keywords.js'
 import { schemaIssue } from './schema-issue.js'
@@ -91,17 +91,18 @@ const createCheck = (compiler: Compiler, schema: JsonSchema): Check => {
 }
 
 const structOf = (schema: JsonSchema, check: Check): StructOf<JsonObject> => {
-  const struct = new ss.Struct<JsonObject, null>({
-    type: 'foreign',
-    schema: null,
-    validator: (value, { path }) =>
-      check(value).map((issue) => ({
-        path: [...path, ...(issue.path === '' ? [] : issue.path.split('.'))],
-        refinement: 'foreign',
-        message: issue.rule,
-      })),
-  })
-  return markRuled(note(struct, () => schema))
+  const make = (): StructOf<JsonObject> =>
+    new ss.Struct<JsonObject, null>({
+      type: 'foreign',
+      schema: null,
+      validator: (value, { path }) =>
+        check(value).map((issue) => ({
+          path: [...path, ...(issue.path === '' ? [] : issue.path.split('.'))],
+          refinement: 'foreign',
+          message: issue.rule,
+        })),
+    })
+  return markRuled(note(make, () => schema))
 }
 
 const faultOf = (schema: JsonObject): string | undefined => {

@@ -1,5 +1,5 @@
 /** A conversation on a terminal, or over the lines of standard input where nobody sits at one. */
-import { createInterface, type Interface, type Key } from 'node:readline'
+import type { Interface, Key } from 'node:readline'
 import { Writable } from 'node:stream'
 import type { ReadStream, WriteStream } from 'node:tty'
 import { visible } from '../../base/text/visible.js'
@@ -31,6 +31,9 @@ interface Lines {
   drop(): boolean
   end(): void
 }
+
+// Most command lines talk with nobody.
+const readline = () => process.getBuiltinModule('node:readline')
 
 const createLines = (): Lines => {
   const waiting: Said[] = []
@@ -104,7 +107,7 @@ const nothing = (): void => {}
 const ofLines = (input: NodeJS.ReadStream): OpenDialogue => {
   const lines = createLines()
   let act = nothing
-  const reader = createInterface({ input, terminal: false, crlfDelay: Infinity })
+  const reader = readline().createInterface({ input, terminal: false, crlfDelay: Infinity })
   reader.on('line', (line) => lines.add(line, false))
   reader.on('close', lines.end)
   return {
@@ -158,7 +161,7 @@ const clearTyped = (reader: Interface): void => {
 const ofTerminal = (input: ReadStream, screen: WriteStream): OpenDialogue => {
   const lines = createLines()
   const { pane, state, close: closePane } = createPane(screen)
-  const reader = createInterface({ input, output: pane, terminal: true, historySize: 1_000, prompt: '' })
+  const reader = readline().createInterface({ input, output: pane, terminal: true, historySize: 1_000, prompt: '' })
   const pastes = watchPastes(input)
   let act = nothing
   const prompt = (text: string): void => {

@@ -11,7 +11,7 @@ import { createRouteTable } from '../../http/routes/table.js'
 import { noSecrets } from '../../base/text/secrets.js'
 import type { Log } from '../../base/text/log.js'
 import type { AnyKit, ShippedPlugin } from '../../plugin/contract.js'
-import { parse } from '../../base/parse.js'
+import { defaultsOf } from '../../base/config.js'
 import { unsafeCast, type Json } from '../../base/schema.js'
 import type { Collection, CollectionSpec, Document, State, Stream, StreamSpec } from '../../state/contract.js'
 import type { Declarations } from '../../state/inspect/verify-records.js'
@@ -94,7 +94,7 @@ export const declarationsOf = async (
       ],
     ],
     configure: (plugin) => {
-      const defaults = plugin.config === undefined ? undefined : parse(plugin.config, {})
+      const defaults = plugin.config === undefined ? undefined : defaultsOf(plugin.config)
       return defaults?.ok === true ? defaults.value : {}
     },
     lists: createLists({ disk: { readFile: () => undefined }, root: '/' }),

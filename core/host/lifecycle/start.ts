@@ -27,13 +27,16 @@ export const repairAll = async (host: HostState, writable: boolean): Promise<rea
   return outcomes
 }
 
-/** A start that comes too late is undone at once, because the scope is closed then. */
-const startRun = ({ options }: HostState, entry: PluginEntry, run: StartRun): Promise<void> => {
+/** What is done when it returns needs no deadline. A start that comes too late is undone at once: the scope is closed. */
+const startRun = async ({ options }: HostState, entry: PluginEntry, run: StartRun): Promise<void> => {
+  const begun = run()
+  if (begun === undefined) return
+  if (typeof begun === 'function') return void entry.scope?.own(begun)
   const work = async (): Promise<void> => {
-    const undo = await run()
+    const undo = await begun
     if (typeof undo === 'function') entry.scope?.own(undo)
   }
-  return bounded(work(), { clock: options.core.clock, ms: options.patienceMs, what: 'onStart' })
+  await bounded(work(), { clock: options.core.clock, ms: options.patienceMs, what: 'onStart' })
 }
 
 /** Its state may change meanwhile: by a stop, or because what it needs failed. */

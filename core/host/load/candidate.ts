@@ -1,6 +1,7 @@
 /** A plugin that may be loaded, before any of its code ran. */
 import { fileURLToPath } from 'node:url'
 import type { AnyKit, AnyPlugin, AnyPluginModule, ShippedPlugin } from '../../plugin/contract.js'
+import { defaultsOf } from '../../base/config.js'
 import { parse } from '../../base/parse.js'
 import { literal, open, string } from '../../base/schema.js'
 import { errors } from '../errors.js'
@@ -26,7 +27,7 @@ const refuse = (reason: string): never => {
 
 const checkConfig = (plugin: AnyPlugin): void => {
   if (plugin.config === undefined) return
-  const defaults = parse(plugin.config, {})
+  const defaults = defaultsOf(plugin.config)
   if (!defaults.ok) refuse(`its config has no default for ${defaults.issues.map(({ path }) => path).join(', ')}`)
 }
 

@@ -2,7 +2,6 @@
 import * as fs from 'node:fs'
 import * as files from 'node:fs/promises'
 import { dirname } from 'node:path'
-import writeFileAtomic from 'write-file-atomic'
 import { fault } from '../../base/assert.js'
 import { unsafeCast } from '../../base/schema.js'
 import { errors } from '../errors.js'
@@ -124,6 +123,8 @@ const writeTemporary = async (path: string, bytes: Uint8Array): Promise<void> =>
  */
 const replace = async (path: string, bytes: Uint8Array): Promise<void> => {
   if (stat(path)?.kind === 'link') throw fault('a symbolic link is in the place of a state file')
+  // Commands that ask a daemon write nothing.
+  const { default: writeFileAtomic } = await import('write-file-atomic')
   await writeFileAtomic(path, unsafeCast<string>(null), {
     mode: 0o600,
     tmpfileCreated: (temporary) => writeTemporary(temporary, bytes),

@@ -1,5 +1,5 @@
 /** The processes of this machine, as /proc tells them. Empty where there is no /proc. */
-import { promises as fs, readdirSync, readFileSync } from 'node:fs'
+import { closeSync, openSync, promises as fs, readdirSync, readFileSync, readSync } from 'node:fs'
 
 /** The variable with the marker of those that the daemon started. */
 export const markerName = 'SERVICE_SHELL_TASK_ID'
@@ -51,19 +51,29 @@ export const readProcesses = async (): Promise<ProcessRow[]> => {
   return rows.filter((row) => row !== undefined)
 }
 
-const environmentOf = (pid: string): string => {
+/** Nearly all are smaller. A file of /proc says nothing of its size, and each question about it would cost as much. */
+const usualBytes = 16 * 1024
+
+const isIn = (pid: string, wanted: string, room: Buffer): boolean => {
+  let file: number | undefined
   try {
-    return readFileSync(`/proc/${pid}/environ`, 'latin1')
+    file = openSync(`/proc/${pid}/environ`, 'r')
+    const got = readSync(file, room)
+    const whole = got < room.length ? room.subarray(0, got) : Buffer.concat([room, readFileSync(file)])
+    return whole.includes(wanted)
   } catch {
-    return ''
+    return false
+  } finally {
+    if (file !== undefined) closeSync(file)
   }
 }
 
 /** Whether a process has a marker that begins so. A start waits for this, so it makes no trip to the thread pool. */
 export const isMarkerInUse = (beginning: string): boolean => {
   const wanted = `${markerName}=${beginning}`
+  const room = Buffer.allocUnsafe(usualBytes)
   try {
-    return readdirSync('/proc').some((pid) => /^\d/u.test(pid) && environmentOf(pid).includes(wanted))
+    return readdirSync('/proc').some((pid) => /^\d/u.test(pid) && isIn(pid, wanted, room))
   } catch {
     return false
   }

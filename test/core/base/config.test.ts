@@ -44,6 +44,11 @@ test('runtime-1: each layer beats the one before it: default, file, environment,
   t.is(urlOf({ file, environment, flags }), 'from the flag')
 })
 
+test('where nothing is given a struct is read once, however often its configuration is asked for', (t) => {
+  t.is(readLayers(sources()), readLayers(sources({ file: { name: 'config/other.toml', table: {} } })))
+  t.not(readLayers(sources()), readLayers(sources({ file: { name: 'config/models.toml', table: { retries: 4 } } })))
+})
+
 test('runtime-1: an empty variable counts as not given', (t) => {
   t.is(readLayers<{ retries: number }>(sources({ environment: { SERVICE_PROVIDER_RETRIES: '' } })).retries, 3)
 })

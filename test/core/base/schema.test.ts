@@ -1,12 +1,11 @@
 import test from 'ava'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
-import { type Failure, validate } from 'superstruct'
+import { Struct, type Failure, validate } from 'superstruct'
 import { walk } from '../../../core/base/schema-walk.js'
 import { parse, quickCheck } from '../../../core/base/parse.js'
 import * as s from '../../../core/base/schema.js'
 import type { AnyStruct } from '../../../core/base/schema.js'
-import { note } from '../../../core/base/struct-notes.js'
 import { SubmitInputRequest } from '../../../plugins/execution/runs/contract.js'
 import { compareStruct, valuesNear } from '../../support/schema-check.js'
 
@@ -312,9 +311,28 @@ test('every emitted schema is a strict JSON Schema', (t) => {
   }
 })
 
+test('superstruct makes a struct when it first checks something, once', (t) => {
+  let makes = 0
+  const inner = s.note(
+    () => {
+      makes += 1
+      return s.string()
+    },
+    () => ({ type: 'string' }),
+  )
+  const outer = s.named('Outer', s.object({ a: s.optional(s.doc(inner, 'Inside.')), b: s.nullable(inner) }))
+  t.deepEqual(Object.keys(outer.schema), ['a', 'b'], 'its fields are known')
+  t.like(s.jsonSchema(outer), { $ref: '#/components/schemas/Outer' })
+  t.is(makes, 0)
+  for (const b of ['x', null, 'y']) t.true(parse(outer, { b }).ok)
+  t.is(walk(outer, { b: 1 }, 9).ok, false)
+  t.is(makes, 1)
+  t.true(outer.is({ b: null }) && outer instanceof Struct, 'to superstruct it is one of its own')
+})
+
 test('a schema is made when it is asked for, once', (t) => {
   let asked = 0
-  const inner = note(s.string(), () => {
+  const inner = s.note(s.string, () => {
     asked += 1
     return { type: 'string' }
   })
