@@ -27,7 +27,7 @@ export const repairAll = async (host: HostState, writable: boolean): Promise<rea
   return outcomes
 }
 
-/** What is done when it returns needs no deadline. A start that comes too late is undone at once: the scope is closed. */
+/** What is done at once needs no deadline. A start that comes too late is undone at once: the scope is closed then. */
 const startRun = async ({ options }: HostState, entry: PluginEntry, run: StartRun): Promise<void> => {
   const begun = run()
   if (begun === undefined) return
