@@ -27,8 +27,9 @@ const serveWords: ReadonlySet<string> = new Set(['serve', 'start'])
 /** What is longer than the screen goes through a pager: nothing scrolls by unseen. */
 const show = async (text: string): Promise<void> => {
   const at = screen()
+  if (at === undefined) return print(text)
   const { isLonger, page, pagerOf } = await import('./cli/screen/pager.js')
-  const paged = at !== undefined && isLonger(text, at) && (await page(text, pagerOf(environment())))
+  const paged = isLonger(text, at) && (await page(text, pagerOf(environment())))
   if (!paged) print(text)
 }
 

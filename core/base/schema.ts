@@ -8,6 +8,7 @@
 import * as ss from 'superstruct'
 import type { Struct, Infer } from 'superstruct'
 import type { JsonSchema } from './json-schema.js'
+import { walk } from './schema-walk.js'
 import {
   derived,
   inlineSchema,
@@ -184,13 +185,13 @@ const objectSchema = (fields: Fields, closed: boolean): JsonSchema => {
 }
 /** Takes the null of an optional field for its absence, unless null is one of the field's values. */
 const withoutNulls = <S extends AnyStruct>(struct: S, fields: Fields): S => {
-  let left: string[] | undefined
-  const find = (): string[] =>
-    Object.keys(fields).filter((key) => isOptional(fields[key] as AnyStruct) && !ss.is(null, fields[key] as AnyStruct))
+  const isAbsence = (key: string): boolean =>
+    Object.hasOwn(fields, key) && isOptional(fields[key] as AnyStruct) && !walk(fields[key] as AnyStruct, null, 1).ok
   const coercer = (value: unknown, context: ss.Context): unknown => {
     const copy = struct.coercer(value, context)
     if (copy === value || typeof copy !== 'object' || copy === null) return copy
-    for (const key of (left ??= find())) if (Reflect.get(copy, key) === null) Reflect.deleteProperty(copy, key)
+    for (const [key, inner] of Object.entries(copy))
+      if (inner === null && isAbsence(key)) Reflect.deleteProperty(copy, key)
     return copy
   }
   return new ss.Struct({ ...struct, coercer } as never) as unknown as S
