@@ -107,7 +107,7 @@ test('a route is named by the command that stands for it, with its arguments; ot
     ['List the runs with GET /v1/runs.', 'List the runs with holdfast runs list.'],
     ['See GET /v1/schedules/{schedule_id}; then', 'See holdfast schedules get SCHEDULE_ID; then'],
     ['See GET /v1/runs/r1/debug.', 'See holdfast runs debug r1.'],
-    ['With POST /v1/sessions/{session_id}/runs.', 'With holdfast runs submit SESSION_ID TEXT.'],
+    ['With POST /v1/sessions/{session_id}/runs.', 'With holdfast runs submit SESSION_ID.'],
     ['One with POST /v1/sessions.', 'One with holdfast sessions create.'],
     ['POST /v1/schedules/s/pause', 'holdfast schedules pause s'],
     ['PUT /v1/nothing/{at_all}', 'PUT /v1/nothing/{at_all}'],
