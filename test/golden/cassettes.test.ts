@@ -2,8 +2,12 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
-import { freshRoot, spawnDaemon } from '../support/daemon.js'
+import { loadCassette } from '../../plugins/providers/streamed/cassette/load.js'
+import { partingOf, stepsOf } from '../../plugins/providers/streamed/cassette/replay.js'
+import { freshRoot, spawnDaemon, startTestDaemon } from '../support/daemon.js'
 import { openSession, submit, until } from '../support/runs.js'
+import { vendors } from '../support/vendors.js'
+import { answered, cassetteOf, told } from './record-cassettes.js'
 
 const files = {
   'package.json': '{"name":"mean","type":"module","private":true}\n',
@@ -52,3 +56,41 @@ test('models-48: a played model finds a failing test of a real repository, mends
   const { NODE_TEST_CONTEXT: _, ...env } = process.env
   t.notThrows(() => execFileSync(process.execPath, ['--test'], { cwd: workspace, env }))
 })
+
+for (const vendor of vendors) {
+  test(`models-48: a run with ${vendor.provider} is played from pieces that were cut anywhere`, async (t) => {
+    const cassette = await loadCassette(cassetteOf(vendor))
+    const pieces = cassette.exchanges.flatMap(({ answer }) => answer)
+    t.true(pieces.length > 50 && pieces.every((piece) => Buffer.byteLength(piece) <= 16), `${pieces.length} pieces`)
+    const daemon = await startTestDaemon(t, {
+      config: {
+        models: { provider: vendor.provider, base_url: 'http://127.0.0.1:9/v1', model: 'm', api_key: 'none' },
+        'streamed-models': { play_cassette: cassetteOf(vendor) },
+      },
+    })
+    await openSession(daemon)
+    const run = await until(daemon, (await submit(daemon, 's1', told)).run_id, 'completed', 'failed')
+    t.is(run.error, undefined)
+    t.is(run.outputs.at(-1).content, answered)
+    t.deepEqual([run.usage.calls], [2])
+  })
+
+  test(`models-51: a cassette of ${vendor.provider} is shown step by step, and another one is told where it parts`, async (t) => {
+    const cassette = await loadCassette(cassetteOf(vendor))
+    const [first, second] = stepsOf(cassette)
+    t.like(first, { provider: vendor.provider, model: 'm', status: 200, end: 'whole' })
+    t.deepEqual(first?.asked, [{ who: 'user', text: told }])
+    t.deepEqual(
+      first?.said.calls.map(({ name, input }) => [name, JSON.parse(input)]),
+      [['list_skills', {}]],
+    )
+    t.deepEqual([second?.asked.map(({ who }) => who), second?.said.text], [['tool'], answered])
+    t.is(partingOf(cassette, cassette), undefined)
+    const { exchanges } = cassette
+    const changed = exchanges.map((one, at) =>
+      at === 0 ? one : { ...one, answer: one.answer.join('').replaceAll('Keine', 'Eine').split(/(?=k)/u) },
+    )
+    t.like(partingOf(cassette, { ...cassette, exchanges: changed }), { path: 'answer.text', line: exchanges[1]?.line })
+    t.like(partingOf(cassette, { ...cassette, exchanges: exchanges.slice(0, 1) }), { path: 'exchange', now: 'absent' })
+  })
+}

@@ -9,6 +9,8 @@ export interface OutsideLines {
   readonly before: number
   /** Writes one line at its end, all of it or nothing. Throws the system's error where there is no room. */
   append(line: string): void
+  /** True if nobody can find the file any more: its name was removed. */
+  isGone(): boolean
   close(): void
 }
 
@@ -70,6 +72,7 @@ export const openOutsideLines = (path: string, beginning: string): OutsideLines 
   return {
     before: endLines(file, stat.size),
     append: (line) => writeWhole(file, Buffer.from(`${line}\n`)),
+    isGone: () => fstatSync(file).nlink === 0,
     close: () => closeSync(file),
   }
 }

@@ -1,27 +1,10 @@
 /** Answers from a cassette: no socket is opened. */
-import path from 'node:path'
-import {
-  Problem,
-  readOutside,
-  realFolder,
-  visibleLine,
-  type HealthCheck,
-  type Json,
-  type Warning,
-} from '../../../../core/plugin.js'
+import { Problem, visibleLine, type HealthCheck, type Json, type Warning } from '../../../../core/plugin.js'
 import type { Listener, Sent, Transport } from '../transport/transport.js'
 import { cassetteErrors } from './errors.js'
-import { differenceOf, mostBytes, readCassette, type Cassette, type Difference, type Recorded } from './format.js'
+import { loadCassette } from './load.js'
+import { differenceOf, type Cassette, type Difference, type Recorded } from './format.js'
 import { maskedJson, maskedPath, type Redact } from './mask.js'
-
-const load = async (file: string): Promise<Cassette> => {
-  const unreadable = (rule: string): Problem => cassetteErrors.cassette_unreadable({ details: { file, rule } })
-  const folder = realFolder(path.dirname(path.resolve(file)))
-  const found = folder === undefined ? undefined : await readOutside(folder.path, path.basename(file), mostBytes)
-  if (found === undefined) throw unreadable('is not there')
-  if (!found.ok) throw unreadable(found.rule)
-  return readCassette(path.basename(file), found.text)
-}
 
 const compare = (one: Recorded, { at, asked }: Found, isPart: boolean): Difference | undefined =>
   one.path === at
@@ -68,7 +51,7 @@ export interface Player {
 export const createPlayer = ({ budget }: Pick<Transport, 'budget'>, file: string, redact: Redact): Player => {
   let loading: Promise<Cassette> | undefined
   let wrong: unknown
-  const cassette = (): Promise<Cassette> => (loading ??= load(file))
+  const cassette = (): Promise<Cassette> => (loading ??= loadCassette(file))
   const open = async (): Promise<void> => {
     try {
       await cassette()

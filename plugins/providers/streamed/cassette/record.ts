@@ -1,4 +1,5 @@
 /** Writes each exchange with a server, and each call of a tool, to a cassette. */
+import { StringDecoder } from 'node:string_decoder'
 import {
   openOutsideLines,
   visibleLine,
@@ -43,6 +44,7 @@ export const createRecorder = ({ file, log, redact }: RecordParts): Recorder => 
     log.warn('no more is recorded', { file, reason, ...(error !== undefined && { error }) })
   }
   const put = (value: Json): void => {
+    if (lines?.isGone() === true) return end('the file was removed')
     const line = JSON.stringify(value)
     bytes += Buffer.byteLength(line) + 1
     if (bytes <= mostBytes - 1000) return lines?.append(line)
@@ -97,6 +99,14 @@ class Tap implements Listener {
     this.#done = done
   }
 
+  /** The texts of the pieces as they came: a character that was cut is in the later one. */
+  pieces(): string[] {
+    const decoder = new StringDecoder('utf8')
+    const texts = this.#pieces.map((piece) => decoder.write(piece)).filter((text) => text !== '')
+    const rest = decoder.end()
+    return rest === '' ? texts : [...texts, rest]
+  }
+
   body(): string {
     return Buffer.concat(this.#pieces).toString('utf8')
   }
@@ -124,11 +134,16 @@ class Tap implements Listener {
   }
 }
 
+/** As they came, so that a fault of where an answer was cut is in the file; where something was taken out, by event. */
+const piecesOf = (answer: string, came: readonly string[]): readonly string[] =>
+  came.join('') === answer ? came : answer.split(/(?<=\n\n)/u)
+
 export const recordedTransport = (inner: Transport, recorder: Recorder): Transport => {
   const write = ({ path, headers, body }: Question, tap: Tap, end: Exchange['end']): void => {
     // A server that was not reached said nothing that could be played.
     if (tap.status === 0) return
-    const answer = maskedBody(tap.body(), recorder.redact)
+    const said = tap.body()
+    const answer = maskedBody(said, recorder.redact)
     const asked: Json = JSON.parse(body.toString('utf8'))
     recorder.add({
       path: maskedPath(path, recorder.redact),
@@ -136,7 +151,7 @@ export const recordedTransport = (inner: Transport, recorder: Recorder): Transpo
       request: maskedJson(asked, recorder.redact),
       status: tap.status,
       answer_headers: answerHeaders(tap.headers, recorder.redact),
-      answer: answer === undefined ? [] : answer.split(/(?<=\n\n)/u),
+      answer: answer === undefined ? [] : piecesOf(answer, answer === said ? tap.pieces() : []),
       end: answer === undefined ? 'withheld' : end,
     })
   }
