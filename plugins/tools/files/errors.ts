@@ -26,6 +26,11 @@ export const fileErrors = defineErrors({
     detail: 'The file has {bytes} bytes, more than the {limit} that this tool reads.',
     action: 'Search in it with grep_search.',
   },
+  pdf_unreadable: {
+    status: 400,
+    detail: 'The words of the PDF cannot be shown: {reason}.',
+    action: 'Read it as base64 with raw and include_base64, or with a program.',
+  },
   file_changed: {
     status: 409,
     detail: 'The file is not the one that was expected: its SHA-256 is {sha256}.',

@@ -1,4 +1,5 @@
 import { Host, Processes, definePlugin } from '../../../core/plugin.js'
+import { AssetNormalisers } from '../../media/assets/contract.js'
 import { CompletionChecks } from '../../execution/runs/contract.js'
 import { ToolRegistry, Tools } from '../../execution/tools/contract.js'
 import { applyPatchTool } from './apply-patch.js'
@@ -24,7 +25,7 @@ export default definePlugin({
       CompletionChecks,
       workspaceFileCheck(() => registry.workspace, host.stateRoot),
     )
-    const surroundings = createSurroundings(host.stateRoot, processes)
+    const surroundings = createSurroundings(host.stateRoot, processes, ctx.view(AssetNormalisers))
     ctx.contribute(Tools, ...tools.map((tool) => tool(surroundings)))
   },
 })

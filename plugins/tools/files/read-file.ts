@@ -12,6 +12,7 @@ import {
 import { defineTool, type Tool } from '../../execution/tools/contract.js'
 import { answer } from './answer.js'
 import { readPlace, sha256, textOf } from './content.js'
+import { shownOf, type ShownFile } from './shown.js'
 import type { FileSurroundings } from './surroundings.js'
 
 /** Most bytes of text in one answer. */
@@ -24,6 +25,7 @@ const ReadInput = object({
   path: doc(string({ min: 1, max: 4096 }), 'File, relative to the workspace.'),
   start_line: optional(doc(integer({ min: 1 }), 'First line to return, from 1.')),
   line_count: optional(doc(integer({ min: 1 }), 'Most lines to return.')),
+  raw: doc(defaulted(boolean(), false), 'The text of the file itself, where cells of a notebook would be shown.'),
   include_base64: doc(defaulted(boolean(), false), 'Also return all bytes as base64, for files up to 4 MiB.'),
 })
 type ReadInput = Infer<typeof ReadInput>
@@ -70,8 +72,14 @@ export const sliceLines = (
   return { content, truncated: content.length < rest.length }
 }
 
-const view = (shown: string, bytes: Buffer, input: ReadInput): JsonObject => {
-  const text = textOf(bytes)
+/** A file, and what is shown in place of its bytes. */
+interface Read {
+  readonly bytes: Buffer
+  readonly as: ShownFile | undefined
+}
+
+const view = (shown: string, { bytes, as }: Read, input: ReadInput): JsonObject => {
+  const text = as?.text ?? textOf(bytes)
   const first = input.start_line ?? 1
   const { content, truncated } = sliceLines(text ?? '', first, input.line_count)
   const whole = input.include_base64 && bytes.length <= maxBase64Bytes
@@ -84,26 +92,29 @@ const view = (shown: string, bytes: Buffer, input: ReadInput): JsonObject => {
     sha256: sha256(bytes),
     encoding: text === undefined ? 'binary' : 'utf-8',
     binary: text === undefined,
+    ...(as !== undefined && { shown_as: as.shown_as }),
     truncated: truncated || (input.include_base64 && !whole),
     ...(whole && { content_base64: bytes.toString('base64') }),
   }
 }
 
-export const readFileTool = ({ locate }: FileSurroundings): Tool =>
+export const readFileTool = ({ locate, normalisers }: FileSurroundings): Tool =>
   defineTool({
     name: 'read_file',
     description:
       'Reads a file of the workspace, whole or some of its lines. Says its SHA-256; `truncated` means that the ' +
-      'file goes on after the returned lines (ask again with start_line).',
+      'file goes on after the returned lines (ask again with start_line). A PDF is shown as its words, a Jupyter ' +
+      'notebook as its cells with the text of their outputs, unless `raw` is set.',
     input: ReadInput,
     effect: 'read',
     parallel: true,
-    timeout_ms: 5_000,
+    timeout_ms: 15_000,
     sandbox: 'read_only',
     run: (input, call) =>
       answer(async () => {
         const place = await locate(call, input.path)
         const { bytes } = await readPlace(place)
-        return view(place.shown, bytes, input)
+        const as = input.raw ? undefined : await shownOf({ path: place.shown, bytes }, normalisers)
+        return view(place.shown, { bytes, as }, input)
       }),
   })

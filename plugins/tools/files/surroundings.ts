@@ -2,6 +2,7 @@
 import type { Processes } from '../../../core/plugin.js'
 import { openWorkspace, locate, type Place } from './workspace.js'
 import type { ToolCall } from '../../execution/tools/contract.js'
+import type { Normalisers } from './shown.js'
 import { createPathLocks, type PathLocks } from './path-locks.js'
 
 export interface FileSurroundings {
@@ -10,10 +11,17 @@ export interface FileSurroundings {
   readonly locks: PathLocks
   /** Where searches run. */
   readonly processes: Processes
+  /** What reads files that are no text. */
+  readonly normalisers: Normalisers
 }
 
-export const createSurroundings = (stateRoot: string, processes: Processes): FileSurroundings => ({
+export const createSurroundings = (
+  stateRoot: string,
+  processes: Processes,
+  normalisers: Normalisers = () => [],
+): FileSurroundings => ({
   processes,
+  normalisers,
   locate: async ({ workspace }, path) => locate(await openWorkspace(workspace, stateRoot), path),
   locks: createPathLocks(),
 })

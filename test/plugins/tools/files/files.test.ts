@@ -17,6 +17,9 @@ import { createPathLocks } from '../../../../plugins/tools/files/path-locks.js'
 import { createSurroundings } from '../../../../plugins/tools/files/surroundings.js'
 import { writeFileTool } from '../../../../plugins/tools/files/write-file.js'
 import { checkTool } from '../../../conform/tool.js'
+import { startTestDaemon } from '../../../support/daemon.js'
+import { makePdf } from '../../../support/pdf.js'
+import { openSession, submit, until } from '../../../support/runs.js'
 import { processesFor } from '../../../support/processes.js'
 import { callOf, codeOf, makeFolder, runTool, type Answer } from '../../../support/tools.js'
 import { isLinear } from '../../../support/linear.js'
@@ -491,3 +494,80 @@ test.serial(
     )
   },
 )
+
+const notebook = {
+  cells: [
+    { cell_type: 'markdown', source: ['# Title\n', 'words'] },
+    {
+      cell_type: 'code',
+      source: 'print(1)\n',
+      outputs: [
+        { output_type: 'stream', name: 'stdout', text: ['1\n'] },
+        { output_type: 'display_data', data: { 'image/png': 'AAAA', 'text/plain': '<Figure>', 'text/html': '<b>' } },
+        { output_type: 'error', ename: 'E', evalue: 'v', traceback: ['\u001b[31mE\u001b[0m: v'] },
+      ],
+    },
+  ],
+  nbformat: 4,
+}
+
+test('tools-56: a notebook is shown as its cells, its lines are paged, and raw shows the file', async (t) => {
+  const { workspace, run } = await setUp(t)
+  const text = JSON.stringify(notebook)
+  await writeFile(join(workspace, 'a.ipynb'), text)
+  const cells = await run('read_file', { path: 'a.ipynb' })
+  t.is(
+    cells.output.content,
+    '--- cell 1: markdown ---\n# Title\nwords\n--- cell 2: code ---\nprint(1)\n--- output ---\n' +
+      '1\n<Figure>\n[image/png]\nE: v\n',
+  )
+  t.like(cells.output, { shown_as: 'notebook_cells', sha256: digest(text), bytes_read: text.length, truncated: false })
+  const some = await run('read_file', { path: 'a.ipynb', start_line: 2, line_count: 1 })
+  t.deepEqual([some.output.content, some.output.truncated], ['# Title\n', true])
+  const raw = await run('read_file', { path: 'a.ipynb', raw: true })
+  t.deepEqual([raw.output.content, raw.output.shown_as], [text, undefined])
+  const long = {
+    cells: [{ cell_type: 'code', source: '', outputs: [{ output_type: 'stream', text: 'x'.repeat(9_000) }] }],
+  }
+  await writeFile(join(workspace, 'long.ipynb'), JSON.stringify(long))
+  t.regex(String((await run('read_file', { path: 'long.ipynb' })).output.content), /x{4000}\n\[5000 more characters\]/u)
+  for (const other of ['{"cells":1}', 'no JSON', '[]', `{"cells":${'['.repeat(9_000)}`]) {
+    await writeFile(join(workspace, 'none.ipynb'), other)
+    t.is((await run('read_file', { path: 'none.ipynb' })).output.content, other)
+  }
+})
+
+test('tools-57: without a plugin that reads PDFs, read_file says so, and base64 is there with raw', async (t) => {
+  const { workspace, run } = await setUp(t)
+  const pdf = makePdf([{ content: 'BT /F1 20 Tf 10 10 Td (Words of a page) Tj ET' }])
+  await writeFile(join(workspace, 'a.pdf'), pdf)
+  const refused = await run('read_file', { path: 'a.pdf' })
+  t.like(refused.output.error, { code: 'pdf_unreadable' })
+  t.regex(JSON.stringify(refused.output), /no plugin here reads PDFs/u)
+  const raw = await run('read_file', { path: 'a.pdf', raw: true, include_base64: true })
+  t.is(raw.output.content_base64, pdf.toString('base64'))
+})
+
+test('tools-57: a PDF of the workspace is shown as its words, whatever its name is', async (t) => {
+  const workspace = await makeFolder(t)
+  const daemon = await startTestDaemon(t, { flags: { 'workspace-root': workspace } })
+  await writeFile(join(workspace, 'a'), makePdf([{ content: 'BT /F1 20 Tf 10 10 Td (Words of a page) Tj ET' }]))
+  await writeFile(join(workspace, 'empty.pdf'), makePdf([{ content: '' }]))
+  await writeFile(join(workspace, 'broken.pdf'), '%PDF-1.7 and nothing else')
+  await openSession(daemon)
+  const { run_id } = await submit(
+    daemon,
+    's1',
+    ['a', 'empty.pdf', 'broken.pdf'].map((path) => `/tool read_file ${JSON.stringify({ path })}`).join('\n'),
+  )
+  await until(daemon, run_id, 'completed')
+  const { body } = await daemon.request('GET', '/v1/sessions/s1/events')
+  const [shown, ...refused] = body.session.journal
+    .filter(({ type }: any) => type === 'outcome')
+    .map(({ entry }: any) => entry.output)
+  t.like(shown, { content: 'Words of a page', shown_as: 'pdf_text', binary: false })
+  t.deepEqual(
+    refused.map(({ error }: any) => error.code),
+    ['pdf_unreadable', 'pdf_unreadable'],
+  )
+})
