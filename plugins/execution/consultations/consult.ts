@@ -125,14 +125,14 @@ interface Told extends Heard {
 /** One call, within the budget, booked and told. */
 const callOnce = async (parts: ConsultParts, call: Call, signal: AbortSignal): Promise<Heard> => {
   const { state, books, clock } = parts
-  const { session_id, run_id, unbooked } = call.asked
+  const { session_id, run_id, unbooked, purpose } = call.asked
   const refusal = books()?.refusal({ session_id, run_id })
   if (refusal !== undefined) return { consulted: failed(refusal.slice(0, refusal.indexOf(':')), refusal) }
   if (signal.aborted) return { consulted: failed('aborted', 'It was ended before it was asked.') }
   const began = clock.elapsed()
   const heard = await hear(call, signal)
   tell(parts, call, { ...heard, began })
-  const used = { session_id, route: call.route.route_id, model: call.model, usage: heard.usage }
+  const used = { session_id, route: call.route.route_id, model: call.model, usage: heard.usage, purpose }
   if (unbooked !== true) await state.commit((tx) => void books()?.book(tx, used))
   return heard
 }

@@ -41,15 +41,15 @@ export const createBooks = ({
       return undefined
     },
     metrics: measured.metrics,
-    book(tx: Tx, { session_id, route, model, usage }) {
+    book(tx: Tx, { session_id, route, model, usage, purpose }) {
       const counted = countCall(usage)
       const price = prices.find(route, model)
       const sums = price === undefined ? counted : { ...counted, cost_microusd: costOf(price, counted) }
       const day = days.of(tx.now)
-      tx.put(store.days, withCall(store, day, { route, sums }))
+      tx.put(store.days, withCall(store, day, { route, sums, purpose }))
       if (session_id !== undefined) {
         totals.books(session_id, day)
-        tx.put(store.sessions, withSessionCall(store, { day, session_id }, { route, sums }))
+        tx.put(store.sessions, withSessionCall(store, { day, session_id }, { route, sums, purpose }))
       }
       tx.after(() => {
         measured.add(route, sums)

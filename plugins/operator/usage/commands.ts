@@ -14,6 +14,7 @@ const Row = open({
   day: optional(string()),
   session_id: optional(string()),
   route: optional(string()),
+  purpose: optional(string()),
   calls: number(),
   input_tokens: number(),
   output_tokens: number(),
@@ -21,8 +22,8 @@ const Row = open({
 })
 type Row = Infer<typeof Row>
 
-const cells = ({ day, session_id, route, calls, input_tokens, output_tokens, cost_microusd }: Row): string[] => [
-  visibleLine(day ?? session_id ?? route ?? ''),
+const cells = ({ calls, input_tokens, output_tokens, cost_microusd, ...of }: Row): string[] => [
+  visibleLine(of.day ?? of.session_id ?? of.route ?? of.purpose ?? ''),
   String(calls),
   String(input_tokens),
   String(output_tokens),
@@ -54,7 +55,7 @@ export const commands: readonly Command[] = [
       to: { kind: 'text', summary: 'Not after this day.', value: 'day' },
       'session-id': { kind: 'text', summary: 'Only what this session used.' },
     },
-    choices: { by: ['day', 'session', 'route'] },
+    choices: { by: ['day', 'session', 'route', 'purpose'] },
     run: ({ client, flags }) => {
       const query = new URLSearchParams()
       for (const name of ['by', 'from', 'to', 'session-id'])

@@ -62,6 +62,18 @@ export const addUsage = (a: UsageSums | undefined, b: UsageSums): UsageSums => {
   return sums
 }
 
+/** What one has used that another has not, which is part of it. */
+export const lessUsage = (whole: UsageSums, part: UsageSums): UsageSums => {
+  const sums: Draft = {
+    calls: whole.calls - part.calls,
+    input_tokens: whole.input_tokens - part.input_tokens,
+    output_tokens: whole.output_tokens - part.output_tokens,
+  }
+  for (const key of ['cached_input_tokens', 'reasoning_tokens', 'cost_microusd'] as const)
+    if (whole[key] !== undefined) sums[key] = whole[key] - (part[key] ?? 0)
+  return sums
+}
+
 /** A model call that has ended, however. */
 export interface EndedCall {
   /** None of what is the daemon's own matter: its day alone has it. */
@@ -69,6 +81,8 @@ export interface EndedCall {
   readonly route: string
   readonly model: string
   readonly usage?: Usage | undefined
+  /** What it was for, a short word, where it was asked outside of runs. */
+  readonly purpose?: string
 }
 /** A call as it is booked; `price` is the version of the table that it was priced by. */
 export interface Booked {

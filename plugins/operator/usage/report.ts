@@ -1,5 +1,5 @@
 /** Sums for those who ask: of days, sessions or routes. Reads no run and no journal. */
-import { addUsage, type UsageSums } from './contract.js'
+import { addUsage, lessUsage, type UsageSums } from './contract.js'
 import type { SessionIds } from './session-ids.js'
 import { partsOfId, totalOf, type DaySums, type UsageStore } from './store.js'
 
@@ -8,7 +8,12 @@ export interface Span {
   readonly from?: string | undefined
   readonly to?: string | undefined
 }
-export type UsageRow = UsageSums & { readonly day?: string; readonly session_id?: string; readonly route?: string }
+export type UsageRow = UsageSums & {
+  readonly day?: string
+  readonly session_id?: string
+  readonly route?: string
+  readonly purpose?: string
+}
 
 const within = ({ from = '', to = '~' }: Span, day: string): boolean => day >= from && day <= to
 
@@ -32,6 +37,21 @@ export const byRoute = (records: readonly DaySums[]): UsageRow[] => {
     for (const { route, ...one } of routes) sums.set(route, addUsage(sums.get(route), one))
   return [...sums].map(([route, one]) => ({ route, ...one }))
 }
+
+/** What was asked outside of runs by its purpose, and what runs used: all that was asked for nothing else. */
+export const byPurpose = (records: readonly DaySums[]): UsageRow[] => {
+  const sums = new Map<string, UsageSums>()
+  let runs = totalOf(records)
+  for (const { purposes = [] } of records)
+    for (const { purpose, ...one } of purposes) {
+      sums.set(purpose, addUsage(sums.get(purpose), one))
+      runs = lessUsage(runs, one)
+    }
+  if (runs.calls > 0) sums.set(ofRuns, runs)
+  return [...sums].map(([purpose, one]) => ({ purpose, ...one }))
+}
+/** No purpose of a consultation is called so. */
+const ofRuns = 'run'
 
 /** Ids read in one turn of the event loop. */
 const step = 4096

@@ -18,7 +18,7 @@ import {
   type Route,
 } from '../../../core/plugin.js'
 import { usageFields } from './contract.js'
-import { byDay, byRoute, daySums, ofSession, sessionsIn } from './report.js'
+import { byDay, byPurpose, byRoute, daySums, ofSession, sessionsIn } from './report.js'
 import type { SessionIds } from './session-ids.js'
 import type { UsageStore } from './store.js'
 
@@ -36,13 +36,16 @@ export const UsageRow = named(
     day: optional(doc(string(), 'Of the zone `day_zone` of the configuration.')),
     session_id: optional(doc(string(), 'Id of the session.')),
     route: optional(doc(string(), 'Id of the model route.')),
+    purpose: optional(
+      doc(string(), 'What was asked for outside of runs, such as `hook` or `compaction`; `run` is what runs used.'),
+    ),
     ...usageFields,
   }),
 )
 
 const query = object({
   ...pageFields,
-  by: doc(defaulted(enums(['day', 'session', 'route']), 'day'), 'What a row is of.'),
+  by: doc(defaulted(enums(['day', 'session', 'route', 'purpose']), 'day'), 'What a row is of.'),
   from: day('Not before this day'),
   to: day('Not after this day'),
   session_id: optional(doc(string({ min: 1, max: 200 }), 'Only what this session used.')),
@@ -54,7 +57,7 @@ export const usageRoute = (store: UsageStore, session_ids: SessionIds): Route =>
     id: 'usage.list',
     method: 'GET',
     path: '/v1/usage',
-    summary: 'Lists what model calls used and cost, by day, session or route.',
+    summary: 'Lists what model calls used and cost, by day, session, route or purpose.',
     access: 'read',
     query,
     reply: jsonReply(pageOf(UsageRow)),
@@ -70,12 +73,14 @@ export const usageRoute = (store: UsageStore, session_ids: SessionIds): Route =>
         return listPage({ query: asked, source, label: 'session_id_asc', view: (id) => ofSession(store, asked, id) })
       }
       const records = daySums(store, asked, session_id)
-      const rows = by === 'day' ? byDay(records) : byRoute(records)
-      const source = arraySource(rows, (row) => row.day ?? row.route ?? '')
+      const rows = reports[by](records)
+      const source = arraySource(rows, (row) => row.day ?? row.route ?? row.purpose ?? '')
       return listPage({ query: asked, source, label: `${by}_asc`, view: (row) => row })
     },
   })
 }
+
+const reports = { day: byDay, route: byRoute, purpose: byPurpose }
 
 const known = ({ sessions }: UsageStore, session_id: string): string[] =>
   sessions.count('session', session_id) === 0 ? [] : [session_id]

@@ -3,7 +3,13 @@ import type { Collection, CollectionSpec, State } from '../../../core/plugin.js'
 import { addUsage, type UsageSums } from './contract.js'
 
 export type RouteSums = UsageSums & { readonly route: string }
-export type DaySums = { readonly day: string; readonly routes: readonly RouteSums[] }
+export type PurposeSums = UsageSums & { readonly purpose: string }
+/** `purposes`: the part of it that was asked outside of runs. */
+export type DaySums = {
+  readonly day: string
+  readonly routes: readonly RouteSums[]
+  readonly purposes?: readonly PurposeSums[]
+}
 export type SessionSums = DaySums & { readonly session_id: string }
 
 const dayCollection: CollectionSpec<DaySums> = {
@@ -40,25 +46,48 @@ export const declareStore = (state: State): UsageStore => ({
 export interface Call {
   readonly route: string
   readonly sums: UsageSums
+  /** Of a call outside of runs. */
+  readonly purpose: string | undefined
 }
 
 /** The sums of a day so far, with one call more. */
-export const withCall = ({ days }: UsageStore, day: string, call: Call): DaySums => ({
-  day,
-  routes: added(days.find(day)?.routes, call),
-})
+export const withCall = ({ days }: UsageStore, day: string, call: Call): DaySums => {
+  const before = days.find(day)
+  const purposes = withPurpose(before?.purposes, call)
+  return { day, routes: added(before?.routes, call), ...(purposes !== undefined && { purposes }) }
+}
 
 /** The sums of a session on a day so far, with one call more. */
 export const withSessionCall = (
   { sessions }: UsageStore,
   { day, session_id }: Pick<SessionSums, 'day' | 'session_id'>,
   call: Call,
-): SessionSums => ({ session_id, day, routes: added(sessions.find(idOf(day, session_id))?.routes, call) })
+): SessionSums => {
+  const before = sessions.find(idOf(day, session_id))
+  const purposes = withPurpose(before?.purposes, call)
+  return { session_id, day, routes: added(before?.routes, call), ...(purposes !== undefined && { purposes }) }
+}
 
 const added = (routes: readonly RouteSums[] = [], { route, sums }: Call): RouteSums[] => {
   const at = routes.findIndex((one) => one.route === route)
   const now: RouteSums = { route, ...addUsage(routes[at], sums) }
   return at < 0 ? [...routes, now] : routes.with(at, now)
+}
+
+/** Purposes are words of the code; what is none, and one beyond so many of a day, is `other`. */
+const [isWord, mostPurposes] = [/^[a-z][a-z_]{0,31}$/u, 50]
+
+const withPurpose = (
+  purposes: readonly PurposeSums[] | undefined,
+  { purpose, sums }: Call,
+): readonly PurposeSums[] | undefined => {
+  if (purpose === undefined) return purposes
+  const known = purposes ?? []
+  const isKnown = known.some((one) => one.purpose === purpose)
+  const word = isKnown || (isWord.test(purpose) && known.length < mostPurposes) ? purpose : 'other'
+  const at = known.findIndex((one) => one.purpose === word)
+  const now: PurposeSums = { purpose: word, ...addUsage(known[at], sums) }
+  return at < 0 ? [...known, now] : known.with(at, now)
 }
 
 const none: UsageSums = { calls: 0, input_tokens: 0, output_tokens: 0 }

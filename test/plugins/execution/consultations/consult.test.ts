@@ -9,7 +9,7 @@ import {
 import { startTestDaemon } from '../../../support/daemon.js'
 import { createLeapingClock } from '../../../../core/testing/leaping-clock.js'
 import { testPlugin } from '../../../support/plugins.js'
-import { openSession } from '../../../support/runs.js'
+import { openSession, submit, until } from '../../../support/runs.js'
 import { done, scriptedProvider, text, type Play } from '../../../../plugins/providers/scripted/contract.js'
 
 const schema = {
@@ -66,6 +66,29 @@ test('models-45: what is asked outside of runs is booked, and told to observers 
   t.regex(metrics, /service_model_consultation_tokens_total\{purpose="judge",kind="input"\} 1/u)
   t.regex(metrics, /service_model_consultations_total\{purpose="other",result="answered"\} 1/u)
   t.regex(JSON.stringify((await daemon.request('GET', '/v1/usage?by=session')).body), /"calls":1\b/u)
+})
+
+test('usage-12: what was asked outside of runs is told by its purpose, beside what runs used', async (t) => {
+  const { daemon, ask } = await setup(t, says('Yes.', 'No.', 'Maybe.', 'Done.'))
+  await openSession(daemon)
+  await ask({ session_id: 's1' })
+  await ask({})
+  await ask({ purpose: 'what a caller said' })
+  await until(daemon, (await submit(daemon, 's1', 'hello')).run_id, 'completed')
+  const rows = async (query: string): Promise<any[]> =>
+    (await daemon.request('GET', `/v1/usage?by=purpose${query}`)).body.map(({ purpose, calls }: any) => [
+      purpose,
+      calls,
+    ])
+  t.deepEqual(await rows(''), [
+    ['judge', 2],
+    ['other', 1],
+    ['run', 1],
+  ])
+  t.deepEqual(await rows('&session_id=s1'), [
+    ['judge', 1],
+    ['run', 1],
+  ])
 })
 
 test('models-45: a consultation ends when its time is over, or its signal comes', async (t) => {
