@@ -17,12 +17,14 @@ import { schedules } from './parts/schedules.js'
 import { spawn } from './parts/spawn.js'
 import { start } from './parts/start.js'
 import { storage } from './parts/storage.js'
+import { wires } from './parts/wires.js'
 import { worst } from './parts/worst.js'
 
 const parts: readonly Part[] = [
   start,
   live,
   model,
+  wires,
   deliveries,
   schedules,
   storage,

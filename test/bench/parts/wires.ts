@@ -1,0 +1,91 @@
+/** What a model step and a stream cost with each of the four protocols. */
+import { rmSync } from 'node:fs'
+import { connectTo, transport, type Spoken } from '../../support/model-client.js'
+import { ask, requestOf, userText } from '../../support/models.js'
+import { median, prepare, programOf, startDaemon, temporaryRoot, type Bench, type Part } from '../bench.js'
+import { quantile, send, watchRuns } from '../load.js'
+import { startServer, type Server } from '../server.js'
+import { daemonSpeakers } from '../speakers.js'
+
+const spoken: readonly Spoken[] = ['anthropic', 'openai', 'google', 'openai_compatible']
+/** Steps of a run beside its first, each a call of a tool that only looks. */
+const steps = 10
+
+/** Milliseconds for each step that a run has more than another, from runs one after the other. */
+const stepTimes = async ({ url }: Server, { quick }: Bench): Promise<number[]> => {
+  await prepare(url, 'step-', 1)
+  const watch = await watchRuns(url)
+  const timeOf = async (model: string): Promise<number> => {
+    const begin = performance.now()
+    const { run_id } = await send(`${url}/v1/sessions/step-0/runs`, { content: 'go', generation: { model } })
+    await watch.completed(run_id)
+    return performance.now() - begin
+  }
+  const times: number[] = []
+  for (let round = 0; round < (quick ? 10 : 60); round += 1)
+    times.push(((await timeOf(`steps${steps}`)) - (await timeOf('steps0'))) / steps)
+  watch.close()
+  return times.slice(Math.floor(times.length / 4))
+}
+
+/** The same question to the codec, which nobody keeps: from the question to the end of its answer. */
+const codecTimes = async (base: string, protocol: Spoken, { quick }: Bench): Promise<number[]> => {
+  const connection = connectTo(base, { spoken: protocol, api_key: 'k' })
+  const request = requestOf([userText('go')], { model: `steps${steps}` })
+  const times: number[] = []
+  for (let round = 0; round < (quick ? 100 : 600); round += 1) {
+    const begin = performance.now()
+    await ask(connection, request)
+    times.push(performance.now() - begin)
+  }
+  return times.slice(Math.floor(times.length / 4))
+}
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+
+/** 200 runs that stream 50 deltas a second each: what is measured lies in the middle of it. */
+const streams = async (server: Server, { note, quick }: Bench, protocol: Spoken): Promise<void> => {
+  const many = 200
+  const speakers = await daemonSpeakers(server, many)
+  const begun = Array.from({ length: many }, async (_, n) => {
+    await pause((n / many) * 500)
+    await speakers.speak(n, quick ? '250@20' : '500@20')
+  })
+  await pause(2_000)
+  speakers.lags()
+  const [cpu, from, count] = [server.cpu(), performance.now(), speakers.count()]
+  await pause(quick ? 2_000 : 6_000)
+  const share = (server.cpu() - cpu) / (performance.now() - from)
+  const lags = speakers.lags()
+  const heard = ((speakers.count() - count) / (performance.now() - from)) * 1_000
+  const resident = server.resident()
+  await Promise.all(begun)
+  speakers.close()
+  note(`${protocol}: 200 streaming runs, deltas heard`, '/s', 'more', heard)
+  note(`${protocol}: 200 streaming runs, CPU of the daemon`, 'core', 'less', share)
+  note(`${protocol}: 200 streaming runs, memory of the daemon`, 'MiB', 'less', resident)
+  for (const q of [0.5, 0.99])
+    note(`${protocol}: 200 streaming runs, a delta at its follower p${q * 100}`, 'ms', 'less', quantile(lags, q))
+}
+
+const measureOne = async (bench: Bench, stub: Server, protocol: Spoken): Promise<void> => {
+  const root = temporaryRoot()
+  const base = `${stub.url}/v1`
+  const route = ['--provider', protocol, '--provider-base-url', base, '--model', '8@0', '--api-key', 'k']
+  const server = await startDaemon(root, [...route, '--max-concurrent-runs', '256'])
+  const [step, codec] = [await stepTimes(server, bench), await codecTimes(base, protocol, bench)]
+  bench.note(`${protocol}: a model step with its tool call`, 'ms', 'less', median(step), median(codec))
+  bench.note(`${protocol}: added by the daemon to a step`, 'ms', 'less', median(step) - median(codec))
+  await streams(server, bench, protocol)
+  await server.stop()
+  rmSync(root, { recursive: true })
+}
+
+const measure = async (bench: Bench): Promise<void> => {
+  const stub = await startServer([programOf('wire-stub')])
+  for (const protocol of spoken) await measureOne(bench, stub, protocol)
+  await stub.stop()
+  await transport.close()
+}
+
+export const wires: Part = { name: 'wires', measure }
