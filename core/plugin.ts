@@ -16,6 +16,7 @@ export { openOutsideLines, type OutsideLines } from './state/disk/outside-lines.
 export { watchFolders } from './state/disk/outside-watch.js'
 export type { FolderWatch, FolderWatchParts } from './state/disk/outside-watch.js'
 export type { OutsideFind, OutsideText, OutsideWish } from './state/disk/outside-files.js'
+export { openWorkFolders, type WorkFolders } from './state/side/work-folders.js'
 export { digestBytes } from './state/side/blob-pieces.js'
 export { readGivenBytes, readSecretFile, secretFiles } from './state/side/secret-file.js'
 export { keyId, keyOf, nonceBytes, openText, sealText } from './base/text/sealing.js'

@@ -107,6 +107,12 @@ export const shipped: readonly ShippedPlugin[] = [
     load: () => import('./execution/consultations/plugin.js'),
     commands: () => import('./execution/consultations/commands.js'),
   },
+  {
+    id: 'worktrees',
+    required: false,
+    load: () => import('./tools/worktrees/plugin.js'),
+    commands: () => import('./tools/worktrees/commands.js'),
+  },
   { id: 'plan-mode', required: false, load: () => import('./execution/plan-mode/plugin.js') },
   {
     id: 'memory',
@@ -140,7 +146,12 @@ export const shipped: readonly ShippedPlugin[] = [
   },
   { id: 'metrics', required: false, load: () => import('./operator/metrics/plugin.js') },
   { id: 'demo', required: false, load: () => import('./providers/demo/plugin.js') },
-  { id: 'streamed-models', required: false, load: () => import('./providers/streamed/plugin.js') },
+  {
+    id: 'streamed-models',
+    required: false,
+    load: () => import('./providers/streamed/plugin.js'),
+    commands: () => import('./providers/streamed/commands.js'),
+  },
   { id: 'anthropic', required: false, load: () => import('./providers/anthropic/plugin.js') },
   { id: 'google', required: false, load: () => import('./providers/google/plugin.js') },
   { id: 'openai', required: false, load: () => import('./providers/openai/plugin.js') },

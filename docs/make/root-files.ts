@@ -167,6 +167,12 @@ export const rootFiles: readonly RootFile[] = [
     writer: 'people',
     sentence: 'One secret a file, mode 0600: never in logs, events, errors or exports.',
   },
+  {
+    name: 'worktrees/<worktree>/',
+    path: /^worktrees\//u,
+    writer: 'people',
+    sentence: 'Git worktrees in which runs work: no part of the state, and in no backup.',
+  },
   { name: 'README.md', path: /^README\.md$/u, writer: 'people', sentence: 'A comment file, if somebody leaves one.' },
 ]
 
@@ -187,6 +193,7 @@ export const contents: Readonly<Record<string, string>> = {
   external_action_runs: 'where the actions of each run stand in the ledger',
   run_files: 'which runs were given which assets',
   output_files: 'which outputs of runs have which assets',
+  worktrees: 'git worktrees of runs: in use, kept, and such as are being made or removed',
   receipts: 'idempotency keys that were used, each with its run',
   session_bindings: 'keys that lead to a session, by their digest',
   run_memories: 'ended runs by session, short and redacted',

@@ -45,6 +45,7 @@ const known: Readonly<Record<string, string>> = {
   'todos 2': '3cfea001a09dd2aa',
   'usage_days 2': '2b2f8ed7d0c46700',
   'usage_sessions 1': 'dbee734867f9ac37',
+  'worktrees 1': '76d38af5f4355ff6',
 }
 
 test('whoever changes settled, group or sort of a collection raises its version', async (t) => {

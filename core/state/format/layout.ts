@@ -32,6 +32,8 @@ export const ownFiles = [
   'owner.json',
   'daemon.lock',
 ] as const
+/** Folders that programs fill for the daemon: they are no part of its state. */
+export const programFolders = ['worktrees'] as const
 /** Folders that people fill; only the privacy of `secrets` is looked at. */
 export const theirFolders = ['config', 'plugins', 'skills', 'secrets'] as const
 

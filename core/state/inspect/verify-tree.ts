@@ -8,6 +8,7 @@ import {
   ownFiles,
   ownFolders,
   pageName,
+  programFolders,
   segmentName,
   theirFolders,
   type Layout,
@@ -30,7 +31,7 @@ export interface TreeOptions {
   readonly inspection: Inspection
 }
 
-const theirs: ReadonlySet<string> = new Set([...theirFolders, 'lost+found', 'README.md'])
+const theirs: ReadonlySet<string> = new Set([...theirFolders, ...programFolders, 'lost+found', 'README.md'])
 const files: ReadonlySet<string> = new Set(ownFiles)
 const folders: ReadonlySet<string> = new Set(ownFolders)
 

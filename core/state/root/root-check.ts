@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { errors } from '../errors.js'
 import type { Disk, FileStat } from '../disk/disk.js'
-import { ownFiles, ownFolders, theirFolders } from '../format/layout.js'
+import { ownFiles, ownFolders, programFolders, theirFolders } from '../format/layout.js'
 
 /**
  * What people may prepare before the first start, and what a start that died before it wrote `root.json` may have left
@@ -44,7 +44,7 @@ export const checkRoot = ({ root, disk, allowNetwork = false }: RootCheck): void
   checkOwner(root, stat)
   checkType({ root, disk, allowNetwork })
   checkForeign(root, disk)
-  for (const name of [...ownFolders, ...theirFolders]) checkFolder(join(root, name), disk)
+  for (const name of [...ownFolders, ...programFolders, ...theirFolders]) checkFolder(join(root, name), disk)
   for (const name of ownFiles) checkFile(join(root, name), disk)
 }
 

@@ -101,7 +101,7 @@ interface Ending extends Omit<Answered, 'generation'> {
 
 /** A run that has not done what it must is told so and gets another turn, a few times. */
 const completeIfMet = async (execution: Execution, { run, held, completion, answer }: Ending): Promise<void> => {
-  const missing = await missingOf(execution.context, run)
+  const missing = await missingOf(execution, run)
   if (isCut(execution)) return
   if (missing.length === 0) return completeRun(execution, answer, held)
   const what = missing.join(', ')

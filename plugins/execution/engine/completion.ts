@@ -24,7 +24,7 @@ export const takeBaseline = async (
 ): Promise<void> => {
   const files: CompletionMark[] = []
   for (const requirement of requirements) {
-    const mark = await checkOf(execution.context.checks, requirement)?.mark(requirement)
+    const mark = await checkOf(execution.context.checks, requirement)?.mark(requirement, execution.folder.path)
     if (mark !== undefined) files.push(mark)
   }
   await change(execution, (edit) => {
@@ -34,13 +34,17 @@ export const takeBaseline = async (
 }
 
 /** What the run has not done yet, one phrase for each requirement that is not met. */
-export const missingOf = async (context: EngineContext, run: RunRecord): Promise<string[]> => {
+export const missingOf = async ({ context, folder }: Execution, run: RunRecord): Promise<string[]> => {
   const written = writtenPaths(context, run)
   const marks = baselineOf(context.store, run)
   const missing: string[] = []
   for (const requirement of run.completion?.requirements ?? []) {
     const mark = marks.find(({ path }) => path === requirement.path)
-    const isMet = await checkOf(context.checks, requirement)?.isMet(requirement, { mark, written })
+    const isMet = await checkOf(context.checks, requirement)?.isMet(requirement, {
+      mark,
+      written,
+      workspace: folder.path,
+    })
     if (isMet !== true) missing.push(phraseOf(requirement))
   }
   return missing

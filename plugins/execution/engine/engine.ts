@@ -9,6 +9,7 @@ import type {
   RunExecution,
   RunPins,
   RunRecord,
+  RunWorkspaces,
   SessionCompaction,
   SessionCompactionWish,
 } from '../runs/contract.js'
@@ -16,7 +17,7 @@ import type { Settings } from '../../operator/runtime/contract.js'
 import type { ToolRegistry } from '../tools/contract.js'
 import type { RunObserver } from './contract.js'
 import { compactSession, stopped } from './compact.js'
-import { change, type EngineContext, type Execution, type Stop } from './execution.js'
+import { change, sharedFolder, type EngineContext, type Execution, type Stop } from './execution.js'
 import { drive } from './loop.js'
 import type { Assets } from '../../media/assets/contract.js'
 import { createCalibration } from './prompt/budget.js'
@@ -43,6 +44,8 @@ export interface EngineServices {
   readonly starts: Collection<ThreadStart>
   /** Keeps the files that runs are told of; absent while no plugin does. */
   readonly assets: () => Assets | undefined
+  /** Keeps folders of runs' own; absent while no plugin does. */
+  readonly workspaces: () => RunWorkspaces | undefined
 }
 
 export const createEngine = (services: EngineServices): RunEngine => ({
@@ -115,6 +118,7 @@ const createExecution = (context: EngineContext, run: RunRecord): Execution => (
   pins: run.pinned,
   limits: context.tools.limits(run.pinned),
   controller: new AbortController(),
+  folder: sharedFolder(context),
   stop: run.stopping,
   undone: false,
   failed_at: undefined,

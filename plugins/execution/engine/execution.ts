@@ -1,12 +1,15 @@
 /** One run in the hands of the engine: what it knows, and how it changes the run. */
-import { tellFailure, type Clock, type Tx } from '../../../core/plugin.js'
+import { Problem, tellFailure, type Clock, type Tx } from '../../../core/plugin.js'
 import {
   editRun,
+  runErrors,
   Trace,
   type RunContext,
   type RunEdit,
+  type RunFolder,
   type RunPins,
   type RunRecord,
+  type RunWorkspaces,
   type StopRequest,
   type TraceData,
 } from '../runs/contract.js'
@@ -32,6 +35,8 @@ export interface EngineContext extends RunContext {
   /** May stop or change steps; absent while no plugin does. */
   readonly interception: () => Interception | undefined
   readonly files: ShownFiles
+  /** Keeps folders of runs' own; absent while no plugin does. */
+  readonly workspaces: () => RunWorkspaces | undefined
   /** Asks models outside of turns; absent while no plugin does. */
   readonly consultations: () => Consultations | undefined
 }
@@ -49,6 +54,8 @@ export interface Execution {
   readonly pins: RunPins | undefined
   readonly limits: ToolLimits
   readonly controller: AbortController
+  /** Where its calls work. */
+  folder: RunFolder
   /** Set once; the loop ends at its next step. */
   stop: Stop | undefined
   /** A commit that nobody waited for was undone: what is in memory must be read again. */
@@ -99,6 +106,29 @@ export const changeLazily = (execution: Execution, apply: Apply): void => {
 /** Ends the run as failed. */
 export const failRun = async (execution: Execution, error: string): Promise<void> => {
   await change(execution, (edit) => edit.step({ to: 'failed', error }, { type: 'failed', error }))
+}
+
+/** Where calls of runs work that share it. */
+export const sharedFolder = ({ tools }: Pick<EngineContext, 'tools'>): RunFolder => ({
+  path: tools.workspace,
+  beside: [],
+})
+
+/** Opens the folder of a run that has one of its own; the run fails where it cannot have it. */
+export const enterFolder = async (execution: Execution): Promise<void> => {
+  const { context, run_id, controller } = execution
+  const run = context.store.runs.find(run_id)
+  if (run?.status !== 'running' || run.isolation === undefined || execution.stop !== undefined) return
+  const workspaces = context.workspaces()
+  try {
+    if (workspaces === undefined)
+      throw runErrors.isolation_unavailable({ details: { reason: 'the plugin worktrees is off' } })
+    execution.folder = await workspaces.open(run, controller.signal)
+  } catch (error) {
+    // A storage that refuses comes back; a run that is told to stop ends in the loop.
+    if (!(error instanceof Problem) || error.spec.status >= 500) throw error
+    if (execution.stop === undefined) await failRun(execution, `${error.code}: ${error.message}`)
+  }
 }
 
 /** Milliseconds of execution so far. */

@@ -2,7 +2,7 @@
 import { assertNever, fault } from '../../../core/plugin.js'
 import { callErrors } from '../runs/contract.js'
 import type { RunEvent } from '../sessions/contract.js'
-import { change, failRun, type Execution } from './execution.js'
+import { change, enterFolder, failRun, type Execution } from './execution.js'
 import { arrived } from './arrival.js'
 import { takeBaseline } from './completion.js'
 import { attemptOf, concludeCall } from './ledger-entries.js'
@@ -17,6 +17,7 @@ export const drive = async (execution: Execution): Promise<void> => {
   const folding = accepted === undefined ? undefined : execution.context.threads.ready(accepted)
   if (folding !== undefined) await folding
   await recordLostCalls(execution)
+  await enterFolder(execution)
   for (;;) {
     const run = execution.context.store.runs.find(execution.run_id)
     if (run?.status !== 'running') return

@@ -52,7 +52,11 @@ export const modelFailed = async (execution: Execution, failed: FailedAttempt): 
   trace(execution, { type: 'model_retry_scheduled', turn, attempt: attempt + 1, reason: code })
   await change(execution, (edit) => {
     edit.note({ type: 'attempt', turn, attempt, code, message, next_attempt_at_ms })
-    edit.amend((now) => (now.status === 'running' ? { ...now, route_wait: wait } : now))
+    edit.amend((now) => {
+      if (now.status !== 'running') return now
+      const { held_call: _, ...rest } = now
+      return { ...rest, route_wait: wait }
+    })
     edit.show()
   })
 }

@@ -4,7 +4,7 @@ import { Settings } from '../../operator/runtime/contract.js'
 import { Consultations } from '../consultations/contract.js'
 import { Interception } from '../interception/contract.js'
 import { SystemSections } from '../models/contract.js'
-import { RunEngine, Runs } from '../runs/contract.js'
+import { RunEngine, Runs, RunWorkspaces } from '../runs/contract.js'
 import { ToolRegistry, Tools } from '../tools/contract.js'
 import { RunObservers } from './contract.js'
 import { emitOutput } from './emit-output.js'
@@ -18,9 +18,15 @@ export default definePlugin({
   api: 1,
   summary: 'Executes runs: model calls, tool calls, permissions and completion.',
   needs: { tools: ToolRegistry, settings: Settings },
-  wants: { runs: Runs, interception: Interception, consultations: Consultations, assets: Assets },
+  wants: {
+    runs: Runs,
+    interception: Interception,
+    consultations: Consultations,
+    assets: Assets,
+    workspaces: RunWorkspaces,
+  },
   provides: [RunEngine],
-  register(ctx, { tools, settings, runs, interception, consultations, assets }) {
+  register(ctx, { tools, settings, runs, interception, consultations, assets, workspaces }) {
     ctx.provide(
       RunEngine,
       createEngine({
@@ -32,6 +38,7 @@ export default definePlugin({
         sections: ctx.view(SystemSections),
         starts: ctx.state.collection(threadStarts),
         assets,
+        workspaces,
       }),
     )
     ctx.contribute(Tools, emitOutput({ runs, assets }))

@@ -1,8 +1,8 @@
 /** A model route that fails: when it is asked again, and how long a run has patience with it. */
 import { backoff } from '../../../core/plugin.js'
-import { longestHintMs, type FailureClass, type ModelFailure } from '../models/contract.js'
+import { longestHintMs, type FailureClass, type ModelFailure, type ModelRoute } from '../models/contract.js'
 import type { RunRecord, RunEdit, RouteWait } from '../runs/contract.js'
-import type { Execution } from './execution.js'
+import { changeLazily, type Execution } from './execution.js'
 
 /** What a route that is restarted or busy fails with; it says nothing about the question. */
 const passing: ReadonlySet<FailureClass> = new Set(['network', 'overloaded', 'rate_limited', 'timeout'])
@@ -63,12 +63,28 @@ export const untilNextAttempt = async (execution: Execution, run: RunRecord): Pr
   execution.wake = undefined
 }
 
+/** Says of a call that it is held back: until its server wants to be asked, by what is known now. */
+export const tellHeld = (
+  execution: Execution,
+  { pace }: Pick<ModelRoute, 'pace'>,
+  { model, turn, attempt }: { readonly model: string; readonly turn: number; readonly attempt: number },
+): void => {
+  const until_ms = pace?.().held.find((one) => one.model === model)?.until_ms
+  if (until_ms === undefined) return
+  changeLazily(execution, (edit) => {
+    edit.note({ type: 'held', turn, attempt, until_ms })
+    edit.amend((run) => (run.status === 'running' ? { ...run, held_call: { until_ms } } : run))
+    edit.show()
+  })
+}
+
 /** The route has answered. */
 export const endRouteWait = (edit: RunEdit): void => {
-  if (waitOf(edit.run) === undefined) return
-  edit.amend((run) => {
-    if (run.status !== 'running') return run
-    const { route_wait: _, ...rest } = run
+  const { run } = edit
+  if (run.status !== 'running' || (run.route_wait === undefined && run.held_call === undefined)) return
+  edit.amend((now) => {
+    if (now.status !== 'running') return now
+    const { route_wait: _, held_call: __, ...rest } = now
     return rest
   })
   edit.show()

@@ -72,7 +72,8 @@ export const invoke = async (execution: Execution, { call, tool, value, key, att
         run_id,
         key,
         is_repeated: attempt > 1,
-        workspace: execution.context.tools.workspace,
+        workspace: execution.folder.path,
+        beside: execution.folder.beside,
         signal,
         report: createReport(execution, call),
       })

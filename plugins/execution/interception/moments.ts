@@ -22,14 +22,14 @@ export const moments = [
   'post_compact',
   'config_change',
   'notification',
+  'worktree_create',
+  'worktree_remove',
 ] as const
 /** Moments of things that this daemon does not do yet: hooks for them are kept, and nobody asks them. */
 export const laterMoments = [
   'subagent_start',
   'subagent_stop',
   'teammate_idle',
-  'worktree_create',
-  'worktree_remove',
   'file_changed',
   'instructions_loaded',
   'cwd_changed',

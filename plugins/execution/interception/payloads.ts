@@ -62,6 +62,11 @@ const taskFacts = {
   status: doc(string(), 'Of the task, such as `pending` or `completed`.'),
 }
 
+const worktree = object({
+  path: doc(string(), 'Where it is on the machine of the daemon.'),
+  base_commit: doc(string(), 'The commit that it began with.'),
+})
+
 /** By moment. Members that are not named here are not there. */
 export const momentFacts: Readonly<Record<Moment, MomentFacts>> = {
   pre_tool_use: {
@@ -197,4 +202,6 @@ export const momentFacts: Readonly<Record<Moment, MomentFacts>> = {
       ),
     }),
   },
+  worktree_create: { when: 'When a run was given a git worktree of its own.', subject: 'its path', payload: worktree },
+  worktree_remove: { when: 'When the worktree of a run was removed.', subject: 'its path', payload: worktree },
 }

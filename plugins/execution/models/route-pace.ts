@@ -41,10 +41,15 @@ const untilOf = ({ limits, asked }: OfModel): number =>
     asked,
   )
 
+/** Calls that waited go one by one: so long after each other, and all of them within so long. Milliseconds. */
+const [gapMs, allMs] = [100, 5_000]
+
 /** `held` is told of each call that is held back. */
 export const createRoutePace = (clock: Clock, held: () => void): RoutePace => {
   const models = new Map<string, OfModel>()
   let waiting = 0
+  /** Monotonic ms at which the next of those may go that waited. */
+  let next = 0
   const ofModel = (model: string): OfModel => {
     const found = models.get(model) ?? { limits: new Map<string, Known>(), asked: 0 }
     models.delete(model)
@@ -58,10 +63,15 @@ export const createRoutePace = (clock: Clock, held: () => void): RoutePace => {
     return known === undefined ? 0 : Math.max(0, Math.round(untilOf(known) - clock.elapsed()))
   }
   const wait = async (model: string, signal: AbortSignal): Promise<boolean> => {
-    // What was told meanwhile counts too.
-    for (let left = heldFor(model); left > 0; left = heldFor(model))
-      if (!(await clock.sleep(left, signal))) return false
-    return !signal.aborted
+    for (;;) {
+      // What was told meanwhile counts too: also what the first of those said that waited.
+      for (let left = heldFor(model); left > 0; left = heldFor(model))
+        if (!(await clock.sleep(left, signal))) return false
+      const turn = Math.max(next, clock.elapsed())
+      next = turn + Math.min(gapMs, allMs / waiting)
+      if (turn > clock.elapsed() && !(await clock.sleep(turn - clock.elapsed(), signal))) return false
+      if (heldFor(model) === 0) return !signal.aborted
+    }
   }
   return {
     told(model, limits) {

@@ -78,6 +78,7 @@ const submit = defineCommand({
       several: true,
       summary: 'A file that the run is given; the model is told the words in it. May be given again.',
     },
+    worktree: { kind: 'switch', summary: 'Work in a git worktree of its own, from HEAD of the workspace.' },
     'reply-to': { kind: 'text', summary: 'A URL that the outputs of this run are sent to.' },
     'idempotency-key': { kind: 'text', summary: 'The same key with the same text gives the same run.' },
     watch: { kind: 'switch', summary: 'Follow the run until it ends or waits for a person; the exit code says which.' },
@@ -88,6 +89,7 @@ const submit = defineCommand({
     'body.generation.model': '--model',
     'body.reply_targets': '--reply-to',
     'body.attachments': '--attach',
+    'body.isolation': '--worktree',
     'header.idempotency-key': '--idempotency-key',
     ...followingFields,
   },
@@ -101,6 +103,7 @@ const submit = defineCommand({
       ...(typeof provider === 'string' && { provider }),
       ...(typeof model === 'string' && { generation: { model } }),
       ...(attached.length > 0 && { attachments: attached }),
+      ...(flags['worktree'] === true && { isolation: 'worktree' }),
       ...(typeof url === 'string' && { reply_targets: [{ type: 'http', url }] }),
     }
     const path = `/v1/sessions/${encodeURIComponent(args['session_id'] ?? '')}/runs`

@@ -71,6 +71,10 @@ export type {
 export { editRun } from './lifecycle/run-changes.js'
 /** A run while a commit changes it. */
 export type { RunEdit } from './lifecycle/run-changes.js'
+/** Folders of their own that runs work in. */
+export { RunWorkspaces, RunWorktree, worktreeFields } from './record/run-workspaces.js'
+/** Where the calls of one run work. */
+export type { RunFolder } from './record/run-workspaces.js'
 /** What a route may answer with that looks at a submission. */
 export { checkProblems } from './submission/problems.js'
 /** An input as it may be stored. */

@@ -11,7 +11,7 @@ import { SessionActivity, SessionHolds, Sessions } from '../sessions/contract.js
 import { traceActions, announceDeliveries } from './views/live-events.js'
 import { createActivity, runHold } from './views/session-status.js'
 import { runsConfig, runsFlags } from './lifecycle/config.js'
-import { CompletionChecks, ReservedKeys, RunEngine, Runs, type RunRecord } from './contract.js'
+import { CompletionChecks, ReservedKeys, RunEngine, Runs, RunWorkspaces, type RunRecord } from './contract.js'
 import { createDeadlines } from './lifecycle/deadlines.js'
 import { ownReservedKeys } from './record/origin.js'
 import { createExecutor, type ControlContext } from './lifecycle/executor.js'
@@ -37,14 +37,21 @@ export default definePlugin({
   api: 1,
   summary: 'Runs: their acceptance, queues, answers, ends and restart repair.',
   needs: { host: Host, sessions: Sessions, models: Models, engine: RunEngine, settings: Settings },
-  wants: { outbox: Outbox, ledger: ExternalActions, interception: Interception, books: UsageBooks, assets: Assets },
+  wants: {
+    outbox: Outbox,
+    ledger: ExternalActions,
+    interception: Interception,
+    books: UsageBooks,
+    assets: Assets,
+    workspaces: RunWorkspaces,
+  },
   provides: [Runs, SessionActivity],
   config: runsConfig,
   flags: runsFlags,
   stopMs: ({ drain_ms, stop_grace_ms }) => drain_ms + stop_grace_ms,
-  register(ctx, { host, sessions, models, engine, settings, outbox, ledger, interception, books, assets }) {
+  register(ctx, { host, sessions, models, engine, settings, outbox, ledger, interception, books, assets, workspaces }) {
     const { config, clock, ids, log, events } = ctx
-    const store = declareStore(ctx.state, { journal: sessions.journal, outbox })
+    const store = declareStore(ctx.state, { journal: sessions.journal, outbox, workspaces })
     const waiters = createWaiters(store, log)
     const deadlines = createDeadlines({ store, clock, log })
     const measured = createRunMetrics(store, clock)

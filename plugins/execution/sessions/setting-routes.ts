@@ -16,6 +16,7 @@ import { changedView } from './change.js'
 import {
   CapabilityScope,
   CredentialScope,
+  Isolation,
   SessionId,
   SessionRoutePolicy,
   SessionView,
@@ -134,6 +135,18 @@ export const scopeRoutes = (parts: SettingRouteParts): readonly Route[] => [
         checkedOverrides(parts.tools, tool_overrides),
   }),
   readOverrides(parts),
+  ...settingRoutes(parts, {
+    name: 'isolation',
+    segment: 'isolation',
+    what: 'where runs work',
+    body: object({ isolation: Isolation }),
+    example: { isolation: 'worktree' },
+    problems: [],
+    set:
+      ({ isolation }) =>
+      () =>
+        isolation,
+  }),
   ...settingRoutes(parts, {
     name: 'route_policy',
     segment: 'route-policy',

@@ -52,6 +52,8 @@ export interface ToolCall {
   readonly is_repeated?: boolean
   /** Absolute path of the folder that tools may work in. */
   readonly workspace: string
+  /** Folders beside it that its version control writes to. Absolute paths. */
+  readonly beside?: readonly string[]
   /** Aborts on cancel, interrupt, time-out and stop. The tool must end soon after; what it started must be gone. */
   readonly signal: AbortSignal
   /** Tells people who watch how far it is. May be called at any rate: what comes too fast is left out. */

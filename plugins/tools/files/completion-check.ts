@@ -27,24 +27,25 @@ interface FoundFile {
 
 /** Looks where the file tools may go, and nowhere else. */
 export const workspaceFileCheck = (workspace: () => string, stateRoot: string): CompletionCheck => {
-  const place = async (path: string): Promise<Place> => locate(await openWorkspace(workspace(), stateRoot), path)
-  const find = (path: string): Promise<FoundFile | undefined> =>
-    orUndefined(() => answerable(async () => stateOf(await place(path))))
-  const anyFile = async (paths: ReadonlySet<string>): Promise<boolean> => {
-    for (const path of paths) if ((await find(path)) !== undefined) return true
+  const place = async (path: string, folder = workspace()): Promise<Place> =>
+    locate(await openWorkspace(folder, stateRoot), path)
+  const find = (path: string, folder: string | undefined): Promise<FoundFile | undefined> =>
+    orUndefined(() => answerable(async () => stateOf(await place(path, folder))))
+  const anyFile = async (paths: ReadonlySet<string>, folder: string | undefined): Promise<boolean> => {
+    for (const path of paths) if ((await find(path, folder)) !== undefined) return true
     return false
   }
   return {
     type: 'workspace_file',
     refusal: async ({ path }) => (path === undefined ? undefined : refusalOf(() => place(path), path)),
-    async mark({ path }) {
+    async mark({ path }, folder) {
       if (path === undefined) return undefined
-      const file = await find(path)
+      const file = await find(path, folder)
       return { path, ...(file !== undefined && { state: file.state }) }
     },
-    async isMet({ path }, { mark, written }) {
-      if (path === undefined) return anyFile(written)
-      const file = await find(path)
+    async isMet({ path }, { mark, written, workspace: folder }) {
+      if (path === undefined) return anyFile(written, folder)
+      const file = await find(path, folder)
       return file !== undefined && (written.has(file.path) || !isDeepStrictEqual(mark?.state, file.state))
     },
   }

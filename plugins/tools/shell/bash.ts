@@ -108,7 +108,12 @@ const run = async (
   const folders = await foldersOf(call.workspace, workdir)
   if (folders === undefined) return failedCall(shellErrors.workdir_invalid())
   if (call.signal.aborted) return failedCall(shellErrors.command_stopped())
-  const wrapped = await parts.sandbox.wrap({ command, ...folders, environment: parts.environment() })
+  const wrapped = await parts.sandbox.wrap({
+    command,
+    ...folders,
+    beside: call.beside,
+    environment: parts.environment(),
+  })
   if (wrapped.type === 'refused')
     return failedCall(shellErrors.sandbox_unavailable({ details: { reason: wrapped.reason } }))
   const { run: what, environment, isWalled } = wrapped

@@ -46,6 +46,7 @@ export const foldEntry = (thread: Thread, seq: number, entry: JournalEntry): voi
       return foldFailedCompaction(thread)
     case 'baseline':
     case 'usage':
+    case 'held':
     case 'recovery':
     case 'session':
       return

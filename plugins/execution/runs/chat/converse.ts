@@ -211,8 +211,10 @@ const act = async (talk: Talk, text: string): Promise<number | undefined> => {
 export const converse = async (conversation: Conversation): Promise<number> => {
   const { input, dialogue, sheet } = conversation
   const talk: Talk = { ...conversation, session_id: '', last: undefined, code: 0, said: 0 }
-  const { model: wish } = input.flags
+  const { model: wish, worktree } = input.flags
   await enter(talk, input.args['session_id'])
+  if (worktree === true)
+    await input.client.send('PUT', `${sessionPath(talk.session_id)}/isolation`, { isolation: 'worktree' })
   if (typeof wish === 'string') await chooseModel(input.client, talk.session_id, wish)
   if (dialogue.attended) {
     await showModel(talk)

@@ -29,11 +29,26 @@ export const endText = ({ status, error = 'nobody said why', outputs = [] }: Run
   return outputs.length === 0 ? '(the last answer of the model was empty)' : undefined
 }
 
+const clockTime = (at: number): string => `${new Date(at).toISOString().slice(11, 19)} UTC`
+
 /** What an open run waits for, where no question says it. */
-export const waitText = ({ status, daemon_held, waiting_for_model_route: wait }: RunRow): string | undefined => {
+export const waitText = ({
+  status,
+  daemon_held,
+  waiting_for_model_route: wait,
+  model_call_held: held,
+}: RunRow): string | undefined => {
   if (daemon_held === true) return 'The daemon holds and begins no run: holdfast release'
   if (status === 'queued') return 'Another run of this session goes first.'
+  if (held !== undefined)
+    return `The server of the model has asked for time: it is called at ${clockTime(held.until_ms)}.`
   if (wait === undefined) return undefined
-  const at = new Date(wait.next_attempt_at_ms).toISOString().slice(11, 19)
-  return `The model does not answer (${visibleLine(wait.message)}): attempt ${wait.attempts + 1} at ${at} UTC.`
+  const at = clockTime(wait.next_attempt_at_ms)
+  return `The model does not answer (${visibleLine(wait.message)}): attempt ${wait.attempts + 1} at ${at}.`
 }
+
+/** Where a run works that has a folder of its own. */
+export const placeText = ({ worktree }: RunRow): string | undefined =>
+  worktree === undefined
+    ? undefined
+    : `Works in a git worktree of its own: ${visibleLine(worktree.path)}. What it leaves there is kept.`

@@ -16,7 +16,7 @@ import { withHold } from '../terminal/held-daemon.js'
 import { RunAnswer, runOf, type RunRow } from '../terminal/run-text.js'
 import { createJournal, sessionPath, type Journal } from './journal.js'
 import { createRequests, type Requests } from './requests.js'
-import { endText, waitText } from './run-end.js'
+import { endText, placeText, waitText } from './run-end.js'
 import type { Sheet } from './sheet.js'
 import { createTranscript, type Transcript } from './transcript.js'
 
@@ -139,6 +139,8 @@ interface Reading {
   readonly requests: Requests
   /** Tells what the run waits for, once. */
   readonly waits: (text: string | undefined) => void
+  /** Tells where it works, once. */
+  readonly works: (text: string | undefined) => void
   readonly patience: Patience
 }
 
@@ -162,6 +164,7 @@ const showTrace = async (reading: Reading, data: Json): Promise<void> => {
 /** Shows a run as it is; true when it is over. */
 const showRun = async (reading: Reading, run: RunRow): Promise<boolean> => {
   await catchUp(reading)
+  reading.works(placeText(run))
   reading.waits(waitText(run))
   reading.patience.look(run)
   reading.requests.update(run)
@@ -186,7 +189,7 @@ export const watchRun = async (conversation: Conversation, watched: Watched): Pr
   const transcript = createTranscript(sheet)
   const { interrupt } = interrupting
   const requests = createRequests({ input, dialogue, sheet, interrupt, end: () => leaving.leave(3) })
-  const waits = createWaits(sheet)
+  const [waits, works] = [createWaits(sheet), createWaits(sheet)]
   const patience = createPatience(conversation, session_id)
   let known: string | undefined
   /** One connection: the run where it is over. */
@@ -198,7 +201,7 @@ export const watchRun = async (conversation: Conversation, watched: Watched): Pr
     known = run.run_id
     interrupting.knows(run)
     lost.found()
-    const reading = { run, journal, transcript, requests, waits, patience }
+    const reading = { run, journal, transcript, requests, waits, works, patience }
     if (await showRun(reading, run)) return run
     for await (const frame of frames) {
       const now = runOf(frame.event, frame.data)

@@ -10,6 +10,8 @@ export interface CompletionEvidence {
   readonly mark: CompletionMark | undefined
   /** Paths that calls of the run wrote to, as the tools themselves told. */
   readonly written: ReadonlySet<string>
+  /** The folder that the run works in; that of the daemon when absent. */
+  readonly workspace?: string
 }
 
 /** Judges one type of completion requirement, by what is there and never by what the model says. */
@@ -18,7 +20,7 @@ export interface CompletionCheck {
   /** Why no run can meet the requirement, as a sentence; undefined if a run can. */
   refusal(requirement: CompletionRequirement): Promise<string | undefined>
   /** What the journal keeps of how things are before the run does anything; undefined if nothing has to be kept. */
-  mark(requirement: CompletionRequirement): Promise<CompletionMark | undefined>
+  mark(requirement: CompletionRequirement, workspace?: string): Promise<CompletionMark | undefined>
   isMet(requirement: CompletionRequirement, evidence: CompletionEvidence): Promise<boolean>
 }
 /** Every check, by the type of requirement that it judges. */

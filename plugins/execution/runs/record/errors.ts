@@ -103,6 +103,12 @@ export const runErrors = defineErrors({
     detail: 'A completion requirement names what no run can make: {reason}',
     action: 'Name a file inside the workspace.',
   },
+  isolation_unavailable: {
+    status: 409,
+    domain: 'runs',
+    detail: 'The run cannot have a git worktree of its own: {reason}.',
+    action: 'Mend that, or let the run work in the workspace: isolation=shared.',
+  },
   run_queue_full: {
     status: 429,
     domain: 'runs',

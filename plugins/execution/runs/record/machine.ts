@@ -129,4 +129,5 @@ const baseOf = (run: RunRecord, now: number): RunBase => ({
   ...(run.retry_of !== undefined && { retry_of: run.retry_of }),
   ...(run.pinned !== undefined && { pinned: run.pinned }),
   ...(run.usage !== undefined && { usage: run.usage }),
+  ...(run.isolation !== undefined && { isolation: run.isolation }),
 })

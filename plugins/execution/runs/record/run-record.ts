@@ -4,6 +4,7 @@ import type { ReplyHandle } from '../../deliveries/contract.js'
 import type { FailureClass } from '../../models/contract.js'
 import type { ToolPins } from '../../tools/contract.js'
 import type { UsageSums } from '../../../operator/usage/contract.js'
+import type { Isolation } from '../../sessions/contract.js'
 import type { RunOrigin } from './origin.js'
 
 /** What made a run. */
@@ -115,6 +116,8 @@ export type RunBase = {
   readonly released?: boolean
   /** What must hold before it may complete. */
   readonly completion?: Completion
+  /** It works in a folder of its own; in the workspace when absent. */
+  readonly isolation?: Exclude<Isolation, 'shared'>
   /** Somebody asked to end it: it ends so, whatever happens to the daemon in between. */
   readonly stopping?: StopRequest
   /** Daemon lives that ended without a good order while this run was executing. */
@@ -138,11 +141,15 @@ export type RouteWait = {
   readonly code: FailureClass
   readonly message: string
 }
-/** A run that the engine executes; `route_wait` while its model route fails. */
+/**
+ * A run that the engine executes; `route_wait` while its model route fails, `held_call` while its call is held back
+ * because the server of the model asked for time. Unix ms.
+ */
 export type RunningRun = RunBase & {
   readonly status: 'running'
   readonly started_at_ms: number
   readonly route_wait?: RouteWait
+  readonly held_call?: { readonly until_ms: number }
 }
 /**
  * A run that needs a person; `waiting` is the journal sequence of its requests, `pending` the ids still open,

@@ -2,6 +2,7 @@ import type { Collection, CollectionSpec, State, Stream, StreamEntry } from '../
 import { declareRunFiles, type RunFiles } from './run-files.js'
 import type { RunRecord } from './run-record.js'
 import { carryOverRecords, keptHandles, type Outbox, type TargetKeeper } from '../../deliveries/contract.js'
+import type { RunWorkspaces } from './run-workspaces.js'
 import type { JournalEntry, RunEvent } from '../../sessions/contract.js'
 import { isTerminal as isSettled } from './machine.js'
 
@@ -109,15 +110,22 @@ export interface RunStore {
   readonly files: RunFiles
   /** What takes the outputs of runs to their targets, if a plugin does. */
   readonly outbox: () => Outbox | undefined
+  /** What keeps folders of runs' own, if a plugin does. */
+  readonly workspaces: () => RunWorkspaces | undefined
 }
 
 export const declareStore = (
   state: State,
-  { journal, outbox = () => undefined }: Pick<RunStore, 'journal'> & Partial<Pick<RunStore, 'outbox'>>,
+  {
+    journal,
+    outbox = () => undefined,
+    workspaces = () => undefined,
+  }: Pick<RunStore, 'journal'> & Partial<Pick<RunStore, 'outbox' | 'workspaces'>>,
 ): RunStore => ({
   state,
   journal,
   outbox,
+  workspaces,
   runs: state.collection(runCollection),
   receipts: state.collection(receiptCollection),
   bindings: state.collection(bindingCollection),

@@ -16,6 +16,7 @@ import {
 } from '../../../../core/plugin.js'
 import type { AttachmentRef } from '../../../media/assets/contract.js'
 import { GenerationSettings } from '../../models/contract.js'
+import { Isolation } from '../../sessions/contract.js'
 import { runErrors } from '../record/errors.js'
 import type { RunOrigin } from '../record/origin.js'
 import type { ReceiptKey } from '../record/receipts.js'
@@ -67,6 +68,12 @@ export const submitFields = {
   generation: optional(GenerationSettings),
   completion_requirements: optional(
     doc(array(CompletionRequirement, { max: 20 }), 'What must hold before the run may complete; judged by the daemon.'),
+  ),
+  isolation: optional(
+    doc(
+      Isolation,
+      'Whether the run works in the workspace or in a git worktree of its own; what its session says when absent.',
+    ),
   ),
   metadata: optional(doc(jsonObject(), 'Kept with the run and shown as input_metadata.')),
   binding_keys: optional(

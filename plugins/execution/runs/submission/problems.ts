@@ -40,6 +40,7 @@ export const submitProblems = [
   modelErrors.route_not_ready,
   runErrors.binding_conflict,
   runErrors.completion_requirement_invalid,
+  runErrors.isolation_unavailable,
   interceptionErrors.hook_blocked,
   ...uploadProblems,
 ]

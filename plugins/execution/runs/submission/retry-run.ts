@@ -47,6 +47,7 @@ export const retryOf = (context: RunContext, run: RunRecord, wanted: string | un
     ...(metadata !== undefined && { metadata }),
     ...(generation !== undefined && { generation }),
     ...(run.completion !== undefined && { completion_requirements: [...run.completion.requirements] }),
+    ...(run.isolation !== undefined && { isolation: run.isolation }),
     ...(run.reply_targets !== undefined && { reply_targets: [...run.reply_targets] }),
   }
   const rest = { ...(run.origin !== undefined && { origin: run.origin }), ...(files !== undefined && { files }) }

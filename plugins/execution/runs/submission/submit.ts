@@ -40,7 +40,25 @@ export const submitRun = async (context: ControlContext, asked: Submission): Pro
     // A repeated submission is answered by its receipt, whatever the workspace is like by now.
     if (replayed(context.store, receipt) === undefined) await checkRequirements(context.checks, requirements)
   }
+  await checkIsolation(context, submission)
   return acceptRun(context, submission, await askPrompt(context, submission))
+}
+
+/** Where a run works: it says so itself, or its session does. */
+const isolationOf = (
+  { sessions }: Pick<ControlContext, 'sessions'>,
+  { session_id, input }: Pick<Submission, 'session_id' | 'input'>,
+): RunRecord['isolation'] =>
+  (input.isolation ?? sessions.get(session_id).isolation) === 'worktree' ? 'worktree' : undefined
+
+/** Throws where the run would fail at its beginning. A repeated submission is answered by its receipt. */
+const checkIsolation = async (context: ControlContext, submission: Submission): Promise<void> => {
+  if (isolationOf(context, submission) === undefined || replayed(context.store, submission.receipt) !== undefined)
+    return
+  const workspaces = context.store.workspaces()
+  if (workspaces === undefined)
+    throw runErrors.isolation_unavailable({ details: { reason: 'the plugin worktrees is off' } })
+  await workspaces.check()
 }
 
 /** Waits for nobody; whoever is asked has a limit of its own. */
@@ -209,34 +227,39 @@ const accept = (
 const recordOf = (
   context: ControlContext,
   { now }: Tx,
-  { submission: { session_id, input, kind, origin, retry_of, files }, text, agent_id, route, reply_targets }: Admitted,
-): RunRecord => ({
-  run_id: context.ids.make('run'),
-  session_id,
-  agent_id,
-  kind: kind ?? 'input',
-  status: 'queued',
-  submitted_at_ms: now,
-  updated_at_ms: now,
-  source_plugin: input.source_plugin ?? 'http',
-  source_kind: input.source_kind ?? 'api',
-  actor_id: input.actor_id ?? 'operator',
-  text_preview: preview(text === '' ? (files?.[0]?.file_name ?? '') : text),
-  provider: route.provider,
-  model: route.model,
-  pinned: context.pin(),
-  first: context.store.journal.length(session_id) + 1,
-  last: 0,
-  owner: context.store.state.health.generation,
-  ...(input.completion_requirements !== undefined &&
-    input.completion_requirements.length > 0 && {
-      completion: { requirements: input.completion_requirements, reminders: 0 },
-    }),
-  ...(route.fallback_model !== undefined && { fallback_model: route.fallback_model }),
-  ...(origin !== undefined && { origin }),
-  ...(reply_targets !== undefined && { reply_targets }),
-  ...(retry_of !== undefined && { retry_of }),
-})
+  { submission, text, agent_id, route, reply_targets }: Admitted,
+): RunRecord => {
+  const { session_id, input, kind, origin, retry_of, files } = submission
+  const isolation = isolationOf(context, submission)
+  return {
+    run_id: context.ids.make('run'),
+    session_id,
+    agent_id,
+    kind: kind ?? 'input',
+    status: 'queued',
+    submitted_at_ms: now,
+    updated_at_ms: now,
+    source_plugin: input.source_plugin ?? 'http',
+    source_kind: input.source_kind ?? 'api',
+    actor_id: input.actor_id ?? 'operator',
+    text_preview: preview(text === '' ? (files?.[0]?.file_name ?? '') : text),
+    provider: route.provider,
+    model: route.model,
+    pinned: context.pin(),
+    first: context.store.journal.length(session_id) + 1,
+    last: 0,
+    owner: context.store.state.health.generation,
+    ...(input.completion_requirements !== undefined &&
+      input.completion_requirements.length > 0 && {
+        completion: { requirements: input.completion_requirements, reminders: 0 },
+      }),
+    ...(route.fallback_model !== undefined && { fallback_model: route.fallback_model }),
+    ...(origin !== undefined && { origin }),
+    ...(reply_targets !== undefined && { reply_targets }),
+    ...(retry_of !== undefined && { retry_of }),
+    ...(isolation !== undefined && { isolation }),
+  }
+}
 
 const previewLength = 200
 /** The beginning of a text, cut between code points. */

@@ -29,6 +29,9 @@ export const RunAnswer = open({
   waiting_for_model_route: optional(
     open({ attempts: number(), next_attempt_at_ms: number(), code: string(), message: string() }),
   ),
+  isolation: optional(string()),
+  worktree: optional(open({ path: string(), base_commit: string(), state: string() })),
+  model_call_held: optional(open({ until_ms: number() })),
   outputs: optional(array(open({ content: string() }))),
   outputs_truncated: optional(boolean()),
   pending_approvals: optional(array(AskedApproval)),
@@ -63,8 +66,8 @@ export const RunEvents = array(
 )
 
 /** What an open run waits for, where its status does not say it. */
-const statusOf = ({ status, waiting_for_model_route: wait, daemon_held }: Row): string => {
-  if (wait !== undefined) return `${status} (waits for model)`
+const statusOf = ({ status, waiting_for_model_route: wait, model_call_held: held, daemon_held }: Row): string => {
+  if (wait !== undefined || held !== undefined) return `${status} (waits for model)`
   return daemon_held === true ? `${status} (daemon holds)` : status
 }
 
@@ -91,6 +94,7 @@ export const showRun = (run: Row): string =>
     `  route    ${visibleLine(`${run.request.provider ?? '-'} ${run.request.model ?? ''}`)}`,
     ...(run.request.runtime_revision === undefined ? [] : [`  settings revision ${run.request.runtime_revision}`]),
     ...(run.request.text_preview === undefined ? [] : [`  input    ${oneLine(run.request.text_preview, 100)}`]),
+    ...worktreeLines(run),
     ...(run.outputs_truncated === true ? [`  older outputs: ${commandLine('runs events', run.run_id)}`] : []),
     ...(run.outputs ?? []).map(({ content }) => `  output   ${visibleBlock(content, 11)}`),
     ...(run.status === 'completed' && (run.outputs ?? []).length === 0
@@ -99,10 +103,41 @@ export const showRun = (run: Row): string =>
     ...(run.error === undefined ? [] : [`  error    ${visibleBlock(run.error, 11)}`]),
     ...(run.status === 'failed' ? [`           once more: ${commandLine('runs retry', run.run_id)}`] : []),
     ...(run.daemon_held === true ? ['  waits    for you: the daemon holds and begins no run: holdfast release'] : []),
+    ...heldCall(run),
     ...routeWait(run),
     ...(run.pending_approvals ?? []).flatMap((asked) => showApproval(run.run_id, asked)),
     ...(run.pending_questions ?? []).flatMap((asked) => showQuestions(run.run_id, asked)),
   ].join('\n')
+
+/** Where a run works, or what became of that. */
+export const worktreeText = ({ status, isolation, worktree }: Row): string | undefined => {
+  if (worktree !== undefined)
+    return [
+      visibleLine(worktree.path),
+      `(${worktree.state.replace('_', ' ')}, from ${worktree.base_commit.slice(0, 12)})`,
+    ].join(' ')
+  if (isolation !== 'worktree') return undefined
+  return status === 'queued' || status === 'running'
+    ? 'is made when the run begins'
+    : 'gone: the run left nothing there'
+}
+
+const worktreeLines = (run: Row): string[] => {
+  const text = worktreeText(run)
+  return text === undefined
+    ? []
+    : [
+        `  worktree ${text}`,
+        ...(run.worktree?.state === 'kept'
+          ? [`           remove: ${commandLine('worktrees remove', run.run_id)}`]
+          : []),
+      ]
+}
+
+const heldCall = ({ model_call_held: held }: Row): string[] =>
+  held === undefined
+    ? []
+    : [`  waits    its server has asked for time: the model is called at ${new Date(held.until_ms).toISOString()}`]
 
 const routeWait = ({ waiting_for_model_route: wait }: Row): string[] =>
   wait === undefined

@@ -40,6 +40,11 @@ const runStepFields = {
     message: string(),
     next_attempt_at_ms: timestamp(),
   }),
+  model_call_held: object({
+    type: literal('model_call_held'),
+    attempt: integer({ min: 1 }),
+    until_ms: doc(timestamp(), 'When its server wants to be asked at the earliest.'),
+  }),
   model_fallback: object({
     type: literal('model_fallback'),
     from: doc(string(), 'The model that failed for good.'),

@@ -59,6 +59,10 @@ export const stepsOf = (entry: JournalEntry): Step[] => {
       const { attempt, code, message, next_attempt_at_ms } = entry
       return [{ type: 'model_attempt_failed', attempt, code, message, next_attempt_at_ms }]
     }
+    case 'held': {
+      const { attempt, until_ms } = entry
+      return [{ type: 'model_call_held', attempt, until_ms }]
+    }
     case 'fallback': {
       const { from, to, attempt, code, message } = entry
       return [

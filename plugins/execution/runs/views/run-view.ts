@@ -16,7 +16,8 @@ import {
 import { AttachmentRef } from '../../../media/assets/contract.js'
 import { usageFields } from '../../../operator/usage/contract.js'
 import { DeliveryView } from '../../deliveries/contract.js'
-import { DaemonOutputRecord, ApprovalRequestView, UserQuestionRequestView } from '../../sessions/contract.js'
+import { DaemonOutputRecord, ApprovalRequestView, Isolation, UserQuestionRequestView } from '../../sessions/contract.js'
+import { RunWorktree } from '../record/run-workspaces.js'
 import { runKinds, runStatuses } from '../record/run-record.js'
 
 /** What was submitted, in short, with the route and model that were used (runs-17). */
@@ -55,6 +56,12 @@ export const RouteWaitView = named(
   }),
 )
 
+/** A model call that waits because the server of the model asked for time. */
+export const HeldCallView = named(
+  'HeldCallView',
+  object({ until_ms: doc(timestamp(), 'When it is made at the earliest.') }),
+)
+
 /** What the model calls of a run used. */
 const RunUsage = named('RunUsage', object(usageFields))
 
@@ -86,9 +93,16 @@ export const RunView = named(
     deliveries: optional(
       doc(array(DeliveryView), 'What became of its outputs at their targets, oldest first, at most a hundred.'),
     ),
+    isolation: optional(doc(Isolation, 'Present where the run has a git worktree of its own.')),
+    worktree: optional(
+      doc(RunWorktree, 'Absent before the run begins, and after its end where it left nothing: then it is removed.'),
+    ),
     error: optional(doc(string(), 'A stable code, a colon and a sentence.')),
     retry_of: optional(doc(string(), 'The ended run that this one repeats.')),
     usage: optional(doc(RunUsage, 'What its model calls used so far.')),
+    model_call_held: optional(
+      doc(HeldCallView, 'Present while the call is held back because the server of the model asked for time.'),
+    ),
     waiting_for_model_route: optional(
       doc(RouteWaitView, 'Present while the model route fails and the run waits to ask it again.'),
     ),

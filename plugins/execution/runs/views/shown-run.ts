@@ -106,6 +106,8 @@ export const viewRun = (
     Object.assign(view, approvalsOf(openApprovals(store, run)), questionsOf(openQuestions(store, run)))
   if (run.outputs !== undefined && run.outputs.length > 0)
     Object.assign(view, shownOutputs(newestOutputs(store, run, { caller, deliveries })))
+  const worktree = run.isolation === undefined ? undefined : store.workspaces()?.find(run.run_id)
+  if (worktree !== undefined) view.worktree = worktree
   if (deliveries.views.length > 0) view.deliveries = [...deliveries.views]
   return view
 }
@@ -126,9 +128,11 @@ export const frameOf = (run: RunRecord, queued_position: number): RunView => {
   if ('started_at_ms' in run && run.started_at_ms !== undefined) view.started_at_ms = run.started_at_ms
   if (queued_position > 0) view.queued_position = queued_position
   if (run.retry_of !== undefined) view.retry_of = run.retry_of
+  if (run.isolation !== undefined) view.isolation = run.isolation
   if (run.usage !== undefined) view.usage = run.usage
   if (run.status === 'running' && run.route_wait !== undefined)
     view.waiting_for_model_route = showRouteWait(run.route_wait)
+  if (run.status === 'running' && run.held_call !== undefined) view.model_call_held = run.held_call
   if (!isTerminal(run)) return view
   view.finished_at_ms = run.finished_at_ms
   if (run.error !== undefined) view.error = run.error

@@ -84,7 +84,8 @@ export type OutcomeState = 'done' | 'failed' | 'refused' | 'unknown'
  * verdict of a start; `session` is about the session itself; `baseline` is
  * what required files were before the run did anything; `fallback` says that
  * another model took over; `intercepted` is what an interceptor made of
- * something; `attempt` is a failed model attempt that is followed by another;
+ * something; `held` is a model call that waits because its server asked for
+ * time; `attempt` is a failed model attempt that is followed by another;
  * `usage` is an attempt whose answer was not taken, with what it used;
  * `compaction` stands in the conversation for all that was said before the
  * entry `from`, but what the newest run was told; `compaction_failed` says
@@ -109,6 +110,7 @@ export type JournalEntry = { run_id: string; at: number } & (
   | { type: 'baseline'; files: CompletionMark[] }
   | { type: 'fallback'; from: string; to: string; attempt?: number; code?: string; message?: string }
   | ({ type: 'intercepted' } & InterceptedNote)
+  | { type: 'held'; turn: number; attempt: number; until_ms: number }
   | { type: 'attempt'; turn: number; attempt: number; code: string; message: string; next_attempt_at_ms: number }
   | ({
       type: 'compaction'

@@ -8,6 +8,7 @@ import {
   defaulted,
   defineToken,
   doc,
+  enums,
   integer,
   named,
   object,
@@ -78,6 +79,11 @@ export const ToolOverrides = named(
 )
 /** The value form of `ToolOverrides`. */
 export type ToolOverrides = Infer<typeof ToolOverrides>
+
+/** Where runs work: in the workspace, which all share, or each in a git worktree of its own (worktrees-1). */
+export const Isolation = enums(['shared', 'worktree'])
+/** The value form of `Isolation`. */
+export type Isolation = Infer<typeof Isolation>
 
 /** Whether and how the model may contact the operator. */
 export const OperatorContact = named(
@@ -151,6 +157,8 @@ export type SessionSettings = {
   readonly reply_targets?: readonly ReplyHandle[]
   readonly operator?: OperatorContact
   readonly tool_overrides?: ToolOverrides
+  /** Of runs that do not say themselves; they share the workspace when absent. */
+  readonly isolation?: Isolation
 }
 
 /** Settings of a session by their names in its journal and its `metadata` (sessions-28). */
@@ -162,6 +170,7 @@ export const settingKeys = {
   reply_targets: 'session_reply_targets',
   operator: 'session_operator_config',
   tool_overrides: 'session_tool_overrides',
+  isolation: 'session_isolation',
 } as const
 /** A setting, as the member of `SessionSettings` that holds it. */
 export type SettingName = keyof typeof settingKeys
@@ -184,5 +193,6 @@ export const settingFields = {
   reply_targets: optional(doc(array(ReplyHandle), 'Where the outputs go.')),
   operator: optional(doc(OperatorContact, 'Whether and how the model may contact the operator.')),
   tool_overrides: optional(doc(ToolOverrides, 'Which tools the session has turned off.')),
+  isolation: optional(doc(Isolation, 'Whether runs work in the workspace or each in a git worktree of its own.')),
   ended_at_ms: optional(doc(timestamp(), 'When the session was ended; absent while it is open.')),
 }

@@ -31,6 +31,7 @@ export const shownSettings = (session: Shown, caller?: Caller): ShownSettings =>
     reply_targets = [],
     operator,
     tool_overrides,
+    isolation,
     ended_at_ms,
   } = session
   const effective = { capability: effectiveCapabilityScope(session), credential: effectiveCredentialScope(session) }
@@ -46,6 +47,7 @@ export const shownSettings = (session: Shown, caller?: Caller): ShownSettings =>
     }),
     ...(operator !== undefined && { operator }),
     ...(tool_overrides !== undefined && { tool_overrides }),
+    ...(isolation !== undefined && { isolation }),
     ...(ended_at_ms !== undefined && { ended_at_ms }),
   }
 }

@@ -32,6 +32,7 @@ export const SessionAnswer = open({
   ),
   goal: optional(open({ status: string(), objective: string() })),
   tool_overrides: optional(open({ enable: array(string()), disable: array(string()) })),
+  isolation: optional(string()),
   snapshot: open({
     agent: open({ status: string(), closed_at_ms: optional(number()) }),
     pending_approvals: array(open({ id: string() })),
@@ -60,7 +61,7 @@ const toolsText = ({ disable, enable }: NonNullable<Infer<typeof SessionAnswer>[
   ].join('; ')
 
 export const showSession = (session: Infer<typeof SessionAnswer>): string => {
-  const { session_id, snapshot, persona, route_policy, goal, tool_overrides: tools } = session
+  const { session_id, snapshot, persona, route_policy, goal, tool_overrides: tools, isolation } = session
   const ended = snapshot.agent.closed_at_ms !== undefined
   const route =
     route_policy === undefined
@@ -74,6 +75,7 @@ export const showSession = (session: Infer<typeof SessionAnswer>): string => {
     ...(route === undefined ? [] : [`  route  ${visibleLine(route)}`]),
     ...(goal === undefined ? [] : [`  goal   ${visibleLine(`${goal.status}: ${goal.objective}`)}`]),
     ...(tools === undefined ? [] : [`  tools  ${visibleLine(toolsText(tools))}`]),
+    ...(isolation === 'worktree' ? ['  works  each run in a git worktree of its own'] : []),
     ...(snapshot.last_assistant_message === null
       ? []
       : [`  said   ${visibleBlock(snapshot.last_assistant_message, 9)}`]),

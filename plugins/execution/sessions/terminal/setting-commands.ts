@@ -75,4 +75,16 @@ export const settingCommands: readonly Command[] = [
     answer: SessionAnswer,
     show: showSession,
   }),
+  defineCommand({
+    path: ['sessions', 'set-isolation'],
+    route: 'PUT /v1/sessions/{session_id}/isolation',
+    summary:
+      'Whether runs of a session work in the workspace (shared) or each in a git worktree of its own (worktree).',
+    args: ['session_id', 'isolation'],
+    fields: { 'body.isolation': '<isolation>' },
+    run: ({ client, args }) =>
+      client.send('PUT', `${sessionPath(args)}/isolation`, { isolation: args['isolation'] ?? '' }),
+    answer: SessionAnswer,
+    show: showSession,
+  }),
 ]

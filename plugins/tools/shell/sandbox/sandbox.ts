@@ -18,6 +18,8 @@ export interface Order {
   readonly folder: string
   readonly workspace: string
   readonly environment: Readonly<Record<string, string>>
+  /** Folders beside the workspace that it may write. */
+  readonly beside?: readonly string[] | undefined
 }
 
 /** What is to be started. `isWalled`: in a sandbox. */
@@ -73,7 +75,7 @@ export const createSandbox = ({ supervised, settings, stateRoot, programs }: San
       {
         workspace: order.workspace,
         folder: order.folder,
-        writable: settings.sandbox_writable,
+        writable: [...settings.sandbox_writable, ...(order.beside ?? [])],
         hidden: [
           stateRoot,
           ...secretFiles(),

@@ -147,3 +147,26 @@ for (const vendor of vendors) {
     t.deepEqual((await route()).held, [])
   })
 }
+
+test('models-44: a run whose call is held back says until when, in its view and its steps, and no longer when it is made', async (t) => {
+  const [vendor] = vendors
+  if (vendor === undefined) return t.fail()
+  const { clock, daemon, becomes } = await start(t, vendor, () => {
+    const said = vendor.saying('Hello.')
+    return said.type === 'stream' ? { ...said, headers: headersOf(vendor) } : said
+  })
+  await until(daemon, (await submit(daemon, 's1', 'first')).run_id, 'completed')
+  const { run_id } = await submit(daemon, 's1', 'second')
+  const view = async (): Promise<any> => (await daemon.request('GET', `/v1/runs/${run_id}`)).body
+  await becomes(async () => (await view()).model_call_held !== undefined)
+  const { until_ms } = (await view()).model_call_held
+  t.true(until_ms > clock.now())
+  clock.leap(200_000)
+  const ended = await until(daemon, run_id, 'completed')
+  t.is(ended.model_call_held, undefined)
+  const { body } = await daemon.request('GET', `/v1/runs/${run_id}/events?steps=true`)
+  t.like(
+    body.map(({ event }: any) => event).find(({ type }: any) => type === 'model_call_held'),
+    { attempt: 1, until_ms },
+  )
+})

@@ -1,0 +1,26 @@
+/** Git worktrees in which runs work that do not share the workspace. Rules: docs/rules/worktrees.md. */
+import { doc, enums, named, object, optional, string, timestamp, type Infer } from '../../../core/plugin.js'
+import { worktreeFields } from '../../execution/runs/contract.js'
+
+/** Why a worktree is kept behind its run. */
+export const keepReasons = ['changes', 'background_command', 'unknown'] as const
+
+/** A worktree as operators see it. */
+export const Worktree = named(
+  'Worktree',
+  object({
+    run_id: doc(string(), 'Id of the run that works or worked there.'),
+    session_id: doc(string(), 'Id of its session.'),
+    ...worktreeFields,
+    repository: doc(string(), 'The git folder that it belongs to.'),
+    created_at_ms: timestamp(),
+    kept_for: optional(
+      doc(
+        enums(keepReasons),
+        'Why it is kept: there are changes, a background command works on there, or git could not tell.',
+      ),
+    ),
+  }),
+)
+/** The value form of `Worktree`. */
+export type Worktree = Infer<typeof Worktree>

@@ -1,0 +1,14 @@
+import { defineErrors } from '../../../core/plugin.js'
+
+export const worktreeErrors = defineErrors({
+  worktree_not_found: {
+    status: 404,
+    detail: 'The run {run_id} has no worktree here.',
+    action: 'See which there are with GET /v1/worktrees.',
+  },
+  worktree_in_use: {
+    status: 409,
+    detail: 'The run {run_id} has not ended, and works in its worktree.',
+    action: 'Wait for its end, or end it: POST /v1/runs/{run_id}/cancel.',
+  },
+})

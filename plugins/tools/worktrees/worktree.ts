@@ -1,0 +1,108 @@
+/** One worktree on the disk: how git makes it, what it says of changes in it, and how it goes. */
+import { realFolder, type WorkFolders } from '../../../core/plugin.js'
+import { runErrors } from '../../execution/runs/contract.js'
+import type { Git } from './git.js'
+import type { WorktreeRecord } from './store.js'
+
+export interface Ground {
+  readonly git: Git
+  readonly folders: WorkFolders
+  /** The folder that runs share. */
+  readonly workspace: string
+}
+
+/** Where the workspace is in its repository, and what is checked out there. */
+export interface Place {
+  readonly repository: string
+  readonly prefix: string
+  readonly base_commit: string
+}
+
+/** `isolation_unavailable`, with the end of a sentence. */
+export const unavailable = (reason: string) => runErrors.isolation_unavailable({ details: { reason } })
+
+/** Throws `isolation_unavailable` where the workspace is in no repository with a commit. */
+export const lookAt = async ({ git, workspace }: Ground, signal: AbortSignal): Promise<Place> => {
+  const ask = async (...args: string[]): Promise<string> => {
+    const answer = await git({ folder: workspace, args: ['rev-parse', ...args], signal })
+    if (!answer.ok) throw unavailable(answer.reason)
+    return answer.said.replace(/\n$/u, '')
+  }
+  if ((await ask('--is-inside-work-tree')) !== 'true')
+    throw unavailable('the workspace is in no working tree of a git repository')
+  const base = await git({ folder: workspace, args: ['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'], signal })
+  if (!base.ok) throw unavailable('the repository of the workspace has no commit yet')
+  return {
+    repository: await ask('--path-format=absolute', '--git-common-dir'),
+    prefix: await ask('--show-prefix'),
+    base_commit: base.said.trim(),
+  }
+}
+
+/** Where the run works: the workspace's own place within the worktree. */
+export const folderOf = ({ folders }: Pick<Ground, 'folders'>, { name, prefix }: WorktreeRecord): string =>
+  `${folders.path(name)}/${prefix}`.replace(/\/$/u, '')
+
+/** True if the folder is there, and no link leads out of the worktree on the way to it. */
+export const isWhole = (ground: Pick<Ground, 'folders'>, record: WorktreeRecord): boolean => {
+  const [top, folder] = [realFolder(ground.folders.path(record.name)), realFolder(folderOf(ground, record))]
+  return (
+    top !== undefined && folder?.isFolder === true && `${top.path}/${record.prefix}`.replace(/\/$/u, '') === folder.path
+  )
+}
+
+/** Has git make it; gives the git folder of the worktree. Throws `isolation_unavailable`. */
+export const make = async (ground: Ground, record: WorktreeRecord, signal: AbortSignal): Promise<string> => {
+  const { git, folders, workspace } = ground
+  await folders.prepare()
+  const path = folders.path(record.name)
+  const made = await git({
+    folder: workspace,
+    args: ['worktree', 'add', '--detach', path, record.base_commit],
+    signal,
+  })
+  if (!made.ok) throw unavailable(made.reason)
+  if (!isWhole(ground, record)) throw unavailable('the workspace is a folder that is not in the last commit')
+  const found = await git({ folder: path, args: ['rev-parse', '--absolute-git-dir'], signal })
+  if (!found.ok) throw unavailable(found.reason)
+  return found.said.trim()
+}
+
+/**
+ * What a run left there beside what it began with: files that git would show, or commits. Asked of the git folder that
+ * git itself made: what the run has put in the place of `.git` counts for nothing.
+ */
+export const leftIn = async (
+  { git, folders }: Ground,
+  { name, git_dir = '', base_commit }: WorktreeRecord,
+  signal: AbortSignal,
+): Promise<'changes' | 'nothing' | 'unknown'> => {
+  const path = folders.path(name)
+  const at = [`--git-dir=${git_dir}`, `--work-tree=${path}`]
+  const ask = (...args: string[]) => git({ folder: path, args: [...at, ...args], signal })
+  const head = await ask('rev-parse', '--verify', 'HEAD')
+  const status = await ask('status', '--porcelain', '--untracked-files=normal', '--ignore-submodules=all')
+  if (!head.ok || !status.ok) return 'unknown'
+  return head.said.trim() === base_commit && status.said === '' ? 'nothing' : 'changes'
+}
+
+/** Removes it with all that is in it, and has git forget it. May be called again. */
+export const discard = async (
+  { git, folders }: Ground,
+  { name, repository }: WorktreeRecord,
+  signal: AbortSignal,
+): Promise<void> => {
+  await folders.remove(name)
+  // Where the repository is gone, or git never knew of it, there is nothing to forget.
+  await git({
+    folder: '/',
+    args: [`--git-dir=${repository}`, 'worktree', 'remove', '--force', '--force', folders.path(name)],
+    signal,
+  })
+}
+
+/** What git writes to beside a worktree when something is committed there: no hooks and no settings. */
+export const besideOf = ({ repository, git_dir }: WorktreeRecord): string[] => [
+  ...(git_dir === undefined ? [] : [git_dir]),
+  ...['objects', 'refs', 'logs'].map((name) => `${repository}/${name}`),
+]

@@ -1,0 +1,52 @@
+/** Real git repositories for tests. */
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { ExecutionContext } from 'ava'
+import { makeFolder } from './tools.js'
+
+export const hasGit = spawnSync('git', ['--version']).status === 0
+
+const identity = {
+  GIT_AUTHOR_NAME: 'Test',
+  GIT_AUTHOR_EMAIL: 'test@example.org',
+  GIT_COMMITTER_NAME: 'Test',
+  GIT_COMMITTER_EMAIL: 'test@example.org',
+  GIT_CONFIG_GLOBAL: '/dev/null',
+}
+
+/** What git says, without the line end behind it. */
+export const git = (folder: string, ...args: string[]): string =>
+  execFileSync('git', args, {
+    cwd: folder,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+    env: { ...process.env, ...identity },
+  }).trimEnd()
+
+export const writeFiles = async (folder: string, files: Readonly<Record<string, string>>): Promise<void> => {
+  for (const [name, content] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, name)), { recursive: true })
+    await writeFile(join(folder, name), content)
+  }
+}
+
+/** A repository with one commit that has these files. */
+export const makeRepository = async (
+  t: ExecutionContext<any>,
+  files: Readonly<Record<string, string>> = { 'a.txt': 'one\n' },
+): Promise<string> => {
+  const folder = await makeFolder(t)
+  await writeFiles(folder, files)
+  git(folder, 'init', '-q', '-b', 'main')
+  git(folder, 'add', '-A')
+  git(folder, 'commit', '-q', '-m', 'first')
+  return folder
+}
+
+/** Paths of the worktrees that git knows beside the first one. */
+export const worktreesOf = (repository: string): string[] =>
+  git(repository, 'worktree', 'list', '--porcelain')
+    .split('\n')
+    .flatMap((line) => (line.startsWith('worktree ') ? [line.slice(9)] : []))
+    .slice(1)
