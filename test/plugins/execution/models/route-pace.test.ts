@@ -129,23 +129,26 @@ test('models-44: what is remembered of limits is bounded, whatever models runs w
 
 test('models-44: calls that waited go one after the other, and wait again where the first is told so', async (t) => {
   const { clock, pace, begun, go, fail } = setup(t)
+  const comeTo = async (count: number): Promise<void> => {
+    while (begun.length < count) await settled()
+  }
   pace.told('a', [{ of: 'requests', remaining: 0, resets_in_ms: 1000 }])
   const waiting = [go(), go(), go()]
   await settled()
   clock.leap(1000)
+  await comeTo(1)
   await settled()
   t.is(begun.length, 1)
   fail({ ...limited, retry_after_ms: 500 })
   clock.leap(100)
+  await comeTo(2)
   await settled()
-  t.is(begun.length, 2, 'the second is told to wait')
   fail(undefined)
   clock.leap(100)
   await settled()
-  t.is(begun.length, 2, 'and so the third waits too')
+  t.is(begun.length, 2, 'the second was told to wait, and so the third waits too')
   clock.leap(400)
-  await settled()
-  t.is(begun.length, 3)
+  await comeTo(3)
   t.deepEqual(
     (await Promise.all(waiting)).map(({ done }) => done?.outcome),
     ['stop', 'failed', 'stop'],
