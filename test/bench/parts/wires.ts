@@ -11,8 +11,8 @@ const spoken: readonly Spoken[] = ['anthropic', 'openai', 'google', 'openai_comp
 /** Steps of a run beside its first, each a call of a tool that only looks. */
 const steps = 10
 
-/** Milliseconds for each step that a run has more than another, from runs one after the other. */
-const stepTimes = async ({ url }: Server, { quick }: Bench): Promise<number[]> => {
+/** Milliseconds for each step that a run has more than another, by the medians of runs in turns. */
+const stepTime = async ({ url }: Server, { quick }: Bench): Promise<number> => {
   await prepare(url, 'step-', 1)
   const watch = await watchRuns(url)
   const timeOf = async (model: string): Promise<number> => {
@@ -21,11 +21,15 @@ const stepTimes = async ({ url }: Server, { quick }: Bench): Promise<number[]> =
     await watch.completed(run_id)
     return performance.now() - begin
   }
-  const times: number[] = []
-  for (let round = 0; round < (quick ? 10 : 60); round += 1)
-    times.push(((await timeOf(`steps${steps}`)) - (await timeOf('steps0'))) / steps)
+  const [long, short]: [number[], number[]] = [[], []]
+  for (let round = 0; round < (quick ? 12 : 80); round += 1) {
+    long.push(await timeOf(`steps${steps}`))
+    short.push(await timeOf('steps0'))
+  }
   watch.close()
-  return times.slice(Math.floor(times.length / 4))
+  // The first ones warm up.
+  const [warm, plain] = [long, short].map((times) => times.slice(Math.floor(times.length / 4)))
+  return (median(warm ?? []) - median(plain ?? [])) / steps
 }
 
 /** The same question to the codec, which nobody keeps: from the question to the end of its answer. */
@@ -73,9 +77,9 @@ const measureOne = async (bench: Bench, stub: Server, protocol: Spoken): Promise
   const base = `${stub.url}/v1`
   const route = ['--provider', protocol, '--provider-base-url', base, '--model', '8@0', '--api-key', 'k']
   const server = await startDaemon(root, [...route, '--max-concurrent-runs', '256'])
-  const [step, codec] = [await stepTimes(server, bench), await codecTimes(base, protocol, bench)]
-  bench.note(`${protocol}: a model step with its tool call`, 'ms', 'less', median(step), median(codec))
-  bench.note(`${protocol}: added by the daemon to a step`, 'ms', 'less', median(step) - median(codec))
+  const [step, codec] = [await stepTime(server, bench), median(await codecTimes(base, protocol, bench))]
+  bench.note(`${protocol}: a model step with its tool call`, 'ms', 'less', step, codec)
+  bench.note(`${protocol}: added by the daemon to a step`, 'ms', 'less', step - codec)
   await streams(server, bench, protocol)
   await server.stop()
   rmSync(root, { recursive: true })
