@@ -35,6 +35,13 @@ export const shipped: readonly ShippedPlugin[] = [
   },
   { id: 'normalisers', required: false, load: () => import('./media/normalisers/plugin.js') },
   {
+    id: 'derivations',
+    required: false,
+    load: () => import('./media/derivations/plugin.js'),
+    commands: () => import('./media/derivations/commands.js'),
+  },
+  { id: 'transcription', required: false, load: () => import('./media/transcription/plugin.js') },
+  {
     id: 'deliveries',
     required: true,
     load: () => import('./execution/deliveries/plugin.js'),

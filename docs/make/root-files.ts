@@ -191,6 +191,7 @@ export const contents: Readonly<Record<string, string>> = {
   external_actions: 'what was done outside, by session: each entry carries the hash of the one before it',
   external_action_heads: 'where the ledger of each session ends',
   external_action_runs: 'where the actions of each run stand in the ledger',
+  derivations: 'what was derived of assets and of what runs were told, or why it failed',
   run_files: 'which runs were given which assets',
   output_files: 'which outputs of runs have which assets',
   worktrees: 'git worktrees of runs: in use, kept, and such as are being made or removed',

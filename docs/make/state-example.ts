@@ -37,6 +37,7 @@ const firstLife = async (daemon: SpawnedDaemon): Promise<void> => {
     media_type: 'text/markdown',
     content_base64: Buffer.from('# Ferns\n\nThey grow in the shade.\n').toString('base64'),
   })
+  await post(daemon, '/v1/derivations', { profile: 'canonical_text', subject: { type: 'asset', asset_id } })
   await post(daemon, '/v1/sessions', { session_id: 'garden', persona_id: 'gardener' })
   await post(daemon, '/v1/sessions/garden/input', {
     input_items: [

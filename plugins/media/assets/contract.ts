@@ -16,6 +16,7 @@ import {
   type OpenBlob,
   type Point,
   type Token,
+  type Tx,
 } from '../../../core/plugin.js'
 
 import type { AttachmentRef } from './attachment.js'
@@ -151,6 +152,14 @@ export interface Assets {
   add(upload: AssetUpload): Promise<Asset>
   /** Rejects with `asset_integrity_mismatch`, `asset_not_found`, `asset_part_not_found`. Whoever opens it closes it. */
   open(asset_id: string, part: AssetPart): Promise<OpenBlob>
+  /** The whole of it, in memory: at most 12 MiB. Rejects as `open` does. */
+  read(asset_id: string, part: AssetPart): Promise<Buffer>
+  /** True if it is there, and bytes of its length too. */
+  isWhole(asset_id: string): boolean
+  /** Notes in a commit what was derived of others and is this asset, or no longer. Without effect if it is gone. */
+  noteDerivation(tx: Tx, asset_id: string, change: { readonly add: string } | { readonly remove: string }): void
+  /** From this commit on the text in it is the whole of another asset, of `text/plain`. Throws `asset_not_found`. */
+  setText(tx: Tx, asset_id: string, words_asset_id: string): void
 }
 /** Files under stable ids. */
 export const Assets: Token<Assets> = defineToken<Assets>('assets@1')

@@ -2,8 +2,9 @@ import { createUnreadable, definePlugin, object } from '../../../core/plugin.js'
 import { Capabilities, StatusSections } from '../../operator/status/contract.js'
 import { createBytes } from './bytes.js'
 import { AssetNormalisers, AssetReferences, Assets } from './contract.js'
+import { derivedOf } from './derived.js'
 import { createImport } from './import.js'
-import { openPart } from './reading.js'
+import { openPart, readPart } from './reading.js'
 import { createRemoval } from './removal.js'
 import { createRepair } from './repair.js'
 import { RepairReport } from './repair-report.js'
@@ -34,6 +35,8 @@ export default definePlugin({
       get: (asset_id) => viewOf(store.get(asset_id)),
       add: async (upload) => viewOf(await importFile(upload)),
       open: (asset_id, part) => openPart(store, asset_id, part),
+      read: (asset_id, part) => readPart(store, asset_id, part),
+      ...derivedOf(store),
     })
     ctx.routes(...assetRoutes({ store, bytes, removal, holders, importFile }))
     ctx.contribute(Capabilities, { name: 'assets', value: true })

@@ -15,3 +15,13 @@ export const openPart = async (store: AssetStore, asset_id: string, part: AssetP
   if (opened === undefined) throw assetErrors.asset_integrity_mismatch({ details: { asset_id } })
   return opened
 }
+
+/** The whole of it. Rejects as `openPart` does. */
+export const readPart = async (store: AssetStore, asset_id: string, part: AssetPart): Promise<Buffer> => {
+  const opened = await openPart(store, asset_id, part)
+  try {
+    return Buffer.concat([...opened.pieces(0, opened.bytes)])
+  } finally {
+    await opened.close()
+  }
+}

@@ -1,0 +1,24 @@
+/** What assets know of what is derived: their ids in it, and words that were written down later. */
+import type { Tx } from '../../../core/plugin.js'
+import type { Assets } from './contract.js'
+import { refOf, type AssetStore } from './store.js'
+
+/** Sorted, each once. */
+const changed = (ids: readonly string[], change: { add: string } | { remove: string }): string[] =>
+  'add' in change ? [...new Set([...ids, change.add])].toSorted() : ids.filter((id) => id !== change.remove)
+
+export const derivedOf = (store: AssetStore): Pick<Assets, 'isWhole' | 'noteDerivation' | 'setText'> => ({
+  isWhole(asset_id) {
+    const found = store.find(asset_id)
+    return found !== undefined && store.blobs.has(found.raw)
+  },
+  noteDerivation(tx: Tx, asset_id, change) {
+    const found = store.find(asset_id)
+    if (found === undefined) return
+    tx.put(store.assets, { ...found, derivation_ids: changed(found.derivation_ids, change) })
+  },
+  setText(tx: Tx, asset_id, words_asset_id) {
+    const words = store.get(words_asset_id)
+    tx.put(store.assets, { ...store.get(asset_id), text: refOf(words.raw) })
+  },
+})

@@ -1,0 +1,69 @@
+/** The profile `canonical_text`: the words in the subject; what is said in sound is written down. */
+import { fault } from '../../../core/plugin.js'
+import type { Asset, Assets } from '../assets/contract.js'
+import type { DerivationProfile, DerivationWish, Derived, Material } from './contract.js'
+import { wholeFingerprint } from './derive.js'
+import { derivationErrors } from './errors.js'
+import { derivedName, fileLine } from './naming.js'
+import { optionsDigest } from './options.js'
+import type { Speech } from './speech.js'
+
+const isSound = (asset: Asset | undefined): asset is Asset => asset?.media_type.startsWith('audio/') === true
+
+const unfit = (reason: string, rule: string, path = 'body.transcription') =>
+  derivationErrors.derivation_invalid({ details: { reason }, errors: [{ path, rule }] })
+
+export interface CanonicalTextParts {
+  readonly assets: Assets
+  readonly speech: Speech
+}
+
+export const canonicalText = ({ assets, speech }: CanonicalTextParts): DerivationProfile => {
+  const textAsset = (name: string, bytes: Uint8Array): Promise<Asset> =>
+    assets.add({ file_name: derivedName(name, '.txt'), media_type: 'text/plain', bytes })
+  const completed = (result: Asset): Derived => ({ type: 'completed', result })
+
+  /** The words that are there already; undefined if there are none. */
+  const present = async ({ asset, canonical, words }: Material): Promise<Asset | undefined> => {
+    if (words !== undefined) return textAsset('words', Buffer.from(words))
+    if (canonical?.asset !== undefined) return canonical.asset
+    if (canonical === undefined || asset === undefined) return undefined
+    return textAsset(asset.file_name, await assets.read(asset.asset_id, 'text'))
+  }
+  /** True where sound is listened to, whatever words it has. */
+  const isAnew = ({ material: { canonical }, options, force }: DerivationWish): boolean =>
+    options !== undefined || (force && canonical?.given !== true && typeof speech.plan() !== 'string')
+
+  return {
+    profile: 'canonical_text',
+    version: 1,
+    check({ material: { asset }, options }) {
+      if (options === undefined) return
+      if (!isSound(asset)) throw unfit('there is no speech in it', 'goes with sound alone')
+      const plan = speech.plan()
+      if (typeof plan === 'string') throw derivationErrors.transcription_unavailable({ details: { reason: plan } })
+      if (options.timestamp_granularities !== undefined && !plan.tellsTimes)
+        throw unfit(
+          `${plan.model} of route ${plan.route_id} tells no times`,
+          'needs a model that tells the times of words',
+          'body.transcription.timestamp_granularities',
+        )
+    },
+    fingerprint({ material, options }) {
+      const plan = isSound(material.asset) ? speech.plan() : ''
+      if (typeof plan === 'string') return wholeFingerprint(material)
+      const base = options === undefined ? wholeFingerprint(material) : material.fingerprint
+      return `${base}:transcription:v1:${optionsDigest(plan, options)}`
+    },
+    async derive(wish, signal) {
+      const { asset } = wish.material
+      if (isSound(asset) && isAnew(wish)) return speech.written(asset, wish.options, signal)
+      const words = await present(wish.material)
+      if (words !== undefined) return completed(words)
+      if (isSound(asset)) return speech.written(asset, wish.options, signal)
+      if (asset === undefined) throw fault('a subject is words or has a file')
+      const { asset_id: id, file_name, media_type } = asset
+      return completed(await textAsset(file_name, Buffer.from(fileLine({ id, file_name, media_type }))))
+    },
+  }
+}

@@ -1,0 +1,64 @@
+/** What runs were told as subjects of derivations: the words, and those of the files that came with them. */
+import { digestBytes, integer, literal, object, Problem, string } from '../../../core/plugin.js'
+import { sessionErrors, type Sessions } from '../../execution/sessions/contract.js'
+import type { Assets, AttachmentRef } from '../assets/contract.js'
+import { derivationErrors } from './errors.js'
+import { fileLine } from './naming.js'
+import { defineSubject, type SubjectKind } from './subject.js'
+
+interface InputParts {
+  readonly assets: Assets
+  readonly sessions: () => Sessions | undefined
+}
+interface Told {
+  readonly content: string
+  readonly files: readonly AttachmentRef[]
+}
+
+const toldAt = (sessions: Sessions, session_id: string, offset: number): Told => {
+  sessions.get(session_id)
+  const [found] = sessions.journal.read(session_id, { after: offset - 1, limit: 1 })
+  const entry = found?.seq === offset ? found.entry : undefined
+  if (entry?.type !== 'event' || entry.event.type !== 'accepted')
+    throw derivationErrors.session_input_not_found({ details: { session_id, offset } })
+  const { content, files = [] } = entry.event
+  return { content, files }
+}
+
+/** Undefined where it has none that can be read. */
+const wordsOf = async (assets: Assets, { id }: AttachmentRef): Promise<string | undefined> => {
+  if (assets.find(id)?.text_uri === undefined) return undefined
+  try {
+    return (await assets.read(id, 'text')).toString('utf8')
+  } catch (error) {
+    if (error instanceof Problem) return undefined
+    throw error
+  }
+}
+
+const rendered = async (assets: Assets, { content, files }: Told): Promise<string> => {
+  const parts = content.trim() === '' ? [] : [content]
+  for (const file of files) {
+    const words = await wordsOf(assets, file)
+    const line = fileLine({ ...file, file_name: file.file_name ?? '' })
+    parts.push(words === undefined ? line : `${line}\n${words}`)
+  }
+  return parts.join('\n\n')
+}
+
+export const sessionInputSubject = ({ assets, sessions }: InputParts): SubjectKind =>
+  defineSubject({
+    type: 'session_input',
+    struct: object({
+      type: literal('session_input'),
+      session_id: string({ min: 1, max: 200, pattern: '\\S' }),
+      offset: integer({ min: 0 }),
+    }),
+    key: ({ session_id, offset }) => `session_input:${session_id}:${offset}`,
+    async resolve({ session_id, offset }) {
+      const service = sessions()
+      if (service === undefined) throw sessionErrors.session_not_found({ details: { session_id } })
+      const words = await rendered(assets, toldAt(service, session_id, offset))
+      return { fingerprint: await digestBytes(Buffer.from(words)), words }
+    },
+  })

@@ -1,0 +1,142 @@
+/** Where derivations are kept. */
+import {
+  boolean,
+  collectionSource,
+  enums,
+  integer,
+  object,
+  optional,
+  string,
+  timeKey,
+  timestamp,
+  type Collection,
+  type CollectionSpec,
+  type Infer,
+  type PageSource,
+  type Skip,
+  type State,
+  type Tx,
+} from '../../../core/plugin.js'
+import type { AssetHolder, Assets } from '../assets/contract.js'
+import { DerivationBackend, DerivationSubject, type DerivationView } from './contract.js'
+
+const StoredDerivation = object({
+  derivation_id: string(),
+  profile: string(),
+  profile_version: integer({ min: 1 }),
+  subject: DerivationSubject,
+  source_fingerprint: string(),
+  /** Of the cache: profile and version, subject, fingerprint. */
+  key: string(),
+  status: enums(['completed', 'failed']),
+  /** The file that it was to be made of. */
+  subject_asset_id: optional(string()),
+  result_asset_id: optional(string()),
+  reused_subject_asset: boolean(),
+  error: optional(string()),
+  backend: optional(DerivationBackend),
+  created_at_ms: timestamp(),
+})
+/** A derivation as it is kept. */
+export type StoredDerivation = Infer<typeof StoredDerivation>
+
+const group = 'all'
+const timestampsOf = ({ backend }: StoredDerivation): string | undefined => backend?.timestamp_asset_id
+/** What is made, without what it was made of. */
+export const madeOf = (record: StoredDerivation): string[] =>
+  [record.result_asset_id, timestampsOf(record)].filter((id) => id !== undefined)
+
+const derivationCollection: CollectionSpec<StoredDerivation> = {
+  name: 'derivations',
+  version: 1,
+  id: ({ derivation_id }) => derivation_id,
+  indexes: {
+    all: { group: () => group },
+    // The last one is preferred: a completed one before a failed one, then the newest.
+    key: {
+      group: ({ key }) => key,
+      sort: ({ status, created_at_ms }) => `${status === 'completed' ? 1 : 0}${timeKey(created_at_ms)}`,
+    },
+    subject_asset: { group: ({ subject_asset_id }) => subject_asset_id },
+    result_asset: { group: ({ result_asset_id }) => result_asset_id },
+    timestamp_asset: { group: timestampsOf },
+  },
+  settled: () => true,
+  removed: 'forgotten',
+  schema: StoredDerivation,
+}
+
+/** Records of one key: those beyond it go, the least preferred first. */
+export const mostOfKey = 16
+
+export interface DerivationStore {
+  readonly state: State
+  readonly derivations: Collection<StoredDerivation>
+  /** The preferred one. */
+  find(key: string): StoredDerivation | undefined
+  /** By id, the first of them behind `beyond`. */
+  list(limit: number, beyond: string | undefined): StoredDerivation[]
+  /** Adds it in a commit, with what assets know of it. */
+  add(tx: Tx, record: StoredDerivation): void
+  /** Its result is gone. Without effect if it is known. */
+  fail(tx: Tx, record: StoredDerivation, error: string): void
+  /** Takes it away in a commit, with what assets know of it. */
+  remove(tx: Tx, record: StoredDerivation): void
+  readonly all: PageSource<StoredDerivation>
+  readonly skip: Skip
+}
+
+export const declareDerivations = (state: State, { assets, skip }: { assets: Assets; skip: Skip }): DerivationStore => {
+  const derivations = state.collection(derivationCollection)
+  const remove: DerivationStore['remove'] = (tx, record) => {
+    const { derivation_id } = record
+    for (const asset_id of madeOf(record)) assets.noteDerivation(tx, asset_id, { remove: derivation_id })
+    tx.remove(derivations, derivation_id, 'superseded')
+  }
+  const bound = (tx: Tx, key: string): void => {
+    const ids = derivations.ids('key', key)
+    for (const id of ids.slice(0, Math.max(0, ids.length - mostOfKey))) {
+      const found = derivations.find(id)
+      if (found !== undefined) remove(tx, found)
+    }
+  }
+  return {
+    state,
+    derivations,
+    find: (key) => derivations.list({ index: 'key', group: key, limit: 1, order: 'desc' })[0],
+    list: (limit, beyond) =>
+      derivations.list({ index: 'all', group, limit, skip, ...(beyond !== undefined && { beyond }) }),
+    add(tx, record) {
+      tx.insert(derivations, record)
+      for (const asset_id of madeOf(record)) assets.noteDerivation(tx, asset_id, { add: record.derivation_id })
+      bound(tx, record.key)
+    },
+    fail(tx, record, error) {
+      if (derivations.find(record.derivation_id)?.status !== 'completed') return
+      for (const asset_id of madeOf(record)) assets.noteDerivation(tx, asset_id, { remove: record.derivation_id })
+      const { result_asset_id: _result, backend: _backend, ...rest } = record
+      tx.put(derivations, { ...rest, status: 'failed', error })
+    },
+    remove,
+    all: collectionSource(derivations, 'all', group),
+    skip,
+  }
+}
+
+/** What holds an asset: what it was made of and what was made, but for what failed. */
+export const derivationAssets = ({ derivations }: DerivationStore): AssetHolder => ({
+  domain: 'derivations',
+  of: (asset_id) =>
+    (['subject_asset', 'result_asset', 'timestamp_asset'] as const).flatMap((role) =>
+      derivations.ids(role, asset_id).flatMap((owner_id) => {
+        const found = derivations.find(owner_id)
+        if (found === undefined) return []
+        return [{ owner_id, role, hard: found.status === 'completed', detail_id: found.status }]
+      }),
+    ),
+})
+
+export const viewOf = (record: StoredDerivation): DerivationView => {
+  const { key: _key, subject_asset_id: _asset, result_asset_id = '', ...rest } = record
+  return { ...rest, result_asset_id }
+}
