@@ -35,6 +35,12 @@ export const shipped: readonly ShippedPlugin[] = [
   },
   { id: 'normalisers', required: false, load: () => import('./media/normalisers/plugin.js') },
   {
+    id: 'observations',
+    required: false,
+    load: () => import('./capture/observations/plugin.js'),
+    commands: () => import('./capture/observations/commands.js'),
+  },
+  {
     id: 'deliveries',
     required: true,
     load: () => import('./execution/deliveries/plugin.js'),

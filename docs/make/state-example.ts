@@ -37,6 +37,12 @@ const firstLife = async (daemon: SpawnedDaemon): Promise<void> => {
     media_type: 'text/markdown',
     content_base64: Buffer.from('# Ferns\n\nThey grow in the shade.\n').toString('base64'),
   })
+  await post(daemon, '/v1/observation-sources', {
+    source_id: 'garden-gate',
+    display_name: 'Garden gate',
+    kind: 'webcam_snapshot',
+    upload_token: 'given-to-the-camera',
+  })
   await post(daemon, '/v1/sessions', { session_id: 'garden', persona_id: 'gardener' })
   await post(daemon, '/v1/sessions/garden/input', {
     input_items: [
@@ -161,7 +167,7 @@ const row = (path: string): string => {
 /** The comment file, from the files that are there. */
 export const commentFile = (root: string): string => `# A state root to read
 
-This is what a daemon leaves on disk: session \`garden\` with six runs that ended, a task that ran behind one of them, an output that was delivered, a schedule, and one run that waits for an approval; session \`kitchen\` with one that waits for an answer; session \`orchard\`, which plans, with a run that a schedule made; and an asset, which a run was given. The first daemon stopped in order, so its work is in pages. The second was killed, so its work is in the log.
+This is what a daemon leaves on disk: session \`garden\` with six runs that ended, a task that ran behind one of them, an output that was delivered, a schedule, and one run that waits for an approval; session \`kitchen\` with one that waits for an answer; session \`orchard\`, which plans, with a run that a schedule made; and an asset, which a run was given; and a source of observations. The first daemon stopped in order, so its work is in pages. The second was killed, so its work is in the log.
 
 To start on a copy, where there is no \`./state\` yet: \`cp -r state-example state && chmod -R go= state && npm start\`. Then \`node dist/core/main.js approvals list\` and \`node dist/core/main.js questions list\` say what waits.
 
