@@ -167,6 +167,11 @@ export interface Assets {
   add(upload: AssetUpload): Promise<Asset>
   /** Rejects with `asset_integrity_mismatch`, `asset_not_found`, `asset_part_not_found`. Whoever opens it closes it. */
   open(asset_id: string, part: AssetPart): Promise<OpenBlob>
+  /**
+   * Deletes one that no hard reference keeps; true if that was done here. Whoever held one asks behind the commit that
+   * let it go.
+   */
+  release(asset_id: string): Promise<boolean>
 }
 /** Files under stable ids. */
 export const Assets: Token<Assets> = defineToken<Assets>('assets@1')

@@ -34,6 +34,7 @@ export default definePlugin({
       get: (asset_id) => viewOf(store.get(asset_id)),
       add: async (upload) => viewOf(await importFile(upload)),
       open: (asset_id, part) => openPart(store, asset_id, part),
+      release: (asset_id) => removal.release(asset_id),
     })
     ctx.routes(...assetRoutes({ store, bytes, removal, holders, importFile }))
     ctx.contribute(Capabilities, { name: 'assets', value: true })
