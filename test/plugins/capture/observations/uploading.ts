@@ -54,3 +54,8 @@ export const readSource = async (daemon: Asked, id = 'door'): Promise<any> =>
   (await daemon.request('GET', `/v1/observation-sources/${id}`)).body
 export const auditOf = async (daemon: Asked, query = ''): Promise<any[]> =>
   (await daemon.request('GET', `/v1/observation-audit${query}`)).body
+
+/** Waits until something is so. */
+export const comes = async (isSo: () => Promise<boolean>): Promise<void> => {
+  while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 10))
+}

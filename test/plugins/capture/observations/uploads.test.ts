@@ -62,7 +62,12 @@ test('observations-6: what a source sends is an observation with its files, and 
     last_observed_at_ms: received_at_ms,
     last_authenticated_at_ms: received_at_ms,
   })
-  t.like((await auditOf(daemon))[0], { event: 'upload_succeeded', observation_id, upload_token_version: 1, byte_length })
+  t.like((await auditOf(daemon))[0], {
+    event: 'upload_succeeded',
+    observation_id,
+    upload_token_version: 1,
+    byte_length,
+  })
   t.false(JSON.stringify(await auditOf(daemon)).includes('key-1'), 'the audit has the digest of the key')
   t.deepEqual(codeOf(await daemon.request('GET', '/v1/observations/none')), [404, 'observation_not_found'])
 })
@@ -81,14 +86,11 @@ test('observations-7: a key is one observation, however often and by how many it
   t.deepEqual(codeOf(await send(daemon, 1, { more: { seq_no: 9 } })), [400, 'idempotency_conflict'])
   t.is((await send(daemon, 1, { ...other, source: 'gate' })).status, 200, 'of another source it is another key')
   t.is((await send(daemon, 2)).status, 200, 'what came again has cost nothing of the rate')
-  t.deepEqual(
-    (await auditOf(daemon, '?source_id=door')).map(({ event, reason }) => [event, reason]).slice(0, 3),
-    [
-      ['upload_succeeded', undefined],
-      ['upload_rejected', 'idempotency_conflict'],
-      ['upload_rejected', 'idempotency_conflict'],
-    ],
-  )
+  t.deepEqual((await auditOf(daemon, '?source_id=door')).map(({ event, reason }) => [event, reason]).slice(0, 3), [
+    ['upload_succeeded', undefined],
+    ['upload_rejected', 'idempotency_conflict'],
+    ['upload_rejected', 'idempotency_conflict'],
+  ])
   t.is((await auditOf(daemon, '?event=upload_replayed')).length, 7)
 })
 
