@@ -1,7 +1,7 @@
 /** The end of observations; docs/rules/observations.md. */
 import test from 'ava'
 import { createLeapingClock } from '../../../../core/testing/leaping-clock.js'
-import { history } from '../../../../plugins/capture/observations/retention/retention.js'
+import { history } from '../../../../plugins/capture/observations/retention/purges.js'
 import { freshRoot, startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
 import { codeOf } from '../../../support/runs.js'
 import { auditOf, comes, createSource, list, readSource, send } from './uploading.js'
