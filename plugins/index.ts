@@ -42,6 +42,12 @@ export const shipped: readonly ShippedPlugin[] = [
   },
   { id: 'transcription', required: false, load: () => import('./media/transcription/plugin.js') },
   {
+    id: 'observations',
+    required: false,
+    load: () => import('./capture/observations/plugin.js'),
+    commands: () => import('./capture/observations/commands.js'),
+  },
+  {
     id: 'deliveries',
     required: true,
     load: () => import('./execution/deliveries/plugin.js'),

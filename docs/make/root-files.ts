@@ -178,6 +178,9 @@ export const rootFiles: readonly RootFile[] = [
 
 /** What the records and entries of each collection and stream are. */
 export const contents: Readonly<Record<string, string>> = {
+  observation_audit: 'what happened to sources and uploads, in rings',
+  observation_sources: 'what machines send observations as: settings, counts, and digests of tokens',
+  observations: 'what machines saw and heard, and which files are of it',
   personas: 'personas',
   souls: 'what models are told of personas, each text once, by its digest',
   default_skills: 'skills that sessions were bound with, with their instructions, each list once, by its digest',

@@ -38,6 +38,22 @@ const firstLife = async (daemon: SpawnedDaemon): Promise<void> => {
     content_base64: Buffer.from('# Ferns\n\nThey grow in the shade.\n').toString('base64'),
   })
   await post(daemon, '/v1/derivations', { profile: 'canonical_text', subject: { type: 'asset', asset_id } })
+  await post(daemon, '/v1/observation-sources', {
+    source_id: 'garden-gate',
+    display_name: 'Garden gate',
+    kind: 'webcam_snapshot',
+    upload_token: 'given-to-the-camera',
+  })
+  await daemon.request(
+    'POST',
+    '/v1/observation-sources/garden-gate/observations',
+    {
+      upload: { file_name: 'gate.png', content_base64: onePixel },
+      idempotency_key: 'gate-1',
+      canonical_text: 'The gate is closed.',
+    },
+    { authorization: 'Bearer given-to-the-camera' },
+  )
   await post(daemon, '/v1/sessions', { session_id: 'garden', persona_id: 'gardener' })
   await post(daemon, '/v1/sessions/garden/input', {
     input_items: [
@@ -146,6 +162,9 @@ const secondLife = async (daemon: SpawnedDaemon): Promise<void> => {
   await input(daemon, 'kitchen', '/ask What is for dinner? | Soup | Bread', '/say Good choice.')
 }
 
+/** A picture. */
+const onePixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+
 const filesOf = (root: string): string[] =>
   readdirSync(root, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -167,7 +186,7 @@ const row = (path: string): string => {
 /** The comment file, from the files that are there. */
 export const commentFile = (root: string): string => `# A state root to read
 
-This is what a daemon leaves on disk: session \`garden\` with six runs that ended, a task that ran behind one of them, an output that was delivered, a schedule, and one run that waits for an approval; session \`kitchen\` with one that waits for an answer; session \`orchard\`, which plans, with a run that a schedule made; and an asset, which a run was given. The first daemon stopped in order, so its work is in pages. The second was killed, so its work is in the log.
+This is what a daemon leaves on disk: session \`garden\` with six runs that ended, a task that ran behind one of them, an output that was delivered, a schedule, and one run that waits for an approval; session \`kitchen\` with one that waits for an answer; session \`orchard\`, which plans, with a run that a schedule made; and an asset, which a run was given; and an observation of a camera. The first daemon stopped in order, so its work is in pages. The second was killed, so its work is in the log.
 
 To start on a copy, where there is no \`./state\` yet: \`cp -r state-example state && chmod -R go= state && npm start\`. Then \`node dist/core/main.js approvals list\` and \`node dist/core/main.js questions list\` say what waits.
 

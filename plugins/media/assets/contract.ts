@@ -160,6 +160,11 @@ export interface Assets {
   noteDerivation(tx: Tx, asset_id: string, change: { readonly add: string } | { readonly remove: string }): void
   /** From this commit on the text in it is the whole of another asset, of `text/plain`. Throws `asset_not_found`. */
   setText(tx: Tx, asset_id: string, words_asset_id: string): void
+  /**
+   * Deletes one that no hard reference keeps; true if that was done here. Whoever held one asks behind the commit that
+   * let it go.
+   */
+  release(asset_id: string): Promise<boolean>
 }
 /** Files under stable ids. */
 export const Assets: Token<Assets> = defineToken<Assets>('assets@1')

@@ -37,6 +37,7 @@ export default definePlugin({
       open: (asset_id, part) => openPart(store, asset_id, part),
       read: (asset_id, part) => readPart(store, asset_id, part),
       ...derivedOf(store),
+      release: (asset_id) => removal.release(asset_id),
     })
     ctx.routes(...assetRoutes({ store, bytes, removal, holders, importFile }))
     ctx.contribute(Capabilities, { name: 'assets', value: true })

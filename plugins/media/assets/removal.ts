@@ -44,7 +44,7 @@ export const DeletionPlan = named(
 export type DeletionPlan = Infer<typeof DeletionPlan>
 
 /** Why an asset was deleted. */
-export type DeletionReason = 'api_delete' | 'gc' | 'delete'
+export type DeletionReason = 'api_delete' | 'gc' | 'delete' | 'released'
 
 export interface RemovalParts {
   readonly store: AssetStore
@@ -58,6 +58,8 @@ export interface Removal {
   plan(asset_id: string): DeletionPlan
   /** What was done. Rejects with `asset_delete_blocked`, `asset_not_found`. */
   remove(asset_id: string, reason: DeletionReason): Promise<DeletionPlan>
+  /** The same where nothing keeps it; false, and nothing done, where something does or it is gone. */
+  release(asset_id: string): Promise<boolean>
   /** Takes the bytes of what is buried, and says so. */
   finish(asset: StoredAsset): Promise<void>
 }
@@ -119,13 +121,23 @@ export const createRemoval = ({ store, bytes, holders, log }: RemovalParts): Rem
     if (deleted !== undefined)
       await store.state.commit((tx) => tx.put(store.assets, { ...rest, deleted: { ...deleted, leaving: false } }))
   }
+  /** A start finishes what cannot be finished now. */
+  const finishNow = (buried: StoredAsset): Promise<void> =>
+    finish(buried).catch((error: unknown) => log.warn('the bytes of a deleted asset stay for now', { error }))
   const remove: Removal['remove'] = async (asset_id, reason) => {
     const { planned, buried } = await store.state.commit((tx) => ({
       planned: plan(asset_id),
       buried: bury(tx, asset_id, reason),
     }))
-    await finish(buried).catch((error: unknown) => log.warn('the bytes of a deleted asset stay for now', { error }))
+    await finishNow(buried)
     return { ...planned, dry_run: false, deleted: true }
   }
-  return { plan, remove, finish }
+  const release: Removal['release'] = async (asset_id) => {
+    const isFree = (): boolean => store.find(asset_id) !== undefined && !plan(asset_id).blocked
+    const buried = await store.state.commit((tx) => (isFree() ? bury(tx, asset_id, 'released') : undefined))
+    if (buried === undefined) return false
+    await finishNow(buried)
+    return true
+  }
+  return { plan, remove, release, finish }
 }

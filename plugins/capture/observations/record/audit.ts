@@ -1,0 +1,62 @@
+/**
+ * What happened to sources, uploads and agents: rings of fixed size, in which the oldest event falls when the newest
+ * comes. What operators did is not pushed out by uploads, and neither is by strangers.
+ */
+import type { Tx } from '../../../../core/plugin.js'
+import { auditId, type AuditEntry, type ObservationStore } from './store.js'
+import type { AuditDraft, AuditEvent, ObservationAuditRecord } from './structs.js'
+
+/** Events of each ring. */
+export const rings = { lasting: 10_000, passing: 10_000, refused: 2_000 } as const
+type Ring = keyof typeof rings
+
+const passing: ReadonlySet<AuditEvent> = new Set([
+  'upload_succeeded',
+  'upload_replayed',
+  'upload_rate_limited',
+  'retention_purged_assets',
+  'capture_agent_heartbeat',
+])
+const ringOf = ({ event }: AuditDraft): Ring =>
+  event === 'upload_rejected' ? 'refused' : passing.has(event) ? 'passing' : 'lasting'
+
+export interface AuditQuery {
+  readonly source_id?: string | undefined
+  readonly event?: AuditEvent | undefined
+  readonly limit: number
+}
+
+export interface Audit {
+  /** Records an event in a commit. */
+  note(tx: Tx, draft: AuditDraft): void
+  /** Newest first. */
+  list(query: AuditQuery): ObservationAuditRecord[]
+}
+
+export const createAudit = ({ audit, skip }: Pick<ObservationStore, 'audit' | 'skip'>): Audit => {
+  const lastOf = (ring: Ring): number => {
+    const [id = '0'] = audit.page({ index: 'ring', group: ring, limit: 1, order: 'desc' })
+    return Number(id.slice(id.lastIndexOf('-') + 1))
+  }
+  return {
+    note(tx, draft) {
+      const ring = ringOf(draft)
+      const seq = lastOf(ring) + 1
+      const entry: AuditEntry = { ring, seq, record: { recorded_at_ms: tx.now, ...draft } }
+      tx.insert(audit, entry)
+      if (seq > rings[ring]) tx.remove(audit, auditId(ring, seq - rings[ring]), 'older')
+    },
+    list({ source_id, event, limit }) {
+      const order = 'desc'
+      const found =
+        source_id === undefined
+          ? event === undefined
+            ? audit.list({ index: 'all', group: 'all', limit, order, skip })
+            : audit.list({ index: 'event', group: event, limit, order, skip })
+          : event === undefined
+            ? audit.list({ index: 'source', group: source_id, limit, order, skip })
+            : audit.list({ index: 'both', group: `${source_id} ${event}`, limit, order, skip })
+      return found.map(({ record }) => record)
+    },
+  }
+}

@@ -1,0 +1,89 @@
+import { defineErrors } from '../../../../core/plugin.js'
+
+/** Problems of sources, observations and what runs are given of them. */
+export const observationErrors = defineErrors({
+  observation_source_not_found: {
+    status: 404,
+    domain: 'observations',
+    detail: 'There is no observation source {source_id}.',
+    action: 'See GET /v1/observation-sources for those that there are.',
+  },
+  observation_not_found: {
+    status: 404,
+    domain: 'observations',
+    detail: 'There is no observation {observation_id}.',
+    action: 'See GET /v1/observations?include_purged=true; what was purged long ago is forgotten.',
+  },
+  observation_purged: {
+    status: 400,
+    domain: 'observations',
+    detail: 'Observation {observation_id} was purged.',
+    action: 'Choose one that is active.',
+  },
+  observation_source_kind_conflict: {
+    status: 409,
+    domain: 'observations',
+    detail: 'Source {source_id} is of kind {kind}, and that does not change.',
+    action: 'Create another source for the other kind.',
+  },
+  capture_source_managed_by_agent: {
+    status: 409,
+    domain: 'capture',
+    detail: 'Source {source_id} belongs to a capture agent, which has its tokens.',
+    action: 'Provision or revoke the agent.',
+  },
+  upload_token_revoked: {
+    status: 400,
+    domain: 'observations',
+    detail: 'This token of source {source_id} was revoked.',
+    action: 'Choose another token.',
+  },
+  ingress_token_invalid: {
+    status: 401,
+    domain: 'observation_ingress',
+    detail: 'The token does not open this.',
+    action: 'Send Authorization: Bearer with the token of this source or agent; an operator can rotate it.',
+  },
+  invalid_source_id: {
+    status: 400,
+    domain: 'observation_ingress',
+    detail: 'The path names no source id.',
+    action: 'A source id has 1 to 128 letters, digits, dots, underscores and dashes.',
+  },
+  upload_invalid: {
+    status: 400,
+    domain: 'observation_ingress',
+    detail: 'The upload is not taken: {reason}.',
+    action: 'Nothing was stored. Correct it and send it again.',
+  },
+  upload_base64_invalid: {
+    status: 400,
+    domain: 'observation_ingress',
+    detail: 'The content of the upload is no base64.',
+    action: 'Encode the bytes of the file as in RFC 4648, with padding.',
+  },
+  upload_type_unsupported: {
+    status: 400,
+    domain: 'observation_ingress',
+    detail: 'The file is none of the kinds that its source sends.',
+    action: 'Send PNG or JPEG as a screen or camera, WAV or WebM as a microphone.',
+  },
+  upload_too_large: {
+    status: 413,
+    domain: 'observation_ingress',
+    detail: 'The file has more than 12 MiB.',
+    action: 'Send a smaller one.',
+  },
+  idempotency_conflict: {
+    status: 400,
+    domain: 'observation_ingress',
+    detail: 'The source sent something else under this key before.',
+    action: 'Give another upload another key.',
+  },
+  rate_limited: {
+    status: 429,
+    domain: 'observation_ingress',
+    detail: 'There is no room for another upload now: retry_after_ms={retry_after_ms}',
+    action: 'Wait so long and send it again with the same key.',
+  },
+})
