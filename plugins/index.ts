@@ -71,6 +71,12 @@ export const shipped: readonly ShippedPlugin[] = [
     load: () => import('./operator/usage/plugin.js'),
     commands: () => import('./operator/usage/commands.js'),
   },
+  {
+    id: 'boards',
+    required: false,
+    load: () => import('./media/boards/plugin.js'),
+    commands: () => import('./media/boards/commands.js'),
+  },
   { id: 'engine', required: true, load: () => import('./execution/engine/plugin.js') },
   {
     id: 'runs',

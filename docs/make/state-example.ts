@@ -16,6 +16,9 @@ behavior = "ask"
 reason = "People look at shell commands here before they run."
 `
 
+/** One white pixel, PNG in base64. */
+const whitePicture = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGP4DwABAQEAsTj2FAAAAABJRU5ErkJggg=='
+
 const post = async (daemon: SpawnedDaemon, path: string, body: object): Promise<any> => {
   const answer = await daemon.request('POST', path, body)
   if (answer.status >= 300) throw new Error(`${path}: ${answer.text}`)
@@ -54,6 +57,7 @@ const firstLife = async (daemon: SpawnedDaemon): Promise<void> => {
     },
     { authorization: 'Bearer given-to-the-camera' },
   )
+  await plannedBoard(daemon)
   await post(daemon, '/v1/sessions', { session_id: 'garden', persona_id: 'gardener' })
   await post(daemon, '/v1/sessions/garden/input', {
     input_items: [
@@ -112,6 +116,27 @@ const firstLife = async (daemon: SpawnedDaemon): Promise<void> => {
     return recent_executions[0]?.status === 'settled'
   })
   await daemon.request('GET', '/v1/runs', undefined, { authorization: 'Bearer not-the-token' })
+}
+
+/** A board with one revision: a white picture and its state. */
+const plannedBoard = async (daemon: SpawnedDaemon): Promise<void> => {
+  const stored = async (file_name: string, media_type: string, content_base64: string): Promise<string> =>
+    (await post(daemon, '/v1/assets', { file_name, media_type, content_base64 })).asset_id
+  const state = {
+    schema_version: 'service.board_state.v1',
+    canvas: { width: 1600, height: 1000 },
+    elements: [{ kind: 'text', x: 40, y: 40, text: 'Ferns', author: { kind: 'human', name: 'Robin' } }],
+  }
+  await post(daemon, '/v1/boards', { board_id: 'beds', display_name: 'The beds' })
+  await post(daemon, '/v1/boards/beds/revisions', {
+    render_asset_id: await stored('beds.png', 'image/png', whitePicture),
+    state_asset_id: await stored(
+      'beds.json',
+      'application/json',
+      Buffer.from(JSON.stringify(state)).toString('base64'),
+    ),
+    note: 'Where the ferns go',
+  })
 }
 
 /** A command that goes on behind its run, and has ended before the daemon does. */
@@ -186,7 +211,7 @@ const row = (path: string): string => {
 /** The comment file, from the files that are there. */
 export const commentFile = (root: string): string => `# A state root to read
 
-This is what a daemon leaves on disk: session \`garden\` with six runs that ended, a task that ran behind one of them, an output that was delivered, a schedule, and one run that waits for an approval; session \`kitchen\` with one that waits for an answer; session \`orchard\`, which plans, with a run that a schedule made; and an asset, which a run was given; and an observation of a camera. The first daemon stopped in order, so its work is in pages. The second was killed, so its work is in the log.
+This is what a daemon leaves on disk: session \`garden\` with six runs that ended, a task that ran behind one of them, an output that was delivered, a schedule, and one run that waits for an approval; session \`kitchen\` with one that waits for an answer; session \`orchard\`, which plans, with a run that a schedule made; an asset, which a run was given, and its words; a board with one revision; and an observation of a camera. The first daemon stopped in order, so its work is in pages. The second was killed, so its work is in the log.
 
 To start on a copy, where there is no \`./state\` yet: \`cp -r state-example state && chmod -R go= state && npm start\`. Then \`node dist/core/main.js approvals list\` and \`node dist/core/main.js questions list\` say what waits.
 

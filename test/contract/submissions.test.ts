@@ -183,7 +183,7 @@ test('runs-7: an inline asset needs a name and content, and boards are refused w
     { type: 'board_reference', board_id: 'b' },
     { type: 'board_reference', board_id: 'b', revision_id: 'r' },
   ]) {
-    t.deepEqual(await refusal({ input_items: [text, item] }), [400, 'assets_unavailable', 'body.input_items.1'])
+    t.deepEqual(await refusal({ input_items: [text, item] }), [404, 'board_not_found', 'body.input_items.1'])
   }
   t.deepEqual(await refusal({ input_items: [{ type: 'video' }] }), [400, 'bad_request', 'body.input_items.0.type'])
   t.deepEqual((await daemon.request('GET', `/v1/runs?session_id=${session_id}`)).body, [])

@@ -1,5 +1,6 @@
 import { Metrics, createUnreadable, definePlugin, Host } from '../../../core/plugin.js'
 import { AssetReferences, Assets } from '../../media/assets/contract.js'
+import { Boards } from '../../media/boards/contract.js'
 import { Settings, RuntimeSettings } from '../../operator/runtime/contract.js'
 import { Capabilities, StatusSections } from '../../operator/status/contract.js'
 import { UsageBooks } from '../../operator/usage/contract.js'
@@ -44,12 +45,13 @@ export default definePlugin({
     books: UsageBooks,
     assets: Assets,
     workspaces: RunWorkspaces,
+    boards: Boards,
   },
   provides: [Runs, SessionActivity],
   config: runsConfig,
   flags: runsFlags,
   stopMs: ({ drain_ms, stop_grace_ms }) => drain_ms + stop_grace_ms,
-  register(ctx, { host, sessions, models, engine, settings, outbox, ledger, interception, books, assets, workspaces }) {
+  register(ctx, { host, sessions, models, engine, settings, outbox, ledger, interception, books, assets, boards, workspaces }) {
     const { config, clock, ids, log, events } = ctx
     const store = declareStore(ctx.state, { journal: sessions.journal, outbox, workspaces })
     const waiters = createWaiters(store, log)
@@ -85,7 +87,7 @@ export default definePlugin({
     const executor = createExecutor(base, engine)
     const reserved = ctx.view(ReservedKeys)
     const { pin, missing } = engine
-    const context: ControlContext = { ...base, executor, reserved, interception, pin, missing }
+    const context: ControlContext = { ...base, executor, reserved, interception, boards, pin, missing }
     const runs = createRuns(context, { waiters, deadlines })
     ctx.provide(Runs, runs)
     ctx.provide(SessionActivity, createActivity(store))

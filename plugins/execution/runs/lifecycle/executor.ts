@@ -1,4 +1,5 @@
 /** Who runs when: one run per session, a limit for all, sessions in turn. */
+import type { Boards } from '../../../media/boards/contract.js'
 import { tellFailure, within } from '../../../../core/plugin.js'
 import type { Interception } from '../../interception/contract.js'
 import type { ReservedKey } from '../record/origin.js'
@@ -41,6 +42,8 @@ export interface ControlContext extends RunContext {
   readonly missing: RunEngine['missing']
   /** May refuse what runs are told; absent while no plugin does. */
   readonly interception: () => Interception | undefined
+  /** Tells of the boards that runs are given; absent while no plugin does. */
+  readonly boards: () => Boards | undefined
 }
 
 /** A run that is being executed in this life of the daemon. */

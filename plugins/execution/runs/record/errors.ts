@@ -64,7 +64,7 @@ export const runErrors = defineErrors({
   assets_unavailable: {
     status: 400,
     domain: 'runs',
-    detail: 'A run cannot be given this here: boards are not kept, and files only where a run is submitted.',
+    detail: 'A run cannot be given this here: files and boards only where a run is submitted.',
     action: 'Send text or files with POST /v1/sessions/{session_id}/runs, or put the file into the workspace.',
   },
   binding_key_blank: {

@@ -62,7 +62,10 @@ export interface FileNaming {
 }
 
 /** Throws `asset_not_found` where one of them was deleted in the meantime. */
-export const nameGiven = ({ tx, files, run, assets }: FileNaming, given: readonly AttachmentRef[]): void => {
+export const nameGiven = (
+  { tx, files, run, assets }: FileNaming,
+  given: readonly Pick<AttachmentRef, 'id'>[],
+): void => {
   for (const { id: asset_id } of given) {
     assets()?.get(asset_id)
     tx.insert(files.given, { run_id: run.run_id, session_id: run.session_id, asset_id })

@@ -7,6 +7,7 @@ import {
   type Assets,
   type AttachmentRef,
 } from '../../../media/assets/contract.js'
+import type { Boards } from '../../../media/boards/contract.js'
 import { replayed } from '../record/receipts.js'
 import type { ControlContext } from '../lifecycle/executor.js'
 import {
@@ -53,12 +54,35 @@ export const keepFiles = async (assets: Assets | undefined, input: SubmitInputRe
   return { ...rest, content: '', input_items: items }
 }
 
+/** The same input, each board in it as stored files: its picture and its words. */
+const keepBoards = async (
+  boards: Boards | undefined,
+  input: SubmitInputRequest,
+): Promise<Pick<Submission, 'input' | 'named'>> => {
+  const { input_items: items = [] } = input
+  if (boards === undefined || !items.some(({ type }) => type === 'board_reference')) return { input }
+  const [kept, named]: [InputItem[], string[]] = [[], []]
+  for (const [at, item] of items.entries()) {
+    if (item.type !== 'board_reference') {
+      kept.push(item)
+      continue
+    }
+    const referred = await boards.refer(item).catch((error: unknown) => {
+      throw placed(error, `body.input_items.${at}`)
+    })
+    kept.push(...referred.files.map(({ id }): InputItem => ({ type: 'asset_reference', asset_id: id })))
+    named.push(...referred.named)
+  }
+  return { input: { ...input, input_items: kept }, named }
+}
+
 /** The submission with its files stored. A repeated one, and one for a daemon without assets, is left as it is. */
 export const storeFiles = async (context: ControlContext, submission: Submission): Promise<Submission> => {
   if (hasNone(submission.input)) return submission
   const { ended_at_ms } = context.sessions.get(submission.session_id)
   if (ended_at_ms !== undefined || replayed(context.store, submission.receipt) !== undefined) return submission
-  return { ...submission, input: await keepFiles(context.assets(), submission.input) }
+  const input = await keepFiles(context.assets(), submission.input)
+  return { ...submission, ...(await keepBoards(context.boards(), input)) }
 }
 
 type Given = Pick<Submission, 'input' | 'files'>

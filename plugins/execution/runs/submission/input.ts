@@ -61,7 +61,7 @@ export const submitFields = {
   input_items: optional(
     doc(
       array(InputItem, { max: 100 }),
-      'In place of content and attachments: texts, files of the request, and stored ones. Boards are refused.',
+      'In place of content and attachments: texts, files of the request, stored ones, and boards.',
     ),
   ),
   attachments: optional(doc(array(InlineAsset, { max: 100 }), 'Files of the request; they are stored as assets.')),
@@ -116,6 +116,8 @@ export interface Submission {
   readonly retry_of?: string
   /** Stored files that the run is told of, beside those that `input` names. */
   readonly files?: readonly AttachmentRef[]
+  /** Ids of further assets that the run names. */
+  readonly named?: readonly string[]
 }
 
 type Form = Pick<SubmitInputRequest, 'content' | 'input_items' | 'attachments'>

@@ -1,6 +1,7 @@
 /** What routes may answer with that take a submission. */
 import { idempotencyErrors } from '../../../../core/plugin.js'
 import { assetErrors, uploadProblems } from '../../../media/assets/contract.js'
+import { boardErrors } from '../../../media/boards/contract.js'
 import { secretErrors } from '../../../operator/secrets/contract.js'
 import { deliveryErrors } from '../../deliveries/contract.js'
 import { interceptionErrors } from '../../interception/contract.js'
@@ -42,5 +43,10 @@ export const submitProblems = [
   runErrors.completion_requirement_invalid,
   runErrors.isolation_unavailable,
   interceptionErrors.hook_blocked,
+  boardErrors.board_not_found,
+  boardErrors.board_revision_not_found,
+  boardErrors.board_revision_invalid,
+  boardErrors.board_empty,
+  boardErrors.board_state_invalid,
   ...uploadProblems,
 ]

@@ -164,7 +164,7 @@ const enter = (context: ControlContext, tx: Tx, admitted: Admitted): RunRecord =
     position: queued + 1,
     generation: route.generation,
   })
-  nameGiven({ tx, files: store.files, run: edit.run, assets: context.assets }, submission.files ?? [])
+  nameGiven({ tx, files: store.files, run: edit.run, assets: context.assets }, namedBy(submission))
   if (keys !== undefined) bind(store, tx, { keys, session_id })
   if (starts) edit.step({ to: 'running' }, { type: 'started' })
   recordReceipt(store, tx, { receipt, run_id: edit.run.run_id })
@@ -199,6 +199,10 @@ const queueOf = ({ store }: ControlContext, session_id: string): { busy: boolean
   const queued = store.runs.count('lane', queuedLane(session_id))
   return { queued, busy: queued > 0 || store.runs.count('lane', activeLane(session_id)) > 0 }
 }
+
+/** Each once: the files that the run is told of, and what else it names. */
+const namedBy = ({ files = [], named = [] }: Submission): { readonly id: string }[] =>
+  [...new Set([...files.map(({ id }) => id), ...named])].map((id) => ({ id }))
 
 interface Accepted {
   readonly text: string

@@ -1,0 +1,91 @@
+/** The assets of a revision: looked at before it is made, and by each start. */
+import { Problem, type JsonObject } from '../../../../core/plugin.js'
+import { assetErrors, type Assets } from '../../assets/contract.js'
+import { boardErrors } from './errors.js'
+import { embeddedIn, mostEmbedded, mostStateBytes, parseState, stateFault, type StatePlace } from './state.js'
+
+export interface RevisionAssets extends StatePlace {
+  readonly render_asset_id: string
+  readonly state_asset_id?: string | undefined
+}
+
+/** False where its bytes are not there as they were; whole reading is what verifies them. */
+const isReadable = async (assets: Assets, asset_id: string): Promise<boolean> => {
+  try {
+    await (await assets.open(asset_id, 'raw')).close()
+    return true
+  } catch (error) {
+    if (error instanceof Problem) return false
+    throw error
+  }
+}
+
+const invalidState = (asset_id: string, { path, rule }: { readonly path: string; readonly rule: string }) =>
+  boardErrors.board_state_invalid({ details: { asset_id, reason: `${path} ${rule}` }, errors: [{ path, rule }] })
+const unfit = (asset_id: string, rule: string) => invalidState(asset_id, { path: 'body.state_asset_id', rule })
+
+/** All bytes of an asset, verified. Rejects with problems of assets. */
+export const bytesOf = async (assets: Assets, asset_id: string): Promise<Buffer> => {
+  const opened = await assets.open(asset_id, 'raw')
+  try {
+    return Buffer.concat([...opened.pieces(0, opened.bytes)])
+  } finally {
+    await opened.close()
+  }
+}
+
+/** A state asset as JSON. Rejects with `asset_not_found`, `board_state_invalid`. */
+export const readState = async (assets: Assets, asset_id: string): Promise<JsonObject> => {
+  const { media_type, byte_length } = assets.get(asset_id)
+  if (media_type !== 'application/json') throw unfit(asset_id, 'must be an asset of application/json')
+  if (byte_length > mostStateBytes) throw unfit(asset_id, `must have at most ${mostStateBytes} bytes`)
+  const bytes = await bytesOf(assets, asset_id).catch((error: unknown) => {
+    if (error instanceof Problem) throw unfit(asset_id, 'must be readable')
+    throw error
+  })
+  const read = parseState(new TextDecoder().decode(bytes))
+  if (!read.ok) throw invalidState(asset_id, read.fault)
+  return read.value
+}
+
+const checkEmbedded = async (assets: Assets, asset_id: string, ids: readonly string[]): Promise<void> => {
+  if (ids.length > mostEmbedded)
+    throw invalidState(asset_id, { path: 'state.assets', rule: `must embed at most ${mostEmbedded} assets` })
+  for (const id of ids) {
+    const there = assets.find(id) !== undefined && (await isReadable(assets, id))
+    if (!there)
+      throw invalidState(asset_id, { path: 'state.assets', rule: `must embed stored assets alone, unlike ${id}` })
+  }
+}
+
+const checkRender = async (assets: Assets, asset_id: string): Promise<void> => {
+  if (!assets.get(asset_id).media_type.startsWith('image/'))
+    throw boardErrors.board_revision_invalid({
+      details: { what: `the asset ${asset_id} is no picture` },
+      errors: [{ path: 'body.render_asset_id', rule: 'must be an image' }],
+    })
+  if (!(await isReadable(assets, asset_id))) throw boardErrors.board_asset_missing({ details: { asset_id } })
+}
+
+/**
+ * Looks at the picture and the state of a revision; gives the ids of the assets that the state embeds. Rejects with
+ * `asset_not_found`, `board_asset_missing`, `board_revision_invalid`, `board_state_invalid`.
+ */
+export const checkAssets = async (assets: Assets, revision: RevisionAssets): Promise<string[]> => {
+  const { render_asset_id, state_asset_id } = revision
+  await checkRender(assets, render_asset_id)
+  if (state_asset_id === undefined) return []
+  const state = await readState(assets, state_asset_id)
+  const fault = stateFault(state, revision)
+  if (fault !== undefined) throw invalidState(state_asset_id, fault)
+  const embedded = embeddedIn(state)
+  await checkEmbedded(assets, state_asset_id, embedded)
+  return embedded
+}
+
+/** Throws `asset_not_found` where one was deleted in the meantime: asked in the commit that names them. */
+export const requireAll = (assets: Assets, ids: readonly (string | undefined)[]): void => {
+  for (const asset_id of ids)
+    if (asset_id !== undefined && assets.find(asset_id) === undefined)
+      throw assetErrors.asset_not_found({ details: { asset_id } })
+}
