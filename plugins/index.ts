@@ -33,6 +33,7 @@ export const shipped: readonly ShippedPlugin[] = [
     load: () => import('./media/assets/plugin.js'),
     commands: () => import('./media/assets/commands.js'),
   },
+  { id: 'makers', required: false, load: () => import('./media/makers/plugin.js') },
   { id: 'normalisers', required: false, load: () => import('./media/normalisers/plugin.js') },
   {
     id: 'derivations',

@@ -107,9 +107,10 @@ const requestOf = (
 
 /** Why a tool cannot be called that the session does not see. */
 export const absent = (tools: ToolRegistry, name: string, session_id: string): Problem =>
-  tools.isOff(name, session_id)
+  tools.refusal(name, session_id) ??
+  (tools.isOff(name, session_id)
     ? callErrors.tool_turned_off({ details: { name } })
-    : callErrors.tool_not_found({ details: { name } })
+    : callErrors.tool_not_found({ details: { name } }))
 
 const callProblem = (
   { limits, session_id, context: { tools } }: Execution,

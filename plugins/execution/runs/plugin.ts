@@ -51,7 +51,10 @@ export default definePlugin({
   config: runsConfig,
   flags: runsFlags,
   stopMs: ({ drain_ms, stop_grace_ms }) => drain_ms + stop_grace_ms,
-  register(ctx, { host, sessions, models, engine, settings, outbox, ledger, interception, books, assets, boards, workspaces }) {
+  register(
+    ctx,
+    { host, sessions, models, engine, settings, outbox, ledger, interception, books, assets, boards, workspaces },
+  ) {
     const { config, clock, ids, log, events } = ctx
     const store = declareStore(ctx.state, { journal: sessions.journal, outbox, workspaces })
     const waiters = createWaiters(store, log)

@@ -242,6 +242,8 @@ export interface ToolRegistry {
   find(name: string, session_id?: string): Tool | undefined
   /** True if the session would see the tool, and has it turned off. */
   isOff(name: string, session_id: string): boolean
+  /** Why the session does not see a tool that is there, where the one gate that hides it says so. */
+  refusal(name: string, session_id: string): Problem | undefined
   /** Resolves when a tool may have come, or those that every run should have; undefined if none is to come. */
   arrival(name?: string): Promise<void> | undefined
   /** What runs of a session must have and have not, as a sentence without its full stop. */

@@ -109,6 +109,7 @@ export const createRegistry = ({
     list: tools.list,
     find: tools.find,
     isOff: tools.isOff,
+    refusal: tools.refusal,
     arrival(name) {
       const awaited = arrivals().flatMap((arrival) => arrival.awaited(name) ?? [])
       return awaited.length === 0 ? undefined : Promise.all(awaited).then(() => {})

@@ -1,5 +1,5 @@
 /** Which tools a session sees: all of them, but for those that somebody hides. */
-import { definePoint, type Log, type Point } from '../../../core/plugin.js'
+import { definePoint, type Log, type Point, type Problem } from '../../../core/plugin.js'
 
 /** Where a foreign tool is from. */
 export interface ToolOrigin {
@@ -30,6 +30,8 @@ export interface ToolGate {
   hidden(session_id: string): Hides | undefined
   /** True if calls of what it hides are told that the tool is turned off, in place of that it is not there. */
   readonly tells?: boolean
+  /** What calls of what it alone hides are told, in place of that the tool is not there. */
+  refusal?(name: string): Problem
 }
 /** Everything that hides tools. */
 export const ToolGates: Point<ToolGate> = definePoint<ToolGate>('tool-gates@1', (gate) => gate.id)
@@ -58,6 +60,8 @@ export interface ToolView<T> {
   find(name: string, session_id?: string): T | undefined
   /** True if the tool is there and nothing hides it but who tells so. */
   isOff(name: string, session_id: string): boolean
+  /** Why the tool cannot be called, in the words of the one gate that hides it. */
+  refusal(name: string, session_id: string): Problem | undefined
 }
 
 interface ViewParts<T> {
@@ -103,6 +107,12 @@ export const createToolView = <T extends GatedTool>({ tools, gates, log }: ViewP
         closed(session_id, telling).some((hides) => hides(tool)) &&
         !closed(session_id, silent).some((hides) => hides(tool))
       )
+    },
+    refusal(name, session_id) {
+      const tool = named(name)
+      if (tool === undefined) return undefined
+      const hiding = gates().filter((gate) => ask(gate, session_id)?.(tool) === true)
+      return hiding.length === 1 ? hiding[0]?.refusal?.(name) : undefined
     },
   }
 }

@@ -1,7 +1,9 @@
 import { definePlugin, object } from '../../../core/plugin.js'
-import { ModelProviders, textAndImages } from '../../execution/models/contract.js'
+import { ModelProviders, RouteBackends, textAndImages } from '../../execution/models/contract.js'
+import { MediaMakers } from '../../media/makers/contract.js'
 import { StreamedModels } from '../streamed/contract.js'
 import { contextWindow } from './models.js'
+import { geminiPictures } from './pictures.js'
 import { gemini } from './protocol.js'
 
 export default definePlugin({
@@ -24,6 +26,12 @@ export default definePlugin({
       key_variables: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
       connect: (options) => streamed.connect(options, protocol),
       generation: ['reasoning.effort', 'reasoning.budget_tokens', 'response_format.structured_json'],
+    })
+    ctx.contribute(MediaMakers, geminiPictures)
+    ctx.contribute(RouteBackends, {
+      id: 'google-pictures',
+      providers: ['google'],
+      capabilities: ['image_generation', 'image_edit'],
     })
   },
 })

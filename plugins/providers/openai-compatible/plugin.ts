@@ -1,5 +1,11 @@
 import { definePlugin, object } from '../../../core/plugin.js'
-import { ModelProviders, textAndImages, type GenerationFeature } from '../../execution/models/contract.js'
+import {
+  ModelProviders,
+  RouteBackends,
+  textAndImages,
+  type GenerationFeature,
+} from '../../execution/models/contract.js'
+import { MediaMakers, openAiMedia } from '../../media/makers/contract.js'
 import { StreamedModels } from '../streamed/contract.js'
 import { chatCompletions } from './protocol.js'
 import { localServers, vendors } from './vendors.js'
@@ -23,6 +29,18 @@ export default definePlugin({
       local_servers: localServers,
       connect: (options) => streamed.connect(options, chatCompletions(newId)),
       generation,
+    })
+    ctx.contribute(
+      MediaMakers,
+      openAiMedia({
+        provider: 'openai_compatible',
+        headers: ({ api_key }) => (api_key === undefined ? {} : { authorization: `Bearer ${api_key}` }),
+      }),
+    )
+    ctx.contribute(RouteBackends, {
+      id: 'openai-compatible-media',
+      providers: ['openai_compatible'],
+      capabilities: ['image_generation', 'image_edit', 'audio_generation'],
     })
     for (const { provider, base_url, ...known } of vendors)
       ctx.contribute(ModelProviders, {

@@ -1,10 +1,15 @@
 import { definePlugin, doc, object, optional, string } from '../../../core/plugin.js'
-import { ModelProviders, textAndImages } from '../../execution/models/contract.js'
+import { ModelProviders, RouteBackends, textAndImages } from '../../execution/models/contract.js'
+import { MediaMakers, openAiMedia } from '../../media/makers/contract.js'
 import { StreamedModels } from '../streamed/contract.js'
 import { contextWindow, isOwn } from './models.js'
-import { responses } from './protocol.js'
+import { accountHeaders, baseUrl, responses } from './protocol.js'
 
 const word = () => string({ min: 1, max: 200, pattern: '^[A-Za-z0-9._-]+$' })
+
+/** Of names and values in turns. */
+const pairs = (list: readonly string[]): Record<string, string> =>
+  Object.fromEntries(list.flatMap((name, at) => (at % 2 === 0 ? [[name, list[at + 1] ?? '']] : [])))
 
 export default definePlugin({
   id: 'openai',
@@ -31,6 +36,20 @@ export default definePlugin({
       vendor_options: ['organization', 'project'],
       connect: (options) => streamed.connect(options, responses(newId, { ...ctx.config, ...options.vendor })),
       generation: ['reasoning.effort', 'reasoning.summary', 'response_format.structured_json'],
+    })
+    ctx.contribute(
+      MediaMakers,
+      openAiMedia({
+        provider: 'openai',
+        base_url: baseUrl,
+        models: { pictures: 'gpt-image-1', speech: 'gpt-4o-mini-tts' },
+        headers: ({ api_key, vendor }) => pairs(accountHeaders({ ...ctx.config, ...vendor }, api_key)),
+      }),
+    )
+    ctx.contribute(RouteBackends, {
+      id: 'openai-media',
+      providers: ['openai'],
+      capabilities: ['image_generation', 'image_edit', 'audio_generation'],
     })
   },
 })

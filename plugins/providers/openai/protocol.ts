@@ -8,16 +8,21 @@ export interface Account {
   readonly project?: string | undefined
 }
 
+export const baseUrl = 'https://api.openai.com/v1'
+
+/** Names and values in turns. */
+export const accountHeaders = ({ organization, project }: Account, api_key: string | undefined): readonly string[] => [
+  ...(organization === undefined ? [] : ['openai-organization', organization]),
+  ...(project === undefined ? [] : ['openai-project', project]),
+  ...(api_key === undefined ? [] : ['authorization', `Bearer ${api_key}`]),
+]
+
 /** The responses protocol. `newId` names calls of which the server gives no id. */
-export const responses = (newId: () => string, { organization, project }: Account): Protocol => ({
+export const responses = (newId: () => string, account: Account): Protocol => ({
   provider: 'openai',
-  base_url: 'https://api.openai.com/v1',
+  base_url: baseUrl,
   path: () => '/responses',
-  headers: (api_key) => [
-    ...(organization === undefined ? [] : ['openai-organization', organization]),
-    ...(project === undefined ? [] : ['openai-project', project]),
-    ...(api_key === undefined ? [] : ['authorization', `Bearer ${api_key}`]),
-  ],
+  headers: (api_key) => accountHeaders(account, api_key),
   bodies: () => createRequestBodies(),
   answer: (asked) => createAnswer(asked, newId),
 })

@@ -34,7 +34,7 @@ export const StreamedModels: Token<StreamedModels> = defineToken<StreamedModels>
 export type { Answer } from './answer.js'
 /** What was asked, as far as failures tell of it. */
 export type { Asked } from './failure.js'
-/** Failures in our words: what a server put into its stream instead of an answer, and what it refused. */
+/** Failures in our words, what a server refused, and what it put into its stream instead of an answer in its own. */
 export { failures, refused, told } from './failure.js'
 /** Reads values that others made. */
 export { isLink } from './link.js'

@@ -1,0 +1,34 @@
+/** Who makes pictures and speech for routes of a provider. Rules: docs/rules/makers.md. */
+import { definePoint, hasMembers, type Point } from '../../../core/plugin.js'
+import type { MediaMaker } from './wishes.js'
+
+/** Problems of what servers answer, for makers. */
+export { makerErrors } from './errors.js'
+/** The protocol that OpenAI's servers and many others speak for both. */
+export { openAiMedia } from './openai-protocol.js'
+/** Reads an answer whose long texts are pictures. */
+export { longTextOf, readLifted } from './lifted-json.js'
+/** What it gives. */
+export type { Lifted } from './lifted-json.js'
+
+/** Formats of sound that may be wished. */
+export { soundFormats } from './wishes.js'
+/** What is wished, what servers are asked, and what comes of it. */
+export type {
+  GivenPicture,
+  Made,
+  MediaMaker,
+  MediaQuestion,
+  MediaReply,
+  MediaServer,
+  PictureWish,
+  SoundFormat,
+  SpeechWish,
+} from './wishes.js'
+
+/** Everybody who makes pictures and speech, by provider. Whoever fills it says so to `RouteBackends` too. */
+export const MediaMakers: Point<MediaMaker> = definePoint<MediaMaker>(
+  'media-makers@1',
+  ({ provider }) => provider,
+  hasMembers('a maker of pictures or speech', { provider: 'text', headers: 'function' }),
+)

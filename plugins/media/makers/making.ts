@@ -1,0 +1,110 @@
+/** One call of a tool that makes something: asked once, stored as assets, booked, and told. */
+import { Problem, type Json, type JsonObject, type State, type Tx } from '../../../core/plugin.js'
+import type { Usage } from '../../execution/models/contract.js'
+import type { Runs } from '../../execution/runs/contract.js'
+import { callFailure, type ToolCall, type ToolOutcome } from '../../execution/tools/contract.js'
+import type { UsageBooks } from '../../operator/usage/contract.js'
+import type { Asset, Assets } from '../assets/contract.js'
+import { chooseRoute, type ChoiceParts, type Chosen, type Making } from './choice.js'
+import type { Made, MediaServer } from './wishes.js'
+import { makerErrors } from './errors.js'
+import { createServer, type ServerParts } from './server.js'
+
+export interface MakingParts extends ServerParts, ChoiceParts {
+  readonly assets: Assets
+  readonly runs: () => Runs | undefined
+  readonly books: () => UsageBooks | undefined
+  readonly state: State
+  /** Aborts when the plugin stops. */
+  readonly stop: AbortSignal
+}
+
+/** What is wished of whom; `make` is only called when its maker has the capability. */
+export interface MakingWish {
+  readonly making: Making
+  readonly provider: string | undefined
+  readonly model: string | undefined
+  readonly make: (chosen: Chosen, server: MediaServer) => Promise<Made>
+  /** The model of the capability where nobody names one. */
+  readonly usual: (chosen: Chosen) => string | undefined
+  /** Of the n-th file, from 1; undefined for bytes that are nothing it could be. */
+  readonly fileOf: (
+    bytes: Uint8Array,
+    n: number,
+  ) => { readonly file_name: string; readonly media_type: string } | undefined
+}
+
+const mostWords = 4_000
+
+const shown = ({ asset_id, media_type, file_name, sha256, byte_length }: Asset): JsonObject => ({
+  asset_id,
+  media_type,
+  file_name,
+  sha256,
+  byte_length,
+})
+
+const keep = async ({ assets }: MakingParts, { fileOf }: MakingWish, { files }: Made): Promise<Asset[]> => {
+  const kept: Asset[] = []
+  for (const [at, bytes] of files.entries()) {
+    const file = fileOf(bytes, at + 1)
+    if (file === undefined)
+      throw makerErrors.media_answer_unusable({ details: { reason: 'a picture of it is neither PNG nor JPEG' } })
+    kept.push(await assets.add({ ...file, bytes }))
+  }
+  return kept
+}
+
+/** What was sent is booked, whatever came of it. */
+const bill =
+  ({ books }: MakingParts, call: ToolCall, asked: Asked) =>
+  (tx: Tx): void => {
+    const { route_id: route, model, usage } = asked
+    books()?.book(tx, { session_id: call.session_id, route, model, usage })
+  }
+interface Asked {
+  readonly route_id: string
+  readonly model: string
+  usage?: Usage | undefined
+}
+
+const withinBudget = ({ books }: MakingParts, { session_id, run_id }: ToolCall): void => {
+  const reason = books()?.refusal({ session_id, run_id })
+  if (reason !== undefined) throw makerErrors.media_over_budget({ details: { reason } })
+}
+
+const isUnknown = ({ code }: Problem): boolean => code === makerErrors.media_outcome_unknown.code
+
+/** Ends with a problem for whatever its server did wrong. */
+export const makeMedia = async (parts: MakingParts, wish: MakingWish, call: ToolCall): Promise<ToolOutcome> => {
+  const { making, provider } = wish
+  const own = parts.runs()?.find(call.run_id)?.provider
+  const chosen = chooseRoute(parts, making, { session_id: call.session_id, own, provider })
+  withinBudget(parts, call)
+  const { route, maker } = chosen
+  const reach = route.reach?.()
+  if (reach === undefined) throw makerErrors.media_unavailable({ details: { capability: making } })
+  const model = wish.model ?? wish.usual(chosen) ?? route.model
+  const server = createServer(parts, { maker, reach, model, signal: AbortSignal.any([call.signal, parts.stop]) })
+  const asked: Asked = { route_id: route.route_id, model }
+  const apply = bill(parts, call, asked)
+  try {
+    const made = await wish.make(chosen, server)
+    asked.usage = made.usage
+    const assets = await keep(parts, wish, made)
+    const words = made.revised_prompt && parts.redact(made.revised_prompt.slice(0, mostWords))
+    const output: Json = {
+      provider: route.provider,
+      model,
+      route_id: route.route_id,
+      assets: assets.map(shown),
+      ...(words !== undefined && words !== '' && { revised_prompt: words }),
+    }
+    return { type: 'result', output, apply }
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error
+    if (!isUnknown(error)) return { type: 'result', is_error: true, output: callFailure(error), apply }
+    await parts.state.commit(apply)
+    return { type: 'unknown', problem: error }
+  }
+}

@@ -1,0 +1,49 @@
+import { createOutbound, definePlugin, object } from '../../../core/plugin.js'
+import { Models } from '../../execution/models/contract.js'
+import { Runs } from '../../execution/runs/contract.js'
+import { Sessions } from '../../execution/sessions/contract.js'
+import { ToolGates, Tools } from '../../execution/tools/contract.js'
+import { UsageBooks } from '../../operator/usage/contract.js'
+import { Assets } from '../assets/contract.js'
+import { ableRoutes, type Making } from './choice.js'
+import { MediaMakers } from './contract.js'
+import { makerErrors } from './errors.js'
+import type { MakingParts } from './making.js'
+import { editImage, generateImage } from './pictures.js'
+import { generateAudio } from './speech.js'
+
+/** The tool of each capability. */
+const toolOf: ReadonlyMap<string, Making> = new Map([
+  ['generate_image', 'image_generation'],
+  ['edit_image', 'image_edit'],
+  ['generate_audio', 'audio_generation'],
+])
+
+export default definePlugin({
+  id: 'makers',
+  version: '1.0.0',
+  api: 1,
+  summary: 'Tools that make pictures and speech, by model routes that can.',
+  needs: { models: Models, assets: Assets },
+  wants: { runs: Runs, sessions: Sessions, books: UsageBooks },
+  config: object({}),
+  register(ctx, { models, assets, runs, sessions, books }) {
+    const { clock, secrets, signal, state } = ctx
+    // Answers are large: so many of one server are in memory at a time.
+    const outbound = createOutbound({ clock, connections: 4 })
+    ctx.own(() => outbound.close())
+    const makers = ctx.view(MediaMakers)
+    const shared = { outbound, redact: secrets.redact, now: clock.now, models, makers, sessions }
+    const parts: MakingParts = { ...shared, assets, runs, books, state, stop: signal }
+    ctx.contribute(Tools, generateImage(parts), editImage(parts), generateAudio(parts))
+    ctx.contribute(ToolGates, {
+      id: 'makers',
+      hidden(session_id) {
+        const lacking = [...toolOf].filter(([, making]) => ableRoutes(parts, making, session_id).length === 0)
+        const names = new Set(lacking.map(([name]) => name))
+        return names.size === 0 ? undefined : ({ name }) => names.has(name)
+      },
+      refusal: (name) => makerErrors.media_unavailable({ details: { capability: toolOf.get(name) ?? name } }),
+    })
+  },
+})
