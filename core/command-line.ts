@@ -43,16 +43,21 @@ const onInterrupts = () => {
     else interrupted.abort()
   })
   const talk = (): OpenDialogue => (talking = openDialogue())
-  return { signal: interrupted.signal, talk }
+  const onTerminate = () => {
+    const abort = (): void => interrupted.abort()
+    process.on('SIGTERM', abort)
+    return (): void => void process.off('SIGTERM', abort)
+  }
+  return { signal: interrupted.signal, talk, onTerminate }
 }
 
 const runClient = async (args: readonly string[]): Promise<number> => {
   const [client, { shipped }] = await Promise.all([import('./cli/client-line.js'), import('./shipped.js')])
-  const { signal, talk } = onInterrupts()
+  const { signal, talk, onTerminate } = onInterrupts()
   const printing = { print, write, show, attended: isAttended(), talk }
   const start = async (root: string): Promise<ShortDaemon> =>
     (await import('./short-daemon.js')).startShort(root, environment(), signal)
-  return client.runClient({ args, shipped, environment: environment(), signal, start, ...printing })
+  return client.runClient({ args, shipped, environment: environment(), signal, start, onTerminate, ...printing })
 }
 
 const runServe = async (line: Arguments): Promise<number> => {

@@ -17,6 +17,10 @@ export { watchFolders } from './state/disk/outside-watch.js'
 export type { FolderWatch, FolderWatchParts } from './state/disk/outside-watch.js'
 export type { OutsideFind, OutsideText, OutsideWish } from './state/disk/outside-files.js'
 export { openWorkFolders, type WorkFolders } from './state/side/work-folders.js'
+export { lookInFolder, type OutsideFile } from './state/disk/outside-folder.js'
+export { codeOf } from './state/errors.js'
+export type { Disk } from './state/disk/disk.js'
+export { tomlOf } from './host/load/toml.js'
 export { digestBytes } from './state/side/blob-pieces.js'
 export { readGivenBytes, readSecretFile, secretFiles } from './state/side/secret-file.js'
 export { keyId, keyOf, nonceBytes, openText, sealText } from './base/text/sealing.js'
@@ -119,6 +123,7 @@ export { createCache } from './base/cache.js'
 export type { Cache } from './base/cache.js'
 export { childEnvironment, secretsPassed } from './base/text/child-environment.js'
 export type { PassedEnvironment } from './base/text/child-environment.js'
+export { version } from './base/version.js'
 export { within } from './base/within.js'
 /** Whether something is the name of a time zone. */
 export { isZone } from './base/text/zone.js'
@@ -132,6 +137,7 @@ export type {
   Dialogue,
   Frame,
   Hearing,
+  Lasting,
   NearDaemon,
   Said,
 } from './plugin/command.js'

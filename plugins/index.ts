@@ -49,6 +49,12 @@ export const shipped: readonly ShippedPlugin[] = [
     commands: () => import('./capture/observations/commands.js'),
   },
   {
+    id: 'capture-agents',
+    required: false,
+    load: () => import('./capture/capture-agents/plugin.js'),
+    commands: () => import('./capture/capture-agents/commands.js'),
+  },
+  {
     id: 'deliveries',
     required: true,
     load: () => import('./execution/deliveries/plugin.js'),

@@ -5,6 +5,7 @@ import type { Client } from '../plugin/command.js'
 import { Problem } from '../base/errors.js'
 import { parse } from '../base/parse.js'
 import { array, integer, open, optional, string, type Json } from '../base/schema.js'
+import { retryAfter } from '../http/outbound/retry-after.js'
 import { errors } from './errors.js'
 import { DaemonProblem } from './daemon-problem.js'
 import { verbatim } from './own-words.js'
@@ -27,22 +28,33 @@ const ProblemDocument = open({
   errors: optional(array(open({ path: string(), rule: string() }))),
 })
 
-/** The daemon's problem, with all that it says. */
-const problem = (body: Json, url: string): Problem => {
-  const document = parse(ProblemDocument, body)
-  if (!document.ok) return errors.answer_unreadable({ details: { url } })
+/** The daemon's problem, with all that it says; of something else that answers, its status as a member. */
+const problem = (body: Json | undefined, { url, statusCode = 0, headers }: Answered): Problem => {
+  const document = parse(ProblemDocument, body ?? null)
+  if (!document.ok) return errors.answer_unreadable({ details: { url }, members: { status: statusCode } })
   const { code, status = 500, detail, title, action, errors: fields } = document.value
   const spec = { status, detail: detail ?? title ?? code, ...(action !== undefined && { action }) }
-  const occurrence = { details: verbatim(spec.detail), ...(fields !== undefined && { errors: fields }) }
-  return new DaemonProblem(body, new Problem(code, spec, occurrence))
+  const wait = retryAfter(headers['retry-after'], 0)
+  const occurrence = {
+    details: verbatim(spec.detail),
+    ...(fields !== undefined && { errors: fields }),
+    ...(wait !== undefined && { retryAfter: wait / 1000 }),
+  }
+  return new DaemonProblem(body ?? null, new Problem(code, spec, occurrence))
 }
 
-const json = (text: string, url: string): Json => {
+/** Undefined for what is no JSON. */
+const json = (text: string): Json | undefined => {
   try {
     return text === '' ? null : JSON.parse(text)
   } catch {
-    throw errors.answer_unreadable({ details: { url } })
+    return undefined
   }
+}
+
+/** Who answered, and how. */
+interface Answered extends Pick<IncomingMessage, 'statusCode' | 'headers'> {
+  readonly url: string
 }
 
 interface Request {
@@ -84,13 +96,21 @@ export const createClient = ({ baseUrl, token, signal: ended }: ClientOptions): 
     const headers = { ...authorization, ...given.headers }
     const answer = await exchange(url, { method: 'GET', signal: ended, ...given, headers }).catch(unreachable)
     const { statusCode = 0 } = answer
-    if (statusCode < 200 || statusCode > 299) throw problem(await jsonOf(answer, url.href), url.href)
+    if (statusCode < 200 || statusCode > 299)
+      throw problem(await jsonOf(answer), { ...answered(answer), url: url.href })
     return answer
   }
-  const jsonOf = async (answer: IncomingMessage, url: string): Promise<Json> =>
-    json(await text(answer).catch(unreachable), url)
-  const read = async (path: string, given: Call): Promise<Json> =>
-    jsonOf(await call(path, given), new URL(path, baseUrl).href)
+  const answered = ({ statusCode, headers }: IncomingMessage) => ({ statusCode, headers })
+  const jsonOf = async (answer: IncomingMessage): Promise<Json | undefined> =>
+    json(await text(answer).catch(unreachable))
+  const read = async (path: string, given: Call): Promise<Json> => {
+    const answer = await call(path, given)
+    const url = new URL(path, baseUrl).href
+    const body = await jsonOf(answer)
+    if (body === undefined)
+      throw errors.answer_unreadable({ details: { url }, members: { status: answer.statusCode ?? 0 } })
+    return body
+  }
   const send = (...[method, path, body, headers]: Send): Promise<Json> =>
     read(path, {
       method,

@@ -38,6 +38,8 @@ export interface Line {
   readonly start?: (root: string) => Promise<ShortDaemon>
   /** Talks with who gives the line; nobody says anything when absent. */
   readonly talk?: () => Dialogue
+  /** From now on SIGTERM aborts the signal; what it returns takes that back. */
+  readonly onTerminate?: () => () => void
 }
 
 const matches = (words: readonly string[], { path }: Command): boolean => path.every((word, at) => words[at] === word)
@@ -234,6 +236,7 @@ export const runCommand = async (command: Command, line: Line): Promise<number> 
     variable,
     reach,
     pause,
+    lasting: async (work) => (await import('./lasting.js')).lasting(line, work),
     dialogue: dialogue.open,
     told: (error) => explain(inOwnWords(error), output).text,
     secret: () => readSecret({ flags: input.flags, environment: line.environment }),

@@ -1,5 +1,9 @@
 /** A sub-command of the command line: a client of the HTTP API. */
+import type { Clock } from '../base/clock.js'
+import type { Ids } from '../base/ids.js'
 import type { AnyStruct, Json, StructOf } from '../base/schema.js'
+import type { Processes } from '../processes/contract.js'
+import type { Disk } from '../state/disk/disk.js'
 
 /** One event of an SSE stream. */
 export interface Frame {
@@ -66,6 +70,18 @@ export interface NearDaemon {
   writeConfig(name: string, text: string | undefined): Promise<void>
 }
 
+/** What a command works with that goes on until it is ended, on a machine that may have no daemon. */
+export interface Lasting extends Processes {
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly disk: Disk
+  /**
+   * Holds a folder for this process alone, until it ends or lets it go with what is returned; undefined if another
+   * process holds it.
+   */
+  hold(folder: string): Promise<(() => Promise<void>) | undefined>
+}
+
 export interface CommandInput {
   readonly client: Client
   /** Positional arguments by name. */
@@ -86,6 +102,8 @@ export interface CommandInput {
    * The daemon that holds the root of `--state-root`; where none does, one that is started for this and begins nothing.
    */
   withDaemon<T>(work: (near: NearDaemon) => Promise<T>): Promise<T>
+  /** Goes on until it is ended: meanwhile the process lives, and SIGTERM aborts the signal as an interrupt does. */
+  lasting<T>(work: (tools: Lasting) => Promise<T>): Promise<T>
   /** Resolves after so many milliseconds, or when the signal aborts. */
   pause(ms: number, signal: AbortSignal): Promise<void>
   /** Begins to talk with the person; Ctrl-C no longer ends the command. The same one at each call. */

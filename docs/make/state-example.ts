@@ -58,6 +58,13 @@ const firstLife = async (daemon: SpawnedDaemon): Promise<void> => {
     { authorization: 'Bearer given-to-the-camera' },
   )
   await plannedBoard(daemon)
+  await post(daemon, '/v1/capture-agent-provisions', {
+    batch_id: 'shed',
+    daemon_base_url: 'https://holdfast.example',
+    os_profile: 'linux',
+    sources: { screen: false, microphone: true },
+    agents: [{ machine_id: 'shed' }],
+  })
   await post(daemon, '/v1/sessions', { session_id: 'garden', persona_id: 'gardener' })
   await post(daemon, '/v1/sessions/garden/input', {
     input_items: [
@@ -211,7 +218,7 @@ const row = (path: string): string => {
 /** The comment file, from the files that are there. */
 export const commentFile = (root: string): string => `# A state root to read
 
-This is what a daemon leaves on disk: session \`garden\` with six runs that ended, a task that ran behind one of them, an output that was delivered, a schedule, and one run that waits for an approval; session \`kitchen\` with one that waits for an answer; session \`orchard\`, which plans, with a run that a schedule made; an asset, which a run was given, and its words; a board with one revision; and an observation of a camera. The first daemon stopped in order, so its work is in pages. The second was killed, so its work is in the log.
+This is what a daemon leaves on disk: session \`garden\` with six runs that ended, a task that ran behind one of them, an output that was delivered, a schedule, and one run that waits for an approval; session \`kitchen\` with one that waits for an answer; session \`orchard\`, which plans, with a run that a schedule made; an asset, which a run was given, and its words; a board with one revision; an observation of a camera; and a capture agent. The first daemon stopped in order, so its work is in pages. The second was killed, so its work is in the log.
 
 To start on a copy, where there is no \`./state\` yet: \`cp -r state-example state && chmod -R go= state && npm start\`. Then \`node dist/core/main.js approvals list\` and \`node dist/core/main.js questions list\` say what waits.
 

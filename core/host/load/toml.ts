@@ -32,6 +32,17 @@ export const configBytes = (disk: Pick<Disk, 'readFile'>, file: string): Uint8Ar
 const where = (error: unknown): string =>
   error instanceof TomlError ? `is not TOML: line ${error.line}, column ${error.column}` : 'is not UTF-8 text'
 
+/** The tables of a text, or what is wrong with it, in words that follow the name of its file. */
+export const tomlOf = (
+  text: string,
+): { readonly ok: true; readonly table: JsonObject } | { readonly ok: false; readonly problem: string } => {
+  try {
+    return { ok: true, table: unsafeCast<JsonObject>(parse(text)) }
+  } catch (error) {
+    return { ok: false, problem: where(error) }
+  }
+}
+
 /** The content of a configuration file, or undefined if there is none. */
 export const readTomlFile = (disk: Pick<Disk, 'readFile'>, file: string): TomlFile | undefined => {
   const bytes = configBytes(disk, file)

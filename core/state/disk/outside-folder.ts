@@ -1,5 +1,5 @@
 /** Folders that people asked for, outside of the state root and with the rights that their other files have. */
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 
 /** The files of a folder as texts, by name; folders in it are left out. */
@@ -18,5 +18,32 @@ export const makeFolderOf = (folder: string, files: ReadonlyMap<string, string>)
   } catch (error) {
     rmSync(folder, { recursive: true, force: true })
     throw error
+  }
+}
+
+/** A file of such a folder, as it is now. */
+export interface OutsideFile {
+  readonly name: string
+  readonly size: number
+  readonly modified_at_ms: number
+}
+
+/**
+ * The files of a folder that do not begin with a dot, oldest first; links in it are left out. Undefined if it is no
+ * folder or cannot be read.
+ */
+export const lookInFolder = (folder: string): readonly OutsideFile[] | undefined => {
+  try {
+    const found = readdirSync(folder, { withFileTypes: true })
+      .filter((entry) => entry.isFile() && !entry.name.startsWith('.'))
+      .map(({ name }) => name)
+    return found
+      .flatMap((name) => {
+        const stat = lstatSync(path.join(folder, name), { throwIfNoEntry: false })
+        return stat?.isFile() === true ? [{ name, size: stat.size, modified_at_ms: Math.trunc(stat.mtimeMs) }] : []
+      })
+      .toSorted((a, b) => a.modified_at_ms - b.modified_at_ms)
+  } catch {
+    return undefined
   }
 }

@@ -172,6 +172,7 @@ const sentBy = async (
       withDaemon: (work) =>
         work({ client, root: '/root', serves: true, config: () => undefined, writeConfig: () => Promise.resolve() }),
       pause: () => Promise.resolve(),
+      lasting: () => Promise.reject(new Problem('none', { status: 500, detail: 'Nothing goes on.' }, {})),
       dialogue: () => nobody,
       told: String,
       secret: () => Promise.resolve('a value'),

@@ -1,0 +1,130 @@
+/** Captures that a command puts out: on its standard output, or into the file that it is told. */
+import path from 'node:path'
+import { childEnvironment, codeOf, within, type Lasting } from '../../../../core/plugin.js'
+import { endingOf, fitOf, mostBytes } from './media.js'
+import { itemOf, keep, labelOf, type Taken, type Way, type WayParts } from './way.js'
+
+/** What programs that see and hear need beside what all programs have. */
+const pass = [
+  'XAUTHORITY',
+  'DBUS_SESSION_BUS_ADDRESS',
+  'PULSE_SERVER',
+  'PULSE_COOKIE',
+  'XDG_SESSION_TYPE',
+  'XDG_CURRENT_DESKTOP',
+  'HYPRLAND_INSTANCE_SIGNATURE',
+  'SWAYSOCK',
+]
+/** How long a command may take beside what it records, milliseconds; how much of its complaints is told. */
+const [patienceMs, mostComplaint] = [30_000, 300]
+
+const shellOf = (command: string): { file: string; args: readonly string[] } =>
+  process.platform === 'win32'
+    ? { file: 'cmd.exe', args: ['/d', '/s', '/c', command] }
+    : { file: '/bin/sh', args: ['-c', command] }
+
+interface Ran {
+  readonly problem: string | undefined
+  readonly output: Uint8Array
+}
+
+const reasonOf = ({ code, signal, complaint }: { code: number | null; signal: string | null; complaint: string }) => {
+  const end = code === null ? `was ended by ${signal ?? 'a signal'}` : `ended with ${code}`
+  const said = complaint.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim()
+  return said === '' ? end : `${end}: ${said}`
+}
+
+interface Run {
+  readonly command: string
+  readonly environment: Readonly<Record<string, string>>
+  readonly folder: string
+  readonly ms: number
+  readonly signal: AbortSignal
+}
+
+/** Runs it to its end; whatever it puts out beyond the most is an end too. */
+const run = async (tools: Lasting, { command, environment, folder, ms, signal }: Run): Promise<Ran> => {
+  const program = await tools.start({ ...shellOf(command), folder, environment })
+  const pieces: Buffer[] = []
+  let [bytes, complaint] = [0, '']
+  program.stdout.on('data', (piece: Buffer) => {
+    bytes += piece.length
+    if (bytes <= mostBytes) pieces.push(piece)
+    else program.kill()
+  })
+  program.stderr.on('data', (piece: Buffer) => {
+    complaint = (complaint + piece.toString('utf8')).slice(-mostComplaint)
+  })
+  const kill = (): void => program.kill()
+  signal.addEventListener('abort', kill, { once: true })
+  const end = (await within(tools.clock, ms, program.ended)) ? await program.ended : undefined
+  signal.removeEventListener('abort', kill)
+  program.kill()
+  await within(tools.clock, 1000, program.closed)
+  program.letGo()
+  return { problem: problemOf(), output: Buffer.concat(pieces) }
+
+  function problemOf(): string | undefined {
+    if (bytes > mostBytes) return `put out more than ${mostBytes / 1024 / 1024} MiB`
+    if (end === undefined) return `did not end within ${Math.round(ms / 1000)} seconds`
+    if (end.type === 'refused') return `could not be started: ${end.reason}`
+    if (end.type === 'lost') return 'was lost'
+    return end.code === 0 ? undefined : reasonOf({ ...end, complaint })
+  }
+}
+
+/** How long a source records at a time, milliseconds. */
+const recordsMs = ({ source: { driver } }: WayParts): number =>
+  'segment_duration_ms' in driver ? driver.segment_duration_ms : 0
+
+const environmentOf = (parts: WayParts, file: string): Record<string, string> => {
+  const { driver } = parts.source
+  return {
+    ...childEnvironment({ pass, redact: (text) => text }),
+    CAPTURE_FILE: file,
+    CAPTURE_SOURCE_ID: parts.source.source_id,
+    ...('segment_duration_ms' in driver && {
+      CAPTURE_SECONDS: String(driver.segment_duration_ms / 1000),
+      CAPTURE_RATE: String(driver.sample_rate_hz),
+      CAPTURE_CHANNELS: String(driver.channel_count),
+    }),
+  }
+}
+
+export const createCommandWay = (parts: WayParts, command: string): Way => {
+  const { source, tools, spool, telling, signal } = parts
+  const { disk, clock } = tools
+  const file = path.join(spool.folder, `take-${source.source_id}-${source.driver.metadata.role}.${endingOf(source)}`)
+  const forget = (): Promise<void> =>
+    disk.unlink(file).catch((error: unknown) => {
+      if (codeOf(error) !== 'ENOENT') throw error
+    })
+  /** What it wrote into its file, else what it put out. */
+  const taken = (output: Uint8Array): Uint8Array => {
+    const size = disk.stat(file)?.kind === 'file' ? disk.stat(file)?.size : undefined
+    return size === undefined || size === 0 || size > mostBytes + 1 ? output : (disk.readFile(file) ?? output)
+  }
+  const failed = (problem: string): Taken => {
+    if (!signal.aborted) telling.state(labelOf(source), `the command ${problem}`)
+    return { type: 'failed', count: 0 }
+  }
+  return {
+    async take() {
+      await forget()
+      const captured_at_ms = clock.now()
+      const ms = patienceMs + 2 * recordsMs(parts)
+      const environment = environmentOf(parts, file)
+      const { problem, output } = await run(tools, { command, environment, folder: spool.folder, ms, signal })
+      if (problem !== undefined) return failed(problem)
+      const bytes = taken(output)
+      await forget()
+      const fit = fitOf(source, bytes)
+      if (!fit.ok) return failed(`gave something that ${fit.problem}`)
+      telling.state(labelOf(source), undefined)
+      const file_name = `${source.driver.file_name_prefix}-${captured_at_ms}.${fit.ending}`
+      const head = itemOf(source, { file_name, media_type: fit.media_type, captured_at_ms })
+      const isKept = await keep(parts, { head, bytes, isNumbered: true })
+      return isKept ? { type: 'took', count: 1 } : { type: 'failed', count: 0 }
+    },
+  }
+}
