@@ -202,6 +202,7 @@ const constant = new Set([
   'schedules list: query.page',
   'personas list: query.page',
   'assets list: query.page',
+  'worktrees list: query.page',
   'assets gc: body.dry_run',
   'runs list: query.priority_active',
   'runs events: query.steps',
