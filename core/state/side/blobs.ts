@@ -121,7 +121,11 @@ const createArea = (area: string, { folder, disk, write = (change) => change() }
   }
   const has = (ref: BlobRef): boolean => {
     const path = pathOf(ref)
-    return path !== undefined && disk.stat(path)?.size === ref.bytes
+    if (path === undefined) return false
+    const isThere = disk.stat(path)?.size === ref.bytes
+    // What somebody took away is written again when it comes again.
+    if (!isThere) durable.delete(path)
+    return isThere
   }
   const refs = function* (): Iterable<BlobRef> {
     for (const shard of disk.list(area))
