@@ -42,6 +42,7 @@ export const access: Readonly<Record<string, 'public' | 'ingress' | 'read' | 'ad
   'observation_sources.create': 'admin',
   'observation_sources.revoke_token': 'admin',
   'observation_sources.rotate_token': 'admin',
+  'observations.materialize': 'admin',
   'runs.debug': 'admin',
   'runs.debug_artifact': 'admin',
   'runs.prune': 'admin',

@@ -1,4 +1,5 @@
 import {
+  commandLine,
   cursorFlag,
   defineCommand,
   listedRows,
@@ -64,5 +65,37 @@ export const commands: readonly Command[] = [
     summary: 'One observation.',
     args: ['observation_id'],
     run: ({ client, args }) => client.get(`/v1/observations/${encodeURIComponent(args['observation_id'] ?? '')}`),
+  }),
+  defineCommand({
+    path: ['observations', 'materialize'],
+    route: 'POST /v1/observation-materializations',
+    summary: 'Gives the newest observations of a source to a run.',
+    args: ['session_id', 'source_id', 'content'],
+    flags: {
+      stream: { kind: 'text', value: 'id', summary: 'Of this stream of the source alone.' },
+      most: { kind: 'text', value: 'number', summary: 'So many; three when absent.' },
+    },
+    fields: {
+      'body.target_session_id': '<session_id>',
+      'body.selection.source_id': '<source_id>',
+      'body.selection.max_observations': '--most',
+      'body.request.content': '<content>',
+    },
+    run: ({ client, args, flags }) => {
+      const { stream, most } = flags
+      return client.send('POST', '/v1/observation-materializations', {
+        target_session_id: args['session_id'] ?? '',
+        selection: {
+          type: typeof stream === 'string' ? 'latest_from_stream' : 'latest_from_source',
+          source_id: args['source_id'] ?? '',
+          ...(typeof stream === 'string' && { stream_id: stream }),
+          ...(typeof most === 'string' && { max_observations: /^\d{1,9}$/u.test(most) ? Number(most) : most }),
+        },
+        request: { content: args['content'] ?? '' },
+      })
+    },
+    answer: open({ run_id: string(), session_id: string() }),
+    show: ({ run_id }) =>
+      `Run ${visibleLine(run_id)} was made. See it with: ${commandLine('holdfast runs get', run_id)}`,
   }),
 ]

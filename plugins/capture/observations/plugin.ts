@@ -1,7 +1,13 @@
 import { createCount, createUnreadable, definePlugin, Metrics, object } from '../../../core/plugin.js'
 import { AssetReferences, Assets } from '../../media/assets/contract.js'
+import { ReplyPlugins } from '../../execution/deliveries/contract.js'
+import { Runs } from '../../execution/runs/contract.js'
+import { SchedulePayloads } from '../../execution/schedules/contract.js'
 import { Capabilities, StatusSections } from '../../operator/status/contract.js'
 import { Observations, ObservationSources, SourceKeepers } from './contract.js'
+import { daemonReply } from './materialization/daemon-reply.js'
+import { materializationPayload } from './materialization/payload.js'
+import { materializationRoute } from './materialization/route.js'
 import { observationAssets } from './record/assets.js'
 import { createAudit } from './record/audit.js'
 import { declareStore } from './record/store.js'
@@ -20,10 +26,10 @@ export default definePlugin({
   version: '1.0.0',
   api: 1,
   summary: 'What machines see and hear: sent by sources, kept for a while, given to runs.',
-  needs: { assets: Assets },
+  needs: { assets: Assets, runs: Runs },
   provides: [ObservationSources, Observations],
   config: object({}),
-  register(ctx, { assets }) {
+  register(ctx, { assets, runs }) {
     const { state, ids, clock, log, secrets } = ctx
     const { skip, health } = createUnreadable(log, 'observations')
     const store = declareStore(state, skip)
@@ -39,13 +45,17 @@ export default definePlugin({
       labels: ['outcome'],
     })
     const rates = createRates(clock)
+    const materialization = { store, runs, assets, retention, clock, ids }
     ctx.provide(ObservationSources, createSources(store, { changes, audit, noteRefusal }))
     ctx.provide(Observations, createObservations(store))
     ctx.routes(
       ...sourceRoutes({ store, changes, audit, ids, redact: secrets.redact, settle: retention.settle }),
       ...observationRoutes({ store, retention }),
       uploadRoute({ store, assets, audit, rates, retention, keepers, noteRefusal, clock, ids, uploads }),
+      materializationRoute(materialization),
     )
+    ctx.contribute(SchedulePayloads, materializationPayload(materialization))
+    ctx.contribute(ReplyPlugins, daemonReply)
     ctx.contribute(AssetReferences, observationAssets(store))
     ctx.contribute(Capabilities, { name: 'observations', value: true })
     ctx.contribute(StatusSections, observationSection(store))

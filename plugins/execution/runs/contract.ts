@@ -75,8 +75,8 @@ export type { RunEdit } from './lifecycle/run-changes.js'
 export { RunWorkspaces, RunWorktree, worktreeFields } from './record/run-workspaces.js'
 /** Where the calls of one run work. */
 export type { RunFolder } from './record/run-workspaces.js'
-/** What a route may answer with that looks at a submission. */
-export { checkProblems } from './submission/problems.js'
+/** What a route may answer with that looks at a submission, and what one that submits. */
+export { checkProblems, submitProblems } from './submission/problems.js'
 /** An input as it may be stored. */
 export { keptInput } from './submission/reply.js'
 /** What judges whether a run has done what it must. */

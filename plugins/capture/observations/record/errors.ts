@@ -74,7 +74,7 @@ export const observationErrors = defineErrors({
     detail: 'The file has more than 12 MiB.',
     action: 'Send a smaller one.',
   },
-  idempotency_conflict: {
+  upload_key_conflict: {
     status: 400,
     domain: 'observation_ingress',
     detail: 'The source sent something else under this key before.',
@@ -85,5 +85,17 @@ export const observationErrors = defineErrors({
     domain: 'observation_ingress',
     detail: 'There is no room for another upload now: retry_after_ms={retry_after_ms}',
     action: 'Wait so long and send it again with the same key.',
+  },
+  materialization_not_allowed: {
+    status: 400,
+    domain: 'observations',
+    detail: 'Observations of source {source_id} are not given to runs.',
+    action: 'Set allow_materialization of the source, or choose another one.',
+  },
+  materialization_empty: {
+    status: 400,
+    domain: 'observations',
+    detail: 'Nothing that is selected is there.',
+    action: 'Select something else, or set fail_when_empty to false.',
   },
 })

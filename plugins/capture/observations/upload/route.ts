@@ -47,7 +47,7 @@ const admit = async (
   throw unopened()
 }
 
-const { ingress_token_invalid, invalid_source_id, upload_invalid, idempotency_conflict, rate_limited } =
+const { ingress_token_invalid, invalid_source_id, upload_invalid, upload_key_conflict, rate_limited } =
   observationErrors
 
 export const uploadRoute = (parts: UploadParts): Route => {
@@ -69,7 +69,7 @@ export const uploadRoute = (parts: UploadParts): Route => {
       ingress_token_invalid,
       invalid_source_id,
       upload_invalid,
-      idempotency_conflict,
+      upload_key_conflict,
       rate_limited,
       observationErrors.upload_base64_invalid,
       observationErrors.upload_type_unsupported,

@@ -44,7 +44,7 @@ interface Named extends Given {
 }
 
 const reasons: Readonly<Record<string, RejectionReason>> = {
-  [observationErrors.idempotency_conflict.code]: 'idempotency_conflict',
+  [observationErrors.upload_key_conflict.code]: 'idempotency_conflict',
   [observationErrors.upload_type_unsupported.code]: 'unsupported_media_type',
   [observationErrors.upload_base64_invalid.code]: 'invalid_base64',
 }
@@ -68,7 +68,7 @@ export const createUpload = (parts: UploadParts): ((given: Given) => Promise<Obs
     throw error
   }
   const replayed = async (named: Named, { view }: ObservationRecord): Promise<ObservationView> => {
-    if (view.request_fingerprint !== named.request_fingerprint) throw observationErrors.idempotency_conflict()
+    if (view.request_fingerprint !== named.request_fingerprint) throw observationErrors.upload_key_conflict()
     uploads.add(1, 'replayed')
     await noteRefusal(`${named.source_id} again`, {
       event: 'upload_replayed',

@@ -1,6 +1,7 @@
 /** Where a run comes from, as the daemon itself knows it, and the keys of metadata that say so. */
 import {
   array,
+  boolean,
   definePoint,
   json,
   jsonObject,
@@ -22,6 +23,13 @@ export const RunOrigin = object({
   observation_ids: optional(array(string())),
   connector_ingress_key: optional(string()),
   materialization_run_id: optional(string()),
+  observation_source_id: optional(string()),
+  observation_source_ids: optional(array(string())),
+  observation_source_sensitivity: optional(string()),
+  observation_allows_output_delivery: optional(boolean()),
+  observation_group_id: optional(string()),
+  observation_stream_ids: optional(array(string())),
+  observation_asset_ids: optional(array(string())),
   learned_context: optional(json()),
   service_flow: optional(jsonObject()),
 })

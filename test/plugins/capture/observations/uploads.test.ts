@@ -82,8 +82,8 @@ test('observations-7: a key is one observation, however often and by how many it
   t.is((await list(daemon)).length, 1)
   const other = { bytes: await picture(7) }
   const conflict = await send(daemon, 1, other)
-  t.like(conflict.body, { status: 400, code: 'idempotency_conflict', domain: 'observation_ingress' })
-  t.deepEqual(codeOf(await send(daemon, 1, { more: { seq_no: 9 } })), [400, 'idempotency_conflict'])
+  t.like(conflict.body, { status: 400, code: 'upload_key_conflict', domain: 'observation_ingress' })
+  t.deepEqual(codeOf(await send(daemon, 1, { more: { seq_no: 9 } })), [400, 'upload_key_conflict'])
   t.is((await send(daemon, 1, { ...other, source: 'gate' })).status, 200, 'of another source it is another key')
   t.is((await send(daemon, 2)).status, 200, 'what came again has cost nothing of the rate')
   t.deepEqual((await auditOf(daemon, '?source_id=door')).map(({ event, reason }) => [event, reason]).slice(0, 3), [

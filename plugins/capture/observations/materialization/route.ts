@@ -1,0 +1,43 @@
+/** Gives observations to a run (observations-17). */
+import { defineRoute, jsonReply, type Route } from '../../../../core/plugin.js'
+import { RunView, submitProblems } from '../../../execution/runs/contract.js'
+import { assetErrors } from '../../../media/assets/contract.js'
+import { observationErrors } from '../record/errors.js'
+import { materialize, type MaterializationParts } from './materialize.js'
+import { MaterializationRequest } from './request.js'
+
+export const materializationRoute = (parts: MaterializationParts): Route =>
+  defineRoute({
+    id: 'observations.materialize',
+    method: 'POST',
+    path: '/v1/observation-materializations',
+    summary: 'Gives observations to a run, as untrusted data, with what it is to do with them.',
+    access: 'admin',
+    body: MaterializationRequest,
+    bodyLimit: 24 * 1024 * 1024,
+    fileBytes: ({ request: { input_items = [], attachments = [] } }) =>
+      [...input_items, ...attachments].reduce(
+        (sum, item) => sum + ('content_base64' in item ? item.content_base64.length : 0),
+        0,
+      ),
+    reply: jsonReply(RunView, 202),
+    problems: [
+      ...submitProblems,
+      observationErrors.observation_not_found,
+      observationErrors.observation_source_not_found,
+      observationErrors.observation_purged,
+      observationErrors.materialization_not_allowed,
+      observationErrors.materialization_empty,
+      assetErrors.asset_integrity_mismatch,
+    ],
+    durability: 'A',
+    example: {
+      body: {
+        target_session_id: 'door-watch',
+        selection: { type: 'latest_from_source', source_id: 'door-camera', max_observations: 1 },
+        request: { content: 'Is the door open?' },
+      },
+    },
+    handler: async ({ body, caller }) =>
+      parts.runs.view(await materialize(parts, body, { kind: 'observation_materialization' }), caller),
+  })
