@@ -243,8 +243,9 @@ test('makers-5: a call costs money, so it is asked about, is not made while a se
     resolutions: [{ request_id, behavior: 'allow' }],
   })
   await until(daemon, body.run_id, 'completed')
-  const usage = (await daemon.request('GET', '/v1/usage')).body
-  t.true(JSON.stringify(usage).includes('400'), JSON.stringify(usage))
+  const usage = (await daemon.request('GET', '/v1/usage?by=route&session_id=s1')).body
+  const rows = (Array.isArray(usage) ? usage : usage.items).filter(({ route }: any) => route === 'studio')
+  t.like(rows, [{ calls: 1, input_tokens: 50, output_tokens: 4_000 }], JSON.stringify(usage))
   await daemon.request('POST', '/v1/runtime/permission-mode', { mode: 'plan' })
   t.is((await call(daemon, 'generate_image', { prompt: 'x' })).state, 'refused')
   t.is(server.asked.length, 1)
