@@ -13,6 +13,8 @@ interface Known {
   /** What was asked and never answered. */
   readonly unsure: Map<string, object>
   drawn: number
+  /** Drawings that were answered. */
+  finished: number
   serial: number
 }
 
@@ -35,7 +37,8 @@ const draw = async (daemon: SpawnedDaemon, known: Known): Promise<never> => {
     known.drawn += 1
     const elements = [{ kind: 'text', x: known.drawn % 1000, y: 40, text: `mark ${known.drawn}` }]
     const content = `/tool board_draw ${JSON.stringify({ board_id: 'drawn', elements })}\n/say Drawn.`
-    await daemon.request('POST', '/v1/sessions/s1/input', { content })
+    const { status } = await daemon.request('POST', '/v1/sessions/s1/input', { content })
+    if (status === 200) known.finished += 1
   }
 }
 
@@ -44,7 +47,7 @@ test.serial(
   async (t) => {
     const root = await freshRoot()
     t.teardown(() => rm(root, { recursive: true, force: true }))
-    const known: Known = { made: new Map(), unsure: new Map(), drawn: 0, serial: 0 }
+    const known: Known = { made: new Map(), unsure: new Map(), drawn: 0, finished: 0, serial: 0 }
     let daemon = await spawnDaemon({ root })
     for (const id of ['written', 'drawn']) await board(daemon, id)
     await openSession(daemon)
@@ -69,6 +72,9 @@ test.serial(
     }
     for (let kill = 0; kill < kills; kill += 1) {
       const work = Promise.allSettled([write(daemon, known, assets), write(daemon, known, assets), draw(daemon, known)])
+      const before = known.finished
+      // A life in three goes on until something was drawn: the first drawing of a life takes longest.
+      while (kill % 3 === 0 && known.finished === before) await new Promise((resolve) => setTimeout(resolve, 20))
       await new Promise((resolve) => setTimeout(resolve, 100 + ((kill * 137) % 900)))
       await daemon.kill('SIGKILL')
       await work
@@ -83,9 +89,9 @@ test.serial(
       known.unsure.clear()
       await checkDrawing()
     }
-    const runs = (await read(daemon, '/v1/runs?status=completed')).length
     const texts = await checkDrawing()
-    t.true(known.made.size > kills / 2 && runs > 5, `${known.made.size} made, ${texts.length} drawn, ${runs} runs`)
+    t.true(texts.length >= known.finished, 'what was answered is drawn')
+    t.true(known.made.size > kills / 2 && texts.length >= kills / 4, `${known.made.size} made, ${texts.length} drawn`)
     const { board_repair } = (await read(daemon, '/v1/status')).storage
     t.is(board_repair.quarantined_count, 0)
     await daemon.stop()
