@@ -67,7 +67,7 @@ const runServe = async (line: Arguments): Promise<number> => {
   if (surplus !== undefined)
     throw (await import('./cli/errors.js')).errors.argument_surplus({ details: { command: 'serve', word: surplus } })
   if (flags.has('help')) {
-    const { pluginFlags } = await import('./cli/plugin-commands.js')
+    const { pluginFlags } = await import('./cli/commands/plugin-commands.js')
     const plugins = await (await import('./shipped.js')).shipped.plugins()
     return (print((await import('./cli/help.js')).serveHelp(pluginFlags(plugins))), 0)
   }
