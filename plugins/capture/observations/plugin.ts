@@ -1,5 +1,6 @@
 import { createCount, createUnreadable, definePlugin, Metrics, object } from '../../../core/plugin.js'
 import { AssetReferences, Assets } from '../../media/assets/contract.js'
+import { DerivationSubjects } from '../../media/derivations/contract.js'
 import { ReplyPlugins } from '../../execution/deliveries/contract.js'
 import { Runs } from '../../execution/runs/contract.js'
 import { SchedulePayloads } from '../../execution/schedules/contract.js'
@@ -18,6 +19,7 @@ import { createObservations, createRefusals, createSources } from './service.js'
 import { createChanges } from './sources/change.js'
 import { sourceRoutes } from './sources/routes.js'
 import { observationMetrics, observationSection } from './status.js'
+import { observationSubject } from './subject.js'
 import { createRates } from './upload/rate.js'
 import { uploadRoute } from './upload/route.js'
 
@@ -57,6 +59,7 @@ export default definePlugin({
     ctx.contribute(SchedulePayloads, materializationPayload(materialization))
     ctx.contribute(ReplyPlugins, daemonReply)
     ctx.contribute(AssetReferences, observationAssets(store))
+    ctx.contribute(DerivationSubjects, observationSubject({ store, assets }))
     ctx.contribute(Capabilities, { name: 'observations', value: true })
     ctx.contribute(StatusSections, observationSection(store))
     ctx.contribute(Metrics, uploads.metric, ...observationMetrics(store))

@@ -14,6 +14,18 @@ export const derivationErrors = defineErrors({
     detail: 'The derivation cannot be made as it is wished: {reason}.',
     action: 'Nothing was recorded. See errors for what to change.',
   },
+  derivation_subject_not_found: {
+    status: 404,
+    domain: 'derivations',
+    detail: 'The subject is not there. {reason}',
+    action: 'Nothing was recorded. Name another one.',
+  },
+  derivation_subject_refused: {
+    status: 400,
+    domain: 'derivations',
+    detail: 'Nothing may be derived of the subject. {reason}',
+    action: 'Nothing was recorded. Choose another one, or let its plugin allow it.',
+  },
   visual_preview_unsupported: {
     status: 400,
     domain: 'derivations',

@@ -111,6 +111,8 @@ const create = ({ derive }: DerivationRouteParts): Route =>
     reply: jsonReply(DerivationView),
     problems: [
       derivationErrors.derivation_invalid,
+      derivationErrors.derivation_subject_not_found,
+      derivationErrors.derivation_subject_refused,
       derivationErrors.visual_preview_unsupported,
       derivationErrors.session_input_not_found,
       derivationErrors.transcription_unavailable,

@@ -37,7 +37,7 @@ export interface Subject {
   readonly value: DerivationSubject
   /**
    * What it is now. Throws or rejects with the problem that answers the request, of which no record is made: there is
-   * no such thing, or nothing may be derived of it.
+   * no such thing (`derivation_subject_not_found`), or nothing may be derived of it (`derivation_subject_refused`).
    */
   resolve(): Material | Promise<Material>
   /**

@@ -193,3 +193,23 @@ test('observations-20: a schedule gives what there is when it fires, once for ea
   t.is(run.request.source_plugin, 'daemon')
   t.deepEqual(idsOf(run), ids.slice(1))
 })
+
+test('observations-21: of an observation its words and its picture are derived, as long as runs may be given it', async (t) => {
+  const { daemon, ids } = await prepared(t)
+  const [observation_id = ''] = ids
+  const derive = (profile: string, id = observation_id) =>
+    daemon.request('POST', '/v1/derivations', { profile, subject: { type: 'observation', observation_id: id } })
+  const words = await derive('canonical_text')
+  t.is(words.status, 200, JSON.stringify(words.body))
+  const seen = await daemon.request('GET', `/v1/observations/${observation_id}`)
+  t.is(words.body.result_asset_id, seen.body.canonical_text_asset_id)
+  t.false(words.body.reused_subject_asset)
+  t.regex(words.body.source_fingerprint, /^observation:v2:[^:]+:raw:image\/png:[0-9a-f]{64}:canonical:text\/plain:/u)
+  t.is((await derive('canonical_text')).body.cache_status, 'hit')
+  const picture = await derive('visual_preview')
+  t.like(picture.body, { result_asset_id: seen.body.asset_id, reused_subject_asset: true })
+  t.like((await derive('canonical_text', 'obs_nope')).body, { code: 'derivation_subject_not_found', status: 404 })
+  t.like(await derive('canonical_text', ' '), { status: 400 })
+  await createSource(daemon, { allow_materialization: false })
+  t.like((await derive('canonical_text')).body, { code: 'derivation_subject_refused', status: 400 })
+})
