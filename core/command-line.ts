@@ -1,6 +1,6 @@
 /** The command line: maps a sub-command to a function and an error to an exit code. */
 import { outputOf, parseArguments, refuseTwice, serveSwitches, type Arguments } from './cli/arguments.js'
-import { explain } from './cli/explain.js'
+import { explain } from './cli/told/explain.js'
 import {
   afterPrinting,
   isAttended,
@@ -65,9 +65,11 @@ const runServe = async (line: Arguments): Promise<number> => {
   refuseTwice(line)
   const [surplus] = words
   if (surplus !== undefined)
-    throw (await import('./cli/errors.js')).errors.argument_surplus({ details: { command: 'serve', word: surplus } })
+    throw (await import('./cli/told/errors.js')).errors.argument_surplus({
+      details: { command: 'serve', word: surplus },
+    })
   if (flags.has('help')) {
-    const { pluginFlags } = await import('./cli/commands/plugin-commands.js')
+    const { pluginFlags } = await import('./cli/plugin-commands.js')
     const plugins = await (await import('./shipped.js')).shipped.plugins()
     return (print((await import('./cli/help.js')).serveHelp(pluginFlags(plugins))), 0)
   }

@@ -142,7 +142,7 @@ export type {
   Said,
 } from './plugin/command.js'
 export { commandLine, count, sentence, shellWord, span } from './base/text/command-text.js'
-export { errors as commandErrors } from './cli/errors.js'
+export { errors as commandErrors } from './cli/told/errors.js'
 export { defineToken, definePoint, hasMembers } from './base/token.js'
 export type { Token, Point } from './base/token.js'
 export { Processes, Supervised } from './processes/contract.js'

@@ -1,7 +1,7 @@
 /** Words and flags of a command line: `--name value`, `--name=value`, `--switch`; `--` ends the flags. */
 import type { Command, CommandInput } from '../plugin/command.js'
 import { errors as configErrors, readSwitch, type Flags } from '../base/config.js'
-import { errors } from './errors.js'
+import { errors } from './told/errors.js'
 
 export interface Arguments {
   readonly words: readonly string[]

@@ -1,11 +1,11 @@
 /** One command line that is no serve: from its words to its exit code. */
 import type { Command } from '../plugin/command.js'
 import { parseArguments, switchesOf } from './arguments.js'
-import { coreCommands } from './commands/commands.js'
+import { coreCommands } from './commands.js'
 import { completionCommand } from './completion.js'
 import { findCommand, runCommand, type Line } from './dispatch.js'
 import { commandHelp, groupHelp, overview, serveFlags } from './help.js'
-import { pluginFlags } from './commands/plugin-commands.js'
+import { pluginFlags } from './plugin-commands.js'
 import type { ShippedView } from './shipped-view.js'
 
 export interface ClientLine extends Omit<Line, 'words' | 'flags' | 'commands'> {

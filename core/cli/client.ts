@@ -6,9 +6,9 @@ import { Problem } from '../base/errors.js'
 import { parse } from '../base/parse.js'
 import { array, integer, open, optional, string, type Json } from '../base/schema.js'
 import { retryAfter } from '../http/outbound/retry-after.js'
-import { errors } from './errors.js'
-import { DaemonProblem } from './daemon-problem.js'
-import { verbatim } from './own-words.js'
+import { errors } from './told/errors.js'
+import { DaemonProblem } from './told/daemon-problem.js'
+import { verbatim } from './told/own-words.js'
 import { readFrames } from './frames.js'
 
 export interface ClientOptions {

@@ -1,7 +1,7 @@
 /** `completion bash|zsh|fish`: scripts that complete command lines, made from the table of commands. */
 import { defineCommand, type Command } from '../plugin/command.js'
 import { globals, serveSwitches, switchesOf } from './arguments.js'
-import { errors } from './errors.js'
+import { errors } from './told/errors.js'
 import { choicesOf, type PluginFlag } from './help.js'
 
 /** What may follow some words: further words, and flags. */

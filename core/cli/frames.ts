@@ -1,6 +1,6 @@
 /** Reads the frames of an SSE stream. */
 import type { Frame } from '../plugin/command.js'
-import { errors } from './errors.js'
+import { errors } from './told/errors.js'
 
 const largest = 1_048_576
 

@@ -2,7 +2,7 @@
 import type { Environment } from '../base/config.js'
 import type { Json } from '../base/schema.js'
 import { readGivenFile, readSecretFile } from '../state/side/secret-file.js'
-import { errors } from './errors.js'
+import { errors } from './told/errors.js'
 import { readAll, readHidden } from './terminal.js'
 
 /** Bytes of a secret at most. */

@@ -29,6 +29,7 @@ test.before(async () => {
   for (const persona_id of ['ann', 'bob', 'cy'])
     await daemon.request('POST', '/v1/personas', { persona_id, display_name: persona_id })
   for (const name of ['a', 'b', 'c']) await makeSchedule(daemon, { name })
+  await daemon.request('POST', '/v1/boards', { board_id: 'b1', display_name: 'Plan' })
 })
 test.after.always(() => daemon.kill('SIGKILL'))
 
@@ -40,7 +41,7 @@ const lists = (): string[] =>
         parameters.some((parameter) => parameter.in === 'query' && parameter.name === name),
       ),
     )
-    .map(({ template }) => template.replace('{session_id}', 's1'))
+    .map(({ template }) => template.replace('{session_id}', 's1').replace('{board_id}', 'b1'))
 const get = async (at: string): Promise<any> => (await daemon.request('GET', at)).body
 
 test.serial('http-2: Responses are the concrete view, without an envelope', async (t) => {

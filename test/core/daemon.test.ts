@@ -2,7 +2,7 @@
 import { rm } from 'node:fs/promises'
 import path from 'node:path'
 import test from 'ava'
-import { explain } from '../../core/cli/explain.js'
+import { explain } from '../../core/cli/told/explain.js'
 import { createClock } from '../../core/base/clock.js'
 import type { Problem } from '../../core/plugin.js'
 import { freshRoot, spawnTestDaemon, startTestDaemon } from '../support/daemon.js'

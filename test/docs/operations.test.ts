@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import test from 'ava'
 import { daemonSettings } from '../../core/base/settings.js'
 import { shipped } from '../../core/shipped.js'
-import { pluginFlags } from '../../core/cli/commands/plugin-commands.js'
+import { pluginFlags } from '../../core/cli/plugin-commands.js'
 import { mainFile, spawnTestDaemon } from '../support/daemon.js'
 import { blocksFor, copiedBy, repository, sh } from '../support/docs.js'
 

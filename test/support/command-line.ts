@@ -2,7 +2,7 @@
 import { outputOf } from '../../core/cli/arguments.js'
 import { runClient } from '../../core/cli/client-line.js'
 import { shipped } from '../../core/shipped.js'
-import { explain } from '../../core/cli/explain.js'
+import { explain } from '../../core/cli/told/explain.js'
 import { visible } from '../../core/base/text/visible.js'
 
 export interface Ran {

@@ -123,7 +123,7 @@ test(
       '/v2/status',
       '/v1/nothing',
       '/v1/sessions/a/nothing',
-      '/v1/boards/a',
+      '/v1/flows/a',
       '/v1/runtime/nothing',
       '/healthz/x',
       '/metrics/x',

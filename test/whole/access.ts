@@ -8,6 +8,7 @@ export const access: Readonly<Record<string, 'public' | 'ingress' | 'read' | 'ad
   'mcp_oauth.callback': 'public',
 
   'observations.upload': 'ingress',
+  'capture_agents.heartbeat': 'ingress',
 
   'mcp.servers': 'read',
   'mcp.tool': 'read',
@@ -17,6 +18,9 @@ export const access: Readonly<Record<string, 'public' | 'ingress' | 'read' | 'ad
   'assets.get': 'read',
   'assets.list': 'read',
   'assets.references': 'read',
+  'capture_agents.get': 'read',
+  'capture_agents.list': 'read',
+  'capture_alerts.list': 'read',
   'observation_audit.list': 'read',
   'observation_sources.get': 'read',
   'observation_sources.list': 'read',
@@ -39,6 +43,8 @@ export const access: Readonly<Record<string, 'public' | 'ingress' | 'read' | 'ad
   'personas.list': 'read',
   'questions.list': 'read',
   'runs.events': 'read',
+  'capture_agents.provision': 'admin',
+  'capture_agents.revoke': 'admin',
   'observation_sources.create': 'admin',
   'observation_sources.revoke_token': 'admin',
   'observation_sources.rotate_token': 'admin',

@@ -96,18 +96,7 @@ const createArea = (area: string, { folder, disk, write = (change) => change() }
   }
   const read = async (ref: BlobRef): Promise<Uint8Array | undefined> => {
     const opened = await open(ref)
-    if (opened === undefined) return undefined
-    try {
-      const whole = new Uint8Array(opened.bytes)
-      let at = 0
-      for (const piece of opened.pieces(0, opened.bytes)) {
-        whole.set(piece, at)
-        at += piece.length
-      }
-      return whole
-    } finally {
-      await opened.close()
-    }
+    return opened && wholeOf(opened)
   }
   const remove = async (ref: BlobRef): Promise<void> => {
     const path = pathOf(ref)
@@ -133,6 +122,20 @@ const createArea = (area: string, { folder, disk, write = (change) => change() }
         yield { sha256, bytes: disk.stat(join(area, shard, sha256))?.size ?? 0 }
   }
   return { put, read, open, has, refs, remove }
+}
+
+const wholeOf = async (opened: OpenBlob): Promise<Uint8Array> => {
+  try {
+    const whole = new Uint8Array(opened.bytes)
+    let at = 0
+    for (const piece of opened.pieces(0, opened.bytes)) {
+      whole.set(piece, at)
+      at += piece.length
+    }
+    return whole
+  } finally {
+    await opened.close()
+  }
 }
 
 /** A folder counts only when its name in the folder above is on disk. */

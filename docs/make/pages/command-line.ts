@@ -1,6 +1,6 @@
 import { commandHelp, overview, serveHelp, usage } from '../../../core/cli/help.js'
 import { shipped } from '../../../core/shipped.js'
-import { pluginFlags } from '../../../core/cli/commands/plugin-commands.js'
+import { pluginFlags } from '../../../core/cli/plugin-commands.js'
 import type { Facts } from '../gather.js'
 import { page } from '../markdown.js'
 

@@ -35,8 +35,8 @@ const viewOf = (store: ObservationStore, observation_id: string): ObservationVie
   }
 }
 
-const refused = ({ status, message }: Problem): Problem =>
-  status === 404
+const refused = ({ spec, message }: Problem): Problem =>
+  spec.status === 404
     ? derivationErrors.derivation_subject_not_found({ details: { reason: message } })
     : derivationErrors.derivation_subject_refused({ details: { reason: message } })
 

@@ -1,6 +1,6 @@
 /** Pages of help are read in a terminal. */
 import test from 'ava'
-import { pluginFlags } from '../../../core/cli/commands/plugin-commands.js'
+import { pluginFlags } from '../../../core/cli/plugin-commands.js'
 import { allCommands } from '../../../core/cli/client-line.js'
 import { callOf, commandHelp, groupHelp, overview, serveHelp } from '../../../core/cli/help.js'
 import { columns } from '../../../core/cli/screen/columns.js'

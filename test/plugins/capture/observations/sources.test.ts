@@ -106,13 +106,13 @@ test('observations-2: a source of a capture agent is changed by nobody else', as
   const { body } = await create(daemon, { source_id: 'model' })
   await kept({ ...body, source_id: 'owned', kind: 'screen_snapshot', upload_token: 'agents-token' })
   t.deepEqual(sources?.ownerOf('owned'), { plugin: 'keeper', id: 'machine-1' })
-  const refused = [409, 'capture_source_kept_by_agent']
+  const refused = [409, 'capture_source_managed_by_agent']
   const route = '/v1/observation-sources/owned'
   const again = { ...door, source_id: 'owned', kind: 'screen_snapshot' }
   t.deepEqual(codeOf(await daemon.request('POST', '/v1/observation-sources', again)), refused)
   t.deepEqual(codeOf(await daemon.request('POST', `${route}/rotate-token`, { upload_token: 'mine' })), refused)
   const { body: problem } = await daemon.request('POST', `${route}/revoke-token`, {})
-  t.like(problem, { status: 409, code: 'capture_source_kept_by_agent', domain: 'capture' })
+  t.like(problem, { status: 409, code: 'capture_source_managed_by_agent', domain: 'capture' })
   t.deepEqual(
     (await auditOf(daemon, '?source_id=owned')).map(({ event }) => event),
     ['source_batch_upserted'],

@@ -170,11 +170,6 @@ test('what could never work is refused with its place and rule, and nothing is k
     [{ request: undefined }, 'schedule_payload_ambiguous', 'body.request'],
     [{ flow_start: {} }, 'schedule_payload_ambiguous', 'body.request'],
     [{ request: undefined, flow_start: {} }, 'schedule_payload_unavailable', 'body.flow_start'],
-    [
-      { request: undefined, observation_materialization: {} },
-      'schedule_payload_unavailable',
-      'body.observation_materialization',
-    ],
     [{ request: { content: ' ' } }, 'run_input_missing', 'body.request.content'],
     [
       { request: { content: 'x', metadata: { service_flow: {} } } },

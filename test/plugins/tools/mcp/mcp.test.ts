@@ -2,7 +2,7 @@
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
-import { explain } from '../../../../core/cli/explain.js'
+import { explain } from '../../../../core/cli/told/explain.js'
 import { digest } from '../../../../core/plugin.js'
 import { freshRoot, startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
 import { createLeapingClock } from '../../../../core/testing/leaping-clock.js'

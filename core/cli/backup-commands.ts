@@ -3,26 +3,26 @@
  * commands they load what does the work when they are called: every command line reads this file.
  */
 import path from 'node:path'
-import { createClock } from '../../base/clock.js'
-import { count } from '../../base/text/command-text.js'
-import { boolean, open } from '../../base/schema.js'
-import type { Progress } from '../../base/text/progress.js'
-import { defineCommand, type Command, type CommandInput } from '../../plugin/command.js'
-import type { Log } from '../../base/text/log.js'
-import type { BackupReport } from '../../state/inspect/backup.js'
-import type { BackupCheck, RestoreReport } from '../../state/inspect/backup-restore.js'
-import { createDisk } from '../../state/disk/real-disk.js'
-import { progressFlags, telling } from '../progress-line.js'
-import type { ShippedView } from '../shipped-view.js'
-import { placeOf, rootFlag } from '../root/place.js'
+import { createClock } from '../base/clock.js'
+import { count } from '../base/text/command-text.js'
+import { boolean, open } from '../base/schema.js'
+import type { Progress } from '../base/text/progress.js'
+import { defineCommand, type Command, type CommandInput } from '../plugin/command.js'
+import type { Log } from '../base/text/log.js'
+import type { BackupReport } from '../state/inspect/backup.js'
+import type { BackupCheck, RestoreReport } from '../state/inspect/backup-restore.js'
+import { createDisk } from '../state/disk/real-disk.js'
+import { progressFlags, telling } from './progress-line.js'
+import type { ShippedView } from './shipped-view.js'
+import { placeOf, rootFlag } from './root/place.js'
 
 const silent: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
 /** Under the lock, so that no daemon starts meanwhile. */
 const backupStopped = async (root: string, to: string, progress: Progress): Promise<BackupReport> => {
-  const { acquireLock } = await import('../../state/root/lock.js')
-  const { writeBackup } = await import('../../state/inspect/backup.js')
-  const { cutStopped } = await import('../../state/inspect/snapshot.js')
+  const { acquireLock } = await import('../state/root/lock.js')
+  const { writeBackup } = await import('../state/inspect/backup.js')
+  const { cutStopped } = await import('../state/inspect/snapshot.js')
   const [disk, clock] = [createDisk(), createClock()]
   const lock = await acquireLock({ root, clock, log: silent, disk })
   try {
@@ -73,7 +73,7 @@ const verify = (shipped: ShippedView): Command =>
     flags: progressFlags,
     run: async (input) => {
       const options = await place(shipped, input)
-      const { verifyBackup } = await import('../../state/inspect/backup-restore.js')
+      const { verifyBackup } = await import('../state/inspect/backup-restore.js')
       return telling(input, (progress) => verifyBackup({ ...options, progress }))
     },
     show: showCheck,
@@ -92,7 +92,7 @@ const restore = (shipped: ShippedView): Command =>
     oneOf: ['--to'],
     run: async (input) => {
       const options = await place(shipped, input)
-      const { restoreBackup } = await import('../../state/inspect/backup-restore.js')
+      const { restoreBackup } = await import('../state/inspect/backup-restore.js')
       return telling(input, (progress) => restoreBackup({ ...options, progress }, String(input.flags['to'])))
     },
     show: ({ root, sequence, generation }: RestoreReport) =>

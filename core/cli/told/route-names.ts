@@ -1,6 +1,6 @@
 /** Sentences of a daemon name its routes; who types command lines knows the commands that stand for them. */
-import type { Command } from '../plugin/command.js'
-import { commandLine } from '../base/text/command-text.js'
+import type { Command } from '../../plugin/command.js'
+import { commandLine } from '../../base/text/command-text.js'
 
 const named = /\b(GET|POST|PUT|PATCH|DELETE) (\/v1\/[\w{}./-]*[\w}])/gu
 

@@ -1,16 +1,16 @@
 /** Problems of a daemon are told in the flags, arguments and commands of who typed the line. */
 import test from 'ava'
-import { readModules } from '../../../docs/make/modules.js'
-import { nobody } from '../../../core/cli/dispatch.js'
-import { allCommands } from '../../../core/cli/client-line.js'
-import { explain } from '../../../core/cli/explain.js'
-import { inWordsOf, isOfTheLine } from '../../../core/cli/own-words.js'
-import { inCommands } from '../../../core/cli/route-names.js'
-import { shipped } from '../../../core/shipped.js'
-import { httpErrors } from '../../../core/http/errors.js'
-import { Problem } from '../../../core/base/errors.js'
-import type { Client, Command } from '../../../core/plugin/command.js'
-import type { Json } from '../../../core/base/schema.js'
+import { readModules } from '../../../../docs/make/modules.js'
+import { nobody } from '../../../../core/cli/dispatch.js'
+import { allCommands } from '../../../../core/cli/client-line.js'
+import { explain } from '../../../../core/cli/told/explain.js'
+import { inWordsOf, isOfTheLine } from '../../../../core/cli/told/own-words.js'
+import { inCommands } from '../../../../core/cli/told/route-names.js'
+import { shipped } from '../../../../core/shipped.js'
+import { httpErrors } from '../../../../core/http/errors.js'
+import { Problem } from '../../../../core/base/errors.js'
+import type { Client, Command } from '../../../../core/plugin/command.js'
+import type { Json } from '../../../../core/base/schema.js'
 
 const commands = await allCommands(shipped)
 const named = (line: string): Command => {

@@ -1,11 +1,11 @@
 /** What went wrong, as the command line says it. */
-import { Problem } from '../base/errors.js'
-import { stackOf } from '../base/text/stack.js'
-import { accessProblem, codeOf } from '../state/errors.js'
+import { Problem } from '../../base/errors.js'
+import { stackOf } from '../../base/text/stack.js'
+import { accessProblem, codeOf } from '../../state/errors.js'
 import { DaemonProblem } from './daemon-problem.js'
 import { errors, usageCodes } from './errors.js'
 import { isOfTheLine } from './own-words.js'
-import type { CommandInput } from '../plugin/command.js'
+import type { CommandInput } from '../../plugin/command.js'
 
 export interface Explanation {
   readonly text: string

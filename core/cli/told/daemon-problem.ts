@@ -1,5 +1,5 @@
-import { Problem } from '../base/errors.js'
-import type { Json } from '../base/schema.js'
+import { Problem } from '../../base/errors.js'
+import type { Json } from '../../base/schema.js'
 
 /** A problem that a daemon answered with, and the document as it came. */
 export class DaemonProblem extends Problem {

@@ -1,31 +1,31 @@
 /** `state verify`, `state repair`, `state show`: an operator's look at a state root, from outside any daemon. */
 import path from 'node:path'
-import { createClock } from '../../base/clock.js'
-import { count } from '../../base/text/command-text.js'
-import type { Progress } from '../../base/text/progress.js'
-import { defineCommand, type Command, type CommandInput } from '../../plugin/command.js'
-import { Problem } from '../../base/errors.js'
-import { createIds } from '../../base/ids.js'
-import type { Log } from '../../base/text/log.js'
-import { isJsonObject, unsafeCast, type Json } from '../../base/schema.js'
-import { accessProblem, codeOf, errors } from '../../state/errors.js'
-import type { Fault } from '../../state/format/line.js'
-import { createDisk } from '../../state/disk/real-disk.js'
-import type { RepairAction, RepairReport } from '../../state/inspect/repair.js'
-import type { Inventory, RootPlace, Shown } from '../../state/inspect/show.js'
-import type { VerifyReport } from '../../state/inspect/verify.js'
-import { errors as cliErrors } from '../errors.js'
-import { explain } from '../explain.js'
-import { progressFlags, telling } from '../progress-line.js'
-import { rootFlag, rootOf } from '../root/place.js'
-import type { ShippedView } from '../shipped-view.js'
-import { printError } from '../terminal.js'
+import { createClock } from '../base/clock.js'
+import { count } from '../base/text/command-text.js'
+import type { Progress } from '../base/text/progress.js'
+import { defineCommand, type Command, type CommandInput } from '../plugin/command.js'
+import { Problem } from '../base/errors.js'
+import { createIds } from '../base/ids.js'
+import type { Log } from '../base/text/log.js'
+import { isJsonObject, unsafeCast, type Json } from '../base/schema.js'
+import { accessProblem, codeOf, errors } from '../state/errors.js'
+import type { Fault } from '../state/format/line.js'
+import { createDisk } from '../state/disk/real-disk.js'
+import type { RepairAction, RepairReport } from '../state/inspect/repair.js'
+import type { Inventory, RootPlace, Shown } from '../state/inspect/show.js'
+import type { VerifyReport } from '../state/inspect/verify.js'
+import { errors as cliErrors } from './told/errors.js'
+import { explain } from './told/explain.js'
+import { progressFlags, telling } from './progress-line.js'
+import { rootFlag, rootOf } from './root/place.js'
+import type { ShippedView } from './shipped-view.js'
+import { printError } from './terminal.js'
 
 type Unreadable = { readonly unreadable: { readonly code: string; readonly sentence: string } }
 type VerifyAnswer = VerifyReport | Unreadable
 
 const verify = async (shipped: ShippedView, root: string, progress: Progress): Promise<VerifyAnswer> => {
-  const { verifyRoot } = await import('../../state/inspect/verify.js')
+  const { verifyRoot } = await import('../state/inspect/verify.js')
   try {
     return await verifyRoot({
       root,
@@ -130,7 +130,7 @@ const listInventory = ({ collections, streams }: Inventory): string =>
   ])
 
 /** What reads a root is loaded when one is read: every command line loads this file. */
-const reading = () => import('../../state/inspect/show.js')
+const reading = () => import('../state/inspect/show.js')
 
 const showOne = async (place: ShowPlace, name: string, id: string): Promise<Json> => {
   const { showEntries, showRecords } = await reading()
@@ -155,7 +155,7 @@ const showAll = async (place: ShowPlace, name: string): Promise<Json> => {
 const inventory = 'inventory'
 
 const showArchive = async (file: string, name: string | undefined, id: string | undefined): Promise<Json> => {
-  const { listArchive, showArchived, showArchivedOne } = await import('../../retention/archive/show.js')
+  const { listArchive, showArchived, showArchivedOne } = await import('../retention/archive/show.js')
   const place = { disk: createDisk(), path: path.resolve(file) }
   if (name === undefined) return { [inventory]: unsafeCast<Json>(await listArchive(place)) }
   return id === undefined ? showArchived(place, name) : showArchivedOne(place, name, id)
@@ -236,8 +236,8 @@ const repair = (shipped: ShippedView): Command =>
     },
     run: async (input) => {
       const { flags } = input
-      const { repairRoot } = await import('../../state/inspect/repair.js')
-      const { noteTaken } = await import('../../records/repair-notes.js')
+      const { repairRoot } = await import('../state/inspect/repair.js')
+      const { noteTaken } = await import('../records/repair-notes.js')
       const place = await repairPlace(shipped, rootOf(flags))
       const options = {
         ...place,

@@ -1,13 +1,13 @@
 /** Sub-commands that belong to no plugin. */
-import { defineCommand, type Command } from '../../plugin/command.js'
-import { parse } from '../../base/parse.js'
-import { array, json, open, optional, string, type Infer } from '../../base/schema.js'
-import { visibleLine } from '../../base/text/visible.js'
+import { defineCommand, type Command } from '../plugin/command.js'
+import { parse } from '../base/parse.js'
+import { array, json, open, optional, string, type Infer } from '../base/schema.js'
+import { visibleLine } from '../base/text/visible.js'
 import { backupCommands, releaseCommand } from './backup-commands.js'
 import { findingsCommand } from './finding-commands.js'
 import { newPluginCommand } from './plugin-commands.js'
 import { retentionCommand } from './retention-command.js'
-import type { ShippedView } from '../shipped-view.js'
+import type { ShippedView } from './shipped-view.js'
 import { stateCommands } from './state-commands.js'
 
 const query = (values: Readonly<Record<string, string | boolean | undefined>>): string => {

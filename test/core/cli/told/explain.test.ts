@@ -1,5 +1,5 @@
 import test from 'ava'
-import { explain } from '../../../core/cli/explain.js'
+import { explain } from '../../../../core/cli/told/explain.js'
 
 test('a file that the system refuses to this user is one sentence, not a stack', (t) => {
   const refused = Object.assign(new Error("EACCES: permission denied, lstat '/state/config'"), {

@@ -1,10 +1,10 @@
 /** `state findings`: what starts and repairs found, from the daemon that holds the root. */
-import { count } from '../../base/text/command-text.js'
-import { defineCommand, type Command } from '../../plugin/command.js'
-import { parse } from '../../base/parse.js'
-import { array, integer, object, type Json } from '../../base/schema.js'
-import { StateFinding } from '../../records/findings.js'
-import { visibleLine } from '../../base/text/visible.js'
+import { count } from '../base/text/command-text.js'
+import { defineCommand, type Command } from '../plugin/command.js'
+import { parse } from '../base/parse.js'
+import { array, integer, object, type Json } from '../base/schema.js'
+import { StateFinding } from '../records/findings.js'
+import { visibleLine } from '../base/text/visible.js'
 
 const placeOf = ({ file, byte }: StateFinding): string =>
   file === undefined ? '' : `\n  at: ${visibleLine(file)}${byte === undefined ? '' : ` byte ${byte}`}`

@@ -3,7 +3,7 @@ import { appendFileSync, readFileSync, readdirSync, writeFileSync } from 'node:f
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { spawnDaemon, spawnMain } from '../../../support/daemon.js'
+import { spawnDaemon, spawnMain } from '../../support/daemon.js'
 
 const run = async (...args: string[]) => {
   const { text, exited } = spawnMain(args)

@@ -1,13 +1,13 @@
 /** `state retention`: what is older, more or larger than is kept, and its fall. */
 import path from 'node:path'
-import { mayHaveThirdParty } from '../../host/load/candidates.js'
-import { defineCommand, type Command } from '../../plugin/command.js'
-import { RetentionRun } from '../../retention/retention-route.js'
-import { createDisk } from '../../state/disk/real-disk.js'
-import { visibleLine } from '../../base/text/visible.js'
-import { progressFlags, telling } from '../progress-line.js'
-import type { ShippedView } from '../shipped-view.js'
-import { placeOf, rootFlag } from '../root/place.js'
+import { mayHaveThirdParty } from '../host/load/candidates.js'
+import { defineCommand, type Command } from '../plugin/command.js'
+import { RetentionRun } from '../retention/retention-route.js'
+import { createDisk } from '../state/disk/real-disk.js'
+import { visibleLine } from '../base/text/visible.js'
+import { progressFlags, telling } from './progress-line.js'
+import type { ShippedView } from './shipped-view.js'
+import { placeOf, rootFlag } from './root/place.js'
 
 const archived = (archive: string | undefined): string =>
   archive === undefined ? '' : `\n  kept in ${visibleLine(archive)}`
@@ -44,9 +44,9 @@ export const retentionCommand = (shipped: ShippedView): Command =>
       const place = placeOf(input)
       if (place.held) return place.ask('/v1/retention', { dry_run })
       const { root } = place
-      const { readToml } = await import('../../host/load/toml.js')
-      const { readConfig } = await import('../../retention/policy.js')
-      const { retainStopped } = await import('../../retention/retain-stopped.js')
+      const { readToml } = await import('../host/load/toml.js')
+      const { readConfig } = await import('../retention/policy.js')
+      const { retainStopped } = await import('../retention/retain-stopped.js')
       const disk = createDisk()
       const options = {
         root,

@@ -1,15 +1,15 @@
 /** What the command line has of plugins: the flags of serve that they add, and `plugins new`, which makes one. */
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { settingsOf } from '../../base/config.js'
-import { fieldSchemas } from '../../base/schema.js'
-import { defineCommand, type Command, type CommandInput } from '../../plugin/command.js'
-import type { AnyPlugin } from '../../plugin/contract.js'
-import { isThere } from '../../state/disk/outside.js'
-import { makeFolderOf, readFolder } from '../../state/disk/outside-folder.js'
-import { errors } from '../errors.js'
-import type { PluginFlag } from '../help.js'
-import type { ShippedView } from '../shipped-view.js'
+import { settingsOf } from '../base/config.js'
+import { fieldSchemas } from '../base/schema.js'
+import { defineCommand, type Command, type CommandInput } from '../plugin/command.js'
+import type { AnyPlugin } from '../plugin/contract.js'
+import { isThere } from '../state/disk/outside.js'
+import { makeFolderOf, readFolder } from '../state/disk/outside-folder.js'
+import { errors } from './told/errors.js'
+import type { PluginFlag } from './help.js'
+import type { ShippedView } from './shipped-view.js'
 
 const flagsOf = ({ config, flags = {} }: AnyPlugin): PluginFlag[] => {
   const properties = config === undefined ? {} : fieldSchemas(config)

@@ -1,6 +1,6 @@
 /** Problems of a daemon in the words of who typed a command line: its flags, arguments and commands. */
-import type { Command, CommandInput } from '../plugin/command.js'
-import { Problem } from '../base/errors.js'
+import type { Command, CommandInput } from '../../plugin/command.js'
+import { Problem } from '../../base/errors.js'
 import { inCommands } from './route-names.js'
 
 /** What was typed: the command, its flags and arguments; and all commands, for sentences that name a route. */

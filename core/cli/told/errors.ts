@@ -1,4 +1,4 @@
-import { defineErrors } from '../base/errors.js'
+import { defineErrors } from '../../base/errors.js'
 
 export const errors = defineErrors({
   command_unknown: { status: 400, detail: 'there is no command "{command}"{hint}' },
