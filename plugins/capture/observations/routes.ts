@@ -10,7 +10,6 @@ import {
   pageFields,
   pageOf,
   pageProblems,
-  rule,
   string,
   timestamp,
   type Route,
@@ -28,18 +27,14 @@ export interface ObservationRouteParts {
 
 export const observationRoutes = (parts: ObservationRouteParts): readonly Route[] => [list(parts), read(parts)]
 
-const ListQuery = rule(
-  object({
-    source_id: optional(SourceId),
-    stream_id: optional(doc(StreamId, 'Of the source that source_id names.')),
-    after_ms: optional(doc(timestamp(), 'Captured at this time or later.')),
-    before_ms: optional(doc(timestamp(), 'Captured at this time or earlier.')),
-    include_purged: optional(boolean()),
-    ...pageFields,
-  }),
-  'must name source_id with stream_id',
-  ({ source_id, stream_id }) => stream_id === undefined || source_id !== undefined,
-)
+const ListQuery = object({
+  source_id: optional(SourceId),
+  stream_id: optional(doc(StreamId, 'Of the source that source_id names.')),
+  after_ms: optional(doc(timestamp(), 'Captured at this time or later.')),
+  before_ms: optional(doc(timestamp(), 'Captured at this time or earlier.')),
+  include_purged: optional(boolean()),
+  ...pageFields,
+})
 
 const list = ({ store, retention }: ObservationRouteParts): Route =>
   defineRoute({
@@ -50,8 +45,12 @@ const list = ({ store, retention }: ObservationRouteParts): Route =>
     access: 'read',
     query: ListQuery,
     reply: jsonReply(pageOf(ObservationView)),
-    problems: [...pageProblems],
+    problems: [...pageProblems, observationErrors.stream_without_source],
     handler: async ({ query: { page, cursor, limit, ...wish } }) => {
+      if (wish.stream_id !== undefined && wish.source_id === undefined)
+        throw observationErrors.stream_without_source({
+          errors: [{ path: 'query.stream_id', rule: 'must come with source_id' }],
+        })
       await retention.upToNow()
       return listPage({
         query: { page, cursor, limit },

@@ -14,6 +14,12 @@ export const observationErrors = defineErrors({
     detail: 'There is no observation {observation_id}.',
     action: 'See GET /v1/observations?include_purged=true; what was purged long ago is forgotten.',
   },
+  stream_without_source: {
+    status: 400,
+    domain: 'observations',
+    detail: 'A stream is one of a source, which is not named.',
+    action: 'Name the source with source_id.',
+  },
   observation_purged: {
     status: 400,
     domain: 'observations',
