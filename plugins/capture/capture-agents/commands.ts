@@ -83,6 +83,7 @@ const agentCommands: readonly Command[] = [
     oneOf: ['--machines', '--file', '--stdin'],
     choices: { os: osProfiles },
     fields: {
+      body: '--file',
       'body.agents': '--machines',
       'body.agents.*': '--machines',
       'body.os_profile': '--os',

@@ -79,6 +79,7 @@ export const commands: readonly Command[] = [
       'body.target_session_id': '<session_id>',
       'body.selection.source_id': '<source_id>',
       'body.selection.max_observations': '--most',
+      'body.selection.stream_id': '--stream',
       'body.request.content': '<content>',
     },
     run: ({ client, args, flags }) => {

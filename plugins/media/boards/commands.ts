@@ -105,7 +105,7 @@ export const commands: readonly Command[] = [
       session: { kind: 'text', summary: 'The one session that may draw on it; any may when absent.' },
       ...metadataFlag,
     },
-    fields: { 'body.display_name': '--name' },
+    fields: { 'body.display_name': '--name', 'body.board_id': '--id', 'body.owner_session_id': '--session' },
     run: async (input) =>
       input.client.send('POST', '/v1/boards', {
         ...bodyOf(input, { name: 'display_name', id: 'board_id', session: 'owner_session_id' }),

@@ -117,6 +117,7 @@ export const sourceCommands: readonly Command[] = [
       'body.source_id': '<source_id>',
       'body.upload_token': 'the token',
       'body.retention_seconds': '--retention-seconds',
+      'body.purge_raw_on_retention': '--purge-raw',
       'body.max_active_observations': '--max-observations',
     },
     run: create,
