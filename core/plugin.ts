@@ -31,6 +31,7 @@ export type {
   Caller,
   Committed,
   IngressHead,
+  IngressScheme,
   Route,
   RouteInput,
   StreamReply,

@@ -16,6 +16,7 @@ import {
   type PageSource,
   type Skip,
   type State,
+  type Tx,
 } from '../../../core/plugin.js'
 import type { Asset, AssetPart } from './contract.js'
 import { assetErrors } from './errors.js'
@@ -64,10 +65,30 @@ const assetCollection: CollectionSpec<StoredAsset> = {
     }),
 }
 
+/** How many assets there are, and the bytes of their files. */
+export type AssetTotals = { readonly count: number; readonly bytes: number }
+type StoredTotals = AssetTotals & { readonly id: string }
+
+const totalsCollection: CollectionSpec<StoredTotals> = {
+  name: 'asset_totals',
+  version: 1,
+  id: ({ id }) => id,
+  indexes: {},
+}
+
+/** Of an asset each digest once; what several assets have counts for each of them. */
+export const bytesOf = (asset: Pick<StoredAsset, AssetPart>): number =>
+  [...new Map(parts.flatMap((part) => (asset[part] === undefined ? [] : [[asset[part].sha256, asset[part].bytes]])))]
+    .map(([, bytes]) => Number(bytes))
+    .reduce((sum, bytes) => sum + bytes, 0)
+
 export interface AssetStore {
   readonly state: State
   readonly assets: Collection<StoredAsset>
   readonly blobs: Blobs
+  /** Writes an asset or a grave, and counts it. */
+  put(tx: Tx, asset: StoredAsset): void
+  totals(): AssetTotals
   /** Undefined for one that was deleted. */
   find(asset_id: string): StoredAsset | undefined
   /** Throws `asset_not_found`. */
@@ -89,10 +110,22 @@ export const declareAssets = (state: State, skip: Skip): AssetStore => {
     const found = assets.find(asset_id)
     return found?.deleted === undefined ? found : undefined
   }
+  const sums = state.collection(totalsCollection)
+  const totals = (): AssetTotals => sums.find(group) ?? { count: 0, bytes: 0 }
   return {
     state,
     assets,
     blobs: state.blobs(area),
+    put(tx, asset) {
+      const before = find(asset.asset_id)
+      tx.put(assets, asset)
+      const after = find(asset.asset_id)
+      const known = totals()
+      const count = known.count + (after === undefined ? 0 : 1) - (before === undefined ? 0 : 1)
+      const bytes = known.bytes + (after === undefined ? 0 : bytesOf(after)) - (before === undefined ? 0 : bytesOf(before))
+      if (count !== known.count || bytes !== known.bytes) tx.put(sums, { id: group, count, bytes })
+    },
+    totals,
     find,
     get(asset_id) {
       const found = find(asset_id)
