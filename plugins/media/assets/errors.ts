@@ -30,7 +30,8 @@ export const assetErrors = defineErrors({
     status: 507,
     domain: 'assets',
     detail: 'No more files are taken: there are {count} assets of {bytes} bytes.',
-    action: 'Delete what nothing needs with POST /v1/assets/gc, or raise max_count and max_bytes in config/assets.toml.',
+    action:
+      'Delete what nothing needs with POST /v1/assets/gc, or raise max_count and max_bytes in config/assets.toml.',
   },
   asset_delete_blocked: {
     status: 409,

@@ -122,7 +122,8 @@ export const declareAssets = (state: State, skip: Skip): AssetStore => {
       const after = find(asset.asset_id)
       const known = totals()
       const count = known.count + (after === undefined ? 0 : 1) - (before === undefined ? 0 : 1)
-      const bytes = known.bytes + (after === undefined ? 0 : bytesOf(after)) - (before === undefined ? 0 : bytesOf(before))
+      const bytes =
+        known.bytes + (after === undefined ? 0 : bytesOf(after)) - (before === undefined ? 0 : bytesOf(before))
       if (count !== known.count || bytes !== known.bytes) tx.put(sums, { id: group, count, bytes })
     },
     totals,

@@ -54,7 +54,7 @@ export const totalsHealth = ({ store, config: { max_bytes, max_count } }: Totals
         severity: 'warning',
         code: 'assets_nearly_full',
         message: `${now} assets of ${bytes} bytes are stored, and the limit of config/assets.toml is near.`,
-        action: `Delete what nothing needs with ${commandLine('assets gc --execute')}, or raise max_count and max_bytes.`,
+        action: `Delete what nothing needs: ${commandLine('assets gc --execute')}. Or raise max_count or max_bytes.`,
       },
     ]
   },

@@ -12,7 +12,8 @@ const body = (text: string, media_type = 'text/plain') => ({
 })
 const store = ({ request }: TestDaemon, text: string, media_type?: string): Promise<Answer> =>
   request('POST', '/v1/assets', body(text, media_type))
-const totalsOf = async ({ request }: TestDaemon): Promise<any> => (await request('GET', '/v1/status')).body.storage.assets
+const totalsOf = async ({ request }: TestDaemon): Promise<any> =>
+  (await request('GET', '/v1/status')).body.storage.assets
 
 test('assets-10: assets beyond max_count are refused, what is stored is taken still, and a deletion makes room', async (t) => {
   const root = await freshRoot()
