@@ -111,7 +111,10 @@ export const declareAssets = (state: State, skip: Skip): AssetStore => {
     return found?.deleted === undefined ? found : undefined
   }
   const sums = state.collection(totalsCollection)
-  const totals = (): AssetTotals => sums.find(group) ?? { count: 0, bytes: 0 }
+  const totals = (): AssetTotals => {
+    const { count, bytes } = sums.find(group) ?? { count: 0, bytes: 0 }
+    return { count, bytes }
+  }
   return {
     state,
     assets,
