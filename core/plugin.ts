@@ -36,6 +36,7 @@ export type {
   Caller,
   Committed,
   IngressHead,
+  IngressScheme,
   Route,
   RouteInput,
   StreamReply,

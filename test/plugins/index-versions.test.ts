@@ -5,6 +5,7 @@ import { declarationsOf, shippedPlugins } from '../../core/shipped.js'
 
 /** The text of what says where a record belongs, by collection and version. */
 const known: Readonly<Record<string, string>> = {
+  'asset_totals 1': 'efbf355109c8cd06',
   'assets 1': '5f567ae2b4cf14a8',
   'auth_leases 1': '29ce82c0de763664',
   'auth_subjects 1': '3cfea001a09dd2aa',

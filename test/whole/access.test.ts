@@ -65,7 +65,12 @@ test('http-23: the table of access has one row for each route, and each route sa
   for (const { id, method } of client.operations)
     if (method !== 'GET')
       t.true(['admin', 'ingress'].includes(access[id] ?? ''), `${id} changes something, so it is for the admin`)
-  const security = { public: [], ingress: [], read: [{ admin: [] }, { read_only: [] }], admin: [{ admin: [] }] }
+  const security = {
+    public: [],
+    ingress: [{ ingress: [] }],
+    read: [{ admin: [] }, { read_only: [] }],
+    admin: [{ admin: [] }],
+  }
   for (const { id, template, method } of client.operations)
     t.deepEqual(client.document.paths[template][method.toLowerCase()].security, security[access[id] ?? 'admin'], id)
 })

@@ -13,6 +13,7 @@ import {
 import { createInputSchemas } from './input-schemas.js'
 import { describeOperation, tagOf } from './operation.js'
 import { sharedProblems, describeProblems, problemSchema } from './operation-problems.js'
+import { securitySchemes } from './security.js'
 import { describeEvents, eventsOf } from './stream-events.js'
 import type { Entry, RouteTable } from '../routes/table.js'
 
@@ -65,14 +66,7 @@ const describe = ({ table, version, problems }: OpenapiOptions): Record<string, 
       responses: Object.fromEntries(
         [...shared].map(([status, factories]) => [`Problem${status}`, describeProblems(status, factories)]),
       ),
-      securitySchemes: {
-        admin: { type: 'http', scheme: 'bearer', description: 'The admin token: every route.' },
-        read_only: {
-          type: 'http',
-          scheme: 'bearer',
-          description: 'The read-only token: routes whose x-access is `read`.',
-        },
-      },
+      securitySchemes: securitySchemes(table.list()),
     },
   }
 }

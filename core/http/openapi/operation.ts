@@ -5,6 +5,7 @@ import { exampleOf } from './example.js'
 import type { InputSchemas } from './input-schemas.js'
 import { problemResponses, type ProblemsByStatus } from './operation-problems.js'
 import { defaultBodyLimit, type Access, type Route } from '../routes/route.js'
+import { securityOf } from './security.js'
 import type { DescribedEvents } from './stream-events.js'
 import type { Entry } from '../routes/table.js'
 
@@ -139,11 +140,6 @@ const descriptionOf = ({ summary, durability, idempotent }: Route, access: Acces
     .filter((sentence) => sentence !== '')
     .join(' ')
 
-const security = (access: Access): Record<string, string[]>[] => {
-  if (access === 'public' || access === 'ingress') return []
-  return access === 'read' ? [{ admin: [] }, { read_only: [] }] : [{ admin: [] }]
-}
-
 const ownProblems = ({ problems = [], reply }: Route) =>
   reply.kind === 'stream'
     ? [...problems, httpErrors.invalid_event_cursor]
@@ -173,7 +169,7 @@ export const describeOperation = (
       ...(route.reply.kind === 'bytes' && { 206: { description: 'The part that was asked for.', content: binary } }),
       ...problemResponses(ownProblems(route), shared),
     },
-    security: security(access),
+    security: securityOf({ route, access }),
     'x-access': access,
     ...(route.durability !== undefined && { 'x-durability': route.durability }),
   }

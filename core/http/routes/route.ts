@@ -108,6 +108,16 @@ export interface IngressHead<P> {
   readonly remote_addr: string | null
 }
 
+/** How callers of an `ingress` route show who they are, as the OpenAPI document names it (http-44). */
+export interface IngressScheme {
+  /** Unique among the schemes of the daemon: `[a-z][a-z0-9_]*`. */
+  readonly id: string
+  /** The header that tells: with `authorization` it is a bearer token. */
+  readonly header: string
+  /** What stands in it, in a sentence. */
+  readonly description: string
+}
+
 /** Who was let in. */
 export interface Admitted<S> {
   /** Comes to the handler as `caller.subject`. */
@@ -170,6 +180,8 @@ export interface RouteSpec<
    * `ingress`. Problems of status 401 and 403 are counted as refusals (http-28).
    */
   readonly ingress?: (head: IngressHead<Parsed<P>>) => Admitted<S> | Promise<Admitted<S>>
+  /** How the callers of `ingress` show who they are; without it the document says no more than that they must. */
+  readonly scheme?: IngressScheme
   readonly params?: P
   /** Values arrive as text and are read by their JSON Schema type; a repeated key is refused. */
   readonly query?: Q

@@ -66,6 +66,11 @@ export default ({
           path: '/v1/doorbell',
           summary: 'Takes a message of the platform.',
           access: 'ingress',
+          scheme: {
+            id: 'doorbell',
+            header: 'x-signature',
+            description: 'HMAC-SHA-256 of the body under the secret of the doorbell, in hex.',
+          },
           ingress,
           bodyForm: 'lenient',
           body: Rung,

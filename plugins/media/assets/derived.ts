@@ -15,10 +15,10 @@ export const derivedOf = (store: AssetStore): Pick<Assets, 'isWhole' | 'noteDeri
   noteDerivation(tx: Tx, asset_id, change) {
     const found = store.find(asset_id)
     if (found === undefined) return
-    tx.put(store.assets, { ...found, derivation_ids: changed(found.derivation_ids, change) })
+    store.put(tx, { ...found, derivation_ids: changed(found.derivation_ids, change) })
   },
   setText(tx: Tx, asset_id, words_asset_id) {
     const words = store.get(words_asset_id)
-    tx.put(store.assets, { ...store.get(asset_id), text: refOf(words.raw) })
+    store.put(tx, { ...store.get(asset_id), text: refOf(words.raw) })
   },
 })

@@ -26,6 +26,13 @@ export const assetErrors = defineErrors({
     detail: '{media_type} is not a media type that assets can have here.',
     action: 'See errors for the types that there are, and convert the file to one of them.',
   },
+  asset_store_full: {
+    status: 507,
+    domain: 'assets',
+    detail: 'No more files are taken: there are {count} assets of {bytes} bytes.',
+    action:
+      'Delete what nothing needs with POST /v1/assets/gc, or raise max_count and max_bytes in config/assets.toml.',
+  },
   asset_delete_blocked: {
     status: 409,
     domain: 'assets',

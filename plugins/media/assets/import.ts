@@ -4,13 +4,15 @@ import type { AssetBytes, Kept } from './bytes.js'
 import { mostAssetBytes, type AssetNormaliser, type AssetUpload, type IncomingFile } from './contract.js'
 import { assetErrors } from './errors.js'
 import { canonicalType } from './media-types.js'
-import type { AssetStore, StoredAsset } from './store.js'
+import { bytesOf, type AssetStore, type StoredAsset } from './store.js'
+import type { AssetsConfig } from './totals.js'
 
 export interface ImportParts {
   readonly store: AssetStore
   readonly bytes: AssetBytes
   readonly ids: Ids
   readonly normalisers: () => readonly AssetNormaliser[]
+  readonly config: AssetsConfig
 }
 
 const badName = /[/\\\p{Cc}\p{Cs}]/u
@@ -41,6 +43,13 @@ export const normaliserFor = (normalisers: readonly AssetNormaliser[], media_typ
 const sameAs = (store: AssetStore, media_type: string, sha256: string): StoredAsset | undefined =>
   store.withContent(sha256).find((asset) => asset.media_type === media_type)
 
+/** Asked in the commit: of files that come together the last one that fits is taken. */
+const checkRoom = ({ store, config: { max_bytes, max_count } }: ImportParts, asset: StoredAsset): void => {
+  const { count, bytes } = store.totals()
+  const fits = (max_count === 0 || count < max_count) && (max_bytes === 0 || bytes + bytesOf(asset) <= max_bytes)
+  if (!fits) throw assetErrors.asset_store_full({ details: { count, bytes } })
+}
+
 const recorded = (parts: ImportParts, { file_name, media_type }: AssetUpload, kept: Kept): Promise<StoredAsset> =>
   parts.store.state.commit((tx) => {
     const same = sameAs(parts.store, media_type, kept.raw.sha256)
@@ -53,7 +62,8 @@ const recorded = (parts: ImportParts, { file_name, media_type }: AssetUpload, ke
       derivation_ids: [],
       created_at_ms: tx.now,
     }
-    tx.insert(parts.store.assets, asset)
+    checkRoom(parts, asset)
+    parts.store.put(tx, asset)
     return asset
   })
 

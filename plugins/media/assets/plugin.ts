@@ -1,4 +1,4 @@
-import { createUnreadable, definePlugin, object } from '../../../core/plugin.js'
+import { createUnreadable, definePlugin, Metrics } from '../../../core/plugin.js'
 import { Capabilities, StatusSections } from '../../operator/status/contract.js'
 import { createBytes } from './bytes.js'
 import { AssetNormalisers, AssetReferences, Assets } from './contract.js'
@@ -10,6 +10,7 @@ import { createRepair } from './repair.js'
 import { RepairReport } from './repair-report.js'
 import { assetRoutes } from './routes.js'
 import { declareAssets, viewOf } from './store.js'
+import { assetsConfig, totalsHealth, totalsMetrics, totalsSection } from './totals.js'
 
 export default definePlugin({
   id: 'assets',
@@ -17,14 +18,14 @@ export default definePlugin({
   api: 1,
   summary: 'Files under stable ids, stored once by their content.',
   provides: [Assets],
-  config: object({}),
+  config: assetsConfig,
   register(ctx) {
-    const { state, ids, clock, log, signal } = ctx
+    const { state, ids, clock, log, signal, config } = ctx
     const { skip, health } = createUnreadable(log, 'assets')
     const store = declareAssets(state, skip)
     const bytes = createBytes(store)
     const [normalisers, holders] = [ctx.view(AssetNormalisers), ctx.view(AssetReferences)]
-    const importFile = createImport({ store, bytes, ids, normalisers })
+    const importFile = createImport({ store, bytes, ids, normalisers, config })
     const removal = createRemoval({ store, bytes, holders, log })
     const repair = createRepair({ store, bytes, removal, normalisers, clock, log })
     ctx.provide(Assets, {
@@ -47,6 +48,9 @@ export default definePlugin({
       schema: RepairReport,
       collect: repair.report,
     })
+    ctx.contribute(StatusSections, totalsSection({ store, config }))
+    ctx.contribute(Metrics, ...totalsMetrics({ store, config }))
+    ctx.health(totalsHealth({ store, config }))
     ctx.health(health)
     ctx.health({ id: 'assets', check: repair.health })
     ctx.onStart(() => {

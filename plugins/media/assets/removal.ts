@@ -112,14 +112,14 @@ export const createRemoval = ({ store, bytes, holders, log }: RemovalParts): Rem
       throw assetErrors.asset_delete_blocked({ details: { asset_id, count, domain, owner_id } })
     }
     const buried = { ...asset, deleted: { at_ms: tx.now, reason, leaving: true } }
-    tx.put(store.assets, buried)
+    store.put(tx, buried)
     return buried
   }
   const finish: Removal['finish'] = async (asset) => {
     await bytes.releaseAll(asset)
     const { text: _text, preview: _preview, deleted, ...rest } = asset
     if (deleted !== undefined)
-      await store.state.commit((tx) => tx.put(store.assets, { ...rest, deleted: { ...deleted, leaving: false } }))
+      await store.state.commit((tx) => store.put(tx, { ...rest, deleted: { ...deleted, leaving: false } }))
   }
   /** A start finishes what cannot be finished now. */
   const finishNow = (buried: StoredAsset): Promise<void> =>

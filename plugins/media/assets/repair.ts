@@ -39,7 +39,7 @@ export const createRepair = (parts: RepairParts): Repair => {
     await bytes.keep({ ...made, bytes: raw }, ({ text, preview }) =>
       store.state.commit((tx) => {
         const now = store.find(asset_id)
-        if (now !== undefined) tx.put(store.assets, { ...now, ...(text && { text }), ...(preview && { preview }) })
+        if (now !== undefined) store.put(tx, { ...now, ...(text && { text }), ...(preview && { preview }) })
       }),
     )
     if (lacking.text && made.text !== undefined) found.restored(asset_id, 'derived_text')

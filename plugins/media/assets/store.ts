@@ -16,6 +16,7 @@ import {
   type PageSource,
   type Skip,
   type State,
+  type Tx,
 } from '../../../core/plugin.js'
 import type { Asset, AssetPart } from './contract.js'
 import { assetErrors } from './errors.js'
@@ -64,10 +65,30 @@ const assetCollection: CollectionSpec<StoredAsset> = {
     }),
 }
 
+/** How many assets there are, and the bytes of their files. */
+export type AssetTotals = { readonly count: number; readonly bytes: number }
+type StoredTotals = AssetTotals & { readonly id: string }
+
+const totalsCollection: CollectionSpec<StoredTotals> = {
+  name: 'asset_totals',
+  version: 1,
+  id: ({ id }) => id,
+  indexes: {},
+}
+
+/** Of an asset each digest once; what several assets have counts for each of them. */
+export const bytesOf = (asset: Pick<StoredAsset, AssetPart>): number =>
+  [...new Map(parts.flatMap((part) => (asset[part] === undefined ? [] : [[asset[part].sha256, asset[part].bytes]])))]
+    .map(([, bytes]) => Number(bytes))
+    .reduce((sum, bytes) => sum + bytes, 0)
+
 export interface AssetStore {
   readonly state: State
   readonly assets: Collection<StoredAsset>
   readonly blobs: Blobs
+  /** Writes an asset or a grave, and counts it. */
+  put(tx: Tx, asset: StoredAsset): void
+  totals(): AssetTotals
   /** Undefined for one that was deleted. */
   find(asset_id: string): StoredAsset | undefined
   /** Throws `asset_not_found`. */
@@ -83,16 +104,48 @@ export interface AssetStore {
   readonly skip: Skip
 }
 
+const step = 500
+const countAll = (list: AssetStore['list']): AssetTotals => {
+  let [count, bytes] = [0, 0]
+  for (let last: StoredAsset | undefined; ;) {
+    const some = list(step, last?.asset_id)
+    count += some.length
+    bytes += some.reduce((sum, asset) => sum + bytesOf(asset), 0)
+    last = some.at(-1)
+    if (some.length < step) return { count, bytes }
+  }
+}
+
 export const declareAssets = (state: State, skip: Skip): AssetStore => {
   const assets = state.collection(assetCollection)
   const find = (asset_id: string): StoredAsset | undefined => {
     const found = assets.find(asset_id)
     return found?.deleted === undefined ? found : undefined
   }
+  const list: AssetStore['list'] = (limit, beyond) =>
+    assets.list({ index: 'all', group, limit, skip, ...(beyond !== undefined && { beyond }) })
+  const sums = state.collection(totalsCollection)
+  /** Of a root of before they were kept, until something changes. */
+  let counted: AssetTotals | undefined
+  const totals = (): AssetTotals => {
+    const { count, bytes } = sums.find(group) ?? (counted ??= countAll(list))
+    return { count, bytes }
+  }
   return {
     state,
     assets,
     blobs: state.blobs(area),
+    put(tx, asset) {
+      const before = find(asset.asset_id)
+      const known = totals()
+      tx.put(assets, asset)
+      const after = find(asset.asset_id)
+      const count = known.count + (after === undefined ? 0 : 1) - (before === undefined ? 0 : 1)
+      const bytes =
+        known.bytes + (after === undefined ? 0 : bytesOf(after)) - (before === undefined ? 0 : bytesOf(before))
+      if (count !== known.count || bytes !== known.bytes) tx.put(sums, { id: group, count, bytes })
+    },
+    totals,
     find,
     get(asset_id) {
       const found = find(asset_id)
@@ -101,7 +154,7 @@ export const declareAssets = (state: State, skip: Skip): AssetStore => {
     },
     withContent: (sha256) => assets.ids('raw', sha256).flatMap((id) => assets.find(id) ?? []),
     naming: (sha256) => parts.flatMap((part) => assets.ids(part, sha256)),
-    list: (limit, beyond) => assets.list({ index: 'all', group, limit, skip, ...(beyond !== undefined && { beyond }) }),
+    list,
     leaving: (limit) => assets.list({ index: 'leaving', group, limit, skip }),
     all: collectionSource(assets, 'all', group),
     skip,

@@ -5,5 +5,6 @@ import { assetErrors } from './errors.js'
 export const uploadProblems = [
   assetErrors.asset_invalid,
   assetErrors.asset_type_unsupported,
+  assetErrors.asset_store_full,
   sandboxErrors.sandbox_busy,
 ] as const

@@ -268,3 +268,32 @@ test('every shipped operation has its sentences, its tag and an example that fit
   t.log(`${Math.round(share * 100)} % of ${shown.length} properties have a sentence`)
   t.true(share >= 0.4, String(share))
 })
+
+test('http-44: a route with a check of its own names its scheme, and none of them looks open', async (t) => {
+  const route = (id: string) => ({
+    id: `${id}.ring`,
+    method: 'POST' as const,
+    path: `/v1/${id}`,
+    summary: 'Rings.',
+    access: 'ingress' as const,
+    ingress: () => ({ subject: undefined }),
+    reply: jsonReply(object({})),
+    handler: () => ({}),
+  })
+  const signed = { id: 'signed', header: 'X-Signature', description: 'Signed.' }
+  const bearer = { id: 'bearing', header: 'Authorization', description: 'A token of ours.' }
+  const routes = [
+    defineRoute({ ...route('bells'), scheme: signed }),
+    defineRoute({ ...route('gongs'), scheme: bearer }),
+    defineRoute(route('horns')),
+  ]
+  const { body } = await (await startServer(t, { routes })).ask('GET', '/v1/openapi.json')
+  t.deepEqual(
+    ['bells', 'gongs', 'horns'].map((id) => body.paths[`/v1/${id}`].post.security),
+    [[{ signed: [] }], [{ bearing: [] }], [{ ingress: [] }]],
+  )
+  const { signed: header, bearing, ingress } = body.components.securitySchemes
+  t.deepEqual(header, { type: 'apiKey', in: 'header', name: 'X-Signature', description: 'Signed.' })
+  t.deepEqual(bearing, { type: 'http', scheme: 'bearer', description: 'A token of ours.' })
+  t.is(ingress.type, 'http')
+})
