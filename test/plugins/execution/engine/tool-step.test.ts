@@ -131,7 +131,7 @@ for (const parallel of [true, false])
   })
 
 test('approvals-19: an approved input is compared with the one that was approved before the call is made', (t) => {
-  const parts: any = { context: { tools: { find: () => tool('pay', {}) } } }
+  const parts: any = { context: { tools: { find: () => tool('pay', {}), refusal: () => undefined } } }
   const outcome = (state: CallState, given = parts): unknown => {
     const ready: any = prepare(
       given,

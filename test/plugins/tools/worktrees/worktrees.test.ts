@@ -90,6 +90,8 @@ real('worktrees-2: a run says whether it has one, else its session does; a retry
   const shared = await run(daemon, 'hello', { isolation: 'shared' })
   t.deepEqual([alone.isolation, alone.worktree.state, shared.isolation], ['worktree', 'kept', undefined])
   t.is((await daemon.request('PUT', '/v1/sessions/s1/isolation', { isolation: 'branch' })).status, 400)
+  const again = await daemon.request('POST', '/v1/sessions/s1/isolation', { isolation: 'worktree' })
+  t.deepEqual([again.status, again.body.isolation], [200, 'worktree'], 'both methods set it')
   await daemon.request('DELETE', '/v1/sessions/s1/isolation')
   t.is((await run(daemon, 'hello', {})).isolation, undefined)
   const failed = await run(daemon, '/fail fatal no')
