@@ -144,7 +144,10 @@ test('approvals-19: an approved input is compared with the one that was approved
   t.is(outcome({ type: 'ready', input: {}, digest: digest({ amount: 1 }) }), 'call_input_changed')
   t.is(outcome({ type: 'ready', input: { amount: 1 } }), 'call_input_invalid')
   t.is(
-    outcome({ type: 'ready', input: {} }, { context: { tools: { find: () => undefined, isOff: () => false } } }),
+    outcome(
+      { type: 'ready', input: {} },
+      { context: { tools: { find: () => undefined, isOff: () => false, refusal: () => undefined } } },
+    ),
     'tool_not_found',
   )
 })
