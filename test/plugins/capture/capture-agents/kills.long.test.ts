@@ -3,7 +3,7 @@ import test from 'ava'
 import { rm } from 'node:fs/promises'
 import { freshRoot, spawnDaemon, type SpawnedDaemon } from '../../../support/daemon.js'
 
-const kills = 40
+const kills = 10
 const machines = 200
 
 const provision = async (daemon: SpawnedDaemon, batch: string): Promise<any> => {

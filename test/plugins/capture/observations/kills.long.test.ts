@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises'
 import { freshRoot, spawnDaemon, type SpawnedDaemon } from '../../../support/daemon.js'
 import { comes, createSource, list, picture, readSource, send } from './uploading.js'
 
-const kills = 60
+const kills = 20
 const kept = 20
 
 /** Uploads until the daemon is gone: each key until it is acknowledged, whichever life does it. */
@@ -21,7 +21,7 @@ const worker = async (daemon: SpawnedDaemon, known: Map<string, string>, next: (
 }
 
 test.serial(
-  'observations-7, observations-14, observations-15: each key is one observation through 60 kills',
+  'observations-7, observations-14, observations-15: each key is one observation through 20 kills',
   async (t) => {
     const root = await freshRoot()
     t.teardown(() => rm(root, { recursive: true, force: true }))

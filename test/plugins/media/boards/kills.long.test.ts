@@ -1,11 +1,11 @@
-/** Boards through 60 kills, in the middle of revisions and drawings. */
+/** Boards through 15 kills, in the middle of revisions and drawings. */
 import test from 'ava'
 import { rm } from 'node:fs/promises'
 import { board, history, picture, read, revise, stateOf } from '../../../support/boards.js'
 import { freshRoot, spawnDaemon, type SpawnedDaemon } from '../../../support/daemon.js'
 import { openSession } from '../../../support/runs.js'
 
-const kills = 60
+const kills = 15
 
 interface Known {
   /** Revisions that were answered, by the client_revision_id under which they were made. */
@@ -43,7 +43,7 @@ const draw = async (daemon: SpawnedDaemon, known: Known): Promise<never> => {
 }
 
 test.serial(
-  'boards-3, boards-5, boards-13: what was acknowledged is there, once and in one line, through 60 kills',
+  'boards-3, boards-5, boards-13: what was acknowledged is there, once and in one line, through 15 kills',
   async (t) => {
     const root = await freshRoot()
     t.teardown(() => rm(root, { recursive: true, force: true }))
