@@ -34,7 +34,11 @@ export interface BoardRouteParts {
 
 /** Bytes of a request, which bounds what a board holds. */
 const bodyLimit = 64 * 1024
-const BoardId = string({ min: 1, max: 200, pattern: '^(?!\\s*$)(?!\\.{1,2}$)[^/\\\\\\p{Cc}\\p{Cs}]+$' })
+const BoardId = string({
+  min: 1,
+  max: 200,
+  pattern: '^[^/\\\\\\p{Cc}\\p{Cs}]*[^\\s./\\\\\\p{Cc}\\p{Cs}][^/\\\\\\p{Cc}\\p{Cs}]*$',
+})
 const DisplayName = doc(string({ max: 200, pattern: notBlank }), 'What people call it.')
 const Metadata = optional(doc(nullable(jsonObject()), 'Kept as it is; null for none.'))
 export const boardParams = object({ board_id: string({ min: 1, max: 200 }) })

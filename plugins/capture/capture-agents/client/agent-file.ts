@@ -85,7 +85,7 @@ export const Driver = tagged('kind', {
 export type Driver = Infer<typeof Driver>
 
 const FileSource = object({
-  source_id: string({ pattern: sourceIdPattern }),
+  source_id: string({ max: 128, pattern: sourceIdPattern }),
   display_name: text(),
   kind: enums(sourceKinds),
   enabled: boolean(),

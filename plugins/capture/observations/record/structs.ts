@@ -26,9 +26,9 @@ export const sensitivities = ['standard', 'sensitive'] as const
 export const retentionStates = ['active', 'purged'] as const
 
 /** Letters, digits, dots, underscores and dashes, up to 128; not a dot segment. */
-export const sourceIdPattern = '^(?!\\.{1,2}$)[A-Za-z0-9._-]{1,128}$'
+export const sourceIdPattern = '^(?:\\.*[A-Za-z0-9_-][A-Za-z0-9._-]*|\\.{3,})$'
 /** The id of a source, as callers choose it. */
-export const SourceId = string({ pattern: sourceIdPattern })
+export const SourceId = string({ max: 128, pattern: sourceIdPattern })
 /** The id of a stream of a source. */
 export const StreamId = string({ pattern: '^[A-Za-z0-9._:-]{1,128}$' })
 

@@ -32,7 +32,7 @@ const admit = async (
     uploads.add(1, 'refused')
     return noteRefusal(place, { event: 'upload_rejected', source_id: source_id.slice(0, mostTold), reason })
   }
-  if (!wellFormed.test(source_id)) {
+  if (source_id.length > mostTold || !wellFormed.test(source_id)) {
     await refuse(strangers, 'invalid_source_id')
     throw observationErrors.invalid_source_id()
   }
