@@ -37,7 +37,7 @@ const bodyLimit = 64 * 1024
 const BoardId = string({
   min: 1,
   max: 200,
-  pattern: '^[^/\\\\\\p{Cc}\\p{Cs}]*[^\\s./\\\\\\p{Cc}\\p{Cs}][^/\\\\\\p{Cc}\\p{Cs}]*$',
+  pattern: '^[^/\\\\\\p{Cc}]*[^\\s./\\\\\\p{Cc}][^/\\\\\\p{Cc}]*$',
 })
 const DisplayName = doc(string({ max: 200, pattern: notBlank }), 'What people call it.')
 const Metadata = optional(doc(nullable(jsonObject()), 'Kept as it is; null for none.'))

@@ -268,7 +268,7 @@ test('observations-12: observations are listed in order of capture, by source, s
   t.deepEqual(await keys('?after_ms=200'), ['3', '4', '1'])
   t.deepEqual(await keys('?after_ms=101&before_ms=200'), ['3', '4'])
   t.deepEqual(await keys('?source_id=door&before_ms=200'), ['2', '4'])
-  t.deepEqual(codeOf(await daemon.request('GET', '/v1/observations?stream_id=a')), [400, 'bad_request'])
+  t.deepEqual(codeOf(await daemon.request('GET', '/v1/observations?stream_id=a')), [400, 'stream_without_source'])
   const page = async (query: string) => (await daemon.request('GET', `/v1/observations?page=true${query}`)).body
   const first = await page('&limit=2&before_ms=200')
   t.like(first.pagination, { total_count: 3, has_more: true, order: 'captured_at_ms_asc' })
