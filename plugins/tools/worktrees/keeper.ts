@@ -2,7 +2,7 @@
  * The life of a worktree: each step is on the disk before git takes the next one, so that a start knows what a crash
  * cut off. What a run left is never removed but by a person.
  */
-import type { Clock, Collection, Ids, Log, State } from '../../../core/plugin.js'
+import type { Clock, Collection, Ids, Log, Problem, State } from '../../../core/plugin.js'
 import type { Interception } from '../../execution/interception/contract.js'
 import type { RunFolder, RunWorktree, RunWorkspaces, Runs } from '../../execution/runs/contract.js'
 import type { Tasks } from '../../execution/tasks/contract.js'
@@ -14,7 +14,7 @@ import { besideOf, discard, folderOf, isWhole, leftIn, lookAt, make, unavailable
 export interface KeeperParts extends Ground {
   readonly state: State
   readonly worktrees: Collection<WorktreeRecord>
-  readonly runs: Pick<Runs, 'find'>
+  readonly runs: Pick<Runs, 'find' | 'get'>
   readonly tasks: () => Pick<Tasks, 'listOpen'> | undefined
   /** Is told of worktrees; absent while no plugin listens. */
   readonly interception: () => Interception | undefined
@@ -30,7 +30,7 @@ export interface Keeper extends RunWorkspaces {
   view(record: WorktreeRecord): Worktree
   /** A run has ended: its worktree is removed, or kept with what is in it. Never rejects. */
   close(run_id: string): Promise<void>
-  /** Removes a kept one. Throws `worktree_not_found` and `worktree_in_use`. */
+  /** Removes a kept one. Throws `worktree_not_found`, `worktree_in_use` and what `Runs.get` throws. */
   remove(run_id: string): Promise<Worktree>
   /** Goes on with what an earlier life of the daemon left. Never rejects. */
   sweep(): Promise<void>
@@ -161,9 +161,15 @@ const settle = async (parts: KeeperParts, run_id: string): Promise<void> => {
   await close(parts, run_id)
 }
 
+/** A kept worktree outlives its run: only where there is none does it matter whether there is such a run. */
+const absentWorktree = ({ runs }: KeeperParts, run_id: string): Problem => {
+  runs.get(run_id)
+  return worktreeErrors.worktree_not_found({ details: { run_id } })
+}
+
 const remove = async (parts: KeeperParts, run_id: string): Promise<Worktree> => {
   const record = parts.worktrees.find(run_id)
-  if (record === undefined) throw worktreeErrors.worktree_not_found({ details: { run_id } })
+  if (record === undefined) throw absentWorktree(parts, run_id)
   if (record.state !== 'kept') throw worktreeErrors.worktree_in_use({ details: { run_id } })
   await put(parts, { ...record, state: 'closing' })
   await drop(parts, record, parts.signal)

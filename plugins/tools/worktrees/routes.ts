@@ -12,6 +12,7 @@ import {
   type Collection,
   type Route,
 } from '../../../core/plugin.js'
+import { noRun } from '../../execution/runs/contract.js'
 import { Worktree } from './contract.js'
 import { worktreeErrors } from './errors.js'
 import type { Keeper } from './keeper.js'
@@ -43,7 +44,7 @@ export const worktreeRoutes = (keeper: Keeper, worktrees: Collection<WorktreeRec
     access: 'admin',
     params: object({ run_id: doc(string({ min: 1, max: 200 }), 'Id of the run.') }),
     reply: jsonReply(Worktree),
-    problems: [worktreeErrors.worktree_not_found, worktreeErrors.worktree_in_use],
+    problems: [...noRun, worktreeErrors.worktree_not_found, worktreeErrors.worktree_in_use],
     durability: 'A',
     handler: ({ params: { run_id } }) => keeper.remove(run_id),
   }),

@@ -329,7 +329,7 @@ test('capture-17: SIGTERM ends it cleanly, and its tokens are nowhere but in its
   const daemon = await startDaemon(t)
   const source = screenSource()
   const seen = path.join(freshFolder(), 'seen')
-  const command = `env > ${seen}; cat ${path.join(pictures(1).folder, '0.png')}`
+  const command = `env > ${seen}.new; mv ${seen}.new ${seen}; cat ${path.join(pictures(1).folder, '0.png')}`
   const file = agentFileOf({ url: daemon.url, sources: [{ ...source, driver: { ...source.driver, command } }] })
   const at = writeAgentFile(file)
   const { child, text, exited } = spawnMain(['capture', '--config', at], {
