@@ -1,5 +1,6 @@
 /** The processes of this machine, as /proc tells them. Empty where there is no /proc. */
-import { closeSync, openSync, promises as fs, readdirSync, readFileSync, readSync } from 'node:fs'
+import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs'
+import { createPause } from '../../base/turns.js'
 
 /** The variable with the marker of those that the daemon started. */
 export const markerName = 'SERVICE_SHELL_TASK_ID'
@@ -24,57 +25,74 @@ const parseStat = (pid: number, stat: string): Omit<ProcessRow, 'marker'> | unde
     : { pid, ppid: Number(ppid), pgid: Number(pgid), sid: Number(sid), started: rest[15] ?? '' }
 }
 
-const markerIn = (environment: string): string | undefined => {
-  const prefix = `${markerName}=`
-  return environment
-    .split('\0')
-    .find((line) => line.startsWith(prefix))
-    ?.slice(prefix.length)
-}
-
-const readRow = async (pid: number): Promise<ProcessRow | undefined> => {
-  try {
-    const row = parseStat(pid, await fs.readFile(`/proc/${pid}/stat`, 'latin1'))
-    if (row === undefined) return undefined
-    // Those of the kernel are in no group and have no environment.
-    if (row.pgid === 0) return { ...row, marker: undefined }
-    const environment = await fs.readFile(`/proc/${pid}/environ`, 'latin1').catch(() => '')
-    return { ...row, marker: markerIn(environment) }
-  } catch {
-    return undefined
-  }
-}
-
-export const readProcesses = async (): Promise<ProcessRow[]> => {
-  const names = await fs.readdir('/proc').catch((): string[] => [])
-  const rows = await Promise.all(names.filter((name) => /^\d+$/u.test(name)).map((name) => readRow(Number(name))))
-  return rows.filter((row) => row !== undefined)
-}
-
 /** Nearly all are smaller. A file of /proc says nothing of its size, and each question about it would cost as much. */
 const usualBytes = 16 * 1024
 
-const isIn = (pid: string, wanted: string, room: Buffer): boolean => {
-  let file: number | undefined
-  try {
-    file = openSync(`/proc/${pid}/environ`, 'r')
-    const got = readSync(file, room)
-    const whole = got < room.length ? room.subarray(0, got) : Buffer.concat([room, readFileSync(file)])
-    return whole.includes(wanted)
-  } catch {
-    return false
-  } finally {
-    if (file !== undefined) closeSync(file)
+/** What a file of /proc says, until the next is read; nothing of one that is gone or of another user. */
+type Read = (name: string) => Buffer
+
+/**
+ * Without a trip to the thread pool: each of them costs more than such a file. A start waits for this, and so does the
+ * end of every command.
+ */
+const createReader = (): Read => {
+  const room = Buffer.allocUnsafe(usualBytes)
+  const nothing = room.subarray(0, 0)
+  return (name) => {
+    let file: number | undefined
+    try {
+      file = openSync(`/proc/${name}`, 'r')
+      const got = readSync(file, room)
+      return got < room.length ? room.subarray(0, got) : Buffer.concat([room, readFileSync(file)])
+    } catch {
+      return nothing
+    } finally {
+      if (file !== undefined) closeSync(file)
+    }
   }
 }
 
-/** Whether a process has a marker that begins so. A start waits for this, so it makes no trip to the thread pool. */
-export const isMarkerInUse = (beginning: string): boolean => {
-  const wanted = `${markerName}=${beginning}`
-  const room = Buffer.allocUnsafe(usualBytes)
+const markerPrefix = `${markerName}=`
+
+const markerIn = (environment: Buffer): string | undefined =>
+  environment.includes(markerPrefix)
+    ? environment
+        .toString('latin1')
+        .split('\0')
+        .find((line) => line.startsWith(markerPrefix))
+        ?.slice(markerPrefix.length)
+    : undefined
+
+const readRow = (pid: number, read: Read): ProcessRow | undefined => {
+  const row = parseStat(pid, read(`${pid}/stat`).toString('latin1'))
+  if (row === undefined) return undefined
+  // Those of the kernel are in no group and have no environment.
+  return { ...row, marker: row.pgid === 0 ? undefined : markerIn(read(`${pid}/environ`)) }
+}
+
+const pids = (): string[] => {
   try {
-    return readdirSync('/proc').some((pid) => /^\d/u.test(pid) && isIn(pid, wanted, room))
+    return readdirSync('/proc').filter((name) => /^\d+$/u.test(name))
   } catch {
-    return false
+    return []
   }
+}
+
+/** About a millisecond. */
+const processesAtOnce = 32
+
+export const readProcesses = async (): Promise<ProcessRow[]> => {
+  const [read, pause, rows] = [createReader(), createPause(processesAtOnce), [] as ProcessRow[]]
+  for (const pid of pids()) {
+    const row = readRow(Number(pid), read)
+    if (row !== undefined) rows.push(row)
+    await pause()
+  }
+  return rows
+}
+
+/** Whether a process has a marker that begins so. */
+export const isMarkerInUse = (beginning: string): boolean => {
+  const read = createReader()
+  return pids().some((pid) => read(`${pid}/environ`).includes(`${markerPrefix}${beginning}`))
 }
