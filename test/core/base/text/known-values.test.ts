@@ -120,3 +120,15 @@ test('a value that was let go is looked for no more, one that was added twice no
   known.add('secret-two')
   t.is(replace('secret-one secret-two'), 'secret-one [x]', 'and comes again')
 })
+
+test('a long value that is nearly there at every place holds nobody up, and is found to its last sign', (t) => {
+  const [value, other] = ['x'.repeat(50_000), `${'x'.repeat(4160)}y`]
+  const replace = holding([value, other])
+  t.is(replace(`${'x'.repeat(49_999)} ${value} ${'x'.repeat(4159)}y`), `${'x'.repeat(49_999)} [x] ${'x'.repeat(4159)}y`)
+  t.is(replace(`x${other}`), 'x[x]')
+  const portions = createKnownValues()
+  portions.add(value)
+  const from = performance.now()
+  t.is(atOnce(portions.replacing('x'.repeat(60_000), '[x]')), '[x]')
+  t.true(performance.now() - from < 5_000, 'not the half minute of one sign after the other')
+})
