@@ -12,6 +12,8 @@ import {
   type Answer,
   type SpawnedDaemon,
 } from '../support/daemon.js'
+import { openStream } from '../support/sse.js'
+import { createLeapingClock } from '../../core/testing/leaping-clock.js'
 import { codeOf, openSession, submit, until } from '../support/runs.js'
 import { makeSchedule } from '../support/schedules.js'
 import { operationsOf, type Operation } from '../whole/client.js'
@@ -233,6 +235,39 @@ test.serial('http-26: token files are read again, and tokens that have become eq
   t.deepEqual([await status('first'), await status('second')], [401, 200])
   write('read', 'second')
   t.deepEqual([await status('second'), await status('reader')], [401, 401])
+})
+
+test.serial('http-26: an event stream ends once its token opens it no more, and no other does', async (t) => {
+  const folder = await freshRoot()
+  const file = path.join(folder, 'read')
+  writeFileSync(file, 'reader', { mode: 0o600 })
+  const clock = createLeapingClock()
+  const flags = { 'http-admin-token': 'first', 'http-readonly-token-file': file }
+  const guarded = await startTestDaemon(t, { clock, flags, headers: bearer('first') })
+  const port = Number(new URL(guarded.url).port)
+  const follow = (token: string) => openStream({ port, path: '/v1/events/stream', headers: bearer(token) })
+  const [admin, reader] = [follow('first'), follow('reader')]
+  t.teardown(admin.close)
+  const say = async (content: string): Promise<void> => {
+    const { run_id } = await submit(guarded, 's1', content)
+    await until(guarded, run_id, 'completed')
+  }
+  const heard = ({ frames }: typeof admin, content: string): boolean => JSON.stringify(frames).includes(content)
+  const hears = async (one: typeof admin, content: string): Promise<void> => {
+    while (!heard(one, content)) await clock.sleep(5)
+  }
+  await openSession(guarded)
+  await say('before')
+  for (const one of [admin, reader]) t.true(await one.until(1))
+  clock.leap(10_000)
+  await say('between')
+  await Promise.all([hears(admin, 'between'), hears(reader, 'between')])
+  writeFileSync(file, 'another', { mode: 0o600 })
+  clock.leap(10_000)
+  await reader.ended
+  await say('after')
+  await hears(admin, 'after')
+  t.false(heard(reader, 'after'))
 })
 
 test.serial(

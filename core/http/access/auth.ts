@@ -30,6 +30,8 @@ export interface Auth {
   readonly enabled: boolean
   /** The caller, or throws 401, 403 or 429. */
   admit(request: IncomingMessage, access: Access): SubjectCaller<undefined>
+  /** Looks at the tokens in force: who was admitted and would not be any more is told by the answer. */
+  review(): Review
   /** The problem for one whom the check of a route does not let in, which is counted: its own, or 429. */
   refuseIngress(request: IncomingMessage, route_id: string, problem: Problem): Problem
   /** The problem for a web page that may not call: 403 or 429. */
@@ -37,10 +39,19 @@ export interface Auth {
   readonly tokens: Tokens
 }
 
+/** Whether one who was admitted still is. Looks at each token once, and counts no refusal. */
+export type Review = (request: IncomingMessage, access: Access) => boolean
+
 const challenge = 'Bearer realm="service-daemon"'
 const callerOf = (role: Caller['role']): SubjectCaller<undefined> => Object.freeze({ role, subject: undefined })
 const anonymous = callerOf('anonymous')
 const callers = { admin: callerOf('admin'), read: callerOf('read'), ingress: callerOf('ingress') }
+
+const isOpenTo = (role: Caller['role'] | undefined, access: 'read' | 'admin'): boolean =>
+  role === 'admin' || role === access
+
+const presentedIn = (authorization: string): string | undefined =>
+  /^bearer ([\x21-\x7e]{1,4096})$/iu.exec(authorization)?.[1]
 
 const headerText = (value: string | undefined): string | null => (value === undefined ? null : value.slice(0, 200))
 
@@ -54,11 +65,11 @@ export const createAuth = (options: AuthOptions): Auth => {
   const authenticate = (request: IncomingMessage, access: 'read' | 'admin'): SubjectCaller<undefined> => {
     const { authorization } = request.headers
     if (authorization === undefined) throw refuse(request, httpErrors.missing_token, access)
-    const presented = /^bearer ([\x21-\x7e]{1,4096})$/iu.exec(authorization)?.[1]
+    const presented = presentedIn(authorization)
     if (presented === undefined) throw refuse(request, httpErrors.malformed_token, access)
     const role = tokens.roleOf(presented)
     if (role === undefined) throw refuse(request, httpErrors.invalid_token, access)
-    if (role === 'read' && access === 'admin') throw refuse(request, httpErrors.insufficient_access, access)
+    if (!isOpenTo(role, access)) throw refuse(request, httpErrors.insufficient_access, access)
     return callers[role]
   }
   return {
@@ -68,6 +79,14 @@ export const createAuth = (options: AuthOptions): Auth => {
       if (access === 'public') return anonymous
       if (access === 'ingress') return callers.ingress
       return enabled ? authenticate(request, access) : anonymous
+    },
+    review() {
+      const roles = new Map<string, ReturnType<Tokens['roleOf']>>()
+      return ({ headers: { authorization = '' } }, access) => {
+        if (!enabled || access === 'public' || access === 'ingress') return true
+        if (!roles.has(authorization)) roles.set(authorization, tokens.roleOf(presentedIn(authorization) ?? ''))
+        return isOpenTo(roles.get(authorization), access)
+      }
     },
     refuseIngress: (request, route_id, problem) =>
       count(request, { bucket: `ingress ${route_id}`, events: authEvents, reason: problem.code }) ?? problem,

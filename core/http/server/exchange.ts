@@ -114,7 +114,8 @@ export const createExchange = (options: ExchangeOptions): Exchange => {
       return sendBytes(request, response, { file, headers, watch: unsent.watch, gone })
     }
     if (leaving.aborted) throw httpErrors.daemon_draining({ retryAfter: 5 })
-    streams.open({ request, response, cursor, before, headers, ...unsafeCast<StreamReply>(value) })
+    const { access } = found.entry
+    streams.open({ request, response, access, cursor, before, headers, ...unsafeCast<StreamReply>(value) })
   }
   return {
     async serve(request, response, found) {

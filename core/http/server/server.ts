@@ -122,7 +122,7 @@ export const createServer = (options: ServerOptions): HttpServer => {
   const limits = { ...defaults, ...options.limits }
   const origins = createOriginPolicy(options.corsOrigins)
   const unsent = createUnsent(limits)
-  const streams = createStreams({ bus, clock, unsent })
+  const streams = createStreams({ bus, clock, unsent, review: auth.review })
   const leaving = new AbortController()
   setMaxListeners(0, leaving.signal)
   const budget = createBodyBudget({ clock, ...limits })

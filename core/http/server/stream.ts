@@ -3,7 +3,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Clock } from '../../base/clock.js'
 import type { Bus, Sink, Subscription } from '../../events/bus.js'
 import { httpErrors } from '../errors.js'
-import type { StreamReply } from '../routes/route.js'
+import type { Review } from '../access/auth.js'
+import type { Access, StreamReply } from '../routes/route.js'
 import type { Unsent } from './unsent.js'
 
 const heartbeatMs = 10_000
@@ -36,6 +37,7 @@ export const readCursor = (header: string | undefined, query: string | undefined
 export interface StreamRequest extends StreamReply {
   readonly request: IncomingMessage
   readonly response: ServerResponse
+  readonly access: Access
   readonly cursor: bigint | undefined
   /** Id of the newest event before the handler looked at the state. */
   readonly before: string
@@ -68,13 +70,21 @@ export interface StreamsOptions {
   readonly bus: Bus
   readonly clock: Clock
   readonly unsent: Unsent
+  readonly review: () => Review
+}
+interface Followed {
+  readonly stream: StreamRequest
+  readonly subscription: Subscription
 }
 
-export const createStreams = ({ bus, clock, unsent }: StreamsOptions): Streams => {
-  const open = new Map<ServerResponse, Subscription>()
+export const createStreams = ({ bus, clock, unsent, review }: StreamsOptions): Streams => {
+  const open = new Map<ServerResponse, Followed>()
   let cancel: (() => void) | undefined
   const beat = (): void => {
-    for (const response of open.keys()) if (response.writableLength === 0) response.write(heartbeat)
+    const mayStay = review()
+    for (const [response, { stream }] of Array.from(open))
+      if (!mayStay(stream.request, stream.access)) finish(response)
+      else if (response.writableLength === 0) response.write(heartbeat)
     cancel = open.size > 0 ? clock.after(heartbeatMs, beat) : undefined
   }
   const finish = (response: ServerResponse): void => {
@@ -82,7 +92,7 @@ export const createStreams = ({ bus, clock, unsent }: StreamsOptions): Streams =
     response.end()
   }
   const leave = (response: ServerResponse): void => {
-    open.get(response)?.leave()
+    open.get(response)?.subscription.leave()
     open.delete(response)
     if (open.size > 0) return
     cancel?.()
@@ -102,7 +112,7 @@ export const createStreams = ({ bus, clock, unsent }: StreamsOptions): Streams =
       response.write(opening)
       if (stream.first !== undefined) response.write(firstFrame(stream, stream.first))
       const subscription = subscribe(bus, unsent, stream)
-      open.set(response, subscription)
+      open.set(response, { stream, subscription })
       cancel ??= clock.after(heartbeatMs, beat)
       response.on('drain', subscription.catchUp)
       // A response in line behind another is never told that the connection has gone.

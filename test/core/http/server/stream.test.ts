@@ -429,6 +429,7 @@ test('a reader that has not taken everything gets no heartbeats on top', (t) => 
     bus: createBus({ clock, epoch: 1, capacity: 10, onFault: () => {} }),
     clock,
     unsent: { bytes: 0, watch: () => {} },
+    review: () => () => true,
   })
   const written: string[] = []
   const response: any = {
@@ -442,6 +443,7 @@ test('a reader that has not taken everything gets no heartbeats on top', (t) => 
   streams.open({
     request: unsafeCast({ method: 'GET', socket: new EventEmitter() }),
     response,
+    access: 'read',
     cursor: undefined,
     before: '0',
     headers: {},
