@@ -81,8 +81,8 @@ const settled = async (daemon: Parameters<typeof until>[0], run_id: string): Pro
 }
 
 /**
- * Calls of git for one run: four that look, one that makes, one that asks for the git folder, two that look for
- * changes, one that removes.
+ * Calls of git for one run: four that look, one that makes, one that asks for the git folder, two that fill it, three
+ * that look for changes, one that removes.
  */
-export const allCalls = [1, 2, 3, 4, 5, 6, 7, 8, 9]
+export const allCalls = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]
 export const sides = ['before', 'behind'] as const

@@ -157,7 +157,7 @@ const apply = async (targets: readonly Target[], locks: PathLocks, call: ToolCal
 }
 
 /** `once`: what it takes for granted does not hold any more when it has been there. */
-export const applyPatchTool = ({ locate, locks }: FileSurroundings): Tool =>
+export const applyPatchTool = ({ locateToChange, locks }: FileSurroundings): Tool =>
   defineTool({
     name: 'apply_patch',
     description:
@@ -175,7 +175,7 @@ export const applyPatchTool = ({ locate, locks }: FileSurroundings): Tool =>
         const targets: Target[] = []
         for (const file of parsePatch(patch)) {
           const to = file.type === 'update' ? file.to : undefined
-          const find = (path: string): Promise<Place> => named(path, () => locate(call, path))
+          const find = (path: string): Promise<Place> => named(path, () => locateToChange(call, path))
           targets.push({ patch: file, place: await find(file.path), to: to === undefined ? to : await find(to) })
         }
         return apply(targets, locks, call)

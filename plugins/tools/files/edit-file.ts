@@ -51,7 +51,7 @@ export function* editBytes(
 }
 
 /** `once`: a repetition would replace again where the new text holds the old one. */
-export const editFileTool = ({ locate, locks }: FileSurroundings): Tool =>
+export const editFileTool = ({ locateToChange, locks }: FileSurroundings): Tool =>
   defineTool({
     name: 'edit_file',
     description:
@@ -64,7 +64,7 @@ export const editFileTool = ({ locate, locks }: FileSurroundings): Tool =>
     subject: ({ path }) => ({ kind: 'path', value: path }),
     run: (input, call) =>
       answer(async () => {
-        const place = await locate(call, input.path)
+        const place = await locateToChange(call, input.path)
         let replacements = 0
         const bytes = await locks.hold(place.real, () =>
           replaceFile({

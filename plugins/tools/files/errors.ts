@@ -7,6 +7,11 @@ export const fileErrors = defineErrors({
     detail: 'The path is not inside the workspace.',
     action: 'Use a path relative to the workspace folder.',
   },
+  path_of_git: {
+    status: 403,
+    detail: 'The path is in the folder of git, whose settings and hooks name programs that git runs.',
+    action: 'Change it with a command of git.',
+  },
   path_not_found: {
     status: 404,
     detail: 'There is no such file or folder.',

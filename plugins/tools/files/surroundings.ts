@@ -1,6 +1,6 @@
 /** What every file tool works with. */
 import type { Processes } from '../../../core/plugin.js'
-import { openWorkspace, locate, type Place } from './workspace.js'
+import { locate, locateToChange, openWorkspace, type Place } from './workspace.js'
 import type { ToolCall } from '../../execution/tools/contract.js'
 import type { Normalisers } from './shown.js'
 import { createPathLocks, type PathLocks } from './path-locks.js'
@@ -8,6 +8,8 @@ import { createPathLocks, type PathLocks } from './path-locks.js'
 export interface FileSurroundings {
   /** Where a path of a call leads. Throws `path_outside_workspace`. */
   readonly locate: (call: ToolCall, path: string) => Promise<Place>
+  /** The same for what is to be changed. Throws `path_of_git` besides. */
+  readonly locateToChange: (call: ToolCall, path: string) => Promise<Place>
   readonly locks: PathLocks
   /** Where searches run. */
   readonly processes: Processes
@@ -23,5 +25,6 @@ export const createSurroundings = (
   processes,
   normalisers,
   locate: async ({ workspace }, path) => locate(await openWorkspace(workspace, stateRoot), path),
+  locateToChange: async ({ workspace }, path) => locateToChange(await openWorkspace(workspace, stateRoot), path),
   locks: createPathLocks(),
 })

@@ -72,6 +72,14 @@ export const locate = async (workspace: Workspace, path: string): Promise<Place>
   if (fenced || !within(workspace.root, real)) throw fileErrors.path_outside_workspace()
   return { workspace, real, shown: show(relative(workspace.root, real)) }
 }
+
+/** The same for what is to be changed. Throws `path_of_git` besides. */
+export const locateToChange = async (workspace: Workspace, path: string): Promise<Place> => {
+  const place = await locate(workspace, path)
+  if (place.shown.split('/').some((name) => name.toLowerCase() === '.git')) throw fileErrors.path_of_git()
+  return place
+}
+
 const show = (path: string): string => (path === '' ? '.' : path.split(sep).join('/'))
 
 /** A folder held open. Names are looked up in the folder itself, wherever its path leads by now. */

@@ -32,7 +32,7 @@ const bytesOf = ({ content, content_base64 }: WriteInput): Buffer => {
  * `idempotent`: the input holds the whole new content, so a repetition ends in
  * the same file. A file that already is the new content meets any expectation.
  */
-export const writeFileTool = ({ locate, locks }: FileSurroundings): Tool =>
+export const writeFileTool = ({ locateToChange, locks }: FileSurroundings): Tool =>
   defineTool({
     name: 'write_file',
     description:
@@ -48,7 +48,7 @@ export const writeFileTool = ({ locate, locks }: FileSurroundings): Tool =>
       answer(async () => {
         const bytes = bytesOf(input)
         const digest = sha256(bytes)
-        const place = await locate(call, input.path)
+        const place = await locateToChange(call, input.path)
         await locks.hold(place.real, () =>
           replaceFile({
             place,

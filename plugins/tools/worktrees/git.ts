@@ -13,6 +13,8 @@ export interface GitWish {
   readonly folder: string
   readonly args: readonly string[]
   readonly signal: AbortSignal
+  /** Variables of git itself. */
+  readonly variables?: Readonly<Record<string, string>>
 }
 
 /** What it said; or why it did not do it, as the end of a sentence. */
@@ -60,13 +62,13 @@ const aborted = (signal: AbortSignal): Promise<'aborted'> =>
 
 export const createGit =
   ({ supervised, clock, environment, timeout_ms }: GitParts): Git =>
-  async ({ folder, args, signal }) => {
+  async ({ folder, args, signal, variables }) => {
     const late = new AbortController()
     const cancel = clock.after(timeout_ms, () => late.abort())
     const program = await supervised.start({
       run: ['git', ...settings, ...args],
       folder,
-      environment: environmentOf(environment()),
+      environment: { ...environmentOf(environment()), ...variables },
     })
     const [stdout, stderr] = [createCapture(outputBytes), createCapture(outputBytes)]
     program.stdout.on('data', stdout.add)

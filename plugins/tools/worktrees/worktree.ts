@@ -2,6 +2,7 @@
 import { realFolder, type WorkFolders } from '../../../core/plugin.js'
 import { runErrors } from '../../execution/runs/contract.js'
 import type { Git } from './git.js'
+import { askOwnGit, removeOwnGit } from './own-git.js'
 import type { WorktreeRecord } from './store.js'
 
 export interface Ground {
@@ -58,40 +59,45 @@ export const make = async (ground: Ground, record: WorktreeRecord, signal: Abort
   const path = folders.path(record.name)
   const made = await git({
     folder: workspace,
-    args: ['worktree', 'add', '--detach', path, record.base_commit],
+    args: ['worktree', 'add', '--no-checkout', '--detach', path, record.base_commit],
     signal,
   })
   if (!made.ok) throw unavailable(made.reason)
-  if (!isWhole(ground, record)) throw unavailable('the workspace is a folder that is not in the last commit')
   const found = await git({ folder: path, args: ['rev-parse', '--absolute-git-dir'], signal })
   if (!found.ok) throw unavailable(found.reason)
-  return found.said.trim()
+  const git_dir = found.said.trim()
+  const filled = await askOwnGit(ground, { ...record, git_dir }, { args: ['reset', '--quiet', '--hard'], signal })
+  if (!filled.ok) throw unavailable(filled.reason)
+  if (!isWhole(ground, record)) throw unavailable('the workspace is a folder that is not in the last commit')
+  return git_dir
 }
 
+const statusArgs = ['status', '--porcelain', '--untracked-files=normal', '--ignore-submodules=all']
+
 /**
- * What a run left there beside what it began with: files that git would show, or commits. Asked of the git folder that
- * git itself made: what the run has put in the place of `.git` counts for nothing.
+ * What a run left there beside what it began with: files that git would show, or commits. Asked of git folders that the
+ * run has not made: what it has put in the place of `.git` counts for nothing.
  */
 export const leftIn = async (
-  { git, folders }: Ground,
-  { name, git_dir = '', base_commit }: WorktreeRecord,
+  ground: Ground,
+  record: WorktreeRecord,
   signal: AbortSignal,
 ): Promise<'changes' | 'nothing' | 'unknown'> => {
-  const path = folders.path(name)
-  const at = [`--git-dir=${git_dir}`, `--work-tree=${path}`]
-  const ask = (...args: string[]) => git({ folder: path, args: [...at, ...args], signal })
-  const head = await ask('rev-parse', '--verify', 'HEAD')
-  const status = await ask('status', '--porcelain', '--untracked-files=normal', '--ignore-submodules=all')
-  if (!head.ok || !status.ok) return 'unknown'
-  return head.said.trim() === base_commit && status.said === '' ? 'nothing' : 'changes'
+  const { git_dir = '', base_commit } = record
+  const args = [`--git-dir=${git_dir}`, 'rev-parse', '--verify', 'HEAD']
+  const head = await ground.git({ folder: '/', args, signal })
+  if (!head.ok) return 'unknown'
+  if (head.said.trim() !== base_commit) return 'changes'
+  const status = await askOwnGit(ground, { ...record, git_dir }, { args: statusArgs, signal })
+  if (!status.ok) return 'unknown'
+  return status.said === '' ? 'nothing' : 'changes'
 }
 
 /** Removes it with all that is in it, and has git forget it. May be called again. */
-export const discard = async (
-  { git, folders }: Ground,
-  { name, repository }: WorktreeRecord,
-  signal: AbortSignal,
-): Promise<void> => {
+export const discard = async (ground: Ground, record: WorktreeRecord, signal: AbortSignal): Promise<void> => {
+  const { git, folders } = ground
+  const { name, repository } = record
+  await removeOwnGit(ground, record)
   await folders.remove(name)
   // Where the repository is gone, or git never knew of it, there is nothing to forget.
   await git({

@@ -140,6 +140,8 @@ test('tools-38: of a patch with one wrong part nothing is done', async (t) => {
     [fileErrors.path_outside_workspace.code, ['*** Add File: out/new.txt', '+x']],
     [fileErrors.path_outside_workspace.code, ['*** Delete File: out/x.txt']],
     [fileErrors.path_outside_workspace.code, ['*** Update File: notes.md', '*** Move to: state/x']],
+    [fileErrors.path_of_git.code, ['*** Add File: .git/config', '+x']],
+    [fileErrors.path_of_git.code, ['*** Update File: notes.md', '*** Move to: src/.git/hooks/x']],
     [patchErrors.patch_too_large.code, Array.from({ length: 100 }, (_, n) => `*** Add File: many/${n}`)],
   ]
   for (const [code, lines] of bad) {

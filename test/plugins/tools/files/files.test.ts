@@ -160,6 +160,20 @@ test('lines put together again are the text', (t) => {
   t.pass()
 })
 
+test('tools-21: nothing below a folder of git is changed, by whatever name it is reached', async (t) => {
+  const { workspace, run } = await setUp(t)
+  await mkdir(join(workspace, 'deep/.git/hooks'), { recursive: true })
+  await writeFile(join(workspace, 'deep/.git/config'), 'old')
+  await symlink('deep/.git', join(workspace, 'innocent'))
+  for (const path of ['.git', '.git/config', 'deep/.git/config', 'deep/.GIT/hooks/x', 'innocent/config']) {
+    t.is(codeOf(await run('write_file', { path, content: 'x' })), 'path_of_git', path)
+    t.is(codeOf(await run('edit_file', { path, old_string: 'old', new_string: 'x' })), 'path_of_git', path)
+  }
+  t.is(await readFile(join(workspace, 'deep/.git/config'), 'utf8'), 'old')
+  t.is(codeOf(await run('read_file', { path: 'innocent/config' })), undefined)
+  t.is(codeOf(await run('write_file', { path: '.gitignore', content: 'x' })), undefined)
+})
+
 test('tools-21: links, parents and absolute paths do not lead out of the workspace or into the state', async (t) => {
   const { workspace, outside, run } = await setUp(t)
   await symlink(outside, join(workspace, 'out'))

@@ -214,6 +214,27 @@ real(
   },
 )
 
+real(
+  'worktrees-6: no filter that the repository names is run, neither to fill a worktree nor to look at it',
+  async (t) => {
+    const workspace = await makeRepository(t, { 'a.txt': 'one\n', '.gitattributes': '*.txt filter=x\n' })
+    const mark = join(workspace, 'filter-ran')
+    for (const kind of ['smudge', 'clean', 'process'])
+      git(workspace, 'config', `filter.x.${kind}`, `touch ${mark}; cat`)
+    await writeFiles(workspace, { '.git/info/attributes': '* filter=x\n', '.git/info/exclude': 'left-out\n' })
+    const daemon = await start(t, workspace)
+    const same = await run(
+      daemon,
+      '/tool bash {"command":"touch a.txt left-out; git symbolic-ref HEAD refs/heads/main"}',
+    )
+    t.is(same.worktree, undefined, 'what is left out by the repository is no change, and neither is a branch')
+    const changed = await run(daemon, '/tool write_file {"path":"a.txt","content":"two"}')
+    t.is(changed.worktree.state, 'kept')
+    t.false(existsSync(mark))
+    t.deepEqual(folders(daemon).length, 1)
+  },
+)
+
 real('worktrees-7: a run that waits for a person finds its worktree again after a restart', async (t) => {
   const [root, workspace] = [await freshRoot(), await makeRepository(t)]
   t.teardown(() => rm(root, { recursive: true, force: true }))
