@@ -26,7 +26,7 @@ export const until = async ({ request }: Target, run_id: string, ...statuses: st
   for (;;) {
     const { body } = await request('GET', `/v1/runs/${run_id}`)
     if (statuses.includes(body.status)) return body
-    if (ends.includes(body.status) || clock.elapsed() > deadline)
+    if (typeof body.status !== 'string' || ends.includes(body.status) || clock.elapsed() > deadline)
       throw new Error(`run is ${body.status} (${body.error ?? ''}), not ${statuses.join(' or ')}`)
     await new Promise((resolve) => setTimeout(resolve, 5))
   }

@@ -21,7 +21,7 @@ export type Answer =
 const failed = (failure: ModelFailure, usage?: Usage): Answer => ({ type: 'failed', failure, usage })
 
 /** What is asked, and which turn and attempt of the run it is. */
-export interface Question {
+export interface ModelCall {
   readonly request: ModelRequest
   readonly turn: number
   readonly attempt: number
@@ -34,7 +34,7 @@ export interface Question {
 export const askModel = async (
   execution: Execution,
   route: ModelRoute,
-  { request, turn, attempt }: Question,
+  { request, turn, attempt }: ModelCall,
 ): Promise<Answer> => {
   const { signal } = execution.controller
   const speech = openSpeech(execution, { turn, attempt })

@@ -7,7 +7,7 @@ import { allArrived, lacking } from './arrival.js'
 import { compactFor } from './compact.js'
 import { failRun, isCut, trace, type EngineContext, type Execution } from './execution.js'
 import { billUntaken, modelFailed, told } from './model-failed.js'
-import { askModel, generationOf } from './model-step.js'
+import { askModel, generationOf, type Answer, type ModelCall } from './model-step.js'
 import { observed } from './observe.js'
 import { besideBytes, budgetOf, type Budget } from './prompt/budget.js'
 import { fit } from './prompt/fit.js'
@@ -78,6 +78,31 @@ const fitRequest = (
   return { request: { ...whole, messages }, bytes: bytes + besideBytes(whole) }
 }
 
+/** One attempt, told from its beginning to its end. */
+const askWithFiles = async (
+  execution: Execution,
+  route: ModelRoute,
+  { request: named, turn, attempt }: ModelCall,
+): Promise<Answer> => {
+  const { context, controller } = execution
+  const { signal } = controller
+  const { request, done } = await context.files.show(named, { images: route.capabilities.multimodal_input, signal })
+  try {
+    tellHeld(execution, route, { model: request.model, turn, attempt })
+    trace(execution, { type: 'model_attempt_started', turn, attempt })
+    return await observed(execution, () => askModel(execution, route, { request, turn, attempt }), {
+      subject: () => ({ kind: 'model', name: route.route_id, turn, attempt, request }),
+      ending: (given) =>
+        given.type === 'failed'
+          ? { outcome: 'failed', code: given.failure.class, answer: given.failure, ...told(given) }
+          : { outcome: given.outcome, usage: given.usage, answer: given.parts },
+    })
+  } finally {
+    done()
+    trace(execution, { type: 'model_attempt_finished', turn, attempt })
+  }
+}
+
 export const modelStep = async (execution: Execution, { run, thread, progress }: Position): Promise<void> => {
   const { context } = execution
   const route = routeOf(context, run)
@@ -101,18 +126,8 @@ export const modelStep = async (execution: Execution, { run, thread, progress }:
   const fitted = fitRequest(execution, thread, question)
   if (fitted === undefined) return failRun(execution, overflowOf(question))
   const { bytes } = fitted
-  const request = await context.files.show(fitted.request, route.capabilities.multimodal_input)
   const called = { route_id: route.route_id, model: run.model }
-  tellHeld(execution, route, { model: request.model, turn, attempt })
-  trace(execution, { type: 'model_attempt_started', turn, attempt })
-  const answer = await observed(execution, () => askModel(execution, route, { request, turn, attempt }), {
-    subject: () => ({ kind: 'model', name: route.route_id, turn, attempt, request }),
-    ending: (given) =>
-      given.type === 'failed'
-        ? { outcome: 'failed', code: given.failure.class, answer: given.failure, ...told(given) }
-        : { outcome: given.outcome, usage: given.usage, answer: given.parts },
-  })
-  trace(execution, { type: 'model_attempt_finished', turn, attempt })
+  const answer = await askWithFiles(execution, route, { request: fitted.request, turn, attempt })
   context.calibration.learn(called, bytes, answer.usage)
   if (answer.type === 'failed' || isCut(execution)) billUntaken(execution, { turn, attempt, answer })
   if (isCut(execution)) return

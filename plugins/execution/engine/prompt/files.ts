@@ -4,10 +4,21 @@ import type { Assets, AttachmentRef } from '../../../media/assets/contract.js'
 import type { ModelMessage, ModelRequest, TextPart } from '../../models/contract.js'
 import { createFrame } from './frame.js'
 import { isPicture, lineOf, mostCharacters } from './mention.js'
+import { createPictureRoom, mostPictureBytes, newestPictures, type ShownPictures } from './picture-room.js'
+
+/** A question with what its files say. */
+export interface ShownRequest {
+  readonly request: ModelRequest
+  /** To be called when it has been answered: others may have their pictures sent. */
+  done(): void
+}
 
 export interface ShownFiles {
-  /** The same request where it names no file. `images`: the model takes pictures. Never rejects. */
-  show(request: ModelRequest, images: boolean): Promise<ModelRequest>
+  /**
+   * The same request where it names no file. `images`: the model takes pictures. Waits for room for them until the
+   * signal aborts. Never rejects.
+   */
+  show(request: ModelRequest, how: { readonly images: boolean; readonly signal: AbortSignal }): Promise<ShownRequest>
 }
 
 const tag = 'attached_file'
@@ -15,7 +26,7 @@ const frame = createFrame([tag])
 /** Texts that are kept: the messages that a run goes on to send. */
 const mostKept = 64
 /** Pictures that are kept, of 4 MiB each at most. */
-const mostPictures = 4
+const mostKeptPictures = 4
 /** Most bytes of a character. */
 const widest = 4
 
@@ -36,6 +47,12 @@ const wordsOf = async (assets: Assets, { id }: AttachmentRef): Promise<{ text: s
 
 const framed = (file: AttachmentRef, text: string, note = ''): string =>
   `${frame(tag, `${lineOf(file)}\n${text}`)}${note}`
+
+type Places = ShownPictures['places']
+
+const noPictures = 'This model is shown no pictures.'
+const noRoom = `It is not shown: newer pictures are, and those of one question have at most ${mostPictureBytes / 1024 / 1024} MiB.`
+const below = 'It is shown further down.'
 
 /** In base64. */
 const picture = async (assets: Assets, { id }: AttachmentRef): Promise<string> => {
@@ -67,7 +84,8 @@ const read = async (assets: Assets | undefined, file: AttachmentRef): Promise<st
 
 export const createFiles = (assets: () => Assets | undefined): ShownFiles => {
   const kept = createCache<string>(mostKept)
-  const pictures = createCache<string>(mostPictures)
+  const pictures = createCache<string>(mostKeptPictures)
+  const room = createPictureRoom()
   const textOf = async (file: AttachmentRef): Promise<string> => {
     const key = JSON.stringify([file.id, file.text_sha256])
     const text = kept.get(key) ?? (await read(assets(), file))
@@ -83,21 +101,29 @@ export const createFiles = (assets: () => Assets | undefined): ShownFiles => {
     return { type: 'text', text: lineOf(file), image: { media_type: file.media_type, base64 } }
   }
   const partOf =
-    (images: boolean) =>
+    (places: Places | undefined) =>
     async (part: TextPart): Promise<TextPart> => {
       const { file } = part
       if (file === undefined) return part
       if (!isPicture(file)) return { type: 'text', text: await textOf(file) }
-      return images ? imageOf(file) : { type: 'text', text: framed(file, 'This model is shown no pictures.') }
+      const place = places?.get(file.id)
+      if (place === part) return imageOf(file)
+      return {
+        type: 'text',
+        text: framed(file, places === undefined ? noPictures : place === undefined ? noRoom : below),
+      }
     }
-  const messageOf = async (message: ModelMessage, images: boolean): Promise<ModelMessage> => {
+  const messageOf = async (message: ModelMessage, places: Places | undefined): Promise<ModelMessage> => {
     if (message.role !== 'user' || !hasFile(message)) return message
-    return { role: 'user', content: await Promise.all(message.content.map(partOf(images))) }
+    return { role: 'user', content: await Promise.all(message.content.map(partOf(places))) }
   }
   return {
-    async show(request, images) {
-      if (!request.messages.some(hasFile)) return request
-      return { ...request, messages: await Promise.all(request.messages.map((message) => messageOf(message, images))) }
+    async show(request, { images, signal }) {
+      if (!request.messages.some(hasFile)) return { request, done: () => {} }
+      const { places, bytes } = images ? newestPictures(request.messages) : { places: undefined, bytes: 0 }
+      const done = await room.take(bytes, signal)
+      const messages = await Promise.all(request.messages.map((message) => messageOf(message, places)))
+      return { request: { ...request, messages }, done }
     },
   }
 }

@@ -1,5 +1,6 @@
 /** Pictures that runs are given, as servers of each protocol are sent them; docs/rules/runs.md. */
 import test, { type ExecutionContext } from 'ava'
+import { randomBytes } from 'node:crypto'
 import sharp from 'sharp'
 import { startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
 import { startOpenAiServer } from '../../../support/openai-server.js'
@@ -54,6 +55,33 @@ for (const vendor of vendors)
     await ended(daemon, { content: 'And now?' })
     t.true(JSON.stringify(server.asked[1]?.body).includes(form))
   })
+
+test('runs-50: the newest pictures that have 16 MiB together are sent, of the others it is told that they are not', async (t) => {
+  const [vendor] = vendors
+  const { server, daemon } = await start(t, vendor as Vendor)
+  const large = async (name: string): Promise<object> => {
+    const raw = { width: 1150, height: 1150, channels: 3 } as const
+    const bytes = await sharp(randomBytes(1150 * 1150 * 3), { raw })
+      .png()
+      .toBuffer()
+    return { file_name: name, media_type: 'image/png', content_base64: bytes.toString('base64') }
+  }
+  const first = await ended(daemon, { content: 'one', attachments: [await large('0.png'), await large('1.png')] })
+  const rest = await Promise.all(['2.png', '3.png', '4.png'].map(large))
+  await ended(daemon, { content: 'two', attachments: rest })
+  const sent = JSON.stringify(server.asked[1]?.body)
+  t.true(sent.length < 24 * 1024 * 1024)
+  t.is(sent.split('data:image/png').length - 1, 4)
+  const [gone, stays] = first.input_attachments.map(({ id }: any) => sent.indexOf(`asset ${id}]`))
+  t.regex(sent.slice(gone, gone + 200), /It is not shown: newer pictures are/u)
+  t.notRegex(sent.slice(stays, stays + 200), /not shown/u)
+  const { id } = first.input_attachments[0]
+  const again = { input_items: [{ type: 'asset_reference', asset_id: id }] }
+  for (let time = 0; time < 3; time += 1) await ended(daemon, again)
+  const later = JSON.stringify(server.asked.at(-1)?.body)
+  t.is(later.split('data:image/png').length - 1, 4)
+  t.regex(later, /It is shown further down/u)
+})
 
 test('runs-50: a model that takes no pictures is told so', async (t) => {
   const daemon = await startTestDaemon(t)
