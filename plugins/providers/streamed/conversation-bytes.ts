@@ -1,5 +1,6 @@
 /** The messages of conversations as they are sent, kept from one call to the next. */
-import type { ModelMessage } from '../../execution/models/contract.js'
+import { randomUUID } from 'node:crypto'
+import type { ModelImage, ModelMessage } from '../../execution/models/contract.js'
 
 export interface ConversationBytes {
   /** The JSON of each message, with commas between them. Good until the next call. */
@@ -16,7 +17,7 @@ interface Kept {
 }
 
 /**
- * `wire` gives what is sent for a message. The array of an earlier call comes again with more at its end, and what is
+ * `wire` gives what is sent for a message, each picture once and in the order in which it stands there. The array of an earlier call comes again with more at its end, and what is
  * in it does not change: only what is new is written. Of those that were asked for longest ago nothing is kept beyond
  * `most` bytes.
  */
@@ -58,18 +59,45 @@ const write = (
   messages: readonly ModelMessage[],
   wire: (message: ModelMessage) => readonly object[],
 ): void => {
-  const fresh = messages.slice(kept.count).flatMap(wire)
+  const pictures: Pictures = { mark: randomUUID(), all: [] }
+  const fresh = messages.slice(kept.count).flatMap((message) => wire(marked(message, pictures)))
   kept.count = messages.length
   kept.last = messages.at(-1)
   if (fresh.length === 0) return
   const list = JSON.stringify(fresh)
-  const text = `${kept.length > 0 ? ',' : ''}${list.slice(1, -1)}`
-  const length = kept.length + Buffer.byteLength(text)
+  add(kept, `${kept.length > 0 ? ',' : ''}${list.slice(1, -1)}`, pictures)
+}
+
+/** Each picture takes the place of its mark: as a part of the text it would be looked through again and again. */
+const add = (kept: Kept, text: string, pictures: Pictures): void => {
+  const pieces = text.split(pictures.mark)
+  const bytes = pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0)
+  const length = pictures.all.reduce((sum, base64) => sum + base64.length, kept.length + bytes)
   if (length > kept.bytes.length) {
     const larger = Buffer.allocUnsafe(kept.length === 0 ? length : length * 2)
     kept.bytes.copy(larger, 0, 0, kept.length)
     kept.bytes = larger
   }
-  kept.bytes.write(text, kept.length)
-  kept.length = length
+  for (const [at, piece] of pieces.entries()) {
+    if (at > 0) kept.length += kept.bytes.write(pictures.all[at - 1] ?? '', kept.length, 'latin1')
+    kept.length += kept.bytes.write(piece, kept.length)
+  }
+}
+
+/** The base64 of pictures in the order in which their mark stands for them. */
+interface Pictures {
+  readonly mark: string
+  readonly all: string[]
+}
+
+const marked = (message: ModelMessage, pictures: Pictures): ModelMessage => {
+  if (message.role !== 'user') return message
+  const stand = (image: ModelImage): ModelImage => {
+    pictures.all.push(image.base64)
+    return { ...image, base64: pictures.mark }
+  }
+  const content = message.content.map((part) =>
+    part.image === undefined ? part : { ...part, image: stand(part.image) },
+  )
+  return { ...message, content }
 }
