@@ -1,5 +1,5 @@
 /** Folders that programs fill: in the root, and no part of the state: no commit, checkpoint or backup looks in. */
-import { promises as fs } from 'node:fs'
+import { constants, promises as fs } from 'node:fs'
 import { join } from 'node:path'
 import type { programFolders } from '../format/layout.js'
 
@@ -9,7 +9,10 @@ export interface WorkFolders {
   path(name: string): string
   /** Makes the folder that holds them. */
   prepare(): Promise<void>
-  /** Removes a folder with all that is in it; no effect if it is not there. */
+  /**
+   * Removes a folder with all that is in it, also what is closed to writing or lies deeper than a path can say; no effect
+   * if it is not there. Rejects where something cannot be removed.
+   */
   remove(name: string): Promise<void>
 }
 
@@ -21,6 +24,40 @@ export const openWorkFolders = (stateRoot: string, kind: (typeof programFolders)
     async prepare() {
       await fs.mkdir(top, { recursive: true, mode: 0o700 })
     },
-    remove: (name) => fs.rm(path(name), { recursive: true, force: true, maxRetries: 3 }),
+    async remove(name) {
+      try {
+        await fs.rm(path(name), { recursive: true, force: true, maxRetries: 3 })
+      } catch {
+        await wipe(path(name), path(`${name}.deep`))
+      }
+    },
   }
+}
+
+/** Characters of a path, far below the 4,096 that the system takes. */
+const longest = 2_000
+
+/** Its owner may look into it and change it. No link is followed. */
+const openUp = async (folder: string): Promise<void> => {
+  const handle = await fs
+    .open(folder, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW)
+    .catch(() => undefined)
+  if (handle === undefined) return fs.chmod(folder, 0o700)
+  await handle.chmod(0o700).finally(() => handle.close())
+}
+
+/** What lies too deep is removed from beside the folder, where its path is short. */
+const wipe = async (folder: string, beside: string): Promise<void> => {
+  await openUp(folder)
+  for (const entry of await fs.readdir(folder, { withFileTypes: true })) {
+    const inner = join(folder, entry.name)
+    if (!entry.isDirectory()) await fs.unlink(inner)
+    else if (inner.length <= longest) await wipe(inner, beside)
+    else {
+      await openUp(inner)
+      await fs.rename(inner, beside)
+      await wipe(beside, `${beside}er`)
+    }
+  }
+  await fs.rmdir(folder)
 }

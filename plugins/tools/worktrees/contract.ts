@@ -3,7 +3,7 @@ import { doc, enums, named, object, optional, string, timestamp, type Infer } fr
 import { worktreeFields } from '../../execution/runs/contract.js'
 
 /** Why a worktree is kept behind its run. */
-export const keepReasons = ['changes', 'background_command', 'unknown'] as const
+export const keepReasons = ['changes', 'background_command', 'unknown', 'removal_failed'] as const
 
 /** A worktree as operators see it. */
 export const Worktree = named(
@@ -17,7 +17,7 @@ export const Worktree = named(
     kept_for: optional(
       doc(
         enums(keepReasons),
-        'Why it is kept: there are changes, a background command works on there, or git could not tell.',
+        'Why it is kept: there are changes, a background command works on there, git could not tell, or something in it could not be removed.',
       ),
     ),
   }),

@@ -2,7 +2,7 @@
  * The life of a worktree: each step is on the disk before git takes the next one, so that a start knows what a crash
  * cut off. What a run left is never removed but by a person.
  */
-import type { Clock, Collection, Ids, Log, Problem, State } from '../../../core/plugin.js'
+import { codeOf, Problem, type Clock, type Collection, type Ids, type Log, type State } from '../../../core/plugin.js'
 import type { Interception } from '../../execution/interception/contract.js'
 import type { RunFolder, RunWorktree, RunWorkspaces, Runs } from '../../execution/runs/contract.js'
 import type { Tasks } from '../../execution/tasks/contract.js'
@@ -30,7 +30,7 @@ export interface Keeper extends RunWorkspaces {
   view(record: WorktreeRecord): Worktree
   /** A run has ended: its worktree is removed, or kept with what is in it. Never rejects. */
   close(run_id: string): Promise<void>
-  /** Removes a kept one. Throws `worktree_not_found`, `worktree_in_use` and what `Runs.get` throws. */
+  /** Removes a kept one. Throws `worktree_not_found`, `worktree_in_use`, `worktree_not_removed` and what `Runs.get` throws. */
   remove(run_id: string): Promise<Worktree>
   /** Goes on with what an earlier life of the daemon left. Never rejects. */
   sweep(): Promise<void>
@@ -143,7 +143,19 @@ const close = async (parts: KeeperParts, run_id: string): Promise<void> => {
     if (kept_for !== undefined) return put(parts, { ...record, state: 'kept', kept_for })
     await put(parts, { ...record, state: 'closing' })
   }
-  await drop(parts, record, parts.signal)
+  await dropOrKeep(parts, record)
+}
+
+/** One that cannot be removed is kept with what is left of it, and may be removed again. Throws `worktree_not_removed`. */
+const dropOrKeep = async (parts: KeeperParts, record: WorktreeRecord): Promise<void> => {
+  try {
+    await drop(parts, record, parts.signal)
+  } catch (error) {
+    if (parts.signal.aborted || error instanceof Problem) throw error
+    await put(parts, { ...record, state: 'kept', kept_for: 'removal_failed' })
+    const reason = codeOf(error) ?? 'the system does not say why'
+    throw worktreeErrors.worktree_not_removed({ details: { run_id: record.run_id, reason }, cause: error })
+  }
 }
 
 /** What a start makes of one that it finds. */
@@ -172,7 +184,7 @@ const remove = async (parts: KeeperParts, run_id: string): Promise<Worktree> => 
   if (record === undefined) throw absentWorktree(parts, run_id)
   if (record.state !== 'kept') throw worktreeErrors.worktree_in_use({ details: { run_id } })
   await put(parts, { ...record, state: 'closing' })
-  await drop(parts, record, parts.signal)
+  await dropOrKeep(parts, record)
   return viewOf(parts, { ...record, state: 'closing' })
 }
 

@@ -30,7 +30,10 @@ const looksOf = async ({ git }: Parts, { repository }: WorktreeRecord, signal: A
 /** Of a commit named by SHA-256 the objects are named so too. */
 const configOf = ({ base_commit }: WorktreeRecord, settings: readonly string[]): string =>
   [
-    ...['[core]', `repositoryformatversion = ${base_commit.length === 64 ? 1 : 0}`, 'bare = false', ...settings],
+    '[core]',
+    `repositoryformatversion = ${base_commit.length === 64 ? 1 : 0}`,
+    'bare = false',
+    ...settings,
     ...(base_commit.length === 64 ? ['[extensions]', 'objectformat = sha256'] : []),
     '',
   ].join('\n')

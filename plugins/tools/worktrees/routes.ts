@@ -44,7 +44,12 @@ export const worktreeRoutes = (keeper: Keeper, worktrees: Collection<WorktreeRec
     access: 'admin',
     params: object({ run_id: doc(string({ min: 1, max: 200 }), 'Id of the run.') }),
     reply: jsonReply(Worktree),
-    problems: [...noRun, worktreeErrors.worktree_not_found, worktreeErrors.worktree_in_use],
+    problems: [
+      ...noRun,
+      worktreeErrors.worktree_not_found,
+      worktreeErrors.worktree_in_use,
+      worktreeErrors.worktree_not_removed,
+    ],
     durability: 'A',
     handler: ({ params: { run_id } }) => keeper.remove(run_id),
   }),
