@@ -43,13 +43,20 @@ const lineMaker =
     return made
   }
 
+/** Within so many ms of the first one a SIGINT is the same key: npm passes on what the terminal has sent to all. */
+const sameKeyMs = 500
+
 /** The first signal asks for a drain; a second one does not wait. */
-const onSignals = (exit: ServeInput['exit'], log: Log): Promise<string> =>
+const onSignals = ({ exit, log, clock }: Pick<ServeInput, 'exit'> & { log: Log; clock: Clock }): Promise<string> =>
   new Promise((resolve) => {
-    let asked = false
+    let asked: number | undefined
     const hear = (signal: string): void => {
-      if (asked) exit(signal === 'SIGINT' ? 130 : 143)
-      asked = true
+      if (asked !== undefined) {
+        if (signal === 'SIGTERM') exit(143)
+        else if (clock.elapsed() - asked > sameKeyMs) exit(130)
+        return
+      }
+      asked = clock.elapsed()
       log.info('asked to stop', { signal })
       resolve(signal)
     }
@@ -114,7 +121,7 @@ export const serve = async ({ flags, environment, exit, print }: ServeInput): Pr
   const clock = createClock()
   let daemon: Daemon | undefined
   let host: PluginHost | undefined
-  const asked = onSignals(exit, log)
+  const asked = onSignals({ exit, log, clock })
   const broke = new Promise<number>((resolve) =>
     watchFaults(
       log,

@@ -2,7 +2,7 @@
 import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import path from 'node:path'
-import test from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import { version } from '../../core/base/version.js'
 import { freshRoot, spawnMain, spawnTestDaemon, startTestDaemon } from '../support/daemon.js'
 
@@ -64,11 +64,11 @@ test.serial('runtime-17: a daemon that was killed starts again at once', async (
   await second.stop()
 })
 
-test.serial('runtime-14: a second SIGTERM does not wait for the drain', async (t) => {
+/** A daemon with a request whose body never ends: that keeps the drain waiting. */
+const startDraining = async (t: ExecutionContext, signal: NodeJS.Signals) => {
   const daemon = await spawnTestDaemon(t)
   const { hostname, port } = new URL(daemon.url)
   const socket = connect(Number(port), hostname)
-  // A request whose body never ends keeps the drain waiting.
   await new Promise<void>((resolve) => {
     socket.once('connect', () => resolve())
   })
@@ -78,14 +78,35 @@ test.serial('runtime-14: a second SIGTERM does not wait for the drain', async (t
       `application/json\r\nContent-Length: 100\r\n\r\n{`,
   )
   await daemon.request('GET', '/healthz')
-  process.kill(daemon.pid, 'SIGTERM')
+  process.kill(daemon.pid, signal)
   for (let look = 0; look < 300 && !daemon.logText().includes('asked to stop'); look += 1)
     await new Promise((resolve) => {
       setTimeout(resolve, 10)
     })
+  t.teardown(() => socket.destroy())
+  return daemon
+}
+
+test.serial('runtime-14: a second SIGTERM does not wait for the drain', async (t) => {
+  const daemon = await startDraining(t, 'SIGTERM')
   t.deepEqual(await daemon.kill('SIGTERM'), { code: 143, signal: null })
-  socket.destroy()
 })
+
+test.serial(
+  'runtime-14: a second SIGINT does not wait for the drain, but for that which npm passes on at once',
+  async (t) => {
+    const daemon = await startDraining(t, 'SIGINT')
+    process.kill(daemon.pid, 'SIGINT')
+    await new Promise((resolve) => {
+      setTimeout(resolve, 600)
+    })
+    t.deepEqual(await daemon.kill('SIGINT'), { code: 130, signal: null })
+    const idle = await spawnTestDaemon(t)
+    process.kill(idle.pid, 'SIGINT')
+    t.deepEqual(await idle.kill('SIGINT'), { code: 0, signal: null })
+    t.true(idle.logText().includes('"clean":true'), idle.logText())
+  },
+)
 
 test.serial('the daemon gives the running version of package.json', async (t) => {
   const manifest = JSON.parse(await readFile(new URL('../../../package.json', import.meta.url), 'utf8'))
