@@ -79,21 +79,25 @@ const joined = (chunks: readonly Uint8Array[], size: number): Uint8Array => {
   return whole
 }
 
+/** Part of a body that has come before it is given its piece. */
+const mostOfIt = 0.75
+
 interface Store {
   add(chunk: Uint8Array, at: number): void
   whole(size: number): Uint8Array
 }
 
 /**
- * Where chunks go. Of a long body whose length is told they go into one piece, so that there is nothing to join at the
- * end; but only once so much has come that the piece is not had for a promise.
+ * Where chunks go. Of a long body whose length is told they go into one piece, so that there is little to join at the
+ * end; but only once most of it has come: pieces that are had for a promise become memory in the end, whoever is given
+ * them next.
  */
 const createStore = (length: number): Store => {
   let chunks: Uint8Array[] = []
   let piece: Uint8Array | undefined
   return {
     add(chunk, at) {
-      if (piece === undefined && length > defaultBodyLimit && at + chunk.length > defaultBodyLimit) {
+      if (piece === undefined && length > defaultBodyLimit && at + chunk.length > length * mostOfIt) {
         piece = Buffer.allocUnsafeSlow(length)
         piece.set(joined(chunks, at))
         chunks = []
@@ -108,7 +112,7 @@ const createStore = (length: number): Store => {
 const collect = (request: IncomingMessage, receiving: Receiving, length: number): Promise<Uint8Array | undefined> =>
   new Promise((resolve, reject) => {
     const { limit, hold } = receiving
-    const store = createStore(length)
+    let store = createStore(length)
     const progress: Progress = { size: 0, waits: false, waited: false }
     const end = (settle: () => void): void => {
       unwatch()
@@ -117,6 +121,8 @@ const collect = (request: IncomingMessage, receiving: Receiving, length: number)
     }
     const refuse = (problem: Error): void =>
       end(() => {
+        // What has come is of no use while the rest is read and dropped.
+        store = createStore(0)
         request.resume()
         reject(problem)
       })
