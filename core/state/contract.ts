@@ -86,6 +86,8 @@ export interface Collection<T extends object> {
    * fell: it fell, for all we know. An id that somebody made up in that form is not told from it.
    */
   hasFallen(id: string): boolean
+  /** Grows when something of its kind falls: until then no record is missing that was there. 0: nothing ever fell. */
+  readonly falls: number
   count(index: string, group: string): number
   /** Groups of an index that hold at least one record. */
   groups(index: string): string[]

@@ -23,6 +23,7 @@ export const shelf = <T extends object>(
     find: (id) => (placed.has(id) ? read(id) : undefined),
     latest: () => placed.keys(),
     fell: '',
+    hasFallen: false,
     count: (index, group) => rows(index).filter((row) => row[0] === group).length,
     groups: (index) => new Set(rows(index).map((row) => String(row[0]))),
     range: (index, { group, order, beyond }) => {

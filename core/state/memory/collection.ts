@@ -33,6 +33,7 @@ class MemoryCollection<T extends object> implements StoredCollection<T> {
   readonly #source = { page: (query: PageQuery) => this.page(query), find: (id: string) => this.find(id) }
   readonly #madeAt: number
   #dirty = new Map<string, DirtyRecord<T>>()
+  #falls = 0
 
   constructor(spec: CollectionSpec<T>, pages: CheckpointedRecords<T>, madeAt: number) {
     this.#madeAt = madeAt
@@ -58,6 +59,10 @@ class MemoryCollection<T extends object> implements StoredCollection<T> {
 
   hasFallen(id: string): boolean {
     return isMadeBy(id, this.#pages.fell, this.#madeAt) && !this.isDeleted(id) && !this.has(id)
+  }
+
+  get falls(): number {
+    return this.#falls + (this.#pages.hasFallen ? 1 : 0)
   }
 
   count(index: string, group: string): number {
@@ -169,6 +174,7 @@ class MemoryCollection<T extends object> implements StoredCollection<T> {
   }
 
   forgetFallen(): void {
+    this.#falls += 1
     this.#shadows.keepOnly((id) => this.#pages.has(id))
   }
 

@@ -14,6 +14,8 @@ export interface CheckpointedRecords<T> {
   latest(): Iterable<string>
   /** Of the ids that fell the one that was made last; empty if there is none. */
   readonly fell: string
+  /** Something of its kind fell, also where no id tells it. */
+  readonly hasFallen: boolean
   count(index: string, group: string): number
   /** Groups in order; some have no record any more. */
   groups(index: string): Iterable<string>

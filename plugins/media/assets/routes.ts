@@ -1,6 +1,7 @@
 import {
   arraySource,
   boolean,
+  boundedPage,
   bytes,
   bytesReply,
   createPause,
@@ -14,6 +15,7 @@ import {
   pageFields,
   pageOf,
   pageProblems,
+  paginationOf,
   string,
   array,
   integer,
@@ -35,7 +37,7 @@ import { assetErrors } from './errors.js'
 import { uploadProblems } from './upload-problems.js'
 import { canonicalType } from './media-types.js'
 import { openPart } from './reading.js'
-import { countsOf, referencesTo } from './references.js'
+import { countFields, countsOf, mostReferences, referenceSource } from './references.js'
 import { DeletionPlan } from './removal.js'
 import { summaryOf, viewOf, type StoredAsset } from './store.js'
 
@@ -169,22 +171,34 @@ const references = ({ store, holders }: AssetRouteParts): Route =>
     id: 'assets.references',
     method: 'GET',
     path: '/v1/assets/:asset_id/references',
-    summary: 'Lists what names an asset.',
+    summary: 'Lists what names an asset, what keeps it first.',
     access: 'read',
     params,
+    query: object({
+      cursor: pageFields.cursor,
+      limit: optional(doc(integer(), `Most references, 1 to ${mostReferences}; larger values mean ${mostReferences}.`)),
+    }),
     reply: jsonReply(
       object({
         asset_id: string(),
-        hard_reference_count: integer({ min: 0 }),
-        soft_reference_count: integer({ min: 0 }),
+        ...countFields,
         references: array(AssetReference),
+        pagination: paginationOf(mostReferences),
       }),
     ),
-    problems: [assetErrors.asset_not_found],
+    problems: [assetErrors.asset_not_found, ...pageProblems],
     handler: (input) => {
       const { asset_id } = store.get(input.params.asset_id)
-      const found = referencesTo(holders(), asset_id)
-      return { asset_id, ...countsOf(found), references: found }
+      const { items, pagination } = boundedPage(
+        {
+          query: input.query,
+          source: referenceSource(holders(), asset_id),
+          label: 'hard_desc,domain_asc,newest_first',
+          view: ({ reference }) => reference,
+        },
+        mostReferences,
+      )
+      return { asset_id, ...countsOf(holders(), asset_id), references: items, pagination }
     },
   })
 
