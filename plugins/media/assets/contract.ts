@@ -20,6 +20,7 @@ import {
 
 import type { AttachmentRef } from './attachment.js'
 import type { AssetNaming } from './naming.js'
+import type { FilePlace } from './placed.js'
 
 /** An asset as those show it who name it. */
 export { AttachmentRef } from './attachment.js'
@@ -29,6 +30,10 @@ export { attachmentParts, filesIn, OutputPart, plainText } from './output-part.j
 export { assetErrors } from './errors.js'
 /** Problems of files that come in, for routes that take them. */
 export { uploadProblems } from './upload-problems.js'
+/** Where a file stands in a request, and problems of it told with their place. */
+export { addInline, placedAt } from './placed.js'
+/** Paths of what a request says of a file. */
+export type { FilePlace } from './placed.js'
 /** Something that names an asset. */
 export { AssetReference } from './naming.js'
 /** What names assets, as its holder tells it: a reference, which are asked for, and what answers. */
@@ -136,8 +141,11 @@ export interface Assets {
   find(asset_id: string): Asset | undefined
   /** Throws `asset_not_found`. */
   get(asset_id: string): Asset
-  /** The asset that has this content already, or a new one. Rejects with `asset_invalid`, `asset_type_unsupported`. */
-  add(upload: AssetUpload): Promise<Asset>
+  /**
+   * The asset that has this content already, or a new one. Rejects with `asset_invalid`, `asset_type_unsupported`,
+   * `asset_store_full`, `sandbox_busy`, which tell the place of the file where it is given.
+   */
+  add(upload: AssetUpload, place?: FilePlace): Promise<Asset>
   /** Rejects with `asset_integrity_mismatch`, `asset_not_found`, `asset_part_not_found`. Whoever opens it closes it. */
   open(asset_id: string, part: AssetPart): Promise<OpenBlob>
   /** The whole of it, in memory: at most 12 MiB. Rejects as `open` does. */

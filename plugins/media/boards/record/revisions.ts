@@ -129,7 +129,7 @@ export const createRevisions = (parts: RevisionParts): Revisions => {
       if (known !== undefined) return known
       const board = store.get(board_id)
       const number = numberBehind(store, board, wish)
-      requireAll(assets, [wish.render_asset_id, wish.state_asset_id, ...embedded])
+      requireAll(assets, wish, embedded)
       const now = Math.max(tx.now, board.updated_at_ms)
       const revision: StoredRevision = {
         revision_id: ids.make('board_revision'),

@@ -67,7 +67,12 @@ test('schedules-34: stored files are named by their ids; one that is refused mak
   t.is((await daemon.request('DELETE', `/v1/assets/${asset_id}`)).status, 200)
   for (const [request, status, code, place] of [
     [{ input_items: [item] }, 404, 'asset_not_found', 'body.request.input_items.0'],
-    [{ content: 'x', attachments: [notes('a'), notes('\0')] }, 400, 'asset_invalid', 'body.request.attachments.1'],
+    [
+      { content: 'x', attachments: [notes('a'), notes('\0')] },
+      400,
+      'asset_invalid',
+      'body.request.attachments.1.content_base64',
+    ],
     [
       { content: 'x', attachments: [notes('')] },
       400,
