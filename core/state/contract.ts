@@ -88,7 +88,11 @@ export interface Collection<T extends object> {
   hasFallen(id: string): boolean
   /** Grows when something of its kind falls: until then no record is missing that was there. 0: nothing ever fell. */
   readonly falls: number
-  count(index: string, group: string): number
+  /**
+   * How many records a group has; with `beyond` those whose sort key is greater. Reads no record: in memory and in
+   * tables it costs a search.
+   */
+  count(index: string, group: string, beyond?: string): number
   /** Groups of an index that hold at least one record. */
   groups(index: string): string[]
   /** Ids of one group in order, all of them: for groups that stay small. Does not read records. */

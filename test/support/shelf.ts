@@ -24,7 +24,8 @@ export const shelf = <T extends object>(
     latest: () => placed.keys(),
     fell: '',
     hasFallen: false,
-    count: (index, group) => rows(index).filter((row) => row[0] === group).length,
+    count: (index, group, beyond = '') =>
+      rows(index).filter((row) => row[0] === group && String(row[1]) > beyond).length,
     groups: (index) => new Set(rows(index).map((row) => String(row[0]))),
     range: (index, { group, order, beyond }) => {
       const found = rows(index).filter(

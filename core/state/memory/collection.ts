@@ -65,8 +65,9 @@ class MemoryCollection<T extends object> implements StoredCollection<T> {
     return this.#falls + (this.#pages.hasFallen ? 1 : 0)
   }
 
-  count(index: string, group: string): number {
-    return this.#index(index).count(group) + this.#pages.count(index, group) - this.#shadows.count(index, group)
+  count(index: string, group: string, beyond?: string): number {
+    const [warm, cold] = [this.#index(index).count(group, beyond), this.#pages.count(index, group, beyond)]
+    return warm + cold - this.#shadows.count(index, group, beyond)
   }
 
   groups(index: string): string[] {

@@ -16,7 +16,7 @@ export interface CheckpointedRecords<T> {
   readonly fell: string
   /** Something of its kind fell, also where no id tells it. */
   readonly hasFallen: boolean
-  count(index: string, group: string): number
+  count(index: string, group: string, beyond?: string): number
   /** Groups in order; some have no record any more. */
   groups(index: string): Iterable<string>
   /** Group, sort key and id of each record. */

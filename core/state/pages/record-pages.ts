@@ -69,7 +69,7 @@ export const createRecordPages = <T extends object>(
       return fell !== undefined
     },
     find: (id) => findRecord(records, id),
-    count: (index, group) => tables.count(section(index), group),
+    count: (index, group, beyond) => tables.count(section(index), group, beyond),
     groups: (index) => tables.groups(section(index)),
     range: (index, range) => tables.range(section(index), range),
     load: (ref, memory) => {
