@@ -11,6 +11,7 @@ import {
   type Infer,
 } from '../../../core/plugin.js'
 import {
+  assetAt,
   assetErrors,
   attachmentOf,
   attachmentParts,
@@ -79,9 +80,8 @@ const countFiles = ({ parts, artifacts = [] }: Made): number =>
 
 /** Throws `asset_not_found` with its place in the input, which the model is told. */
 const fileIn = (assets: Assets | undefined, asset_id: string, path: string): AttachmentRef => {
-  const found = assets?.find(asset_id)
-  if (found === undefined) throw placedAt(assetErrors.asset_not_found({ details: { asset_id } }), path)
-  return attachmentOf(found)
+  if (assets === undefined) throw placedAt(assetErrors.asset_not_found({ details: { asset_id } }), path)
+  return attachmentOf(assetAt(assets, asset_id, path))
 }
 
 const isSaid = (part: OutputPart): boolean => part.type === 'text' && part.text.trim() !== ''

@@ -31,7 +31,7 @@ export { assetErrors } from './errors.js'
 /** Problems of files that come in, for routes that take them. */
 export { uploadProblems } from './upload-problems.js'
 /** Where a file stands in a request, and problems of it told with their place. */
-export { addInline, placedAt } from './placed.js'
+export { addInline, assetAt, placedAt } from './placed.js'
 /** Paths of what a request says of a file. */
 export type { FilePlace } from './placed.js'
 /** Something that names an asset. */

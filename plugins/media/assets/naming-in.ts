@@ -47,7 +47,7 @@ const createFallen = <T extends object>({ collection, index, owners }: NamingIn<
 export const namingIn = <T extends object>(parts: NamingIn<T>): AssetNaming => {
   const { collection, index, group: groupOf = byAsset, owners, reference } = parts
   const fallen = createFallen(parts)
-  const isKept = (id: string): boolean => owners?.has(ownerOf(id)) !== false
+  const isKept = (id: string): boolean => owners === undefined || owners.falls === 0 || owners.has(ownerOf(id))
   /** The newest first. */
   const idsOf = (group: string, { limit, beyond }: ReferenceQuery): string[] => {
     const found: string[] = []

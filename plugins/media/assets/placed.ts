@@ -20,6 +20,15 @@ const withErrors = ({ code, spec, occurrence }: Problem, errors: Problem['occurr
 export const placedAt = (error: unknown, path: string): unknown =>
   error instanceof Problem ? withErrors(error, [{ path, rule: 'cannot be taken' }]) : error
 
+/** A stored file that a request names at a path. Throws `asset_not_found` with it. */
+export const assetAt = <A>(assets: { get(asset_id: string): A }, asset_id: string, path: string): A => {
+  try {
+    return assets.get(asset_id)
+  } catch (error) {
+    throw placedAt(error, path)
+  }
+}
+
 /** A problem of a file, whose fields it names, with their places; what names none is about the bytes. */
 export const placedIn = (error: unknown, place: FilePlace): unknown => {
   if (!(error instanceof Problem)) return error

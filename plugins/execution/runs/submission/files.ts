@@ -1,5 +1,5 @@
 /** Files of a submission: those in it are stored, and all are found by their ids when the run is accepted. */
-import { addInline, attachmentOf, placedAt, type Assets, type AttachmentRef } from '../../../media/assets/contract.js'
+import { addInline, assetAt, attachmentOf, placedAt, type Assets } from '../../../media/assets/contract.js'
 import type { Boards } from '../../../media/boards/contract.js'
 import { replayed } from '../record/receipts.js'
 import type { ControlContext } from '../lifecycle/executor.js'
@@ -70,16 +70,8 @@ export const findFiles = <T extends Given>(assets: Assets | undefined, submissio
   const files = new Map((submission.files ?? []).map((file) => [file.id, file]))
   for (const { path, file } of given) {
     if (file.type === 'inline_asset') return submission
-    const found = foundAt(assets, file.asset_id, path)
+    const found = attachmentOf(assetAt(assets, file.asset_id, path))
     files.set(found.id, found)
   }
   return { ...submission, input: rest, files: [...files.values()] }
-}
-
-const foundAt = (assets: Assets, asset_id: string, path: string): AttachmentRef => {
-  try {
-    return attachmentOf(assets.get(asset_id))
-  } catch (error) {
-    throw placedAt(error, path)
-  }
 }

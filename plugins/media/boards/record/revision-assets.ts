@@ -1,8 +1,11 @@
 /** The assets of a revision: looked at before it is made, and by each start. */
 import { Problem, type JsonObject } from '../../../../core/plugin.js'
-import { placedAt, type Asset, type Assets } from '../../assets/contract.js'
+import { assetAt, placedAt, type Assets } from '../../assets/contract.js'
 import { boardErrors } from './errors.js'
 import { embeddedIn, mostEmbedded, mostStateBytes, parseState, stateFault, type StatePlace } from './state.js'
+
+const renderPath = 'body.render_asset_id'
+const statePath = 'body.state_asset_id'
 
 export interface RevisionAssets extends StatePlace {
   readonly render_asset_id: string
@@ -22,16 +25,7 @@ const isReadable = async (assets: Assets, asset_id: string): Promise<boolean> =>
 
 const invalidState = (asset_id: string, { path, rule }: { readonly path: string; readonly rule: string }) =>
   boardErrors.board_state_invalid({ details: { asset_id, reason: `${path} ${rule}` }, errors: [{ path, rule }] })
-const unfit = (asset_id: string, rule: string) => invalidState(asset_id, { path: 'body.state_asset_id', rule })
-
-/** Throws `asset_not_found` with the field that names it. */
-const assetIn = (assets: Assets, asset_id: string, field: 'render_asset_id' | 'state_asset_id'): Asset => {
-  try {
-    return assets.get(asset_id)
-  } catch (error) {
-    throw placedAt(error, `body.${field}`)
-  }
-}
+const unfit = (asset_id: string, rule: string) => invalidState(asset_id, { path: statePath, rule })
 
 /** All bytes of an asset, verified. Rejects with problems of assets. */
 export const bytesOf = async (assets: Assets, asset_id: string): Promise<Buffer> => {
@@ -45,7 +39,7 @@ export const bytesOf = async (assets: Assets, asset_id: string): Promise<Buffer>
 
 /** A state asset as JSON. Rejects with `asset_not_found`, `board_state_invalid`. */
 export const readState = async (assets: Assets, asset_id: string): Promise<JsonObject> => {
-  const { media_type, byte_length } = assetIn(assets, asset_id, 'state_asset_id')
+  const { media_type, byte_length } = assetAt(assets, asset_id, statePath)
   if (media_type !== 'application/json') throw unfit(asset_id, 'must be an asset of application/json')
   if (byte_length > mostStateBytes) throw unfit(asset_id, `must have at most ${mostStateBytes} bytes`)
   const bytes = await bytesOf(assets, asset_id).catch((error: unknown) => {
@@ -68,13 +62,13 @@ const checkEmbedded = async (assets: Assets, asset_id: string, ids: readonly str
 }
 
 const checkRender = async (assets: Assets, asset_id: string): Promise<void> => {
-  if (!assetIn(assets, asset_id, 'render_asset_id').media_type.startsWith('image/'))
+  if (!assetAt(assets, asset_id, renderPath).media_type.startsWith('image/'))
     throw boardErrors.board_revision_invalid({
       details: { what: `the asset ${asset_id} is no picture` },
-      errors: [{ path: 'body.render_asset_id', rule: 'must be an image' }],
+      errors: [{ path: renderPath, rule: 'must be an image' }],
     })
   if (!(await isReadable(assets, asset_id)))
-    throw placedAt(boardErrors.board_asset_missing({ details: { asset_id } }), 'body.render_asset_id')
+    throw placedAt(boardErrors.board_asset_missing({ details: { asset_id } }), renderPath)
 }
 
 /**
@@ -99,7 +93,7 @@ export const requireAll = (
   { render_asset_id, state_asset_id }: Omit<RevisionAssets, keyof StatePlace>,
   embedded: readonly string[],
 ): void => {
-  assetIn(assets, render_asset_id, 'render_asset_id')
+  assetAt(assets, render_asset_id, renderPath)
   if (state_asset_id === undefined) return
-  for (const asset_id of [state_asset_id, ...embedded]) assetIn(assets, asset_id, 'state_asset_id')
+  for (const asset_id of [state_asset_id, ...embedded]) assetAt(assets, asset_id, statePath)
 }

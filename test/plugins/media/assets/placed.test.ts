@@ -89,6 +89,7 @@ test('assets-12: a problem of a stored file tells where it is named', async (t) 
   for (const [answer, code, place] of [
     [await revise(daemon, 'b', { render_asset_id: 'asset_none' }), 'asset_not_found', 'body.render_asset_id'],
     [await revise(daemon, 'b', { render_asset_id, state_asset_id }), 'asset_not_found', 'body.state_asset_id'],
+    [await derive(daemon), 'asset_not_found', 'body.subject.asset_id'],
     [await run(daemon, { type: 'asset_reference', asset_id: 'asset_none' }), 'asset_not_found', 'body.input_items.1'],
     [await run(daemon, { type: 'board_reference', board_id: 'none' }), 'board_not_found', 'body.input_items.1'],
   ] as const)
@@ -96,6 +97,11 @@ test('assets-12: a problem of a stored file tells where it is named', async (t) 
 })
 const run = ({ request }: TestDaemon, item: object): Promise<Answer> =>
   request('POST', '/v1/sessions/s1/runs', { input_items: [{ type: 'text', text: 'x' }, item] })
+const derive = ({ request }: TestDaemon): Promise<Answer> =>
+  request('POST', '/v1/derivations', {
+    profile: 'canonical_text',
+    subject: { type: 'asset', asset_id: 'asset_none' },
+  })
 
 test('assets-12: a model is told where in its input a file is that is not there', async (t) => {
   const daemon = await startTestDaemon(t)
