@@ -24,14 +24,14 @@ export interface PlacedReference {
 }
 
 /** Where the references of one naming stand among all of an asset: hard ones first, then by domain. */
-interface Section {
+interface Stretch {
   readonly name: string
   readonly hard: boolean
   readonly domain: string
   readonly naming: AssetNaming
 }
 
-const sectionsOf = (holders: readonly AssetHolder[]): Section[] =>
+const stretchesOf = (holders: readonly AssetHolder[]): Stretch[] =>
   [true, false]
     .flatMap((hard) =>
       holders.flatMap(({ domain, namings }) =>
@@ -42,7 +42,7 @@ const sectionsOf = (holders: readonly AssetHolder[]): Section[] =>
 
 /** What a naming lists, as answers show it. */
 const listIn = (
-  { name, hard, domain, naming }: Section,
+  { name, hard, domain, naming }: Stretch,
   query: Omit<ReferenceQuery, 'hard'>,
 ): readonly PlacedReference[] =>
   naming
@@ -56,11 +56,11 @@ export const listReferences = (
 ): PlacedReference[] => {
   const [from = '', key] = beyond.split('\0')
   const found: PlacedReference[] = []
-  for (const section of sectionsOf(holders)) {
+  for (const stretch of stretchesOf(holders)) {
     if (found.length >= limit) return found
-    if (section.name < from) continue
+    if (stretch.name < from) continue
     found.push(
-      ...listIn(section, { asset_id, limit: limit - found.length, beyond: section.name === from ? key : undefined }),
+      ...listIn(stretch, { asset_id, limit: limit - found.length, beyond: stretch.name === from ? key : undefined }),
     )
   }
   return found
@@ -68,8 +68,8 @@ export const listReferences = (
 
 /** One that keeps it, if there is one. */
 export const keeperOf = (holders: readonly AssetHolder[], asset_id: string): AssetReference | undefined => {
-  for (const section of sectionsOf(holders).filter(({ hard }) => hard)) {
-    const [first] = listIn(section, { asset_id, limit: 1 })
+  for (const stretch of stretchesOf(holders).filter(({ hard }) => hard)) {
+    const [first] = listIn(stretch, { asset_id, limit: 1 })
     if (first !== undefined) return first.reference
   }
   return undefined

@@ -11,6 +11,7 @@ import {
   type AssetNaming,
   type AssetReference,
 } from '../../../../plugins/media/assets/contract.js'
+import { createCommandLine } from '../../../support/command-line.js'
 import { freshRoot, startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
 import { lender, testPlugin } from '../../../support/plugins.js'
 import { codeOf } from '../../../support/runs.js'
@@ -282,6 +283,12 @@ test('assets-6: very many references are told in pages, the hard ones first, and
     all.findIndex(({ hard }) => !hard),
     2000,
   )
+  const holdfast = createCommandLine(daemon)
+  const told = (await holdfast('assets', 'references', asset_id)).out.trim().split('\n')
+  const cursor = /^There are more, 2500 in all: --cursor (\S+)$/u.exec(told.at(-1) ?? '')?.[1] ?? ''
+  t.deepEqual([told.length, told[0]], [1001, `notes  ${all[0].owner_id}  source`])
+  const further = (await holdfast('assets', 'references', asset_id, '--cursor', cursor)).out
+  t.true(further.startsWith(`notes  ${all[1000].owner_id}  source\n`))
   t.is((await read('?limit=5000')).references.length, 1000)
   t.deepEqual(codeOf(await daemon.request('GET', `${url}?limit=0`)), [400, 'invalid_limit'])
   t.deepEqual(codeOf(await daemon.request('GET', `${url}?cursor=made-up`)), [400, 'invalid_cursor'])
