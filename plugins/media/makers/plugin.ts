@@ -28,13 +28,13 @@ export default definePlugin({
   wants: { runs: Runs, sessions: Sessions, books: UsageBooks },
   config: object({}),
   register(ctx, { models, assets, runs, sessions, books }) {
-    const { clock, secrets, signal, state } = ctx
+    const { clock, secrets, signal } = ctx
     // Answers are large: so many of one server are in memory at a time.
     const outbound = createOutbound({ clock, connections: 4 })
     ctx.own(() => outbound.close())
     const makers = ctx.view(MediaMakers)
     const shared = { outbound, redact: secrets.redact, now: clock.now, models, makers, sessions }
-    const parts: MakingParts = { ...shared, assets, runs, books, state, stop: signal }
+    const parts: MakingParts = { ...shared, assets, runs, books, stop: signal }
     ctx.contribute(Tools, generateImage(parts), editImage(parts), generateAudio(parts))
     ctx.contribute(ToolGates, {
       id: 'makers',
