@@ -2,6 +2,7 @@ import { createCount, createOutbound, definePlugin, Metrics, object } from '../.
 import { Models, RouteBackends } from '../../execution/models/contract.js'
 import { UsageBooks } from '../../operator/usage/contract.js'
 import { StatusSections } from '../../operator/status/contract.js'
+import { StreamedModels } from '../../providers/streamed/contract.js'
 import { Transcribers } from '../derivations/contract.js'
 import { createHeard, TranscriptionStatus } from './heard.js'
 import { createTranscriber, providers } from './transcriber.js'
@@ -11,10 +12,10 @@ export default definePlugin({
   version: '1.0.0',
   api: 1,
   summary: 'Has speech written down by servers of model routes that speak the protocol of OpenAI.',
-  needs: { models: Models },
+  needs: { models: Models, streamed: StreamedModels },
   wants: { books: UsageBooks },
   config: object({}),
-  register(ctx, { models, books }) {
+  register(ctx, { models, streamed, books }) {
     const { clock, ids, secrets, state } = ctx
     const outbound = createOutbound({ clock, connections: 8 })
     ctx.own(() => outbound.close())
@@ -26,7 +27,7 @@ export default definePlugin({
     const heard = createHeard(calls)
     const transcriber = createTranscriber({
       models,
-      outbound,
+      outbound: streamed.once(outbound),
       clock,
       ids,
       redact: secrets.redact,
