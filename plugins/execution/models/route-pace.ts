@@ -1,6 +1,7 @@
 /** What the server of a route says of its limits, and until when calls are held back for that, model by model. */
 import type { Clock } from '../../../core/plugin.js'
 import type { ModelFailure } from './contract.js'
+import type { KeptHolds } from './bounds/kept-holds.js'
 import { longestHintMs, type PaceView, type RateLimit } from './bounds/rate-limit.js'
 
 export interface RoutePace {
@@ -44,9 +45,32 @@ const untilOf = ({ limits, asked }: OfModel): number =>
 /** Calls that waited go one by one: so long after each other, and all of them within so long. Milliseconds. */
 const [gapMs, allMs] = [100, 5_000]
 
+/** Of a hold that is kept, so that a server that tells the same with each answer is written down once. */
+const worthKeepingMs = 1_000
+
+/** Tells `kept` what is held once that is another time. */
+const createKeeping = (view: () => PaceView['held'], { keep, before }: KeptHolds) => {
+  let last = before
+  return (): void => {
+    const now = view()
+    const isKept = ({ model, until_ms }: PaceView['held'][number]): boolean =>
+      last.some((one) => one.model === model && Math.abs(one.until_ms - until_ms) < worthKeepingMs)
+    if (now.every(isKept)) return
+    last = now
+    keep(now)
+  }
+}
+
+const nothingKept: KeptHolds = { before: [], keep: () => {} }
+
 /** `held` is told of each call that is held back. */
-export const createRoutePace = (clock: Clock, held: () => void): RoutePace => {
+export const createRoutePace = (clock: Clock, held: () => void, kept: KeptHolds = nothingKept): RoutePace => {
   const models = new Map<string, OfModel>()
+  const keepHolds = createKeeping(() => viewOf(models, clock).held, kept)
+  for (const { model, until_ms } of kept.before) {
+    const wait = bounded(until_ms - clock.now()) ?? 0
+    if (wait > 0) models.set(model, { limits: new Map(), asked: clock.elapsed() + wait })
+  }
   let waiting = 0
   /** Monotonic ms at which the next of those may go that waited. */
   let next = 0
@@ -82,6 +106,7 @@ export const createRoutePace = (clock: Clock, held: () => void): RoutePace => {
         const wait = bounded(resets_in_ms)
         known.limits.set(of, { remaining, resets: wait === undefined ? undefined : clock.elapsed() + wait })
       }
+      if (untilOf(known) > clock.elapsed()) keepHolds()
     },
     refused(model, failure) {
       const { retry_after_ms, ...rest } = failure
@@ -90,6 +115,7 @@ export const createRoutePace = (clock: Clock, held: () => void): RoutePace => {
       if (failure.retryable && busy.has(failure.class)) {
         const known = ofModel(model)
         known.asked = Math.max(known.asked, clock.elapsed() + wait)
+        keepHolds()
       }
       return { ...rest, retry_after_ms: Math.round(wait) }
     },

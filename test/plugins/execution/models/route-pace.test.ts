@@ -154,3 +154,28 @@ test('models-44: calls that waited go one after the other, and wait again where 
     ['stop', 'failed', 'stop'],
   )
 })
+
+test('models-52: what an earlier life kept holds for five minutes at most, and is written down anew only for another time', (t) => {
+  const clock = createLeapingClock({ still: true })
+  const kept: unknown[] = []
+  const before = [
+    { model: 'a', until_ms: clock.now() + 86_400_000 },
+    { model: 'b', until_ms: clock.now() - 1 },
+  ]
+  const pace = createRoutePace(clock, () => {}, { before, keep: (held) => void kept.push(held) })
+  t.deepEqual([pace.heldFor('a'), pace.heldFor('b')], [300_000, 0])
+  clock.leap(300_000)
+  t.is(pace.heldFor('a'), 0)
+  const told = (resets_in_ms: number): void => pace.told('c', [{ of: 'requests', remaining: 0, resets_in_ms }])
+  told(20_000)
+  told(20_400)
+  pace.told('c', [{ of: 'tokens', remaining: 5, resets_in_ms: 90_000 }])
+  t.deepEqual(kept, [[{ model: 'c', until_ms: clock.now() + 20_000 }]])
+  told(60_000)
+  pace.refused('d', { ...limited, retry_after_ms: 30_000 })
+  t.is(kept.length, 3)
+  t.deepEqual(kept.at(-1), [
+    { model: 'c', until_ms: clock.now() + 60_000 },
+    { model: 'd', until_ms: clock.now() + 30_000 },
+  ])
+})
