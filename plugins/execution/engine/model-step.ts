@@ -8,7 +8,7 @@ export type Answer =
   | {
       readonly type: 'parts'
       readonly parts: AssistantPart[]
-      readonly outcome: 'stop' | 'tool_calls' | 'length'
+      readonly outcome: 'stop' | 'tool_calls' | 'length' | 'paused'
       readonly usage: Usage
       /** It stands in the journal, with what it used. */
       taken: boolean
@@ -17,6 +17,8 @@ export type Answer =
     }
   /** With what it used nevertheless, where its provider told. */
   | { readonly type: 'failed'; readonly failure: ModelFailure; readonly usage?: Usage | undefined }
+
+type Parts = Extract<Answer, { type: 'parts' }>
 
 const failed = (failure: ModelFailure, usage?: Usage): Answer => ({ type: 'failed', failure, usage })
 
@@ -85,7 +87,7 @@ const tooManyCalls = (most: number): ModelFailure => ({
 })
 
 /** The parts are kept for long: they are a list without room for more. */
-const judge = (parts: AssistantPart[], outcome: 'stop' | 'tool_calls' | 'length', usage: Usage): Answer => {
+const judge = (parts: AssistantPart[], outcome: Parts['outcome'], usage: Usage): Answer => {
   const calls = parts.flatMap((part) => (part.type === 'tool_call' ? [part.id] : []))
   if (new Set(calls).size < calls.length)
     return failed(

@@ -59,7 +59,8 @@ const questionOf = (
 ): Question => {
   // A model that looks at nothing before its run misses nothing of it.
   const shown = route.context === 'run' ? undefined : shownRuns(thread)
-  const whole = assemble(context, run, { messages: thread.messages, shown, generation })
+  const { native_web_search: searches } = route.capabilities
+  const whole = assemble(context, run, { messages: thread.messages, shown, generation, searches })
   const { calibration } = context
   const share = progress.overflow === undefined ? 1 : shareAfterRefusal
   return { whole, budget: budgetOf(route, whole, { calibration, share }) }
