@@ -12,7 +12,7 @@ import { observed } from './observe.js'
 import { besideBytes, budgetOf, type Budget } from './prompt/budget.js'
 import { fit } from './prompt/fit.js'
 import { assemble } from './prompt/request.js'
-import { tellHeld, untilNextAttempt } from './route-wait.js'
+import { untilNextAttempt } from './route-wait.js'
 import { shownBytes, shownRuns, type Thread } from './thread/thread.js'
 import type { Progress } from './thread/turn.js'
 import { weigh } from './thread/weight.js'
@@ -104,7 +104,6 @@ export const modelStep = async (execution: Execution, { run, thread, progress }:
   const { bytes } = fitted
   const request = await context.files.show(fitted.request, route.capabilities.multimodal_input)
   const called = { route_id: route.route_id, model: run.model }
-  tellHeld(execution, route, { model: request.model, turn, attempt })
   trace(execution, { type: 'model_attempt_started', turn, attempt })
   const answer = await observed(execution, () => askModel(execution, route, { request, turn, attempt }), {
     subject: () => ({ kind: 'model', name: route.route_id, turn, attempt, request }),

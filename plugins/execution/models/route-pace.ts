@@ -2,7 +2,7 @@
 import type { Clock } from '../../../core/plugin.js'
 import type { ModelFailure } from './contract.js'
 import type { KeptHolds } from './bounds/kept-holds.js'
-import { longestHintMs, type PaceView, type RateLimit } from './bounds/rate-limit.js'
+import { longestHintMs, type HeldEvent, type PaceView, type RateLimit } from './bounds/rate-limit.js'
 
 export interface RoutePace {
   /** What the server says with an answer or a refusal. Numbers of all kinds. */
@@ -11,8 +11,8 @@ export interface RoutePace {
   refused(model: string, failure: ModelFailure): ModelFailure
   /** Milliseconds; 0 if calls may be made. */
   heldFor(model: string): number
-  /** True when calls may be made, false when the signal came first. */
-  open(model: string, signal: AbortSignal): Promise<boolean>
+  /** Tells of each wait, and returns true when calls may be made, false when the signal came first. */
+  open(model: string, signal: AbortSignal): AsyncGenerator<HeldEvent, boolean>
   view(): PaceView
 }
 
@@ -86,11 +86,13 @@ export const createRoutePace = (clock: Clock, held: () => void, kept: KeptHolds 
     const known = models.get(model)
     return known === undefined ? 0 : Math.max(0, Math.round(untilOf(known) - clock.elapsed()))
   }
-  const wait = async (model: string, signal: AbortSignal): Promise<boolean> => {
+  async function* wait(model: string, signal: AbortSignal): AsyncGenerator<HeldEvent, boolean> {
     for (;;) {
       // What was told meanwhile counts too: also what the first of those said that waited.
-      for (let left = heldFor(model); left > 0; left = heldFor(model))
-        if (!(await clock.sleep(left, signal))) return false
+      for (let left = heldFor(model); left > 0; left = heldFor(model)) {
+        yield { type: 'held', until_ms: Math.round(clock.now() + left) }
+        if (!(await clock.sleep(heldFor(model), signal))) return false
+      }
       const turn = Math.max(next, clock.elapsed())
       next = turn + Math.min(gapMs, allMs / waiting)
       if (turn > clock.elapsed() && !(await clock.sleep(turn - clock.elapsed(), signal))) return false
@@ -120,12 +122,12 @@ export const createRoutePace = (clock: Clock, held: () => void, kept: KeptHolds 
       return { ...rest, retry_after_ms: Math.round(wait) }
     },
     heldFor,
-    async open(model, signal) {
+    async *open(model, signal) {
       if (heldFor(model) === 0) return !signal.aborted
       waiting += 1
       held()
       try {
-        return await wait(model, signal)
+        return yield* wait(model, signal)
       } finally {
         waiting -= 1
       }
