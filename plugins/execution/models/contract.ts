@@ -147,11 +147,11 @@ export interface ModelFailure {
 }
 
 /**
- * What `stream` yields, in order: of a route first each time that it waits for its server; deltas of text and of thoughts as they come (for people who watch; neighbours of one
- * kind may be joined, none is held back for that), whole parts when they are complete, and exactly one `done`, last.
- * Parts before a failed `done` are discarded by the engine: nothing acts on them. An answer that was cut at its length
- * ends with `length`, also when it has calls: none of them is made. `paused`: it has no calls, and its server wants to
- * be asked again with it to go on.
+ * What `stream` yields, in order: of a route first each time that it waits for its server; deltas of text and of
+ * thoughts as they come (for people who watch; neighbours of one kind may be joined, none is held back for that),
+ * whole parts when they are complete, and exactly one `done`, last. Parts before a failed `done` are discarded by the
+ * engine: nothing acts on them. An answer that was cut at its length ends with `length`, also when it has calls: none
+ * of them is made. `paused`: it has no calls, and its server wants to be asked again with it to go on.
  */
 export type ModelEvent =
   | HeldEvent
