@@ -35,8 +35,8 @@ export interface StreamedModels {
   connect(options: ConnectionOptions, protocol: Protocol): ModelConnection
   /**
    * Asks a server of models that answers as a whole, by this client. It is on cassettes as calls are: while one is
-   * played it opens no socket, and rejects with a Problem where the request is not the recorded one. A body must be JSON
-   * or `multipart/form-data`, with its `content-type`.
+   * played it opens no socket, and rejects with a Problem where the request is not the recorded one. A body must be
+   * JSON or `multipart/form-data`, with its `content-type`.
    */
   once(outbound: Pick<Outbound, 'request'>, request: OutboundRequest): Promise<OutboundAnswer>
 }
