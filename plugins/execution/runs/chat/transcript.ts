@@ -10,6 +10,10 @@ export interface Transcript extends Pick<Speech, 'begin' | 'piece' | 'missed'> {
   started(tool_call_id: string, tool_name: string): void
 }
 
+/** What an output has that was not said before, such as the pages that an answer cites. */
+const beyond = (said: string, content: string): string =>
+  content.startsWith(said) ? content.slice(said.length).trimStart() : content
+
 /** Signs of a call in its line. */
 const most = 74
 
@@ -73,9 +77,10 @@ export const createTranscript = (sheet: Sheet): Transcript => {
       if (type === 'outcome') ended(entry)
       if (type === 'audit' && entry.audit?.grant_id !== undefined) sheet.line(`  ${oneLine(entry.audit.reason ?? '')}`)
       const output = type === 'event' ? entry.event?.output : undefined
-      if (output === undefined || output.content.trim() === said.trim()) return
+      const rest = output === undefined ? '' : beyond(said.trim(), output.content.trim())
+      if (rest === '') return
       sheet.end()
-      sheet.say(output.content)
+      sheet.say(rest)
       sheet.end()
     },
   }

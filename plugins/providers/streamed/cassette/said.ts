@@ -55,7 +55,8 @@ type Draft = ReturnType<typeof createSaid>
 const readMessages = (draft: Draft, event: JsonObject): void => {
   const place = String(event['index'] ?? 0)
   const block = object(event['content_block'])
-  if (block['type'] === 'tool_use') draft.add('call', place, { name: text(block['name']) })
+  if (block['type'] === 'tool_use' || block['type'] === 'server_tool_use')
+    draft.add('call', place, { name: text(block['name']) })
   const delta = object(event['delta'])
   draft.add('text', place, { text: text(delta['text']) + text(block['text']) })
   draft.add('thought', place, { text: text(delta['thinking']) })
@@ -113,6 +114,8 @@ const read = (draft: Draft, event: JsonObject, count: number): void => {
   if (Array.isArray(event['candidates'])) readCandidates(draft, event, count)
   else if (Array.isArray(event['choices'])) readChoices(draft, event)
   else if (text(event['type']).startsWith('response.')) readResponses(draft, event)
+  else if (event['type'] === undefined && typeof event['text'] === 'string')
+    draft.add('text', '', { text: event['text'] })
   else readMessages(draft, event)
   readError(draft, event)
 }

@@ -84,6 +84,34 @@ test('derivations-13: the route that has transcription is asked, and its words a
   t.like(seen.transcription, { available: true, route_id: 'ears', model: 'whisper-9', consecutive_failures: 0 })
 })
 
+test('usage-14: what transcription used is booked with its day for that purpose, failed ones too, within the budget of the day', async (t) => {
+  const prices = [{ route: 'ears', input: 1_000_000, output: 2_000_000 }]
+  const usage = { prices, max_day_cost_usd: 0.0002 }
+  const { server, daemon } = await start(t, '', { config: { usage } })
+  const rows = async (): Promise<unknown> => (await daemon.request('GET', '/v1/usage?by=purpose')).body
+  server.answer((_, response) => void response.writeHead(500).end())
+  await write(daemon, (await store(daemon)).asset_id)
+  t.deepEqual(await rows(), [
+    { purpose: 'transcription', calls: 1, input_tokens: 0, output_tokens: 0, cost_microusd: 0 },
+  ])
+  server.answer(saying('Hello.', { usage: { type: 'tokens', input_tokens: 100, output_tokens: 50 } }))
+  t.is((await write(daemon, (await store(daemon)).asset_id)).status, 200)
+  const used = { calls: 2, input_tokens: 100, output_tokens: 50, cost_microusd: 200 }
+  t.deepEqual(await rows(), [{ purpose: 'transcription', ...used }])
+  const refused = await write(daemon, (await store(daemon, 'mp3')).asset_id)
+  t.deepEqual(codeOf(refused), [503, 'transcription_unready'])
+  t.regex(refused.body.detail, /budget_exhausted: the budget of the day/u)
+  t.is(server.asked.length, 2)
+})
+
+test('usage-14: a server that tells seconds in place of tokens has told no tokens', async (t) => {
+  const { server, daemon } = await start(t)
+  server.answer(saying('Hello.', { usage: { type: 'duration', seconds: 3 } }))
+  t.is((await write(daemon, (await store(daemon)).asset_id)).status, 200)
+  const { body } = await daemon.request('GET', '/v1/usage?by=route')
+  t.deepEqual(body, [{ route: 'ears', calls: 1, input_tokens: 0, output_tokens: 0 }])
+})
+
 /** A kind of subjects whose sound comes with words. */
 const captioned = () => {
   const of: { sound?: Asset; words?: Asset } = {}
@@ -143,6 +171,26 @@ test('derivations-14: words that came with the sound are taken, and without a ro
   writeFileSync(path.join(root, 'config/routes.toml'), routes(server.base_url))
   while (await isGone()) await clock.sleep(20)
   t.like((await write(daemon, asset_id)).body, { status: 'completed', cache_status: 'miss' })
+})
+
+test('derivations-14: where no route has transcription, and where one says so that cannot, nobody is asked and the reason is told', async (t) => {
+  for (const [file, reason] of [
+    ['[routes.talk]\ndriver = "demo"\n', /no model route has transcription/u],
+    ['[routes.talk]\ndriver = "demo"\ntranscription = true\n', /route talk is not ready: .*no transcription/u],
+  ] as const) {
+    const root = await freshRoot()
+    t.teardown(() => rmSync(root, { recursive: true, force: true }))
+    mkdirSync(path.join(root, 'config'), { recursive: true })
+    writeFileSync(path.join(root, 'config/routes.toml'), file)
+    const daemon = await startTestDaemon(t, { root })
+    const answer = await write(daemon, (await store(daemon)).asset_id)
+    t.deepEqual(codeOf(answer), [400, 'transcription_unavailable'])
+    t.regex(answer.body.detail, reason)
+    const { transcription } = (await daemon.request('GET', '/v1/status')).body
+    t.false(transcription.available)
+    t.regex(transcription.reason, reason)
+    t.deepEqual((await daemon.request('GET', '/v1/usage?by=purpose')).body, [])
+  }
 })
 
 test('derivations-15: words become the text of the asset; those that were wished otherwise do not', async (t) => {

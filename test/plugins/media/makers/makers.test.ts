@@ -11,7 +11,7 @@ import {
   type Reachable,
   type TestDaemonOptions,
 } from '../../../support/daemon.js'
-import { bytesOf, calling, saying } from '../../../support/openai-server.js'
+import { bytesOf, calling, saying, startOpenAiServer } from '../../../support/openai-server.js'
 import { openSession, until } from '../../../support/runs.js'
 import { sounds } from '../../../support/sounds.js'
 import { sends, startWebServer, type Page } from '../../../support/web-server.js'
@@ -229,6 +229,35 @@ test('makers-4: where no route has it models are not offered the tool, and a cal
   t.is(output.error.code, 'media_unavailable')
 })
 
+/** A route of a provider for which nobody makes anything. */
+const boasting = `\n[routes.boaster]\ndriver = "anthropic"\ndefault_model = "claude-x"\napi_key = "k"\n${all}`
+
+for (const [what, more, offered] of [
+  ['nothing', '', []],
+  ['speech', 'audio_generation = true\n', ['generate_audio']],
+  ['pictures', 'image_generation = true\nimage_edit = true\n', ['edit_image', 'generate_image']],
+  ['all of it', all, ['edit_image', 'generate_audio', 'generate_image']],
+  ['nothing, and another says what nobody does for it,', boasting, []],
+] as const)
+  test(`makers-4: where a route makes ${what} models see the tools for that and no others`, async (t) => {
+    const model = await startOpenAiServer(({ number }) =>
+      number === 1 ? calling({ id: 'c1', name: 'generate_image', input: '{"prompt":"x"}' }) : saying('So.'),
+    )
+    t.teardown(() => model.close())
+    const root = await rootWith(t, routeTo(model.url.replace('/v1', ''), more).replace('"demo"', '"studio"'))
+    const daemon = await startTestDaemon(t, { root, config: { tools: { permission_mode: 'bypassPermissions' } } })
+    await openSession(daemon)
+    const { body } = await daemon.request('POST', '/v1/sessions/s1/runs', { content: 'Hello' })
+    await until(daemon, body.run_id, 'completed')
+    const names = [model.asked[0]?.body['tools'] ?? []].flat().map((tool: any) => tool.function.name)
+    t.true(names.includes('read_file'), JSON.stringify(names))
+    t.deepEqual(names.filter((name) => /^generate_|^edit_image$/u.test(name)).toSorted(), [...offered])
+    if (names.includes('generate_image')) return
+    const [outcome] = await outcomesOf(daemon, body.run_id)
+    t.like(outcome, { state: 'failed', output: { error: { code: 'media_unavailable' } } })
+    t.regex(outcome.output.error.message, /image_generation/u)
+  })
+
 test('makers-5: a call costs money, so it is asked about, is not made while a session plans, and is booked with session and day', async (t) => {
   const { on, server, daemon } = await studio(t, { config: {} })
   on('/v1/images/generations', await given(await picture()))
@@ -248,6 +277,59 @@ test('makers-5: a call costs money, so it is asked about, is not made while a se
   t.like(rows, [{ calls: 1, input_tokens: 50, output_tokens: 4_000 }], JSON.stringify(usage))
   await daemon.request('POST', '/v1/runtime/permission-mode', { mode: 'plan' })
   t.is((await call(daemon, 'generate_image', { prompt: 'x' })).state, 'refused')
+  t.is(server.asked.length, 1)
+})
+
+const totals = async ({ request }: Pick<Reachable, 'request'>, by: string): Promise<any> => {
+  const rows = (await request('GET', `/v1/usage?by=${by}`)).body as any[]
+  const sum = (field: string): number => rows.reduce((all_, row) => all_ + (row[field] ?? 0), 0)
+  const fields = ['calls', 'input_tokens', 'output_tokens', 'cost_microusd']
+  return { rows, sums: Object.fromEntries(fields.map((field) => [field, sum(field)])) }
+}
+const usedBy = async ({ request }: Pick<Reachable, 'request'>): Promise<any> =>
+  (await request('GET', '/v1/runs?limit=1')).body[0].usage
+
+test('usage-13: what a tool asked of a model is in the sums of its run as in those of session, day, route and purpose', async (t) => {
+  const prices = [{ route: 'studio', input: 10_000_000, output: 40_000_000 }]
+  const { on, daemon, called } = await studio(t, {
+    config: { tools: { permission_mode: 'bypassPermissions' }, usage: { prices } },
+  })
+  on('/v1/images/generations', await given(await picture()))
+  await called('generate_image', { prompt: 'A field' })
+  const used = await usedBy(daemon)
+  t.like(
+    used,
+    { calls: 3, cost_microusd: 50 * 10 + 4_000 * 40 },
+    'two answers of the model of the run, and the picture',
+  )
+  for (const by of ['day', 'session', 'route', 'purpose']) {
+    const { rows, sums } = await totals(daemon, by)
+    t.deepEqual(sums, used, by)
+    if (by === 'purpose')
+      t.deepEqual(
+        rows.map(({ purpose }: any) => purpose),
+        ['run'],
+      )
+  }
+  on('/v1/images/generations', refusing(500, { error: { message: 'no' } }))
+  const { state, used: failed } = await called('generate_image', { prompt: 'A field' })
+  t.is(state, 'failed')
+  t.like(failed, { route: 'studio', cost_microusd: 0 })
+  t.is((await totals(daemon, 'purpose')).sums.calls, 6)
+  t.is((await usedBy(daemon)).calls, 3, 'what failed counts too')
+})
+
+test('usage-13: a picture is not asked for once the budget of its run is used up', async (t) => {
+  const usage = { max_run_output_tokens: 4_000 }
+  const { on, server, daemon } = await studio(t, { config: { tools: { permission_mode: 'bypassPermissions' }, usage } })
+  on('/v1/images/generations', await given(await picture()))
+  const ask = '/tool generate_image {"prompt":"A field"}'
+  const { body } = await daemon.request('POST', '/v1/sessions/s1/runs', { content: `${ask}\n${ask}` })
+  const run = await until(daemon, body.run_id, 'failed')
+  t.regex(run.error, /^budget_exhausted: the budget of the run is used up/u)
+  const [first, second] = await outcomesOf(daemon, body.run_id)
+  t.is(first.state, 'done')
+  t.is(second.output.error.code, 'media_over_budget')
   t.is(server.asked.length, 1)
 })
 
@@ -329,8 +411,10 @@ test('makers-7: a call that is cancelled closes its socket, and what came of it 
   while (gone === undefined) await new Promise((resolve) => setTimeout(resolve, 5))
   await daemon.request('POST', `/v1/runs/${body.run_id}/cancel`)
   await gone
-  await until(daemon, body.run_id, 'cancelled')
+  const { usage } = await until(daemon, body.run_id, 'cancelled')
   t.is(server.asked.length, 1)
+  t.is(usage.calls, 2, 'it may have cost something, and counts for its run')
+  t.is((await totals(daemon, 'session')).sums.calls, 2)
 })
 
 test('makers-7: a call in whose middle the daemon is killed is unknown, and is never made again', async (t) => {

@@ -43,3 +43,11 @@ test('command-line-8: a call that is told stands there while it is made, and how
   ends(transcript, 'failed', { error: { message: 'no such file' } })
   t.is(out(), '• bash echo hi\n  bash failed: no such file\n')
 })
+
+test('command-line-8: of an output that begins with what was said the rest alone is shown', (t) => {
+  const { transcript, out } = begin()
+  answers(transcript)
+  const event = { type: 'output', output: { content: 'Done.\n\nSources:\n- One: https://a.example/1' } }
+  entry(transcript, 'event', { event })
+  t.is(out(), 'Done.\nSources:\n- One: https://a.example/1\n')
+})
