@@ -1,6 +1,7 @@
 /** Programs of others, which make files and judge what the daemon makes of them. `.ci/judges` installs them. */
-import { execFileSync, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import type { ExecutionContext, TestFn } from 'ava'
+import { fault } from '../../core/base/assert.js'
 
 /** The Python for which the system has packages. */
 export const systemPython = '/usr/bin/python3'
@@ -27,5 +28,8 @@ export const judgedBy = (test: TestFn<any>, ...needs: readonly string[]): ((titl
 }
 
 /** What a program puts out; throws with what it says if it fails. */
-export const ask = (program: string, ...args: readonly string[]): string =>
-  execFileSync(program, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], maxBuffer: 64 * 1024 * 1024 })
+export const ask = (program: string, ...args: readonly string[]): string => {
+  const { status, stdout, stderr } = spawnSync(program, args, { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 })
+  if (status !== 0) throw fault(`${program} failed: ${stderr}`)
+  return stdout
+}

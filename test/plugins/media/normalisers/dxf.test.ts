@@ -1,11 +1,11 @@
 /** What drawings become; docs/rules/normalisers.md. */
 import test from 'ava'
-import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import sharp from 'sharp'
 import { startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
+import { freshFolder } from '../../../support/folders.js'
+import { ask, judgedBy, systemPython } from '../../../support/judges.js'
 
 type Pair = readonly [number, string | number]
 const dxf = (entities: readonly Pair[], header: readonly Pair[] = []): string =>
@@ -163,22 +163,8 @@ test('normalisers-8: what has no lines, or too many, has no picture; what is no 
     t.like(await store(daemon, content), { status: 400, code: 'asset_invalid' })
 })
 
-const python = '/usr/bin/python3'
-const hasEzdxf = (): boolean => {
-  try {
-    execFileSync(python, ['-c', 'import ezdxf'], { stdio: 'ignore' })
-    return true
-  } catch {
-    return false
-  }
-}
-test('normalisers-8: a drawing that another program wrote is told and drawn', async (t) => {
-  if (!existsSync(python) || !hasEzdxf()) {
-    t.log('not looked at: python3-ezdxf is not installed')
-    return t.pass()
-  }
-  const folder = mkdtempSync(path.join(tmpdir(), 'holdfast-dxf-'))
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+judgedBy(test, 'python3-ezdxf')('normalisers-8: a drawing that another program wrote is told and drawn', async (t) => {
+  const folder = freshFolder()
   const daemon = await startTestDaemon(t)
   for (const version of ['R12', 'R2000', 'R2018']) {
     const file = path.join(folder, `${version}.dxf`)
@@ -186,7 +172,7 @@ test('normalisers-8: a drawing that another program wrote is told and drawn', as
       `${file}.py`,
       `import ezdxf\nd = ezdxf.new('${version}')\nm = d.modelspace()\nm.add_line((0, 0), (10, 5))\nm.add_circle((1, 1), 3)\nm.add_text('Kitchen')\nd.saveas('${file}')\n`,
     )
-    execFileSync(python, [`${file}.py`])
+    ask(systemPython, `${file}.py`)
     const asset = await store(daemon, readFileSync(file))
     t.is(asset.status, 201, asset.detail)
     t.true('preview_image_uri' in asset)
