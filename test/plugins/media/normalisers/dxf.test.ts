@@ -163,6 +163,53 @@ test('normalisers-8: what has no lines, or too many, has no picture; what is no 
     t.like(await store(daemon, content), { status: 400, code: 'asset_invalid' })
 })
 
+test('normalisers-8: letters are read as the code page of the drawing says, and escaped ones as what they are', async (t) => {
+  const daemon = await startTestDaemon(t)
+  const saying = (page: string): string =>
+    dxf(
+      [
+        [0, 'TEXT'],
+        [1, String.raw`K@che \U+2265\U+0000 1`],
+      ],
+      [
+        [9, '$DWGCODEPAGE'],
+        [3, page],
+      ],
+    )
+  for (const [page, letter, said] of [
+    ['ANSI_1252', 'fc', 'ü'],
+    ['ANSI_1251', 'fe', 'ю'],
+    ['ANSI_932', '83 4c', 'キ'],
+    ['ANSI_1252', 'c3 bc', 'ü'],
+    ['ANSI_9999', 'fc', 'ü'],
+    ['none', 'fc', 'ü'],
+  ] as const) {
+    const content = Buffer.from(
+      saying(page).replace(
+        '@',
+        letter.replace(/(..) ?/gu, (_, byte: string) => String.fromCharCode(Number.parseInt(byte, 16))),
+      ),
+      'latin1',
+    )
+    const asset = await store(daemon, content)
+    t.is(asset.status, 201, asset.detail)
+    t.regex((await read(daemon, asset.asset_id, 'text')).toString(), new RegExp(`K${said}che ≥  1`, 'u'), page)
+  }
+})
+
+test('normalisers-8: extents that nobody measured are not told', async (t) => {
+  const daemon = await startTestDaemon(t)
+  const unset = dxf(line(0, 0, 1, 1), [
+    [9, '$EXTMIN'],
+    [10, '1e+20'],
+    [20, '1e+20'],
+    [9, '$EXTMAX'],
+    [10, '-1e+20'],
+    [20, '-1e+20'],
+  ])
+  t.notRegex((await read(daemon, (await store(daemon, unset)).asset_id, 'text')).toString(), /Extents/u)
+})
+
 judgedBy(test, 'python3-ezdxf')('normalisers-8: a drawing that another program wrote is told and drawn', async (t) => {
   const folder = freshFolder()
   const daemon = await startTestDaemon(t)
