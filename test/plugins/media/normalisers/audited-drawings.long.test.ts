@@ -12,6 +12,11 @@ const draw = `
 import json, sys, ezdxf
 from collections import Counter
 told = {}
+def kinds(entity):
+    yield entity.dxftype()
+    if entity.dxftype() == 'POLYLINE':
+        yield from [v.dxftype() for v in entity.vertices]
+        yield 'SEQEND'
 for version in ['R12', 'R2000', 'R2004', 'R2007', 'R2010', 'R2013', 'R2018']:
     drawing = ezdxf.new(version, setup=True)
     space = drawing.modelspace()
@@ -23,6 +28,7 @@ for version in ['R12', 'R2000', 'R2004', 'R2007', 'R2010', 'R2013', 'R2018']:
     space.add_text('Küche ≥ 12 m²', dxfattribs={'insert': (5, 6)})
     drawing.blocks.new('DOOR').add_line((0, 0), (900, 0))
     space.add_blockref('DOOR', (20, 30))
+    space.add_polyline2d([(0, 0), (200, 0), (200, 100)])
     space.add_linear_dim(base=(0, 20), p1=(0, 0), p2=(200, 0), text='2 m').render()
     if version != 'R12':
         space.add_lwpolyline([(0, 0), (200, 0), (200, 100)], close=True)
@@ -34,7 +40,7 @@ for version in ['R12', 'R2000', 'R2004', 'R2007', 'R2010', 'R2013', 'R2018']:
     drawing.saveas(file)
     audited = ezdxf.readfile(file)
     faults = [error.message for error in audited.audit().errors]
-    told[version] = {'faults': faults, 'acad': audited.dxfversion, 'counts': Counter(e.dxftype() for e in audited.modelspace())}
+    told[version] = {'faults': faults, 'acad': audited.dxfversion, 'counts': Counter(kind for e in audited.modelspace() for kind in kinds(e))}
 print(json.dumps(told))
 `
 interface Told {

@@ -197,6 +197,32 @@ test('normalisers-8: letters are read as the code page of the drawing says, and 
   }
 })
 
+test('normalisers-8: a polyline whose corners are entities of their own is drawn, and a surface is not', async (t) => {
+  const daemon = await startTestDaemon(t)
+  const corner = (x: number, y: number): Pair[] => [
+    [0, 'VERTEX'],
+    [10, x],
+    [20, y],
+  ]
+  const polyline = (bits: number): string =>
+    dxf([
+      [0, 'POLYLINE'],
+      [66, 1],
+      [10, 0],
+      [20, 0],
+      [70, bits],
+      ...[corner(0, 0), corner(100, 0), corner(100, 100)].flat(),
+      [0, 'SEQEND'],
+    ])
+  const asset = await store(daemon, polyline(1))
+  const drawn = await sharp(await read(daemon, asset.asset_id, 'preview'))
+    .raw()
+    .toBuffer({ resolveWithObject: true })
+  const dark = (x: number, y: number): boolean => (drawn.data[(y * 1024 + x) * drawn.info.channels] ?? 255) < 128
+  t.deepEqual([dark(512, 1000), dark(1000, 512), dark(512, 512), dark(24, 512)], [true, true, true, false])
+  for (const surface of [16, 64]) t.false('preview_image_uri' in (await store(daemon, polyline(surface))))
+})
+
 test('normalisers-8: extents that nobody measured are not told', async (t) => {
   const daemon = await startTestDaemon(t)
   const unset = dxf(line(0, 0, 1, 1), [
