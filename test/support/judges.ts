@@ -11,6 +11,7 @@ const checks: Readonly<Record<string, readonly string[]>> = {
   'pocketsphinx-en-us': ['test', '-d', '/usr/share/pocketsphinx/model/en-us'],
   'python3-ezdxf': [systemPython, '-c', 'import ezdxf'],
   'python3-reportlab': [systemPython, '-c', 'import reportlab'],
+  tomllib: ['python3', '-c', 'import tomllib'],
 }
 
 const isHere = (need: string): boolean => {
