@@ -2,7 +2,7 @@
 import test, { type ExecutionContext } from 'ava'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { freshRoot, startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
+import { freshRoot, spawnTestDaemon, type Reachable } from '../../../support/daemon.js'
 import { freshFolder } from '../../../support/folders.js'
 import { ask, judgedBy } from '../../../support/judges.js'
 import { listeners, startListeningServer } from '../../../support/listening-server.js'
@@ -40,14 +40,14 @@ idle_timeout_ms = 60000
 `
 
 /** A daemon with a server that hears, and the sentence as it is said. */
-const start = async (t: ExecutionContext): Promise<{ daemon: TestDaemon; spoken: string }> => {
+const start = async (t: ExecutionContext): Promise<{ daemon: Reachable; spoken: string }> => {
   const server = await startListeningServer(t)
   const root = await freshRoot()
   mkdirSync(path.join(root, 'config'), { recursive: true })
   writeFileSync(path.join(root, 'config/routes.toml'), routes(server.base_url))
   const spoken = path.join(freshFolder(), 'spoken.wav')
   ask('espeak-ng', '-v', 'en-us+f2', '-s', '135', '-w', spoken, sentence)
-  return { daemon: await startTestDaemon(t, { root }), spoken }
+  return { daemon: await spawnTestDaemon(t, { root }), spoken }
 }
 
 const pack = (spoken: string, [, name, ...how]: (typeof packed)[number]): Buffer => {
@@ -56,12 +56,12 @@ const pack = (spoken: string, [, name, ...how]: (typeof packed)[number]): Buffer
   return readFileSync(file)
 }
 
-const store = async (daemon: TestDaemon, media_type: string, bytes: Uint8Array): Promise<any> => {
+const store = async (daemon: Reachable, media_type: string, bytes: Uint8Array): Promise<any> => {
   const query = new URLSearchParams({ file_name: 'speech', media_type })
   const answer = await fetch(`${daemon.url}/v1/assets/raw?${query.toString()}`, { method: 'POST', body: bytes })
   return { status: answer.status, ...((await answer.json()) as object) }
 }
-const write = (daemon: TestDaemon, asset_id: string) =>
+const write = (daemon: Reachable, asset_id: string) =>
   daemon.request('POST', '/v1/derivations', { profile: 'canonical_text', subject: { type: 'asset', asset_id } })
 
 /** How much of the sentence was heard, of 1. */

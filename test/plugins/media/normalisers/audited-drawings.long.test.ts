@@ -3,7 +3,7 @@ import test from 'ava'
 import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import sharp from 'sharp'
-import { startTestDaemon } from '../../../support/daemon.js'
+import { spawnTestDaemon } from '../../../support/daemon.js'
 import { freshFolder } from '../../../support/folders.js'
 import { ask, judgedBy, systemPython } from '../../../support/judges.js'
 
@@ -52,7 +52,7 @@ interface Told {
 judgedBy(test, 'python3-ezdxf')(
   'normalisers-8: a drawing of each version is told as the program that audits it counts it, with its letters',
   async (t) => {
-    const [daemon, folder] = [await startTestDaemon(t), freshFolder()]
+    const [daemon, folder] = [await spawnTestDaemon(t), freshFolder()]
     const program = path.join(folder, 'draw.py')
     writeFileSync(program, draw)
     const told: Record<string, Told> = JSON.parse(ask(systemPython, program, folder))

@@ -2,7 +2,7 @@
 import test, { type ExecutionContext } from 'ava'
 import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { startTestDaemon } from '../../../support/daemon.js'
+import { spawnTestDaemon } from '../../../support/daemon.js'
 import { freshFolder } from '../../../support/folders.js'
 import { ask, judgedBy, systemPython } from '../../../support/judges.js'
 import { pagesOf, sharedWords } from '../../../support/pdf.js'
@@ -11,7 +11,7 @@ const words = readFileSync('docs/decisions.md', 'utf8')
 
 /** Looks at PDFs: those without a reason are taken with their text, the others are refused for it. */
 const look = async (t: ExecutionContext, files: Readonly<Record<string, RegExp | undefined>>): Promise<void> => {
-  const daemon = await startTestDaemon(t)
+  const daemon = await spawnTestDaemon(t)
   for (const [file, why] of Object.entries(files)) {
     const name = path.basename(file)
     const query = new URLSearchParams({ file_name: name, media_type: 'application/pdf' })

@@ -2,11 +2,11 @@
 import test, { type ExecutionContext } from 'ava'
 import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
+import { spawnTestDaemon, type Reachable } from '../../../support/daemon.js'
 import { freshFolder } from '../../../support/folders.js'
 import { ask, judgedBy } from '../../../support/judges.js'
 
-const store = async (t: ExecutionContext, daemon: TestDaemon, file: string): Promise<any> => {
+const store = async (t: ExecutionContext, daemon: Reachable, file: string): Promise<any> => {
   const media_type = file.endsWith('.png') ? 'image/png' : 'image/jpeg'
   const query = new URLSearchParams({ file_name: path.basename(file), media_type })
   const answer = await fetch(`${daemon.url}/v1/assets/raw?${query.toString()}`, {
@@ -19,7 +19,7 @@ const store = async (t: ExecutionContext, daemon: TestDaemon, file: string): Pro
 }
 
 /** What was stored of it, and its visual preview, as files beside it. */
-const madeOf = async (t: ExecutionContext, daemon: TestDaemon, file: string): Promise<string[]> => {
+const madeOf = async (t: ExecutionContext, daemon: Reachable, file: string): Promise<string[]> => {
   const { asset_id } = await store(t, daemon, file)
   const wish = { profile: 'visual_preview', subject: { type: 'asset', asset_id } }
   const { status, body } = await daemon.request('POST', '/v1/derivations', wish)
@@ -46,7 +46,7 @@ const drawn = (folder: string, name: string, ...how: readonly string[]): string 
 const png = judgedBy(test, 'convert', 'identify', 'pngcheck')
 
 png('normalisers-1, derivations-4: PNGs of every kind become PNGs in which nothing is wrong', async (t) => {
-  const [daemon, folder] = [await startTestDaemon(t), freshFolder()]
+  const [daemon, folder] = [await spawnTestDaemon(t), freshFolder()]
   const plasma = ['-size', '300x200', 'plasma:red-blue']
   for (const [name, ...how] of [
     ['plain', ...plasma],
@@ -91,7 +91,7 @@ const ways = [
 const jpeg = judgedBy(test, 'cjpeg', 'jpegtran', 'convert', 'identify')
 
 jpeg('normalisers-1, derivations-4: JPEGs of every kind become JPEGs that ImageMagick reads', async (t) => {
-  const [daemon, folder] = [await startTestDaemon(t), freshFolder()]
+  const [daemon, folder] = [await spawnTestDaemon(t), freshFolder()]
   const source = (size: string): string => drawn(folder, `${size}.ppm`, '-size', size, 'plasma:red-blue')
   const look = async (file: string, becomes: string): Promise<void> => {
     for (const made of await madeOf(t, daemon, file))
