@@ -117,12 +117,9 @@ const damaged = ({ file, media_type }: SoundFile, seed: number): SoundFile => {
 const residentMiB = (pid: number): number =>
   Number(/VmRSS:\s+(\d+)/u.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
 
-judgedBy(
-  test,
-  'ffmpeg',
-  'ffprobe',
-  'zzuf',
-)(
+const judged = judgedBy(test, 'ffmpeg', 'ffprobe', 'zzuf')
+
+judged(
   'normalisers-6, normalisers-7: of 300 sounds and 300 damaged ones those are taken that ffprobe calls sounds',
   async (t) => {
     const sounds = makeSounds(freshFolder())
