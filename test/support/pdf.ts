@@ -43,3 +43,32 @@ export const makePdf = (pages: readonly PdfStream[], extra: readonly (string | P
 
 /** A page that says this. */
 export const sayingPage = (text: string): PdfStream => ({ content: `BT /F1 12 Tf 50 700 Td (${text}) Tj ET` })
+
+/** PostScript of four pages with the first 1,600 words of a text. */
+export const pagesOf = (text: string): string => {
+  const words = text.match(/[A-Za-z]{3,}/gu) ?? []
+  const lines = Array.from({ length: 200 }, (_, at) => words.slice(at * 8, at * 8 + 8).join(' '))
+  const turn = 'showpage /Helvetica 10 selectfont '
+  const shown = lines.map(
+    (line, at) => `${at % 50 === 0 && at > 0 ? turn : ''}40 ${760 - (at % 50) * 14} moveto (${line}) show`,
+  )
+  return `%!PS\n/Helvetica 10 selectfont\n${shown.join('\n')}\nshowpage\n`
+}
+
+/** Words as often as they are there; a ligature is its letters. */
+const counted = (text: string): Map<string, number> => {
+  const counts = new Map<string, number>()
+  for (const word of text.normalize('NFKC').match(/\S+/gu) ?? []) counts.set(word, (counts.get(word) ?? 0) + 1)
+  return counts
+}
+
+/** How many words there are in the first text, and which share of them, of 1, is in the second. */
+export const sharedWords = (theirs: string, ours: string): { readonly all: number; readonly share: number } => {
+  const there = counted(ours)
+  let [all, same] = [0, 0]
+  for (const [word, count] of counted(theirs)) {
+    all += count
+    same += Math.min(count, there.get(word) ?? 0)
+  }
+  return { all, share: all === 0 ? 0 : same / all }
+}

@@ -2,6 +2,7 @@
 import sharp from 'sharp'
 import type { JobProgram } from '../../../core/plugin.js'
 import { drawLines, edge } from './dxf/draw.js'
+import { lettersOf } from './dxf/letters.js'
 import { readDxf } from './dxf/read.js'
 import { tellDrawing } from './dxf/tell.js'
 
@@ -9,7 +10,7 @@ sharp.cache(false)
 sharp.concurrency(1)
 
 export const work: JobProgram = async ({ bytes }, refuse) => {
-  const drawing = readDxf(new TextDecoder().decode(bytes), refuse)
+  const drawing = readDxf(lettersOf(bytes), refuse)
   const text = Buffer.from(tellDrawing(drawing))
   const pixels = drawLines(drawing)
   if (pixels === undefined) return { answer: {}, files: { text } }

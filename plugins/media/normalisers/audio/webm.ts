@@ -39,6 +39,7 @@ const codecs: ReadonlySet<string> = new Set(['A_OPUS', 'A_VORBIS'])
 interface Element {
   readonly id: number
   readonly start: number
+  /** Infinity where it has no length. */
   readonly end: number
 }
 
@@ -52,7 +53,8 @@ const elementAt = (bytes: Buffer, at: number): Element | undefined => {
   if (idWidth > 4 || sizeWidth > 8 || start > bytes.length) return undefined
   let size = (bytes[at + idWidth] ?? 0) & ((1 << (8 - sizeWidth)) - 1)
   for (let next = at + idWidth + 1; next < start; next += 1) size = size * 256 + (bytes[next] ?? 0)
-  return { id: bytes.readUIntBE(at, idWidth), start, end: start + size }
+  const hasLength = size !== 2 ** (7 * sizeWidth) - 1
+  return { id: bytes.readUIntBE(at, idWidth), start, end: hasLength ? start + size : Infinity }
 }
 
 const whole = (bytes: Buffer, { start, end }: Element): number =>
@@ -95,10 +97,15 @@ const take = (found: Found, bytes: Buffer, element: Element): void => {
 
 const look = ({ bytes, refuse }: Sound): Found => {
   const found: Found = { documentType: '', scale: 1_000_000, tracks: [], clusterTime: 0, blocks: 0, last: 0 }
+  /** Where the elements end that are around the next one. */
+  const ends: number[] = [Infinity]
   for (let at = 0; at < bytes.length;) {
     const element = elementAt(bytes, at)
     if (element === undefined) return refuse('its elements cannot be read')
-    const inside = around.has(element.id)
+    while (at >= (ends.at(-1) ?? Infinity)) ends.pop()
+    const [inside, most] = [around.has(element.id), ends.at(-1) ?? Infinity]
+    if (element.end !== Infinity && element.end > most) return refuse('its elements contradict each other')
+    if (inside) ends.push(Math.min(element.end, most))
     if (!inside && element.end > bytes.length) {
       // The last block of a recording that was broken off.
       if (found.blocks > 0) break

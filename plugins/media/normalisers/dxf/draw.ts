@@ -62,7 +62,12 @@ const stroke = (pixels: Uint8Array, from: Point, to: Point): void => {
     })
 }
 
-const isDrawn = ({ kind, points }: Entity): boolean => kind === 'LINE' || (kind === 'LWPOLYLINE' && points.length > 1)
+/** Bits of a polyline whose corners make a surface. */
+const surface = 16 | 64
+const isPolyline = ({ kind, values }: Entity): boolean =>
+  kind === 'LWPOLYLINE' || (kind === 'POLYLINE' && (Number(values.get(70) ?? 0) & surface) === 0)
+
+const isDrawn = (entity: Entity): boolean => entity.kind === 'LINE' || (isPolyline(entity) && entity.points.length > 1)
 
 /** Grey pixels, a byte each; undefined where there is nothing to draw, or too much. */
 export const drawLines = ({ entities, whole }: Drawing): Uint8Array | undefined => {

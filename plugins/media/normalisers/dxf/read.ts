@@ -61,7 +61,7 @@ interface Growing extends Entity {
 }
 const grow = ({ kind, values, points }: Growing, { code, value }: Pair): void => {
   if (!values.has(code) && values.size < mostValues) values.set(code, value)
-  if (kind !== 'LWPOLYLINE') return
+  if (kind !== 'LWPOLYLINE' && kind !== 'VERTEX') return
   const last = points.at(-1)
   if (code === 10 && points.length < mostPoints) points.push({ x: number(value), y: 0 })
   else if (code === 20 && last !== undefined) points[points.length - 1] = { x: last.x, y: number(value) }
@@ -74,6 +74,8 @@ export const readDxf = (text: string, refuse: Refuse): Drawing => {
   const [header, counts, entities] = [new Map<string, string>(), new Map<string, number>(), new Array<Growing>()]
   let [section, variable, whole] = ['', '', true]
   let entity: Growing | undefined
+  // A vertex stands behind the polyline whose corner it is.
+  let points: Point[] = []
   for (const pair of pairsOf(lines)) {
     const { code, value } = pair
     if (code === 0) {
@@ -82,7 +84,8 @@ export const readDxf = (text: string, refuse: Refuse): Drawing => {
       else if (section === 'ENTITIES') {
         counts.set(value, (counts.get(value) ?? 0) + 1)
         whole = whole && entities.length < mostEntities
-        if (whole) entities.push((entity = { kind: value, values: new Map(), points: [] }))
+        if (value !== 'VERTEX') points = []
+        if (whole) entities.push((entity = { kind: value, values: new Map(), points }))
       }
     } else if (section === '' && code === 2) section = value
     else if (section === 'HEADER' && code === 9) variable = value

@@ -9,12 +9,17 @@ const value = ({ header }: Drawing, name: string): string | undefined => header.
 const range = (drawing: Drawing, name: string): string | undefined => {
   const [low, high] = ['MIN', 'MAX'].map((end) => [10, 20].map((code) => value(drawing, `$${name}${end} ${code}`)))
   const all = [...(low ?? []), ...(high ?? [])]
-  return all.includes(undefined) ? undefined : `(${low?.join(', ')}) to (${high?.join(', ')})`
+  // Whoever has not measured it says so by a low end above the high one.
+  const isUnset = Number(low?.[0]) > Number(high?.[0])
+  return isUnset || all.includes(undefined) ? undefined : `(${low?.join(', ')}) to (${high?.join(', ')})`
 }
 
-/** Marks of formatting within a text are left out. */
+const letter = (code: number): string => (code < 32 ? ' ' : String.fromCharCode(code))
+
+/** Marks of formatting within a text are left out, and letters that have no place in its code page are letters. */
 const plain = (text: string): string =>
   text
+    .replace(/\\U\+([0-9A-F]{4})/giu, (_, digits: string) => letter(Number.parseInt(digits, 16)))
     .replace(/\\P/gu, ' ')
     .replace(/\\[A-Za-z][^;\\{}]{0,50};|[{}]/gu, '')
     .slice(0, most.letters)

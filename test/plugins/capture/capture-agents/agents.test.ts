@@ -1,5 +1,4 @@
 /** Capture agents as operators and agents see them; docs/rules/capture.md. */
-import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import test from 'ava'
@@ -7,6 +6,7 @@ import { definePlugin, object } from '../../../../core/plugin.js'
 import { SourceKeepers, tokenDigest, type SourceKeeper } from '../../../../plugins/capture/observations/contract.js'
 import { createLeapingClock } from '../../../../core/testing/leaping-clock.js'
 import { startTestDaemon, type Reachable } from '../../../support/daemon.js'
+import { ask, judgedBy } from '../../../support/judges.js'
 import { codeOf } from '../../../support/runs.js'
 
 type Told = any
@@ -162,56 +162,53 @@ test('capture-4: tokens are told once and kept as digests', async (t) => {
   t.regex(leases[0].lease_id, /^lease-macos-desk-1-screen-[0-9a-f]{16}$/u)
 })
 
-const readToml = (text: string): Told =>
-  JSON.parse(
-    execFileSync(
-      'python3',
-      ['-c', 'import sys,json,tomllib;print(json.dumps(tomllib.loads(sys.stdin.buffer.read().decode())))'],
-      {
-        input: text,
-      },
-    ).toString('utf8'),
-  )
+const readToml = (text: string): Told => {
+  const program = 'import sys, json, tomllib; print(json.dumps(tomllib.loads(sys.argv[1])))'
+  return JSON.parse(ask('python3', '-c', program, text))
+}
 
-test('capture-5: the file of an agent is TOML to others too, whatever its names hold', async (t) => {
-  const daemon = await startTestDaemon(t)
-  const [agent] = (await provisioned(daemon, { ...everything, max_runs: 3, duration_ms: 60_000 })).agents
-  const file = readToml(agent.config_toml)
-  t.deepEqual(Object.keys(file), ['capture_agent', 'daemon', 'spool', 'sources'])
-  t.like(file.capture_agent, {
-    machine_id: 'desk-1',
-    batch_id: 'office-one',
-    heartbeat_url: 'http://127.0.0.1:4000/v1/capture-agents/desk-1/heartbeat',
-    heartbeat_token: agent.heartbeat_token,
-    heartbeat_deadline_ms: agent.heartbeat_deadline_ms,
-  })
-  t.like(file.daemon, { base_url: 'http://127.0.0.1:4000', request_timeout_ms: 30_000 })
-  t.like(file.spool, { max_pending_items: 2048, max_pending_bytes: 536_870_912, upload_batch_size: 8 })
-  const [screen, camera, system, microphone] = file.sources
-  t.deepEqual(
-    file.sources.map(({ stream_id }: Told) => stream_id),
-    [
-      'screen:display:display-main',
-      'camera:external:primary',
-      'call:desk-1-capture:conversation',
-      'call:desk-1-capture:microphone',
-    ],
-  )
-  t.deepEqual(screen.trigger, { mode: 'interval', every_ms: 5000, max_runs: 3, duration_ms: 60_000 })
-  t.like(screen.remote, { ensure_exists: false, upload_token: agent.sources[0].upload_token })
-  t.deepEqual(camera.driver.target, { target: 'name', name: 'Cam "1"\n\\' })
-  t.like(system.driver, { kind: 'macos_system_audio', channel_count: 2, buffer_capacity_ms: 10_000 })
-  t.is(microphone.driver.device_name, 'Röde\u0000 \u007f')
-  t.is(microphone.remote.upload_token, system.remote.upload_token)
-  t.deepEqual(microphone.driver.metadata, {
-    schema: 'service.macos.capture.v1',
-    machine_id: 'desk-1',
-    os_profile: 'macos',
-    capture_group_id: 'desk-1-capture',
-    capture_group_kind: 'call_context',
-    role: 'microphone',
-  })
-})
+judgedBy(test, 'tomllib')(
+  'capture-5: the file of an agent is TOML to others too, whatever its names hold',
+  async (t) => {
+    const daemon = await startTestDaemon(t)
+    const [agent] = (await provisioned(daemon, { ...everything, max_runs: 3, duration_ms: 60_000 })).agents
+    const file = readToml(agent.config_toml)
+    t.deepEqual(Object.keys(file), ['capture_agent', 'daemon', 'spool', 'sources'])
+    t.like(file.capture_agent, {
+      machine_id: 'desk-1',
+      batch_id: 'office-one',
+      heartbeat_url: 'http://127.0.0.1:4000/v1/capture-agents/desk-1/heartbeat',
+      heartbeat_token: agent.heartbeat_token,
+      heartbeat_deadline_ms: agent.heartbeat_deadline_ms,
+    })
+    t.like(file.daemon, { base_url: 'http://127.0.0.1:4000', request_timeout_ms: 30_000 })
+    t.like(file.spool, { max_pending_items: 2048, max_pending_bytes: 536_870_912, upload_batch_size: 8 })
+    const [screen, camera, system, microphone] = file.sources
+    t.deepEqual(
+      file.sources.map(({ stream_id }: Told) => stream_id),
+      [
+        'screen:display:display-main',
+        'camera:external:primary',
+        'call:desk-1-capture:conversation',
+        'call:desk-1-capture:microphone',
+      ],
+    )
+    t.deepEqual(screen.trigger, { mode: 'interval', every_ms: 5000, max_runs: 3, duration_ms: 60_000 })
+    t.like(screen.remote, { ensure_exists: false, upload_token: agent.sources[0].upload_token })
+    t.deepEqual(camera.driver.target, { target: 'name', name: 'Cam "1"\n\\' })
+    t.like(system.driver, { kind: 'macos_system_audio', channel_count: 2, buffer_capacity_ms: 10_000 })
+    t.is(microphone.driver.device_name, 'Röde\u0000 \u007f')
+    t.is(microphone.remote.upload_token, system.remote.upload_token)
+    t.deepEqual(microphone.driver.metadata, {
+      schema: 'service.macos.capture.v1',
+      machine_id: 'desk-1',
+      os_profile: 'macos',
+      capture_group_id: 'desk-1-capture',
+      capture_group_kind: 'call_context',
+      role: 'microphone',
+    })
+  },
+)
 
 test('capture-6: a machine that is provisioned anew has new tokens, and those before open nothing', async (t) => {
   const daemon = await startTestDaemon(t)

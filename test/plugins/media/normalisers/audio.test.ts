@@ -1,8 +1,6 @@
 /** Which sounds are taken; docs/rules/normalisers.md. */
 import test from 'ava'
-import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { randomBytes } from 'node:crypto'
 import { work } from '../../../../plugins/media/normalisers/audio-program.js'
@@ -15,6 +13,8 @@ import { sniffWav } from '../../../../plugins/media/normalisers/audio/wav.js'
 import { sniffWebm } from '../../../../plugins/media/normalisers/audio/webm.js'
 import type { Sniffer } from '../../../../plugins/media/normalisers/audio/facts.js'
 import { startTestDaemon } from '../../../support/daemon.js'
+import { freshFolder } from '../../../support/folders.js'
+import { ask, judgedBy } from '../../../support/judges.js'
 import { sounds } from '../../../support/sounds.js'
 
 const refused = Symbol('refused')
@@ -131,6 +131,27 @@ test('normalisers-7: what is broken, cut off or made to cost much is refused, an
   }
 })
 
+test('normalisers-7: Opus whose head or all of whose sound is not what its checksums say is refused', async (t) => {
+  const bytes = sounds['opus']?.bytes ?? Buffer.alloc(0)
+  const pages = [...bytes.toString('latin1').matchAll(/OggS/gu)].map(({ index }) => index)
+  t.is(pages.length, 3)
+  for (const [page, why] of [/begin/u, /head is damaged/u, /no sound/u].entries()) {
+    const broken = Buffer.from(bytes)
+    const last = (pages[page + 1] ?? bytes.length) - 1
+    broken[last] = (broken[last] ?? 0) ^ 1
+    t.regex((await refusalOf(broken, 'audio/opus')) ?? 'taken', why)
+  }
+})
+
+test('normalisers-7: WebM whose elements are longer than what is around them is refused', async (t) => {
+  const broken = Buffer.from(sounds['opusWebm']?.bytes ?? Buffer.alloc(0))
+  const tracks = broken.lastIndexOf(Buffer.from('1654ae6b', 'hex'))
+  // Behind four bytes of a name and one of a length comes the only track: one byte of a name and eight of a length.
+  const length = tracks + 4 + 1 + 1 + 7
+  broken[length] = (broken[length] ?? 0) + 1
+  t.regex((await refusalOf(broken, 'audio/webm')) ?? 'taken', /contradict each other/u)
+})
+
 const recordings: readonly (readonly [string, string, ...string[]])[] = [
   ['audio/webm', 'opus.webm', '-c:a', 'libopus'],
   ['audio/webm', 'vorbis.webm', '-c:a', 'libvorbis', '-ac', '2'],
@@ -144,16 +165,13 @@ const recordings: readonly (readonly [string, string, ...string[]])[] = [
   ['audio/wav', 'float.wav', '-c:a', 'pcm_f32le'],
   ['audio/wav', 'wide.wav', '-c:a', 'pcm_s24le', '-ac', '2'],
 ]
-const programs = ['/usr/bin/ffmpeg', '/usr/bin/ffprobe']
 
-test('normalisers-6: what ffmpeg writes is taken, and is as long as ffprobe says', async (t) => {
-  const lacking = programs.filter((program) => !existsSync(program))
-  if (lacking.length > 0) {
-    t.log(`not looked at: ${lacking.join(' and ')} not installed`)
-    return t.pass()
-  }
-  const folder = mkdtempSync(path.join(tmpdir(), 'holdfast-sound-'))
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+judgedBy(
+  test,
+  'ffmpeg',
+  'ffprobe',
+)('normalisers-6: what ffmpeg writes is taken, and is as long as ffprobe says', async (t) => {
+  const folder = freshFolder()
   const sniffers: Readonly<Record<string, Sniffer>> = {
     'audio/webm': sniffWebm,
     'audio/mpeg': sniffMp3,
@@ -167,8 +185,9 @@ test('normalisers-6: what ffmpeg writes is taken, and is as long as ffprobe says
   for (const [media_type, name, ...how] of recordings) {
     const file = path.join(folder, name)
     const tone = ['-f', 'lavfi', '-i', 'sine=frequency=440:duration=3.3:sample_rate=48000']
-    execFileSync('/usr/bin/ffmpeg', ['-loglevel', 'error', ...tone, ...how, file])
-    const probed = execFileSync('/usr/bin/ffprobe', [
+    ask('ffmpeg', '-loglevel', 'error', ...tone, ...how, file)
+    const probed = ask(
+      'ffprobe',
       '-v',
       'error',
       '-show_entries',
@@ -176,8 +195,8 @@ test('normalisers-6: what ffmpeg writes is taken, and is as long as ffprobe says
       '-of',
       'csv=p=0',
       file,
-    ])
-    const [channels, duration] = probed.toString().trim().split('\n').map(Number)
+    )
+    const [channels, duration] = probed.trim().split('\n').map(Number)
     const facts = sniffers[media_type]?.({ bytes: readFileSync(file), refuse: never })
     if (sniffers[media_type] !== sniffMp4) t.is(facts?.channels, channels, name)
     t.true(Math.abs((facts?.seconds ?? 0) - (duration ?? 0)) < 0.15, `${name}: ${facts?.seconds} and ${duration}`)

@@ -1,11 +1,11 @@
 /** What drawings become; docs/rules/normalisers.md. */
 import test from 'ava'
-import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import sharp from 'sharp'
 import { startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
+import { freshFolder } from '../../../support/folders.js'
+import { ask, judgedBy, systemPython } from '../../../support/judges.js'
 
 type Pair = readonly [number, string | number]
 const dxf = (entities: readonly Pair[], header: readonly Pair[] = []): string =>
@@ -163,22 +163,81 @@ test('normalisers-8: what has no lines, or too many, has no picture; what is no 
     t.like(await store(daemon, content), { status: 400, code: 'asset_invalid' })
 })
 
-const python = '/usr/bin/python3'
-const hasEzdxf = (): boolean => {
-  try {
-    execFileSync(python, ['-c', 'import ezdxf'], { stdio: 'ignore' })
-    return true
-  } catch {
-    return false
+test('normalisers-8: letters are read as the code page of the drawing says, and escaped ones as what they are', async (t) => {
+  const daemon = await startTestDaemon(t)
+  const saying = (page: string): string =>
+    dxf(
+      [
+        [0, 'TEXT'],
+        [1, String.raw`K@che \U+2265\U+0000 1`],
+      ],
+      [
+        [9, '$DWGCODEPAGE'],
+        [3, page],
+      ],
+    )
+  for (const [page, letter, said] of [
+    ['ANSI_1252', 'fc', 'ü'],
+    ['ANSI_1251', 'fe', 'ю'],
+    ['ANSI_932', '83 4c', 'キ'],
+    ['ANSI_1252', 'c3 bc', 'ü'],
+    ['ANSI_9999', 'fc', 'ü'],
+    ['none', 'fc', 'ü'],
+  ] as const) {
+    const content = Buffer.from(
+      saying(page).replace(
+        '@',
+        letter.replace(/(..) ?/gu, (_, byte: string) => String.fromCharCode(Number.parseInt(byte, 16))),
+      ),
+      'latin1',
+    )
+    const asset = await store(daemon, content)
+    t.is(asset.status, 201, asset.detail)
+    t.regex((await read(daemon, asset.asset_id, 'text')).toString(), new RegExp(`K${said}che ≥  1`, 'u'), page)
   }
-}
-test('normalisers-8: a drawing that another program wrote is told and drawn', async (t) => {
-  if (!existsSync(python) || !hasEzdxf()) {
-    t.log('not looked at: python3-ezdxf is not installed')
-    return t.pass()
-  }
-  const folder = mkdtempSync(path.join(tmpdir(), 'holdfast-dxf-'))
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+})
+
+test('normalisers-8: a polyline whose corners are entities of their own is drawn, and a surface is not', async (t) => {
+  const daemon = await startTestDaemon(t)
+  const corner = (x: number, y: number): Pair[] => [
+    [0, 'VERTEX'],
+    [10, x],
+    [20, y],
+  ]
+  const polyline = (bits: number): string =>
+    dxf([
+      [0, 'POLYLINE'],
+      [66, 1],
+      [10, 0],
+      [20, 0],
+      [70, bits],
+      ...[corner(0, 0), corner(100, 0), corner(100, 100)].flat(),
+      [0, 'SEQEND'],
+    ])
+  const asset = await store(daemon, polyline(1))
+  const drawn = await sharp(await read(daemon, asset.asset_id, 'preview'))
+    .raw()
+    .toBuffer({ resolveWithObject: true })
+  const dark = (x: number, y: number): boolean => (drawn.data[(y * 1024 + x) * drawn.info.channels] ?? 255) < 128
+  t.deepEqual([dark(512, 1000), dark(1000, 512), dark(512, 512), dark(24, 512)], [true, true, true, false])
+  for (const surface of [16, 64]) t.false('preview_image_uri' in (await store(daemon, polyline(surface))))
+})
+
+test('normalisers-8: extents that nobody measured are not told', async (t) => {
+  const daemon = await startTestDaemon(t)
+  const unset = dxf(line(0, 0, 1, 1), [
+    [9, '$EXTMIN'],
+    [10, '1e+20'],
+    [20, '1e+20'],
+    [9, '$EXTMAX'],
+    [10, '-1e+20'],
+    [20, '-1e+20'],
+  ])
+  t.notRegex((await read(daemon, (await store(daemon, unset)).asset_id, 'text')).toString(), /Extents/u)
+})
+
+judgedBy(test, 'python3-ezdxf')('normalisers-8: a drawing that another program wrote is told and drawn', async (t) => {
+  const folder = freshFolder()
   const daemon = await startTestDaemon(t)
   for (const version of ['R12', 'R2000', 'R2018']) {
     const file = path.join(folder, `${version}.dxf`)
@@ -186,7 +245,7 @@ test('normalisers-8: a drawing that another program wrote is told and drawn', as
       `${file}.py`,
       `import ezdxf\nd = ezdxf.new('${version}')\nm = d.modelspace()\nm.add_line((0, 0), (10, 5))\nm.add_circle((1, 1), 3)\nm.add_text('Kitchen')\nd.saveas('${file}')\n`,
     )
-    execFileSync(python, [`${file}.py`])
+    ask(systemPython, `${file}.py`)
     const asset = await store(daemon, readFileSync(file))
     t.is(asset.status, 201, asset.detail)
     t.true('preview_image_uri' in asset)

@@ -1,14 +1,14 @@
 /** What files become when they are stored; docs/rules/normalisers.md. */
 import test, { type ExecutionContext } from 'ava'
-import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { deflateSync } from 'node:zlib'
 import sharp from 'sharp'
 import { startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
-import { makePdf, sayingPage } from '../../../support/pdf.js'
+import { freshFolder } from '../../../support/folders.js'
+import { ask, judgedBy } from '../../../support/judges.js'
+import { makePdf, pagesOf, sayingPage, sharedWords } from '../../../support/pdf.js'
 
 const store = async (daemon: TestDaemon, bytes: Uint8Array, media_type: string): Promise<any> => {
   const query = new URLSearchParams({ file_name: 'file', media_type })
@@ -147,45 +147,18 @@ test('normalisers-5: JSON is read where much of it costs the daemon nothing', as
   t.deepEqual([deep.status, deep.code], [400, 'asset_invalid'])
 })
 
-const tools = ['/usr/bin/gs', '/usr/bin/pdftotext']
-test('normalisers-3: the text of a PDF that another program made is what a third one reads in it', async (t) => {
-  const lacking = tools.filter((tool) => !existsSync(tool))
-  if (lacking.length > 0) {
-    t.log(`not looked at: ${lacking.join(' and ')} not installed`)
-    return t.pass()
-  }
-  const folder = mkdtempSync(path.join(tmpdir(), 'holdfast-pdf-'))
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
-  const words = readFileSync('docs/decisions.md', 'utf8').match(/[A-Za-z]{3,}/gu) ?? []
-  const lines = Array.from({ length: 200 }, (_, at) => words.slice(at * 8, at * 8 + 8).join(' '))
-  const shown = lines.map(
-    (line, at) =>
-      `${at % 50 === 0 && at > 0 ? 'showpage /Helvetica 10 selectfont ' : ''}40 ${760 - (at % 50) * 14} moveto (${line}) show`,
-  )
-  writeFileSync(path.join(folder, 'a.ps'), `%!PS\n/Helvetica 10 selectfont\n${shown.join('\n')}\nshowpage\n`)
-  execFileSync('/usr/bin/gs', [
-    '-q',
-    '-dBATCH',
-    '-dNOPAUSE',
-    '-sDEVICE=pdfwrite',
-    `-sOutputFile=${folder}/a.pdf`,
-    `${folder}/a.ps`,
-  ])
-  const judged = execFileSync('/usr/bin/pdftotext', [`${folder}/a.pdf`, '-']).toString()
+judgedBy(
+  test,
+  'gs',
+  'pdftotext',
+)('normalisers-3: the text of a PDF that another program made is what a third one reads in it', async (t) => {
+  const folder = freshFolder()
+  const [drawn, file] = [path.join(folder, 'a.ps'), path.join(folder, 'a.pdf')]
+  writeFileSync(drawn, pagesOf(readFileSync('docs/decisions.md', 'utf8')))
+  ask('gs', '-q', '-dBATCH', '-dNOPAUSE', '-sDEVICE=pdfwrite', `-sOutputFile=${file}`, drawn)
   const daemon = await startTestDaemon(t)
-  const { status, asset, detail } = await store(daemon, readFileSync(`${folder}/a.pdf`), 'application/pdf')
+  const { status, asset, detail } = await store(daemon, readFileSync(file), 'application/pdf')
   t.is(status, 201, detail)
-  const ours = (await read(daemon, asset, 'text')).toString()
-  const counted = (text: string): Map<string, number> => {
-    const counts = new Map<string, number>()
-    for (const word of text.match(/\S+/gu) ?? []) counts.set(word, (counts.get(word) ?? 0) + 1)
-    return counts
-  }
-  const [theirs, mine] = [counted(judged), counted(ours)]
-  let [all, same] = [0, 0]
-  for (const [word, count] of theirs) {
-    all += count
-    same += Math.min(count, mine.get(word) ?? 0)
-  }
-  t.true(all > 1000 && same / all >= 0.98, `${same} of ${all} words`)
+  const { all, share } = sharedWords(ask('pdftotext', file, '-'), (await read(daemon, asset, 'text')).toString())
+  t.true(all > 1000 && share >= 0.98, `${share} of ${all} words`)
 })
