@@ -12,6 +12,7 @@ import { loadPlugin, shippedPlugins } from '../shipped.js'
 import { runCheck, skipped, verdictOf, type CheckResult, type Verdict } from './check-result.js'
 import { closureOf, coreTokens, type Closure } from './closure.js'
 import { createCountingClock, footprint, settledFootprint } from './footprint.js'
+import { loadAlone } from './load-alone.js'
 import { lonelyHost } from './lonely-host.js'
 import { asShipped, startInProcess, withFolder, type InProcessDaemon } from './test-daemon.js'
 import { sealedContext, withoutNetwork } from './untouchable.js'
@@ -23,6 +24,7 @@ export interface PluginCheckOptions {
 }
 
 interface Subject {
+  readonly exported: AnyPluginModule['default']
   readonly plugin: AnyPlugin
   readonly closure: Closure
 }
@@ -160,6 +162,7 @@ const checkRepair = withNeeds(async (plugins, { id }) => {
 })
 
 const checks: Readonly<Record<string, Check>> = {
+  load: ({ exported, plugin }) => loadAlone(exported, plugin),
   register: checkRegister,
   undo: checkUndo,
   settings: checkSettings,
@@ -175,8 +178,11 @@ const pluginsOf = async ({ beside = [] }: PluginCheckOptions, plugin: AnyPlugin)
   return [plugin, ...given.filter(({ id }) => id !== plugin.id)]
 }
 
-const checkMade = async (plugin: AnyPlugin, options: PluginCheckOptions): Promise<readonly CheckResult[]> => {
-  const subject = { plugin, closure: closureOf(plugin, await pluginsOf(options, plugin)) }
+const checkMade = async (
+  { exported, plugin }: Pick<Subject, 'exported' | 'plugin'>,
+  options: PluginCheckOptions,
+): Promise<readonly CheckResult[]> => {
+  const subject = { exported, plugin, closure: closureOf(plugin, await pluginsOf(options, plugin)) }
   const results: CheckResult[] = []
   for (const [check, run] of Object.entries(checks)) {
     const registers = results.every(({ check: name, outcome }) => name !== 'register' || outcome === 'passed')
@@ -189,7 +195,7 @@ const checkMade = async (plugin: AnyPlugin, options: PluginCheckOptions): Promis
 
 /**
  * Checks what every plugin must keep, with the default export of its main file:
- * `export` (it is a plugin), `register` (it declares and does nothing else),
+ * `export` (it is a plugin), `load` (a daemon can load it, without what only its author has), `register` (it declares and does nothing else),
  * `undo` (a register that fails leaves nothing behind), `settings` (each has a
  * default and a sentence), `stop` (nothing is left after a stop), `repair`
  * (its steps find nothing in a fresh root). Starts daemons in this process, on
@@ -208,7 +214,7 @@ export const checkPlugin = async (
       return verdictOf([], 'its default export is a plugin')
     })
     const [plugin] = made
-    if (plugin !== undefined) return [first, ...(await checkMade(plugin, options))]
+    if (plugin !== undefined) return [first, ...(await checkMade({ exported, plugin }, options))]
     const reason = 'its default export is not a plugin'
     return [first, ...Object.keys(checks).map((check) => ({ check, ...skipped(reason) }))]
   } finally {
