@@ -92,7 +92,7 @@ export const createFiles = (assets: () => Assets | undefined): ShownFiles => {
     }
   const messageOf = async (message: ModelMessage, images: boolean): Promise<ModelMessage> => {
     if (message.role !== 'user' || !hasFile(message)) return message
-    return { role: 'user', content: await Promise.all(message.content.map(partOf(images))) }
+    return { ...message, content: await Promise.all(message.content.map(partOf(images))) }
   }
   return {
     async show(request, images) {

@@ -151,3 +151,10 @@ test('tools-35: files that are no assets are a fault of the tool, and the run go
   await until(daemon, (await submit(daemon, 's1', 'Paint')).run_id, 'completed')
   t.true(JSON.stringify(model.requests[1]?.messages).includes('tool_failed'))
 })
+
+test('runs-54: files that a tool gives are nothing that somebody said: the demo model goes on in its script', async (t) => {
+  const daemon = await startTestDaemon(t, { plugins: [painter().plugin] })
+  await openSession(daemon)
+  const { run_id } = await submit(daemon, 's1', '/tool paint\n/say made')
+  t.is((await until(daemon, run_id, 'completed')).outputs[0].content, 'made')
+})
