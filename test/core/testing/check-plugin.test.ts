@@ -29,7 +29,10 @@ test.serial('a plugin that keeps everything passes every check, each with a sent
   const results = await checkPlugin(plugin({}))
   t.deepEqual(
     results.map(({ check, outcome }) => [check, outcome]),
-    ['export', 'load', 'register', 'undo', 'settings', 'stop', 'repair'].map((check) => [check, 'passed']),
+    ['export', 'load', 'register', 'undo', 'settings', 'contributions', 'stop', 'repair'].map((check) => [
+      check,
+      'passed',
+    ]),
   )
   t.true(results.every(({ sentence }) => sentence.length > 20))
   t.notThrows(() => assertPassed(results))
@@ -41,7 +44,7 @@ test.serial('what is no plugin fails the first check, and the others say why the
   t.regex(first ?? '', /^export failed: its default export is not a plugin: id /u)
   t.deepEqual(
     others,
-    ['load', 'register', 'undo', 'settings', 'stop', 'repair'].map(
+    ['load', 'register', 'undo', 'settings', 'contributions', 'stop', 'repair'].map(
       (check) => `${check} skipped: its default export is not a plugin`,
     ),
   )
@@ -58,6 +61,7 @@ test.serial('a register that works instead of declaring is named, and no daemon 
   t.deepEqual(await wrongWith({ register: ({ clock }) => void clock.now() }), [
     'register failed: tried is failed: register must not call clock.now',
     'undo failed: tried is failed: register must not call clock.now',
+    'contributions skipped: its register did not pass',
     'stop skipped: its register did not pass',
     'repair skipped: its register did not pass',
   ])
@@ -68,9 +72,11 @@ test.serial('a need that nobody provides skips the daemons and names the token',
   const needy = plugin({ needs: { salt: Salt } })
   const results = await checkPlugin(needy)
   const reason = 'no plugin that is given provides salt@1: name its provider in beside'
-  t.deepEqual(wrongIn(results), [`stop skipped: ${reason}`, `repair skipped: ${reason}`])
-  t.throws(() => assertPassed(results), { message: `stop skipped: ${reason}\nrepair skipped: ${reason}` })
-  t.notThrows(() => assertPassed(results, { maySkip: ['stop', 'repair'] }))
+  const skipped = ['contributions', 'stop', 'repair']
+  const lines = skipped.map((check) => `${check} skipped: ${reason}`)
+  t.deepEqual(wrongIn(results), lines)
+  t.throws(() => assertPassed(results), { message: lines.join('\n') })
+  t.notThrows(() => assertPassed(results, { maySkip: skipped }))
   const mine = plugin({ id: 'mine', provides: [Salt], register: (ctx) => ctx.provide(Salt, { grains: 1 }) })
   t.deepEqual(wrongIn(await checkPlugin(needy, { beside: [mine] })), [])
 })
@@ -109,6 +115,7 @@ test.serial('a plugin that does not come up says why', async (t) => {
       }),
   })
   t.deepEqual(wrong, [
+    'contributions failed: tried is failed: the oven is cold',
     'stop failed: tried is failed: the oven is cold',
     'repair failed: tried is failed: the oven is cold',
   ])
@@ -177,4 +184,15 @@ test.serial('a plugin whose package a daemon refuses does not load, also one tha
   t.regex((await wrongOf(folder)).join(), /^load failed: .*holdfast\.api/u)
   writeFileSync(path.join(folder, 'package.json'), JSON.stringify(manifest))
   t.regex((await wrongOf(folder)).join(), /^load failed: it imports holdfast\/plugin at run time/u)
+})
+
+test.serial('a contribution that its point refuses, and one to a point that is not there, are named', async (t) => {
+  const Tools = kit.definePoint<object>('tools@1')
+  t.regex(
+    (await wrongWith({ register: (ctx) => ctx.contribute(Tools, { name: 'Bad Name' }) })).join(),
+    /^contributions failed: tried is \w+: .*the name "Bad Name" of a tool must match/u,
+  )
+  t.deepEqual(await wrongWith({ register: (ctx) => ctx.contribute(kit.definePoint<object>('toolz@1'), {}) }), [
+    'contributions failed: it contributes to toolz@1, which no plugin reads; did you mean tools@1?',
+  ])
 })
