@@ -39,14 +39,16 @@ const showParting = ({ path, recorded, now, line, other_line }: Parting): string
 const addressOf = ({ path }: ReplayStep): string =>
   `http://127.0.0.1:9${visibleLine(path.replace(/\/(?:chat\/completions|messages|responses|models\/[^/]*)$/u, ''))}`
 
-const playLine = (file: string, step: ReplayStep): string =>
-  [
+const playLine = (file: string, step: ReplayStep): string => {
+  const { provider, model } = step
+  const words = ['--provider', provider, '--provider-base-url', addressOf(step), '--model', visibleLine(model)]
+  return [
     'holdfast serve --state-root NEW --api-key none',
-    ...[
-      ...['--provider', step.provider, '--provider-base-url', addressOf(step)],
-      ...['--model', visibleLine(step.model), '--play-cassette', visibleLine(file)],
-    ].map(shellWord),
+    ...words.map(shellWord),
+    '--play-cassette',
+    shellWord(visibleLine(file)),
   ].join(' ')
+}
 
 const showReplay = ({ file, steps, differs }: Replay): string => {
   const [first] = steps
