@@ -78,8 +78,8 @@ const argsOf = (command: Command, words: readonly string[]): Readonly<Record<str
 }
 
 /** What other programs call the form of their output. */
-const strangeFlag = (flag: string, known: readonly string[]): Problem =>
-  unknownFlag(flag, known, flag === 'json' ? 'output json' : undefined)
+const strangeFlag = (flag: string, known: readonly string[], command = ''): Problem =>
+  unknownFlag(flag, { command, known, meant: flag === 'json' ? 'output json' : undefined })
 
 /** Refuses a flag of no command: it may have taken a word of the command for its value. */
 const refuseStrangeFlags = (flags: Flags, commands: readonly Command[]): void => {
@@ -94,7 +94,7 @@ const flagsOf = (command: Command, flags: Flags): Readonly<Record<string, string
   const known = [...Object.keys(own), ...globals]
   const given: Record<string, string | boolean> = {}
   for (const [flag, value] of flags) {
-    if (!known.includes(flag)) throw strangeFlag(flag, known)
+    if (!known.includes(flag)) throw strangeFlag(flag, known, nameOf(command))
     if (own[flag]?.kind === 'switch') {
       if (switchValue(flag, value)) given[flag] = true
     } else if (value === true && flag !== 'help') throw errors.flag_value_missing({ details: { flag } })

@@ -173,7 +173,12 @@ test('flags may stand before the command; a flag of no command is named, with th
   const { code, err } = await holdfast('--outptu', 'json', 'runs', 'list')
   t.deepEqual([code, err], [2, 'holdfast: there is no flag --outptu; did you mean --output? (flag_unknown)\n'])
   const stray = await holdfast('--verbose', 'runs', 'list')
-  t.deepEqual([stray.code, stray.err], [2, 'holdfast: there is no flag --verbose (flag_unknown)\n'])
+  t.deepEqual(
+    [stray.code, stray.err],
+    [2, 'holdfast: there is no flag --verbose; see holdfast --help (flag_unknown)\n'],
+  )
+  const own = await holdfast('status', '--nosuch')
+  t.is(own.err, 'holdfast: there is no flag --nosuch; see holdfast status --help (flag_unknown)\n')
 })
 
 test('a flag that the daemon refuses is wrong use too', (t) => {
