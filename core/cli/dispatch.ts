@@ -55,7 +55,7 @@ export const findCommand = ({ words, flags }: Omit<Arguments, 'again'>, commands
   refuseStrangeFlags(flags, commands)
   const command = words.slice(0, 2).join(' ')
   if (words.length === 1 && commands.some(({ path }) => path[0] === words[0]))
-    throw errors.command_unknown({ details: { command, hint: `; see holdfast ${command} --help` } })
+    throw errors.subcommand_missing({ details: { command } })
   const meant =
     nearest(command, ['serve', ...commands.map(nameOf)]) ??
     commands.find(({ path }) => path[0] === words[0])?.path.join(' ')

@@ -35,7 +35,7 @@ test('help of a group or command is that of --help, and a group alone says where
   t.is((await holdfast('help', 'runs', 'get')).out, (await holdfast('runs', 'get', '--help')).out)
   const alone = await holdfast('state')
   t.is(alone.code, 2)
-  t.regex(alone.err, /there is no command "state"; see holdfast state --help/u)
+  t.regex(alone.err, /state needs a subcommand; see holdfast state --help \(subcommand_missing\)/u)
 })
 
 test('a flag of which a command takes several has all their values; any other is refused when it is given again', async (t) => {
