@@ -55,7 +55,7 @@ export const findCommand = ({ words, flags }: Omit<Arguments, 'again'>, commands
   refuseStrangeFlags(flags, commands)
   const command = words.slice(0, 2).join(' ')
   if (words.length === 1 && commands.some(({ path }) => path[0] === words[0]))
-    throw errors.command_unknown({ details: { command, hint: `; see holdfast ${command} --help` } })
+    throw errors.subcommand_missing({ details: { command } })
   const meant =
     nearest(command, ['serve', ...commands.map(nameOf)]) ??
     commands.find(({ path }) => path[0] === words[0])?.path.join(' ')
@@ -78,8 +78,8 @@ const argsOf = (command: Command, words: readonly string[]): Readonly<Record<str
 }
 
 /** What other programs call the form of their output. */
-const strangeFlag = (flag: string, known: readonly string[]): Problem =>
-  unknownFlag(flag, known, flag === 'json' ? 'output json' : undefined)
+const strangeFlag = (flag: string, known: readonly string[], command = ''): Problem =>
+  unknownFlag(flag, { command, known, meant: flag === 'json' ? 'output json' : undefined })
 
 /** Refuses a flag of no command: it may have taken a word of the command for its value. */
 const refuseStrangeFlags = (flags: Flags, commands: readonly Command[]): void => {
@@ -94,7 +94,7 @@ const flagsOf = (command: Command, flags: Flags): Readonly<Record<string, string
   const known = [...Object.keys(own), ...globals]
   const given: Record<string, string | boolean> = {}
   for (const [flag, value] of flags) {
-    if (!known.includes(flag)) throw strangeFlag(flag, known)
+    if (!known.includes(flag)) throw strangeFlag(flag, known, nameOf(command))
     if (own[flag]?.kind === 'switch') {
       if (switchValue(flag, value)) given[flag] = true
     } else if (value === true && flag !== 'help') throw errors.flag_value_missing({ details: { flag } })

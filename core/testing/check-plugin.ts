@@ -5,6 +5,7 @@ import { keepAlive } from '../base/keep-alive.js'
 import { parse } from '../base/parse.js'
 import { object, fieldSchemas } from '../base/schema.js'
 import type { PluginReport } from '../host/contract.js'
+import { tellUnread } from '../host/context/points.js'
 import type { PluginHost } from '../host/lifecycle/host.js'
 import { needed } from '../host/lifecycle/order.js'
 import type { AnyPlugin, AnyPluginModule } from '../plugin/contract.js'
@@ -12,6 +13,7 @@ import { loadPlugin, shippedPlugins } from '../shipped.js'
 import { runCheck, skipped, verdictOf, type CheckResult, type Verdict } from './check-result.js'
 import { closureOf, coreTokens, type Closure } from './closure.js'
 import { createCountingClock, footprint, settledFootprint } from './footprint.js'
+import { loadAlone } from './load-alone.js'
 import { lonelyHost } from './lonely-host.js'
 import { asShipped, startInProcess, withFolder, type InProcessDaemon } from './test-daemon.js'
 import { sealedContext, withoutNetwork } from './untouchable.js'
@@ -23,7 +25,10 @@ export interface PluginCheckOptions {
 }
 
 interface Subject {
+  readonly exported: AnyPluginModule['default']
   readonly plugin: AnyPlugin
+  /** It and every plugin that it may have to do with. */
+  readonly all: readonly AnyPlugin[]
   readonly closure: Closure
 }
 
@@ -107,11 +112,11 @@ const onDaemon = (
 
 /** Runs on a daemon with everything that the plugin needs. */
 const withNeeds =
-  (run: (plugins: readonly AnyPlugin[], plugin: AnyPlugin) => Promise<Verdict>): Check =>
-  ({ plugin, closure }) =>
-    closure.kind === 'whole'
-      ? run(closure.plugins, plugin)
-      : skipped(`no plugin that is given provides ${closure.token}: name its provider in beside`)
+  (run: (plugins: readonly AnyPlugin[], subject: Subject) => Promise<Verdict>): Check =>
+  (subject) =>
+    subject.closure.kind === 'whole'
+      ? run(subject.closure.plugins, subject)
+      : skipped(`no plugin that is given provides ${subject.closure.token}: name its provider in beside`)
 
 const without = (lines: readonly string[], others: readonly string[]): string[] =>
   lines.filter((line) => !others.includes(line))
@@ -119,19 +124,36 @@ const without = (lines: readonly string[], others: readonly string[]): string[] 
 const leftBehind = (line: string): string =>
   `left behind: ${line}${line.endsWith(' Timeout') ? ' (wait with ctx.clock: its timers end with the plugin)' : ''}`
 
-const checkStop = withNeeds(async (plugins, { id }) => {
+const notReadyIn = ({ daemon }: InProcessDaemon, id: string): readonly string[] =>
+  daemon.view
+    .plugins()
+    .filter((report) => report.id === id && report.state !== 'ready')
+    .map(stateOf)
+
+const checkContributions = withNeeds(async (_, { plugin: { id }, all }) => {
+  const wrong = await onDaemon(all, (started) => {
+    const unread = started.daemon.host.registry
+      .unread()
+      .filter(({ owner, meant }) => owner === id && meant !== undefined)
+    return Promise.resolve([...notReadyIn(started, id), ...unread.map((one) => `it ${tellUnread(one)}`)])
+  })
+  return verdictOf(wrong, 'the points that it contributes to are there, and take what it contributes')
+})
+
+const checkStop = withNeeds(async (plugins, { plugin: { id } }) => {
   // The first daemon of a process leaves what libraries keep for good.
   await onDaemon(plugins, () => Promise.resolve([]))
   const before = footprint()
   const clock = createCountingClock()
   const wrong = await onDaemon(
     plugins,
-    async ({ daemon, log }) => {
-      const notReady = daemon.view.plugins().filter((report) => report.id === id && report.state !== 'ready')
+    async (started) => {
+      const { daemon, log } = started
+      const notReady = notReadyIn(started, id)
       const { clean } = await daemon.stop()
       const after = await settledFootprint(before)
       return [
-        ...notReady.map(stateOf),
+        ...notReady,
         ...(clean ? [] : [`the stop was not clean: ${log.findLast(({ level }) => level === 'error')?.fact ?? ''}`]),
         ...entriesIn(daemon.host, coreTokens.size),
         ...(clock.waiting.size === 0 ? [] : [`${clock.waiting.size} timers still wait`]),
@@ -144,7 +166,7 @@ const checkStop = withNeeds(async (plugins, { id }) => {
   return verdictOf(wrong, 'after a stop no entry, handle, timer or listener is left')
 })
 
-const checkRepair = withNeeds(async (plugins, { id }) => {
+const checkRepair = withNeeds(async (plugins, { plugin: { id } }) => {
   const wrong = await onDaemon(plugins, async ({ daemon }) => {
     const found: string[] = []
     for (const { owner, value: step } of daemon.host.registry.repairs()) {
@@ -160,14 +182,16 @@ const checkRepair = withNeeds(async (plugins, { id }) => {
 })
 
 const checks: Readonly<Record<string, Check>> = {
+  load: ({ exported, plugin }) => loadAlone(exported, plugin),
   register: checkRegister,
   undo: checkUndo,
   settings: checkSettings,
+  contributions: checkContributions,
   stop: checkStop,
   repair: checkRepair,
 }
 /** These need a plugin that registers. */
-const onWholeDaemons: ReadonlySet<string> = new Set(['stop', 'repair'])
+const onWholeDaemons: ReadonlySet<string> = new Set(['contributions', 'stop', 'repair'])
 
 const pluginsOf = async ({ beside = [] }: PluginCheckOptions, plugin: AnyPlugin): Promise<readonly AnyPlugin[]> => {
   const shipped = await Promise.all((await shippedPlugins()).map(({ load }) => load()))
@@ -175,8 +199,12 @@ const pluginsOf = async ({ beside = [] }: PluginCheckOptions, plugin: AnyPlugin)
   return [plugin, ...given.filter(({ id }) => id !== plugin.id)]
 }
 
-const checkMade = async (plugin: AnyPlugin, options: PluginCheckOptions): Promise<readonly CheckResult[]> => {
-  const subject = { plugin, closure: closureOf(plugin, await pluginsOf(options, plugin)) }
+const checkMade = async (
+  { exported, plugin }: Pick<Subject, 'exported' | 'plugin'>,
+  options: PluginCheckOptions,
+): Promise<readonly CheckResult[]> => {
+  const all = await pluginsOf(options, plugin)
+  const subject = { exported, plugin, all, closure: closureOf(plugin, all) }
   const results: CheckResult[] = []
   for (const [check, run] of Object.entries(checks)) {
     const registers = results.every(({ check: name, outcome }) => name !== 'register' || outcome === 'passed')
@@ -189,9 +217,9 @@ const checkMade = async (plugin: AnyPlugin, options: PluginCheckOptions): Promis
 
 /**
  * Checks what every plugin must keep, with the default export of its main file:
- * `export` (it is a plugin), `register` (it declares and does nothing else),
+ * `export` (it is a plugin), `load` (a daemon can load it, without what only its author has), `register` (it declares and does nothing else),
  * `undo` (a register that fails leaves nothing behind), `settings` (each has a
- * default and a sentence), `stop` (nothing is left after a stop), `repair`
+ * default and a sentence), `contributions` (their points are there and take them), `stop` (nothing is left after a stop), `repair`
  * (its steps find nothing in a fresh root). Starts daemons in this process, on
  * temporary roots, and looks at the whole process: run nothing beside it.
  * Never rejects for what a plugin does.
@@ -208,7 +236,7 @@ export const checkPlugin = async (
       return verdictOf([], 'its default export is a plugin')
     })
     const [plugin] = made
-    if (plugin !== undefined) return [first, ...(await checkMade(plugin, options))]
+    if (plugin !== undefined) return [first, ...(await checkMade({ exported, plugin }, options))]
     const reason = 'its default export is not a plugin'
     return [first, ...Object.keys(checks).map((check) => ({ check, ...skipped(reason) }))]
   } finally {

@@ -129,6 +129,16 @@ const refused = [
     code: 2,
     says: 'there is no flag --provider-base-ur; did you mean --provider-base-url? (flag_unknown)',
   },
+  {
+    args: ['serve', '--workspace', 'x'],
+    code: 2,
+    says: 'there is no flag --workspace; did you mean --workspace-root? (flag_unknown)',
+  },
+  {
+    args: ['serve', '--nosuch', 'x'],
+    code: 2,
+    says: 'there is no flag --nosuch; see holdfast serve --help (flag_unknown)',
+  },
   { args: ['serve', 'now'], code: 2, says: 'serve does not take "now" (argument_surplus)' },
   {
     args: ['--bind', 'nowhere'],

@@ -63,6 +63,26 @@ test('every command that an action names is one that there is, with its flags, a
   t.true(actions.filter(({ text }) => text.includes('holdfast')).length > 20)
 })
 
+test('every command line that is told names a command that there is, and the program once', (t) => {
+  const lines = sources.flatMap(({ path, nodes }) =>
+    nodes
+      .filter(({ type, ...node }) => type === 'CallExpression' && (node['callee'] as Node)['name'] === 'commandLine')
+      .map((node) => ({
+        where: `${path}:${node.loc?.start.line}`,
+        text: textOf((node['arguments'] as readonly Node[])[0]).trim(),
+      }))
+      .filter(({ text }) => /^[a-z]/u.test(text)),
+  )
+  const faults = lines.flatMap(({ where, text }) => {
+    const [, named = ''] = /^((?:-{0,2}[a-z][a-z-]* ?)+)/u.exec(text) ?? []
+    const fault = faultOf(named.trim())
+    // Flags may follow the arguments.
+    return fault === undefined || fault.endsWith('needs one of its flags') ? [] : [`${where} ${fault}`]
+  })
+  t.deepEqual(faults, [])
+  t.true(lines.length > 50)
+})
+
 test('what a warning says to do names command lines and no routes: nobody translates it', (t) => {
   const routes = sources.flatMap(({ path, nodes }) =>
     nodes.flatMap((node) => {

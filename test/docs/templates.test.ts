@@ -27,7 +27,14 @@ const workshop = async (t: ExecutionContext): Promise<string> => {
 const newPlugin = (folder: string, words: string) =>
   sh(`'${process.execPath}' '${mainFile}' plugins new ${words}`, folder)
 
-for (const kind of ['tool', 'provider', 'connector'])
+/** What its user has to do beside naming it. */
+const toldOf = {
+  tool: ['`first_try`'],
+  provider: ['driver = "first_try"', '--provider first_try'],
+  connector: ['holdfast secrets set first-try.key', 'answers_url', '`/v1/first-try`', '`x-signature`'],
+} as const
+
+for (const kind of ['tool', 'provider', 'connector'] as const)
   test.serial(`command-line-19: a new ${kind} compiles strictly and passes its test`, async (t) => {
     const folder = await workshop(t)
     const made = await newPlugin(folder, `${kind} first-try`)
@@ -35,6 +42,8 @@ for (const kind of ['tool', 'provider', 'connector'])
     t.regex(made.out, /cd first-try\n +npm install\n +npm test\n/u)
     const own = join(folder, 'first-try')
     for (const name of readdirSync(own)) t.notRegex(readFileSync(join(own, name), 'utf8'), /my.plugin|HOLDFAST/u, name)
+    const readme = readFileSync(join(own, 'README.md'), 'utf8')
+    for (const said of toldOf[kind]) t.true(readme.includes(said), said)
     const tested = await sh('npm test', own)
     t.is(tested.code, 0, tested.out + tested.err)
     t.regex(tested.out, /pass [23]\n/u)

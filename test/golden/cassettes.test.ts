@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import test from 'ava'
 import { loadCassette } from '../../plugins/providers/streamed/cassette/load.js'
 import { partingOf, stepsOf } from '../../plugins/providers/streamed/cassette/replay.js'
-import { freshRoot, spawnDaemon, startTestDaemon } from '../support/daemon.js'
+import { freshRoot, spawnDaemon, spawnMain, spawnTestDaemon, startTestDaemon } from '../support/daemon.js'
 import { openSession, submit, until } from '../support/runs.js'
 import { vendors } from '../support/vendors.js'
 import { answered, cassetteOf, told } from './record-cassettes.js'
@@ -92,5 +92,15 @@ for (const vendor of vendors) {
     )
     t.like(partingOf(cassette, { ...cassette, exchanges: changed }), { path: 'answer.text', line: exchanges[1]?.line })
     t.like(partingOf(cassette, { ...cassette, exchanges: exchanges.slice(0, 1) }), { path: 'exchange', now: 'absent' })
+  })
+
+  test(`models-51: the line that a cassette of ${vendor.provider} is shown with plays it`, async (t) => {
+    const { text, exited } = spawnMain(['replay', cassetteOf(vendor)])
+    t.is((await exited).code, 0, text.err)
+    const line = /^Play it without a server: holdfast serve --state-root NEW (.*)$/mu.exec(text.out)?.[1] ?? ''
+    const daemon = await spawnTestDaemon(t, { root: await freshRoot(), flags: line.split(' ') })
+    await openSession(daemon)
+    const run = await until(daemon, (await submit(daemon, 's1', told)).run_id, 'completed', 'failed')
+    t.deepEqual([run.error, run.outputs.at(-1).content], [undefined, answered])
   })
 }

@@ -9,7 +9,7 @@ for (const { id, load } of shipped)
       results.filter(({ outcome }) => outcome !== 'passed'),
       [],
     )
-    t.is(results.length, 6)
+    t.is(results.length, 8)
   })
 
 test('the shipped list names each plugin once', (t) => {

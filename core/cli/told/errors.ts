@@ -2,6 +2,7 @@ import { defineErrors } from '../../base/errors.js'
 
 export const errors = defineErrors({
   command_unknown: { status: 400, detail: 'there is no command "{command}"{hint}' },
+  subcommand_missing: { status: 400, detail: '{command} needs a subcommand; see holdfast {command} --help' },
   argument_missing: { status: 400, detail: '{command} needs <{argument}>' },
   argument_empty: { status: 400, detail: '<{argument}> must not be empty' },
   argument_surplus: { status: 400, detail: '{command} does not take "{word}"' },
@@ -65,6 +66,7 @@ export const errors = defineErrors({
 /** Codes of a wrong command line: exit code 2. */
 export const usageCodes: ReadonlySet<string> = new Set([
   'command_unknown',
+  'subcommand_missing',
   'argument_missing',
   'argument_empty',
   'argument_surplus',

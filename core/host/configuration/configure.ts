@@ -92,5 +92,5 @@ const flagsOf = (loaded: readonly Loaded[]): readonly string[] =>
 /** Refuses a flag that neither the daemon nor a plugin understands, and says which one was meant. */
 export const refuseUnknownFlags = (flags: Flags, taken: ReadonlySet<string>, loaded: readonly Loaded[]): void => {
   const known = new Set([...taken, ...flagsOf(loaded)])
-  for (const flag of flags.keys()) if (!known.has(flag)) throw unknownFlag(flag, known)
+  for (const flag of flags.keys()) if (!known.has(flag)) throw unknownFlag(flag, { command: 'serve', known })
 }

@@ -20,6 +20,12 @@ export interface UnreadPoint {
   readonly meant: string | undefined
 }
 
+/** A name that is nearly that of a point is a mistake; another may be that of a plugin which is not here. */
+export const tellUnread = ({ point, meant }: UnreadPoint): string =>
+  meant === undefined
+    ? `contributes to ${point}, which no plugin here reads: it has no effect`
+    : `contributes to ${point}, which no plugin reads; did you mean ${meant}?`
+
 /** Somebody who takes each contribution, and what undoes that. */
 interface Taking {
   readonly take: (entry: Entry) => Undo

@@ -4,9 +4,11 @@
  * and nothing else; only a required one stops the daemon's start.
  */
 import type { HealthCheck, Warning } from '../../base/health.js'
+import { sentence } from '../../base/text/command-text.js'
 import { activePlugins, type HostState, type HostOptions } from './host-state.js'
 import type { PluginReport } from '../contract.js'
 import { createFaults, ownerOf } from '../context/faults.js'
+import { tellUnread, type UnreadPoint } from '../context/points.js'
 import type { Loaded } from '../load/load.js'
 import { registerAll } from './register.js'
 import { createRegistry, type Registry } from '../context/registry.js'
@@ -103,12 +105,22 @@ const complaint = (host: HostState, entry: PluginEntry): Warning[] => {
     : []
 }
 
+/** Third-party plugins name points by texts that no compiler checks. */
+const unreadWarning = (unread: UnreadPoint): Warning => ({
+  severity: unread.meant === undefined ? 'info' : 'warning',
+  code: 'contribution_unread',
+  message: sentence(`The plugin ${unread.owner} ${tellUnread(unread)}`),
+  related_id: unread.owner,
+  action: 'Correct the name of the point in the plugin, or add the plugin that reads it, and start again.',
+})
+
 const warnings = (host: HostState): readonly Warning[] => [
   // What a check reads would look empty where the state could not be loaded.
   ...(host.options.core.state.health.loaded ? host.registry.checks() : []).flatMap(({ owner, value }) =>
     look(host, owner, value),
   ),
   ...host.entries.flatMap((entry) => complaint(host, entry)),
+  ...(host.started ? host.registry.unread().map(unreadWarning) : []),
 ]
 
 export const createHost = (options: HostOptions): PluginHost => {

@@ -3,6 +3,7 @@ import { within } from '../../base/within.js'
 import { bounded } from '../bounded.js'
 import { activePlugins, closeScope, fail, type HostState } from './host-state.js'
 import type { StartRun } from '../context/context.js'
+import { tellUnread } from '../context/points.js'
 import { errors } from '../errors.js'
 import { needed } from './order.js'
 import { orderSteps, runStep, type OwnedStep, type RepairOutcome } from './repair.js'
@@ -85,15 +86,14 @@ export const startAll = async (host: HostState): Promise<void> => {
   }
   await within(clock, courtesyMs, Promise.all(begun.values()))
   host.started = true
-  tellUnread(host)
+  logUnread(host)
 }
 
-/** A name that is nearly that of a point is a mistake; another may be that of a plugin which is not here. */
-const tellUnread = ({ registry, options: { core } }: HostState): void => {
-  for (const { owner: plugin, point, meant } of registry.unread())
-    if (meant !== undefined)
-      core.log.warn(`contributes to ${point}, which no plugin reads; did you mean ${meant}?`, { plugin, point })
-    else core.log.info(`contributes to ${point}, which no plugin here reads: it has no effect`, { plugin, point })
+const logUnread = ({ registry, options: { core } }: HostState): void => {
+  for (const unread of registry.unread()) {
+    const { owner: plugin, point, meant } = unread
+    core.log[meant === undefined ? 'info' : 'warn'](tellUnread(unread), { plugin, point })
+  }
 }
 
 export const stopAll = async (host: HostState): Promise<void> => {

@@ -81,7 +81,7 @@ const mainFile = (disk: Disk, folder: string, manifest: Manifest): string => {
 }
 
 /** The folder of the package that this file belongs to. */
-const packageFolder = (disk: Disk, from: string): string => {
+export const packageFolder = (disk: Disk, from: string): string => {
   const above = path.dirname(from)
   return disk.stat(path.join(from, 'package.json')) !== undefined || above === from ? from : packageFolder(disk, above)
 }
@@ -110,6 +110,9 @@ const importPlugin = async ({ disk, kit }: ThirdPartyPlace, file: string, id: st
   return pluginOf(module, kit, id)
 }
 
+/** The main file of the package in a folder, which says that it is a plugin. */
+export const mainOf = (disk: Disk, folder: string): string => mainFile(disk, folder, readManifest(disk, folder))
+
 const candidate = (place: ThirdPartyPlace, [id, entry]: readonly [string, Entry]): Candidate => {
   const { disk, root } = place
   const { from, required } = entry
@@ -122,7 +125,7 @@ const candidate = (place: ThirdPartyPlace, [id, entry]: readonly [string, Entry]
     owns: (line) => line.includes(code),
     load: async () => {
       const folder = folderOf(disk, root, from)
-      return importPlugin(place, mainFile(disk, folder, readManifest(disk, folder)), id)
+      return importPlugin(place, mainOf(disk, folder), id)
     },
   }
 }

@@ -22,7 +22,7 @@ const textOnly: RouteCapabilities = {
 }
 
 const lastWords = ({ messages }: ModelRequest): string => {
-  const said = messages.findLast(({ role }) => role === 'user')
+  const said = messages.findLast((message) => message.role === 'user' && message.beside_results !== true)
   return (said?.content ?? []).flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
 }
 

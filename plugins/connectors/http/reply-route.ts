@@ -187,5 +187,7 @@ export const refusedAddress = (address: string, reach: OutboundReach): string | 
     return 'must not have headers beside those that are sealed'
   const refused = refusedUrl(route.url, { ...reach, allow_private_network: route.allow_private_network })
   if (refused === undefined) return refusedHeaders(route.headers ?? {})
-  return refused.includes('private') ? `${refused} that allow_cidrs of config/http.toml has not` : refused
+  return refused.includes('private')
+    ? `${refused} that allow_cidrs of config/http.toml had not when the daemon started`
+    : refused
 }

@@ -1,5 +1,6 @@
 /** One tool call: checked once more, made, and bounded in time. */
 import { digest, fault, isShallow, parse, Problem, type Json } from '../../../core/plugin.js'
+import type { Asset } from '../../media/assets/contract.js'
 import { failedCall, mostResultFiles, type Tool, type ToolOutcome, type ToolProgress } from '../tools/contract.js'
 import type { ToolUse } from '../../operator/usage/contract.js'
 import { trace, within, type Execution } from './execution.js'
@@ -45,6 +46,8 @@ const outcomeTypes: ReadonlySet<unknown> = new Set<ToolOutcome['type']>(['result
 /** A tool in a plugin that no compiler has checked may return anything, such as nothing. */
 const isOutcome = (ended: ToolOutcome | undefined | null): boolean => outcomeTypes.has(ended?.type)
 
+const isAsset = (file: Asset | undefined | null): boolean => typeof file?.asset_id === 'string'
+
 /** An output may be left out; what `JSON.stringify` throws at, such as a bigint, cannot be recorded. */
 const isJson = (output: Json): boolean => {
   if (!isShallow(output)) return false
@@ -80,7 +83,9 @@ export const invoke = async (execution: Execution, { call, tool, value, key, att
       })
       if (!isOutcome(ended)) throw fault('what it returned is no outcome of a tool: it needs a type, such as result')
       if (ended.type !== 'result') return ended
-      if ((ended.files ?? []).length > mostResultFiles) throw fault(`it gave more than ${mostResultFiles} files`)
+      const { files = [] } = ended
+      if (!files.every(isAsset)) throw fault('its files are no assets, such as Assets.add answers with')
+      if (files.length > mostResultFiles) throw fault(`it gave more than ${mostResultFiles} files`)
       if (isJson(ended.output)) return ended
       execution.context.log.error('the output of a tool is no JSON, or nested too deep', { tool: tool.name, run_id })
       return { type: 'threw' }

@@ -2,6 +2,7 @@
 import { observed } from './observe.js'
 import type { InterceptedNote, JournalEntry, UserQuestionRequest, OutcomeState } from '../sessions/contract.js'
 import { digest, Problem, wellFormedJson, type Json } from '../../../core/plugin.js'
+import { attachmentOf, type AttachmentRef } from '../../media/assets/contract.js'
 import type { ToolResultPart } from '../models/contract.js'
 import type { AskDraft, ToolLimits, ToolOutcome } from '../tools/contract.js'
 import { concludeCall, intendCall, keyOf, type Attempt } from './ledger-entries.js'
@@ -19,7 +20,7 @@ interface Ended {
   readonly state: OutcomeState
   readonly output: Json
   readonly apply?: Result['apply']
-  readonly files?: Result['files']
+  readonly files?: readonly AttachmentRef[]
   readonly used?: Result['used']
   /** The attempt that the ledger knows of, and how it ended if that is not the outcome of the call. */
   readonly acted?: Attempt & { readonly state?: OutcomeState }
@@ -188,8 +189,8 @@ const measured = ({ limits }: Execution, call: Call, made: Result): Omit<Ended, 
   const applied = { used: result.used, ...(result.apply !== undefined && { apply: result.apply }) }
   if (limit !== undefined)
     return { state: 'failed', ...refused(callErrors.tool_output_too_large({ details: { limit } })), ...applied }
-  const { is_error, output, files } = result
-  return { state: is_error === true ? 'failed' : 'done', output, files, ...applied }
+  const { is_error, output, files = [] } = result
+  return { state: is_error === true ? 'failed' : 'done', output, files: files.map(attachmentOf), ...applied }
 }
 
 type OutcomeNote = Omit<Extract<JournalEntry, { type: 'outcome' }>, 'run_id' | 'at'>

@@ -88,7 +88,12 @@ export type AssistantPart = TextPart | ReasoningPart | SearchPart | ToolCallPart
 
 /** One message of the conversation, oldest first. */
 export type ModelMessage =
-  | { role: 'user'; content: TextPart[] }
+  | {
+      role: 'user'
+      content: TextPart[]
+      /** True for what the daemon tells beside the results of calls, such as files that they gave: nobody said it. */
+      beside_results?: true
+    }
   | { role: 'assistant'; content: AssistantPart[] }
   | { role: 'tool'; content: ToolResultPart[] }
 

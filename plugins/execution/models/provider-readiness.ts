@@ -70,20 +70,32 @@ export const readinessSection = (models: Models): StatusSection => ({
   collect: () => collect(models),
 })
 
+/** A route in error that is not the default stops nothing but the runs that name it. */
 const warningOf = (active: boolean, { state, message, action }: Readiness, route_id: string): Warning[] => {
-  if (state === 'ok' || (state === 'error' && !active)) return []
-  return [
-    {
-      severity: state,
-      code: state === 'error' ? 'provider_active_route_not_ready' : 'provider_route_failing',
-      message: state === 'error' ? message : `The model route ${route_id} needs attention: ${message}`,
-      related_id: route_id,
-      ...(action !== undefined && { action }),
-    },
-  ]
+  if (state === 'ok') return []
+  const told = { related_id: route_id, ...(action !== undefined && { action }) }
+  if (state === 'error' && active)
+    return [{ severity: 'error', code: 'provider_active_route_not_ready', message, ...told }]
+  return state === 'error'
+    ? [
+        {
+          severity: 'warning',
+          code: 'provider_route_not_ready',
+          message: `Runs that name the model route ${route_id} are refused: ${message}`,
+          ...told,
+        },
+      ]
+    : [
+        {
+          severity: 'warning',
+          code: 'provider_route_failing',
+          message: `The model route ${route_id} needs attention: ${message}`,
+          ...told,
+        },
+      ]
 }
 
-/** The health warning `provider_active_route_not_ready`, and routes whose last call failed (models-12). */
+/** Routes in error, and those whose last call failed (models-12, models-13). */
 export const activeRouteCheck = (models: Models): HealthCheck => ({
   id: 'provider-active-route',
   check: () =>

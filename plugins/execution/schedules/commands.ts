@@ -19,6 +19,7 @@ import {
 } from '../../../core/plugin.js'
 import { cadenceOf } from './cadence-flags.js'
 import { overlapPolicies } from './contract.js'
+import { statusText } from './record/store.js'
 
 const pathOf = (args: CommandInput['args']): string => `/v1/schedules/${encodeURIComponent(args['schedule_id'] ?? '')}`
 
@@ -54,9 +55,6 @@ const cadenceText = ({ type, fire_at_ms, every_seconds, expression, timezone }: 
   if (type === 'once') return `once at ${moment(fire_at_ms ?? 0)}`
   return type === 'interval' ? `every ${every_seconds} s` : `${expression} in ${timezone}`
 }
-
-/** The wire says `canceled` of schedules and `cancelled` of runs; people read one spelling. */
-const statusText = (status: string): string => (status === 'canceled' ? 'cancelled' : status)
 
 const row = ({ schedule_id, name, status, cadence, next_fire_at_ms }: Schedule): string =>
   `${visibleLine(schedule_id)}  ${statusText(status)}  ${visibleLine(name)}  ` +

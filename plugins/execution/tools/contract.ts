@@ -13,7 +13,7 @@ import {
   type Token,
   type Tx,
 } from '../../../core/plugin.js'
-import type { AttachmentRef } from '../../media/assets/contract.js'
+import type { Asset } from '../../media/assets/contract.js'
 import type { ToolUse } from '../../operator/usage/contract.js'
 import { foreignToolName } from './foreign-name.js'
 import type { PermissionDecision, PermissionMode, PermissionRule } from './decision.js'
@@ -92,16 +92,16 @@ export interface AskDraft {
  * `result` ends the call; its `apply` is part of the commit of the outcome. It must look again at what `run` looked at:
  * a problem that it throws is what the call is told, and nothing has changed then. `ask` suspends the run until a
  * person answers; the answer becomes the result. `unknown`: it may have acted, and nobody can tell. `files`: assets
- * that it gave, at most `mostResultFiles`: its run names them from the commit of the outcome on, and the model is told
- * of them, and shown those that are pictures if it takes such. `used`: the model that it asked, which is booked with
- * its run whatever becomes of the outcome.
+ * that it gave, as `Assets` has them, at most `mostResultFiles`: its run names them from the commit of the outcome on,
+ * and the model is told of them, and shown those that are pictures if it takes such. `used`: the model that it asked,
+ * which is booked with its run whatever becomes of the outcome.
  */
 export type ToolOutcome =
   | {
       readonly type: 'result'
       readonly output: Json
       readonly is_error?: boolean
-      readonly files?: readonly AttachmentRef[] | undefined
+      readonly files?: readonly Asset[] | undefined
       readonly apply?: (tx: Tx) => void
       readonly used?: ToolUse | undefined
     }

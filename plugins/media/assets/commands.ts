@@ -54,7 +54,7 @@ const showPlan = (plan: Infer<typeof Plan>): string => {
   if (!plan.dry_run) return `${id} is deleted: ${size}.`
   return plan.blocked
     ? `${id} is in use ${plan.hard_reference_count} times and stays. ` +
-        `See: ${commandLine('holdfast assets references', plan.asset_id)}`
+        `See: ${commandLine('assets references', plan.asset_id)}`
     : `${id} would be deleted: ${size}.`
 }
 

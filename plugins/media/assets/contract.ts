@@ -118,7 +118,10 @@ export interface NormalisedFile {
 export interface AssetNormaliser {
   readonly id: string
   readonly media_types: readonly string[]
-  /** Rejects with `asset_invalid`, saying what is wrong, for a file that is not what it says it is. */
+  /**
+   * Rejects with `asset_invalid`, saying what is wrong, for a file that is not what it says it is; a row of that code
+   * in a table of its plugin will do.
+   */
   normalise(file: IncomingFile): Promise<NormalisedFile>
 }
 /** Which media types are taken, by the id of what looks at them. */

@@ -23,10 +23,10 @@ import { DerivationSubject, type Material, type SubjectKind } from './subject.js
 
 /** Problems of derivations. */
 export { derivationErrors } from './errors.js'
-/** Makes a kind of subjects of a struct and two functions. */
+/** Checks a kind of subjects. */
 export { defineSubject, DerivationSubject } from './subject.js'
 /** What it is made of, and what it makes. */
-export type { CanonicalText, Material, Subject, SubjectKind, SubjectSpec } from './subject.js'
+export type { CanonicalText, Material, Subject, SubjectKind } from './subject.js'
 
 /** What times of a transcript are told: of its words, of its parts. */
 export const granularities = ['word', 'segment'] as const
@@ -85,7 +85,7 @@ export type DerivationView = Infer<typeof DerivationView>
 export const DerivationSubjects: Point<SubjectKind> = definePoint<SubjectKind>(
   'derivation-subjects@1',
   ({ type }) => type,
-  hasMembers('a kind of subjects', { type: 'text', read: 'function' }),
+  hasMembers('a kind of subjects', { type: 'text', struct: 'object', key: 'function', resolve: 'function' }),
 )
 
 /** What a profile is asked for. */

@@ -15,6 +15,7 @@ import type {
 import { derivationErrors } from './errors.js'
 import { createLane } from './lane.js'
 import { normalOptions } from './options.js'
+import { readSubject } from './subject.js'
 import { madeOf, viewOf, type DerivationStore, type StoredDerivation } from './store.js'
 
 /** One request. */
@@ -67,7 +68,7 @@ const read = ({ profiles, subjects }: DeriveParts, request: DerivationRequest): 
       'subject.type',
       subjects().map(({ type }) => type),
     )
-  return { profile, subject: kind.read(request.subject), options: normalOptions(request.transcription) }
+  return { profile, subject: readSubject(kind, request.subject), options: normalOptions(request.transcription) }
 }
 
 /** With the words that came with it. */

@@ -1,5 +1,5 @@
 /** Reads what a request names as the subject of a derivation. */
-import { doc, open, parse, string, type AnyStruct, type Infer, type StructOf, type Tx } from '../../../core/plugin.js'
+import { doc, open, parse, string, type AnyStruct, type Infer, type Tx } from '../../../core/plugin.js'
 import type { Asset } from '../assets/contract.js'
 import { derivationErrors } from './errors.js'
 
@@ -37,7 +37,7 @@ export interface Subject {
   readonly value: DerivationSubject
   /**
    * What it is now. Throws or rejects with the problem that answers the request, of which no record is made: there is
-   * no such thing (`derivation_subject_not_found`), or nothing may be derived of it (`derivation_subject_refused`).
+   * no such thing, or nothing may be derived of it; a row of a table of its plugin will do.
    */
   resolve(): Material | Promise<Material>
   /**
@@ -46,41 +46,31 @@ export interface Subject {
    */
   attach?(tx: Tx, words: Asset): void
 }
-/** A kind of subjects: `defineSubject` makes one. */
-export interface SubjectKind {
+/** A kind of subjects, of a struct with their `type`; see `Subject` for the functions. */
+export interface SubjectKind<S extends AnyStruct = AnyStruct> {
   /** The `type` of its subjects. */
   readonly type: string
-  /** Throws `derivation_invalid` with the paths of what is wrong. Must do no I/O. */
-  read(value: DerivationSubject): Subject
+  readonly struct: S
+  /** Must do no I/O. */
+  key(subject: Infer<S>): string
+  resolve(subject: Infer<S>): Material | Promise<Material>
+  attach?(tx: Tx, subject: Infer<S>, words: Asset): void
 }
-
-/** A kind of subjects, of a struct with their `type`; see `Subject` for the functions. */
-export interface SubjectSpec<S extends DerivationSubject> {
-  readonly type: S['type']
-  readonly struct: StructOf<S>
-  key(subject: S): string
-  resolve(subject: S): Material | Promise<Material>
-  attach?(tx: Tx, subject: S, words: Asset): void
-}
+/** Checks the types of a kind of subjects and returns it. */
+export const defineSubject = <S extends AnyStruct>(kind: SubjectKind<S>): SubjectKind => kind
 
 /** Throws `derivation_invalid` with the paths of what does not fit. */
-const readAs = <S extends AnyStruct>(struct: S, value: DerivationSubject): Infer<S> => {
-  const read = parse(struct, value)
-  if (read.ok) return read.value
-  const errors = read.issues.map(({ path, rule }) => ({ path: `body.subject.${path}`, rule }))
-  throw derivationErrors.derivation_invalid({ details: { reason: 'its subject does not fit its type' }, errors })
+export const readSubject = (kind: SubjectKind, given: DerivationSubject): Subject => {
+  const read = parse(kind.struct, given)
+  if (!read.ok) {
+    const errors = read.issues.map(({ path, rule }) => ({ path: `body.subject.${path}`, rule }))
+    throw derivationErrors.derivation_invalid({ details: { reason: 'its subject does not fit its type' }, errors })
+  }
+  const subject = read.value
+  return {
+    key: kind.key(subject),
+    value: subject,
+    resolve: () => kind.resolve(subject),
+    ...(kind.attach && { attach: (tx: Tx, words: Asset) => kind.attach?.(tx, subject, words) }),
+  }
 }
-
-/** Makes a kind of subjects. */
-export const defineSubject = <S extends DerivationSubject>(spec: SubjectSpec<S>): SubjectKind => ({
-  type: spec.type,
-  read(value): Subject {
-    const subject = readAs(spec.struct, value)
-    return {
-      key: spec.key(subject),
-      value: subject,
-      resolve: () => spec.resolve(subject),
-      ...(spec.attach && { attach: (tx, words) => spec.attach?.(tx, subject, words) }),
-    }
-  },
-})

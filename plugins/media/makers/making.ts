@@ -3,7 +3,7 @@ import { Problem, type Json, type JsonObject } from '../../../core/plugin.js'
 import type { Runs } from '../../execution/runs/contract.js'
 import { callFailure, type ToolCall, type ToolOutcome } from '../../execution/tools/contract.js'
 import type { ToolUse, UsageBooks } from '../../operator/usage/contract.js'
-import { attachmentOf, type Asset, type Assets } from '../assets/contract.js'
+import type { Asset, Assets } from '../assets/contract.js'
 import { chooseRoute, type ChoiceParts, type Chosen, type Making } from './choice.js'
 import type { Made, MediaServer } from './wishes.js'
 import { makerErrors } from './errors.js'
@@ -85,7 +85,7 @@ export const makeMedia = async (parts: MakingParts, wish: MakingWish, call: Tool
       assets: assets.map(shown),
       ...(words !== undefined && words !== '' && { revised_prompt: words }),
     }
-    return { type: 'result', output, files: assets.map(attachmentOf), used }
+    return { type: 'result', output, files: assets, used }
   } catch (error) {
     if (!(error instanceof Problem)) throw error
     if (!isUnknown(error)) return { type: 'result', is_error: true, output: callFailure(error), used }

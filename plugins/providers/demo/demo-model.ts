@@ -81,7 +81,7 @@ const partOf = (step: Step, id: string): AssistantPart | undefined => {
   }
 }
 
-const isUserText = (message: ModelMessage): boolean => message.role === 'user'
+const isUserText = (message: ModelMessage): boolean => message.role === 'user' && message.beside_results !== true
 const isAssistant = (message: ModelMessage): boolean => message.role === 'assistant'
 
 /** Long scripts that were read, as long as their messages are in use: each turn asks for the same one. */

@@ -35,11 +35,20 @@ const showParting = ({ path, recorded, now, line, other_line }: Parting): string
     `  now       ${visibleLine(now)}`,
   ].join('\n')
 
-const playLine = (file: string, { provider, model }: ReplayStep): string =>
-  [
+/** Nobody is asked there; that the path is the recorded one is what counts. */
+const addressOf = ({ path }: ReplayStep): string =>
+  `http://127.0.0.1:9${visibleLine(path.replace(/\/(?:chat\/completions|messages|responses|models\/[^/]*)$/u, ''))}`
+
+const playLine = (file: string, step: ReplayStep): string => {
+  const { provider, model } = step
+  const words = ['--provider', provider, '--provider-base-url', addressOf(step), '--model', visibleLine(model)]
+  return [
     'holdfast serve --state-root NEW --api-key none',
-    ...['--provider', provider, '--model', visibleLine(model), '--play-cassette', visibleLine(file)].map(shellWord),
+    ...words.map(shellWord),
+    '--play-cassette',
+    shellWord(visibleLine(file)),
   ].join(' ')
+}
 
 const showReplay = ({ file, steps, differs }: Replay): string => {
   const first = steps.find(({ once }) => once === undefined)

@@ -35,7 +35,7 @@ test('help of a group or command is that of --help, and a group alone says where
   t.is((await holdfast('help', 'runs', 'get')).out, (await holdfast('runs', 'get', '--help')).out)
   const alone = await holdfast('state')
   t.is(alone.code, 2)
-  t.regex(alone.err, /there is no command "state"; see holdfast state --help/u)
+  t.regex(alone.err, /state needs a subcommand; see holdfast state --help \(subcommand_missing\)/u)
 })
 
 test('a flag of which a command takes several has all their values; any other is refused when it is given again', async (t) => {
@@ -173,7 +173,12 @@ test('flags may stand before the command; a flag of no command is named, with th
   const { code, err } = await holdfast('--outptu', 'json', 'runs', 'list')
   t.deepEqual([code, err], [2, 'holdfast: there is no flag --outptu; did you mean --output? (flag_unknown)\n'])
   const stray = await holdfast('--verbose', 'runs', 'list')
-  t.deepEqual([stray.code, stray.err], [2, 'holdfast: there is no flag --verbose (flag_unknown)\n'])
+  t.deepEqual(
+    [stray.code, stray.err],
+    [2, 'holdfast: there is no flag --verbose; see holdfast --help (flag_unknown)\n'],
+  )
+  const own = await holdfast('status', '--nosuch')
+  t.is(own.err, 'holdfast: there is no flag --nosuch; see holdfast status --help (flag_unknown)\n')
 })
 
 test('a flag that the daemon refuses is wrong use too', (t) => {

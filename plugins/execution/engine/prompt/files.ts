@@ -115,7 +115,7 @@ export const createFiles = (assets: () => Assets | undefined): ShownFiles => {
     }
   const messageOf = async (message: ModelMessage, places: Places | undefined): Promise<ModelMessage> => {
     if (message.role !== 'user' || !hasFile(message)) return message
-    return { role: 'user', content: await Promise.all(message.content.map(partOf(places))) }
+    return { ...message, content: await Promise.all(message.content.map(partOf(places))) }
   }
   return {
     async show(request, { images, signal }) {

@@ -236,7 +236,7 @@ const pushResults = (thread: Thread, progress: Progress): void => {
     ...progress.calls.flatMap(({ contexts = [] }) => contexts.map(said)),
     ...progress.calls.flatMap(({ part, files = [] }) => givenBy(part.name, files)),
   ]
-  if (content.length > 0) push(thread, { role: 'user', content })
+  if (content.length > 0) push(thread, { role: 'user', content, beside_results: true })
 }
 
 const unfinished = (tool_call_id: string, name: string, acted: boolean): ToolResultPart => ({

@@ -41,10 +41,10 @@ const rootFlag = (input: CommandInput) => ({ 'state-root': textFlag(input, 'stat
 const describe = ({ route_id, because, models }: Candidate): string =>
   [`${route_id}: ${because}`, ...(models[0] === undefined ? [] : [`model ${models[0]}`])].map(visibleLine).join(', ')
 
-const nothingFound =
+const nothingFound = async (near: NearDaemon): Promise<string> =>
   'Found no key and no model server. Set the variable of a provider, such as ANTHROPIC_API_KEY, or start a server ' +
   'such as Ollama, and try again; or name one: holdfast init --provider NAME --stdin, or --server URL --model NAME. ' +
-  'Until then the demo model answers.'
+  `Until then the default route answers, ${visibleLine((await runtimeOf(near)).default_route)}.`
 
 /** One of several by number, the first by Enter. Undefined if the person leaves. */
 const pick = async (dialogue: Dialogue, prompt: string, most: number): Promise<number | undefined> => {
@@ -166,7 +166,7 @@ const found = async (input: CommandInput, near: NearDaemon): Promise<Candidate[]
 const initialise = async (input: CommandInput, near: NearDaemon): Promise<Done> => {
   const all = await found(input, near)
   const model = modelFlag(input)
-  if (all.length === 0) return { lines: [nothingFound], checks: [], planned: true }
+  if (all.length === 0) return { lines: [await nothingFound(near)], checks: [], planned: true }
   if (model !== undefined && all.length > 1)
     throw commandErrors.flag_required({ details: { command: 'init --model', flags: '--provider or --server' } })
   const offered = all.map((one) => (model === undefined ? one : { ...one, models: [model] }))

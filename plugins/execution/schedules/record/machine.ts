@@ -2,7 +2,7 @@
 import type { Problem } from '../../../../core/plugin.js'
 import { fireAfter, lastFireBefore } from '../calendar/cadence.js'
 import { scheduleErrors } from './errors.js'
-import { isOpen, isTerminal, openOf, type ScheduleExecution, type ScheduleRecord } from './store.js'
+import { isOpen, isTerminal, openOf, statusText, type ScheduleExecution, type ScheduleRecord } from './store.js'
 
 const keptExecutions = 50
 /** Executions of one schedule that are not over, at most: more than the history holds could not be shown. */
@@ -20,7 +20,7 @@ export interface Moment {
 }
 
 const conflict = ({ schedule_id, status }: ScheduleRecord, verb: string): Problem =>
-  scheduleErrors.schedule_state_conflict({ details: { schedule_id, status, verb } })
+  scheduleErrors.schedule_state_conflict({ details: { schedule_id, status: statusText(status), verb } })
 
 /** Oldest entries go first, but none that is not over. */
 const remember = (executions: readonly ScheduleExecution[]): readonly ScheduleExecution[] => {

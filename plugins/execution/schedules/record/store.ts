@@ -27,6 +27,8 @@ import type { Cadence } from '../calendar/cadence.js'
 export const scheduleStatuses = ['active', 'paused', 'completed', 'canceled'] as const
 /** One of `scheduleStatuses`. */
 export type ScheduleStatus = (typeof scheduleStatuses)[number]
+/** The wire says `canceled` of schedules and `cancelled` of runs; people read one spelling. */
+export const statusText = (status: string): string => (status === 'canceled' ? 'cancelled' : status)
 
 /** What becomes of a fire while an execution before it is not over. */
 export const overlapPolicies = ['skip', 'queue_one', 'parallel'] as const

@@ -1,18 +1,24 @@
 import { defineErrors } from '../../../../core/plugin.js'
 
+const recorded = 'Name a file that a daemon wrote which was started with --record-cassette FILE.'
+
 /** What is wrong with a cassette, or with what it is played to. */
 export const cassetteErrors = defineErrors({
   cassette_unreadable: {
     status: 400,
     detail: 'The cassette {file} {rule}.',
-    action: 'Name a file that a daemon recorded: --play-cassette FILE.',
+    action: recorded,
   },
   cassette_version: {
     status: 400,
     detail: 'The cassette {file} is of another version than 1.',
     action: 'Play it with the version of the daemon that recorded it.',
   },
-  cassette_invalid: { status: 400, detail: 'The cassette {file} is none: line {line} {rule}.' },
+  cassette_invalid: {
+    status: 400,
+    detail: 'The cassette {file} is none: line {line} {rule}.',
+    action: recorded,
+  },
   cassette_cut: {
     status: 400,
     detail: 'The cassette {file} is cut off in line {line}.',

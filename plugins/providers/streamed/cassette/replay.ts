@@ -8,6 +8,8 @@ export interface ReplayStep {
   readonly line: number
   readonly provider: string
   readonly model: string
+  /** Where its server was asked. */
+  readonly path: string
   readonly status: number
   readonly end: Recorded['end']
   readonly asked: readonly Told[]
@@ -28,6 +30,7 @@ export const stepsOf = ({ exchanges }: Cassette): ReplayStep[] =>
     line: one.line,
     provider: providerOf(one),
     model: modelOf(one),
+    path: one.path,
     status: one.status,
     end: one.end,
     asked: newIn(one, exchanges.slice(0, at).findLast(isTurn)),

@@ -43,19 +43,33 @@ test('runtime-18: whoever provides loads before whoever needs, and others keep t
   t.deepEqual(refused, [])
 })
 
-test('a contribution to a point that nobody reads is told, and whether its name is nearly that of one', async (t) => {
+test('runtime-42: a contribution to a point that nobody reads is told, and whether its name is nearly that of one', async (t) => {
   const stray = plugin('stray', {
     register: (ctx) => {
       ctx.contribute(definePoint('tool@1'), {})
       ctx.contribute(definePoint('lighthouse-keepers@1'), {})
     },
   })
-  const { log } = await startTestDaemon(t, { plugins: [stray] })
+  const { log, request } = await startTestDaemon(t, { plugins: [stray] })
   t.deepEqual(
     log.filter(({ fact }) => fact.startsWith('contributes to')).map(({ level, fact }) => [level, fact]),
     [
       ['warn', 'contributes to tool@1, which no plugin reads; did you mean tools@1?'],
       ['info', 'contributes to lighthouse-keepers@1, which no plugin here reads: it has no effect'],
+    ],
+  )
+  const { warnings } = (await request('GET', '/v1/status')).body.health
+  t.deepEqual(
+    warnings
+      .filter(({ code }: { code: string }) => code === 'contribution_unread')
+      .map(({ severity, related_id, message }: Record<string, string>) => [severity, related_id, message]),
+    [
+      ['warning', 'stray', 'The plugin stray contributes to tool@1, which no plugin reads; did you mean tools@1?'],
+      [
+        'info',
+        'stray',
+        'The plugin stray contributes to lighthouse-keepers@1, which no plugin here reads: it has no effect.',
+      ],
     ],
   )
 })

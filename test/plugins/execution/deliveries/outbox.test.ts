@@ -59,7 +59,7 @@ test('deliveries-25, deliveries-26: a target that cannot work is refused with it
     normalize({ type: 'http', url: 'http://127.0.0.1/token' }),
     invalid(
       'body.reply_targets.1.url',
-      'must not name a private, local or special address that allow_cidrs of config/http.toml has not',
+      'must not name a private, local or special address that allow_cidrs of config/http.toml had not when the daemon started',
     ),
   )
   const [url, headers] = ['https://fine.example', { 'X-Team': 'a', Authorization: 'canary' }]

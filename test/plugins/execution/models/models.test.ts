@@ -219,4 +219,14 @@ test('models-13: a route in error or with a warning is a health warning', (t) =>
       action: 'Do something else.',
     },
   ])
+  const beside = { ...setup().models({ base_url: 'broken' }), default_route: 'another' }
+  t.deepEqual(activeRouteCheck(beside).check(), [
+    {
+      severity: 'warning',
+      code: 'provider_route_not_ready',
+      message: 'Runs that name the model route scripted are refused: It cannot work.',
+      related_id: 'scripted',
+      action: 'Do something else.',
+    },
+  ])
 })

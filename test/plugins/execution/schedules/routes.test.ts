@@ -146,6 +146,8 @@ test('a canceled schedule is over: nothing can be done with it, and it stays rea
       action,
     )
   }
+  const again = await daemon.request('POST', `/v1/schedules/${schedule_id}/cancel`)
+  t.regex(again.body.detail, / is cancelled: it cannot be cancelled\./u, 'people read one spelling')
   t.is((await daemon.request('GET', `/v1/schedules/${schedule_id}`)).body.status, 'canceled')
   t.deepEqual(await scheduledRuns(daemon), [])
 })

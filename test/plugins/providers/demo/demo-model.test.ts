@@ -3,7 +3,7 @@ import { createClock } from '../../../../core/base/clock.js'
 import type { ModelMessage } from '../../../../plugins/execution/models/contract.js'
 import { createDemoModel } from '../../../../plugins/providers/demo/demo-model.js'
 import { conformProvider } from '../../../conform/provider.js'
-import { ask, converse, requestOf, userText } from '../../../support/models.js'
+import { ask, converse, requestOf, resultsOf, userText } from '../../../support/models.js'
 
 const demo = createDemoModel({ clock: createClock(), idle_timeout_ms: 60_000 })
 const say = (text: string) => ask(demo, requestOf([userText(text)]))
@@ -31,6 +31,18 @@ test('plain text is repeated whole', async (t) => {
 test('only the last user text counts', async (t) => {
   const messages: ModelMessage[] = [userText('/fail fatal old'), { role: 'assistant', content: [] }, userText('new')]
   t.is((await ask(demo, requestOf(messages))).text, 'You said: new')
+})
+
+test('what the daemon tells beside results of calls is no user text: the script goes on', async (t) => {
+  const asked = userText('/tool paint\n/say made')
+  const { parts } = await ask(demo, requestOf([asked]))
+  const messages: ModelMessage[] = [
+    asked,
+    { role: 'assistant', content: parts },
+    resultsOf(parts),
+    { role: 'user', content: [{ type: 'text', text: 'Files that paint gave:' }], beside_results: true },
+  ]
+  t.is((await ask(demo, requestOf(messages))).text, 'made')
 })
 
 test('tools in a row are one parallel turn, and the next turn says Done.', async (t) => {

@@ -9,7 +9,8 @@ import {
   maskedPath,
   requestHeaders,
 } from '../../../../../plugins/providers/streamed/cassette/mask.js'
-import { freshRoot, startTestDaemon } from '../../../../support/daemon.js'
+import { freshRoot, startTestDaemon, spawnMain } from '../../../../support/daemon.js'
+import { repository } from '../../../../support/docs.js'
 import { startOpenAiServer } from '../../../../support/openai-server.js'
 import { openSession, submit, until } from '../../../../support/runs.js'
 import { vendors, type Vendor } from '../../../../support/vendors.js'
@@ -85,6 +86,14 @@ test('models-47: a cassette that is cut, of another version or none is told from
   t.regex(codeOf('{"cassette":2}\n'), new RegExp(`^${cassetteErrors.cassette_version.code}`, 'u'))
   for (const text of ['\n', '{}\n', `${head}[]\n`, `${head}${exchange.replace('200', '7')}`])
     t.regex(codeOf(text), new RegExp(`^${cassetteErrors.cassette_invalid.code}`, 'u'))
+})
+
+test('models-51: who shows a file that is no cassette is told how one comes to be', async (t) => {
+  for (const file of ['/nonexistent', join(repository, 'package.json')]) {
+    const { text, exited } = spawnMain(['replay', file])
+    t.is((await exited).code, 1)
+    t.regex(text.err, /Name a file that a daemon wrote which was started with --record-cassette FILE\./u)
+  }
 })
 
 test('models-47: a file that is too large or not there is a clear failure of the call', async (t) => {
