@@ -6,7 +6,7 @@ import type { AgentFile } from './agent-file.js'
 import { runPulse } from './pulse.js'
 import { readAgentFile } from './read-file.js'
 import { keepRhythm } from './rhythm.js'
-import { openSpool, type Spool } from './spool.js'
+import { openSpool, toldOfSpool, type Spool } from './spool.js'
 import { createTelling, type Telling } from './telling.js'
 import { createUploads } from './upload.js'
 import { checkWays, createWay, wished } from './ways.js'
@@ -110,6 +110,8 @@ export const capture = async (input: Input): Promise<void> => {
       const left = spool.waiting().length
       if (left > 0) telling.say('resumed', `Of an earlier time: ${count(left, 'capture')} in ${folder}.`)
       await work({ input, tools, file, spool, telling })
+    } catch (error) {
+      throw toldOfSpool(folder, error)
     } finally {
       await spool.close()
     }

@@ -3,8 +3,11 @@ import test from 'ava'
 import { definePlugin } from '../../../../core/plugin.js'
 import { createLeapingClock } from '../../../../core/testing/leaping-clock.js'
 import { ObservationSources, SourceKeepers, tokenDigest } from '../../../../plugins/capture/observations/contract.js'
+import { latestTime } from '../../../../core/base/schema.js'
+import { createCommandLine } from '../../../support/command-line.js'
 import { startTestDaemon } from '../../../support/daemon.js'
 import { codeOf } from '../../../support/runs.js'
+import { startReceiver } from '../../../support/receiver.js'
 import { sounds } from '../../../support/sounds.js'
 import { auditOf, createSource, list, picture, readSource, send } from './uploading.js'
 
@@ -70,6 +73,28 @@ test('observations-6: what a source sends is an observation with its files, and 
   })
   t.false(JSON.stringify(await auditOf(daemon)).includes('key-1'), 'the audit has the digest of the key')
   t.deepEqual(codeOf(await daemon.request('GET', '/v1/observations/none')), [404, 'observation_not_found'])
+})
+
+test('observations-22: a capture is of a moment that a calendar has, and its file is called after its source', async (t) => {
+  const daemon = await startTestDaemon(t)
+  await createSource(daemon)
+  for (const captured_at_ms of [Number.MAX_SAFE_INTEGER, latestTime + 1, -1]) {
+    const { body } = await send(daemon, 1, { more: { captured_at_ms } })
+    t.like(body, { status: 400, code: 'upload_invalid', errors: [{ path: 'body.captured_at_ms' }] })
+  }
+  t.deepEqual(await list(daemon), [])
+  const made = await send(daemon, 1, { more: { captured_at_ms: latestTime } })
+  t.is(made.status, 200)
+  const { body: asset } = await daemon.request('GET', `/v1/assets/${made.body.asset_id}`)
+  t.is(asset.file_name, 'door.png')
+  const receiver = await startReceiver(t)
+  const stored = { ...made.body, captured_at_ms: Number.MAX_SAFE_INTEGER }
+  receiver.on('/v1/observations', (_, response) => void response.end(JSON.stringify([stored, made.body])))
+  for (const url of [daemon.url, `http://127.0.0.1:${receiver.port}`]) {
+    const { code, out, err } = await createCommandLine({ url })('observations', 'list')
+    t.is(code, 0, err)
+    t.regex(out, /\+275760-09-13T00:00:00\.000Z {2}door/u)
+  }
 })
 
 test('observations-7: a key is one observation, however often and by how many it comes', async (t) => {
