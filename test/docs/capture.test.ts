@@ -9,7 +9,6 @@ import { freshFolder } from '../support/folders.js'
 
 test('the blocks of the guide, as printed, bring a picture of a machine to a run', async (t) => {
   const daemon = await spawnTestDaemon(t)
-  await daemon.request('POST', '/v1/sessions', { session_id: 'desk' })
   const folder = freshFolder()
   writeFileSync(join(folder, 'picture.png'), pngOf(7))
   const holdfast = `holdfast() { SERVICE_DAEMON_URL=${daemon.url} '${process.execPath}' '${mainFile}' "$@"; }`

@@ -85,6 +85,7 @@ const agentCommands: readonly Command[] = [
     choices: { os: osProfiles },
     fields: {
       body: '--file',
+      'body.batch_id': '<batch_id>',
       'body.agents': '--machines',
       'body.agents.*': '--machines',
       'body.os_profile': '--os',

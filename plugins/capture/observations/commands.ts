@@ -97,7 +97,6 @@ export const commands: readonly Command[] = [
       })
     },
     answer: open({ run_id: string(), session_id: string() }),
-    show: ({ run_id }) =>
-      `Run ${visibleLine(run_id)} was made. See it with: ${commandLine('holdfast runs get', run_id)}`,
+    show: ({ run_id }) => `Run ${visibleLine(run_id)} was made. See it with: ${commandLine('runs get', run_id)}`,
   }),
 ]

@@ -1,7 +1,7 @@
 /** `holdfast capture`: takes what the sources of an agent see, and brings it to its daemon. */
 import { homedir } from 'node:os'
 import path from 'node:path'
-import { count, type CommandInput, type Lasting } from '../../../../core/plugin.js'
+import { commandErrors, count, type CommandInput, type Lasting } from '../../../../core/plugin.js'
 import type { AgentFile } from './agent-file.js'
 import { runPulse } from './pulse.js'
 import { readAgentFile } from './read-file.js'
@@ -94,6 +94,8 @@ const warnOfPlain = ({ daemon: { base_url } }: AgentFile, telling: Telling): voi
 }
 
 export const capture = async (input: Input): Promise<void> => {
+  if (textOf(input, 'command') !== undefined && textOf(input, 'folder') !== undefined)
+    throw commandErrors.flags_together({ details: { flag: 'command', other: 'folder' } })
   const file = wished(readAgentFile(textOf(input, 'config') ?? ''), {
     source: textOf(input, 'source'),
     command: textOf(input, 'command'),

@@ -112,7 +112,10 @@ test('capture-12: a file that is not as a daemon gives it is refused by place an
   }
   const open = writeAgentFile(good)
   const line = createCommandLine({ url: nowhere })
-  t.regex((await line('capture', '--config', path.join(freshFolder(), 'none'))).err, /does not exist/u)
+  t.regex(
+    (await line('capture', '--config', path.join(freshFolder(), 'none'))).err,
+    /the agent file .* cannot be used: it does not exist.*capture_file_refused/u,
+  )
   chmodSync(open, 0o640)
   t.regex((await line('capture', '--config', open)).err, /chmod 600/u)
   t.is((await line('capture')).code, 2)
@@ -147,6 +150,12 @@ test('capture-12: what is taken how is said by the line, else by the file, else 
   })
   t.is((await start(own).ended).code, 0)
   t.is(daemon.at(uploads).length, 3)
+})
+
+test('capture-12: a command and a folder for one source are refused together', async (t) => {
+  const { code, err } = await start(agentFileOf({ url: nowhere }), '--command', 'true', '--folder', freshFolder()).ended
+  t.is(code, 2)
+  t.regex(err, /--command does not go with --folder/u)
 })
 
 test('capture-12: a command that fails or gives something else is told once, and nothing of it is sent', async (t) => {
@@ -334,10 +343,10 @@ test('capture-15: uploads are tried again until they arrive, and no sooner than 
   t.true((times[3] ?? 0) - (times[2] ?? 0) >= 990)
   daemon.on(uploads, problem(400, 'observation_invalid'))
   const refused = await start(file, '--once', '--command', pictures(1).command).ended
-  t.regex(refused.out, /given up: The detail of observation_invalid/u)
+  t.regex(refused.out, /given up: desk-screenshot-\d+\.png: The detail of observation_invalid/u)
   daemon.on(uploads, json(400, { code: 'x', status: 400, detail: 'd\u001b[2J\nENDED: all is well' }))
   const lines = (await start(file, '--once', '--command', pictures(1).command).ended).out
-  t.regex(lines, /given up: d\\u001b\[2J\\nENDED/u)
+  t.regex(lines, /given up: \S+: d\\u001b\[2J\\nENDED/u)
   t.deepEqual(itemsOf(file), [])
 })
 

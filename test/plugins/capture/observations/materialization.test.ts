@@ -115,6 +115,18 @@ test('observations-17: which files are given is said by a policy, before the old
   t.true(toldTo(run).includes(`There is no transcript of ${heard.body.observation_id}.`))
 })
 
+test('observations-17: a key makes one run, whatever there is by the time it comes again', async (t) => {
+  const { daemon } = await prepared(t)
+  const body = { target_session_id: 'watch', selection: door, request: { content: 'Look.' } }
+  const ask = (given: object) => daemon.request('POST', route, given, { 'idempotency-key': 'once' })
+  const first = await ask(body)
+  t.is(first.status, 202)
+  await send(daemon, 7)
+  t.is((await ask(body)).body.run_id, first.body.run_id)
+  t.deepEqual(codeOf(await ask({ ...body, request: { content: 'Other.' } })), [409, 'idempotency_conflict'])
+  t.is((await daemon.request('GET', '/v1/runs')).body.length, 1)
+})
+
 test('observations-18: what machines say ends no frame, hides nothing and begins no line of ours', async (t) => {
   const { daemon } = await prepared(t)
   const own = [
