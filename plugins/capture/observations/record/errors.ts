@@ -102,6 +102,6 @@ export const observationErrors = defineErrors({
     status: 400,
     domain: 'observations',
     detail: 'Nothing that is selected is there.',
-    action: 'Select something else, or set fail_when_empty to false.',
+    action: 'Select something else, or wait until its source has sent something.',
   },
 })
