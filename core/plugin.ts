@@ -87,6 +87,7 @@ export { afterlifeMs, createAfterlife, type Afterlife } from './base/text/guarde
 export { anyOf } from './base/text/pattern.js'
 export { tokenMark } from './base/text/short-lived.js'
 export { frameTags } from './base/text/frame-tags.js'
+export { showTime } from './base/text/show-time.js'
 export { visible, visibleBlock, visibleLine } from './base/text/visible.js'
 export { nearest } from './base/words/nearest.js'
 export { wellFormedJson } from './base/text/well-formed.js'
@@ -140,6 +141,7 @@ export type {
   Dialogue,
   Frame,
   Hearing,
+  HeldFolder,
   Lasting,
   NearDaemon,
   Said,

@@ -7,6 +7,7 @@ import { createClock } from '../base/clock.js'
 import { count } from '../base/text/command-text.js'
 import { boolean, open } from '../base/schema.js'
 import type { Progress } from '../base/text/progress.js'
+import { showTime } from '../base/text/show-time.js'
 import { defineCommand, type Command, type CommandInput } from '../plugin/command.js'
 import type { Log } from '../base/text/log.js'
 import type { BackupReport } from '../state/inspect/backup.js'
@@ -61,7 +62,7 @@ const showCheck = ({ backup, faults, root, clean }: BackupCheck): string => {
   return [
     ...found.slice(0, 20),
     `${clean ? 'clean' : 'NOT CLEAN'}: ${count(backup.files.length, 'file')} up to commit ${backup.sequence}, ` +
-      `made at ${new Date(backup.created_at_ms).toISOString()}`,
+      `made at ${showTime(backup.created_at_ms)}`,
   ].join('\n')
 }
 

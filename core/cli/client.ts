@@ -1,6 +1,5 @@
 /** Calls a daemon over HTTP. */
 import type { IncomingMessage } from 'node:http'
-import { text } from 'node:stream/consumers'
 import type { Client } from '../plugin/command.js'
 import { Problem } from '../base/errors.js'
 import { parse } from '../base/parse.js'
@@ -16,6 +15,8 @@ export interface ClientOptions {
   readonly token: string | undefined
   /** Ends every call. */
   readonly signal: AbortSignal
+  /** Most bytes of an answer that is read. */
+  readonly most?: number
 }
 type Send = Parameters<Client['send']>
 
@@ -52,6 +53,22 @@ const json = (text: string): Json | undefined => {
   }
 }
 
+const MiB = 1024 * 1024
+/** Most bytes that are read: of an answer, as of a page of large records, and of a refusal. */
+const [mostAnswer, mostRefusal] = [256 * MiB, MiB]
+
+/** Undefined beyond the most: what it holds is not kept, and whoever sends it is left. */
+const textOf = async (answer: IncomingMessage, most: number): Promise<string | undefined> => {
+  const pieces: Buffer[] = []
+  let bytes = 0
+  for await (const piece of answer as AsyncIterable<Buffer>) {
+    bytes += piece.length
+    if (bytes > most) return undefined
+    pieces.push(piece)
+  }
+  return new TextDecoder().decode(Buffer.concat(pieces))
+}
+
 /** Who answered, and how. */
 interface Answered extends Pick<IncomingMessage, 'statusCode' | 'headers'> {
   readonly url: string
@@ -86,7 +103,7 @@ const exchange = async (url: URL, { body, ...options }: Request): Promise<Incomi
 
 type Call = Partial<Request>
 
-export const createClient = ({ baseUrl, token, signal: ended }: ClientOptions): Client => {
+export const createClient = ({ baseUrl, token, signal: ended, most = mostAnswer }: ClientOptions): Client => {
   const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` }
   const unreachable = (cause: unknown): never => {
     throw errors.daemon_unreachable({ details: { url: baseUrl }, cause })
@@ -97,16 +114,18 @@ export const createClient = ({ baseUrl, token, signal: ended }: ClientOptions): 
     const answer = await exchange(url, { method: 'GET', signal: ended, ...given, headers }).catch(unreachable)
     const { statusCode = 0 } = answer
     if (statusCode < 200 || statusCode > 299)
-      throw problem(await jsonOf(answer), { ...answered(answer), url: url.href })
+      throw problem(await jsonOf(answer, Math.min(most, mostRefusal)), { ...answered(answer), url: url.href })
     return answer
   }
   const answered = ({ statusCode, headers }: IncomingMessage) => ({ statusCode, headers })
-  const jsonOf = async (answer: IncomingMessage): Promise<Json | undefined> =>
-    json(await text(answer).catch(unreachable))
+  const jsonOf = async (answer: IncomingMessage, bytes: number): Promise<Json | undefined> => {
+    const text = await textOf(answer, bytes).catch(unreachable)
+    return text === undefined ? undefined : json(text)
+  }
   const read = async (path: string, given: Call): Promise<Json> => {
     const answer = await call(path, given)
     const url = new URL(path, baseUrl).href
-    const body = await jsonOf(answer)
+    const body = await jsonOf(answer, most)
     if (body === undefined)
       throw errors.answer_unreadable({ details: { url }, members: { status: answer.statusCode ?? 0 } })
     return body

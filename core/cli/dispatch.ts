@@ -206,11 +206,19 @@ const pause = async (ms: number, signal: AbortSignal): Promise<void> => {
 const noStart = (root: string): Promise<ShortDaemon> =>
   Promise.reject(errors.daemon_unreachable({ details: { url: root } }))
 
+/** Bytes of an answer of a server that nobody need trust: the models of a large one take a third of it. */
+const mostOfOthers = 4 * 1024 * 1024
+
 /** What a command reaches beside its daemon. */
 const around = ({ environment, signal, start = noStart }: Line) => ({
   variable: (name: string): string | undefined => environment[name] || undefined,
   reach: (url: string, ms: number): Client =>
-    createClient({ baseUrl: url, token: undefined, signal: AbortSignal.any([signal, AbortSignal.timeout(ms)]) }),
+    createClient({
+      baseUrl: url,
+      token: undefined,
+      signal: AbortSignal.any([signal, AbortSignal.timeout(ms)]),
+      most: mostOfOthers,
+    }),
   near:
     (input: Parameters<typeof withDaemon>[0]): CommandInput['withDaemon'] =>
     (work) =>

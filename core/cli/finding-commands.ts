@@ -1,5 +1,6 @@
 /** `state findings`: what starts and repairs found, from the daemon that holds the root. */
 import { count } from '../base/text/command-text.js'
+import { showTime } from '../base/text/show-time.js'
 import { defineCommand, type Command } from '../plugin/command.js'
 import { parse } from '../base/parse.js'
 import { array, integer, object, type Json } from '../base/schema.js'
@@ -11,7 +12,7 @@ const placeOf = ({ file, byte }: StateFinding): string =>
 
 const showOne = (finding: StateFinding): string => {
   const { finding_id, code, severity, message, action, last_found_at_ms, times } = finding
-  const when = new Date(last_found_at_ms).toISOString()
+  const when = showTime(last_found_at_ms)
   return (
     `${severity} ${code}: ${visibleLine(message)}${placeOf(finding)}\n  ${visibleLine(action)}\n` +
     `  ${when}${times === 1 ? '' : `, ${times} times`}, ${finding_id}`

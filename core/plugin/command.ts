@@ -2,7 +2,7 @@
 import type { Clock } from '../base/clock.js'
 import type { Ids } from '../base/ids.js'
 import type { AnyStruct, Json, StructOf } from '../base/schema.js'
-import type { Processes } from '../processes/contract.js'
+import type { Supervised } from '../processes/contract.js'
 import type { Disk } from '../state/disk/disk.js'
 
 /** One event of an SSE stream. */
@@ -71,15 +71,22 @@ export interface NearDaemon {
 }
 
 /** What a command works with that goes on until it is ended, on a machine that may have no daemon. */
-export interface Lasting extends Processes {
+export interface Lasting {
   readonly clock: Clock
   readonly ids: Ids
   readonly disk: Disk
   /**
-   * Holds a folder for this process alone, until it ends or lets it go with what is returned; undefined if another
-   * process holds it.
+   * Holds a folder for this process alone, until it ends or lets it go; undefined if another process holds it. What
+   * programs of an earlier holder have left is ended first.
    */
-  hold(folder: string): Promise<(() => Promise<void>) | undefined>
+  hold(folder: string): Promise<HeldFolder | undefined>
+}
+
+/** A folder that this process alone works with. */
+export interface HeldFolder {
+  /** Starts programs that go with this process, at the latest with the next one that holds the folder. */
+  readonly programs: Supervised
+  release(): Promise<void>
 }
 
 export interface CommandInput {
@@ -96,7 +103,7 @@ export interface CommandInput {
   now(): number
   /** A variable of the environment; undefined if it is not set or empty. */
   variable(name: string): string | undefined
-  /** Calls another server on this machine, without a token; it has so many milliseconds in all. */
+  /** Calls another server on this machine, without a token; it has so many milliseconds in all, and 4 MiB. */
   reach(url: string, ms: number): Client
   /**
    * The daemon that holds the root of `--state-root`; where none does, one that is started for this and begins nothing.

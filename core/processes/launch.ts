@@ -44,12 +44,17 @@ const exitOf = async ({ ended }: Program): Promise<Exit> => {
 const groupOf = async ({ pid, started, ended }: Program, marker: string): Promise<Group | undefined> =>
   pid === undefined && (await ended).type === 'refused' ? undefined : { pid, started, marker }
 
+const startOf = (run: Launch['run'], merged: boolean): Pick<ProgramWish, 'file' | 'args'> => {
+  // There the machines that capture may be, and no daemon: it has no groups of processes.
+  if (process.platform === 'win32' && typeof run === 'string') return { file: 'cmd.exe', args: ['/d', '/s', '/c', run] }
+  const what = typeof run === 'string' ? ['command', run] : ['program', ...run]
+  return { file: '/bin/sh', args: ['-c', launcher, 'sh', merged ? 'merged' : 'apart', ...what] }
+}
+
 export const launch = async (processes: Processes, wish: Launch): Promise<Launched> => {
   const { run, marker, merged = false, folder, environment, input } = wish
-  const what = typeof run === 'string' ? ['command', run] : ['program', ...run]
   const program = await processes.start({
-    file: '/bin/sh',
-    args: ['-c', launcher, 'sh', merged ? 'merged' : 'apart', ...what],
+    ...startOf(run, merged),
     folder,
     environment,
     ...(input !== undefined && { input }),

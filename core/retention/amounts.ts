@@ -1,4 +1,5 @@
 /** Ages and sizes as an operator writes and reads them: `90d`, `50GiB`. */
+import { showTime } from '../base/text/show-time.js'
 import { doc, rule, string, type StructOf } from '../base/schema.js'
 
 const msIn = new Map([
@@ -56,4 +57,4 @@ export const showSize = (bytes: number): string => {
   return `${Math.abs(amount) >= 100 ? Math.round(amount) : Math.round(amount * 10) / 10} ${unit}`
 }
 /** The day of a moment, in UTC: `2027-01-31`. */
-export const showDay = (ms: number): string => new Date(ms).toISOString().slice(0, 10)
+export const showDay = (ms: number): string => showTime(ms).slice(0, 10)

@@ -9,7 +9,6 @@ import { freshFolder } from '../support/folders.js'
 
 test('the blocks of the guide, as printed, bring a picture of a machine to a run', async (t) => {
   const daemon = await spawnTestDaemon(t)
-  await daemon.request('POST', '/v1/sessions', { session_id: 'desk' })
   const folder = freshFolder()
   writeFileSync(join(folder, 'picture.png'), pngOf(7))
   const holdfast = `holdfast() { SERVICE_DAEMON_URL=${daemon.url} '${process.execPath}' '${mainFile}' "$@"; }`
@@ -25,7 +24,7 @@ test('the blocks of the guide, as printed, bring a picture of a machine to a run
     /desk is known to the daemon[^]*the first capture is with the daemon[^]*1 capture sent, nothing waits/u,
   )
   t.regex(listed, /^desk {2}macos {2}healthy/u)
-  const { outputs } = JSON.parse(asked) as { outputs: { run_id: string }[] }
+  const { outputs } = JSON.parse(asked.slice(asked.indexOf('{'))) as { outputs: { run_id: string }[] }
   const run_id = outputs[0]?.run_id ?? ''
   const { body } = await daemon.request('GET', `/v1/runs/${run_id}`)
   t.is(body.input_attachments[0].media_type, 'image/png')

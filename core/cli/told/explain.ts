@@ -1,5 +1,6 @@
 /** What went wrong, as the command line says it. */
 import { Problem } from '../../base/errors.js'
+import { visibleBlock } from '../../base/text/visible.js'
 import { stackOf } from '../../base/text/stack.js'
 import { accessProblem, codeOf } from '../../state/errors.js'
 import { DaemonProblem } from './daemon-problem.js'
@@ -22,13 +23,15 @@ const fieldsOf = ({ message, occurrence: { errors = [] } }: Problem): string[] =
 const filesProblem = (cause: unknown): Problem | undefined =>
   ['EMFILE', 'ENFILE'].includes(codeOf(cause) ?? '') ? errors.too_many_files({ cause }) : undefined
 
+/** Whatever others say in it begins no line. */
+const indent = 2
 /** One sentence with its code, every field that was refused, and what can be done. */
 const sentences = (problem: Problem): string => {
   const { action } = problem.spec
   return [
-    `holdfast: ${problem.message} (${problem.code})`,
-    ...fieldsOf(problem).map((field) => `  ${field}`),
-    ...(action === undefined ? [] : [action]),
+    `holdfast: ${visibleBlock(problem.message, indent)} (${problem.code})`,
+    ...fieldsOf(problem).map((field) => `  ${visibleBlock(field, 2 * indent)}`),
+    ...(action === undefined ? [] : [visibleBlock(action, indent)]),
   ].join('\n')
 }
 

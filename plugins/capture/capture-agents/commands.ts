@@ -13,6 +13,7 @@ import {
   type Command,
   type CommandInput,
   type Infer,
+  showTime,
 } from '../../../core/plugin.js'
 import { osProfiles } from './client/agent-file.js'
 import { provisionAgents, Written } from './provision/provision-command.js'
@@ -28,7 +29,7 @@ const Agent = open({
   last_heartbeat_at_ms: optional(number()),
   source_ids: array(string()),
 })
-const heardAt = (ms: number | undefined): string => (ms === undefined ? 'never heard' : new Date(ms).toISOString())
+const heardAt = (ms: number | undefined): string => (ms === undefined ? 'never heard' : showTime(ms))
 const showAgent = (agent: Infer<typeof Agent>): string =>
   `${visibleLine(agent.machine_id)}  ${visibleLine(agent.os_profile)}  ${visibleLine(agent.heartbeat_state)}  ` +
   `${heardAt(agent.last_heartbeat_at_ms)}  ${visibleLine(agent.source_ids.join(', '))}`
@@ -84,6 +85,7 @@ const agentCommands: readonly Command[] = [
     choices: { os: osProfiles },
     fields: {
       body: '--file',
+      'body.batch_id': '<batch_id>',
       'body.agents': '--machines',
       'body.agents.*': '--machines',
       'body.os_profile': '--os',

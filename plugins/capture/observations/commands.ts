@@ -12,6 +12,7 @@ import {
   visibleLine,
   type Command,
   type Infer,
+  showTime,
 } from '../../../core/plugin.js'
 import { sourceCommands } from './sources/commands.js'
 
@@ -26,7 +27,7 @@ const Row = open({
 const showRow = (row: Infer<typeof Row>): string =>
   [
     visibleLine(row.observation_id),
-    new Date(row.captured_at_ms).toISOString(),
+    showTime(row.captured_at_ms),
     visibleLine(row.source_id),
     visibleLine(row.media_type),
     showSize(row.byte_length),

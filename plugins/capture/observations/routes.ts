@@ -11,7 +11,7 @@ import {
   pageOf,
   pageProblems,
   string,
-  timestamp,
+  givenTime,
   type Route,
 } from '../../../core/plugin.js'
 import { observationErrors } from './record/errors.js'
@@ -30,8 +30,8 @@ export const observationRoutes = (parts: ObservationRouteParts): readonly Route[
 const ListQuery = object({
   source_id: optional(SourceId),
   stream_id: optional(doc(StreamId, 'Of the source that source_id names.')),
-  after_ms: optional(doc(timestamp(), 'Captured at this time or later.')),
-  before_ms: optional(doc(timestamp(), 'Captured at this time or earlier.')),
+  after_ms: optional(doc(givenTime(), 'Captured at this time or later.')),
+  before_ms: optional(doc(givenTime(), 'Captured at this time or earlier.')),
   include_purged: optional(boolean()),
   ...pageFields,
 })

@@ -8,6 +8,7 @@ import {
   string,
   type Command,
   type Infer,
+  showTime,
 } from '../../../core/plugin.js'
 
 const View = open({
@@ -19,7 +20,7 @@ const View = open({
 const show = ({ artifacts, level, dropped_artifact_count: dropped }: Infer<typeof View>): string => {
   const rows = artifacts.map(
     ({ artifact_id, plaintext_bytes, updated_at_ms }) =>
-      `${new Date(updated_at_ms).toISOString()}  ${artifact_id}  ${plaintext_bytes} bytes`,
+      `${showTime(updated_at_ms)}  ${artifact_id}  ${plaintext_bytes} bytes`,
   )
   return [`level ${level}`, ...rows, ...(dropped > 0 ? [`${dropped} more were dropped at a limit`] : [])].join('\n')
 }
@@ -50,7 +51,7 @@ const showPruned = ({
   [
     ...ids,
     `${dry_run ? 'Would remove' : 'Removed'} the evidence of ${count(ids.length, 'run')} that ended until ` +
-      `${new Date(cutoff_ms).toISOString()}, ${count(candidate_debug_bytes, 'byte')}.`,
+      `${showTime(cutoff_ms)}, ${count(candidate_debug_bytes, 'byte')}.`,
     ...(dry_run && ids.length > 0 ? ['Nothing was removed: repeat with --apply.'] : []),
   ].join('\n')
 

@@ -14,6 +14,7 @@ import {
   type Command,
   type CommandInput,
   type Infer,
+  showTime,
 } from '../../../core/plugin.js'
 import { deliveryStatuses } from './contract.js'
 
@@ -50,7 +51,7 @@ const line = (row: Row): string => {
       : `${what}  ${visibleLine(row.dead_letter_resolution_reason)}`
   return row.next_attempt_at_ms === undefined || row.status !== 'retrying'
     ? what
-    : `${what}  next ${new Date(row.next_attempt_at_ms).toISOString()}`
+    : `${what}  next ${showTime(row.next_attempt_at_ms)}`
 }
 
 const showAll =

@@ -13,6 +13,7 @@ import {
   type Command,
   type CommandInput,
   type Infer,
+  showTime,
 } from '../../../core/plugin.js'
 import { grantRuleKinds, grantText } from '../tools/contract.js'
 import { wishOf } from './contract.js'
@@ -30,7 +31,7 @@ const showGrant = ({ grant_id, session_id, tool_name, rule, expires_at_ms }: Row
   [
     `${grant_id}  ${grantText(tool_name, rule)}`,
     `  in ${session_id === undefined ? 'every session' : `session ${visibleLine(session_id)}`}, until ` +
-      `${new Date(expires_at_ms).toISOString()}`,
+      `${showTime(expires_at_ms)}`,
   ].join('\n')
 
 const showGrants = (rows: Row[]): string =>

@@ -8,6 +8,7 @@ import {
   visibleLine,
   type Command,
   type Infer,
+  showTime,
 } from '../../../core/plugin.js'
 
 const Found = open({
@@ -21,7 +22,7 @@ const showFound = ({ results, truncated }: Infer<typeof Found>): string => {
   if (results.length === 0) return 'Nothing is remembered that fits.'
   const rows = results.map(
     ({ kind, source_id, title, score, timestamp_ms }) =>
-      `${new Date(timestamp_ms).toISOString().slice(0, 19)}Z  ${kind.padEnd(13)}  ${visibleLine(source_id)}  ` +
+      `${showTime(timestamp_ms).slice(0, 19)}Z  ${kind.padEnd(13)}  ${visibleLine(source_id)}  ` +
       `${visibleLine(title)}${score > 0 ? `  (${score})` : ''}`,
   )
   return [...rows, ...(truncated ? ['There is more: name it closer, or raise --limit.'] : [])].join('\n')

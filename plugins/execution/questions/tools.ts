@@ -4,6 +4,7 @@ import {
   defaulted,
   doc,
   integer,
+  latestTime,
   object,
   optional,
   string,
@@ -33,7 +34,10 @@ const AskInput = object({
     { min: 1, max: 4 },
   ),
   expires_at_ms: optional(
-    doc(integer({ min: 1 }), 'When the question expires, Unix milliseconds. Then the run is cancelled.'),
+    doc(
+      integer({ min: 1, max: latestTime }),
+      'When the question expires, Unix milliseconds. Then the run is cancelled.',
+    ),
   ),
   expires_after_ms: optional(doc(integer({ min: 1, max: 365 * 86_400_000 }), 'The same, from now on.')),
 })

@@ -15,6 +15,7 @@ import {
   type CommandInput,
   type Infer,
   type Json,
+  showTime,
 } from '../../../core/plugin.js'
 import { givenFile } from '../../media/assets/contract.js'
 import { chat } from './chat/chat-command.js'
@@ -185,7 +186,7 @@ const showActions = (rows: Infer<typeof ActionRow>[]): string => {
   return rows
     .map(
       ({ timestamp_ms, kind, target, outcome, attempts, code, acknowledged_at_ms, approved_by: { type, id } }) =>
-        `${new Date(timestamp_ms).toISOString()}  ${outcome.padEnd(7)}  ${kind} ${visibleLine(target)}  by ${type} ` +
+        `${showTime(timestamp_ms)}  ${outcome.padEnd(7)}  ${kind} ${visibleLine(target)}  by ${type} ` +
         `${visibleLine(id)}${attempts > 1 ? `  ${attempts} attempts` : ''}${code === undefined ? '' : `  ${code}`}` +
         (acknowledged_at_ms === undefined ? '' : '  acknowledged'),
     )

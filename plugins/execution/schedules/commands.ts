@@ -16,6 +16,7 @@ import {
   type CommandInput,
   type Infer,
   type Json,
+  showTime,
 } from '../../../core/plugin.js'
 import { cadenceOf } from './cadence-flags.js'
 import { overlapPolicies } from './contract.js'
@@ -49,7 +50,7 @@ const Schedule = open({
 })
 type Schedule = Infer<typeof Schedule>
 
-const moment = (ms: number): string => new Date(ms).toISOString().replace('.000', '')
+const moment = (ms: number): string => showTime(ms).replace('.000', '')
 
 const cadenceText = ({ type, fire_at_ms, every_seconds, expression, timezone }: Schedule['cadence']): string => {
   if (type === 'once') return `once at ${moment(fire_at_ms ?? 0)}`

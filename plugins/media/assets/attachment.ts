@@ -1,5 +1,5 @@
 /** How those show a file who name it. */
-import { integer, named, object, optional, doc, string, type Infer } from '../../../core/plugin.js'
+import { integer, named, object, optional, doc, string, visibleLine, type Infer } from '../../../core/plugin.js'
 
 /** An asset as those show it who name it: as it was when it was named. */
 export const AttachmentRef = named(
@@ -22,3 +22,18 @@ export const AttachmentRef = named(
 )
 /** The value form of `AttachmentRef`. */
 export type AttachmentRef = Infer<typeof AttachmentRef>
+
+const plain = /^[\p{L}\p{M}\p{N} ._+@~()-]*$/u
+/** Names are given by others: one that could be taken for more than a name is quoted, and none has a bracket of ours. */
+const nameIn = (file_name: string): string =>
+  plain.test(file_name)
+    ? visibleLine(file_name)
+    : visibleLine(JSON.stringify(file_name)).replaceAll(/[[<]/gu, '(').replaceAll(/[\]>]/gu, ')')
+
+/** A file in one line of text, as models and readers of plain text are told of it. */
+export const fileLine = ({
+  file_name = '',
+  media_type,
+  id,
+}: Pick<AttachmentRef, 'file_name' | 'media_type'> & { readonly id?: string }): string =>
+  `[file ${nameIn(file_name)}, ${visibleLine(media_type)}${id === undefined ? '' : `, asset ${visibleLine(id)}`}]`

@@ -24,6 +24,8 @@ import type { FilePlace } from './placed.js'
 
 /** An asset as those show it who name it. */
 export { AttachmentRef } from './attachment.js'
+/** A file in one line of text, whose name can be no more than a name. */
+export { fileLine } from './attachment.js'
 /** What is said with files in it, and its plain text. */
 export { attachmentParts, filesIn, OutputPart, plainText } from './output-part.js'
 /** Problems of assets, for plugins that take them. */

@@ -1,6 +1,6 @@
 /** What is said with files in it, and its plain text. */
-import { literal, object, string, tagged, visibleLine, type Infer } from '../../../core/plugin.js'
-import { AttachmentRef } from './attachment.js'
+import { literal, object, string, tagged, type Infer } from '../../../core/plugin.js'
+import { AttachmentRef, fileLine } from './attachment.js'
 
 /** One part of what is said: words, or a file. */
 export const OutputPart = tagged('type', {
@@ -11,8 +11,7 @@ export const OutputPart = tagged('type', {
 export type OutputPart = Infer<typeof OutputPart>
 
 /** A file in one line, for whoever sees words alone. */
-const mention = ({ file_name = '', media_type }: AttachmentRef): string =>
-  `[file ${visibleLine(file_name)}, ${visibleLine(media_type)}]`
+const mention = ({ file_name = '', media_type }: AttachmentRef): string => fileLine({ file_name, media_type })
 
 /** The plain text of parts: words without the space around them and a line for each file, in their order. */
 export const plainText = (parts: readonly OutputPart[]): string =>

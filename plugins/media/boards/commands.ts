@@ -15,6 +15,7 @@ import {
   type CommandInput,
   type Infer,
   type JsonObject,
+  showTime,
 } from '../../../core/plugin.js'
 
 const BoardRow = open({
@@ -42,7 +43,7 @@ const RevisionRow = open({
 const showRevision = ({ revision_id, render_asset_id, created_at_ms, note }: Infer<typeof RevisionRow>): string =>
   [
     visibleLine(revision_id),
-    new Date(created_at_ms).toISOString(),
+    showTime(created_at_ms),
     visibleLine(render_asset_id),
     ...(note === undefined ? [] : [visibleLine(note)]),
   ].join('  ')

@@ -1,10 +1,10 @@
 /** The profile `canonical_text`: the words in the subject; what is said in sound is written down. */
 import { fault } from '../../../core/plugin.js'
-import type { Asset, Assets } from '../assets/contract.js'
+import { fileLine, type Asset, type Assets } from '../assets/contract.js'
 import type { DerivationProfile, DerivationWish, Derived, Material } from './contract.js'
 import { wholeFingerprint } from './derive.js'
 import { derivationErrors } from './errors.js'
-import { derivedName, fileLine } from './naming.js'
+import { derivedName } from './naming.js'
 import { optionsDigest } from './options.js'
 import type { Speech } from './speech.js'
 

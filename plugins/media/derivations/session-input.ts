@@ -1,9 +1,8 @@
 /** What runs were told as subjects of derivations: the words, and those of the files that came with them. */
 import { digestBytes, integer, literal, object, Problem, string } from '../../../core/plugin.js'
 import { sessionErrors, type Sessions } from '../../execution/sessions/contract.js'
-import type { Assets, AttachmentRef } from '../assets/contract.js'
+import { fileLine, type Assets, type AttachmentRef } from '../assets/contract.js'
 import { derivationErrors } from './errors.js'
-import { fileLine } from './naming.js'
 import { defineSubject, type SubjectKind } from './subject.js'
 
 interface InputParts {
@@ -40,7 +39,7 @@ const rendered = async (assets: Assets, { content, files }: Told): Promise<strin
   const parts = content.trim() === '' ? [] : [content]
   for (const file of files) {
     const words = await wordsOf(assets, file)
-    const line = fileLine({ ...file, file_name: file.file_name ?? '' })
+    const line = fileLine(file)
     parts.push(words === undefined ? line : `${line}\n${words}`)
   }
   return parts.join('\n\n')

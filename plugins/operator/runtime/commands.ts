@@ -16,6 +16,7 @@ import {
   type Infer,
   type Json,
   type JsonObject,
+  showTime,
 } from '../../../core/plugin.js'
 import { Changed, changeFields, changeFlags, sendChange, showChanged, valueOf } from './settings/setting-command.js'
 
@@ -147,7 +148,7 @@ const showRevision = (one: Infer<typeof Revisions>['revisions'][number]): string
   const entries = one.entries?.map(({ name, change }) => `${name} ${change}`).join(', ')
   const of = one.rollback_of_revision === undefined ? '' : ` to ${one.rollback_of_revision}`
   const what = one.setting + of + (entries === undefined ? '' : `: ${entries}`)
-  return `${String(one.revision).padStart(6)}  ${new Date(one.updated_at_ms).toISOString()}  ${visibleLine(what)}`
+  return `${String(one.revision).padStart(6)}  ${showTime(one.updated_at_ms)}  ${visibleLine(what)}`
 }
 
 const showRevisions = ({ revisions, next_before_revision: next }: Infer<typeof Revisions>): string =>

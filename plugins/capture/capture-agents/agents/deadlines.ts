@@ -1,5 +1,5 @@
 /** Agents that were not heard in time: found by whoever looks, and written down once. */
-import { Problem, type Tx } from '../../../../core/plugin.js'
+import { Problem, type Tx, showTime } from '../../../../core/plugin.js'
 import type { AgentRecord } from '../record/store.js'
 import type { CaptureAlert } from '../record/structs.js'
 import type { HeartbeatParts } from './heartbeat.js'
@@ -59,18 +59,16 @@ export const createDeadlines = ({ store, sources, clock, hearing }: HeartbeatPar
   return { look }
 }
 
-const timeOf = (ms: number): string => new Date(ms).toISOString()
-
 /** Of an agent that is missing. */
 export const alertOf = (record: AgentRecord, now: number): CaptureAlert => {
   const { machine_id, heartbeat_deadline_ms, last_heartbeat_at_ms: last, heartbeat_missing_since_ms } = record
-  const since = last === undefined ? 'ever' : `since ${timeOf(last)}`
+  const since = last === undefined ? 'ever' : `since ${showTime(last)}`
   const expired = now >= (record.token_expires_at_ms ?? Infinity) ? ' Its tokens have expired: provision it again.' : ''
   return {
     machine_id,
     kind: 'missing_heartbeat',
     severity: 'warning',
-    message: `No heartbeat of ${machine_id} ${since}; it was due until ${timeOf(heartbeat_deadline_ms)}.${expired}`,
+    message: `No heartbeat of ${machine_id} ${since}; it was due until ${showTime(heartbeat_deadline_ms)}.${expired}`,
     detected_at_ms: heartbeat_missing_since_ms ?? heartbeat_deadline_ms,
     heartbeat_deadline_ms,
   }

@@ -1,12 +1,12 @@
 /** `holdfast capture`: takes what the sources of an agent see, and brings it to its daemon. */
 import { homedir } from 'node:os'
 import path from 'node:path'
-import { count, type CommandInput, type Lasting } from '../../../../core/plugin.js'
+import { commandErrors, count, type CommandInput, type Lasting } from '../../../../core/plugin.js'
 import type { AgentFile } from './agent-file.js'
 import { runPulse } from './pulse.js'
 import { readAgentFile } from './read-file.js'
 import { keepRhythm } from './rhythm.js'
-import { openSpool, type Spool } from './spool.js'
+import { openSpool, toldOfSpool, type Spool } from './spool.js'
 import { createTelling, type Telling } from './telling.js'
 import { createUploads } from './upload.js'
 import { checkWays, createWay, wished } from './ways.js'
@@ -94,6 +94,8 @@ const warnOfPlain = ({ daemon: { base_url } }: AgentFile, telling: Telling): voi
 }
 
 export const capture = async (input: Input): Promise<void> => {
+  if (textOf(input, 'command') !== undefined && textOf(input, 'folder') !== undefined)
+    throw commandErrors.flags_together({ details: { flag: 'command', other: 'folder' } })
   const file = wished(readAgentFile(textOf(input, 'config') ?? ''), {
     source: textOf(input, 'source'),
     command: textOf(input, 'command'),
@@ -110,6 +112,8 @@ export const capture = async (input: Input): Promise<void> => {
       const left = spool.waiting().length
       if (left > 0) telling.say('resumed', `Of an earlier time: ${count(left, 'capture')} in ${folder}.`)
       await work({ input, tools, file, spool, telling })
+    } catch (error) {
+      throw toldOfSpool(folder, error)
     } finally {
       await spool.close()
     }

@@ -41,6 +41,11 @@ export const clientErrors = defineErrors({
     detail: 'the spool {path} cannot be used: {reason}',
     action: 'Name another folder with --spool, or let this one be of the user who captures.',
   },
+  capture_files_refused: {
+    status: 400,
+    detail: 'the files of the machines cannot be written, so nothing was provisioned: {path} {reason}',
+    action: 'Name another folder with --into, or remove what is in the way.',
+  },
   capture_spool_taken: {
     status: 409,
     detail: 'another capture works with the spool {path}',

@@ -7,6 +7,7 @@ import path from 'node:path'
 import {
   array,
   integer,
+  latestTime,
   lookInFolder,
   object,
   parse,
@@ -89,7 +90,7 @@ export const createFolderWay = (parts: WayParts, folder: string): Way => {
     { bytes, sha256, media_type }: { bytes: Uint8Array; sha256: string; media_type: string },
   ): Promise<boolean> => {
     const idempotency_key = `file-${digestOf([source_id, name, modified_at_ms, sha256].join('\n'))}`
-    const captured_at_ms = Math.max(0, modified_at_ms)
+    const captured_at_ms = Math.min(Math.max(0, modified_at_ms), latestTime)
     const head = itemOf(source, { file_name: name, media_type, captured_at_ms, idempotency_key })
     return keep(parts, { head, bytes, isNumbered: false })
   }

@@ -1,5 +1,5 @@
 /** Reads the file of an agent. What is wrong is told by place and rule: a value could be a token. */
-import { parse, readSecretFile, tomlOf } from '../../../../core/plugin.js'
+import { parse, Problem, readSecretFile, tomlOf } from '../../../../core/plugin.js'
 import { AgentFile, isBaseUrl } from './agent-file.js'
 import { clientErrors } from './errors.js'
 
@@ -15,11 +15,21 @@ const problemOf = ({ capture_agent, daemon, sources }: AgentFile): string | unde
   return doubled(streams) === undefined ? undefined : 'has a stream of a source twice'
 }
 
-/** Throws `capture_file_refused`, and `secret_file_unreadable` where others may read it. */
+/** The text of a file that only its user may read; throws what `refused` makes of the reason. */
+const textOf = (path: string, refused: (problem: string) => Problem): string => {
+  try {
+    return readSecretFile(path, { mustBePrivate: process.platform !== 'win32', mayHaveLines: true })
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error
+    throw refused(`cannot be used: ${String(error.occurrence.details?.['reason'])}`)
+  }
+}
+
+/** Throws `capture_file_refused`, also where others may read it. */
 export const readAgentFile = (path: string): AgentFile => {
   const refused = (problem: string, errors?: readonly { path: string; rule: string }[]) =>
     clientErrors.capture_file_refused({ details: { path, problem }, ...(errors && { errors }) })
-  const toml = tomlOf(readSecretFile(path, { mustBePrivate: process.platform !== 'win32', mayHaveLines: true }))
+  const toml = tomlOf(textOf(path, refused))
   if (!toml.ok) throw refused(toml.problem)
   const parsed = parse(AgentFile, toml.table)
   if (!parsed.ok) throw refused('is not as a daemon gives it', parsed.issues)

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import path from 'node:path'
-import { codeOf, Problem, type Disk, type Lasting } from '../../../../core/plugin.js'
+import { codeOf, Problem, type Disk, type HeldFolder, type Lasting } from '../../../../core/plugin.js'
 import { clientErrors } from './errors.js'
 import { readItem, writeItem, type Item, type ItemHead } from './item.js'
 import { createNumbers } from './numbers.js'
@@ -31,6 +31,8 @@ export type Kept = { readonly ok: true; readonly dropped: number } | { readonly 
 
 export interface Spool {
   readonly folder: string
+  /** What is started with this spool ends with it. */
+  readonly programs: HeldFolder['programs']
   /** Those that wait, oldest first. */
   waiting(): readonly Waiting[]
   /** True if one more of this size fits without dropping another. */
@@ -72,6 +74,21 @@ const othersMay = process.platform === 'win32' ? 0 : 0o077
 const refused = (folder: string, reason: string, cause?: unknown): Problem =>
   clientErrors.capture_spool_refused({ details: { path: folder, reason }, cause })
 
+/** What goes wrong on the disk of a spool, told of the spool; anything else as it is. */
+export const toldOfSpool = (folder: string, cause: unknown): unknown => {
+  const code = cause instanceof Problem ? undefined : codeOf(cause)
+  return code === undefined ? cause : refused(folder, code, cause)
+}
+
+/** Removes whatever is there, with all that is in it: commands may make anything. No effect if it is gone. */
+export const removeAll = async (disk: Disk, file: string): Promise<void> => {
+  const kind = disk.stat(file)?.kind
+  if (kind === undefined) return
+  if (kind !== 'folder') return disk.unlink(file)
+  for (const name of disk.list(file)) await removeAll(disk, path.join(file, name))
+  await disk.removeFolder(file)
+}
+
 /** Rejects with `capture_spool_refused`, and `capture_spool_taken` where another process works with it. */
 export const openSpool = async (parts: SpoolParts): Promise<Spool> => {
   const { tools, folder } = parts
@@ -79,19 +96,19 @@ export const openSpool = async (parts: SpoolParts): Promise<Spool> => {
     await makeFolders(tools.disk, folder)
     if (((tools.disk.stat(folder)?.mode ?? 0) & othersMay) !== 0)
       throw refused(folder, 'others than its owner may look into it: chmod 700')
-    const release = await tools.hold(folder)
-    if (release === undefined) throw clientErrors.capture_spool_taken({ details: { path: folder } })
-    for (const name of tools.disk.list(folder)) if (isLeftover(name)) await tools.disk.unlink(path.join(folder, name))
-    return createSpool(parts, release)
+    const held = await tools.hold(folder)
+    if (held === undefined) throw clientErrors.capture_spool_taken({ details: { path: folder } })
+    for (const name of tools.disk.list(folder))
+      if (isLeftover(name)) await removeAll(tools.disk, path.join(folder, name))
+    return createSpool(parts, held)
   } catch (cause) {
-    if (cause instanceof Problem) throw cause
-    throw refused(folder, codeOf(cause) ?? 'it is no folder', cause)
+    throw toldOfSpool(folder, cause)
   }
 }
 /** What a kill leaves: a replacement that was cut off, what a command was putting out. */
 const isLeftover = (name: string): boolean => /^(?:(?:\d{16}\.item|\w+\.json)\.\d+|take-.+)$/u.test(name)
 
-const createSpool = ({ tools: { disk, ids }, folder, most }: SpoolParts, release: Spool['close']): Spool => {
+const createSpool = ({ tools: { disk, ids }, folder, most }: SpoolParts, { programs, release }: HeldFolder): Spool => {
   const at = (name: string): string => path.join(folder, name)
   const items = new Map<number, Waiting>()
   let size = 0
@@ -137,6 +154,7 @@ const createSpool = ({ tools: { disk, ids }, folder, most }: SpoolParts, release
   }
   return {
     folder,
+    programs,
     waiting: () => [...items.values()],
     hasRoom,
     async add(item) {

@@ -1,5 +1,5 @@
 /** What a capture says while it goes on: whatever lasts is said once. */
-import type { CommandInput } from '../../../../core/plugin.js'
+import { visibleLine, type CommandInput } from '../../../../core/plugin.js'
 
 export interface Telling {
   /** Something that happened. */
@@ -8,10 +8,11 @@ export interface Telling {
   state(about: string, message: string | undefined): void
 }
 
+/** Each message is one line: much of it is told by others. */
 export const createTelling = ({ output, print, now }: Pick<CommandInput, 'output' | 'print' | 'now'>): Telling => {
   const states = new Map<string, string>()
   const say = (event: string, message: string): void =>
-    print(output === 'json' ? JSON.stringify({ at_ms: now(), event, message }) : message)
+    print(output === 'json' ? JSON.stringify({ at_ms: now(), event, message }) : visibleLine(message))
   return {
     say,
     state(about, message) {

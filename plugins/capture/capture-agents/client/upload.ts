@@ -20,7 +20,12 @@ export interface Uploads {
 }
 
 const Uploaded = open({ observation_id: string() })
-const none: Called = { type: 'refused', reason: 'it is not as it was written' }
+const none: Sent = { called: { type: 'refused', reason: 'it is not as it was written' } }
+/** What came of a capture, and what it is called if that is known. */
+interface Sent {
+  readonly called: Called
+  readonly file_name?: string
+}
 
 export const createUploads = (parts: UploadParts): Uploads => {
   const { file, tools, spool, telling, signal } = parts
@@ -28,11 +33,13 @@ export const createUploads = (parts: UploadParts): Uploads => {
   const told = new Set<string>()
   let [sent, attempt] = [0, 0]
 
-  const send = async (waiting: Waiting): Promise<Called> => {
+  const send = async (waiting: Waiting): Promise<Sent> => {
     const item = spool.read(waiting)
     if (item === undefined) return none
+    const { file_name } = item.head
     const source = file.sources.find(({ source_id }) => source_id === item.head.source_id)
-    if (source === undefined) return { type: 'refused', reason: `the file has no source ${item.head.source_id}` }
+    if (source === undefined)
+      return { file_name, called: { type: 'refused', reason: `the file has no source ${item.head.source_id}` } }
     const { source_id } = source
     const called = await callDaemon(parts, {
       url: `${file.daemon.base_url.replace(/\/+$/u, '')}/v1/observation-sources/${source_id}/observations`,
@@ -41,7 +48,7 @@ export const createUploads = (parts: UploadParts): Uploads => {
       body: uploadOf(item),
     })
     if (called.type === 'done') tellFirst(source_id, called)
-    return called
+    return { called, file_name }
   }
   const tellFirst = (source_id: string, { answer }: Extract<Called, { type: 'done' }>): void => {
     sent += 1
@@ -52,12 +59,13 @@ export const createUploads = (parts: UploadParts): Uploads => {
   }
   /** The longest that one of them has to wait before it is tried again; undefined if none has to. */
   const sendSome = async (some: readonly Waiting[]): Promise<number | undefined> => {
-    const outcomes = await Promise.all(some.map(async (waiting) => ({ waiting, called: await send(waiting) })))
+    const outcomes = await Promise.all(some.map(async (waiting) => ({ waiting, ...(await send(waiting)) })))
     let wait: number | undefined
-    for (const { waiting, called } of outcomes) {
+    for (const { waiting, called, file_name = '' } of outcomes) {
       if (called.type === 'retry') wait = Math.max(wait ?? 0, called.after_ms)
       else await spool.remove(waiting)
-      if (called.type === 'refused') telling.say('refused', `A capture was given up: ${called.reason}.`)
+      if (called.type === 'refused')
+        telling.say('refused', `A capture was given up: ${[file_name, called.reason].filter(Boolean).join(': ')}.`)
     }
     const late = outcomes.find(({ called }) => called.type === 'retry')?.called
     if (!signal.aborted) telling.state('uploads', late?.type === 'retry' ? `${late.reason}; they wait.` : undefined)

@@ -2,15 +2,19 @@
 import path from 'node:path'
 import {
   array,
+  codeOf,
   commandErrors,
   object,
   open,
   parse,
   string,
   type CommandInput,
+  type Disk,
   type Infer,
   type Json,
 } from '../../../../core/plugin.js'
+import { clientErrors } from '../client/errors.js'
+import { normalised } from './names.js'
 
 /** What is shown: never a token. */
 export const Written = open({ batch_id: string(), files: array(object({ machine_id: string(), file: string() })) })
@@ -58,6 +62,28 @@ const requestOf = async (input: Input): Promise<Json> => {
   }
 }
 
+const Machines = open({ agents: array(open({ machine_id: string() })) })
+const fileOf = (folder: string, machine_id: string): string => path.join(folder, `${path.basename(machine_id)}.toml`)
+
+/** Makes the folder and writes into it; throws `capture_files_refused` where no file of these machines could be. */
+const makePlace = async (disk: Disk, folder: string, request: Json): Promise<void> => {
+  const refused = (at: string, reason: string, cause?: unknown): Error =>
+    clientErrors.capture_files_refused({ details: { path: at, reason }, cause })
+  try {
+    await disk.makeFolder(folder)
+    const probe = path.join(folder, '.capture-agents')
+    await disk.replace(probe, new Uint8Array(1024))
+    await disk.unlink(probe)
+  } catch (cause) {
+    throw refused(folder, `is no folder that can be written (${codeOf(cause) ?? 'there is something else'})`, cause)
+  }
+  const parsed = parse(Machines, request)
+  for (const { machine_id } of parsed.ok ? parsed.value.agents : []) {
+    const file = fileOf(folder, normalised(machine_id) ?? machine_id)
+    if ((disk.stat(file)?.kind ?? 'file') !== 'file') throw refused(file, 'is no file')
+  }
+}
+
 /** Tokens are told once: before they are made it is sure that there is a place for them. */
 export const provisionAgents = async (input: Input): Promise<Json> => {
   const request = await requestOf(input)
@@ -66,16 +92,13 @@ export const provisionAgents = async (input: Input): Promise<Json> => {
   if (into === undefined) return send()
   return input.lasting(async ({ disk }): Promise<Json> => {
     const folder = path.resolve(into)
-    await disk.makeFolder(folder)
-    const probe = path.join(folder, '.capture-agents')
-    await disk.replace(probe, new Uint8Array(1024))
-    await disk.unlink(probe)
+    await makePlace(disk, folder, request)
     const answer = await send()
     const parsed = parse(Answer, answer)
     if (!parsed.ok) throw commandErrors.answer_unreadable({ details: { url: input.client.baseUrl } })
     const files: Written['files'] = []
     for (const { machine_id, config_toml } of parsed.value.agents) {
-      const file = path.join(folder, `${path.basename(machine_id)}.toml`)
+      const file = fileOf(folder, machine_id)
       await disk.replace(file, Buffer.from(config_toml))
       files.push({ machine_id, file })
     }

@@ -18,6 +18,8 @@ import { normalised } from './names.js'
 
 const day = 86_400_000
 const positive = () => integer({ min: 1 })
+/** A length that leaves every time that is made with it one that a calendar has: a hundred years, milliseconds. */
+const length = () => integer({ min: 1, max: 36_525 * day })
 const device = () => optional(string({ min: 1, max: 200, pattern: notBlank }))
 const Id = doc(
   string({ min: 1, max: 100 }),
@@ -48,15 +50,15 @@ export const ProvisionRequest = object({
     }),
     { screen: true, camera: false, system_audio: false, microphone: false },
   ),
-  interval_ms: defaulted(doc(positive(), 'Time between two captures.'), 5000),
+  interval_ms: defaulted(doc(length(), 'Time between two captures.'), 5000),
   max_runs: optional(doc(positive(), 'Captures, then the agent ends.')),
-  duration_ms: optional(doc(positive(), 'Time after which the agent ends.')),
+  duration_ms: optional(doc(length(), 'Time after which the agent ends.')),
   retention_seconds: defaulted(positive(), 604_800),
   max_active_observations: defaulted(positive(), 256),
   max_active_bytes: defaulted(positive(), 134_217_728),
-  token_ttl_ms: defaulted(doc(positive(), 'How long the tokens open.'), 7 * day),
-  heartbeat_interval_ms: defaulted(positive(), 30_000),
-  heartbeat_grace_ms: defaulted(doc(positive(), 'How much later than its interval a heartbeat may be.'), 120_000),
+  token_ttl_ms: defaulted(doc(length(), 'How long the tokens open.'), 7 * day),
+  heartbeat_interval_ms: defaulted(length(), 30_000),
+  heartbeat_grace_ms: defaulted(doc(length(), 'How much later than its interval a heartbeat may be.'), 120_000),
 })
 /** The value form of `ProvisionRequest`. */
 export type ProvisionRequest = Infer<typeof ProvisionRequest>

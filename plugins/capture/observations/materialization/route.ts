@@ -1,5 +1,5 @@
 /** Gives observations to a run (observations-17). */
-import { defineRoute, jsonReply, type Route } from '../../../../core/plugin.js'
+import { defineRoute, fingerprint, idempotencyKey, jsonReply, type Route } from '../../../../core/plugin.js'
 import { RunView, submitProblems } from '../../../execution/runs/contract.js'
 import { assetErrors } from '../../../media/assets/contract.js'
 import { observationErrors } from '../record/errors.js'
@@ -31,6 +31,7 @@ export const materializationRoute = (parts: MaterializationParts): Route =>
       assetErrors.asset_integrity_mismatch,
     ],
     durability: 'A',
+    idempotent: true,
     example: {
       body: {
         target_session_id: 'door-watch',
@@ -38,6 +39,14 @@ export const materializationRoute = (parts: MaterializationParts): Route =>
         request: { content: 'Is the door open?' },
       },
     },
-    handler: async ({ body, caller }) =>
-      parts.runs.view(await materialize(parts, body, { kind: 'observation_materialization' }), caller),
+    handler: async ({ body, hashes, caller, idempotencyKey: header }) => {
+      const key = idempotencyKey(header, undefined)
+      const receipt =
+        key === undefined ? undefined : { scope: 'observations.materialize', key, digest: fingerprint(body, hashes) }
+      const made = await materialize(parts, body, {
+        kind: 'observation_materialization',
+        ...(receipt !== undefined && { receipt }),
+      })
+      return parts.runs.view(made, caller)
+    },
   })

@@ -12,7 +12,7 @@ export const observationErrors = defineErrors({
     status: 404,
     domain: 'observations',
     detail: 'There is no observation {observation_id}.',
-    action: 'See GET /v1/observations?include_purged=true; what was purged long ago is forgotten.',
+    action: 'See GET /v1/observations for those that there are; what was purged long ago is forgotten.',
   },
   stream_without_source: {
     status: 400,
@@ -35,8 +35,8 @@ export const observationErrors = defineErrors({
   capture_source_managed_by_agent: {
     status: 409,
     domain: 'capture',
-    detail: 'Source {source_id} belongs to a capture agent, which has its tokens.',
-    action: 'Provision or revoke the agent.',
+    detail: 'Source {source_id} is of another: capture agents have sources of their own, and operators theirs.',
+    action: 'Provision or revoke the agent that it is of; for an agent, name the machine otherwise.',
   },
   upload_token_revoked: {
     status: 400,
@@ -102,6 +102,6 @@ export const observationErrors = defineErrors({
     status: 400,
     domain: 'observations',
     detail: 'Nothing that is selected is there.',
-    action: 'Select something else, or set fail_when_empty to false.',
+    action: 'Select something else, or wait until its source has sent something.',
   },
 })

@@ -25,7 +25,8 @@ export interface Purges {
   overBudget(tx: Tx, source: SourceRecord, left: Left): SourceRecord
   /** What was purged long ago, or is more than is listed. */
   forget(tx: Tx, source: SourceRecord, bounds: { readonly left: Left; readonly mostPurged: number }): SourceRecord
-  nextDue(source: SourceRecord): number | undefined
+  /** `again` is when that is looked at which is due and stays, because its files are still there. */
+  nextDue(source: SourceRecord, again: number): number | undefined
 }
 
 export const createPurges = ({ observations, skip }: ObservationStore): Purges => {
@@ -86,10 +87,10 @@ export const createPurges = ({ observations, skip }: ObservationStore): Purges =
       }
       return source
     },
-    nextDue(source) {
+    nextDue(source, again) {
       const active = first('received', source.view.source_id)
       const purged = first('purged', source.view.source_id)?.purged_at_ms
-      return soonest(active && expiryOf(source, active), purged === undefined ? undefined : purged + history.ms)
+      return soonest(active && expiryOf(source, active), purged && Math.max(purged + history.ms, again))
     },
   }
 }

@@ -78,9 +78,7 @@ export const createRetention = (parts: RetentionParts): Retention => {
         mostPurged,
       })
       const hasMore = left.count <= 0
-      const next = hasMore ? tx.now : purges.nextDue(kept)
-      // What is due and stays, because its files are still there, is looked at again.
-      tx.put(store.sources, withDue(kept, hasMore || next === undefined ? next : Math.max(next, tx.now + retryMs)))
+      tx.put(store.sources, withDue(kept, hasMore ? tx.now : purges.nextDue(kept, tx.now + retryMs)))
       return hasMore
     })
   const settle = async (source_id: string): Promise<void> => {

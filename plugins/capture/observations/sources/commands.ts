@@ -15,6 +15,7 @@ import {
   type Command,
   type CommandInput,
   type Infer,
+  showTime,
 } from '../../../../core/plugin.js'
 import { auditEvents, sensitivities, sourceKinds } from '../record/structs.js'
 
@@ -43,7 +44,7 @@ const Event = open({
   observation_id: optional(string()),
 })
 const showEvent = ({ recorded_at_ms, event, source_id, reason, observation_id }: Infer<typeof Event>): string =>
-  [new Date(recorded_at_ms).toISOString(), event, source_id, reason, observation_id]
+  [showTime(recorded_at_ms), event, source_id, reason, observation_id]
     .flatMap((part) => (part === undefined ? [] : [visibleLine(part)]))
     .join('  ')
 

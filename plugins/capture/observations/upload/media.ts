@@ -14,6 +14,10 @@ const signatures: readonly { readonly type: string; readonly fits: (bytes: Uint8
 /** Undefined for a file of no kind that sources send. */
 export const detectedType = (bytes: Uint8Array): string | undefined => signatures.find(({ fits }) => fits(bytes))?.type
 
+/** How the file of an observation ends. */
+export const endingOf = (media_type: string): string =>
+  media_type === 'image/jpeg' ? 'jpg' : media_type.slice(media_type.indexOf('/') + 1)
+
 const pictures = ['image/png', 'image/jpeg']
 /** What sources of each kind send. */
 export const typesOf: Readonly<Record<SourceKind, readonly string[]>> = {

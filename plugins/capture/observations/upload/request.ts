@@ -1,5 +1,5 @@
 /** What a source sends, and what of it must fit together. */
-import { doc, integer, jsonObject, object, optional, string, timestamp, type Infer } from '../../../../core/plugin.js'
+import { doc, integer, jsonObject, object, optional, string, givenTime, type Infer } from '../../../../core/plugin.js'
 import { observationErrors } from '../record/errors.js'
 import { StreamId } from '../record/structs.js'
 
@@ -10,7 +10,7 @@ export const UploadRequest = object({
     content_base64: doc(string({ min: 1 }), 'At most 12 MiB of bytes.'),
   }),
   idempotency_key: doc(string({ min: 1, max: 256 }), 'The same key of a source is the same observation.'),
-  captured_at_ms: optional(doc(timestamp(), 'The time of receipt when absent.')),
+  captured_at_ms: optional(doc(givenTime(), 'The time of receipt when absent.')),
   stream_id: optional(StreamId),
   seq_no: optional(integer({ min: 0 })),
   canonical_text: optional(doc(string(), 'What is to be read or heard in it, as the source knows it.')),
@@ -22,6 +22,8 @@ export type UploadRequest = Infer<typeof UploadRequest>
 const mostKeyBytes = 256
 const mostMetadataBytes = 16 * 1024
 const controls = /\p{Cc}/u
+const fileName = /^(?=.*\S)[^/\\\p{Cc}]+$/u
+const fileNameRule = 'must not be blank and must have no slashes and no control characters'
 
 const invalid = (path: string, rule: string): Error =>
   observationErrors.upload_invalid({ details: { reason: `${path} ${rule}` }, errors: [{ path: `body.${path}`, rule }] })
@@ -55,7 +57,7 @@ export const keyOf = ({ idempotency_key }: UploadRequest): string => {
 
 /** Throws `upload_invalid`. */
 export const checkUpload = (source_id: string, { upload, metadata }: UploadRequest): void => {
-  if (upload.file_name.trim() === '') throw invalid('upload.file_name', 'must not be blank')
+  if (!fileName.test(upload.file_name)) throw invalid('upload.file_name', fileNameRule)
   if (metadata !== undefined && Buffer.byteLength(JSON.stringify(metadata)) > mostMetadataBytes)
     throw invalid('metadata', `must have at most ${mostMetadataBytes} bytes`)
   checkCapture(source_id, metadata)

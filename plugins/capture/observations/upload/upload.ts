@@ -10,6 +10,7 @@ import type { Retention } from '../retention/retention.js'
 import { judgeToken, unopened } from '../sources/authorise.js'
 import type { SourceKeeper } from '../sources/keeper.js'
 import { readContent, storeFiles, type StoredFiles } from './files.js'
+import { endingOf } from './media.js'
 import type { Rates } from './rate.js'
 import { checkUpload, keyOf, type UploadRequest } from './request.js'
 
@@ -141,8 +142,10 @@ const mostTries = 3
 const take = async (parts: UploadParts, named: Named, kind: SourceRecord['view']['kind']): Promise<ObservationView> => {
   const { upload, canonical_text, ...facts } = named.body
   const content = await readContent(kind, upload)
+  // What a machine calls it stays with the machine: names of files stand in what models are told.
+  const file_name = `${named.source_id}.${endingOf(content.media_type)}`
   for (let tries = 0; tries < mostTries; tries += 1) {
-    const files = await storeFiles(parts.assets, { file_name: upload.file_name, ...content }, canonical_text)
+    const files = await storeFiles(parts.assets, { file_name, ...content }, canonical_text)
     const made = await enter(parts, named, { files, facts })
     if (made !== undefined) return made
   }

@@ -1,9 +1,9 @@
 /** Puts files into a question, their words or as pictures: they are read then, and the journal only names them. */
 import { createCache, Problem } from '../../../../core/plugin.js'
-import type { Assets, AttachmentRef } from '../../../media/assets/contract.js'
+import { fileLine, type Assets, type AttachmentRef } from '../../../media/assets/contract.js'
 import type { ModelMessage, ModelRequest, TextPart } from '../../models/contract.js'
 import { createFrame } from './frame.js'
-import { isPicture, lineOf, mostCharacters } from './mention.js'
+import { isPicture, mostCharacters } from './mention.js'
 import { createPictureRoom, mostPictureBytes, newestPictures, type ShownPictures } from './picture-room.js'
 
 /** A question with what its files say. */
@@ -46,7 +46,7 @@ const wordsOf = async (assets: Assets, { id }: AttachmentRef): Promise<{ text: s
 }
 
 const framed = (file: AttachmentRef, text: string, note = ''): string =>
-  `${frame(tag, `${lineOf(file)}\n${text}`)}${note}`
+  `${frame(tag, `${fileLine(file)}\n${text}`)}${note}`
 
 type Places = ShownPictures['places']
 
@@ -98,7 +98,7 @@ export const createFiles = (assets: () => Assets | undefined): ShownFiles => {
     const base64 = pictures.get(file.id) ?? (await orGone(keeper && picture(keeper, file)))
     if (base64 === undefined) return { type: 'text', text: framed(file, 'It cannot be read now.') }
     pictures.set(file.id, base64)
-    return { type: 'text', text: lineOf(file), image: { media_type: file.media_type, base64 } }
+    return { type: 'text', text: fileLine(file), image: { media_type: file.media_type, base64 } }
   }
   const partOf =
     (places: Places | undefined) =>

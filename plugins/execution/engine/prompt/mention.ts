@@ -1,15 +1,11 @@
 /** A file in a conversation: a line that says what it is, as long as nobody asks a model with it. */
-import { visibleLine } from '../../../../core/plugin.js'
-import type { AttachmentRef } from '../../../media/assets/contract.js'
+import { fileLine, type AttachmentRef } from '../../../media/assets/contract.js'
 import type { TextPart } from '../../models/contract.js'
 
 /** Characters of a file that a model is told. */
 export const mostCharacters = 12_000
 
-export const lineOf = ({ file_name = '', media_type, id }: AttachmentRef): string =>
-  `[file ${visibleLine(file_name)}, ${visibleLine(media_type)}, asset ${visibleLine(id)}]`
-
-export const mentionOf = (file: AttachmentRef): TextPart => ({ type: 'text', text: lineOf(file), file })
+export const mentionOf = (file: AttachmentRef): TextPart => ({ type: 'text', text: fileLine(file), file })
 
 export const isPicture = ({ media_type }: AttachmentRef): boolean => media_type.startsWith('image/')
 /** As many bytes of text as have the tokens of a picture, about 1,600. */

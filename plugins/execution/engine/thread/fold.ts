@@ -2,12 +2,12 @@
 import { assertNever } from '../../../../core/plugin.js'
 import { namesOf } from '../../interception/contract.js'
 import type { ActionGrounds } from '../../external-actions/contract.js'
-import type { AttachmentRef } from '../../../media/assets/contract.js'
+import { fileLine, type AttachmentRef } from '../../../media/assets/contract.js'
 import type { ModelMessage, TextPart, ToolResultPart } from '../../models/contract.js'
 import { callFailure } from '../../tools/contract.js'
 import { callErrors } from '../../runs/contract.js'
 import type { InterceptedNote, JournalEntry, RunEvent } from '../../sessions/contract.js'
-import { isPicture, lineOf, mentionOf } from '../prompt/mention.js'
+import { isPicture, mentionOf } from '../prompt/mention.js'
 import { foldCompaction, foldFailedCompaction } from './compacted.js'
 import { weigh, weighJson } from './weight.js'
 import type { Texts, Thread } from './thread.js'
@@ -218,7 +218,7 @@ const givenBy = (name: string, files: readonly AttachmentRef[]): TextPart[] =>
     ? []
     : [
         said(`Files that ${name} gave:`),
-        ...files.map((file) => (isPicture(file) ? mentionOf(file) : said(lineOf(file)))),
+        ...files.map((file) => (isPicture(file) ? mentionOf(file) : said(fileLine(file)))),
       ]
 
 /**

@@ -1,5 +1,5 @@
 /** What became of a run, in a sentence with what to do. */
-import { sentence, visibleLine } from '../../../../core/plugin.js'
+import { sentence, visibleLine, showTime } from '../../../../core/plugin.js'
 import type { RunRow } from '../terminal/run-text.js'
 
 const again = '/retry makes it anew.'
@@ -29,7 +29,7 @@ export const endText = ({ status, error = 'nobody said why', outputs = [] }: Run
   return outputs.length === 0 ? '(the last answer of the model was empty)' : undefined
 }
 
-const clockTime = (at: number): string => `${new Date(at).toISOString().slice(11, 19)} UTC`
+const clockTime = (at: number): string => `${showTime(at).slice(11, 19)} UTC`
 
 /** What an open run waits for, where no question says it. */
 export const waitText = ({

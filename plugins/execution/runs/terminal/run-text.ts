@@ -13,6 +13,7 @@ import {
   visibleLine,
   type Infer,
   type Json,
+  showTime,
 } from '../../../../core/plugin.js'
 import { AskedApproval, AskedQuestions, showApproval, showQuestions } from './request-text.js'
 
@@ -140,14 +141,13 @@ const worktreeLines = (run: Row): string[] => {
 const heldCall = ({ model_call_held: held }: Row): string[] =>
   held === undefined
     ? []
-    : [`  waits    its server has asked for time: the model is called at ${new Date(held.until_ms).toISOString()}`]
+    : [`  waits    its server has asked for time: the model is called at ${showTime(held.until_ms)}`]
 
 const routeWait = ({ waiting_for_model_route: wait }: Row): string[] =>
   wait === undefined
     ? []
     : [
-        `  waits    for the model route; attempt ${wait.attempts + 1} at ` +
-          `${new Date(wait.next_attempt_at_ms).toISOString()}`,
+        `  waits    for the model route; attempt ${wait.attempts + 1} at ` + `${showTime(wait.next_attempt_at_ms)}`,
         `           ${visibleLine(wait.code)}: ${oneLine(wait.message, 300)}`,
       ]
 

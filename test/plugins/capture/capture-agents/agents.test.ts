@@ -1,11 +1,13 @@
 /** Capture agents as operators and agents see them; docs/rules/capture.md. */
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import test from 'ava'
 import { definePlugin, object } from '../../../../core/plugin.js'
 import { SourceKeepers, tokenDigest, type SourceKeeper } from '../../../../plugins/capture/observations/contract.js'
 import { createLeapingClock } from '../../../../core/testing/leaping-clock.js'
 import { startTestDaemon, type Reachable } from '../../../support/daemon.js'
+import { createCommandLine } from '../../../support/command-line.js'
+import { freshFolder } from '../../../support/folders.js'
 import { ask, judgedBy } from '../../../support/judges.js'
 import { codeOf } from '../../../support/runs.js'
 
@@ -113,6 +115,33 @@ test('capture-2: what is wrong with a batch is told by its fields, and nothing o
     agents[0].sources.map(({ source_id }: Told) => source_id),
     ['linux-desk-1-call-audio'],
   )
+})
+
+test('capture-2: a length of time that no clock can count is refused with its field', async (t) => {
+  const daemon = await startTestDaemon(t)
+  for (const field of ['token_ttl_ms', 'heartbeat_interval_ms', 'heartbeat_grace_ms', 'interval_ms', 'duration_ms']) {
+    const answer = await provision(daemon, { [field]: Number.MAX_SAFE_INTEGER })
+    t.is(answer.status, 400, field)
+    t.deepEqual(rulesOf(answer), [`body.${field}`])
+  }
+  t.deepEqual((await daemon.request('GET', '/v1/capture-agents')).body, [])
+})
+
+test('capture-5: nothing is provisioned whose files have no place', async (t) => {
+  const daemon = await startTestDaemon(t)
+  const folder = freshFolder()
+  symlinkSync(path.join(folder, 'elsewhere'), path.join(folder, 'desk-1.toml'))
+  writeFileSync(path.join(folder, 'file'), '')
+  const line = createCommandLine({ url: daemon.url })
+  for (const into of [folder, path.join(folder, 'file'), path.join(folder, 'none', 'none')]) {
+    const { code, err } = await line('capture-agents', 'provision', 'one', '--machines', 'Desk_1', '--into', into)
+    t.is(code, 1)
+    t.regex(err, /nothing was provisioned: .*capture_files_refused/u)
+    t.false(err.includes('    at '), err)
+  }
+  t.deepEqual((await daemon.request('GET', '/v1/capture-agents')).body, [])
+  const { err } = await line('capture-agents', 'provision', '--machines', 'Desk_1', '--into', freshFolder())
+  t.regex(err, /<batch_id>/u)
 })
 
 const everything = {

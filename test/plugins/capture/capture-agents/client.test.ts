@@ -112,7 +112,10 @@ test('capture-12: a file that is not as a daemon gives it is refused by place an
   }
   const open = writeAgentFile(good)
   const line = createCommandLine({ url: nowhere })
-  t.regex((await line('capture', '--config', path.join(freshFolder(), 'none'))).err, /does not exist/u)
+  t.regex(
+    (await line('capture', '--config', path.join(freshFolder(), 'none'))).err,
+    /the agent file .* cannot be used: it does not exist.*capture_file_refused/u,
+  )
   chmodSync(open, 0o640)
   t.regex((await line('capture', '--config', open)).err, /chmod 600/u)
   t.is((await line('capture')).code, 2)
@@ -149,6 +152,12 @@ test('capture-12: what is taken how is said by the line, else by the file, else 
   t.is(daemon.at(uploads).length, 3)
 })
 
+test('capture-12: a command and a folder for one source are refused together', async (t) => {
+  const { code, err } = await start(agentFileOf({ url: nowhere }), '--command', 'true', '--folder', freshFolder()).ended
+  t.is(code, 2)
+  t.regex(err, /--command does not go with --folder/u)
+})
+
 test('capture-12: a command that fails or gives something else is told once, and nothing of it is sent', async (t) => {
   const daemon = await startDaemon(t)
   const file = agentFileOf({ url: daemon.url })
@@ -156,6 +165,7 @@ test('capture-12: a command that fails or gives something else is told once, and
     ['echo "no display" >&2; exit 3', /ended with 3: no display/u],
     ['echo hello', /is no PNG or JPEG picture/u],
     ['true', /is empty/u],
+    ['mkdir -p "$CAPTURE_FILE/in/it"', /made a folder of \$CAPTURE_FILE/u],
     ['kill -9 $$', /was ended by SIGKILL/u],
     ['head -c 13000000 /dev/zero', /more than 12 MiB/u],
   ] as const) {
@@ -170,6 +180,41 @@ test('capture-12: a command that fails or gives something else is told once, and
   await daemon.until(() => statSync(runs).size > 3, 'some runs')
   const { out } = await failing.end()
   t.is(out.split('ended with 1').length, 2)
+})
+
+test('capture-12: what a command made of its file is gone, and a spool that cannot be used is told as such', async (t) => {
+  const daemon = await startDaemon(t)
+  const file = agentFileOf({ url: daemon.url })
+  await start(file, '--once', '--command', 'mkdir "$CAPTURE_FILE"').ended
+  const good = await start(file, '--once', '--command', pictures(1).command).ended
+  t.is(good.code, 0, good.err)
+  t.deepEqual(
+    readdirSync(spoolOf(file)).filter((name) => name.startsWith('take-')),
+    [],
+  )
+  mkdirSync(path.join(spoolOf(file), '0000000000000099.item'))
+  const bad = await start(file, '--once', '--command', pictures(1).command).ended
+  t.is(bad.code, 1)
+  t.regex(bad.err, /the spool .* cannot be used: EISDIR \(capture_spool_refused\)/u)
+})
+
+const isThere = (pid: number): boolean => existsSync(`/proc/${pid}`)
+test('capture-17: a command ends with its capture, also with one that is killed, and what has left its group with the next', async (t) => {
+  const daemon = await startDaemon(t)
+  const file = agentFileOf({ url: daemon.url })
+  const [at, folder] = [writeAgentFile(file), freshFolder()]
+  const stays = `trap "" TERM HUP; echo $$ > ${folder}/first; setsid sh -c 'echo $$ > ${folder}/second; exec sleep 447'`
+  const { child, exited } = spawnMain(['capture', '--config', at, '--command', `${stays} & sleep 448`])
+  const pidOf = (name: string): number =>
+    Number(existsSync(path.join(folder, name)) ? readFileSync(path.join(folder, name), 'utf8') : 0)
+  await daemon.until(() => pidOf('first') > 0 && pidOf('second') > 0, 'its processes')
+  child.kill('SIGKILL')
+  await exited
+  await daemon.until(() => !isThere(pidOf('first')), 'the end of its group')
+  t.true(isThere(pidOf('second')), 'nobody was there to end it')
+  const next = await start(file, '--once', '--command', pictures(1).command).ended
+  t.is(next.code, 0, next.err)
+  t.false(isThere(pidOf('second')))
 })
 
 test('capture-13: what waits is sent under its key and as it was by whoever comes next', async (t) => {
@@ -240,7 +285,8 @@ const noSpace = () => Promise.reject(Object.assign(new Error('full'), { code: 'E
 test('capture-14: a full disk takes the oldest captures away until there is room, and loses no other', async (t) => {
   const disk = createDisk()
   const folder = path.join(freshFolder(), 'a', 'spool')
-  const hold = () => Promise.resolve(() => Promise.resolve())
+  const programs: any = {}
+  const hold = () => Promise.resolve({ programs, release: () => Promise.resolve() })
   let refusals = 0
   const replace: typeof disk.replace = (file, bytes) => (refusals-- > 0 ? noSpace() : disk.replace(file, bytes))
   const tools = { disk: { ...disk, replace }, ids: createIds(createClock()), hold }
@@ -255,6 +301,7 @@ test('capture-14: a full disk takes the oldest captures away until there is room
   t.deepEqual(await spool.add(itemOf(6)), { ok: true, dropped: 0 })
   writeFileSync(path.join(folder, '0000000000000099.item.123'), 'half')
   writeFileSync(path.join(folder, 'take-x.png'), 'half')
+  mkdirSync(path.join(folder, 'take-y.png', 'in', 'it'), { recursive: true })
   const again = await openSpool({ tools, folder, most })
   const [only, none] = again.waiting()
   t.is(none, undefined)
@@ -296,7 +343,10 @@ test('capture-15: uploads are tried again until they arrive, and no sooner than 
   t.true((times[3] ?? 0) - (times[2] ?? 0) >= 990)
   daemon.on(uploads, problem(400, 'observation_invalid'))
   const refused = await start(file, '--once', '--command', pictures(1).command).ended
-  t.regex(refused.out, /given up: The detail of observation_invalid/u)
+  t.regex(refused.out, /given up: desk-screenshot-\d+\.png: The detail of observation_invalid/u)
+  daemon.on(uploads, json(400, { code: 'x', status: 400, detail: 'd\u001b[2J\nENDED: all is well' }))
+  const lines = (await start(file, '--once', '--command', pictures(1).command).ended).out
+  t.regex(lines, /given up: \S+: d\\u001b\[2J\\nENDED/u)
   t.deepEqual(itemsOf(file), [])
 })
 
@@ -323,6 +373,25 @@ test('capture-16: a token that is not taken and an address that is wrong end the
   t.is(away.code, 1)
   t.regex(away.out, /uploads: no daemon answers \(ECONNREFUSED\); they wait/u)
   t.regex(away.out, /1 capture waiting/u)
+})
+
+test('capture-16: an answer without end is read to its bound alone, and is that of no daemon', async (t) => {
+  const piece = Buffer.alloc(64 * 1024, 0x78)
+  let sent = 0
+  const daemon = await startDaemon(t, (_, response) => {
+    response.writeHead(400, { 'content-type': 'application/json' })
+    const go = (): void => {
+      if (response.destroyed || sent > 256 * 1024 * 1024) return void response.end()
+      sent += piece.length
+      if (response.write(piece)) setImmediate(go)
+      else response.once('drain', go)
+    }
+    go()
+  })
+  const { code, err } = await start(agentFileOf({ url: daemon.url }), '--once', '--command', pictures(1).command).ended
+  t.is(code, 1)
+  t.regex(err, /capture_address_wrong/u)
+  t.true(sent < 64 * 1024 * 1024, `${sent} bytes`)
 })
 
 test('capture-17: SIGTERM ends it cleanly, and its tokens are nowhere but in its file', async (t) => {

@@ -106,6 +106,21 @@ test('observations-16: what was purged long ago is forgotten, and its key may co
   t.not((await send(daemon, 1)).body.observation_id, first.observation_id)
 })
 
+test('observations-13: one that is due soon after another is not given to anybody later for that', async (t) => {
+  const clock = createLeapingClock({ still: true })
+  const daemon = await startTestDaemon(t, { clock })
+  await createSource(daemon, { retention_seconds: 2 })
+  for (const n of [1, 2, 3]) {
+    await send(daemon, n)
+    clock.leap(800)
+  }
+  t.deepEqual(await keys(daemon), ['key-2', 'key-3'])
+  clock.leap(800)
+  t.deepEqual(await keys(daemon), ['key-3'])
+  clock.leap(800)
+  t.deepEqual(await keys(daemon), [])
+})
+
 test('observations-13: a start purges what came due while nobody was there', async (t) => {
   const clock = createLeapingClock()
   const root = await freshRoot()

@@ -3,6 +3,8 @@ import test from 'ava'
 import { definePlugin } from '../../../../core/plugin.js'
 import { createLeapingClock } from '../../../../core/testing/leaping-clock.js'
 import { ObservationSources, SourceKeepers, tokenDigest } from '../../../../plugins/capture/observations/contract.js'
+import { latestTime } from '../../../../core/base/schema.js'
+import { createCommandLine } from '../../../support/command-line.js'
 import { startTestDaemon } from '../../../support/daemon.js'
 import { codeOf } from '../../../support/runs.js'
 import { sounds } from '../../../support/sounds.js'
@@ -70,6 +72,23 @@ test('observations-6: what a source sends is an observation with its files, and 
   })
   t.false(JSON.stringify(await auditOf(daemon)).includes('key-1'), 'the audit has the digest of the key')
   t.deepEqual(codeOf(await daemon.request('GET', '/v1/observations/none')), [404, 'observation_not_found'])
+})
+
+test('observations-22: a capture is of a moment that a calendar has, and its file is called after its source', async (t) => {
+  const daemon = await startTestDaemon(t)
+  await createSource(daemon)
+  for (const captured_at_ms of [Number.MAX_SAFE_INTEGER, latestTime + 1, -1]) {
+    const { body } = await send(daemon, 1, { more: { captured_at_ms } })
+    t.like(body, { status: 400, code: 'upload_invalid', errors: [{ path: 'body.captured_at_ms' }] })
+  }
+  t.deepEqual(await list(daemon), [])
+  const made = await send(daemon, 1, { more: { captured_at_ms: latestTime } })
+  t.is(made.status, 200)
+  const { body: asset } = await daemon.request('GET', `/v1/assets/${made.body.asset_id}`)
+  t.is(asset.file_name, 'door.png')
+  const { code, out, err } = await createCommandLine({ url: daemon.url })('observations', 'list')
+  t.is(code, 0, err)
+  t.regex(out, /\+275760-09-13T00:00:00\.000Z {2}door/u)
 })
 
 test('observations-7: a key is one observation, however often and by how many it comes', async (t) => {

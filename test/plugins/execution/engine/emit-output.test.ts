@@ -37,7 +37,7 @@ test('runs-51: an output shows words and files in their order, and its content i
     content: 'for those who see no parts',
   })
   const [output] = outputs
-  t.regex(output.content, /^First\n\[file a\.md, text\/markdown\]\n\[file b\S+\.md, text\/markdown\]$/u)
+  t.regex(output.content, /^First\n\[file a\.md, text\/markdown\]\n\[file "b\S+\.md", text\/markdown\]$/u)
   t.false(output.content.includes('\u202e'))
   t.like(output.parts, { 0: { type: 'text', text: '  First\n' }, length: 3 })
   t.like(output.parts[1], { type: 'attachment', attachment: { id: a, media_type: 'text/markdown', file_name: 'a.md' } })
