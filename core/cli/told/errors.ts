@@ -59,6 +59,16 @@ export const errors = defineErrors({
     detail: '{folder} cannot be made: {reason}',
     action: 'Go to a folder in which you may write and where there is room.',
   },
+  file_taken: {
+    status: 409,
+    detail: '{file} is there already and stays as it is',
+    action: 'Say another file with --to.',
+  },
+  file_unwritten: {
+    status: 500,
+    detail: '{file} cannot be written: {reason}',
+    action: 'Say with --to a file or a folder where you may write and where there is room.',
+  },
   flag_required: { status: 400, detail: '{command} needs {flags}' },
 })
 

@@ -20,6 +20,7 @@ import { givenFile } from '../../media/assets/contract.js'
 import { chat } from './chat/chat-command.js'
 import { follow, followNew, following, followingFields } from './terminal/follow.js'
 import { withHold } from './terminal/held-daemon.js'
+import { withToolFiles } from './terminal/tool-files.js'
 import { RunAnswer, RunEvents, showEvents, showRun, showRuns } from './terminal/run-text.js'
 
 const codes = 'Exit codes: 0 completed, 1 failed, 3 waits for a person, 130 interrupted.'
@@ -58,7 +59,7 @@ const get = defineCommand({
   route: 'GET /v1/runs/{run_id}',
   summary: 'One run, with what it waits for.',
   args: ['run_id'],
-  run: async (input) => withHold(input, await input.client.get(runPath(input.args))),
+  run: async (input) => withToolFiles(input, await withHold(input, await input.client.get(runPath(input.args)))),
   answer: RunAnswer,
   show: showRun,
 })

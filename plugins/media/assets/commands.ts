@@ -1,6 +1,7 @@
 import {
   array,
   boolean,
+  commandErrors,
   commandLine,
   cursorFlag,
   defineCommand,
@@ -15,6 +16,8 @@ import {
   type Command,
   type Infer,
 } from '../../../core/plugin.js'
+import type { AssetPart } from './contract.js'
+import { download, Downloaded, showDownloaded, toFlag } from './download.js'
 import { givenFile } from './given-file.js'
 
 const Row = open({ asset_id: string(), media_type: string(), file_name: string(), byte_length: number() })
@@ -25,6 +28,8 @@ const showAssets = (rows: Infer<typeof Row>[]): string =>
 
 const urlOf = (args: Readonly<Record<string, string>>): string =>
   `/v1/assets/${encodeURIComponent(args['asset_id'] ?? '')}`
+
+const parts: readonly AssetPart[] = ['raw', 'text', 'preview']
 
 const Reference = open({ domain: string(), owner_id: string(), role: string(), hard: boolean() })
 const showReference = ({ domain, owner_id, role, hard }: Infer<typeof Reference>): string =>
@@ -84,6 +89,26 @@ export const commands: readonly Command[] = [
     summary: 'One asset.',
     args: ['asset_id'],
     run: ({ client, args }) => client.get(urlOf(args)),
+  }),
+  defineCommand({
+    path: ['assets', 'download'],
+    route: 'GET /v1/assets/{asset_id}/raw',
+    summary: 'Writes the bytes of an asset to a file that is not there yet.',
+    args: ['asset_id'],
+    flags: {
+      ...toFlag,
+      part: { kind: 'text', summary: 'What of it: raw, which is the file itself, text or preview; raw when absent.' },
+    },
+    choices: { part: parts },
+    run: async (input) => {
+      const wish = input.flags['part'] ?? 'raw'
+      const part = parts.find((one) => one === wish)
+      if (part === undefined)
+        throw commandErrors.flag_invalid({ details: { flag: 'part', problem: `must be ${parts.join(', ')}` } })
+      return download(input, input.args['asset_id'] ?? '', part)
+    },
+    answer: Downloaded,
+    show: showDownloaded,
   }),
   defineCommand({
     path: ['assets', 'references'],

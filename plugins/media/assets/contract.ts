@@ -33,6 +33,8 @@ export { uploadProblems } from './upload-problems.js'
 export { givenFile, mostAssetBytes } from './given-file.js'
 /** The body of a request that stores it. */
 export type { UploadBody } from './given-file.js'
+/** A file that is named, as people see it, and how they get it. */
+export { download, Downloaded, fileText, ShownFile, showDownloaded, toFlag } from './download.js'
 /** Reads content that came as base64; undefined where it is none. */
 export { fromBase64 } from './base64.js'
 

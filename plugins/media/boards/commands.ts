@@ -1,4 +1,5 @@
 import {
+  commandErrors,
   cursorFlag,
   defineCommand,
   isJsonObject,
@@ -6,6 +7,7 @@ import {
   number,
   open,
   optional,
+  parse,
   readRows,
   searchedRows,
   showRows,
@@ -16,6 +18,8 @@ import {
   type Infer,
   type JsonObject,
 } from '../../../core/plugin.js'
+import { download, Downloaded, showDownloaded, toFlag } from '../assets/contract.js'
+import { boardErrors } from './record/errors.js'
 
 const BoardRow = open({
   board_id: string(),
@@ -49,6 +53,22 @@ const showRevision = ({ revision_id, render_asset_id, created_at_ms, note }: Inf
 
 const pathOf = ({ args }: CommandInput): string => `/v1/boards/${encodeURIComponent(args['board_id'] ?? '')}`
 const revisionsOf = (input: CommandInput): string => `${pathOf(input)}/revisions`
+
+const newestOf = async (input: CommandInput): Promise<string | undefined> => {
+  const board = await input.client.get(pathOf(input))
+  const newest = isJsonObject(board) ? board['latest_revision_id'] : undefined
+  return typeof newest === 'string' ? newest : undefined
+}
+
+/** The asset of the picture of a revision, the newest where none is named. */
+const pictureOf = async (input: CommandInput): Promise<string> => {
+  const { client, args } = input
+  const revision_id = args['revision_id'] ?? (await newestOf(input))
+  if (revision_id === undefined) throw boardErrors.board_blank({ details: { board_id: args['board_id'] ?? '' } })
+  const answer = parse(RevisionRow, await client.get(`${revisionsOf(input)}/${encodeURIComponent(revision_id)}`))
+  if (!answer.ok) throw commandErrors.answer_unreadable({ details: { url: client.baseUrl } })
+  return answer.value.render_asset_id
+}
 
 /** Members of a body from the flags that were given. */
 const bodyOf = ({ flags }: CommandInput, fields: Readonly<Record<string, string>>): JsonObject =>
@@ -150,6 +170,16 @@ export const commands: readonly Command[] = [
     run: (input) => input.client.get(`${revisionsOf(input)}/${encodeURIComponent(input.args['revision_id'] ?? '')}`),
   }),
   defineCommand({
+    path: ['boards', 'download'],
+    route: 'GET /v1/boards/{board_id}/revisions/{revision_id}',
+    summary: 'Writes the picture of a revision to a file that is not there yet; the newest revision when absent.',
+    args: ['board_id', 'revision_id?'],
+    flags: { ...toFlag },
+    run: async (input) => download(input, await pictureOf(input)),
+    answer: Downloaded,
+    show: showDownloaded,
+  }),
+  defineCommand({
     path: ['boards', 'create-revision'],
     route: 'POST /v1/boards/{board_id}/revisions',
     summary: 'Makes a revision of stored assets, behind the newest one.',
@@ -166,8 +196,7 @@ export const commands: readonly Command[] = [
     },
     fields: Object.fromEntries(Object.entries(draft).map(([flag, field]) => [`body.${field}`, `--${flag}`])),
     run: async (input) => {
-      const board = typeof input.flags['previous'] === 'string' ? {} : await input.client.get(pathOf(input))
-      const newest = isJsonObject(board) ? board['latest_revision_id'] : undefined
+      const newest = typeof input.flags['previous'] === 'string' ? undefined : await newestOf(input)
       return input.client.send('POST', revisionsOf(input), {
         ...(newest !== undefined && { previous_revision_id: newest }),
         ...bodyOf(input, draft),

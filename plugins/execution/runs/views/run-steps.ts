@@ -93,9 +93,11 @@ export const stepsOf = (entry: JournalEntry): Step[] => {
     case 'intercepted':
       return rulingsOf(entry)
     case 'outcome': {
-      const { tool_name, tool_call_id, state: outcome, output } = entry
+      const { tool_name, tool_call_id, state: outcome, output, files } = entry
       const reason = outcome === 'done' ? {} : reasonOf(output)
-      return [{ type: 'tool_ended', tool_name, tool_call_id, outcome, ...reason }]
+      return [
+        { type: 'tool_ended', tool_name, tool_call_id, outcome, ...reason, ...(files !== undefined && { files }) },
+      ]
     }
     default:
       return []

@@ -14,6 +14,12 @@ export const boardErrors = defineErrors({
     detail: 'There is no revision {revision_id} of a board.',
     action: 'List those of a board with GET /v1/boards/{board_id}/revisions.',
   },
+  board_blank: {
+    status: 404,
+    domain: 'boards',
+    detail: 'Board {board_id} has no picture yet.',
+    action: 'Draw on it, or make a revision with POST /v1/boards/{board_id}/revisions.',
+  },
   board_already_exists: {
     status: 409,
     domain: 'boards',

@@ -43,3 +43,15 @@ test('command-line-8: a call that is told stands there while it is made, and how
   ends(transcript, 'failed', { error: { message: 'no such file' } })
   t.is(out(), '• bash echo hi\n  bash failed: no such file\n')
 })
+
+test('assets-13: files that a tool gave and that were put out stand below it, with the line that writes them', (t) => {
+  const { transcript, out } = begin()
+  const file = { id: 'asset_1', media_type: 'image/png', file_name: 'b.png', byte_length: 1300 }
+  asks(transcript)
+  entry(transcript, 'outcome', { tool_call_id: 'call_1', tool_name: 'bash', state: 'done', files: [file] })
+  answers(transcript)
+  const parts = [{ attachment: file }]
+  entry(transcript, 'event', { event: { type: 'output', output: { content: 'Done.', artifacts: [file], parts } } })
+  const line = '  file b.png, image/png, 1.3 KiB: holdfast assets download asset_1\n'
+  t.is(out(), `• bash echo hi\n${line}Done.\n${line}`)
+})
