@@ -5,6 +5,7 @@ import {
   commandLine,
   cursorFlag,
   defineCommand,
+  isJsonObject,
   listedRows,
   number,
   open,
@@ -130,14 +131,18 @@ export const commands: readonly Command[] = [
       'file-name': { kind: 'text', summary: 'What it is called; the name of the file when absent.' },
     },
     fields: { 'body.content_base64': '<file>' },
-    run: ({ client, args, flags }) => {
+    run: async ({ client, args, flags, output, print }) => {
       const file = args['file'] ?? ''
       const { file_name, media_type, content_base64 } = givenFile(file)
-      return client.send('POST', '/v1/assets', {
-        file_name: typeof flags['file-name'] === 'string' ? flags['file-name'] : file_name,
+      const name = typeof flags['file-name'] === 'string' ? flags['file-name'] : file_name
+      const answer = await client.send('POST', '/v1/assets', {
+        file_name: name,
         media_type: typeof flags['media-type'] === 'string' ? flags['media-type'] : media_type,
         content_base64,
       })
+      const isKnown = isJsonObject(answer) && answer['file_name'] !== name
+      if (isKnown && output === 'pretty') print('The same file is stored already, under the name shown here.')
+      return answer
     },
     answer: Row,
     show: showAsset,

@@ -25,11 +25,13 @@ const placed = (error: unknown, path: string): unknown =>
     ? new Problem(error.code, error.spec, { ...error.occurrence, errors: [{ path, rule: 'cannot be taken' }] })
     : error
 
-const stored = async (assets: Assets, { file_name, media_type, content_base64 }: InlineAsset): Promise<string> => {
+/** The same bytes may be stored under another name: the run is told of the one that they were given with. */
+const stored = async (assets: Assets, { file_name, media_type, content_base64 }: InlineAsset): Promise<InputItem> => {
   const bytes = await fromBase64(content_base64)
   if (bytes === undefined)
     throw assetErrors.asset_invalid({ details: { media_type, reason: 'content_base64 is no base64' } })
-  return (await assets.add({ file_name, media_type, bytes })).asset_id
+  const { asset_id } = await assets.add({ file_name, media_type, bytes })
+  return { type: 'asset_reference', asset_id, file_name }
 }
 
 /** True for most: nothing in it is to be looked through. */
@@ -44,9 +46,7 @@ export const keepFiles = async (assets: Assets | undefined, input: SubmitInputRe
   const items: InputItem[] = []
   for (const { path, item } of inputItems(input))
     try {
-      items.push(
-        item.type === 'inline_asset' ? { type: 'asset_reference', asset_id: await stored(assets, item) } : item,
-      )
+      items.push(item.type === 'inline_asset' ? await stored(assets, item) : item)
     } catch (error) {
       throw placed(error, path)
     }
@@ -95,7 +95,7 @@ export const findFiles = <T extends Given>(assets: Assets | undefined, submissio
   for (const { path, file } of given) {
     if (file.type === 'inline_asset') return submission
     const found = foundAt(assets, file.asset_id, path)
-    files.set(found.id, found)
+    files.set(found.id, file.file_name === undefined ? found : { ...found, file_name: file.file_name })
   }
   return { ...submission, input: rest, files: [...files.values()] }
 }

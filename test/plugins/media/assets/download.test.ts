@@ -167,3 +167,13 @@ test('assets-13: a run shows the files that it was given, that tools gave and th
     / {2}input {4}\/say ok\n {2}file {5}given\.md, text\/markdown, 5 B: holdfast assets download asset_/u,
   )
 })
+
+test('assets-2: who imports what is stored already is told that it has another name', async (t) => {
+  const daemon = await startTestDaemon(t)
+  const holdfast = createCommandLine(daemon)
+  const folder = folderOf(t)
+  await storeNotes(daemon, 'the same')
+  writeFileSync(path.join(folder, 'mine.md'), 'the same')
+  const again = await holdfast('assets', 'import', path.join(folder, 'mine.md'))
+  t.regex(again.out, /^The same file is stored already, under the name shown here\.\nasset_.* {2}notes\.md\n$/u)
+})
