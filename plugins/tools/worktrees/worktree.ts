@@ -2,6 +2,7 @@
 import { realFolder, type WorkFolders } from '../../../core/plugin.js'
 import { runErrors } from '../../execution/runs/contract.js'
 import type { Git } from './git.js'
+import type { WorktreeLoss } from './contract.js'
 import type { WorktreeRecord } from './store.js'
 
 export interface Ground {
@@ -69,22 +70,48 @@ export const make = async (ground: Ground, record: WorktreeRecord, signal: Abort
 }
 
 /**
- * What a run left there beside what it began with: files that git would show, or commits. Asked of the git folder that
- * git itself made: what the run has put in the place of `.git` counts for nothing.
+ * Asks the git folder that git itself made: what the run has put in the place of `.git` counts for nothing.
  */
-export const leftIn = async (
-  { git, folders }: Ground,
-  { name, git_dir = '', base_commit }: WorktreeRecord,
-  signal: AbortSignal,
-): Promise<'changes' | 'nothing' | 'unknown'> => {
+const asked = ({ git, folders }: Ground, { name, git_dir = '' }: WorktreeRecord, signal: AbortSignal) => {
   const path = folders.path(name)
   const at = [`--git-dir=${git_dir}`, `--work-tree=${path}`]
-  const ask = (...args: string[]) => git({ folder: path, args: [...at, ...args], signal })
+  return (...args: string[]) => git({ folder: path, args: [...at, ...args], signal })
+}
+
+/** What a run left there beside what it began with: files that git would show, or commits. */
+export const leftIn = async (
+  ground: Ground,
+  record: WorktreeRecord,
+  signal: AbortSignal,
+): Promise<'changes' | 'nothing' | 'unknown'> => {
+  const ask = asked(ground, record, signal)
   const head = await ask('rev-parse', '--verify', 'HEAD')
   const status = await ask('status', '--porcelain', '--untracked-files=normal', '--ignore-submodules=all')
   if (!head.ok || !status.ok) return 'unknown'
-  return head.said.trim() === base_commit && status.said === '' ? 'nothing' : 'changes'
+  return head.said.trim() === record.base_commit && status.said === '' ? 'nothing' : 'changes'
 }
+
+const [mostFiles, mostCommits] = [200, 100]
+
+/** What would go with it: files one by one, which git folds into their folder elsewhere. Undefined where git cannot tell. */
+export const lossOf = async (
+  ground: Ground,
+  record: WorktreeRecord,
+  signal: AbortSignal,
+): Promise<WorktreeLoss | undefined> => {
+  const ask = asked(ground, record, signal)
+  const status = await ask('status', '--porcelain', '--untracked-files=all', '--ignore-submodules=all')
+  const log = await ask('rev-list', `--max-count=${mostCommits}`, `${record.base_commit}..HEAD`)
+  if (!status.ok || !log.ok) return undefined
+  const lines = linesOf(status.said).filter((line) => /^[ A-Z?]{2} /u.test(line))
+  return {
+    files: lines.slice(0, mostFiles),
+    ...(lines.length > mostFiles && { files_truncated: true }),
+    commits: linesOf(log.said),
+  }
+}
+
+const linesOf = (said: string): string[] => said.split('\n').filter((line) => line !== '')
 
 /** Removes it with all that is in it, and has git forget it. May be called again. */
 export const discard = async (
