@@ -1,6 +1,7 @@
 /** One tool call: checked once more, made, and bounded in time. */
 import { digest, fault, isShallow, parse, Problem, type Json } from '../../../core/plugin.js'
 import { failedCall, mostResultFiles, type Tool, type ToolOutcome, type ToolProgress } from '../tools/contract.js'
+import type { ToolUse } from '../../operator/usage/contract.js'
 import { trace, within, type Execution } from './execution.js'
 import { callErrors } from '../runs/contract.js'
 import { absent, misfit, refused } from './permission.js'
@@ -37,7 +38,7 @@ export const prepare = ({ context, session_id }: Execution, call: Call, key: str
 export type Invoked =
   | ToolOutcome
   | { readonly type: 'threw' }
-  | { readonly type: 'late'; readonly after_ms: number }
+  | { readonly type: 'late'; readonly after_ms: number; readonly used?: ToolUse | undefined }
   | { readonly type: 'lost' }
 
 const outcomeTypes: ReadonlySet<unknown> = new Set<ToolOutcome['type']>(['result', 'ask', 'unknown'])
@@ -96,7 +97,7 @@ export const invoke = async (execution: Execution, { call, tool, value, key, att
     })
     if (ended === undefined) return { type: 'lost' }
     return timeout.signal.aborted && (ended.type === 'threw' || (ended.type === 'result' && ended.is_error === true))
-      ? { type: 'late', after_ms: limit }
+      ? { type: 'late', after_ms: limit, ...(ended.type === 'result' && { used: ended.used }) }
       : ended
   } finally {
     cancel()

@@ -20,6 +20,7 @@ interface Ended {
   readonly output: Json
   readonly apply?: Result['apply']
   readonly files?: Result['files']
+  readonly used?: Result['used']
   /** The attempt that the ledger knows of, and how it ended if that is not the outcome of the call. */
   readonly acted?: Attempt & { readonly state?: OutcomeState }
   /** What interceptors made of the outcome. */
@@ -154,7 +155,8 @@ const conclude = (
     finished(outcome.state)
     return recordOutcome(execution, { call, seen, ...outcome, ...acted }, acts)
   }
-  const failed = (problem: Problem, state: OutcomeState = 'failed') => ended({ state, ...refused(problem) })
+  const failed = (problem: Problem, state: OutcomeState = 'failed') =>
+    ended({ state, ...refused(problem), used: 'used' in invoked ? invoked.used : undefined })
   switch (invoked.type) {
     case 'ask':
       finished('done')
@@ -183,7 +185,7 @@ type Result = Extract<ToolOutcome, { type: 'result' }>
 const measured = ({ limits }: Execution, call: Call, made: Result): Omit<Ended, 'call'> => {
   const result = { ...made, output: wellFormedJson(made.output) }
   const limit = brokenLimit(limits, call, result)
-  const applied = result.apply !== undefined && { apply: result.apply }
+  const applied = { used: result.used, ...(result.apply !== undefined && { apply: result.apply }) }
   if (limit !== undefined)
     return { state: 'failed', ...refused(callErrors.tool_output_too_large({ details: { limit } })), ...applied }
   const { is_error, output, files } = result
@@ -195,14 +197,14 @@ type OutcomeNote = Omit<Extract<JournalEntry, { type: 'outcome' }>, 'run_id' | '
 /** Writes an outcome; waits for the disk if something outside may have changed. */
 const recordOutcome = async (
   execution: Execution,
-  { call, state, output, files = [], apply, acted, seen }: Ended,
+  { call, state, output, files = [], apply, acted, seen, used }: Ended,
   acts: boolean,
 ): Promise<undefined> => {
   const { id, name } = call.part
   const entry = { type: 'outcome' as const, tool_call_id: id, tool_name: name, state, output }
   const write = (edit: RunEdit, outcome: OutcomeNote): void => {
     if (seen !== undefined) edit.note({ type: 'intercepted', ...seen })
-    edit.note(outcome)
+    edit.note(used === undefined ? outcome : { ...outcome, used: { ...used, ...edit.bill(used.usage, used) } })
   }
   // A file may be gone, and an `apply` refuse: then the call has failed.
   const mayFail = apply !== undefined || files.length > 0

@@ -14,6 +14,7 @@ import {
   type Tx,
 } from '../../../core/plugin.js'
 import type { AttachmentRef } from '../../media/assets/contract.js'
+import type { ToolUse } from '../../operator/usage/contract.js'
 import { foreignToolName } from './foreign-name.js'
 import type { PermissionDecision, PermissionMode, PermissionRule } from './decision.js'
 import type { GrantRule } from './grant-rule.js'
@@ -92,7 +93,8 @@ export interface AskDraft {
  * a problem that it throws is what the call is told, and nothing has changed then. `ask` suspends the run until a
  * person answers; the answer becomes the result. `unknown`: it may have acted, and nobody can tell. `files`: assets
  * that it gave, at most `mostResultFiles`: its run names them from the commit of the outcome on, and the model is told
- * of them, and shown those that are pictures if it takes such.
+ * of them, and shown those that are pictures if it takes such. `used`: the model that it asked, which is booked with
+ * its run whatever becomes of the outcome.
  */
 export type ToolOutcome =
   | {
@@ -101,9 +103,10 @@ export type ToolOutcome =
       readonly is_error?: boolean
       readonly files?: readonly AttachmentRef[] | undefined
       readonly apply?: (tx: Tx) => void
+      readonly used?: ToolUse | undefined
     }
   | { readonly type: 'ask'; readonly ask: AskDraft }
-  | { readonly type: 'unknown'; readonly problem: Problem }
+  | { readonly type: 'unknown'; readonly problem: Problem; readonly used?: ToolUse | undefined }
 
 /** Files of one call. */
 export const mostResultFiles = 16

@@ -17,6 +17,7 @@ import {
   type Point,
   type Problem,
 } from '../../../core/plugin.js'
+import type { Usage } from '../../execution/models/contract.js'
 import type { Asset } from '../assets/contract.js'
 import { DerivationSubject, type Material, type SubjectKind } from './subject.js'
 
@@ -158,6 +159,8 @@ export type Transcript =
       readonly duration_ms?: number
       readonly words?: readonly TimedText[]
       readonly segments?: readonly TimedText[]
+      /** Tokens, where the server told. */
+      readonly usage?: Usage
     }
   | {
       readonly type: 'failed'

@@ -1,9 +1,8 @@
 /** One call of a tool that makes something: asked once, stored as assets, booked, and told. */
-import { Problem, type Json, type JsonObject, type State, type Tx } from '../../../core/plugin.js'
-import type { Usage } from '../../execution/models/contract.js'
+import { Problem, type Json, type JsonObject } from '../../../core/plugin.js'
 import type { Runs } from '../../execution/runs/contract.js'
 import { callFailure, type ToolCall, type ToolOutcome } from '../../execution/tools/contract.js'
-import type { UsageBooks } from '../../operator/usage/contract.js'
+import type { ToolUse, UsageBooks } from '../../operator/usage/contract.js'
 import { attachmentOf, type Asset, type Assets } from '../assets/contract.js'
 import { chooseRoute, type ChoiceParts, type Chosen, type Making } from './choice.js'
 import type { Made, MediaServer } from './wishes.js'
@@ -14,7 +13,6 @@ export interface MakingParts extends ServerParts, ChoiceParts {
   readonly assets: Assets
   readonly runs: () => Runs | undefined
   readonly books: () => UsageBooks | undefined
-  readonly state: State
   /** Aborts when the plugin stops. */
   readonly stop: AbortSignal
 }
@@ -55,21 +53,8 @@ const keep = async ({ assets }: MakingParts, { fileOf }: MakingWish, { files }: 
   return kept
 }
 
-/** What was sent is booked, whatever came of it. */
-const bill =
-  ({ books }: MakingParts, call: ToolCall, asked: Asked) =>
-  (tx: Tx): void => {
-    const { route_id: route, model, usage } = asked
-    books()?.book(tx, { session_id: call.session_id, route, model, usage })
-  }
-interface Asked {
-  readonly route_id: string
-  readonly model: string
-  usage?: Usage | undefined
-}
-
-const withinBudget = ({ books }: MakingParts, { session_id, run_id }: ToolCall): void => {
-  const reason = books()?.refusal({ session_id, run_id })
+const withinBudget = ({ books, runs }: MakingParts, { session_id, run_id }: ToolCall): void => {
+  const reason = books()?.refusal({ session_id, run_id, usage: runs()?.find(run_id)?.usage })
   if (reason !== undefined) throw makerErrors.media_over_budget({ details: { reason } })
 }
 
@@ -86,11 +71,11 @@ export const makeMedia = async (parts: MakingParts, wish: MakingWish, call: Tool
   if (reach === undefined) throw makerErrors.media_unavailable({ details: { capability: making } })
   const model = wish.model ?? wish.usual(chosen) ?? route.model
   const server = createServer(parts, { maker, reach, model, signal: AbortSignal.any([call.signal, parts.stop]) })
-  const asked: Asked = { route_id: route.route_id, model }
-  const apply = bill(parts, call, asked)
+  // What was sent is booked, whatever came of it.
+  let used: ToolUse = { route: route.route_id, model }
   try {
     const made = await wish.make(chosen, server)
-    asked.usage = made.usage
+    used = { ...used, ...(made.usage && { usage: made.usage }) }
     const assets = await keep(parts, wish, made)
     const words = made.revised_prompt && parts.redact(made.revised_prompt.slice(0, mostWords))
     const output: Json = {
@@ -100,11 +85,10 @@ export const makeMedia = async (parts: MakingParts, wish: MakingWish, call: Tool
       assets: assets.map(shown),
       ...(words !== undefined && words !== '' && { revised_prompt: words }),
     }
-    return { type: 'result', output, files: assets.map(attachmentOf), apply }
+    return { type: 'result', output, files: assets.map(attachmentOf), used }
   } catch (error) {
     if (!(error instanceof Problem)) throw error
-    if (!isUnknown(error)) return { type: 'result', is_error: true, output: callFailure(error), apply }
-    await parts.state.commit(apply)
-    return { type: 'unknown', problem: error }
+    if (!isUnknown(error)) return { type: 'result', is_error: true, output: callFailure(error), used }
+    return { type: 'unknown', problem: error, used }
   }
 }

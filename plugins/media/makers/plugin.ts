@@ -3,6 +3,7 @@ import { Models } from '../../execution/models/contract.js'
 import { Runs } from '../../execution/runs/contract.js'
 import { Sessions } from '../../execution/sessions/contract.js'
 import { ToolGates, Tools } from '../../execution/tools/contract.js'
+import { StreamedModels } from '../../providers/streamed/contract.js'
 import { UsageBooks } from '../../operator/usage/contract.js'
 import { Assets } from '../assets/contract.js'
 import { ableRoutes, type Making } from './choice.js'
@@ -24,17 +25,24 @@ export default definePlugin({
   version: '1.0.0',
   api: 1,
   summary: 'Tools that make pictures and speech, by model routes that can.',
-  needs: { models: Models, assets: Assets },
+  needs: { models: Models, assets: Assets, streamed: StreamedModels },
   wants: { runs: Runs, sessions: Sessions, books: UsageBooks },
   config: object({}),
-  register(ctx, { models, assets, runs, sessions, books }) {
-    const { clock, secrets, signal, state } = ctx
+  register(ctx, { models, assets, streamed, runs, sessions, books }) {
+    const { clock, secrets, signal } = ctx
     // Answers are large: so many of one server are in memory at a time.
     const outbound = createOutbound({ clock, connections: 4 })
     ctx.own(() => outbound.close())
     const makers = ctx.view(MediaMakers)
-    const shared = { outbound, redact: secrets.redact, now: clock.now, models, makers, sessions }
-    const parts: MakingParts = { ...shared, assets, runs, books, state, stop: signal }
+    const shared = {
+      outbound: streamed.once(outbound),
+      redact: secrets.redact,
+      now: clock.now,
+      models,
+      makers,
+      sessions,
+    }
+    const parts: MakingParts = { ...shared, assets, runs, books, stop: signal }
     ctx.contribute(Tools, generateImage(parts), editImage(parts), generateAudio(parts))
     ctx.contribute(ToolGates, {
       id: 'makers',

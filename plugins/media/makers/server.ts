@@ -6,7 +6,7 @@ import type { MediaMaker, MediaReply, MediaServer } from './wishes.js'
 import { makerErrors } from './errors.js'
 
 export interface ServerParts {
-  readonly outbound: Outbound
+  readonly outbound: Pick<Outbound, 'request'>
   /** The text without secrets that the daemon knows. */
   readonly redact: (text: string) => string
   readonly now: () => number

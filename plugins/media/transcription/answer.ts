@@ -1,5 +1,7 @@
 /** What a server answered: its words, and when they were said. */
+import type { Usage } from '../../execution/models/contract.js'
 import { array, number, open, optional, parse, string, wellFormedJson, type Infer } from '../../../core/plugin.js'
+import { usageIn } from '../../providers/streamed/contract.js'
 import type { TimedText, Transcript } from '../derivations/contract.js'
 
 const Answer = open({
@@ -8,6 +10,7 @@ const Answer = open({
   duration: optional(number()),
   words: optional(array(open({ word: string(), start: number(), end: number() }))),
   segments: optional(array(open({ text: string(), start: number(), end: number() }))),
+  usage: optional(open({ input_tokens: optional(number()), output_tokens: optional(number()) })),
 })
 
 /** Seconds as servers give them; what is no time is the beginning. */
@@ -18,9 +21,16 @@ const timed = (text: string, { start, end }: { start: number; end: number }): Ti
   end_ms: msOf(end),
 })
 
-const transcriptOf = ({ text, language, duration, words, segments }: Infer<typeof Answer>): Transcript => ({
+type Answer = Infer<typeof Answer>
+
+/** Some servers tell how long the sound was in place of tokens. */
+const usageOf = ({ usage }: Answer): Usage | undefined =>
+  usage?.output_tokens === undefined ? undefined : usageIn(usage, 'input', 'output')
+
+const transcriptOf = ({ text, language, duration, words, segments }: Answer, usage: Usage | undefined): Transcript => ({
   type: 'transcript',
   text,
+  ...(usage !== undefined && { usage }),
   ...(language !== undefined && { language }),
   ...(duration !== undefined && { duration_ms: msOf(duration) }),
   ...(words && { words: words.map((one) => timed(one.word, one)) }),
@@ -39,7 +49,7 @@ const jsonOf = (body: Uint8Array): unknown => {
 /** Undefined where it is no transcript. Servers give null for what they do not tell. */
 export const readAnswer = (body: Uint8Array): Transcript | undefined => {
   const read = parse(Answer, wellFormedJson(withoutNulls(jsonOf(body))))
-  return read.ok ? transcriptOf(read.value) : undefined
+  return read.ok ? transcriptOf(read.value, usageOf(read.value)) : undefined
 }
 
 const withoutNulls = (value: unknown): unknown =>

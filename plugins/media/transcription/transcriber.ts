@@ -9,6 +9,7 @@ import {
 } from '../../../core/plugin.js'
 import { longestHintMs, type ConnectionOptions, type ModelRoute, type Models } from '../../execution/models/contract.js'
 import { refused, type Asked } from '../../providers/streamed/contract.js'
+import type { ToolUse } from '../../operator/usage/contract.js'
 import type { Sound, Transcriber, Transcript, TranscriptionPlan } from '../derivations/contract.js'
 import { readAnswer } from './answer.js'
 import { formBytes, type FormPart } from './form.js'
@@ -22,6 +23,9 @@ export interface TranscriberParts {
   readonly clock: Clock
   readonly ids: Ids
   readonly redact: (text: string) => string
+  /** Why nothing more may be asked; undefined if it may. */
+  readonly refusal: () => string | undefined
+  readonly book: (asked: ToolUse) => Promise<void>
   /** Is told what came of each call that was not ended by a stop. */
   readonly told: (said: Transcript) => void
 }
@@ -119,10 +123,12 @@ const heard = (answer: OutboundAnswer, asked: Asked): Transcript => {
 }
 
 export const createTranscriber = (parts: TranscriberParts): Transcriber => {
-  const { models, outbound, clock, ids, redact, told } = parts
+  const { models, outbound, clock, ids, redact, refusal, book, told } = parts
   const ask = async (plan: TranscriptionPlan, sound: Sound, signal: AbortSignal): Promise<Transcript> => {
     const reach = models.find(plan.route_id)?.reach?.()
     if (reach === undefined) return failed(`There is no route ${plan.route_id} any more.`, true)
+    const over = refusal()
+    if (over !== undefined) return failed(over, true)
     const base_url = (reach.base_url ?? vendors[plan.provider]?.base_url ?? '').trim().replace(/\/+$/u, '')
     const boundary = `holdfast-${ids.random(16)}`
     const answer = await outbound.request({
@@ -143,6 +149,8 @@ export const createTranscriber = (parts: TranscriberParts): Transcriber => {
       redact: (text) => redact(api_key === undefined ? text : text.replaceAll(api_key, '[redacted]')),
       now: clock.now,
     })
+    const usage = said.type === 'failed' ? undefined : said.usage
+    await book({ route: plan.route_id, model: plan.model, ...(usage && { usage }) })
     if (said.type !== 'failed') return said
     return { ...said, message: `${said.message} Asked: ${base_url}, model ${plan.model}.` }
   }

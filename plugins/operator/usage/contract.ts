@@ -25,7 +25,10 @@ export type UsageSums = {
 const tokens = () => integer({ min: 0 })
 /** The structs of `UsageSums`, to spread into an object. */
 export const usageFields = {
-  calls: doc(integer({ min: 0 }), 'Attempts at a model answer that have ended, those that failed too.'),
+  calls: doc(
+    integer({ min: 0 }),
+    'Calls of models that have ended, those that failed too: attempts at an answer, and what tools asked for.',
+  ),
   input_tokens: doc(tokens(), 'As the provider told, with those from a cache.'),
   output_tokens: doc(tokens(), 'As the provider told, with those of thoughts.'),
   cached_input_tokens: optional(tokens()),
@@ -84,6 +87,8 @@ export interface EndedCall {
   /** What it was for, a short word, where it was asked outside of runs. */
   readonly purpose?: string
 }
+/** A call of a model that a tool made for its run: the route and model that it asked, and what their server told. */
+export type ToolUse = { readonly route: string; readonly model: string; readonly usage?: Usage }
 /** A call as it is booked; `price` is the version of the table that it was priced by. */
 export interface Booked {
   readonly sums: UsageSums

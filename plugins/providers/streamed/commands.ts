@@ -42,7 +42,7 @@ const playLine = (file: string, { provider, model }: ReplayStep): string =>
   ].join(' ')
 
 const showReplay = ({ file, steps, differs }: Replay): string => {
-  const [first] = steps
+  const first = steps.find(({ once }) => once === undefined)
   const play = first === undefined ? [] : [`Play it without a server: ${playLine(file, first)}`]
   if (differs === null) return `Both go the same way: ${count(steps.length, 'exchange')}.`
   if (differs !== undefined) return showParting(differs)

@@ -1,5 +1,6 @@
 import { createTurns, definePlugin, doc, object, optional, string, type Json } from '../../../core/plugin.js'
 import { RunObservers } from '../../execution/engine/contract.js'
+import { recordedAsk } from './cassette/asked-once.js'
 import { cassetteErrors } from './cassette/errors.js'
 import { maskedJson } from './cassette/mask.js'
 import { createPlayer } from './cassette/play.js'
@@ -52,6 +53,11 @@ export default definePlugin({
         },
       })
     const parts = { clock, transport, inTurn: createTurns(), redact: secrets.redact }
-    ctx.provide(StreamedModels, { connect: (options, protocol) => createConnection(options, protocol, parts) })
+    ctx.provide(StreamedModels, {
+      connect: (options, protocol) => createConnection(options, protocol, parts),
+      once: ({ request }) => ({
+        request: player?.ask ?? (recorder === undefined ? request : recordedAsk(request, recorder)),
+      }),
+    })
   },
 })

@@ -1,6 +1,6 @@
 /** Changes of one run within one commit: entries, steps, events, and the record put once at the end. */
 import type { Tx } from '../../../../core/plugin.js'
-import { addUsage, countCall } from '../../../operator/usage/contract.js'
+import { addUsage, countCall, type ToolUse } from '../../../operator/usage/contract.js'
 import type { Usage } from '../../models/contract.js'
 import type { ReplyHandle } from '../../deliveries/contract.js'
 import { shownHandle, type JournalEntry, type OutputDraft, type RunEvent } from '../../sessions/contract.js'
@@ -40,8 +40,11 @@ export interface RunEdit {
   wait(event: WaitingEvent): void
   /** Goes on after an answer, which is recorded by an event of its own. */
   resume(): void
-  /** Adds a model call that has ended to what the run used, by what its provider told of it. */
-  bill(usage: Usage | undefined): Bill
+  /**
+   * Adds a model call that has ended to what the run used, by what its provider told of it; of the route and model of
+   * the run unless a tool asked another.
+   */
+  bill(usage: Usage | undefined, asked?: Pick<ToolUse, 'route' | 'model'>): Bill
   /** Changes members that are not part of the life cycle. */
   amend(change: (run: RunRecord) => RunRecord): void
   /** Announces the run although its status stays as it is. */
@@ -155,8 +158,9 @@ class Edit implements RunEdit {
     this.run = { ...this.run, owner: this.#context.store.state.health.generation }
   }
 
-  bill(usage: Usage | undefined): Bill {
-    const { session_id, provider: route, model } = this.run
+  bill(usage: Usage | undefined, asked?: Pick<ToolUse, 'route' | 'model'>): Bill {
+    const { session_id, provider } = this.run
+    const { route, model } = asked ?? { route: provider, model: this.run.model }
     const { sums, price } = this.#context.books()?.book(this.#tx, { session_id, route, model, usage }) ?? {
       sums: countCall(usage),
     }

@@ -104,6 +104,8 @@ export type JournalEntry = { run_id: string; at: number } & (
       state: OutcomeState
       output: Json
       files?: AttachmentRef[]
+      /** A model that the tool asked. */
+      used?: { route: string; model: string; usage?: CallUsage } & CallCost
     }
   | { type: 'audit'; audit: PermissionAudit }
   | { type: 'recovery'; verdict: 'resumed' | 'requeued' | 'interrupted'; reason: string; generation: number }

@@ -8,11 +8,26 @@ export interface Told {
   readonly text: string
 }
 
-/** The conversation under the name that its protocol has for it. */
-const conversationOf = (request: Json): readonly Json[] => {
-  if (!isJsonObject(request)) return []
+/** The conversation under the name that its protocol has for it; undefined of what is asked once, such as a picture. */
+const conversationOf = (request: Json): readonly Json[] | undefined => {
+  if (!isJsonObject(request)) return undefined
   const found = request['messages'] ?? request['contents'] ?? request['input']
-  return Array.isArray(found) ? found : []
+  return Array.isArray(found) ? found : undefined
+}
+
+/** True of an exchange that is a turn of a conversation. */
+export const isTurn = ({ request }: Exchange): boolean => conversationOf(request) !== undefined
+
+/** What is asked once, by its fields: those of a form too. */
+const fieldsOf = (request: Json): Told[] => {
+  if (!isJsonObject(request)) return []
+  const form = request['form']
+  if (!Array.isArray(form))
+    return Object.entries(request).flatMap(([who, text]) => (typeof text === 'string' ? [{ who, text }] : []))
+  return form.filter(isJsonObject).map(({ name, value, ...file }) => ({
+    who: String(name),
+    text: typeof value === 'string' ? value : Object.values(file).map(String).join(' '),
+  }))
 }
 
 /** Members that hold what was said: others say how. */
@@ -35,20 +50,20 @@ const whoOf = (message: Json): string => {
   return typeof role === 'string' ? role : 'model'
 }
 
-/** Those that stand behind what the request before it held, without what the model itself said. */
+/** Those that stand behind what the turn before it held, without what the model itself said. */
 export const newIn = ({ request }: Exchange, before: Exchange | undefined): Told[] => {
-  const earlier = before === undefined ? 0 : conversationOf(before.request).length
-  return conversationOf(request)
+  const conversation = conversationOf(request)
+  if (conversation === undefined) return fieldsOf(request)
+  const earlier = before === undefined ? 0 : (conversationOf(before.request)?.length ?? 0)
+  return conversation
     .slice(earlier)
     .map((message) => ({ who: whoOf(message), text: wordsIn(message) }))
     .filter(({ who }) => !['assistant', 'model', 'system', 'developer'].includes(who))
 }
 
 /** The model that was asked: in the request, or in the path. */
-export const modelOf = ({ request, path }: Exchange): string => {
-  const named = isJsonObject(request) ? request['model'] : undefined
-  return typeof named === 'string' ? named : (/models\/([^/:]+)/u.exec(path)?.[1] ?? 'unknown')
-}
+export const modelOf = ({ request, path }: Exchange): string =>
+  fieldsOf(request).find(({ who }) => who === 'model')?.text ?? /models\/([^/:]+)/u.exec(path)?.[1] ?? 'unknown'
 
 /** The provider that plays it. */
 export const providerOf = ({ path }: Pick<Exchange, 'path'>): string => {

@@ -36,6 +36,8 @@ export const Exchange = open({
   answer_headers: record(string()),
   /** Pieces of the body in order. */
   answer: array(string()),
+  /** Of the pieces, where they are no text. */
+  encoding: optional(enums(['base64'])),
   end: enums(['whole', 'broken', 'withheld']),
 })
 /** One question to a server and what came back, without secrets. */

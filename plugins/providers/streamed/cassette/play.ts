@@ -4,6 +4,7 @@ import type { Listener, Sent, Transport } from '../transport/transport.js'
 import { cassetteErrors } from './errors.js'
 import { loadCassette } from './load.js'
 import { differenceOf, type Cassette, type Difference, type Recorded } from './format.js'
+import { cameBack, foundOf, type Ask } from './asked-once.js'
 import { maskedJson, maskedPath, type Redact } from './mask.js'
 
 const compare = (one: Recorded, { at, asked }: Found, isPart: boolean): Difference | undefined =>
@@ -15,7 +16,7 @@ const compare = (one: Recorded, { at, asked }: Found, isPart: boolean): Differen
 const take = ({ exchanges, isPart }: Cassette, used: Set<Recorded>, found: Found): Recorded => {
   const left = exchanges.filter((one) => !used.has(one))
   const fits = left.find((one) => compare(one, found, isPart) === undefined)
-  const next = fits ?? left[0]
+  const next = fits ?? left.find(({ path }) => path === found.at) ?? left[0]
   if (next === undefined) throw cassetteErrors.cassette_over({ details: { count: exchanges.length } })
   const { line } = next
   const difference = fits === undefined ? compare(next, found, isPart) : undefined
@@ -43,6 +44,8 @@ const play = ({ status, answer_headers, answer, end }: Recorded, listener: Liste
 /** A transport whose servers are a cassette. */
 export interface Player {
   readonly transport: Transport
+  /** Rejects with what is wrong with the cassette, or with what it is played to. */
+  readonly ask: Ask
   /** Reads the file, so that what is wrong with it is known before anybody asks. */
   open(): Promise<void>
   readonly health: HealthCheck
@@ -60,7 +63,14 @@ export const createPlayer = ({ budget }: Pick<Transport, 'budget'>, file: string
     }
   }
   const check = (): readonly Warning[] => (wrong instanceof Problem ? [unplayable(wrong)] : [])
-  return { transport: playedTransport(budget, cassette, redact), open, health: { id: 'cassette', check } }
+  const used = new Set<Recorded>()
+  const next = async (found: Found): Promise<Recorded> => take(await cassette(), used, found)
+  return {
+    transport: playedTransport(budget, next, redact),
+    ask: async (request) => cameBack(await next(await foundOf(request, redact))),
+    open,
+    health: { id: 'cassette', check },
+  }
 }
 
 const unplayable = ({ message }: Problem): Warning => ({
@@ -70,25 +80,24 @@ const unplayable = ({ message }: Problem): Warning => ({
   action: 'Start with --play-cassette and a file that a daemon recorded; every call of a model fails until then.',
 })
 
-const playedTransport = (budget: Transport['budget'], cassette: () => Promise<Cassette>, redact: Redact): Transport => {
-  const used = new Set<Recorded>()
-  return {
-    budget,
-    post(question, listener): Sent {
-      let isOver = false
-      const answer = async (): Promise<void> => {
-        try {
-          const asked: Json = JSON.parse(question.body.toString('utf8'))
-          const found = { at: maskedPath(question.path, redact), asked: maskedJson(asked, redact) }
-          const exchange = take(await cassette(), used, found)
-          if (!isOver) play(exchange, listener, () => isOver)
-        } catch (error) {
-          if (!isOver) listener.broken(error)
-        }
+type Next = (found: Found) => Promise<Recorded>
+
+const playedTransport = (budget: Transport['budget'], next: Next, redact: Redact): Transport => ({
+  budget,
+  post(question, listener): Sent {
+    let isOver = false
+    const answer = async (): Promise<void> => {
+      try {
+        const asked: Json = JSON.parse(question.body.toString('utf8'))
+        const found = { at: maskedPath(question.path, redact), asked: maskedJson(asked, redact) }
+        const exchange = await next(found)
+        if (!isOver) play(exchange, listener, () => isOver)
+      } catch (error) {
+        if (!isOver) listener.broken(error)
       }
-      void answer()
-      return { stop: () => void (isOver = true) }
-    },
-    close: () => Promise.resolve(),
-  }
-}
+    }
+    void answer()
+    return { stop: () => void (isOver = true) }
+  },
+  close: () => Promise.resolve(),
+})

@@ -1,6 +1,6 @@
 /** A cassette as people read it, and where another one goes another way. */
 import { differenceOf, type Cassette, type Difference, type Recorded } from './format.js'
-import { modelOf, newIn, providerOf, type Told } from './asked.js'
+import { isTurn, modelOf, newIn, providerOf, type Told } from './asked.js'
 import { saidIn, type Said } from './said.js'
 
 /** One question to a model and its answer. */
@@ -12,6 +12,8 @@ export interface ReplayStep {
   readonly end: Recorded['end']
   readonly asked: readonly Told[]
   readonly said: Said
+  /** It is no turn of a conversation, such as a transcription. */
+  readonly once?: true
 }
 
 /** The first exchange in which two recordings differ. */
@@ -28,8 +30,9 @@ export const stepsOf = ({ exchanges }: Cassette): ReplayStep[] =>
     model: modelOf(one),
     status: one.status,
     end: one.end,
-    asked: newIn(one, exchanges[at - 1]),
+    asked: newIn(one, exchanges.slice(0, at).findLast(isTurn)),
     said: saidIn(one),
+    ...(!isTurn(one) && { once: true as const }),
   }))
 
 /** What a server said counts, not in how many pieces it came. */
@@ -38,6 +41,7 @@ const differs = (one: Recorded, other: Recorded, isPart: boolean): Difference | 
   const asked = differenceOf(one.request, other.request, { path: 'request', isPart })
   if (asked !== undefined) return asked
   if (one.status !== other.status) return { path: 'status', recorded: String(one.status), now: String(other.status) }
+  if (!isTurn(one)) return differenceOf(one.answer.join(''), other.answer.join(''), { path: 'answer', isPart: false })
   const [said, now] = [saidIn(one), saidIn(other)].map((words) => JSON.parse(JSON.stringify(words)))
   return differenceOf(said, now, { path: 'answer', isPart: false })
 }

@@ -113,6 +113,8 @@ const read = (draft: Draft, event: JsonObject, count: number): void => {
   if (Array.isArray(event['candidates'])) readCandidates(draft, event, count)
   else if (Array.isArray(event['choices'])) readChoices(draft, event)
   else if (text(event['type']).startsWith('response.')) readResponses(draft, event)
+  else if (event['type'] === undefined && typeof event['text'] === 'string')
+    draft.add('text', '', { text: event['text'] })
   else readMessages(draft, event)
   readError(draft, event)
 }

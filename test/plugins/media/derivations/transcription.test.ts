@@ -84,6 +84,34 @@ test('derivations-13: the route that has transcription is asked, and its words a
   t.like(seen.transcription, { available: true, route_id: 'ears', model: 'whisper-9', consecutive_failures: 0 })
 })
 
+test('usage-14: what transcription used is booked with its day for that purpose, failed ones too, within the budget of the day', async (t) => {
+  const prices = [{ route: 'ears', input: 1_000_000, output: 2_000_000 }]
+  const usage = { prices, max_day_cost_usd: 0.0002 }
+  const { server, daemon } = await start(t, '', { config: { usage } })
+  const rows = async (): Promise<unknown> => (await daemon.request('GET', '/v1/usage?by=purpose')).body
+  server.answer((_, response) => void response.writeHead(500).end())
+  await write(daemon, (await store(daemon)).asset_id)
+  t.deepEqual(await rows(), [
+    { purpose: 'transcription', calls: 1, input_tokens: 0, output_tokens: 0, cost_microusd: 0 },
+  ])
+  server.answer(saying('Hello.', { usage: { type: 'tokens', input_tokens: 100, output_tokens: 50 } }))
+  t.is((await write(daemon, (await store(daemon)).asset_id)).status, 200)
+  const used = { calls: 2, input_tokens: 100, output_tokens: 50, cost_microusd: 200 }
+  t.deepEqual(await rows(), [{ purpose: 'transcription', ...used }])
+  const refused = await write(daemon, (await store(daemon, 'mp3')).asset_id)
+  t.deepEqual(codeOf(refused), [503, 'transcription_unready'])
+  t.regex(refused.body.detail, /budget_exhausted: the budget of the day/u)
+  t.is(server.asked.length, 2)
+})
+
+test('usage-14: a server that tells seconds in place of tokens has told no tokens', async (t) => {
+  const { server, daemon } = await start(t)
+  server.answer(saying('Hello.', { usage: { type: 'duration', seconds: 3 } }))
+  t.is((await write(daemon, (await store(daemon)).asset_id)).status, 200)
+  const { body } = await daemon.request('GET', '/v1/usage?by=route')
+  t.deepEqual(body, [{ route: 'ears', calls: 1, input_tokens: 0, output_tokens: 0 }])
+})
+
 /** A kind of subjects whose sound comes with words. */
 const captioned = () => {
   const of: { sound?: Asset; words?: Asset } = {}

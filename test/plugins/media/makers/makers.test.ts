@@ -251,6 +251,59 @@ test('makers-5: a call costs money, so it is asked about, is not made while a se
   t.is(server.asked.length, 1)
 })
 
+const totals = async ({ request }: Pick<Reachable, 'request'>, by: string): Promise<any> => {
+  const rows = (await request('GET', `/v1/usage?by=${by}`)).body as any[]
+  const sum = (field: string): number => rows.reduce((all_, row) => all_ + (row[field] ?? 0), 0)
+  const fields = ['calls', 'input_tokens', 'output_tokens', 'cost_microusd']
+  return { rows, sums: Object.fromEntries(fields.map((field) => [field, sum(field)])) }
+}
+const usedBy = async ({ request }: Pick<Reachable, 'request'>): Promise<any> =>
+  (await request('GET', '/v1/runs?limit=1')).body[0].usage
+
+test('usage-13: what a tool asked of a model is in the sums of its run as in those of session, day, route and purpose', async (t) => {
+  const prices = [{ route: 'studio', input: 10_000_000, output: 40_000_000 }]
+  const { on, daemon, called } = await studio(t, {
+    config: { tools: { permission_mode: 'bypassPermissions' }, usage: { prices } },
+  })
+  on('/v1/images/generations', await given(await picture()))
+  await called('generate_image', { prompt: 'A field' })
+  const used = await usedBy(daemon)
+  t.like(
+    used,
+    { calls: 3, cost_microusd: 50 * 10 + 4_000 * 40 },
+    'two answers of the model of the run, and the picture',
+  )
+  for (const by of ['day', 'session', 'route', 'purpose']) {
+    const { rows, sums } = await totals(daemon, by)
+    t.deepEqual(sums, used, by)
+    if (by === 'purpose')
+      t.deepEqual(
+        rows.map(({ purpose }: any) => purpose),
+        ['run'],
+      )
+  }
+  on('/v1/images/generations', refusing(500, { error: { message: 'no' } }))
+  const { state, used: failed } = await called('generate_image', { prompt: 'A field' })
+  t.is(state, 'failed')
+  t.like(failed, { route: 'studio', cost_microusd: 0 })
+  t.is((await totals(daemon, 'purpose')).sums.calls, 6)
+  t.is((await usedBy(daemon)).calls, 3, 'what failed counts too')
+})
+
+test('usage-13: a picture is not asked for once the budget of its run is used up', async (t) => {
+  const usage = { max_run_output_tokens: 4_000 }
+  const { on, server, daemon } = await studio(t, { config: { tools: { permission_mode: 'bypassPermissions' }, usage } })
+  on('/v1/images/generations', await given(await picture()))
+  const ask = '/tool generate_image {"prompt":"A field"}'
+  const { body } = await daemon.request('POST', '/v1/sessions/s1/runs', { content: `${ask}\n${ask}` })
+  const run = await until(daemon, body.run_id, 'failed')
+  t.regex(run.error, /^budget_exhausted: the budget of the run is used up/u)
+  const [first, second] = await outcomesOf(daemon, body.run_id)
+  t.is(first.state, 'done')
+  t.is(second.output.error.code, 'media_over_budget')
+  t.is(server.asked.length, 1)
+})
+
 const broken: readonly (readonly [string, () => Promise<Page> | Page, string, RegExp])[] = [
   ['garbage', () => sends('application/json', '\u0000]]{"data"'), 'media_answer_unusable', /no picture/u],
   ['a web page', () => sends('text/html', '<html>'), 'media_answer_unusable', /no picture/u],
@@ -329,8 +382,10 @@ test('makers-7: a call that is cancelled closes its socket, and what came of it 
   while (gone === undefined) await new Promise((resolve) => setTimeout(resolve, 5))
   await daemon.request('POST', `/v1/runs/${body.run_id}/cancel`)
   await gone
-  await until(daemon, body.run_id, 'cancelled')
+  const { usage } = await until(daemon, body.run_id, 'cancelled')
   t.is(server.asked.length, 1)
+  t.is(usage.calls, 2, 'it may have cost something, and counts for its run')
+  t.is((await totals(daemon, 'session')).sums.calls, 2)
 })
 
 test('makers-7: a call in whose middle the daemon is killed is unknown, and is never made again', async (t) => {
