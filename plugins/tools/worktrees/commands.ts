@@ -62,6 +62,7 @@ export const commands: readonly Command[] = [
     route: 'DELETE /v1/worktrees/{run_id}',
     summary: 'Says what would go with the worktree that is kept of an ended run; --discard removes it with all that.',
     args: ['run_id'],
+    fields: { 'query.dry_run': '--discard' },
     flags: { discard: { kind: 'switch', summary: 'Remove it, with all that is in it.' } },
     run: ({ client, args, flags }) => {
       const path = `/v1/worktrees/${encodeURIComponent(args['run_id'] ?? '')}`
