@@ -59,6 +59,12 @@ export const errors = defineErrors({
     detail: '{folder} cannot be made: {reason}',
     action: 'Go to a folder in which you may write and where there is room.',
   },
+  file_kind_unknown: {
+    status: 400,
+    detail: '{file} is no text, and its name ends in none of {endings}',
+    action:
+      'Store it with holdfast assets import FILE --media-type TYPE, where a plugin takes that type, and give it by its id.',
+  },
   file_taken: {
     status: 409,
     detail: '{file} is there already and stays as it is',

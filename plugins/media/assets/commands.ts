@@ -133,11 +133,12 @@ export const commands: readonly Command[] = [
     fields: { 'body.content_base64': '<file>' },
     run: async ({ client, args, flags, output, print }) => {
       const file = args['file'] ?? ''
-      const { file_name, media_type, content_base64 } = givenFile(file)
+      const wish = flags['media-type']
+      const { file_name, media_type, content_base64 } = givenFile(file, typeof wish === 'string' ? wish : undefined)
       const name = typeof flags['file-name'] === 'string' ? flags['file-name'] : file_name
       const answer = await client.send('POST', '/v1/assets', {
         file_name: name,
-        media_type: typeof flags['media-type'] === 'string' ? flags['media-type'] : media_type,
+        media_type,
         content_base64,
       })
       const isKnown = isJsonObject(answer) && answer['file_name'] !== name

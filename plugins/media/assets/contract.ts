@@ -28,7 +28,7 @@ export { attachmentParts, filesIn, OutputPart, plainText } from './output-part.j
 /** Problems of assets, for plugins that take them. */
 export { assetErrors } from './errors.js'
 /** Problems of files that come in, for routes that take them. */
-export { uploadProblems } from './upload-problems.js'
+export { atPlace, uploadProblems } from './upload-problems.js'
 /** A file that a person names on a command line. */
 export { givenFile, mostAssetBytes } from './given-file.js'
 /** The body of a request that stores it. */

@@ -1,9 +1,10 @@
 /** Takes files: looks at them, stores them once, and gives each content of a media type one id. */
-import { digestBytes, type Ids } from '../../../core/plugin.js'
+import { digestBytes, Problem, type Ids } from '../../../core/plugin.js'
 import type { AssetBytes, Kept } from './bytes.js'
 import { mostAssetBytes, type AssetNormaliser, type AssetUpload, type IncomingFile } from './contract.js'
 import { assetErrors } from './errors.js'
 import { canonicalType } from './media-types.js'
+import { atPlace } from './upload-problems.js'
 import { bytesOf, type AssetStore, type StoredAsset } from './store.js'
 import type { AssetsConfig } from './totals.js'
 
@@ -37,6 +38,15 @@ export const normaliserFor = (normalisers: readonly AssetNormaliser[], media_typ
   const supported = normalisers.flatMap(({ media_types }) => media_types).toSorted()
   const rule = `must be one of ${supported.join(', ')}`
   throw assetErrors.asset_type_unsupported({ details: { media_type }, errors: [{ path: 'media_type', rule }] })
+}
+
+/** The same upload, whose fields stand there in the request. */
+export const placedAt = async <T>(place: string, taking: Promise<T>): Promise<T> => {
+  try {
+    return await taking
+  } catch (error) {
+    throw error instanceof Problem ? atPlace(error, place) : error
+  }
 }
 
 /** The asset that has these bytes under this media type already. */

@@ -31,6 +31,7 @@ import {
   type AssetUpload,
 } from './contract.js'
 import { fromBase64 } from './base64.js'
+import { placedAt } from './import.js'
 import { assetErrors } from './errors.js'
 import { uploadProblems } from './upload-problems.js'
 import { canonicalType } from './media-types.js'
@@ -130,7 +131,7 @@ const create = ({ importFile }: AssetRouteParts): Route =>
           details: { media_type: canonicalType(media_type), reason: 'content_base64 is no base64' },
           errors: [{ path: 'body.content_base64', rule: 'must be base64 with padding, in one line' }],
         })
-      return viewOf(await importFile({ file_name, media_type, bytes: content }))
+      return viewOf(await placedAt('body', importFile({ file_name, media_type, bytes: content })))
     },
   })
 
@@ -148,7 +149,7 @@ const upload = ({ importFile }: AssetRouteParts): Route =>
     reply: jsonReply(Asset, 201),
     problems: uploadProblems,
     durability: 'A',
-    handler: async ({ query, body }) => viewOf(await importFile({ ...query, bytes: body })),
+    handler: async ({ query, body }) => viewOf(await placedAt('query', importFile({ ...query, bytes: body }))),
   })
 
 const read = ({ store }: AssetRouteParts): Route =>

@@ -2,6 +2,7 @@
 import { Problem } from '../../../../core/plugin.js'
 import {
   assetErrors,
+  atPlace,
   attachmentOf,
   fromBase64,
   type Assets,
@@ -21,9 +22,7 @@ import {
 
 /** What is wrong with a file is told with its place in the request. */
 const placed = (error: unknown, path: string): unknown =>
-  error instanceof Problem && error.occurrence.errors === undefined
-    ? new Problem(error.code, error.spec, { ...error.occurrence, errors: [{ path, rule: 'cannot be taken' }] })
-    : error
+  error instanceof Problem ? atPlace(error, path, 'cannot be taken') : error
 
 /** The same bytes may be stored under another name: the run is told of the one that they were given with. */
 const stored = async (assets: Assets, { file_name, media_type, content_base64 }: InlineAsset): Promise<InputItem> => {

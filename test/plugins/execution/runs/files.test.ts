@@ -96,7 +96,7 @@ test('runs-47: a file that cannot be taken refuses the submission, with its plac
       { content: 'x', attachments: [{ ...markdown('a'), media_type: 'video/mp4' }] },
       400,
       'asset_type_unsupported',
-      'media_type',
+      'body.attachments.0.media_type',
     ],
     [
       { content: 'x', attachments: [{ ...markdown('a'), content_base64: '%' }] },

@@ -177,3 +177,42 @@ test('assets-2: who imports what is stored already is told that it has another n
   const again = await holdfast('assets', 'import', path.join(folder, 'mine.md'))
   t.regex(again.out, /^The same file is stored already, under the name shown here\.\nasset_.* {2}notes\.md\n$/u)
 })
+
+test('assets-3: a file of an unknown kind is told by the kinds that are known, and a type that nothing takes by those that are', async (t) => {
+  const daemon = await startTestDaemon(t)
+  const holdfast = createCommandLine(daemon)
+  const folder = folderOf(t)
+  await openSession(daemon)
+  const file = path.join(folder, 'q.bin')
+  writeFileSync(file, Buffer.from([0xff, 0xfe, 0x00, 0x01]))
+  const unknown = await holdfast('runs', 'submit', 's1', 'Look', '--attach', file)
+  t.regex(unknown.err, /q\.bin is no text, and its name ends in none of \.txt, .*\.png/u)
+  const foreign = await holdfast('assets', 'import', file, '--media-type', 'foo/bar')
+  t.regex(foreign.err, /--media-type must be one of .*image\/png/u)
+  t.is(foreign.code, 2)
+  writeFileSync(path.join(folder, 'x.conf'), 'a = 1')
+  t.regex((await holdfast('assets', 'import', path.join(folder, 'x.conf'))).out, /text\/plain/u)
+  t.is((await daemon.request('GET', '/v1/assets')).body.length, 1)
+})
+
+test('runs-46: a stored file is given by its id, beside words and other files', async (t) => {
+  const daemon = await startTestDaemon(t)
+  const holdfast = createCommandLine(daemon)
+  const folder = folderOf(t)
+  await openSession(daemon)
+  const id = await storeNotes(daemon, 'stored')
+  writeFileSync(path.join(folder, 'b.md'), 'beside')
+  const { out } = await holdfast(
+    'runs',
+    'submit',
+    's1',
+    'Look',
+    '--asset',
+    id,
+    '--attach',
+    path.join(folder, 'b.md'),
+    '--watch',
+  )
+  t.regex(out, /You said: Look[^]*notes\.md[^]*stored[^]*b\.md[^]*beside/u)
+  t.regex((await holdfast('runs', 'submit', 's1', '--asset', 'nope')).err, /no asset nope/u)
+})
