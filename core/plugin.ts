@@ -129,7 +129,7 @@ export { within } from './base/within.js'
 /** Whether something is the name of a time zone. */
 export { isZone } from './base/text/zone.js'
 export { defineCommand, secretFlags } from './plugin/command.js'
-export { cursorFlag, listedRows, readRows, searchedRows, showRows } from './plugin/listed.js'
+export { cursorFlag, listedRows, pageFlags, readRows, searchedRows, showRows } from './plugin/listed.js'
 export type {
   Client,
   Command,

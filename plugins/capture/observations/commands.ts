@@ -1,6 +1,5 @@
 import {
   commandLine,
-  cursorFlag,
   defineCommand,
   listedRows,
   number,
@@ -12,6 +11,7 @@ import {
   visibleLine,
   type Command,
   type Infer,
+  pageFlags,
 } from '../../../core/plugin.js'
 import { sourceCommands } from './sources/commands.js'
 
@@ -49,7 +49,7 @@ export const commands: readonly Command[] = [
       source: { kind: 'text', value: 'id', summary: 'Of this source alone.' },
       stream: { kind: 'text', value: 'id', summary: 'Of this stream of the source alone.' },
       'include-purged': { kind: 'switch', summary: 'Also what was purged.' },
-      ...cursorFlag,
+      ...pageFlags,
     },
     fields: { 'query.source_id': '--source', 'query.stream_id': '--stream' },
     run: (input) => {

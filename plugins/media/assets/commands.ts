@@ -3,7 +3,6 @@ import {
   boolean,
   commandErrors,
   commandLine,
-  cursorFlag,
   defineCommand,
   isJsonObject,
   listedRows,
@@ -16,6 +15,7 @@ import {
   visibleLine,
   type Command,
   type Infer,
+  pageFlags,
 } from '../../../core/plugin.js'
 import type { AssetPart } from './contract.js'
 import { download, Downloaded, showDownloaded, toFlag } from './download.js'
@@ -78,7 +78,7 @@ export const commands: readonly Command[] = [
     summary: 'Stored files by id.',
     flags: {
       query: { kind: 'text', summary: 'Only those whose id, name, media type or digest holds this text.' },
-      ...cursorFlag,
+      ...pageFlags,
     },
     run: (input) => searchedRows(input, '/v1/assets'),
     answer: listedRows(Row),

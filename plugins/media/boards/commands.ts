@@ -1,12 +1,13 @@
 import {
+  array,
   commandErrors,
-  cursorFlag,
   defineCommand,
   isJsonObject,
   listedRows,
   number,
   open,
   optional,
+  pageFlags,
   parse,
   readRows,
   searchedRows,
@@ -60,6 +61,16 @@ const newestOf = async (input: CommandInput): Promise<string | undefined> => {
   return typeof newest === 'string' ? newest : undefined
 }
 
+const Revisions = array(open({ client_revision_id: optional(string()), previous_revision_id: optional(string()) }))
+/** What a revision is to follow: of one that is there under its `--client-id`, what that one follows. */
+const previousOf = async (input: CommandInput): Promise<string | undefined> => {
+  const client_id = input.flags['client-id']
+  const parsed =
+    typeof client_id === 'string' ? parse(Revisions, await input.client.get(revisionsOf(input))) : undefined
+  const made = parsed?.ok === true ? parsed.value.find((one) => one.client_revision_id === client_id) : undefined
+  return made === undefined ? newestOf(input) : made.previous_revision_id
+}
+
 /** The asset of the picture of a revision, the newest where none is named. */
 const pictureOf = async (input: CommandInput): Promise<string> => {
   const { client, args } = input
@@ -102,7 +113,7 @@ export const commands: readonly Command[] = [
     summary: 'Boards by id.',
     flags: {
       query: { kind: 'text', summary: 'Only those whose id or name holds this text.' },
-      ...cursorFlag,
+      ...pageFlags,
     },
     run: (input) => searchedRows(input, '/v1/boards'),
     answer: listedRows(BoardRow),
@@ -119,6 +130,7 @@ export const commands: readonly Command[] = [
     path: ['boards', 'create'],
     route: 'POST /v1/boards',
     summary: 'Makes a board.',
+    oneOf: ['--name'],
     flags: {
       ...nameFlag,
       id: { kind: 'text', summary: 'Its id; made by the daemon when absent.' },
@@ -155,7 +167,7 @@ export const commands: readonly Command[] = [
     route: 'GET /v1/boards/{board_id}/revisions',
     summary: 'Revisions of a board, the newest first.',
     args: ['board_id'],
-    flags: { ...cursorFlag },
+    flags: pageFlags,
     run: (input) => readRows(input, revisionsOf(input)),
     answer: listedRows(RevisionRow),
     show: showRows((rows: Infer<typeof RevisionRow>[]) =>
@@ -184,11 +196,12 @@ export const commands: readonly Command[] = [
     route: 'POST /v1/boards/{board_id}/revisions',
     summary: 'Makes a revision of stored assets, behind the newest one.',
     args: ['board_id'],
+    oneOf: ['--render'],
     flags: {
       render: { kind: 'text', value: 'asset_id', summary: 'The picture.' },
       state: { kind: 'text', value: 'asset_id', summary: 'The state, JSON.' },
       previous: { kind: 'text', value: 'revision_id', summary: 'What it follows; the newest revision when absent.' },
-      'client-id': { kind: 'text', summary: 'Names it: the same again, with --previous, makes no second one.' },
+      'client-id': { kind: 'text', summary: 'Names it: the same line again makes no second one.' },
       note: { kind: 'text', summary: 'What is new.' },
       session: { kind: 'text', summary: 'The session that made it.' },
       run: { kind: 'text', summary: 'The run that made it.' },
@@ -196,7 +209,7 @@ export const commands: readonly Command[] = [
     },
     fields: Object.fromEntries(Object.entries(draft).map(([flag, field]) => [`body.${field}`, `--${flag}`])),
     run: async (input) => {
-      const newest = typeof input.flags['previous'] === 'string' ? undefined : await newestOf(input)
+      const newest = typeof input.flags['previous'] === 'string' ? undefined : await previousOf(input)
       return input.client.send('POST', revisionsOf(input), {
         ...(newest !== undefined && { previous_revision_id: newest }),
         ...bodyOf(input, draft),

@@ -41,8 +41,8 @@ export const boardErrors = defineErrors({
   board_revision_idempotency_conflict: {
     status: 409,
     domain: 'boards',
-    detail: 'Revision {revision_id} was made under this client_revision_id, and it is another one.',
-    action: 'Use a client_revision_id for one revision only.',
+    detail: 'Revision {revision_id} was made under this client_revision_id with another body.',
+    action: 'Send what was sent then, previous_revision_id too, or another client_revision_id.',
   },
   board_state_invalid: {
     status: 400,
