@@ -64,7 +64,10 @@ export const createTranscript = (sheet: Sheet): Transcript => {
     const { tool_call_id: id = '', tool_name: name = '', state = '', output, files = [] } = entry
     const ending = endings.get(state)
     started(id, name)
-    if (ending !== undefined) sheet.line(`  ${visibleLine(name)} ${ending}: ${oneLine(reasonOf(output))}`)
+    const reason = reasonOf(output)
+    // A question that nobody answers was seen to be declined.
+    if (ending !== undefined && (name !== asking || reason !== ''))
+      sheet.line(`  ${visibleLine(name)} ${ending}${reason === '' ? '' : `: ${oneLine(reason)}`}`)
     for (const file of files) sheet.line(`  file ${fileText(file)}`)
   }
   return {

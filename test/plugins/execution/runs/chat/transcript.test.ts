@@ -55,3 +55,17 @@ test('assets-13: files that a tool gave and that were put out stand below it, wi
   const line = '  file b.png, image/png, 1.3 KiB: holdfast assets download asset_1\n'
   t.is(out(), `• bash echo hi\n${line}Done.\n${line}`)
 })
+
+test('command-line-8: a question that was declined is not told again, and a failure without a reason has no colon', (t) => {
+  const { transcript, out } = begin()
+  const declined = {
+    tool_call_id: 'call_9',
+    tool_name: 'ask_user_question',
+    state: 'failed',
+    output: { declined: true },
+  }
+  entry(transcript, 'outcome', declined)
+  asks(transcript)
+  ends(transcript, 'failed', {})
+  t.is(out(), '• bash echo hi\n  bash failed\n')
+})
