@@ -90,6 +90,7 @@ type Next = (found: Found) => Promise<Recorded>
 
 const playedTransport = (budget: Transport['budget'], next: Next, redact: Redact): Transport => ({
   budget,
+  isPlayed: true,
   post(question, listener): Sent {
     let isOver = false
     const answer = async (): Promise<void> => {
