@@ -63,7 +63,7 @@ export const errors = defineErrors({
     status: 400,
     detail: '{file} is no text, and its name ends in none of {endings}',
     action:
-      'Store it with holdfast assets import FILE --media-type TYPE, where a plugin takes that type, and give it by its id.',
+      'Where a plugin takes its type, store it with holdfast assets import FILE --media-type TYPE and give it by its id.',
   },
   file_taken: {
     status: 409,

@@ -35,8 +35,8 @@ export const toolsPage = (facts: Facts): string => {
   return page(
     '# Tools',
     'What the shipped tools do and what they take: what a model may call, and `/tool NAME {json}` of the demo model. ' +
-      'Tools of MCP servers and of other plugins come beside them. A `read` may be repeated; an `idempotent` call has ' +
-      'one effect however often it is made; a `once` is never repeated. Who decides whether a call is made stands in ' +
+      'Tools of MCP servers and of other plugins come beside them. A `read` may be repeated; an `idempotent` call ' +
+      'has one effect however often it is made; a `once` is never repeated. Who decides whether a call is made stands in ' +
       '[the rules](../rules/tools.md).',
     table(
       ['tool', 'effect', 'plugin'],

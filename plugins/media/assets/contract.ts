@@ -24,7 +24,7 @@ import type { AttachmentRef } from './attachment.js'
 /** An asset as those show it who name it. */
 export { AttachmentRef } from './attachment.js'
 /** What is said with files in it, and its plain text. */
-export { attachmentParts, filesIn, OutputPart, plainText } from './output-part.js'
+export { attachmentParts, filesIn, OutputPart, plainText } from './attachment.js'
 /** Problems of assets, for plugins that take them. */
 export { assetErrors } from './errors.js'
 /** Problems of files that come in, for routes that take them. */

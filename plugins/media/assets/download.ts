@@ -18,7 +18,6 @@ import {
   type CommandInput,
   type Infer,
 } from '../../../core/plugin.js'
-import type { AssetPart } from './contract.js'
 
 /** An asset as those name it who put it out, as far as it is shown. */
 export const ShownFile = open({
@@ -75,7 +74,7 @@ const write = (file: string, bytes: Uint8Array): void => {
   }
 }
 
-const ends: Readonly<Record<AssetPart, string>> = { raw: '', text: '.txt', preview: '.preview.png' }
+const ends = { raw: '', text: '.txt', preview: '.preview.png' } as const
 
 type Asking = Pick<CommandInput, 'client' | 'flags'>
 
@@ -86,7 +85,7 @@ const placeOf = ({ flags }: Asking, name: string): string => {
 }
 
 /** Writes an asset to a file that is not there yet, whole or not at all. */
-export const download = async (input: Asking, asset_id: string, part: AssetPart = 'raw') => {
+export const download = async (input: Asking, asset_id: string, part: keyof typeof ends = 'raw') => {
   const { client } = input
   const url = `/v1/assets/${encodeURIComponent(asset_id)}`
   const parsed = parse(Stored, await client.get(url))

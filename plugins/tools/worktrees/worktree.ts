@@ -93,7 +93,7 @@ export const leftIn = async (
 
 const [mostFiles, mostCommits] = [200, 100]
 
-/** What would go with it: files one by one, which git folds into their folder elsewhere. Undefined where git cannot tell. */
+/** What would go with it, files one by one where git would name their folder. Undefined where git cannot tell. */
 export const lossOf = async (
   ground: Ground,
   record: WorktreeRecord,

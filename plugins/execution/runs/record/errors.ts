@@ -108,7 +108,7 @@ export const runErrors = defineErrors({
     domain: 'runs',
     detail: 'The run cannot have a git worktree of its own: {reason}.',
     action:
-      'Mend that, or let the run work in the workspace, with isolation shared: PUT /v1/sessions/{session_id}/isolation.',
+      'Mend that, or have runs work in the workspace, with isolation shared: PUT /v1/sessions/{session_id}/isolation.',
   },
   run_queue_full: {
     status: 429,

@@ -184,8 +184,10 @@ const detailOf = (event: ShownEvent): string | undefined => {
   }
   if (not_taken !== undefined) return `not taken: ${not_taken}`
   if (tool_names !== undefined) return tool_names.length === 0 ? undefined : `calls ${tool_names.join(', ')}`
-  if (tool_name !== undefined)
-    return `${tool_name}: ${[outcome, code, message, files?.map(fileText).join('; ')].filter((part) => part !== undefined).join(': ')}`
+  if (tool_name !== undefined) {
+    const parts = [tool_name, outcome, code, message, files?.map(fileText).join('; ')]
+    return parts.filter((part) => part !== undefined).join(': ')
+  }
   const why = code === undefined ? [] : [`${code}: ${message ?? ''}`]
   if (to !== undefined) return [`${to} in place of ${event.from ?? ''}`, ...why].join(', ')
   if (attempt !== undefined) return [`attempt ${attempt}`, ...why].join(', ')
