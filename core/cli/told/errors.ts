@@ -62,8 +62,7 @@ export const errors = defineErrors({
   file_kind_unknown: {
     status: 400,
     detail: '{file} is no text, and its name ends in none of {endings}',
-    action:
-      'Where a plugin takes its type, store it with holdfast assets import FILE --media-type TYPE and give it by its id.',
+    action: 'Where a plugin takes it, store it with holdfast assets import FILE --media-type TYPE and give its id.',
   },
   file_taken: {
     status: 409,
