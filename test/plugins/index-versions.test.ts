@@ -29,6 +29,7 @@ const known: Readonly<Record<string, string>> = {
   'lasting_keys 1': 'd3b6a0d9069e63f8',
   'mcp_calls 1': '2b2f8ed7d0c46700',
   'mcp_oauth_marks 1': '2b2f8ed7d0c46700',
+  'model_holds 1': '3cfea001a09dd2aa',
   'observation_audit 1': '8fd1d54dd26de7fd',
   'observation_sources 1': '3042d41d7db36c6e',
   'observations 1': '88a3fcbacbabc35c',

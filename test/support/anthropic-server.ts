@@ -51,3 +51,47 @@ export const sayingAs = (...words: string[]): StreamReply => answering('end_turn
 
 export const callingAs = (...calls: WireCall[]): StreamReply =>
   answering('tool_use', ...calls.map((call, index) => callBlock(index, call)))
+
+export interface WireSearch {
+  readonly id: string
+  readonly query: string
+  readonly pages: readonly { readonly url: string; readonly title: string }[]
+}
+
+/** What stands in the results of a search for each page. */
+const result = ({ url, title }: WireSearch['pages'][number]): JsonObject => ({
+  type: 'web_search_result',
+  url,
+  title,
+  encrypted_content: `ZW5j${title}`,
+  page_age: null,
+})
+
+/** A search that the server makes: what it asks, and what it found. Two blocks. */
+export const searchBlocks = (index: number, { id, query, pages }: WireSearch): string => {
+  const input = JSON.stringify({ query })
+  return (
+    block(
+      index,
+      { type: 'server_tool_use', id, name: 'web_search', input: {} },
+      { type: 'input_json_delta', partial_json: input.slice(0, 4) },
+      { type: 'input_json_delta', partial_json: input.slice(4) },
+    ) + block(index + 1, { type: 'web_search_tool_result', tool_use_id: id, content: pages.map(result) })
+  )
+}
+
+export const citation = (url: string, title: string): JsonObject => ({
+  type: 'web_search_result_location',
+  url,
+  title,
+  encrypted_index: `aW5k${title}`,
+  cited_text: 'as it stands there',
+})
+
+export const citedBlock = (index: number, text: string, ...citations: JsonObject[]): string =>
+  block(
+    index,
+    { type: 'text', text: '', citations: [] },
+    { type: 'text_delta', text },
+    ...citations.map((one) => ({ type: 'citations_delta', citation: one })),
+  )

@@ -11,6 +11,8 @@ const partText = (part: ModelMessage['content'][number]): string => {
       return part.text
     case 'reasoning':
       return `(thought) ${part.text}`
+    case 'search':
+      return `(search) ${part.queries.join(', ')}`
     case 'tool_call':
       return `(call ${part.id}) ${part.name} ${JSON.stringify(part.input)}`
     case 'tool_result':

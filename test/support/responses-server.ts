@@ -86,3 +86,21 @@ export const sayingIn = (...words: string[]): StreamReply => answeringIn(textIte
 
 export const callingIn = (...calls: WireCall[]): StreamReply =>
   answeringIn(...calls.map((call, index) => callItem(index, call)))
+
+/** A search that the server makes. */
+export const searchItem = (output_index: number, action: JsonObject): string =>
+  item(
+    output_index,
+    { id: `ws_${output_index}`, type: 'web_search_call' },
+    { action },
+    event('response.web_search_call.searching', { output_index, item_id: `ws_${output_index}` }),
+  )
+
+export const citedItem = (output_index: number, text: string, ...annotations: JsonObject[]): string =>
+  item(
+    output_index,
+    messageHead(output_index),
+    { content: [{ type: 'output_text', text, annotations }] },
+    piece(output_index, 'output_text', text),
+    ...annotations.map((annotation) => event('response.output_text.annotation.added', { output_index, annotation })),
+  )

@@ -12,7 +12,8 @@ export interface Vendor {
   told(asked: Asked | undefined): string[]
 }
 
-const listOf = (asked: Asked | undefined, name: 'messages' | 'contents'): any[] => {
+/** What stands in a list of what the server was asked. */
+export const listOf = (asked: Asked | undefined, name: string): any[] => {
   const list = asked?.body[name]
   return Array.isArray(list) ? list : []
 }

@@ -26,6 +26,7 @@ interface Answered {
 export const takeAnswer = (execution: Execution, answered: Answered, answer: Parts): Promise<void> | void => {
   const calls = answer.parts.filter((part) => part.type === 'tool_call')
   if (calls.length > 0) return takeTurn(execution, answer, calls)
+  if (answer.outcome === 'paused') return changeLazily(execution, (edit) => note(edit, answer))
   return answered.generation.response_format?.type === 'structured_json'
     ? completeIfFits(execution, answered, answer)
     : completeOrRemind(execution, answered, answer)
@@ -71,8 +72,17 @@ const note = (edit: RunEdit, answer: Parts, not_taken?: string): void => {
 
 const saidOf = ({ said, parts }: Parts): string => said ?? textOf(parts)
 
+/** People who read the answer see where it is from; an answer of a form stays of that form. */
+const withPages = (text: string, { said, parts }: Parts): string => {
+  const cited = parts.flatMap((part) => (part.type === 'text' ? (part.cites ?? []) : []))
+  const lines = [...new Map(cited.map(({ url, title }) => [url, title]))].map(([url, title]) =>
+    title === '' ? `- ${url}` : `- ${title}: ${url}`,
+  )
+  return said !== undefined || lines.length === 0 ? text : `${text}\n\nSources:\n${lines.join('\n')}`
+}
+
 const say = (edit: RunEdit, answer: Parts): void => {
-  const content = saidOf(answer)
+  const content = withPages(saidOf(answer), answer)
   if (content.trim() !== '') edit.output({ content, source_kind: 'assistant_text' })
 }
 

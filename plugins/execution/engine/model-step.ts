@@ -2,13 +2,14 @@
 import { wellFormedJson, type JsonObject } from '../../../core/plugin.js'
 import type { AssistantPart, Generation, ModelFailure, ModelRequest, ModelRoute, Usage } from '../models/contract.js'
 import { within, type Execution } from './execution.js'
+import { tellHeld } from './route-wait.js'
 import { openSpeech, type Speech } from './speech.js'
 
 export type Answer =
   | {
       readonly type: 'parts'
       readonly parts: AssistantPart[]
-      readonly outcome: 'stop' | 'tool_calls' | 'length'
+      readonly outcome: 'stop' | 'tool_calls' | 'length' | 'paused'
       readonly usage: Usage
       /** It stands in the journal, with what it used. */
       taken: boolean
@@ -17,6 +18,8 @@ export type Answer =
     }
   /** With what it used nevertheless, where its provider told. */
   | { readonly type: 'failed'; readonly failure: ModelFailure; readonly usage?: Usage | undefined }
+
+type Parts = Extract<Answer, { type: 'parts' }>
 
 const failed = (failure: ModelFailure, usage?: Usage): Answer => ({ type: 'failed', failure, usage })
 
@@ -38,10 +41,14 @@ export const askModel = async (
 ): Promise<Answer> => {
   const { signal } = execution.controller
   const speech = openSpeech(execution, { turn, attempt })
-  const answer = await within(execution.context.clock, collect(execution, route, { request, signal, speech }), {
-    signal,
-    grace_ms: execution.context.config.stop_grace_ms,
-  })
+  const answer = await within(
+    execution.context.clock,
+    collect(execution, route, { request, turn, attempt, signal, speech }),
+    {
+      signal,
+      grace_ms: execution.context.config.stop_grace_ms,
+    },
+  )
   speech.close()
   return answer ?? failed({ class: 'aborted', retryable: false, message: 'The provider did not end in time.' })
 }
@@ -49,17 +56,24 @@ export const askModel = async (
 /** Calls above the limit of a turn are answered with an error each; an answer of more than this many is no answer. */
 const mostCalls = 1_000
 
+interface Asking extends Question {
+  readonly signal: AbortSignal
+  readonly speech: Speech
+}
+
 const collect = async (
-  { context, limits }: Execution,
+  execution: Execution,
   route: ModelRoute,
-  { request, signal, speech }: { request: ModelRequest; signal: AbortSignal; speech: Speech },
+  { request, turn, attempt, signal, speech }: Asking,
 ): Promise<Answer> => {
+  const { context, limits } = execution
   const answer: AssistantPart[] = []
   const most = Math.max(mostCalls, limits.max_calls_per_turn)
   let calls = 0
   try {
     for await (const event of route.connection.stream(request, signal)) {
       speech.hear(event)
+      if (event.type === 'held') tellHeld(execution, { turn, attempt, until_ms: event.until_ms })
       if (event.type === 'part') answer.push(wellFormedJson(event.part))
       if (event.type === 'part' && event.part.type === 'tool_call') calls += 1
       if (calls > most) return failed(tooManyCalls(most))
@@ -85,7 +99,7 @@ const tooManyCalls = (most: number): ModelFailure => ({
 })
 
 /** The parts are kept for long: they are a list without room for more. */
-const judge = (parts: AssistantPart[], outcome: 'stop' | 'tool_calls' | 'length', usage: Usage): Answer => {
+const judge = (parts: AssistantPart[], outcome: Parts['outcome'], usage: Usage): Answer => {
   const calls = parts.flatMap((part) => (part.type === 'tool_call' ? [part.id] : []))
   if (new Set(calls).size < calls.length)
     return failed(

@@ -12,7 +12,7 @@ import { observed } from './observe.js'
 import { besideBytes, budgetOf, type Budget } from './prompt/budget.js'
 import { fit } from './prompt/fit.js'
 import { assemble } from './prompt/request.js'
-import { tellHeld, untilNextAttempt } from './route-wait.js'
+import { untilNextAttempt } from './route-wait.js'
 import { shownBytes, shownRuns, type Thread } from './thread/thread.js'
 import type { Progress } from './thread/turn.js'
 import { weigh } from './thread/weight.js'
@@ -59,7 +59,8 @@ const questionOf = (
 ): Question => {
   // A model that looks at nothing before its run misses nothing of it.
   const shown = route.context === 'run' ? undefined : shownRuns(thread)
-  const whole = assemble(context, run, { messages: thread.messages, shown, generation })
+  const { native_web_search: searches } = route.capabilities
+  const whole = assemble(context, run, { messages: thread.messages, shown, generation, searches })
   const { calibration } = context
   const share = progress.overflow === undefined ? 1 : shareAfterRefusal
   return { whole, budget: budgetOf(route, whole, { calibration, share }) }
@@ -103,7 +104,6 @@ export const modelStep = async (execution: Execution, { run, thread, progress }:
   const { bytes } = fitted
   const request = await context.files.show(fitted.request, route.capabilities.multimodal_input)
   const called = { route_id: route.route_id, model: run.model }
-  tellHeld(execution, route, { model: request.model, turn, attempt })
   trace(execution, { type: 'model_attempt_started', turn, attempt })
   const answer = await observed(execution, () => askModel(execution, route, { request, turn, attempt }), {
     subject: () => ({ kind: 'model', name: route.route_id, turn, attempt, request }),

@@ -1,6 +1,6 @@
 /** A model route that fails: when it is asked again, and how long a run has patience with it. */
 import { backoff } from '../../../core/plugin.js'
-import { longestHintMs, type FailureClass, type ModelFailure, type ModelRoute } from '../models/contract.js'
+import { longestHintMs, type FailureClass, type ModelFailure } from '../models/contract.js'
 import type { RunRecord, RunEdit, RouteWait } from '../runs/contract.js'
 import { changeLazily, type Execution } from './execution.js'
 
@@ -63,20 +63,19 @@ export const untilNextAttempt = async (execution: Execution, run: RunRecord): Pr
   execution.wake = undefined
 }
 
-/** Says of a call that it is held back: until its server wants to be asked, by what is known now. */
-export const tellHeld = (
-  execution: Execution,
-  { pace }: Pick<ModelRoute, 'pace'>,
-  { model, turn, attempt }: { readonly model: string; readonly turn: number; readonly attempt: number },
-): void => {
-  const until_ms = pace?.().held.find((one) => one.model === model)?.until_ms
-  if (until_ms === undefined) return
+interface Held {
+  readonly turn: number
+  readonly attempt: number
+  readonly until_ms: number
+}
+
+/** Says of a call that it is held back, until its server wants to be asked. */
+export const tellHeld = (execution: Execution, { turn, attempt, until_ms }: Held): void =>
   changeLazily(execution, (edit) => {
     edit.note({ type: 'held', turn, attempt, until_ms })
     edit.amend((run) => (run.status === 'running' ? { ...run, held_call: { until_ms } } : run))
     edit.show()
   })
-}
 
 /** The route has answered. */
 export const endRouteWait = (edit: RunEdit): void => {

@@ -17,16 +17,19 @@ import type { RouteCapabilities } from './abilities/capabilities.js'
 import type { OwnModels } from './abilities/backends.js'
 import type { ContextWindow } from './bounds/context-window.js'
 import type { Generation, GenerationFeature } from './generation.js'
-import type { PaceView, RateLimit } from './bounds/rate-limit.js'
+import type { HeldEvent, PaceView, RateLimit } from './bounds/rate-limit.js'
+import type { SearchPart, WebPage } from './abilities/web-search.js'
 
 /** How much one call of a model may have. */
 export type { ContextWindow } from './bounds/context-window.js'
 /** What models of a provider are called. */
 export type { ModelFamily } from './family.js'
 /** What servers say of their limits, and what is known of that. */
-export type { PaceView, RateLimit } from './bounds/rate-limit.js'
+export type { HeldEvent, PaceView, RateLimit } from './bounds/rate-limit.js'
 /** The longest wait that a server may ask for, milliseconds. */
 export { longestHintMs } from './bounds/rate-limit.js'
+/** Searches that servers of models make. */
+export type { SearchPart, WebPage } from './abilities/web-search.js'
 /** What models can. */
 export { routeCapabilityFields, textAndImages, textOnly } from './abilities/capabilities.js'
 /** As flags of a route. */
@@ -53,6 +56,8 @@ export type TextPart = {
   metadata?: ProviderMetadata
   file?: AttachmentRef
   image?: ModelImage
+  /** Pages that a model names as where it has this from. */
+  cites?: WebPage[]
 }
 /** A picture: `image/png` or `image/jpeg`, its bytes in base64. */
 export type ModelImage = { media_type: string; base64: string }
@@ -79,7 +84,7 @@ export type ToolResultPart = {
   is_error: boolean
 }
 /** What an assistant message is made of. */
-export type AssistantPart = TextPart | ReasoningPart | ToolCallPart
+export type AssistantPart = TextPart | ReasoningPart | SearchPart | ToolCallPart
 
 /** One message of the conversation, oldest first. */
 export type ModelMessage =
@@ -104,6 +109,8 @@ export interface ModelRequest {
    */
   readonly messages: readonly ModelMessage[]
   readonly tools: readonly ModelTool[]
+  /** The server of the model may search the web while it answers. Of routes with `native_web_search` alone. */
+  readonly web_search?: true
   readonly generation: Generation
 }
 
@@ -140,16 +147,18 @@ export interface ModelFailure {
 }
 
 /**
- * What `stream` yields, in order: deltas of text and of thoughts as they come (for people who watch; neighbours of one
- * kind may be joined, none is held back for that), whole parts when they are complete, and exactly one `done`, last.
- * Parts before a failed `done` are discarded by the engine: nothing acts on them. An answer that was cut at its length
- * ends with `length`, also when it has calls: none of them is made.
+ * What `stream` yields, in order: of a route first each time that it waits for its server; deltas of text and of
+ * thoughts as they come (for people who watch; neighbours of one kind may be joined, none is held back for that),
+ * whole parts when they are complete, and exactly one `done`, last. Parts before a failed `done` are discarded by the
+ * engine: nothing acts on them. An answer that was cut at its length ends with `length`, also when it has calls: none
+ * of them is made. `paused`: it has no calls, and its server wants to be asked again with it to go on.
  */
 export type ModelEvent =
+  | HeldEvent
   | { type: 'text_delta'; text: string }
   | { type: 'reasoning_delta'; text: string }
   | { type: 'part'; part: AssistantPart }
-  | { type: 'done'; outcome: 'stop' | 'tool_calls' | 'length'; usage: Usage }
+  | { type: 'done'; outcome: 'stop' | 'tool_calls' | 'length' | 'paused'; usage: Usage }
   | { type: 'done'; outcome: 'failed'; failure: ModelFailure; usage?: Usage }
 
 /** Whether a route can be used (models-10). */

@@ -13,7 +13,7 @@ export const limitedRoute = (connection: ModelConnection, most: number, pace: Ro
   const slots = most === 0 ? unlimited : createSlots(most)
   async function* waiting(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
     for (;;) {
-      if (pace.heldFor(request.model) > 0 && !(await pace.open(request.model, signal))) return yield aborted
+      if (pace.heldFor(request.model) > 0 && !(yield* pace.open(request.model, signal))) return yield aborted
       const entered = slots.enter(signal)
       if (entered !== true && !(await entered)) return yield aborted
       if (pace.heldFor(request.model) === 0) break

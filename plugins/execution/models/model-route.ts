@@ -1,5 +1,5 @@
 /** Builds the configured way to a model. A route that cannot work is still a route: it says why and refuses. */
-import { Problem, unsafeCast } from '../../../core/plugin.js'
+import { digest, Problem, unsafeCast } from '../../../core/plugin.js'
 import { limitedRoute } from './limited-route.js'
 import { watchedRoute } from './route-health.js'
 import { createRoutePace, type RoutePace } from './route-pace.js'
@@ -25,7 +25,11 @@ export const buildRoute = (
   const provider = providers.find(({ id }) => id === config.provider)
   const model = config.model ?? provider?.default_model ?? ''
   const auth_ref = given(config.auth_ref)
-  const pace = createRoutePace(sources.clock, () => sources.held(config.route_id))
+  const pace = createRoutePace(
+    sources.clock,
+    () => sources.held(config.route_id),
+    sources.holds(config.route_id, fingerprintOf(config)),
+  )
   const connection =
     provider === undefined
       ? refusing(unknownProvider(config, providers))
@@ -50,6 +54,10 @@ export const buildRoute = (
     pace: pace.view,
   }
 }
+
+/** Who is asked, and with whose key: limits are of both. A key itself is nowhere to be seen. */
+const fingerprintOf = ({ provider, base_url, auth_ref, api_key_env, api_key_file, vendor }: RouteConfig): string =>
+  digest({ provider, base_url, auth_ref, api_key_env, api_key_file, vendor })
 
 /** A route whose connection can be used has a key that may be shown to its server. */
 const reachOf = (config: RouteConfig, sources: KeySources, connection: ModelConnection) => (): ConnectionOptions => {

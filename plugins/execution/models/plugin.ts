@@ -3,6 +3,7 @@ import { StatusSections } from '../../operator/status/contract.js'
 import { SecretReferences, SecretSlots } from '../../operator/secrets/contract.js'
 import { RuntimeSections, Settings, RuntimeSettings } from '../../operator/runtime/contract.js'
 import { activeModelSetting } from './active-model.js'
+import { createHolds } from './bounds/kept-holds.js'
 import { createPaceMetrics } from './pace-metrics.js'
 import { ModelProviders, Models, RouteBackends } from './contract.js'
 import { configuredRoutes } from './configured-routes.js'
@@ -81,6 +82,7 @@ export default definePlugin({
       sources: {
         clock: ctx.clock,
         held: (route_id) => pace.held.add(1, route_id),
+        holds: createHolds(ctx.state, ctx.log),
         secrets: ctx.secrets,
         slots,
         backends: ctx.view(RouteBackends),

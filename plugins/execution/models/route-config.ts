@@ -1,6 +1,7 @@
 /** One route as somebody configured it, and what its server is told by it: key, address, words of its vendor. */
 import { childEnvironment, readSecretFile, type Clock, type Secrets } from '../../../core/plugin.js'
 import type { SecretSlots } from '../../operator/secrets/contract.js'
+import type { HoldsOf } from './bounds/kept-holds.js'
 import type { OwnModels, RouteBackend } from './abilities/backends.js'
 import type { ConnectionOptions, RouteCapabilities, VendorOptions } from './contract.js'
 import { modelErrors } from './errors.js'
@@ -40,6 +41,7 @@ export interface KeySources {
   readonly clock: Clock
   /** Is told of each call that is held back, with its route. */
   readonly held: (route_id: string) => void
+  readonly holds: HoldsOf
   readonly secrets: Secrets
   /** Undefined if nothing stores secrets. */
   readonly slots: () => SecretSlots | undefined

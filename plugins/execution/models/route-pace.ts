@@ -1,7 +1,8 @@
 /** What the server of a route says of its limits, and until when calls are held back for that, model by model. */
 import type { Clock } from '../../../core/plugin.js'
 import type { ModelFailure } from './contract.js'
-import { longestHintMs, type PaceView, type RateLimit } from './bounds/rate-limit.js'
+import type { KeptHolds } from './bounds/kept-holds.js'
+import { longestHintMs, type HeldEvent, type PaceView, type RateLimit } from './bounds/rate-limit.js'
 
 export interface RoutePace {
   /** What the server says with an answer or a refusal. Numbers of all kinds. */
@@ -10,8 +11,8 @@ export interface RoutePace {
   refused(model: string, failure: ModelFailure): ModelFailure
   /** Milliseconds; 0 if calls may be made. */
   heldFor(model: string): number
-  /** True when calls may be made, false when the signal came first. */
-  open(model: string, signal: AbortSignal): Promise<boolean>
+  /** Tells of each wait, and returns true when calls may be made, false when the signal came first. */
+  open(model: string, signal: AbortSignal): AsyncGenerator<HeldEvent, boolean>
   view(): PaceView
 }
 
@@ -44,9 +45,32 @@ const untilOf = ({ limits, asked }: OfModel): number =>
 /** Calls that waited go one by one: so long after each other, and all of them within so long. Milliseconds. */
 const [gapMs, allMs] = [100, 5_000]
 
+/** Of a hold that is kept, so that a server that tells the same with each answer is written down once. */
+const worthKeepingMs = 1_000
+
+/** Tells `kept` what is held once that is another time. */
+const createKeeping = (view: () => PaceView['held'], { keep, before }: KeptHolds) => {
+  let last = before
+  return (): void => {
+    const now = view()
+    const isKept = ({ model, until_ms }: PaceView['held'][number]): boolean =>
+      last.some((one) => one.model === model && Math.abs(one.until_ms - until_ms) < worthKeepingMs)
+    if (now.every(isKept)) return
+    last = now
+    keep(now)
+  }
+}
+
+const nothingKept: KeptHolds = { before: [], keep: () => {} }
+
 /** `held` is told of each call that is held back. */
-export const createRoutePace = (clock: Clock, held: () => void): RoutePace => {
+export const createRoutePace = (clock: Clock, held: () => void, kept: KeptHolds = nothingKept): RoutePace => {
   const models = new Map<string, OfModel>()
+  const keepHolds = createKeeping(() => viewOf(models, clock).held, kept)
+  for (const { model, until_ms } of kept.before) {
+    const wait = bounded(until_ms - clock.now()) ?? 0
+    if (wait > 0) models.set(model, { limits: new Map(), asked: clock.elapsed() + wait })
+  }
   let waiting = 0
   /** Monotonic ms at which the next of those may go that waited. */
   let next = 0
@@ -62,11 +86,13 @@ export const createRoutePace = (clock: Clock, held: () => void): RoutePace => {
     const known = models.get(model)
     return known === undefined ? 0 : Math.max(0, Math.round(untilOf(known) - clock.elapsed()))
   }
-  const wait = async (model: string, signal: AbortSignal): Promise<boolean> => {
+  async function* wait(model: string, signal: AbortSignal): AsyncGenerator<HeldEvent, boolean> {
     for (;;) {
       // What was told meanwhile counts too: also what the first of those said that waited.
-      for (let left = heldFor(model); left > 0; left = heldFor(model))
-        if (!(await clock.sleep(left, signal))) return false
+      for (let left = heldFor(model); left > 0; left = heldFor(model)) {
+        yield { type: 'held', until_ms: Math.round(clock.now() + left) }
+        if (!(await clock.sleep(heldFor(model), signal))) return false
+      }
       const turn = Math.max(next, clock.elapsed())
       next = turn + Math.min(gapMs, allMs / waiting)
       if (turn > clock.elapsed() && !(await clock.sleep(turn - clock.elapsed(), signal))) return false
@@ -82,6 +108,7 @@ export const createRoutePace = (clock: Clock, held: () => void): RoutePace => {
         const wait = bounded(resets_in_ms)
         known.limits.set(of, { remaining, resets: wait === undefined ? undefined : clock.elapsed() + wait })
       }
+      if (untilOf(known) > clock.elapsed()) keepHolds()
     },
     refused(model, failure) {
       const { retry_after_ms, ...rest } = failure
@@ -90,16 +117,17 @@ export const createRoutePace = (clock: Clock, held: () => void): RoutePace => {
       if (failure.retryable && busy.has(failure.class)) {
         const known = ofModel(model)
         known.asked = Math.max(known.asked, clock.elapsed() + wait)
+        keepHolds()
       }
       return { ...rest, retry_after_ms: Math.round(wait) }
     },
     heldFor,
-    async open(model, signal) {
+    async *open(model, signal) {
       if (heldFor(model) === 0) return !signal.aborted
       waiting += 1
       held()
       try {
-        return await wait(model, signal)
+        return yield* wait(model, signal)
       } finally {
         waiting -= 1
       }

@@ -1,6 +1,6 @@
 /** Which tools a session has turned off (sessions-32 and sessions-33). The most exact name decides, as with rules. */
 import { nearest } from '../../../core/plugin.js'
-import { matchRule, type PermissionRule, type ToolGate, type ToolRegistry } from '../tools/contract.js'
+import { matchRule, nativeWebSearch, type PermissionRule, type ToolGate, type ToolRegistry } from '../tools/contract.js'
 import type { Sessions, ToolOverrides } from './contract.js'
 import { sessionErrors } from './errors.js'
 
@@ -29,7 +29,7 @@ export const checkedOverrides = (
   tools: Pick<ToolRegistry, 'list'>,
   { enable, disable }: ToolOverrides,
 ): ToolOverrides | undefined => {
-  const names = tools.list().map(({ name }) => name)
+  const names = [...tools.list(), nativeWebSearch].map(({ name }) => name)
   const faultOf = (name: string, other: readonly string[]): string | undefined => {
     if (other.includes(name)) return 'must not be both enabled and disabled'
     if (name.endsWith('*') || mayComeLater(name) || names.includes(name)) return undefined

@@ -237,6 +237,12 @@ export const CallGrants: Point<CallGrants> = definePoint<CallGrants>(
   hasMembers('who remembers approvals', { id: 'text', find: 'function' }),
 )
 
+/**
+ * The search of the web that servers of models have (models-53). What is said of a tool of this name holds for it too,
+ * whether such a tool is there or not.
+ */
+export const nativeWebSearch = { name: 'web_search', sandbox: 'network_enabled' } as const
+
 /** What the engine asks of the registered tools. */
 export interface ToolRegistry {
   /** Those that a session sees; all if none is named. */
@@ -252,6 +258,11 @@ export interface ToolRegistry {
   /** What runs of a session must have and have not, as a sentence without its full stop. */
   missing(session_id: string): string | undefined
   decide(question: PermissionQuestion): PermissionDecision
+  /**
+   * True if nobody hides a tool like this from the session, and its calls pass without asking: of one that somebody
+   * else has, too, such as the server of a model.
+   */
+  passes(tool: Pick<Tool, 'name' | 'sandbox'>, of: Pick<PermissionQuestion, 'session_id' | 'pins'>): boolean
   /** In force for who asks now; what a run keeps is in its pins. */
   readonly permission_mode: PermissionMode
   readonly workspace: string

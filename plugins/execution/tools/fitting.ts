@@ -1,6 +1,6 @@
 /** Rules of the configuration that fit no tool: what is denied so is not denied (tools-37). */
 import { commandLine, nearest, visibleLine, type Warning } from '../../../core/plugin.js'
-import { matchRule, type PermissionRule, type ToolRegistry } from './contract.js'
+import { matchRule, nativeWebSearch, type PermissionRule, type ToolRegistry } from './contract.js'
 
 export type FittingTools = Pick<ToolRegistry, 'list' | 'arrival'>
 
@@ -38,7 +38,12 @@ export const createRuleFitting = (
   return () => {
     const list = tools.list()
     if (seen?.list !== list)
-      seen = { list, unfit: rules.filter((rule) => list.every(({ name }) => matchRule([rule], name) === undefined)) }
+      seen = {
+        list,
+        unfit: rules.filter((rule) =>
+          [...list, nativeWebSearch].every(({ name }) => matchRule([rule], name) === undefined),
+        ),
+      }
     if (seen.unfit.length === 0) return []
     const isArriving = tools.arrival(servers) !== undefined
     return seen.unfit

@@ -21,7 +21,7 @@ import type { ToolView } from './visibility.js'
 /** What a declared sandbox demands. `inherited` demands nothing of its own. */
 const demand = { inherited: 0, read_only: 0, workspace_write: 1, network_enabled: 2 } as const
 
-const withinSandbox = (tool: Tool, max: ToolLimits['max_sandbox']): boolean =>
+const withinSandbox = (tool: Pick<Tool, 'sandbox'>, max: ToolLimits['max_sandbox']): boolean =>
   max === 'inherited' || demand[tool.sandbox] <= demand[max]
 
 /** A denial by a limit is no doing of the mode. */
@@ -122,6 +122,10 @@ export const createRegistry = ({
       return undefined
     },
     decide,
+    passes: (tool, of) =>
+      !tools.hides(tool, of.session_id) &&
+      withinSandbox(tool, limitsOf(of.pins).max_sandbox) &&
+      decide({ ...of, tool_name: tool.name }).decision === 'allow',
     workspace,
     get permission_mode() {
       return permissionMode()

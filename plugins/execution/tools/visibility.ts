@@ -58,6 +58,8 @@ export const ToolArrivals: Point<ToolArrival> = definePoint<ToolArrival>('tool-a
 export interface ToolView<T> {
   list(session_id?: string): readonly T[]
   find(name: string, session_id?: string): T | undefined
+  /** True if the session would not see such a tool, whether it is there or not. */
+  hides(tool: GatedTool, session_id: string | undefined): boolean
   /** True if the tool is there and nothing hides it but who tells so. */
   isOff(name: string, session_id: string): boolean
   /** Why the tool cannot be called, in the words of the one gate that hides it. */
@@ -99,6 +101,7 @@ export const createToolView = <T extends GatedTool>({ tools, gates, log }: ViewP
       const tool = named(name)
       return tool === undefined || closed(session_id).some((hides) => hides(tool)) ? undefined : tool
     },
+    hides: (tool, session_id) => closed(session_id).some((hides) => hides(tool)),
     isOff(name, session_id) {
       const tool = named(name)
       if (tool === undefined) return false

@@ -29,9 +29,15 @@ interface Wish {
 const isAllowed = ({ sessions }: ChoiceParts, session: SessionRecord | undefined, route_id: string): boolean =>
   session?.credential_scope === undefined || sessions()?.mayUseRoute(session, route_id) === true
 
+/** Who makes it for routes of a provider; undefined if nobody does, whatever a route says. */
+const makerOf = ({ makers }: ChoiceParts, making: Making, provider: string): MediaMaker | undefined =>
+  makers().find((one) => one.provider === provider && one[making === 'audio_generation' ? 'speech' : 'pictures'])
+
 /** The routes that could, those that are ready before the others. */
 export const ableRoutes = (parts: ChoiceParts, making: Making, session_id: string): readonly ModelRoute[] => {
-  const able = parts.models.list().filter(({ capabilities, reach }) => capabilities[making] && reach !== undefined)
+  const able = parts.models
+    .list()
+    .filter(({ capabilities, provider }) => capabilities[making] && makerOf(parts, making, provider) !== undefined)
   if (able.length === 0) return able
   const session = parts.sessions()?.find(session_id)
   const allowed = able.filter(({ route_id }) => isAllowed(parts, session, route_id))
@@ -47,7 +53,7 @@ export const chooseRoute = (parts: ChoiceParts, making: Making, { session_id, ow
     provider === undefined
       ? (named(own) ?? named(parts.models.default_route) ?? able[0])
       : (named(provider) ?? able.find((one) => one.provider === provider))
-  const maker = parts.makers().find((one) => one.provider === route?.provider)
+  const maker = route && makerOf(parts, making, route.provider)
   if (route !== undefined && maker !== undefined) return { route, maker }
   throw provider === undefined
     ? makerErrors.media_unavailable({ details: { capability: making } })

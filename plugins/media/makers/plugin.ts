@@ -33,16 +33,18 @@ export default definePlugin({
     // Answers are large: so many of one server are in memory at a time.
     const outbound = createOutbound({ clock, connections: 4 })
     ctx.own(() => outbound.close())
-    const makers = ctx.view(MediaMakers)
-    const shared = {
-      outbound: streamed.once(outbound),
+    const parts: MakingParts = {
+      outbound: { request: (request) => streamed.once(outbound, request) },
       redact: secrets.redact,
       now: clock.now,
+      stop: signal,
       models,
-      makers,
+      makers: ctx.view(MediaMakers),
       sessions,
+      assets,
+      runs,
+      books,
     }
-    const parts: MakingParts = { ...shared, assets, runs, books, stop: signal }
     ctx.contribute(Tools, generateImage(parts), editImage(parts), generateAudio(parts))
     ctx.contribute(ToolGates, {
       id: 'makers',

@@ -27,7 +27,7 @@ export default definePlugin({
     const heard = createHeard(calls)
     const transcriber = createTranscriber({
       models,
-      outbound: streamed.once(outbound),
+      outbound: { request: (request) => streamed.once(outbound, request) },
       clock,
       ids,
       redact: secrets.redact,

@@ -18,6 +18,7 @@ import {
 } from '../streamed/contract.js'
 import { beginBlock, extendBlock, type Block } from './block.js'
 import { tell, usageIn, type Told } from './usage.js'
+import { search } from './search.js'
 import { thought } from './thought.js'
 
 interface Collected extends Gathered {
@@ -39,9 +40,16 @@ export const createAnswer = (asked: Asked, newId: () => string): Answer => {
         fault: so.fault,
         finish: so.finish,
         usage: so.used && usageIn(so.used),
-        parts: [...so.blocks.values()].flatMap((block) => partOf(block, newId)),
+        parts: settled(so).flatMap((block) => partOf(block, newId)),
       }),
   })
+}
+
+/** A search that found nothing yet goes back only where the server wants to go on with it. */
+const settled = ({ blocks, finish }: Collected): Block[] => {
+  const all = [...blocks.values()]
+  const found = new Set(all.flatMap(({ type, id }) => (type === 'found' ? [id] : [])))
+  return all.filter(({ type, id }) => type !== 'search' || finish === 'paused' || found.has(id))
 }
 
 const takeEvent = (so: Collected, event: Link, asked: Asked): void => {
@@ -98,6 +106,7 @@ const finishes = new Map<unknown, Finish>([
   ['tool_use', 'tool_calls'],
   ['max_tokens', 'length'],
   ['model_context_window_exceeded', 'length'],
+  ['pause_turn', 'paused'],
   ['refusal', 'filtered'],
 ])
 
@@ -112,10 +121,15 @@ const takeEnd = (so: Collected, { delta, usage }: Link): void => {
   so.finish = finish
 }
 
-const partOf = ({ type, id, name, text, signature }: Block, newId: () => string): AssistantPart[] => {
+const partOf = (block: Block, newId: () => string): AssistantPart[] => {
+  const { type, id, name, text, signature } = block
   switch (type) {
     case 'text':
-      return text === '' ? [] : [{ type, text }]
+      return text === '' ? [] : [search.cited(block)]
+    case 'search':
+      return [search.asked(block)]
+    case 'found':
+      return [search.found(block)]
     case 'reasoning':
       return text === '' && signature === '' ? [] : [thought.signed(text, signature)]
     case 'redacted':

@@ -1,5 +1,5 @@
 import { array, defaulted, definePlugin, doc, object, string } from '../../../core/plugin.js'
-import { ModelProviders, textAndImages, type VendorOptions } from '../../execution/models/contract.js'
+import { ModelProviders, RouteBackends, textAndImages, type VendorOptions } from '../../execution/models/contract.js'
 import { StreamedModels } from '../streamed/contract.js'
 import { contextWindow } from './models.js'
 import { messages, type Version } from './protocol.js'
@@ -35,6 +35,11 @@ export default definePlugin({
       vendor_options: ['anthropic_version', 'anthropic_beta_headers'],
       connect: (options) => streamed.connect(options, messages(newId, versionOf(options.vendor ?? {}))),
       generation: ['reasoning.effort', 'reasoning.budget_tokens', 'response_format.structured_json'],
+    })
+    ctx.contribute(RouteBackends, {
+      id: 'anthropic-search',
+      providers: ['anthropic'],
+      capabilities: ['native_web_search'],
     })
   },
 })

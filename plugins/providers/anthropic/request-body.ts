@@ -7,11 +7,12 @@ import type {
   ToolChoice,
 } from '../../execution/models/contract.js'
 import { createConversationBytes } from '../streamed/contract.js'
+import { searchTool } from './search.js'
 import { thinkingBudget, thinksByEffort, usualLimit } from './models.js'
 import { wireMessages } from './wire-messages.js'
 
-/** Bytes of the conversations that are kept as they are sent. */
-const mostKept = 8 * 1024 * 1024
+/** Bytes of the conversations that are kept as they are sent, with and without searches. */
+const mostKept = 4 * 1024 * 1024
 /** The provider keeps what stands before it for its next call, which costs a tenth then. */
 const cached = { cache_control: { type: 'ephemeral' } }
 /** How each message ends: with its last block, its list and itself. */
@@ -19,8 +20,10 @@ const [messageEnd, cachedEnd] = ['}]}', `,${JSON.stringify(cached).slice(1, -1)}
 
 /** Makes the JSON of requests. Earlier messages are the larger part of most and are not made again. */
 export const createRequestBodies = (): ((request: ModelRequest) => Buffer) => {
-  const conversations = createConversationBytes(wireMessages, mostKept)
+  const plain = createConversationBytes((message) => wireMessages(message, false), mostKept)
+  const searching = createConversationBytes((message) => wireMessages(message, true), mostKept)
   return (request) => {
+    const conversations = request.web_search === true ? searching : plain
     const said = conversations.of(request.messages)
     return Buffer.concat([
       Buffer.from(`${JSON.stringify(settingsOf(request)).slice(0, -1)},"messages":[`),
@@ -30,7 +33,8 @@ export const createRequestBodies = (): ((request: ModelRequest) => Buffer) => {
   }
 }
 
-const settingsOf = ({ model, system, tools, generation }: ModelRequest): object => {
+const settingsOf = ({ model, system, generation, ...request }: ModelRequest): object => {
+  const tools = [...request.tools.map(wireTool), ...(request.web_search === true ? [searchTool] : [])]
   const thinking = thinkingOf(model, generation.reasoning)
   return {
     model,
@@ -40,7 +44,7 @@ const settingsOf = ({ model, system, tools, generation }: ModelRequest): object 
     output_config: outputConfig(model, generation),
     // What the system prompt ends is kept with the tools, which stand before it.
     ...(system !== '' && { system: [{ type: 'text', text: system, ...cached }] }),
-    ...(tools.length > 0 && { tools: tools.map(wireTool), tool_choice: toolChoice(generation) }),
+    ...(tools.length > 0 && { tools, tool_choice: toolChoice(generation) }),
     stream: true,
   }
 }

@@ -2,15 +2,22 @@
 import { assertNever } from '../../../core/plugin.js'
 import type { AssistantPart, ModelMessage, TextPart, ToolResultPart } from '../../execution/models/contract.js'
 import { objectInput, resultText, wireId } from '../streamed/contract.js'
+import { search } from './search.js'
 import { thought } from './thought.js'
 
-/** Blank text and empty messages are refused: they are left out. The content is the last member of each. */
-export const wireMessages = (from: ModelMessage): object[] => {
+/**
+ * Blank text and empty messages are refused: they are left out. The content is the last member of each. What searches
+ * found goes back where the server may search.
+ */
+export const wireMessages = (from: ModelMessage, searches: boolean): object[] => {
   switch (from.role) {
     case 'user':
       return message('user', from.content.flatMap(userBlocks))
     case 'assistant':
-      return message('assistant', from.content.flatMap(assistantBlock))
+      return message(
+        'assistant',
+        from.content.flatMap((part) => assistantBlock(part, searches)),
+      )
     case 'tool':
       return message('user', from.content.map(resultBlock))
     default:
@@ -30,10 +37,12 @@ const userBlocks = ({ text, image }: TextPart): object[] => [
     : [{ type: 'image', source: { type: 'base64', media_type: image.media_type, data: image.base64 } }]),
 ]
 
-const assistantBlock = (part: AssistantPart): object[] => {
+const assistantBlock = (part: AssistantPart, searches: boolean): object[] => {
   switch (part.type) {
     case 'text':
-      return textBlock(part.text)
+      return textBlock(part.text).map((block) => (searches ? { ...block, ...search.citations(part) } : block))
+    case 'search':
+      return searches ? search.wire(part) : []
     case 'reasoning':
       return thought.wire(part)
     case 'tool_call':

@@ -47,6 +47,8 @@ const modelPart = (part: AssistantPart, otherwise: string | undefined): object[]
       return thought.isOwn(part) ? [{ text: part.text, thought: true, thoughtSignature }] : []
     case 'tool_call':
       return [{ functionCall: { id: part.id, name: part.name, args: objectInput(part.input) }, thoughtSignature }]
+    case 'search':
+      return []
     default:
       return assertNever(part)
   }

@@ -1,5 +1,5 @@
 /** Collects what the server streams and decides at its end what the answer is. Nothing acts before that. */
-import type { AssistantPart, ProviderMetadata, Usage } from '../../execution/models/contract.js'
+import type { AssistantPart, ProviderMetadata, Usage, WebPage } from '../../execution/models/contract.js'
 import {
   beginGathering,
   endingOf,
@@ -18,6 +18,7 @@ import {
   type Link,
 } from '../streamed/contract.js'
 import { endItem, extendItem, isPiece, readItem, type Item } from './item.js'
+import { search } from './search.js'
 import { between, thought } from './thought.js'
 
 interface Collected extends Gathered {
@@ -121,15 +122,19 @@ const partOf = (item: Item, newId: () => string): AssistantPart[] => {
   const text = texts.join('')
   switch (type) {
     case 'text':
-      return text === '' ? [] : [{ type, text, ...metadata({ id, phase }) }]
+      return text === '' ? [] : [{ type, text, ...citing(search.cites(item)), ...metadata({ id, phase }) }]
     case 'reasoning':
       return text === '' && item.encrypted_content === '' ? [] : [thought.part(item)]
     case 'tool_call':
       return [{ type, id: call_id === '' ? newId() : call_id, name, ...toolInput(text), ...metadata({ id }) }]
+    case 'search':
+      return [search.part(item)]
     case 'other':
       return []
   }
 }
+
+const citing = (cites: WebPage[]): { cites?: WebPage[] } => (cites.length === 0 ? {} : { cites })
 
 /** What of it is no blank. */
 const metadata = (own: Readonly<Record<string, string>>): { metadata?: ProviderMetadata } => {

@@ -1,20 +1,35 @@
 /** One item of an answer, put together of its pieces. */
+import { unsafeCast, type JsonObject } from '../../../core/plugin.js'
 import { isLink, type Link } from '../streamed/contract.js'
 import { between } from './thought.js'
 
 export interface Item {
-  readonly type: 'text' | 'reasoning' | 'tool_call' | 'other'
+  readonly type: 'text' | 'reasoning' | 'tool_call' | 'search' | 'other'
   readonly id: string
   readonly call_id: string
   readonly name: string
   readonly phase: string
   readonly encrypted_content: string
+  /** Of a search: all of it. */
+  readonly raw: JsonObject
+  /** Of a text: what it refers to. */
+  readonly annotations: readonly JsonObject[]
   /** What is said, the paragraphs of what is thought, or the JSON of an input. */
   texts: string[]
   isOpen: boolean
 }
 
 const textIn = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+/** It was parsed from JSON. */
+const jsonOf = (value: Link): JsonObject => unsafeCast(value)
+
+const annotationsIn = (parts: unknown): JsonObject[] =>
+  Array.isArray(parts)
+    ? parts
+        .filter(isLink)
+        .flatMap(({ annotations }) => (Array.isArray(annotations) ? annotations.filter(isLink) : []).map(jsonOf))
+    : []
 
 const item = (type: Item['type'], from: Link, texts: readonly string[]): Item => ({
   type,
@@ -23,6 +38,8 @@ const item = (type: Item['type'], from: Link, texts: readonly string[]): Item =>
   name: textIn(from['name']).trim(),
   phase: textIn(from['phase']),
   encrypted_content: textIn(from['encrypted_content']),
+  raw: type === 'search' ? jsonOf(from) : {},
+  annotations: type === 'text' ? annotationsIn(from['content']) : [],
   texts: texts.filter((text) => text !== ''),
   isOpen: true,
 })
@@ -39,6 +56,8 @@ export const readItem = (value: unknown): Item | undefined => {
     }
     case 'function_call':
       return item('tool_call', value, [textIn(value['arguments'])])
+    case 'web_search_call':
+      return item('search', value, [])
     default:
       return typeof value['type'] === 'string' ? item('other', value, []) : undefined
   }

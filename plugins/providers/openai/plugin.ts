@@ -49,7 +49,7 @@ export default definePlugin({
     ctx.contribute(RouteBackends, {
       id: 'openai-media',
       providers: ['openai'],
-      capabilities: ['image_generation', 'image_edit', 'audio_generation'],
+      capabilities: ['native_web_search', 'image_generation', 'image_edit', 'audio_generation'],
     })
   },
 })

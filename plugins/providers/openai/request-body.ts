@@ -2,6 +2,7 @@
 import type { Generation, ModelRequest, ModelTool, ToolChoice } from '../../execution/models/contract.js'
 import { createConversationBytes } from '../streamed/contract.js'
 import { thinks } from './models.js'
+import { foundPages, searchTool } from './search.js'
 import { wireItems } from './wire-items.js'
 
 /** Bytes of the conversations that are kept as they are sent, with and without thoughts. */
@@ -21,23 +22,28 @@ export const createRequestBodies = (): ((request: ModelRequest) => Buffer) => {
   }
 }
 
-const settingsOf = ({ model, system, tools, generation }: ModelRequest): object => ({
+const settingsOf = ({ model, system, tools, web_search, generation }: ModelRequest): object => ({
   model,
   ...(system !== '' && { instructions: system }),
   max_output_tokens: generation.max_output_tokens,
   temperature: generation.temperature,
   reasoning: reasoningOf(generation),
   text: formatOf(generation),
-  ...(tools.length > 0 && {
-    tools: tools.map(wireTool),
+  ...((tools.length > 0 || web_search === true) && {
+    tools: [...tools.map(wireTool), ...(web_search === true ? [searchTool] : [])],
     tool_choice: toolChoice(generation.tool_choice),
     parallel_tool_calls: generation.allow_parallel_tool_calls === false ? false : undefined,
   }),
   // What is not stored can go back only if it comes along.
-  ...(thinks(model) && { include: ['reasoning.encrypted_content'] }),
+  ...includeOf([
+    ...(thinks(model) ? ['reasoning.encrypted_content'] : []),
+    ...(web_search === true ? [foundPages] : []),
+  ]),
   store: false,
   stream: true,
 })
+
+const includeOf = (include: readonly string[]): object => (include.length === 0 ? {} : { include })
 
 /** Without `strict` a schema would have to name each member as required. */
 const wireTool = ({ name, description, parameters }: ModelTool): object => ({

@@ -2,6 +2,7 @@
 import { assertNever } from '../../../core/plugin.js'
 import type { AssistantPart, ModelMessage, TextPart, ToolCallPart } from '../../execution/models/contract.js'
 import { dataUrl, kept, resultText, wireId } from '../streamed/contract.js'
+import { search } from './search.js'
 import { thought } from './thought.js'
 
 const itemsOf = (from: ModelMessage, takesThoughts: boolean): object[] => {
@@ -38,18 +39,22 @@ const userItem = (content: readonly TextPart[]): object => ({
 
 /**
  * A thought without what it led to is refused, and so is an item under its id without the thought that led to it: the
- * one is left out, and the other goes without its id.
+ * one is left out, and the other goes without its id. A search has no form without one: it is left out too.
  */
 const assistantItems = (parts: readonly AssistantPart[], takesThoughts: boolean): object[] => {
   const last = parts.findLastIndex((part) => part.type === 'tool_call' || (part.type === 'text' && part.text !== ''))
   const items: object[] = []
-  let isLed = false
+  let [isLed, isLost] = [false, false]
   for (const part of parts.slice(0, last + 1)) {
     if (part.type === 'reasoning') {
       const item = takesThoughts ? thought.wire(part) : undefined
+      isLost ||= item === undefined
       if (item === undefined) continue
       items.push(item)
       isLed = true
+    } else if (part.type === 'search') {
+      const item = isLost ? undefined : search.wire(part)
+      if (item !== undefined) items.push(item)
     } else if (part.type === 'tool_call') items.push(callItem(part, isLed))
     else if (part.text !== '') items.push(textItem(part, isLed))
   }

@@ -2,7 +2,13 @@
  * The contract between providers whose model servers stream answers over HTTP and the plugin that calls these: the
  * provider knows the protocol, the plugin everything else. Rules: docs/rules/models.md.
  */
-import { defineToken, type Outbound, type Token } from '../../../core/plugin.js'
+import {
+  defineToken,
+  type Outbound,
+  type OutboundAnswer,
+  type OutboundRequest,
+  type Token,
+} from '../../../core/plugin.js'
 import type { ConnectionOptions, ModelConnection, ModelRequest } from '../../execution/models/contract.js'
 import type { Answer } from './answer.js'
 import type { Asked } from './failure.js'
@@ -28,11 +34,11 @@ export interface StreamedModels {
   /** Does no I/O. Throws a Problem for options that cannot work. */
   connect(options: ConnectionOptions, protocol: Protocol): ModelConnection
   /**
-   * A client for servers of models that answer at once. What it asks is on cassettes as calls are: while one is played
-   * it opens no socket, and rejects with a Problem where the request is not the recorded one. Bodies must be JSON or
-   * `multipart/form-data`, with their `content-type`.
+   * Asks a server of models that answers as a whole, by this client. It is on cassettes as calls are: while one is
+   * played it opens no socket, and rejects with a Problem where the request is not the recorded one. A body must be
+   * JSON or `multipart/form-data`, with its `content-type`.
    */
-  once(outbound: Pick<Outbound, 'request'>): Pick<Outbound, 'request'>
+  once(outbound: Pick<Outbound, 'request'>, request: OutboundRequest): Promise<OutboundAnswer>
 }
 export const StreamedModels: Token<StreamedModels> = defineToken<StreamedModels>('streamed-models@1')
 

@@ -3,7 +3,7 @@ import type { AssistantPart, ModelEvent, ModelFailure, Usage } from '../../execu
 import { failures } from './failure.js'
 
 /** Why the model stopped. `broken`: its server did not finish the answer. */
-export type Finish = 'stop' | 'tool_calls' | 'length' | 'filtered' | 'broken' | 'other'
+export type Finish = 'stop' | 'tool_calls' | 'length' | 'paused' | 'filtered' | 'broken' | 'other'
 
 /** All that came of an answer. */
 export interface Collected {
@@ -26,7 +26,8 @@ export const endingOf = ({ fault, finish, usage, parts }: Collected): ModelEvent
         ...(usage !== undefined && { usage }),
       },
     ]
-  const outcome = finish === 'length' ? 'length' : calls.length > 0 ? 'tool_calls' : 'stop'
+  const ended = calls.length > 0 ? 'tool_calls' : finish === 'paused' ? 'paused' : 'stop'
+  const outcome = finish === 'length' ? 'length' : ended
   return [
     ...parts.map((part): ModelEvent => ({ type: 'part', part })),
     { type: 'done', outcome, usage: usage ?? { input_tokens: 0, output_tokens: 0 } },

@@ -55,9 +55,10 @@ export default definePlugin({
     const parts = { clock, transport, inTurn: createTurns(), redact: secrets.redact }
     ctx.provide(StreamedModels, {
       connect: (options, protocol) => createConnection(options, protocol, parts),
-      once: ({ request }) => ({
-        request: player?.ask ?? (recorder === undefined ? request : recordedAsk(request, recorder)),
-      }),
+      once(outbound, request) {
+        if (player !== undefined) return player.ask(request)
+        return recorder === undefined ? outbound.request(request) : recordedAsk(outbound.request, recorder)(request)
+      },
     })
   },
 })

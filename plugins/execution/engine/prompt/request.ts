@@ -2,7 +2,7 @@
 import { inlineSchema } from '../../../../core/plugin.js'
 import type { Generation, ModelMessage, ModelRequest, ModelTool, SystemSubject } from '../../models/contract.js'
 import type { RunRecord } from '../../runs/contract.js'
-import type { Tool, ToolRegistry } from '../../tools/contract.js'
+import { nativeWebSearch, type Tool, type ToolRegistry } from '../../tools/contract.js'
 import { systemPrompt, type PromptParts } from './system-prompt.js'
 
 const described = new WeakMap<Tool, ModelTool>()
@@ -19,16 +19,25 @@ export interface Asked {
   readonly messages: readonly ModelMessage[]
   readonly shown: SystemSubject['shown']
   readonly generation: Generation
+  /** The server of the model can search the web. */
+  readonly searches?: boolean
 }
 
 export const assemble = (
   context: PromptParts & { readonly tools: ToolRegistry },
-  { run_id, session_id, text_preview, model }: RunRecord,
-  { messages, shown, generation }: Asked,
-): ModelRequest => ({
-  model,
-  system: systemPrompt(context, { run_id, session_id, text_preview, ...(shown !== undefined && { shown }) }),
-  messages,
-  tools: context.tools.list(session_id).map(describe),
-  generation,
-})
+  { run_id, session_id, text_preview, model, pinned: pins }: RunRecord,
+  { messages, shown, generation, searches = false }: Asked,
+): ModelRequest => {
+  const seen = context.tools.list(session_id)
+  const isAllowed = searches && context.tools.passes(nativeWebSearch, { session_id, pins })
+  // One search is enough: two of one name are refused.
+  const tools = isAllowed ? seen.filter(({ name }) => name !== nativeWebSearch.name) : seen
+  return {
+    model,
+    system: systemPrompt(context, { run_id, session_id, text_preview, ...(shown !== undefined && { shown }) }),
+    messages,
+    tools: tools.map(describe),
+    ...(isAllowed && { web_search: true }),
+    generation,
+  }
+}

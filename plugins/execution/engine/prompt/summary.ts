@@ -42,6 +42,8 @@ const partLine = (part: ModelMessage['content'][number]): string[] => {
       return [shortened(part.text, mostText)]
     case 'reasoning':
       return []
+    case 'search':
+      return part.queries.map((query) => `(searches the web: ${shortened(query, mostInput)})`)
     case 'tool_call':
       return [`(calls ${part.name} with ${shortened(JSON.stringify(part.input), mostInput)})`]
     case 'tool_result': {

@@ -71,6 +71,8 @@ const weighPart = (part: ModelMessage['content'][number]): number => {
       return weighJson(part.input) + (part.unparsed === undefined ? 0 : Buffer.byteLength(part.unparsed))
     case 'tool_result':
       return weighJson(part.output)
+    case 'search':
+      return weighJson([part.queries, part.pages])
     default:
       return Buffer.byteLength(part.text) + ('file' in part && part.file !== undefined ? weighFile(part.file) : 0)
   }

@@ -23,5 +23,11 @@ export interface PaceView {
   readonly waiting: number
 }
 
+/**
+ * A route holds a call back, because its server has asked for time: no provider says so. Unix ms; another time if it is
+ * put off again.
+ */
+export type HeldEvent = { type: 'held'; until_ms: number }
+
 /** The longest wait that a server may ask for, milliseconds: one that asks for more is asked again then (models-43). */
 export const longestHintMs = 300_000

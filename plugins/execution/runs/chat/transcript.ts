@@ -12,6 +12,10 @@ export interface Transcript extends Pick<Speech, 'begin' | 'piece' | 'missed'> {
   started(tool_call_id: string, tool_name: string): void
 }
 
+/** What an output has that was not said before, such as the pages that an answer cites. */
+const beyond = (said: string, content: string): string =>
+  content.startsWith(said) ? content.slice(said.length).trimStart() : content
+
 /** Signs of a call in its line. */
 const most = 74
 
@@ -81,9 +85,10 @@ export const createTranscript = (sheet: Sheet): Transcript => {
       if (type === 'audit' && entry.audit?.grant_id !== undefined) sheet.line(`  ${oneLine(entry.audit.reason ?? '')}`)
       const output = type === 'event' ? entry.event?.output : undefined
       if (output === undefined) return
-      if (output.content.trim() !== said.trim()) {
+      const rest = beyond(said.trim(), output.content.trim())
+      if (rest !== '') {
         sheet.end()
-        sheet.say(output.content)
+        sheet.say(rest)
         sheet.end()
       }
       for (const file of filesOf(output)) sheet.line(`  file ${fileText(file)}`)

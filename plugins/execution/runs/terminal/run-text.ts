@@ -3,6 +3,7 @@ import {
   array,
   boolean,
   commandLine,
+  count,
   number,
   open,
   optional,
@@ -67,6 +68,8 @@ export const RunEvents = array(
       output: optional(open({ content: string() })),
       tool_names: optional(array(string())),
       not_taken: optional(string()),
+      queries: optional(array(string())),
+      pages: optional(array(open({ url: string() }))),
       tool_name: optional(string()),
       outcome: optional(string()),
       attempt: optional(number()),
@@ -175,6 +178,9 @@ const routeWait = ({ waiting_for_model_route: wait }: Row): string[] =>
 
 type ShownEvent = Infer<typeof RunEvents>[number]['event']
 
+const searchText = ({ queries = [], pages = [] }: ShownEvent): string =>
+  `${queries.map((query) => JSON.stringify(query)).join(', ')}: ${count(pages.length, 'page')}`
+
 /** What an event or step says beside its name. */
 const detailOf = (event: ShownEvent): string | undefined => {
   const { error, output, tool_names, not_taken, tool_name, outcome, attempt, code, message, to, did, files } = event
@@ -182,6 +188,7 @@ const detailOf = (event: ShownEvent): string | undefined => {
     const { moment = '', by = '', reason } = event
     return `${by} at ${moment}: ${did.join(', ')}${reason === undefined ? '' : `: ${reason}`}`
   }
+  if (event.queries !== undefined) return searchText(event)
   if (not_taken !== undefined) return `not taken: ${not_taken}`
   if (tool_names !== undefined) return tool_names.length === 0 ? undefined : `calls ${tool_names.join(', ')}`
   if (tool_name !== undefined) {

@@ -34,6 +34,12 @@ const runStepFields = {
       doc(string(), 'Why the answer did not end the run, such as that it does not fit the schema: 500 characters.'),
     ),
   }),
+  model_searched: object({
+    type: literal('model_searched'),
+    queries: doc(array(string()), 'What the server of the model searched the web for while it answered.'),
+    pages: doc(array(object({ url: string(), title: string() })), 'What it found, 50 pages at most.'),
+    failed: optional(doc(string(), 'The code of the server, where a search failed.')),
+  }),
   model_attempt_failed: object({
     type: literal('model_attempt_failed'),
     attempt: integer({ min: 1 }),

@@ -1,9 +1,10 @@
 /** What a run did between its events, for those who ask for its steps. */
 import { isJsonObject, wellFormedJson, type Json } from '../../../../core/plugin.js'
 import type { InterceptedNote, JournalEntry } from '../../sessions/contract.js'
+import type { ModelMessage } from '../../models/contract.js'
 import type { RunEventEntry } from './run-event-view.js'
 
-const mostReason = 500
+const [mostReason, mostPages] = [500, 50]
 const stableCode = /^[a-z][a-z0-9_]{0,63}$/u
 /** What does not fit of an input, each with its place. */
 const issuesIn = (issues: Json | undefined): string[] =>
@@ -49,12 +50,32 @@ const rulingsOf = ({ event, by, tool_call_id, parts, ...changes }: InterceptedNo
   }))
 }
 
+/** What all searches of one answer were for, and found. */
+const searchedIn = ({ content }: ModelMessage): Step[] => {
+  const searches = content.filter((part) => part.type === 'search')
+  if (searches.length === 0) return []
+  const failed = searches.find((part) => part.failed !== undefined)?.failed
+  const short = (text: string): string => wellFormedJson(text.slice(0, mostReason))
+  return [
+    {
+      type: 'model_searched',
+      queries: searches.flatMap(({ queries }) => queries.map(short)),
+      pages: searches
+        .flatMap(({ pages }) => pages)
+        .slice(0, mostPages)
+        .map(({ url, title }) => ({ url, title: short(title) })),
+      ...(failed !== undefined && { failed: short(failed) }),
+    },
+  ]
+}
+
 /** Steps of a run that an entry of its journal tells of. */
 export const stepsOf = (entry: JournalEntry): Step[] => {
   switch (entry.type) {
     case 'message':
       return entry.message.role === 'assistant'
         ? [
+            ...searchedIn(entry.message),
             {
               type: 'model_answered',
               tool_names: entry.message.content.flatMap((part) => (part.type === 'tool_call' ? [part.name] : [])),

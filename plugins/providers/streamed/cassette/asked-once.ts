@@ -1,4 +1,4 @@
-/** Exchanges whose answer comes as a whole, such as a picture or a transcription: recorded and played as streams are. */
+/** Exchanges whose answer comes as a whole, such as a picture: recorded and played as streams are. */
 import { isUtf8 } from 'node:buffer'
 import { digestBytes, type Json, type Outbound, type OutboundAnswer } from '../../../../core/plugin.js'
 import type { Exchange } from './format.js'

@@ -55,7 +55,8 @@ type Draft = ReturnType<typeof createSaid>
 const readMessages = (draft: Draft, event: JsonObject): void => {
   const place = String(event['index'] ?? 0)
   const block = object(event['content_block'])
-  if (block['type'] === 'tool_use') draft.add('call', place, { name: text(block['name']) })
+  if (block['type'] === 'tool_use' || block['type'] === 'server_tool_use')
+    draft.add('call', place, { name: text(block['name']) })
   const delta = object(event['delta'])
   draft.add('text', place, { text: text(delta['text']) + text(block['text']) })
   draft.add('thought', place, { text: text(delta['thinking']) })

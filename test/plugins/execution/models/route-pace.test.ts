@@ -4,6 +4,7 @@ import { watchedRoute } from '../../../../plugins/execution/models/route-health.
 import { createRoutePace } from '../../../../plugins/execution/models/route-pace.js'
 import type { ModelEvent, ModelFailure } from '../../../../plugins/execution/models/contract.js'
 import { createLeapingClock } from '../../../../core/testing/leaping-clock.js'
+import { createLatch } from '../../../support/latch.js'
 import { ask, requestOf, userText } from '../../../support/models.js'
 
 const limited: ModelFailure = { class: 'rate_limited', retryable: true, message: 'Slow down.' }
@@ -16,11 +17,13 @@ const setup = (t: ExecutionContext, most = 0) => {
   const begun: string[] = []
   let held = 0
   let failure: ModelFailure | undefined
+  let gate: Promise<void> | undefined
   const pace = createRoutePace(clock, () => void (held += 1))
   const connection = {
     readiness: () => ({ state: 'ok', code: 'ready', message: 'Ready.' }) as const,
     async *stream({ model }: { readonly model: string }): AsyncGenerator<ModelEvent> {
       begun.push(model)
+      await gate
       yield failure === undefined
         ? { type: 'done', outcome: 'stop', usage: { input_tokens: 1, output_tokens: 1 } }
         : { type: 'done', outcome: 'failed', failure }
@@ -33,6 +36,7 @@ const setup = (t: ExecutionContext, most = 0) => {
     begun,
     held: () => held,
     fail: (next: ModelFailure | undefined) => void (failure = next),
+    stop: (next: Promise<void>) => void (gate = next),
     go: (model = 'a', signal?: AbortSignal) => ask(route, requestOf([userText('hi')], { model }), signal),
   }
 }
@@ -153,4 +157,78 @@ test('models-44: calls that waited go one after the other, and wait again where 
     (await Promise.all(waiting)).map(({ done }) => done?.outcome),
     ['stop', 'failed', 'stop'],
   )
+})
+
+test('models-52: what an earlier life kept holds for five minutes at most, and is written down anew only for another time', (t) => {
+  const clock = createLeapingClock({ still: true })
+  const kept: unknown[] = []
+  const before = [
+    { model: 'a', until_ms: clock.now() + 86_400_000 },
+    { model: 'b', until_ms: clock.now() - 1 },
+  ]
+  const pace = createRoutePace(clock, () => {}, { before, keep: (held) => void kept.push(held) })
+  t.deepEqual([pace.heldFor('a'), pace.heldFor('b')], [300_000, 0])
+  clock.leap(300_000)
+  t.is(pace.heldFor('a'), 0)
+  const told = (resets_in_ms: number): void => pace.told('c', [{ of: 'requests', remaining: 0, resets_in_ms }])
+  told(20_000)
+  told(20_400)
+  pace.told('c', [{ of: 'tokens', remaining: 5, resets_in_ms: 90_000 }])
+  t.deepEqual(kept, [[{ model: 'c', until_ms: clock.now() + 20_000 }]])
+  told(60_000)
+  pace.refused('d', { ...limited, retry_after_ms: 30_000 })
+  t.is(kept.length, 3)
+  t.deepEqual(kept.at(-1), [
+    { model: 'c', until_ms: clock.now() + 60_000 },
+    { model: 'd', until_ms: clock.now() + 30_000 },
+  ])
+})
+
+test('models-44: a call says until when it is held back, again when it is put off, and also behind its turn', async (t) => {
+  const { clock, pace } = setup(t, 1)
+  const told = (resets_in_ms: number): void => pace.told('a', [{ of: 'requests', remaining: 0, resets_in_ms }])
+  const said: number[][] = [[], []]
+  const opened = async (one: number[]): Promise<boolean> => {
+    const waits = pace.open('a', new AbortController().signal)
+    for (;;) {
+      const { done, value } = await waits.next()
+      if (done === true) return value
+      one.push(value.until_ms - now)
+    }
+  }
+  const now = clock.now()
+  told(1_000)
+  const all = said.map(opened)
+  await settled()
+  told(5_000)
+  clock.leap(1_000)
+  for (let n = 0; n < 1_000 && said.some((one) => one.length < 2); n += 1) await settled()
+  clock.leap(4_000)
+  t.true(await all[0])
+  clock.leap(100)
+  t.true(await all[1])
+  t.deepEqual(said, [
+    [1_000, 5_000],
+    [1_000, 5_000],
+  ])
+})
+
+test('models-44: a call that is held back while it waits for its turn says so', async (t) => {
+  const { clock, pace, go, stop, begun } = setup(t, 1)
+  const gate = createLatch()
+  stop(gate.wait())
+  const first = go('b')
+  await settled()
+  const waiting = go('a')
+  await settled()
+  pace.told('a', [{ of: 'requests', remaining: 0, resets_in_ms: 1_000 }])
+  gate.open()
+  await first
+  while (pace.view().waiting === 0) await settled()
+  clock.leap(1_000)
+  t.deepEqual(
+    (await waiting).events.map(({ type }) => type),
+    ['held', 'done'],
+  )
+  t.deepEqual(begun, ['b', 'a'])
 })

@@ -173,6 +173,26 @@ test('derivations-14: words that came with the sound are taken, and without a ro
   t.like((await write(daemon, asset_id)).body, { status: 'completed', cache_status: 'miss' })
 })
 
+test('derivations-14: where no route has transcription, and where one says so that cannot, nobody is asked and the reason is told', async (t) => {
+  for (const [file, reason] of [
+    ['[routes.talk]\ndriver = "demo"\n', /no model route has transcription/u],
+    ['[routes.talk]\ndriver = "demo"\ntranscription = true\n', /route talk is not ready: .*no transcription/u],
+  ] as const) {
+    const root = await freshRoot()
+    t.teardown(() => rmSync(root, { recursive: true, force: true }))
+    mkdirSync(path.join(root, 'config'), { recursive: true })
+    writeFileSync(path.join(root, 'config/routes.toml'), file)
+    const daemon = await startTestDaemon(t, { root })
+    const answer = await write(daemon, (await store(daemon)).asset_id)
+    t.deepEqual(codeOf(answer), [400, 'transcription_unavailable'])
+    t.regex(answer.body.detail, reason)
+    const { transcription } = (await daemon.request('GET', '/v1/status')).body
+    t.false(transcription.available)
+    t.regex(transcription.reason, reason)
+    t.deepEqual((await daemon.request('GET', '/v1/usage?by=purpose')).body, [])
+  }
+})
+
 test('derivations-15: words become the text of the asset; those that were wished otherwise do not', async (t) => {
   const { server, daemon } = await start(t)
   server.answer(saying('The first words'))

@@ -11,7 +11,7 @@ import {
   type Reachable,
   type TestDaemonOptions,
 } from '../../../support/daemon.js'
-import { bytesOf, calling, saying } from '../../../support/openai-server.js'
+import { bytesOf, calling, saying, startOpenAiServer } from '../../../support/openai-server.js'
 import { openSession, until } from '../../../support/runs.js'
 import { sounds } from '../../../support/sounds.js'
 import { sends, startWebServer, type Page } from '../../../support/web-server.js'
@@ -237,6 +237,35 @@ test('makers-4: where no route has it models are not offered the tool, and a cal
   const { output } = await called('generate_audio', { input: 'x' })
   t.is(output.error.code, 'media_unavailable')
 })
+
+/** A route of a provider for which nobody makes anything. */
+const boasting = `\n[routes.boaster]\ndriver = "anthropic"\ndefault_model = "claude-x"\napi_key = "k"\n${all}`
+
+for (const [what, more, offered] of [
+  ['nothing', '', []],
+  ['speech', 'audio_generation = true\n', ['generate_audio']],
+  ['pictures', 'image_generation = true\nimage_edit = true\n', ['edit_image', 'generate_image']],
+  ['all of it', all, ['edit_image', 'generate_audio', 'generate_image']],
+  ['nothing, and another says what nobody does for it,', boasting, []],
+] as const)
+  test(`makers-4: where a route makes ${what} models see the tools for that and no others`, async (t) => {
+    const model = await startOpenAiServer(({ number }) =>
+      number === 1 ? calling({ id: 'c1', name: 'generate_image', input: '{"prompt":"x"}' }) : saying('So.'),
+    )
+    t.teardown(() => model.close())
+    const root = await rootWith(t, routeTo(model.url.replace('/v1', ''), more).replace('"demo"', '"studio"'))
+    const daemon = await startTestDaemon(t, { root, config: { tools: { permission_mode: 'bypassPermissions' } } })
+    await openSession(daemon)
+    const { body } = await daemon.request('POST', '/v1/sessions/s1/runs', { content: 'Hello' })
+    await until(daemon, body.run_id, 'completed')
+    const names = [model.asked[0]?.body['tools'] ?? []].flat().map((tool: any) => tool.function.name)
+    t.true(names.includes('read_file'), JSON.stringify(names))
+    t.deepEqual(names.filter((name) => /^generate_|^edit_image$/u.test(name)).toSorted(), [...offered])
+    if (names.includes('generate_image')) return
+    const [outcome] = await outcomesOf(daemon, body.run_id)
+    t.like(outcome, { state: 'failed', output: { error: { code: 'media_unavailable' } } })
+    t.regex(outcome.output.error.message, /image_generation/u)
+  })
 
 test('makers-5: a call costs money, so it is asked about, is not made while a session plans, and is booked with session and day', async (t) => {
   const { on, server, daemon } = await studio(t, { config: {} })

@@ -208,10 +208,7 @@ const quirks: [string, Reply, (answer: Answer) => unknown, unknown][] = [
   [
     'thoughts between texts',
     stream(chunk({ content: 'a' }), chunk({ reasoning: 'hm' }), chunk({ content: 'b' }), chunk({}, 'stop')),
-    ({ parts, events }) => [
-      parts.map((part) => part.type !== 'tool_call' && part.text),
-      events.map(({ type }) => type),
-    ],
+    ({ parts, events }) => [parts.map((part) => 'text' in part && part.text), events.map(({ type }) => type)],
     [
       ['a', 'hm', 'b'],
       ['text_delta', 'reasoning_delta', 'text_delta', 'part', 'part', 'part', 'done'],
@@ -279,7 +276,9 @@ const quirks: [string, Reply, (answer: Answer) => unknown, unknown][] = [
       chunk({}, 'function_call'),
     ),
     ({ parts, done }) => [
-      parts.map((part) => (part.type === 'tool_call' ? /^call_[0-9A-Za-z]{20,}$/u.test(part.id) : part.text)),
+      parts.map((part) =>
+        part.type === 'tool_call' ? /^call_[0-9A-Za-z]{20,}$/u.test(part.id) : 'text' in part && part.text,
+      ),
       done?.outcome,
     ],
     [[' ', true], 'tool_calls'],

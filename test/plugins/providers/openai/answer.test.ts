@@ -173,7 +173,7 @@ test('a stream in drops of any size says the same', async (t) => {
   for (const drip_bytes of [1, 2, 7]) {
     const { parts } = await answerTo(t, { ...reply, drip_bytes })
     t.deepEqual(
-      parts.map((part) => (part.type === 'tool_call' ? part.input : part.text)),
+      parts.map((part) => (part.type === 'tool_call' ? part.input : 'text' in part && part.text)),
       ['Grüße', { ä: 1 }],
     )
   }
@@ -207,7 +207,7 @@ test('models-16: what later versions may add is passed over', async (t) => {
     answeringIn(
       event('response.of_later_times', { output_index: 9, delta: 'x' }),
       event('keepalive'),
-      item(0, { type: 'web_search_call', id: 'ws_0' }, { action: {} }, event('response.web_search_call.searching')),
+      item(0, { type: 'file_search_call', id: 'fs_0' }, { queries: [] }, event('response.file_search_call.searching')),
       item(
         1,
         { type: 'message' },

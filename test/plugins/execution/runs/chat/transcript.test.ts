@@ -69,3 +69,11 @@ test('command-line-8: a question that was declined is not told again, and a fail
   ends(transcript, 'failed', {})
   t.is(out(), '• bash echo hi\n  bash failed\n')
 })
+
+test('command-line-8: of an output that begins with what was said the rest alone is shown', (t) => {
+  const { transcript, out } = begin()
+  answers(transcript)
+  const event = { type: 'output', output: { content: 'Done.\n\nSources:\n- One: https://a.example/1' } }
+  entry(transcript, 'event', { event })
+  t.is(out(), 'Done.\nSources:\n- One: https://a.example/1\n')
+})

@@ -62,3 +62,8 @@ test('the end of a call is one line, whatever its reason holds', (t) => {
   t.regex(text, /^\+ +0\.000 s {2}tool_ended {2}peek: failed: busy: a b\\u001b\[2Jx+…$/u)
   t.true(text.length < 250)
 })
+
+test('a step tells what a server searched the web for, and how much it found', (t) => {
+  const event = { type: 'model_searched', queries: ['a "b"', 'c'], pages: [{ url: 'https://a.example' }] }
+  t.regex(showEvents([{ timestamp_ms: 0, event }]), /model_searched {2}"a \\"b\\"", "c": 1 page$/u)
+})

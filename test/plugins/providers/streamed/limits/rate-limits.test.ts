@@ -1,6 +1,7 @@
+import { rmSync } from 'node:fs'
 import test, { type ExecutionContext } from 'ava'
 import { limitsIn, resetIn } from '../../../../../plugins/providers/streamed/limits/rate-limits.js'
-import { startTestDaemon } from '../../../../support/daemon.js'
+import { freshRoot, startTestDaemon, type TestDaemonOptions } from '../../../../support/daemon.js'
 import { createLeapingClock } from '../../../../../core/testing/leaping-clock.js'
 import { startOpenAiServer, type Reply } from '../../../../support/openai-server.js'
 import { openSession, submit, until } from '../../../../support/runs.js'
@@ -63,11 +64,23 @@ test('models-43: a time in any of the forms that vendors use is one, and nothing
   for (const [text, expected] of forms) t.is(resetIn(text, now), expected, text)
 })
 
-const start = async (t: ExecutionContext, vendor: Vendor, respond: (number: number) => Reply) => {
-  const clock = createLeapingClock()
+const serve = async (t: ExecutionContext, respond: (number: number) => Reply) => {
   const server = await startOpenAiServer(({ number }) => respond(number))
   t.teardown(() => server.close())
+  return server
+}
+const start = async (t: ExecutionContext, vendor: Vendor, respond: (number: number) => Reply) =>
+  live(t, vendor, await serve(t, respond))
+
+const live = async (
+  t: ExecutionContext,
+  vendor: Vendor,
+  server: Awaited<ReturnType<typeof serve>>,
+  more: TestDaemonOptions = {},
+) => {
+  const clock = createLeapingClock()
   const daemon = await startTestDaemon(t, {
+    ...more,
     clock,
     config: {
       models: { provider: vendor.provider, base_url: server.url, model: 'm', api_key: 'k' },
@@ -169,4 +182,33 @@ test('models-44: a run whose call is held back says until when, in its view and 
     body.map(({ event }: any) => event).find(({ type }: any) => type === 'model_call_held'),
     { attempt: 1, until_ms },
   )
+})
+
+test('models-52: what is held back is so in the next life of the daemon, until the same time, unless the route has changed', async (t) => {
+  const [vendor] = vendors
+  if (vendor === undefined) return t.fail()
+  const root = await freshRoot()
+  t.teardown(() => rmSync(root, { recursive: true, force: true }))
+  const server = await serve(t, (number) => {
+    const said = vendor.saying('Hello.')
+    return said.type === 'stream' && number === 1 ? { ...said, headers: headersOf(vendor) } : said
+  })
+  const first = await live(t, vendor, server, { root })
+  await until(first.daemon, (await submit(first.daemon, 's1', 'first')).run_id, 'completed')
+  const [held] = (await first.route()).held
+  t.is(held.model, 'm')
+  await first.daemon.stop()
+  const elsewhere = await live(t, vendor, { ...server, url: `${server.url}/other` }, { root })
+  t.deepEqual((await elsewhere.route()).held, [])
+  await elsewhere.daemon.stop()
+  const second = await live(t, vendor, server, { root })
+  const [again] = (await second.route()).held
+  t.is(again.model, 'm')
+  t.true(Math.abs(again.until_ms - held.until_ms) < 1_000, `${again.until_ms} ${held.until_ms}`)
+  const { run_id } = await submit(second.daemon, 's1', 'second')
+  await second.becomes(async () => (await second.route()).waiting_calls === 1)
+  t.is(server.asked.length, 1)
+  second.clock.leap(200_000)
+  await until(second.daemon, run_id, 'completed')
+  t.is(server.asked.length, 2)
 })
