@@ -17,7 +17,7 @@ export { watchFolders } from './state/disk/outside-watch.js'
 export type { FolderWatch, FolderWatchParts } from './state/disk/outside-watch.js'
 export type { OutsideFind, OutsideText, OutsideWish } from './state/disk/outside-files.js'
 export { openWorkFolders, type WorkFolders } from './state/side/work-folders.js'
-export { lookInFolder, type OutsideFile } from './state/disk/outside-folder.js'
+export { lookInFolder, makeFile, type OutsideFile } from './state/disk/outside-folder.js'
 export { codeOf } from './state/errors.js'
 export type { Disk } from './state/disk/disk.js'
 export { tomlOf } from './host/load/toml.js'
@@ -132,7 +132,7 @@ export { within } from './base/within.js'
 /** Whether something is the name of a time zone. */
 export { isZone } from './base/text/zone.js'
 export { defineCommand, secretFlags } from './plugin/command.js'
-export { cursorFlag, listedRows, readRows, searchedRows, showRows } from './plugin/listed.js'
+export { cursorFlag, listedRows, pageFlags, readRows, searchedRows, showRows } from './plugin/listed.js'
 export type {
   Client,
   Command,

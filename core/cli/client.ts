@@ -1,5 +1,6 @@
 /** Calls a daemon over HTTP. */
 import type { IncomingMessage } from 'node:http'
+import { buffer } from 'node:stream/consumers'
 import type { Client } from '../plugin/command.js'
 import { Problem } from '../base/errors.js'
 import { parse } from '../base/parse.js'
@@ -138,5 +139,6 @@ export const createClient = ({ baseUrl, token, signal: ended, most = mostAnswer 
     })
   const stream: Client['stream'] = async (path, signal) =>
     readFrames(await call(path, { signal, headers: { accept: 'text/event-stream' } }), signal)
-  return { baseUrl, get: (path) => read(path, {}), send, stream }
+  const bytes: Client['bytes'] = async (path) => buffer(await call(path, {})).catch(unreachable)
+  return { baseUrl, get: (path) => read(path, {}), bytes, send, stream }
 }

@@ -16,6 +16,8 @@ export interface Frame {
 export interface Client {
   readonly baseUrl: string
   get(path: string): Promise<Json>
+  /** The whole of a file, in memory. */
+  bytes(path: string): Promise<Uint8Array>
   send(
     method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
     path: string,

@@ -18,6 +18,12 @@ export const cursorFlag: Readonly<Record<'cursor', CommandFlag>> = {
   cursor: { kind: 'text', value: 'cursor', summary: 'Go on where the list before ended.' },
 }
 
+/** The same, and how much of it is shown. */
+export const pageFlags: Readonly<Record<'cursor' | 'limit', CommandFlag>> = {
+  limit: { kind: 'text', value: 'number', summary: 'Most rows to show.' },
+  ...cursorFlag,
+}
+
 export interface ListedRows<T> {
   items: T[]
   pagination: { total_count: number; has_more: boolean; next_cursor?: string | undefined }
@@ -30,13 +36,16 @@ export const listedRows = <T>(row: StructOf<T>): StructOf<ListedRows<T>> =>
     pagination: open({ total_count: integer(), has_more: boolean(), next_cursor: optional(string()) }),
   })
 
-/** A page of a list route, with `--cursor`; for programs its rows alone. */
+const given = (flags: CommandInput['flags'], name: string): string =>
+  typeof flags[name] === 'string' ? `&${name}=${encodeURIComponent(flags[name])}` : ''
+
+/** A page of a list route, with `--cursor`, and with `--limit` where the path has none; for programs its rows alone. */
 export const readRows = async (
   { client, flags, output }: Pick<CommandInput, 'client' | 'flags' | 'output'>,
   path: string,
 ): Promise<Json> => {
-  const cursor = typeof flags['cursor'] === 'string' ? `&cursor=${encodeURIComponent(flags['cursor'])}` : ''
-  const answer = await client.get(`${path}${path.includes('?') ? '&' : '?'}page=true${cursor}`)
+  const wishes = given(flags, 'cursor') + (/[?&]limit=/u.test(path) ? '' : given(flags, 'limit'))
+  const answer = await client.get(`${path}${path.includes('?') ? '&' : '?'}page=true${wishes}`)
   return output === 'json' && isJsonObject(answer) ? (answer['items'] ?? answer) : answer
 }
 

@@ -33,7 +33,7 @@ export interface Declared {
   readonly documents: string[]
   readonly blobs: string[]
   readonly spools: string[]
-  readonly contributions: { readonly point: string; readonly name: string }[]
+  readonly contributions: { readonly point: string; readonly name: string; readonly value: unknown }[]
   readonly routes: string[]
   readonly lists: ListSpec[]
   readonly repairs: string[]
@@ -114,7 +114,7 @@ const notingContext = (context: PluginContext<unknown>, into: Declared): PluginC
   ...context,
   state: notingState(context.state, into),
   contribute: <T>(point: Point<T>, ...values: readonly T[]) => {
-    for (const value of values) into.contributions.push({ point: point.point, name: point.key?.(value) ?? '' })
+    for (const value of values) into.contributions.push({ point: point.point, name: point.key?.(value) ?? '', value })
     return context.contribute(point, ...values)
   },
   routes: (...routes) => {

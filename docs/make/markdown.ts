@@ -59,16 +59,23 @@ export const typeText = (schema: JsonSchema): string => {
 
 const variantsOf = (schema: JsonSchema): JsonSchema[] => [...list(schema['oneOf']), ...list(schema['anyOf'])]
 
-/** The value of `type` that tells a variant from the others. */
-const tagOf = (variant: JsonSchema): string | undefined => {
-  const tag = inner(inner(variant['properties'])['type'])['const']
-  return tag === undefined ? undefined : code(String(tag))
+/** Members that tell a variant from the others. */
+const tags = ['type', 'kind'] as const
+interface Tag {
+  readonly member: (typeof tags)[number]
+  readonly text: string
 }
+const tagOf = (variant: JsonSchema): Tag | undefined =>
+  tags.flatMap((member) => {
+    const value = inner(inner(variant['properties'])[member])['const']
+    return value === undefined ? [] : [{ member, text: code(String(value)) }]
+  })[0]
 
 const variantsText = (variants: readonly JsonSchema[]): string => {
-  const tags = variants.map(tagOf).filter((tag) => tag !== undefined)
+  const told = variants.flatMap((variant) => tagOf(variant) ?? [])
   const others = variants.filter((variant) => tagOf(variant) === undefined).map(typeText)
-  const tagged = tags.length === 0 ? [] : [`object by type: ${tags.join(', ')}`]
+  const [first] = told
+  const tagged = first === undefined ? [] : [`object by ${first.member}: ${told.map(({ text }) => text).join(', ')}`]
   return [...tagged, ...new Set(others)].join(' or ')
 }
 
@@ -100,13 +107,13 @@ const variantRows = (variant: JsonSchema, path: string): string[][] => {
   return tag === undefined
     ? rows
     : rows
-        .filter(([name]) => name !== code(`${path}.type`))
+        .filter(([name]) => name !== code(`${path}.${tag.member}`))
         .map(([name = '', type = '', need = '', fallback = '', sentence = '']) => [
           name,
           type,
           need,
           fallback,
-          `Of ${tag}. ${sentence}`.trim(),
+          `Of ${tag.text}. ${sentence}`.trim(),
         ])
 }
 

@@ -13,6 +13,7 @@ import { hooksPage } from './pages/hooks.js'
 import { pluginsPage } from './pages/plugins.js'
 import { routesPage, schemasPage } from './pages/routes.js'
 import { stateFilesPage } from './pages/state-files.js'
+import { toolsPage } from './pages/tools.js'
 
 interface Made {
   readonly file: string
@@ -27,6 +28,7 @@ const pages: readonly Made[] = [
   { file: 'hooks.md', sentence: 'Every moment of hooks: when, what they are told, what they answer', make: hooksPage },
   { file: 'errors.md', sentence: 'Every error: code, status, sentence, what to do', make: errorsPage },
   { file: 'configuration.md', sentence: 'Every setting with its default, flag and variable', make: configurationPage },
+  { file: 'tools.md', sentence: 'Every shipped tool and its input', make: toolsPage },
   { file: 'command-line.md', sentence: 'Every command and its flags', make: commandLinePage },
   { file: 'state-files.md', sentence: 'Every file of a state root, every collection and stream', make: stateFilesPage },
   { file: 'plugins.md', sentence: 'Every shipped plugin, every point and service', make: pluginsPage },

@@ -32,6 +32,7 @@ const treated: Readonly<Record<string, string>> = {
   'grants-goal': 'test/docs/grants.test.ts',
   'grants-metrics': 'test/docs/grants.test.ts',
   capture: 'test/docs/capture.test.ts',
+  files: 'test/docs/files.test.ts',
   'hooks-guard': 'test/docs/hooks.test.ts',
   'hooks-try': 'test/docs/hooks.test.ts',
   'hooks-take-over': 'test/docs/hooks.test.ts',

@@ -60,6 +60,21 @@ export const errors = defineErrors({
     detail: '{folder} cannot be made: {reason}',
     action: 'Go to a folder in which you may write and where there is room.',
   },
+  file_kind_unknown: {
+    status: 400,
+    detail: '{file} is no text, and its name ends in none of {endings}',
+    action: 'Where a plugin takes it, store it with holdfast assets import FILE --media-type TYPE and give its id.',
+  },
+  file_taken: {
+    status: 409,
+    detail: '{file} is there already and stays as it is',
+    action: 'Say another file with --to.',
+  },
+  file_unwritten: {
+    status: 500,
+    detail: '{file} cannot be written: {reason}',
+    action: 'Say with --to a file or a folder where you may write and where there is room.',
+  },
   flag_required: { status: 400, detail: '{command} needs {flags}' },
 })
 

@@ -1,5 +1,5 @@
 /** Folders that people asked for, outside of the state root and with the rights that their other files have. */
-import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { linkSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 
 /** The files of a folder as texts, by name; folders in it are left out. */
@@ -18,6 +18,22 @@ export const makeFolderOf = (folder: string, files: ReadonlyMap<string, string>)
   } catch (error) {
     rmSync(folder, { recursive: true, force: true })
     throw error
+  }
+}
+
+/**
+ * Makes a file, which comes to be whole at once. Throws what the system says, EEXIST if something is there, and leaves
+ * nothing.
+ */
+export const makeFile = (file: string, bytes: Uint8Array): void => {
+  const folder = mkdtempSync(path.join(path.dirname(file), '.holdfast-'))
+  const draft = path.join(folder, 'draft')
+  try {
+    writeFileSync(draft, bytes, { flush: true })
+    // A link never takes the place of a file, as a rename would.
+    linkSync(draft, file)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
   }
 }
 

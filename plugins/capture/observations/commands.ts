@@ -1,6 +1,5 @@
 import {
   commandLine,
-  cursorFlag,
   defineCommand,
   listedRows,
   number,
@@ -13,6 +12,7 @@ import {
   type Command,
   type Infer,
   showTime,
+  pageFlags,
 } from '../../../core/plugin.js'
 import { sourceCommands } from './sources/commands.js'
 
@@ -50,7 +50,7 @@ export const commands: readonly Command[] = [
       source: { kind: 'text', value: 'id', summary: 'Of this source alone.' },
       stream: { kind: 'text', value: 'id', summary: 'Of this stream of the source alone.' },
       'include-purged': { kind: 'switch', summary: 'Also what was purged.' },
-      ...cursorFlag,
+      ...pageFlags,
     },
     fields: { 'query.source_id': '--source', 'query.stream_id': '--stream' },
     run: (input) => {

@@ -16,11 +16,13 @@ import {
   type Infer,
   type Json,
   showTime,
+  type JsonObject,
 } from '../../../core/plugin.js'
 import { givenFile } from '../../media/assets/contract.js'
 import { chat } from './chat/chat-command.js'
 import { follow, followNew, following, followingFields } from './terminal/follow.js'
 import { withHold } from './terminal/held-daemon.js'
+import { withToolFiles } from './terminal/tool-files.js'
 import { RunAnswer, RunEvents, showEvents, showRun, showRuns } from './terminal/run-text.js'
 
 const codes = 'Exit codes: 0 completed, 1 failed, 3 waits for a person, 130 interrupted.'
@@ -59,17 +61,27 @@ const get = defineCommand({
   route: 'GET /v1/runs/{run_id}',
   summary: 'One run, with what it waits for.',
   args: ['run_id'],
-  run: async (input) => withHold(input, await input.client.get(runPath(input.args))),
+  run: async (input) => withToolFiles(input, await withHold(input, await input.client.get(runPath(input.args)))),
   answer: RunAnswer,
   show: showRun,
 })
+
+/** Stored files have a place among items alone, where words and other files are items too. */
+const inputOf = (input: CommandInput): JsonObject => {
+  const text = input.args['text'] ?? ''
+  const attached = input.all('attach').map((file) => ({ ...givenFile(file) }))
+  const stored = input.all('asset').map((asset_id) => ({ type: 'asset_reference', asset_id }))
+  if (stored.length === 0) return { content: text, ...(attached.length > 0 && { attachments: attached }) }
+  const words = text === '' ? [] : [{ type: 'text', text }]
+  return { input_items: [...words, ...stored, ...attached.map((file) => ({ type: 'inline_asset', ...file }))] }
+}
 
 const submit = defineCommand({
   path: ['runs', 'submit'],
   route: 'POST /v1/sessions/{session_id}/runs',
   summary: 'Starts a run in a session and returns at once; --watch follows it as runs watch does.',
   args: ['session_id', 'text?'],
-  oneOf: ['<text>', '--attach'],
+  oneOf: ['<text>', '--attach', '--asset'],
   flags: {
     provider: { kind: 'text', summary: 'Route for this run.' },
     model: { kind: 'text', summary: 'Model for this run.' },
@@ -79,6 +91,7 @@ const submit = defineCommand({
       several: true,
       summary: 'A file that the run is given; the model is told the words in it. May be given again.',
     },
+    asset: { kind: 'text', value: 'asset_id', several: true, summary: 'A stored file, by its id. May be given again.' },
     worktree: { kind: 'switch', summary: 'Work in a git worktree of its own, from HEAD of the workspace.' },
     'reply-to': { kind: 'text', summary: 'A URL that the outputs of this run are sent to.' },
     'idempotency-key': { kind: 'text', summary: 'The same key with the same text gives the same run.' },
@@ -90,20 +103,19 @@ const submit = defineCommand({
     'body.generation.model': '--model',
     'body.reply_targets': '--reply-to',
     'body.attachments': '--attach',
+    'body.input_items': ['--asset', '--attach'],
     'body.isolation': '--worktree',
     'header.idempotency-key': '--idempotency-key',
     ...followingFields,
   },
   run: async (input) => {
     const { client, args, flags } = input
-    const attached = input.all('attach').map((file) => ({ ...givenFile(file) }))
     const key = flags['idempotency-key']
     const { provider, model, 'reply-to': url } = flags
     const body = {
-      content: args['text'] ?? '',
+      ...inputOf(input),
       ...(typeof provider === 'string' && { provider }),
       ...(typeof model === 'string' && { generation: { model } }),
-      ...(attached.length > 0 && { attachments: attached }),
       ...(flags['worktree'] === true && { isolation: 'worktree' }),
       ...(typeof url === 'string' && { reply_targets: [{ type: 'http', url }] }),
     }

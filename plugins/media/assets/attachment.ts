@@ -1,5 +1,16 @@
-/** How those show a file who name it. */
-import { integer, named, object, optional, doc, string, visibleLine, type Infer } from '../../../core/plugin.js'
+/** How those show a file who name it; what is said with files in it, and its plain text. */
+import {
+  doc,
+  integer,
+  literal,
+  named,
+  object,
+  optional,
+  string,
+  tagged,
+  visibleLine,
+  type Infer,
+} from '../../../core/plugin.js'
 
 /** An asset as those show it who name it: as it was when it was named. */
 export const AttachmentRef = named(
@@ -37,3 +48,29 @@ export const fileLine = ({
   id,
 }: Pick<AttachmentRef, 'file_name' | 'media_type'> & { readonly id?: string }): string =>
   `[file ${nameIn(file_name)}, ${visibleLine(media_type)}${id === undefined ? '' : `, asset ${visibleLine(id)}`}]`
+
+/** One part of what is said: words, or a file. */
+export const OutputPart = tagged('type', {
+  text: object({ type: literal('text'), text: string() }),
+  attachment: object({ type: literal('attachment'), attachment: AttachmentRef }),
+})
+/** The value form of `OutputPart`. */
+export type OutputPart = Infer<typeof OutputPart>
+
+/** The plain text of parts: words without the space around them and a line for each file, in their order. */
+export const plainText = (parts: readonly OutputPart[]): string =>
+  parts
+    .map((part) => (part.type === 'text' ? part.text.trim() : fileLine(part.attachment)))
+    .filter((line) => line !== '')
+    .join('\n')
+
+/** Files as parts. */
+export const attachmentParts = (files: readonly AttachmentRef[]): OutputPart[] =>
+  files.map((attachment) => ({ type: 'attachment', attachment }))
+
+/** The files in parts, each once. */
+export const filesIn = (parts: readonly OutputPart[]): AttachmentRef[] => [
+  ...new Map(
+    parts.flatMap((part) => (part.type === 'attachment' ? [[part.attachment.id, part.attachment] as const] : [])),
+  ).values(),
+]

@@ -1,9 +1,10 @@
 import {
   array,
   boolean,
+  commandErrors,
   commandLine,
-  cursorFlag,
   defineCommand,
+  isJsonObject,
   listedRows,
   number,
   open,
@@ -16,7 +17,10 @@ import {
   type Command,
   type CommandInput,
   type Infer,
+  pageFlags,
 } from '../../../core/plugin.js'
+import type { AssetPart } from './contract.js'
+import { download, Downloaded, showDownloaded, toFlag } from './download.js'
 import { givenFile } from './given-file.js'
 
 const Row = open({ asset_id: string(), media_type: string(), file_name: string(), byte_length: number() })
@@ -27,6 +31,8 @@ const showAssets = (rows: Infer<typeof Row>[]): string =>
 
 const urlOf = (args: Readonly<Record<string, string>>): string =>
   `/v1/assets/${encodeURIComponent(args['asset_id'] ?? '')}`
+
+const parts: readonly AssetPart[] = ['raw', 'text', 'preview']
 
 const Reference = open({ domain: string(), owner_id: string(), role: string(), hard: boolean() })
 const showReference = ({ domain, owner_id, role, hard }: Infer<typeof Reference>): string =>
@@ -83,7 +89,7 @@ export const commands: readonly Command[] = [
     summary: 'Stored files by id.',
     flags: {
       query: { kind: 'text', summary: 'Only those whose id, name, media type or digest holds this text.' },
-      ...cursorFlag,
+      ...pageFlags,
     },
     run: (input) => searchedRows(input, '/v1/assets'),
     answer: listedRows(Row),
@@ -97,11 +103,31 @@ export const commands: readonly Command[] = [
     run: ({ client, args }) => client.get(urlOf(args)),
   }),
   defineCommand({
+    path: ['assets', 'download'],
+    route: 'GET /v1/assets/{asset_id}/raw',
+    summary: 'Writes the bytes of an asset to a file that is not there yet.',
+    args: ['asset_id'],
+    flags: {
+      ...toFlag,
+      part: { kind: 'text', summary: 'What of it: raw, which is the file itself, text or preview; raw when absent.' },
+    },
+    choices: { part: parts },
+    run: async (input) => {
+      const wish = input.flags['part'] ?? 'raw'
+      const part = parts.find((one) => one === wish)
+      if (part === undefined)
+        throw commandErrors.flag_invalid({ details: { flag: 'part', problem: `must be ${parts.join(', ')}` } })
+      return download(input, input.args['asset_id'] ?? '', part)
+    },
+    answer: Downloaded,
+    show: showDownloaded,
+  }),
+  defineCommand({
     path: ['assets', 'references'],
     route: 'GET /v1/assets/{asset_id}/references',
     summary: 'What names an asset.',
     args: ['asset_id'],
-    flags: cursorFlag,
+    flags: { cursor: pageFlags.cursor },
     run: ({ client, args, flags }) => client.get(`${urlOf(args)}/references${cursorOf(flags)}`),
     answer: References,
     show: ({ references: items, pagination }) => showRows(showReferences)({ items, pagination }),
@@ -116,14 +142,19 @@ export const commands: readonly Command[] = [
       'file-name': { kind: 'text', summary: 'What it is called; the name of the file when absent.' },
     },
     fields: { 'body.content_base64': '<file>' },
-    run: ({ client, args, flags }) => {
+    run: async ({ client, args, flags, output, print }) => {
       const file = args['file'] ?? ''
-      const { file_name, media_type, content_base64 } = givenFile(file)
-      return client.send('POST', '/v1/assets', {
-        file_name: typeof flags['file-name'] === 'string' ? flags['file-name'] : file_name,
-        media_type: typeof flags['media-type'] === 'string' ? flags['media-type'] : media_type,
+      const wish = flags['media-type']
+      const { file_name, media_type, content_base64 } = givenFile(file, typeof wish === 'string' ? wish : undefined)
+      const name = typeof flags['file-name'] === 'string' ? flags['file-name'] : file_name
+      const answer = await client.send('POST', '/v1/assets', {
+        file_name: name,
+        media_type,
         content_base64,
       })
+      const isKnown = isJsonObject(answer) && answer['file_name'] !== name
+      if (isKnown && output === 'pretty') print('The same file is stored already, under the name shown here.')
+      return answer
     },
     answer: Row,
     show: showAsset,

@@ -27,7 +27,7 @@ export { AttachmentRef } from './attachment.js'
 /** A file in one line of text, whose name can be no more than a name. */
 export { fileLine } from './attachment.js'
 /** What is said with files in it, and its plain text. */
-export { attachmentParts, filesIn, OutputPart, plainText } from './output-part.js'
+export { attachmentParts, filesIn, OutputPart, plainText } from './attachment.js'
 /** Problems of assets, for plugins that take them. */
 export { assetErrors } from './errors.js'
 /** Problems of files that come in, for routes that take them. */
@@ -46,6 +46,8 @@ export { namingIn } from './naming-in.js'
 export { givenFile, mostAssetBytes } from './given-file.js'
 /** The body of a request that stores it. */
 export type { UploadBody } from './given-file.js'
+/** A file that is named, as people see it, and how they get it. */
+export { download, Downloaded, fileText, ShownFile, showDownloaded, toFlag } from './download.js'
 /** Reads content that came as base64; undefined where it is none. */
 export { fromBase64 } from './base64.js'
 

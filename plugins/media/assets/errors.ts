@@ -24,7 +24,7 @@ export const assetErrors = defineErrors({
     status: 400,
     domain: 'assets',
     detail: '{media_type} is not a media type that assets can have here.',
-    action: 'See errors for the types that there are, and convert the file to one of them.',
+    action: 'Convert the file to one of those that are named with it.',
   },
   asset_store_full: {
     status: 507,

@@ -1,6 +1,7 @@
 /** A file that a person names on a command line, as a request takes it. */
 import path from 'node:path'
-import { readGivenBytes } from '../../../core/plugin.js'
+import { isUtf8 } from 'node:buffer'
+import { commandErrors, readGivenBytes } from '../../../core/plugin.js'
 
 /** Most bytes of one file: 12 MiB. */
 export const mostAssetBytes = 12 * 1024 * 1024
@@ -32,9 +33,21 @@ export interface UploadBody {
   readonly content_base64: string
 }
 
-/** What it is, by the end of its name: text where that says nothing. Throws `file_unreadable`. */
-export const givenFile = (file: string): UploadBody => ({
-  file_name: path.basename(file),
-  media_type: typesByEnding[path.extname(file).toLowerCase()] ?? 'text/plain',
-  content_base64: readGivenBytes(file, mostAssetBytes).toString('base64'),
-})
+/** What it is, by the end of its name; text where that says nothing and it is some. */
+const typeOf = (file: string, bytes: Buffer): string => {
+  const known = typesByEnding[path.extname(file).toLowerCase()]
+  if (known !== undefined) return known
+  if (isUtf8(bytes)) return 'text/plain'
+  const endings = Object.keys(typesByEnding).join(', ')
+  throw commandErrors.file_kind_unknown({ details: { file, endings } })
+}
+
+/** A file of the media type that is given, else of what it is. Throws `file_unreadable`, `file_kind_unknown`. */
+export const givenFile = (file: string, media_type?: string): UploadBody => {
+  const bytes = readGivenBytes(file, mostAssetBytes)
+  return {
+    file_name: path.basename(file),
+    media_type: media_type ?? typeOf(file, bytes),
+    content_base64: bytes.toString('base64'),
+  }
+}

@@ -1,11 +1,14 @@
 import {
-  cursorFlag,
+  array,
+  commandErrors,
   defineCommand,
   isJsonObject,
   listedRows,
   number,
   open,
   optional,
+  pageFlags,
+  parse,
   readRows,
   searchedRows,
   showRows,
@@ -17,6 +20,8 @@ import {
   type JsonObject,
   showTime,
 } from '../../../core/plugin.js'
+import { download, Downloaded, showDownloaded, toFlag } from '../assets/contract.js'
+import { boardErrors } from './record/errors.js'
 
 const BoardRow = open({
   board_id: string(),
@@ -51,6 +56,32 @@ const showRevision = ({ revision_id, render_asset_id, created_at_ms, note }: Inf
 const pathOf = ({ args }: CommandInput): string => `/v1/boards/${encodeURIComponent(args['board_id'] ?? '')}`
 const revisionsOf = (input: CommandInput): string => `${pathOf(input)}/revisions`
 
+const newestOf = async (input: CommandInput): Promise<string | undefined> => {
+  const board = await input.client.get(pathOf(input))
+  const newest = isJsonObject(board) ? board['latest_revision_id'] : undefined
+  return typeof newest === 'string' ? newest : undefined
+}
+
+const Revisions = array(open({ client_revision_id: optional(string()), previous_revision_id: optional(string()) }))
+/** What a revision is to follow: of one that is there under its `--client-id`, what that one follows. */
+const previousOf = async (input: CommandInput): Promise<string | undefined> => {
+  const client_id = input.flags['client-id']
+  const parsed =
+    typeof client_id === 'string' ? parse(Revisions, await input.client.get(revisionsOf(input))) : undefined
+  const made = parsed?.ok === true ? parsed.value.find((one) => one.client_revision_id === client_id) : undefined
+  return made === undefined ? newestOf(input) : made.previous_revision_id
+}
+
+/** The asset of the picture of a revision, the newest where none is named. */
+const pictureOf = async (input: CommandInput): Promise<string> => {
+  const { client, args } = input
+  const revision_id = args['revision_id'] ?? (await newestOf(input))
+  if (revision_id === undefined) throw boardErrors.board_blank({ details: { board_id: args['board_id'] ?? '' } })
+  const answer = parse(RevisionRow, await client.get(`${revisionsOf(input)}/${encodeURIComponent(revision_id)}`))
+  if (!answer.ok) throw commandErrors.answer_unreadable({ details: { url: client.baseUrl } })
+  return answer.value.render_asset_id
+}
+
 /** Members of a body from the flags that were given. */
 const bodyOf = ({ flags }: CommandInput, fields: Readonly<Record<string, string>>): JsonObject =>
   Object.fromEntries(
@@ -83,7 +114,7 @@ export const commands: readonly Command[] = [
     summary: 'Boards by id.',
     flags: {
       query: { kind: 'text', summary: 'Only those whose id or name holds this text.' },
-      ...cursorFlag,
+      ...pageFlags,
     },
     run: (input) => searchedRows(input, '/v1/boards'),
     answer: listedRows(BoardRow),
@@ -100,6 +131,7 @@ export const commands: readonly Command[] = [
     path: ['boards', 'create'],
     route: 'POST /v1/boards',
     summary: 'Makes a board.',
+    oneOf: ['--name'],
     flags: {
       ...nameFlag,
       id: { kind: 'text', summary: 'Its id; made by the daemon when absent.' },
@@ -136,7 +168,7 @@ export const commands: readonly Command[] = [
     route: 'GET /v1/boards/{board_id}/revisions',
     summary: 'Revisions of a board, the newest first.',
     args: ['board_id'],
-    flags: { ...cursorFlag },
+    flags: pageFlags,
     run: (input) => readRows(input, revisionsOf(input)),
     answer: listedRows(RevisionRow),
     show: showRows((rows: Infer<typeof RevisionRow>[]) =>
@@ -151,15 +183,26 @@ export const commands: readonly Command[] = [
     run: (input) => input.client.get(`${revisionsOf(input)}/${encodeURIComponent(input.args['revision_id'] ?? '')}`),
   }),
   defineCommand({
+    path: ['boards', 'download'],
+    route: 'GET /v1/boards/{board_id}/revisions/{revision_id}',
+    summary: 'Writes the picture of a revision to a file that is not there yet; the newest revision when absent.',
+    args: ['board_id', 'revision_id?'],
+    flags: { ...toFlag },
+    run: async (input) => download(input, await pictureOf(input)),
+    answer: Downloaded,
+    show: showDownloaded,
+  }),
+  defineCommand({
     path: ['boards', 'create-revision'],
     route: 'POST /v1/boards/{board_id}/revisions',
     summary: 'Makes a revision of stored assets, behind the newest one.',
     args: ['board_id'],
+    oneOf: ['--render'],
     flags: {
       render: { kind: 'text', value: 'asset_id', summary: 'The picture.' },
       state: { kind: 'text', value: 'asset_id', summary: 'The state, JSON.' },
       previous: { kind: 'text', value: 'revision_id', summary: 'What it follows; the newest revision when absent.' },
-      'client-id': { kind: 'text', summary: 'Names it: the same again, with --previous, makes no second one.' },
+      'client-id': { kind: 'text', summary: 'Names it: the same line again makes no second one.' },
       note: { kind: 'text', summary: 'What is new.' },
       session: { kind: 'text', summary: 'The session that made it.' },
       run: { kind: 'text', summary: 'The run that made it.' },
@@ -167,8 +210,7 @@ export const commands: readonly Command[] = [
     },
     fields: Object.fromEntries(Object.entries(draft).map(([flag, field]) => [`body.${field}`, `--${flag}`])),
     run: async (input) => {
-      const board = typeof input.flags['previous'] === 'string' ? {} : await input.client.get(pathOf(input))
-      const newest = isJsonObject(board) ? board['latest_revision_id'] : undefined
+      const newest = typeof input.flags['previous'] === 'string' ? undefined : await previousOf(input)
       return input.client.send('POST', revisionsOf(input), {
         ...(newest !== undefined && { previous_revision_id: newest }),
         ...bodyOf(input, draft),

@@ -1,5 +1,4 @@
 import {
-  cursorFlag,
   defineCommand,
   listedRows,
   open,
@@ -12,6 +11,7 @@ import {
   type CommandInput,
   type Infer,
   type JsonObject,
+  pageFlags,
 } from '../../../core/plugin.js'
 
 const Row = open({
@@ -90,7 +90,7 @@ export const commands: readonly Command[] = [
         kind: 'text',
         summary: 'Only those whose id, profile, subject, result, status or error holds this text.',
       },
-      ...cursorFlag,
+      ...pageFlags,
     },
     run: (input) => searchedRows(input, '/v1/derivations'),
     answer: listedRows(Row),

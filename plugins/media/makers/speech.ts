@@ -26,6 +26,23 @@ const types: Readonly<Record<SoundFormat, string>> = {
   flac: 'audio/flac',
 }
 
+/** How files of a format begin; the others begin in too many ways. */
+const beginnings: readonly (readonly [SoundFormat, string])[] = [
+  ['wav', 'RIFF'],
+  ['flac', 'fLaC'],
+  ['opus', 'OggS'],
+  ['mp3', 'ID3'],
+]
+const formatOf = (bytes: Uint8Array): SoundFormat | undefined => {
+  const text = Buffer.from(bytes.subarray(0, 4)).toString('latin1')
+  return beginnings.find(([, beginning]) => text.startsWith(beginning))?.[0]
+}
+
+const otherFormat = (asked: SoundFormat, came: SoundFormat): Problem =>
+  makerErrors.media_answer_unusable({
+    details: { reason: `${asked} was asked for, and it is ${came}: say format ${came}` },
+  })
+
 export const generateAudio = (parts: MakingParts): Tool =>
   defineTool({
     name: 'generate_audio',
@@ -41,10 +58,11 @@ export const generateAudio = (parts: MakingParts): Tool =>
         return speech.make(wish, server)
       }
       const usual = ({ route, maker }: Chosen) => route.own_models?.audio ?? maker.speech?.model
-      const fileOf = (_: Uint8Array, n: number) => ({
-        media_type: types[wish.format],
-        file_name: `speech-${n}.${wish.format}`,
-      })
+      const fileOf = (bytes: Uint8Array, n: number) => {
+        const came = formatOf(bytes)
+        if (came !== undefined && came !== wish.format) throw otherFormat(wish.format, came)
+        return { media_type: types[wish.format], file_name: `speech-${n}.${wish.format}` }
+      }
       try {
         return await makeMedia(parts, { making: 'audio_generation', provider, model, make, usual, fileOf }, call)
       } catch (error) {

@@ -99,10 +99,12 @@ export const createConnection = (options: ConnectionOptions, protocol: Protocol,
 const always = ['content-type', 'application/json', 'user-agent', 'holdfast', 'accept-encoding', 'identity']
 
 /** Whoever reads a failure wants to know whom was asked for what. */
-const named = ({ base_url }: Link, { model }: ModelRequest, event: ModelEvent): ModelEvent => {
+const named = ({ base_url, transport }: Link, { model }: ModelRequest, event: ModelEvent): ModelEvent => {
   if (event.type !== 'done' || event.outcome !== 'failed' || event.failure.class === 'aborted') return event
   const { message, ...failure } = event.failure
-  return { ...event, failure: { ...failure, message: `${message} Asked: ${base_url}, model ${model}.` } }
+  const asked =
+    transport.isPlayed === true ? 'A cassette is played: no server was asked.' : `Asked: ${base_url}, model ${model}.`
+  return { ...event, failure: { ...failure, message: `${message} ${asked}` } }
 }
 
 const askedOf = ({ api_key, clock, redact }: Link, { model }: ModelRequest): Asked => ({

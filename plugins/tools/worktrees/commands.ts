@@ -1,9 +1,14 @@
 import {
+  array,
+  boolean,
+  commandLine,
   cursorFlag,
   defineCommand,
   listedRows,
   open,
+  optional,
   readRows,
+  shellWord,
   showRows,
   string,
   visibleLine,
@@ -19,6 +24,29 @@ const showWorktrees = (rows: Infer<typeof Row>[]): string =>
     ? 'No worktrees. A run gets one with: holdfast runs submit SESSION TEXT --worktree'
     : rows.map(showWorktree).join('\n')
 
+const Removal = open({
+  run_id: string(),
+  path: string(),
+  base_commit: string(),
+  state: string(),
+  loss: optional(open({ files: array(string()), files_truncated: optional(boolean()), commits: array(string()) })),
+})
+
+const showPlan = ({ run_id, path, base_commit, loss }: Infer<typeof Removal>): string => {
+  const { files, files_truncated, commits } = loss ?? { files: [], commits: [] }
+  const at = visibleLine(shellWord(path))
+  return [
+    'Nothing was removed. This would go with it:',
+    ...(loss === undefined ? ['  git cannot tell what is there: look at it'] : []),
+    ...files.map((line) => `  ${visibleLine(line)}`),
+    ...(files_truncated === true ? ['  … and more'] : []),
+    ...commits.map((commit) => `  commit ${visibleLine(commit)}`),
+    `See it: git -C ${at} add -A && git -C ${at} diff --cached --binary ${visibleLine(base_commit)}`,
+    ...(commits.length > 0 ? [`Keep the commits: git -C ${at} branch NAME ${visibleLine(commits[0] ?? '')}`] : []),
+    `Remove it with all that: ${commandLine('worktrees remove --discard', run_id)}`,
+  ].join('\n')
+}
+
 export const commands: readonly Command[] = [
   defineCommand({
     path: ['worktrees', 'list'],
@@ -32,10 +60,16 @@ export const commands: readonly Command[] = [
   defineCommand({
     path: ['worktrees', 'remove'],
     route: 'DELETE /v1/worktrees/{run_id}',
-    summary: 'Removes the worktree that is kept of an ended run, with all that is in it.',
+    summary: 'Says what would go with the worktree that is kept of an ended run; --discard removes it with all that.',
     args: ['run_id'],
-    run: ({ client, args }) => client.send('DELETE', `/v1/worktrees/${encodeURIComponent(args['run_id'] ?? '')}`),
-    answer: Row,
-    show: ({ path }) => `Removed: ${visibleLine(path)}`,
+    fields: { 'query.dry_run': '--discard' },
+    flags: { discard: { kind: 'switch', summary: 'Remove it, with all that is in it.' } },
+    run: ({ client, args, flags }) => {
+      const path = `/v1/worktrees/${encodeURIComponent(args['run_id'] ?? '')}`
+      return client.send('DELETE', flags['discard'] === true ? path : `${path}?dry_run=true`)
+    },
+    answer: Removal,
+    show: (row) => (row.state === 'kept' ? showPlan(row) : `Removed: ${visibleLine(row.path)}`),
+    status: ({ state }) => (state === 'kept' ? 1 : 0),
   }),
 ]

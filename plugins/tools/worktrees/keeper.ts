@@ -9,7 +9,18 @@ import type { Tasks } from '../../execution/tasks/contract.js'
 import type { Worktree } from './contract.js'
 import { worktreeErrors } from './errors.js'
 import { allOf, everything, type WorktreeRecord } from './store.js'
-import { besideOf, discard, folderOf, isWhole, leftIn, lookAt, make, unavailable, type Ground } from './worktree.js'
+import {
+  besideOf,
+  discard,
+  folderOf,
+  isWhole,
+  leftIn,
+  lookAt,
+  lossOf,
+  make,
+  unavailable,
+  type Ground,
+} from './worktree.js'
 
 export interface KeeperParts extends Ground {
   readonly state: State
@@ -30,7 +41,12 @@ export interface Keeper extends RunWorkspaces {
   view(record: WorktreeRecord): Worktree
   /** A run has ended: its worktree is removed, or kept with what is in it. Never rejects. */
   close(run_id: string): Promise<void>
-  /** Removes a kept one. Throws `worktree_not_found`, `worktree_in_use`, `worktree_not_removed` and what `Runs.get` throws. */
+  /** What a removal would take. Throws as `remove`. */
+  plan(run_id: string): Promise<Worktree>
+  /**
+   * Removes a kept one. Throws `worktree_not_found`, `worktree_in_use`, `worktree_not_removed` and what `Runs.get`
+   * throws.
+   */
   remove(run_id: string): Promise<Worktree>
   /** Goes on with what an earlier life of the daemon left. Never rejects. */
   sweep(): Promise<void>
@@ -50,6 +66,7 @@ export const createKeeper = (parts: KeeperParts): Keeper => {
     },
     view: (record) => viewOf(parts, record),
     close: (run_id) => quietly(parts, run_id, close),
+    plan: (run_id) => plan(parts, run_id),
     remove: (run_id) => remove(parts, run_id),
     async sweep() {
       for (const { run_id } of allOf(worktrees)) await quietly(parts, run_id, settle)
@@ -179,10 +196,22 @@ const absentWorktree = ({ runs }: KeeperParts, run_id: string): Problem => {
   return worktreeErrors.worktree_not_found({ details: { run_id } })
 }
 
-const remove = async (parts: KeeperParts, run_id: string): Promise<Worktree> => {
+/** One that may be removed. */
+const removable = (parts: KeeperParts, run_id: string): WorktreeRecord => {
   const record = parts.worktrees.find(run_id)
   if (record === undefined) throw absentWorktree(parts, run_id)
   if (record.state !== 'kept') throw worktreeErrors.worktree_in_use({ details: { run_id } })
+  return record
+}
+
+const plan = async (parts: KeeperParts, run_id: string): Promise<Worktree> => {
+  const record = removable(parts, run_id)
+  const loss = await lossOf(parts, record, parts.signal)
+  return { ...viewOf(parts, record), ...(loss !== undefined && { loss }) }
+}
+
+const remove = async (parts: KeeperParts, run_id: string): Promise<Worktree> => {
+  const record = removable(parts, run_id)
   await put(parts, { ...record, state: 'closing' })
   await dropOrKeep(parts, record)
   return viewOf(parts, { ...record, state: 'closing' })

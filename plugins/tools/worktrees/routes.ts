@@ -1,10 +1,12 @@
 import {
+  boolean,
   collectionSource,
   defineRoute,
   doc,
   jsonReply,
   listPage,
   object,
+  optional,
   pageFields,
   pageOf,
   pageProblems,
@@ -43,6 +45,7 @@ export const worktreeRoutes = (keeper: Keeper, worktrees: Collection<WorktreeRec
     summary: 'Removes the worktree that is kept of an ended run, with all that is in it.',
     access: 'admin',
     params: object({ run_id: doc(string({ min: 1, max: 200 }), 'Id of the run.') }),
+    query: object({ dry_run: optional(doc(boolean(), 'Says what would go with it, and removes nothing.')) }),
     reply: jsonReply(Worktree),
     problems: [
       ...noRun,
@@ -51,6 +54,6 @@ export const worktreeRoutes = (keeper: Keeper, worktrees: Collection<WorktreeRec
       worktreeErrors.worktree_not_removed,
     ],
     durability: 'A',
-    handler: ({ params: { run_id } }) => keeper.remove(run_id),
+    handler: ({ params: { run_id }, query }) => (query.dry_run === true ? keeper.plan(run_id) : keeper.remove(run_id)),
   }),
 ]

@@ -3,6 +3,7 @@ import { realFolder, type WorkFolders } from '../../../core/plugin.js'
 import { runErrors } from '../../execution/runs/contract.js'
 import type { Git } from './git.js'
 import { askOwnGit, removeOwnGit } from './own-git.js'
+import type { WorktreeLoss } from './contract.js'
 import type { WorktreeRecord } from './store.js'
 
 export interface Ground {
@@ -72,7 +73,12 @@ export const make = async (ground: Ground, record: WorktreeRecord, signal: Abort
   return git_dir
 }
 
-const statusArgs = ['status', '--porcelain', '--untracked-files=normal', '--ignore-submodules=all']
+const statusArgs = (untracked: 'all' | 'normal'): string[] => [
+  'status',
+  '--porcelain',
+  `--untracked-files=${untracked}`,
+  '--ignore-submodules=all',
+]
 
 /**
  * What a run left there beside what it began with: files that git would show, or commits. Asked of git folders that the
@@ -88,10 +94,33 @@ export const leftIn = async (
   const head = await ground.git({ folder: '/', args, signal })
   if (!head.ok) return 'unknown'
   if (head.said.trim() !== base_commit) return 'changes'
-  const status = await askOwnGit(ground, { ...record, git_dir }, { args: statusArgs, signal })
+  const status = await askOwnGit(ground, { ...record, git_dir }, { args: statusArgs('normal'), signal })
   if (!status.ok) return 'unknown'
   return status.said === '' ? 'nothing' : 'changes'
 }
+
+const [mostFiles, mostCommits] = [200, 100]
+
+/** What would go with it, files one by one where git would name their folder. Undefined where git cannot tell. */
+export const lossOf = async (
+  ground: Ground,
+  record: WorktreeRecord,
+  signal: AbortSignal,
+): Promise<WorktreeLoss | undefined> => {
+  const { git_dir = '', base_commit } = record
+  const commits = ['rev-list', `--max-count=${mostCommits}`, `${base_commit}..HEAD`]
+  const log = await ground.git({ folder: '/', args: [`--git-dir=${git_dir}`, ...commits], signal })
+  const status = await askOwnGit(ground, { ...record, git_dir }, { args: statusArgs('all'), signal })
+  if (!status.ok || !log.ok) return undefined
+  const lines = linesOf(status.said).filter((line) => /^[ A-Z?]{2} /u.test(line))
+  return {
+    files: lines.slice(0, mostFiles),
+    ...(lines.length > mostFiles && { files_truncated: true }),
+    commits: linesOf(log.said),
+  }
+}
+
+const linesOf = (said: string): string[] => said.split('\n').filter((line) => line !== '')
 
 /** Removes it with all that is in it, and has git forget it. May be called again. */
 export const discard = async (ground: Ground, record: WorktreeRecord, signal: AbortSignal): Promise<void> => {

@@ -1,6 +1,5 @@
 import {
   array,
-  cursorFlag,
   defineCommand,
   listedRows,
   number,
@@ -16,6 +15,7 @@ import {
   type CommandInput,
   type Infer,
   showTime,
+  pageFlags,
 } from '../../../../core/plugin.js'
 import { auditEvents, sensitivities, sourceKinds } from '../record/structs.js'
 
@@ -81,7 +81,7 @@ export const sourceCommands: readonly Command[] = [
     path: ['observation-sources', 'list'],
     route: 'GET /v1/observation-sources',
     summary: 'What machines may send observations as, by id.',
-    flags: { query: { kind: 'text', summary: 'Only those whose id or name holds this text.' }, ...cursorFlag },
+    flags: { query: { kind: 'text', summary: 'Only those whose id or name holds this text.' }, ...pageFlags },
     run: (input) => searchedRows(input, base),
     answer: listedRows(Source),
     show: showRows(showSources),

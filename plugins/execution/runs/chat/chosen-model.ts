@@ -62,6 +62,12 @@ const wishOf = ({ routes, route_id }: ChosenModel, text: string): { route_id: st
   return { route_id: named.route_id, ...(model !== '' && { model }) }
 }
 
+/** What stands before a slash and is no route: models may be called like that, and routes are mistyped. */
+export const strangeRoute = (now: ChosenModel | undefined, text: string): string | undefined => {
+  const [before = '', after] = text.split('/')
+  return after === undefined || now?.routes.some(({ route_id }) => route_id === before) === true ? undefined : before
+}
+
 /** Makes the session use it from now on; the other settings of its route policy stay. */
 export const chooseModel = async (client: Client, session_id: string, text: string): Promise<Json> => {
   const now = await readModel(client, session_id)

@@ -14,8 +14,9 @@ import {
   visibleLine,
   type Json,
 } from '../../../../core/plugin.js'
-import { RunAnswer } from '../terminal/run-text.js'
-import { chooseModel, modelText, readModel } from './chosen-model.js'
+import { fileText, givenFile, type UploadBody } from '../../../media/assets/contract.js'
+import { filesOf, RunAnswer } from '../terminal/run-text.js'
+import { chooseModel, modelText, readModel, strangeRoute } from './chosen-model.js'
 import { sessionPath } from './journal.js'
 import { watchRun, type Conversation, type Watched, type Watching } from './watch.js'
 
@@ -31,6 +32,8 @@ interface Talk extends Conversation {
   /** The run that was last talked about. */
   last: string | undefined
   code: number
+  /** Files that go with the next message. */
+  files: UploadBody[]
   /** Messages so far, for keys. */
   said: number
 }
@@ -40,6 +43,7 @@ const prompt = '> '
 const help = [
   'A line is a message. A \\ at its end, or pasting, makes it go on in the next line.',
   '/model [NAME]  which model answers; MODEL, ROUTE or ROUTE/MODEL chooses another for this session',
+  '/attach FILE   gives a file along with the next message',
   '/compact       sums up the older part of what was said, for the model; /compact WHAT says what to keep',
   '/new           begins another session',
   '/retry         makes the last run anew',
@@ -84,6 +88,9 @@ const model = async (talk: Talk, name: string): Promise<void> => {
   const { client } = talk.input
   if (name !== '') await chooseModel(client, talk.session_id, name)
   await showModel(talk)
+  const strange = name === '' ? undefined : strangeRoute(await readModel(client, talk.session_id), name)
+  if (strange !== undefined)
+    talk.sheet.line(`No route is called ${visibleLine(strange)}: all of it was taken for a model.`)
   const now = name === '' ? await readModel(client, talk.session_id) : undefined
   if (now !== undefined) talk.sheet.line(`There are ${now.routes.map(modelText).join(', ')}. /model NAME chooses.`)
 }
@@ -131,8 +138,19 @@ const say = async (talk: Talk, content: string): Promise<number | undefined> => 
   const { client, now } = talk.input
   talk.said += 1
   const headers = { 'idempotency-key': `chat-${process.pid}-${now()}-${talk.said}` }
-  const submit = (): Promise<Json> => client.send('POST', `${sessionPath(talk.session_id)}/runs`, { content }, headers)
+  const attachments = talk.files.map((file) => ({ ...file }))
+  // One that is refused would hold up every message after it.
+  talk.files = []
+  const body = { content, ...(attachments.length > 0 && { attachments }) }
+  const submit = (): Promise<Json> => client.send('POST', `${sessionPath(talk.session_id)}/runs`, body, headers)
   return watch(talk, { submit, after: () => journalEnd(talk) })
+}
+
+const attach = async (talk: Talk, file: string): Promise<void> => {
+  if (file === '') return talk.sheet.line('Say which file: /attach FILE')
+  const given = givenFile(file)
+  talk.files.push(given)
+  talk.sheet.line(`${visibleLine(given.file_name)}, ${given.media_type}, goes with the next message.`)
 }
 
 const retry = async (talk: Talk): Promise<number | undefined> => {
@@ -160,7 +178,10 @@ const resume = async (talk: Talk): Promise<number | undefined> => {
   talk.sheet.line(`${prompt}${asked}`)
   const submit = (): Promise<Json> => talk.input.client.get(`/v1/runs/${encodeURIComponent(run.run_id)}`)
   if (open) return watch(talk, { submit, after: () => Promise.resolve(undefined) })
-  for (const { content } of run.outputs ?? []) talk.sheet.say(content)
+  for (const output of run.outputs ?? []) {
+    talk.sheet.say(output.content)
+    for (const file of filesOf(output)) talk.sheet.line(`  file ${fileText(file)}`)
+  }
   talk.sheet.end()
   return undefined
 }
@@ -185,6 +206,7 @@ const compact = async ({ input: { client }, session_id, sheet }: Talk, instructi
 type Act = (talk: Talk, rest: string) => Promise<number | undefined | void>
 
 const acts: ReadonlyMap<string, Act> = new Map<string, Act>([
+  ['attach', attach],
   ['compact', compact],
   ['help', async ({ sheet }) => sheet.line(help)],
   ['model', model],
@@ -210,7 +232,7 @@ const act = async (talk: Talk, text: string): Promise<number | undefined> => {
 /** Resolves with the exit code when the person leaves. */
 export const converse = async (conversation: Conversation): Promise<number> => {
   const { input, dialogue, sheet } = conversation
-  const talk: Talk = { ...conversation, session_id: '', last: undefined, code: 0, said: 0 }
+  const talk: Talk = { ...conversation, session_id: '', last: undefined, code: 0, said: 0, files: [] }
   const { model: wish, worktree } = input.flags
   await enter(talk, input.args['session_id'])
   if (worktree === true)

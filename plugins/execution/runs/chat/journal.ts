@@ -11,6 +11,8 @@ import {
   type Client,
   type Infer,
 } from '../../../../core/plugin.js'
+import { ShownFile } from '../../../media/assets/contract.js'
+import { ShownOutput } from '../terminal/run-text.js'
 
 const Part = open({
   type: string(),
@@ -30,10 +32,11 @@ const Entry = open({
     audit: optional(open({ tool_name: string(), grant_id: optional(string()), reason: optional(nullable(string())) })),
     state: optional(string()),
     output: optional(json()),
+    files: optional(array(ShownFile)),
     event: optional(
       open({
         type: string(),
-        output: optional(open({ content: string(), source_kind: optional(string()) })),
+        output: optional(ShownOutput),
       }),
     ),
   }),

@@ -1,5 +1,7 @@
 /** A run as a person reads it: what its model says, and each tool call in a line. */
 import { isJsonObject, open, optional, parse, string, visibleLine, type Json } from '../../../../core/plugin.js'
+import { fileText } from '../../../media/assets/contract.js'
+import { filesOf } from '../terminal/run-text.js'
 import type { JournalRow } from './journal.js'
 import type { Sheet } from './sheet.js'
 import { createSpeech, type Speech } from './speech.js'
@@ -62,10 +64,15 @@ export const createTranscript = (sheet: Sheet): Transcript => {
     speech.settle(said)
     for (const { id, input } of content) if (id !== undefined) calls.set(id, input)
   }
-  const ended = ({ tool_call_id: id = '', tool_name: name = '', state = '', output }: JournalRow['entry']): void => {
+  const ended = (entry: JournalRow['entry']): void => {
+    const { tool_call_id: id = '', tool_name: name = '', state = '', output, files = [] } = entry
     const ending = endings.get(state)
     started(id, name)
-    if (ending !== undefined) sheet.line(`  ${visibleLine(name)} ${ending}: ${oneLine(reasonOf(output))}`)
+    const reason = reasonOf(output)
+    // A question that nobody answers was seen to be declined.
+    if (ending !== undefined && (name !== asking || reason !== ''))
+      sheet.line(`  ${visibleLine(name)} ${ending}${reason === '' ? '' : `: ${oneLine(reason)}`}`)
+    for (const file of files) sheet.line(`  file ${fileText(file)}`)
   }
   return {
     begin: speech.begin,
@@ -77,11 +84,14 @@ export const createTranscript = (sheet: Sheet): Transcript => {
       if (type === 'outcome') ended(entry)
       if (type === 'audit' && entry.audit?.grant_id !== undefined) sheet.line(`  ${oneLine(entry.audit.reason ?? '')}`)
       const output = type === 'event' ? entry.event?.output : undefined
-      const rest = output === undefined ? '' : beyond(said.trim(), output.content.trim())
-      if (rest === '') return
-      sheet.end()
-      sheet.say(rest)
-      sheet.end()
+      if (output === undefined) return
+      const rest = beyond(said.trim(), output.content.trim())
+      if (rest !== '') {
+        sheet.end()
+        sheet.say(rest)
+        sheet.end()
+      }
+      for (const file of filesOf(output)) sheet.line(`  file ${fileText(file)}`)
     },
   }
 }

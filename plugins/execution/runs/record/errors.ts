@@ -107,7 +107,8 @@ export const runErrors = defineErrors({
     status: 409,
     domain: 'runs',
     detail: 'The run cannot have a git worktree of its own: {reason}.',
-    action: 'Mend that, or let the run work in the workspace: isolation=shared.',
+    action:
+      'Mend that, or have runs work in the workspace, with isolation shared: PUT /v1/sessions/{session_id}/isolation.',
   },
   run_queue_full: {
     status: 429,

@@ -21,11 +21,14 @@ export const keepFiles = async (assets: Assets | undefined, input: SubmitInputRe
   if (assets === undefined || hasNone(input)) return input
   const { given } = partFiles(input)
   if (!given.some(({ file }) => file.type === 'inline_asset')) return input
-  const stored = async (file: InlineAsset, path: string): Promise<string> =>
-    (await addInline(assets.add, file, path)).asset_id
+  /** The same bytes may be stored under another name: the run is told of the one that they were given with. */
+  const stored = async (file: InlineAsset, path: string): Promise<InputItem> => {
+    const { asset_id } = await addInline(assets.add, file, path)
+    return { type: 'asset_reference', asset_id, file_name: file.file_name }
+  }
   const items: InputItem[] = []
   for (const { path, item } of inputItems(input))
-    items.push(item.type === 'inline_asset' ? { type: 'asset_reference', asset_id: await stored(item, path) } : item)
+    items.push(item.type === 'inline_asset' ? await stored(item, path) : item)
   const { attachments: _, ...rest } = input
   return { ...rest, content: '', input_items: items }
 }
@@ -71,7 +74,7 @@ export const findFiles = <T extends Given>(assets: Assets | undefined, submissio
   for (const { path, file } of given) {
     if (file.type === 'inline_asset') return submission
     const found = attachmentOf(assetAt(assets, file.asset_id, path))
-    files.set(found.id, found)
+    files.set(found.id, file.file_name === undefined ? found : { ...found, file_name: file.file_name })
   }
   return { ...submission, input: rest, files: [...files.values()] }
 }

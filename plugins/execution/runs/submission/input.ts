@@ -35,7 +35,16 @@ export type InlineAsset = Infer<typeof InlineAsset>
 /** One piece of input (runs-5 to runs-7). */
 export const InputItem = tagged('type', {
   text: object({ type: literal('text'), text: string() }),
-  asset_reference: object({ type: literal('asset_reference'), asset_id: id() }),
+  asset_reference: object({
+    type: literal('asset_reference'),
+    asset_id: id(),
+    file_name: optional(
+      doc(
+        string({ min: 1, max: 255, pattern: '^(?=[^]*\\S)[^/\\\\\\p{Cc}\\p{Cs}]*$' }),
+        'What this run calls the file; the name that it is stored under when absent.',
+      ),
+    ),
+  }),
   board_reference: object({
     type: literal('board_reference'),
     board_id: id(),

@@ -14,6 +14,7 @@ import {
 import { withHold } from './held-daemon.js'
 import { showStreamed, watchCode } from './run-text.js'
 import { createSpeechText } from './speech-text.js'
+import { withToolFiles } from './tool-files.js'
 
 /** The flag of commands that follow a run. */
 export const following: Readonly<Record<string, CommandFlag>> = {
@@ -85,16 +86,16 @@ const isOf = (run_id: string, { event, data }: Frame): boolean => {
 
 const showAll = async (input: CommandInput, { run_id, first, frames, end }: Followed): Promise<void> => {
   const { show, endLine } = createShow(input)
-  if (show('run_updated', { run: first })) return end()
-  for await (const frame of frames) if (isOf(run_id, frame) && show(frame.event, frame.data)) return end()
+  if (await show('run_updated', { run: first })) return end()
+  for await (const frame of frames) if (isOf(run_id, frame) && (await show(frame.event, frame.data))) return end()
   endLine()
   if (input.signal.aborted) return input.exitWith(130)
-  if (!show('run_updated', { run: await input.client.get(runPath(run_id)) })) throw commandErrors.stream_ended()
+  if (!(await show('run_updated', { run: await input.client.get(runPath(run_id)) }))) throw commandErrors.stream_ended()
 }
 
 interface Show {
   /** Shows a frame; true when there is nothing more to wait for. */
-  show(event: string, data: Json): boolean
+  show(event: string, data: Json): Promise<boolean>
   endLine(): void
 }
 
@@ -108,8 +109,13 @@ const createShow = (input: CommandInput): Show => {
     // A stream that began before its run tells of it what its submission told.
     return text === last && listens(input) ? undefined : text
   }
-  const show = (event: string, data: Json): boolean => {
-    const text = textOf(event, data)
+  /** Once it has ended, with all files. */
+  const whole = async (event: string, data: Json): Promise<Json> =>
+    isJsonObject(data) && watchCode(event, data) !== undefined
+      ? { ...data, run: await withToolFiles(input, data['run'] ?? null) }
+      : data
+  const show = async (event: string, data: Json): Promise<boolean> => {
+    const text = textOf(event, await whole(event, data))
     if (text !== undefined) {
       speech.end()
       print((last = text))

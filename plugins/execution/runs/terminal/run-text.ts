@@ -15,7 +15,22 @@ import {
   type Json,
   showTime,
 } from '../../../../core/plugin.js'
+import { fileText, ShownFile } from '../../../media/assets/contract.js'
 import { AskedApproval, AskedQuestions, showApproval, showQuestions } from './request-text.js'
+
+/** What was put out, as far as it is shown. */
+export const ShownOutput = open({
+  content: string(),
+  artifacts: optional(array(ShownFile)),
+  parts: optional(array(open({ attachment: optional(ShownFile) }))),
+})
+
+/** The files of an output, each once. */
+export const filesOf = ({ artifacts = [], parts = [] }: Infer<typeof ShownOutput>): readonly ShownFile[] => [
+  ...new Map(
+    [...parts.flatMap(({ attachment }) => attachment ?? []), ...artifacts].map((file) => [file.id, file] as const),
+  ).values(),
+]
 
 export const RunAnswer = open({
   run_id: string(),
@@ -34,7 +49,9 @@ export const RunAnswer = open({
   isolation: optional(string()),
   worktree: optional(open({ path: string(), base_commit: string(), state: string() })),
   model_call_held: optional(open({ until_ms: number() })),
-  outputs: optional(array(open({ content: string() }))),
+  outputs: optional(array(ShownOutput)),
+  input_attachments: optional(array(ShownFile)),
+  tool_files: optional(array(ShownFile)),
   outputs_truncated: optional(boolean()),
   pending_approvals: optional(array(AskedApproval)),
   pending_questions: optional(array(AskedQuestions)),
@@ -65,6 +82,7 @@ export const RunEvents = array(
       by: optional(string()),
       did: optional(array(string())),
       reason: optional(string()),
+      files: optional(array(ShownFile)),
     }),
   }),
 )
@@ -91,6 +109,8 @@ export const showRuns = (rows: Row[]): string =>
         )
         .join('\n')
 
+const fileLine = (file: ShownFile): string => `  file     ${fileText(file)}`
+
 export const showRun = (run: Row): string =>
   [
     `${run.run_id}  ${run.status}`,
@@ -98,9 +118,14 @@ export const showRun = (run: Row): string =>
     `  route    ${visibleLine(`${run.request.provider ?? '-'} ${run.request.model ?? ''}`)}`,
     ...(run.request.runtime_revision === undefined ? [] : [`  settings revision ${run.request.runtime_revision}`]),
     ...(run.request.text_preview === undefined ? [] : [`  input    ${oneLine(run.request.text_preview, 100)}`]),
+    ...(run.input_attachments ?? []).map(fileLine),
     ...worktreeLines(run),
     ...(run.outputs_truncated === true ? [`  older outputs: ${commandLine('runs events', run.run_id)}`] : []),
-    ...(run.outputs ?? []).map(({ content }) => `  output   ${visibleBlock(content, 11)}`),
+    ...(run.tool_files ?? []).map(fileLine),
+    ...(run.outputs ?? []).flatMap((output) => [
+      `  output   ${visibleBlock(output.content, 11)}`,
+      ...filesOf(output).map(fileLine),
+    ]),
     ...(run.status === 'completed' && (run.outputs ?? []).length === 0
       ? ['  output   none: the last answer of the model was empty']
       : []),
@@ -158,7 +183,7 @@ const searchText = ({ queries = [], pages = [] }: ShownEvent): string =>
 
 /** What an event or step says beside its name. */
 const detailOf = (event: ShownEvent): string | undefined => {
-  const { error, output, tool_names, not_taken, tool_name, outcome, attempt, code, message, to, did } = event
+  const { error, output, tool_names, not_taken, tool_name, outcome, attempt, code, message, to, did, files } = event
   if (did !== undefined) {
     const { moment = '', by = '', reason } = event
     return `${by} at ${moment}: ${did.join(', ')}${reason === undefined ? '' : `: ${reason}`}`
@@ -166,8 +191,10 @@ const detailOf = (event: ShownEvent): string | undefined => {
   if (event.queries !== undefined) return searchText(event)
   if (not_taken !== undefined) return `not taken: ${not_taken}`
   if (tool_names !== undefined) return tool_names.length === 0 ? undefined : `calls ${tool_names.join(', ')}`
-  if (tool_name !== undefined)
-    return `${tool_name}: ${[outcome, code, message].filter((part) => part !== undefined).join(': ')}`
+  if (tool_name !== undefined) {
+    const parts = [tool_name, outcome, code, message, files?.map(fileText).join('; ')]
+    return parts.filter((part) => part !== undefined).join(': ')
+  }
   const why = code === undefined ? [] : [`${code}: ${message ?? ''}`]
   if (to !== undefined) return [`${to} in place of ${event.from ?? ''}`, ...why].join(', ')
   if (attempt !== undefined) return [`attempt ${attempt}`, ...why].join(', ')

@@ -22,6 +22,7 @@ import {
   ResolvedQuestionView,
   UserQuestionRequestView,
 } from '../../sessions/contract.js'
+import { AttachmentRef } from '../../../media/assets/contract.js'
 import { RunView } from './run-view.js'
 
 /** Steps of a run between its events, for those who ask for them. */
@@ -99,6 +100,7 @@ const runStepFields = {
     outcome: enums(['done', 'failed', 'refused', 'unknown']),
     code: optional(doc(string(), 'A stable code of why the call was not done.')),
     message: optional(doc(string(), 'Why the call was not done, in its first 500 characters.')),
+    files: optional(doc(array(AttachmentRef), 'The files that it gave.')),
   }),
 }
 

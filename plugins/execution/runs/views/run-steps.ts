@@ -6,14 +6,21 @@ import type { RunEventEntry } from './run-event-view.js'
 
 const [mostReason, mostPages] = [500, 50]
 const stableCode = /^[a-z][a-z0-9_]{0,63}$/u
+/** What does not fit of an input, each with its place. */
+const issuesIn = (issues: Json | undefined): string[] =>
+  (Array.isArray(issues) ? issues : [])
+    .filter(isJsonObject)
+    .map(({ path, rule }) => `${String(path)} ${String(rule)}.`.trim())
+
 /** What the model was told of a call that failed; a tool of others may have told it in a form of its own. */
 const reasonOf = (output: Json): { readonly code?: string; readonly message?: string } => {
   const error = isJsonObject(output) ? output['error'] : output
   if (typeof error === 'string') return { message: wellFormedJson(error.slice(0, mostReason)) }
-  const { code, message } = isJsonObject(error) ? error : {}
+  const { code, message, issues } = isJsonObject(error) ? error : {}
+  const told = [message, ...issuesIn(issues)].filter((text) => typeof text === 'string').join(' ')
   return {
     ...(typeof code === 'string' && stableCode.test(code) && { code }),
-    ...(typeof message === 'string' && { message: wellFormedJson(message.slice(0, mostReason)) }),
+    ...(told !== '' && { message: wellFormedJson(told.slice(0, mostReason)) }),
   }
 }
 
@@ -114,9 +121,11 @@ export const stepsOf = (entry: JournalEntry): Step[] => {
     case 'intercepted':
       return rulingsOf(entry)
     case 'outcome': {
-      const { tool_name, tool_call_id, state: outcome, output } = entry
+      const { tool_name, tool_call_id, state: outcome, output, files } = entry
       const reason = outcome === 'done' ? {} : reasonOf(output)
-      return [{ type: 'tool_ended', tool_name, tool_call_id, outcome, ...reason }]
+      return [
+        { type: 'tool_ended', tool_name, tool_call_id, outcome, ...reason, ...(files !== undefined && { files }) },
+      ]
     }
     default:
       return []

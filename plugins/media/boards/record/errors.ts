@@ -14,6 +14,12 @@ export const boardErrors = defineErrors({
     detail: 'There is no revision {revision_id} of a board.',
     action: 'List those of a board with GET /v1/boards/{board_id}/revisions.',
   },
+  board_blank: {
+    status: 404,
+    domain: 'boards',
+    detail: 'Board {board_id} has no picture yet.',
+    action: 'Draw on it, or make a revision with POST /v1/boards/{board_id}/revisions.',
+  },
   board_already_exists: {
     status: 409,
     domain: 'boards',
@@ -35,8 +41,8 @@ export const boardErrors = defineErrors({
   board_revision_idempotency_conflict: {
     status: 409,
     domain: 'boards',
-    detail: 'Revision {revision_id} was made under this client_revision_id, and it is another one.',
-    action: 'Use a client_revision_id for one revision only.',
+    detail: 'Revision {revision_id} was made under this client_revision_id with another body.',
+    action: 'Send what was sent then, previous_revision_id too, or another client_revision_id.',
   },
   board_state_invalid: {
     status: 400,

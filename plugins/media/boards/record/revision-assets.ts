@@ -51,13 +51,16 @@ export const readState = async (assets: Assets, asset_id: string): Promise<JsonO
   return read.value
 }
 
-const checkEmbedded = async (assets: Assets, asset_id: string, ids: readonly string[]): Promise<void> => {
-  if (ids.length > mostEmbedded)
-    throw invalidState(asset_id, { path: 'state.assets', rule: `must embed at most ${mostEmbedded} assets` })
-  for (const id of ids) {
+const checkEmbedded = async (
+  assets: Assets,
+  asset_id: string,
+  embedded: ReadonlyMap<string, string>,
+): Promise<void> => {
+  if (embedded.size > mostEmbedded)
+    throw invalidState(asset_id, { path: 'state', rule: `must embed at most ${mostEmbedded} assets` })
+  for (const [id, path] of embedded) {
     const there = assets.find(id) !== undefined && (await isReadable(assets, id))
-    if (!there)
-      throw invalidState(asset_id, { path: 'state.assets', rule: `must embed stored assets alone, unlike ${id}` })
+    if (!there) throw invalidState(asset_id, { path, rule: `must be a stored asset, unlike ${id}` })
   }
 }
 
@@ -84,7 +87,7 @@ export const checkAssets = async (assets: Assets, revision: RevisionAssets): Pro
   if (fault !== undefined) throw invalidState(state_asset_id, fault)
   const embedded = embeddedIn(state)
   await checkEmbedded(assets, state_asset_id, embedded)
-  return embedded
+  return [...embedded.keys()]
 }
 
 /** Throws `asset_not_found` where one was deleted in the meantime: asked in the commit that names them. */

@@ -100,35 +100,42 @@ const idFields: ReadonlySet<string> = new Set([
 /** Ids as they are made here, and as clients of other daemons know them. */
 const idShape = /^(?:asset_[0-9a-hjkmnp-tv-z]{26}|asset-\d+)$/u
 
-const textsIn = (value: Json | undefined): string[] => {
-  if (typeof value === 'string') return value.trim() === '' ? [] : [value]
-  return Array.isArray(value) ? value.flatMap(textsIn) : []
+/** Where an id stands that is found first there. */
+type Found = Map<string, string>
+const note = (found: Found, id: string, path: string): void => {
+  if (!found.has(id)) found.set(id, path)
+}
+
+const noteTexts = (value: Json | undefined, path: string, found: Found): void => {
+  if (typeof value === 'string' && value.trim() !== '') note(found, value, path)
+  if (Array.isArray(value)) for (const [at, one] of value.entries()) noteTexts(one, `${path}.${at}`, found)
 }
 
 /** Texts and names that look like ids, at any depth. */
-const shapedIn = (value: Json | undefined, found: Set<string>): void => {
-  if (typeof value === 'string' && idShape.test(value)) found.add(value)
+const noteShaped = (value: Json | undefined, path: string, found: Found): void => {
+  if (typeof value === 'string' && idShape.test(value)) note(found, value, path)
   if (typeof value !== 'object' || value === null) return
   for (const [name, one] of Object.entries(value)) {
-    if (idShape.test(name)) found.add(name)
-    shapedIn(one, found)
+    if (idShape.test(name)) note(found, name, path)
+    noteShaped(one, `${path}.${name}`, found)
   }
 }
 
-const namedIn = (value: Json | undefined, found: Set<string>): void => {
+const noteNamed = (value: Json | undefined, path: string, found: Found): void => {
   if (typeof value !== 'object' || value === null) return
   for (const [name, one] of Object.entries(value)) {
-    if (idFields.has(name)) for (const id of textsIn(one)) found.add(id)
-    namedIn(one, found)
+    if (idFields.has(name)) noteTexts(one, `${path}.${name}`, found)
+    noteNamed(one, `${path}.${name}`, found)
   }
 }
 
-/** Ids of the assets that a state embeds: in the known fields anywhere, and within `assets`. */
-export const embeddedIn = (state: JsonObject): string[] => {
-  const found = new Set<string>()
-  namedIn(state, found)
+/** Ids of the assets that a state embeds, with their places: in the known fields anywhere, and within `assets`. */
+export const embeddedIn = (state: JsonObject): ReadonlyMap<string, string> => {
+  const found: Found = new Map()
+  noteNamed(state, 'state', found)
   const { assets } = state
-  if (Array.isArray(assets)) for (const one of assets) if (typeof one === 'string') found.add(one)
-  shapedIn(assets, found)
-  return [...found]
+  if (Array.isArray(assets))
+    for (const [at, one] of assets.entries()) if (typeof one === 'string') note(found, one, `state.assets.${at}`)
+  noteShaped(assets, 'state.assets', found)
+  return found
 }

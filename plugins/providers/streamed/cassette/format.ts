@@ -15,6 +15,7 @@ import {
   type Json,
 } from '../../../../core/plugin.js'
 import { cassetteErrors } from './errors.js'
+import { withoutIds } from './ids.js'
 
 /** How each cassette begins. */
 export const beginning = '{"cassette":'
@@ -106,12 +107,15 @@ const parted = (a: string, b: string): number => {
   return Math.max(0, at - 20)
 }
 
-/** The first place where two values differ; undefined if they are equal, or if the recorded part is. */
+/** The first place where two values differ, ids aside; undefined if they are equal, or if the recorded part is. */
 export const differenceOf = (recorded: Json, now: Json | undefined, wish: Wish): Difference | undefined => {
   const { path, isPart } = wish
   if (typeof recorded === 'string' && typeof now === 'string') {
-    const at = parted(recorded, now)
-    return recorded === now ? undefined : { path, recorded: shown(recorded.slice(at)), now: shown(now.slice(at)) }
+    if (recorded === now) return undefined
+    const [before, after] = [withoutIds(recorded), withoutIds(now)]
+    if (before === after) return undefined
+    const at = parted(before, after)
+    return { path, recorded: shown(before.slice(at)), now: shown(after.slice(at)) }
   }
   if (Array.isArray(recorded) && Array.isArray(now)) {
     for (let at = 0; at < Math.max(recorded.length, now.length); at += 1) {

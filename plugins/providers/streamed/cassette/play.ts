@@ -5,6 +5,7 @@ import { cassetteErrors } from './errors.js'
 import { loadCassette } from './load.js'
 import { differenceOf, type Cassette, type Difference, type Recorded } from './format.js'
 import { cameBack, foundOf, type Ask } from './asked-once.js'
+import { createPlayedIds } from './ids.js'
 import { maskedJson, maskedPath, type Redact } from './mask.js'
 
 const compare = (one: Recorded, { at, asked }: Found, isPart: boolean): Difference | undefined =>
@@ -64,7 +65,12 @@ export const createPlayer = ({ budget }: Pick<Transport, 'budget'>, file: string
   }
   const check = (): readonly Warning[] => (wrong instanceof Problem ? [unplayable(wrong)] : [])
   const used = new Set<Recorded>()
-  const next = async (found: Found): Promise<Recorded> => take(await cassette(), used, found)
+  const ids = createPlayedIds()
+  const next = async (found: Found): Promise<Recorded> => {
+    const recorded = take(await cassette(), used, found)
+    ids.learn(recorded.request, found.asked)
+    return recorded.encoding === undefined ? { ...recorded, answer: [...ids.tell(recorded.answer)] } : recorded
+  }
   return {
     transport: playedTransport(budget, next, redact),
     ask: async (request) => cameBack(await next(await foundOf(request, redact))),
@@ -84,6 +90,7 @@ type Next = (found: Found) => Promise<Recorded>
 
 const playedTransport = (budget: Transport['budget'], next: Next, redact: Redact): Transport => ({
   budget,
+  isPlayed: true,
   post(question, listener): Sent {
     let isOver = false
     const answer = async (): Promise<void> => {

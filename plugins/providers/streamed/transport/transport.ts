@@ -29,6 +29,8 @@ export interface Sent {
 
 export interface Transport {
   readonly budget: AnswerBudget
+  /** True if a cassette answers, and nobody is asked. */
+  readonly isPlayed?: true
   post(question: Question, listener: Listener): Sent
   close(): Promise<void>
 }

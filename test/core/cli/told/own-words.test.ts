@@ -151,6 +151,7 @@ const sentBy = async (
   const client: Client = {
     baseUrl: 'http://127.0.0.1',
     get: (address) => take(address),
+    bytes: async () => new Uint8Array(),
     send: (_, address, body) => take(address, body),
     stream: async (address) => {
       await take(address)

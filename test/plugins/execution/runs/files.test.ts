@@ -73,6 +73,20 @@ test('runs-46: stored files are named by their id, each once, with or without wo
   t.deepEqual(codeOf(await submit(daemon, { content: '', attachments: [] })), [400, 'run_input_missing'])
 })
 
+test('runs-46: a file has the name that this run was given it with, whatever it was called before', async (t) => {
+  const daemon = await start(t)
+  const { asset_id } = (await daemon.request('POST', '/v1/assets', markdown('# Ferns', 'screenshot-1.md'))).body
+  const run = await ended(daemon, { content: 'Look', attachments: [markdown('# Ferns', 'ferns.md')] })
+  t.like(run.input_attachments[0], { id: asset_id, file_name: 'ferns.md' })
+  t.true(toldOf(run).includes(`[file ferns.md, text/markdown, asset ${asset_id}]`))
+  t.false(toldOf(run).includes('screenshot'))
+  const named = { type: 'asset_reference', asset_id, file_name: 'mine.md' }
+  t.is((await ended(daemon, { input_items: [named] })).input_attachments[0].file_name, 'mine.md')
+  const plain = { type: 'asset_reference', asset_id }
+  t.is((await ended(daemon, { input_items: [plain] })).input_attachments[0].file_name, 'screenshot-1.md')
+  t.is((await submit(daemon, { input_items: [{ ...named, file_name: '../x' }] })).status, 400)
+})
+
 test('runs-47: a file that cannot be taken refuses the submission, with its place', async (t) => {
   const daemon = await start(t)
   const before = (await daemon.request('GET', '/v1/runs')).body.length

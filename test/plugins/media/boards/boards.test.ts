@@ -7,6 +7,7 @@ import { shippedPlugins } from '../../../../core/shipped.js'
 import type { Tx } from '../../../../core/plugin.js'
 import { declareBoards, type BoardStore } from '../../../../plugins/media/boards/record/store.js'
 import { board, history, picture, read, revise, stateOf, upload } from '../../../support/boards.js'
+import { createCommandLine } from '../../../support/command-line.js'
 import { freshRoot, startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
 import { testPlugin } from '../../../support/plugins.js'
 import { codeOf, openSession, until } from '../../../support/runs.js'
@@ -243,6 +244,11 @@ test('boards-7: a state is an envelope of this board, and says something', async
     [JSON.stringify({ schema_version: 1, ...content, strokes: 'x' }), 'state.strokes'],
     [JSON.stringify({ schema_version: 1, ...content, layers: {} }), 'state.layers'],
     [JSON.stringify({ schema_version: 1, ...content, assets: 'x' }), 'state.assets'],
+    [
+      JSON.stringify({ schema_version: 1, elements: [{}, { image_asset_ids: ['nope'] }] }),
+      'state.elements.1.image_asset_ids.0',
+    ],
+    [JSON.stringify({ schema_version: 1, ...content, assets: ['nope'] }), 'state.assets.0'],
     [JSON.stringify({ schema_version: 1, ...content, canvas: [] }), 'state.canvas'],
     [JSON.stringify({ schema_version: 1, ...content, canvas: { width: 0 } }), 'state.canvas.width'],
     [JSON.stringify({ schema_version: 1, ...content, canvas: { height: 100_001 } }), 'state.canvas.height'],
@@ -469,4 +475,23 @@ test('boards-10: a missing board is made again, and what lies behind a fork is s
     t.deepEqual(revisionIds(await read(daemon, '/v1/boards/fork/revisions')), [one])
     await daemon.stop()
   }
+})
+
+test('boards-5: the same line with --client-id, given again, makes no second revision, also behind later ones', async (t) => {
+  const daemon = await startTestDaemon(t)
+  const holdfast = createCommandLine(daemon)
+  await board(daemon, 'b')
+  const render = await picture(daemon)
+  const line = ['boards', 'create-revision', 'b', '--render', render, '--note', 'second', '--client-id', 'c1'] as const
+  const lacking = await holdfast('boards', 'create-revision', 'b')
+  t.deepEqual([lacking.code, lacking.err.includes('--render')], [2, true])
+  await holdfast('boards', 'create-revision', 'b', '--render', render)
+  const first = await holdfast(...line)
+  t.is(first.code, 0, first.err)
+  t.is((await holdfast(...line)).out, first.out)
+  await holdfast('boards', 'create-revision', 'b', '--render', render)
+  t.is((await holdfast(...line)).out, first.out)
+  t.regex((await holdfast(...line.slice(0, -4), '--note', 'x', '--client-id', 'c1')).err, /with another body/u)
+  t.is((await read(daemon, '/v1/boards/b')).revision_count, 3)
+  t.regex((await holdfast('boards', 'revisions', 'b', '--limit', '1')).out, /There are more, 3 in all/u)
 })

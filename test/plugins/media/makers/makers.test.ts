@@ -214,6 +214,15 @@ test('makers-3: generate_audio stores what was said in the format that was wishe
   t.like(await called('generate_audio', { input: 'x' }), { output: { error: { code: 'media_answer_unusable' } } })
 })
 
+test('makers-3: sound of another format than was asked for is not stored, and the format is named that came', async (t) => {
+  const { on, daemon, called } = await studio(t)
+  on('/v1/audio/speech', sends('audio/wav', (sounds['wav'] ?? t.fail()).bytes))
+  const { error } = (await called('generate_audio', { input: 'x' })).output
+  t.is(error.code, 'media_answer_unusable')
+  t.regex(error.message, /mp3 was asked for, and it is wav: say format wav/u)
+  t.deepEqual((await daemon.request('GET', '/v1/assets')).body, [])
+})
+
 test('makers-4: where no route has it models are not offered the tool, and a call by name is told what is lacking', async (t) => {
   const { daemon, called } = await studio(t, { file: (origin) => routeTo(origin, 'audio_generation = true\n') })
   for (const [name, capability, input] of [

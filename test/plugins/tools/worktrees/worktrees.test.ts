@@ -9,6 +9,7 @@ import { definePlugin } from '../../../../core/plugin.js'
 import { Interceptors } from '../../../../plugins/execution/interception/contract.js'
 import { scriptedProvider, text } from '../../../../plugins/providers/scripted/contract.js'
 import { freshRoot, startTestDaemon, type TestDaemon, type TestDaemonOptions } from '../../../support/daemon.js'
+import { createCommandLine } from '../../../support/command-line.js'
 import { git, hasGit, makeRepository, worktreesOf, writeFiles } from '../../../support/repositories.js'
 import { codeOf, openSession, until } from '../../../support/runs.js'
 import { makeFolder } from '../../../support/tools.js'
@@ -371,4 +372,33 @@ real('worktrees-14: hooks are told of a worktree that was made and of one that w
     told.map((one) => [one.event, one.run_id, one.payload.path === one.subject]),
     ['worktree_create', 'worktree_remove'].map((event) => [event, run_id, true]),
   )
+})
+
+real('worktrees-15: what would go with a worktree is told, and only --discard removes it', async (t) => {
+  const workspace = await makeRepository(t, { 'a.txt': 'one\n' })
+  const daemon = await start(t, workspace)
+  const holdfast = createCommandLine(daemon)
+  const { run_id, worktree } = await run(
+    daemon,
+    '/tool bash {"command":"git -c user.name=n -c user.email=e commit -q --allow-empty -m more; mkdir new; echo x > new/w.txt; echo two > a.txt"}',
+  )
+  const commit = git(worktree.path, 'rev-parse', 'HEAD')
+  const plan = (await daemon.request('DELETE', `/v1/worktrees/${run_id}?dry_run=true`)).body
+  t.deepEqual(plan.loss, { files: [' M a.txt', '?? new/w.txt'], commits: [commit] })
+  const told = await holdfast('worktrees', 'remove', run_id)
+  t.is(told.code, 1)
+  for (const part of [
+    'Nothing was removed',
+    ' M a.txt',
+    '?? new/w.txt',
+    `commit ${commit}`,
+    `remove --discard ${run_id}`,
+  ])
+    t.true(told.out.includes(part), part)
+  const [, see = ''] = /^See it: (.*)$/mu.exec(told.out) ?? []
+  t.true(spawnSync('sh', ['-c', see], { encoding: 'utf8' }).stdout.includes('new/w.txt'))
+  t.true(existsSync(join(worktree.path, 'new/w.txt')))
+  const done = await holdfast('worktrees', 'remove', run_id, '--discard')
+  t.deepEqual([done.code, done.out], [0, `Removed: ${worktree.path}\n`])
+  t.false(existsSync(worktree.path))
 })

@@ -359,3 +359,25 @@ test.serial(
     t.is(await back.ended, 0)
   },
 )
+
+test.serial('command-line-10: /attach gives a file along with the next message alone', async (t) => {
+  const daemon = await usual()
+  const file = join(await freshRoot(), 'my ferns.md')
+  mkdirSync(join(file, '..'), { recursive: true })
+  writeFileSync(file, 'Ferns need shade.')
+  const script = pipe(t, daemon, 'attached')
+  script.say('/attach /nowhere/at/all')
+  await script.until(/\/nowhere\/at\/all cannot be used: it does not exist/u)
+  script.say(`/attach ${file}`)
+  await script.until(/my ferns\.md, text\/markdown, goes with the next message\./u)
+  script.say('What do they need?')
+  await script.until(/You said: What do they need\?[\s\S]*Ferns need shade/u)
+  script.say('And then?')
+  await script.until(/You said: And then\?/u)
+  script.say('/model nosuch/x')
+  await script.until(/No route is called nosuch: all of it was taken for a model\./u)
+  script.end()
+  t.is(await script.ended, 0)
+  const runs = (await daemon.request('GET', '/v1/runs?session_id=attached')).body
+  t.deepEqual(runs.map((run: any) => run.input_attachments?.length ?? 0).toSorted(), [0, 1])
+})

@@ -44,6 +44,32 @@ test('command-line-8: a call that is told stands there while it is made, and how
   t.is(out(), '• bash echo hi\n  bash failed: no such file\n')
 })
 
+test('assets-15: files that a tool gave and that were put out stand below it, with the line that writes them', (t) => {
+  const { transcript, out } = begin()
+  const file = { id: 'asset_1', media_type: 'image/png', file_name: 'b.png', byte_length: 1300 }
+  asks(transcript)
+  entry(transcript, 'outcome', { tool_call_id: 'call_1', tool_name: 'bash', state: 'done', files: [file] })
+  answers(transcript)
+  const parts = [{ attachment: file }]
+  entry(transcript, 'event', { event: { type: 'output', output: { content: 'Done.', artifacts: [file], parts } } })
+  const line = '  file b.png, image/png, 1.3 KiB: holdfast assets download asset_1\n'
+  t.is(out(), `• bash echo hi\n${line}Done.\n${line}`)
+})
+
+test('command-line-8: a question that was declined is not told again, and a failure without a reason has no colon', (t) => {
+  const { transcript, out } = begin()
+  const declined = {
+    tool_call_id: 'call_9',
+    tool_name: 'ask_user_question',
+    state: 'failed',
+    output: { declined: true },
+  }
+  entry(transcript, 'outcome', declined)
+  asks(transcript)
+  ends(transcript, 'failed', {})
+  t.is(out(), '• bash echo hi\n  bash failed\n')
+})
+
 test('command-line-8: of an output that begins with what was said the rest alone is shown', (t) => {
   const { transcript, out } = begin()
   answers(transcript)

@@ -41,6 +41,19 @@ test('runs-21: the events of a run show its model attempts and tool calls to tho
   t.deepEqual(await eventTypes(daemon, run_id), ['accepted', 'queued', 'started', 'output', 'completed'])
 })
 
+test('runs-21: a call whose input does not fit is shown with what does not, and where', async (t) => {
+  const daemon = await startTestDaemon(t)
+  await openSession(daemon)
+  const { run_id } = await submit(
+    daemon,
+    's1',
+    '/tool board_draw {"board_id":"b","elements":[{"kind":"rect","x":1,"y":1,"w":1}]}',
+  )
+  await until(daemon, run_id, 'completed')
+  const { body } = await daemon.request('GET', `/v1/runs/${run_id}/events?steps=true`)
+  t.regex(showEvents(body), /board_draw: failed: call_input_invalid: .*elements\.0\.h is required\.\n/u)
+})
+
 test('a call that failed is shown with its reason', async (t) => {
   const daemon = await startTestDaemon(t)
   await openSession(daemon)
