@@ -42,10 +42,12 @@ export type {
   StreamReply,
 } from './http/routes/route.js'
 export {
+  boundedPage,
   clampLimit,
   latest,
   pageFields,
   pageOf,
+  paginationOf,
   decodeCursor,
   listPage,
   collectionSource,

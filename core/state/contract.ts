@@ -86,7 +86,13 @@ export interface Collection<T extends object> {
    * fell: it fell, for all we know. An id that somebody made up in that form is not told from it.
    */
   hasFallen(id: string): boolean
-  count(index: string, group: string): number
+  /** Grows when something of its kind falls: until then no record is missing that was there. 0: nothing ever fell. */
+  readonly falls: number
+  /**
+   * How many records a group has; with `beyond` those whose sort key is greater. Reads no record: in memory and in
+   * tables it costs a search.
+   */
+  count(index: string, group: string, beyond?: string): number
   /** Groups of an index that hold at least one record. */
   groups(index: string): string[]
   /** Ids of one group in order, all of them: for groups that stay small. Does not read records. */

@@ -23,7 +23,9 @@ export const shelf = <T extends object>(
     find: (id) => (placed.has(id) ? read(id) : undefined),
     latest: () => placed.keys(),
     fell: '',
-    count: (index, group) => rows(index).filter((row) => row[0] === group).length,
+    hasFallen: false,
+    count: (index, group, beyond = '') =>
+      rows(index).filter((row) => row[0] === group && String(row[1]) > beyond).length,
     groups: (index) => new Set(rows(index).map((row) => String(row[0]))),
     range: (index, { group, order, beyond }) => {
       const found = rows(index).filter(

@@ -36,17 +36,19 @@ export interface Page<V> {
   pagination: Pagination
 }
 
-const pagination = object({
-  limit: doc(integer({ min: 1, max: maxLimit }), 'The limit in force.'),
-  total_count: doc(integer({ min: 0 }), 'Items of the whole list, after filters.'),
-  has_more: boolean(),
-  next_cursor: optional(doc(string(), 'Absent on the last page.')),
-  order: doc(string(), 'Names of the sort keys.'),
-})
+/** The struct of what is said of pages of at most `most` items. */
+export const paginationOf = (most: number): StructOf<Pagination> =>
+  object({
+    limit: doc(integer({ min: 1, max: most }), 'The limit in force.'),
+    total_count: doc(integer({ min: 0 }), 'Items of the whole list, after filters.'),
+    has_more: boolean(),
+    next_cursor: optional(doc(string(), 'Absent on the last page.')),
+    order: doc(string(), 'Names of the sort keys.'),
+  })
 
 /** The answer of a paged list: a plain array, or an envelope. */
 export const pageOf = <T>(item: StructOf<T>): StructOf<T[] | Page<T>> =>
-  union(array(item), object({ items: array(item), pagination }))
+  union(array(item), object({ items: array(item), pagination: paginationOf(maxLimit) }))
 
 /** What a list answers: a plain array, in slices where it is long, or an envelope. */
 export type ListReply<V> = V[] | Page<V> | Sliced<V>
@@ -88,8 +90,8 @@ export const clampLimit = (limit: number, most: number): number => {
   return Math.min(limit, most)
 }
 
-const limitOf = (limit: number | undefined): number | undefined =>
-  limit === undefined ? undefined : clampLimit(limit, maxLimit)
+const limitOf = (limit: number | undefined, most = maxLimit): number | undefined =>
+  limit === undefined ? undefined : clampLimit(limit, most)
 
 const checkBytes = 6
 
@@ -130,6 +132,10 @@ const plain = <T, V>(
     return shown(source.list({ limit: limit ?? maxLimit, order: 'asc', skip }))
   return shown(source.list({ limit, order: 'desc', skip }).toReversed())
 }
+
+/** A page of what is never told in whole: `most` items unless a smaller limit is asked for. Throws the same. */
+export const boundedPage = <T, V>(input: Omit<PageInput<T, V>, 'legacy'>, most: number): Page<V> =>
+  envelope(input, limitOf(input.query.limit, most) ?? most)
 
 /** A plain array without a limit that is bounded all the same: the newest `most`, in ascending order. */
 export const latest = <T, V>(

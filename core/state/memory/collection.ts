@@ -33,6 +33,7 @@ class MemoryCollection<T extends object> implements StoredCollection<T> {
   readonly #source = { page: (query: PageQuery) => this.page(query), find: (id: string) => this.find(id) }
   readonly #madeAt: number
   #dirty = new Map<string, DirtyRecord<T>>()
+  #falls = 0
 
   constructor(spec: CollectionSpec<T>, pages: CheckpointedRecords<T>, madeAt: number) {
     this.#madeAt = madeAt
@@ -60,8 +61,13 @@ class MemoryCollection<T extends object> implements StoredCollection<T> {
     return isMadeBy(id, this.#pages.fell, this.#madeAt) && !this.isDeleted(id) && !this.has(id)
   }
 
-  count(index: string, group: string): number {
-    return this.#index(index).count(group) + this.#pages.count(index, group) - this.#shadows.count(index, group)
+  get falls(): number {
+    return this.#falls + (this.#pages.hasFallen ? 1 : 0)
+  }
+
+  count(index: string, group: string, beyond?: string): number {
+    const [warm, cold] = [this.#index(index).count(group, beyond), this.#pages.count(index, group, beyond)]
+    return warm + cold - this.#shadows.count(index, group, beyond)
   }
 
   groups(index: string): string[] {
@@ -169,6 +175,7 @@ class MemoryCollection<T extends object> implements StoredCollection<T> {
   }
 
   forgetFallen(): void {
+    this.#falls += 1
     this.#shadows.keepOnly((id) => this.#pages.has(id))
   }
 

@@ -190,6 +190,20 @@ export const idsBeyond = (ids: OrderedIds, { beyond, limit }: Part, cells: 'ids'
   return found
 }
 
+/** How many have a sort key beyond another. */
+export const countBeyond = (ids: OrderedIds, beyond: string): number => {
+  const pieces: readonly Piece[] = [ids, ...(ids.more ?? [])]
+  const isBefore = ({ sorts }: Piece, at: number): boolean => (sorts[at] ?? '') <= beyond
+  const number = firstOf(
+    pieces.length,
+    (at) => pieces[at] !== undefined && isBefore(pieces[at], pieces[at].ids.length - 1),
+  )
+  const [first, ...behind] = pieces.slice(number)
+  if (first === undefined) return 0
+  const own = first.ids.length - firstOf(first.ids.length, (at) => isBefore(first, at))
+  return behind.reduce((sum, piece) => sum + piece.ids.length, own)
+}
+
 /** The last so many before a sort key, or of all, backwards; or their sort keys. */
 export const idsBefore = (ids: OrderedIds, { beyond, limit }: Part, cells: 'ids' | 'sorts' = 'ids'): string[] => {
   const key = { sort: beyond ?? '', id: '' }

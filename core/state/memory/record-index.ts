@@ -2,6 +2,7 @@
 import type { IndexSpec, PageQuery } from '../contract.js'
 import {
   addId,
+  countBeyond,
   dropId,
   dropIds,
   idsBefore,
@@ -33,7 +34,8 @@ export interface RecordIndex<T> {
   /** Adds in any order while loading; `settle` puts all groups in order. */
   load(id: string, place: Place): void
   settle(): void
-  count(group: string): number
+  /** With `beyond` those whose sort key is greater. */
+  count(group: string, beyond?: string): number
   groups(): string[]
   page(query: PageQuery): string[]
   /** The places of the same. */
@@ -89,7 +91,11 @@ export const createRecordIndex = <T>(spec: IndexSpec<T>): RecordIndex<T> => {
     dropAll,
     load,
     settle: () => groups.forEach(settleIds),
-    count: (group) => groups.get(group)?.length ?? 0,
+    count: (name, beyond) => {
+      const group = groups.get(name)
+      if (group === undefined) return 0
+      return beyond === undefined ? group.length : countBeyond(group, beyond)
+    },
     groups: () => [...groups.keys()],
     page,
     keys: (query) => {

@@ -6,7 +6,8 @@ export interface Shadows {
   /** The tables do not have it any more, or have it rightly. */
   drop(id: string): void
   keepOnly(isWanted: (id: string) => boolean): void
-  count(index: string, group: string): number
+  /** With `beyond` those whose sort key is greater: all that there are are looked at. */
+  count(index: string, group: string, beyond?: string): number
 }
 
 export const createShadows = (indexes: readonly string[]): Shadows => {
@@ -21,6 +22,15 @@ export const createShadows = (indexes: readonly string[]): Shadows => {
       if (count === 0) groups.delete(group)
       else groups.set(group, count)
     })
+  const countBeyond = (index: string, { group, sort }: Place): number => {
+    const at = indexes.indexOf(index)
+    let count = 0
+    for (const places of shadows.values()) {
+      const place = places[at]
+      if (place !== undefined && place.group === group && place.sort > sort) count += 1
+    }
+    return count
+  }
   const drop = (id: string): void => {
     const places = shadows.get(id)
     if (places === undefined) return
@@ -35,6 +45,9 @@ export const createShadows = (indexes: readonly string[]): Shadows => {
     },
     drop,
     keepOnly: (isWanted) => [...shadows.keys()].filter((id) => !isWanted(id)).forEach(drop),
-    count: (index, group) => counts.get(index)?.get(group) ?? 0,
+    count: (index, group, beyond) => {
+      const count = counts.get(index)?.get(group) ?? 0
+      return beyond === undefined || count === 0 ? count : countBeyond(index, { group, sort: beyond })
+    },
   }
 }

@@ -14,7 +14,9 @@ export interface CheckpointedRecords<T> {
   latest(): Iterable<string>
   /** Of the ids that fell the one that was made last; empty if there is none. */
   readonly fell: string
-  count(index: string, group: string): number
+  /** Something of its kind fell, also where no id tells it. */
+  readonly hasFallen: boolean
+  count(index: string, group: string, beyond?: string): number
   /** Groups in order; some have no record any more. */
   groups(index: string): Iterable<string>
   /** Group, sort key and id of each record. */

@@ -56,21 +56,24 @@ export const createRecordPages = <T extends object>(
   const store = new PageStore<PageLine<T>>(options, isDeclared ? fingerprints(spec) : [anyMark])
   const records: Records<T> = { spec, store, cache: room.cache() }
   const { tables } = store
-  let fell = ''
+  let fell: string | undefined
   const sections = new Map(Object.keys(spec.indexes).map((index) => [index, indexSection(index)]))
   const section = (index: string): SectionShape => sections.get(index) ?? indexSection(index)
   return {
     has: (id) => isKept(records, id),
-    latest: () => [...tables.files.map((file) => file.footer.latest), fell],
+    latest: () => [...tables.files.map((file) => file.footer.latest), fell ?? ''],
     get fell() {
-      return fell
+      return fell ?? ''
+    },
+    get hasFallen() {
+      return fell !== undefined
     },
     find: (id) => findRecord(records, id),
-    count: (index, group) => tables.count(section(index), group),
+    count: (index, group, beyond) => tables.count(section(index), group, beyond),
     groups: (index) => tables.groups(section(index)),
     range: (index, range) => tables.range(section(index), range),
     load: (ref, memory) => {
-      fell = ref.kept?.fell ?? ''
+      fell = ref.kept?.fell
       return store.load(ref, loaderInto(records, memory, isDeclared))
     },
     write: async (dirty, target) => {

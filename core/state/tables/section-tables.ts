@@ -49,6 +49,12 @@ export class SectionTables {
     )
   }
 
+  /** How many rows of a group are behind a sort key. */
+  countBeyond(group: string, beyond: string): number {
+    const from: Bound = { key: [group, beyond], side: 'behind' }
+    return this.#files.reduce((sum, file) => sum + countFrom(file, this.#shape, { group, from }), 0)
+  }
+
   /** Groups in order; some have no row any more. */
   *groups(): Generator<string> {
     let from: Bound | undefined
@@ -86,8 +92,18 @@ const countIn = (file: TableFile, shape: SectionShape, group: string): number =>
   const info = file.group(shape, group)
   if (info === undefined) return 0
   if (info !== 'unknown') return info.net
-  return file.rank(shape, { key: [group], side: 'behind' }) - file.rank(shape, { key: [group], side: 'before' })
+  return countFrom(file, shape, { group, from: { key: [group], side: 'before' } })
 }
+
+/** Rows of a group from a bound on: nodes know how many stand before each of their children. */
+const countFrom = (
+  file: TableFile,
+  shape: SectionShape,
+  { group, from }: { readonly group: string; readonly from: Bound },
+): number =>
+  file.group(shape, group) === undefined
+    ? 0
+    : file.rank(shape, { key: [group], side: 'behind' }) - file.rank(shape, from)
 
 const firstGroup = (file: TableFile, shape: SectionShape, from: Bound | undefined): string | undefined => {
   const [row] = file.rows(shape, { order: 'asc', ...(from !== undefined && { from }) })

@@ -71,9 +71,10 @@ export class Tables {
     return merged(sources, shape, { order: 'asc' })
   }
 
-  /** How many rows a group of a section has. */
-  count(shape: SectionShape, group: string): number {
-    return this.#section(shape).count(group)
+  /** How many rows a group of a section has; with `beyond` those behind that sort key. */
+  count(shape: SectionShape, group: string, beyond?: string): number {
+    const section = this.#section(shape)
+    return beyond === undefined ? section.count(group) : section.countBeyond(group, beyond)
   }
 
   /** Groups of a section, in order; some have no row any more. */

@@ -54,7 +54,7 @@ const list = ({ store, retention }: ObservationRouteParts): Route =>
       await retention.upToNow()
       return listPage({
         query: { page, cursor, limit },
-        source: await observationList(store, wish),
+        source: observationList(store, wish),
         label: 'captured_at_ms_asc',
         view: ({ view }) => view,
         skip: store.skip,

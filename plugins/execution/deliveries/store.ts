@@ -7,7 +7,13 @@ import {
   type StreamSpec,
   type Tx,
 } from '../../../core/plugin.js'
-import { filesIn, type AssetHolder, type AttachmentRef, type OutputPart } from '../../media/assets/contract.js'
+import {
+  filesIn,
+  namingIn,
+  type AssetHolder,
+  type AttachmentRef,
+  type OutputPart,
+} from '../../media/assets/contract.js'
 import { carryOverRecords, type TargetKeeper } from './carry-over.js'
 
 /** What every delivery record holds. Times in Unix ms. */
@@ -126,19 +132,24 @@ const payloadStream: StreamSpec<Payload> = {
   kept: { kind: 'deliveries' },
 }
 
+const roles = ['delivery_part', 'delivery_artifact'] as const
+type Role = (typeof roles)[number]
 /** That a delivery has a file. */
 export type DeliveryFile = {
   readonly delivery_id: string
   readonly session_id: string
   readonly asset_id: string
-  readonly roles: readonly string[]
+  readonly roles: readonly Role[]
 }
+const withRole = (role: Role) => ({
+  group: (file: DeliveryFile): string | undefined => (file.roles.includes(role) ? file.asset_id : undefined),
+})
 
 const deliveryFileCollection: CollectionSpec<DeliveryFile> = {
   name: 'delivery_files',
-  version: 1,
+  version: 2,
   id: ({ delivery_id, asset_id }) => `${delivery_id} ${asset_id}`,
-  indexes: { asset: { group: ({ asset_id }) => asset_id } },
+  indexes: { delivery_part: withRole('delivery_part'), delivery_artifact: withRole('delivery_artifact') },
   settled: () => true,
   kept: { kind: 'deliveries' },
   references: ({ delivery_id, asset_id }) => [
@@ -207,23 +218,22 @@ export const nameFiles = (
   const shown = new Set(filesIn(parts).map(({ id }) => id))
   const along = new Set(artifacts.map(({ id }) => id))
   for (const asset_id of new Set([...shown, ...along])) {
-    const roles = [
-      ...(shown.has(asset_id) ? ['delivery_part'] : []),
-      ...(along.has(asset_id) ? ['delivery_artifact'] : []),
-    ]
-    tx.insert(files, { delivery_id, session_id, asset_id, roles })
+    const filed = { delivery_part: shown, delivery_artifact: along }
+    tx.insert(files, { delivery_id, session_id, asset_id, roles: roles.filter((role) => filed[role].has(asset_id)) })
   }
 }
 
 export const deliveryHolder = ({ deliveries, files }: DeliveryStore): AssetHolder => ({
   domain: 'deliveries',
-  of: (asset_id) =>
-    files.ids('asset', asset_id).flatMap((id) => {
-      const file = files.find(id)
-      const delivery = deliveries.find(file?.delivery_id ?? '')
-      // What is kept with a delivery may fall later than it.
-      if (file === undefined || delivery === undefined) return []
-      const { delivery_id: owner_id, session_id: parent_id, status: detail_id } = delivery
-      return file.roles.map((role) => ({ owner_id, role, hard: true, parent_id, detail_id }))
+  namings: roles.map((role) =>
+    namingIn({
+      collection: files,
+      index: role,
+      owners: deliveries,
+      reference: ({ delivery_id: owner_id, session_id: parent_id }) => {
+        const detail_id = deliveries.find(owner_id)?.status
+        return { owner_id, role, parent_id, ...(detail_id !== undefined && { detail_id }) }
+      },
     }),
+  ),
 })

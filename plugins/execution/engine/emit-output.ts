@@ -11,10 +11,12 @@ import {
   type Infer,
 } from '../../../core/plugin.js'
 import {
+  assetAt,
   assetErrors,
   attachmentOf,
   attachmentParts,
   filesIn,
+  placedAt,
   type Assets,
   type AttachmentRef,
   type OutputPart,
@@ -76,10 +78,10 @@ type Made = OutputDraft & { readonly parts: OutputPart[]; readonly artifacts?: A
 const countFiles = ({ parts, artifacts = [] }: Made): number =>
   new Set([...filesIn(parts), ...artifacts].map(({ id }) => id)).size
 
-/** Throws `asset_not_found`, which the model is told. */
-const fileIn = (assets: Assets | undefined, asset_id: string): AttachmentRef => {
-  if (assets === undefined) throw assetErrors.asset_not_found({ details: { asset_id } })
-  return attachmentOf(assets.get(asset_id))
+/** Throws `asset_not_found` with its place in the input, which the model is told. */
+const fileIn = (assets: Assets | undefined, asset_id: string, path: string): AttachmentRef => {
+  if (assets === undefined) throw placedAt(assetErrors.asset_not_found({ details: { asset_id } }), path)
+  return attachmentOf(assetAt(assets, asset_id, path))
 }
 
 const isSaid = (part: OutputPart): boolean => part.type === 'text' && part.text.trim() !== ''
@@ -87,13 +89,16 @@ const isSaid = (part: OutputPart): boolean => part.type === 'text' && part.text.
 /** Blank parts are dropped. The content is what stands for the text of parts where they have none. */
 const outputOf = (input: Infer<typeof EmitOutput>, assets: Assets | undefined): Made => {
   const { content = '', include_artifacts_inline = false } = input
-  const given = input.parts.map((part): OutputPart =>
-    part.type === 'text' ? part : { type: 'attachment', attachment: fileIn(assets, part.asset_id) },
+  const given = input.parts.map((part, at): OutputPart =>
+    part.type === 'text'
+      ? part
+      : { type: 'attachment', attachment: fileIn(assets, part.asset_id, `parts.${at}.asset_id`) },
   )
   const kept = given.filter((part) => part.type === 'attachment' || isSaid(part))
   const worded: OutputPart[] =
     kept.some(isSaid) || content.trim() === '' ? kept : [{ type: 'text', text: content }, ...kept]
-  const artifacts = [...new Set(input.artifact_ids)].map((asset_id) => fileIn(assets, asset_id))
+  const ids = input.artifact_ids
+  const artifacts = [...new Set(ids)].map((id) => fileIn(assets, id, `artifact_ids.${ids.indexOf(id)}`))
   const shown = new Set(filesIn(worded).map(({ id }) => id))
   const inline = include_artifacts_inline ? artifacts.filter(({ id }) => !shown.has(id)) : []
   return {

@@ -10,7 +10,7 @@ import { schedulesConfig, schedulesFlags } from './dispatch/config.js'
 import { SchedulePayloads, SchedulerPolicy } from './contract.js'
 import { createScheduleCommits } from './dispatch/schedule-commits.js'
 import { scheduleMetrics } from './metrics.js'
-import { scheduleRepair } from './repair.js'
+import { fileRepair, historyRepair } from './repair.js'
 import { scheduleRoutes } from './routes.js'
 import { createSchedules } from './service.js'
 import { schedulesHealth, schedulesSection } from './status.js'
@@ -47,7 +47,8 @@ export default definePlugin({
     const unreadable = createUnreadable(log, 'schedules')
     ctx.routes(...scheduleRoutes({ ...parts, service, skip: unreadable.skip }))
     ctx.health(unreadable.health)
-    ctx.repair(scheduleRepair(parts.store))
+    ctx.repair(historyRepair(parts.store))
+    ctx.repair(fileRepair(parts.store))
     ctx.contribute(TargetKeepers, scheduleKeeper(parts.store))
     ctx.contribute(AssetReferences, scheduleHolder(parts.store))
     ctx.contribute(Tools, ...scheduleTools({ ...parts, service }))

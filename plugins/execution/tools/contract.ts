@@ -148,11 +148,17 @@ export const callFailure = ({ code, message, spec: { action } }: Problem, more: 
   error: { code, message, ...(action !== undefined && { action }), ...more },
 })
 
-/** The outcome that tells a model what it can correct: the problem's code, sentence and action. */
+/** Places in the input of the call; those of a request say nothing to a model. */
+const issuesOf = ({ occurrence: { errors = [] } }: Problem): JsonObject => {
+  const issues = errors.filter(({ path }) => !/^(body|query|path|header)\./u.test(path))
+  return issues.length === 0 ? {} : { issues: issues.map(({ path, rule }) => ({ path, rule })) }
+}
+
+/** The outcome that tells a model what it can correct: the problem's code, sentence and action, and where it is. */
 export const failedCall = (problem: Problem): ToolOutcome => ({
   type: 'result',
   is_error: true,
-  output: callFailure(problem),
+  output: callFailure(problem, issuesOf(problem)),
 })
 
 /** Checks a tool's types and returns it. */

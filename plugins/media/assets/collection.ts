@@ -15,10 +15,10 @@ import {
 } from '../../../core/plugin.js'
 import type { AssetBytes } from './bytes.js'
 import { assetErrors } from './errors.js'
-import { DeletionPlan, type Removal } from './removal.js'
+import { DeletionPlan, mostPlanned, type Removal } from './removal.js'
 import { uriOf, type AssetStore, type StoredAsset } from './store.js'
 
-/** Plans and orphans that a report tells one by one. */
+/** Plans, their references, and orphans that a report tells one by one. */
 const mostTold = 1_000
 
 const OrphanFile = object({
@@ -40,7 +40,10 @@ export const GcReport = named(
     orphan_deleted_count: integer({ min: 0 }),
     reclaimable_bytes: doc(integer({ min: 0 }), 'Of the candidates and the orphans.'),
     orphan_reclaimable_bytes: integer({ min: 0 }),
-    plans: doc(array(DeletionPlan), `Of candidates and blocked assets, the first ${mostTold} by id.`),
+    plans: doc(
+      array(DeletionPlan),
+      `Of candidates and blocked assets, the first ${mostTold} by id, with ${mostTold} references in all.`,
+    ),
     orphan_files: doc(array(OrphanFile), `The first ${mostTold}.`),
   }),
 )
@@ -70,14 +73,17 @@ const nothing = (dry_run: boolean): GcReport => ({
 })
 
 /** Something may have named it, or deleted it, since it was planned. */
-const removed = async (removal: Removal, plan: DeletionPlan): Promise<DeletionPlan | undefined> => {
+const removed = async (
+  removal: Removal,
+  { asset_id, most }: { readonly asset_id: string; readonly most: number },
+): Promise<DeletionPlan | undefined> => {
   try {
-    return await removal.remove(plan.asset_id, 'gc')
+    return await removal.remove(asset_id, 'gc', most)
   } catch (error) {
     if (!(error instanceof Problem)) throw error
     if (error.code === assetErrors.asset_not_found.code) return undefined
     if (error.code !== assetErrors.asset_delete_blocked.code) throw error
-    return removal.plan(plan.asset_id)
+    return removal.plan(asset_id, most)
   }
 }
 
@@ -94,14 +100,18 @@ const addPlan = (report: GcReport, plan: DeletionPlan): void => {
 
 const collectAssets = async ({ store, removal }: GcParts, report: GcReport): Promise<void> => {
   const pause = createPause(step)
+  let untold = mostTold
   for (let last: StoredAsset | undefined; ;) {
     const some = store.list(step, last?.asset_id)
     for (const { asset_id } of some) {
       await pause()
       if (store.find(asset_id) === undefined) continue
-      const plan = { ...removal.plan(asset_id), dry_run: report.dry_run }
-      const done = report.dry_run || plan.blocked ? plan : await removed(removal, plan)
-      if (done !== undefined) addPlan(report, { ...done, dry_run: report.dry_run })
+      const most = report.plans.length < mostTold ? Math.min(untold, mostPlanned) : 0
+      const plan = removal.plan(asset_id, most)
+      const done = report.dry_run || plan.blocked ? plan : await removed(removal, { asset_id, most })
+      if (done === undefined) continue
+      untold -= done.references.length
+      addPlan(report, { ...done, dry_run: report.dry_run })
     }
     last = some.at(-1)
     if (some.length < step) return

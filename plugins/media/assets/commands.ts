@@ -7,12 +7,14 @@ import {
   listedRows,
   number,
   open,
+  optional,
   searchedRows,
   showRows,
   showSize,
   string,
   visibleLine,
   type Command,
+  type CommandInput,
   type Infer,
 } from '../../../core/plugin.js'
 import { givenFile } from './given-file.js'
@@ -29,6 +31,15 @@ const urlOf = (args: Readonly<Record<string, string>>): string =>
 const Reference = open({ domain: string(), owner_id: string(), role: string(), hard: boolean() })
 const showReference = ({ domain, owner_id, role, hard }: Infer<typeof Reference>): string =>
   `${visibleLine(domain)}  ${visibleLine(owner_id)}  ${visibleLine(role)}${hard ? '' : '  (may go)'}`
+
+const showReferences = (references: Infer<typeof Reference>[]): string =>
+  references.length === 0 ? 'Nothing names it.' : references.map(showReference).join('\n')
+const References = open({
+  references: array(Reference),
+  pagination: open({ total_count: number(), has_more: boolean(), next_cursor: optional(string()) }),
+})
+const cursorOf = ({ cursor }: CommandInput['flags']): string =>
+  typeof cursor === 'string' ? `?cursor=${encodeURIComponent(cursor)}` : ''
 
 const Plan = open({
   asset_id: string(),
@@ -90,10 +101,10 @@ export const commands: readonly Command[] = [
     route: 'GET /v1/assets/{asset_id}/references',
     summary: 'What names an asset.',
     args: ['asset_id'],
-    run: ({ client, args }) => client.get(`${urlOf(args)}/references`),
-    answer: open({ references: array(Reference) }),
-    show: ({ references }) =>
-      references.length === 0 ? 'Nothing names it.' : references.map(showReference).join('\n'),
+    flags: cursorFlag,
+    run: ({ client, args, flags }) => client.get(`${urlOf(args)}/references${cursorOf(flags)}`),
+    answer: References,
+    show: ({ references: items, pagination }) => showRows(showReferences)({ items, pagination }),
   }),
   defineCommand({
     path: ['assets', 'import'],

@@ -1,7 +1,6 @@
 /** Files under stable ids, for inputs, outputs and whatever else names them. Rules: docs/rules/assets.md. */
 import {
   array,
-  boolean,
   definePoint,
   defineToken,
   doc,
@@ -20,6 +19,8 @@ import {
 } from '../../../core/plugin.js'
 
 import type { AttachmentRef } from './attachment.js'
+import type { AssetNaming } from './naming.js'
+import type { FilePlace } from './placed.js'
 
 /** An asset as those show it who name it. */
 export { AttachmentRef } from './attachment.js'
@@ -29,6 +30,16 @@ export { attachmentParts, filesIn, OutputPart, plainText } from './output-part.j
 export { assetErrors } from './errors.js'
 /** Problems of files that come in, for routes that take them. */
 export { uploadProblems } from './upload-problems.js'
+/** Where a file stands in a request, and problems of it told with their place. */
+export { addInline, assetAt, placedAt } from './placed.js'
+/** Paths of what a request says of a file. */
+export type { FilePlace } from './placed.js'
+/** Something that names an asset. */
+export { AssetReference } from './naming.js'
+/** What names assets, as its holder tells it: a reference, which are asked for, and what answers. */
+export type { AssetNaming, KeptReference, ReferenceQuery } from './naming.js'
+/** Records of a collection that name assets. */
+export { namingIn } from './naming-in.js'
 /** A file that a person names on a command line. */
 export { givenFile, mostAssetBytes } from './given-file.js'
 /** The body of a request that stores it. */
@@ -76,36 +87,18 @@ export const attachmentOf = ({
   ...rest
 }: Asset): AttachmentRef => ({ id, ...rest })
 
-/** Something that names an asset. */
-export const AssetReference = named(
-  'AssetReference',
-  object({
-    domain: doc(string(), 'What kind of thing it is, such as `runs`.'),
-    owner_id: doc(string(), 'Its id.'),
-    role: doc(string(), 'What the asset is to it.'),
-    hard: doc(boolean(), 'True if the asset cannot be deleted as long as it is named there.'),
-    parent_id: optional(doc(string(), 'What it belongs to.')),
-    detail_id: optional(doc(string(), 'Where in it.')),
-  }),
-)
-/** The value form of `AssetReference`. */
-export type AssetReference = Infer<typeof AssetReference>
-
 /** Somebody whose records name assets. */
 export interface AssetHolder {
   /** The `domain` of its references. */
   readonly domain: string
-  /**
-   * What names this asset now, from an index: it is asked within the commit that deletes. Must be fast and must not
-   * throw.
-   */
-  of(asset_id: string): readonly Omit<AssetReference, 'domain'>[]
+  /** No reference may be in two of them. */
+  readonly namings: readonly AssetNaming[]
 }
 /** Who names assets, by domain. Whoever takes one looks for it, with `find`, in the commit that names it. */
 export const AssetReferences: Point<AssetHolder> = definePoint<AssetHolder>(
   'asset-references@1',
   ({ domain }) => domain,
-  hasMembers('a holder of assets', { domain: 'text', of: 'function' }),
+  hasMembers('a holder of assets', { domain: 'text', namings: 'object' }),
 )
 
 /** A file that comes in. */
@@ -148,8 +141,11 @@ export interface Assets {
   find(asset_id: string): Asset | undefined
   /** Throws `asset_not_found`. */
   get(asset_id: string): Asset
-  /** The asset that has this content already, or a new one. Rejects with `asset_invalid`, `asset_type_unsupported`. */
-  add(upload: AssetUpload): Promise<Asset>
+  /**
+   * The asset that has this content already, or a new one. Rejects with `asset_invalid`, `asset_type_unsupported`,
+   * `asset_store_full`, `sandbox_busy`, which tell the place of the file where it is given.
+   */
+  add(upload: AssetUpload, place?: FilePlace): Promise<Asset>
   /** Rejects with `asset_integrity_mismatch`, `asset_not_found`, `asset_part_not_found`. Whoever opens it closes it. */
   open(asset_id: string, part: AssetPart): Promise<OpenBlob>
   /** The whole of it, in memory: at most 12 MiB. Rejects as `open` does. */

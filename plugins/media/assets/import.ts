@@ -4,6 +4,7 @@ import type { AssetBytes, Kept } from './bytes.js'
 import { mostAssetBytes, type AssetNormaliser, type AssetUpload, type IncomingFile } from './contract.js'
 import { assetErrors } from './errors.js'
 import { canonicalType } from './media-types.js'
+import { placedIn, type FilePlace } from './placed.js'
 import { bytesOf, type AssetStore, type StoredAsset } from './store.js'
 import type { AssetsConfig } from './totals.js'
 
@@ -14,6 +15,9 @@ export interface ImportParts {
   readonly normalisers: () => readonly AssetNormaliser[]
   readonly config: AssetsConfig
 }
+
+/** Problems name the fields of the file by their places. */
+export type ImportFile = (upload: AssetUpload, place?: FilePlace) => Promise<StoredAsset>
 
 const badName = /[/\\\p{Cc}\p{Cs}]/u
 const checkName = (name: string, media_type: string): void => {
@@ -68,13 +72,13 @@ const recorded = (parts: ImportParts, { file_name, media_type }: AssetUpload, ke
   })
 
 /** Equal files that come at the same time are looked at once. */
-export const createImport = (parts: ImportParts): ((upload: AssetUpload) => Promise<StoredAsset>) => {
+export const createImport = (parts: ImportParts): ImportFile => {
   const flights = new Map<string, Promise<StoredAsset>>()
   const take = async (upload: AssetUpload): Promise<StoredAsset> => {
     const file = await normaliserFor(parts.normalisers(), upload.media_type).normalise(upload)
     return parts.bytes.keep(file, (kept) => recorded(parts, upload, kept))
   }
-  return async ({ file_name, media_type: declared, bytes }) => {
+  const joined = async ({ file_name, media_type: declared, bytes }: AssetUpload): Promise<StoredAsset> => {
     const media_type = canonicalType(declared)
     checkName(file_name, media_type)
     checkSize({ media_type, bytes })
@@ -83,4 +87,8 @@ export const createImport = (parts: ImportParts): ((upload: AssetUpload) => Prom
     flights.set(key, flight)
     return flight
   }
+  return (upload, place) =>
+    joined(upload).catch((error: unknown) => {
+      throw place === undefined ? error : placedIn(error, place)
+    })
 }

@@ -34,7 +34,7 @@ export default definePlugin({
         return found && viewOf(found)
       },
       get: (asset_id) => viewOf(store.get(asset_id)),
-      add: async (upload) => viewOf(await importFile(upload)),
+      add: async (upload, place) => viewOf(await importFile(upload, place)),
       open: (asset_id, part) => openPart(store, asset_id, part),
       read: (asset_id, part) => readPart(store, asset_id, part),
       ...derivedOf(store),

@@ -16,8 +16,11 @@ import {
 import type { AssetBytes } from './bytes.js'
 import { AssetReference, type AssetHolder } from './contract.js'
 import { assetErrors } from './errors.js'
-import { countsOf, referencesTo } from './references.js'
+import { countFields, countsOf, keeperOf, listReferences } from './references.js'
 import { parts, uriOf, type AssetStore, type StoredAsset } from './store.js'
+
+/** References that a plan tells. */
+export const mostPlanned = 100
 
 const File = object({
   kind: enums(['raw', 'derived_text', 'preview', 'metadata']),
@@ -34,10 +37,9 @@ export const DeletionPlan = named(
     blocked: doc(boolean(), 'True if it is named where it must stay.'),
     deleted: boolean(),
     reclaimable_bytes: doc(integer({ min: 0 }), 'Bytes of the files; not of those that other assets have too.'),
-    hard_reference_count: integer({ min: 0 }),
-    soft_reference_count: integer({ min: 0 }),
+    ...countFields,
     files: array(File),
-    references: array(AssetReference),
+    references: doc(array(AssetReference), `The first ${mostPlanned}, those that keep it before the others.`),
   }),
 )
 /** The value form of `DeletionPlan`. */
@@ -54,10 +56,10 @@ export interface RemovalParts {
 }
 
 export interface Removal {
-  /** Throws `asset_not_found`. */
-  plan(asset_id: string): DeletionPlan
+  /** With at most so many references. Throws `asset_not_found`. */
+  plan(asset_id: string, most?: number): DeletionPlan
   /** What was done. Rejects with `asset_delete_blocked`, `asset_not_found`. */
-  remove(asset_id: string, reason: DeletionReason): Promise<DeletionPlan>
+  remove(asset_id: string, reason: DeletionReason, most?: number): Promise<DeletionPlan>
   /** The same where nothing keeps it; false, and nothing done, where something does or it is gone. */
   release(asset_id: string): Promise<boolean>
   /** Takes the bytes of what is buried, and says so. */
@@ -86,10 +88,10 @@ export const createRemoval = ({ store, bytes, holders, log }: RemovalParts): Rem
     const byte_length = Buffer.byteLength(JSON.stringify(asset))
     return [...own, { kind: 'metadata', byte_length, exists: true }]
   }
-  const plan = (asset_id: string): DeletionPlan => {
+  const plan: Removal['plan'] = (asset_id, most = mostPlanned) => {
     const asset = store.get(asset_id)
-    const references = referencesTo(holders(), asset_id)
-    const counts = countsOf(references)
+    const counts = countsOf(holders(), asset_id)
+    const references = listReferences(holders(), { asset_id, limit: most }).map(({ reference }) => reference)
     const files = filesOf(asset)
     return {
       asset_id,
@@ -102,15 +104,16 @@ export const createRemoval = ({ store, bytes, holders, log }: RemovalParts): Rem
       references,
     }
   }
+  const requireFree = (asset_id: string): void => {
+    const keeper = keeperOf(holders(), asset_id)
+    if (keeper === undefined) return
+    const { domain, owner_id } = keeper
+    const { hard_reference_count: count } = countsOf(holders(), asset_id)
+    throw assetErrors.asset_delete_blocked({ details: { asset_id, count, domain, owner_id } })
+  }
   /** Nobody can name it from this commit on. */
   const bury = (tx: Tx, asset_id: string, reason: DeletionReason): StoredAsset => {
     const asset = store.get(asset_id)
-    const { hard_reference_count: count, references } = plan(asset_id)
-    const first = references.find(({ hard }) => hard)
-    if (first !== undefined) {
-      const { domain, owner_id } = first
-      throw assetErrors.asset_delete_blocked({ details: { asset_id, count, domain, owner_id } })
-    }
     const buried = { ...asset, deleted: { at_ms: tx.now, reason, leaving: true } }
     store.put(tx, buried)
     return buried
@@ -124,16 +127,16 @@ export const createRemoval = ({ store, bytes, holders, log }: RemovalParts): Rem
   /** A start finishes what cannot be finished now. */
   const finishNow = (buried: StoredAsset): Promise<void> =>
     finish(buried).catch((error: unknown) => log.warn('the bytes of a deleted asset stay for now', { error }))
-  const remove: Removal['remove'] = async (asset_id, reason) => {
-    const { planned, buried } = await store.state.commit((tx) => ({
-      planned: plan(asset_id),
-      buried: bury(tx, asset_id, reason),
-    }))
+  const remove: Removal['remove'] = async (asset_id, reason, most) => {
+    const { planned, buried } = await store.state.commit((tx) => {
+      requireFree(store.get(asset_id).asset_id)
+      return { planned: plan(asset_id, most), buried: bury(tx, asset_id, reason) }
+    })
     await finishNow(buried)
     return { ...planned, dry_run: false, deleted: true }
   }
   const release: Removal['release'] = async (asset_id) => {
-    const isFree = (): boolean => store.find(asset_id) !== undefined && !plan(asset_id).blocked
+    const isFree = (): boolean => store.find(asset_id) !== undefined && keeperOf(holders(), asset_id) === undefined
     const buried = await store.state.commit((tx) => (isFree() ? bury(tx, asset_id, 'released') : undefined))
     if (buried === undefined) return false
     await finishNow(buried)

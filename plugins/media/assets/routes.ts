@@ -1,6 +1,7 @@
 import {
   arraySource,
   boolean,
+  boundedPage,
   bytes,
   bytesReply,
   createPause,
@@ -14,6 +15,7 @@ import {
   pageFields,
   pageOf,
   pageProblems,
+  paginationOf,
   string,
   array,
   integer,
@@ -21,26 +23,18 @@ import {
   type Route,
 } from '../../../core/plugin.js'
 import { collectGarbage, GcReport, type GcParts } from './collection.js'
-import {
-  Asset,
-  AssetReference,
-  AssetSummary,
-  mostAssetBytes,
-  type AssetHolder,
-  type AssetPart,
-  type AssetUpload,
-} from './contract.js'
-import { fromBase64 } from './base64.js'
+import { Asset, AssetReference, AssetSummary, mostAssetBytes, type AssetHolder, type AssetPart } from './contract.js'
 import { assetErrors } from './errors.js'
 import { uploadProblems } from './upload-problems.js'
-import { canonicalType } from './media-types.js'
+import type { ImportFile } from './import.js'
+import { addInline } from './placed.js'
 import { openPart } from './reading.js'
-import { countsOf, referencesTo } from './references.js'
+import { countFields, countsOf, mostReferences, referenceSource } from './references.js'
 import { DeletionPlan } from './removal.js'
 import { summaryOf, viewOf, type StoredAsset } from './store.js'
 
 export interface AssetRouteParts extends GcParts {
-  readonly importFile: (upload: AssetUpload) => Promise<StoredAsset>
+  readonly importFile: ImportFile
   readonly holders: () => readonly AssetHolder[]
 }
 
@@ -123,16 +117,10 @@ const create = ({ importFile }: AssetRouteParts): Route =>
     problems: uploadProblems,
     durability: 'A',
     example: { body: { file_name: 'notes.md', media_type: 'text/markdown', content_base64: 'IyBOb3Rlcwo=' } },
-    handler: async ({ body: { file_name, media_type, content_base64 } }) => {
-      const content = await fromBase64(content_base64)
-      if (content === undefined)
-        throw assetErrors.asset_invalid({
-          details: { media_type: canonicalType(media_type), reason: 'content_base64 is no base64' },
-          errors: [{ path: 'body.content_base64', rule: 'must be base64 with padding, in one line' }],
-        })
-      return viewOf(await importFile({ file_name, media_type, bytes: content }))
-    },
+    handler: async ({ body }) => viewOf(await addInline(importFile, body, 'body')),
   })
+
+const rawPlace = { file_name: 'query.file_name', media_type: 'query.media_type', content: 'body' }
 
 const upload = ({ importFile }: AssetRouteParts): Route =>
   defineRoute({
@@ -148,7 +136,7 @@ const upload = ({ importFile }: AssetRouteParts): Route =>
     reply: jsonReply(Asset, 201),
     problems: uploadProblems,
     durability: 'A',
-    handler: async ({ query, body }) => viewOf(await importFile({ ...query, bytes: body })),
+    handler: async ({ query, body }) => viewOf(await importFile({ ...query, bytes: body }, rawPlace)),
   })
 
 const read = ({ store }: AssetRouteParts): Route =>
@@ -169,22 +157,34 @@ const references = ({ store, holders }: AssetRouteParts): Route =>
     id: 'assets.references',
     method: 'GET',
     path: '/v1/assets/:asset_id/references',
-    summary: 'Lists what names an asset.',
+    summary: 'Lists what names an asset, what keeps it first.',
     access: 'read',
     params,
+    query: object({
+      cursor: pageFields.cursor,
+      limit: optional(doc(integer(), `Most references, 1 to ${mostReferences}; larger values mean ${mostReferences}.`)),
+    }),
     reply: jsonReply(
       object({
         asset_id: string(),
-        hard_reference_count: integer({ min: 0 }),
-        soft_reference_count: integer({ min: 0 }),
+        ...countFields,
         references: array(AssetReference),
+        pagination: paginationOf(mostReferences),
       }),
     ),
-    problems: [assetErrors.asset_not_found],
+    problems: [assetErrors.asset_not_found, ...pageProblems],
     handler: (input) => {
       const { asset_id } = store.get(input.params.asset_id)
-      const found = referencesTo(holders(), asset_id)
-      return { asset_id, ...countsOf(found), references: found }
+      const { items, pagination } = boundedPage(
+        {
+          query: input.query,
+          source: referenceSource(holders(), asset_id),
+          label: 'hard_desc,domain_asc,newest_first',
+          view: ({ reference }) => reference,
+        },
+        mostReferences,
+      )
+      return { asset_id, ...countsOf(holders(), asset_id), references: items, pagination }
     },
   })
 

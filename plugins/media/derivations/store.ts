@@ -17,7 +17,7 @@ import {
   type State,
   type Tx,
 } from '../../../core/plugin.js'
-import type { AssetHolder, Assets } from '../assets/contract.js'
+import { namingIn, type AssetHolder, type Assets } from '../assets/contract.js'
 import { DerivationBackend, DerivationSubject, type DerivationView } from './contract.js'
 
 const StoredDerivation = object({
@@ -46,9 +46,13 @@ const timestampsOf = ({ backend }: StoredDerivation): string | undefined => back
 export const madeOf = (record: StoredDerivation): string[] =>
   [record.result_asset_id, timestampsOf(record)].filter((id) => id !== undefined)
 
+/** Where those stand that name an asset: it stays for the sake of what was completed. */
+const namingGroup = (status: StoredDerivation['status'], asset_id: string | undefined): string | undefined =>
+  asset_id === undefined ? undefined : `${status} ${asset_id}`
+
 const derivationCollection: CollectionSpec<StoredDerivation> = {
   name: 'derivations',
-  version: 1,
+  version: 2,
   id: ({ derivation_id }) => derivation_id,
   indexes: {
     all: { group: () => group },
@@ -57,9 +61,9 @@ const derivationCollection: CollectionSpec<StoredDerivation> = {
       group: ({ key }) => key,
       sort: ({ status, created_at_ms }) => `${status === 'completed' ? 1 : 0}${timeKey(created_at_ms)}`,
     },
-    subject_asset: { group: ({ subject_asset_id }) => subject_asset_id },
-    result_asset: { group: ({ result_asset_id }) => result_asset_id },
-    timestamp_asset: { group: timestampsOf },
+    subject_asset: { group: ({ status, subject_asset_id }) => namingGroup(status, subject_asset_id) },
+    result_asset: { group: ({ status, result_asset_id }) => namingGroup(status, result_asset_id) },
+    timestamp_asset: { group: (record) => namingGroup(record.status, timestampsOf(record)) },
   },
   settled: () => true,
   removed: 'forgotten',
@@ -126,14 +130,14 @@ export const declareDerivations = (state: State, { assets, skip }: { assets: Ass
 /** What holds an asset: what it was made of and what was made, but for what failed. */
 export const derivationAssets = ({ derivations }: DerivationStore): AssetHolder => ({
   domain: 'derivations',
-  of: (asset_id) =>
-    (['subject_asset', 'result_asset', 'timestamp_asset'] as const).flatMap((role) =>
-      derivations.ids(role, asset_id).flatMap((owner_id) => {
-        const found = derivations.find(owner_id)
-        if (found === undefined) return []
-        return [{ owner_id, role, hard: found.status === 'completed', detail_id: found.status }]
-      }),
-    ),
+  namings: (['subject_asset', 'result_asset', 'timestamp_asset'] as const).map((role) =>
+    namingIn({
+      collection: derivations,
+      index: role,
+      group: (asset_id, hard) => namingGroup(hard ? 'completed' : 'failed', asset_id),
+      reference: ({ derivation_id: owner_id, status: detail_id }) => ({ owner_id, role, detail_id }),
+    }),
+  ),
 })
 
 export const viewOf = (record: StoredDerivation): DerivationView => {

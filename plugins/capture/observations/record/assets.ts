@@ -1,23 +1,23 @@
 /** Which observations name an asset. */
-import type { AssetHolder } from '../../../media/assets/contract.js'
-import type { ObservationStore } from './store.js'
+import { namingIn, type AssetHolder } from '../../../media/assets/contract.js'
+import { groupOf, type ObservationStore } from './store.js'
 
 /** What is purged keeps nothing. */
 export const observationAssets = ({ observations }: ObservationStore): AssetHolder => {
-  const named = (index: 'asset' | 'text_asset', role: string, asset_id: string) =>
-    observations.ids(index, asset_id).flatMap((id) => {
-      const found = observations.find(id)
-      if (found === undefined) return []
-      const { retention_state, source_id } = found.view
-      return [
-        { owner_id: id, role, hard: retention_state === 'active', parent_id: source_id, detail_id: retention_state },
-      ]
+  const naming = (index: 'asset' | 'text_asset', role: string) =>
+    namingIn({
+      collection: observations,
+      index,
+      group: (asset_id, hard) => groupOf(hard ? 'active' : 'purged', asset_id),
+      reference: ({ view: { observation_id, source_id, retention_state } }) => ({
+        owner_id: observation_id,
+        role,
+        parent_id: source_id,
+        detail_id: retention_state,
+      }),
     })
   return {
     domain: 'observations',
-    of: (asset_id) => [
-      ...named('asset', 'raw_asset', asset_id),
-      ...named('text_asset', 'canonical_text_asset', asset_id),
-    ],
+    namings: [naming('asset', 'raw_asset'), naming('text_asset', 'canonical_text_asset')],
   }
 }

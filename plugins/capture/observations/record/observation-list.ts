@@ -1,5 +1,5 @@
 /** Observations as they are listed: those that are active, or all; in order of capture. */
-import { createPause, timeKey, type PageSource } from '../../../../core/plugin.js'
+import { timeKey, type PageSource } from '../../../../core/plugin.js'
 import { capturedKey, groupOf, type ObservationRecord, type ObservationStore } from './store.js'
 import { retentionStates } from './structs.js'
 
@@ -10,9 +10,6 @@ export interface ObservationQuery {
   readonly before_ms?: number | undefined
   readonly include_purged?: boolean | undefined
 }
-
-/** Ids that are counted at once. */
-const step = 1000
 
 type Range = Parameters<PageSource<ObservationRecord>['list']>[0]
 
@@ -26,11 +23,11 @@ const nearer = (range: Range, bound: string | undefined): Range => {
   return { ...range, beyond: isInside ? beyond : bound }
 }
 
-/** One page of an index for each state that is asked for. What is between two times is counted by its ids. */
-export const observationList = async (
+/** One page of an index for each state that is asked for. What is between two times is counted by the index too. */
+export const observationList = (
   { observations }: Pick<ObservationStore, 'observations'>,
   { source_id, stream_id, after_ms, before_ms, include_purged = false }: ObservationQuery,
-): Promise<PageSource<ObservationRecord>> => {
+): PageSource<ObservationRecord> => {
   const index = source_id === undefined ? 'all' : stream_id === undefined ? 'source' : 'stream'
   const within = [source_id, stream_id].filter((part) => part !== undefined)
   const groups = retentionStates
@@ -51,22 +48,9 @@ export const observationList = async (
       .sort((a, b) => (keyOf(a) < keyOf(b) ? -sign : sign))
       .slice(0, range.limit)
   }
-  const countBeyond = async (group: string, from: string): Promise<number> => {
-    let count = 0
-    for (let [beyond, pause] = [from, createPause(1)]; ; await pause()) {
-      const ids = observations.page({ index, group, limit: step, beyond })
-      const last = ids.length < step ? undefined : observations.find(ids.at(-1) ?? '')
-      count += ids.length
-      if (last === undefined) return count
-      beyond = keyOf(last)
-    }
+  const countOf = (group: string): number => {
+    const behind = end === undefined ? 0 : observations.count(index, group, end)
+    return Math.max(0, observations.count(index, group, first) - behind)
   }
-  const countOf = async (group: string): Promise<number> => {
-    const all = first === undefined ? observations.count(index, group) : await countBeyond(group, first)
-    return end === undefined ? all : Math.max(0, all - (await countBeyond(group, end)))
-  }
-  let bounded = 0
-  if (first !== undefined || end !== undefined) for (const group of groups) bounded += await countOf(group)
-  const countAll = (): number => groups.reduce((sum, group) => sum + observations.count(index, group), 0)
-  return { key: keyOf, list, count: first === undefined && end === undefined ? countAll : () => bounded }
+  return { key: keyOf, list, count: () => groups.reduce((sum, group) => sum + countOf(group), 0) }
 }

@@ -71,7 +71,7 @@ const ifActive = (record: ObservationRecord, group: string | undefined): string 
 
 export const observationCollection: CollectionSpec<ObservationRecord> = {
   name: 'observations',
-  version: 1,
+  version: 2,
   id: ({ view }) => view.observation_id,
   indexes: {
     all: { group: (record) => groupOf(stateOf(record)), sort: captured },
@@ -84,8 +84,11 @@ export const observationCollection: CollectionSpec<ObservationRecord> = {
     /** What is captured together, whatever saw it. */
     capture_group: { group: (record) => ifActive(record, record.group_id), sort: captured },
     key: { group: ({ view: { source_id, idempotency_key } }) => `${source_id} ${idempotency_key}` },
-    asset: { group: ({ view }) => view.asset_id },
-    text_asset: { group: ({ view }) => view.canonical_text_asset_id },
+    asset: { group: (record) => groupOf(stateOf(record), record.view.asset_id) },
+    text_asset: {
+      group: ({ view: { retention_state, canonical_text_asset_id: id } }) =>
+        id === undefined ? undefined : groupOf(retention_state, id),
+    },
     received: {
       group: (record) => ifActive(record, record.view.source_id),
       sort: ({ view }) => `${timeKey(view.received_at_ms)} ${view.observation_id}`,

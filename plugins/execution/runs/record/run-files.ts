@@ -1,10 +1,18 @@
 /** Files that runs name: those that they were given, and those that they put out. None of them can be deleted. */
 import type { Collection, CollectionSpec, State, Tx } from '../../../../core/plugin.js'
-import { filesIn, type AssetHolder, type Assets, type AttachmentRef } from '../../../media/assets/contract.js'
+import {
+  filesIn,
+  namingIn,
+  type AssetHolder,
+  type AssetNaming,
+  type Assets,
+  type AttachmentRef,
+} from '../../../media/assets/contract.js'
 import type { OutputDraft } from '../../sessions/contract.js'
 import type { RunRecord } from './run-record.js'
 
-type InputRole = 'input_attachment' | 'tool_result'
+const inputRoles = ['input_attachment', 'tool_result'] as const
+type InputRole = (typeof inputRoles)[number]
 /** That a run was told of a file: by who submitted it, unless `roles` says otherwise, or by a call of it. */
 export type RunFile = {
   readonly run_id: string
@@ -13,7 +21,8 @@ export type RunFile = {
   readonly roles?: readonly InputRole[]
 }
 
-type OutputRole = 'output_part' | 'output_artifact'
+const outputRoles = ['output_part', 'output_artifact'] as const
+type OutputRole = (typeof outputRoles)[number]
 /** That an output of a run, the first is 0, has a file. */
 export type OutputFile = Omit<RunFile, 'roles'> & { readonly output: number; readonly roles: readonly OutputRole[] }
 
@@ -22,13 +31,19 @@ const named = (file: Named) => [
   { collection: 'runs', id: file.run_id },
   { collection: 'assets', id: file.asset_id },
 ]
-const byAsset = { asset: { group: ({ asset_id }: Named) => asset_id } }
+const rolesOf = ({ roles = ['input_attachment'] }: RunFile): readonly InputRole[] => roles
+const givenAs = (role: InputRole) => ({
+  group: (file: RunFile): string | undefined => (rolesOf(file).includes(role) ? file.asset_id : undefined),
+})
+const putAs = (role: OutputRole) => ({
+  group: (file: OutputFile): string | undefined => (file.roles.includes(role) ? file.asset_id : undefined),
+})
 
 const inputCollection: CollectionSpec<RunFile> = {
   name: 'run_files',
-  version: 1,
+  version: 2,
   id: ({ run_id, asset_id }) => `${run_id} ${asset_id}`,
-  indexes: byAsset,
+  indexes: { input_attachment: givenAs('input_attachment'), tool_result: givenAs('tool_result') },
   settled: () => true,
   kept: { kind: 'runs' },
   references: named,
@@ -36,9 +51,9 @@ const inputCollection: CollectionSpec<RunFile> = {
 
 const outputCollection: CollectionSpec<OutputFile> = {
   name: 'output_files',
-  version: 1,
+  version: 2,
   id: ({ run_id, output, asset_id }) => `${run_id} ${output} ${asset_id}`,
-  indexes: byAsset,
+  indexes: { output_part: putAs('output_part'), output_artifact: putAs('output_artifact') },
   settled: () => true,
   kept: { kind: 'runs' },
   references: named,
@@ -71,8 +86,6 @@ export const nameGiven = (
     tx.insert(files.given, { run_id: run.run_id, session_id: run.session_id, asset_id })
   }
 }
-
-const rolesOf = ({ roles = ['input_attachment'] }: RunFile): readonly InputRole[] => roles
 
 /** The same for files that a call gave, which the run may know already. */
 export const nameGained = (
@@ -112,36 +125,35 @@ interface HolderParts {
 
 /** What names an asset, by runs and by the sessions whose outputs they are. */
 export const runHolders = ({ runs, files: { given, put } }: HolderParts): AssetHolder[] => {
-  // What is kept with a run may fall later than it.
-  const found = <T extends Named>(files: Collection<T>, asset_id: string): T[] =>
-    files
-      .ids('asset', asset_id)
-      .flatMap((id) => files.find(id) ?? [])
-      .filter(({ run_id }) => runs.has(run_id))
+  const owners = runs
+  const inputs = inputRoles.map((role) =>
+    namingIn({
+      collection: given,
+      index: role,
+      owners,
+      reference: ({ run_id: owner_id, session_id: parent_id }) => ({ owner_id, role, parent_id }),
+    }),
+  )
+  const outputs = (ownersOf: (file: OutputFile) => { owner_id: string; parent_id: string }): AssetNaming[] =>
+    outputRoles.map((role) =>
+      namingIn({
+        collection: put,
+        index: role,
+        owners,
+        reference: (file) => ({ ...ownersOf(file), role, detail_id: `output:${file.output}` }),
+      }),
+    )
   return [
     {
       domain: 'runs',
-      of: (asset_id) => [
-        ...found(given, asset_id).flatMap((file) =>
-          rolesOf(file).map((role) => ({ owner_id: file.run_id, role, hard: true, parent_id: file.session_id })),
-        ),
-        ...found(put, asset_id).flatMap(({ run_id, session_id, output, roles }) =>
-          roles.map((role) => ({
-            owner_id: run_id,
-            role,
-            hard: true,
-            parent_id: session_id,
-            detail_id: `output:${output}`,
-          })),
-        ),
-      ],
+      namings: [...inputs, ...outputs(({ run_id, session_id }) => ({ owner_id: run_id, parent_id: session_id }))],
     },
     {
       domain: 'session_outputs',
-      of: (asset_id) =>
-        found(put, asset_id).flatMap(({ run_id, session_id, roles }) =>
-          roles.map((role) => ({ owner_id: session_id, role, hard: true, detail_id: run_id })),
-        ),
+      // They are found by their runs alone.
+      namings: outputs(({ run_id, session_id }) => ({ owner_id: session_id, parent_id: run_id })).map(
+        ({ count, list }) => ({ count, list }),
+      ),
     },
   ]
 }

@@ -1,12 +1,5 @@
 /** Files of a submission: those in it are stored, and all are found by their ids when the run is accepted. */
-import { Problem } from '../../../../core/plugin.js'
-import {
-  assetErrors,
-  attachmentOf,
-  fromBase64,
-  type Assets,
-  type AttachmentRef,
-} from '../../../media/assets/contract.js'
+import { addInline, assetAt, attachmentOf, placedAt, type Assets } from '../../../media/assets/contract.js'
 import type { Boards } from '../../../media/boards/contract.js'
 import { replayed } from '../record/receipts.js'
 import type { ControlContext } from '../lifecycle/executor.js'
@@ -19,19 +12,6 @@ import {
   type SubmitInputRequest,
 } from './input.js'
 
-/** What is wrong with a file is told with its place in the request. */
-const placed = (error: unknown, path: string): unknown =>
-  error instanceof Problem && error.occurrence.errors === undefined
-    ? new Problem(error.code, error.spec, { ...error.occurrence, errors: [{ path, rule: 'cannot be taken' }] })
-    : error
-
-const stored = async (assets: Assets, { file_name, media_type, content_base64 }: InlineAsset): Promise<string> => {
-  const bytes = await fromBase64(content_base64)
-  if (bytes === undefined)
-    throw assetErrors.asset_invalid({ details: { media_type, reason: 'content_base64 is no base64' } })
-  return (await assets.add({ file_name, media_type, bytes })).asset_id
-}
-
 /** True for most: nothing in it is to be looked through. */
 const hasNone = ({ input_items, attachments }: SubmitInputRequest): boolean =>
   input_items === undefined && attachments === undefined
@@ -41,15 +21,11 @@ export const keepFiles = async (assets: Assets | undefined, input: SubmitInputRe
   if (assets === undefined || hasNone(input)) return input
   const { given } = partFiles(input)
   if (!given.some(({ file }) => file.type === 'inline_asset')) return input
+  const stored = async (file: InlineAsset, path: string): Promise<string> =>
+    (await addInline(assets.add, file, path)).asset_id
   const items: InputItem[] = []
   for (const { path, item } of inputItems(input))
-    try {
-      items.push(
-        item.type === 'inline_asset' ? { type: 'asset_reference', asset_id: await stored(assets, item) } : item,
-      )
-    } catch (error) {
-      throw placed(error, path)
-    }
+    items.push(item.type === 'inline_asset' ? { type: 'asset_reference', asset_id: await stored(item, path) } : item)
   const { attachments: _, ...rest } = input
   return { ...rest, content: '', input_items: items }
 }
@@ -68,7 +44,7 @@ const keepBoards = async (
       continue
     }
     const referred = await boards.refer(item).catch((error: unknown) => {
-      throw placed(error, `body.input_items.${at}`)
+      throw placedAt(error, `body.input_items.${at}`)
     })
     kept.push(...referred.files.map(({ id }): InputItem => ({ type: 'asset_reference', asset_id: id })))
     named.push(...referred.named)
@@ -94,16 +70,8 @@ export const findFiles = <T extends Given>(assets: Assets | undefined, submissio
   const files = new Map((submission.files ?? []).map((file) => [file.id, file]))
   for (const { path, file } of given) {
     if (file.type === 'inline_asset') return submission
-    const found = foundAt(assets, file.asset_id, path)
+    const found = attachmentOf(assetAt(assets, file.asset_id, path))
     files.set(found.id, found)
   }
   return { ...submission, input: rest, files: [...files.values()] }
-}
-
-const foundAt = (assets: Assets, asset_id: string, path: string): AttachmentRef => {
-  try {
-    return attachmentOf(assets.get(asset_id))
-  } catch (error) {
-    throw placed(error, path)
-  }
 }

@@ -183,14 +183,20 @@ const historyCollection: CollectionSpec<ScheduleHistory> = {
   references: ({ schedule_id }) => [{ collection: 'schedules', id: schedule_id }],
 }
 
-/** That the runs of a schedule are told of a file. */
-export type ScheduleFile = { readonly schedule_id: string; readonly asset_id: string }
+/** That the runs of a schedule are told of a file; `over`, that there will be no such run any more. */
+export type ScheduleFile = { readonly schedule_id: string; readonly asset_id: string; readonly over?: true }
+
+/** Where those stand that name an asset. */
+export const namingGroup = (asset_id: string, isOpen: boolean): string => `${isOpen ? 'open' : 'over'} ${asset_id}`
 
 const fileCollection: CollectionSpec<ScheduleFile> = {
   name: 'schedule_files',
-  version: 1,
+  version: 2,
   id: ({ schedule_id, asset_id }) => `${schedule_id} ${asset_id}`,
-  indexes: { asset: { group: ({ asset_id }) => asset_id } },
+  indexes: {
+    asset: { group: ({ asset_id, over }) => namingGroup(asset_id, over === undefined) },
+    open: { group: ({ over }) => when(over === undefined, 'open') },
+  },
   settled: () => true,
   kept: { kind: 'schedules' },
   references: ({ schedule_id, asset_id }) => [
@@ -198,6 +204,14 @@ const fileCollection: CollectionSpec<ScheduleFile> = {
     { collection: 'assets', id: asset_id },
   ],
 }
+
+/** Files that the runs of a schedule are told of, each once. */
+export const filesOf = ({ payload }: Pick<ScheduleRecord, 'payload'>): Set<string> =>
+  new Set(
+    payload.kind === 'request'
+      ? (payload.request.input_items ?? []).flatMap((item) => (item.type === 'asset_reference' ? [item.asset_id] : []))
+      : [],
+  )
 
 export interface ScheduleStore {
   readonly state: State
@@ -215,6 +229,7 @@ export interface ScheduleStore {
 export const declareStore = (state: State): ScheduleStore => {
   const schedules = state.collection(scheduleCollection)
   const histories = state.collection(historyCollection)
+  const files = state.collection(fileCollection)
   const historyOf = (schedule_id: string): readonly ScheduleExecution[] => histories.find(schedule_id)?.executions ?? []
   const whole = (stored: ScheduleRecord): ScheduleRecord => ({
     ...stored,
@@ -224,7 +239,7 @@ export const declareStore = (state: State): ScheduleStore => {
     state,
     schedules,
     histories,
-    files: state.collection(fileCollection),
+    files,
     whole,
     find(schedule_id) {
       const stored = schedules.find(schedule_id)
@@ -234,6 +249,7 @@ export const declareStore = (state: State): ScheduleStore => {
       const { schedule_id } = record
       if (isOver(record)) {
         tx.put(schedules, record)
+        for (const asset_id of filesOf(record)) tx.put(files, { schedule_id, asset_id, over: true })
         return tx.remove(histories, schedule_id, 'its schedule is over')
       }
       const over = record.executions.filter((execution) => !isOpen(execution))

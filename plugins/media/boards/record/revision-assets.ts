@@ -1,8 +1,11 @@
 /** The assets of a revision: looked at before it is made, and by each start. */
 import { Problem, type JsonObject } from '../../../../core/plugin.js'
-import { assetErrors, type Assets } from '../../assets/contract.js'
+import { assetAt, placedAt, type Assets } from '../../assets/contract.js'
 import { boardErrors } from './errors.js'
 import { embeddedIn, mostEmbedded, mostStateBytes, parseState, stateFault, type StatePlace } from './state.js'
+
+const renderPath = 'body.render_asset_id'
+const statePath = 'body.state_asset_id'
 
 export interface RevisionAssets extends StatePlace {
   readonly render_asset_id: string
@@ -22,7 +25,7 @@ const isReadable = async (assets: Assets, asset_id: string): Promise<boolean> =>
 
 const invalidState = (asset_id: string, { path, rule }: { readonly path: string; readonly rule: string }) =>
   boardErrors.board_state_invalid({ details: { asset_id, reason: `${path} ${rule}` }, errors: [{ path, rule }] })
-const unfit = (asset_id: string, rule: string) => invalidState(asset_id, { path: 'body.state_asset_id', rule })
+const unfit = (asset_id: string, rule: string) => invalidState(asset_id, { path: statePath, rule })
 
 /** All bytes of an asset, verified. Rejects with problems of assets. */
 export const bytesOf = async (assets: Assets, asset_id: string): Promise<Buffer> => {
@@ -36,7 +39,7 @@ export const bytesOf = async (assets: Assets, asset_id: string): Promise<Buffer>
 
 /** A state asset as JSON. Rejects with `asset_not_found`, `board_state_invalid`. */
 export const readState = async (assets: Assets, asset_id: string): Promise<JsonObject> => {
-  const { media_type, byte_length } = assets.get(asset_id)
+  const { media_type, byte_length } = assetAt(assets, asset_id, statePath)
   if (media_type !== 'application/json') throw unfit(asset_id, 'must be an asset of application/json')
   if (byte_length > mostStateBytes) throw unfit(asset_id, `must have at most ${mostStateBytes} bytes`)
   const bytes = await bytesOf(assets, asset_id).catch((error: unknown) => {
@@ -59,12 +62,13 @@ const checkEmbedded = async (assets: Assets, asset_id: string, ids: readonly str
 }
 
 const checkRender = async (assets: Assets, asset_id: string): Promise<void> => {
-  if (!assets.get(asset_id).media_type.startsWith('image/'))
+  if (!assetAt(assets, asset_id, renderPath).media_type.startsWith('image/'))
     throw boardErrors.board_revision_invalid({
       details: { what: `the asset ${asset_id} is no picture` },
-      errors: [{ path: 'body.render_asset_id', rule: 'must be an image' }],
+      errors: [{ path: renderPath, rule: 'must be an image' }],
     })
-  if (!(await isReadable(assets, asset_id))) throw boardErrors.board_asset_missing({ details: { asset_id } })
+  if (!(await isReadable(assets, asset_id)))
+    throw placedAt(boardErrors.board_asset_missing({ details: { asset_id } }), renderPath)
 }
 
 /**
@@ -84,8 +88,12 @@ export const checkAssets = async (assets: Assets, revision: RevisionAssets): Pro
 }
 
 /** Throws `asset_not_found` where one was deleted in the meantime: asked in the commit that names them. */
-export const requireAll = (assets: Assets, ids: readonly (string | undefined)[]): void => {
-  for (const asset_id of ids)
-    if (asset_id !== undefined && assets.find(asset_id) === undefined)
-      throw assetErrors.asset_not_found({ details: { asset_id } })
+export const requireAll = (
+  assets: Assets,
+  { render_asset_id, state_asset_id }: Omit<RevisionAssets, keyof StatePlace>,
+  embedded: readonly string[],
+): void => {
+  assetAt(assets, render_asset_id, renderPath)
+  if (state_asset_id === undefined) return
+  for (const asset_id of [state_asset_id, ...embedded]) assetAt(assets, asset_id, statePath)
 }

@@ -101,14 +101,11 @@ const numberBehind = (
 const sessionOfRun = ({ holders }: RevisionParts, wish: Wish): string | undefined => {
   const { source_run_id, source_session_id, render_asset_id, state_asset_id } = wish
   if (source_run_id === undefined) return source_session_id
-  const runs = holders().filter(({ domain }) => domain === 'runs')
-  const sessionsOf = (asset_id: string): (string | undefined)[] =>
-    runs
-      .flatMap(({ of }) => of(asset_id))
-      .flatMap(({ owner_id, parent_id }) => (owner_id === source_run_id ? [parent_id] : []))
-  const named = [render_asset_id, ...(state_asset_id === undefined ? [] : [state_asset_id])].map(sessionsOf)
-  const session = named[0]?.[0]
-  if (session === undefined || named.some((found) => found.length === 0))
+  const ofRuns = holders().flatMap(({ domain, namings }) => (domain === 'runs' ? namings : []))
+  const sessionFor = (asset_id: string): string | undefined =>
+    ofRuns.flatMap((naming) => naming.find?.(asset_id, source_run_id) ?? [])[0]?.parent_id
+  const session = sessionFor(render_asset_id)
+  if (session === undefined || (state_asset_id !== undefined && sessionFor(state_asset_id) === undefined))
     return refuse('source_run_id', 'must be a run that names the assets of the revision')
   if (source_session_id !== undefined && source_session_id !== session)
     return refuse('source_run_id', 'must be a run of source_session_id')
@@ -132,7 +129,7 @@ export const createRevisions = (parts: RevisionParts): Revisions => {
       if (known !== undefined) return known
       const board = store.get(board_id)
       const number = numberBehind(store, board, wish)
-      requireAll(assets, [wish.render_asset_id, wish.state_asset_id, ...embedded])
+      requireAll(assets, wish, embedded)
       const now = Math.max(tx.now, board.updated_at_ms)
       const revision: StoredRevision = {
         revision_id: ids.make('board_revision'),

@@ -18,7 +18,7 @@ import {
   type State,
   type Tx,
 } from '../../../../core/plugin.js'
-import type { AssetHolder } from '../../assets/contract.js'
+import { namingIn, type AssetHolder } from '../../assets/contract.js'
 import { Board, type BoardRevision } from './views.js'
 import { boardErrors } from './errors.js'
 
@@ -134,6 +134,10 @@ export const declareBoards = (state: State, skip: Skip): BoardStore => {
     const state_asset_id = role === 'state_embedded_asset' ? revisions.find(revision_id)?.state_asset_id : undefined
     return state_asset_id === undefined ? {} : { detail_id: state_asset_id }
   }
+  const reference = (named: NamedAsset) => {
+    const { role, revision_id: owner_id, board_id: parent_id } = named
+    return { owner_id, role, parent_id, ...detailOf(named) }
+  }
   return {
     state,
     boards,
@@ -161,13 +165,7 @@ export const declareBoards = (state: State, skip: Skip): BoardStore => {
     },
     holder: {
       domain: 'boards',
-      of: (asset_id) =>
-        assets.ids('asset', asset_id).flatMap((id) => {
-          const found = assets.find(id)
-          if (found === undefined) return []
-          const { role, revision_id: owner_id, board_id: parent_id } = found
-          return [{ owner_id, role, hard: true, parent_id, ...detailOf(found) }]
-        }),
+      namings: [namingIn({ collection: assets, index: 'asset', reference })],
     },
   }
 }

@@ -51,6 +51,7 @@ test('an index lists what a sorted array would, after any moves, in both directi
               expected.map(({ id, sort }) => ({ id, sort })),
             )
             t.is(one.count(group), expected.length)
+            t.is(one.count(group, beyond), expected.filter(({ sort }) => sort > beyond).length)
             t.deepEqual(
               one.page({ index: '', group, limit }),
               expected.slice(0, limit).map(({ id }) => id),
@@ -121,6 +122,7 @@ for (const [how, leave] of Object.entries(leavings))
       for (const beyond of [undefined, '000', '100', '250', '499', '500']) {
         const after = expected.filter(({ sort }) => beyond === undefined || sort > beyond)
         const before = expected.filter(({ sort }) => beyond === undefined || sort < beyond).toReversed()
+        t.is(index.count('x', beyond), after.length)
         for (const limit of [1, 50, 2500]) {
           const page = (order: 'asc' | 'desc'): string[] =>
             index.page({ index: '', group: 'x', limit, order, ...(beyond !== undefined && { beyond }) })

@@ -118,6 +118,7 @@ test('tables of many checkpoints say what one sorted list would: by key, in grou
               expected.filter((row) => String(row[1]) > beyond),
               expected.filter((row) => String(row[1]) < beyond),
             ]
+            t.is(tables.count(byOwner, group, beyond), above.length)
             t.deepEqual(keysOf(tables.range(byOwner, { group, order: 'asc', beyond })), above)
             t.deepEqual(keysOf(tables.range(byOwner, { group, order: 'desc', beyond })), below.toReversed())
           }

@@ -49,7 +49,7 @@ test('deliveries-36: a delivery names its files whether it is on its way or has 
   await sendFiles(daemon, { input, address: receiver.address('/in') })
   await isReceived(receiver, '/in')
   const of = (delivery: any) =>
-    ['delivery_artifact', 'delivery_part'].map((role) => ({
+    ['delivery_part', 'delivery_artifact'].map((role) => ({
       domain: 'deliveries',
       owner_id: delivery.delivery_id,
       role,

@@ -105,12 +105,12 @@ test('runs-53: a file that a run put out is named by the run and by its session,
   )
   await until(first, run_id, 'completed')
   const runs = { domain: 'runs', owner_id: run_id, hard: true, parent_id: 's1', detail_id: 'output:1' }
-  const session = { domain: 'session_outputs', owner_id: 's1', hard: true, detail_id: run_id }
+  const session = { ...runs, domain: 'session_outputs', owner_id: 's1', parent_id: run_id }
   const expected = [
-    { ...runs, role: 'output_artifact' },
     { ...runs, role: 'output_part' },
-    { ...session, role: 'output_artifact' },
+    { ...runs, role: 'output_artifact' },
     { ...session, role: 'output_part' },
+    { ...session, role: 'output_artifact' },
   ]
   t.deepEqual(await referencesOf(first, a), expected)
   await first.stop()
@@ -131,6 +131,35 @@ test('runs-53: what a run put out may be deleted when the run has fallen', async
   await retain(daemon, false)
   t.deepEqual(codeOf(await daemon.request('GET', `/v1/runs/${run_id}`)), [404, 'run_expired'])
   t.deepEqual(await referencesOf(daemon, a), [])
+  t.is((await daemon.request('DELETE', `/v1/assets/${a}`)).status, 200)
+})
+
+test('runs-53: it may be deleted also while what the fallen run had stays for the sake of another', async (t) => {
+  const root = await freshRoot()
+  const first = await stand(t, weekOfRuns, root)
+  await openSession(first)
+  await openSession(first, 's2')
+  const waiting = await submit(first, 's2', '/ask Well? | A | B')
+  await until(first, waiting.run_id, 'waiting_for_user_question')
+  const a = await store(first, '# A')
+  await sent(first, { artifact_ids: [a] })
+  await retain(first, true)
+  first.clock.leap(day)
+  await sent(first, { artifact_ids: [a] })
+  const counted = async ({ request }: TestDaemon) => (await request('GET', `/v1/assets/${a}/references`)).body
+  t.like(await counted(first), { hard_reference_count: 8, pagination: { total_count: 8 } })
+  first.clock.leap(7.5 * day)
+  await retain(first, true)
+  t.regex((await retain(first, false)).stays[0], /is kept and may have a part/u)
+  const half = await counted(first)
+  t.deepEqual([half.hard_reference_count, half.references.length], [4, 4], 'one of two runs fell')
+  await first.stop()
+  const daemon = await stand(t, weekOfRuns, root)
+  t.deepEqual(await counted(daemon), half)
+  daemon.clock.leap(40 * day)
+  await retain(daemon, true)
+  await retain(daemon, false)
+  t.like(await counted(daemon), { hard_reference_count: 0, references: [] })
   t.is((await daemon.request('DELETE', `/v1/assets/${a}`)).status, 200)
 })
 

@@ -122,6 +122,6 @@ test('runs-54: what a run was given and a tool gave again has both roles, and ma
   const { references } = (await daemon.request('GET', `/v1/assets/${run.input_attachments[0].id}/references`)).body
   t.deepEqual(
     references.filter(({ domain }: any) => domain === 'runs').map(({ role }: any) => role),
-    ['input_attachment', 'output_artifact', 'output_part', 'tool_result'],
+    ['input_attachment', 'tool_result', 'output_part', 'output_artifact'],
   )
 })

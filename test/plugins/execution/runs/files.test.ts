@@ -77,18 +77,23 @@ test('runs-47: a file that cannot be taken refuses the submission, with its plac
   const daemon = await start(t)
   const before = (await daemon.request('GET', '/v1/runs')).body.length
   for (const [body, status, code, place] of [
-    [{ content: 'x', attachments: [markdown('a'), markdown('\0')] }, 400, 'asset_invalid', 'body.attachments.1'],
+    [
+      { content: 'x', attachments: [markdown('a'), markdown('\0')] },
+      400,
+      'asset_invalid',
+      'body.attachments.1.content_base64',
+    ],
     [
       { content: 'x', attachments: [{ ...markdown('a'), media_type: 'video/mp4' }] },
       400,
       'asset_type_unsupported',
-      'media_type',
+      'body.attachments.0.media_type',
     ],
     [
       { content: 'x', attachments: [{ ...markdown('a'), content_base64: '%' }] },
       400,
       'asset_invalid',
-      'body.attachments.0',
+      'body.attachments.0.content_base64',
     ],
     [
       { input_items: [{ type: 'asset_reference', asset_id: 'asset_none' }] },

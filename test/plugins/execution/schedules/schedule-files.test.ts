@@ -2,6 +2,8 @@
 import test from 'ava'
 import { freshRoot, startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
 import { createLeapingClock } from '../../../../core/testing/leaping-clock.js'
+import { declareStore } from '../../../../plugins/execution/schedules/record/store.js'
+import { takeRoot } from '../../../support/taken-root.js'
 import { codeOf, openSession } from '../../../support/runs.js'
 import { makeSchedule, scheduleBody, scheduledRuns, scheduleUntil } from '../../../support/schedules.js'
 
@@ -65,7 +67,12 @@ test('schedules-34: stored files are named by their ids; one that is refused mak
   t.is((await daemon.request('DELETE', `/v1/assets/${asset_id}`)).status, 200)
   for (const [request, status, code, place] of [
     [{ input_items: [item] }, 404, 'asset_not_found', 'body.request.input_items.0'],
-    [{ content: 'x', attachments: [notes('a'), notes('\0')] }, 400, 'asset_invalid', 'body.request.attachments.1'],
+    [
+      { content: 'x', attachments: [notes('a'), notes('\0')] },
+      400,
+      'asset_invalid',
+      'body.request.attachments.1.content_base64',
+    ],
     [
       { content: 'x', attachments: [notes('')] },
       400,
@@ -86,4 +93,21 @@ test('schedules-34: a schedule takes as much as a run does', async (t) => {
   const long = { content: 'x'.repeat(2_000_000), attachments: [notes('a')] }
   const answer = await daemon.request('POST', '/v1/schedules', scheduleBody({ cadence, request: long }))
   t.deepEqual(codeOf(answer), [413, 'payload_too_large'])
+})
+
+test('schedules-34: a file that an earlier version kept for a schedule that is over may be deleted behind a start', async (t) => {
+  const root = await freshRoot()
+  const first = await start(t, root)
+  const made = await makeSchedule(first.daemon, { cadence, request: { content: 'Read', attachments: [notes('# F')] } })
+  const { asset_id } = made.request.input_items[1]
+  await first.daemon.request('POST', `/v1/schedules/${made.schedule_id}/cancel`)
+  await first.daemon.stop()
+  const taken = await takeRoot(root)
+  const { files } = declareStore(taken.state)
+  await taken.load()
+  await taken.state.commit((tx) => tx.put(files, { schedule_id: made.schedule_id, asset_id }))
+  await taken.end()
+  const { daemon } = await start(t, root)
+  t.is((await referencesOf(daemon, asset_id))[0]?.hard, false)
+  t.is((await daemon.request('DELETE', `/v1/assets/${asset_id}`)).status, 200)
 })

@@ -5,7 +5,12 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, truncateSync, unlinkS
 import path from 'node:path'
 import { definePlugin } from '../../../../core/plugin.js'
 import { createWrappedDisk, diskError } from '../../../../core/testing/wrapped-disk.js'
-import { AssetReferences, Assets, type AssetReference } from '../../../../plugins/media/assets/contract.js'
+import {
+  AssetReferences,
+  Assets,
+  type AssetNaming,
+  type AssetReference,
+} from '../../../../plugins/media/assets/contract.js'
 import { freshRoot, startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
 import { lender, testPlugin } from '../../../support/plugins.js'
 import { codeOf } from '../../../support/runs.js'
@@ -42,9 +47,29 @@ const leave = (root: string, content: string): void => {
   writeFileSync(file, content, { mode: 0o600 })
 }
 
+/** What names an asset as the test says: the last first. */
+const namingOf = (of: (asset_id: string) => readonly Omit<AssetReference, 'domain'>[]): AssetNaming => {
+  const keyed = (asset_id: string, hard: boolean) =>
+    of(asset_id)
+      .flatMap(({ owner_id, role, hard: own, parent_id, detail_id }, at) =>
+        own === hard ? [{ key: String(at).padStart(6, '0'), reference: { owner_id, role, parent_id, detail_id } }] : [],
+      )
+      .reverse()
+  return {
+    count: (asset_id, hard) => keyed(asset_id, hard).length,
+    list: ({ asset_id, hard, limit, beyond = '~' }) =>
+      keyed(asset_id, hard)
+        .filter(({ key }) => key < beyond)
+        .slice(0, limit),
+  }
+}
+
 /** A plugin that names assets as the test says. */
 const holder = () => {
   const held: (Omit<AssetReference, 'domain'> & { readonly asset_id: string })[] = []
+  /** How many references were asked for. */
+  const asked: number[] = []
+  const naming = namingOf((asset_id) => held.filter((one) => one.asset_id === asset_id))
   const plugin = definePlugin({
     id: 'holder',
     version: '1.0.0',
@@ -53,12 +78,19 @@ const holder = () => {
     register: (ctx) => {
       ctx.contribute(AssetReferences, {
         domain: 'notes',
-        of: (asset_id) =>
-          held.filter((one) => one.asset_id === asset_id).map(({ asset_id: _asset_id, ...rest }) => rest),
+        namings: [
+          {
+            ...naming,
+            list(query) {
+              asked.push(query.limit)
+              return naming.list(query)
+            },
+          },
+        ],
       })
     },
   })
-  return { held, plugin }
+  return { held, asked, plugin }
 }
 
 test('assets-1: a file gets an id, and what is shown of it is of the bytes that are stored', async (t) => {
@@ -203,23 +235,91 @@ test('assets-6: the bytes and the references of an asset; the bytes take the adm
     hard_reference_count: 0,
     soft_reference_count: 0,
     references: [],
+    pagination: { limit: 1000, total_count: 0, has_more: false, order: 'hard_desc,domain_asc,newest_first' },
   })
   const soft = { asset_id, owner_id: 'n2', role: 'source', hard: false }
   const hard = { asset_id, owner_id: 'n1', role: 'picture', hard: true, parent_id: 's1', detail_id: 'part:0' }
-  held.push(hard, soft, soft)
+  held.push(soft, hard)
   const { asset_id: _asset_id, ...named } = hard
-  t.deepEqual((await daemon.request('GET', `/v1/assets/${asset_id}/references`)).body, {
+  t.like((await daemon.request('GET', `/v1/assets/${asset_id}/references`)).body, {
     asset_id,
     hard_reference_count: 1,
     soft_reference_count: 1,
     references: [
-      { owner_id: 'n2', role: 'source', hard: false, domain: 'notes' },
       { ...named, domain: 'notes' },
+      { owner_id: 'n2', role: 'source', hard: false, domain: 'notes' },
     ],
   })
   const { paths } = (await daemon.request('GET', '/v1/openapi.json')).body
   for (const part of ['raw', 'text', 'preview'])
     t.is(paths[`/v1/assets/{asset_id}/${part}`].get['x-access'], 'admin', part)
+})
+
+test('assets-6: very many references are told in pages, the hard ones first, and no more are looked at', async (t) => {
+  const { held, plugin, asked } = holder()
+  const daemon = await startTestDaemon(t, { plugins: [plugin] })
+  const { asset_id } = await store(daemon, 'a')
+  for (let at = 0; at < 2500; at += 1) held.push({ asset_id, owner_id: `n${at}`, role: 'source', hard: at % 5 > 0 })
+  const url = `/v1/assets/${asset_id}/references`
+  const read = async (query = ''): Promise<any> => (await daemon.request('GET', `${url}${query}`)).body
+  const first = await read()
+  t.like(first, { hard_reference_count: 2000, soft_reference_count: 500 })
+  t.like(first.pagination, { limit: 1000, total_count: 2500, has_more: true })
+  t.is(first.references.length, 1000)
+  t.is(
+    asked.reduce((sum, limit) => sum + limit, 0),
+    1001,
+  )
+  const all = [...first.references]
+  for (let { pagination } = first; pagination.has_more;) {
+    const next = await read(`?limit=700&cursor=${pagination.next_cursor}`)
+    all.push(...next.references)
+    pagination = next.pagination
+  }
+  t.is(new Set(all.map(({ owner_id }) => owner_id)).size, 2500)
+  t.is(all.length, 2500)
+  t.is(
+    all.findIndex(({ hard }) => !hard),
+    2000,
+  )
+  t.is((await read('?limit=5000')).references.length, 1000)
+  t.deepEqual(codeOf(await daemon.request('GET', `${url}?limit=0`)), [400, 'invalid_limit'])
+  t.deepEqual(codeOf(await daemon.request('GET', `${url}?cursor=made-up`)), [400, 'invalid_cursor'])
+})
+
+test('assets-7: of very many references a plan tells some, and a deletion that is refused looks at one', async (t) => {
+  const { held, plugin, asked } = holder()
+  const daemon = await startTestDaemon(t, { plugins: [plugin] })
+  const { asset_id } = await store(daemon, 'a')
+  for (let at = 0; at < 500; at += 1) held.push({ asset_id, owner_id: `n${at}`, role: 'source', hard: true })
+  const url = `/v1/assets/${asset_id}`
+  const plan = (await daemon.request('DELETE', `${url}?dry_run=true`)).body
+  t.is(plan.references.length, 100)
+  t.like(plan, { blocked: true, hard_reference_count: 500 })
+  t.deepEqual(asked.splice(0), [100])
+  const refused = await daemon.request('DELETE', url)
+  t.deepEqual(codeOf(refused), [409, 'asset_delete_blocked'])
+  t.regex(refused.body.detail, /in use 500 times, first by notes n499/u)
+  t.deepEqual(asked, [1])
+})
+
+test('assets-8: of very many references a report tells a thousand', async (t) => {
+  const { held, plugin, asked } = holder()
+  const daemon = await startTestDaemon(t, { plugins: [plugin] })
+  for (let at = 0; at < 12; at += 1) {
+    const { asset_id } = await store(daemon, `content ${at}`)
+    for (let n = 0; n < 300; n += 1) held.push({ asset_id, owner_id: `n${n}`, role: 'source', hard: true })
+  }
+  const { plans, blocked_count } = (await daemon.request('POST', '/v1/assets/gc')).body
+  t.is(blocked_count, 12)
+  t.deepEqual(
+    plans.map(({ references, hard_reference_count }: any) => [references.length, hard_reference_count]),
+    Array.from({ length: 12 }, (_, at) => [at < 10 ? 100 : 0, 300]),
+  )
+  t.is(
+    asked.reduce((sum, limit) => sum + limit, 0),
+    1000,
+  )
 })
 
 test('assets-7: a plan says what a deletion takes, and only what nothing needs is deleted, for good', async (t) => {
@@ -343,7 +443,7 @@ test('assets-7: what is about to be named is not deleted, and what is deleted is
     register: (ctx) => {
       ctx.contribute(AssetReferences, {
         domain: 'names',
-        of: (asset_id) => (named.has(asset_id) ? [{ owner_id: 'n', role: 'r', hard: true }] : []),
+        namings: [namingOf((asset_id) => (named.has(asset_id) ? [{ owner_id: 'n', role: 'r', hard: true }] : []))],
       })
     },
   })

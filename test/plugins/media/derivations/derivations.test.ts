@@ -77,7 +77,7 @@ test('derivations-2: a subject that is not there or does not fit leaves nothing 
   const asset = await store(daemon, 'words')
   await openSession(daemon, 's1')
   const cases = [
-    [{ type: 'asset', asset_id: 'asset_none' }, [404, 'asset_not_found'], undefined],
+    [{ type: 'asset', asset_id: 'asset_none' }, [404, 'asset_not_found'], 'body.subject.asset_id'],
     [{ type: 'session_input', session_id: 's2', offset: 1 }, [404, 'session_not_found'], undefined],
     [{ type: 'session_input', session_id: 's1', offset: 99 }, [404, 'session_input_not_found'], undefined],
     [{ type: 'session_input', session_id: 's1', offset: 0 }, [404, 'session_input_not_found'], undefined],
