@@ -1,5 +1,5 @@
 /** What routes may answer with that take a submission. */
-import { idempotencyErrors } from '../../../../core/plugin.js'
+import { idempotencyErrors, Problem } from '../../../../core/plugin.js'
 import { assetErrors, uploadProblems } from '../../../media/assets/contract.js'
 import { boardErrors } from '../../../media/boards/contract.js'
 import { secretErrors } from '../../../operator/secrets/contract.js'
@@ -50,3 +50,10 @@ export const submitProblems = [
   boardErrors.board_state_invalid,
   ...uploadProblems,
 ]
+
+/** A problem whose fields stand elsewhere in a request, with their paths there; anything else as it is. */
+export const placedBy = (error: unknown, place: (path: string) => string): unknown => {
+  if (!(error instanceof Problem) || error.occurrence.errors === undefined) return error
+  const errors = error.occurrence.errors.map(({ path, rule }) => ({ path: place(path), rule }))
+  return new Problem(error.code, error.spec, { ...error.occurrence, errors })
+}
