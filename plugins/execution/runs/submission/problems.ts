@@ -26,6 +26,8 @@ export const checkProblems = [
   secretErrors.secrets_key_unusable,
   runErrors.reply_unavailable,
   assetErrors.asset_not_found,
+  boardErrors.board_not_found,
+  boardErrors.board_revision_not_found,
 ]
 
 /** What a route that submits may answer with. */
@@ -43,8 +45,6 @@ export const submitProblems = [
   runErrors.completion_requirement_invalid,
   runErrors.isolation_unavailable,
   interceptionErrors.hook_blocked,
-  boardErrors.board_not_found,
-  boardErrors.board_revision_not_found,
   boardErrors.board_revision_invalid,
   boardErrors.board_empty,
   boardErrors.board_state_invalid,

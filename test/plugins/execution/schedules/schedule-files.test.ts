@@ -3,6 +3,7 @@ import test from 'ava'
 import { freshRoot, startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
 import { createLeapingClock } from '../../../../core/testing/leaping-clock.js'
 import { declareStore } from '../../../../plugins/execution/schedules/record/store.js'
+import { board, picture, revise } from '../../../support/boards.js'
 import { takeRoot } from '../../../support/taken-root.js'
 import { codeOf, openSession } from '../../../support/runs.js'
 import { createSource } from '../../capture/observations/uploading.js'
@@ -184,4 +185,32 @@ test('schedules-35: what is refused of a request is refused there, with its plac
     413,
     'payload_too_large',
   ])
+})
+
+test('schedules-36: a schedule with a board gives each run the newest revision of then, or the one it names', async (t) => {
+  const { clock, daemon } = await start(t)
+  await board(daemon, 'wall')
+  await revise(daemon, 'wall', { render_asset_id: await picture(daemon) })
+  const input_items = [
+    { type: 'text', text: 'Look' },
+    { type: 'board_reference', board_id: 'wall' },
+  ]
+  const made = await makeSchedule(daemon, { cadence, request: { input_items }, max_executions: 1 })
+  t.deepEqual(made.request.input_items, input_items)
+  clock.leap(5000)
+  await scheduleUntil(daemon, made.schedule_id, ({ status }) => status === 'completed')
+  const [run] = await scheduledRuns(daemon)
+  t.is(run?.input_attachments.length, 2)
+  const note = { type: 'inline_asset', ...notes('# Ferns') }
+  for (const items of [
+    [{ type: 'board_reference', board_id: 'none' }],
+    [{ type: 'board_reference', board_id: 'wall', revision_id: 'none' }],
+  ]) {
+    const refused = await daemon.request(
+      'POST',
+      '/v1/schedules',
+      scheduleBody({ cadence, request: { input_items: [note, note, ...items] } }),
+    )
+    t.deepEqual([refused.status, refused.body.errors?.[0].path], [404, 'body.request.input_items.2'])
+  }
 })
