@@ -20,7 +20,7 @@ const day = 86_400_000
 const positive = () => integer({ min: 1 })
 const device = () => optional(string({ min: 1, max: 200, pattern: notBlank }))
 const Id = doc(
-  string({ min: 1, max: 100 }),
+  string({ max: 100 }),
   'Letters, digits, dashes, underscores, dots and blanks; kept in small letters with single dashes.',
 )
 
