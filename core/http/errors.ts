@@ -125,6 +125,12 @@ export const httpErrors = defineErrors({
     detail: 'The idempotency key must be 1 to 255 visible ASCII characters, given once.',
     action: 'Send one well-formed key.',
   },
+  idempotency_key_not_taken: {
+    status: 400,
+    domain: 'idempotency',
+    detail: 'This route takes no idempotency key: the same request again has its effect again.',
+    action: 'Leave the header out; before a request is repeated, see what the one before it did.',
+  },
   invalid_event_cursor: {
     status: 400,
     domain: 'events',

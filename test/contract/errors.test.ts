@@ -122,6 +122,30 @@ test.serial(
 )
 
 test.serial(
+  'http-45: Code idempotency_key_not_taken: 400 idempotency, for a POST that takes no key, and nothing is done',
+  async (t) => {
+    const key = { 'idempotency-key': 'k' }
+    const body = { board_id: 'keyed', display_name: 'Keyed' }
+    isProblem(t, await daemon.request('POST', '/v1/boards', body, key), [
+      400,
+      'idempotency_key_not_taken',
+      'idempotency',
+    ])
+    t.deepEqual((await daemon.request('GET', '/v1/boards')).body, [])
+    t.is((await daemon.request('GET', '/v1/boards', undefined, key)).status, 200)
+    const { paths } = (await daemon.request('GET', '/v1/openapi.json')).body
+    const posts = Object.entries<any>(paths).flatMap(([path, { post }]) => (post === undefined ? [] : [{ path, post }]))
+    for (const { path, post } of posts) {
+      const takes = (post.parameters ?? []).some(({ name }: any) => name === 'Idempotency-Key')
+      const isIngress = /\/(heartbeat|observations)$/u.test(path)
+      t.is(/Takes an idempotency key\./u.test(post.description), takes, path)
+      t.is(/Takes no idempotency key\./u.test(post.description), !takes && !isIngress, path)
+      if (/(runs|input|retry)$/u.test(path)) t.true(takes, path)
+    }
+  },
+)
+
+test.serial(
   'sessions-8, tools-9: Code session_not_found: 404 sessions on typed paths, and without a domain for a ' +
     'permission check',
   async (t) => {

@@ -43,6 +43,7 @@ export const sharedProblems = (more: readonly ProblemFactory[]): ProblemsByStatu
   byStatus([
     errors.bad_request,
     errors.invalid_idempotency_key,
+    errors.idempotency_key_not_taken,
     errors.missing_token,
     errors.malformed_token,
     errors.invalid_token,

@@ -4,6 +4,7 @@ import { httpErrors } from '../errors.js'
 import { exampleOf } from './example.js'
 import type { InputSchemas } from './input-schemas.js'
 import { problemResponses, type ProblemsByStatus } from './operation-problems.js'
+import { refusesKeys } from '../routes/idempotency.js'
 import { defaultBodyLimit, type Access, type Route } from '../routes/route.js'
 import { securityOf } from './security.js'
 import type { DescribedEvents } from './stream-events.js'
@@ -130,13 +131,11 @@ const safety = {
   C: 'What it changes can be made again.',
 } as const
 
-const descriptionOf = ({ summary, durability, idempotent }: Route, access: Access): string =>
-  [
-    summary,
-    openTo[access],
-    durability === undefined ? '' : safety[durability],
-    idempotent === true ? 'Takes an idempotency key.' : '',
-  ]
+const keyOf = (route: Route): string =>
+  route.idempotent === true ? 'Takes an idempotency key.' : refusesKeys(route) ? 'Takes no idempotency key.' : ''
+
+const descriptionOf = (route: Route, access: Access): string =>
+  [route.summary, openTo[access], route.durability === undefined ? '' : safety[route.durability], keyOf(route)]
     .filter((sentence) => sentence !== '')
     .join(' ')
 

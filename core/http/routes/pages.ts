@@ -75,6 +75,8 @@ export interface PageInput<T, V> {
   readonly order?: 'asc' | 'desc'
   /** Which end a plain array with a limit keeps; still in ascending order. Default `first`. */
   readonly legacy?: 'first' | 'last'
+  /** The first so many are a plain array without a limit; all when absent. */
+  readonly mostPlain?: number
   /** May be called later than `listPage` returns. */
   readonly view: (item: T) => V
   /** Given what cannot be read or shown, which is left out; without it the list fails. */
@@ -120,13 +122,18 @@ export const listPage = <T, V>(input: PageInput<T, V>): ListReply<V> => {
 }
 
 const plain = <T, V>(
-  { source, legacy = 'first', view, skip }: PageInput<T, V>,
+  { source, legacy = 'first', mostPlain = Infinity, view, skip }: PageInput<T, V>,
   limit: number | undefined,
 ): V[] | Sliced<V> => {
   const shown = (items: readonly T[]): V[] => viewsOf(items, view, { key: source.key, skip })
   if (limit === undefined && source.count() > maxLimit)
     return sliced(function* () {
-      for (const item of walk({ source, skip }, 'asc')) yield* shown([item])
+      let left = mostPlain
+      for (const item of walk({ source, skip }, 'asc')) {
+        if (left === 0) return
+        left -= 1
+        yield* shown([item])
+      }
     })
   if (limit === undefined || legacy === 'first')
     return shown(source.list({ limit: limit ?? maxLimit, order: 'asc', skip }))

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Problem, ProblemFactory } from '../../base/errors.js'
 import { parse, type Issue } from '../../base/parse.js'
 import { inlineSchema, object, type AnyStruct } from '../../base/schema.js'
-import { idempotencyKeyRule, isIdempotencyKey } from '../routes/idempotency.js'
+import { idempotencyKeyRule, isIdempotencyKey, refusesKeys } from '../routes/idempotency.js'
 import type { Clock } from '../../base/clock.js'
 import type { TextHashes } from '../../base/text/canonical-json.js'
 import { hasBody, openHold, readBody, tooLarge } from './body.js'
@@ -198,7 +198,12 @@ export const readInput = async (
 
 export const readIdempotencyKey = (request: IncomingMessage, route: Route): string | undefined => {
   const key = request.headers['idempotency-key']
-  if (route.idempotent !== true || key === undefined) return undefined
+  if (key === undefined) return undefined
+  if (refusesKeys(route))
+    throw httpErrors.idempotency_key_not_taken({
+      errors: [{ path: 'header.idempotency-key', rule: 'is not taken here' }],
+    })
+  if (route.idempotent !== true) return undefined
   if (typeof key !== 'string' || !isIdempotencyKey(key))
     throw httpErrors.invalid_idempotency_key({
       errors: [{ path: 'header.idempotency-key', rule: idempotencyKeyRule }],

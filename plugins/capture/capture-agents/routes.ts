@@ -42,6 +42,7 @@ const provision = (parts: HeartbeatParts): Route => {
     summary: 'Provisions agents, or provisions them anew; tokens are in this answer and nowhere else.',
     access: 'admin',
     body: ProvisionRequest,
+    invalidBody: captureErrors.capture_provisioning_invalid,
     reply: jsonReply(ProvisionReply),
     problems: [
       captureErrors.capture_provisioning_invalid,

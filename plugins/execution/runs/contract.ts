@@ -47,6 +47,7 @@ export {
   fileBytesOf,
   InlineAsset,
   InputItem,
+  inputItems,
   mostSubmissionBytes,
   SubmitInputRequest,
   submitFields,
@@ -77,6 +78,8 @@ export { RunWorkspaces, RunWorktree, worktreeFields } from './record/run-workspa
 export type { RunFolder } from './record/run-workspaces.js'
 /** What a route may answer with that looks at a submission, and what one that submits. */
 export { checkProblems, submitProblems } from './submission/problems.js'
+/** A problem with the paths of its fields changed, for those who submit what stands elsewhere in a request. */
+export { placedBy } from './submission/problems.js'
 /** An input as it may be stored. */
 export { keptInput } from './submission/reply.js'
 /** What judges whether a run has done what it must. */

@@ -50,8 +50,15 @@ export const ScheduleCreateRequest = named(
     target_agent_id: optional(doc(string({ min: 1, max: 200 }), 'Id of the agent that the runs are for.')),
     cadence: Cadence,
     request: optional(SubmitInputRequest),
-    observation_materialization: optional(jsonObject()),
-    flow_start: optional(jsonObject()),
+    observation_materialization: optional(
+      doc(
+        jsonObject(),
+        'What POST /v1/observation-materializations takes, for each fire: `target_session_id`, that of the schedule, ' +
+          '`selection`, `request`, and perhaps `raw_asset_policy`, `include_raw_assets` and `fail_when_empty`. See ' +
+          'ObservationMaterializationRequest.',
+      ),
+    ),
+    flow_start: optional(doc(jsonObject(), 'For a plugin that starts flows, which tells its members.')),
     owner_session_id: optional(doc(SessionId, 'Whose limit it counts against; the target session when absent.')),
     owner_agent_id: optional(doc(string({ min: 1, max: 200 }), 'Id of the agent that owns it.')),
     created_by_run_id: optional(doc(string({ min: 1, max: 200 }), 'Id of the run that made it.')),

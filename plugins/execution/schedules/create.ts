@@ -1,13 +1,13 @@
 /** Making a schedule: everything that could never work is refused before anything is kept. */
-import { Problem, type Tx } from '../../../core/plugin.js'
-import { runErrors, type SubmitInputRequest } from '../runs/contract.js'
+import type { Problem, Tx } from '../../../core/plugin.js'
+import { placedBy, runErrors, type SubmitInputRequest } from '../runs/contract.js'
 import { fireAfter, type Cadence } from './calendar/cadence.js'
 import { cronFault } from './calendar/cron.js'
 import type { ScheduleCreateRequest } from './contract.js'
 import { scheduleErrors } from './record/errors.js'
 import type { ScheduleParts } from './dispatch/parts.js'
 import { nameFiles } from './record/schedule-files.js'
-import { ownerOf, payloadKinds, type Payload, type ScheduleRecord } from './record/store.js'
+import { ownerOf, payloadKinds, type Payload, type PayloadValue, type ScheduleRecord } from './record/store.js'
 
 /** Schedules of one owner that are not over, at most (schedules-9). */
 const mostPerOwner = 128
@@ -87,65 +87,76 @@ const checkPeople = ({ sessions }: ScheduleParts, body: People): void => {
     throw invalid('owner_agent_id', 'must be the agent of the owner session')
 }
 
-const payloadOf = (parts: ScheduleParts, body: ScheduleCreateRequest): Payload => {
-  const others = payloadKinds.flatMap((kind) => (body[kind] === undefined ? [] : [{ kind, value: body[kind] }]))
-  const count = others.length + (body.request === undefined ? 0 : 1)
-  if (count !== 1)
-    throw scheduleErrors.schedule_payload_ambiguous({
-      details: { count },
-      errors: [
-        { path: 'body.request', rule: 'must be the only one of request, observation_materialization and flow_start' },
-      ],
-    })
-  const [other] = others
-  if (body.request !== undefined)
-    return { kind: 'request', request: checkRequest(parts, body.target_session_id, body.request) }
-  const maker = parts.payloads().find(({ kind }) => kind === other?.kind)
-  if (other === undefined || maker === undefined) {
-    const kind = other?.kind ?? ''
-    throw scheduleErrors.schedule_payload_unavailable({
-      details: { kind },
-      errors: [{ path: `body.${kind}`, rule: 'needs a plugin that is not there' }],
-    })
-  }
-  const value = maker.check(other.value, {
-    target_session_id: body.target_session_id,
-    recurring: body.cadence.type !== 'once',
+/** The one payload of a request, as it is given. */
+const wantedIn = (body: ScheduleCreateRequest): Payload => {
+  const { request } = body
+  const wanted: Payload[] = [
+    ...(request === undefined ? [] : [{ kind: 'request' as const, request }]),
+    ...payloadKinds.flatMap((kind) => (body[kind] === undefined ? [] : [{ kind, value: body[kind] }])),
+  ]
+  const [only] = wanted
+  if (only !== undefined && wanted.length === 1) return only
+  throw scheduleErrors.schedule_payload_ambiguous({
+    details: { count: wanted.length },
+    errors: [
+      { path: 'body.request', rule: 'must be the only one of request, observation_materialization and flow_start' },
+    ],
   })
-  return { kind: other.kind, value }
 }
 
-/** What a run would be refused for at every fire is refused now. */
-const checkRequest = ({ runs }: ScheduleParts, session_id: string, request: SubmitInputRequest): SubmitInputRequest => {
-  try {
-    return runs.check({ session_id, input: request })
-  } catch (error) {
-    throw atRequest(error)
+const readValue = (
+  { payloads }: ScheduleParts,
+  { kind, value }: Exclude<Payload, { kind: 'request' }>,
+  { target_session_id, cadence }: ScheduleCreateRequest,
+): PayloadValue => {
+  const maker = payloads().find((one) => one.kind === kind)
+  if (maker !== undefined) return maker.check(value, { target_session_id, recurring: cadence.type !== 'once' })
+  throw scheduleErrors.schedule_payload_unavailable({
+    details: { kind },
+    errors: [{ path: `body.${kind}`, rule: 'needs a plugin that is not there' }],
+  })
+}
+
+const payloadOf = (parts: ScheduleParts, body: ScheduleCreateRequest): Payload => {
+  const wanted = wantedIn(body)
+  const { kind } = wanted
+  const checked = (input: SubmitInputRequest, path: string): SubmitInputRequest =>
+    atPath(path, () => parts.runs.check({ session_id: body.target_session_id, input }))
+  // What a run would be refused for at every fire is refused now.
+  if (kind === 'request') return { kind, request: checked(wanted.request, 'body.request') }
+  const value = readValue(parts, wanted, body)
+  const { request } = value
+  return {
+    kind,
+    value: request === undefined ? value : { ...value, request: checked(request, `body.${kind}.request`) },
   }
 }
 
 /** A request with the files in it stored: what is kept names them. */
-export const withFiles = async (
-  { runs }: ScheduleParts,
-  body: ScheduleCreateRequest,
-): Promise<ScheduleCreateRequest> => {
-  if (body.request === undefined) return body
-  try {
-    return { ...body, request: await runs.keepFiles(body.request) }
-  } catch (error) {
-    throw atRequest(error)
-  }
+export const withFiles = async (parts: ScheduleParts, body: ScheduleCreateRequest): Promise<ScheduleCreateRequest> => {
+  checkPeople(parts, body)
+  const wanted = wantedIn(body)
+  const { kind } = wanted
+  const stored = (input: SubmitInputRequest, path: string): Promise<SubmitInputRequest> =>
+    parts.runs.keepFiles(input).catch((error: unknown) => {
+      throw below(path, error)
+    })
+  if (kind === 'request') return { ...body, request: await stored(wanted.request, 'body.request') }
+  const value = readValue(parts, wanted, body)
+  const { request } = value
+  if (request === undefined) return body
+  return { ...body, [kind]: { ...value, request: await stored(request, `body.${kind}.request`) } }
 }
 
-const atRequest = (error: unknown): unknown =>
-  error instanceof Problem && error.occurrence.errors !== undefined
-    ? new Problem(error.code, error.spec, { ...error.occurrence, errors: error.occurrence.errors.map(inRequest) })
-    : error
+const below = (path: string, error: unknown): unknown => placedBy(error, (inner) => inner.replace(/^body(?=\.)/u, path))
 
-const inRequest = ({ path, rule }: { path: string; rule: string }): { path: string; rule: string } => ({
-  path: path.replace(/^body\./u, 'body.request.'),
-  rule,
-})
+const atPath = <T>(path: string, act: () => T): T => {
+  try {
+    return act()
+  } catch (error) {
+    throw below(path, error)
+  }
+}
 
 /** Throws `invalid_schedule` with the path of what is wrong. */
 const checkCadence = (cadence: Cadence, now: number): void => {

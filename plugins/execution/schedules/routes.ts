@@ -10,12 +10,20 @@ import {
   pageFields,
   pageOf,
   pageProblems,
+  parse,
   string,
   type Route,
   type Skip,
 } from '../../../core/plugin.js'
 import { uploadProblems } from '../../media/assets/contract.js'
-import { checkProblems, fileBytesOf, mostSubmissionBytes, noRun, runErrors } from '../runs/contract.js'
+import {
+  checkProblems,
+  fileBytesOf,
+  mostSubmissionBytes,
+  noRun,
+  runErrors,
+  SubmitInputRequest,
+} from '../runs/contract.js'
 import { SessionId } from '../sessions/contract.js'
 import { ScheduleCreateRequest, scheduleErrors, ScheduleView } from './contract.js'
 import type { ScheduleParts } from './dispatch/parts.js'
@@ -63,6 +71,13 @@ const list = ({ store: { schedules, whole }, skip }: ScheduleRouteParts): Route 
     },
   })
 
+/** Of the submission in it, whatever plugin makes runs of that. */
+const fileBytesIn = (body: ScheduleCreateRequest): number => {
+  const given = body.request ?? body.observation_materialization?.['request'] ?? body.flow_start?.['request']
+  const read = parse(SubmitInputRequest, given)
+  return read.ok ? fileBytesOf(read.value) : 0
+}
+
 const create = ({ store: { state }, runs, service }: ScheduleRouteParts): Route =>
   defineRoute({
     id: 'schedules.create',
@@ -72,7 +87,7 @@ const create = ({ store: { state }, runs, service }: ScheduleRouteParts): Route 
     access: 'admin',
     body: ScheduleCreateRequest,
     bodyLimit: mostSubmissionBytes,
-    fileBytes: ({ request = {} }) => fileBytesOf(request),
+    fileBytes: fileBytesIn,
     reply: jsonReply(ScheduleView, 201),
     problems: [
       scheduleErrors.invalid_schedule,

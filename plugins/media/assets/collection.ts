@@ -100,6 +100,8 @@ const addPlan = (report: GcReport, plan: DeletionPlan): void => {
 
 const collectAssets = async ({ store, removal }: GcParts, report: GcReport): Promise<void> => {
   const pause = createPause(step)
+  /** What a run would have deleted by then: the last of those that share bytes gives them back. */
+  const gone = new Set<string>()
   let untold = mostTold
   for (let last: StoredAsset | undefined; ;) {
     const some = store.list(step, last?.asset_id)
@@ -107,7 +109,8 @@ const collectAssets = async ({ store, removal }: GcParts, report: GcReport): Pro
       await pause()
       if (store.find(asset_id) === undefined) continue
       const most = report.plans.length < mostTold ? Math.min(untold, mostPlanned) : 0
-      const plan = removal.plan(asset_id, most)
+      const plan = removal.plan(asset_id, most, gone)
+      if (report.dry_run && !plan.blocked) gone.add(asset_id)
       const done = report.dry_run || plan.blocked ? plan : await removed(removal, { asset_id, most })
       if (done === undefined) continue
       untold -= done.references.length

@@ -140,6 +140,8 @@ export type AssetPart = 'raw' | 'text' | 'preview'
 /** A file that is to become an asset. */
 export interface AssetUpload extends IncomingFile {
   readonly file_name: string
+  /** It may be released; not if it is stored by somebody else too, before or later. */
+  readonly passing?: true
 }
 
 /** Files under stable ids. */
@@ -164,7 +166,7 @@ export interface Assets {
   /** From this commit on the text in it is the whole of another asset, of `text/plain`. Throws `asset_not_found`. */
   setText(tx: Tx, asset_id: string, words_asset_id: string): void
   /**
-   * Deletes one that no hard reference keeps; true if that was done here. Whoever held one asks behind the commit that
+   * Deletes one that is passing and that no hard reference keeps; true if that was done here. Whoever held one asks behind the commit that
    * let it go.
    */
   release(asset_id: string): Promise<boolean>

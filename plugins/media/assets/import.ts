@@ -1,5 +1,5 @@
 /** Takes files: looks at them, stores them once, and gives each content of a media type one id. */
-import { digestBytes, type Ids } from '../../../core/plugin.js'
+import { digestBytes, type Ids, type Tx } from '../../../core/plugin.js'
 import type { AssetBytes, Kept } from './bytes.js'
 import { mostAssetBytes, type AssetNormaliser, type AssetUpload, type IncomingFile } from './contract.js'
 import { assetErrors } from './errors.js'
@@ -54,10 +54,22 @@ const checkRoom = ({ store, config: { max_bytes, max_count } }: ImportParts, ass
   if (!fits) throw assetErrors.asset_store_full({ details: { count, bytes } })
 }
 
-const recorded = (parts: ImportParts, { file_name, media_type }: AssetUpload, kept: Kept): Promise<StoredAsset> =>
+/** Whoever stores it now wants it to stay. */
+const lasting = (store: AssetStore, tx: Tx, asset: StoredAsset): StoredAsset => {
+  if (asset.passing === undefined) return asset
+  const { passing: _passing, ...stays } = asset
+  store.put(tx, stays)
+  return stays
+}
+
+const recorded = (
+  parts: ImportParts,
+  { file_name, media_type, passing }: AssetUpload,
+  kept: Kept,
+): Promise<StoredAsset> =>
   parts.store.state.commit((tx) => {
     const same = sameAs(parts.store, media_type, kept.raw.sha256)
-    if (same !== undefined) return same
+    if (same !== undefined) return passing === true ? same : lasting(parts.store, tx, same)
     const asset: StoredAsset = {
       asset_id: parts.ids.make('asset'),
       media_type,
@@ -65,6 +77,7 @@ const recorded = (parts: ImportParts, { file_name, media_type }: AssetUpload, ke
       ...kept,
       derivation_ids: [],
       created_at_ms: tx.now,
+      ...(passing === true && { passing }),
     }
     checkRoom(parts, asset)
     parts.store.put(tx, asset)
@@ -78,12 +91,13 @@ export const createImport = (parts: ImportParts): ImportFile => {
     const file = await normaliserFor(parts.normalisers(), upload.media_type).normalise(upload)
     return parts.bytes.keep(file, (kept) => recorded(parts, upload, kept))
   }
-  const joined = async ({ file_name, media_type: declared, bytes }: AssetUpload): Promise<StoredAsset> => {
+  const joined = async ({ media_type: declared, ...upload }: AssetUpload): Promise<StoredAsset> => {
     const media_type = canonicalType(declared)
-    checkName(file_name, media_type)
+    const { bytes, passing = false } = upload
+    checkName(upload.file_name, media_type)
     checkSize({ media_type, bytes })
-    const key = `${media_type} ${await digestBytes(bytes)}`
-    const flight = flights.get(key) ?? take({ file_name, media_type, bytes }).finally(() => flights.delete(key))
+    const key = `${passing} ${media_type} ${await digestBytes(bytes)}`
+    const flight = flights.get(key) ?? take({ ...upload, media_type }).finally(() => flights.delete(key))
     flights.set(key, flight)
     return flight
   }

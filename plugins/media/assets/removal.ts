@@ -56,26 +56,27 @@ export interface RemovalParts {
 }
 
 export interface Removal {
-  /** With at most so many references. Throws `asset_not_found`. */
-  plan(asset_id: string, most?: number): DeletionPlan
+  /** With at most so many references, and as if those that are `gone` were. Throws `asset_not_found`. */
+  plan(asset_id: string, most?: number, gone?: ReadonlySet<string>): DeletionPlan
   /** What was done. Rejects with `asset_delete_blocked`, `asset_not_found`. */
   remove(asset_id: string, reason: DeletionReason, most?: number): Promise<DeletionPlan>
-  /** The same where nothing keeps it; false, and nothing done, where something does or it is gone. */
+  /** The same of a passing one that nothing keeps; false, and nothing done, of others and where it is gone. */
   release(asset_id: string): Promise<boolean>
   /** Takes the bytes of what is buried, and says so. */
   finish(asset: StoredAsset): Promise<void>
 }
 
+const none: ReadonlySet<string> = new Set()
 const kinds = { raw: 'raw', text: 'derived_text', preview: 'preview' } as const
 
 export const createRemoval = ({ store, bytes, holders, log }: RemovalParts): Removal => {
-  const filesOf = (asset: StoredAsset): DeletionPlan['files'] => {
+  const filesOf = (asset: StoredAsset, gone: ReadonlySet<string>): DeletionPlan['files'] => {
     const told = new Set<string>()
     const own = parts.flatMap((part) => {
       const ref = asset[part]
       if (ref === undefined || told.has(ref.sha256)) return []
       told.add(ref.sha256)
-      if (store.naming(ref.sha256).some((id) => id !== asset.asset_id)) return []
+      if (store.naming(ref.sha256).some((id) => id !== asset.asset_id && !gone.has(id))) return []
       return [
         {
           kind: kinds[part],
@@ -88,11 +89,11 @@ export const createRemoval = ({ store, bytes, holders, log }: RemovalParts): Rem
     const byte_length = Buffer.byteLength(JSON.stringify(asset))
     return [...own, { kind: 'metadata', byte_length, exists: true }]
   }
-  const plan: Removal['plan'] = (asset_id, most = mostPlanned) => {
+  const plan: Removal['plan'] = (asset_id, most = mostPlanned, gone = none) => {
     const asset = store.get(asset_id)
     const counts = countsOf(holders(), asset_id)
     const references = listReferences(holders(), { asset_id, limit: most }).map(({ reference }) => reference)
-    const files = filesOf(asset)
+    const files = filesOf(asset, gone)
     return {
       asset_id,
       dry_run: true,
@@ -136,7 +137,7 @@ export const createRemoval = ({ store, bytes, holders, log }: RemovalParts): Rem
     return { ...planned, dry_run: false, deleted: true }
   }
   const release: Removal['release'] = async (asset_id) => {
-    const isFree = (): boolean => store.find(asset_id) !== undefined && keeperOf(holders(), asset_id) === undefined
+    const isFree = (): boolean => store.find(asset_id)?.passing === true && keeperOf(holders(), asset_id) === undefined
     const buried = await store.state.commit((tx) => (isFree() ? bury(tx, asset_id, 'released') : undefined))
     if (buried === undefined) return false
     await finishNow(buried)

@@ -31,6 +31,8 @@ const StoredAsset = object({
   preview: optional(object({ media_type: string(), ...partFields })),
   derivation_ids: array(string()),
   created_at_ms: timestamp(),
+  /** Nobody has stored it for longer than something names it. */
+  passing: optional(boolean()),
   /** It is a grave: nobody names it, and its bytes go, or have gone unless it is `leaving`. */
   deleted: optional(object({ at_ms: timestamp(), reason: string(), leaving: boolean() })),
 })

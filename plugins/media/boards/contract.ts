@@ -16,6 +16,8 @@ export interface ReferredBoard {
 }
 /** Boards, for plugins that name them. */
 export interface Boards {
+  /** Throws `board_not_found`, `board_revision_not_found`. A board without a revision may have one later. */
+  check(wanted: { readonly board_id: string; readonly revision_id?: string | undefined }): void
   /**
    * What a run is told of a revision, of the newest where none is named. Rejects with `board_not_found`,
    * `board_revision_not_found`, `board_revision_invalid`, `board_empty`, `board_state_invalid`, `asset_not_found`.

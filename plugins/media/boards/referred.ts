@@ -49,6 +49,10 @@ const wordsOf = (name: string, revision: StoredRevision, state: JsonObject | und
   ].join('\n')
 
 export const createBoards = ({ store, assets }: { readonly store: BoardStore; readonly assets: Assets }): Boards => ({
+  check({ board_id, revision_id }) {
+    store.get(board_id)
+    if (revision_id !== undefined) store.revision(board_id, revision_id)
+  },
   async refer({ board_id, revision_id }) {
     const { latest_revision_id, display_name } = store.get(board_id)
     const wanted = revision_id ?? latest_revision_id

@@ -54,12 +54,15 @@ const turned = <T>({ count, key, list: read }: PageSource<T>): PageSource<T> => 
   list: ({ order, ...range }) => read({ ...range, order: order === 'asc' ? 'desc' : 'asc' }),
 })
 
+/** Revisions of a plain array: a long history is read in pages. */
+const mostPlain = 200
+
 const list = ({ store }: RevisionRouteParts): Route =>
   defineRoute({
     id: 'boards.revisions.list',
     method: 'GET',
     path,
-    summary: 'Lists the revisions of a board, the newest first.',
+    summary: `Lists the revisions of a board, the newest first; as a plain array the newest ${mostPlain}.`,
     access: 'read',
     params: boardParams,
     query: object(pageFields),
@@ -70,6 +73,7 @@ const list = ({ store }: RevisionRouteParts): Route =>
         query,
         source: turned(store.history(store.get(params.board_id).board_id)),
         label: 'revision_desc',
+        mostPlain,
         view: viewOf,
         skip: store.skip,
       }),

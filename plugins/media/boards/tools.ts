@@ -1,7 +1,7 @@
 /** What models do with boards. */
 import { array, doc, object, optional, Problem, sandboxErrors, string, type JsonObject } from '../../../core/plugin.js'
 import { defineTool, failedCall, type Tool, type ToolOutcome } from '../../execution/tools/contract.js'
-import { boardFor, newestState, type Draw, type DrawParts } from './drawing/draw.js'
+import { boardFor, newestState, sizedAs, type Draw, type DrawParts } from './drawing/draw.js'
 import { NewElement } from './drawing/elements.js'
 import { sceneOf } from './drawing/scene.js'
 
@@ -13,6 +13,17 @@ const board_id = doc(string({ min: 1, max: 200 }), 'Id of the board.')
 const mostElements = 200
 
 const done = (output: JsonObject): ToolOutcome => ({ type: 'result', output })
+
+/** A model is told where the sandbox is busy, or the call was stopped. */
+const telling = async (signal: AbortSignal, act: () => Promise<ToolOutcome>): Promise<ToolOutcome> => {
+  try {
+    return await act()
+  } catch (error) {
+    const told = signal.aborted || (error instanceof Problem && error.code === sandboxErrors.sandbox_busy.code)
+    if (told && error instanceof Problem) return failedCall(error)
+    throw error
+  }
+}
 
 const boardView = (parts: BoardToolParts): Tool =>
   defineTool({
@@ -26,10 +37,12 @@ const boardView = (parts: BoardToolParts): Tool =>
     timeout_ms: 30_000,
     sandbox: 'read_only',
     in_plan_mode: true,
-    run: async (input, { session_id }) => {
-      const board = boardFor(parts.store, input.board_id, session_id)
-      return done(sceneOf(board, await newestState(parts, board)))
-    },
+    run: (input, { session_id, signal }) =>
+      telling(signal, async () => {
+        const board = boardFor(parts.store, input.board_id, session_id)
+        const state = await newestState(parts, board)
+        return done(sceneOf(board, state, await sizedAs(parts, board, { state, signal })))
+      }),
   })
 
 const boardDraw = (parts: BoardToolParts): Tool =>
@@ -49,8 +62,8 @@ const boardDraw = (parts: BoardToolParts): Tool =>
     parallel: false,
     timeout_ms: 60_000,
     sandbox: 'read_only',
-    run: async (input, call) => {
-      try {
+    run: (input, call) =>
+      telling(call.signal, async () => {
         const { revision, state } = await parts.draw({ ...input, ...call })
         const { revision_id, render_asset_id, note } = revision
         const scene = sceneOf(parts.store.get(input.board_id), state)
@@ -61,12 +74,7 @@ const boardDraw = (parts: BoardToolParts): Tool =>
           render_asset_id,
           ...(note !== undefined && { note }),
         })
-      } catch (error) {
-        const told = call.signal.aborted || (error instanceof Problem && error.code === sandboxErrors.sandbox_busy.code)
-        if (told && error instanceof Problem) return failedCall(error)
-        throw error
-      }
-    },
+      }),
   })
 
 export const boardTools = (parts: BoardToolParts): readonly Tool[] => [boardView(parts), boardDraw(parts)]

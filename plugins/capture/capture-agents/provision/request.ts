@@ -22,7 +22,7 @@ const positive = () => integer({ min: 1 })
 const length = () => integer({ min: 1, max: 36_525 * day })
 const device = () => optional(string({ min: 1, max: 200, pattern: notBlank }))
 const Id = doc(
-  string({ min: 1, max: 100 }),
+  string({ max: 100 }),
   'Letters, digits, dashes, underscores, dots and blanks; kept in small letters with single dashes.',
 )
 

@@ -1,13 +1,15 @@
 /** Makes a run that is given observations. */
-import type { Clock, Ids, JsonObject } from '../../../../core/plugin.js'
+import type { Clock, Ids } from '../../../../core/plugin.js'
 import {
+  inputItems,
+  placedBy,
   runErrors,
-  type InputItem,
   type ReceiptKey,
   type RunKind,
   type RunOrigin,
   type RunRecord,
   type Runs,
+  type Submission,
   type SubmitInputRequest,
 } from '../../../execution/runs/contract.js'
 import type { Assets } from '../../../media/assets/contract.js'
@@ -34,7 +36,7 @@ export interface Occasion {
 }
 
 /** Throws for a request in two forms, and for one that says nothing. */
-export const checkRequest = ({ content, input_items: items = [], attachments = [] }: SubmitInputRequest): void => {
+const checkRequest = ({ content, input_items: items = [], attachments = [] }: SubmitInputRequest): void => {
   const isSaid = content.trim() !== ''
   if (items.length > 0 && (isSaid || attachments.length > 0))
     throw runErrors.run_input_conflict({
@@ -43,12 +45,6 @@ export const checkRequest = ({ content, input_items: items = [], attachments = [
   if (!isSaid && items.length === 0 && attachments.length === 0)
     throw runErrors.run_input_missing({ errors: [{ path: 'body.request.content', rule: 'must carry input' }] })
 }
-
-const ownItems = ({ content, input_items = [], attachments = [] }: SubmitInputRequest): InputItem[] => [
-  ...(content.trim() === '' ? [] : [{ type: 'text' as const, text: content }]),
-  ...input_items,
-  ...attachments.map((file) => ({ type: 'inline_asset' as const, ...file })),
-]
 
 /** Outputs of what must not leave stay with the daemon, whatever the request or the session say. */
 const withinDaemon = (request: SubmitInputRequest, session_id: string): SubmitInputRequest => {
@@ -83,6 +79,17 @@ const originOf = (
   }
 }
 
+/** Where the caller has what the submission has at a path: its own items stand behind those that tell of observations. */
+const placeIn =
+  (own: ReturnType<typeof inputItems>, told: number) =>
+  (path: string): string => {
+    const [, at, rest = ''] = /^body\.input_items\.(\d+)(.*)$/u.exec(path) ?? []
+    if (at === undefined) return belowRequest(path)
+    const item = own[Number(at) - told]
+    return item === undefined ? 'body.selection' : belowRequest(item.path + rest)
+  }
+const belowRequest = (path: string): string => path.replace(/^body\./u, 'body.request.')
+
 /**
  * Rejects with the problems of selecting and of submitting, and `materialization_empty`. A receipt that is known gives
  * its run, whatever is there by now.
@@ -101,9 +108,10 @@ export const materialize = async (
   const told = await toldOf(assets, selected.observations, policyOf(wish))
   const { content: _content, input_items: _items, attachments: _attachments, ...rest } = wish.request
   const session_id = wish.target_session_id
+  const own = inputItems(wish.request)
   const mayLeave = selected.sources.every(({ view }) => view.allow_output_delivery)
-  const request: SubmitInputRequest = { ...rest, content: '', input_items: [...told, ...ownItems(wish.request)] }
-  return runs.submit({
+  const request: SubmitInputRequest = { ...rest, content: '', input_items: [...told, ...own.map(({ item }) => item)] }
+  const submission: Submission = {
     session_id,
     kind,
     input: {
@@ -114,21 +122,8 @@ export const materialize = async (
     },
     origin: originOf(wish, selected, ids.make('materialization')),
     ...(receipt !== undefined && { receipt }),
-  })
-}
-
-/** A request as it may be kept for later. Throws for one that can never work. */
-export const checkWish = (runs: Runs, wish: MaterializationRequest): JsonObject => {
-  checkRequest(wish.request)
-  const { content, input_items, attachments, ...rest } = wish.request
-  const kept = runs.check({ session_id: wish.target_session_id, input: { ...rest, content: 'x' } })
-  return {
-    ...wish,
-    request: {
-      ...kept,
-      content,
-      ...(input_items !== undefined && { input_items }),
-      ...(attachments !== undefined && { attachments }),
-    },
   }
+  return runs.submit(submission).catch((error: unknown) => {
+    throw placedBy(error, placeIn(own, told.length))
+  })
 }

@@ -1,7 +1,7 @@
 /** Observations that a schedule gives to its runs. */
 import { fault, parse, type JsonObject } from '../../../../core/plugin.js'
 import { scheduleErrors, type SchedulePayload } from '../../../execution/schedules/contract.js'
-import { checkWish, materialize, type MaterializationParts } from './materialize.js'
+import { materialize, type MaterializationParts } from './materialize.js'
 import { MaterializationRequest } from './request.js'
 
 const refused = (path: string, rule: string): Error => {
@@ -22,7 +22,7 @@ export const materializationPayload = (parts: MaterializationParts): SchedulePay
     const wish = read(payload)
     if (wish.target_session_id !== target_session_id)
       throw refused('target_session_id', 'must be the target session of the schedule')
-    return checkWish(parts.runs, wish)
+    return wish
   },
   async dispatch(payload, { receipt }) {
     const parsed = parse(MaterializationRequest, payload)

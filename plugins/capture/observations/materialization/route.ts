@@ -1,6 +1,6 @@
 /** Gives observations to a run (observations-17). */
 import { defineRoute, fingerprint, idempotencyKey, jsonReply, type Route } from '../../../../core/plugin.js'
-import { RunView, submitProblems } from '../../../execution/runs/contract.js'
+import { fileBytesOf, mostSubmissionBytes, RunView, submitProblems } from '../../../execution/runs/contract.js'
 import { assetErrors } from '../../../media/assets/contract.js'
 import { observationErrors } from '../record/errors.js'
 import { materialize, type MaterializationParts } from './materialize.js'
@@ -14,12 +14,8 @@ export const materializationRoute = (parts: MaterializationParts): Route =>
     summary: 'Gives observations to a run, as untrusted data, with what it is to do with them.',
     access: 'admin',
     body: MaterializationRequest,
-    bodyLimit: 24 * 1024 * 1024,
-    fileBytes: ({ request: { input_items = [], attachments = [] } }) =>
-      [...input_items, ...attachments].reduce(
-        (sum, item) => sum + ('content_base64' in item ? item.content_base64.length : 0),
-        0,
-      ),
+    bodyLimit: mostSubmissionBytes,
+    fileBytes: ({ request }) => fileBytesOf(request),
     reply: jsonReply(RunView, 202),
     problems: [
       ...submitProblems,

@@ -25,6 +25,8 @@ const SourceRecord = object({
   upload_token_sha256: string(),
   /** Tokens that still open for a while. */
   previous_upload_tokens: array(OlderToken),
+  /** The newest digests of tokens that were taken away; absent where none was. */
+  revoked_upload_tokens: optional(array(string())),
   owner: optional(SourceOwner),
   /** When the first of its observations expires, or is forgotten. */
   due_at_ms: optional(timestamp()),

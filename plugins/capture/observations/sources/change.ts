@@ -8,9 +8,9 @@ import type { RotateRequest, SourceDraft } from './draft.js'
 import { sameDigest, tokenDigest } from './token.js'
 
 export interface SourceChanges {
-  /** Throws `observation_source_kind_conflict`, `capture_source_managed_by_agent`. */
+  /** Throws `observation_source_kind_conflict`, `capture_source_managed_by_agent`, `upload_token_revoked`. */
   put(tx: Tx, draft: SourceDraft, owner?: SourceOwner): SourceRecord
-  /** Throws what `put` throws, and `upload_token_revoked`, `observation_source_not_found`. */
+  /** Throws what `put` throws, and `observation_source_not_found`. */
   rotate(tx: Tx, source_id: string, wish: RotateRequest): SourceRecord
   /** `reason` is sanitised already. Throws as `rotate`. */
   revoke(tx: Tx, source_id: string, reason: string | undefined): SourceRecord
@@ -68,11 +68,38 @@ const checkOwner = (source: SourceRecord, owner?: SourceOwner): void => {
   if (!isOwn(source, owner)) throw observationErrors.capture_source_managed_by_agent({ details: { source_id } })
 }
 
+/** Tokens that were taken away and are known as such, at most. */
+const mostRevoked = 256
+
+/** What is taken away is not taken again. */
+const checkToken = ({ view, upload_token_sha256, revoked_upload_tokens = [] }: SourceRecord, sha256: string): void => {
+  const current = view.upload_token_revoked_at_ms === undefined ? [] : [upload_token_sha256]
+  if (![...revoked_upload_tokens, ...current].some((one) => sameDigest(one, sha256))) return
+  throw observationErrors.upload_token_revoked({
+    details: { source_id: view.source_id },
+    errors: [{ path: 'body.upload_token', rule: 'must be another' }],
+  })
+}
+
+/** With none of the tokens that opened it. */
+const withoutTokens = (source: SourceRecord, at: number): SourceRecord => {
+  const { view, upload_token_sha256, previous_upload_tokens, revoked_upload_tokens = [] } = source
+  const { upload_token_revoked_at_ms = at } = view
+  const taken = [...previous_upload_tokens.map(({ sha256 }) => sha256), upload_token_sha256]
+  return {
+    ...source,
+    view: { ...view, upload_token_revoked_at_ms, updated_at_ms: at },
+    previous_upload_tokens: [],
+    revoked_upload_tokens: [...new Set([...revoked_upload_tokens, ...taken])].slice(-mostRevoked),
+  }
+}
+
 /** Settings as they are wished now; all else stays. */
 const remade = (before: SourceRecord, draft: SourceDraft, tx: Tx): SourceRecord => {
   const { kind, source_id } = before.view
   if (kind !== draft.kind) throw observationErrors.observation_source_kind_conflict({ details: { source_id, kind } })
   const sha256 = tokenDigest(draft.upload_token)
+  checkToken(before, sha256)
   const at = stampOf(tx, before.view)
   const isSame = sameDigest(sha256, before.upload_token_sha256)
   const source = isSame ? before : withToken(before, sha256, at)
@@ -116,9 +143,8 @@ export const createChanges = ({ sources, getSource }: ObservationStore, audit: A
     rotate(tx, source_id, { upload_token, grace_period_ms }) {
       const before = getOwn(source_id)
       const sha256 = tokenDigest(upload_token)
+      checkToken(before, sha256)
       const isSame = sameDigest(sha256, before.upload_token_sha256)
-      const isRevoked = before.view.upload_token_revoked_at_ms !== undefined
-      if (isSame && isRevoked) throw observationErrors.upload_token_revoked({ details: { source_id } })
       const at = stampOf(tx, before.view)
       const reason = grace_period_ms > 0 ? `grace_period_ms=${grace_period_ms}` : undefined
       const turned = isSame ? before : withToken(before, sha256, at)
@@ -130,9 +156,7 @@ export const createChanges = ({ sources, getSource }: ObservationStore, audit: A
     revoke(tx, source_id, reason) {
       const before = getOwn(source_id)
       const at = stampOf(tx, before.view)
-      const { upload_token_revoked_at_ms = at } = before.view
-      const view = { ...before.view, upload_token_revoked_at_ms, updated_at_ms: at }
-      return save(tx, { ...before, view, previous_upload_tokens: [] }, { event: 'source_token_revoked', reason })
+      return save(tx, withoutTokens(before, at), { event: 'source_token_revoked', reason })
     },
     setStatus(tx, source_id, status) {
       const source = sources.find(source_id)

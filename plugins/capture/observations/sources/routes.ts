@@ -1,5 +1,6 @@
 /** Sources and the audit, for operators. */
 import {
+  clampLimit,
   array,
   arraySource,
   createPause,
@@ -99,7 +100,11 @@ const create = ({ store, changes, ids, settle }: SourceRouteParts): Route =>
     access: 'admin',
     body: SourceCreateRequest,
     reply: jsonReply(ObservationSourceView),
-    problems: [observationErrors.observation_source_kind_conflict, observationErrors.capture_source_managed_by_agent],
+    problems: [
+      observationErrors.observation_source_kind_conflict,
+      observationErrors.capture_source_managed_by_agent,
+      observationErrors.upload_token_revoked,
+    ],
     durability: 'A',
     example: { body: example },
     handler: async ({ body }) => {
@@ -173,9 +178,12 @@ const audit = (parts: SourceRouteParts): Route =>
     query: object({
       source_id: optional(doc(string({ max: 200 }), 'Of events of agents the id of the machine.')),
       event: optional(enums(auditEvents)),
-      limit: optional(doc(integer(), `1 to ${mostEvents}, 100 when absent; what is outside means the nearest.`)),
+      limit: optional(
+        doc(integer(), `Most events, 1 to ${mostEvents}; larger values mean ${mostEvents}. 100 when absent.`),
+      ),
     }),
     reply: jsonReply(array(ObservationAuditRecord)),
+    problems: [...pageProblems],
     handler: ({ query: { limit = 100, ...query } }) =>
-      parts.audit.list({ ...query, limit: Math.min(mostEvents, Math.max(1, limit)) }),
+      parts.audit.list({ ...query, limit: clampLimit(limit, mostEvents) }),
   })

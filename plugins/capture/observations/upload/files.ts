@@ -63,7 +63,7 @@ export const storeFiles = async (
   canonical_text: string | undefined,
 ): Promise<StoredFiles> => {
   const add: Assets['add'] = (upload, place) =>
-    assets.add(upload, place).catch((error: unknown) => {
+    assets.add({ ...upload, passing: true }, place).catch((error: unknown) => {
       throw told(error)
     })
   const words = canonical_text?.trim() ?? ''

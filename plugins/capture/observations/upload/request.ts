@@ -1,5 +1,15 @@
 /** What a source sends, and what of it must fit together. */
-import { doc, integer, jsonObject, object, optional, string, givenTime, type Infer } from '../../../../core/plugin.js'
+import {
+  idempotencyErrors,
+  doc,
+  integer,
+  jsonObject,
+  object,
+  optional,
+  string,
+  givenTime,
+  type Infer,
+} from '../../../../core/plugin.js'
 import { observationErrors } from '../record/errors.js'
 import { StreamId } from '../record/structs.js'
 
@@ -9,15 +19,20 @@ export const UploadRequest = object({
     media_type: optional(doc(string({ max: 200 }), 'What counts is how the file begins.')),
     content_base64: doc(string({ min: 1 }), 'At most 12 MiB of bytes.'),
   }),
-  idempotency_key: doc(string({ min: 1, max: 256 }), 'The same key of a source is the same observation.'),
+  idempotency_key: optional(
+    doc(
+      string({ min: 1, max: 256 }),
+      'The same key of a source is the same observation. May be sent in the Idempotency-Key header instead.',
+    ),
+  ),
   captured_at_ms: optional(doc(givenTime(), 'The time of receipt when absent.')),
   stream_id: optional(StreamId),
   seq_no: optional(integer({ min: 0 })),
   canonical_text: optional(doc(string(), 'What is to be read or heard in it, as the source knows it.')),
   metadata: optional(doc(jsonObject(), 'At most 16 KiB.')),
 })
-/** The value form of `UploadRequest`. */
-export type UploadRequest = Infer<typeof UploadRequest>
+/** Its value, with the key that it came with. */
+export type UploadRequest = Infer<typeof UploadRequest> & { readonly idempotency_key: string }
 
 const mostKeyBytes = 256
 const mostMetadataBytes = 16 * 1024
@@ -44,6 +59,17 @@ const checkCapture = (source_id: string, metadata: UploadRequest['metadata']): v
   if (machine === '') throw invalid('metadata.machine_id', 'is required with a capture group')
   if (!source_id.startsWith(`macos-${machine}-`)) throw invalid('metadata.machine_id', 'must be that of the source')
   if (!group.startsWith(`${machine}-`)) throw invalid('metadata.capture_group_id', 'must begin with the machine')
+}
+
+/** What was sent, with its key, wherever that stands. Throws `upload_invalid`, `invalid_idempotency_key`. */
+export const withKey = (body: Infer<typeof UploadRequest>, header: string | undefined): UploadRequest => {
+  const { idempotency_key = header } = body
+  if (idempotency_key === undefined) throw invalid('idempotency_key', 'is required')
+  if (header !== undefined && header !== idempotency_key)
+    throw idempotencyErrors.invalid_idempotency_key({
+      errors: [{ path: 'header.idempotency-key', rule: 'must be the key of the body' }],
+    })
+  return { ...body, idempotency_key }
 }
 
 /** The key of an upload as it is kept. Throws `upload_invalid`. */

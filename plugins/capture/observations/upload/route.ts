@@ -2,6 +2,7 @@
 import {
   defineRoute,
   fingerprint,
+  idempotencyErrors,
   jsonReply,
   object,
   string,
@@ -13,7 +14,7 @@ import { observationErrors } from '../record/errors.js'
 import { ObservationView, sourceIdPattern, type RejectionReason } from '../record/structs.js'
 import { judgeToken, unopened } from '../sources/authorise.js'
 import { bearerDigest } from '../sources/token.js'
-import { UploadRequest } from './request.js'
+import { UploadRequest, withKey } from './request.js'
 import { createUpload, type Uploader, type UploadParts } from './upload.js'
 
 const params = object({ source_id: string({ min: 1, max: 1000 }) })
@@ -71,11 +72,13 @@ export const uploadRoute = (parts: UploadParts): Route => {
       upload_invalid,
       upload_key_conflict,
       rate_limited,
+      idempotencyErrors.invalid_idempotency_key,
       observationErrors.upload_base64_invalid,
       observationErrors.upload_type_unsupported,
       observationErrors.upload_too_large,
     ],
     durability: 'A',
+    idempotent: true,
     example: {
       body: {
         upload: { file_name: 'door.png', content_base64: 'iVBORw0KGgo=' },
@@ -84,7 +87,9 @@ export const uploadRoute = (parts: UploadParts): Route => {
         seq_no: 1,
       },
     },
-    handler: ({ body, hashes, caller: { subject } }) =>
-      upload({ uploader: subject, body, request_fingerprint: fingerprint(body, hashes) }),
+    handler: ({ body: given, hashes, idempotencyKey, caller: { subject } }) => {
+      const body = withKey(given, idempotencyKey)
+      return upload({ uploader: subject, body, request_fingerprint: fingerprint(body, hashes) })
+    },
   })
 }

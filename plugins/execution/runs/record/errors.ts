@@ -64,8 +64,8 @@ export const runErrors = defineErrors({
   assets_unavailable: {
     status: 400,
     domain: 'runs',
-    detail: 'A run cannot be given this here: files and boards only where a run is submitted.',
-    action: 'Send text or files with POST /v1/sessions/{session_id}/runs, or put the file into the workspace.',
+    detail: 'This daemon keeps no files or no boards: the plugin that does is off.',
+    action: 'Send text, or turn the plugin on.',
   },
   binding_key_blank: {
     status: 400,

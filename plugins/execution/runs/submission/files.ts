@@ -1,6 +1,7 @@
 /** Files of a submission: those in it are stored, and all are found by their ids when the run is accepted. */
 import { addInline, assetAt, attachmentOf, placedAt, type Assets } from '../../../media/assets/contract.js'
 import type { Boards } from '../../../media/boards/contract.js'
+import { runErrors } from '../record/errors.js'
 import { replayed } from '../record/receipts.js'
 import type { ControlContext } from '../lifecycle/executor.js'
 import {
@@ -33,13 +34,43 @@ export const keepFiles = async (assets: Assets | undefined, input: SubmitInputRe
   return { ...rest, content: '', input_items: items }
 }
 
+type BoardItem = Extract<InputItem, { type: 'board_reference' }>
+
+/** The boards that an input names, with their places. Throws `assets_unavailable` where nothing keeps boards. */
+const boardsIn = (
+  boards: Boards | undefined,
+  { input_items = [] }: SubmitInputRequest,
+): readonly { readonly path: string; readonly item: BoardItem }[] => {
+  const named = input_items.flatMap((item, at) =>
+    item.type === 'board_reference' ? [{ path: `body.input_items.${at}`, item }] : [],
+  )
+  const [first] = named
+  if (first === undefined || boards !== undefined) return named
+  throw runErrors.assets_unavailable({ errors: [{ path: first.path, rule: 'needs a plugin that keeps it' }] })
+}
+
+/** The same input with words in the place of each board, to be checked. Throws where one is not there. */
+export const wordBoards = (boards: Boards | undefined, input: SubmitInputRequest): SubmitInputRequest => {
+  for (const { path, item } of boardsIn(boards, input)) {
+    try {
+      boards?.check(item)
+    } catch (error) {
+      throw placedAt(error, path)
+    }
+  }
+  const worded = input.input_items?.map((item): InputItem =>
+    item.type === 'board_reference' ? { type: 'text', text: item.board_id } : item,
+  )
+  return worded === undefined ? input : { ...input, input_items: worded }
+}
+
 /** The same input, each board in it as stored files: its picture and its words. */
 const keepBoards = async (
   boards: Boards | undefined,
   input: SubmitInputRequest,
 ): Promise<Pick<Submission, 'input' | 'named'>> => {
+  if (boardsIn(boards, input).length === 0 || boards === undefined) return { input }
   const { input_items: items = [] } = input
-  if (boards === undefined || !items.some(({ type }) => type === 'board_reference')) return { input }
   const [kept, named]: [InputItem[], string[]] = [[], []]
   for (const [at, item] of items.entries()) {
     if (item.type !== 'board_reference') {

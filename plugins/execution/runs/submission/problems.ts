@@ -1,5 +1,5 @@
 /** What routes may answer with that take a submission. */
-import { idempotencyErrors } from '../../../../core/plugin.js'
+import { idempotencyErrors, Problem } from '../../../../core/plugin.js'
 import { assetErrors, uploadProblems } from '../../../media/assets/contract.js'
 import { boardErrors } from '../../../media/boards/contract.js'
 import { secretErrors } from '../../../operator/secrets/contract.js'
@@ -26,6 +26,8 @@ export const checkProblems = [
   secretErrors.secrets_key_unusable,
   runErrors.reply_unavailable,
   assetErrors.asset_not_found,
+  boardErrors.board_not_found,
+  boardErrors.board_revision_not_found,
 ]
 
 /** What a route that submits may answer with. */
@@ -43,10 +45,15 @@ export const submitProblems = [
   runErrors.completion_requirement_invalid,
   runErrors.isolation_unavailable,
   interceptionErrors.hook_blocked,
-  boardErrors.board_not_found,
-  boardErrors.board_revision_not_found,
   boardErrors.board_revision_invalid,
   boardErrors.board_empty,
   boardErrors.board_state_invalid,
   ...uploadProblems,
 ]
+
+/** A problem whose fields stand elsewhere in a request, with their paths there; anything else as it is. */
+export const placedBy = (error: unknown, place: (path: string) => string): unknown => {
+  if (!(error instanceof Problem) || error.occurrence.errors === undefined) return error
+  const errors = error.occurrence.errors.map(({ path, rule }) => ({ path: place(path), rule }))
+  return new Problem(error.code, error.spec, { ...error.occurrence, errors })
+}

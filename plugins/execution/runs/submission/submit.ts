@@ -10,7 +10,7 @@ import { checkRequirements } from '../lifecycle/completion-checks.js'
 import { editRun, type RunEdit } from '../lifecycle/run-changes.js'
 import { runErrors } from '../record/errors.js'
 import type { ControlContext } from '../lifecycle/executor.js'
-import { findFiles, storeFiles } from './files.js'
+import { findFiles, storeFiles, wordBoards } from './files.js'
 import { inputText, type Submission, type SubmitInputRequest } from './input.js'
 import { checkMetadata, keptMetadata } from '../record/origin.js'
 import { recordReceipt, replayed } from '../record/receipts.js'
@@ -178,10 +178,10 @@ const enter = (context: ControlContext, tx: Tx, admitted: Admitted): RunRecord =
  * stored.
  */
 export const checkSubmission = (
-  { models, store: { outbox }, sessions, reserved, assets }: ControlContext,
+  { models, store: { outbox }, sessions, reserved, assets, boards }: ControlContext,
   { session_id, input }: Pick<Submission, 'session_id' | 'input'>,
 ): SubmitInputRequest => {
-  const found = findFiles<Pick<Submission, 'input' | 'files'>>(assets(), { input })
+  const found = findFiles<Pick<Submission, 'input' | 'files'>>(assets(), { input: wordBoards(boards(), input) })
   inputText(found.input, found.files)
   checkMetadata(reserved(), input.metadata)
   replyTargets(outbox, input)

@@ -47,11 +47,13 @@ const submissionOf = ({ record, execution, patient }: Due, request: SubmitInputR
 
 /**
  * Makes the run of an execution in the commit that takes it; undefined if that needs more than a commit: requirements
- * that look at the workspace, a payload of another plugin. What it throws must undo the commit.
+ * that look at the workspace, boards, a payload of another plugin. What it throws must undo the commit.
  */
 export const dispatchNow = (parts: ScheduleParts, tx: Tx, due: Due): Dispatched | undefined => {
   const { payload } = due.record
-  if (payload.kind !== 'request' || (payload.request.completion_requirements ?? []).length > 0) return undefined
+  if (payload.kind !== 'request') return undefined
+  const { completion_requirements = [], input_items = [] } = payload.request
+  if (completion_requirements.length > 0 || input_items.some(({ type }) => type === 'board_reference')) return undefined
   const enter = admit(parts, due, payload.request)
   return { ...nameOf(due), ...('error' in enter ? enter : { run: enter(tx) }) }
 }

@@ -1,7 +1,7 @@
 /** What other plugins make runs from, when a schedule of theirs fires. */
 import { definePoint, type JsonObject, type Point } from '../../../../core/plugin.js'
 import type { ReceiptKey, RunRecord } from '../../runs/contract.js'
-import type { PayloadKind } from '../record/store.js'
+import type { PayloadKind, PayloadValue } from '../record/store.js'
 
 /** What a payload is checked against when its schedule is made. */
 export interface PayloadPlace {
@@ -19,10 +19,11 @@ export interface PayloadFire {
 export interface SchedulePayload {
   readonly kind: PayloadKind
   /**
-   * Returns the payload as it is to be kept. Throws a problem for one that can never work. May be called for schedules
-   * that are not made in the end.
+   * Returns the payload as it is to be kept; a `request` in it is a submission, which the schedule checks, and whose
+   * files it stores and names. Throws a problem for one that can never work. May be called twice, and for schedules that
+   * are not made in the end.
    */
-  check(payload: JsonObject, place: PayloadPlace): JsonObject
+  check(payload: JsonObject, place: PayloadPlace): PayloadValue
   /**
    * Makes the run of a fire, or gives the one that it led to before. It may be called twice for one fire. Rejects with
    * the problems of submitting; full queues, routes that are not ready and storage are tried again.

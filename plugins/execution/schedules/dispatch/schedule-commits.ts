@@ -8,7 +8,7 @@ import { dispatch, dispatchNow, endingOf, noted, receiptOf, type Dispatched, typ
 import { advance, reckonAgain, settled } from '../record/machine.js'
 import type { ScheduleParts } from './parts.js'
 import { passes } from './retry.js'
-import { openOf, wakeOf, type ScheduleRecord } from '../record/store.js'
+import { wakeOf, type ScheduleRecord } from '../record/store.js'
 
 /** Schedules that one commit moves on: between two of them, requests are served. */
 export const batch = 64
@@ -150,10 +150,18 @@ const note = (
   return changed
 }
 
-/** An execution may have been rolled back while its claim went to the disk. */
-const isStillWanted = ({ store }: State, { record: { schedule_id }, execution: { fire_at_ms } }: Due): boolean => {
+/**
+ * While its claim went to the disk an execution may have been rolled back, or a claim before this one may have made its
+ * run or be about to.
+ */
+const isStillWanted = (
+  { store, dispatching }: State,
+  { record: { schedule_id }, execution: { fire_at_ms, attempt } }: Due,
+): boolean => {
+  if (dispatching.has(keyOf(schedule_id, fire_at_ms))) return false
   const record = store.schedules.find(schedule_id)
-  return record !== undefined && openOf(record).some((one) => one.fire_at_ms === fire_at_ms)
+  const now = record?.executions.find((one) => one.fire_at_ms === fire_at_ms)
+  return now?.attempt === attempt && (now.status === 'claimed' || now.status === 'retrying')
 }
 
 const send = async (context: State, due: readonly Due[]): Promise<void> => {

@@ -70,10 +70,18 @@ export const ScheduleExecution = named(
 /** The value form of `ScheduleExecution`. */
 export type ScheduleExecution = Infer<typeof ScheduleExecution>
 
+/** What another plugin makes runs from. A `request` in it is a submission, whose files its schedule keeps. */
+export type PayloadValue = JsonObject & { readonly request?: SubmitInputRequest }
+
 /** What a fire becomes. */
 export type Payload =
   | { readonly kind: 'request'; readonly request: SubmitInputRequest }
-  | { readonly kind: PayloadKind; readonly value: JsonObject }
+  | { readonly kind: PayloadKind; readonly value: PayloadValue }
+
+const submissionIn = (payload: Payload): SubmitInputRequest | undefined =>
+  payload.kind === 'request' ? payload.request : payload.value.request
+const withSubmission = (payload: Payload, request: SubmitInputRequest): Payload =>
+  payload.kind === 'request' ? { ...payload, request } : { ...payload, value: { ...payload.value, request } }
 
 /** What the daemon keeps of a schedule. Times in Unix ms. */
 export type ScheduleRecord = {
@@ -191,10 +199,12 @@ export type ScheduleFile = { readonly schedule_id: string; readonly asset_id: st
 /** Where those stand that name an asset. */
 export const namingGroup = (asset_id: string, isOpen: boolean): string => `${isOpen ? 'open' : 'over'} ${asset_id}`
 
+const fileId = ({ schedule_id, asset_id }: ScheduleFile): string => `${schedule_id} ${asset_id}`
+
 const fileCollection: CollectionSpec<ScheduleFile> = {
   name: 'schedule_files',
   version: 2,
-  id: ({ schedule_id, asset_id }) => `${schedule_id} ${asset_id}`,
+  id: fileId,
   indexes: {
     asset: { group: ({ asset_id, over }) => namingGroup(asset_id, over === undefined) },
     open: { group: ({ over }) => when(over === undefined, 'open') },
@@ -210,9 +220,7 @@ const fileCollection: CollectionSpec<ScheduleFile> = {
 /** Files that the runs of a schedule are told of, each once. */
 export const filesOf = ({ payload }: Pick<ScheduleRecord, 'payload'>): Set<string> =>
   new Set(
-    payload.kind === 'request'
-      ? (payload.request.input_items ?? []).flatMap((item) => (item.type === 'asset_reference' ? [item.asset_id] : []))
-      : [],
+    submissionIn(payload)?.input_items?.flatMap((item) => (item.type === 'asset_reference' ? [item.asset_id] : [])),
   )
 
 export interface ScheduleStore {
@@ -233,6 +241,9 @@ export const declareStore = (state: State): ScheduleStore => {
   const histories = state.collection(historyCollection)
   const files = state.collection(fileCollection)
   const historyOf = (schedule_id: string): readonly ScheduleExecution[] => histories.find(schedule_id)?.executions ?? []
+  /** Earlier versions named no files of what other plugins make runs from. */
+  const namedBy = (record: ScheduleRecord): ScheduleFile[] =>
+    [...filesOf(record)].flatMap((asset_id) => files.find(fileId({ ...record, asset_id })) ?? [])
   const whole = (stored: ScheduleRecord): ScheduleRecord => ({
     ...stored,
     executions: [...historyOf(stored.schedule_id), ...stored.executions],
@@ -251,7 +262,7 @@ export const declareStore = (state: State): ScheduleStore => {
       const { schedule_id } = record
       if (isOver(record)) {
         tx.put(schedules, record)
-        for (const asset_id of filesOf(record)) tx.put(files, { schedule_id, asset_id, over: true })
+        for (const file of namedBy(record)) tx.put(files, { ...file, over: true })
         return tx.remove(histories, schedule_id, 'its schedule is over')
       }
       const over = record.executions.filter((execution) => !isOpen(execution))
@@ -269,8 +280,9 @@ export const scheduleKeeper = ({ state, schedules }: ScheduleStore): TargetKeepe
   carryOver: (keep) =>
     carryOverRecords({ state, collection: schedules, index: 'all' }, (record) => {
       const { payload } = record
-      if (payload.kind !== 'request') return undefined
-      const request = keptInput(keep, payload.request)
-      return request === payload.request ? undefined : { ...record, payload: { ...payload, request } }
+      const request = submissionIn(payload)
+      if (request === undefined) return undefined
+      const kept = keptInput(keep, request)
+      return kept === request ? undefined : { ...record, payload: withSubmission(payload, kept) }
     }),
 })

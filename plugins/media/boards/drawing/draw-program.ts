@@ -17,6 +17,8 @@ export interface Drawing {
   readonly author: Author
   /** As large as the picture that is drawn over when it is absent. */
   readonly canvas?: Canvas | undefined
+  /** Nothing is drawn: what is asked for is the canvas. */
+  readonly measures?: true
 }
 
 const fontfile = fileURLToPath(import.meta.resolve('dejavu-fonts-ttf/ttf/DejaVuSans.ttf'))
@@ -39,6 +41,8 @@ export const work: JobProgram = async ({ bytes, options }, refuse) => {
   const { elements, author, canvas: wanted } = options
   const before = bytes.length === 0 ? undefined : sharp(bytes)
   const canvas = wanted ?? (before === undefined ? usualCanvas : await sizeOf(before))
+  const answer = { width: canvas.width, height: canvas.height }
+  if (options.measures === true) return { answer, files: {} }
   const { width, height } = frameOf(canvas)
   const page =
     before === undefined
@@ -47,5 +51,5 @@ export const work: JobProgram = async ({ bytes, options }, refuse) => {
   await known
   const input = Buffer.from(svgOf(elements, author, canvas))
   const raw = await page.composite([{ input }]).removeAlpha().png({ compressionLevel: 8 }).toBuffer()
-  return { answer: { width: canvas.width, height: canvas.height }, files: { raw } }
+  return { answer, files: { raw } }
 }

@@ -9,9 +9,9 @@ import type { Revisions } from '../record/revisions.js'
 import { mostStateBytes, stateVersion } from '../record/state.js'
 import type { BoardStore, StoredRevision } from '../record/store.js'
 import { authorOf } from './author.js'
-import { usualCanvas } from './canvas.js'
+import { usualCanvas, type Canvas } from './canvas.js'
 import { canvasOf, type Author, type DrawnElement, type NewElement } from './elements.js'
-import { drawPicture } from './picture.js'
+import { drawPicture, measurePicture } from './picture.js'
 
 export interface DrawParts {
   readonly store: BoardStore
@@ -57,6 +57,25 @@ export const newestState = async (
   return newest?.state_asset_id === undefined ? undefined : readState(assets, newest.state_asset_id)
 }
 
+/** What is drawn over, whether a state tells of it or not; empty for none. */
+const pictureBefore = async (
+  { store, assets }: Pick<DrawParts, 'store' | 'assets'>,
+  { board_id, latest_revision_id }: Board,
+): Promise<Uint8Array> =>
+  latest_revision_id === undefined
+    ? new Uint8Array()
+    : bytesOf(assets, store.revision(board_id, latest_revision_id).render_asset_id)
+
+/** The canvas of a board whose state tells of none, as `board_draw` has it; undefined for the usual one. */
+export const sizedAs = async (
+  parts: Pick<DrawParts, 'store' | 'assets' | 'sandbox'>,
+  board: Board,
+  { state, signal }: { readonly state: JsonObject | undefined; readonly signal: AbortSignal },
+): Promise<Canvas | undefined> =>
+  canvasOf(state) !== undefined || board.latest_revision_id === undefined
+    ? undefined
+    : measurePicture(parts.sandbox, await pictureBefore(parts, board), signal)
+
 const stamped = (element: NewElement, author: Author): DrawnElement => ({
   ...element,
   color: element.color ?? author.color,
@@ -73,11 +92,6 @@ export type Draw = (batch: Batch) => Promise<DrawnRevision>
 export const createDraw = (parts: DrawParts): Draw => {
   const { store, revisions, assets, sessions, sandbox } = parts
 
-  /** What was drawn before is under it, whether a state tells of it or not. */
-  const pictureBefore = async ({ board_id, latest_revision_id }: Board): Promise<Uint8Array> => {
-    if (latest_revision_id === undefined) return new Uint8Array()
-    return bytesOf(assets, store.revision(board_id, latest_revision_id).render_asset_id)
-  }
   const stateWith = (board: Board, before: JsonObject | undefined, more: JsonObject): JsonObject => ({
     ...before,
     schema_version: stateVersion,
@@ -98,7 +112,8 @@ export const createDraw = (parts: DrawParts): Draw => {
     const author = authorOf(sessions, session_id)
     const elements = batch.elements.map((element) => stamped(element, author))
     const canvas = canvasOf(before) ?? (board.latest_revision_id === undefined ? usualCanvas : undefined)
-    const drawn = await drawPicture(sandbox, { elements, author, canvas, before: await pictureBefore(board), signal })
+    const picture = await pictureBefore(parts, board)
+    const drawn = await drawPicture(sandbox, { elements, author, canvas, before: picture, signal })
     const { canvas: sized, elements: earlier } = before ?? {}
     const state = stateWith(board, before, {
       canvas: { ...(isJsonObject(sized) && sized), ...drawn.canvas },

@@ -1,7 +1,7 @@
 /** A board in words, for models: its elements, where it is drawn on and where it is free. */
 import { visibleLine, type Json, type JsonObject } from '../../../../core/plugin.js'
 import type { Board } from '../record/views.js'
-import { usualCanvas } from './canvas.js'
+import { usualCanvas, type Canvas } from './canvas.js'
 import { canvasOf, markOf, type Mark, type Spot } from './elements.js'
 import { occupancyOf } from './occupancy.js'
 
@@ -45,9 +45,9 @@ export const marksIn = (state: JsonObject | undefined): Mark[] => {
   return Array.isArray(elements) ? elements.map((element: Json) => markOf(element)) : []
 }
 
-export const sceneOf = (board: Board, state: JsonObject | undefined): JsonObject => {
+export const sceneOf = (board: Board, state: JsonObject | undefined, sized?: Canvas): JsonObject => {
   const marks = marksIn(state)
-  const canvas = canvasOf(state) ?? usualCanvas
+  const canvas = canvasOf(state) ?? sized ?? usualCanvas
   const size = { width: canvas.width, height: canvas.height }
   const { map, free_hint } = occupancyOf(canvas, marks)
   const last = marks.at(-1)

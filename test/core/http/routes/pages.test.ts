@@ -39,6 +39,12 @@ test('without page or cursor a list is a plain array, cut by a limit', (t) => {
   t.deepEqual(list(5, { limit: 2 }, { legacy: 'last' }), items(5).slice(3))
 })
 
+test('a plain array may be bounded, and pages go on behind it', (t) => {
+  t.deepEqual(list(320, {}, { mostPlain: 200 }), items(200))
+  t.deepEqual(list(150, {}, { mostPlain: 200 }), items(150))
+  t.like(list(320, { page: true }, { mostPlain: 200 }), { pagination: { total_count: 320 } })
+})
+
 test('page or any cursor asks for an envelope', (t) => {
   t.deepEqual(list(2, { page: true }), {
     items: items(2),

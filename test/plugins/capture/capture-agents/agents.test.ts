@@ -99,13 +99,18 @@ const wrong: readonly (readonly [object, readonly string[]])[] = [
   [{ token_ttl_ms: -1 }, ['body.token_ttl_ms']],
   [{ daemon_base_url: 'ftp://x' }, ['body.daemon_base_url']],
   [{ daemon_base_url: 'http://user:pass@host' }, ['body.daemon_base_url']],
+  [{ agents: [] }, ['body.agents']],
+  [
+    { batch_id: 'b/', agents: [{ machine_id: 'a/b' }, { machine_id: '' }] },
+    ['body.batch_id', 'body.agents.0.machine_id', 'body.agents.1.machine_id'],
+  ],
   [{ agents: Array.from({ length: 1001 }, (_, n) => ({ machine_id: `m${n}` })) }, ['body.agents']],
 ]
 test('capture-2: what is wrong with a batch is told by its fields, and nothing of it is provisioned', async (t) => {
   const daemon = await startTestDaemon(t)
   for (const [more, fields] of wrong) {
     const answer = await provision(daemon, more)
-    t.is(answer.status, 400, JSON.stringify(more).slice(0, 100))
+    t.deepEqual(codeOf(answer), [400, 'capture_provisioning_invalid'], JSON.stringify(more).slice(0, 100))
     t.deepEqual(rulesOf(answer), fields)
   }
   t.deepEqual((await daemon.request('GET', '/v1/capture-agents')).body, [])

@@ -3,6 +3,7 @@ import test from 'ava'
 import { createLeapingClock } from '../../../../core/testing/leaping-clock.js'
 import { startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
 import { codeOf, openSession, until } from '../../../support/runs.js'
+import { makeSchedule, scheduleUntil, settledTimes } from '../../../support/schedules.js'
 import { sounds } from '../../../support/sounds.js'
 import { createSource, picture, send } from './uploading.js'
 
@@ -183,6 +184,17 @@ test('observations-17: what cannot be selected or asked is refused, and no run i
     [{ request: { content: 'a', metadata: { observation_source_ids: [] } } }, 400, 'reserved_metadata_key'],
   ] as const)
     t.deepEqual(codeOf(await materialize(daemon, more)), [status, code], JSON.stringify(more))
+  const note = (file_name: string) => ({ file_name, media_type: 'text/plain', content_base64: 'aGk=' })
+  for (const [request, place] of [
+    [{ input_items: [{ type: 'text', text: 'a' }, asset] }, 'input_items.1'],
+    [{ content: 'a', metadata: { observation_ids: ['fake'] } }, 'metadata.observation_ids'],
+    [{ content: 'a', attachments: [note('a'), note('a/b')] }, 'attachments.1.file_name'],
+    [{ content: 'a', input_items: [asset] }, 'input_items'],
+    [{}, 'content'],
+  ] as const) {
+    const { body } = await materialize(daemon, { request })
+    t.deepEqual(body.errors[0].path, `body.request.${place}`, JSON.stringify(body))
+  }
   await createSource(daemon, { max_active_observations: 1 })
   t.deepEqual(codeOf(await materialize(daemon, ids_of(ids[0] ?? ''))), [400, 'observation_purged'])
   t.deepEqual((await daemon.request('GET', '/v1/runs')).body, [])
@@ -215,6 +227,27 @@ test('observations-20: a schedule gives what there is when it fires, once for ea
   t.is(run.kind, 'scheduled_observation_materialization')
   t.is(run.request.source_plugin, 'daemon')
   t.deepEqual(idsOf(run), ids.slice(1))
+})
+
+test('schedules-27: an execution that fails before it has a run is one failure', async (t) => {
+  const { daemon } = await prepared(t)
+  for (const [selection, fault] of [
+    [{ ...door, source_id: 'none' }, 'observation_source_not_found'],
+    [{ ...door, lookback_seconds: 1 }, 'materialization_empty'],
+  ] as const) {
+    const { schedule_id } = await makeSchedule(daemon, {
+      target_session_id: 'watch',
+      request: undefined,
+      observation_materialization: { target_session_id: 'watch', selection, request: { content: 'Look.' } },
+    })
+    for (const count of [1, 2, 3]) {
+      await daemon.request('POST', `/v1/schedules/${schedule_id}/trigger`, {})
+      const seen = await scheduleUntil(daemon, schedule_id, settledTimes(count))
+      t.like(seen, { execution_count: count, consecutive_failures: count })
+      t.like(seen.recent_executions.at(-1), { attempt: 1 })
+      t.regex(seen.last_error, new RegExp(fault, 'u'))
+    }
+  }
 })
 
 test('observations-21: of an observation its words and its picture are derived, as long as runs may be given it', async (t) => {

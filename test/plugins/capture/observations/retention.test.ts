@@ -4,7 +4,7 @@ import { createLeapingClock } from '../../../../core/testing/leaping-clock.js'
 import { history } from '../../../../plugins/capture/observations/retention/purges.js'
 import { freshRoot, startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
 import { codeOf } from '../../../support/runs.js'
-import { auditOf, comes, createSource, list, readSource, send } from './uploading.js'
+import { auditOf, comes, createSource, list, picture, readSource, send } from './uploading.js'
 
 const keys = async (daemon: TestDaemon, query = ''): Promise<string[]> =>
   (await list(daemon, query)).map(({ idempotency_key }) => idempotency_key)
@@ -88,6 +88,29 @@ test('observations-15: files of purged observations go where that is wished and 
   const { body: again } = await send(daemon, 1, { more: { idempotency_key: 'once-more' } })
   t.not(again.asset_id, first.asset_id, 'an id is never used again')
   await daemon.stop()
+})
+
+test('observations-15: a file that somebody else has stored too stays when an observation of it is purged', async (t) => {
+  const daemon = await startTestDaemon(t)
+  const store = async (n: number): Promise<string> => {
+    const content_base64 = (await picture(n)).toString('base64')
+    const { body } = await daemon.request('POST', '/v1/assets', {
+      file_name: 'own.png',
+      media_type: 'image/png',
+      content_base64,
+    })
+    return body.asset_id
+  }
+  await createSource(daemon, { max_active_observations: 1, purge_raw_on_retention: true })
+  const before = await store(1)
+  t.is((await send(daemon, 1)).body.asset_id, before)
+  const { body: second } = await send(daemon, 2)
+  t.is(await store(2), second.asset_id)
+  const { body: third } = await send(daemon, 3)
+  await send(daemon, 4)
+  const statusOf = async (id: string) => (await daemon.request('GET', `/v1/assets/${id}`)).status
+  await comes(async () => (await statusOf(third.asset_id)) === 404)
+  t.deepEqual([await statusOf(before), await statusOf(second.asset_id)], [200, 200])
 })
 
 test('observations-16: what was purged long ago is forgotten, and its key may come again', async (t) => {

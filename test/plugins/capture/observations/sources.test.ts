@@ -188,7 +188,8 @@ test('observations-5: the audit is newest first, by source and event, and says n
     (await auditOf(daemon, '?source_id=gate')).map(({ event, upload_token_version }) => [event, upload_token_version]),
     [['source_created', 1]],
   )
-  t.is((await auditOf(daemon, '?limit=0')).length, 1)
+  for (const limit of [0, -5])
+    t.deepEqual(codeOf(await daemon.request('GET', `/v1/observation-audit?limit=${limit}`)), [400, 'invalid_limit'])
   t.is((await auditOf(daemon, '?limit=5000')).length, 8)
   t.deepEqual(codeOf(await daemon.request('GET', '/v1/observation-audit?event=none')), [400, 'bad_request'])
 })
@@ -216,4 +217,19 @@ test('observations-5: of each ring the oldest event falls, and no ring takes fro
   t.is((await auditOf(daemon, '?source_id=s5')).length, 1)
   t.is((await auditOf(daemon, '?event=upload_rejected&limit=1000')).length, 1000)
   t.is((await auditOf(daemon, '?source_id=door')).length, 1)
+})
+
+test('observations-3: no token that was taken away is taken again, also one that opened for a while beside the newest', async (t) => {
+  const daemon = await startTestDaemon(t)
+  await create(daemon, { upload_token: 'first' })
+  const rotate = (upload_token: string, grace_period_ms = 0) =>
+    daemon.request('POST', '/v1/observation-sources/door/rotate-token', { upload_token, grace_period_ms })
+  t.is((await rotate('second', 86_400_000)).status, 200)
+  t.is((await daemon.request('POST', '/v1/observation-sources/door/revoke-token', {})).status, 200)
+  for (const token of ['first', 'second']) {
+    t.deepEqual(codeOf(await rotate(token)), [400, 'upload_token_revoked'])
+    t.deepEqual(codeOf(await create(daemon, { upload_token: token })), [400, 'upload_token_revoked'])
+  }
+  t.is((await rotate('third')).status, 200)
+  t.deepEqual(codeOf(await rotate('first')), [400, 'upload_token_revoked'])
 })

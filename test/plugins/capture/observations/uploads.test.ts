@@ -297,3 +297,25 @@ test('observations-12: observations are listed in order of capture, by source, s
     ['key-4'],
   )
 })
+
+test('observations-7, http-16: the key of an upload stands in the body or in the header, and is the same in both', async (t) => {
+  const daemon = await startTestDaemon(t)
+  await createSource(daemon)
+  const content_base64 = (await picture(1)).toString('base64')
+  const post = (idempotency_key: string | undefined, header?: string) =>
+    daemon.request(
+      'POST',
+      '/v1/observation-sources/door/observations',
+      { upload: { file_name: 'a.png', content_base64 }, idempotency_key },
+      { authorization: 'Bearer door-token', ...(header !== undefined && { 'idempotency-key': header }) },
+    )
+  const first = await post('one')
+  t.is(first.status, 200)
+  t.is(first.body.idempotency_key, 'one')
+  for (const again of [await post(undefined, 'one'), await post('one', 'one')])
+    t.is(again.body.observation_id, first.body.observation_id)
+  t.deepEqual(codeOf(await post('one', 'two')), [400, 'invalid_idempotency_key'])
+  const none = await post(undefined)
+  t.deepEqual([...codeOf(none), none.body.errors[0].path], [400, 'upload_invalid', 'body.idempotency_key'])
+  t.is((await list(daemon)).length, 1)
+})

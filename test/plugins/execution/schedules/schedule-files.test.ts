@@ -3,8 +3,10 @@ import test from 'ava'
 import { freshRoot, startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
 import { createLeapingClock } from '../../../../core/testing/leaping-clock.js'
 import { declareStore } from '../../../../plugins/execution/schedules/record/store.js'
+import { board, picture, revise } from '../../../support/boards.js'
 import { takeRoot } from '../../../support/taken-root.js'
 import { codeOf, openSession } from '../../../support/runs.js'
+import { createSource } from '../../capture/observations/uploading.js'
 import { makeSchedule, scheduleBody, scheduledRuns, scheduleUntil } from '../../../support/schedules.js'
 
 const start = async (t: any, root?: string) => {
@@ -110,4 +112,105 @@ test('schedules-34: a file that an earlier version kept for a schedule that is o
   const { daemon } = await start(t, root)
   t.is((await referencesOf(daemon, asset_id))[0]?.hard, false)
   t.is((await daemon.request('DELETE', `/v1/assets/${asset_id}`)).status, 200)
+})
+
+const look = (request: object, more: object = {}) => ({
+  cadence,
+  request: undefined,
+  observation_materialization: {
+    target_session_id: 's1',
+    selection: { type: 'latest_from_source', source_id: 'door' },
+    fail_when_empty: false,
+    request,
+  },
+  ...more,
+})
+const withSource = async (t: any) => {
+  const made = await start(t)
+  await createSource(made.daemon)
+  return made
+}
+
+test('schedules-35: files of what a schedule does with observations are stored, named and given as those of a request', async (t) => {
+  const { clock, daemon } = await withSource(t)
+  const made = await makeSchedule(
+    daemon,
+    look({ content: 'Read', attachments: [notes('# Ferns')] }, { max_executions: 1 }),
+  )
+  const [text, { asset_id }] = made.observation_materialization.request.input_items
+  t.deepEqual(text, { type: 'text', text: 'Read' })
+  t.notRegex(JSON.stringify(made), /content_base64/u)
+  const [reference] = await referencesOf(daemon, asset_id)
+  t.like(reference, { owner_id: made.schedule_id, hard: true, detail_id: 'active' })
+  t.deepEqual(codeOf(await daemon.request('DELETE', `/v1/assets/${asset_id}`)), [409, 'asset_delete_blocked'])
+  clock.leap(5000)
+  await scheduleUntil(daemon, made.schedule_id, ({ status }) => status === 'completed')
+  const [run] = (await daemon.request('GET', '/v1/runs')).body
+  t.is(run.kind, 'scheduled_observation_materialization')
+  t.deepEqual(
+    run.input_attachments.map(({ id }: any) => id),
+    [asset_id],
+  )
+  t.regex(run.outputs[0].content, /Read\n[^]*# Ferns/u)
+  t.is((await referencesOf(daemon, asset_id))[0]?.hard, false)
+})
+
+test('schedules-35: what is refused of a request is refused there, with its place, and as much is taken', async (t) => {
+  const { daemon } = await withSource(t)
+  const post = (request: object, more: object = {}) =>
+    daemon.request('POST', '/v1/schedules', scheduleBody(look(request, more)))
+  const at = 'body.observation_materialization.request'
+  for (const [request, status, code, place] of [
+    [{ input_items: [{ type: 'asset_reference', asset_id: 'nope' }] }, 404, 'asset_not_found', 'input_items.0'],
+    [
+      { content: 'x', attachments: [notes('a'), { ...notes('a'), file_name: 'a/b' }] },
+      400,
+      'asset_invalid',
+      'attachments.1.file_name',
+    ],
+    [{ content: 'x', attachments: [notes('')] }, 400, 'inline_asset_empty', 'attachments.0.content_base64'],
+    [{}, 400, 'run_input_missing', 'content'],
+    [{ content: 'x', metadata: { observation_ids: [] } }, 400, 'reserved_metadata_key', 'metadata.observation_ids'],
+  ] as const) {
+    const answer = await post(request)
+    t.deepEqual([...codeOf(answer), answer.body.errors[0].path], [status, code, `${at}.${place}`])
+  }
+  t.deepEqual(codeOf(await post({ content: 'x', attachments: [notes('a')] }, { target_session_id: 'none' })), [
+    404,
+    'session_not_found',
+  ])
+  t.deepEqual((await daemon.request('GET', '/v1/schedules')).body, [])
+  t.is((await post({ content: 'x', attachments: [notes('a'.repeat(2_000_000))] })).status, 201)
+  t.deepEqual(codeOf(await post({ content: 'x'.repeat(2_000_000), attachments: [notes('a')] })), [
+    413,
+    'payload_too_large',
+  ])
+})
+
+test('schedules-36: a schedule with a board gives each run the newest revision of then, or the one it names', async (t) => {
+  const { clock, daemon } = await start(t)
+  await board(daemon, 'wall')
+  await revise(daemon, 'wall', { render_asset_id: await picture(daemon) })
+  const input_items = [
+    { type: 'text', text: 'Look' },
+    { type: 'board_reference', board_id: 'wall' },
+  ]
+  const made = await makeSchedule(daemon, { cadence, request: { input_items }, max_executions: 1 })
+  t.deepEqual(made.request.input_items, input_items)
+  clock.leap(5000)
+  await scheduleUntil(daemon, made.schedule_id, ({ status }) => status === 'completed')
+  const [run] = await scheduledRuns(daemon)
+  t.is(run?.input_attachments.length, 2)
+  const note = { type: 'inline_asset', ...notes('# Ferns') }
+  for (const items of [
+    [{ type: 'board_reference', board_id: 'none' }],
+    [{ type: 'board_reference', board_id: 'wall', revision_id: 'none' }],
+  ]) {
+    const refused = await daemon.request(
+      'POST',
+      '/v1/schedules',
+      scheduleBody({ cadence, request: { input_items: [note, note, ...items] } }),
+    )
+    t.deepEqual([refused.status, refused.body.errors?.[0].path], [404, 'body.request.input_items.2'])
+  }
 })

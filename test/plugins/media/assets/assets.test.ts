@@ -365,6 +365,20 @@ test('assets-7: a plan says what a deletion takes, and only what nothing needs i
   t.false([asset_id, twin].includes(again.asset_id), 'an id is never used again')
 })
 
+test('assets-8: a dry run counts bytes that deletable assets share once, as the run does', async (t) => {
+  const { held, plugin } = holder()
+  const daemon = await startTestDaemon(t, { plugins: [plugin] })
+  for (const media_type of ['text/plain', 'text/csv', 'text/markdown']) await store(daemon, 'shared', { media_type })
+  const kept = await store(daemon, 'kept')
+  await store(daemon, 'kept', { media_type: 'text/csv' })
+  held.push({ asset_id: kept.asset_id, owner_id: 'n', role: 'picture', hard: true })
+  const gc = async (dry_run: boolean): Promise<any> => (await daemon.request('POST', '/v1/assets/gc', { dry_run })).body
+  const [dry, run] = [await gc(true), await gc(false)]
+  const sizes = ({ plans }: any) => plans.map(({ reclaimable_bytes }: any) => reclaimable_bytes)
+  t.deepEqual([run.reclaimable_bytes, ...sizes(run)], [dry.reclaimable_bytes, ...sizes(dry)])
+  t.is(sizes(run).length, 5)
+})
+
 test('assets-8: a collection takes what nothing needs and bytes that no asset has; a dry run tells exactly that', async (t) => {
   const { held, plugin } = holder()
   const daemon = await startTestDaemon(t, { plugins: [plugin] })

@@ -146,6 +146,19 @@ test('boards-3: eight writers who look again at a conflict make one line of all 
 const raw = async (daemon: TestDaemon, asset_id: string): Promise<any> =>
   (await fetch(`${daemon.url}/v1/assets/${asset_id}/raw`)).json()
 
+test('boards-4: a plain array holds the newest 200 revisions, pages all', async (t) => {
+  const daemon = await startTestDaemon(t)
+  await board(daemon, 'long')
+  const render_asset_id = await picture(daemon)
+  let previous_revision_id: string | undefined
+  for (let at = 0; at < 203; at += 1)
+    previous_revision_id = (await revise(daemon, 'long', { render_asset_id, previous_revision_id })).body.revision_id
+  const plain = await read(daemon, '/v1/boards/long/revisions')
+  t.is(plain.length, 200)
+  t.is(plain[0].revision_id, previous_revision_id)
+  t.is((await history(daemon, 'long')).length, 203)
+})
+
 test('boards-4: revisions are listed newest first, whole and in pages', async (t) => {
   const daemon = await startTestDaemon(t)
   await board(daemon, 'b')

@@ -112,6 +112,20 @@ test('boards-11: a view tells the elements, the map and what is free', async (t)
   t.like(seen.board, { revision_count: 1, tip_revision_id: revision_id })
 })
 
+test('boards-11: a view tells the canvas that a drawing has, also of a board that is a picture alone', async (t) => {
+  const { daemon, call } = await startDaemonTools(t)
+  await openSession(daemon)
+  await board(daemon, 'b')
+  await revise(daemon, 'b', { render_asset_id: await picture(daemon) })
+  const seen = (await call('board_view', { board_id: 'b' })).output
+  t.deepEqual(
+    [seen.canvas, seen.board.canvas],
+    Array.from({ length: 2 }, () => ({ width: 64, height: 64 })),
+  )
+  const drawn = (await call('board_draw', { board_id: 'b', elements: [text('a')] })).output
+  t.deepEqual(drawn.canvas, seen.canvas)
+})
+
 test('boards-11: a view has at most 120 elements, and of a large state it is told how many are left', async (t) => {
   const { daemon, call } = await startDaemonTools(t)
   await openSession(daemon)
