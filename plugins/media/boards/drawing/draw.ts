@@ -4,7 +4,7 @@ import type { Sessions } from '../../../execution/sessions/contract.js'
 import type { Assets } from '../../assets/contract.js'
 import type { Board } from '../record/views.js'
 import { boardErrors } from '../record/errors.js'
-import { bytesOf, readState } from '../record/revision-assets.js'
+import { readState } from '../record/revision-assets.js'
 import type { Revisions } from '../record/revisions.js'
 import { mostStateBytes, stateVersion } from '../record/state.js'
 import type { BoardStore, StoredRevision } from '../record/store.js'
@@ -76,7 +76,7 @@ export const createDraw = (parts: DrawParts): Draw => {
   /** What was drawn before is under it, whether a state tells of it or not. */
   const pictureBefore = async ({ board_id, latest_revision_id }: Board): Promise<Uint8Array> => {
     if (latest_revision_id === undefined) return new Uint8Array()
-    return bytesOf(assets, store.revision(board_id, latest_revision_id).render_asset_id)
+    return assets.read(store.revision(board_id, latest_revision_id).render_asset_id, 'raw')
   }
   const stateWith = (board: Board, before: JsonObject | undefined, more: JsonObject): JsonObject => ({
     ...before,
