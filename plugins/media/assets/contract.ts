@@ -148,6 +148,8 @@ export interface Assets {
   find(asset_id: string): Asset | undefined
   /** Throws `asset_not_found`. */
   get(asset_id: string): Asset
+  /** For whoever pays before there is a file. Throws `asset_store_full` where no further one would be taken now. */
+  checkRoom(): void
   /** The asset that has this content already, or a new one. Rejects with `asset_invalid`, `asset_type_unsupported`. */
   add(upload: AssetUpload): Promise<Asset>
   /** Rejects with `asset_integrity_mismatch`, `asset_not_found`, `asset_part_not_found`. Whoever opens it closes it. */

@@ -5,7 +5,7 @@ import { mostAssetBytes, type AssetNormaliser, type AssetUpload, type IncomingFi
 import { assetErrors } from './errors.js'
 import { canonicalType } from './media-types.js'
 import { bytesOf, type AssetStore, type StoredAsset } from './store.js'
-import type { AssetsConfig } from './totals.js'
+import { checkRoom, type AssetsConfig } from './totals.js'
 
 export interface ImportParts {
   readonly store: AssetStore
@@ -43,13 +43,6 @@ export const normaliserFor = (normalisers: readonly AssetNormaliser[], media_typ
 const sameAs = (store: AssetStore, media_type: string, sha256: string): StoredAsset | undefined =>
   store.withContent(sha256).find((asset) => asset.media_type === media_type)
 
-/** Asked in the commit: of files that come together the last one that fits is taken. */
-const checkRoom = ({ store, config: { max_bytes, max_count } }: ImportParts, asset: StoredAsset): void => {
-  const { count, bytes } = store.totals()
-  const fits = (max_count === 0 || count < max_count) && (max_bytes === 0 || bytes + bytesOf(asset) <= max_bytes)
-  if (!fits) throw assetErrors.asset_store_full({ details: { count, bytes } })
-}
-
 const recorded = (parts: ImportParts, { file_name, media_type }: AssetUpload, kept: Kept): Promise<StoredAsset> =>
   parts.store.state.commit((tx) => {
     const same = sameAs(parts.store, media_type, kept.raw.sha256)
@@ -62,7 +55,8 @@ const recorded = (parts: ImportParts, { file_name, media_type }: AssetUpload, ke
       derivation_ids: [],
       created_at_ms: tx.now,
     }
-    checkRoom(parts, asset)
+    // Of files that come together the last one that fits is taken.
+    checkRoom(parts, bytesOf(asset))
     parts.store.put(tx, asset)
     return asset
   })
