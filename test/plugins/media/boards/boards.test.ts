@@ -106,6 +106,8 @@ test('boards-3: a revision follows the newest one, and of many that follow the s
     [stranger, 400, 'board_revision_invalid'],
   ] as const)
     t.deepEqual(codeOf(await revise(daemon, 'b', { render_asset_id, previous_revision_id })), [status, code])
+  const strange = await revise(daemon, 'b', { render_asset_id, previous_revision_id: stranger })
+  t.deepEqual(strange.body.errors, [{ path: 'body.previous_revision_id', rule: 'must be a revision of this board' }])
   t.deepEqual(codeOf(await revise(daemon, 'none', { render_asset_id })), [404, 'board_not_found'])
   const answers = await Promise.all(
     Array.from({ length: 20 }, (_, at) =>
