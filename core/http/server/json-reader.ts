@@ -3,7 +3,7 @@
  * wait: large ones are read by a thread, which is started at the first of them.
  */
 import { longTexts, type TextHashes } from '../../base/text/canonical-json.js'
-import { createThread } from '../../base/thread.js'
+import { createThread } from '../../processes/thread.js'
 import { readerOf, type JsonForm, type JsonText } from './json-text.js'
 import type { JsonAnswer, JsonOrder } from './json-thread.js'
 

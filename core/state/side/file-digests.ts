@@ -1,6 +1,6 @@
 /** Digests of files: those of large ones are made beside the event loop, and once for as long as a file is unchanged. */
 import { createCache } from '../../base/cache.js'
-import { createThread } from '../../base/thread.js'
+import { createThread } from '../../processes/thread.js'
 import type { DiskFile } from '../disk/disk.js'
 import { rangeOf } from '../disk/pieces.js'
 import { digestInTurns, pieceBytes, type Digested } from './blob-pieces.js'

@@ -1,7 +1,7 @@
 /** A thread that answers orders: it is started at the first of them, and anew once it died. */
 import { Worker, type TransferListItem } from 'node:worker_threads'
-import { fault } from './assert.js'
-import { unsafeCast } from './schema.js'
+import { fault } from '../base/assert.js'
+import { unsafeCast } from '../base/schema.js'
 
 export interface ThreadSpec {
   readonly program: URL
