@@ -22,7 +22,7 @@ const titles: Readonly<Record<number, string>> = {
   405: 'Method Not Allowed',
   409: 'Conflict',
   413: 'Payload Too Large',
-  415: 'Daemon Error',
+  415: 'Unsupported Media Type',
   429: 'Too Many Requests',
   503: 'Service Unavailable',
 }

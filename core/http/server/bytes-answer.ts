@@ -1,6 +1,6 @@
 /** Sends files in pieces: no more of one is in memory than its client takes, and none leaves that is not as stored. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { setImmediate } from 'node:timers/promises'
+import { createTurns } from '../../base/turns.js'
 import { httpErrors } from '../errors.js'
 import type { ByteParts, BytesReply } from '../routes/route.js'
 
@@ -72,12 +72,19 @@ const whenTaken = (response: ServerResponse): Promise<void> =>
     socket.on('close', done)
   })
 
+/** To read and verify a piece takes time: of all files that leave one piece is read in each turn of the event loop. */
+const turn = createTurns()
+
 const writePieces = async (response: ServerResponse, pieces: Iterable<Uint8Array>, sending: Sending): Promise<void> => {
-  for (const piece of pieces) {
+  const left = pieces[Symbol.iterator]()
+  for (;;) {
+    await turn()
     if (sending.gone()) return
+    const { done, value: piece } = left.next()
+    if (done === true) break
     const taken = response.write(piece)
     sending.watch(response)
-    await (taken ? setImmediate() : whenTaken(response))
+    if (!taken) await whenTaken(response)
   }
   if (!sending.gone()) response.end()
 }

@@ -25,6 +25,8 @@ export interface DiskFile {
   sync(): Promise<void>
   truncate(length: number): Promise<void>
   size(): number
+  /** How a thread reads it, and what is another once it changed. Absent where it is no file of the system. */
+  readonly system?: { readonly fd: number; readonly stamp: string }
   /** Reads up to `length` bytes; fewer at the end of the file. */
   read(position: number, length: number): Uint8Array
   close(): Promise<void>

@@ -77,8 +77,16 @@ const handleFile = (path: string, handle: files.FileHandle): DiskFile => ({
 
 const refuse = (): Promise<never> => Promise.reject(fault('opened for reading'))
 
+const stampOf = (fd: number): string => {
+  const { dev, ino, size, ctimeMs } = fs.fstatSync(fd)
+  return [dev, ino, size, ctimeMs].join(':')
+}
+
 const readOnlyFile = (path: string, fd: number): DiskFile => ({
   path,
+  get system() {
+    return { fd, stamp: stampOf(fd) }
+  },
   write: refuse,
   sync: refuse,
   truncate: refuse,

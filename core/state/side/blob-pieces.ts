@@ -1,13 +1,14 @@
 /**
- * Bytes of blobs in pieces, digested between turns of the event loop. Not on a thread: to hand 12 MiB over takes the
- * loop as long as their digest, and that at one go (docs/decisions.md).
+ * Bytes of blobs in pieces. Those in memory are digested between turns of the event loop: to hand 12 MiB over to a
+ * thread takes the loop as long as their digest, and that at one go. Files are read and digested by a thread
+ * (docs/decisions.md).
  */
 import { createHash, hash } from 'node:crypto'
 import type { Problem } from '../../base/errors.js'
-import { inTurns, type Portions } from '../../base/turns.js'
+import { createTurns, type Portions } from '../../base/turns.js'
 import { sourceOf, type ByteSource } from '../disk/pieces.js'
 
-const pieceBytes = 256 * 1024
+export const pieceBytes = 256 * 1024
 
 export interface Digested {
   /** Hex. */
@@ -16,7 +17,7 @@ export interface Digested {
   readonly pieces: readonly string[]
 }
 
-const digestPieces = function* ({ length, read }: ByteSource): Portions<Digested> {
+export const digestPieces = function* ({ length, read }: ByteSource): Portions<Digested> {
   const whole = createHash('sha256')
   const pieces: string[] = []
   for (let at = 0; at < length; at += pieceBytes) {
@@ -28,8 +29,18 @@ const digestPieces = function* ({ length, read }: ByteSource): Portions<Digested
   return { sha256: whole.digest('hex'), pieces }
 }
 
+/** Of all that is digested at a time, one piece in each turn of the event loop. */
+const turn = createTurns()
+
 /** The digest of a source of which one piece is read in each turn of the event loop. */
-export const digestInTurns = (source: ByteSource): Promise<Digested> => inTurns(digestPieces(source))
+export const digestInTurns = async (source: ByteSource): Promise<Digested> => {
+  const work = digestPieces(source)
+  for (;;) {
+    const step = work.next()
+    if (step.done === true) return step.value
+    await turn()
+  }
+}
 
 /** The SHA-256 of bytes in hex, made as that of blobs is. */
 export const digestBytes = async (bytes: Uint8Array): Promise<string> => (await digestInTurns(sourceOf(bytes))).sha256

@@ -7,6 +7,7 @@ import type { Disk } from '../disk/disk.js'
 import { rangeOf, sourceOf } from '../disk/pieces.js'
 import { digestInTurns, verifiedPieces } from './blob-pieces.js'
 import { errors } from '../errors.js'
+import { createFileDigests, type FileDigests } from './file-digests.js'
 import { sweepTemps } from '../disk/temps.js'
 
 export interface BlobsOptions {
@@ -21,6 +22,7 @@ export interface BlobAreas {
   area(name: string): Blobs
   /** Deletes half-written files of an earlier life; returns their paths. */
   sweep(): Promise<string[]>
+  close(): Promise<void>
 }
 
 const validName = /^[a-z][a-z0-9_-]*$/u
@@ -33,9 +35,10 @@ const remembered = 10_000
 
 export const createBlobs = (options: BlobsOptions): BlobAreas => {
   const open = new Map<string, Blobs>()
+  const digests = createFileDigests()
   const area = (name: string): Blobs => {
     assert(validName.test(name), `'${name}' is no name for an area of blobs`)
-    const made = open.get(name) ?? createArea(join(options.folder, name), options)
+    const made = open.get(name) ?? createArea(join(options.folder, name), { ...options, digests })
     open.set(name, made)
     return made
   }
@@ -48,10 +51,15 @@ export const createBlobs = (options: BlobsOptions): BlobAreas => {
     for (const shard of shards) swept.push(...(await sweepTemps(disk, shard)))
     return swept
   }
-  return { area, sweep }
+  return { area, sweep, close: digests.close }
 }
 
-const createArea = (area: string, { folder, disk, write = (change) => change() }: BlobsOptions): Blobs => {
+interface AreaOptions extends BlobsOptions {
+  readonly digests: Pick<FileDigests, 'digest'>
+}
+
+const createArea = (area: string, options: AreaOptions): Blobs => {
+  const { folder, disk, digests, write = (change) => change() } = options
   const durable = new Set<string>()
   const inTurn = createTurns()
   const pathOf = ({ sha256 }: BlobRef): string | undefined =>
@@ -85,7 +93,7 @@ const createArea = (area: string, { folder, disk, write = (change) => change() }
     try {
       const source = rangeOf(file)
       if (source.length !== ref.bytes) throw damaged(ref)
-      const { sha256, pieces } = await digestInTurns(source)
+      const { sha256, pieces } = await digests.digest(file)
       if (sha256 !== ref.sha256) throw damaged(ref)
       const read = verifiedPieces(source, { pieces, damaged: () => damaged(ref) })
       return { bytes: ref.bytes, pieces: read, close: () => file.close() }

@@ -59,6 +59,7 @@ const close = async (root: Root): Promise<boolean> => {
   const marked = running === undefined || (await shut(root, running))
   mode.close()
   pageStores.close()
+  await root.sideFiles.blobs.close()
   return marked
 }
 

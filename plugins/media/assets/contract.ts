@@ -150,6 +150,8 @@ export interface Assets {
   find(asset_id: string): Asset | undefined
   /** Throws `asset_not_found`. */
   get(asset_id: string): Asset
+  /** For whoever pays before there is a file. Throws `asset_store_full` where no further one would be taken now. */
+  checkRoom(): void
   /**
    * The asset that has this content already, or a new one. Rejects with `asset_invalid`, `asset_type_unsupported`,
    * `asset_store_full`, `sandbox_busy`, which tell the place of the file where it is given.

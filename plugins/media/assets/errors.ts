@@ -29,7 +29,7 @@ export const assetErrors = defineErrors({
   asset_store_full: {
     status: 507,
     domain: 'assets',
-    detail: 'No more files are taken: there are {count} assets of {bytes} bytes.',
+    detail: '{file} is not taken: there are {count} assets of {bytes} bytes, and {limit} is the limit.',
     action:
       'Delete what nothing needs with POST /v1/assets/gc, or raise max_count and max_bytes in config/assets.toml.',
   },

@@ -6,7 +6,7 @@ import { assetErrors } from './errors.js'
 import { canonicalType } from './media-types.js'
 import { placedIn, type FilePlace } from './placed.js'
 import { bytesOf, type AssetStore, type StoredAsset } from './store.js'
-import type { AssetsConfig } from './totals.js'
+import { checkRoom, type AssetsConfig } from './totals.js'
 
 export interface ImportParts {
   readonly store: AssetStore
@@ -47,13 +47,6 @@ export const normaliserFor = (normalisers: readonly AssetNormaliser[], media_typ
 const sameAs = (store: AssetStore, media_type: string, sha256: string): StoredAsset | undefined =>
   store.withContent(sha256).find((asset) => asset.media_type === media_type)
 
-/** Asked in the commit: of files that come together the last one that fits is taken. */
-const checkRoom = ({ store, config: { max_bytes, max_count } }: ImportParts, asset: StoredAsset): void => {
-  const { count, bytes } = store.totals()
-  const fits = (max_count === 0 || count < max_count) && (max_bytes === 0 || bytes + bytesOf(asset) <= max_bytes)
-  if (!fits) throw assetErrors.asset_store_full({ details: { count, bytes } })
-}
-
 /** Whoever stores it now wants it to stay. */
 const lasting = (store: AssetStore, tx: Tx, asset: StoredAsset): StoredAsset => {
   if (asset.passing === undefined) return asset
@@ -79,7 +72,8 @@ const recorded = (
       created_at_ms: tx.now,
       ...(passing === true && { passing }),
     }
-    checkRoom(parts, asset)
+    // Of files that come together the last one that fits is taken.
+    checkRoom(parts, bytesOf(asset))
     parts.store.put(tx, asset)
     return asset
   })

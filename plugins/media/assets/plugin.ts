@@ -10,7 +10,7 @@ import { createRepair } from './repair.js'
 import { RepairReport } from './repair-report.js'
 import { assetRoutes } from './routes.js'
 import { declareAssets, viewOf } from './store.js'
-import { assetsConfig, totalsHealth, totalsMetrics, totalsSection } from './totals.js'
+import { assetsConfig, checkRoom, totalsHealth, totalsMetrics, totalsSection } from './totals.js'
 
 export default definePlugin({
   id: 'assets',
@@ -34,6 +34,7 @@ export default definePlugin({
         return found && viewOf(found)
       },
       get: (asset_id) => viewOf(store.get(asset_id)),
+      checkRoom: () => checkRoom({ store, config }),
       add: async (upload, place) => viewOf(await importFile(upload, place)),
       open: (asset_id, part) => openPart(store, asset_id, part),
       read: (asset_id, part) => readPart(store, asset_id, part),

@@ -1,5 +1,5 @@
 /** Reads what is stored of assets, verified. */
-import { Problem, type OpenBlob } from '../../../core/plugin.js'
+import { createPause, Problem, type OpenBlob } from '../../../core/plugin.js'
 import type { AssetPart } from './contract.js'
 import { assetErrors } from './errors.js'
 import type { AssetStore } from './store.js'
@@ -16,11 +16,17 @@ export const openPart = async (store: AssetStore, asset_id: string, part: AssetP
   return opened
 }
 
-/** The whole of it. Rejects as `openPart` does. */
+/** The whole of it; others are served between its pieces. Rejects as `openPart` does. */
 export const readPart = async (store: AssetStore, asset_id: string, part: AssetPart): Promise<Buffer> => {
   const opened = await openPart(store, asset_id, part)
   try {
-    return Buffer.concat([...opened.pieces(0, opened.bytes)])
+    const pause = createPause(1)
+    const pieces: Uint8Array[] = []
+    for (const piece of opened.pieces(0, opened.bytes)) {
+      pieces.push(piece)
+      await pause()
+    }
+    return Buffer.concat(pieces)
   } finally {
     await opened.close()
   }

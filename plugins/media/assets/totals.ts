@@ -10,6 +10,7 @@ import {
   type Metric,
 } from '../../../core/plugin.js'
 import type { StatusSection } from '../../operator/status/contract.js'
+import { assetErrors } from './errors.js'
 import type { AssetStore } from './store.js'
 
 const bound = (sentence: string) => doc(defaulted(integer({ min: 0 }), 0), `${sentence} 0 is no limit.`)
@@ -34,6 +35,17 @@ const full = 0.9
 interface TotalsParts {
   readonly store: Pick<AssetStore, 'totals'>
   readonly config: AssetsConfig
+}
+
+/** Throws `asset_store_full` where a file of so many bytes, or any at all, would not be taken. */
+export const checkRoom = ({ store, config: { max_bytes, max_count } }: TotalsParts, size?: number): void => {
+  const { count: now, bytes } = store.totals()
+  const file = size === undefined ? 'A further file' : `A file of ${size} bytes`
+  const refuse = (limit: string): never => {
+    throw assetErrors.asset_store_full({ details: { file, count: now, bytes, limit } })
+  }
+  if (max_count > 0 && now >= max_count) refuse(`max_count = ${max_count}`)
+  if (max_bytes > 0 && bytes + (size ?? 1) > max_bytes) refuse(`max_bytes = ${max_bytes}`)
 }
 
 export const totalsSection = ({ store, config }: TotalsParts): StatusSection => ({

@@ -56,6 +56,13 @@ export const derivationErrors = defineErrors({
     detail: 'The speech of asset {asset_id} was not written down. {reason}',
     action: 'It is recorded as failed. Mend the route, then send the request again with retry_failed=true.',
   },
+  transcription_silent: {
+    status: 400,
+    domain: 'derivations',
+    detail: 'No speech was heard in asset {asset_id}.',
+    action:
+      'It is recorded as failed. Name sound in which somebody speaks; if somebody does, retry_failed=true asks again.',
+  },
   transcription_unready: {
     status: 503,
     domain: 'derivations',

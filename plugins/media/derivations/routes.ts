@@ -102,7 +102,8 @@ const create = ({ derive }: DerivationRouteParts): Route =>
       profile: doc(string({ min: 1, max: 64 }), 'What is to be made: `canonical_text`, `visual_preview`.'),
       subject: doc(
         DerivationSubject,
-        'Of what: `asset` with `asset_id`, `session_input` with `session_id` and `offset`, or what plugins add.',
+        'Of what: `asset` with `asset_id`, `session_input` with `session_id` and `offset`, `observation` with ' +
+          '`observation_id`, or what further plugins add.',
       ),
       transcription: optional(
         doc(TranscriptionOptions, 'How speech is written down; of sound as `canonical_text` alone.'),
@@ -118,6 +119,7 @@ const create = ({ derive }: DerivationRouteParts): Route =>
       derivationErrors.transcription_unavailable,
       derivationErrors.transcription_audio_invalid,
       derivationErrors.transcription_failed,
+      derivationErrors.transcription_silent,
       derivationErrors.transcription_unready,
       assetErrors.asset_not_found,
       assetErrors.asset_integrity_mismatch,

@@ -1,7 +1,7 @@
 /** What runs were told as subjects of derivations: the words, and those of the files that came with them. */
 import { digestBytes, integer, literal, object, Problem, string } from '../../../core/plugin.js'
 import { sessionErrors, type Sessions } from '../../execution/sessions/contract.js'
-import { fileLine, type Assets, type AttachmentRef } from '../assets/contract.js'
+import { fileLine, mostAssetBytes, type Assets, type AttachmentRef } from '../assets/contract.js'
 import { derivationErrors } from './errors.js'
 import { defineSubject, type SubjectKind } from './subject.js'
 
@@ -25,24 +25,37 @@ const toldAt = (sessions: Sessions, session_id: string, offset: number): Told =>
 }
 
 /** Undefined where it has none that can be read. */
-const wordsOf = async (assets: Assets, { id }: AttachmentRef): Promise<string | undefined> => {
+const wordsOf = async (assets: Assets, { id }: AttachmentRef): Promise<Uint8Array | undefined> => {
   if (assets.find(id)?.text_uri === undefined) return undefined
   try {
-    return (await assets.read(id, 'text')).toString('utf8')
+    return await assets.read(id, 'text')
   } catch (error) {
     if (error instanceof Problem) return undefined
     throw error
   }
 }
 
-const rendered = async (assets: Assets, { content, files }: Told): Promise<string> => {
-  const parts = content.trim() === '' ? [] : [content]
+/** A run may be told of many files, each as large as a result may be: nothing is read that would not fit together. */
+const checkSize = (assets: Assets, { content, files }: Told): void => {
+  const sizes = files.map(({ id }) => assets.find(id)?.text_byte_length ?? 0)
+  const bytes = sizes.reduce((sum, size) => sum + size, Buffer.byteLength(content))
+  if (bytes <= mostAssetBytes) return
+  const reason = `what the run was told has ${bytes} bytes as text, and ${mostAssetBytes} are the most`
+  throw derivationErrors.derivation_invalid({
+    details: { reason },
+    errors: [{ path: 'body.subject', rule: `must have at most ${mostAssetBytes} bytes as text` }],
+  })
+}
+
+const rendered = async (assets: Assets, { content, files }: Told): Promise<Buffer> => {
+  const parts: Uint8Array[] = content.trim() === '' ? [] : [Buffer.from(content)]
   for (const file of files) {
     const words = await wordsOf(assets, file)
-    const line = fileLine(file)
-    parts.push(words === undefined ? line : `${line}\n${words}`)
+    if (parts.length > 0) parts.push(Buffer.from('\n\n'))
+    parts.push(Buffer.from(fileLine(file)))
+    if (words !== undefined) parts.push(Buffer.from('\n'), words)
   }
-  return parts.join('\n\n')
+  return Buffer.concat(parts)
 }
 
 export const sessionInputSubject = ({ assets, sessions }: InputParts): SubjectKind =>
@@ -57,7 +70,9 @@ export const sessionInputSubject = ({ assets, sessions }: InputParts): SubjectKi
     async resolve({ session_id, offset }) {
       const service = sessions()
       if (service === undefined) throw sessionErrors.session_not_found({ details: { session_id } })
-      const words = await rendered(assets, toldAt(service, session_id, offset))
-      return { fingerprint: await digestBytes(Buffer.from(words)), words }
+      const told = toldAt(service, session_id, offset)
+      checkSize(assets, told)
+      const words = await rendered(assets, told)
+      return { fingerprint: await digestBytes(words), words: words.toString('utf8') }
     },
   })

@@ -18,6 +18,11 @@ const failed = ({ asset_id }: Asset, reason: string): Derived => ({
   problem: derivationErrors.transcription_failed({ details: { asset_id, reason } }),
 })
 
+const silent = ({ asset_id }: Asset): Derived => ({
+  type: 'failed',
+  problem: derivationErrors.transcription_silent({ details: { asset_id } }),
+})
+
 /** It may go another time. */
 export const unready = ({ asset_id }: Asset, reason: string, retry_after_ms?: number): Problem =>
   derivationErrors.transcription_unready({
@@ -52,7 +57,7 @@ export const keepTranscript = async (assets: Assets, said: Transcript, heard: He
     return failed(asset, said.message)
   }
   const text = said.text.trim()
-  if (text === '') return failed(asset, 'No speech was heard in it.')
+  if (text === '') return silent(asset)
   const timestamps = await keepTimes(assets, said, heard)
   const file_name = derivedName(asset.file_name, '.txt')
   const result = await assets.add({ file_name, media_type: 'text/plain', bytes: Buffer.from(text) })

@@ -66,6 +66,7 @@ export const makeMedia = async (parts: MakingParts, wish: MakingWish, call: Tool
   const own = parts.runs()?.find(call.run_id)?.provider
   const chosen = chooseRoute(parts, making, { session_id: call.session_id, own, provider })
   withinBudget(parts, call)
+  parts.assets.checkRoom()
   const { route, maker } = chosen
   const reach = route.reach?.()
   if (reach === undefined) throw makerErrors.media_unavailable({ details: { capability: making } })

@@ -47,7 +47,7 @@ export const runErrors = defineErrors({
     status: 400,
     domain: 'runs',
     detail: 'The request carries no input.',
-    action: 'Send content, or input_items with text.',
+    action: 'Send content, or input_items or attachments that are not empty.',
   },
   run_input_conflict: {
     status: 400,

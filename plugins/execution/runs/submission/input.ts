@@ -202,7 +202,9 @@ export const fileBytesOf = ({ attachments = [], input_items = [] }: Partial<Form
 
 const carried = (text: string): string => {
   if (text.trim() === '')
-    throw runErrors.run_input_missing({ errors: [{ path: 'body.content', rule: 'must carry input' }] })
+    throw runErrors.run_input_missing({
+      errors: [{ path: 'body.content', rule: 'must carry input where no file does' }],
+    })
   return text
 }
 

@@ -4,7 +4,7 @@ import type { Sessions } from '../../../execution/sessions/contract.js'
 import type { Assets } from '../../assets/contract.js'
 import type { Board } from '../record/views.js'
 import { boardErrors } from '../record/errors.js'
-import { bytesOf, readState } from '../record/revision-assets.js'
+import { readState } from '../record/revision-assets.js'
 import type { Revisions } from '../record/revisions.js'
 import { mostStateBytes, stateVersion } from '../record/state.js'
 import type { BoardStore, StoredRevision } from '../record/store.js'
@@ -64,7 +64,7 @@ const pictureBefore = async (
 ): Promise<Uint8Array> =>
   latest_revision_id === undefined
     ? new Uint8Array()
-    : bytesOf(assets, store.revision(board_id, latest_revision_id).render_asset_id)
+    : assets.read(store.revision(board_id, latest_revision_id).render_asset_id, 'raw')
 
 /** The canvas of a board whose state tells of none, as `board_draw` has it; undefined for the usual one. */
 export const sizedAs = async (

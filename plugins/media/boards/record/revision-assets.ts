@@ -1,8 +1,8 @@
 /** The assets of a revision: looked at before it is made, and by each start. */
-import { Problem, type JsonObject } from '../../../../core/plugin.js'
+import { inTurns, Problem, type JsonObject } from '../../../../core/plugin.js'
 import { assetAt, placedAt, type Assets } from '../../assets/contract.js'
 import { boardErrors } from './errors.js'
-import { embeddedIn, mostEmbedded, mostStateBytes, parseState, stateFault, type StatePlace } from './state.js'
+import { embeddedIn, mostEmbedded, mostStateBytes, parseState, placeOf, stateFault, type StatePlace } from './state.js'
 
 const renderPath = 'body.render_asset_id'
 const statePath = 'body.state_asset_id'
@@ -27,22 +27,12 @@ const invalidState = (asset_id: string, { path, rule }: { readonly path: string;
   boardErrors.board_state_invalid({ details: { asset_id, reason: `${path} ${rule}` }, errors: [{ path, rule }] })
 const unfit = (asset_id: string, rule: string) => invalidState(asset_id, { path: statePath, rule })
 
-/** All bytes of an asset, verified. Rejects with problems of assets. */
-export const bytesOf = async (assets: Assets, asset_id: string): Promise<Buffer> => {
-  const opened = await assets.open(asset_id, 'raw')
-  try {
-    return Buffer.concat([...opened.pieces(0, opened.bytes)])
-  } finally {
-    await opened.close()
-  }
-}
-
 /** A state asset as JSON. Rejects with `asset_not_found`, `board_state_invalid`. */
 export const readState = async (assets: Assets, asset_id: string): Promise<JsonObject> => {
   const { media_type, byte_length } = assetAt(assets, asset_id, statePath)
   if (media_type !== 'application/json') throw unfit(asset_id, 'must be an asset of application/json')
   if (byte_length > mostStateBytes) throw unfit(asset_id, `must have at most ${mostStateBytes} bytes`)
-  const bytes = await bytesOf(assets, asset_id).catch((error: unknown) => {
+  const bytes = await assets.read(asset_id, 'raw').catch((error: unknown) => {
     if (error instanceof Problem) throw unfit(asset_id, 'must be readable')
     throw error
   })
@@ -54,13 +44,17 @@ export const readState = async (assets: Assets, asset_id: string): Promise<JsonO
 const checkEmbedded = async (
   assets: Assets,
   asset_id: string,
-  embedded: ReadonlyMap<string, string>,
+  { state, ids }: { readonly state: JsonObject; readonly ids: readonly string[] },
 ): Promise<void> => {
-  if (embedded.size > mostEmbedded)
+  if (ids.length > mostEmbedded)
     throw invalidState(asset_id, { path: 'state', rule: `must embed at most ${mostEmbedded} assets` })
-  for (const [id, path] of embedded) {
+  for (const id of ids) {
     const there = assets.find(id) !== undefined && (await isReadable(assets, id))
-    if (!there) throw invalidState(asset_id, { path, rule: `must be a stored asset, unlike ${id}` })
+    if (!there)
+      throw invalidState(asset_id, {
+        path: placeOf(state, id) ?? 'state',
+        rule: `must embed stored assets alone, unlike ${id}`,
+      })
   }
 }
 
@@ -83,11 +77,11 @@ export const checkAssets = async (assets: Assets, revision: RevisionAssets): Pro
   await checkRender(assets, render_asset_id)
   if (state_asset_id === undefined) return []
   const state = await readState(assets, state_asset_id)
-  const fault = stateFault(state, revision)
+  const fault = await inTurns(stateFault(state, revision))
   if (fault !== undefined) throw invalidState(state_asset_id, fault)
-  const embedded = embeddedIn(state)
-  await checkEmbedded(assets, state_asset_id, embedded)
-  return [...embedded.keys()]
+  const ids = await inTurns(embeddedIn(state))
+  await checkEmbedded(assets, state_asset_id, { state, ids })
+  return ids
 }
 
 /** Throws `asset_not_found` where one was deleted in the meantime: asked in the commit that names them. */

@@ -85,13 +85,20 @@ const replayed = (store: BoardStore, board_id: string, wish: Wish): StoredRevisi
   throw boardErrors.board_revision_idempotency_conflict({ details: { revision_id: made.revision_id } })
 }
 
+const numberOf = (store: BoardStore, board_id: string, previous: string): number => {
+  const found = store.revisions.find(previous)
+  if (found !== undefined && found.board_id !== board_id)
+    refuse('previous_revision_id', 'must be a revision of this board')
+  return store.revision(board_id, previous).number
+}
+
 /** The number of what follows; throws unless the newest revision is followed. */
 const numberBehind = (
   store: BoardStore,
   { board_id, latest_revision_id }: Board,
   { previous_revision_id: previous }: Wish,
 ): number => {
-  const number = previous === undefined ? 0 : store.revision(board_id, previous).number
+  const number = previous === undefined ? 0 : numberOf(store, board_id, previous)
   if (previous === latest_revision_id) return number + 1
   const newest = latest_revision_id ?? 'none'
   throw boardErrors.board_revision_conflict({ details: { board_id, latest_revision_id: newest } })

@@ -1,5 +1,5 @@
 /** What the state of a board must be (boards-7). Pure: it knows no assets but by their ids. */
-import { isJsonObject, isModest, type Json, type JsonObject } from '../../../../core/plugin.js'
+import { isJsonObject, isModest, type Json, type JsonObject, type Portions } from '../../../../core/plugin.js'
 
 /** The version that this daemon writes. */
 export const stateVersion = 'service.board_state.v1'
@@ -10,6 +10,8 @@ export const mostStateBytes = 1024 * 1024
 /** Most assets that one state embeds. */
 export const mostEmbedded = 256
 const mostCanvas = 100_000
+/** Members of one list: what is drawn takes more than 52 bytes. */
+const mostListed = 20_000
 
 const contentFields = ['canvas', 'elements', 'strokes', 'layers', 'assets', 'metadata', 'payload', 'note'] as const
 
@@ -39,12 +41,34 @@ export const parseState = (text: string): Read<JsonObject> => {
 
 const isBlank = (value: Json | undefined): boolean => value === undefined || value === null
 
-/** True for what says nothing: blank text, null, and what holds only such. */
-const isPlaceholder = (value: Json | undefined): boolean => {
-  if (value === undefined || value === null) return true
-  if (typeof value === 'string') return value.trim() === ''
-  return typeof value === 'object' && Object.values(value).every(isPlaceholder)
+const isHolder = (value: Json | undefined): value is JsonObject | Json[] => typeof value === 'object' && value !== null
+
+/** Values that are looked at before others are served: a state of 1 MiB may have half a million. */
+const portion = 5_000
+
+/** Shows each value in another, and its name where it has one, until `is` says yes; true if it did. */
+const someIn = function* (
+  whole: JsonObject | Json[],
+  is: (value: Json | undefined, name?: string) => boolean,
+): Portions<boolean> {
+  const holders = [whole]
+  let seen = 0
+  for (const holder of holders) {
+    const names = Array.isArray(holder) ? undefined : Object.keys(holder)
+    const values = Array.isArray(holder) ? holder : Object.values(holder)
+    for (const [at, value] of values.entries()) {
+      seen += 1
+      if (seen % portion === 0) yield
+      if (is(value, names?.[at])) return true
+      if (isHolder(value)) holders.push(value)
+    }
+  }
+  return false
 }
+
+/** False for blank text, null, and what holds only such. */
+const saysSomething = (value: Json | undefined): boolean =>
+  typeof value === 'string' ? value.trim() !== '' : !isBlank(value) && typeof value !== 'object'
 
 const sizeFault = (canvas: JsonObject): StateFault | undefined => {
   const wrong = ['width', 'height'].find((edge) => {
@@ -59,8 +83,11 @@ const sizeFault = (canvas: JsonObject): StateFault | undefined => {
 
 const shapeFault = (state: JsonObject): StateFault | undefined => {
   const { canvas, assets } = state
-  const list = ['elements', 'strokes', 'layers'].find((key) => state[key] !== undefined && !Array.isArray(state[key]))
-  if (list !== undefined) return { path: `state.${list}`, rule: 'must be a list' }
+  for (const key of ['elements', 'strokes', 'layers']) {
+    const list = state[key] ?? []
+    if (state[key] === null || !Array.isArray(list)) return { path: `state.${key}`, rule: 'must be a list' }
+    if (list.length > mostListed) return { path: `state.${key}`, rule: `must have at most ${mostListed} members` }
+  }
   if (assets !== undefined && (typeof assets !== 'object' || assets === null))
     return { path: 'state.assets', rule: 'must be a list or an object' }
   if (canvas === undefined) return undefined
@@ -77,14 +104,17 @@ const placeFault = (state: JsonObject, { board_id, previous_revision_id }: State
     : { path: 'state.previous_revision_id', rule: 'must be the revision that this one follows' }
 }
 
-export const stateFault = (state: JsonObject, place: StatePlace): StateFault | undefined => {
+export const stateFault = function* (state: JsonObject, place: StatePlace): Portions<StateFault | undefined> {
   if (!versions.has(state['schema_version']))
     return { path: 'state.schema_version', rule: `must be 1, "1" or "${stateVersion}"` }
   const found = placeFault(state, place) ?? shapeFault(state)
   if (found !== undefined) return found
-  return contentFields.every((key) => isPlaceholder(state[key]))
-    ? { path: 'state', rule: `must hold something in one of ${contentFields.join(', ')}` }
-    : undefined
+  return (yield* someIn(
+    contentFields.map((key) => state[key] ?? null),
+    saysSomething,
+  ))
+    ? undefined
+    : { path: 'state', rule: `must hold something in one of ${contentFields.join(', ')}` }
 }
 
 const idFields: ReadonlySet<string> = new Set([
@@ -100,42 +130,39 @@ const idFields: ReadonlySet<string> = new Set([
 /** Ids as they are made here, and as clients of other daemons know them. */
 const idShape = /^(?:asset_[0-9a-hjkmnp-tv-z]{26}|asset-\d+)$/u
 
-/** Where an id stands that is found first there. */
-type Found = Map<string, string>
-const note = (found: Found, id: string, path: string): void => {
-  if (!found.has(id)) found.set(id, path)
+const textsIn = (value: Json | undefined): string[] => {
+  if (typeof value === 'string') return value.trim() === '' ? [] : [value]
+  return Array.isArray(value) ? value.flatMap(textsIn) : []
 }
 
-const noteTexts = (value: Json | undefined, path: string, found: Found): void => {
-  if (typeof value === 'string' && value.trim() !== '') note(found, value, path)
-  if (Array.isArray(value)) for (const [at, one] of value.entries()) noteTexts(one, `${path}.${at}`, found)
-}
-
-/** Texts and names that look like ids, at any depth. */
-const noteShaped = (value: Json | undefined, path: string, found: Found): void => {
-  if (typeof value === 'string' && idShape.test(value)) note(found, value, path)
-  if (typeof value !== 'object' || value === null) return
-  for (const [name, one] of Object.entries(value)) {
-    if (idShape.test(name)) note(found, name, path)
-    noteShaped(one, `${path}.${name}`, found)
-  }
-}
-
-const noteNamed = (value: Json | undefined, path: string, found: Found): void => {
-  if (typeof value !== 'object' || value === null) return
-  for (const [name, one] of Object.entries(value)) {
-    if (idFields.has(name)) noteTexts(one, `${path}.${name}`, found)
-    noteNamed(one, `${path}.${name}`, found)
-  }
-}
-
-/** Ids of the assets that a state embeds, with their places: in the known fields anywhere, and within `assets`. */
-export const embeddedIn = (state: JsonObject): ReadonlyMap<string, string> => {
-  const found: Found = new Map()
-  noteNamed(state, 'state', found)
+/**
+ * Ids of the assets that a state embeds: in the known fields anywhere, and within `assets`. Ends behind the first that
+ * is too many.
+ */
+export const embeddedIn = function* (state: JsonObject): Portions<string[]> {
+  const found = new Set<string>()
+  const isFull = (): boolean => found.size > mostEmbedded
   const { assets } = state
-  if (Array.isArray(assets))
-    for (const [at, one] of assets.entries()) if (typeof one === 'string') note(found, one, `state.assets.${at}`)
-  noteShaped(assets, 'state.assets', found)
-  return found
+  yield* someIn(state, (value, name) => {
+    if (name !== undefined && idFields.has(name)) for (const id of textsIn(value)) found.add(id)
+    return isFull()
+  })
+  if (isHolder(assets))
+    yield* someIn(assets, (value, name) => {
+      for (const text of [value, name]) if (typeof text === 'string' && idShape.test(text)) found.add(text)
+      return isFull()
+    })
+  if (Array.isArray(assets)) for (const one of assets) if (typeof one === 'string') found.add(one)
+  return [...found]
+}
+
+/** Where a text or a name stands first in a value; undefined where it does not. Called for what is refused alone. */
+export const placeOf = (value: Json | undefined, id: string, path = 'state'): string | undefined => {
+  if (value === id) return path
+  if (!isHolder(value)) return undefined
+  for (const [name, one] of Object.entries(value)) {
+    const found = name === id ? `${path}.${name}` : placeOf(one, id, `${path}.${name}`)
+    if (found !== undefined) return found
+  }
+  return undefined
 }

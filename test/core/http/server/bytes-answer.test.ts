@@ -160,3 +160,25 @@ test('http-42: no more of a file is in memory than its client takes, and one who
   while (closed === 0) await new Promise((resolve) => setTimeout(resolve, 5))
   t.is(server.server.unsentBytes, 0)
 })
+
+test('http-42: of many files that leave, one piece is read in each turn of the event loop', async (t) => {
+  let [turns, most] = [0, 0]
+  const read = new Map<number, number>()
+  const count = (): void => void ((turns += 1), (turn = setImmediate(count)))
+  let turn = setImmediate(count)
+  t.teardown(() => clearImmediate(turn))
+  const { server } = await start(t, {
+    open: async () => ({
+      *pieces() {
+        for (let at = 0; at < content.length; at += piece) {
+          read.set(turns, (read.get(turns) ?? 0) + 1)
+          most = Math.max(most, read.get(turns) ?? 0)
+          yield content.subarray(at, at + piece)
+        }
+      },
+      close: async () => {},
+    }),
+  })
+  await Promise.all(Array.from({ length: 20 }, () => ask(server.port)))
+  t.is(most, 1)
+})

@@ -12,15 +12,41 @@ const place = (t: ExecutionContext) => {
   t.teardown(() => rmSync(join(folder, '..'), { recursive: true, force: true }))
   const calls: string[] = []
   const real = createDisk()
+  /** Reads of the event loop, and files that a thread was given. */
+  const reads = { pieces: 0, digested: 0 }
   const disk: Disk = {
     ...real,
+    openSync: (path) => {
+      const file = real.openSync(path)
+      return {
+        ...file,
+        read: (position, length) => {
+          reads.pieces += 1
+          return file.read(position, length)
+        },
+        get system() {
+          const system = file.system ?? t.fail()
+          return {
+            stamp: system.stamp,
+            get fd() {
+              reads.digested += 1
+              return system.fd
+            },
+          }
+        },
+      }
+    },
     replace: (path, bytes) => {
       calls.push(path)
       return real.replace(path, bytes)
     },
   }
-  const open = (write?: () => Promise<void>) => createBlobs({ folder, disk, ...(write && { write }) })
-  return { folder, calls, open }
+  const open = (write?: () => Promise<void>) => {
+    const blobs = createBlobs({ folder, disk, ...(write && { write }) })
+    t.teardown(blobs.close)
+    return blobs
+  }
+  return { folder, calls, reads, open }
 }
 const pathOf = (folder: string, sha256: string): string => join(folder, 'assets', sha256.slice(0, 2), sha256)
 
@@ -162,4 +188,20 @@ test('the digest of large bytes is made between turns of the event loop', async 
   await area.put(Buffer.alloc(12 * 1024 * 1024))
   clearImmediate(turn)
   t.true(turns >= 47, `${turns} turns`)
+})
+
+test('state-32: a large file is read and digested beside the event loop, and once while it is unchanged', async (t) => {
+  const { folder, open, reads } = place(t)
+  const area = open().area('assets')
+  const bytes = randomBytes(3_000_000)
+  const ref = await area.put(bytes)
+  const look = async (): Promise<void> => (await area.open(ref))?.close()
+  await Promise.all(Array.from({ length: 20 }, look))
+  t.deepEqual(reads, { pieces: 0, digested: 1 })
+  await look()
+  t.deepEqual(reads, { pieces: 0, digested: 1 })
+  bytes[2_900_000] = (bytes[2_900_000] ?? 0) ^ 1
+  writeFileSync(pathOf(folder, ref.sha256), bytes)
+  await t.throwsAsync(look(), { code: 'blob_damaged' })
+  t.deepEqual(reads, { pieces: 0, digested: 2 })
 })

@@ -70,7 +70,9 @@ test('runs-46: stored files are named by their id, each once, with or without wo
   const alone = await ended(daemon, { input_items: [item] })
   t.true(toldOf(alone).startsWith('You said: <attached_file>'), toldOf(alone))
   t.is(alone.request.text_preview, 'notes.md')
-  t.deepEqual(codeOf(await submit(daemon, { content: '', attachments: [] })), [400, 'run_input_missing'])
+  const empty = await submit(daemon, { content: '', attachments: [] })
+  t.deepEqual(codeOf(empty), [400, 'run_input_missing'])
+  t.is(empty.body.action, 'Send content, or input_items or attachments that are not empty.')
 })
 
 test('runs-46: a file has the name that this run was given it with, whatever it was called before', async (t) => {

@@ -20,7 +20,13 @@ test('assets-10: assets beyond max_count are refused, what is stored is taken st
   const first = await start(t, { max_count: 2 }, root)
   const { asset_id } = (await store(first, 'one')).body
   t.is((await store(first, 'two')).status, 201)
-  t.deepEqual(codeOf(await store(first, 'three')), [507, 'asset_store_full'])
+  const full = await store(first, 'three')
+  t.deepEqual(codeOf(full), [507, 'asset_store_full'])
+  t.is(full.body.title, 'Insufficient Storage')
+  t.is(
+    full.body.detail,
+    'A file of 5 bytes is not taken: there are 2 assets of 6 bytes, and max_count = 2 is the limit.',
+  )
   t.is((await store(first, 'one')).body.asset_id, asset_id)
   t.is((await first.request('POST', '/v1/assets/gc')).body.orphan_file_count, 0)
   await first.stop()

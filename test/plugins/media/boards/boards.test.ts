@@ -4,7 +4,8 @@ import { createHash } from 'node:crypto'
 import { truncateSync, unlinkSync } from 'node:fs'
 import path from 'node:path'
 import { shippedPlugins } from '../../../../core/shipped.js'
-import type { Tx } from '../../../../core/plugin.js'
+import type { Json, Portions, Tx } from '../../../../core/plugin.js'
+import { embeddedIn, stateFault } from '../../../../plugins/media/boards/record/state.js'
 import { declareBoards, type BoardStore } from '../../../../plugins/media/boards/record/store.js'
 import { board, history, picture, read, revise, stateOf, upload } from '../../../support/boards.js'
 import { createCommandLine } from '../../../support/command-line.js'
@@ -106,6 +107,8 @@ test('boards-3: a revision follows the newest one, and of many that follow the s
     [stranger, 400, 'board_revision_invalid'],
   ] as const)
     t.deepEqual(codeOf(await revise(daemon, 'b', { render_asset_id, previous_revision_id })), [status, code])
+  const strange = await revise(daemon, 'b', { render_asset_id, previous_revision_id: stranger })
+  t.deepEqual(strange.body.errors, [{ path: 'body.previous_revision_id', rule: 'must be a revision of this board' }])
   t.deepEqual(codeOf(await revise(daemon, 'none', { render_asset_id })), [404, 'board_not_found'])
   const answers = await Promise.all(
     Array.from({ length: 20 }, (_, at) =>
@@ -254,6 +257,10 @@ test('boards-7: a state is an envelope of this board, and says something', async
     [JSON.stringify({ schema_version: 1, ...content, board_id: 'other' }), 'state.board_id'],
     [JSON.stringify({ schema_version: 1, ...content, previous_revision_id: 'x' }), 'state.previous_revision_id'],
     [JSON.stringify({ schema_version: 1, elements: {} }), 'state.elements'],
+    [
+      JSON.stringify({ schema_version: 1, note: 'x', elements: Array.from({ length: 20_001 }, () => 0) }),
+      'state.elements',
+    ],
     [JSON.stringify({ schema_version: 1, ...content, strokes: 'x' }), 'state.strokes'],
     [JSON.stringify({ schema_version: 1, ...content, layers: {} }), 'state.layers'],
     [JSON.stringify({ schema_version: 1, ...content, assets: 'x' }), 'state.assets'],
@@ -304,16 +311,17 @@ test('boards-8: what a state embeds is looked at, and kept as long as the revisi
   const embedded: string[] = []
   for (let at = 0; at < 5; at += 1) embedded.push(await picture(daemon))
   const [a, b, c, d, e] = embedded
-  for (const state of [
-    { assets: ['asset_none'] },
-    { assets: { 'asset-77': {} } },
-    { elements: [{ deep: [{ image_asset_id: 'nothing' }] }] },
-    { elements: [{ asset_ids: [a, 'asset_none'] }] },
-    { note: 'x', assets: Array.from({ length: 257 }, (_, at) => `asset_${at}`) },
-  ]) {
+  for (const [state, at] of [
+    [{ assets: ['asset_none'] }, 'state.assets.0'],
+    [{ assets: { 'asset-77': { name: 'x' } } }, 'state.assets.asset-77'],
+    [{ elements: [{ deep: [{ image_asset_id: 'nothing' }] }] }, 'state.elements.0.deep.0.image_asset_id'],
+    [{ elements: [{ asset_ids: [a, 'asset_none'] }] }, 'state.elements.0.asset_ids.1'],
+    [{ note: 'x', assets: Array.from({ length: 257 }, (_, n) => `asset_${n}`) }, 'state'],
+  ] as const) {
     const state_asset_id = await stateOf(daemon, state)
     const answer = await revise(daemon, 'b', { render_asset_id, state_asset_id })
     t.deepEqual(codeOf(answer), [400, 'board_state_invalid'], JSON.stringify(state).slice(0, 80))
+    t.is(answer.body.errors[0].path, at)
   }
   const state_asset_id = await stateOf(daemon, {
     assets: [a, { [`${b}`]: { name: 'asset_type' } }],
@@ -330,6 +338,16 @@ test('boards-8: what a state embeds is looked at, and kept as long as the revisi
     t.deepEqual(await references(id), [{ ...named, role: 'state_embedded_asset', detail_id: state_asset_id }], id)
     t.deepEqual(codeOf(await daemon.request('DELETE', `/v1/assets/${id}`)), [409, 'asset_delete_blocked'])
   }
+})
+
+test('boards-16: others are served while a state of many values is looked at', (t) => {
+  const portionsOf = <T>(work: Portions<T>): number => {
+    for (let portions = 1; ; portions += 1) if (work.next().done === true) return portions
+  }
+  const many = Array.from({ length: 100 }, () => Array.from({ length: 1000 }, (): Json => []))
+  t.true(portionsOf(embeddedIn({ elements: many })) > 20)
+  t.true(portionsOf(embeddedIn({ assets: many })) > 40)
+  t.true(portionsOf(stateFault({ schema_version: 1, payload: many }, { board_id: 'b' })) > 20)
 })
 
 test('boards-9: an owned board is drawn on by its owner, and a run that is named as source made the assets', async (t) => {

@@ -134,6 +134,23 @@ test('derivations-3: a text is its own words, a file without words is named, an 
   t.is(other.status, 404, 'only what a run was told')
 })
 
+test('derivations-21: what a run was told is refused unread where its words are more than a file may have', async (t) => {
+  const daemon = await startTestDaemon(t)
+  const files: any[] = []
+  for (const sign of ['a', 'b']) files.push(await store(daemon, sign.repeat(6_400_000)))
+  const session_id = await openSession(daemon)
+  const { body: run } = await daemon.request('POST', `/v1/sessions/${session_id}/runs`, {
+    input_items: files.map(({ asset_id }) => ({ type: 'asset_reference', asset_id })),
+  })
+  await until(daemon, run.run_id, 'completed')
+  const subject = { type: 'session_input', session_id, offset: 1 }
+  const { status, body } = await derive(daemon, { profile: 'canonical_text', subject })
+  t.is(status, 400)
+  t.like(body, { code: 'derivation_invalid', errors: [{ path: 'body.subject' }] })
+  t.regex(body.detail, /has 12800000 bytes as text, and 12582912 are the most/u)
+  t.deepEqual(await list(daemon), [])
+})
+
 test('derivations-4: a picture is its own preview, a drawing has one, and words have none', async (t) => {
   const daemon = await startTestDaemon(t)
   const picture = await whitePicture(daemon)

@@ -359,7 +359,6 @@ test('derivations-19: what may go another time is not recorded, what a server re
     [400, '{"error":{"message":"the file is corrupt"}}'],
     [302, ''],
     [200, JSON.stringify({ text: 'x'.repeat(5 * 1024 * 1024) })],
-    [200, '{"text":"  "}'],
   ] as const) {
     answering(status, body)
     const lasting = await write(daemon, asset_id, undefined, '?retry_failed=true')
@@ -371,7 +370,18 @@ test('derivations-19: what may go another time is not recorded, what a server re
   server.answer(saying('At last'))
   t.like((await write(daemon, asset_id, undefined, '?retry_failed=true')).body, { status: 'completed' })
   t.false(daemon.daemon.view.warnings().some(({ code }) => code === 'transcription_failing'))
-  t.is((await list(daemon)).filter(({ status }) => status === 'failed').length, 5)
+  t.is((await list(daemon)).filter(({ status }) => status === 'failed').length, 4)
+})
+
+test('derivations-19: sound without speech is told as such, and no route is blamed', async (t) => {
+  const { server, daemon } = await start(t)
+  const { asset_id } = await store(daemon)
+  server.answer((_, response) => void response.writeHead(200).end('{"text":"  "}'))
+  const { body, ...answer } = await write(daemon, asset_id)
+  t.deepEqual(codeOf({ body, ...answer }), [400, 'transcription_silent'])
+  t.notRegex(JSON.stringify(body), /route/u)
+  const hit = await write(daemon, asset_id)
+  t.like(hit.body, { status: 'failed', cache_status: 'hit', derivation_id: body.derivation_id })
 })
 
 test('derivations-20: a stop ends what is under way, and the same request asks again', async (t) => {

@@ -266,6 +266,15 @@ for (const [what, more, offered] of [
     t.like(outcome, { state: 'failed', output: { error: { code: 'media_unavailable' } } })
     t.regex(outcome.output.error.message, /image_generation/u)
   })
+test('makers-5: nobody is asked while no file more is taken', async (t) => {
+  const { on, called, sent } = await studio(t, { config: { assets: { max_count: 1 } } })
+  on('/v1/images/generations', await given(await picture()))
+  t.is((await called('generate_image', { prompt: 'A field' })).state, 'done')
+  on('/v1/images/generations', (request) => t.fail(`asked ${request.url}`))
+  const { output } = await called('generate_image', { prompt: 'Another' })
+  t.regex(JSON.stringify(output), /asset_store_full.*A further file is not taken.*max_count = 1 is the limit/u)
+  t.regex(String(sent('/v1/images/generations')?.body), /A field/u)
+})
 
 test('makers-5: a call costs money, so it is asked about, is not made while a session plans, and is booked with session and day', async (t) => {
   const { on, server, daemon } = await studio(t, { config: {} })
