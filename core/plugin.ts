@@ -87,7 +87,7 @@ export { afterlifeMs, createAfterlife, type Afterlife } from './base/text/guarde
 export { anyOf } from './base/text/pattern.js'
 export { tokenMark } from './base/text/short-lived.js'
 export { frameTags } from './base/text/frame-tags.js'
-export { showTime } from './base/text/show-time.js'
+export { givenTime, latestTime, showTime } from './base/time/moments.js'
 export { visible, visibleBlock, visibleLine } from './base/text/visible.js'
 export { nearest } from './base/words/nearest.js'
 export { wellFormedJson } from './base/text/well-formed.js'
@@ -130,7 +130,7 @@ export type { PassedEnvironment } from './base/text/child-environment.js'
 export { version } from './base/version.js'
 export { within } from './base/within.js'
 /** Whether something is the name of a time zone. */
-export { isZone } from './base/text/zone.js'
+export { isZone } from './base/time/zone.js'
 export { defineCommand, secretFlags } from './plugin/command.js'
 export { cursorFlag, listedRows, pageFlags, readRows, searchedRows, showRows } from './plugin/listed.js'
 export type {

@@ -125,11 +125,6 @@ export const number = (rules: NumberRules = {}): Struct<number, null> => ranged(
 export const integer = (rules: NumberRules = {}): Struct<number, null> => ranged(safeInteger, 'integer', rules)
 /** Unix time in milliseconds. */
 export const timestamp = (): Struct<number, null> => doc(integer({ min: 0 }), 'Unix time in milliseconds.')
-/** The last moment that a calendar has, Unix ms. */
-export const latestTime = 8.64e15
-/** Unix time in milliseconds as callers give it: a moment that a calendar has. */
-export const givenTime = (): Struct<number, null> =>
-  doc(integer({ min: 0, max: latestTime }), 'Unix time in milliseconds.')
 export const boolean = (): Struct<boolean, null> => note(ss.boolean, () => ({ type: 'boolean' }))
 /** Any JSON value. */
 export const json = (): Struct<Json, null> =>

@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers'
 import type { Client } from '../plugin/command.js'
 import { Problem } from '../base/errors.js'
 import { parse } from '../base/parse.js'
-import { array, integer, open, optional, string, type Json } from '../base/schema.js'
+import { array, integer, open, optional, string, unsafeCast, type Json } from '../base/schema.js'
 import { retryAfter } from '../http/outbound/retry-after.js'
 import { errors } from './told/errors.js'
 import { DaemonProblem } from './told/daemon-problem.js'
@@ -62,7 +62,7 @@ const [mostAnswer, mostRefusal] = [256 * MiB, MiB]
 const textOf = async (answer: IncomingMessage, most: number): Promise<string | undefined> => {
   const pieces: Buffer[] = []
   let bytes = 0
-  for await (const piece of answer as AsyncIterable<Buffer>) {
+  for await (const piece of unsafeCast<AsyncIterable<Buffer>>(answer)) {
     bytes += piece.length
     if (bytes > most) return undefined
     pieces.push(piece)

@@ -1,6 +1,6 @@
 /** `state findings`: what starts and repairs found, from the daemon that holds the root. */
 import { count } from '../base/text/command-text.js'
-import { showTime } from '../base/text/show-time.js'
+import { showTime } from '../base/time/moments.js'
 import { defineCommand, type Command } from '../plugin/command.js'
 import { parse } from '../base/parse.js'
 import { array, integer, object, type Json } from '../base/schema.js'

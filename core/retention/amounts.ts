@@ -1,5 +1,5 @@
 /** Ages and sizes as an operator writes and reads them: `90d`, `50GiB`. */
-import { showTime } from '../base/text/show-time.js'
+import { showTime } from '../base/time/moments.js'
 import { doc, rule, string, type StructOf } from '../base/schema.js'
 
 const msIn = new Map([

@@ -216,12 +216,11 @@ const checkMade = async (
 }
 
 /**
- * Checks what every plugin must keep, with the default export of its main file:
- * `export` (it is a plugin), `load` (a daemon can load it, without what only its author has), `register` (it declares and does nothing else),
- * `undo` (a register that fails leaves nothing behind), `settings` (each has a
- * default and a sentence), `contributions` (their points are there and take them), `stop` (nothing is left after a stop), `repair`
- * (its steps find nothing in a fresh root). Starts daemons in this process, on
- * temporary roots, and looks at the whole process: run nothing beside it.
+ * Checks what every plugin must keep, with the default export of its main file: `export` (it is a plugin), `load` (a
+ * daemon can load it, without what only its author has), `register` (it declares and does nothing else), `undo` (a
+ * register that fails leaves nothing behind), `settings` (each has a default and a sentence), `contributions` (their
+ * points are there and take them), `stop` (nothing is left after a stop), `repair` (its steps find nothing in a fresh
+ * root). Starts daemons in this process, on temporary roots, and looks at the whole process: run nothing beside it.
  * Never rejects for what a plugin does.
  */
 export const checkPlugin = async (

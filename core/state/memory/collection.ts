@@ -11,7 +11,7 @@ import type { GroupRange } from '../tables/section-tables.js'
 import { listed } from './listed.js'
 import { mergedPage } from './merged-page.js'
 import { forgets, Removals } from './removals.js'
-import { createRecordIndex, placeOf, type Place, type RecordIndex } from './record-index.js'
+import { createRecordIndex, moveInAll, placeOf, type Place, type RecordIndex } from './record-index.js'
 import type { CheckpointedRecords, DirtyRecord, DirtyRecords, StoredCollection } from './stored-collection.js'
 import { createShadows, type Shadows } from './shadows.js'
 
@@ -25,6 +25,7 @@ class MemoryCollection<T extends object> implements StoredCollection<T> {
   readonly spec: CollectionSpec<T>
   /** Of records in memory. */
   readonly #indexes: ReadonlyMap<string, RecordIndex<T>>
+  readonly #all: readonly RecordIndex<T>[]
   readonly #pages: CheckpointedRecords<T>
   readonly #shadows: Shadows
   readonly #name: string
@@ -39,6 +40,7 @@ class MemoryCollection<T extends object> implements StoredCollection<T> {
     this.#madeAt = madeAt
     this.spec = spec
     this.#indexes = new Map(Object.entries(spec.indexes).map(([name, index]) => [name, createRecordIndex(index)]))
+    this.#all = [...this.#indexes.values()]
     this.#pages = pages
     this.#shadows = createShadows(Object.keys(spec.indexes))
     this.#name = JSON.stringify(spec.name)
@@ -232,23 +234,9 @@ class MemoryCollection<T extends object> implements StoredCollection<T> {
     }
   }
 
-  /** All indexes or none: one whose functions throw moves nothing, and what was moved before it is moved back. */
-  #reindex(id: string, before: T | undefined, after: T | undefined): void {
-    let moved = 0
-    try {
-      for (const index of this.#indexes.values()) {
-        index.move(id, before, after)
-        moved += 1
-      }
-    } catch (error) {
-      for (const index of [...this.#indexes.values()].slice(0, moved)) index.move(id, after, before)
-      throw error
-    }
-  }
-
   /** Sets what memory has of a record, or takes it out. */
   #remember(id: string, before: T | undefined, after: T | undefined): void {
-    this.#reindex(id, before, after)
+    moveInAll(this.#all, id, [before, after])
     if (after === undefined) this.#hot.delete(id)
     else this.#hot.set(id, after)
   }

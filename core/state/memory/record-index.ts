@@ -104,3 +104,21 @@ export const createRecordIndex = <T>(spec: IndexSpec<T>): RecordIndex<T> => {
     },
   }
 }
+
+/** All indexes or none: one whose functions throw moves nothing, and what was moved before it is moved back. */
+export const moveInAll = <T>(
+  indexes: readonly RecordIndex<T>[],
+  id: string,
+  [before, after]: readonly [T | undefined, T | undefined],
+): void => {
+  let moved = 0
+  try {
+    for (const index of indexes) {
+      index.move(id, before, after)
+      moved += 1
+    }
+  } catch (error) {
+    for (const index of indexes.slice(0, moved)) index.move(id, after, before)
+    throw error
+  }
+}

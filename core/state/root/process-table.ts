@@ -82,7 +82,8 @@ const pids = (): string[] => {
 const processesAtOnce = 32
 
 export const readProcesses = async (): Promise<ProcessRow[]> => {
-  const [read, pause, rows] = [createReader(), createPause(processesAtOnce), [] as ProcessRow[]]
+  const [read, pause] = [createReader(), createPause(processesAtOnce)]
+  const rows: ProcessRow[] = []
   for (const pid of pids()) {
     const row = readRow(Number(pid), read)
     if (row !== undefined) rows.push(row)

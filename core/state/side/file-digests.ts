@@ -1,4 +1,4 @@
-/** Digests of files: those of large ones are made beside the event loop, and once for as long as a file is unchanged. */
+/** Digests of files: of large ones beside the event loop, and once for as long as a file is unchanged. */
 import { createCache } from '../../base/cache.js'
 import { createThread } from '../../processes/thread.js'
 import type { DiskFile } from '../disk/disk.js'

@@ -1,7 +1,10 @@
 /** Folders that programs fill: in the root, and no part of the state: no commit, checkpoint or backup looks in. */
 import { constants, promises as fs } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { codeOf } from '../errors.js'
 import type { programFolders } from '../format/layout.js'
+
+export type FileContent = string | { readonly copyOf: string }
 
 /** Folders of one kind, by name. */
 export interface WorkFolders {
@@ -9,9 +12,11 @@ export interface WorkFolders {
   path(name: string): string
   /** Makes the folder that holds them. */
   prepare(): Promise<void>
+  /** Makes a folder with these files, by their paths in it: a text, or a copy of another file where that is there. */
+  fill(name: string, files: Readonly<Record<string, FileContent>>): Promise<void>
   /**
-   * Removes a folder with all that is in it, also what is closed to writing or lies deeper than a path can say; no effect
-   * if it is not there. Rejects where something cannot be removed.
+   * Removes a folder with all that is in it, also what is closed to writing or lies deeper than a path can say; no
+   * effect if it is not there. Rejects where something cannot be removed.
    */
   remove(name: string): Promise<void>
 }
@@ -24,6 +29,9 @@ export const openWorkFolders = (stateRoot: string, kind: (typeof programFolders)
     async prepare() {
       await fs.mkdir(top, { recursive: true, mode: 0o700 })
     },
+    async fill(name, files) {
+      for (const [file, content] of Object.entries(files)) await put(join(path(name), file), content)
+    },
     async remove(name) {
       try {
         await fs.rm(path(name), { recursive: true, force: true, maxRetries: 3 })
@@ -32,6 +40,14 @@ export const openWorkFolders = (stateRoot: string, kind: (typeof programFolders)
       }
     },
   }
+}
+
+const put = async (file: string, content: FileContent): Promise<void> => {
+  await fs.mkdir(dirname(file), { recursive: true, mode: 0o700 })
+  if (typeof content === 'string') return fs.writeFile(file, content, { mode: 0o600 })
+  await fs.copyFile(content.copyOf, file).catch((error: unknown) => {
+    if (codeOf(error) !== 'ENOENT') throw error
+  })
 }
 
 /** Characters of a path, far below the 4,096 that the system takes. */

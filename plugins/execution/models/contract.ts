@@ -24,20 +24,16 @@ import type { SearchPart, WebPage } from './abilities/web-search.js'
 export type { ContextWindow } from './bounds/context-window.js'
 /** What models of a provider are called. */
 export type { ModelFamily } from './family.js'
-/** What servers say of their limits, and what is known of that. */
-export type { HeldEvent, PaceView, RateLimit } from './bounds/rate-limit.js'
-/** The longest wait that a server may ask for, milliseconds. */
-export { longestHintMs } from './bounds/rate-limit.js'
+/** The longest wait that a server may ask for, milliseconds; what servers say of limits, and what is known of it. */
+export { longestHintMs, type HeldEvent, type PaceView, type RateLimit } from './bounds/rate-limit.js'
 /** Searches that servers of models make. */
 export type { SearchPart, WebPage } from './abilities/web-search.js'
 /** What models can. */
 export { routeCapabilityFields, textAndImages, textOnly } from './abilities/capabilities.js'
 /** As flags of a route. */
 export type { RouteCapabilities } from './abilities/capabilities.js'
-/** Who does for routes what their models do not. */
-export { RouteBackends } from './abilities/backends.js'
-/** Values of it. */
-export type { OptIn, OwnModels, RouteBackend } from './abilities/backends.js'
+/** Who does for routes what their models do not, and values of it. */
+export { RouteBackends, type OptIn, type OwnModels, type RouteBackend } from './abilities/backends.js'
 /** How a model is to answer. */
 export { checkGeneration, generationFeatures, GenerationSettings } from './generation.js'
 /** Values of it. */

@@ -35,7 +35,7 @@ export const AttachmentRef = named(
 export type AttachmentRef = Infer<typeof AttachmentRef>
 
 const plain = /^[\p{L}\p{M}\p{N} ._+@~()-]*$/u
-/** Names are given by others: one that could be taken for more than a name is quoted, and none has a bracket of ours. */
+/** Names are given by others: one that could pass for more than a name is quoted, and none has a bracket of ours. */
 const nameIn = (file_name: string): string =>
   plain.test(file_name)
     ? visibleLine(file_name)

@@ -19,7 +19,7 @@ import {
 } from '../../../core/plugin.js'
 
 import type { AttachmentRef } from './attachment.js'
-import type { AssetNaming } from './naming.js'
+import type { AssetHolder } from './naming/naming.js'
 import type { FilePlace } from './placed.js'
 
 /** An asset as those show it who name it. */
@@ -37,11 +37,11 @@ export { addInline, assetAt, placedAt } from './placed.js'
 /** Paths of what a request says of a file. */
 export type { FilePlace } from './placed.js'
 /** Something that names an asset. */
-export { AssetReference } from './naming.js'
+export { AssetReference } from './naming/naming.js'
 /** What names assets, as its holder tells it: a reference, which are asked for, and what answers. */
-export type { AssetNaming, KeptReference, ReferenceQuery } from './naming.js'
+export type { AssetHolder, AssetNaming, KeptReference, ReferenceQuery } from './naming/naming.js'
 /** Records of a collection that name assets. */
-export { namingIn } from './naming-in.js'
+export { namingIn } from './naming/naming-in.js'
 /** A file that a person names on a command line. */
 export { givenFile, mostAssetBytes } from './given-file.js'
 /** The body of a request that stores it. */
@@ -91,13 +91,6 @@ export const attachmentOf = ({
   ...rest
 }: Asset): AttachmentRef => ({ id, ...rest })
 
-/** Somebody whose records name assets. */
-export interface AssetHolder {
-  /** The `domain` of its references. */
-  readonly domain: string
-  /** No reference may be in two of them. */
-  readonly namings: readonly AssetNaming[]
-}
 /** Who names assets, by domain. Whoever takes one looks for it, with `find`, in the commit that names it. */
 export const AssetReferences: Point<AssetHolder> = definePoint<AssetHolder>(
   'asset-references@1',
@@ -168,8 +161,8 @@ export interface Assets {
   /** From this commit on the text in it is the whole of another asset, of `text/plain`. Throws `asset_not_found`. */
   setText(tx: Tx, asset_id: string, words_asset_id: string): void
   /**
-   * Deletes one that is passing and that no hard reference keeps; true if that was done here. Whoever held one asks behind the commit that
-   * let it go.
+   * Deletes one that is passing and that no hard reference keeps; true if that was done here. Whoever held one asks
+   * behind the commit that let it go.
    */
   release(asset_id: string): Promise<boolean>
 }

@@ -16,7 +16,7 @@ import {
 import type { AssetBytes } from './bytes.js'
 import { AssetReference, type AssetHolder } from './contract.js'
 import { assetErrors } from './errors.js'
-import { countFields, countsOf, keeperOf, listReferences } from './references.js'
+import { countFields, countsOf, keeperOf, listReferences } from './naming/references.js'
 import { parts, uriOf, type AssetStore, type StoredAsset } from './store.js'
 
 /** References that a plan tells. */

@@ -29,7 +29,7 @@ import { uploadProblems } from './upload-problems.js'
 import type { ImportFile } from './import.js'
 import { addInline } from './placed.js'
 import { openPart } from './reading.js'
-import { countFields, countsOf, mostReferences, referenceSource } from './references.js'
+import { countFields, countsOf, mostReferences, referenceSource } from './naming/references.js'
 import { DeletionPlan } from './removal.js'
 import { summaryOf, viewOf, type StoredAsset } from './store.js'
 

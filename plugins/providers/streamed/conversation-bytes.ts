@@ -1,5 +1,4 @@
 /** The messages of conversations as they are sent, kept from one call to the next. */
-import { randomUUID } from 'node:crypto'
 import type { ModelImage, ModelMessage } from '../../execution/models/contract.js'
 
 export interface ConversationBytes {
@@ -17,9 +16,9 @@ interface Kept {
 }
 
 /**
- * `wire` gives what is sent for a message, each picture once and in the order in which it stands there. The array of an earlier call comes again with more at its end, and what is
- * in it does not change: only what is new is written. Of those that were asked for longest ago nothing is kept beyond
- * `most` bytes.
+ * `wire` gives what is sent for a message, its pictures in the order in which they stand there. The array of an earlier
+ * call comes again with more at its end, and what is in it does not change: only what is new is written. Of those that
+ * were asked for longest ago nothing is kept beyond `most` bytes.
  */
 export const createConversationBytes = (
   wire: (message: ModelMessage) => readonly object[],
@@ -54,47 +53,51 @@ export const createConversationBytes = (
   }
 }
 
+/** Stands for the bytes of a picture while the rest is written. */
+const mark = '<bytes of a picture>'
+
 const write = (
   kept: Kept,
   messages: readonly ModelMessage[],
   wire: (message: ModelMessage) => readonly object[],
 ): void => {
-  const pictures: Pictures = { mark: randomUUID(), all: [] }
-  const fresh = messages.slice(kept.count).flatMap((message) => wire(marked(message, pictures)))
+  const fresh = messages.slice(kept.count)
   kept.count = messages.length
   kept.last = messages.at(-1)
-  if (fresh.length === 0) return
-  const list = JSON.stringify(fresh)
-  add(kept, `${kept.length > 0 ? ',' : ''}${list.slice(1, -1)}`, pictures)
+  const pictures: string[] = []
+  const pieces = textOf(fresh.flatMap((message) => wire(marked(message, pictures)))).split(mark)
+  // Where somebody says what the mark is, pictures are written as a part of the text.
+  if (pieces.length === pictures.length + 1) add(kept, pieces, pictures)
+  else add(kept, [textOf(fresh.flatMap(wire))], [])
 }
 
-/** Each picture takes the place of its mark: as a part of the text it would be looked through again and again. */
-const add = (kept: Kept, text: string, pictures: Pictures): void => {
-  const pieces = text.split(pictures.mark)
-  const bytes = pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0)
-  const length = pictures.all.reduce((sum, base64) => sum + base64.length, kept.length + bytes)
+/** The JSON of a list without its brackets. */
+const textOf = (list: readonly object[]): string => JSON.stringify(list).slice(1, -1)
+
+/** Pictures come between pieces: as a part of the text they would be looked through again and again. */
+const add = (kept: Kept, pieces: readonly string[], pictures: readonly string[]): void => {
+  const text = pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0)
+  if (text === 0) return
+  const comma = kept.length > 0 ? ',' : ''
+  const length = pictures.reduce((sum, base64) => sum + base64.length, kept.length + comma.length + text)
   if (length > kept.bytes.length) {
     const larger = Buffer.allocUnsafe(kept.length === 0 ? length : length * 2)
     kept.bytes.copy(larger, 0, 0, kept.length)
     kept.bytes = larger
   }
+  kept.length += kept.bytes.write(comma, kept.length)
   for (const [at, piece] of pieces.entries()) {
-    if (at > 0) kept.length += kept.bytes.write(pictures.all[at - 1] ?? '', kept.length, 'latin1')
     kept.length += kept.bytes.write(piece, kept.length)
+    kept.length += kept.bytes.write(pictures[at] ?? '', kept.length, 'latin1')
   }
 }
 
-/** The base64 of pictures in the order in which their mark stands for them. */
-interface Pictures {
-  readonly mark: string
-  readonly all: string[]
-}
-
-const marked = (message: ModelMessage, pictures: Pictures): ModelMessage => {
+/** The message with marks in the place of its pictures, which are noted in their order. */
+const marked = (message: ModelMessage, pictures: string[]): ModelMessage => {
   if (message.role !== 'user') return message
   const stand = (image: ModelImage): ModelImage => {
-    pictures.all.push(image.base64)
-    return { ...image, base64: pictures.mark }
+    pictures.push(image.base64)
+    return { ...image, base64: mark }
   }
   const content = message.content.map((part) =>
     part.image === undefined ? part : { ...part, image: stand(part.image) },

@@ -40,7 +40,8 @@ export const Worktree = named(
     kept_for: optional(
       doc(
         enums(keepReasons),
-        'Why it is kept: there are changes, a background command works on there, git could not tell, or something in it could not be removed.',
+        'Why it is kept: there are changes, a background command works on there, git could not tell, or ' +
+          'something in it could not be removed.',
       ),
     ),
     loss: optional(doc(WorktreeLoss, 'Of a dry run: what would go with it. Absent where git cannot tell.')),

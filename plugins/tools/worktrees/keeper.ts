@@ -163,7 +163,7 @@ const close = async (parts: KeeperParts, run_id: string): Promise<void> => {
   await dropOrKeep(parts, record)
 }
 
-/** One that cannot be removed is kept with what is left of it, and may be removed again. Throws `worktree_not_removed`. */
+/** One that cannot be removed is kept with what is left of it. Throws `worktree_not_removed`. */
 const dropOrKeep = async (parts: KeeperParts, record: WorktreeRecord): Promise<void> => {
   try {
     await drop(parts, record, parts.signal)

@@ -2,7 +2,6 @@
  * A git folder of the daemon's own beside a worktree, for the commands that read and write its files: settings of the
  * repository name programs that git runs on each of them, and whoever may write files there could name some.
  */
-import { promises as fs } from 'node:fs'
 import { join } from 'node:path'
 import type { WorkFolders } from '../../../core/plugin.js'
 import type { Git, GitAnswer } from './git.js'
@@ -41,14 +40,15 @@ const configOf = ({ base_commit }: WorktreeRecord, settings: readonly string[]):
 const nameOf = ({ name }: WorktreeRecord): string => `${name}.git`
 
 const makeFolder = async (parts: Parts, record: WorktreeRecord, signal: AbortSignal): Promise<string> => {
-  const folder = parts.folders.path(nameOf(record))
   await removeOwnGit(parts, record)
-  await fs.mkdir(join(folder, 'info'), { recursive: true, mode: 0o700 })
-  await fs.mkdir(join(folder, 'refs'))
-  await fs.writeFile(join(folder, 'HEAD'), `${record.base_commit}\n`)
-  await fs.writeFile(join(folder, 'config'), configOf(record, await looksOf(parts, record, signal)))
-  await fs.copyFile(join(record.repository, 'info/exclude'), join(folder, 'info/exclude')).catch(() => undefined)
-  return folder
+  await parts.folders.fill(nameOf(record), {
+    HEAD: `${record.base_commit}\n`,
+    config: configOf(record, await looksOf(parts, record, signal)),
+    // Git takes no folder for its own that has none for refs.
+    'refs/.none': '',
+    'info/exclude': { copyOf: join(record.repository, 'info/exclude') },
+  })
+  return parts.folders.path(nameOf(record))
 }
 
 /** No effect if none is there. */

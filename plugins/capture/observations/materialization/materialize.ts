@@ -79,7 +79,7 @@ const originOf = (
   }
 }
 
-/** Where the caller has what the submission has at a path: its own items stand behind those that tell of observations. */
+/** Where the caller has what the submission has at a path: its items stand behind those that tell of observations. */
 const placeIn =
   (own: ReturnType<typeof inputItems>, told: number) =>
   (path: string): string => {

@@ -4,7 +4,7 @@ import { fileLine, type Assets, type AttachmentRef } from '../../../media/assets
 import type { ModelMessage, ModelRequest, TextPart } from '../../models/contract.js'
 import { createFrame } from './frame.js'
 import { isPicture, mostCharacters } from './mention.js'
-import { createPictureRoom, mostPictureBytes, newestPictures, type ShownPictures } from './picture-room.js'
+import { createPictureRoom, mostPictureMebibytes, newestPictures, type ShownPictures } from './picture-room.js'
 
 /** A question with what its files say. */
 export interface ShownRequest {
@@ -51,7 +51,7 @@ const framed = (file: AttachmentRef, text: string, note = ''): string =>
 type Places = ShownPictures['places']
 
 const noPictures = 'This model is shown no pictures.'
-const noRoom = `It is not shown: newer pictures are, and those of one question have at most ${mostPictureBytes / 1024 / 1024} MiB.`
+const noRoom = `It is not shown: newer pictures are, and those of a question have ${mostPictureMebibytes} MiB at most.`
 const below = 'It is shown further down.'
 
 /** In base64. */

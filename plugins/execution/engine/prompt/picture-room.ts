@@ -7,8 +7,8 @@ import type { ModelMessage, TextPart } from '../../models/contract.js'
 import { isPicture } from './mention.js'
 
 const mebibyte = 1024 * 1024
-/** Bytes of the pictures of one question, as they are stored. */
-export const mostPictureBytes = 16 * mebibyte
+/** Of the pictures of one question, as they are stored. */
+export const mostPictureMebibytes = 16
 /** Pictures of one question: vendors take no more. */
 export const mostPictures = 100
 /** Bytes of a picture at most, as those are reckoned whose size nobody noted. */
@@ -28,7 +28,7 @@ export const newestPictures = (messages: readonly ModelMessage[]): ShownPictures
   let bytes = 0
   for (const [{ id, byte_length = mostOfOne }, part] of pictures(messages)) {
     if (places.has(id)) continue
-    if (places.size >= mostPictures || bytes + byte_length > mostPictureBytes) break
+    if (places.size >= mostPictures || bytes + byte_length > mostPictureMebibytes * mebibyte) break
     places.set(id, part)
     bytes += byte_length
   }

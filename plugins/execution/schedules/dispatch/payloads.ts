@@ -20,8 +20,8 @@ export interface SchedulePayload {
   readonly kind: PayloadKind
   /**
    * Returns the payload as it is to be kept; a `request` in it is a submission, which the schedule checks, and whose
-   * files it stores and names. Throws a problem for one that can never work. May be called twice, and for schedules that
-   * are not made in the end.
+   * files it stores and names. Throws a problem for one that can never work. May be called twice, and for schedules
+   * that are not made in the end.
    */
   check(payload: JsonObject, place: PayloadPlace): PayloadValue
   /**

@@ -1,7 +1,6 @@
 /** Moments as commands show them. */
 import test from 'ava'
-import { latestTime } from '../../../../core/base/schema.js'
-import { showTime } from '../../../../core/base/text/show-time.js'
+import { latestTime, showTime } from '../../../../core/base/time/moments.js'
 
 test('command-line-21: a moment that no calendar has is shown as the number that it is', (t) => {
   t.is(showTime(0), '1970-01-01T00:00:00.000Z')

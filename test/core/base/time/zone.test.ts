@@ -1,5 +1,5 @@
 import test from 'ava'
-import { isZone } from '../../../../core/base/text/zone.js'
+import { isZone } from '../../../../core/base/time/zone.js'
 
 test('names of zones are told from offsets, abbreviations of nothing and other text', (t) => {
   for (const name of ['UTC', 'Europe/Berlin', 'America/Argentina/Buenos_Aires', 'Etc/GMT+3']) t.true(isZone(name), name)

@@ -1,6 +1,6 @@
 /** What names an asset: asked of everybody whose records do. */
-import { doc, integer, type PageSource } from '../../../core/plugin.js'
-import type { AssetHolder, AssetNaming, AssetReference, ReferenceQuery } from './contract.js'
+import { doc, integer, type PageSource } from '../../../../core/plugin.js'
+import type { AssetHolder, AssetNaming, AssetReference, ReferenceQuery } from './naming.js'
 
 /** References that an answer tells, at most. */
 export const mostReferences = 1_000

@@ -1,5 +1,5 @@
 /** What names an asset, as its holder tells it. */
-import { boolean, doc, named, object, optional, string, type Infer } from '../../../core/plugin.js'
+import { boolean, doc, named, object, optional, string, type Infer } from '../../../../core/plugin.js'
 
 /** Something that names an asset. */
 export const AssetReference = named(
@@ -41,4 +41,12 @@ export interface AssetNaming {
   list(query: ReferenceQuery): readonly { readonly key: string; readonly reference: KeptReference }[]
   /** How an owner names an asset, if it does. Absent where nothing is found by its owner. */
   find?(asset_id: string, owner_id: string): KeptReference | undefined
+}
+
+/** Somebody whose records name assets. */
+export interface AssetHolder {
+  /** The `domain` of its references. */
+  readonly domain: string
+  /** No reference may be in two of them. */
+  readonly namings: readonly AssetNaming[]
 }

@@ -1,5 +1,5 @@
 /** Records that name assets, each of them one, in an index: what is told of them costs what is told. */
-import type { Collection } from '../../../core/plugin.js'
+import type { Collection } from '../../../../core/plugin.js'
 import type { AssetNaming, KeptReference, ReferenceQuery } from './naming.js'
 
 export interface NamingIn<T extends object> {
