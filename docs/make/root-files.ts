@@ -217,6 +217,7 @@ export const contents: Readonly<Record<string, string>> = {
   hook_calls: 'calls of hooks that are in the ledger and not over',
   mcp_calls: 'calls of MCP tools by operators that are in the ledger and not over',
   mcp_oauth_marks: 'refreshes of accounts that are under way or were refused, without tokens',
+  model_holds: 'until when servers of models want no calls, five minutes at most',
   session_permissions: 'permission rules that hooks gave to sessions',
   session_skills: 'skills that the run of each session used last',
   hook_dead_letters: 'calls of hooks that failed for good, until there are too many',

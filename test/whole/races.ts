@@ -87,6 +87,20 @@ const submission = async (daemon: Reachable, segment: string): Promise<Race> => 
   }
 }
 
+const materialization = async (daemon: Reachable): Promise<Race> => {
+  const { session_id } = await begin(daemon)
+  return {
+    path: '/v1/observation-materializations',
+    body: (n) => ({
+      target_session_id: session_id,
+      selection: { type: 'observation_group', capture_group_id: 'nobody' },
+      fail_when_empty: false,
+      request: { content: `/say n${n}` },
+    }),
+    effects: () => runsOf(daemon, session_id),
+  }
+}
+
 const retry = async (daemon: Reachable): Promise<Race> => {
   const { session_id, run_id } = await begin(daemon, '/fail fatal no')
   await until(daemon, run_id, 'failed')
@@ -104,6 +118,7 @@ const answered = { body: answerBody, ends: 'completed', effects: 1 }
 
 /** By route id. */
 export const races: Readonly<Record<string, (daemon: Reachable) => Promise<Race>>> = {
+  'observations.materialize': materialization,
   'runs.approvals': (daemon) => approval(daemon, ({ run_id }) => `/v1/runs/${run_id}/approvals`),
   'runs.questions.answer': (daemon) =>
     question(daemon, { ...answered, path: ({ run_id }) => `/v1/runs/${run_id}/questions` }),

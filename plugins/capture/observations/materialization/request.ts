@@ -50,18 +50,17 @@ const filePolicies = ['auto', 'never', 'always'] as const
 /** One of them: with `auto` the run is given pictures, and of sound its text. */
 export type FilePolicy = (typeof filePolicies)[number]
 
+/** What a run is made from that is given observations, as fields of a request. */
+export const materializationFields = {
+  target_session_id: SessionId,
+  selection: ObservationSelection,
+  request: doc(SubmitInputRequest, 'What the run is told to do with them.'),
+  include_raw_assets: defaulted(doc(boolean(), 'True means auto, false never.'), true),
+  raw_asset_policy: optional(doc(enums(filePolicies), 'Whose files are given; counts before include_raw_assets.')),
+  fail_when_empty: defaulted(doc(boolean(), 'False makes the run also where nothing is found.'), true),
+}
 /** What a run is made from that is given observations. */
-export const MaterializationRequest = named(
-  'ObservationMaterializationRequest',
-  object({
-    target_session_id: SessionId,
-    selection: ObservationSelection,
-    request: doc(SubmitInputRequest, 'What the run is told to do with them.'),
-    include_raw_assets: defaulted(doc(boolean(), 'True means auto, false never.'), true),
-    raw_asset_policy: optional(doc(enums(filePolicies), 'Whose files are given; counts before include_raw_assets.')),
-    fail_when_empty: defaulted(doc(boolean(), 'False makes the run also where nothing is found.'), true),
-  }),
-)
+export const MaterializationRequest = named('ObservationMaterializationRequest', object(materializationFields))
 /** The value form of `MaterializationRequest`. */
 export type MaterializationRequest = Infer<typeof MaterializationRequest>
 

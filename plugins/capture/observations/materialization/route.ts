@@ -1,10 +1,18 @@
 /** Gives observations to a run (observations-17). */
-import { defineRoute, fingerprint, idempotencyKey, jsonReply, type Route } from '../../../../core/plugin.js'
+import {
+  defineRoute,
+  fingerprint,
+  idempotencyKey,
+  IdempotencyKey,
+  jsonReply,
+  object,
+  type Route,
+} from '../../../../core/plugin.js'
 import { fileBytesOf, mostSubmissionBytes, RunView, submitProblems } from '../../../execution/runs/contract.js'
 import { assetErrors } from '../../../media/assets/contract.js'
 import { observationErrors } from '../record/errors.js'
 import { materialize, type MaterializationParts } from './materialize.js'
-import { MaterializationRequest } from './request.js'
+import { materializationFields } from './request.js'
 
 export const materializationRoute = (parts: MaterializationParts): Route =>
   defineRoute({
@@ -13,7 +21,7 @@ export const materializationRoute = (parts: MaterializationParts): Route =>
     path: '/v1/observation-materializations',
     summary: 'Gives observations to a run, as untrusted data, with what it is to do with them.',
     access: 'admin',
-    body: MaterializationRequest,
+    body: object({ idempotency_key: IdempotencyKey, ...materializationFields }),
     bodyLimit: mostSubmissionBytes,
     fileBytes: ({ request }) => fileBytesOf(request),
     reply: jsonReply(RunView, 202),
@@ -35,11 +43,11 @@ export const materializationRoute = (parts: MaterializationParts): Route =>
         request: { content: 'Is the door open?' },
       },
     },
-    handler: async ({ body, hashes, caller, idempotencyKey: header }) => {
-      const key = idempotencyKey(header, undefined)
+    handler: async ({ body: { idempotency_key, ...wish }, hashes, caller, idempotencyKey: header }) => {
+      const key = idempotencyKey(header, idempotency_key)
       const receipt =
-        key === undefined ? undefined : { scope: 'observations.materialize', key, digest: fingerprint(body, hashes) }
-      const made = await materialize(parts, body, {
+        key === undefined ? undefined : { scope: 'observations.materialize', key, digest: fingerprint(wish, hashes) }
+      const made = await materialize(parts, wish, {
         kind: 'observation_materialization',
         ...(receipt !== undefined && { receipt }),
       })
