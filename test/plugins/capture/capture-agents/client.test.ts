@@ -198,7 +198,14 @@ test('capture-12: what a command made of its file is gone, and a spool that cann
   t.regex(bad.err, /the spool .* cannot be used: EISDIR \(capture_spool_refused\)/u)
 })
 
-const isThere = (pid: number): boolean => existsSync(`/proc/${pid}`)
+/** One that has ended is listed until somebody asks for its end. */
+const isThere = (pid: number): boolean => {
+  try {
+    return !/\) [XZ] /u.test(readFileSync(`/proc/${pid}/stat`, 'latin1'))
+  } catch {
+    return false
+  }
+}
 test('capture-17: a command ends with its capture, also with one that is killed, and what has left its group with the next', async (t) => {
   const daemon = await startDaemon(t)
   const file = agentFileOf({ url: daemon.url })
