@@ -57,10 +57,13 @@ export const OutputPart = tagged('type', {
 /** The value form of `OutputPart`. */
 export type OutputPart = Infer<typeof OutputPart>
 
+/** A file for whoever sees words alone, and has no use for an id. */
+const mention = ({ file_name, media_type }: AttachmentRef): string => fileLine({ file_name, media_type })
+
 /** The plain text of parts: words without the space around them and a line for each file, in their order. */
 export const plainText = (parts: readonly OutputPart[]): string =>
   parts
-    .map((part) => (part.type === 'text' ? part.text.trim() : fileLine(part.attachment)))
+    .map((part) => (part.type === 'text' ? part.text.trim() : mention(part.attachment)))
     .filter((line) => line !== '')
     .join('\n')
 
