@@ -22,6 +22,9 @@ import type { RunOrigin } from '../record/origin.js'
 import type { ReceiptKey } from '../record/receipts.js'
 import { CompletionRequirement, type RunKind } from '../record/run-record.js'
 
+/** Not blank, and nothing that would lead elsewhere or hide. */
+const namePattern = '^[^/\\\\\\x00-\\x1f\\x7f-\\x9f]*[^/\\\\\\s\\x00-\\x1f\\x7f-\\x9f][^/\\\\\\x00-\\x1f\\x7f-\\x9f]*$'
+
 const id = () => string({ min: 1, max: 400 })
 const assetFields = {
   file_name: doc(string({ max: 400 }), 'Must not be blank.'),
@@ -40,7 +43,7 @@ export const InputItem = tagged('type', {
     asset_id: id(),
     file_name: optional(
       doc(
-        string({ min: 1, max: 255, pattern: '^(?=[^]*\\S)[^/\\\\\\p{Cc}\\p{Cs}]*$' }),
+        string({ min: 1, max: 255, pattern: namePattern }),
         'What this run calls the file; the name that it is stored under when absent.',
       ),
     ),
