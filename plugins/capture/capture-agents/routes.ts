@@ -113,6 +113,11 @@ const heartbeat = (parts: HeartbeatParts): Route => {
     summary: 'An agent says that it lives, by its heartbeat token.',
     access: 'ingress',
     ingress: admitAgent(parts),
+    scheme: {
+      id: 'capture_agent',
+      header: 'Authorization',
+      description: 'The heartbeat token of the agent that the path names.',
+    },
     params: ofAgent,
     body: HeartbeatRequest,
     bodyOptional: true,

@@ -60,6 +60,11 @@ export const uploadRoute = (parts: UploadParts): Route => {
     summary: 'Takes what a source saw or heard; the same key again is the same observation.',
     access: 'ingress',
     ingress: (head: IngressHead<{ source_id: string }>) => admit(parts, head),
+    scheme: {
+      id: 'observation_source',
+      header: 'Authorization',
+      description: 'The upload token of the source that the path names.',
+    },
     params,
     body: UploadRequest,
     invalidBody: upload_invalid,

@@ -269,6 +269,20 @@ test('every shipped operation has its sentences, its tag and an example that fit
   t.true(share >= 0.4, String(share))
 })
 
+test('http-44: each way in that ships says whose token it takes', async (t) => {
+  const { routes } = await declarationsOf(await shippedPlugins())
+  const { body } = await (await startServer(t, { routes })).ask('GET', '/v1/openapi.json')
+  const { paths, components } = body
+  const ways = Object.values<any>(paths).flatMap((operations) =>
+    Object.values<any>(operations).filter((operation) => operation['x-access'] === 'ingress'),
+  )
+  t.true(ways.length >= 2)
+  const named = ways.flatMap(({ security }) => security.flatMap((one: object) => Object.keys(one)))
+  t.is(new Set(named).size, ways.length, JSON.stringify(named))
+  for (const name of named) t.regex(components.securitySchemes[name].description, /token/u, name)
+  t.false(named.includes('ingress'))
+})
+
 test('http-44: a route with a check of its own names its scheme, and none of them looks open', async (t) => {
   const route = (id: string) => ({
     id: `${id}.ring`,
