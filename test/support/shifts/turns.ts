@@ -89,6 +89,9 @@ const runFile = ({ name, tests }: File, turn: Promise<void>): Promise<void> => {
 /** Declares the tests of all files that were imported, file after file. */
 export const runInTurns = (): void => {
   for (const hook of hooks) hook()
+  // Timers of the daemon's clock keep no process: a test that waits for one alone would be the last.
+  const awake = setInterval(() => {}, 60_000)
   let turn = Promise.resolve()
   for (const file of files) turn = runFile(file, turn)
+  void turn.finally(() => clearInterval(awake))
 }
