@@ -83,7 +83,7 @@ test('capture-13: nothing that was spooled is lost and nothing is there twice, w
     for (const number of numbersIn(spool)) spooled.add(number)
   }
   const last = startMachine(t, ...args, '--command', 'exit 1')
-  await until(() => numbersIn(spool).length === 0, 'an empty spool')
+  await until(() => numbersIn(spool).length === 0 && /ended with 1/u.test(last.text.out), 'an empty spool')
   last.child.kill('SIGTERM')
   t.is((await last.exited).code, 0)
   const found = await observationsOf(daemon)
