@@ -43,7 +43,12 @@ test('schedules-34: files of a schedule are stored once, and each of its runs is
   const { clock, daemon } = await start(t, root)
   for (const count of [1, 2]) {
     clock.leap(5000)
-    await scheduleUntil(daemon, made.schedule_id, ({ execution_count }) => execution_count >= count)
+    await scheduleUntil(
+      daemon,
+      made.schedule_id,
+      ({ execution_count, recent_executions }) =>
+        execution_count >= count && recent_executions.every(({ status }: any) => status === 'settled'),
+    )
   }
   await scheduleUntil(daemon, made.schedule_id, ({ status }) => status === 'completed')
   const runs = await scheduledRuns(daemon)
