@@ -16,7 +16,7 @@ export interface ShownRequest {
 export interface ShownFiles {
   /**
    * The same request where it names no file. `images`: the model takes pictures. Waits for room for them until the
-   * signal aborts. Never rejects.
+   * signal aborts.
    */
   show(request: ModelRequest, how: { readonly images: boolean; readonly signal: AbortSignal }): Promise<ShownRequest>
 }
@@ -122,8 +122,13 @@ export const createFiles = (assets: () => Assets | undefined): ShownFiles => {
       if (!request.messages.some(hasFile)) return { request, done: () => {} }
       const { places, bytes } = images ? newestPictures(request.messages) : { places: undefined, bytes: 0 }
       const done = await room.take(bytes, signal)
-      const messages = await Promise.all(request.messages.map((message) => messageOf(message, places)))
-      return { request: { ...request, messages }, done }
+      try {
+        const messages = await Promise.all(request.messages.map((message) => messageOf(message, places)))
+        return { request: { ...request, messages }, done }
+      } catch (error) {
+        done()
+        throw error
+      }
     },
   }
 }

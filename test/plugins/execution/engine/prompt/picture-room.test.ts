@@ -1,12 +1,13 @@
 /** Bytes of pictures in questions; docs/rules/runs.md. */
 import test from 'ava'
 import { unsafeCast } from '../../../../../core/base/schema.js'
+import { createFiles } from '../../../../../plugins/execution/engine/prompt/files.js'
 import {
   createPictureRoom,
   mostPictures,
   newestPictures,
 } from '../../../../../plugins/execution/engine/prompt/picture-room.js'
-import type { ModelMessage } from '../../../../../plugins/execution/models/contract.js'
+import type { ModelMessage, ModelRequest } from '../../../../../plugins/execution/models/contract.js'
 
 const never = new AbortController().signal
 const later = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
@@ -67,4 +68,11 @@ test('runs-50: the newest pictures are chosen, each counted once, none behind th
   t.is(newestPictures([said(['a', undefined])]).bytes, 4 * mebibyte)
   const many = said(...Array.from({ length: 150 }, (_, at): [string, number] => [`p${at}`, 1]))
   t.deepEqual([newestPictures([many]).places.size, newestPictures([many]).places.has('p149')], [mostPictures, true])
+})
+
+test('runs-50: a question whose pictures cannot be read for a fault gives its room back', async (t) => {
+  const files = createFiles(() => unsafeCast({ open: () => Promise.reject(new TypeError('a fault')) }))
+  const request = unsafeCast<ModelRequest>({ messages: [said(['a', 16 * 1024 * 1024])] })
+  for (let time = 0; time < 9; time += 1)
+    await t.throwsAsync(files.show(request, { images: true, signal: never }), { message: 'a fault' })
 })
