@@ -115,6 +115,7 @@ export const shipped: readonly ShippedPlugin[] = [
     load: () => import('./execution/questions/plugin.js'),
     commands: () => import('./execution/questions/commands.js'),
   },
+  { id: 'sidechains', required: false, load: () => import('./agents/sidechains/plugin.js') },
   {
     id: 'debug',
     required: false,

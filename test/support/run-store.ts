@@ -82,6 +82,7 @@ export const openRunStore = async (
     guards: () => [],
     members: () => [],
     goals: () => undefined,
+    agents: () => undefined,
   })
   await opened.load()
   await opened.state.commit((tx) => {

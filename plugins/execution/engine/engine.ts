@@ -8,6 +8,7 @@ import type {
   RunEngine,
   RunExecution,
   RunPins,
+  RunPlace,
   RunRecord,
   RunWorkspaces,
   SessionCompaction,
@@ -81,7 +82,7 @@ export const createEngine = (services: EngineServices): RunEngine => ({
       compacting.set(session_id, made)
       return made
     }
-    return { take: (run) => executionOf(context, run), compact }
+    return { take: (run, place) => executionOf(context, run, place), compact }
   },
   pin: createPin(services),
   missing: services.tools.missing,
@@ -97,8 +98,8 @@ const createPin = ({ settings, tools }: EngineServices): (() => RunPins) => {
   }
 }
 
-const executionOf = (context: EngineContext, run: RunRecord): RunExecution => {
-  const execution = createExecution(context, run)
+const executionOf = (context: EngineContext, run: RunRecord, place: RunPlace): RunExecution => {
+  const execution = createExecution(context, run, place)
   return {
     run: () => execute(execution),
     stop: (request) => tellToStop(execution, request),
@@ -110,8 +111,9 @@ const executionOf = (context: EngineContext, run: RunRecord): RunExecution => {
   }
 }
 
-const createExecution = (context: EngineContext, run: RunRecord): Execution => ({
+const createExecution = (context: EngineContext, run: RunRecord, place: RunPlace): Execution => ({
   context,
+  place,
   run_id: run.run_id,
   session_id: run.session_id,
   agent_id: run.agent_id,

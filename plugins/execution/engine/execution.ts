@@ -8,6 +8,7 @@ import {
   type RunEdit,
   type RunFolder,
   type RunPins,
+  type RunPlace,
   type RunRecord,
   type RunWorkspaces,
   type StopRequest,
@@ -47,6 +48,7 @@ export type Stop = StopRequest | { readonly kind: 'shutdown' | 'time_limit'; rea
 /** A run that is being executed in this life of the daemon. */
 export interface Execution {
   readonly context: EngineContext
+  readonly place: RunPlace
   readonly run_id: string
   readonly session_id: string
   readonly agent_id: string

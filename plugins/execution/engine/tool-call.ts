@@ -80,6 +80,7 @@ export const invoke = async (execution: Execution, { call, tool, value, key, att
         beside: execution.folder.beside,
         signal,
         report: createReport(execution, call),
+        waitFor: (work) => execution.place.lend(work),
       })
       if (!isOutcome(ended)) throw fault('what it returned is no outcome of a tool: it needs a type, such as result')
       if (ended.type !== 'result') return ended

@@ -22,18 +22,13 @@ export const moments = [
   'post_compact',
   'config_change',
   'notification',
+  'subagent_start',
+  'subagent_stop',
   'worktree_create',
   'worktree_remove',
 ] as const
 /** Moments of things that this daemon does not do yet: hooks for them are kept, and nobody asks them. */
-export const laterMoments = [
-  'subagent_start',
-  'subagent_stop',
-  'teammate_idle',
-  'file_changed',
-  'instructions_loaded',
-  'cwd_changed',
-] as const
+export const laterMoments = ['teammate_idle', 'file_changed', 'instructions_loaded', 'cwd_changed'] as const
 /** One of `moments`. */
 export type Moment = (typeof moments)[number]
 

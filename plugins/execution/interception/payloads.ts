@@ -62,6 +62,10 @@ const taskFacts = {
   status: doc(string(), 'Of the task, such as `pending` or `completed`.'),
 }
 
+const subagent = object({
+  agent_type: doc(string(), 'Its profile, such as `default`.'),
+  parent_agent_id: doc(string(), 'Id of the agent that started it.'),
+})
 const worktree = object({
   path: doc(string(), 'Where it is on the machine of the daemon.'),
   base_commit: doc(string(), 'The commit that it began with.'),
@@ -202,6 +206,8 @@ export const momentFacts: Readonly<Record<Moment, MomentFacts>> = {
       ),
     }),
   },
+  subagent_start: { when: 'When an agent was started by another one.', subject: 'its profile', payload: subagent },
+  subagent_stop: { when: 'When the work of such an agent is done.', subject: 'its profile', payload: subagent },
   worktree_create: { when: 'When a run was given a git worktree of its own.', subject: 'its path', payload: worktree },
   worktree_remove: { when: 'When the worktree of a run was removed.', subject: 'its path', payload: worktree },
 }

@@ -22,7 +22,7 @@ export interface SystemSection {
    */
   readonly id: string
   /**
-   * Sections stand in this order, smallest first: 10 persona and 12 its skills, 20 operator contact, 30 modes,
+   * Sections stand in this order, smallest first: 10 persona, 11 agent and 12 its skills, 20 operator contact, 30 modes,
    * 31 worktree, 33 goal, 35 skills, 36 servers of tools, 40 learnings, 41 runs that are remembered.
    */
   readonly rank: number
@@ -33,6 +33,11 @@ export interface SystemSection {
    * and the same text each time lets providers reuse what they have read.
    */
   text(run: SystemSubject): string | undefined
+  /**
+   * What stands in place of the daemon's own system prompt, unless an operator overrides that; the first section that
+   * says something counts. As `text` otherwise.
+   */
+  instead?(run: SystemSubject): string | undefined
 }
 /** Everything that models are told beside the system prompt. */
 export const SystemSections: Point<SystemSection> = definePoint<SystemSection>(

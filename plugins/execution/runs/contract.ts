@@ -65,6 +65,7 @@ export type {
   OpenEngine,
   RunContext,
   RunExecution,
+  RunPlace,
   SessionCompaction,
   SessionCompactionWish,
 } from './lifecycle/run-engine.js'
@@ -147,6 +148,8 @@ export interface Runs {
   active(session_id: string): RunRecord | undefined
   /** The run of a session that was accepted last; undefined if none. */
   latest(session_id: string): RunRecord | undefined
+  /** How many runs of a session wait for their turn. */
+  queued(session_id: string): number
   /** What a run was told, and its newest output, as the journal has them: not redacted, of any length. */
   texts(run: RunRecord): { readonly request: string; readonly outcome?: string }
   /** Runs in reverse order of submission, at most `limit`: the newest, or those submitted before the run `before`. */

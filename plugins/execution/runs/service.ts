@@ -12,7 +12,7 @@ import { settledOutput } from './record/output-draft.js'
 import { isUsed, replayed } from './record/receipts.js'
 import { sessionOfBinding } from './submission/bindings.js'
 import { openStatuses } from './record/run-record.js'
-import { entryAt, type RunStore } from './record/store.js'
+import { entryAt, queuedLane, type RunStore } from './record/store.js'
 import { keepFiles } from './submission/files.js'
 import { admitRun, checkSubmission, submitRun } from './submission/submit.js'
 import { viewRun } from './views/shown-run.js'
@@ -40,6 +40,7 @@ export const createRuns = (
     ...createHistory(store),
     active: (session_id) => activeRun(store, session_id),
     latest: (session_id) => store.runs.list({ index: 'session', group: session_id, limit: 1, order: 'desc' })[0],
+    queued: (session_id) => store.runs.count('lane', queuedLane(session_id)),
     waiting: (status) => store.runs.ids('status', status).flatMap((run_id) => waitingOf(get(run_id))),
     openApprovals: (run) => openApprovals(store, run),
     openQuestions: (run) => openQuestions(store, run),

@@ -20,7 +20,7 @@ import {
 import type { JournalEntry } from './record/journal.js'
 import type { SessionGoal } from './record/goal.js'
 import type { SessionRecord } from './record/store.js'
-import type { CapabilityScope, CredentialScope, SettingName } from './settings/settings.js'
+import type { CapabilityScope, CredentialScope, SessionSettings, SettingName } from './settings/settings.js'
 import {
   agentStatuses,
   ManagedAgentSnapshot,
@@ -38,6 +38,8 @@ export type { SessionRecord } from './record/store.js'
 export * from './settings/settings.js'
 /** A session as it is shown: the structs of its views. */
 export * from './record/snapshot.js'
+/** What an agent is that another one started. */
+export * from './record/agent.js'
 /** What a session works towards by itself, as its views show it. */
 export * from './record/goal.js'
 /** What a session asks people: the structs of its requests and their resolutions. */
@@ -60,7 +62,14 @@ export type {
 /** Reply targets and requests that name them, as far as a caller may see them. */
 export { shownHandle, shownPayload, shownReplies } from './settings/addresses.js'
 /** Scopes as they are stored, and whether one lets a name pass. */
-export { blankEntry, normalScope, permitsCapability, permitsCredential } from './settings/scopes.js'
+export {
+  blankEntry,
+  normalScope,
+  permitsCapability,
+  permitsCredential,
+  permitsEntry,
+  restrict as restrictScope,
+} from './settings/scopes.js'
 
 /** A path parameter or body field that names a session. */
 export const SessionId: StructOf<string> = string({ min: 1, max: 200 })
@@ -171,6 +180,8 @@ export interface WantedSession {
   readonly persona_id?: string | undefined
   readonly capability_scope?: CapabilityScope | undefined
   readonly credential_scope?: CredentialScope | undefined
+  /** Further settings of a new session, as another one has them; a known one keeps its own. */
+  readonly settings?: Omit<SessionSettings, 'capability_scope' | 'credential_scope'> | undefined
 }
 
 /** The sessions of this daemon. */
@@ -179,6 +190,8 @@ export interface Sessions {
   /** Messages, steps, run events and outputs of each session: runs append to it. */
   readonly journal: Stream<JournalEntry>
   find(session_id: string): SessionRecord | undefined
+  /** The session whose agent this is. */
+  ofAgent(agent_id: string): SessionRecord | undefined
   /** Throws `session_not_found` (404). */
   get(session_id: string): SessionRecord
   /** `caller` is who asks: without one, and for one who may only read, addresses of reply targets are hidden. */

@@ -10,6 +10,7 @@ import {
   type Route,
   type Tx,
   canonical,
+  unsafeCast,
 } from '../../../core/plugin.js'
 import type { Interception } from '../interception/contract.js'
 import { withSetting, type SettingParts } from './change.js'
@@ -23,6 +24,7 @@ import {
   type WantedSession,
 } from './contract.js'
 import { noteChange, noteOf } from './record/journal.js'
+import { settingKeys } from './settings/settings.js'
 import { putSession } from './record/store.js'
 import { checkedScope, rebound } from './rules.js'
 
@@ -47,6 +49,7 @@ const openProblems = [
 interface Draft extends Pick<SessionRecord, 'thread_id' | 'capability_scope' | 'credential_scope'> {
   readonly session_id: string
   readonly persona_id?: string
+  readonly settings?: WantedSession['settings']
 }
 
 export interface OpenParts extends SettingParts {
@@ -83,7 +86,7 @@ export const openSession = (parts: OpenParts, tx: Tx, wanted: WantedSession): vo
     tx.after(() => tellStarted(parts, draft.session_id, known))
 }
 
-const draftOf = ({ session_id, thread_id, persona_id, ...scopes }: WantedSession): Draft => {
+const draftOf = ({ session_id, thread_id, persona_id, settings, ...scopes }: WantedSession): Draft => {
   checkId(session_id)
   const capability_scope =
     scopes.capability_scope === undefined ? undefined : checkedScope(scopes.capability_scope, 'body.capability_scope')
@@ -93,6 +96,7 @@ const draftOf = ({ session_id, thread_id, persona_id, ...scopes }: WantedSession
     session_id,
     ...(thread_id !== undefined && { thread_id }),
     ...(persona_id !== undefined && { persona_id }),
+    ...(settings !== undefined && { settings }),
     ...(capability_scope !== undefined && { capability_scope }),
     ...(credential_scope !== undefined && { credential_scope }),
   }
@@ -122,16 +126,20 @@ const checkId = (session_id: string): void => {
   })
 }
 
-const create = ({ sessions, ids, personas, activity }: OpenParts, tx: Tx, { persona_id, ...draft }: Draft): void => {
-  const bare: SessionRecord = { agent_id: ids.make('agent'), created_at_ms: tx.now, ...draft }
+const settingNames = unsafeCast<readonly SettingName[]>(Object.keys(settingKeys))
+
+const create = (
+  { sessions, ids, personas, activity }: OpenParts,
+  tx: Tx,
+  { persona_id, settings, ...draft }: Draft,
+): void => {
+  const bare: SessionRecord = { agent_id: ids.make('agent'), created_at_ms: tx.now, ...settings, ...draft }
   const session =
     persona_id === undefined
       ? bare
       : withSetting(bare, 'persona', rebound(undefined, personas.freeze(tx, persona_id), tx.now))
   putSession({ collection: sessions.collection, personas }, tx, session)
-  const set = (['persona', 'capability_scope', 'credential_scope'] satisfies SettingName[]).filter(
-    (name) => session[name] !== undefined,
-  )
+  const set = settingNames.filter((name) => session[name] !== undefined)
   const { session_id } = session
   for (const name of set)
     noteChange({ journal: sessions.journal, activity }, tx, { session_id, note: noteOf(session, name) })

@@ -45,8 +45,9 @@ export const createSessions = ({
   guards,
   members,
   goals,
+  agents,
 }: DirectoryParts): Sessions => {
-  const views = createViews({ journal, activity, members, goals })
+  const views = createViews({ journal, activity, members, goals, agents })
   const get = (session_id: string): SessionRecord => {
     const session = collection.find(session_id)
     if (session === undefined) throw sessionErrors.session_not_found({ details: { session_id } })
@@ -80,6 +81,7 @@ export const createSessions = ({
     collection,
     journal,
     find: (id) => collection.find(id),
+    ofAgent: (agent_id) => collection.list({ index: 'agent', group: agent_id, limit: 1 })[0],
     get,
     view: views.view,
     summary: views.summary,

@@ -7,6 +7,7 @@ import { ToolGates, ToolRegistry } from '../tools/contract.js'
 import {
   PersonaSource,
   SessionActivity,
+  SessionAgents,
   SessionEndGuards,
   SessionGoals,
   SessionHolds,
@@ -28,10 +29,10 @@ export default definePlugin({
   api: 1,
   summary: 'Durable containers in which runs are executed.',
   needs: { models: Models, personas: PersonaSource, tools: ToolRegistry },
-  wants: { activity: SessionActivity, goals: SessionGoals, interception: Interception },
+  wants: { activity: SessionActivity, agents: SessionAgents, goals: SessionGoals, interception: Interception },
   provides: [Sessions],
   config: object({}),
-  register(ctx, { activity, goals, interception, models, personas, tools }) {
+  register(ctx, { activity, agents, goals, interception, models, personas, tools }) {
     const { state, ids } = ctx
     const collection = state.collection(sessionCollection)
     const sessions = createSessions({
@@ -46,6 +47,7 @@ export default definePlugin({
       guards: ctx.view(SessionEndGuards),
       members: ctx.view(SessionMetadata),
       goals,
+      agents,
     })
     ctx.provide(Sessions, sessions)
     const { skip, health } = createUnreadable(ctx.log, 'sessions')

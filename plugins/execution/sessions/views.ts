@@ -4,6 +4,7 @@ import type {
   ActivityState,
   ManagedAgentSnapshot,
   SessionActivity,
+  SessionAgents,
   SessionGoal,
   SessionGoals,
   SessionMetadata,
@@ -32,6 +33,7 @@ export interface ViewParts {
   readonly activity: () => SessionActivity | undefined
   readonly members: () => readonly SessionMetadata[]
   readonly goals: () => SessionGoals | undefined
+  readonly agents: () => SessionAgents | undefined
 }
 
 export interface SessionViews extends Pick<Sessions, 'view' | 'summary' | 'snapshot' | 'state' | 'metadata'> {
@@ -39,7 +41,7 @@ export interface SessionViews extends Pick<Sessions, 'view' | 'summary' | 'snaps
   look(session: SessionRecord): { readonly state: SessionState; readonly snapshot: () => ManagedAgentSnapshot }
 }
 
-export const createViews = ({ journal, activity, members, goals }: ViewParts): SessionViews => {
+export const createViews = ({ journal, activity, members, goals, agents }: ViewParts): SessionViews => {
   const live = (): SessionActivity => activity() ?? quiet
   const state = (session: SessionRecord): SessionState => shownState(session, live().state(session.session_id))
   const look: SessionViews['look'] = (session) => {
@@ -48,7 +50,7 @@ export const createViews = ({ journal, activity, members, goals }: ViewParts): S
     const journal_len = journal.length(session.session_id)
     return {
       state: now,
-      snapshot: () => ({ agent: agentOf(session, now), checkpoint_len: 0, journal_len, ...seen.facts() }),
+      snapshot: () => ({ agent: agentOf(session, now, agents()), checkpoint_len: 0, journal_len, ...seen.facts() }),
     }
   }
   const snapshot = (session: SessionRecord): ManagedAgentSnapshot => look(session).snapshot()
@@ -95,15 +97,24 @@ const keptElsewhere = (members: readonly SessionMetadata[], { session_id }: Sess
     }),
   )
 
-const agentOf = (session: SessionRecord, { status }: SessionState): ManagedAgentSnapshot['agent'] => ({
-  id: session.agent_id,
-  parent: null,
-  conversation: { session_id: session.session_id, thread_id: session.thread_id ?? null },
-  status,
-  retention: 'retain',
-  spawned_at_ms: session.created_at_ms,
-  ...(session.ended_at_ms !== undefined && { closed_at_ms: session.ended_at_ms }),
-  subtasks: [],
-  sidechain_session_id: null,
-  fork_context: null,
-})
+const agentOf = (
+  session: SessionRecord,
+  { status }: SessionState,
+  agents: SessionAgents | undefined,
+): ManagedAgentSnapshot['agent'] => {
+  const { session_id, agent_id, thread_id, created_at_ms, ended_at_ms } = session
+  const spawned = agents?.find(session_id)
+  return {
+    id: agent_id,
+    parent: null,
+    conversation: { session_id, thread_id: thread_id ?? null },
+    status,
+    retention: 'retain',
+    spawned_at_ms: created_at_ms,
+    ...(ended_at_ms !== undefined && { closed_at_ms: ended_at_ms }),
+    subtasks: [],
+    sidechain_session_id: spawned === undefined ? null : session_id,
+    fork_context: null,
+    ...spawned,
+  }
+}

@@ -59,6 +59,12 @@ export interface ToolCall {
   readonly signal: AbortSignal
   /** Tells people who watch how far it is. May be called at any rate: what comes too fast is left out. */
   readonly report?: (progress: ToolProgress) => void
+  /**
+   * Waits for what other runs do: they may have the place of this one meanwhile, of as many as are executed at a time.
+   * Such a call is cut short when the daemon stops, and made again at the next start: its effect must be `read` or
+   * `idempotent`.
+   */
+  readonly waitFor?: <T>(work: () => Promise<T>) => Promise<T>
 }
 
 /** How far a call is, in units of its own. */

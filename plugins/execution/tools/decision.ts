@@ -5,6 +5,14 @@ import type { GrantRule } from './grant-rule.js'
 export const permissionModes = ['default', 'acceptEdits', 'bypassPermissions', 'plan', 'dontAsk'] as const
 /** One of the permission modes. */
 export type PermissionMode = (typeof permissionModes)[number]
+/** From the one that lets most pass. */
+export const modesByStrictness: readonly PermissionMode[] = [
+  'bypassPermissions',
+  'acceptEdits',
+  'default',
+  'dontAsk',
+  'plan',
+]
 /** Whose rule it is; session rules are looked at first, then project, then user. */
 export type RuleScope = 'user' | 'project' | 'session'
 /** What a rule does with a call. */

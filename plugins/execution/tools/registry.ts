@@ -2,6 +2,7 @@
 import type { Json } from '../../../core/plugin.js'
 import {
   grantRuleOf,
+  modesByStrictness,
   type CallGrants,
   type PermissionDecision,
   type PermissionMode,
@@ -36,11 +37,8 @@ const overLimit = (decision: PermissionDecision, tool: Tool): PermissionDecision
   reason: `${tool.name} needs ${tool.sandbox}, which the limit max_sandbox does not grant.`,
 })
 
-/** From the one that lets most pass. */
-const strictness: readonly PermissionMode[] = ['bypassPermissions', 'acceptEdits', 'default', 'dontAsk', 'plan']
-
 const strictest = (modes: readonly (PermissionMode | undefined)[]): PermissionMode | undefined =>
-  strictness.findLast((mode) => modes.includes(mode))
+  modesByStrictness.findLast((mode) => modes.includes(mode))
 
 /**
  * What somebody remembers of calls lets pass what would ask, and only that: neither what is denied, nor while a session

@@ -12,9 +12,14 @@ export interface PromptParts {
 }
 
 /** A section that throws, which its contract forbids, is left out: the run goes on. */
-const textOf = ({ log }: PromptParts, section: SystemSection, run: SystemSubject): string | undefined => {
+const textOf = (
+  { log }: PromptParts,
+  section: SystemSection,
+  run: SystemSubject,
+  what: 'text' | 'instead' = 'text',
+): string | undefined => {
   try {
-    const told = section.text(run)?.trim() ?? ''
+    const told = section[what]?.(run)?.trim() ?? ''
     return told === '' ? undefined : told
   } catch (error) {
     log.error('a system section threw, which its contract forbids', {
@@ -50,8 +55,9 @@ export const systemPrompt = (context: PromptParts, run: SystemSubject): string =
     const text = textOf(context, section, run)
     return text === undefined ? [] : [frame(section.id, text)]
   })
+  const instead = sections.flatMap((section) => textOf(context, section, run, 'instead') ?? [])[0]
   return [
-    override_prompt ?? custom_prompt ?? context.config.system_prompt,
+    override_prompt ?? instead ?? custom_prompt ?? context.config.system_prompt,
     ...(language === undefined ? [] : [`Answer in this language: ${language}`]),
     ...(output_style === undefined ? [] : [`Answer in this style: ${output_style}`]),
     ...told,

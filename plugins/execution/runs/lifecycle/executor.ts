@@ -7,6 +7,7 @@ import { editRun } from './run-changes.js'
 import type { RunContext, OpenEngine, RunEngine, RunExecution } from './run-engine.js'
 import type { RunPins, RunRecord, StopRequest } from '../record/run-record.js'
 import { activeLane, queuedLane } from '../record/store.js'
+import { createLending } from './lending.js'
 
 const notOpen = { compacted: false, code: 'not_ready', message: 'The daemon executes nothing now.' } as const
 
@@ -62,17 +63,19 @@ export const createExecutor = (context: RunContext, engine: RunEngine): Executor
   const startable = new Set<string>()
   let open: OpenEngine | undefined
   let retries = false
-  const free = (): boolean => open !== undefined && active.size < config.max_concurrent_runs
+  const lending = createLending(() => fill())
+  const free = (): boolean => open !== undefined && active.size - lending.count() < config.max_concurrent_runs
 
   const launch = (run_id: string): void => {
     if (active.has(run_id)) return
     if (open === undefined || !free()) return void resuming.push(run_id)
     const run = store.runs.find(run_id)
     if (run?.status !== 'running') return
-    const place: Active = { execution: open.take(run), done: Promise.resolve() }
+    const place: Active = { execution: open.take(run, lending.placeOf(run_id)), done: Promise.resolve() }
     active.set(run_id, place)
     place.done = place.execution.run().finally(() => {
       active.delete(run_id)
+      lending.end(run_id)
       wake(run.session_id)
     })
   }
@@ -81,6 +84,7 @@ export const createExecutor = (context: RunContext, engine: RunEngine): Executor
     fill()
   }
   const fill = (): void => {
+    while (free() && lending.takeBack());
     for (let next = resuming.shift(); next !== undefined; next = resuming.shift()) {
       if (!free()) return void resuming.unshift(next)
       launch(next)
@@ -128,6 +132,8 @@ export const createExecutor = (context: RunContext, engine: RunEngine): Executor
     async end() {
       open = undefined
       const executing = [...active.keys()]
+      // What they wait for is work of others, which ends as well.
+      for (const run_id of lending.lent()) active.get(run_id)?.execution.abort()
       await endAll(context, active)
       await release(context, [...executing, ...resuming])
     },

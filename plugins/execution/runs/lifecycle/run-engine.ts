@@ -67,10 +67,19 @@ export type SessionCompaction =
     }
   | { readonly compacted: false; readonly code: string; readonly message: string }
 
+/** The place of a run among those that are executed at a time. */
+export interface RunPlace {
+  /**
+   * Lets others have it while the run waits for what they do. Resolves behind `wait`, when the run has one again; rejects
+   * with what `wait` rejects with.
+   */
+  lend<T>(wait: () => Promise<T>): Promise<T>
+}
+
 /** An engine that has the runs of one start of the daemon. */
 export interface OpenEngine {
   /** Takes a running run; nothing is done for it yet. */
-  take(run: RunRecord): RunExecution
+  take(run: RunRecord, place: RunPlace): RunExecution
   /**
    * Sums up the conversation of a session, as its last run saw it. Rejects with the problems of `Models.ready`. Whoever
    * asks while it is done is given the same answer.

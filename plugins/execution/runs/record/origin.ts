@@ -19,6 +19,8 @@ import { runErrors } from './errors.js'
  * `input_metadata` when the run is read.
  */
 export const RunOrigin = object({
+  parent_agent_id: optional(string()),
+  spawned_by_run_id: optional(string()),
   channel_id: optional(string()),
   observation_ids: optional(array(string())),
   connector_ingress_key: optional(string()),

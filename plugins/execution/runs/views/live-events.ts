@@ -83,6 +83,7 @@ export const TraceKind = tagged('type', {
   session_persisted: traceOf('session_persisted', {
     record_type: doc(string(), 'Type of the newest journal entry of a commit that is durable.'),
   }),
+  agent_spawned: traceOf('agent_spawned', { agent_id: doc(string(), 'Id of the agent that was started.') }),
   output_dispatched: traceOf('output_dispatched', {
     plugin: doc(string(), 'The reply plugin that took an output to its target.'),
   }),

@@ -15,6 +15,7 @@ import {
 } from '../../../../core/plugin.js'
 import { DaemonOutputRecord } from './output.js'
 import { ApprovalRequestView, UserQuestionRequestView } from './requests.js'
+import { agentRetentions, ForkContext, spawnedFields, Subtask } from './agent.js'
 import { SessionGoal } from './goal.js'
 import { settingFields } from '../settings/settings.js'
 
@@ -39,12 +40,13 @@ export const ManagedAgentSnapshot = named(
       parent: nullable(string()),
       conversation: object({ session_id: string(), thread_id: nullable(string()) }),
       status: enums(agentStatuses),
-      retention: enums(['retain', 'close_on_settle']),
+      retention: enums(agentRetentions),
       spawned_at_ms: timestamp(),
+      ...spawnedFields,
       closed_at_ms: optional(timestamp()),
-      subtasks: array(object({ name: string(), description: string() })),
-      sidechain_session_id: nullable(string()),
-      fork_context: nullable(object({})),
+      subtasks: doc(array(Subtask), 'What it was started for.'),
+      sidechain_session_id: doc(nullable(string()), 'Its session; null for an agent that no other one started.'),
+      fork_context: doc(nullable(ForkContext), 'What it took over of its parent.'),
     }),
     pending_approvals: doc(array(ApprovalRequestView), 'Approvals that wait for a decision.'),
     pending_questions: optional(doc(array(UserQuestionRequestView), 'Questions that wait for an answer.')),

@@ -1,5 +1,5 @@
 /** Where sessions are kept. */
-import type { Collection, CollectionSpec, State, Tx } from '../../../../core/plugin.js'
+import { timeKey, type Collection, type CollectionSpec, type State, type Tx } from '../../../../core/plugin.js'
 import { carryOverRecords, keptHandles, type TargetKeeper } from '../../deliveries/contract.js'
 import type { PersonaSource, SessionSettings } from '../settings/settings.js'
 
@@ -24,6 +24,8 @@ export const sessionCollection: CollectionSpec<SessionRecord> = {
   id: (session) => session.session_id,
   indexes: {
     all: { group: () => 'all' },
+    agent: { group: ({ agent_id }) => agent_id },
+    created: { group: () => 'all', sort: ({ created_at_ms }) => timeKey(created_at_ms) },
     persona: { group: ({ persona }) => persona?.persona_id },
     soul: { group: namedSoul },
     default_skills: { group: ({ persona }) => persona?.default_skills_sha256 },

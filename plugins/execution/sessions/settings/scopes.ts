@@ -90,6 +90,13 @@ export const withDefaultDeny = (scope: CredentialScope): CredentialScope => {
     : scope
 }
 
+/** True if an entry of an allow list names nothing that a scope does not permit. */
+export const permitsEntry = (scope: Scope | undefined, kind: string, entry: string): boolean => {
+  if (scope === undefined) return true
+  const pair = pairOf(listsOf(scope), kind)
+  return entry === everything ? isOpen(pair.allow) : permits(pair, entry)
+}
+
 /** Kinds of names in a capability scope. */
 export type Capability = 'skill' | 'mcp_server' | 'mcp_tool'
 /** Kinds of names in a credential scope. */

@@ -1,0 +1,88 @@
+/** How many agents there may be, and how fast they come: the operator's settings (agents-10 and agents-11). */
+import {
+  array,
+  defaulted,
+  doc,
+  enums,
+  integer,
+  object,
+  optional,
+  string,
+  unsafeCast,
+  type AnyStruct,
+  type Infer,
+  type StructOf,
+} from '../../../core/plugin.js'
+import { agentProfiles } from './contract.js'
+
+/** First values, and what they bound. */
+const bounds = {
+  max_child_depth: [4, 'Agents above a child, that of the root included.'],
+  max_live_children_per_parent: [6, 'Children of one agent that work at a time.'],
+  max_live_descendants_per_root: [24, 'Agents below one root that work at a time.'],
+  max_spawns_per_run: [6, 'Agents that one run starts.'],
+  max_live_sidechains_global: [128, 'Agents with a parent that work at a time, in the whole daemon.'],
+  max_live_sidechains_per_session: [24, 'Agents below the session at the root that work at a time.'],
+  spawn_rate_window_ms: [60_000, 'Milliseconds for which starts are counted.'],
+  max_spawns_per_session_window: [60, 'Agents that the agent of one session starts in that time.'],
+  max_spawns_per_profile_window: [60, 'Agents of one profile that are started in that time.'],
+  max_spawns_global_window: [240, 'Agents that are started in that time.'],
+  max_spawn_input_tokens_per_request: [128_000, 'Tokens that an agent is told at its start, reckoned.'],
+  max_spawn_output_tokens_per_request: [64_000, 'Tokens of an answer that a start may ask for.'],
+  max_spawn_cost_microusd_per_window: [1_000_000, 'Millionths of a dollar that starts are charged in that time.'],
+  max_spawn_cpu_ms_per_window: [240_000, 'Milliseconds that starts are charged in that time.'],
+  estimated_spawn_cost_microusd: [1_000, 'Millionths of a dollar that each start is charged.'],
+  estimated_spawn_cpu_ms: [1_000, 'Milliseconds that each start is charged.'],
+} as const
+type LimitName = keyof typeof bounds
+
+/** Those in force for one start. */
+export type SpawnLimits = Readonly<Record<LimitName, number>>
+
+const bound = integer({ min: 0, max: 1_000_000_000_000 })
+const limitFields = (change: (struct: StructOf<number>, first: number) => AnyStruct): Record<string, AnyStruct> =>
+  Object.fromEntries(Object.entries(bounds).map(([name, [first, text]]) => [name, doc(change(bound, first), text)]))
+
+const SomeLimits = unsafeCast<StructOf<Partial<SpawnLimits>>>(object(limitFields((struct) => optional(struct))))
+
+const SpawnRule = object({
+  selector: doc(
+    object({
+      parent_agent_id: optional(string({ min: 1, max: 400 })),
+      session_id: optional(doc(string({ min: 1, max: 200 }), 'The session of the parent.')),
+      profile: optional(enums(agentProfiles)),
+    }),
+    'Starts that it is for: those of which all of these are true.',
+  ),
+  limits: SomeLimits,
+  label: optional(string({ min: 1, max: 200 })),
+})
+
+export const SidechainsConfig = object({
+  ...unsafeCast<{ readonly [N in LimitName]: StructOf<number> }>(
+    limitFields((struct, first) => defaulted(struct, first)),
+  ),
+  rules: doc(
+    defaulted(array(SpawnRule, { max: 100 }), []),
+    'Other limits for some starts; where several name one, the last of them counts.',
+  ),
+})
+export type SidechainsConfig = Infer<typeof SidechainsConfig>
+
+/** Who starts an agent, as far as limits ask. */
+export type Starter = Required<{
+  readonly [N in keyof SidechainsConfig['rules'][number]['selector']]: string
+}>
+
+/** The limits of one start: later rules that fit it beat earlier ones. */
+export const limitsFor = ({ rules, ...limits }: SidechainsConfig, starter: Starter): SpawnLimits =>
+  Object.assign(
+    { ...limits },
+    ...rules
+      .filter(({ selector }) =>
+        Object.entries(selector).every(
+          ([key, value]) => value === undefined || starter[unsafeCast<keyof Starter>(key)] === value,
+        ),
+      )
+      .map((rule) => Object.fromEntries(Object.entries(rule.limits).filter(([, value]) => value !== undefined))),
+  )

@@ -1,0 +1,122 @@
+/** Agents that other agents start, each in a session of its own. Rules: docs/rules/agents.md. */
+import {
+  array,
+  boolean,
+  defaulted,
+  doc,
+  enums,
+  IdempotencyKey,
+  integer,
+  named,
+  object,
+  optional,
+  string,
+  timestamp,
+  type Infer,
+} from '../../../core/plugin.js'
+import { GenerationSettings } from '../../execution/models/contract.js'
+import { InlineAsset, InputItem } from '../../execution/runs/contract.js'
+import {
+  agentRetentions,
+  agentStatuses,
+  CapabilityScope,
+  CredentialScope,
+  ForkContext,
+  SessionId,
+  SessionRoutePolicy,
+  ToolSurface,
+} from '../../execution/sessions/contract.js'
+import { permissionModes } from '../../execution/tools/contract.js'
+
+/** What an agent is there for, from which its bearing follows (agents-9). */
+export const agentProfiles = ['default', 'plan', 'verification', 'coordinator'] as const
+/** One of `agentProfiles`. */
+export type AgentProfile = (typeof agentProfiles)[number]
+
+/** What a new agent is told to do. */
+export const SubtaskRequest = object({
+  name: doc(string({ min: 1, max: 200 }), 'What it is called in its path.'),
+  description: defaulted(doc(string({ max: 4_000 }), 'In a sentence; it is told so where content is empty.'), ''),
+  content: defaulted(doc(string(), 'What it is told.'), ''),
+  input_items: optional(doc(array(InputItem, { max: 100 }), 'In place of content and attachments.')),
+  attachments: optional(doc(array(InlineAsset, { max: 100 }), 'Files of the request; they are stored as assets.')),
+})
+/** The value form of `SubtaskRequest`. */
+export type SubtaskRequest = Infer<typeof SubtaskRequest>
+
+/** A sidechain that is wanted (agents-1). */
+export const SpawnSidechainRequest = named(
+  'SpawnSidechainRequest',
+  object({
+    session_id: optional(doc(SessionId, 'Of the new session; made by the daemon when absent.')),
+    thread_id: optional(string({ min: 1, max: 200 })),
+    route_policy: optional(
+      doc(SessionRoutePolicy, 'Which model route the child uses; that of its parent when absent.'),
+    ),
+    provider: optional(doc(string({ min: 1, max: 200 }), 'With generation, in place of route_policy.')),
+    route_id: optional(doc(string({ min: 1, max: 200 }), 'Another name of provider.')),
+    generation: optional(GenerationSettings),
+    permission_mode: optional(
+      doc(enums(permissionModes), 'At most as permissive as that of the parent, which is taken when absent.'),
+    ),
+    retention: defaulted(doc(enums(agentRetentions), 'What becomes of the child when its work is done.'), 'retain'),
+    nickname: optional(string({ min: 1, max: 200 })),
+    spawn_request_id: IdempotencyKey,
+    fork_context: optional(ForkContext),
+    tool_surface: optional(ToolSurface),
+    capability_scope: optional(CapabilityScope),
+    credential_scope: optional(
+      doc(CredentialScope, 'Without it the child has the routes of its parent, and no credentials of connectors.'),
+    ),
+    subtask: optional(doc(SubtaskRequest, 'What it begins with; without one it waits for its first run.')),
+  }),
+)
+/** The value form of `SpawnSidechainRequest`. */
+export type SpawnSidechainRequest = Infer<typeof SpawnSidechainRequest>
+
+const count = (text: string) => doc(integer({ min: 0 }), text)
+
+/** A row of the list of agents (agents-12). */
+export const AgentSummaryView = named(
+  'AgentSummaryView',
+  object({
+    agent_id: string(),
+    parent_agent_id: optional(string()),
+    session_id: string(),
+    thread_id: optional(string()),
+    name: optional(string()),
+    path: optional(doc(string(), 'Names from the root agent on.')),
+    nickname: optional(string()),
+    status: enums(agentStatuses),
+    retention: enums(agentRetentions),
+    spawned_by_run_id: optional(string()),
+    spawn_request_id: optional(string()),
+    spawned_at_ms: timestamp(),
+    settled_at_ms: optional(doc(timestamp(), 'When its work was done; absent while it works, or never did.')),
+    closed_at_ms: optional(timestamp()),
+    sidechain_session_id: optional(string()),
+    subtask_count: count('What it was started for: 0 or 1.'),
+    mailbox_message_count: count('Messages that wait for it.'),
+    has_runtime: doc(boolean(), 'It is not closed, and works, waits or is queued.'),
+    active_run_id: optional(string()),
+    queued_run_count: count('Runs that wait for their turn.'),
+    pending_approval_count: count('Approvals that wait for a decision.'),
+    pending_question_count: count('Questions that wait for an answer.'),
+    pending_parent_clarification_count: count('Questions of its children that wait for an answer.'),
+    last_error: optional(string()),
+    last_output_preview: optional(doc(string(), 'The beginning of its newest answer.')),
+    last_output_truncated: optional(boolean()),
+    last_activity_at_ms: optional(timestamp()),
+  }),
+)
+/** The value form of `AgentSummaryView`. */
+export type AgentSummaryView = Infer<typeof AgentSummaryView>
+
+/** How many agents of a scope there are (agents-12). */
+export const AgentCounts = object({
+  total: count('In the scope, before other filters.'),
+  filtered: count('That the filters let pass.'),
+  ...Object.fromEntries(agentStatuses.map((status) => [status, integer({ min: 0 })])),
+  with_runtime: count('That work, wait or are queued.'),
+  without_runtime: count('All others.'),
+})

@@ -1,0 +1,53 @@
+/** What follows when the work of an agent is done (agents-13). */
+import { tellFailure, type Log, type State } from '../../../core/plugin.js'
+import type { Interception } from '../../execution/interception/contract.js'
+import type { Runs, TerminalRun } from '../../execution/runs/contract.js'
+import type { Sessions } from '../../execution/sessions/contract.js'
+import type { AgentRecord } from './record.js'
+import type { AgentStore } from './store.js'
+
+export interface EndingParts {
+  readonly store: AgentStore
+  readonly state: State
+  readonly sessions: Sessions
+  readonly runs: Runs
+  readonly log: Log
+  readonly interception: () => Interception | undefined
+}
+
+/** Closes agents that are to be closed when their work is done. Returns its end. */
+export const watchEnds = (parts: EndingParts): (() => void) => {
+  const { store, runs } = parts
+  for (const session_id of store.collection.ids('passing', 'all')) void close(parts, session_id)
+  return runs.onEnded((run) => {
+    const record = store.find(run.session_id)
+    if (record !== undefined) ended(parts, record, run)
+  })
+}
+
+const ended = (parts: EndingParts, record: AgentRecord, run: TerminalRun): void => {
+  const { session_id, agent_id, profile, parent_agent_id } = record
+  if (parts.store.isLive(parts.sessions.get(session_id))) return
+  parts.interception()?.tell({
+    event: 'subagent_stop',
+    subject: profile,
+    session_id,
+    agent_id,
+    run_id: run.run_id,
+    payload: { agent_type: profile, parent_agent_id },
+  })
+  if (record.retention === 'close_on_settle') void close(parts, session_id)
+}
+
+/** One that has not begun yet, works, or has agents that work below it stays. */
+const close = async ({ store, state, sessions, runs, log }: EndingParts, session_id: string): Promise<void> => {
+  try {
+    await state.commit((tx) => {
+      const session = sessions.get(session_id)
+      const isDone = session.ended_at_ms === undefined && !store.isLive(session)
+      if (isDone && runs.latest(session_id) !== undefined) sessions.end(tx, session_id, 'its work is done')
+    })
+  } catch (error) {
+    tellFailure({ log, state }, 'an agent could not be closed', { session_id, error })
+  }
+}

@@ -1,0 +1,33 @@
+import { defineErrors } from '../../../core/plugin.js'
+
+/** Problems of agents. `conflict` and `rate_limited` are codes of reference 1, §1.2. */
+export const agentErrors = defineErrors({
+  agent_not_found: {
+    status: 404,
+    domain: 'agents',
+    detail: 'There is no agent {agent_id}.',
+    action: 'GET /v1/agents/summaries lists those that are there.',
+  },
+  conflict: {
+    status: 409,
+    detail: 'The agent cannot be started: {reason}',
+    action: 'Change what is named, or wait until agents have ended.',
+  },
+  rate_limited: {
+    status: 429,
+    detail: 'The agent cannot be started now: {reason}',
+    action: 'Start fewer agents, or raise the limit in the configuration of sidechains.',
+  },
+  agent_widened: {
+    status: 400,
+    domain: 'agents',
+    detail: 'An agent may do no more than the one that starts it: {reason}',
+    action: 'Leave out what the parent does not have.',
+  },
+  spawn_conflict: {
+    status: 400,
+    domain: 'agents',
+    detail: 'The request says two different things: {reason}',
+    action: 'Say one of them.',
+  },
+})

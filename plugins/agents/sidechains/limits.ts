@@ -1,0 +1,95 @@
+/** Whether one agent more may be started (agents-10 and agents-11). */
+import { limitsFor, type SidechainsConfig, type SpawnLimits } from './config.js'
+import type { AgentProfile } from './contract.js'
+import { agentErrors } from './errors.js'
+import type { AgentRecord } from './record.js'
+import type { Agent, AgentStore } from './store.js'
+
+/** A start, as far as limits ask. */
+export interface Start {
+  readonly parent: Agent
+  readonly profile: AgentProfile
+  readonly run_id: string | undefined
+  /** What the new agent is told, in bytes. */
+  readonly told_bytes: number
+  readonly output_tokens: number | undefined
+  readonly now: number
+}
+
+/** Bytes of a token, by rough reckoning. */
+const tokenBytes = 4
+
+export const rootOf = ({ session, spawned }: Agent): string => spawned?.root_agent_id ?? session.agent_id
+export const depthBelow = ({ spawned }: Agent): number => (spawned?.depth ?? 0) + 1
+
+/** Throws `conflict` (409) where too many are at work, and `rate_limited` (429) where they come too fast. */
+export const checkLimits = (store: AgentStore, config: SidechainsConfig, start: Start): SpawnLimits => {
+  const { parent, profile } = start
+  const { agent_id, session_id } = parent.session
+  const limits = limitsFor(config, { parent_agent_id: agent_id, session_id, profile })
+  if (depthBelow(parent) > limits.max_child_depth) throw conflict(`agents stand at most ${limits.max_child_depth} deep`)
+  checkLive(store.live(), parent, limits)
+  checkRun(store, start, limits)
+  checkRate([...store.startedSince(start.now - limits.spawn_rate_window_ms + 1)], start, limits)
+  return limits
+}
+
+const conflict = (reason: string): Error => agentErrors.conflict({ details: { reason } })
+const limited = (reason: string, retryAfter?: number): Error =>
+  agentErrors.rate_limited({ details: { reason }, ...(retryAfter !== undefined && { retryAfter }) })
+
+const checkLive = (live: readonly AgentRecord[], parent: Agent, limits: SpawnLimits): void => {
+  const root = rootOf(parent)
+  const below = live.filter(({ root_agent_id }) => root_agent_id === root).length
+  const children = live.filter(({ parent_agent_id }) => parent_agent_id === parent.session.agent_id).length
+  if (children >= limits.max_live_children_per_parent) throw conflict(`${children} agents of this one are at work`)
+  if (below >= Math.min(limits.max_live_descendants_per_root, limits.max_live_sidechains_per_session))
+    throw conflict(`${below} agents below its root are at work`)
+  if (live.length >= limits.max_live_sidechains_global) throw conflict(`${live.length} agents are at work`)
+}
+
+const checkRun = (
+  { collection }: AgentStore,
+  { run_id, told_bytes, output_tokens }: Start,
+  limits: SpawnLimits,
+): void => {
+  const started = run_id === undefined ? 0 : collection.count('run', run_id)
+  if (run_id !== undefined && started >= limits.max_spawns_per_run)
+    throw conflict(`the run has started ${started} agents`)
+  if (told_bytes > limits.max_spawn_input_tokens_per_request * tokenBytes)
+    throw limited(`it would be told more than ${limits.max_spawn_input_tokens_per_request} tokens`)
+  if (output_tokens !== undefined && output_tokens > limits.max_spawn_output_tokens_per_request)
+    throw limited(`it asks for answers of more than ${limits.max_spawn_output_tokens_per_request} tokens`)
+}
+
+const checkRate = (
+  started: readonly AgentRecord[],
+  { parent: { session }, profile, now }: Start,
+  limits: SpawnLimits,
+): void => {
+  const sum = (of: (record: AgentRecord) => number): number => started.reduce((all, one) => all + of(one), 0)
+  const reached: readonly [number, number, string][] = [
+    [
+      sum((one) => (one.parent_session_id === session.session_id ? 1 : 0)),
+      limits.max_spawns_per_session_window,
+      'of its session',
+    ],
+    [
+      sum((one) => (one.profile === profile ? 1 : 0)),
+      limits.max_spawns_per_profile_window,
+      `of the profile ${profile}`,
+    ],
+    [started.length, limits.max_spawns_global_window, 'of the daemon'],
+  ]
+  const oldest = started.at(-1)?.spawned_at_ms ?? now
+  const wait = Math.max(1, Math.ceil((oldest + limits.spawn_rate_window_ms - now) / 1000))
+  for (const [count, most, whose] of reached)
+    if (count >= most) throw limited(`${count} agents ${whose} were started within the window`, wait)
+  if (
+    sum((one) => one.cost_microusd) + limits.estimated_spawn_cost_microusd >
+    limits.max_spawn_cost_microusd_per_window
+  )
+    throw limited('what starts may cost within the window is used up', wait)
+  if (sum((one) => one.cpu_ms) + limits.estimated_spawn_cpu_ms > limits.max_spawn_cpu_ms_per_window)
+    throw limited('the computing time that starts may take within the window is used up', wait)
+}

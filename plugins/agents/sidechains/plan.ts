@@ -1,0 +1,161 @@
+/** What a new agent will be, by what is asked and what its parent may do (agents-2 to agents-9). */
+import { canonical } from '../../../core/plugin.js'
+import type { SessionRecord, SessionRoutePolicy, Sessions, WantedSession } from '../../execution/sessions/contract.js'
+import type { PermissionMode, SessionMode, ToolRegistry } from '../../execution/tools/contract.js'
+import type { SidechainsConfig } from './config.js'
+import type { AgentProfile, SpawnSidechainRequest, SubtaskRequest } from './contract.js'
+import { agentErrors } from './errors.js'
+import { checkLimits, depthBelow, rootOf } from './limits.js'
+import { checkedSurface, narrowedCapabilities, narrowedCredentials, narrowedMode } from './narrowing.js'
+import type { AgentRecord } from './record.js'
+import type { AgentStore } from './store.js'
+
+/** An agent that somebody wants to be started. */
+export interface WantedAgent {
+  readonly parent_agent_id: string
+  readonly request: SpawnSidechainRequest
+  readonly profile: AgentProfile
+  /** The run that starts it; undefined where a person does. */
+  readonly run_id: string | undefined
+  /** Of the request, for those who send it again. */
+  readonly digest: string
+}
+
+export interface PlanParts {
+  readonly store: AgentStore
+  readonly sessions: Sessions
+  readonly tools: ToolRegistry
+  readonly modes: () => readonly SessionMode[]
+  readonly config: SidechainsConfig
+}
+
+/** All that is stored of it, but for the ids that its session gives. */
+export interface Plan {
+  readonly session: Omit<WantedSession, 'session_id'>
+  readonly record: Omit<AgentRecord, 'session_id' | 'agent_id'>
+}
+
+/** Throws `agent_not_found`, `agent_widened`, `spawn_conflict`, `conflict` and `rate_limited`. */
+export const planAgent = (parts: PlanParts, wanted: WantedAgent, now: number): Plan => {
+  const { store, sessions, tools, modes, config } = parts
+  const { request, profile, run_id } = wanted
+  const parent = store.get(wanted.parent_agent_id)
+  const { session } = parent
+  if (session.ended_at_ms !== undefined)
+    throw agentErrors.conflict({ details: { reason: `its parent ${session.agent_id} is closed` } })
+  const mode = narrowedMode(modeOf(tools, session), request.permission_mode)
+  const surface = checkedSurface(
+    parent.spawned?.tool_surface,
+    request.tool_surface ?? request.fork_context?.tool_surface,
+  )
+  const route_policy = policyOf(request, session)
+  const limits = checkLimits(store, config, {
+    parent,
+    profile,
+    run_id,
+    told_bytes: toldBytes(request),
+    output_tokens: route_policy?.generation?.max_output_tokens,
+    now,
+  })
+  const { subtask, nickname, spawn_request_id } = request
+  return {
+    session: {
+      thread_id: request.thread_id,
+      capability_scope: narrowedCapabilities(sessions.effectiveCapabilityScope(session), request.capability_scope),
+      credential_scope: narrowedCredentials(sessions.effectiveCredentialScope(session), request.credential_scope),
+      settings: settingsOf(session, route_policy, request.fork_context?.isolation),
+    },
+    record: {
+      parent_agent_id: session.agent_id,
+      parent_session_id: session.session_id,
+      root_agent_id: rootOf(parent),
+      depth: depthBelow(parent),
+      path: `${parent.spawned?.path ?? ''}/${(subtask?.name.trim() ?? 'agent').replaceAll('/', '-')}`,
+      profile,
+      retention: request.retention,
+      permission_mode: profile === 'plan' ? 'plan' : mode,
+      permission_rules: modes().flatMap((one) => one.rules(session.session_id)),
+      fork_context: request.fork_context ?? null,
+      spawned_at_ms: now,
+      cost_microusd: limits.estimated_spawn_cost_microusd,
+      cpu_ms: limits.estimated_spawn_cpu_ms,
+      ...(nickname !== undefined && { nickname }),
+      ...(surface !== undefined && { tool_surface: surface }),
+      ...(run_id !== undefined && { spawned_by_run_id: run_id }),
+      ...(spawn_request_id !== undefined && { spawn_request_id, request_digest: wanted.digest }),
+      ...(subtask !== undefined && { name: subtask.name.trim(), subtask: shownSubtask(subtask) }),
+    },
+  }
+}
+
+/** What holds for the calls of a session now. */
+const modeOf = (tools: ToolRegistry, { session_id }: SessionRecord): PermissionMode =>
+  tools.decide({ tool_name: 'spawn_agent', session_id }).effective_mode
+
+/** What a child has of its parent, and that its outputs go nowhere: its parent is told of them. */
+const settingsOf = (
+  { persona, tool_overrides, isolation: inherited }: SessionRecord,
+  route_policy: SessionRoutePolicy | undefined,
+  isolation = inherited,
+): WantedSession['settings'] => ({
+  reply_targets: [],
+  ...(persona !== undefined && { persona }),
+  ...(tool_overrides !== undefined && { tool_overrides }),
+  ...(route_policy !== undefined && { route_policy }),
+  ...(isolation !== undefined && { isolation }),
+})
+
+/** The older form says the same as `route_policy`, or says it alone. */
+const policyOf = (request: SpawnSidechainRequest, parent: SessionRecord): SessionRoutePolicy | undefined => {
+  const { route_policy, provider, route_id, generation, fork_context } = request
+  const differs = (a: unknown, b: unknown): boolean =>
+    a !== undefined && b !== undefined && canonical(a) !== canonical(b)
+  if (differs(provider, route_id)) throw twice('provider and route_id')
+  const named = provider ?? route_id
+  if (
+    route_policy !== undefined &&
+    (differs(named, route_policy.provider) || differs(generation, route_policy.generation))
+  )
+    throw twice('route_policy, and provider with generation')
+  return (
+    policy(route_policy?.provider ?? named, route_policy?.generation ?? generation) ??
+    policy(fork_context?.provider, fork_context?.generation) ??
+    parent.route_policy
+  )
+}
+
+const twice = (reason: string): Error =>
+  agentErrors.spawn_conflict({
+    details: { reason },
+    errors: [{ path: 'body.route_policy', rule: 'must say the same' }],
+  })
+
+const policy = (
+  provider: SessionRoutePolicy['provider'],
+  generation: SessionRoutePolicy['generation'],
+): SessionRoutePolicy | undefined =>
+  provider === undefined && generation === undefined
+    ? undefined
+    : { ...(provider !== undefined && { provider }), ...(generation !== undefined && { generation }) }
+
+/** What a subtask tells in words. */
+export const toldBy = ({ name, description, content, input_items = [], attachments = [] }: SubtaskRequest): string =>
+  content !== '' || input_items.length + attachments.length > 0 ? content : description === '' ? name : description
+
+const toldBytes = ({ subtask, fork_context }: SpawnSidechainRequest): number => {
+  const texts = [fork_context?.system_prompt, fork_context?.parent_assistant_message]
+  const items = subtask?.input_items?.flatMap((item) => (item.type === 'text' ? [item.text] : [])) ?? []
+  return [...texts, subtask === undefined ? '' : toldBy(subtask), ...items].reduce(
+    (sum, text) => sum + Buffer.byteLength(text ?? ''),
+    0,
+  )
+}
+
+const shownLength = 200
+const shownSubtask = (subtask: SubtaskRequest): NonNullable<AgentRecord['subtask']> => ({
+  name: subtask.name.trim(),
+  description: subtask.description,
+  input: Array.from(toldBy(subtask).slice(0, shownLength * 2))
+    .slice(0, shownLength)
+    .join(''),
+})

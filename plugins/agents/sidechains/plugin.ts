@@ -1,0 +1,62 @@
+import { createUnreadable, definePlugin } from '../../../core/plugin.js'
+import { Interception } from '../../execution/interception/contract.js'
+import { SystemSections } from '../../execution/models/contract.js'
+import { Runs } from '../../execution/runs/contract.js'
+import { SessionAgents, SessionEndGuards, SessionHolds, Sessions } from '../../execution/sessions/contract.js'
+import { SessionModes, ToolGates, ToolRegistry, Tools } from '../../execution/tools/contract.js'
+import { Capabilities } from '../../operator/status/contract.js'
+import { SidechainsConfig } from './config.js'
+import { watchEnds } from './ending.js'
+import { endGuard, settingsHold } from './kinship.js'
+import { agentRoutes } from './routes.js'
+import { agentSection } from './section.js'
+import { declareAgents } from './store.js'
+import { permitsTool } from './surface.js'
+import { agentTools } from './tools.js'
+import { spawnedAgent } from './views.js'
+import { createWaits } from './waits.js'
+
+export default definePlugin({
+  id: 'sidechains',
+  version: '1.0.0',
+  api: 1,
+  summary: 'Agents that agents start for a part of their work, each in a session of its own.',
+  needs: { runs: Runs, sessions: Sessions, tools: ToolRegistry },
+  wants: { interception: Interception },
+  provides: [SessionAgents],
+  config: SidechainsConfig,
+  register(ctx, { interception, runs, sessions, tools }) {
+    const { clock, config, events, ids, log, state } = ctx
+    const store = declareAgents({ state, sessions, runs })
+    const modes = ctx.view(SessionModes)
+    const waits = createWaits(store, events)
+    const parts = { clock, config, ids, interception, modes, runs, sessions, state, store, tools, waits }
+    ctx.provide(SessionAgents, { find: (session_id) => spawnedAgent(parts, session_id) })
+    ctx.contribute(SessionModes, {
+      id: 'sidechains',
+      mode: (session_id) => store.find(session_id)?.permission_mode,
+      rules: (session_id) => store.find(session_id)?.permission_rules ?? [],
+    })
+    ctx.contribute(ToolGates, {
+      id: 'sidechains',
+      hidden(session_id) {
+        const surface = store.find(session_id)?.tool_surface
+        return surface === undefined ? undefined : ({ name }) => !permitsTool(surface, name)
+      },
+    })
+    ctx.contribute(SessionHolds, settingsHold(store))
+    ctx.contribute(SessionEndGuards, endGuard(store))
+    ctx.contribute(SystemSections, agentSection(store))
+    ctx.contribute(Tools, ...agentTools(parts))
+    ctx.contribute(Capabilities, { name: 'sidechains', value: true }, { name: 'spawn_policies', value: true })
+    const { skip, health } = createUnreadable(log, 'agents')
+    ctx.routes(...agentRoutes({ ...parts, skip }))
+    ctx.health(health)
+    ctx.onStart(() => {
+      const ends = [waits.begin(), watchEnds({ ...parts, log })]
+      return () => {
+        for (const end of ends) end()
+      }
+    })
+  },
+})

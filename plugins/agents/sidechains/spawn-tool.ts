@@ -1,0 +1,157 @@
+/** The tool by which an agent starts another one (agents-15). */
+import {
+  array,
+  boolean,
+  defaulted,
+  digest,
+  doc,
+  enums,
+  integer,
+  object,
+  optional,
+  string,
+  unsafeCast,
+  type Infer,
+  type Json,
+} from '../../../core/plugin.js'
+import { GenerationSettings } from '../../execution/models/contract.js'
+import { InputItem } from '../../execution/runs/contract.js'
+import {
+  agentRetentions,
+  CapabilityScope,
+  CredentialScope,
+  Isolation,
+  promptMergeModes,
+} from '../../execution/sessions/contract.js'
+import { defineTool, permissionModes, type Tool, type ToolCall } from '../../execution/tools/contract.js'
+import { agentProfiles, type SpawnSidechainRequest } from './contract.js'
+import { spawnAgent } from './spawn.js'
+import { endOf, waitFor, type WaitParts } from './waiting.js'
+
+const toolNames = (text: string) => optional(doc(array(string({ min: 1, max: 200 }), { max: 1000 }), text))
+
+const SpawnInput = object({
+  name: doc(string({ min: 1, max: 200 }), 'A short name for its work.'),
+  description: optional(doc(string({ max: 4_000 }), 'Its work in a sentence.')),
+  prompt: optional(doc(string(), 'What it is told. It knows nothing of this conversation.')),
+  asset_ids: optional(doc(array(string({ min: 1, max: 400 }), { max: 100 }), 'Stored files that it is given.')),
+  input_items: optional(doc(array(InputItem, { max: 100 }), 'In place of prompt and asset_ids.')),
+  agent_type: optional(doc(enums(agentProfiles), 'default when absent.')),
+  system_prompt: optional(doc(string({ max: 65_536 }), 'What it is told of itself.')),
+  prompt_merge_mode: optional(doc(enums(promptMergeModes), 'replace when absent.')),
+  provider: optional(doc(string({ min: 1, max: 200 }), 'Id of a model route; yours when absent.')),
+  model: optional(string({ min: 1, max: 200 })),
+  fallback_model: optional(string({ min: 1, max: 200 })),
+  generation: optional(GenerationSettings),
+  mode: optional(doc(enums(permissionModes), 'Permission mode, at most as permissive as yours.')),
+  retention: optional(doc(enums(agentRetentions), 'What becomes of it when its work is done; it stays when absent.')),
+  nickname: optional(string({ min: 1, max: 200 })),
+  allowed_tools: toolNames('Only these of your tools; names, or beginnings with a trailing star.'),
+  blocked_tools: toolNames('None of these.'),
+  capability_scope: optional(CapabilityScope),
+  credential_scope: optional(CredentialScope),
+  session_id: optional(string({ min: 1, max: 200 })),
+  thread_id: optional(string({ min: 1, max: 200 })),
+  team_name: optional(string({ min: 1, max: 200 })),
+  isolation: optional(doc(Isolation, 'worktree: its runs change a copy of the workspace.')),
+  wait: optional(doc(boolean(), 'True to wait for its answer, the same as run_in_background false.')),
+  run_in_background: defaulted(doc(boolean(), 'True to go on at once; wait_agent waits for it later.'), true),
+  timeout_ms: defaulted(doc(integer({ min: 0, max: 110_000 }), 'Milliseconds to wait for it.'), 60_000),
+})
+type SpawnInput = Infer<typeof SpawnInput>
+
+export const spawnTool = (parts: WaitParts): Tool =>
+  defineTool({
+    name: 'spawn_agent',
+    description:
+      'Starts an agent of your own for a part of the work, in a session of its own. It may do what you may, or less. ' +
+      'Its last answer is told to you where you wait for it.',
+    input: SpawnInput,
+    effect: 'idempotent',
+    permission: 'allow',
+    parallel: true,
+    in_plan_mode: true,
+    timeout_ms: 120_000,
+    sandbox: 'inherited',
+    run: async (input, call) => {
+      const self = parts.sessions.get(call.session_id)
+      const record = await spawnAgent(parts, {
+        parent_agent_id: self.agent_id,
+        request: requestOf(input, call),
+        profile: input.agent_type ?? 'default',
+        run_id: call.run_id,
+        digest: digest({ by: self.agent_id, ...input }),
+      })
+      const sessions = () => [parts.sessions.get(record.session_id)]
+      const waits = input.wait === true || !input.run_in_background
+      if (waits) await waitFor(parts, call, { sessions, how: 'all', timeout_ms: input.timeout_ms })
+      const { agent_id, session_id, launch_run_id, name, path, nickname, retention } = record
+      const output = {
+        agent_id,
+        session_id,
+        ...endOf(parts, parts.sessions.get(session_id)),
+        run_in_background: !waits,
+        launch_run_id,
+        team_name: input.team_name,
+        isolation: input.isolation ?? 'shared',
+        name,
+        path,
+        nickname,
+        retention,
+      }
+      return { type: 'result', output: unsafeCast<Json>(output) }
+    },
+  })
+
+/** The call's own key names the request: a call that is made again finds the agent that it has started. */
+const requestOf = (input: SpawnInput, call: ToolCall): SpawnSidechainRequest => {
+  const { provider, generation, model, fallback_model, allowed_tools = [], blocked_tools = [] } = input
+  const asked = {
+    ...generation,
+    ...(model !== undefined && { model }),
+    ...(fallback_model !== undefined && { fallback_model }),
+  }
+  const route_policy = {
+    ...(provider !== undefined && { provider }),
+    ...(Object.keys(asked).length > 0 && { generation: asked }),
+  }
+  const { session_id, thread_id, mode, nickname, capability_scope, credential_scope } = input
+  return {
+    session_id,
+    thread_id,
+    ...(Object.keys(route_policy).length > 0 && { route_policy }),
+    permission_mode: mode,
+    retention: input.retention ?? 'retain',
+    nickname,
+    spawn_request_id: call.key,
+    fork_context: {
+      parent_assistant_message: '',
+      inherited_tool_call_ids: [call.tool_call_id],
+      system_prompt: input.system_prompt ?? '',
+      prompt_merge_mode: input.prompt_merge_mode ?? 'replace',
+      ...(input.team_name !== undefined && { team_name: input.team_name }),
+      ...(input.isolation !== undefined && { isolation: input.isolation }),
+    },
+    ...(allowed_tools.length + blocked_tools.length > 0 && {
+      tool_surface: { allowlist: allowed_tools, denylist: blocked_tools },
+    }),
+    capability_scope,
+    credential_scope,
+    subtask: subtaskOf(input),
+  }
+}
+
+const subtaskOf = ({ name, description = '', prompt = '', asset_ids = [], input_items }: SpawnInput) => ({
+  name,
+  description,
+  ...(asset_ids.length === 0
+    ? { content: prompt, ...(input_items !== undefined && { input_items }) }
+    : {
+        content: '',
+        input_items: [
+          ...(prompt === '' ? [] : [{ type: 'text' as const, text: prompt }]),
+          ...asset_ids.map((asset_id) => ({ type: 'asset_reference' as const, asset_id })),
+          ...(input_items ?? []),
+        ],
+      }),
+})

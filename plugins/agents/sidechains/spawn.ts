@@ -1,0 +1,91 @@
+/** Starting an agent: its session, its record and its first run in one commit (agents-1). */
+import type { Clock, Ids, State, Tx } from '../../../core/plugin.js'
+import type { Interception } from '../../execution/interception/contract.js'
+import { Trace, type Runs, type Submission } from '../../execution/runs/contract.js'
+import { agentErrors } from './errors.js'
+import { planAgent, toldBy, type PlanParts, type WantedAgent } from './plan.js'
+import type { AgentRecord } from './record.js'
+import type { SubtaskRequest } from './contract.js'
+
+export interface SpawnParts extends PlanParts {
+  readonly state: State
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly runs: Runs
+  readonly interception: () => Interception | undefined
+}
+
+/**
+ * The agent, which is durable when this resolves; one that was started by the same request before is that one. Rejects
+ * with the problems of `planAgent` and of submissions, and then nothing has changed.
+ */
+export const spawnAgent = async (parts: SpawnParts, wanted: WantedAgent): Promise<AgentRecord> => {
+  const { clock, runs, state } = parts
+  const known = startedBefore(parts, wanted)
+  if (known !== undefined) return known
+  planAgent(parts, wanted, clock.now())
+  const { subtask } = wanted.request
+  const input = subtask === undefined ? undefined : await runs.keepFiles(inputOf(wanted, subtask))
+  return state.commit((tx) => startedBefore(parts, wanted) ?? start(parts, tx, { wanted, input }))
+}
+
+interface Start {
+  readonly wanted: WantedAgent
+  readonly input: Submission['input'] | undefined
+}
+
+const start = (parts: SpawnParts, tx: Tx, { wanted, input }: Start): AgentRecord => {
+  const { ids, interception, runs, sessions, store } = parts
+  const { session_id = ids.make('session') } = wanted.request
+  if (sessions.find(session_id) !== undefined)
+    throw agentErrors.conflict({ details: { reason: `there is a session ${session_id}` } })
+  const { session, record } = planAgent(parts, wanted, tx.now)
+  sessions.open(tx, { session_id, ...session })
+  const { agent_id } = sessions.get(session_id)
+  runs.check({ session_id, input: input ?? probe })
+  const bare: AgentRecord = { session_id, agent_id, ...record }
+  const launch = input === undefined ? undefined : runs.admit(submissionOf(bare, input))(tx)
+  const started = { ...bare, ...(launch !== undefined && { launch_run_id: launch.run_id }) }
+  store.put(tx, started)
+  const { parent_session_id, parent_agent_id, profile } = started
+  const of = { timestamp_ms: tx.now, session_id: parent_session_id, agent_id: parent_agent_id }
+  const kind = { type: 'agent_spawned', agent_id } as const
+  tx.emit(Trace, { session: parent_session_id }, () => ({ trace: { ...of, kind } }))
+  const payload = { agent_type: profile, parent_agent_id }
+  tx.after(() => interception()?.tell({ event: 'subagent_start', subject: profile, session_id, agent_id, payload }))
+  return started
+}
+
+/** Whether the model route of the child can be used is asked also where nothing is submitted yet. */
+const probe: Submission['input'] = { content: 'hello' }
+
+/** Throws `conflict` where the request's name was used for another one. */
+const startedBefore = ({ store }: SpawnParts, { request, digest }: WantedAgent): AgentRecord | undefined => {
+  const { spawn_request_id } = request
+  if (spawn_request_id === undefined) return undefined
+  const [known] = store.collection.list({ index: 'request', group: spawn_request_id, limit: 1 })
+  if (known !== undefined && known.request_digest !== digest)
+    throw agentErrors.conflict({ details: { reason: `the request ${spawn_request_id} started another one` } })
+  return known
+}
+
+const inputOf = ({ parent_agent_id }: WantedAgent, subtask: SubtaskRequest): Submission['input'] => {
+  const { input_items, attachments } = subtask
+  return {
+    content: toldBy(subtask),
+    source_plugin: 'agents',
+    source_kind: 'subtask',
+    actor_id: parent_agent_id,
+    ...(input_items !== undefined && { input_items }),
+    ...(attachments !== undefined && { attachments }),
+  }
+}
+
+const submissionOf = (
+  { session_id, parent_agent_id, spawned_by_run_id }: AgentRecord,
+  input: Submission['input'],
+): Submission => ({
+  session_id,
+  input,
+  origin: { parent_agent_id, ...(spawned_by_run_id !== undefined && { spawned_by_run_id }) },
+})

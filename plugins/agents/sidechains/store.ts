@@ -1,0 +1,96 @@
+/** The agents that others started, and those of sessions that nobody started. */
+import type { Collection, State, Tx } from '../../../core/plugin.js'
+import type { Runs } from '../../execution/runs/contract.js'
+import type { SessionRecord, Sessions, SpawnedAgent } from '../../execution/sessions/contract.js'
+import { agentErrors } from './errors.js'
+import { agentCollection, type AgentRecord } from './record.js'
+
+/** An agent with its session; without a record of its own where nobody started it. */
+export interface Agent {
+  readonly session: SessionRecord
+  readonly spawned: AgentRecord | undefined
+}
+
+export interface AgentStore {
+  readonly collection: Collection<AgentRecord>
+  /** That of a session, if another one started it. */
+  find(session_id: string): AgentRecord | undefined
+  /** Throws `agent_not_found` (404). */
+  get(agent_id: string): Agent
+  /** That of a session. */
+  of(session: SessionRecord): Agent
+  /** Those that others started and that work, wait or are queued now. */
+  live(): readonly AgentRecord[]
+  isLive(session: SessionRecord): boolean
+  /** Started within so many milliseconds, the newest first. */
+  startedSince(time: number): Generator<AgentRecord>
+  put(tx: Tx, record: AgentRecord): void
+}
+
+export interface StoreParts {
+  readonly state: State
+  readonly sessions: Sessions
+  readonly runs: Runs
+}
+
+const slice = 64
+
+export const declareAgents = ({ state, sessions, runs }: StoreParts): AgentStore => {
+  const collection = state.collection(agentCollection)
+  const find = (session_id: string): AgentRecord | undefined => collection.find(session_id)
+  const of = (session: SessionRecord): Agent => ({ session, spawned: find(session.session_id) })
+  return {
+    collection,
+    find,
+    of,
+    get(agent_id) {
+      const session = sessions.ofAgent(agent_id)
+      if (session === undefined) throw agentErrors.agent_not_found({ details: { agent_id } })
+      return of(session)
+    },
+    live() {
+      const busy = new Set(runs.open().flatMap((run_id) => runs.find(run_id)?.session_id ?? []))
+      return [...busy].flatMap((session_id) => find(session_id) ?? [])
+    },
+    isLive: (session) => session.ended_at_ms === undefined && atWork.has(sessions.state(session).status),
+    *startedSince(time) {
+      let beyond: string | undefined
+      for (;;) {
+        const page = collection.list({
+          index: 'spawned',
+          group: 'all',
+          limit: slice,
+          order: 'desc',
+          ...(beyond !== undefined && { beyond }),
+        })
+        for (const record of page) {
+          if (record.spawned_at_ms < time) return
+          yield record
+        }
+        const last = page.at(-1)
+        if (page.length < slice || last === undefined) return
+        beyond = agentCollection.indexes['spawned']?.sort?.(last)
+      }
+    },
+    put: (tx, record) => tx.put(collection, record),
+  }
+}
+
+const atWork: ReadonlySet<string> = new Set(['running', 'waiting_for_approval', 'waiting_for_user_input'])
+
+/** As the snapshot of its session shows it. */
+export const shownAgent = (record: AgentRecord, settled_at_ms: number | undefined): SpawnedAgent => {
+  const { name, path, nickname, spawned_by_run_id, spawn_request_id, subtask } = record
+  return {
+    parent: record.parent_agent_id,
+    path,
+    retention: record.retention,
+    subtasks: subtask === undefined ? [] : [subtask],
+    fork_context: record.fork_context,
+    ...(name !== undefined && { name }),
+    ...(nickname !== undefined && { nickname }),
+    ...(spawned_by_run_id !== undefined && { spawned_by_run_id }),
+    ...(spawn_request_id !== undefined && { spawn_request_id }),
+    ...(settled_at_ms !== undefined && { settled_at_ms }),
+  }
+}

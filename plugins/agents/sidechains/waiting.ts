@@ -1,0 +1,59 @@
+/** A call that waits for agents, and what it is told of them (agents-14). */
+import type { SessionRecord } from '../../execution/sessions/contract.js'
+import type { ToolCall } from '../../execution/tools/contract.js'
+import type { SpawnParts } from './spawn.js'
+import type { AgentWaits } from './waits.js'
+
+export interface WaitParts extends SpawnParts {
+  readonly waits: AgentWaits
+}
+
+export interface AgentWait {
+  readonly sessions: () => readonly SessionRecord[]
+  readonly how: 'any' | 'all'
+  readonly timeout_ms: number
+}
+
+/** Resolves when they are at rest, or the time is over; the place of the run is others' meanwhile. */
+export const waitFor = async (
+  { waits, clock }: WaitParts,
+  call: ToolCall,
+  { sessions, how, timeout_ms }: AgentWait,
+): Promise<void> => {
+  const over = new AbortController()
+  const cancel = clock.after(timeout_ms, () => over.abort())
+  const signal = AbortSignal.any([call.signal, over.signal])
+  const wait = (): Promise<void> => waits.settled(sessions, how, signal)
+  try {
+    await (call.waitFor === undefined ? wait() : call.waitFor(wait))
+  } finally {
+    cancel()
+  }
+  call.signal.throwIfAborted()
+}
+
+/** Characters of an answer that a call is given. */
+const mostAnswer = 32_768
+
+/** How an agent stands, and what it ended with. */
+export const endOf = (
+  { store, sessions, runs }: WaitParts,
+  session: SessionRecord,
+): {
+  readonly status: string
+  readonly has_runtime: boolean
+  readonly final_output?: string
+  readonly is_cut?: true
+} => {
+  const has_runtime = store.isLive(session)
+  const standing = { status: sessions.state(session).status, has_runtime }
+  const last = has_runtime ? undefined : runs.latest(session.session_id)
+  if (last === undefined) return standing
+  const { outcome } = runs.texts(last)
+  return {
+    ...standing,
+    ...(outcome !== undefined && { final_output: outcome.slice(0, mostAnswer) }),
+    ...(outcome !== undefined && outcome.length > mostAnswer && { is_cut: true }),
+    ...('error' in last && last.error !== undefined && { last_error: last.error }),
+  }
+}
