@@ -116,6 +116,7 @@ export const shipped: readonly ShippedPlugin[] = [
     commands: () => import('./execution/questions/commands.js'),
   },
   { id: 'sidechains', required: false, load: () => import('./agents/sidechains/plugin.js') },
+  { id: 'mailboxes', required: false, load: () => import('./agents/mailboxes/plugin.js') },
   {
     id: 'debug',
     required: false,

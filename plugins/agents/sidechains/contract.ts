@@ -3,6 +3,7 @@ import {
   array,
   boolean,
   defaulted,
+  defineToken,
   doc,
   enums,
   IdempotencyKey,
@@ -13,6 +14,7 @@ import {
   string,
   timestamp,
   type Infer,
+  type Token,
 } from '../../../core/plugin.js'
 import { GenerationSettings } from '../../execution/models/contract.js'
 import { InlineAsset, InputItem } from '../../execution/runs/contract.js'
@@ -25,8 +27,12 @@ import {
   SessionId,
   SessionRoutePolicy,
   ToolSurface,
+  type SessionRecord,
 } from '../../execution/sessions/contract.js'
 import { permissionModes } from '../../execution/tools/contract.js'
+
+/** Problems of agents, for routes of other plugins. */
+export { agentErrors } from './errors.js'
 
 /** What an agent is there for, from which its bearing follows (agents-9). */
 export const agentProfiles = ['default', 'plan', 'verification', 'coordinator'] as const
@@ -120,3 +126,29 @@ export const AgentCounts = object({
   with_runtime: count('That work, wait or are queued.'),
   without_runtime: count('All others.'),
 })
+
+/** An agent with its session, of whomever started it. */
+export interface KnownAgent {
+  readonly session: SessionRecord
+  /** Absent where nobody started it. */
+  readonly parent_agent_id?: string
+  readonly root_agent_id: string
+}
+
+/** The agents of this daemon, one a session. */
+export interface Agents {
+  /** Throws `agent_not_found` (404). */
+  get(agent_id: string): KnownAgent
+  /** Names from the root agent on, behind a blank; empty for an agent that nobody started, or that is not there. */
+  pathOf(agent_id: string): string
+}
+/** The agents of this daemon. */
+export const Agents: Token<Agents> = defineToken<Agents>('agents@1')
+
+/** What waits for agents. */
+export interface AgentMail {
+  /** Messages that wait for an agent. Must be fast and must not throw. */
+  waiting(agent_id: string): number
+}
+/** Provided by the plugin that keeps mailboxes. */
+export const AgentMail: Token<AgentMail> = defineToken<AgentMail>('agent-mail@1')

@@ -6,11 +6,12 @@ import { SessionAgents, SessionEndGuards, SessionHolds, Sessions } from '../../e
 import { SessionModes, ToolGates, ToolRegistry, Tools } from '../../execution/tools/contract.js'
 import { Capabilities } from '../../operator/status/contract.js'
 import { SidechainsConfig } from './config.js'
+import { AgentMail, Agents } from './contract.js'
 import { watchEnds } from './ending.js'
 import { endGuard, settingsHold } from './kinship.js'
 import { agentRoutes } from './routes.js'
 import { agentSection } from './section.js'
-import { declareAgents } from './store.js'
+import { createAgents, declareAgents } from './store.js'
 import { permitsTool } from './surface.js'
 import { agentTools } from './tools.js'
 import { spawnedAgent } from './views.js'
@@ -22,15 +23,16 @@ export default definePlugin({
   api: 1,
   summary: 'Agents that agents start for a part of their work, each in a session of its own.',
   needs: { runs: Runs, sessions: Sessions, tools: ToolRegistry },
-  wants: { interception: Interception },
-  provides: [SessionAgents],
+  wants: { interception: Interception, mail: AgentMail },
+  provides: [Agents, SessionAgents],
   config: SidechainsConfig,
-  register(ctx, { interception, runs, sessions, tools }) {
+  register(ctx, { interception, mail, runs, sessions, tools }) {
     const { clock, config, events, ids, log, state } = ctx
     const store = declareAgents({ state, sessions, runs })
     const modes = ctx.view(SessionModes)
     const waits = createWaits(store, events)
-    const parts = { clock, config, ids, interception, modes, runs, sessions, state, store, tools, waits }
+    const parts = { clock, config, ids, interception, mail, modes, runs, sessions, state, store, tools, waits }
+    ctx.provide(Agents, createAgents(store, sessions))
     ctx.provide(SessionAgents, { find: (session_id) => spawnedAgent(parts, session_id) })
     ctx.contribute(SessionModes, {
       id: 'sidechains',

@@ -1,13 +1,14 @@
 /** Agents as lists show them (agents-12). */
 import type { Runs, RunRecord } from '../../execution/runs/contract.js'
 import type { SessionRecord, Sessions, SpawnedAgent } from '../../execution/sessions/contract.js'
-import type { AgentSummaryView } from './contract.js'
+import type { AgentMail, AgentSummaryView } from './contract.js'
 import { shownAgent, type AgentStore } from './store.js'
 
 export interface ViewParts {
   readonly store: AgentStore
   readonly sessions: Sessions
   readonly runs: Runs
+  readonly mail: () => AgentMail | undefined
 }
 
 /** Characters of an answer that a row shows. */
@@ -59,7 +60,7 @@ export const summaryOf = (parts: ViewParts, session: SessionRecord): AgentSummar
     ...(ended_at_ms !== undefined && { closed_at_ms: ended_at_ms }),
     ...(spawned !== undefined && { sidechain_session_id: session_id }),
     subtask_count: subtasks?.length ?? 0,
-    mailbox_message_count: 0,
+    mailbox_message_count: parts.mail()?.waiting(agent_id) ?? 0,
     has_runtime: store.isLive(session),
     ...(active !== undefined && { active_run_id: active.run_id }),
     queued_run_count: runs.queued(session_id),

@@ -1,0 +1,47 @@
+import { definePlugin, Host } from '../../../core/plugin.js'
+import { Runs } from '../../execution/runs/contract.js'
+import { SessionHolds, Sessions } from '../../execution/sessions/contract.js'
+import { Tools } from '../../execution/tools/contract.js'
+import { Capabilities } from '../../operator/status/contract.js'
+import { AgentMail, Agents } from '../sidechains/contract.js'
+import { Mailboxes } from './contract.js'
+import { createPost } from './post.js'
+import { mailRoutes } from './routes.js'
+import { declareMessages } from './store.js'
+import { messageTool } from './tools.js'
+import { createWorker } from './worker.js'
+
+export default definePlugin({
+  id: 'mailboxes',
+  version: '1.0.0',
+  api: 1,
+  summary: 'Messages from agent to agent, read in runs of their own.',
+  needs: { agents: Agents, host: Host, runs: Runs, sessions: Sessions },
+  provides: [AgentMail, Mailboxes],
+  register(ctx, { agents, host, runs, sessions }) {
+    const { clock, ids, log, state } = ctx
+    const store = declareMessages(state)
+    const worker = createWorker({ store, agents, runs, state, clock, log })
+    const post = createPost({ store, agents, ids, posted: worker.consider })
+    ctx.provide(Mailboxes, { post })
+    ctx.provide(AgentMail, { waiting: store.waiting })
+    ctx.routes(...mailRoutes({ store, agents, state, post }))
+    ctx.contribute(Tools, messageTool({ agents, sessions, post }))
+    ctx.contribute(Capabilities, { name: 'mailboxes', value: true })
+    ctx.contribute(SessionHolds, {
+      id: 'mailboxes',
+      holds(session_id) {
+        const session = sessions.find(session_id)
+        return session !== undefined && store.waiting(session.agent_id) > 0 ? 'messages in its mailbox' : undefined
+      },
+    })
+    ctx.onStart(() => {
+      const undo = runs.onEnded(worker.ended)
+      const end = host.whenActing(worker.begin)
+      return async () => {
+        undo()
+        await end()
+      }
+    })
+  },
+})
