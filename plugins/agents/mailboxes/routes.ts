@@ -4,7 +4,6 @@ import {
   clampLimit,
   defineRoute,
   doc,
-  IdempotencyKey,
   integer,
   jsonObject,
   jsonReply,
@@ -58,7 +57,9 @@ const send = ({ state, post }: MailRouteParts): Route =>
       to_agent_id: AgentId,
       subject: string({ min: 1, max: 400 }),
       payload: doc(jsonObject(), 'At most 64 KiB of JSON.'),
-      message_id: IdempotencyKey,
+      message_id: optional(
+        doc(string({ pattern: '^[\\x21-\\x7e]{1,255}$' }), 'Names it once; made by the daemon when absent.'),
+      ),
       ttl_ms: optional(
         doc(integer({ min: 1, max: 31_536_000_000 }), 'Milliseconds until it is a dead letter unless it was read.'),
       ),
