@@ -115,8 +115,18 @@ export const shipped: readonly ShippedPlugin[] = [
     load: () => import('./execution/questions/plugin.js'),
     commands: () => import('./execution/questions/commands.js'),
   },
-  { id: 'sidechains', required: false, load: () => import('./agents/sidechains/plugin.js') },
-  { id: 'mailboxes', required: false, load: () => import('./agents/mailboxes/plugin.js') },
+  {
+    id: 'sidechains',
+    required: false,
+    load: () => import('./agents/sidechains/plugin.js'),
+    commands: () => import('./agents/sidechains/commands.js'),
+  },
+  {
+    id: 'mailboxes',
+    required: false,
+    load: () => import('./agents/mailboxes/plugin.js'),
+    commands: () => import('./agents/mailboxes/commands.js'),
+  },
   {
     id: 'debug',
     required: false,
