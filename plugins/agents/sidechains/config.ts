@@ -43,6 +43,8 @@ const bound = integer({ min: 0, max: 1_000_000_000_000 })
 const limitFields = (change: (struct: StructOf<number>, first: number) => AnyStruct): Record<string, AnyStruct> =>
   Object.fromEntries(Object.entries(bounds).map(([name, [first, text]]) => [name, doc(change(bound, first), text)]))
 
+/** As they are shown. */
+export const limitsView = unsafeCast<StructOf<SpawnLimits>>(object(limitFields((struct) => struct)))
 const SomeLimits = unsafeCast<StructOf<Partial<SpawnLimits>>>(object(limitFields((struct) => optional(struct))))
 
 const SpawnRule = object({

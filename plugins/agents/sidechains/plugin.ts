@@ -9,6 +9,8 @@ import { SidechainsConfig } from './config.js'
 import { AgentMail, Agents } from './contract.js'
 import { watchEnds } from './ending.js'
 import { endGuard, settingsHold } from './kinship.js'
+import { nicknameRoutes } from './nickname-routes.js'
+import { policyRoutes } from './policy-routes.js'
 import { agentRoutes } from './routes.js'
 import { agentSection } from './section.js'
 import { createAgents, declareAgents } from './store.js'
@@ -52,7 +54,7 @@ export default definePlugin({
     ctx.contribute(Tools, ...agentTools(parts))
     ctx.contribute(Capabilities, { name: 'sidechains', value: true }, { name: 'spawn_policies', value: true })
     const { skip, health } = createUnreadable(log, 'agents')
-    ctx.routes(...agentRoutes({ ...parts, skip }))
+    ctx.routes(...agentRoutes({ ...parts, skip }), ...policyRoutes(parts), ...nicknameRoutes(parts))
     ctx.health(health)
     ctx.onStart(() => {
       const ends = [waits.begin(), watchEnds({ ...parts, log })]

@@ -1,0 +1,115 @@
+/** What would become of a start, and how much of the limits is used (agents-17). */
+import {
+  boolean,
+  defineRoute,
+  doc,
+  enums,
+  integer,
+  jsonReply,
+  named,
+  object,
+  optional,
+  Problem,
+  string,
+  unsafeCast,
+  type Infer,
+  type Route,
+  type StructOf,
+} from '../../../core/plugin.js'
+import { CapabilityScope, CredentialScope, ToolSurface } from '../../execution/sessions/contract.js'
+import { permissionModes } from '../../execution/tools/contract.js'
+import { limitsView, type SpawnLimits } from './config.js'
+import { SpawnSidechainRequest } from './contract.js'
+import { agentErrors } from './errors.js'
+import { planAgent, type Plan } from './plan.js'
+import type { SpawnParts } from './spawn.js'
+
+const Explanation = object({
+  allowed: doc(boolean(), 'Whether it would be started now.'),
+  code: optional(doc(string(), 'Code of the problem with which it would be refused.')),
+  reason: optional(string()),
+  depth: optional(integer({ min: 1 })),
+  path: optional(string()),
+  permission_mode: optional(enums(permissionModes)),
+  tool_surface: optional(ToolSurface),
+  capability_scope: optional(CapabilityScope),
+  credential_scope: optional(CredentialScope),
+})
+
+const limits: StructOf<SpawnLimits> = limitsView
+const count = (text: string) => doc(integer({ min: 0 }), text)
+const Quotas = named(
+  'SubagentQuotas',
+  object({
+    limits,
+    live_sidechains: count('Agents with a parent that work, wait or are queued.'),
+    started_in_window: count('Agents that were started in the window.'),
+    cost_microusd_in_window: count('What they were charged, in millionths of a dollar.'),
+    cpu_ms_in_window: count('What they were charged, in milliseconds.'),
+  }),
+)
+
+export const policyRoutes = (parts: SpawnParts): readonly Route[] => [explain(parts), quotas(parts)]
+
+const told = ({ session: { capability_scope, credential_scope }, record }: Plan): Infer<typeof Explanation> => {
+  const { depth, path, permission_mode, tool_surface } = record
+  return {
+    allowed: true,
+    depth,
+    path,
+    permission_mode,
+    ...(tool_surface !== undefined && { tool_surface }),
+    ...(capability_scope !== undefined && { capability_scope }),
+    ...(credential_scope !== undefined && { credential_scope }),
+  }
+}
+
+const explain = (parts: SpawnParts): Route =>
+  defineRoute({
+    id: 'agents.sidechains.explain',
+    method: 'POST',
+    path: '/v1/agents/:agent_id/sidechains/explain',
+    summary: 'What an agent would be if it were started now, or why it would not; nothing is started.',
+    access: 'admin',
+    params: object({ agent_id: string({ min: 1, max: 400 }) }),
+    body: SpawnSidechainRequest,
+    reply: jsonReply(Explanation),
+    problems: [agentErrors.agent_not_found],
+    handler: ({ params: { agent_id }, body }) => {
+      parts.store.get(agent_id)
+      const wanted = {
+        parent_agent_id: agent_id,
+        request: body,
+        profile: 'default',
+        run_id: undefined,
+        digest: '',
+      } as const
+      try {
+        return told(planAgent(parts, wanted, parts.clock.now()))
+      } catch (error) {
+        if (!(error instanceof Problem)) throw error
+        return { allowed: false, code: error.code, reason: error.message }
+      }
+    },
+  })
+
+const quotas = ({ store, config, clock }: SpawnParts): Route =>
+  defineRoute({
+    id: 'agents.quotas',
+    method: 'GET',
+    path: '/v1/runtime/subagent-policy/quotas',
+    summary: 'The limits of agents that agents start, and how much of them is used now.',
+    access: 'read',
+    reply: jsonReply(Quotas),
+    handler: () => {
+      const { rules: _, ...first } = config
+      const started = [...store.startedSince(clock.now() - first.spawn_rate_window_ms + 1)]
+      return {
+        limits: unsafeCast<SpawnLimits>(first),
+        live_sidechains: store.live().length,
+        started_in_window: started.length,
+        cost_microusd_in_window: started.reduce((sum, one) => sum + one.cost_microusd, 0),
+        cpu_ms_in_window: started.reduce((sum, one) => sum + one.cpu_ms, 0),
+      }
+    },
+  })

@@ -1,0 +1,66 @@
+/** What would become of a start, how much of the limits is used, and names for people. */
+import test, { type ExecutionContext } from 'ava'
+import type { JsonObject } from '../../../../core/plugin.js'
+import { done, scriptedProvider, text } from '../../../../plugins/providers/scripted/contract.js'
+import { startTestDaemon } from '../../../support/daemon.js'
+import { codeOf } from '../../../support/runs.js'
+
+const start = async (t: ExecutionContext, config: JsonObject = {}) => {
+  const model = scriptedProvider(() => [text('done'), done()])
+  const daemon = await startTestDaemon(t, {
+    plugins: [model.plugin],
+    config: { ...model.config, sidechains: config },
+  })
+  const { agent_id } = (await daemon.request('POST', '/v1/sessions', { session_id: 's1' })).body
+  const spawn = (body: JsonObject = {}) => daemon.request('POST', `/v1/agents/${agent_id}/sidechains`, body)
+  const explain = (body: JsonObject = {}) => daemon.request('POST', `/v1/agents/${agent_id}/sidechains/explain`, body)
+  const count = async (): Promise<number> => (await daemon.request('GET', '/v1/agents/summaries')).body.length
+  return Object.assign(daemon, { agent_id, spawn, explain, count })
+}
+
+test('agents-17: an explanation says what an agent would be, or why it would not, and starts none', async (t) => {
+  const daemon = await start(t, { max_spawns_global_window: 1 })
+  const { body } = await daemon.explain({
+    permission_mode: 'plan',
+    subtask: { name: 'look' },
+    tool_surface: { allowlist: ['read_file'] },
+  })
+  t.like(body, { allowed: true, depth: 1, path: '/look', permission_mode: 'plan' })
+  t.deepEqual(body.tool_surface, { allowlist: ['read_file'], denylist: [] })
+  t.like((await daemon.explain({ permission_mode: 'bypassPermissions' })).body, {
+    allowed: false,
+    code: 'agent_widened',
+  })
+  t.is(await daemon.count(), 1)
+  t.is((await daemon.spawn()).status, 200)
+  t.like((await daemon.explain()).body, { allowed: false, code: 'rate_limited' })
+  t.deepEqual(codeOf(await daemon.request('POST', '/v1/agents/nobody/sidechains/explain', {})), [
+    404,
+    'agent_not_found',
+  ])
+})
+
+test('agents-17: the quotas tell the limits, and what of them is used', async (t) => {
+  const daemon = await start(t, { max_child_depth: 2 })
+  const quotas = async () => (await daemon.request('GET', '/v1/runtime/subagent-policy/quotas')).body
+  t.like(await quotas(), { started_in_window: 0, live_sidechains: 0, cost_microusd_in_window: 0 })
+  await daemon.spawn()
+  await daemon.spawn()
+  const used = await quotas()
+  t.like(used, { started_in_window: 2, cost_microusd_in_window: 2000, cpu_ms_in_window: 2000 })
+  t.like(used.limits, { max_child_depth: 2, max_spawns_per_run: 6 })
+})
+
+test('agents-18: people give an agent a name, change it and take it away', async (t) => {
+  const daemon = await start(t)
+  const child = (await daemon.spawn({ nickname: 'First' })).body.agent_id
+  const nickname = (method: 'POST' | 'PUT' | 'DELETE', body?: JsonObject, of = child) =>
+    daemon.request(method, `/v1/agents/${of}/nickname`, body)
+  t.is((await nickname('PUT', { nickname: 'Second' })).body.agent.nickname, 'Second')
+  t.is((await nickname('POST', { nickname: 'Third' })).body.agent.nickname, 'Third')
+  t.is((await daemon.request('GET', `/v1/agents/${child}`)).body.agent.nickname, 'Third')
+  t.is((await nickname('DELETE')).body.agent.nickname, undefined)
+  t.deepEqual(codeOf(await nickname('PUT', { nickname: '' })), [400, 'bad_request'])
+  t.deepEqual(codeOf(await nickname('PUT', { nickname: 'x' }, 'nobody')), [404, 'agent_not_found'])
+  t.deepEqual(codeOf(await nickname('PUT', { nickname: 'x' }, daemon.agent_id)), [409, 'conflict'])
+})
