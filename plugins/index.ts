@@ -127,6 +127,7 @@ export const shipped: readonly ShippedPlugin[] = [
     load: () => import('./agents/mailboxes/plugin.js'),
     commands: () => import('./agents/mailboxes/commands.js'),
   },
+  { id: 'clarification', required: false, load: () => import('./agents/clarification/plugin.js') },
   {
     id: 'debug',
     required: false,

@@ -109,6 +109,7 @@ export const AgentSummaryView = named(
     pending_approval_count: count('Approvals that wait for a decision.'),
     pending_question_count: count('Questions that wait for an answer.'),
     pending_parent_clarification_count: count('Questions of its children that wait for an answer.'),
+    pending_parent_clarification_run_ids: optional(doc(array(string()), 'The oldest ten of their runs.')),
     last_error: optional(string()),
     last_output_preview: optional(doc(string(), 'The beginning of its newest answer.')),
     last_output_truncated: optional(boolean()),
@@ -152,3 +153,15 @@ export interface AgentMail {
 }
 /** Provided by the plugin that keeps mailboxes. */
 export const AgentMail: Token<AgentMail> = defineToken<AgentMail>('agent-mail@1')
+
+/** What agents ask the ones that started them. */
+export interface AgentQuestions {
+  /** True while an agent waits for the answer of its parent. Must be fast and must not throw. */
+  asks(session_id: string): boolean
+  /** Sessions of agents that wait so. */
+  asking(): readonly string[]
+  /** Runs in the session of a parent that wait for an answer. */
+  asked(session_id: string): readonly string[]
+}
+/** Provided by the plugin that takes questions to parents. */
+export const AgentQuestions: Token<AgentQuestions> = defineToken<AgentQuestions>('agent-questions@1')

@@ -6,7 +6,7 @@ import { SessionAgents, SessionEndGuards, SessionHolds, Sessions } from '../../e
 import { SessionModes, ToolGates, ToolRegistry, Tools } from '../../execution/tools/contract.js'
 import { Capabilities } from '../../operator/status/contract.js'
 import { SidechainsConfig } from './config.js'
-import { AgentMail, Agents } from './contract.js'
+import { AgentMail, AgentQuestions, Agents } from './contract.js'
 import { watchEnds } from './ending.js'
 import { endGuard, settingsHold } from './kinship.js'
 import { nicknameRoutes } from './nickname-routes.js'
@@ -25,17 +25,34 @@ export default definePlugin({
   api: 1,
   summary: 'Agents that agents start for a part of their work, each in a session of its own.',
   needs: { runs: Runs, sessions: Sessions, tools: ToolRegistry },
-  wants: { interception: Interception, mail: AgentMail },
+  wants: { interception: Interception, mail: AgentMail, questions: AgentQuestions },
   provides: [Agents, SessionAgents],
   config: SidechainsConfig,
-  register(ctx, { interception, mail, runs, sessions, tools }) {
+  register(ctx, { interception, mail, questions, runs, sessions, tools }) {
     const { clock, config, events, ids, log, state } = ctx
-    const store = declareAgents({ state, sessions, runs })
+    const store = declareAgents({ state, sessions, runs, mail, questions })
     const modes = ctx.view(SessionModes)
     const waits = createWaits(store, events)
-    const parts = { clock, config, ids, interception, mail, modes, runs, sessions, state, store, tools, waits }
+    const parts = {
+      clock,
+      config,
+      ids,
+      interception,
+      mail,
+      modes,
+      questions,
+      runs,
+      sessions,
+      state,
+      store,
+      tools,
+      waits,
+    }
     ctx.provide(Agents, createAgents(store, sessions))
-    ctx.provide(SessionAgents, { find: (session_id) => spawnedAgent(parts, session_id) })
+    ctx.provide(SessionAgents, {
+      find: (session_id) => spawnedAgent(parts, session_id),
+      asks: (session_id) => questions()?.asks(session_id) ?? false,
+    })
     ctx.contribute(SessionModes, {
       id: 'sidechains',
       mode: (session_id) => store.find(session_id)?.permission_mode,

@@ -5,7 +5,7 @@ import { Trace, type Runs, type Submission } from '../../execution/runs/contract
 import { agentErrors } from './errors.js'
 import { planAgent, toldBy, type PlanParts, type WantedAgent } from './plan.js'
 import type { AgentRecord } from './record.js'
-import type { AgentMail, SubtaskRequest } from './contract.js'
+import type { AgentMail, AgentQuestions, SubtaskRequest } from './contract.js'
 
 export interface SpawnParts extends PlanParts {
   readonly state: State
@@ -14,6 +14,7 @@ export interface SpawnParts extends PlanParts {
   readonly runs: Runs
   readonly interception: () => Interception | undefined
   readonly mail: () => AgentMail | undefined
+  readonly questions: () => AgentQuestions | undefined
 }
 
 /**

@@ -2,7 +2,7 @@
 import type { Collection, State, Tx } from '../../../core/plugin.js'
 import type { Runs } from '../../execution/runs/contract.js'
 import type { SessionRecord, Sessions, SpawnedAgent } from '../../execution/sessions/contract.js'
-import type { Agents } from './contract.js'
+import type { AgentMail, AgentQuestions, Agents } from './contract.js'
 import { agentErrors } from './errors.js'
 import { agentCollection, type AgentRecord } from './record.js'
 
@@ -32,11 +32,13 @@ export interface StoreParts {
   readonly state: State
   readonly sessions: Sessions
   readonly runs: Runs
+  readonly mail: () => AgentMail | undefined
+  readonly questions: () => AgentQuestions | undefined
 }
 
 const slice = 64
 
-export const declareAgents = ({ state, sessions, runs }: StoreParts): AgentStore => {
+export const declareAgents = ({ state, sessions, runs, mail, questions }: StoreParts): AgentStore => {
   const collection = state.collection(agentCollection)
   const find = (session_id: string): AgentRecord | undefined => collection.find(session_id)
   const of = (session: SessionRecord): Agent => ({ session, spawned: find(session.session_id) })
@@ -51,9 +53,12 @@ export const declareAgents = ({ state, sessions, runs }: StoreParts): AgentStore
     },
     live() {
       const busy = new Set(runs.open().flatMap((run_id) => runs.find(run_id)?.session_id ?? []))
-      return [...busy].flatMap((session_id) => find(session_id) ?? [])
+      const asking = (questions()?.asking() ?? []).filter((id) => sessions.find(id)?.ended_at_ms === undefined)
+      return [...new Set([...busy, ...asking])].flatMap((session_id) => find(session_id) ?? [])
     },
-    isLive: (session) => session.ended_at_ms === undefined && atWork.has(sessions.state(session).status),
+    isLive: (session) =>
+      session.ended_at_ms === undefined &&
+      (atWork.has(sessions.state(session).status) || (mail()?.waiting(session.agent_id) ?? 0) > 0),
     *startedSince(time) {
       let beyond: string | undefined
       for (;;) {

@@ -1,7 +1,7 @@
 /** Agents as lists show them (agents-12). */
 import type { Runs, RunRecord } from '../../execution/runs/contract.js'
 import type { SessionRecord, Sessions, SpawnedAgent } from '../../execution/sessions/contract.js'
-import type { AgentMail, AgentSummaryView } from './contract.js'
+import type { AgentMail, AgentQuestions, AgentSummaryView } from './contract.js'
 import { shownAgent, type AgentStore } from './store.js'
 
 export interface ViewParts {
@@ -9,10 +9,13 @@ export interface ViewParts {
   readonly sessions: Sessions
   readonly runs: Runs
   readonly mail: () => AgentMail | undefined
+  readonly questions: () => AgentQuestions | undefined
 }
 
 /** Characters of an answer that a row shows. */
 const previewLength = 500
+/** Runs of questions that a row names. */
+const mostAsked = 10
 
 /** When the work of an agent was done; undefined while it works, and where it never did. */
 export const settledAt = (
@@ -46,6 +49,7 @@ export const summaryOf = (parts: ViewParts, session: SessionRecord): AgentSummar
   const spawned = spawnedAgent(parts, session_id)
   const { fork_context: _, subtasks, parent, retention, ...told } = spawned ?? {}
   const { status, pending_approvals, pending_questions } = sessions.state(session)
+  const asked = parts.questions()?.asked(session_id) ?? []
   const [active, last] = [runs.active(session_id), runs.latest(session_id)]
   const error = last !== undefined && 'error' in last ? last.error : undefined
   return {
@@ -66,7 +70,8 @@ export const summaryOf = (parts: ViewParts, session: SessionRecord): AgentSummar
     queued_run_count: runs.queued(session_id),
     pending_approval_count: pending_approvals,
     pending_question_count: pending_questions,
-    pending_parent_clarification_count: 0,
+    pending_parent_clarification_count: asked.length,
+    ...(asked.length > 0 && { pending_parent_clarification_run_ids: asked.slice(0, mostAsked) }),
     ...(error !== undefined && { last_error: error }),
     ...outputOf(runs, last),
     ...(last !== undefined && { last_activity_at_ms: last.updated_at_ms }),

@@ -1,12 +1,12 @@
 /** Tool calls: intent before an effect, outcome before anyone relies on it. */
 import { observed } from './observe.js'
-import type { InterceptedNote, JournalEntry, UserQuestionRequest, OutcomeState } from '../sessions/contract.js'
+import type { InterceptedNote, JournalEntry, OutcomeState } from '../sessions/contract.js'
 import { digest, Problem, wellFormedJson, type Json } from '../../../core/plugin.js'
 import { attachmentOf, type AttachmentRef } from '../../media/assets/contract.js'
 import type { ToolResultPart } from '../models/contract.js'
-import type { AskDraft, ToolLimits, ToolOutcome } from '../tools/contract.js'
+import { requestOf, type AskDraft, type ToolLimits, type ToolOutcome } from '../tools/contract.js'
 import { concludeCall, intendCall, keyOf, type Attempt } from './ledger-entries.js'
-import { activeMs, change, changeLazily, isCut, trace, type EngineContext, type Execution } from './execution.js'
+import { activeMs, change, changeLazily, isCut, trace, type Execution } from './execution.js'
 import { callErrors, type RunEdit } from '../runs/contract.js'
 import { arrived } from './arrival.js'
 import { isWatched, seeOutcome, type Seen } from './intercept.js'
@@ -243,7 +243,10 @@ const notApplied = ({ context, run_id }: Execution, tool: string, error: unknown
 
 /** The run waits for a person; nothing is left in memory. */
 const suspend = async (execution: Execution, asks: readonly Ask[]): Promise<void> => {
-  const requests = asks.map((ask) => questionRequest(execution.context, ask))
+  const { ids, clock } = execution.context
+  const requests = asks.map(({ call, draft }) =>
+    requestOf(draft, { id: ids.make('question'), tool_call_id: call.part.id, now: clock.now() }),
+  )
   const request_ids = requests.map(({ id }) => id)
   await change(execution, (edit) => {
     edit.amend((run) => ({
@@ -258,17 +261,3 @@ const suspend = async (execution: Execution, asks: readonly Ask[]): Promise<void
     }
   })
 }
-
-const questionRequest = (context: EngineContext, { call, draft }: Ask): UserQuestionRequest => ({
-  id: context.ids.make('question'),
-  tool_call_id: call.part.id,
-  questions: draft.questions.map((question, at) => ({
-    id: `q${at + 1}`,
-    header: question.header,
-    question: question.question,
-    options: question.options.map((option, place) => ({ id: `o${place + 1}`, ...option })),
-    multi_select: question.multi_select,
-  })),
-  created_at_ms: context.clock.now(),
-  ...(draft.expires_at_ms !== undefined && { expires_at_ms: draft.expires_at_ms }),
-})

@@ -17,6 +17,9 @@ import {
 import type { ReceiptKey, RunKind, WaitingRun } from '../runs/contract.js'
 import type { ResolvedQuestion, UserQuestionRequest } from '../sessions/contract.js'
 
+/** What a tool is told that asks people, and the outcome of its call. */
+export { ask, AskInput } from './tools.js'
+
 /** An answer to a request, or a decline (questions-7 and questions-8). */
 export const UserQuestionResolution = named(
   'UserQuestionResolution',

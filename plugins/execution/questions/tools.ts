@@ -16,7 +16,7 @@ import { contactErrors } from '../operator-contact/contract.js'
 import { defineTool, failedCall, type Tool, type ToolOutcome } from '../tools/contract.js'
 import { questionErrors } from './errors.js'
 
-const AskInput = object({
+export const AskInput = object({
   questions: array(
     object({
       header: defaulted(doc(string({ max: 200 }), 'A few words that name the matter.'), ''),
@@ -45,7 +45,11 @@ const AskInput = object({
 /** Asking changes nothing outside, so it may be repeated until the question is recorded. */
 const asking = { input: AskInput, effect: 'read', parallel: false, timeout_ms: 10_000, sandbox: 'inherited' } as const
 
-const ask = (clock: Clock, { questions, expires_at_ms, expires_after_ms }: Infer<typeof AskInput>): ToolOutcome => {
+/** The outcome of a call that asks. */
+export const ask = (
+  clock: Clock,
+  { questions, expires_at_ms, expires_after_ms }: Infer<typeof AskInput>,
+): ToolOutcome => {
   if (expires_at_ms !== undefined && expires_after_ms !== undefined)
     return failedCall(questionErrors.question_expiry_ambiguous())
   if (expires_at_ms !== undefined && expires_at_ms <= clock.now())

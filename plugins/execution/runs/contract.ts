@@ -2,6 +2,7 @@
 import { defineToken, type Caller, type Token, type Tx } from '../../../core/plugin.js'
 import type { ApprovalRequest, Decider, OutputDraft, UserQuestionRequest } from '../sessions/contract.js'
 import type { ApprovalDecision, QuestionAnswer, WaitCancellation } from './lifecycle/answers.js'
+import type { AskedBeside, SettledBeside } from './lifecycle/beside.js'
 import type { ReceiptKey } from './record/receipts.js'
 import type { RunRecord, TerminalRun, WaitingRun } from './record/run-record.js'
 import type { Submission, SubmitInputRequest } from './submission/input.js'
@@ -87,6 +88,8 @@ export { keptInput } from './submission/reply.js'
 export { checkOf, CompletionChecks } from './lifecycle/completion-checks.js'
 /** One check, what it keeps of the beginning of a run, and what it judges by. */
 export type { CompletionCheck, CompletionEvidence } from './lifecycle/completion-checks.js'
+/** A question of another session, and its end. */
+export type { AskedBeside, SettledBeside } from './lifecycle/beside.js'
 /** What people decide and answer. */
 export type { ApprovalDecision, QuestionAnswer, WaitCancellation } from './lifecycle/answers.js'
 
@@ -180,6 +183,10 @@ export interface Runs {
   answer(answer: QuestionAnswer): Promise<void>
   /** Ends a run that waits for an answer as `cancelled`. The caller has checked as for `decide`. */
   cancelWait(cancellation: WaitCancellation): Promise<void>
+  /** Opens a run in a commit that is a question of another session. */
+  askBeside(tx: Tx, asked: AskedBeside): WaitingRun
+  /** Ends such a run as completed in a commit. The caller has checked that its request is open, in the same turn. */
+  settleBeside(tx: Tx, settled: SettledBeside): void
   /** Resolves when the run has ended or waits for a person, or when the signal aborts. */
   waitFor(run_id: string, signal: AbortSignal): Promise<void>
   /**

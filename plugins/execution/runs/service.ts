@@ -1,5 +1,6 @@
 /** Runs as other plugins see them. */
 import type { Tx } from '../../../core/plugin.js'
+import { askBeside, settleBeside } from './lifecycle/beside.js'
 import { activeRun } from './views/session-status.js'
 import type { RunRecord, Runs, WaitingRun } from './contract.js'
 import type { JournalEntry, OutputDraft } from '../sessions/contract.js'
@@ -50,6 +51,8 @@ export const createRuns = (
     decide: (decision) => decide(context, decision),
     answer: (given) => answer(context, given),
     cancelWait: (cancellation) => cancelWait(context, cancellation),
+    askBeside: (tx, asked) => askBeside(context, tx, asked),
+    settleBeside: (tx, settled) => settleBeside(context, tx, settled),
     waitFor: (run_id, signal) => waiters.waitFor(run_id, signal),
     output: (tx, run_id, output) => addOutput(context, tx, { run: get(run_id), output }),
     onDue: (status, expire) => deadlines.watch(status, expire),

@@ -2,6 +2,7 @@
 import type { Caller, Json, Stream } from '../../../core/plugin.js'
 import type {
   ActivityState,
+  AgentStatus,
   ManagedAgentSnapshot,
   SessionActivity,
   SessionAgents,
@@ -43,10 +44,12 @@ export interface SessionViews extends Pick<Sessions, 'view' | 'summary' | 'snaps
 
 export const createViews = ({ journal, activity, members, goals, agents }: ViewParts): SessionViews => {
   const live = (): SessionActivity => activity() ?? quiet
-  const state = (session: SessionRecord): SessionState => shownState(session, live().state(session.session_id))
+  const shownNow = (session: SessionRecord, state: ActivityState): SessionState =>
+    shownState(session, agents()?.asks(session.session_id) === true ? asking(state) : state)
+  const state = (session: SessionRecord): SessionState => shownNow(session, live().state(session.session_id))
   const look: SessionViews['look'] = (session) => {
     const seen = live().look(session.session_id)
-    const now = shownState(session, seen.state)
+    const now = shownNow(session, seen.state)
     const journal_len = journal.length(session.session_id)
     return {
       state: now,
@@ -81,6 +84,11 @@ export const createViews = ({ journal, activity, members, goals, agents }: ViewP
     },
   }
 }
+
+/** What an agent that waits for its parent is, once its own runs are over. */
+const asking = (state: ActivityState): ActivityState =>
+  atRest.has(state.status) ? { ...state, status: 'waiting_for_user_input' } : state
+const atRest: ReadonlySet<AgentStatus> = new Set(['idle', 'failed', 'completed'])
 
 /** The root agent of an ended session has done what it was for: it no longer idles. */
 const shownState = ({ ended_at_ms }: SessionRecord, { status, approvals, questions }: ActivityState): SessionState => ({

@@ -105,6 +105,7 @@ const foldEvent = (thread: Thread, run_id: string, event: RunEvent): void => {
     case 'queued':
     case 'output':
     case 'user_question_resolved':
+    case 'parent_clarification_resolved':
       return
     default:
       assertNever(event)

@@ -6,6 +6,7 @@ import type { RunEvent } from '../../sessions/contract.js'
 import { editRun } from './run-changes.js'
 import type { ChangeContext } from './run-engine.js'
 import { isTerminal, requeue } from '../record/machine.js'
+import { isBeside } from '../record/store.js'
 
 /** Kinds that the daemon itself made and can make again. */
 const replayable: ReadonlySet<string> = new Set([
@@ -14,7 +15,6 @@ const replayable: ReadonlySet<string> = new Set([
   'scheduled_observation_materialization',
   'mailbox_delivery',
   'channel_delivery',
-  'parent_clarification',
 ])
 
 export type Verdict = { readonly run_id: string } & (
@@ -54,9 +54,9 @@ export const judgeRuns = ({ store }: ChangeContext, max_unclean_boots: number): 
 }
 
 const openRuns = (runs: ChangeContext['store']['runs']): RunRecord[] =>
-  ['waiting_for_approval', 'waiting_for_user_question', 'running'].flatMap((status) =>
-    runs.ids('status', status).flatMap((id) => runs.find(id) ?? []),
-  )
+  ['waiting_for_approval', 'waiting_for_user_question', 'running']
+    .flatMap((status) => runs.ids('status', status).flatMap((id) => runs.find(id) ?? []))
+    .filter((run) => !isBeside(run))
 
 /** The first waiting run of a session keeps its slot; without one, the first that was running. */
 const slotHolders = (open: readonly RunRecord[]): Map<string, string> => {

@@ -37,6 +37,9 @@ const changeKey = (run: RunRecord): string => {
 const hasBegun = (run: RunRecord): boolean =>
   run.status === 'failed' || ('started_at_ms' in run && run.started_at_ms !== undefined)
 
+/** True for a run that is a question of another session: it holds no slot, and the runs of its own go on beside it. */
+export const isBeside = ({ kind }: RunRecord): boolean => kind === 'parent_clarification'
+
 const hasSpoken = ({ outputs }: RunRecord): boolean => outputs !== undefined && outputs.length > 0
 
 const runCollection: CollectionSpec<RunRecord> = {
@@ -54,7 +57,11 @@ const runCollection: CollectionSpec<RunRecord> = {
     },
     lane: {
       group: (run) =>
-        isSettled(run) ? undefined : run.status === 'queued' ? queuedLane(run.session_id) : activeLane(run.session_id),
+        isSettled(run) || isBeside(run)
+          ? undefined
+          : run.status === 'queued'
+            ? queuedLane(run.session_id)
+            : activeLane(run.session_id),
     },
     ended: {
       group: (run) => (isSettled(run) && hasBegun(run) ? run.session_id : undefined),

@@ -164,6 +164,7 @@ const projectEvent = (next: RunView, at: number, event: RunEvent): RunView => {
     case 'user_question_resolved':
       return resolved(next, [event.resolution.request_id])
     case 'output':
+    case 'parent_clarification_resolved':
       return next
     default: {
       const { queued_position: _, ...rest } = withoutPending(next)

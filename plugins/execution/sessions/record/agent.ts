@@ -89,6 +89,8 @@ export interface SpawnedAgent extends Infer<ReturnType<typeof object<typeof spaw
 export interface SessionAgents {
   /** Undefined for the agent of a session that nobody started. Must be fast and must not throw. */
   find(session_id: string): SpawnedAgent | undefined
+  /** True while it waits for the answer of the agent that started it. Must be fast and must not throw. */
+  asks(session_id: string): boolean
 }
 /** Provided by the plugin that keeps agents. */
 export const SessionAgents: Token<SessionAgents> = defineToken<SessionAgents>('session-agents@1')

@@ -33,6 +33,14 @@ export type RunEvent =
   | { type: 'approval_resolved'; resolutions: ResolvedApproval[] }
   | { type: 'waiting_for_user_question'; request_ids: string[]; requests: UserQuestionRequest[] }
   | { type: 'user_question_resolved'; resolution: ResolvedQuestion }
+  | {
+      type: 'parent_clarification_resolved'
+      requester_agent_id: string
+      requester_session_id: string
+      request_id: string
+      declined: boolean
+      resolution: ResolvedQuestion
+    }
   | { type: 'output'; output: OutputDraft }
   | { type: 'completed' }
   | { type: 'failed'; error: string }

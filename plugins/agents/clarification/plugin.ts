@@ -1,0 +1,38 @@
+import { definePlugin } from '../../../core/plugin.js'
+import { QuestionSettlers } from '../../execution/questions/contract.js'
+import { Runs } from '../../execution/runs/contract.js'
+import { SessionEndGuards, SessionHolds, Sessions } from '../../execution/sessions/contract.js'
+import { Tools } from '../../execution/tools/contract.js'
+import { Mailboxes } from '../mailboxes/contract.js'
+import { AgentQuestions, Agents } from '../sidechains/contract.js'
+import { endGuard, watchEnds } from './ending.js'
+import { clarificationSettler } from './settle.js'
+import { declareClarifications } from './store.js'
+import { clarificationTool } from './tool.js'
+
+export default definePlugin({
+  id: 'clarification',
+  version: '1.0.0',
+  api: 1,
+  summary: 'Questions that agents ask whoever answers for the agents that started them.',
+  needs: { agents: Agents, mailboxes: Mailboxes, runs: Runs, sessions: Sessions },
+  provides: [AgentQuestions],
+  register(ctx, { agents, mailboxes, runs, sessions }) {
+    const { clock, log, state } = ctx
+    const store = declareClarifications(state)
+    const parts = { agents, clock, log, mailboxes, runs, sessions, state, store }
+    ctx.provide(AgentQuestions, {
+      asks: (session_id) => store.collection.has(session_id),
+      asking: () => store.collection.ids('all', 'all'),
+      asked: (session_id) => store.askedOf(session_id).map(({ run_id }) => run_id),
+    })
+    ctx.contribute(Tools, clarificationTool(parts))
+    ctx.contribute(QuestionSettlers, clarificationSettler(parts))
+    ctx.contribute(SessionEndGuards, endGuard(parts))
+    ctx.contribute(SessionHolds, {
+      id: 'clarification',
+      holds: (session_id) => (store.askedOf(session_id).length > 0 ? 'a question of one of its agents' : undefined),
+    })
+    ctx.onStart(() => watchEnds(parts))
+  },
+})

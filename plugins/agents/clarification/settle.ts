@@ -1,0 +1,103 @@
+/** How a question to a parent ends: its run is completed, and the agent that asked is told, in one commit. */
+import type { State, Tx } from '../../../core/plugin.js'
+import type { QuestionSettlement, QuestionSettler } from '../../execution/questions/contract.js'
+import type { Runs, WaitingRun } from '../../execution/runs/contract.js'
+import type { ResolvedQuestion, Sessions, UserQuestionRequest } from '../../execution/sessions/contract.js'
+import type { Mailboxes } from '../mailboxes/contract.js'
+import type { Clarification, ClarificationStore } from './store.js'
+
+export interface SettleParts {
+  readonly store: ClarificationStore
+  readonly state: State
+  readonly runs: Runs
+  readonly sessions: Pick<Sessions, 'announce'>
+  readonly mailboxes: Mailboxes
+}
+
+/** Tells the agent that asked how its question ended; a closed one has it among its dead letters. */
+export const tellAsker = (
+  { store, sessions, mailboxes }: Omit<SettleParts, 'state' | 'runs'>,
+  tx: Tx,
+  asked: Clarification,
+  answer: { readonly request?: UserQuestionRequest | undefined; readonly resolution: ResolvedQuestion },
+): void => {
+  store.close(tx, asked)
+  mailboxes.post(tx, {
+    from_agent_id: asked.parent_agent_id,
+    to_agent_id: asked.requester_agent_id,
+    subject: 'clarification_answer',
+    message_id: `clarification:${asked.request_id}`,
+    payload: { type: 'parent_clarification_answer', ...payloadOf(asked, answer) },
+  })
+  sessions.announce(tx, asked.requester_session_id)
+}
+
+const payloadOf = (
+  { request_id }: Clarification,
+  {
+    request,
+    resolution,
+  }: { readonly request?: UserQuestionRequest | undefined; readonly resolution: ResolvedQuestion },
+) => {
+  const { answers, declined, justification, decided_by } = resolution
+  return {
+    request_id,
+    declined,
+    decided_by,
+    ...(justification !== undefined && { justification }),
+    answers: answers.map(({ question_id, selected_option_ids, freeform_answer }) => {
+      const asked = request?.questions.find(({ id }) => id === question_id)
+      return {
+        question: asked?.question ?? question_id,
+        selected: (asked?.options ?? []).filter(({ id }) => selected_option_ids.includes(id)).map(({ label }) => label),
+        ...(freeform_answer !== undefined && { freeform_answer }),
+      }
+    }),
+  }
+}
+
+/** Ends an open question in a commit. */
+export const settleIn = (
+  parts: Omit<SettleParts, 'state'>,
+  tx: Tx,
+  { run, request, resolution, receipt }: QuestionSettlement,
+): void => {
+  const asked = parts.store.ofRun(run.run_id)
+  if (asked === undefined) return
+  const { requester_agent_id, requester_session_id } = asked
+  const { declined, request_id } = resolution
+  parts.runs.settleBeside(tx, {
+    run_id: run.run_id,
+    resolution,
+    event: {
+      type: 'parent_clarification_resolved',
+      requester_agent_id,
+      requester_session_id,
+      request_id,
+      declined,
+      resolution,
+    },
+    receipt,
+  })
+  tellAsker(parts, tx, asked, { request, resolution })
+}
+
+export const clarificationSettler = (parts: SettleParts): QuestionSettler & { readonly kind: WaitingRun['kind'] } => {
+  const settle = (settlement: QuestionSettlement): Promise<void> =>
+    parts.state.commit((tx) => settleIn(parts, tx, settlement))
+  return {
+    kind: 'parent_clarification',
+    asker({ origin }) {
+      const { requester_agent_id, requester_session_id, requester_run_id, requester_tool_call_id } = origin ?? {}
+      return {
+        ...(requester_agent_id !== undefined && { requester_agent_id }),
+        ...(requester_session_id !== undefined && { requester_session_id }),
+        ...(requester_run_id !== undefined && { requester_run_id }),
+        ...(requester_tool_call_id !== undefined && { requester_tool_call_id }),
+      }
+    },
+    answer: settle,
+    cancel: settle,
+    expire: settle,
+  }
+}

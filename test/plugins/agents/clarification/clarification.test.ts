@@ -1,0 +1,158 @@
+/** Questions of agents to those who started them, over HTTP. */
+import test, { type ExecutionContext } from 'ava'
+import type { JsonObject } from '../../../../core/plugin.js'
+import { createLeapingClock } from '../../../../core/testing/leaping-clock.js'
+import type { ModelEvent } from '../../../../plugins/execution/models/contract.js'
+import { callTool, done, scriptedProvider, text } from '../../../../plugins/providers/scripted/contract.js'
+import { startTestDaemon } from '../../../support/daemon.js'
+import { codeOf, submit, until } from '../../../support/runs.js'
+
+const says = (said = 'done'): ModelEvent[] => [text(said), done()]
+const question = {
+  header: 'Colour',
+  question: 'Which colour?',
+  options: [{ label: 'red' }, { label: 'blue' }],
+}
+
+/** A child that asks in its first run, as often as it is told, and reads what it is answered. */
+const start = async (t: ExecutionContext, { asks = {}, times = 1, more = {} }: Options = {}) => {
+  let asked = 0
+  const model = scriptedProvider(({ messages }) => {
+    const last = JSON.stringify(messages.at(-1))
+    if (!last.includes('ask your parent')) return says(last.includes('clarification_answer') ? 'read' : 'done')
+    asked += 1
+    const calls = Array.from({ length: times }, (_, n) =>
+      callTool(`ask_${asked}_${n}`, 'request_parent_clarification', { questions: [question], ...asks }),
+    )
+    return [...calls, done('tool_calls')]
+  })
+  const daemon = await startTestDaemon(t, { plugins: [model.plugin], config: model.config, ...more })
+  const parent = (await daemon.request('POST', '/v1/sessions', { session_id: 's1' })).body.agent_id
+  const child = (
+    await daemon.request('POST', `/v1/agents/${parent}/sidechains`, {
+      subtask: { name: 'paint', content: 'ask your parent' },
+    })
+  ).body
+  const runsOf = async (session_id: string): Promise<any[]> =>
+    (await daemon.request('GET', `/v1/runs?session_id=${session_id}`)).body
+  const [first] = await runsOf(child.session_id)
+  await until(daemon, first.run_id, 'completed')
+  const questions = async (): Promise<any[]> => (await daemon.request('GET', '/v1/questions')).body
+  const status = async (agent_id = child.agent_id): Promise<string> =>
+    (await daemon.request('GET', `/v1/agents/${agent_id}`)).body.agent.status
+  const answered = async (): Promise<any> => {
+    for (let n = 0; n < 2_000; n += 1) {
+      const found = (await runsOf(child.session_id)).find(({ kind }) => kind === 'mailbox_delivery')
+      if (found?.status === 'completed') return found
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    }
+    throw new Error('the child was not told')
+  }
+  const told = (): string => JSON.stringify(model.requests.at(-1)?.messages)
+  return Object.assign(daemon, { parent, child, asked: model.requests, questions, status, runsOf, answered, told })
+}
+interface Options {
+  readonly asks?: JsonObject
+  readonly times?: number
+  readonly more?: object
+}
+
+test('clarification-1, clarification-2, clarification-3, clarification-4: the answer of a question comes to the child as a message', async (t) => {
+  const daemon = await start(t)
+  const [open] = await daemon.questions()
+  t.like(open, {
+    session_id: 's1',
+    agent_id: daemon.parent,
+    run_kind: 'parent_clarification',
+    requester_agent_id: daemon.child.agent_id,
+    requester_session_id: daemon.child.session_id,
+    requester_tool_call_id: 'ask_1_0',
+  })
+  t.is(await daemon.status(), 'waiting_for_user_input')
+  const summaries: any[] = (await daemon.request('GET', '/v1/agents/summaries')).body
+  t.like(
+    summaries.find(({ agent_id }) => agent_id === daemon.parent),
+    { pending_parent_clarification_count: 1, pending_parent_clarification_run_ids: [open.run_id], status: 'idle' },
+  )
+  t.true(summaries.find(({ agent_id }) => agent_id === daemon.child.agent_id).has_runtime)
+
+  const { run_id } = await submit(daemon, 's1', 'something else')
+  await until(daemon, run_id, 'completed')
+  const held = await daemon.request('PUT', '/v1/sessions/s1/isolation', { isolation: 'worktree' })
+  t.deepEqual(codeOf(held), [409, 'session_not_idle'])
+
+  const request_id = open.request.id
+  const resolution = { request_id, answers: [{ question_id: 'q1', selected_option_ids: ['o2'] }] }
+  const answer = await daemon.request('POST', `/v1/runs/${open.run_id}/questions`, { resolution })
+  t.like(answer, { status: 202, body: { status: 'completed', kind: 'parent_clarification' } })
+  await daemon.answered()
+  t.true(daemon.told().includes('parent_clarification_answer'))
+  t.true(daemon.told().includes('blue'))
+  t.is(await daemon.status(), 'completed')
+  const events: any[] = (await daemon.request('GET', `/v1/runs/${open.run_id}/events`)).body
+  t.like(
+    events.map(({ event }) => event).find(({ type }) => type === 'parent_clarification_resolved'),
+    { requester_agent_id: daemon.child.agent_id, request_id, declined: false },
+  )
+  t.deepEqual(await daemon.questions(), [])
+  const again = await daemon.request('POST', `/v1/runs/${open.run_id}/questions`, { resolution })
+  t.is(again.status, 409)
+})
+
+test('clarification-1: who has no parent, or asks already, asks nothing', async (t) => {
+  const daemon = await start(t, { times: 2 })
+  t.is((await daemon.questions()).length, 1)
+  t.true(JSON.stringify(daemon.asked.map(({ messages }) => messages)).includes('already_asking'))
+  const { run_id } = await submit(daemon, 's1', 'ask your parent')
+  await until(daemon, run_id, 'completed')
+  t.true(daemon.told().includes('no_parent'))
+  t.is((await daemon.questions()).length, 1)
+})
+
+const cancelled = async (t: ExecutionContext, how: (daemon: any, open: any) => Promise<unknown>): Promise<void> => {
+  const daemon = await start(t)
+  const [open] = await daemon.questions()
+  await how(daemon, open)
+  await daemon.answered()
+  t.true(daemon.told().includes('\\"declined\\":true'), daemon.told())
+  t.is(await daemon.status(), 'completed')
+  t.deepEqual(await daemon.questions(), [])
+}
+
+test('clarification-4: a question that is cancelled is told as declined', (t) =>
+  cancelled(t, (daemon, { run_id, request }) =>
+    daemon.request('POST', `/v1/runs/${run_id}/questions/${request.id}/cancel`, { justification: 'not now' }),
+  ))
+
+test('clarification-5: so is one whose run is cancelled', (t) =>
+  cancelled(t, (daemon, { run_id }) => daemon.request('POST', `/v1/runs/${run_id}/cancel`, {})))
+
+test('clarification-5: so is one whose session ends', async (t) => {
+  const daemon = await start(t)
+  const end = (session_id: string) => daemon.request('POST', `/v1/sessions/${session_id}/end`, {})
+  t.deepEqual(codeOf(await end('s1')), [409, 'session_end_refused'], 'it has a working agent')
+  t.is((await end(daemon.child.session_id)).status, 200)
+  t.is((await end('s1')).status, 200)
+  t.deepEqual(await daemon.questions(), [])
+  const dead = (await daemon.request('GET', `/v1/agents/${daemon.child.agent_id}/mailbox/dead-letter`)).body
+  t.like(dead[0]?.payload, { declined: true, justification: 'the session of the parent was ended' })
+})
+
+test('clarification-4: a question whose time is over is told as declined', async (t) => {
+  const clock = createLeapingClock()
+  const daemon = await start(t, { asks: { expires_after_ms: 60_000 }, more: { clock } })
+  clock.leap(60_001)
+  await daemon.answered()
+  t.true(daemon.told().includes('timeout'))
+  t.deepEqual(await daemon.questions(), [])
+})
+
+test('clarification-4: the answer for a closed child is among its dead letters', async (t) => {
+  const daemon = await start(t)
+  const [open] = await daemon.questions()
+  t.is((await daemon.request('POST', `/v1/sessions/${daemon.child.session_id}/end`, {})).status, 200)
+  const resolution = { request_id: open.request.id, declined: true }
+  await daemon.request('POST', `/v1/runs/${open.run_id}/questions`, { resolution })
+  const dead = (await daemon.request('GET', `/v1/agents/${daemon.child.agent_id}/mailbox/dead-letter`)).body
+  t.like(dead[0], { subject: 'clarification_answer', payload: { declined: true } })
+})
