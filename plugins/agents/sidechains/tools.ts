@@ -97,14 +97,18 @@ const waitAgent = (parts: WaitParts): Tool =>
       'Waits until agents have done their work, and tells what they ended with. What is not over in time goes on: wait ' +
       'again, or do something else meanwhile.',
     input: object({
-      agent_ids: optional(doc(array(AgentId, { min: 1, max: 50 }), 'Your children that work now when absent.')),
+      agent_ids: optional(
+        doc(
+          array(AgentId, { min: 1, max: 50 }),
+          'When absent those that this run started, and your others that work now.',
+        ),
+      ),
       mode: optional(doc(enums(['all', 'any']), 'all when absent.')),
       timeout_ms: optional(doc(integer({ min: 0, max: 110_000 }), 'Milliseconds; 60000 when absent.')),
     }),
     timeout_ms: 120_000,
     run: async ({ agent_ids, mode = 'all', timeout_ms = 60_000 }, call) => {
-      const own = parts.store.live().filter((record) => record.parent_session_id === call.session_id)
-      const ids = agent_ids ?? own.map(({ agent_id }) => agent_id)
+      const ids = agent_ids ?? childrenOf(parts, call)
       for (const agent_id of ids) relative(parts, call, agent_id)
       const sessions = (): SessionRecord[] => ids.map((agent_id) => relative(parts, call, agent_id))
       await waitFor(parts, call, { sessions, how: mode, timeout_ms })
@@ -112,6 +116,13 @@ const waitAgent = (parts: WaitParts): Tool =>
       return result({ agents, timed_out: agents.some(({ has_runtime }) => has_runtime) })
     },
   })
+
+/** Those that the run of a call has started, and the others of its agent that work. */
+const childrenOf = ({ store }: WaitParts, { run_id, session_id }: ToolCall): readonly string[] => {
+  const started = store.collection.ids('run', run_id).flatMap((id) => store.find(id) ?? [])
+  const working = store.live().filter((record) => record.parent_session_id === session_id)
+  return [...new Set([...started, ...working].map(({ agent_id }) => agent_id))]
+}
 
 export const agentTools = (parts: WaitParts): readonly Tool[] => [
   spawnTool(parts),
