@@ -5,6 +5,7 @@ import { declarationsOf, shippedPlugins } from '../../core/shipped.js'
 
 /** The text of what says where a record belongs, by collection and version. */
 const known: Readonly<Record<string, string>> = {
+  'agents 1': '32b3d5c70ab44f34',
   'asset_totals 1': 'efbf355109c8cd06',
   'assets 1': '5f567ae2b4cf14a8',
   'auth_leases 1': '29ce82c0de763664',
@@ -15,6 +16,7 @@ const known: Readonly<Record<string, string>> = {
   'capture_agents 1': 'cd397855a2c358be',
   'capture_leases 1': '4f011a3f8a130ce0',
   'capture_provisions 1': '6ed3ce2f80281f65',
+  'clarifications 1': '4ffe2ff81558ee46',
   'control_plane_refusals 1': '15c09544b1cfc39a',
   'debug_runs 1': 'b8719289023d0669',
   'default_skills 1': 'e139ae07d7ae1050',
@@ -27,6 +29,7 @@ const known: Readonly<Record<string, string>> = {
   'hook_calls 1': '2b2f8ed7d0c46700',
   'hook_dead_letters 1': '1716de0f0d30d461',
   'lasting_keys 1': 'd3b6a0d9069e63f8',
+  'mailbox_messages 1': 'a7dffcd55477e999',
   'mcp_calls 1': '2b2f8ed7d0c46700',
   'mcp_oauth_marks 1': '2b2f8ed7d0c46700',
   'model_holds 1': '3cfea001a09dd2aa',
@@ -39,7 +42,7 @@ const known: Readonly<Record<string, string>> = {
   'run_files 2': '77271a1403cf9a0c',
   'run_memories 1': 'b1c26bd83da3f229',
   'run_memory_marks 1': 'efbf355109c8cd06',
-  'runs 1': 'baed4b34257fab58',
+  'runs 1': '5a73c1ddd457905b',
   'runtime_revisions 1': '5b1cd13dda78de79',
   'schedule_files 2': '9ae6d4419fb30d88',
   'schedule_histories 3': 'e139ae07d7ae1050',
@@ -50,7 +53,7 @@ const known: Readonly<Record<string, string>> = {
   'session_goals 1': '542a479512aac179',
   'session_permissions 1': '3cfea001a09dd2aa',
   'session_skills 1': '3cfea001a09dd2aa',
-  'sessions 3': 'a6d0dd73478c2518',
+  'sessions 3': 'ae090c213c468e5a',
   'souls 1': '3cfea001a09dd2aa',
   'tasks 1': '9955d2225c42e155',
   'thread_starts 2': '3cfea001a09dd2aa',

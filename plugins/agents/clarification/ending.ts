@@ -1,7 +1,6 @@
 /** Questions whose runs ended otherwise than by an answer: who asked is told that nobody answered (clarification-5). */
 import { tellFailure, type Log } from '../../../core/plugin.js'
-import type { SessionEndGuard } from '../../execution/sessions/contract.js'
-import type { Decider } from '../../execution/sessions/contract.js'
+import type { Decider, SessionEndGuard } from '../../execution/sessions/contract.js'
 import { settleIn, tellAsker, type SettleParts } from './settle.js'
 import type { Clarification } from './store.js'
 
@@ -33,9 +32,8 @@ const decline = async (parts: EndingParts, { run_id, requester_session_id }: Cla
     await state.commit((tx) => {
       const [asked, run] = [store.find(requester_session_id), runs.find(run_id)]
       if (asked?.run_id !== run_id || (run !== undefined && !('finished_at_ms' in run))) return
-      tellAsker(parts, tx, asked, {
-        resolution: unanswered(asked.request_id, 'cancel', 'the question was taken back'),
-      })
+      const resolution = unanswered(asked.request_id, 'cancel', 'the question was taken back')
+      tellAsker(parts, tx, { asked, resolution })
     })
   } catch (error) {
     tellFailure({ log, state }, 'an agent could not be told what became of its question', { run_id, error })

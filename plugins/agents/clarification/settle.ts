@@ -14,31 +14,32 @@ export interface SettleParts {
   readonly mailboxes: Mailboxes
 }
 
+/** A question to a parent, and what became of it. */
+interface Answered {
+  readonly asked: Clarification
+  readonly request?: UserQuestionRequest | undefined
+  readonly resolution: ResolvedQuestion
+}
+
 /** Tells the agent that asked how its question ended; a closed one has it among its dead letters. */
 export const tellAsker = (
   { store, sessions, mailboxes }: Omit<SettleParts, 'state' | 'runs'>,
   tx: Tx,
-  asked: Clarification,
-  answer: { readonly request?: UserQuestionRequest | undefined; readonly resolution: ResolvedQuestion },
+  answered: Answered,
 ): void => {
+  const { asked } = answered
   store.close(tx, asked)
   mailboxes.post(tx, {
     from_agent_id: asked.parent_agent_id,
     to_agent_id: asked.requester_agent_id,
     subject: 'clarification_answer',
     message_id: `clarification:${asked.request_id}`,
-    payload: { type: 'parent_clarification_answer', ...payloadOf(asked, answer) },
+    payload: { type: 'parent_clarification_answer', ...payloadOf(answered) },
   })
   sessions.announce(tx, asked.requester_session_id)
 }
 
-const payloadOf = (
-  { request_id }: Clarification,
-  {
-    request,
-    resolution,
-  }: { readonly request?: UserQuestionRequest | undefined; readonly resolution: ResolvedQuestion },
-) => {
+const payloadOf = ({ asked: { request_id }, request, resolution }: Answered) => {
   const { answers, declined, justification, decided_by } = resolution
   return {
     request_id,
@@ -79,7 +80,7 @@ export const settleIn = (
     },
     receipt,
   })
-  tellAsker(parts, tx, asked, { request, resolution })
+  tellAsker(parts, tx, { asked, request, resolution })
 }
 
 export const clarificationSettler = (parts: SettleParts): QuestionSettler & { readonly kind: WaitingRun['kind'] } => {

@@ -17,8 +17,8 @@ export const messageTool = ({ agents, sessions, post }: MailToolParts): Tool =>
   defineTool({
     name: 'message_agent',
     description:
-      'Sends a message to another agent of your tree. It reads it in a run of its own as soon as it has nothing else to ' +
-      'do; an answer comes to you the same way.',
+      'Sends a message to another agent of your tree. It reads it in a run of its own as soon as it has nothing else ' +
+      'to do; an answer comes to you the same way.',
     input: object({
       agent_id: string({ min: 1, max: 400 }),
       subject: string({ min: 1, max: 400 }),

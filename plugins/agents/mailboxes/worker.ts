@@ -125,7 +125,10 @@ const launch = (
   } catch (error) {
     if (!(error instanceof Problem)) throw error
     for (const message of batch)
-      retry(store, tx, { ...message, delivery_attempts: message.delivery_attempts + 1 }, error.message)
+      retry(store, tx, {
+        message: { ...message, delivery_attempts: message.delivery_attempts + 1 },
+        why: error.message,
+      })
   }
 }
 
@@ -160,12 +163,18 @@ const settle = async ({ store, state }: WorkerParts, { run_id, status = 'gone', 
   await state.commit((tx) => {
     for (const message of store.deliveredBy(run_id))
       if (status === 'completed') store.acknowledge(tx, message)
-      else retry(store, tx, message, error ?? `the run that delivered it ended as ${status}`)
+      else retry(store, tx, { message, why: error ?? `the run that delivered it ended as ${status}` })
   })
 }
 
+/** A message that was not read, and why. */
+interface Failed {
+  readonly message: MessageRecord
+  readonly why: string
+}
+
 /** It waits again, twice as long each time, and is a dead letter in the end. */
-const retry = (store: MessageStore, tx: Tx, message: MessageRecord, why: string): void => {
+const retry = (store: MessageStore, tx: Tx, { message, why }: Failed): void => {
   const { run_id: _, ...rest } = message
   const attempts = message.delivery_attempts
   if (attempts >= mostAttempts) return store.bury(tx, rest, why)

@@ -32,7 +32,7 @@ import {
 import { permissionModes } from '../../execution/tools/contract.js'
 
 /** Problems of agents, for routes of other plugins. */
-export { agentErrors } from './errors.js'
+export { agentErrors } from './bounds/errors.js'
 
 /** What an agent is there for, from which its bearing follows (agents-9). */
 export const agentProfiles = ['default', 'plan', 'verification', 'coordinator'] as const

@@ -1,7 +1,7 @@
 /** Whether one agent more may be started (agents-10 and agents-11). */
 import { limitsFor, type SidechainsConfig, type SpawnLimits } from './config.js'
 import type { AgentProfile } from './contract.js'
-import { agentErrors } from './errors.js'
+import { agentErrors } from './bounds/errors.js'
 import type { AgentRecord } from './record.js'
 import type { Agent, AgentStore } from './store.js'
 

@@ -1,7 +1,7 @@
 /** What people call an agent that another one started (agents-18). */
 import { defineRoute, jsonReply, object, string, type Route, type State } from '../../../core/plugin.js'
 import { ManagedAgentSnapshot, type Sessions } from '../../execution/sessions/contract.js'
-import { agentErrors } from './errors.js'
+import { agentErrors } from './bounds/errors.js'
 import type { AgentStore } from './store.js'
 
 interface NicknameParts {

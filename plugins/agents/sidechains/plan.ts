@@ -4,9 +4,9 @@ import type { SessionRecord, SessionRoutePolicy, Sessions, WantedSession } from 
 import type { PermissionMode, SessionMode, ToolRegistry } from '../../execution/tools/contract.js'
 import type { SidechainsConfig } from './config.js'
 import type { AgentProfile, SpawnSidechainRequest, SubtaskRequest } from './contract.js'
-import { agentErrors } from './errors.js'
+import { agentErrors } from './bounds/errors.js'
 import { checkLimits, depthBelow, rootOf } from './limits.js'
-import { checkedSurface, narrowedCapabilities, narrowedCredentials, narrowedMode } from './narrowing.js'
+import { checkedSurface, narrowedCapabilities, narrowedCredentials, narrowedMode } from './bounds/narrowing.js'
 import type { AgentRecord } from './record.js'
 import type { AgentStore } from './store.js'
 

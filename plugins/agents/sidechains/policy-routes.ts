@@ -20,7 +20,7 @@ import { CapabilityScope, CredentialScope, ToolSurface } from '../../execution/s
 import { permissionModes } from '../../execution/tools/contract.js'
 import { limitsView, type SpawnLimits } from './config.js'
 import { SpawnSidechainRequest } from './contract.js'
-import { agentErrors } from './errors.js'
+import { agentErrors } from './bounds/errors.js'
 import { planAgent, type Plan } from './plan.js'
 import type { SpawnParts } from './spawn.js'
 

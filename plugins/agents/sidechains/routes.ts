@@ -33,7 +33,7 @@ import {
 } from '../../execution/sessions/contract.js'
 import { AgentCounts, AgentSummaryView, SpawnSidechainRequest } from './contract.js'
 import { lookUp } from './directory.js'
-import { agentErrors } from './errors.js'
+import { agentErrors } from './bounds/errors.js'
 import { spawnAgent, type SpawnParts } from './spawn.js'
 import { summaryOf } from './views.js'
 

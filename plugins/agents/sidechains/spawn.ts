@@ -2,7 +2,7 @@
 import type { Clock, Ids, State, Tx } from '../../../core/plugin.js'
 import type { Interception } from '../../execution/interception/contract.js'
 import { Trace, type Runs, type Submission } from '../../execution/runs/contract.js'
-import { agentErrors } from './errors.js'
+import { agentErrors } from './bounds/errors.js'
 import { planAgent, toldBy, type PlanParts, type WantedAgent } from './plan.js'
 import type { AgentRecord } from './record.js'
 import type { AgentMail, AgentQuestions, SubtaskRequest } from './contract.js'

@@ -3,7 +3,7 @@ import type { Collection, State, Tx } from '../../../core/plugin.js'
 import type { Runs } from '../../execution/runs/contract.js'
 import type { SessionRecord, Sessions, SpawnedAgent } from '../../execution/sessions/contract.js'
 import type { AgentMail, AgentQuestions, Agents } from './contract.js'
-import { agentErrors } from './errors.js'
+import { agentErrors } from './bounds/errors.js'
 import { agentCollection, type AgentRecord } from './record.js'
 
 /** An agent with its session; without a record of its own where nobody started it. */

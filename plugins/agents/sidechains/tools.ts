@@ -14,7 +14,7 @@ import {
 import { agentStatuses, type SessionRecord } from '../../execution/sessions/contract.js'
 import { defineTool, type Tool, type ToolCall, type ToolOutcome } from '../../execution/tools/contract.js'
 import { lookUp } from './directory.js'
-import { agentErrors } from './errors.js'
+import { agentErrors } from './bounds/errors.js'
 import { rootOf } from './limits.js'
 import { spawnTool } from './spawn-tool.js'
 import type { Agent } from './store.js'
@@ -69,7 +69,8 @@ const listSummaries = (parts: WaitParts): Tool =>
   defineTool({
     ...looking,
     name: 'list_agent_summaries',
-    description: `Lists the agents of your tree with what they said last and what they wait for, at most ${mostListed}.`,
+    description:
+      'Lists the agents of your tree with what they said last and what they wait for, ' + `at most ${mostListed}.`,
     input: object(filter),
     run: async (wish, call) => {
       const { found, counts } = await lookUp(parts, { root_agent_id: rootOf(selfOf(parts, call)), ...wish })
@@ -94,8 +95,8 @@ const waitAgent = (parts: WaitParts): Tool =>
     ...looking,
     name: 'wait_agent',
     description:
-      'Waits until agents have done their work, and tells what they ended with. What is not over in time goes on: wait ' +
-      'again, or do something else meanwhile.',
+      'Waits until agents have done their work, and tells what they ended with. What is not over in time goes on: ' +
+      'wait again, or do something else meanwhile.',
     input: object({
       agent_ids: optional(
         doc(

@@ -1,10 +1,10 @@
 /** Tool calls: intent before an effect, outcome before anyone relies on it. */
 import { observed } from './observe.js'
-import type { InterceptedNote, JournalEntry, OutcomeState } from '../sessions/contract.js'
+import { requestOf, type InterceptedNote, type JournalEntry, type OutcomeState } from '../sessions/contract.js'
 import { digest, Problem, wellFormedJson, type Json } from '../../../core/plugin.js'
 import { attachmentOf, type AttachmentRef } from '../../media/assets/contract.js'
 import type { ToolResultPart } from '../models/contract.js'
-import { requestOf, type AskDraft, type ToolLimits, type ToolOutcome } from '../tools/contract.js'
+import type { AskDraft, ToolLimits, ToolOutcome } from '../tools/contract.js'
 import { concludeCall, intendCall, keyOf, type Attempt } from './ledger-entries.js'
 import { activeMs, change, changeLazily, isCut, trace, type Execution } from './execution.js'
 import { callErrors, type RunEdit } from '../runs/contract.js'

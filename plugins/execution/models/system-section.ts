@@ -22,8 +22,8 @@ export interface SystemSection {
    */
   readonly id: string
   /**
-   * Sections stand in this order, smallest first: 10 persona, 11 agent and 12 its skills, 20 operator contact, 30 modes,
-   * 31 worktree, 33 goal, 35 skills, 36 servers of tools, 40 learnings, 41 runs that are remembered.
+   * Sections stand in this order, smallest first: 10 persona, 11 agent, 12 skills of the persona, 20 operator contact,
+   * 30 modes, 31 worktree, 33 goal, 35 skills, 36 servers of tools, 40 learnings, 41 runs that are remembered.
    */
   readonly rank: number
   /** Says who the model is to be: left out where an operator overrides the whole prompt. */

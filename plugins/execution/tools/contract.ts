@@ -20,8 +20,6 @@ import type { PermissionDecision, PermissionMode, PermissionRule } from './decis
 import type { GrantRule } from './grant-rule.js'
 import type { ToolOrigin } from './visibility.js'
 
-/** Questions of a tool as people are asked them. */
-export { requestOf } from './asked.js'
 /** Who hides tools from sessions, where foreign ones are from, and which are still to come. */
 export { ToolArrivals, ToolGates } from './visibility.js'
 /** The same as types. */

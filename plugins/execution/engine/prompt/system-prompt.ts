@@ -11,13 +11,14 @@ export interface PromptParts {
   readonly log: Log
 }
 
+/** A section, and what it is asked for. */
+interface Asked {
+  readonly section: SystemSection
+  readonly what: 'text' | 'instead'
+}
+
 /** A section that throws, which its contract forbids, is left out: the run goes on. */
-const textOf = (
-  { log }: PromptParts,
-  section: SystemSection,
-  run: SystemSubject,
-  what: 'text' | 'instead' = 'text',
-): string | undefined => {
+const textOf = ({ log }: PromptParts, { section, what }: Asked, run: SystemSubject): string | undefined => {
   try {
     const told = section[what]?.(run)?.trim() ?? ''
     return told === '' ? undefined : told
@@ -52,10 +53,10 @@ export const systemPrompt = (context: PromptParts, run: SystemSubject): string =
   const { sections, frame } = inOrder(context.sections())
   const told = sections.flatMap((section) => {
     if (override_prompt !== undefined && section.character === true) return []
-    const text = textOf(context, section, run)
+    const text = textOf(context, { section, what: 'text' }, run)
     return text === undefined ? [] : [frame(section.id, text)]
   })
-  const instead = sections.flatMap((section) => textOf(context, section, run, 'instead') ?? [])[0]
+  const instead = sections.flatMap((section) => textOf(context, { section, what: 'instead' }, run) ?? [])[0]
   return [
     override_prompt ?? instead ?? custom_prompt ?? context.config.system_prompt,
     ...(language === undefined ? [] : [`Answer in this language: ${language}`]),

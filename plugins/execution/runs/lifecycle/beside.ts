@@ -1,6 +1,6 @@
 /**
  * Runs that are a question of another session: they begin with it, ask no model, hold no slot of their session, and end
- * when it is settled (runs-57).
+ * when it is settled (runs-56).
  */
 import type { Tx } from '../../../../core/plugin.js'
 import type { ResolvedQuestion, RunEvent, UserQuestionRequest } from '../../sessions/contract.js'

@@ -55,15 +55,15 @@ interface Active {
 }
 
 export const createExecutor = (context: RunContext, engine: RunEngine): Executor => {
-  const { config, store, clock } = context
+  const { config, store } = context
   const active = new Map<string, Active>()
   /** Runs that run already and wait for a place. */
   const resuming: string[] = []
   /** Sessions whose first queued run may start. */
   const startable = new Set<string>()
   let open: OpenEngine | undefined
-  let retries = false
   const lending = createLending(() => fill())
+  const retryLater = createRetry(context, () => fill())
   const free = (): boolean => open !== undefined && active.size - lending.count() < config.max_concurrent_runs
 
   const launch = (run_id: string): void => {
@@ -100,18 +100,6 @@ export const createExecutor = (context: RunContext, engine: RunEngine): Executor
       if (run !== undefined) launch(run.run_id)
     }
   }
-  /**
-   * One timer for all sessions that wait for storage, which itself tells when it refuses changes and takes them
-   * again.
-   */
-  const retryLater = (): void => {
-    if (retries || open === undefined) return
-    retries = true
-    clock.after(retryMs, () => {
-      retries = false
-      fill()
-    })
-  }
   return {
     free,
     launch,
@@ -137,6 +125,19 @@ export const createExecutor = (context: RunContext, engine: RunEngine): Executor
       await endAll(context, active)
       await release(context, [...executing, ...resuming])
     },
+  }
+}
+
+/** One timer for all sessions that wait for storage, which tells itself when it takes changes again. */
+const createRetry = ({ clock }: RunContext, again: () => void): (() => void) => {
+  let waits = false
+  return () => {
+    if (waits) return
+    waits = true
+    clock.after(retryMs, () => {
+      waits = false
+      again()
+    })
   }
 }
 

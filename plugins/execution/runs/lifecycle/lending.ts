@@ -1,4 +1,4 @@
-/** Places of runs that wait for what others do: those others may have them meanwhile (runs-51). */
+/** Places of runs that wait for what others do: those others may have them meanwhile (runs-55). */
 import type { RunPlace } from './run-engine.js'
 
 export interface Lending {

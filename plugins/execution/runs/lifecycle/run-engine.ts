@@ -70,8 +70,8 @@ export type SessionCompaction =
 /** The place of a run among those that are executed at a time. */
 export interface RunPlace {
   /**
-   * Lets others have it while the run waits for what they do. Resolves behind `wait`, when the run has one again; rejects
-   * with what `wait` rejects with.
+   * Lets others have it while the run waits for what they do. Resolves behind `wait`, when the run has one again;
+   * rejects with what `wait` rejects with.
    */
   lend<T>(wait: () => Promise<T>): Promise<T>
 }

@@ -156,3 +156,32 @@ export type ResolvedQuestion = {
   justification?: string
   decided_by: Decider
 }
+
+/** What is asked, before its parts have ids. */
+export interface Asked {
+  readonly questions: readonly {
+    readonly header: string
+    readonly question: string
+    readonly options: readonly { readonly label: string; readonly description?: string; readonly preview?: string }[]
+    readonly multi_select: boolean
+  }[]
+  readonly expires_at_ms?: number
+}
+
+/** A request whose questions and options have ids. `now` is Unix ms. */
+export const requestOf = (
+  { questions, expires_at_ms }: Asked,
+  { id, tool_call_id, now }: { readonly id: string; readonly tool_call_id: string; readonly now: number },
+): UserQuestionRequest => ({
+  id,
+  tool_call_id,
+  questions: questions.map((question, at) => ({
+    id: `q${at + 1}`,
+    header: question.header,
+    question: question.question,
+    options: question.options.map((option, place) => ({ id: `o${place + 1}`, ...option })),
+    multi_select: question.multi_select,
+  })),
+  created_at_ms: now,
+  ...(expires_at_ms !== undefined && { expires_at_ms }),
+})

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../../core/plugin.js'
 import { createLeapingClock } from '../../../../core/testing/leaping-clock.js'
 import type { ModelEvent } from '../../../../plugins/execution/models/contract.js'
 import { callTool, done, scriptedProvider, text } from '../../../../plugins/providers/scripted/contract.js'
-import { startTestDaemon } from '../../../support/daemon.js'
+import { freshRoot, startTestDaemon } from '../../../support/daemon.js'
 import { codeOf, submit, until } from '../../../support/runs.js'
 
 const says = (said = 'done'): ModelEvent[] => [text(said), done()]
@@ -19,6 +19,8 @@ const start = async (t: ExecutionContext, { asks = {}, times = 1, more = {} }: O
   let asked = 0
   const model = scriptedProvider(({ messages }) => {
     const last = JSON.stringify(messages.at(-1))
+    if (last.includes('ask the user'))
+      return [callTool('ask', 'ask_user_question', { questions: [question] }), done('tool_calls')]
     if (!last.includes('ask your parent')) return says(last.includes('clarification_answer') ? 'read' : 'done')
     asked += 1
     const calls = Array.from({ length: times }, (_, n) =>
@@ -49,7 +51,19 @@ const start = async (t: ExecutionContext, { asks = {}, times = 1, more = {} }: O
     throw new Error('the child was not told')
   }
   const told = (): string => JSON.stringify(model.requests.at(-1)?.messages)
-  return Object.assign(daemon, { parent, child, asked: model.requests, questions, status, runsOf, answered, told })
+  const { plugin, config } = model
+  return Object.assign(daemon, {
+    plugin,
+    config,
+    parent,
+    child,
+    asked: model.requests,
+    questions,
+    status,
+    runsOf,
+    answered,
+    told,
+  })
 }
 interface Options {
   readonly asks?: JsonObject
@@ -155,4 +169,20 @@ test('clarification-4: the answer for a closed child is among its dead letters',
   await daemon.request('POST', `/v1/runs/${open.run_id}/questions`, { resolution })
   const dead = (await daemon.request('GET', `/v1/agents/${daemon.child.agent_id}/mailbox/dead-letter`)).body
   t.like(dead[0], { subject: 'clarification_answer', payload: { declined: true } })
+})
+
+test('runs-56, clarification-2: a restart leaves the question, and the run that waits beside it', async (t) => {
+  const root = await freshRoot()
+  const first = await start(t, { more: { root } })
+  const { run_id } = await submit(first, 's1', 'ask the user')
+  await until(first, run_id, 'waiting_for_user_question')
+  const before = await first.questions()
+  t.is(before.length, 2)
+  await first.stop()
+  const daemon = await startTestDaemon(t, { root, plugins: [first.plugin], config: first.config })
+  t.deepEqual((await daemon.request('GET', '/v1/questions')).body, before)
+  const open = before.find(({ run_kind }) => run_kind === 'parent_clarification')
+  const resolution = { request_id: open.request.id, declined: true }
+  t.is((await daemon.request('POST', `/v1/runs/${open.run_id}/questions`, { resolution })).body.status, 'completed')
+  t.is((await daemon.request('GET', `/v1/runs/${run_id}`)).body.status, 'waiting_for_user_question')
 })

@@ -348,7 +348,7 @@ test('agents-14, agents-15: a run starts an agent, waits for it, and reads what 
   t.like(child, { spawned_by_run_id: run_id, parent_agent_id: daemon.parent })
 })
 
-test('agents-14: parents that wait for their children leave them room', async (t) => {
+test('agents-14, runs-55: parents that wait for their children leave them room', async (t) => {
   const daemon = await start(
     t,
     ({ messages }) => {

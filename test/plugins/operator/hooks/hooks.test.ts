@@ -444,10 +444,10 @@ test('hooks-16: hooks for what this daemon does not do yet are kept, and the sta
   const notFired = async () => (await request('GET', '/v1/status')).body.hooks.moments_not_fired
   t.deepEqual(await notFired(), [])
   const task = { ...command('true'), matcher: 'build' }
-  const hooks = { stop: [command('true')], subagent_start: [task], pre_compact: [], task_created: [task] }
+  const hooks = { stop: [command('true')], teammate_idle: [task], pre_compact: [], task_created: [task] }
   t.is((await set(hooks)).status, 200)
   t.deepEqual((await request('GET', '/v1/runtime/hooks')).body, { hooks })
-  t.deepEqual(await notFired(), ['subagent_start'])
+  t.deepEqual(await notFired(), ['teammate_idle'])
 })
 
 test('hooks-15, hooks-16, hooks-18: what cannot be is refused with a sentence, and nothing changes', async (t) => {

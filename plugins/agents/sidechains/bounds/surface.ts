@@ -1,5 +1,5 @@
 /** Which tools an agent sees: names, and beginnings with a trailing star (agents-6). Pure. */
-import type { ToolSurface } from '../../execution/sessions/contract.js'
+import type { ToolSurface } from '../../../execution/sessions/contract.js'
 
 type Names = readonly string[]
 

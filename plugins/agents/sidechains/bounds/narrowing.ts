@@ -1,5 +1,5 @@
 /** A child may do what its parent may, or less (agents-4 to agents-6). Pure. */
-import { unsafeCast } from '../../../core/plugin.js'
+import { unsafeCast } from '../../../../core/plugin.js'
 import {
   normalScope,
   permitsEntry,
@@ -7,8 +7,8 @@ import {
   type CapabilityScope,
   type CredentialScope,
   type ToolSurface,
-} from '../../execution/sessions/contract.js'
-import { modesByStrictness, type PermissionMode } from '../../execution/tools/contract.js'
+} from '../../../execution/sessions/contract.js'
+import { modesByStrictness, type PermissionMode } from '../../../execution/tools/contract.js'
 import { agentErrors } from './errors.js'
 import { beyondSurface, narrowedSurface } from './surface.js'
 
