@@ -100,6 +100,7 @@ const firstLife = async (daemon: SpawnedDaemon): Promise<void> => {
     },
   })
   await post(daemon, '/v1/sessions/garden/goal', { objective: 'Every bed has a plan.', status: 'paused' })
+  await helper(daemon)
   await post(daemon, '/v1/runtime/system-prompt', { settings: { append_prompt: 'Name plants in Latin too.' } })
   await backgroundTask(daemon)
   await deliveredOutput(daemon, asset_id)
@@ -123,6 +124,25 @@ const firstLife = async (daemon: SpawnedDaemon): Promise<void> => {
     return recent_executions[0]?.status === 'settled'
   })
   await daemon.request('GET', '/v1/runs', undefined, { authorization: 'Bearer not-the-token' })
+}
+
+/** An agent that another one has started, and a message that it has read. */
+const helper = async (daemon: SpawnedDaemon): Promise<void> => {
+  const { agent_id } = (await daemon.request('GET', '/v1/sessions/garden')).body
+  const child = await post(daemon, `/v1/agents/${agent_id}/sidechains`, {
+    session_id: 'garden-helper',
+    subtask: { name: 'catalogue', content: '/say The catalogue has twelve ferns.' },
+  })
+  await post(daemon, '/v1/mailboxes', {
+    from_agent_id: agent_id,
+    to_agent_id: child.agent_id,
+    subject: 'thanks',
+    payload: { text: 'Twelve will do.' },
+  })
+  await until(async () => {
+    const runs: any[] = (await daemon.request('GET', '/v1/runs?session_id=garden-helper')).body
+    return runs.length === 2 && runs.every(({ status }) => status === 'completed')
+  })
 }
 
 /** A board with one revision: a white picture and its state. */

@@ -83,7 +83,7 @@ test('it has every kind of file that a daemon leaves for good, and every collect
   const { collections, streams } = await declarationsOf(await shippedPlugins())
   const declared = [...collections.keys(), ...streams.keys()].toSorted()
   t.deepEqual(Object.keys(contents).toSorted(), declared)
-  // Refused requests are kept otherwise than by earlier versions, no conversation became too long, no key is here, no hook was set, the workspace is no repository, and no server held calls back.
+  // Refused requests are kept otherwise than by earlier versions, no conversation became too long, no key is here, no hook was set, the workspace is no repository, no server held calls back, and no agent waits for its parent.
   const passing = new Set([
     'debug_runs',
     'control_plane_auth',
@@ -102,6 +102,7 @@ test('it has every kind of file that a daemon leaves for good, and every collect
     'session_permissions',
     'grants',
     'model_holds',
+    'clarifications',
   ])
   t.deepEqual(
     [

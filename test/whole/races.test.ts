@@ -22,7 +22,7 @@ const together = ({ request }: Reachable, race: Race, numberOf: (at: number) => 
       request(
         'POST',
         race.path,
-        { ...race.body(numberOf(at)), ...(at % 2 === 0 && { idempotency_key: key }) },
+        { ...race.body(numberOf(at)), ...(at % 2 === 0 && { [race.field ?? 'idempotency_key']: key }) },
         at % 2 === 0 ? {} : { 'idempotency-key': key },
       ),
     ),

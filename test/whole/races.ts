@@ -6,6 +6,8 @@ import type { Reachable } from '../support/daemon.js'
 import { openSession, submit, until } from '../support/runs.js'
 
 export interface Race {
+  /** Where the body has the key; `idempotency_key` when absent. */
+  readonly field?: string
   readonly path: string
   /** A body; 0 and 1 give different payloads, and so do other numbers where a body can say so much. */
   body(n: number): object
@@ -116,8 +118,20 @@ const answerBody = (request_id: string, n: number): object => ({
 })
 const answered = { body: answerBody, ends: 'completed', effects: 1 }
 
+const sidechain = async (daemon: Reachable): Promise<Race> => {
+  const { session_id } = await begin(daemon)
+  const { agent_id } = (await daemon.request('GET', `/v1/sessions/${session_id}`)).body
+  return {
+    path: `/v1/agents/${agent_id}/sidechains`,
+    field: 'spawn_request_id',
+    body: (n) => ({ subtask: { name: `n${n}` } }),
+    effects: async () => (await daemon.request('GET', `/v1/agents/summaries?root=${agent_id}`)).body.slice(1),
+  }
+}
+
 /** By route id. */
 export const races: Readonly<Record<string, (daemon: Reachable) => Promise<Race>>> = {
+  'agents.sidechains.create': sidechain,
   'observations.materialize': materialization,
   'runs.approvals': (daemon) => approval(daemon, ({ run_id }) => `/v1/runs/${run_id}/approvals`),
   'runs.questions.answer': (daemon) =>

@@ -75,6 +75,7 @@ const explain = (parts: SpawnParts): Route =>
     body: SpawnSidechainRequest,
     reply: jsonReply(Explanation),
     problems: [agentErrors.agent_not_found],
+    durability: 'C',
     handler: ({ params: { agent_id }, body }) => {
       parts.store.get(agent_id)
       const wanted = {

@@ -1,5 +1,5 @@
 /** Starting an agent: its session, its record and its first run in one commit (agents-1). */
-import type { Clock, Ids, State, Tx } from '../../../core/plugin.js'
+import { idempotencyErrors, type Clock, type Ids, type State, type Tx } from '../../../core/plugin.js'
 import type { Interception } from '../../execution/interception/contract.js'
 import { Trace, type Runs, type Submission } from '../../execution/runs/contract.js'
 import { agentErrors } from './bounds/errors.js'
@@ -61,14 +61,17 @@ const start = (parts: SpawnParts, tx: Tx, { wanted, input }: Start): AgentRecord
 /** Whether the model route of the child can be used is asked also where nothing is submitted yet. */
 const probe: Submission['input'] = { content: 'hello' }
 
-/** Throws `conflict` where the request's name was used for another one. */
-const startedBefore = ({ store }: SpawnParts, { request, digest }: WantedAgent): AgentRecord | undefined => {
+/** Throws `idempotency_conflict`, and `conflict` where another parent used the request's name. */
+const startedBefore = (
+  { store }: SpawnParts,
+  { parent_agent_id, request, digest }: WantedAgent,
+): AgentRecord | undefined => {
   const { spawn_request_id } = request
   if (spawn_request_id === undefined) return undefined
   const [known] = store.collection.list({ index: 'request', group: spawn_request_id, limit: 1 })
-  if (known !== undefined && known.request_digest !== digest)
-    throw agentErrors.conflict({ details: { reason: `the request ${spawn_request_id} started another one` } })
-  return known
+  if (known === undefined || known.request_digest === digest) return known
+  if (known.parent_agent_id === parent_agent_id) throw idempotencyErrors.idempotency_conflict()
+  throw agentErrors.conflict({ details: { reason: `another agent started one by the request ${spawn_request_id}` } })
 }
 
 const inputOf = ({ parent_agent_id }: WantedAgent, subtask: SubtaskRequest): Submission['input'] => {

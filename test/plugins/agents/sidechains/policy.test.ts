@@ -54,13 +54,19 @@ test('agents-17: the quotas tell the limits, and what of them is used', async (t
 test('agents-18: people give an agent a name, change it and take it away', async (t) => {
   const daemon = await start(t)
   const child = (await daemon.spawn({ nickname: 'First' })).body.agent_id
-  const nickname = (method: 'POST' | 'PUT' | 'DELETE', body?: JsonObject, of = child) =>
-    daemon.request(method, `/v1/agents/${of}/nickname`, body)
-  t.is((await nickname('PUT', { nickname: 'Second' })).body.agent.nickname, 'Second')
-  t.is((await nickname('POST', { nickname: 'Third' })).body.agent.nickname, 'Third')
+  const at = (of: string) => `/v1/agents/${of}/nickname`
+  const put = (nickname: string, of = child) => daemon.request('PUT', at(of), { nickname })
+  t.is(
+    (await daemon.request('PUT', `/v1/agents/${child}/nickname`, { nickname: 'Second' })).body.agent.nickname,
+    'Second',
+  )
+  t.is(
+    (await daemon.request('POST', `/v1/agents/${child}/nickname`, { nickname: 'Third' })).body.agent.nickname,
+    'Third',
+  )
   t.is((await daemon.request('GET', `/v1/agents/${child}`)).body.agent.nickname, 'Third')
-  t.is((await nickname('DELETE')).body.agent.nickname, undefined)
-  t.deepEqual(codeOf(await nickname('PUT', { nickname: '' })), [400, 'bad_request'])
-  t.deepEqual(codeOf(await nickname('PUT', { nickname: 'x' }, 'nobody')), [404, 'agent_not_found'])
-  t.deepEqual(codeOf(await nickname('PUT', { nickname: 'x' }, daemon.agent_id)), [409, 'conflict'])
+  t.is((await daemon.request('DELETE', `/v1/agents/${child}/nickname`)).body.agent.nickname, undefined)
+  t.deepEqual(codeOf(await put('')), [400, 'bad_request'])
+  t.deepEqual(codeOf(await put('x', 'nobody')), [404, 'agent_not_found'])
+  t.deepEqual(codeOf(await put('x', daemon.agent_id)), [409, 'conflict'])
 })

@@ -106,7 +106,10 @@ test('agents-2: a request that is sent again starts nothing, also after a restar
   const first = await daemon.spawn({ spawn_request_id: 'k1', subtask: { name: 'a' } })
   const headers = { 'idempotency-key': 'k1' }
   t.is((await daemon.spawn({ subtask: { name: 'a' } }, undefined, headers)).body.session_id, first.body.session_id)
-  t.deepEqual(codeOf(await daemon.spawn({ spawn_request_id: 'k1', subtask: { name: 'b' } })), [409, 'conflict'])
+  t.deepEqual(codeOf(await daemon.spawn({ spawn_request_id: 'k1', subtask: { name: 'b' } })), [
+    409,
+    'idempotency_conflict',
+  ])
   t.deepEqual(codeOf(await daemon.spawn({ spawn_request_id: 'k1', subtask: { name: 'a' } }, first.body.agent_id)), [
     409,
     'conflict',
@@ -378,4 +381,23 @@ test('agents-16: an agent of another tree is not there', async (t) => {
   const { run_id } = await submit(daemon, 's1', 'look')
   await until(daemon, run_id, 'completed')
   t.true(daemon.outcomes().includes('agent_not_found'))
+})
+
+test('agents-9: a profile says how an agent is to bear itself, and a planner plans', async (t) => {
+  const daemon = await start(t, ({ messages }) => {
+    const all = JSON.stringify(messages)
+    if (!all.includes('delegate')) return says('planned')
+    return all.includes('final_output')
+      ? says()
+      : calls('spawn_agent', { name: 'part', prompt: 'do it', agent_type: 'plan', wait: true })
+  })
+  const { run_id } = await submit(daemon, 's1', 'delegate')
+  await until(daemon, run_id, 'completed')
+  const child = daemon.asked.find(({ messages }) => !JSON.stringify(messages).includes('delegate'))
+  t.regex(child?.system ?? '', /Look at what is there and make a plan; change nothing\./u)
+  const { session_id } = (await daemon.request('GET', '/v1/agents/summaries')).body.find(
+    ({ name }: any) => name === 'part',
+  )
+  const check = await daemon.request('POST', '/v1/runtime/permissions/check', { tool_name: 'bash', session_id })
+  t.like(check.body, { effective_mode: 'plan', decision: 'deny' })
 })
