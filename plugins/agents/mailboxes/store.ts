@@ -129,12 +129,25 @@ export const declareMessages = (state: State): MessageStore => {
     deliveries: () => collection.groups('delivering'),
     due: () => collection.list({ index: 'due', group: 'all', limit: 1 })[0],
     put: (tx, message) => tx.put(collection, message),
-    acknowledge(tx, { next_attempt_at_ms: _, last_error: __, run_id: ___, expires_at_ms: ____, ...message }) {
+    acknowledge(tx, message) {
       letGo(tx)
-      tx.put(collection, { ...message, payload: {}, state: 'acknowledged', acknowledged_at_ms: tx.now })
+      const { message_id, from_agent_id, to_agent_id, subject, digest, created_at_ms, delivery_attempts } = message
+      tx.put(collection, {
+        message_id,
+        from_agent_id,
+        to_agent_id,
+        subject,
+        digest,
+        created_at_ms,
+        delivery_attempts,
+        payload: {},
+        state: 'acknowledged',
+        acknowledged_at_ms: tx.now,
+      })
     },
-    bury(tx, { next_attempt_at_ms: _, run_id: __, ...message }, why) {
-      tx.put(collection, { ...message, state: 'dead_letter', last_error: why })
+    bury(tx, message, why) {
+      const { next_attempt_at_ms: _, run_id: __, ...kept } = message
+      tx.put(collection, { ...kept, state: 'dead_letter', last_error: why })
     },
   }
 }

@@ -28,7 +28,7 @@ export const createWaits = (store: AgentStore, events: Events): AgentWaits => {
       }),
     begin: () =>
       events.on(SessionStateChanged, () => {
-        for (const look of [...listeners]) look()
+        for (const look of listeners) look()
       }),
   }
 }
