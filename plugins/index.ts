@@ -117,6 +117,12 @@ export const shipped: readonly ShippedPlugin[] = [
   },
   { id: 'sidechains', required: false, load: () => import('./agents/sidechains/plugin.js') },
   {
+    id: 'playbooks',
+    required: false,
+    load: () => import('./agents/playbooks/plugin.js'),
+    commands: () => import('./agents/playbooks/commands.js'),
+  },
+  {
     id: 'debug',
     required: false,
     load: () => import('./execution/debug/plugin.js'),

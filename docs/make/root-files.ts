@@ -223,6 +223,8 @@ export const contents: Readonly<Record<string, string>> = {
   hook_dead_letters: 'calls of hooks that failed for good, until there are too many',
   runtime_revisions: 'the settings that operators changed, as they are and were',
   session_goals: 'what each session works towards by itself, with what it has used',
+  playbooks: 'playbooks: what became of each of their versions',
+  playbook_manifests: 'what the versions of playbooks say, as it was given',
   schedules: 'schedules, each with its executions that are not over; one that is over with all that are kept',
   schedule_files: 'which schedules have which assets',
   schedule_histories: 'of each schedule that is not over the last executions that are',

@@ -35,6 +35,8 @@ const known: Readonly<Record<string, string>> = {
   'observations 2': '0c1a9721c9d75de5',
   'output_files 2': 'ffe196e91aec16bf',
   'personas 2': '6978a7828fba0206',
+  'playbook_manifests 1': '3cfea001a09dd2aa',
+  'playbooks 1': 'e139ae07d7ae1050',
   'receipts 1': '3cfea001a09dd2aa',
   'run_files 2': '77271a1403cf9a0c',
   'run_memories 1': 'b1c26bd83da3f229',
