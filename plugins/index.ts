@@ -172,6 +172,12 @@ export const shipped: readonly ShippedPlugin[] = [
     commands: () => import('./execution/schedules/commands.js'),
   },
   {
+    id: 'flows',
+    required: false,
+    load: () => import('./agents/flows/plugin.js'),
+    commands: () => import('./agents/flows/commands.js'),
+  },
+  {
     id: 'mcp',
     required: true,
     load: () => import('./tools/mcp/plugin.js'),

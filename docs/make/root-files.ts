@@ -224,6 +224,7 @@ export const contents: Readonly<Record<string, string>> = {
   runtime_revisions: 'the settings that operators changed, as they are and were',
   session_goals: 'what each session works towards by itself, with what it has used',
   playbooks: 'playbooks: what became of each of their versions',
+  flows: 'work by playbooks, each with how it ended',
   playbook_manifests: 'what the versions of playbooks say, as it was given',
   schedules: 'schedules, each with its executions that are not over; one that is over with all that are kept',
   schedule_files: 'which schedules have which assets',

@@ -3,6 +3,7 @@ import {
   array,
   boolean,
   defaulted,
+  defineToken,
   doc,
   enums,
   IdempotencyKey,
@@ -13,6 +14,7 @@ import {
   string,
   timestamp,
   type Infer,
+  type Token,
 } from '../../../core/plugin.js'
 import { GenerationSettings } from '../../execution/models/contract.js'
 import { InlineAsset, InputItem } from '../../execution/runs/contract.js'
@@ -120,3 +122,20 @@ export const AgentCounts = object({
   with_runtime: count('That work, wait or are queued.'),
   without_runtime: count('All others.'),
 })
+
+/** An agent that another one started, as far as others follow it. */
+export interface FollowedAgent {
+  readonly session_id: string
+  readonly agent_id: string
+  /** The run that started it; absent where no run did. */
+  readonly spawned_by_run_id?: string
+}
+/** Agents by the runs that started them. */
+export interface SpawnedAgents {
+  /** Those of a run by session id, behind the session `beyond` if one is named. */
+  spawnedBy(run_id: string, page: { readonly limit: number; readonly beyond?: string }): readonly FollowedAgent[]
+  /** The agent of a session that another agent started. */
+  find(session_id: string): FollowedAgent | undefined
+}
+/** Provided by the plugin that starts agents. */
+export const SpawnedAgents: Token<SpawnedAgents> = defineToken<SpawnedAgents>('spawned-agents@1')

@@ -6,6 +6,7 @@ import { SessionAgents, SessionEndGuards, SessionHolds, Sessions } from '../../e
 import { SessionModes, ToolGates, ToolRegistry, Tools } from '../../execution/tools/contract.js'
 import { Capabilities } from '../../operator/status/contract.js'
 import { SidechainsConfig } from './config.js'
+import { SpawnedAgents } from './contract.js'
 import { watchEnds } from './ending.js'
 import { endGuard, settingsHold } from './kinship.js'
 import { agentRoutes } from './routes.js'
@@ -23,7 +24,7 @@ export default definePlugin({
   summary: 'Agents that agents start for a part of their work, each in a session of its own.',
   needs: { runs: Runs, sessions: Sessions, tools: ToolRegistry },
   wants: { interception: Interception },
-  provides: [SessionAgents],
+  provides: [SessionAgents, SpawnedAgents],
   config: SidechainsConfig,
   register(ctx, { interception, runs, sessions, tools }) {
     const { clock, config, events, ids, log, state } = ctx
@@ -32,6 +33,10 @@ export default definePlugin({
     const waits = createWaits(store, events)
     const parts = { clock, config, ids, interception, modes, runs, sessions, state, store, tools, waits }
     ctx.provide(SessionAgents, { find: (session_id) => spawnedAgent(parts, session_id) })
+    ctx.provide(SpawnedAgents, {
+      find: store.find,
+      spawnedBy: (run_id, page) => store.collection.list({ index: 'run', group: run_id, ...page }),
+    })
     ctx.contribute(SessionModes, {
       id: 'sidechains',
       mode: (session_id) => store.find(session_id)?.permission_mode,
