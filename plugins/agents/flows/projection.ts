@@ -4,7 +4,7 @@ import type { EvidenceRef, PlaybookManifest, Playbooks, RequiredEvidence } from 
 import { strays } from './calls.js'
 import type { ContractCheck, FlowRecord, PhaseState, PrimitiveRefs } from './record.js'
 import { scopeOf, type Scope, type ScopeParts, type ScopeWish } from './scope.js'
-import { flowStatus, isTerminal, type FlowStatus } from './status.js'
+import { boundaryOf, flowStatus, isTerminal, type FlowStatus } from './status.js'
 
 export interface ProjectionParts extends ScopeParts {
   readonly playbooks: Playbooks
@@ -89,18 +89,6 @@ const phaseOf =
     return { phase_id, status: phase, ...(missing.length > 0 && { missing_evidence: missing }) }
   }
 
-/** When the first status was reached that the flow keeps. */
-const boundaryOf = (
-  status: FlowStatus,
-  { times }: Scope,
-  more: { readonly violated: number; readonly told: number },
-) => {
-  if (!isTerminal(status)) return undefined
-  if (status === 'failed') return Math.min(times.failed, more.violated)
-  if (status === 'cancelled') return times.cancelled
-  return status === 'succeeded' ? Math.max(times.last, more.told) : times.last
-}
-
 const needsEvidence = ({ required_evidence, phases }: PlaybookManifest): boolean =>
   required_evidence.length > 0 || phases.some((phase) => phase.required_evidence.length > 0)
 
@@ -124,7 +112,7 @@ export function* look(parts: ProjectionParts, flow: FlowRecord, wish: Partial<Sc
   return {
     scope,
     status,
-    completed_at_ms: boundaryOf(status, scope, { violated: violations.at, told }),
+    completed_at_ms: boundaryOf(status, { ...scope.times, violated: violations.at, told }),
     updated_at_ms: Math.max(flow.updated_at_ms, scope.times.last),
     refs: scope.refs,
     is_cut: scope.is_cut,

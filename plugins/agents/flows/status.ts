@@ -55,3 +55,24 @@ export const flowStatus = (facts: ScopeFacts): FlowStatus => table.find(([, hold
 const terminal: ReadonlySet<FlowStatus> = new Set(['succeeded', 'failed', 'cancelled', 'interrupted'])
 /** True for a status that the flow keeps. */
 export const isTerminal = (status: FlowStatus): boolean => terminal.has(status)
+
+/** When things of a flow were what makes its status, Unix ms; infinite for what never was. */
+export interface FlowTimes {
+  /** When the first run or task failed. */
+  readonly failed: number
+  /** When the first run was over that called what it may not. */
+  readonly violated: number
+  readonly cancelled: number
+  /** When the last of all changed. */
+  readonly last: number
+  /** When the newest evidence was added that may have been required. */
+  readonly told: number
+}
+
+/** When the first status was reached that the flow keeps; undefined while it has none. */
+export const boundaryOf = (status: FlowStatus, times: FlowTimes): number | undefined => {
+  if (!isTerminal(status)) return undefined
+  if (status === 'failed') return Math.min(times.failed, times.violated)
+  if (status === 'cancelled') return times.cancelled
+  return status === 'succeeded' ? Math.max(times.last, times.told) : times.last
+}

@@ -162,6 +162,11 @@ test('flows-7: agents that runs started belong to the flow, however deep, with t
   t.is(going.primitive_refs.agent_ids.length, 2)
   t.is(going.completed_at_ms, undefined)
   const [task_id] = going.primitive_refs.task_ids
+  await until(daemon, run_id, 'completed')
+  const beside = await submit(daemon, 's1', task)
+  await until(daemon, beside.run_id, 'completed')
+  const same = (await daemon.request('GET', `/v1/flows/${flow_id}`)).body
+  t.deepEqual(same.primitive_refs, going.primitive_refs, 'what others do in its session is not of the flow')
   const deep = (await daemon.request('GET', '/v1/agents/summaries')).body.find(({ name }: any) => name === 'b')
   const update = await submit(
     daemon,
@@ -172,11 +177,11 @@ test('flows-7: agents that runs started belong to the flow, however deep, with t
   const flow = await untilFlow(daemon, flow_id, inStatus('succeeded', 'failed'))
   t.is(flow.status, 'succeeded')
   t.true(flow.primitive_refs.run_ids.includes(update.run_id))
-  const later = await submit(daemon, 's1', '/fail fatal no')
+  const later = await submit(daemon, deep.session_id, '/fail fatal no')
   await until(daemon, later.run_id, 'failed')
   const { updated_at_ms: _, ...kept } = (await daemon.request('GET', `/v1/flows/${flow_id}`)).body
   t.like(kept, { status: 'succeeded', completed_at_ms: flow.completed_at_ms })
-  t.deepEqual(kept.primitive_refs, flow.primitive_refs, 'what comes later in its session is not of the flow')
+  t.deepEqual(kept.primitive_refs, flow.primitive_refs, 'what comes later changes nothing')
 })
 
 test('flows-8: waiting, running, failed, cancelled and interrupted flows say so', async (t) => {
@@ -266,8 +271,8 @@ test('flows-10, flows-11, flows-12: what a playbook requires must be added befor
   const one = (await add({ kind: 'run', id: run_id }, { kind: 'flow', id: flow_id })).body
   t.is(one.status, 'waiting')
   t.deepEqual(states(one), ['satisfied', 'satisfied', 'pending'])
-  const twice = (await add({ kind: 'run', id: run_id, description: 'again' })).body
-  t.deepEqual(twice.evidence_refs, one.evidence_refs)
+  const twice = (await add({ kind: 'run', id: run_id, description: 'again' }, { kind: 'note', id: 'n' })).body
+  t.deepEqual(twice.evidence_refs, [...one.evidence_refs, { kind: 'note', id: 'n' }])
   const done = (await add({ kind: 'release', id: '7' })).body
   t.like(done, { status: 'succeeded', contract: { passed: true } })
   t.deepEqual(states(done), ['satisfied', 'satisfied', 'satisfied'])

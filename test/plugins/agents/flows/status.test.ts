@@ -4,7 +4,13 @@ import fc from 'fast-check'
 import { unsafeCast } from '../../../../core/plugin.js'
 import { strays } from '../../../../plugins/agents/flows/calls.js'
 import { widerCapability } from '../../../../plugins/agents/flows/scopes.js'
-import { flowStatus, isTerminal, type FlowStatus, type ScopeFacts } from '../../../../plugins/agents/flows/status.js'
+import {
+  boundaryOf,
+  flowStatus,
+  isTerminal,
+  type FlowStatus,
+  type ScopeFacts,
+} from '../../../../plugins/agents/flows/status.js'
 import { runStatuses, type RunStatus } from '../../../../plugins/execution/runs/contract.js'
 import { permitsCapability, type CapabilityScope } from '../../../../plugins/execution/sessions/contract.js'
 import { taskStatuses, type TaskStatus } from '../../../../plugins/execution/tasks/contract.js'
@@ -84,6 +90,17 @@ test('flows-8: nothing that is wrong, missing or under way is ever a success', (
     (['pending', 'running', 'waiting', 'unknown'] as const).map((status) => isTerminal(status)),
     [false, false, false, false],
   )
+})
+
+test('flows-9: a flow has ended when the first of it failed or was cancelled, or all of it was over', (t) => {
+  const times = { failed: 3, violated: 2, cancelled: 4, last: 7, told: 9 }
+  t.is(boundaryOf('failed', times), 2)
+  t.is(boundaryOf('failed', { ...times, violated: Infinity }), 3)
+  t.is(boundaryOf('cancelled', times), 4)
+  t.is(boundaryOf('interrupted', times), 7)
+  t.is(boundaryOf('succeeded', times), 9)
+  t.is(boundaryOf('succeeded', { ...times, told: 0 }), 7)
+  for (const status of ['pending', 'running', 'waiting', 'unknown'] as const) t.is(boundaryOf(status, times), undefined)
 })
 
 test('flows-4: a session is wider exactly where it may use a name that the playbook does not let it', (t) => {
