@@ -75,7 +75,7 @@ const productView = (parts: ProductViewParts): Route =>
     reply: jsonReply(ProductViewVerdict),
     problems: [flowErrors.flow_not_found, flowErrors.flow_report_path_invalid, flowErrors.flow_evidence_full],
     durability: 'A',
-    example: { body: { report_path: 'docs/report.md', required_sections: ['Summary'], forbidden_tools: ['bash'] } },
+    example: { body: { report_path: 'report.md', required_sections: ['Summary'], forbidden_tools: ['bash'] } },
     handler: ({ params: { flow_id }, body }) => verifyProductView(parts, flow_id, body),
   })
 

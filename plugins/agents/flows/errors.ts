@@ -42,6 +42,6 @@ export const flowErrors = defineErrors({
     status: 400,
     domain: 'flows',
     detail: 'The path of the report is not relative to the workspace: {reason}.',
-    action: 'Send a path such as docs/report.md.',
+    action: 'Send a path such as report.md.',
   },
 })

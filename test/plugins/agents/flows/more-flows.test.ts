@@ -6,6 +6,7 @@ import { createClock } from '../../../../core/base/clock.js'
 import type { JsonObject } from '../../../../core/plugin.js'
 import { freshRoot, spawnDaemon, startTestDaemon } from '../../../support/daemon.js'
 import { inStatus, publish, startFlow, untilFlow } from '../../../support/flows.js'
+import { watcher } from '../../../support/interceptors.js'
 import { codeOf, openSession } from '../../../support/runs.js'
 
 const clock = createClock()
@@ -54,6 +55,28 @@ test('flows-14: a report is looked at inside the workspace, and is evidence wher
   t.is(flow.status, 'succeeded')
   t.like(flow.evidence_refs[0], { kind: 'product_view', id: 'docs/report.md' })
   t.regex(flow.evidence_refs[0].description, /^SHA-256 [0-9a-f]{64}$/u)
+})
+
+test('flows-1: a flow whose run is refused, by a hook or for what it requires, is not there; its files are', async (t) => {
+  const hook = watcher()
+  hook.rules.user_prompt_submit = ({ payload }) =>
+    JSON.stringify(payload).includes('forbidden') ? { block: 'not this' } : undefined
+  const daemon = await startTestDaemon(t, { plugins: [hook.plugin] })
+  await openSession(daemon)
+  const playbook_ref = await publish(daemon)
+  const send = (input: JsonObject) =>
+    daemon.request('POST', '/v1/flows', { playbook_ref, session_id: 's1', request: input })
+  t.deepEqual(codeOf(await send({ content: 'forbidden' })), [403, 'hook_blocked'])
+  const outside = [{ type: 'workspace_file', path: '../out.md' }]
+  const answer = await send({ content: 'x', completion_requirements: outside })
+  t.deepEqual(codeOf(answer), [400, 'completion_requirement_invalid'])
+  t.regex(answer.body.errors[0].path, /^body\.request\.completion_requirements/u)
+  t.deepEqual((await daemon.request('GET', '/v1/flows')).body, [])
+  t.deepEqual((await daemon.request('GET', '/v1/runs')).body, [])
+  const file = { file_name: 'a.txt', media_type: 'text/plain', content_base64: Buffer.from('hello').toString('base64') }
+  const made = await send({ content: 'x', attachments: [file] })
+  t.is(made.body.run.input_attachments[0].file_name, 'a.txt')
+  await untilFlow(daemon, made.body.flow_id, inStatus('succeeded'))
 })
 
 test('flows-15: each fire of a schedule is a flow of its own, which names its schedule', async (t) => {
