@@ -129,6 +129,12 @@ export const shipped: readonly ShippedPlugin[] = [
   },
   { id: 'clarification', required: false, load: () => import('./agents/clarification/plugin.js') },
   {
+    id: 'playbooks',
+    required: false,
+    load: () => import('./agents/playbooks/plugin.js'),
+    commands: () => import('./agents/playbooks/commands.js'),
+  },
+  {
     id: 'debug',
     required: false,
     load: () => import('./execution/debug/plugin.js'),
@@ -176,6 +182,12 @@ export const shipped: readonly ShippedPlugin[] = [
     required: false,
     load: () => import('./execution/schedules/plugin.js'),
     commands: () => import('./execution/schedules/commands.js'),
+  },
+  {
+    id: 'flows',
+    required: false,
+    load: () => import('./agents/flows/plugin.js'),
+    commands: () => import('./agents/flows/commands.js'),
   },
   {
     id: 'mcp',

@@ -101,6 +101,7 @@ const firstLife = async (daemon: SpawnedDaemon): Promise<void> => {
   })
   await post(daemon, '/v1/sessions/garden/goal', { objective: 'Every bed has a plan.', status: 'paused' })
   await helper(daemon)
+  await followedPlaybook(daemon)
   await post(daemon, '/v1/runtime/system-prompt', { settings: { append_prompt: 'Name plants in Latin too.' } })
   await backgroundTask(daemon)
   await deliveredOutput(daemon, asset_id)
@@ -143,6 +144,32 @@ const helper = async (daemon: SpawnedDaemon): Promise<void> => {
     const runs: any[] = (await daemon.request('GET', '/v1/runs?session_id=garden-helper')).body
     return runs.length === 2 && runs.every(({ status }) => status === 'completed')
   })
+}
+
+/** A flow of a playbook that was published, with what its playbook requires. */
+const followedPlaybook = async (daemon: SpawnedDaemon): Promise<void> => {
+  const { selected_version } = await post(daemon, '/v1/playbooks', {
+    manifest: {
+      playbook_id: 'new-bed',
+      version: '1',
+      title: 'A new bed',
+      objective: 'A bed in which something grows.',
+      phases: [{ phase_id: 'dig', objective: 'Dig it.', acceptance_criteria: ['No stones are left.'] }],
+      acceptance_criteria: ['Somebody has seen it.'],
+      required_evidence: [{ kind: 'photo', id: '*' }],
+    },
+  })
+  const named = { version: '1', digest: selected_version.digest }
+  const evidence_refs = [{ kind: 'review', id: 'the neighbours' }]
+  await post(daemon, '/v1/playbooks/new-bed/publish', { ...named, evidence_refs })
+  await post(daemon, '/v1/flows', {
+    flow_id: 'north',
+    playbook_ref: { playbook_id: 'new-bed', ...named },
+    session_id: 'garden',
+    request: { content: '/say It is dug.' },
+  })
+  await until(async () => (await daemon.request('GET', '/v1/flows/north')).body.status === 'waiting')
+  await post(daemon, '/v1/flows/north/evidence', { evidence_refs: [{ kind: 'photo', id: 'north.jpg' }] })
 }
 
 /** A board with one revision: a white picture and its state. */

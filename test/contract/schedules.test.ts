@@ -93,14 +93,14 @@ test.serial('schedules-1: ScheduleCreateRequest: name, target_session_id and cad
 
 test.serial(
   'schedules-2: ScheduleCreateRequest: exactly one of request, observation_materialization and flow_start; ' +
-    'each of the last two needs its plugin',
+    'each of the last two is checked by its plugin',
   async (t) => {
     const target_session_id = await session()
     const code = async (more: Record<string, unknown>) =>
       codeOf(await daemon.request('POST', '/v1/schedules', scheduleBody({ target_session_id, ...more })))
     t.deepEqual(await code({ request: undefined }), [400, 'schedule_payload_ambiguous'])
     t.deepEqual(await code({ flow_start: {} }), [400, 'schedule_payload_ambiguous'])
-    t.deepEqual(await code({ request: undefined, flow_start: {} }), [400, 'schedule_payload_unavailable'])
+    t.deepEqual(await code({ request: undefined, flow_start: {} }), [400, 'invalid_schedule'])
     t.deepEqual(await code({ request: undefined, observation_materialization: {} }), [400, 'invalid_schedule'])
   },
 )

@@ -27,6 +27,8 @@ const noNouns = new Set([
   'resume',
   'trigger',
   'prune',
+  'publish',
+  'validate',
   'refresh',
   'revoke',
   'interrupted',

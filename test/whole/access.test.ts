@@ -136,7 +136,7 @@ test(
       '/v2/status',
       '/v1/nothing',
       '/v1/sessions/a/nothing',
-      '/v1/flows/a',
+      '/v1/nothing/a',
       '/v1/runtime/nothing',
       '/healthz/x',
       '/metrics/x',

@@ -165,3 +165,20 @@ export interface AgentQuestions {
 }
 /** Provided by the plugin that takes questions to parents. */
 export const AgentQuestions: Token<AgentQuestions> = defineToken<AgentQuestions>('agent-questions@1')
+
+/** An agent that another one started, as far as others follow it. */
+export interface FollowedAgent {
+  readonly session_id: string
+  readonly agent_id: string
+  /** The run that started it; absent where no run did. */
+  readonly spawned_by_run_id?: string
+}
+/** Agents by the runs that started them. */
+export interface SpawnedAgents {
+  /** Those of a run by session id, behind the session `beyond` if one is named. */
+  spawnedBy(run_id: string, page: { readonly limit: number; readonly beyond?: string }): readonly FollowedAgent[]
+  /** The agent of a session that another agent started. */
+  find(session_id: string): FollowedAgent | undefined
+}
+/** Provided by the plugin that starts agents. */
+export const SpawnedAgents: Token<SpawnedAgents> = defineToken<SpawnedAgents>('spawned-agents@1')

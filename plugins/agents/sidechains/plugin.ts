@@ -6,7 +6,7 @@ import { SessionAgents, SessionEndGuards, SessionHolds, Sessions } from '../../e
 import { SessionModes, ToolGates, ToolRegistry, Tools } from '../../execution/tools/contract.js'
 import { Capabilities } from '../../operator/status/contract.js'
 import { SidechainsConfig } from './config.js'
-import { AgentMail, AgentQuestions, Agents } from './contract.js'
+import { AgentMail, AgentQuestions, Agents, SpawnedAgents } from './contract.js'
 import { watchEnds } from './ending.js'
 import { endGuard, settingsHold } from './kinship.js'
 import { nicknameRoutes } from './nickname-routes.js'
@@ -26,7 +26,7 @@ export default definePlugin({
   summary: 'Agents that agents start for a part of their work, each in a session of its own.',
   needs: { runs: Runs, sessions: Sessions, tools: ToolRegistry },
   wants: { interception: Interception, mail: AgentMail, questions: AgentQuestions },
-  provides: [Agents, SessionAgents],
+  provides: [Agents, SessionAgents, SpawnedAgents],
   config: SidechainsConfig,
   register(ctx, { interception, mail, questions, runs, sessions, tools }) {
     const { clock, config, events, ids, log, state } = ctx
@@ -52,6 +52,10 @@ export default definePlugin({
     ctx.provide(SessionAgents, {
       find: (session_id) => spawnedAgent(parts, session_id),
       asks: (session_id) => questions()?.asks(session_id) ?? false,
+    })
+    ctx.provide(SpawnedAgents, {
+      find: store.find,
+      spawnedBy: (run_id, page) => store.collection.list({ index: 'run', group: run_id, ...page }),
     })
     ctx.contribute(SessionModes, {
       id: 'sidechains',

@@ -1,6 +1,6 @@
 /** One execution attempt in a session, and the journal that it is made of. Rules: docs/rules/runs.md. */
-import { defineToken, type Caller, type Token, type Tx } from '../../../core/plugin.js'
-import type { ApprovalRequest, Decider, OutputDraft, UserQuestionRequest } from '../sessions/contract.js'
+import { defineToken, type Caller, type StreamEntry, type Token, type Tx } from '../../../core/plugin.js'
+import type { ApprovalRequest, Decider, JournalEntry, OutputDraft, UserQuestionRequest } from '../sessions/contract.js'
 import type { ApprovalDecision, QuestionAnswer, WaitCancellation } from './lifecycle/answers.js'
 import type { AskedBeside, SettledBeside } from './lifecycle/beside.js'
 import type { ReceiptKey } from './record/receipts.js'
@@ -103,6 +103,12 @@ export { ModelDeltas, OutputMade, RunUpdated, Trace, TraceKind } from './views/l
 export type { SpokenCall, TraceData } from './views/live-events.js'
 /** What a person types as the answer to a question. */
 export { answerTo, numberedAnswer } from './terminal/answer-text.js'
+/** A run on the terminal, with the flags and fields of commands that follow one. */
+export {
+  follow as followRun,
+  following as followRunFlags,
+  followingFields as followRunFields,
+} from './terminal/follow.js'
 /** What a run asks a person for, as text for terminals, with the command lines that answer it. */
 export {
   approvalLines,
@@ -124,9 +130,14 @@ export interface Runs {
   /**
    * The same for a commit of the caller: checks the submission, throws the problems of `submit`, and gives what accepts
    * the run in a commit. That must be called in the same turn of the event loop, and gives the earlier run of a receipt
-   * that is known. Completion requirements are not looked at: a submission with such must be submitted.
+   * that is known. Completion requirements are not looked at, and interceptors not asked: `prepare` does both.
    */
   admit(submission: Submission): (tx: Tx) => RunRecord
+  /**
+   * What `submit` does before its commit, for those who `admit` what it resolves with. Rejects with the problems of
+   * `submit`.
+   */
+  prepare(submission: Submission): Promise<Submission>
   /** Lets the first queued run of a session start if there is room: what submissions that are patient wait for. */
   wake(session_id: string): void
   /**
@@ -157,6 +168,10 @@ export interface Runs {
   texts(run: RunRecord): { readonly request: string; readonly outcome?: string }
   /** Runs in reverse order of submission, at most `limit`: the newest, or those submitted before the run `before`. */
   newest(page: { readonly limit: number; readonly before?: string }): RunRecord[]
+  /** Runs of a session in order of submission, behind the run `beyond` if one is named. */
+  inSession(page: { readonly session_id: string; readonly limit: number; readonly beyond?: string }): RunRecord[]
+  /** What the journal has of a run behind a sequence, oldest first; some entries are in memory at a time. */
+  entries(run: RunRecord, after?: number): Generator<StreamEntry<JournalEntry>>
   /** Ids of runs that have not ended. */
   open(): string[]
   /** Waiting runs in order of submission. */
@@ -187,6 +202,8 @@ export interface Runs {
   askBeside(tx: Tx, asked: AskedBeside): WaitingRun
   /** Ends such a run as completed in a commit. The caller has checked that its request is open, in the same turn. */
   settleBeside(tx: Tx, settled: SettledBeside): void
+  /** As `POST /v1/runs/{run_id}/cancel`, with its problems. */
+  cancel(run_id: string): Promise<RunRecord>
   /** Resolves when the run has ended or waits for a person, or when the signal aborts. */
   waitFor(run_id: string, signal: AbortSignal): Promise<void>
   /**

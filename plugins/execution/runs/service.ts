@@ -7,15 +7,16 @@ import type { JournalEntry, OutputDraft } from '../sessions/contract.js'
 import type { Deadlines } from './lifecycle/deadlines.js'
 import { editRun } from './lifecycle/run-changes.js'
 import { getRun } from './record/get-run.js'
+import { stopOne } from './lifecycle/stop.js'
 import type { ControlContext } from './lifecycle/executor.js'
 import type { Waiters } from './lifecycle/waiters.js'
 import { settledOutput } from './record/output-draft.js'
 import { isUsed, replayed } from './record/receipts.js'
 import { sessionOfBinding } from './submission/bindings.js'
 import { openStatuses } from './record/run-record.js'
-import { entryAt, queuedLane, type RunStore } from './record/store.js'
+import { entryAt, ownEntries, queuedLane, type RunStore } from './record/store.js'
 import { keepFiles } from './submission/files.js'
-import { admitRun, checkSubmission, submitRun } from './submission/submit.js'
+import { admitRun, checkSubmission, prepareRun, submitRun } from './submission/submit.js'
 import { viewRun } from './views/shown-run.js'
 import { deciderOf, openApprovals, openQuestions } from './record/requests.js'
 import { answer, cancelWait, decide } from './lifecycle/answers.js'
@@ -31,6 +32,7 @@ export const createRuns = (
   return {
     submit: async (submission) => (await submitRun(context, submission)).run,
     admit: (submission) => admitRun(context, submission),
+    prepare: (submission) => prepareRun(context, submission),
     wake: (session_id) => context.executor.wake(session_id),
     check: (submission) => checkSubmission(context, submission),
     keepFiles: (input) => keepFiles(context.assets(), input),
@@ -53,6 +55,7 @@ export const createRuns = (
     cancelWait: (cancellation) => cancelWait(context, cancellation),
     askBeside: (tx, asked) => askBeside(context, tx, asked),
     settleBeside: (tx, settled) => settleBeside(context, tx, settled),
+    cancel: (run_id) => stopOne(context, run_id, { kind: 'cancel' }),
     waitFor: (run_id, signal) => waiters.waitFor(run_id, signal),
     output: (tx, run_id, output) => addOutput(context, tx, { run: get(run_id), output }),
     onDue: (status, expire) => deadlines.watch(status, expire),
@@ -68,7 +71,7 @@ const addOutput = (context: ControlContext, tx: Tx, { run, output }: { run: RunR
 }
 
 /** What has been, for those who remember runs. */
-const createHistory = (store: RunStore): Pick<Runs, 'texts' | 'newest' | 'open'> => ({
+const createHistory = (store: RunStore): Pick<Runs, 'texts' | 'newest' | 'inSession' | 'entries' | 'open'> => ({
   texts(run) {
     const content = (seq: number, type: 'accepted' | 'output'): string =>
       contentOf(entryAt(store, run.session_id, seq), type)
@@ -83,6 +86,9 @@ const createHistory = (store: RunStore): Pick<Runs, 'texts' | 'newest' | 'open'>
       limit,
       ...(before !== undefined && { beyond: before }),
     }),
+  inSession: ({ session_id, limit, beyond }) =>
+    store.runs.list({ index: 'session', group: session_id, limit, ...(beyond !== undefined && { beyond }) }),
+  entries: (run, after) => ownEntries(store, run, after),
   open: () => openStatuses.flatMap((status) => [...store.runs.ids('status', status)]),
 })
 

@@ -58,7 +58,13 @@ export const ScheduleCreateRequest = named(
           'ObservationMaterializationRequest.',
       ),
     ),
-    flow_start: optional(doc(jsonObject(), 'For a plugin that starts flows, which tells its members.')),
+    flow_start: optional(
+      doc(
+        jsonObject(),
+        'What POST /v1/flows takes, for each fire; `session_id` is that of the schedule. `flow_id` and ' +
+          '`idempotency_key` only where it fires once. See StartFlowRequest.',
+      ),
+    ),
     owner_session_id: optional(doc(SessionId, 'Whose limit it counts against; the target session when absent.')),
     owner_agent_id: optional(doc(string({ min: 1, max: 200 }), 'Id of the agent that owns it.')),
     created_by_run_id: optional(doc(string({ min: 1, max: 200 }), 'Id of the run that made it.')),

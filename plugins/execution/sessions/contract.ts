@@ -69,6 +69,7 @@ export {
   permitsCredential,
   permitsEntry,
   restrict as restrictScope,
+  withDefaultDeny,
 } from './settings/scopes.js'
 
 /** A path parameter or body field that names a session. */

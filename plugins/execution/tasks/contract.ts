@@ -136,12 +136,27 @@ export interface TaskNews {
   readonly metadata?: JsonObject
 }
 
+/** A part of the tasks of a session. */
+export interface MadePage {
+  readonly since_ms: number
+  readonly until_ms?: number | undefined
+  readonly limit: number
+  readonly beyond?: SessionTask | undefined
+}
+
 /** The tasks of all sessions, for plugins that run or show them. */
 export interface Tasks {
   /** Undefined if the session has no such task or it was deleted. */
   find(session_id: string, task_id: string): SessionTask | undefined
   /** Tasks of a session or of a runner that have not ended, by id. */
   listOpen(of: { readonly session_id: string } | { readonly runner: string }): SessionTask[]
+  /**
+   * Tasks of a session that were made in a stretch of time, Unix ms with both ends, in order of making; behind the task
+   * `beyond` if one is named. Deleted ones are left out.
+   */
+  madeIn(session_id: string, page: MadePage): SessionTask[]
+  /** Listens for changes of tasks; called after they are durable. Must not throw. Returns the undo. */
+  onChanged(listener: (task: SessionTask) => void): () => void
   /** Ids of the newest tasks of a runner, ended ones included. */
   newest(runner: string, limit: number): string[]
   /** Adds a task in progress in a commit. Throws `task_session_ended` (409). */

@@ -3,7 +3,7 @@ import { StatusSections } from '../../operator/status/contract.js'
 import { Interception } from '../interception/contract.js'
 import { Sessions } from '../sessions/contract.js'
 import { Tools } from '../tools/contract.js'
-import { TaskRunners, Tasks } from './contract.js'
+import { TaskRunners, Tasks, type SessionTask } from './contract.js'
 import { taskRepair } from './repair.js'
 import { taskRoutes } from './routes.js'
 import { createTasks } from './service.js'
@@ -31,10 +31,14 @@ export default definePlugin({
   }),
   register(ctx, { sessions, interception }) {
     const { state, clock, ids, config } = ctx
+    const listeners = new Set<(task: SessionTask) => void>()
     const waits = createWaits(clock, ctx.signal)
     const store = declareStore(state, {
       ended: waits.ended,
-      changed: (task, before) => tellTask(interception(), task, before),
+      changed(task, before) {
+        tellTask(interception(), task, before)
+        for (const listener of listeners) listener(task)
+      },
     })
     const parts = {
       state,
@@ -46,7 +50,8 @@ export default definePlugin({
       runners: ctx.view(TaskRunners),
       max_open: config.max_open_tasks,
     }
-    ctx.provide(Tasks, createTasks(store, sessions))
+    const onChanged: Tasks['onChanged'] = (listener) => (listeners.add(listener), () => void listeners.delete(listener))
+    ctx.provide(Tasks, createTasks(store, sessions, onChanged))
     const unreadable = createUnreadable(ctx.log, 'tasks')
     ctx.routes(...taskRoutes({ ...parts, skip: unreadable.skip }))
     ctx.health(unreadable.health)

@@ -9,7 +9,9 @@ import { hasEnded, viewTask, type TaskStore } from './store.js'
 const merged = (before: Readonly<JsonObject>, news: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries({ ...before, ...news }).filter(([, value]) => value !== null))
 
-export const createTasks = (store: TaskStore, sessions: Sessions): Tasks => ({
+export const createTasks = (store: TaskStore, sessions: Sessions, onChanged: Tasks['onChanged']): Tasks => ({
+  onChanged,
+  madeIn: store.madeIn,
   find: store.find,
   listOpen: (of) => ('runner' in of ? store.openOf(of.runner) : store.openIn(of.session_id)),
   newest: store.newestOf,

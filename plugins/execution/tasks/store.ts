@@ -9,13 +9,21 @@ import {
   object,
   optional,
   string,
+  timeKey,
   timestamp,
   type Collection,
   type CollectionSpec,
   type State,
   type Tx,
 } from '../../../core/plugin.js'
-import { taskStatuses, type SessionTask, type TaskRecord, type TaskStatus, type Todo } from './contract.js'
+import {
+  taskStatuses,
+  type MadePage,
+  type SessionTask,
+  type TaskRecord,
+  type TaskStatus,
+  type Todo,
+} from './contract.js'
 
 export type TodoRecord = {
   readonly session_id: string
@@ -51,9 +59,11 @@ const open = <T>(of: (task: SessionTask) => T) => shown((task) => (hasEnded(task
 export const statusGroup = (session_id: string, status: TaskStatus): string => `${status} ${session_id}`
 const titleGroup = (session_id: string, title: string): string => JSON.stringify([session_id, title])
 
+const madeKey = ({ created_at_ms, id }: SessionTask): string => `${timeKey(created_at_ms)}${id}`
+
 const taskRecords: CollectionSpec<SessionTask> = {
   name: 'tasks',
-  version: 1,
+  version: 2,
   id: ({ id }) => id,
   indexes: {
     session: { group: shown(({ session_id }) => session_id) },
@@ -69,6 +79,7 @@ const taskRecords: CollectionSpec<SessionTask> = {
         runner === undefined ? titleGroup(session_id, title) : undefined,
       ),
     },
+    made: { group: shown(({ session_id }) => session_id), sort: madeKey },
     runner: { group: open(({ runner }) => runner) },
     driven: { group: shown(({ runner }) => runner) },
   },
@@ -118,6 +129,8 @@ export interface TaskStore {
   countOpen(session_id: string): number
   /** The open task of a session with this title. */
   titled(session_id: string, title: string): string | undefined
+  /** As `Tasks.madeIn`. */
+  madeIn(session_id: string, page: MadePage): SessionTask[]
   /** Tasks of a session that have not ended. */
   openIn(session_id: string): SessionTask[]
   /** Tasks of a runner that have not ended. */
@@ -161,6 +174,15 @@ export const declareStore = (state: State, { ended, changed }: TaskListeners): T
     count: (session_id) => tasks.count('session', session_id),
     countOpen: (session_id) => tasks.count('open', session_id),
     titled: (session_id, title) => tasks.page({ index: 'title', group: titleGroup(session_id, title), limit: 1 })[0],
+    madeIn: (session_id, { since_ms, until_ms = Infinity, limit, beyond }) =>
+      tasks
+        .list({
+          index: 'made',
+          group: session_id,
+          limit,
+          beyond: beyond === undefined ? timeKey(since_ms) : madeKey(beyond),
+        })
+        .filter(({ created_at_ms }) => created_at_ms <= until_ms),
     openIn: (session_id) => all('open', session_id),
     openOf: (runner) => all('runner', runner),
     newestOf: (runner, limit) => tasks.page({ index: 'driven', group: runner, limit, order: 'desc' }).toReversed(),

@@ -167,9 +167,10 @@ export function* entriesBetween(
     yield* journal.read(session_id, { after, limit: Math.min(step, last - after) })
 }
 
-/** What the journal has of a run, oldest first. */
-export function* ownEntries(store: RunStore, run: RunRecord): Generator<StreamEntry<JournalEntry>> {
-  for (const found of entriesBetween(store, run.session_id, run)) if (found.entry.run_id === run.run_id) yield found
+/** What the journal has of a run behind a sequence, oldest first. */
+export function* ownEntries(store: RunStore, run: RunRecord, after = 0): Generator<StreamEntry<JournalEntry>> {
+  const span = { first: Math.max(run.first, after + 1), last: run.last }
+  for (const found of entriesBetween(store, run.session_id, span)) if (found.entry.run_id === run.run_id) yield found
 }
 
 /** Puts reply targets of older runs as they may be stored. */

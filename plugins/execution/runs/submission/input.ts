@@ -16,7 +16,7 @@ import {
 } from '../../../../core/plugin.js'
 import type { AttachmentRef } from '../../../media/assets/contract.js'
 import { GenerationSettings } from '../../models/contract.js'
-import { Isolation } from '../../sessions/contract.js'
+import { Isolation, type InterceptedNote } from '../../sessions/contract.js'
 import { runErrors } from '../record/errors.js'
 import type { RunOrigin } from '../record/origin.js'
 import type { ReceiptKey } from '../record/receipts.js'
@@ -130,6 +130,8 @@ export interface Submission {
   readonly files?: readonly AttachmentRef[]
   /** Ids of further assets that the run names. */
   readonly named?: readonly string[]
+  /** What interceptors made of what it is told: of `prepare`. */
+  readonly intercepted?: InterceptedNote
 }
 
 type Form = Pick<SubmitInputRequest, 'content' | 'input_items' | 'attachments'>

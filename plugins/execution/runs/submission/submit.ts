@@ -28,7 +28,11 @@ export interface Submitted {
 }
 
 /** Accepts a run, and starts it if its session and the daemon are free. The answer is durable. */
-export const submitRun = async (context: ControlContext, asked: Submission): Promise<Submitted> => {
+export const submitRun = async (context: ControlContext, asked: Submission): Promise<Submitted> =>
+  acceptRun(context, await prepareRun(context, asked))
+
+/** What needs waiting before a run is accepted: its files, what it requires, where it works, and its interceptors. */
+export const prepareRun = async (context: ControlContext, asked: Submission): Promise<Submission> => {
   const submission = await storeFiles(context, asked)
   const {
     session_id,
@@ -41,7 +45,8 @@ export const submitRun = async (context: ControlContext, asked: Submission): Pro
     if (replayed(context.store, receipt) === undefined) await checkRequirements(context.checks, requirements)
   }
   await checkIsolation(context, submission)
-  return acceptRun(context, submission, await askPrompt(context, submission))
+  const intercepted = await askPrompt(context, submission)
+  return intercepted === undefined ? submission : { ...submission, intercepted }
 }
 
 /** Where a run works: it says so itself, or its session does. */
@@ -89,15 +94,11 @@ const askPrompt = async (context: ControlContext, submission: Submission): Promi
 }
 
 /** Synchronous up to its commit, so that of two equal submissions the second sees the receipt of the first. */
-const acceptRun = async (
-  context: ControlContext,
-  submission: Submission,
-  intercepted: InterceptedNote | undefined,
-): Promise<Submitted> => {
+const acceptRun = async (context: ControlContext, submission: Submission): Promise<Submitted> => {
   const admitted = admit(context, submission)
   if ('known' in admitted) return { run: admitted.known }
   return context.store.state.commit((tx) => {
-    const run = enter(context, tx, { ...admitted, intercepted })
+    const run = enter(context, tx, admitted)
     return { run, seen: viewRun(context.store, run) }
   })
 }
@@ -114,8 +115,6 @@ export const admitRun = (context: ControlContext, submission: Submission): ((tx:
 interface Admitted {
   readonly submission: Submission
   readonly text: string
-  /** What interceptors made of the text. */
-  readonly intercepted?: InterceptedNote | undefined
   readonly agent_id: string
   readonly route: RouteChoice
   readonly reply_targets: readonly ReplyHandle[] | undefined
@@ -153,8 +152,8 @@ const admit = (context: ControlContext, asked: Submission): Admitted | { readonl
 /** Writes a run that was admitted. It is executed when that is durable. */
 const enter = (context: ControlContext, tx: Tx, admitted: Admitted): RunRecord => {
   const { store, executor } = context
-  const { submission, text, intercepted, route, keys, queued, starts } = admitted
-  const { session_id, input, receipt } = submission
+  const { submission, text, route, keys, queued, starts } = admitted
+  const { session_id, input, receipt, intercepted } = submission
   const edit = editRun(context, tx, recordOf(context, tx, admitted))
   const metadata = keptMetadata(context.reserved(), input.metadata)
   accept(edit, metadata, {

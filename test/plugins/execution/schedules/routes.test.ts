@@ -1,4 +1,5 @@
 import test from 'ava'
+import { shippedPlugins } from '../../../../core/shipped.js'
 import { startTestDaemon } from '../../../support/daemon.js'
 import { createLeapingClock, type LeapingClockOptions } from '../../../../core/testing/leaping-clock.js'
 import { codeOf, openSession, until } from '../../../support/runs.js'
@@ -152,6 +153,14 @@ test('a canceled schedule is over: nothing can be done with it, and it stays rea
   t.deepEqual(await scheduledRuns(daemon), [])
 })
 
+test('schedules-2: a payload needs its plugin', async (t) => {
+  const shipped = (await shippedPlugins()).filter(({ id }) => id !== 'flows')
+  const daemon = await startTestDaemon(t, { shipped })
+  await openSession(daemon)
+  const { body } = await daemon.request('POST', '/v1/schedules', scheduleBody({ request: undefined, flow_start: {} }))
+  t.deepEqual([body.code, body.errors[0].path], ['schedule_payload_unavailable', 'body.flow_start'])
+})
+
 test('what could never work is refused with its place and rule, and nothing is kept', async (t) => {
   const { daemon } = await start(t)
   const cron = (expression: string, timezone = 'UTC') => ({ cadence: { type: 'cron', expression, timezone } })
@@ -171,7 +180,7 @@ test('what could never work is refused with its place and rule, and nothing is k
     [cron('0 0 * * *', 'Mars/Base'), 'invalid_schedule', 'body.cadence.timezone'],
     [{ request: undefined }, 'schedule_payload_ambiguous', 'body.request'],
     [{ flow_start: {} }, 'schedule_payload_ambiguous', 'body.request'],
-    [{ request: undefined, flow_start: {} }, 'schedule_payload_unavailable', 'body.flow_start'],
+    [{ request: undefined, flow_start: {} }, 'invalid_schedule', 'body.flow_start.playbook_ref'],
     [{ request: { content: ' ' } }, 'run_input_missing', 'body.request.content'],
     [
       { request: { content: 'x', metadata: { service_flow: {} } } },

@@ -4,6 +4,7 @@ import { setImmediate } from 'node:timers/promises'
 import test from 'ava'
 import { createClock } from '../../../../../core/base/clock.js'
 import { unsafeCast } from '../../../../../core/base/schema.js'
+import { shippedPlugins } from '../../../../../core/shipped.js'
 import type { JsonObject } from '../../../../../core/plugin.js'
 import { Runs } from '../../../../../plugins/execution/runs/contract.js'
 import {
@@ -185,7 +186,8 @@ test('a plugin brings a payload kind: it checks the payload and makes the run of
         },
       }),
   })
-  const { clock, daemon } = await start(t, { plugins: [plugin] })
+  const shipped = (await shippedPlugins()).filter(({ id }) => id !== 'flows')
+  const { clock, daemon } = await start(t, { shipped, plugins: [plugin] })
   const flow = (more: object): Record<string, unknown> => ({
     request: undefined,
     flow_start: { text: 'begin', ...more },

@@ -1,0 +1,73 @@
+/** Evidence of a flow: things of the daemon must belong to it, all else is what people attest (flows-12). */
+import { inTurns, type Tx } from '../../../core/plugin.js'
+import { primitiveKinds, type EvidenceRef } from '../playbooks/contract.js'
+import { flowErrors } from './errors.js'
+import { look } from './projection.js'
+import type { FlowRecord, PrimitiveRefs } from './record.js'
+import { primitiveKey } from './scope.js'
+import type { Settling, SettleParts } from './settle.js'
+
+/** Pieces of evidence of one flow. */
+const mostRefs = 500
+
+const keyOf = ({ kind, id }: EvidenceRef): string => primitiveKey(kind, id)
+const isPrimitive: ReadonlySet<string> = new Set(primitiveKinds)
+
+/** Throws `flow_evidence_unresolved` for the first thing of the daemon that is not there. */
+export const checkResolved = (refs: readonly EvidenceRef[], found: ReadonlySet<string>): void => {
+  for (const [at, ref] of refs.entries())
+    if (isPrimitive.has(ref.kind) && !found.has(keyOf(ref)))
+      throw flowErrors.flow_evidence_unresolved({
+        details: { kind: ref.kind, id: ref.id },
+        errors: [{ path: `body.evidence_refs.${at}.id`, rule: 'must belong to the flow' }],
+      })
+}
+
+/** Each once by kind and id; what was there first stays. */
+export const withEvidence = (before: readonly EvidenceRef[], more: readonly EvidenceRef[]): EvidenceRef[] => {
+  const known = new Map(before.map((ref) => [keyOf(ref), ref]))
+  for (const ref of more) if (!known.has(keyOf(ref))) known.set(keyOf(ref), ref)
+  return [...known.values()]
+}
+
+const listed = (flow_id: string, refs: PrimitiveRefs): Set<string> =>
+  new Set([
+    primitiveKey('flow', flow_id),
+    ...Object.entries(refs).flatMap(([list, ids]) => ids.map((id) => primitiveKey(list.replace(/_ids$/u, ''), id))),
+  ])
+
+const foundIn = async (
+  parts: SettleParts,
+  flow: FlowRecord,
+  refs: readonly EvidenceRef[],
+): Promise<ReadonlySet<string>> => {
+  if (flow.settled !== undefined) return listed(flow.flow_id, flow.settled.refs)
+  const wanted = new Set(refs.filter(({ kind }) => isPrimitive.has(kind)).map(keyOf))
+  return wanted.size === 0 ? wanted : (await inTurns(look(parts, flow, { wanted }))).scope.found
+}
+
+/** Adds evidence in a commit. Throws `flow_evidence_full`. */
+export const addEvidence = (
+  { store }: Pick<SettleParts, 'store'>,
+  tx: Tx,
+  { flow, refs }: { readonly flow: FlowRecord; readonly refs: readonly EvidenceRef[] },
+): FlowRecord => {
+  const evidence_refs = withEvidence(flow.evidence_refs, refs)
+  if (evidence_refs.length === flow.evidence_refs.length) return flow
+  if (evidence_refs.length > mostRefs)
+    throw flowErrors.flow_evidence_full({ details: { flow_id: flow.flow_id, most: mostRefs } })
+  return store.change(tx, flow, { evidence_refs, evidence_at_ms: tx.now })
+}
+
+/** The flow with more evidence, and how it ended if that was all that it lacked. Rejects with the problems of both. */
+export const attest = async (
+  parts: SettleParts & Pick<Settling, 'settle'>,
+  flow_id: string,
+  refs: readonly EvidenceRef[],
+): Promise<FlowRecord> => {
+  const { store } = parts
+  checkResolved(refs, await foundIn(parts, store.get(flow_id), refs))
+  await store.state.commit((tx) => addEvidence(parts, tx, { flow: store.get(flow_id), refs }))
+  await parts.settle(flow_id)
+  return store.get(flow_id)
+}
