@@ -36,6 +36,11 @@ const treated: Readonly<Record<string, string>> = {
   'hooks-guard': 'test/docs/hooks.test.ts',
   'hooks-try': 'test/docs/hooks.test.ts',
   'hooks-take-over': 'test/docs/hooks.test.ts',
+  'playbooks-publish': 'test/docs/playbooks.test.ts',
+  'playbooks-flow': 'test/docs/playbooks.test.ts',
+  'playbooks-work': 'test/docs/playbooks.test.ts',
+  'playbooks-evidence': 'test/docs/playbooks.test.ts',
+  'playbooks-schedule': 'test/docs/playbooks.test.ts',
   'operations-machine': 'needs root, systemd or an engine for containers, and a machine that may be changed',
   install: 'a test cannot install what it runs in; .ci/run does, and every other block needs what it built',
 }

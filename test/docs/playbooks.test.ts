@@ -1,0 +1,35 @@
+/** The page on playbooks is true: its lines are run as somebody who pastes them. */
+import { cpSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import test from 'ava'
+import { freshRoot, mainFile, spawnTestDaemon } from '../support/daemon.js'
+import { blocksFor, repository, sh } from '../support/docs.js'
+
+const page = 'docs/playbooks.md'
+
+test('a playbook is published, followed and shown to be done, exactly as printed', async (t) => {
+  const folder = await freshRoot()
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  const example = 'docs/examples/release-notes'
+  cpSync(join(repository, example), join(folder, example), { recursive: true })
+  const daemon = await spawnTestDaemon(t, { flags: ['--workspace-root', folder] })
+  const holdfast = `SERVICE_DAEMON_URL=${daemon.url} '${process.execPath}' '${mainFile}' "$@"`
+  const names = ['playbooks-publish', 'playbooks-flow', 'playbooks-work', 'playbooks-evidence', 'playbooks-schedule']
+  const script = names.map((name) => `echo "## ${name}"\n${blocksFor(page, name).join('\n')}\necho\n`)
+  const text = script.join('').replaceAll('http://127.0.0.1:4000', daemon.url)
+  const { code, out, err } = await sh(`set -e\nholdfast() { ${holdfast}; }\n${text}`, folder)
+  t.deepEqual([code, err], [0, ''], out)
+  const [, publish = '', flow = '', work = '', evidence = '', schedule = ''] = out.split(/^## [\w-]+$/mu)
+  t.regex(publish, /It is valid[^]*draft[^]*release-notes {2}active 1/u)
+  t.notRegex(publish, /warning/u)
+  t.regex(flow, /notes-1 {2}waiting[^]*pending {2}gather/u)
+  t.regex(
+    work,
+    /The notes are written\.[^]*notes-1 {2}waiting[^]*blocked {2}write {2}lacks product_view:release-notes\.md/u,
+  )
+  t.regex(work, /passed {2}tools/u)
+  t.regex(evidence, /It is as it must be\.[^]*notes-1 {2}succeeded[^]*satisfied {2}plan[^]*satisfied {2}review/u)
+  t.regex(schedule, /"flow_start"/u)
+  t.regex(readFileSync(join(folder, 'release-notes.md'), 'utf8'), /^# Summary/u)
+  await daemon.stop()
+})
