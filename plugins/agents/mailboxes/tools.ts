@@ -1,5 +1,4 @@
 import { array, doc, object, optional, string } from '../../../core/plugin.js'
-import { InputItem } from '../../execution/runs/contract.js'
 import { defineTool, failedCall, type Tool } from '../../execution/tools/contract.js'
 import { agentErrors, type Agents } from '../sidechains/contract.js'
 import type { Sessions } from '../../execution/sessions/contract.js'
@@ -24,7 +23,6 @@ export const messageTool = ({ agents, sessions, post }: MailToolParts): Tool =>
       subject: string({ min: 1, max: 400 }),
       message: optional(doc(string({ max: 32_768 }), 'What you have to say.')),
       asset_ids: optional(doc(array(string({ min: 1, max: 400 }), { max: 100 }), 'Stored files that it is about.')),
-      input_items: optional(doc(array(InputItem, { max: 100 }), 'In place of message and asset_ids.')),
       message_type: optional(string({ min: 1, max: 200 })),
     }),
     effect: 'idempotent',
@@ -33,12 +31,11 @@ export const messageTool = ({ agents, sessions, post }: MailToolParts): Tool =>
     in_plan_mode: true,
     timeout_ms: 10_000,
     sandbox: 'read_only',
-    run: ({ agent_id, subject, message, asset_ids, input_items, message_type }, call) => {
+    run: ({ agent_id, subject, message, asset_ids, message_type }, call) => {
       const from = agents.get(sessions.get(call.session_id).agent_id)
       if (agents.get(agent_id).root_agent_id !== from.root_agent_id)
         return failedCall(agentErrors.agent_not_found({ details: { agent_id } }))
-      if (message === undefined && asset_ids === undefined && input_items === undefined)
-        return failedCall(mailboxErrors.message_empty())
+      if (message === undefined && asset_ids === undefined) return failedCall(mailboxErrors.message_empty())
       const letter = {
         from_agent_id: from.session.agent_id,
         to_agent_id: agent_id,
@@ -48,7 +45,6 @@ export const messageTool = ({ agents, sessions, post }: MailToolParts): Tool =>
           ...(message_type !== undefined && { type: message_type }),
           ...(message !== undefined && { text: message }),
           ...(asset_ids !== undefined && { asset_ids }),
-          ...(input_items !== undefined && { input_items }),
         },
       }
       return {

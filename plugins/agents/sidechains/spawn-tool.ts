@@ -15,7 +15,6 @@ import {
   type Json,
 } from '../../../core/plugin.js'
 import { GenerationSettings } from '../../execution/models/contract.js'
-import { InputItem } from '../../execution/runs/contract.js'
 import {
   agentRetentions,
   CapabilityScope,
@@ -24,7 +23,7 @@ import {
   promptMergeModes,
 } from '../../execution/sessions/contract.js'
 import { defineTool, permissionModes, type Tool, type ToolCall } from '../../execution/tools/contract.js'
-import { agentProfiles, type SpawnSidechainRequest } from './contract.js'
+import { agentProfiles, type SpawnSidechainRequest, type SubtaskRequest } from './contract.js'
 import { spawnAgent } from './spawn.js'
 import { endOf, waitFor, type WaitParts } from './waiting.js'
 
@@ -35,7 +34,6 @@ const SpawnInput = object({
   description: optional(doc(string({ max: 4_000 }), 'Its work in a sentence.')),
   prompt: optional(doc(string(), 'What it is told. It knows nothing of this conversation.')),
   asset_ids: optional(doc(array(string({ min: 1, max: 400 }), { max: 100 }), 'Stored files that it is given.')),
-  input_items: optional(doc(array(InputItem, { max: 100 }), 'In place of prompt and asset_ids.')),
   agent_type: optional(doc(enums(agentProfiles), 'default when absent.')),
   system_prompt: optional(doc(string({ max: 65_536 }), 'What it is told of itself.')),
   prompt_merge_mode: optional(doc(enums(promptMergeModes), 'replace when absent.')),
@@ -141,17 +139,10 @@ const requestOf = (input: SpawnInput, call: ToolCall): SpawnSidechainRequest => 
   }
 }
 
-const subtaskOf = ({ name, description = '', prompt = '', asset_ids = [], input_items }: SpawnInput) => ({
-  name,
-  description,
-  ...(asset_ids.length === 0
-    ? { content: prompt, ...(input_items !== undefined && { input_items }) }
-    : {
-        content: '',
-        input_items: [
-          ...(prompt === '' ? [] : [{ type: 'text' as const, text: prompt }]),
-          ...asset_ids.map((asset_id) => ({ type: 'asset_reference' as const, asset_id })),
-          ...(input_items ?? []),
-        ],
-      }),
-})
+const subtaskOf = ({ name, description = '', prompt = '', asset_ids = [] }: SpawnInput): SubtaskRequest => {
+  const files = asset_ids.map((asset_id) => ({ type: 'asset_reference' as const, asset_id }))
+  const words = prompt === '' ? [] : [{ type: 'text' as const, text: prompt }]
+  return files.length === 0
+    ? { name, description, content: prompt }
+    : { name, description, content: '', input_items: [...words, ...files] }
+}
