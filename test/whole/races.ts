@@ -3,6 +3,7 @@
  * fails the suite.
  */
 import type { Reachable } from '../support/daemon.js'
+import { publish } from '../support/flows.js'
 import { openSession, submit, until } from '../support/runs.js'
 
 export interface Race {
@@ -129,9 +130,20 @@ const sidechain = async (daemon: Reachable): Promise<Race> => {
   }
 }
 
+const flow = async (daemon: Reachable): Promise<Race> => {
+  const { session_id } = await begin(daemon)
+  const playbook_ref = await publish(daemon, { playbook_id: session_id })
+  return {
+    path: '/v1/flows',
+    body: (n) => ({ playbook_ref, session_id, request: { content: `/say n${n}` } }),
+    effects: () => runsOf(daemon, session_id),
+  }
+}
+
 /** By route id. */
 export const races: Readonly<Record<string, (daemon: Reachable) => Promise<Race>>> = {
   'agents.sidechains.create': sidechain,
+  'flows.start': flow,
   'observations.materialize': materialization,
   'runs.approvals': (daemon) => approval(daemon, ({ run_id }) => `/v1/runs/${run_id}/approvals`),
   'runs.questions.answer': (daemon) =>
