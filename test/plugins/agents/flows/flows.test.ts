@@ -173,7 +173,8 @@ test('flows-7: agents that runs started belong to the flow, however deep, with t
   const beside = await submit(daemon, 's1', task)
   await until(daemon, beside.run_id, 'completed')
   const same = (await daemon.request('GET', `/v1/flows/${flow_id}`)).body
-  t.deepEqual(same.primitive_refs, going.primitive_refs, 'what others do in its session is not of the flow')
+  for (const list of ['run_ids', 'task_ids', 'agent_ids'])
+    t.deepEqual(same.primitive_refs[list], going.primitive_refs[list], 'what others do in its session is not of it')
   const deep = (await daemon.request('GET', '/v1/agents/summaries')).body.find(({ name }: any) => name === 'b')
   const update = await submit(
     daemon,
@@ -342,6 +343,18 @@ test('flows-13: cancelling ends the root run and all agents; a flow that is over
   t.is(body.status, 'cancelled')
   for (const run_id of body.primitive_refs.run_ids) await until(daemon, run_id, 'cancelled')
   t.deepEqual((await request('POST', `/v1/flows/${flow_id}/cancel`)).body, body)
+  const task = '/tool task_create {"title":"T","description":"d"}'
+  const open = (await startFlow(daemon, { playbook_ref, content: task })).body.flow_id
+  await untilFlow(daemon, open, ({ run }) => run.status === 'completed')
+  const left = (await request('POST', `/v1/flows/${open}/cancel`, {})).body
+  t.like(left, { status: 'cancelled', run: { status: 'completed' }, phase_states: [{ status: 'blocked' }] })
+  t.is((await request('GET', '/v1/sessions/s1/tasks')).body[0].status, 'pending')
+  const demanding = await publish(daemon, { version: '2', required_evidence: [review] })
+  const lacks = (await startFlow(daemon, { playbook_ref: demanding })).body.flow_id
+  await untilFlow(daemon, lacks, inStatus('waiting'))
+  t.is((await request('POST', `/v1/flows/${lacks}/cancel`)).body.status, 'cancelled')
+  const late = await request('POST', `/v1/flows/${lacks}/evidence`, { evidence_refs: [review] })
+  t.like(late.body, { status: 'cancelled', evidence_refs: [review] })
   const over = (await startFlow(daemon, { playbook_ref })).body.flow_id
   await untilFlow(daemon, over, inStatus('succeeded'))
   t.deepEqual(codeOf(await request('POST', `/v1/flows/${over}/cancel`)), [409, 'flow_state_conflict'])
