@@ -18,24 +18,37 @@ const cancelRun = async ({ runs }: SettleParts, run_id: string): Promise<void> =
   }
 }
 
+/** Cancels runs of a flow until none is open; false if none was. */
+const cancelRuns = async (parts: SettleParts, flow_id: string): Promise<boolean> => {
+  for (let round = 0; round < mostRounds; round += 1) {
+    const { open } = (await inTurns(look(parts, parts.store.get(flow_id)))).scope
+    if (open.length === 0) return round > 0
+    for (const run_id of open) await cancelRun(parts, run_id)
+  }
+  return true
+}
+
+/** One that is not over by that, because it waits for evidence or has open tasks, is over because somebody says so. */
+const cancelRest = ({ store }: SettleParts, flow_id: string): Promise<void> =>
+  store.state.commit((tx) => {
+    const flow = store.get(flow_id)
+    if (flow.settled === undefined && flow.cancelled_at_ms === undefined)
+      store.change(tx, flow, { cancelled_at_ms: tx.now })
+  })
+
 /** Rejects with `flow_not_found` and `flow_state_conflict`. */
 export const cancelFlow = async (
   parts: SettleParts & Pick<Settling, 'settle'>,
   flow_id: string,
 ): Promise<FlowRecord> => {
   const { store } = parts
-  for (let round = 0; round < mostRounds; round += 1) {
-    const flow = store.get(flow_id)
-    const { status } = flow.settled ?? {}
-    const { scope, ...now } = await inTurns(look(parts, flow))
-    if (scope.open.length === 0) {
-      const end = status ?? now.status
-      if (round === 0 && end !== 'cancelled')
-        throw flowErrors.flow_state_conflict({ details: { flow_id, status: end } })
-      break
-    }
-    for (const run_id of scope.open) await cancelRun(parts, run_id)
-  }
+  await parts.settle(flow_id)
+  const { settled } = store.get(flow_id)
+  const stopped = await cancelRuns(parts, flow_id)
+  if (settled !== undefined && !stopped && settled.status !== 'cancelled')
+    throw flowErrors.flow_state_conflict({ details: { flow_id, status: settled.status } })
+  await parts.settle(flow_id)
+  await cancelRest(parts, flow_id)
   await parts.settle(flow_id)
   return store.get(flow_id)
 }

@@ -32,12 +32,12 @@ export default definePlugin({
     ),
   }),
   register(ctx, { playbooks, runs, sessions, tools, tasks, agents, workspaces }) {
-    const { config: bounds, ids, log, state } = ctx
+    const { config: bounds, events, ids, log, state } = ctx
     const unreadable = createUnreadable(log, 'flows')
     const store = declareFlows(state, unreadable.skip)
-    const seen = { playbooks, runs, tasks, agents, calls: createCalls(runs), store, log, bounds }
+    const seen = { playbooks, runs, sessions, tasks, agents, calls: createCalls(runs), store, log, bounds, events }
     const { settle, begin } = createSettling(seen)
-    const started = { ...seen, ids, sessions }
+    const started = { ...seen, ids }
     ctx.routes(...flowRoutes(started))
     ctx.contribute(SchedulePayloads, flowPayload(started))
     ctx.routes(...flowActionRoutes({ ...seen, settle, tools, workspaces }))

@@ -99,8 +99,13 @@ const sectionChecks = (wanted: readonly string[], text: string): ContractCheck[]
   })
 }
 
-const reportOf = async ({ tools, workspaces }: ProductViewParts, { run_id }: FlowRecord, at: string) => {
-  const folder = realFolder(workspaces()?.find(run_id)?.path ?? tools.workspace)
+/** Of a run that works in a worktree, nothing but this is looked at: what became of it may be gone. */
+const folderOf = ({ runs, tools, workspaces }: ProductViewParts, run_id: string): string | undefined =>
+  runs.find(run_id)?.isolation === 'worktree' ? workspaces()?.find(run_id)?.path : tools.workspace
+
+const reportOf = async (parts: ProductViewParts, { run_id }: FlowRecord, at: string) => {
+  const home = folderOf(parts, run_id)
+  const folder = home === undefined ? undefined : realFolder(home)
   return folder?.isFolder === true ? readOutside(folder.path, at, mostBytes) : undefined
 }
 

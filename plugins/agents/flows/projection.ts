@@ -99,7 +99,7 @@ export function* look(parts: ProjectionParts, flow: FlowRecord, wish: Partial<Sc
   const scope = yield* scopeOf(parts, flow, { needs_tools: enforce, ...wish })
   const violations = enforce ? violationsOf(scope, manifest) : { names: [], at: Infinity }
   const checks = checksOf(manifest, flow.evidence_refs, violations.names)
-  const status = flowStatus({
+  const found = flowStatus({
     has_run: true,
     is_cancelled: false,
     is_missing: scope.is_missing,
@@ -108,11 +108,15 @@ export function* look(parts: ProjectionParts, flow: FlowRecord, wish: Partial<Sc
     is_violated: violations.names.length > 0,
     lacks_evidence: checks.some(({ name, passed }) => name === 'required_evidence' && !passed),
   })
+  const isEnded = flow.cancelled_at_ms !== undefined && !isTerminal(found)
+  const status = isEnded ? 'cancelled' : found
   const told = needsEvidence(manifest) ? (flow.evidence_at_ms ?? 0) : 0
   return {
     scope,
     status,
-    completed_at_ms: boundaryOf(status, { ...scope.times, violated: violations.at, told }),
+    completed_at_ms: isEnded
+      ? flow.cancelled_at_ms
+      : boundaryOf(status, { ...scope.times, violated: violations.at, told }),
     updated_at_ms: Math.max(flow.updated_at_ms, scope.times.last),
     refs: scope.refs,
     is_cut: scope.is_cut,

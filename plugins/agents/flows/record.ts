@@ -73,6 +73,7 @@ const FlowRecord = object({
   evidence_at_ms: optional(doc(timestamp(), 'When the newest was added.')),
   created_at_ms: timestamp(),
   updated_at_ms: timestamp(),
+  cancelled_at_ms: optional(doc(timestamp(), 'When somebody ended it that nothing else had ended.')),
   settled: optional(Settled),
   revision: doc(integer({ min: 1 }), 'Grows with each change.'),
 })

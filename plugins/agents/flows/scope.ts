@@ -1,6 +1,7 @@
 /** What belongs to a flow: its root run, agents that its runs started, their runs, and the tasks of all (flows-7). */
-import type { Portions } from '../../../core/plugin.js'
+import { Problem, type Portions } from '../../../core/plugin.js'
 import type { RunRecord, Runs, RunStatus } from '../../execution/runs/contract.js'
+import type { Sessions } from '../../execution/sessions/contract.js'
 import type { SessionTask, Tasks, TaskStatus } from '../../execution/tasks/contract.js'
 import type { FollowedAgent, SpawnedAgents } from '../sidechains/contract.js'
 import type { Called, Calls } from './calls.js'
@@ -8,6 +9,7 @@ import type { FlowRecord, PrimitiveRefs } from './record.js'
 
 export interface ScopeParts {
   readonly runs: Runs
+  readonly sessions: Sessions
   readonly tasks: () => Tasks | undefined
   readonly agents: () => SpawnedAgents | undefined
   readonly calls: Calls
@@ -170,6 +172,28 @@ const stretchOf = (run: RunRecord): Stretch | undefined => {
   return { session_id: run.session_id, since_ms, until_ms: 'finished_at_ms' in run ? run.finished_at_ms : undefined }
 }
 
+/** Something keeps the session from being idle, such as messages that wait for its agent. */
+const isHeld = (sessions: Sessions, session_id: string): boolean => {
+  try {
+    sessions.requireIdle(session_id)
+    return false
+  } catch (error) {
+    if (error instanceof Problem) return true
+    throw error
+  }
+}
+
+/**
+ * What an agent waits for or is about to do beside its runs: a question to its parent, messages, agents below it.
+ * Looked at before its runs, which are what this becomes.
+ */
+const seeState = ({ parts: { sessions }, scope }: Look, session_id: string): void => {
+  const session = sessions.find(session_id)
+  if (session === undefined || session.ended_at_ms !== undefined) return
+  if (sessions.state(session).status === 'waiting_for_user_input') scope.runs.add('waiting_for_user_question')
+  else if (isHeld(sessions, session_id)) scope.runs.add('running')
+}
+
 /** All runs of a session that an agent of the flow has for itself. */
 function* seeSession(look: Look, session_id: string): Portions<void> {
   let beyond: string | undefined
@@ -191,6 +215,7 @@ function* seeAgents(look: Look, run_id: string): Portions<void> {
     for (const agent of found) {
       if (!count(look)) return
       name(look, 'agent', agent.agent_id)
+      seeState(look, agent.session_id)
       yield* seeSession(look, agent.session_id)
       yield* seeTasks(look, { session_id: agent.session_id, since_ms: 0 })
     }

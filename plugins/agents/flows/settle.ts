@@ -1,6 +1,7 @@
 /** Keeps how a flow ended, in the commit that follows what ended it (flows-9). */
-import { createPause, inTurns, tellFailure, type Log } from '../../../core/plugin.js'
+import { createPause, inTurns, tellFailure, type Events, type Log } from '../../../core/plugin.js'
 import type { RunRecord } from '../../execution/runs/contract.js'
+import { SessionStateChanged } from '../../execution/sessions/contract.js'
 import type { Tasks } from '../../execution/tasks/contract.js'
 import { look, type Projection, type ProjectionParts } from './projection.js'
 import type { Settled } from './record.js'
@@ -9,6 +10,7 @@ import type { FlowStore } from './store.js'
 export interface SettleParts extends ProjectionParts {
   readonly store: FlowStore
   readonly log: Log
+  readonly events: Events
 }
 
 export interface Settling {
@@ -64,6 +66,9 @@ const flowsOfTask = (parts: SettleParts, session_id: string): readonly string[] 
   return [...parts.store.open(session_id), ...(parent === undefined ? [] : flowsOfRun(parts, parent))]
 }
 
+const flowsOfAgent = (parts: SettleParts, session_id: string): readonly string[] =>
+  parts.agents()?.find(session_id) === undefined ? [] : flowsOfTask(parts, session_id)
+
 export const createSettling = (parts: SettleParts): Settling => {
   const { store, log, runs } = parts
   const busy = new Map<string, Promise<void>>()
@@ -107,6 +112,8 @@ export const createSettling = (parts: SettleParts): Settling => {
       const tasks: Tasks | undefined = parts.tasks()
       const undone = [
         runs.onEnded((run) => changed(() => flowsOfRun(parts, run))),
+        // An agent may be at rest without a run that ended, such as when its question to its parent is settled.
+        parts.events.on(SessionStateChanged, ({ session_id }) => changed(() => flowsOfAgent(parts, session_id))),
         tasks?.onChanged(({ session_id }) => changed(() => flowsOfTask(parts, session_id))),
       ]
       const swept = sweep()

@@ -7,7 +7,6 @@ import {
   type Submission,
   type SubmitInputRequest,
 } from '../../execution/runs/contract.js'
-import type { Sessions } from '../../execution/sessions/contract.js'
 import type { PlaybookManifest, PlaybookRef } from '../playbooks/contract.js'
 import type { StartFlowRequest } from './contract.js'
 import { flowErrors } from './errors.js'
@@ -19,7 +18,6 @@ import type { SettleParts } from './settle.js'
 
 export interface StartParts extends SettleParts {
   readonly ids: Ids
-  readonly sessions: Sessions
 }
 
 export interface WantedFlow {
@@ -28,11 +26,6 @@ export interface WantedFlow {
   readonly digest: string
   /** The fire of a schedule that it is of. */
   readonly fire?: { readonly schedule_id: string; readonly receipt: ReceiptKey }
-}
-
-export interface StartedFlow {
-  readonly flow: FlowRecord
-  readonly run: RunRecord
 }
 
 /** The flow that an equal request started. Throws where the id or the key is that of another one. */
@@ -156,18 +149,17 @@ const insert = (
   return flow
 }
 
-/** The flow of an equal request or of the same fire, with its run. */
-const known = (parts: StartParts, wanted: WantedFlow): StartedFlow | undefined => {
+/** The flow of an equal request or of the same fire. */
+const known = (parts: StartParts, wanted: WantedFlow): FlowRecord | undefined => {
   const run = parts.runs.replayed(wanted.fire?.receipt)
-  const flow = (run === undefined ? undefined : parts.store.ofRun(run.run_id)) ?? startedBefore(parts, wanted)
-  return flow === undefined ? undefined : { flow, run: run ?? parts.runs.get(flow.run_id) }
+  return (run === undefined ? undefined : parts.store.ofRun(run.run_id)) ?? startedBefore(parts, wanted)
 }
 
 /**
  * The flow, which is durable when this resolves; one that an equal request started before is that one. Rejects with the
  * problems of submissions and those of playbooks and flows, and then nothing has changed.
  */
-export const startFlow = async (parts: StartParts, wanted: WantedFlow): Promise<StartedFlow> => {
+export const startFlow = async (parts: StartParts, wanted: WantedFlow): Promise<FlowRecord> => {
   const { ids, runs, sessions, store } = parts
   const before = known(parts, wanted)
   if (before !== undefined) return before
@@ -182,6 +174,6 @@ export const startFlow = async (parts: StartParts, wanted: WantedFlow): Promise<
     if (meanwhile !== undefined) return meanwhile
     checkStart(parts, wanted, flow_id)
     const run = placed(() => runs.admit(prepared)(tx), inRequest)
-    return { run, flow: insert(parts, tx, { wanted, draft, run }) }
+    return insert(parts, tx, { wanted, draft, run })
   })
 }

@@ -1,6 +1,7 @@
 /** A new run of one that ended without completing: the same input, settings and targets, in the same session. */
 import { parse, type JsonObject } from '../../../../core/plugin.js'
 import { GenerationSettings } from '../../models/contract.js'
+import type { RunOrigin } from '../record/origin.js'
 import type { RunRecord } from '../record/run-record.js'
 import type { Submission, SubmitInputRequest } from './input.js'
 import type { RunEvent } from '../../sessions/contract.js'
@@ -26,6 +27,10 @@ const generationFor = (stored: JsonObject | undefined, sameRoute: boolean): Subm
     : rest
 }
 
+/** A flow has the run that it was started with: what repeats this one is none of it (flows-3). */
+const repeatedOrigin = ({ service_flow: flow, ...origin }: RunOrigin): RunOrigin | undefined =>
+  flow !== undefined && Object.keys(origin).length === 0 ? undefined : origin
+
 /**
  * What a retry of this run submits. Another route than the run's own is taken if it is named, or if the daemon no
  * longer has the run's. Throws `run_not_retryable` for a run that is open or completed.
@@ -50,6 +55,7 @@ export const retryOf = (context: RunContext, run: RunRecord, wanted: string | un
     ...(run.isolation !== undefined && { isolation: run.isolation }),
     ...(run.reply_targets !== undefined && { reply_targets: [...run.reply_targets] }),
   }
-  const rest = { ...(run.origin !== undefined && { origin: run.origin }), ...(files !== undefined && { files }) }
+  const origin = run.origin === undefined ? undefined : repeatedOrigin(run.origin)
+  const rest = { ...(origin !== undefined && { origin }), ...(files !== undefined && { files }) }
   return { session_id, input, retry_of: run_id, ...rest }
 }

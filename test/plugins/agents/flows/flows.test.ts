@@ -1,9 +1,11 @@
 /** Work by a playbook, followed from its root run to its end. */
 import test, { type ExecutionContext } from 'ava'
 import type { JsonObject } from '../../../../core/plugin.js'
+import { SessionHolds } from '../../../../plugins/execution/sessions/contract.js'
 import { createCommandLine } from '../../../support/command-line.js'
 import { startTestDaemon, type TestDaemonOptions } from '../../../support/daemon.js'
 import { inStatus, publish, startFlow, untilFlow } from '../../../support/flows.js'
+import { testPlugin } from '../../../support/plugins.js'
 import { codeOf, openSession, submit, until } from '../../../support/runs.js'
 import { openStream } from '../../../support/sse.js'
 
@@ -42,7 +44,12 @@ test('flows-1, flows-3, flows-6: a flow and its root run are accepted together, 
   const inFlow = await daemon.request('POST', '/v1/flows', { playbook_ref, session_id: 's1', request: forged })
   t.deepEqual(codeOf(inFlow), [400, 'reserved_metadata_key'])
   t.is(inFlow.body.errors[0].path, 'body.request.metadata.service_flow')
-  t.is((await daemon.request('GET', '/v1/flows')).body.length, 1)
+  const failed = (await startFlow(daemon, { playbook_ref, content: '/fail fatal no' })).body
+  await untilFlow(daemon, failed.flow_id, inStatus('failed'))
+  const again = (await daemon.request('POST', `/v1/runs/${failed.run_id}/retry`, {})).body
+  t.is(again.retry_of, failed.run_id)
+  t.is(again.input_metadata, undefined, 'what repeats the root run is none of the flow')
+  t.is((await daemon.request('GET', '/v1/flows')).body.length, 2)
   t.true((await daemon.request('GET', '/v1/capabilities')).body.flows)
 })
 
@@ -166,7 +173,8 @@ test('flows-7: agents that runs started belong to the flow, however deep, with t
   const beside = await submit(daemon, 's1', task)
   await until(daemon, beside.run_id, 'completed')
   const same = (await daemon.request('GET', `/v1/flows/${flow_id}`)).body
-  t.deepEqual(same.primitive_refs, going.primitive_refs, 'what others do in its session is not of the flow')
+  for (const list of ['run_ids', 'task_ids', 'agent_ids'])
+    t.deepEqual(same.primitive_refs[list], going.primitive_refs[list], 'what others do in its session is not of it')
   const deep = (await daemon.request('GET', '/v1/agents/summaries')).body.find(({ name }: any) => name === 'b')
   const update = await submit(
     daemon,
@@ -182,6 +190,29 @@ test('flows-7: agents that runs started belong to the flow, however deep, with t
   const { updated_at_ms: _, ...kept } = (await daemon.request('GET', `/v1/flows/${flow_id}`)).body
   t.like(kept, { status: 'succeeded', completed_at_ms: flow.completed_at_ms })
   t.deepEqual(kept.primitive_refs, flow.primitive_refs, 'what comes later changes nothing')
+})
+
+test('flows-7: an agent for which something is still to be done keeps its flow running', async (t) => {
+  const held = new Set<string>()
+  const plugin = testPlugin('holder', {
+    register: (ctx) =>
+      void ctx.contribute(SessionHolds, {
+        id: 'holder',
+        holds: (session_id) => (held.has(session_id) ? 'messages in its mailbox' : undefined),
+      }),
+  })
+  const daemon = await start(t, {}, { plugins: [plugin] })
+  const { playbook_ref } = daemon
+  const input = { name: 'w', description: 'w', prompt: '/sleep 40', session_id: 'child', run_in_background: true }
+  held.add('child')
+  const content = `/tool spawn_agent ${JSON.stringify(input)}\n/say ok`
+  const { flow_id } = (await startFlow(daemon, { playbook_ref, content })).body
+  const isOver = ({ run, primitive_refs }: any) => run.status === 'completed' && primitive_refs.run_ids.length === 2
+  const { primitive_refs } = await untilFlow(daemon, flow_id, isOver)
+  await until(daemon, primitive_refs.run_ids[1], 'completed')
+  t.like(await untilFlow(daemon, flow_id, isOver), { status: 'running', completed_at_ms: undefined })
+  held.clear()
+  t.is((await daemon.request('GET', `/v1/flows/${flow_id}`)).body.status, 'succeeded')
 })
 
 test('flows-8: waiting, running, failed, cancelled and interrupted flows say so', async (t) => {
@@ -312,6 +343,18 @@ test('flows-13: cancelling ends the root run and all agents; a flow that is over
   t.is(body.status, 'cancelled')
   for (const run_id of body.primitive_refs.run_ids) await until(daemon, run_id, 'cancelled')
   t.deepEqual((await request('POST', `/v1/flows/${flow_id}/cancel`)).body, body)
+  const task = '/tool task_create {"title":"T","description":"d"}'
+  const open = (await startFlow(daemon, { playbook_ref, content: task })).body.flow_id
+  await untilFlow(daemon, open, ({ run }) => run.status === 'completed')
+  const left = (await request('POST', `/v1/flows/${open}/cancel`, {})).body
+  t.like(left, { status: 'cancelled', run: { status: 'completed' }, phase_states: [{ status: 'blocked' }] })
+  t.is((await request('GET', '/v1/sessions/s1/tasks')).body[0].status, 'pending')
+  const demanding = await publish(daemon, { version: '2', required_evidence: [review] })
+  const lacks = (await startFlow(daemon, { playbook_ref: demanding })).body.flow_id
+  await untilFlow(daemon, lacks, inStatus('waiting'))
+  t.is((await request('POST', `/v1/flows/${lacks}/cancel`)).body.status, 'cancelled')
+  const late = await request('POST', `/v1/flows/${lacks}/evidence`, { evidence_refs: [review] })
+  t.like(late.body, { status: 'cancelled', evidence_refs: [review] })
   const over = (await startFlow(daemon, { playbook_ref })).body.flow_id
   await untilFlow(daemon, over, inStatus('succeeded'))
   t.deepEqual(codeOf(await request('POST', `/v1/flows/${over}/cancel`)), [409, 'flow_state_conflict'])
