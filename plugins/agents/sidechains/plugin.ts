@@ -29,7 +29,7 @@ export default definePlugin({
     const { clock, config, events, ids, log, state } = ctx
     const store = declareAgents({ state, sessions, runs })
     const modes = ctx.view(SessionModes)
-    const waits = createWaits(store, events)
+    const waits = createWaits({ store, sessions, events })
     const parts = { clock, config, ids, interception, modes, runs, sessions, state, store, tools, waits }
     ctx.provide(SessionAgents, { find: (session_id) => spawnedAgent(parts, session_id) })
     ctx.contribute(SessionModes, {

@@ -105,10 +105,9 @@ const waitAgent = (parts: WaitParts): Tool =>
     run: async ({ agent_ids, mode = 'all', timeout_ms = 60_000 }, call) => {
       const own = parts.store.live().filter((record) => record.parent_session_id === call.session_id)
       const ids = agent_ids ?? own.map(({ agent_id }) => agent_id)
-      for (const agent_id of ids) relative(parts, call, agent_id)
-      const sessions = (): SessionRecord[] => ids.map((agent_id) => relative(parts, call, agent_id))
-      await waitFor(parts, call, { sessions, how: mode, timeout_ms })
-      const agents = sessions().map((session) => ({ agent_id: session.agent_id, ...endOf(parts, session) }))
+      const session_ids = ids.map((agent_id) => relative(parts, call, agent_id).session_id)
+      await waitFor(parts, call, { session_ids, how: mode, timeout_ms })
+      const agents = ids.map((agent_id) => ({ agent_id, ...endOf(parts, relative(parts, call, agent_id)) }))
       return result({ agents, timed_out: agents.some(({ has_runtime }) => has_runtime) })
     },
   })

@@ -14,9 +14,8 @@ export interface PromptParts {
 /** A section that throws, which its contract forbids, is left out: the run goes on. */
 const textOf = (
   { log }: PromptParts,
-  section: SystemSection,
+  { section, what }: { readonly section: SystemSection; readonly what: 'text' | 'instead' },
   run: SystemSubject,
-  what: 'text' | 'instead' = 'text',
 ): string | undefined => {
   try {
     const told = section[what]?.(run)?.trim() ?? ''
@@ -52,10 +51,10 @@ export const systemPrompt = (context: PromptParts, run: SystemSubject): string =
   const { sections, frame } = inOrder(context.sections())
   const told = sections.flatMap((section) => {
     if (override_prompt !== undefined && section.character === true) return []
-    const text = textOf(context, section, run)
+    const text = textOf(context, { section, what: 'text' }, run)
     return text === undefined ? [] : [frame(section.id, text)]
   })
-  const instead = sections.flatMap((section) => textOf(context, section, run, 'instead') ?? [])[0]
+  const instead = sections.flatMap((section) => textOf(context, { section, what: 'instead' }, run) ?? [])[0]
   return [
     override_prompt ?? instead ?? custom_prompt ?? context.config.system_prompt,
     ...(language === undefined ? [] : [`Answer in this language: ${language}`]),

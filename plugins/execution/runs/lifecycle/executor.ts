@@ -55,14 +55,13 @@ interface Active {
 }
 
 export const createExecutor = (context: RunContext, engine: RunEngine): Executor => {
-  const { config, store, clock } = context
+  const { config, store } = context
   const active = new Map<string, Active>()
   /** Runs that run already and wait for a place. */
   const resuming: string[] = []
   /** Sessions whose first queued run may start. */
   const startable = new Set<string>()
   let open: OpenEngine | undefined
-  let retries = false
   const lending = createLending(() => fill())
   const free = (): boolean => open !== undefined && active.size - lending.count() < config.max_concurrent_runs
 
@@ -100,18 +99,7 @@ export const createExecutor = (context: RunContext, engine: RunEngine): Executor
       if (run !== undefined) launch(run.run_id)
     }
   }
-  /**
-   * One timer for all sessions that wait for storage, which itself tells when it refuses changes and takes them
-   * again.
-   */
-  const retryLater = (): void => {
-    if (retries || open === undefined) return
-    retries = true
-    clock.after(retryMs, () => {
-      retries = false
-      fill()
-    })
-  }
+  const retryLater = createRetry(context, { isOpen: () => open !== undefined, again: () => fill() })
   return {
     free,
     launch,
@@ -137,6 +125,23 @@ export const createExecutor = (context: RunContext, engine: RunEngine): Executor
       await endAll(context, active)
       await release(context, [...executing, ...resuming])
     },
+  }
+}
+
+interface Retry {
+  readonly isOpen: () => boolean
+  readonly again: () => void
+}
+/** One timer for all sessions that wait for storage, which itself tells when it refuses changes and takes them again. */
+const createRetry = ({ clock }: RunContext, { isOpen, again }: Retry): (() => void) => {
+  let waits = false
+  return () => {
+    if (waits || !isOpen()) return
+    waits = true
+    clock.after(retryMs, () => {
+      waits = false
+      again()
+    })
   }
 }
 
