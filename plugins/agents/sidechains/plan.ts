@@ -1,4 +1,4 @@
-/** What a new agent will be, by what is asked and what its parent may do (agents-2 to agents-9). */
+/** What a new agent will be, by what is asked and what its parent may do (agents-3 to agents-9). */
 import { canonical } from '../../../core/plugin.js'
 import type { Runs } from '../../execution/runs/contract.js'
 import type { SessionRecord, SessionRoutePolicy, Sessions, WantedSession } from '../../execution/sessions/contract.js'

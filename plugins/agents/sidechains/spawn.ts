@@ -1,4 +1,4 @@
-/** Starting an agent: its session, its record and its first run in one commit (agents-1). */
+/** Starting an agent: its session, its record and its first run in one commit (agents-1 and agents-2). */
 import type { Clock, Ids, State, Tx } from '../../../core/plugin.js'
 import type { Interception } from '../../execution/interception/contract.js'
 import { Trace, type Submission } from '../../execution/runs/contract.js'
