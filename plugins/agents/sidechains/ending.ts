@@ -3,6 +3,7 @@ import { tellFailure, type Log, type State } from '../../../core/plugin.js'
 import type { Interception } from '../../execution/interception/contract.js'
 import type { Runs, TerminalRun } from '../../execution/runs/contract.js'
 import type { Sessions } from '../../execution/sessions/contract.js'
+import { workingBelow } from './kinship.js'
 import type { AgentRecord } from './record.js'
 import type { AgentStore } from './store.js'
 
@@ -36,7 +37,13 @@ const ended = (parts: EndingParts, record: AgentRecord, run: TerminalRun): void 
     run_id: run.run_id,
     payload: { agent_type: profile, parent_agent_id },
   })
-  if (record.retention === 'close_on_settle') void close(parts, session_id)
+  closeUpwards(parts, record)
+}
+
+/** The end of one may be what those above it wait for to be closed. */
+const closeUpwards = (parts: EndingParts, record: AgentRecord): void => {
+  for (let one: AgentRecord | undefined = record; one !== undefined; one = parts.store.find(one.parent_session_id))
+    if (one.retention === 'close_on_settle' && one.is_closed === undefined) void close(parts, one.session_id)
 }
 
 /** One that has not begun yet, works, or has agents that work below it stays. */
@@ -44,8 +51,9 @@ const close = async ({ store, state, sessions, runs, log }: EndingParts, session
   try {
     await state.commit((tx) => {
       const session = sessions.get(session_id)
-      const isDone = session.ended_at_ms === undefined && !store.isLive(session)
-      if (isDone && runs.latest(session_id) !== undefined) sessions.end(tx, session_id, 'its work is done')
+      const rests = !store.isLive(session) && workingBelow(store, session_id).length === 0
+      if (session.ended_at_ms === undefined && rests && runs.latest(session_id) !== undefined)
+        sessions.end(tx, session_id, 'its work is done')
     })
   } catch (error) {
     tellFailure({ log, state }, 'an agent could not be closed', { session_id, error })

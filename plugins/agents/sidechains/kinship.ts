@@ -4,7 +4,7 @@ import type { AgentRecord } from './record.js'
 import type { AgentStore } from './store.js'
 
 /** Those that work below the agent of a session, however deep. */
-const workingBelow = (store: AgentStore, session_id: string): readonly AgentRecord[] => {
+export const workingBelow = (store: AgentStore, session_id: string): readonly AgentRecord[] => {
   const isBelow = (record: AgentRecord | undefined): boolean =>
     record !== undefined && (record.parent_session_id === session_id || isBelow(store.find(record.parent_session_id)))
   return store.live().filter(isBelow)

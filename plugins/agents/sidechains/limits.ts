@@ -68,23 +68,26 @@ const checkRate = (
   limits: SpawnLimits,
 ): void => {
   const sum = (of: (record: AgentRecord) => number): number => started.reduce((all, one) => all + of(one), 0)
-  const reached: readonly [number, number, string][] = [
+  /** Seconds until this start has left the window. */
+  const until = (one: AgentRecord | undefined): number =>
+    Math.max(1, Math.ceil(((one?.spawned_at_ms ?? now) + limits.spawn_rate_window_ms - now) / 1000))
+  const wait = until(started.at(-1))
+  const counted: readonly [readonly AgentRecord[], number, string][] = [
     [
-      sum((one) => (one.parent_session_id === session.session_id ? 1 : 0)),
+      started.filter((one) => one.parent_session_id === session.session_id),
       limits.max_spawns_per_session_window,
       'of its session',
     ],
     [
-      sum((one) => (one.profile === profile ? 1 : 0)),
+      started.filter((one) => one.profile === profile),
       limits.max_spawns_per_profile_window,
       `of the profile ${profile}`,
     ],
-    [started.length, limits.max_spawns_global_window, 'of the daemon'],
+    [started, limits.max_spawns_global_window, 'of the daemon'],
   ]
-  const oldest = started.at(-1)?.spawned_at_ms ?? now
-  const wait = Math.max(1, Math.ceil((oldest + limits.spawn_rate_window_ms - now) / 1000))
-  for (const [count, most, whose] of reached)
-    if (count >= most) throw limited(`${count} agents ${whose} were started within the window`, wait)
+  for (const [found, most, whose] of counted)
+    if (found.length >= most)
+      throw limited(`${found.length} agents ${whose} were started within the window`, until(found[most - 1]))
   if (
     sum((one) => one.cost_microusd) + limits.estimated_spawn_cost_microusd >
     limits.max_spawn_cost_microusd_per_window

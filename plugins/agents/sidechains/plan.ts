@@ -1,7 +1,8 @@
-/** What a new agent will be, by what is asked and what its parent may do (agents-2 to agents-9). */
+/** What a new agent will be, by what is asked and what its parent may do (agents-3 to agents-9). */
 import { canonical } from '../../../core/plugin.js'
+import type { Runs } from '../../execution/runs/contract.js'
 import type { SessionRecord, SessionRoutePolicy, Sessions, WantedSession } from '../../execution/sessions/contract.js'
-import type { PermissionMode, SessionMode, ToolRegistry } from '../../execution/tools/contract.js'
+import type { PermissionQuestion, PermissionRule, SessionMode, ToolRegistry } from '../../execution/tools/contract.js'
 import type { SidechainsConfig } from './config.js'
 import type { AgentProfile, SpawnSidechainRequest, SubtaskRequest } from './contract.js'
 import { agentErrors } from './bounds/errors.js'
@@ -24,6 +25,7 @@ export interface WantedAgent {
 export interface PlanParts {
   readonly store: AgentStore
   readonly sessions: Sessions
+  readonly runs: Runs
   readonly tools: ToolRegistry
   readonly modes: () => readonly SessionMode[]
   readonly config: SidechainsConfig
@@ -43,7 +45,9 @@ export const planAgent = (parts: PlanParts, wanted: WantedAgent, now: number): P
   const { session } = parent
   if (session.ended_at_ms !== undefined)
     throw agentErrors.conflict({ details: { reason: `its parent ${session.agent_id} is closed` } })
-  const mode = narrowedMode(modeOf(tools, session), request.permission_mode)
+  const { effective_mode } = tools.decide(callBy(parts, session, run_id))
+  const asked = narrowedMode(effective_mode, request.permission_mode)
+  const mode = profile === 'plan' ? 'plan' : asked
   const surface = checkedSurface(
     parent.spawned?.tool_surface,
     request.tool_surface ?? request.fork_context?.tool_surface,
@@ -73,8 +77,11 @@ export const planAgent = (parts: PlanParts, wanted: WantedAgent, now: number): P
       path: `${parent.spawned?.path ?? ''}/${(subtask?.name.trim() ?? 'agent').replaceAll('/', '-')}`,
       profile,
       retention: request.retention,
-      permission_mode: profile === 'plan' ? 'plan' : mode,
-      permission_rules: modes().flatMap((one) => one.rules(session.session_id)),
+      permission_mode: mode,
+      permission_rules: [
+        ...(mode === 'plan' && effective_mode === 'dontAsk' ? unasked(tools, session) : []),
+        ...modes().flatMap((one) => one.rules(session.session_id)),
+      ],
       fork_context: request.fork_context ?? null,
       spawned_at_ms: now,
       cost_microusd: limits.estimated_spawn_cost_microusd,
@@ -88,9 +95,21 @@ export const planAgent = (parts: PlanParts, wanted: WantedAgent, now: number): P
   }
 }
 
-/** What holds for the calls of a session now. */
-const modeOf = (tools: ToolRegistry, { session_id }: SessionRecord): PermissionMode =>
-  tools.decide({ tool_name: 'spawn_agent', session_id }).effective_mode
+/** What holds for the calls of a session now: a run goes on by the settings that it was accepted with. */
+const callBy = ({ runs }: PlanParts, { session_id }: SessionRecord, run_id: string | undefined): PermissionQuestion => {
+  const pins = run_id === undefined ? undefined : runs.find(run_id)?.pinned
+  return { tool_name: 'spawn_agent', session_id, ...(pins !== undefined && { pins }) }
+}
+
+/** A session that plans asks before some calls, which `dontAsk` refuses: a child of such a session has none of them. */
+const unasked = (tools: ToolRegistry, { session_id }: SessionRecord): readonly PermissionRule[] =>
+  tools
+    .list()
+    .flatMap(({ name }) =>
+      tools.decide({ tool_name: name, session_id, mode: 'plan' }).decision === 'ask'
+        ? [{ scope: 'session', tool_name_pattern: name, behavior: 'deny', reason: 'Its parent does not ask.' } as const]
+        : [],
+    )
 
 /** What a child has of its parent, and that its outputs go nowhere: its parent is told of them. */
 const settingsOf = (

@@ -32,7 +32,7 @@ export default definePlugin({
     const { clock, config, events, ids, log, state } = ctx
     const store = declareAgents({ state, sessions, runs, mail, questions })
     const modes = ctx.view(SessionModes)
-    const waits = createWaits(store, events)
+    const waits = createWaits({ store, sessions, events })
     const parts = {
       clock,
       config,

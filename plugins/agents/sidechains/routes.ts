@@ -19,6 +19,7 @@ import {
   pageProblems,
   paginationOf,
   string,
+  timeKey,
   union,
   type Route,
   type Skip,
@@ -47,7 +48,7 @@ const mostOfPage = 100
 const AgentId = string({ min: 1, max: 400 })
 const params = object({ agent_id: AgentId })
 const key = ({ created_at_ms, session_id }: { readonly created_at_ms: number; readonly session_id: string }): string =>
-  `${String(created_at_ms).padStart(16, '0')}${session_id}`
+  `${timeKey(created_at_ms)}${session_id}`
 
 export const agentRoutes = (parts: AgentRouteParts): readonly Route[] => [
   list(parts),

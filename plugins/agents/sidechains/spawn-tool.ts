@@ -27,7 +27,7 @@ import { agentProfiles, type SpawnSidechainRequest, type SubtaskRequest } from '
 import { spawnAgent } from './spawn.js'
 import { endOf, waitFor, type WaitParts } from './waiting.js'
 
-const toolNames = (text: string) => optional(doc(array(string({ min: 1, max: 200 }), { max: 1000 }), text))
+const toolNames = (text: string) => optional(doc(array(string({ min: 1, max: 200 }), { max: 256 }), text))
 
 const SpawnInput = object({
   name: doc(string({ min: 1, max: 200 }), 'A short name for its work.'),
@@ -80,9 +80,9 @@ export const spawnTool = (parts: WaitParts): Tool =>
         run_id: call.run_id,
         digest: digest({ by: self.agent_id, ...input }),
       })
-      const sessions = () => [parts.sessions.get(record.session_id)]
       const waits = input.wait === true || !input.run_in_background
-      if (waits) await waitFor(parts, call, { sessions, how: 'all', timeout_ms: input.timeout_ms })
+      if (waits)
+        await waitFor(parts, call, { session_ids: [record.session_id], how: 'all', timeout_ms: input.timeout_ms })
       const { agent_id, session_id, launch_run_id, name, path, nickname, retention } = record
       const output = {
         agent_id,

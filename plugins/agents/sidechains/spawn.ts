@@ -1,7 +1,7 @@
-/** Starting an agent: its session, its record and its first run in one commit (agents-1). */
+/** Starting an agent: its session, its record and its first run in one commit (agents-1 and agents-2). */
 import { idempotencyErrors, type Clock, type Ids, type State, type Tx } from '../../../core/plugin.js'
 import type { Interception } from '../../execution/interception/contract.js'
-import { Trace, type Runs, type Submission } from '../../execution/runs/contract.js'
+import { Trace, type Submission } from '../../execution/runs/contract.js'
 import { agentErrors } from './bounds/errors.js'
 import { planAgent, toldBy, type PlanParts, type WantedAgent } from './plan.js'
 import type { AgentRecord } from './record.js'
@@ -11,7 +11,6 @@ export interface SpawnParts extends PlanParts {
   readonly state: State
   readonly clock: Clock
   readonly ids: Ids
-  readonly runs: Runs
   readonly interception: () => Interception | undefined
   readonly mail: () => AgentMail | undefined
   readonly questions: () => AgentQuestions | undefined

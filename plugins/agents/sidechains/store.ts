@@ -1,7 +1,8 @@
 /** The agents that others started, and those of sessions that nobody started. */
 import type { Collection, State, Tx } from '../../../core/plugin.js'
 import type { Runs } from '../../execution/runs/contract.js'
-import type { SessionRecord, Sessions, SpawnedAgent } from '../../execution/sessions/contract.js'
+import type { ForkContext, SessionRecord, Sessions, SpawnedAgent } from '../../execution/sessions/contract.js'
+import { beginningOf } from './beginning.js'
 import type { AgentMail, AgentQuestions, Agents } from './contract.js'
 import { agentErrors } from './bounds/errors.js'
 import { agentCollection, type AgentRecord } from './record.js'
@@ -84,6 +85,15 @@ export const declareAgents = ({ state, sessions, runs, mail, questions }: StoreP
 
 const atWork: ReadonlySet<string> = new Set(['running', 'waiting_for_approval', 'waiting_for_user_input'])
 
+/** Characters of each text that a snapshot shows: it goes into lists and into an event of each run. */
+const shownText = 4_000
+
+const shownContext = (context: ForkContext): ForkContext => ({
+  ...context,
+  parent_assistant_message: beginningOf(context.parent_assistant_message, shownText),
+  system_prompt: beginningOf(context.system_prompt, shownText),
+})
+
 /** As the snapshot of its session shows it. */
 export const shownAgent = (record: AgentRecord, settled_at_ms: number | undefined): SpawnedAgent => {
   const { name, path, nickname, spawned_by_run_id, spawn_request_id, subtask } = record
@@ -92,7 +102,7 @@ export const shownAgent = (record: AgentRecord, settled_at_ms: number | undefine
     path,
     retention: record.retention,
     subtasks: subtask === undefined ? [] : [subtask],
-    fork_context: record.fork_context,
+    fork_context: record.fork_context === null ? null : shownContext(record.fork_context),
     ...(name !== undefined && { name }),
     ...(nickname !== undefined && { nickname }),
     ...(spawned_by_run_id !== undefined && { spawned_by_run_id }),

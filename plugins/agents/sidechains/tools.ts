@@ -110,10 +110,9 @@ const waitAgent = (parts: WaitParts): Tool =>
     timeout_ms: 120_000,
     run: async ({ agent_ids, mode = 'all', timeout_ms = 60_000 }, call) => {
       const ids = agent_ids ?? childrenOf(parts, call)
-      for (const agent_id of ids) relative(parts, call, agent_id)
-      const sessions = (): SessionRecord[] => ids.map((agent_id) => relative(parts, call, agent_id))
-      await waitFor(parts, call, { sessions, how: mode, timeout_ms })
-      const agents = sessions().map((session) => ({ agent_id: session.agent_id, ...endOf(parts, session) }))
+      const session_ids = ids.map((agent_id) => relative(parts, call, agent_id).session_id)
+      await waitFor(parts, call, { session_ids, how: mode, timeout_ms })
+      const agents = ids.map((agent_id) => ({ agent_id, ...endOf(parts, relative(parts, call, agent_id)) }))
       return result({ agents, timed_out: agents.some(({ has_runtime }) => has_runtime) })
     },
   })

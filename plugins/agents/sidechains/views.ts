@@ -2,6 +2,7 @@
 import type { Runs, RunRecord } from '../../execution/runs/contract.js'
 import type { SessionRecord, Sessions, SpawnedAgent } from '../../execution/sessions/contract.js'
 import type { AgentMail, AgentQuestions, AgentSummaryView } from './contract.js'
+import { beginningOf } from './beginning.js'
 import { shownAgent, type AgentStore } from './store.js'
 
 export interface ViewParts {
@@ -38,7 +39,7 @@ const outputOf = (runs: Runs, last: RunRecord | undefined): Partial<AgentSummary
   if (said === undefined) return {}
   const isCut = said.length > previewLength
   return {
-    last_output_preview: isCut ? Array.from(said.slice(0, previewLength)).join('') : said,
+    last_output_preview: beginningOf(said, previewLength),
     ...(isCut && { last_output_truncated: true }),
   }
 }

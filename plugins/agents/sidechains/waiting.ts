@@ -2,28 +2,23 @@
 import type { SessionRecord } from '../../execution/sessions/contract.js'
 import type { ToolCall } from '../../execution/tools/contract.js'
 import type { SpawnParts } from './spawn.js'
-import type { AgentWaits } from './waits.js'
+import { beginningOf } from './beginning.js'
+import type { AgentWait, AgentWaits } from './waits.js'
 
 export interface WaitParts extends SpawnParts {
   readonly waits: AgentWaits
-}
-
-export interface AgentWait {
-  readonly sessions: () => readonly SessionRecord[]
-  readonly how: 'any' | 'all'
-  readonly timeout_ms: number
 }
 
 /** Resolves when they are at rest, or the time is over; the place of the run is others' meanwhile. */
 export const waitFor = async (
   { waits, clock }: WaitParts,
   call: ToolCall,
-  { sessions, how, timeout_ms }: AgentWait,
+  { timeout_ms, ...wanted }: AgentWait & { readonly timeout_ms: number },
 ): Promise<void> => {
   const over = new AbortController()
   const cancel = clock.after(timeout_ms, () => over.abort())
   const signal = AbortSignal.any([call.signal, over.signal])
-  const wait = (): Promise<void> => waits.settled(sessions, how, signal)
+  const wait = (): Promise<void> => waits.settled(wanted, signal)
   try {
     await (call.waitFor === undefined ? wait() : call.waitFor(wait))
   } finally {
@@ -52,7 +47,7 @@ export const endOf = (
   const { outcome } = runs.texts(last)
   return {
     ...standing,
-    ...(outcome !== undefined && { final_output: outcome.slice(0, mostAnswer) }),
+    ...(outcome !== undefined && { final_output: beginningOf(outcome, mostAnswer) }),
     ...(outcome !== undefined && outcome.length > mostAnswer && { is_cut: true }),
     ...('error' in last && last.error !== undefined && { last_error: last.error }),
   }

@@ -1,34 +1,59 @@
 /** Waiting for agents, until their work is done (agents-14). */
 import type { Events } from '../../../core/plugin.js'
-import { SessionStateChanged, type SessionRecord } from '../../execution/sessions/contract.js'
+import { SessionStateChanged, type Sessions } from '../../execution/sessions/contract.js'
 import type { AgentStore } from './store.js'
+
+export interface AgentWait {
+  readonly session_ids: readonly string[]
+  readonly how: 'any' | 'all'
+}
 
 export interface AgentWaits {
   /** Resolves when one of the sessions (`any`), or all of them, are at rest, or when the signal aborts. */
-  settled(sessions: () => readonly SessionRecord[], how: 'any' | 'all', signal: AbortSignal): Promise<void>
+  settled(wait: AgentWait, signal: AbortSignal): Promise<void>
   begin(): () => void
 }
 
-export const createWaits = (store: AgentStore, events: Events): AgentWaits => {
-  const listeners = new Set<() => void>()
+export interface WaitsParts {
+  readonly store: AgentStore
+  readonly sessions: Sessions
+  readonly events: Events
+}
+
+export const createWaits = ({ store, sessions, events }: WaitsParts): AgentWaits => {
+  /** By the session whose rest may end them. */
+  const listeners = new Map<string, Set<() => void>>()
+  const listen = (session_id: string, look: () => void): void => {
+    const known = listeners.get(session_id)
+    if (known === undefined) listeners.set(session_id, new Set([look]))
+    else known.add(look)
+  }
+  const forget = (session_id: string, look: () => void): void => {
+    const known = listeners.get(session_id)
+    known?.delete(look)
+    if (known?.size === 0) listeners.delete(session_id)
+  }
+  const isDone = (session_id: string): boolean => {
+    const session = sessions.find(session_id)
+    return session === undefined || !store.isLive(session)
+  }
   return {
-    settled: (sessions, how, signal) =>
+    settled: ({ session_ids, how }, signal) =>
       new Promise((resolve) => {
+        const isOver = (): boolean => (how === 'any' ? session_ids.some(isDone) : session_ids.every(isDone))
         const look = (): void => {
-          const isDone = (session: SessionRecord): boolean => !store.isLive(session)
-          const all = sessions()
-          if (!signal.aborted && !(how === 'any' ? all.some(isDone) : all.every(isDone))) return
-          listeners.delete(look)
+          if (!signal.aborted && !isOver()) return
+          for (const session_id of session_ids) forget(session_id, look)
           signal.removeEventListener('abort', look)
           resolve()
         }
-        listeners.add(look)
+        for (const session_id of session_ids) listen(session_id, look)
         signal.addEventListener('abort', look)
         look()
       }),
     begin: () =>
-      events.on(SessionStateChanged, () => {
-        for (const look of listeners) look()
+      events.on(SessionStateChanged, ({ session_id }) => {
+        for (const look of [...(listeners.get(session_id) ?? [])]) look()
       }),
   }
 }

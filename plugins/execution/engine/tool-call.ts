@@ -65,7 +65,17 @@ const tooLate = (limit: number): DOMException =>
 export const invoke = async (execution: Execution, { call, tool, value, key, attempt }: Ready): Promise<Invoked> => {
   const timeout = new AbortController()
   const limit = Math.min(tool.timeout_ms, execution.limits.max_timeout_ms)
-  const cancel = execution.context.clock.after(limit, () => timeout.abort(tooLate(limit)))
+  const begin = (): (() => void) => execution.context.clock.after(limit, () => timeout.abort(tooLate(limit)))
+  let cancel = begin()
+  let over = false
+  /** Until the run has its place again no time of the call passes. */
+  const waitFor = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await execution.place.lend(() => work().finally(cancel), execution.controller.signal)
+    } finally {
+      if (!over) cancel = begin()
+    }
+  }
   const signal = AbortSignal.any([execution.controller.signal, timeout.signal])
   const { run_id, session_id } = execution
   const started = (async (): Promise<Invoked> => {
@@ -80,7 +90,7 @@ export const invoke = async (execution: Execution, { call, tool, value, key, att
         beside: execution.folder.beside,
         signal,
         report: createReport(execution, call),
-        waitFor: (work) => execution.place.lend(work),
+        waitFor,
       })
       if (!isOutcome(ended)) throw fault('what it returned is no outcome of a tool: it needs a type, such as result')
       if (ended.type !== 'result') return ended
@@ -106,6 +116,7 @@ export const invoke = async (execution: Execution, { call, tool, value, key, att
       ? { type: 'late', after_ms: limit, ...(ended.type === 'result' && { used: ended.used }) }
       : ended
   } finally {
+    over = true
     cancel()
   }
 }

@@ -1,6 +1,6 @@
 import { defineErrors } from '../../../../core/plugin.js'
 
-/** Problems of agents (agents-1). */
+/** Problems of agents (agents-10 and agents-11). */
 export const agentErrors = defineErrors({
   agent_not_found: {
     status: 404,

@@ -17,14 +17,22 @@ export const createLending = (lends: () => void): Lending => {
   /** How many calls of a run wait. */
   const waiting = new Map<string, number>()
   const returning = new Map<string, () => void>()
-  const wantBack = (run_id: string): Promise<void> =>
+  /** A run that is told to stop ends without a place. */
+  const wantBack = (run_id: string, stopped: AbortSignal): Promise<void> =>
     new Promise((resolve) => {
-      returning.set(run_id, resolve)
+      if (stopped.aborted) return resolve()
+      const back = (): void => {
+        stopped.removeEventListener('abort', back)
+        returning.delete(run_id)
+        resolve()
+      }
+      stopped.addEventListener('abort', back)
+      returning.set(run_id, back)
       lends()
     })
   return {
     placeOf: (run_id) => ({
-      async lend(wait) {
+      async lend(wait, stopped) {
         waiting.set(run_id, (waiting.get(run_id) ?? 0) + 1)
         lends()
         try {
@@ -32,17 +40,16 @@ export const createLending = (lends: () => void): Lending => {
         } finally {
           const left = (waiting.get(run_id) ?? 0) - 1
           if (left > 0) waiting.set(run_id, left)
-          else if (left === 0) await wantBack(run_id)
+          else if (left === 0) await wantBack(run_id, stopped)
         }
       },
     }),
     count: () => waiting.size,
     lent: () => [...waiting.keys()],
     takeBack() {
-      for (const [run_id, resolve] of returning) {
-        returning.delete(run_id)
+      for (const [run_id, back] of returning) {
         waiting.delete(run_id)
-        resolve()
+        back()
         return true
       }
       return false
@@ -50,7 +57,6 @@ export const createLending = (lends: () => void): Lending => {
     end(run_id) {
       waiting.delete(run_id)
       returning.get(run_id)?.()
-      returning.delete(run_id)
     },
   }
 }

@@ -70,10 +70,10 @@ export type SessionCompaction =
 /** The place of a run among those that are executed at a time. */
 export interface RunPlace {
   /**
-   * Lets others have it while the run waits for what they do. Resolves behind `wait`, when the run has one again;
-   * rejects with what `wait` rejects with.
+   * Lets others have it while the run waits for what they do. Resolves behind `wait`, when the run has one again, or
+   * when it is told to stop; rejects with what `wait` rejects with.
    */
-  lend<T>(wait: () => Promise<T>): Promise<T>
+  lend<T>(wait: () => Promise<T>, stopped: AbortSignal): Promise<T>
 }
 
 /** An engine that has the runs of one start of the daemon. */

@@ -19,7 +19,7 @@ import { Isolation } from '../settings/settings.js'
 /** What becomes of an agent whose work is done: it stays, or its session is ended. */
 export const agentRetentions = ['retain', 'close_on_settle'] as const
 
-const toolNames = () => defaulted(array(string({ min: 1, max: 200 }), { max: 1000 }), [])
+const toolNames = () => defaulted(array(string({ min: 1, max: 200 }), { max: 256 }), [])
 
 /** Which tools an agent sees and calls (agents-6). */
 export const ToolSurface = named(
@@ -41,7 +41,7 @@ export const ForkContext = named(
   object({
     parent_assistant_message: doc(string({ max: 65_536 }), 'What the parent said last; the child is told it.'),
     inherited_tool_call_ids: doc(
-      array(string({ min: 1, max: 400 }), { max: 1000 }),
+      array(string({ min: 1, max: 400 }), { max: 100 }),
       'Calls of the parent that led to it; kept, and shown in the snapshot.',
     ),
     system_prompt: doc(string({ max: 65_536 }), 'What the child is told of itself; blank for nothing.'),

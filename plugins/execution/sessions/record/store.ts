@@ -20,12 +20,12 @@ const namedSoul = ({ persona }: SessionSettings): string | undefined =>
 /** What rarely changes: it is on disk until a run or a request touches it. */
 export const sessionCollection: CollectionSpec<SessionRecord> = {
   name: 'sessions',
-  version: 3,
+  version: 4,
   id: (session) => session.session_id,
   indexes: {
     all: { group: () => 'all' },
     agent: { group: ({ agent_id }) => agent_id },
-    created: { group: () => 'all', sort: ({ created_at_ms }) => timeKey(created_at_ms) },
+    created: { group: () => 'all', sort: ({ created_at_ms, session_id }) => `${timeKey(created_at_ms)}${session_id}` },
     persona: { group: ({ persona }) => persona?.persona_id },
     soul: { group: namedSoul },
     default_skills: { group: ({ persona }) => persona?.default_skills_sha256 },

@@ -1,0 +1,170 @@
+/** How many agents there may be, and how fast they come: each limit at its number, and one above. */
+import test, { type ExecutionContext } from 'ava'
+import type { Json, JsonObject } from '../../../../core/plugin.js'
+import { createLeapingClock } from '../../../../core/testing/leaping-clock.js'
+import {
+  call,
+  directed,
+  does,
+  endless,
+  openAgent,
+  resultsIn,
+  rowsOf,
+  settled,
+  spawn,
+  told,
+} from '../../../support/agents.js'
+import { startTestDaemon, type Answer, type Reachable } from '../../../support/daemon.js'
+import { codeOf } from '../../../support/runs.js'
+
+const start = async (t: ExecutionContext, sidechains: { [key: string]: Json } = {}, more = {}) => {
+  const model = directed()
+  const config: { [key: string]: JsonObject } = { ...model.config, sidechains }
+  const daemon = await startTestDaemon(t, { plugins: [model.plugin], config, ...more })
+  return Object.assign(daemon, { asked: model.requests, parent: await openAgent(daemon) })
+}
+const tooMany = [409, 'conflict']
+const tooFast = [429, 'rate_limited']
+
+/** So many are started, and the next one is refused and leaves nothing. */
+const takes = async (
+  t: ExecutionContext,
+  daemon: Reachable,
+  { n, refusal, one }: { n: number; refusal: (number | string)[]; one: () => Promise<Answer> },
+) => {
+  for (let count = 0; count < n; count += 1) t.is((await one()).status, 200, `${count + 1} of ${n}`)
+  const before = (await rowsOf(daemon)).length
+  const refused = await one()
+  t.deepEqual(codeOf(refused), refusal)
+  t.is((await rowsOf(daemon)).length, before)
+  return refused
+}
+
+test('agents-10: agents stand four deep', async (t) => {
+  const daemon = await start(t)
+  let above = daemon.parent
+  for (let depth = 1; depth <= 4; depth += 1) above = (await spawn(daemon, above)).body.agent_id
+  t.deepEqual(codeOf(await spawn(daemon, above)), tooMany)
+})
+
+test('agents-10: six children of one agent work at a time', async (t) => {
+  const daemon = await start(t)
+  const one = () => spawn(daemon, daemon.parent, endless)
+  await takes(t, daemon, { n: 6, refusal: tooMany, one })
+  const other = await openAgent(daemon, 's2')
+  t.is((await spawn(daemon, other, endless)).status, 200)
+  const [run] = (await daemon.request('GET', '/v1/runs?status=running&limit=1')).body
+  await daemon.request('POST', `/v1/runs/${run.run_id}/cancel`, {})
+})
+
+for (const [limit, n] of [
+  ['max_live_descendants_per_root', 24],
+  ['max_live_sidechains_per_session', 24],
+] as const)
+  test(`agents-10: ${limit} is 24 at first, whichever agents start them`, async (t) => {
+    const other =
+      limit === 'max_live_descendants_per_root' ? 'max_live_sidechains_per_session' : 'max_live_descendants_per_root'
+    const daemon = await start(t, { [other]: 100 })
+    const parents = [daemon.parent]
+    for (let count = 0; count < 4; count += 1) parents.push((await spawn(daemon, daemon.parent)).body.agent_id)
+    let next = 0
+    const one = () => spawn(daemon, parents[(next += 1) % 5] ?? '', endless)
+    await takes(t, daemon, { n, refusal: tooMany, one })
+  })
+
+test('agents-10: max_live_sidechains_global counts those of all roots', async (t) => {
+  const daemon = await start(t, { max_live_sidechains_global: 3 })
+  const roots = await Promise.all(['r1', 'r2', 'r3', 'r4'].map((id) => openAgent(daemon, id)))
+  const one = () => spawn(daemon, roots.pop() ?? '', endless)
+  await takes(t, daemon, { n: 3, refusal: tooMany, one })
+})
+
+test('agents-10: a run starts six agents', async (t) => {
+  const daemon = await start(t)
+  const lines = Array.from({ length: 7 }, (_, n) =>
+    call('spawn_agent', { name: `a${n}`, prompt: '/say hi', wait: true }),
+  )
+  await does(daemon, 's1', lines.join('\n---\n'))
+  const results = resultsIn(daemon.asked.findLast(({ messages }) => JSON.stringify(messages).includes('a6')))
+  const codes = results.map((output) => output.error?.code ?? output.status)
+  t.deepEqual(codes, [...Array.from({ length: 6 }, () => 'completed'), 'conflict'])
+  const again = await does(daemon, 's1', call('spawn_agent', { name: 'next', prompt: '/say hi', wait: true }))
+  t.is(again.status, 'completed')
+  t.is((await rowsOf(daemon)).length, 8, 'another run starts others')
+})
+
+for (const [limit, first] of [
+  ['max_spawns_per_session_window', 60],
+  ['max_spawns_per_profile_window', 60],
+  ['max_spawns_global_window', 240],
+] as const)
+  test(`agents-11: ${limit} is counted within the window, and no longer`, async (t) => {
+    const clock = createLeapingClock()
+    t.teardown(() => clock.clear())
+    const many = {
+      max_spawns_per_session_window: 999,
+      max_spawns_per_profile_window: 999,
+      max_spawn_cpu_ms_per_window: 9e8,
+    }
+    const { [limit as 'max_spawns_per_session_window']: _, ...others } = many
+    const daemon = await start(t, others, { clock })
+    const refused = await takes(t, daemon, { n: first, refusal: tooFast, one: () => spawn(daemon, daemon.parent) })
+    const wait = Number(refused.headers['retry-after'])
+    t.true(wait > 0 && wait <= 60)
+    const other = await spawn(daemon, await openAgent(daemon, 's2'))
+    t.is(other.status, limit === 'max_spawns_per_session_window' ? 200 : 429)
+    clock.leap(wait * 1_000)
+    t.is((await spawn(daemon, daemon.parent)).status, 200)
+  })
+
+test('agents-11: what starts are charged is used up within the window', async (t) => {
+  const dear = await start(t, { max_spawn_cost_microusd_per_window: 3_000 })
+  await takes(t, dear, { n: 3, refusal: tooFast, one: () => spawn(dear, dear.parent) })
+  const slow = await start(t, { max_spawn_cpu_ms_per_window: 5_000, estimated_spawn_cpu_ms: 2_500 })
+  await takes(t, slow, { n: 2, refusal: tooFast, one: () => spawn(slow, slow.parent) })
+})
+
+test('agents-11: what an agent is told, and how long its answers are, is bounded', async (t) => {
+  const daemon = await start(t, { max_spawn_input_tokens_per_request: 100 })
+  t.is((await spawn(daemon, daemon.parent, told('x'.repeat(400)))).status, 200)
+  t.deepEqual(codeOf(await spawn(daemon, daemon.parent, told('x'.repeat(401)))), tooFast)
+  t.deepEqual(codeOf(await spawn(daemon, daemon.parent, told('ä'.repeat(201)))), tooFast, 'bytes are counted')
+  const fork_context = {
+    parent_assistant_message: 'x'.repeat(200),
+    inherited_tool_call_ids: [],
+    system_prompt: 'x'.repeat(201),
+  }
+  t.deepEqual(codeOf(await spawn(daemon, daemon.parent, { fork_context })), tooFast)
+  const asks = (max_output_tokens: number) => spawn(daemon, daemon.parent, { generation: { max_output_tokens } })
+  t.is((await asks(64_000)).status, 200)
+  t.deepEqual(codeOf(await asks(64_001)), tooFast)
+})
+
+test('agents-11: later rules that fit a start beat earlier ones, limit by limit', async (t) => {
+  const rules = [
+    { selector: {}, limits: { max_live_children_per_parent: 1, max_child_depth: 1 } },
+    { selector: { session_id: 's1' }, limits: { max_live_children_per_parent: 3 }, label: 'more' },
+    { selector: { session_id: 's1', profile: 'plan' }, limits: { max_live_children_per_parent: 0 } },
+  ]
+  const daemon = await start(t, { rules })
+  await takes(t, daemon, { n: 3, refusal: tooMany, one: () => spawn(daemon, daemon.parent, endless) })
+  const other = await openAgent(daemon, 's2')
+  await takes(t, daemon, { n: 1, refusal: tooMany, one: () => spawn(daemon, other, endless) })
+  const child = await spawn(daemon, daemon.parent)
+  t.deepEqual(codeOf(child), tooMany)
+  const third = await openAgent(daemon, 's3')
+  const below = await spawn(daemon, third)
+  t.deepEqual(codeOf(await spawn(daemon, below.body.agent_id)), tooMany, 'one deep')
+  await settled(daemon, (await spawn(daemon, third, told('/say hi'))).body.agent_id)
+  await does(daemon, 's3', call('spawn_agent', { name: 'p', agent_type: 'plan', prompt: '/say hi', wait: true }))
+  t.is((await rowsOf(daemon, '?session_id=s3')).length, 1)
+})
+
+test('agents-10: limits at once: of twenty that are started together six work', async (t) => {
+  const daemon = await start(t)
+  const all = await Promise.all(Array.from({ length: 20 }, () => spawn(daemon, daemon.parent, endless)))
+  t.deepEqual(all.map(({ status }) => status).toSorted(), [
+    ...Array.from({ length: 6 }, () => 200),
+    ...Array.from({ length: 14 }, () => 409),
+  ])
+})
