@@ -31,12 +31,23 @@ const home = fileURLToPath(new URL('../../../', import.meta.url))
 const reserved: readonly string[] = ['holdfast', 'scripted', 'core', 'test', 'node']
 const longest = 60
 
-const problemOf = async (name: string, shipped: ShippedView): Promise<string | undefined> => {
+/** Names of the shipped tools, from the page that is made of a daemon: here none has started that could be asked. */
+const shippedTools = (): readonly string[] => {
+  const page = readFolder(path.join(home, 'docs', 'reference')).get('tools.md') ?? ''
+  return [...page.matchAll(/^\| \[`(\w+)`\]/gmu)].map(([, tool = '']) => tool)
+}
+
+const toolProblem = (kind: string, name: string): string | undefined => {
+  const tool = name.replaceAll('-', '_')
+  return kind === 'tool' && shippedTools().includes(tool) ? `Holdfast has a tool ${tool} already` : undefined
+}
+
+const problemOf = async (kind: string, name: string, shipped: ShippedView): Promise<string | undefined> => {
   if (!/^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/u.test(name))
     return 'say a small letter, then small letters and digits, with single hyphens between words, such as word-count'
   if (name.length > longest) return `it has more than ${longest} characters`
   const taken = (await shipped.plugins()).some(({ id }) => id === name)
-  return taken || reserved.includes(name) ? 'the name is taken' : undefined
+  return taken || reserved.includes(name) ? 'the name is taken' : toolProblem(kind, name)
 }
 
 /** Templates call themselves `my-plugin`, and `my_plugin` where a hyphen cannot be. */
@@ -71,7 +82,7 @@ export const newPluginCommand = (shipped: ShippedView): Command =>
     run: async ({ args: { kind = '', name = '' } }: CommandInput) => {
       if (!kinds.some((known) => known === kind))
         throw errors.plugin_kind_unknown({ details: { kind, kinds: kinds.join(', ').replace(/, (?=\w+$)/u, ' or ') } })
-      const problem = await problemOf(name, shipped)
+      const problem = await problemOf(kind, name, shipped)
       if (problem !== undefined) throw errors.plugin_name_refused({ details: { name, problem } })
       if (isThere(path.resolve(name))) throw errors.plugin_folder_taken({ details: { folder: path.resolve(name) } })
       return make(kind, name)

@@ -101,6 +101,8 @@ test('command-line-20: a folder that is there, a name that cannot be and an unkn
     ['tool .', 2, /plugin_name_refused/u],
     ['tool shell', 2, /a plugin cannot be called "shell": the name is taken/u],
     ['tool holdfast', 2, /the name is taken/u],
+    ['tool bash', 2, /a plugin cannot be called "bash": Holdfast has a tool bash already/u],
+    ['tool read-file', 2, /Holdfast has a tool read_file already/u],
     [`tool ${'a'.repeat(61)}`, 2, /it has more than 60 characters/u],
     ['boat mine', 2, /there is no template "boat": say tool, provider or connector \(plugin_kind_unknown\)/u],
     ['shared mine', 2, /plugin_kind_unknown/u],

@@ -129,11 +129,13 @@ const leadsSomewhere = (schema: JsonSchema, reference: string): boolean => {
   const at = placeOf(schema, reference)
   return typeof at === 'boolean' || isFields(at)
 }
-/** What the same value must fit besides. */
+const ofSameValue = ['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else']
+/** What the same value is checked by besides. */
 const alsoOf = (schema: JsonSchema, at: unknown): readonly unknown[] => {
   if (!isFields(at)) return []
-  const { $ref, allOf } = at
-  return [...(typeof $ref === 'string' ? [placeOf(schema, $ref)] : []), ...(Array.isArray(allOf) ? allOf : [])]
+  const { $ref } = at
+  const parts = ofSameValue.flatMap((name) => (Object.hasOwn(at, name) ? [at[name]].flat() : []))
+  return typeof $ref === 'string' ? [placeOf(schema, $ref), ...parts] : parts
 }
 /** A circle that no step into the value breaks: whoever checks by it never ends. */
 const leadsBack = (schema: JsonSchema, reference: string): boolean => {

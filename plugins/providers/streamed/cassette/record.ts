@@ -44,7 +44,6 @@ export const createRecorder = ({ file, log, redact }: RecordParts): Recorder => 
     log.warn('no more is recorded', { file, reason, ...(error !== undefined && { error }) })
   }
   const put = (value: Json): void => {
-    if (lines?.isGone() === true) return end('the file was removed')
     const line = JSON.stringify(value)
     bytes += Buffer.byteLength(line) + 1
     if (bytes <= mostBytes - 1000) return lines?.append(line)
@@ -61,16 +60,22 @@ export const createRecorder = ({ file, log, redact }: RecordParts): Recorder => 
   const attempt = (step: () => void): void => {
     try {
       if (state === 'new') begin()
+      if (state === 'open' && lines?.isGone() === true) end('the file was removed')
       if (state === 'open') step()
     } catch (error) {
       end(reasonOf(error), error)
     }
   }
+  /** Looked at here too: the next exchange, which would tell of it, may be long in coming. */
+  const warnings = (): readonly Warning[] => {
+    if (state === 'open') attempt(() => undefined)
+    return state === 'over' ? [unrecorded(file, why)] : []
+  }
   return {
     redact,
     open: () => attempt(() => undefined),
     add: (value) => attempt(() => put(value)),
-    health: { id: 'cassette', check: () => (state === 'over' ? [unrecorded(file, why)] : []) },
+    health: { id: 'cassette', check: warnings },
     close: () => lines?.close(),
   }
 }

@@ -189,3 +189,12 @@ test('foreign-tools-3: a value that is too deep for a sound schema is told so', 
   for (let at = 0; at < 100_000; at += 1) deep = { next: deep }
   t.deepEqual(await issuesOf(list, deep), [{ path: '', rule: 'is nested too deep to check' }])
 })
+
+test('foreign-tools-2: a reference that leads back to itself by way of a choice is refused', async (t) => {
+  const rule = 'must not lead back to itself for the same value'
+  const back = { $ref: '#/properties/x' }
+  for (const x of [back, { anyOf: [{ type: 'string' }, back] }, { oneOf: [back] }, { not: back }, { if: back }])
+    t.is((await refusal({ properties: { x } })).rule, rule, JSON.stringify(x))
+  const tree = { properties: { x: { anyOf: [{ type: 'string' }, { type: 'array', items: back }] } } }
+  t.deepEqual(await issuesOf(tree, { x: [['a']] }), [])
+})

@@ -167,6 +167,20 @@ test('models-47: what cannot be written or played is a warning from the start on
   t.regex(await warningOf({ play_cassette: join(path, 'none') }), /^cassette_not_played: .* is not there/u)
 })
 
+test('models-47: a cassette that was removed while it is recorded is a warning before anything more is asked', async (t) => {
+  const file = join(await folder(t), 'gone')
+  const [vendor] = vendors
+  if (vendor === undefined) return t.fail()
+  const { daemon } = await start(t, vendor, { base_url: 'http://127.0.0.1:9/v1', record_cassette: file })
+  const told = async (): Promise<string[]> =>
+    (await daemon.request('GET', '/v1/status')).body.health.warnings
+      .filter(({ code }: any) => code === 'cassette_not_recorded')
+      .map(({ message }: any) => message)
+  t.deepEqual(await told(), [])
+  rmSync(file)
+  t.deepEqual(await told(), [`Nothing more is recorded to ${file}: the file was removed.`])
+})
+
 test('models-47: what stands elsewhere is not written to', async (t) => {
   const file = join(await folder(t), 'diary')
   writeFileSync(file, 'Dear diary')
