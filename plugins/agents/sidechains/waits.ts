@@ -53,7 +53,7 @@ export const createWaits = ({ store, sessions, events }: WaitsParts): AgentWaits
       }),
     begin: () =>
       events.on(SessionStateChanged, ({ session_id }) => {
-        for (const look of [...(listeners.get(session_id) ?? [])]) look()
+        for (const look of listeners.get(session_id) ?? []) look()
       }),
   }
 }
