@@ -102,7 +102,8 @@ export const invoke = async (execution: Execution, { call, tool, value, key, att
       return { type: 'threw' }
     } catch (error) {
       if (error instanceof Problem && error.spec.status < 500) return failedCall(error)
-      execution.context.log.error('a tool threw', { tool: tool.name, run_id, error })
+      const isCutShort = signal.aborted && error === signal.reason
+      if (!isCutShort) execution.context.log.error('a tool threw', { tool: tool.name, run_id, error })
       return { type: 'threw' }
     }
   })()
