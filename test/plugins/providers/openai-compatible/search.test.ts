@@ -22,7 +22,7 @@ const searched: StreamReply = {
     chunk({ role: 'assistant', content: 'It ' }),
     chunk({ content: 'rains.', annotations: [cite('https://a.example/1', 'One'), { type: 'file', file: {} }] }),
     chunk({ content: '', annotations: [cite('https://a.example/1', 'One'), cite('https://b.example/2', '')] }, 'stop'),
-    'data: {"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":2}}\n\n',
+    'data: {"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":2,"server_tool_use":{"web_search_requests":2}}}\n\n',
     'data: [DONE]\n\n',
   ],
 }
@@ -56,6 +56,7 @@ test('models-54: openrouter: pages that are cited are told once each, however th
     const { server, ask } = await converse(t, drip_bytes === undefined ? searched : { ...searched, drip_bytes })
     const { parts, done } = await ask({ ...requestOf([userText('x')]), web_search: true })
     t.is(done?.outcome, 'stop')
+    t.deepEqual(done?.usage, { input_tokens: 9, output_tokens: 2, searches: 2 })
     t.deepEqual(parts, [
       { type: 'search', queries: [], pages },
       { type: 'text', text: 'It rains.', cites: pages },
