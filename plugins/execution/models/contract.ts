@@ -121,7 +121,6 @@ export interface Usage {
   readonly output_tokens: number
   readonly cached_input_tokens?: number
   readonly reasoning_tokens?: number
-  /** Searches of the web that the server made for the answer (models-53). */
   readonly searches?: number
 }
 

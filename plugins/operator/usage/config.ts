@@ -30,7 +30,7 @@ export const Price = object({
   searches: optional(
     doc(
       integer({ min: 0 }),
-      'Searches of the web that the server of the model makes, millionths of a US dollar per thousand; free when absent.',
+      'Searches by the server of the model, millionths of a US dollar per thousand; free when absent.',
     ),
   ),
 })
