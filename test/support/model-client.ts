@@ -8,6 +8,7 @@ import { messages } from '../../plugins/providers/anthropic/protocol.js'
 import { gemini } from '../../plugins/providers/google/protocol.js'
 import { responses } from '../../plugins/providers/openai/protocol.js'
 import { chatCompletions } from '../../plugins/providers/openai-compatible/protocol.js'
+import { vendors } from '../../plugins/providers/openai-compatible/vendors.js'
 import { createConnection } from '../../plugins/providers/streamed/connection.js'
 import { createTransport } from '../../plugins/providers/streamed/transport/transport.js'
 import { ask, requestOf, userText, type Answer } from './models.js'
@@ -29,7 +30,9 @@ export const protocol = chatCompletions(() => ids.make('call'))
 
 const anthropic = messages(() => ids.make('call'), { version: '2023-06-01', beta_headers: [] })
 const openai = responses(() => ids.make('call'), { organization: 'org-1', project: 'proj_1' })
-const protocols = { openai_compatible: protocol, anthropic, openai, google: gemini(() => ids.make('call')) }
+const known = vendors.find(({ provider }) => provider === 'openrouter')
+const openrouter = chatCompletions(() => ids.make('call'), known)
+const protocols = { openai_compatible: protocol, openrouter, anthropic, openai, google: gemini(() => ids.make('call')) }
 /** Protocols by the wire name of their provider. */
 export type Spoken = keyof typeof protocols
 

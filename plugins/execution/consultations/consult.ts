@@ -139,15 +139,17 @@ const callOnce = async (parts: ConsultParts, call: Call, signal: AbortSignal): P
 
 const together = (a: Usage | undefined, b: Usage | undefined): Usage | undefined => {
   if (a === undefined || b === undefined) return a ?? b
-  const [cached, reasoning] = [
+  const [cached, reasoning, searches] = [
     (a.cached_input_tokens ?? 0) + (b.cached_input_tokens ?? 0),
     (a.reasoning_tokens ?? 0) + (b.reasoning_tokens ?? 0),
+    (a.searches ?? 0) + (b.searches ?? 0),
   ]
   return {
     input_tokens: a.input_tokens + b.input_tokens,
     output_tokens: a.output_tokens + b.output_tokens,
     ...(cached > 0 && { cached_input_tokens: cached }),
     ...(reasoning > 0 && { reasoning_tokens: reasoning }),
+    ...(searches > 0 && { searches }),
   }
 }
 

@@ -121,6 +121,7 @@ export interface Usage {
   readonly output_tokens: number
   readonly cached_input_tokens?: number
   readonly reasoning_tokens?: number
+  readonly searches?: number
 }
 
 /** Why a model call failed, by what can be done about it. */

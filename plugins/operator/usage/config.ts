@@ -27,11 +27,20 @@ export const Price = object({
   input: price('Input'),
   cached_input: optional(price('Input from a cache; as other input when absent')),
   output: price('Output'),
+  searches: optional(
+    doc(
+      integer({ min: 0 }),
+      'Searches by the server of the model, millionths of a US dollar per thousand; free when absent.',
+    ),
+  ),
 })
 export type Price = Infer<typeof Price>
 
 export const usageConfig = object({
-  prices: doc(defaulted(array(Price, { max: 1000 }), []), 'What tokens cost. The first that fits a call counts.'),
+  prices: doc(
+    defaulted(array(Price, { max: 1000 }), []),
+    'What tokens and searches cost. The first that fits a call counts.',
+  ),
   price_version: optional(
     doc(string({ min: 1, max: 100 }), 'Name of this table, kept with each call; a digest of it when absent.'),
   ),

@@ -18,6 +18,7 @@ export type UsageSums = {
   readonly output_tokens: number
   readonly cached_input_tokens?: number
   readonly reasoning_tokens?: number
+  readonly searches?: number
   /** Absent where no call had a price. */
   readonly cost_microusd?: number
 }
@@ -33,6 +34,7 @@ export const usageFields = {
   output_tokens: doc(tokens(), 'As the provider told, with those of thoughts.'),
   cached_input_tokens: optional(tokens()),
   reasoning_tokens: optional(tokens()),
+  searches: optional(doc(tokens(), 'Searches of the web that servers of models made, where they tell of them.')),
   cost_microusd: optional(
     doc(tokens(), 'Millionths of a US dollar by the price table; absent where no call had a price.'),
   ),
@@ -41,14 +43,19 @@ export const usageFields = {
 const whole = (value: number | undefined): number =>
   value !== undefined && value > 0 && Number.isFinite(value) ? Math.min(Math.round(value), 1e12) : 0
 
+/** What not every call has. */
+const beside = ['cached_input_tokens', 'reasoning_tokens', 'searches', 'cost_microusd'] as const
+
 type Draft = { -readonly [K in keyof UsageSums]: UsageSums[K] }
 
 /** One call, by what its provider told of it: nothing where it told nothing. */
 export const countCall = (usage: Usage | undefined): UsageSums => {
   const sums: Draft = { calls: 1, input_tokens: whole(usage?.input_tokens), output_tokens: whole(usage?.output_tokens) }
   const [cached, reasoning] = [whole(usage?.cached_input_tokens), whole(usage?.reasoning_tokens)]
+  const searches = whole(usage?.searches)
   if (cached > 0) sums.cached_input_tokens = cached
   if (reasoning > 0) sums.reasoning_tokens = reasoning
+  if (searches > 0) sums.searches = searches
   return sums
 }
 
@@ -60,8 +67,7 @@ export const addUsage = (a: UsageSums | undefined, b: UsageSums): UsageSums => {
     input_tokens: a.input_tokens + b.input_tokens,
     output_tokens: a.output_tokens + b.output_tokens,
   }
-  for (const key of ['cached_input_tokens', 'reasoning_tokens', 'cost_microusd'] as const)
-    if (a[key] !== undefined || b[key] !== undefined) sums[key] = (a[key] ?? 0) + (b[key] ?? 0)
+  for (const key of beside) if (a[key] !== undefined || b[key] !== undefined) sums[key] = (a[key] ?? 0) + (b[key] ?? 0)
   return sums
 }
 
@@ -72,8 +78,7 @@ export const lessUsage = (whole: UsageSums, part: UsageSums): UsageSums => {
     input_tokens: whole.input_tokens - part.input_tokens,
     output_tokens: whole.output_tokens - part.output_tokens,
   }
-  for (const key of ['cached_input_tokens', 'reasoning_tokens', 'cost_microusd'] as const)
-    if (whole[key] !== undefined) sums[key] = whole[key] - (part[key] ?? 0)
+  for (const key of beside) if (whole[key] !== undefined) sums[key] = whole[key] - (part[key] ?? 0)
   return sums
 }
 

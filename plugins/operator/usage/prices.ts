@@ -19,9 +19,11 @@ export const createPrices = ({ prices, price_version }: Pick<UsageConfig, 'price
 })
 
 /** Whole millionths of a dollar, rounded up: what is booked is never less than what was used. */
-export const costOf = (price: Price, { input_tokens, output_tokens, cached_input_tokens = 0 }: UsageSums): number => {
+export const costOf = (price: Price, sums: UsageSums): number => {
+  const { input_tokens, output_tokens, cached_input_tokens = 0, searches = 0 } = sums
   const cached = Math.min(cached_input_tokens, input_tokens)
   const cost =
     (input_tokens - cached) * price.input + cached * (price.cached_input ?? price.input) + output_tokens * price.output
-  return Math.ceil(cost / 1e6)
+  // Tokens are priced by the million, searches by the thousand.
+  return Math.ceil((cost + searches * (price.searches ?? 0) * 1000) / 1e6)
 }

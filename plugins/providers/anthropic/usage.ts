@@ -1,6 +1,6 @@
 /** What a call used: the server tells it at the beginning, and sums that may have grown at the end. */
 import type { Usage } from '../../execution/models/contract.js'
-import { countIn, isLink, usageOf } from '../streamed/contract.js'
+import { countIn, isLink, searchesIn, usageOf } from '../streamed/contract.js'
 
 /** Tokens, as the server tells them. */
 export interface Told {
@@ -10,6 +10,7 @@ export interface Told {
   readonly read: number
   readonly output: number
   readonly thought: number
+  readonly searches: number
 }
 
 /** What is told now counts in place of what was told before, number by number. */
@@ -22,8 +23,9 @@ export const tell = (before: Told | undefined, usage: unknown): Told | undefined
     read: countIn(usage['cache_read_input_tokens']) ?? before?.read ?? 0,
     output: countIn(usage['output_tokens']) ?? before?.output ?? 0,
     thought: (isLink(details) ? countIn(details['thinking_tokens']) : undefined) ?? before?.thought ?? 0,
+    searches: searchesIn(usage) ?? before?.searches ?? 0,
   }
 }
 
-export const usageIn = ({ input, written, read, output, thought }: Told): Usage =>
-  usageOf({ input: input + written + read, output, cached: read, reasoning: thought })
+export const usageIn = ({ input, written, read, output, thought, searches }: Told): Usage =>
+  usageOf({ input: input + written + read, output, cached: read, reasoning: thought, searches })

@@ -1,5 +1,5 @@
 /** Collects what the server streams and decides at its end what the answer is. Nothing acts before that. */
-import type { AssistantPart, ModelEvent, ToolCallPart, Usage } from '../../execution/models/contract.js'
+import type { AssistantPart, ModelEvent, ToolCallPart, Usage, WebPage } from '../../execution/models/contract.js'
 import { excess, readChunk, type Chunk, type Piece } from './chunk.js'
 import {
   beginGathering,
@@ -15,6 +15,7 @@ import {
   type Gathered,
   type Said,
 } from '../streamed/contract.js'
+import { search } from './search.js'
 import { createToolPieces, type ToolDraft, type ToolPieces } from './tool-pieces.js'
 import { thoughtSignature } from './thought-signature.js'
 
@@ -23,6 +24,8 @@ interface Collected extends Gathered {
   /** Undefined until the first piece of a call comes. */
   calls: ToolPieces | undefined
   usage: Usage | undefined
+  /** By their addresses. */
+  readonly cites: Map<string, WebPage>
 }
 
 export const createAnswer = (asked: Asked, newId: () => string): Answer => {
@@ -31,6 +34,7 @@ export const createAnswer = (asked: Asked, newId: () => string): Answer => {
     said: [],
     calls: undefined,
     usage: undefined,
+    cites: new Map(),
   }
   return {
     take(data) {
@@ -60,6 +64,7 @@ const takeChunk = (so: Collected, chunk: Chunk, asked: Asked): void => {
       return
     case 'piece':
       so.usage = chunk.usage ?? so.usage
+      search.add(so.cites, chunk.cites)
       if (so.finish === undefined) takePiece(so, chunk)
       else so.finish = finishBehind(so.finish, chunk.finish)
   }
@@ -101,9 +106,21 @@ const finishBehind = (before: Finish, word: string): Finish => {
   return later !== undefined && flawed.has(later) && !flawed.has(before) ? later : before
 }
 
-const end = ({ said, calls, fault, finish, usage }: Collected, newId: () => string): ModelEvent[] => {
-  const parts: AssistantPart[] = [...said, ...(calls?.list() ?? []).map((draft) => toolCall(draft, newId))]
+const end = ({ said, calls, fault, finish, usage, cites }: Collected, newId: () => string): ModelEvent[] => {
+  const pages = [...cites.values()]
+  const parts: AssistantPart[] = [
+    ...search.parts(pages),
+    ...cited(said, pages),
+    ...(calls?.list() ?? []).map((draft) => toolCall(draft, newId)),
+  ]
   return endingOf({ fault, finish, usage, parts })
+}
+
+/** Where in the answer a page is cited is not kept: its last text has them all. */
+const cited = (said: readonly Said[], pages: WebPage[]): AssistantPart[] => {
+  const last = said.findLast(({ type }) => type === 'text')
+  if (pages.length === 0 || last === undefined) return [...said]
+  return said.map((one) => (one === last ? { type: 'text', text: one.text, cites: pages } : one))
 }
 
 const toolCall = ({ id, name = '', input, signature }: ToolDraft, newId: () => string): ToolCallPart =>

@@ -1,7 +1,8 @@
 /** From the data of one event to what it says. Servers differ: what is absent, null or blank says nothing. */
-import type { Usage } from '../../execution/models/contract.js'
+import type { Usage, WebPage } from '../../execution/models/contract.js'
 import type { ToolPiece } from './tool-pieces.js'
 import { isLink, readEvent, usageIn, type Link } from '../streamed/contract.js'
+import { search } from './search.js'
 import { thoughtSignature } from './thought-signature.js'
 
 export interface Piece {
@@ -9,6 +10,8 @@ export interface Piece {
   readonly text: string
   readonly reasoning: string
   readonly calls: readonly ToolPiece[]
+  /** Pages that it names as where it has this from. */
+  readonly cites: readonly WebPage[]
   /** Why the model stopped, in the server's word; empty while it goes on. */
   readonly finish: string
   readonly usage: Usage | undefined
@@ -57,7 +60,8 @@ const piece = (delta: Link, finish: string, usage: Usage | undefined): Chunk => 
   const reasoning = filled(delta['reasoning_content']) ?? filled(delta['reasoning']) ?? ''
   // A refusal is what the model says instead.
   const text = said.text + (filled(delta['refusal']) ?? '')
-  return { type: 'piece', text, reasoning: reasoning + said.reasoning, calls, finish, usage }
+  const cites = search.cites(delta['annotations'])
+  return { type: 'piece', text, reasoning: reasoning + said.reasoning, calls, cites, finish, usage }
 }
 
 const noCalls: readonly ToolPiece[] = []

@@ -42,12 +42,21 @@ export default definePlugin({
       providers: ['openai_compatible'],
       capabilities: ['image_generation', 'image_edit', 'audio_generation'],
     })
-    for (const { provider, base_url, ...known } of vendors)
+    ctx.contribute(RouteBackends, {
+      id: 'vendor-search',
+      providers: vendors.filter(({ search_tool }) => search_tool !== undefined).map(({ provider }) => provider),
+      capabilities: ['native_web_search'],
+    })
+    for (const { provider, base_url, search_tool, ...known } of vendors)
       ctx.contribute(ModelProviders, {
         id: provider,
         ...known,
         capabilities: textAndImages,
-        connect: (options) => streamed.connect(options, chatCompletions(newId, { provider, base_url })),
+        connect: (options) =>
+          streamed.connect(
+            options,
+            chatCompletions(newId, { provider, base_url, ...(search_tool && { search_tool }) }),
+          ),
         generation,
       })
   },

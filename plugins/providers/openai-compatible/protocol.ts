@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../../core/plugin.js'
 import type { Protocol } from '../streamed/contract.js'
 import { createAnswer } from './answer.js'
 import { createRequestBodies } from './request-body.js'
@@ -6,6 +7,8 @@ import { createRequestBodies } from './request-body.js'
 export interface Vendor {
   readonly provider: string
   readonly base_url: string
+  /** The tool of its server that searches the web. */
+  readonly search_tool?: JsonObject
 }
 
 /** The chat-completions protocol. `newId` names calls of which the server gives no id. */
@@ -15,6 +18,7 @@ export const chatCompletions = (newId: () => string, vendor?: Vendor): Protocol 
   path: () => '/chat/completions',
   headers: (api_key) => (api_key === undefined ? [] : ['authorization', `Bearer ${api_key}`]),
   // OpenAI's own newer models refuse `max_tokens`, which every other server knows.
-  bodies: ({ hostname }) => createRequestBodies(hostname === 'api.openai.com' ? 'max_completion_tokens' : 'max_tokens'),
+  bodies: ({ hostname }) =>
+    createRequestBodies(hostname === 'api.openai.com' ? 'max_completion_tokens' : 'max_tokens', vendor?.search_tool),
   answer: (asked) => createAnswer(asked, newId),
 })

@@ -1,4 +1,5 @@
 /** From the engine's request to the body of a chat completion. */
+import type { JsonObject } from '../../../core/plugin.js'
 import type { Generation, ModelRequest, ModelTool, ToolChoice } from '../../execution/models/contract.js'
 import { createConversationBytes } from '../streamed/contract.js'
 import { wireMessages } from './wire-messages.js'
@@ -13,25 +14,27 @@ const mostKept = 8 * 1024 * 1024
  * Makes the JSON of requests. Tools and earlier messages are the larger part of most requests and the same in one after
  * the other: they are not made again.
  */
-export const createRequestBodies = (limit: LimitName): ((request: ModelRequest) => Buffer) => {
+export const createRequestBodies = (limit: LimitName, searchTool?: JsonObject): ((request: ModelRequest) => Buffer) => {
   const conversations = createConversationBytes(wireMessages, mostKept)
   const toolBytes = createToolBytes()
   return (request) => {
     const said = conversations.of(request.messages)
-    return Buffer.concat([beginning(request, limit, said.length > 0), said, toolBytes(request.tools)])
+    const own = request.web_search === true ? searchTool : undefined
+    const hasTools = request.tools.length > 0 || own !== undefined
+    const start = beginning(request, { limit, hasTools, isGoingOn: said.length > 0 })
+    return Buffer.concat([start, said, toolBytes(request.tools, own)])
   }
 }
 
 /** Everything before the messages of the conversation. */
 const beginning = (
-  { model, system, tools, generation }: ModelRequest,
-  limit: LimitName,
-  isGoingOn: boolean,
+  { model, system, generation }: ModelRequest,
+  { limit, hasTools, isGoingOn }: { limit: LimitName; hasTools: boolean; isGoingOn: boolean },
 ): Buffer => {
   const settings = JSON.stringify({
     model,
     [limit]: generation.max_output_tokens,
-    ...settingsOf(generation, tools.length > 0),
+    ...settingsOf(generation, hasTools),
     stream: true,
     stream_options: { include_usage: true },
   })
@@ -58,17 +61,20 @@ const toolChoice = (choice: ToolChoice | undefined): object | string | undefined
   choice?.type === 'specific' ? { type: 'function', function: { name: choice.name } } : choice?.type
 
 /** Everything behind the messages; made again only when the tools are others than those of the call before. */
-const createToolBytes = (): ((tools: readonly ModelTool[]) => Buffer) => {
+const createToolBytes = (): ((tools: readonly ModelTool[], own: JsonObject | undefined) => Buffer) => {
   let last: readonly ModelTool[] = []
+  let lastOwn: JsonObject | undefined
   let bytes = Buffer.from(']}')
-  return (tools) => {
-    if (tools.length === last.length && tools.every((tool, n) => tool === last[n])) return bytes
-    const wire = tools.map(({ name, description, parameters }) => ({
+  return (tools, own) => {
+    if (own === lastOwn && tools.length === last.length && tools.every((tool, n) => tool === last[n])) return bytes
+    const functions = tools.map(({ name, description, parameters }) => ({
       type: 'function',
       function: { name, description, parameters },
     }))
+    const wire = own === undefined ? functions : [...functions, own]
     last = tools
-    bytes = Buffer.from(tools.length === 0 ? ']}' : `],"tools":${JSON.stringify(wire)}}`)
+    lastOwn = own
+    bytes = Buffer.from(wire.length === 0 ? ']}' : `],"tools":${JSON.stringify(wire)}}`)
     return bytes
   }
 }

@@ -23,6 +23,7 @@ export const vendors: readonly Known[] = [
     provider: 'openrouter',
     summary: 'Models of many vendors, by OpenRouter.',
     base_url: 'https://openrouter.ai/api/v1',
+    search_tool: { type: 'openrouter:web_search' },
     default_model: 'openai/gpt-5.4-mini',
     family: { rule: 'be VENDOR/MODEL', has: (model) => /^[^/\s]+\/\S+$/u.test(model) },
     // What nearly all models there have: it does not go by their names.

@@ -54,7 +54,7 @@ const takeEvent = (so: Collected, event: Link, asked: Asked): void => {
     case 'response.incomplete':
       return takeEnd(so, response, cutBy(response))
     case 'response.failed':
-      so.usage = usageIn(response['usage'], 'input', 'output')
+      so.usage = usedIn(so, response)
       so.fault = told(response['error'], asked)
       return
     case 'error':
@@ -104,12 +104,19 @@ const show = (so: Collected, { type }: Item, text: string): true => {
   return true
 }
 
+/** The server counts no searches: those that it tells are the ones that it made. Pages that it opened are none. */
+const usedIn = ({ items }: Collected, { usage }: Link): Usage | undefined => {
+  const told = usageIn(usage, 'input', 'output')
+  const searches = [...items.values()].filter(search.isOne).length
+  return told === undefined || searches === 0 ? told : { ...told, searches }
+}
+
 /** What is not whole was cut, whatever the server calls the reason. */
 const cutBy = ({ incomplete_details: details }: Link): Finish =>
   isLink(details) && details['reason'] === 'content_filter' ? 'filtered' : 'length'
 
 const takeEnd = (so: Collected, response: Link, finish: Finish): void => {
-  so.usage = usageIn(response['usage'], 'input', 'output')
+  so.usage = usedIn(so, response)
   // What the limit cut has no end of its own.
   const isCut = finish === 'stop' && [...so.items.values()].some(({ isOpen }) => isOpen)
   if (isCut) refuse(so, failures.invalid('A part of it has no end.'))

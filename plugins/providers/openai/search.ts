@@ -21,6 +21,11 @@ const queriesOf = ({ query, queries }: JsonObject): string[] => {
 }
 
 export const search = {
+  /** True of what was searched for, whatever came of it, as it is billed; of other items and actions not. */
+  isOne({ type, raw }: Item): boolean {
+    const action = raw['action']
+    return type === 'search' && action !== undefined && isJsonObject(action) && action['type'] === 'search'
+  },
   part({ raw }: Item): SearchPart {
     const action = raw['action'] !== undefined && isJsonObject(raw['action']) ? raw['action'] : {}
     return {

@@ -53,7 +53,7 @@ export { isLink } from './link.js'
 /** A value of which nothing is known. */
 export type { Link } from './link.js'
 /** A server's numbers, which may be anything, and the usage that they tell. */
-export { countIn, usageIn, usageOf } from './counted.js'
+export { countIn, usageIn, usageOf, searchesIn } from './counted.js'
 /** What goes to servers of every protocol in the same way: ids of calls, inputs, results, what was left beside them. */
 export { dataUrl, kept, keptSignature, objectInput, resultText, wireId } from './wire.js'
 /** The JSON of one event of a stream, within bounds. */

@@ -13,14 +13,20 @@ interface Counted {
   readonly cached: number
   /** Of the output: what was thought. */
   readonly reasoning: number
+  readonly searches?: number | undefined
 }
 
-export const usageOf = ({ input, output, cached, reasoning }: Counted): Usage => ({
+export const usageOf = ({ input, output, cached, reasoning, searches = 0 }: Counted): Usage => ({
   input_tokens: input,
   output_tokens: output,
   ...(cached > 0 && { cached_input_tokens: cached }),
   ...(reasoning > 0 && { reasoning_tokens: reasoning }),
+  ...(searches > 0 && { searches }),
 })
+
+/** Searches that a server made, where it tells them beside the tokens. */
+export const searchesIn = ({ server_tool_use: used }: Link): number | undefined =>
+  isLink(used) ? countIn(used['web_search_requests']) : undefined
 
 const nothing: Link = {}
 
@@ -40,5 +46,6 @@ export const usageIn = (
     output: countIn(usage[`${answered}_tokens`]) ?? 0,
     cached: part(asked, 'cached_tokens'),
     reasoning: part(answered, 'reasoning_tokens'),
+    searches: searchesIn(usage),
   })
 }

@@ -45,7 +45,8 @@ const run = async (daemon: Reachable, session: string, body: object = {}): Promi
 const usage = async ({ request }: Reachable, query = ''): Promise<any[]> =>
   (await request('GET', `/v1/usage?${query}`)).body
 
-const fields = ['calls', 'input_tokens', 'output_tokens', 'cached_input_tokens', 'reasoning_tokens', 'cost_microusd']
+const beside = ['cached_input_tokens', 'reasoning_tokens', 'searches', 'cost_microusd']
+const fields = ['calls', 'input_tokens', 'output_tokens', ...beside]
 const summed = (rows: readonly any[]): Record<string, number> =>
   Object.fromEntries(fields.map((field) => [field, rows.reduce((sum, row) => sum + (row?.[field] ?? 0), 0)]))
 
@@ -231,6 +232,31 @@ test('usage-1, usage-5: a call costs what the first price says that fits it, rou
     '"cost_microusd":601,"price":"v1"',
     '"cost_microusd":84,"price":"v1"',
   ])
+})
+
+test('usage-15: searches of servers are counted and cost what the price says', async (t) => {
+  const priced = [
+    { model: 'small', input: 0, output: 0, searches: 10_000_000 },
+    { input: 0, output: 0 },
+  ]
+  const { daemon } = await start(t, () => says({ searches: 3 }), { prices: priced })
+  t.like((await run(daemon, 'one', { generation: { model: 'small' } })).usage, { searches: 3, cost_microusd: 30_000 })
+  t.like((await run(daemon, 'two', { generation: { model: 'free' } })).usage, { searches: 3, cost_microusd: 0 })
+  t.like(await agree(t, daemon), { calls: 2, searches: 6, cost_microusd: 30_000 })
+})
+
+test('usage-15: a budget in dollars that searches have used up ends the run before its next call', async (t) => {
+  const searching = { ...used, searches: 3 }
+  const play = (): ModelEvent[] => [
+    callTool('c1', 'bash', { command: 'true' }),
+    { type: 'done', outcome: 'tool_calls', usage: searching },
+  ]
+  const priced = [{ input: 0, output: 0, searches: 10_000_000 }]
+  const { daemon, calls } = await start(t, play, { prices: priced, max_run_cost_usd: 0.02 })
+  const ended = await run(daemon, 'one')
+  t.is(ended.status, 'failed')
+  t.regex(JSON.stringify(ended), /budget_exhausted/u)
+  t.is(calls(), 1)
 })
 
 test('usage-7: days are those of day_zone, or of UTC, and a zone that is none ends the start', async (t) => {

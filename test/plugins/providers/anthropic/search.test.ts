@@ -1,5 +1,6 @@
 /** Searches that Anthropic's servers make; docs/rules/models.md. */
 import test, { type ExecutionContext } from 'ava'
+import type { JsonObject } from '../../../../core/plugin.js'
 import type { AssistantPart } from '../../../../plugins/execution/models/contract.js'
 import {
   answering,
@@ -137,4 +138,15 @@ test('models-53: anthropic: calls of ours beside a search are calls, and a strea
   const open = search.slice(0, search.indexOf('event: content_block_stop'))
   const ended = await (await converse(t, stream(messageStart(), open, messageEnd('end_turn')))).ask()
   t.like(ended.done, { outcome: 'failed', failure: { class: 'invalid_output' } })
+})
+
+test('usage-15: anthropic: searches are counted as the server tells them, at the end if it tells them twice', async (t) => {
+  const told = (web_search_requests: number): JsonObject => ({ server_tool_use: { web_search_requests } })
+  const chunks = [
+    messageStart({ input_tokens: 12, output_tokens: 1, ...told(0) }),
+    textBlock(0, 'It rains.'),
+    messageEnd('end_turn', { output_tokens: 5, ...told(2) }),
+  ]
+  const { ask } = await converseWith(t, { type: 'stream', chunks }, { spoken: 'anthropic' })
+  t.deepEqual((await ask()).done?.usage, { input_tokens: 12, output_tokens: 5, searches: 2 })
 })

@@ -43,6 +43,8 @@ test('models-53: openai: what was searched, opened and cited is told, and goes b
     const { server, ask } = await converse(t, drip_bytes === undefined ? searched : { ...searched, drip_bytes })
     const { parts, done } = await ask({ ...requestOf([userText('x')], { model: 'gpt-5.4' }), web_search: true })
     t.is(done?.outcome, 'stop')
+    // usage-15: a page that is opened is no search.
+    t.is(done?.usage?.searches, 1)
     t.like(parts[1], {
       type: 'search',
       queries: ['weather', 'rain'],
