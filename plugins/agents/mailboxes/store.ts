@@ -84,6 +84,8 @@ const messageCollection: CollectionSpec<MessageRecord> = {
 
 /** Milliseconds for which an acknowledged id is known. */
 const knownMs = 24 * 60 * 60 * 1000
+/** Dead letters of one agent; the oldest go. */
+const mostDead = 1000
 /** Ids that are let go of in one commit. */
 const lettingGo = 100
 
@@ -147,6 +149,10 @@ export const declareMessages = (state: State): MessageStore => {
     },
     bury(tx, message, why) {
       const { next_attempt_at_ms: _, run_id: __, ...kept } = message
+      const dead = { index: 'dead', group: message.to_agent_id }
+      if (collection.count(dead.index, dead.group) >= mostDead)
+        for (const oldest of collection.list({ ...dead, limit: 1 }))
+          tx.remove(collection, oldest.message_id, 'newer ones are among the dead letters')
       tx.put(collection, { ...kept, state: 'dead_letter', last_error: why })
     },
   }

@@ -216,3 +216,15 @@ test('mailboxes-9: an agent writes to agents of its tree, and to no other', asyn
   t.like(read[0], { kind: 'mailbox_delivery', request: { actor_id: daemon.from } })
   t.deepEqual(await deliveries(daemon), [])
 })
+
+test('mailboxes-3: the oldest of a thousand dead letters goes', async (t) => {
+  const daemon = await start(t)
+  await daemon.request('POST', '/v1/sessions/s2/end', {})
+  for (let n = 0; n < 1001; n += 50)
+    await Promise.all(
+      Array.from({ length: Math.min(50, 1001 - n) }, (_, at) => daemon.post({ message_id: `m${n + at}` })),
+    )
+  const dead = await boxOf(daemon, daemon.to, '/dead-letter')
+  t.is(dead.length, 1000)
+  t.is((await daemon.post({ message_id: dead[0].id })).body.duplicate, true)
+})
