@@ -90,21 +90,25 @@ test(
       'observation_materialization',
       'scheduled_observation_materialization',
       'mailbox_delivery',
-      'parent_clarification',
     ]
+    const beside: readonly RunKind[] = ['parent_clarification']
     const lost: readonly RunKind[] = ['input', 'approval_resume', 'user_question_resume']
-    const runs = [...again, ...lost].map((kind) => ({ kind, like, run_id: `run_zzz_${kind}` }))
+    const runs = [...again, ...lost, ...beside].map((kind) => ({ kind, like, run_id: `run_zzz_${kind}` }))
     await addWaiting(daemon.root, runs)
     const second = await startTestDaemon(t, { root: daemon.root })
     const statusOf = async (run_id: string): Promise<string> =>
       (await second.request('GET', `/v1/runs/${run_id}`)).body.status
     t.is(await statusOf(like.run_id), 'waiting_for_user_question')
     for (const { run_id, kind } of runs)
-      t.is(await statusOf(run_id), again.includes(kind) ? 'queued' : 'interrupted', kind)
+      t.is(
+        await statusOf(run_id),
+        again.includes(kind) ? 'queued' : beside.includes(kind) ? 'waiting_for_user_question' : 'interrupted',
+        kind,
+      )
     t.regex((await second.request('GET', '/v1/runs/run_zzz_input')).body.error, /^several_active_runs: /u)
     t.deepEqual(
       (await second.request('GET', '/v1/questions')).body.map(({ run_id }: any) => run_id),
-      [like.run_id],
+      [like.run_id, 'run_zzz_parent_clarification'],
     )
     const answers = [{ question_id: 'q1', selected_option_ids: ['o1'] }]
     await second.request('POST', `/v1/runs/${like.run_id}/questions`, {

@@ -123,6 +123,7 @@ export const commands: readonly Command[] = [
       ...pageFlags,
     },
     choices: { status: flowStatuses },
+    fields: { 'query.playbook_id': '--playbook', 'query.session_id': '--session' },
     run: (input) => readRows(input, listPath(input)),
     answer: listedRows(Flow),
     show: showRows(showAll),

@@ -39,7 +39,8 @@ export const flowParams = object({ flow_id: string({ min: 1, max: 200 }) })
 export const flowRoutes = (parts: StartParts): readonly Route[] => [list(parts), start(parts), read(parts)]
 
 /** Flows of one page, and of a plain array. */
-const most = 100
+/** Flows of a list at most, and of a page without a limit. */
+const [most, usual] = [100, 50]
 const keyOf = ({ created_at_ms, flow_id }: FlowRecord): string => `${timeKey(created_at_ms)}${flow_id}`
 
 interface Filter {
@@ -96,7 +97,7 @@ const list = (parts: StartParts): Route =>
       const source = await matching(parts, { playbook_id, session_id, status })
       const found = boundedPage(
         {
-          query: { page, cursor, limit },
+          query: { page, cursor, limit: limit ?? (page === true || cursor !== undefined ? usual : undefined) },
           source,
           label: 'created_at_desc',
           order: 'desc',

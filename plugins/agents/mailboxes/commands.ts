@@ -47,7 +47,13 @@ export const commands: readonly Command[] = [
       'message-id': { kind: 'text', summary: 'Names the message once: sent again, it is not sent again.' },
       'ttl-ms': { kind: 'text', value: 'ms', summary: 'Milliseconds until it is a dead letter unless it was read.' },
     },
-    fields: { 'body.message_id': '--message-id', 'body.ttl_ms': '--ttl-ms', 'body.subject': 'SUBJECT' },
+    fields: {
+      'body.message_id': '--message-id',
+      'body.ttl_ms': '--ttl-ms',
+      'body.subject': '<subject>',
+      'body.payload': '<text>',
+      'body.payload.text': '<text>',
+    },
     run: ({ client, args, flags: { 'message-id': message_id, 'ttl-ms': ttl } }) =>
       client.send('POST', '/v1/mailboxes', {
         from_agent_id: args['from_agent_id'] ?? '',

@@ -101,12 +101,13 @@ const listing = {
   flags: {
     root: { kind: 'text' as const, value: 'agent', summary: 'Only this agent and those below it.' },
     status: { kind: 'text' as const, summary: 'Only agents in this state.' },
+    limit: { kind: 'text' as const, summary: 'Most agents to show, at most 100.' },
     ...cursorFlag,
   },
   choices: { status: agentStatuses },
   run: (input: CommandInput) => {
     const query = new URLSearchParams({ limit: '100' })
-    for (const name of ['root', 'status'] as const) {
+    for (const name of ['root', 'status', 'limit'] as const) {
       const given = input.flags[name]
       if (typeof given === 'string') query.set(name, given)
     }
@@ -166,8 +167,8 @@ export const commands: readonly Command[] = [
       'body.permission_mode': '--mode',
       'body.nickname': '--nickname',
       'body.route_policy.provider': '--route',
-      'body.subtask.name': 'NAME',
-      'body.subtask.content': 'CONTENT',
+      'body.subtask.name': '<name>',
+      'body.subtask.content': '<content>',
     },
     run: (input) => input.client.send('POST', `${at(input.args['agent_id'])}/sidechains`, spawnBody(input)),
     answer: Child,

@@ -76,6 +76,7 @@ const explain = (parts: SpawnParts): Route =>
     reply: jsonReply(Explanation),
     problems: [agentErrors.agent_not_found],
     durability: 'C',
+    example: { body: { permission_mode: 'plan', subtask: { name: 'look' } } },
     handler: ({ params: { agent_id }, body }) => {
       parts.store.get(agent_id)
       const wanted = {

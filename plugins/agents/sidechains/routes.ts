@@ -44,7 +44,8 @@ export interface AgentRouteParts extends SpawnParts {
 
 /** Most agents of a plain list. */
 const mostPlain = 1000
-const mostOfPage = 100
+/** Rows of a page, at most and without a limit. */
+const [mostOfPage, usualPage] = [100, 50]
 const AgentId = string({ min: 1, max: 400 })
 const params = object({ agent_id: AgentId })
 const key = ({ created_at_ms, session_id }: { readonly created_at_ms: number; readonly session_id: string }): string =>
@@ -109,7 +110,7 @@ const summaries = (parts: AgentRouteParts): Route =>
         skip: parts.skip,
       }
       return page === true || cursor !== undefined
-        ? { ...boundedPage({ query: { page, cursor, limit }, ...shown }, mostOfPage), counts }
+        ? { ...boundedPage({ query: { page, cursor, limit: limit ?? usualPage }, ...shown }, mostOfPage), counts }
         : latest(shown, clampLimit(limit ?? mostPlain, mostPlain))
     },
   })

@@ -14,14 +14,7 @@ import {
   type Infer,
   type Json,
 } from '../../../core/plugin.js'
-import { GenerationSettings } from '../../execution/models/contract.js'
-import {
-  agentRetentions,
-  CapabilityScope,
-  CredentialScope,
-  Isolation,
-  promptMergeModes,
-} from '../../execution/sessions/contract.js'
+import { agentRetentions, Isolation, promptMergeModes } from '../../execution/sessions/contract.js'
 import { defineTool, permissionModes, type Tool, type ToolCall } from '../../execution/tools/contract.js'
 import { agentProfiles, type SpawnSidechainRequest, type SubtaskRequest } from './contract.js'
 import { spawnAgent } from './spawn.js'
@@ -40,14 +33,11 @@ const SpawnInput = object({
   provider: optional(doc(string({ min: 1, max: 200 }), 'Id of a model route; yours when absent.')),
   model: optional(string({ min: 1, max: 200 })),
   fallback_model: optional(string({ min: 1, max: 200 })),
-  generation: optional(GenerationSettings),
   mode: optional(doc(enums(permissionModes), 'Permission mode, at most as permissive as yours.')),
   retention: optional(doc(enums(agentRetentions), 'What becomes of it when its work is done; it stays when absent.')),
   nickname: optional(string({ min: 1, max: 200 })),
   allowed_tools: toolNames('Only these of your tools; names, or beginnings with a trailing star.'),
   blocked_tools: toolNames('None of these.'),
-  capability_scope: optional(CapabilityScope),
-  credential_scope: optional(CredentialScope),
   session_id: optional(string({ min: 1, max: 200 })),
   thread_id: optional(string({ min: 1, max: 200 })),
   team_name: optional(string({ min: 1, max: 200 })),
@@ -103,9 +93,8 @@ export const spawnTool = (parts: WaitParts): Tool =>
 
 /** The call's own key names the request: a call that is made again finds the agent that it has started. */
 const requestOf = (input: SpawnInput, call: ToolCall): SpawnSidechainRequest => {
-  const { provider, generation, model, fallback_model, allowed_tools = [], blocked_tools = [] } = input
+  const { provider, model, fallback_model, allowed_tools = [], blocked_tools = [] } = input
   const asked = {
-    ...generation,
     ...(model !== undefined && { model }),
     ...(fallback_model !== undefined && { fallback_model }),
   }
@@ -113,7 +102,7 @@ const requestOf = (input: SpawnInput, call: ToolCall): SpawnSidechainRequest => 
     ...(provider !== undefined && { provider }),
     ...(Object.keys(asked).length > 0 && { generation: asked }),
   }
-  const { session_id, thread_id, mode, nickname, capability_scope, credential_scope } = input
+  const { session_id, thread_id, mode, nickname } = input
   return {
     session_id,
     thread_id,
@@ -133,8 +122,6 @@ const requestOf = (input: SpawnInput, call: ToolCall): SpawnSidechainRequest => 
     ...(allowed_tools.length + blocked_tools.length > 0 && {
       tool_surface: { allowlist: allowed_tools, denylist: blocked_tools },
     }),
-    capability_scope,
-    credential_scope,
     subtask: subtaskOf(input),
   }
 }

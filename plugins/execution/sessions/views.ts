@@ -51,9 +51,10 @@ export const createViews = ({ journal, activity, members, goals, agents }: ViewP
     const seen = live().look(session.session_id)
     const now = shownNow(session, seen.state)
     const journal_len = journal.length(session.session_id)
+    const agent = agentOf(session, now, agents())
     return {
       state: now,
-      snapshot: () => ({ agent: agentOf(session, now, agents()), checkpoint_len: 0, journal_len, ...seen.facts() }),
+      snapshot: () => ({ agent, checkpoint_len: 0, journal_len, ...seen.facts() }),
     }
   }
   const snapshot = (session: SessionRecord): ManagedAgentSnapshot => look(session).snapshot()
