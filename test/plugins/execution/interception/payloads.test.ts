@@ -62,6 +62,8 @@ real('hooks-28: every moment tells what the reference names, and nothing else', 
   t.like((await request('POST', '/v1/sessions/s2/compact')).body, { compacted: true })
   const { body: alone } = await request('POST', '/v1/sessions/s2/runs', { content: 'three', isolation: 'worktree' })
   await until(daemon, alone.run_id, 'completed')
+  const { agent_id } = (await request('GET', '/v1/sessions/s2')).body
+  await request('POST', `/v1/agents/${agent_id}/sidechains`, { subtask: { name: 'part', content: '/say Done.' } })
   await request('POST', '/v1/sessions/s1/end', { reason: 'done' })
   await eventually(async () =>
     moments.every((moment) => watch.seen.some(({ event }) => event === moment)) ? true : undefined,
