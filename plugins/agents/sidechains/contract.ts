@@ -9,6 +9,7 @@ import {
   IdempotencyKey,
   integer,
   named,
+  notBlank,
   object,
   optional,
   string,
@@ -41,7 +42,7 @@ export type AgentProfile = (typeof agentProfiles)[number]
 
 /** What a new agent is told to do. */
 export const SubtaskRequest = object({
-  name: doc(string({ min: 1, max: 200 }), 'What it is called in its path.'),
+  name: doc(string({ min: 1, max: 200, pattern: notBlank }), 'What it is called in its path.'),
   description: defaulted(doc(string({ max: 4_000 }), 'In a sentence; it is told so where content is empty.'), ''),
   content: defaulted(doc(string(), 'What it is told.'), ''),
   input_items: optional(doc(array(InputItem, { max: 100 }), 'In place of content and attachments.')),

@@ -7,6 +7,7 @@ import {
   doc,
   enums,
   integer,
+  notBlank,
   object,
   optional,
   string,
@@ -20,10 +21,11 @@ import { agentProfiles, type SpawnSidechainRequest, type SubtaskRequest } from '
 import { spawnAgent } from './spawn.js'
 import { endOf, waitFor, type WaitParts } from './waiting.js'
 
-const toolNames = (text: string) => optional(doc(array(string({ min: 1, max: 200 }), { max: 256 }), text))
+const toolNames = (text: string) =>
+  optional(doc(array(string({ min: 1, max: 200, pattern: notBlank }), { max: 256 }), text))
 
 const SpawnInput = object({
-  name: doc(string({ min: 1, max: 200 }), 'A short name for its work.'),
+  name: doc(string({ min: 1, max: 200, pattern: notBlank }), 'A short name for its work.'),
   description: optional(doc(string({ max: 4_000 }), 'Its work in a sentence.')),
   prompt: optional(doc(string(), 'What it is told. It knows nothing of this conversation.')),
   asset_ids: optional(doc(array(string({ min: 1, max: 400 }), { max: 100 }), 'Stored files that it is given.')),

@@ -5,6 +5,7 @@ import {
   doc,
   enums,
   named,
+  notBlank,
   object,
   optional,
   string,
@@ -19,7 +20,7 @@ import { Isolation } from '../settings/settings.js'
 /** What becomes of an agent whose work is done: it stays, or its session is ended. */
 export const agentRetentions = ['retain', 'close_on_settle'] as const
 
-const toolNames = () => defaulted(array(string({ min: 1, max: 200 }), { max: 256 }), [])
+const toolNames = () => defaulted(array(string({ min: 1, max: 200, pattern: notBlank }), { max: 256 }), [])
 
 /** Which tools an agent sees and calls (agents-6). */
 export const ToolSurface = named(

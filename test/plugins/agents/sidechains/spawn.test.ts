@@ -67,6 +67,8 @@ test('agents-1: what cannot be started leaves nothing', async (t) => {
   t.deepEqual(await refused({ session_id: '..' }), [400, 'invalid_session_id'])
   t.deepEqual(await refused({ permission_mode: 'anything' }), [400, 'bad_request'])
   t.deepEqual(await refused({ route_policy: { provider: 'nobody' } }), [400, 'bad_request'])
+  t.deepEqual(await refused({ subtask: { name: ' ', content: 'a' } }), [400, 'bad_request'])
+  t.deepEqual(await refused({ tool_surface: { allowlist: [' '] } }), [400, 'bad_request'])
   t.deepEqual(await refused({ subtask: { name: 'x', content: 'a', input_items: [{ type: 'text', text: 'b' }] } }), [
     400,
     'run_input_conflict',
