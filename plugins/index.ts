@@ -214,6 +214,12 @@ export const shipped: readonly ShippedPlugin[] = [
     commands: () => import('./operator/status/commands.js'),
   },
   {
+    id: 'explanations',
+    required: false,
+    load: () => import('./operator/explanations/plugin.js'),
+    commands: () => import('./operator/explanations/commands.js'),
+  },
+  {
     id: 'permissions',
     required: false,
     load: () => import('./operator/permissions/plugin.js'),

@@ -3,9 +3,11 @@ import { QuestionSettlers } from '../../execution/questions/contract.js'
 import { Runs } from '../../execution/runs/contract.js'
 import { SessionEndGuards, SessionHolds, Sessions } from '../../execution/sessions/contract.js'
 import { Tools } from '../../execution/tools/contract.js'
+import { Reasons } from '../../operator/explanations/contract.js'
 import { Mailboxes } from '../mailboxes/contract.js'
 import { AgentQuestions, Agents } from '../sidechains/contract.js'
 import { endGuard, watchEnds } from './ending.js'
+import { clarificationReasons } from './explained.js'
 import { clarificationSettler } from './settle.js'
 import { declareClarifications } from './store.js'
 import { clarificationTool } from './tool.js'
@@ -28,6 +30,7 @@ export default definePlugin({
     })
     ctx.contribute(Tools, clarificationTool(parts))
     ctx.contribute(QuestionSettlers, clarificationSettler(parts))
+    ctx.contribute(Reasons, clarificationReasons(store))
     ctx.contribute(SessionEndGuards, endGuard(parts))
     ctx.contribute(SessionHolds, {
       id: 'clarification',

@@ -4,11 +4,13 @@ import { SchedulePayloads } from '../../execution/schedules/contract.js'
 import { Sessions } from '../../execution/sessions/contract.js'
 import { Tasks } from '../../execution/tasks/contract.js'
 import { ToolRegistry } from '../../execution/tools/contract.js'
+import { Reasons, Subjects } from '../../operator/explanations/contract.js'
 import { Capabilities } from '../../operator/status/contract.js'
 import { Playbooks } from '../playbooks/contract.js'
 import { SpawnedAgents } from '../sidechains/contract.js'
 import { flowActionRoutes } from './action-routes.js'
 import { createCalls } from './calls.js'
+import { flowReasons, flowSubjects } from './explained.js'
 import { flowPayload } from './payload.js'
 import { flowRoutes } from './routes.js'
 import { createSettling } from './settle.js'
@@ -41,6 +43,8 @@ export default definePlugin({
     ctx.routes(...flowRoutes(started))
     ctx.contribute(SchedulePayloads, flowPayload(started))
     ctx.routes(...flowActionRoutes({ ...seen, settle, tools, workspaces }))
+    ctx.contribute(Subjects, flowSubjects(seen))
+    ctx.contribute(Reasons, flowReasons(seen))
     ctx.contribute(Capabilities, { name: 'flows', value: true })
     ctx.health(unreadable.health)
     ctx.onStart(begin)

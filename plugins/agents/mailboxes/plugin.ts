@@ -2,9 +2,11 @@ import { definePlugin, Host } from '../../../core/plugin.js'
 import { Runs } from '../../execution/runs/contract.js'
 import { SessionHolds, Sessions } from '../../execution/sessions/contract.js'
 import { Tools } from '../../execution/tools/contract.js'
+import { Reasons } from '../../operator/explanations/contract.js'
 import { Capabilities } from '../../operator/status/contract.js'
 import { AgentMail, Agents } from '../sidechains/contract.js'
 import { Mailboxes } from './contract.js'
+import { mailReasons } from './explained.js'
 import { createPost } from './post.js'
 import { mailRoutes } from './routes.js'
 import { declareMessages } from './store.js'
@@ -27,6 +29,7 @@ export default definePlugin({
     ctx.provide(AgentMail, { waiting: store.waiting })
     ctx.routes(...mailRoutes({ store, agents, state, post }))
     ctx.contribute(Tools, messageTool({ agents, sessions, post }))
+    ctx.contribute(Reasons, mailReasons(store))
     ctx.contribute(Capabilities, { name: 'mailboxes', value: true })
     ctx.contribute(SessionHolds, {
       id: 'mailboxes',

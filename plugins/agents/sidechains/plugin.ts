@@ -4,11 +4,14 @@ import { SystemSections } from '../../execution/models/contract.js'
 import { Runs } from '../../execution/runs/contract.js'
 import { SessionAgents, SessionEndGuards, SessionHolds, Sessions } from '../../execution/sessions/contract.js'
 import { SessionModes, ToolGates, ToolRegistry, Tools } from '../../execution/tools/contract.js'
+import { Reasons, Subjects } from '../../operator/explanations/contract.js'
 import { Capabilities } from '../../operator/status/contract.js'
 import { SidechainsConfig } from './config.js'
 import { AgentMail, AgentQuestions, Agents, SpawnedAgents } from './contract.js'
 import { watchEnds } from './ending.js'
 import { endGuard, settingsHold } from './kinship.js'
+import { agentReasons } from './explained/agent-reasons.js'
+import { agentSubjects } from './explained/agent-subject.js'
 import { nicknameRoutes } from './nickname-routes.js'
 import { policyRoutes } from './policy-routes.js'
 import { agentRoutes } from './routes.js'
@@ -73,6 +76,8 @@ export default definePlugin({
     ctx.contribute(SessionEndGuards, endGuard(store))
     ctx.contribute(SystemSections, agentSection(store))
     ctx.contribute(Tools, ...agentTools(parts))
+    ctx.contribute(Subjects, agentSubjects(parts))
+    ctx.contribute(Reasons, agentReasons(parts))
     ctx.contribute(Capabilities, { name: 'sidechains', value: true }, { name: 'spawn_policies', value: true })
     const { skip, health } = createUnreadable(log, 'agents')
     ctx.routes(...agentRoutes({ ...parts, skip }), ...policyRoutes(parts), ...nicknameRoutes(parts))

@@ -13,12 +13,13 @@ export interface WaitParts extends SpawnParts {
 export const waitFor = async (
   { waits, clock }: WaitParts,
   call: ToolCall,
-  { timeout_ms, ...wanted }: AgentWait & { readonly timeout_ms: number },
+  { timeout_ms, ...wanted }: Pick<AgentWait, 'session_ids' | 'how'> & { readonly timeout_ms: number },
 ): Promise<void> => {
   const over = new AbortController()
   const cancel = clock.after(timeout_ms, () => over.abort())
   const signal = AbortSignal.any([call.signal, over.signal])
-  const wait = (): Promise<void> => waits.settled(wanted, signal)
+  const until_ms = clock.now() + timeout_ms
+  const wait = (): Promise<void> => waits.settled({ ...wanted, run_id: call.run_id, until_ms }, signal)
   try {
     await (call.waitFor === undefined ? wait() : call.waitFor(wait))
   } finally {

@@ -3,7 +3,9 @@ import { SystemSections } from '../../execution/models/contract.js'
 import { Runs } from '../../execution/runs/contract.js'
 import { SessionGoals, Sessions, SessionStateChanged } from '../../execution/sessions/contract.js'
 import { Tools } from '../../execution/tools/contract.js'
+import { Reasons } from '../../operator/explanations/contract.js'
 import { UsageLimits, UsageBooks } from '../../operator/usage/contract.js'
+import { goalReasons } from './explained.js'
 import { goalsHealth } from './health.js'
 import { goalRoutes } from './routes.js'
 import { createGoals } from './service.js'
@@ -39,6 +41,7 @@ export default definePlugin({
         return goal && store.shown(goal)
       },
     })
+    ctx.contribute(Reasons, goalReasons(store))
     ctx.health(goalsHealth(store))
     ctx.onStart(() => {
       const undo = [

@@ -101,6 +101,7 @@ const createPin = ({ settings, tools }: EngineServices): (() => RunPins) => {
 const executionOf = (context: EngineContext, run: RunRecord, place: RunPlace): RunExecution => {
   const execution = createExecution(context, run, place)
   return {
+    steps: () => [...execution.steps],
     run: () => execute(execution),
     stop: (request) => tellToStop(execution, request),
     finish() {
@@ -121,6 +122,7 @@ const createExecution = (context: EngineContext, run: RunRecord, place: RunPlace
   limits: context.tools.limits(run.pinned),
   controller: new AbortController(),
   folder: sharedFolder(context),
+  steps: new Set(),
   stop: run.stopping,
   undone: false,
   failed_at: undefined,

@@ -10,6 +10,7 @@ import {
   type RunPins,
   type RunPlace,
   type RunRecord,
+  type RunStep,
   type RunWorkspaces,
   type StopRequest,
   type TraceData,
@@ -58,6 +59,8 @@ export interface Execution {
   readonly controller: AbortController
   /** Where its calls work. */
   folder: RunFolder
+  /** What it is at now, for those who ask. */
+  readonly steps: Set<RunStep>
   /** Set once; the loop ends at its next step. */
   stop: Stop | undefined
   /** A commit that nobody waited for was undone: what is in memory must be read again. */
@@ -105,6 +108,21 @@ export const changeLazily = (execution: Execution, apply: Apply): void => {
   })
 }
 
+/** Has the execution say what it is at until the work is over. */
+export const during = async <T>(
+  { steps, context }: Execution,
+  what: Omit<RunStep, 'since_ms'>,
+  work: () => Promise<T>,
+): Promise<T> => {
+  const step = { ...what, since_ms: context.clock.now() }
+  steps.add(step)
+  try {
+    return await work()
+  } finally {
+    steps.delete(step)
+  }
+}
+
 /** Ends the run as failed. */
 export const failRun = async (execution: Execution, error: string): Promise<void> => {
   await change(execution, (edit) => edit.step({ to: 'failed', error }, { type: 'failed', error }))
@@ -125,7 +143,9 @@ export const enterFolder = async (execution: Execution): Promise<void> => {
   try {
     if (workspaces === undefined)
       throw runErrors.isolation_unavailable({ details: { reason: 'the plugin worktrees is off' } })
-    execution.folder = await workspaces.open(run, controller.signal)
+    execution.folder = await during(execution, { kind: 'folder', name: '' }, () =>
+      workspaces.open(run, controller.signal),
+    )
   } catch (error) {
     // A storage that refuses comes back; a run that is told to stop ends in the loop.
     if (!(error instanceof Problem) || error.spec.status >= 500) throw error

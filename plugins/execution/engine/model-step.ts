@@ -1,7 +1,7 @@
 /** One model call: asked, collected, and judged as a whole. */
 import { wellFormedJson, type JsonObject } from '../../../core/plugin.js'
 import type { AssistantPart, Generation, ModelFailure, ModelRequest, ModelRoute, Usage } from '../models/contract.js'
-import { within, type Execution } from './execution.js'
+import { during, within, type Execution } from './execution.js'
 import { tellHeld } from './route-wait.js'
 import { openSpeech, type Speech } from './speech.js'
 
@@ -41,13 +41,11 @@ export const askModel = async (
 ): Promise<Answer> => {
   const { signal } = execution.controller
   const speech = openSpeech(execution, { turn, attempt })
-  const answer = await within(
-    execution.context.clock,
-    collect(execution, route, { request, turn, attempt, signal, speech }),
-    {
+  const answer = await during(execution, { kind: 'model', name: request.model }, () =>
+    within(execution.context.clock, collect(execution, route, { request, turn, attempt, signal, speech }), {
       signal,
       grace_ms: execution.context.config.stop_grace_ms,
-    },
+    }),
   )
   speech.close()
   return answer ?? failed({ class: 'aborted', retryable: false, message: 'The provider did not end in time.' })

@@ -5,7 +5,7 @@ import { entryAt, type RunRecord } from '../runs/contract.js'
 import { takeAnswer } from './answer-step.js'
 import { allArrived, lacking } from './arrival.js'
 import { compactFor } from './compact.js'
-import { failRun, isCut, trace, type EngineContext, type Execution } from './execution.js'
+import { during, failRun, isCut, trace, type EngineContext, type Execution } from './execution.js'
 import { billUntaken, modelFailed, told } from './model-failed.js'
 import { askModel, generationOf, type Answer, type ModelCall } from './model-step.js'
 import { observed } from './observe.js'
@@ -122,7 +122,7 @@ export const modelStep = async (execution: Execution, { run, thread, progress }:
   const question = questionOf(execution, { run, thread, progress }, { route, generation })
   const { budget } = question
   const compacting = compactFor(execution, { run, thread, progress, route, budget, attempt })
-  if (compacting !== undefined && (await compacting)) return
+  if (compacting !== undefined && (await during(execution, { kind: 'compaction', name: '' }, () => compacting))) return
   const fitted = fitRequest(execution, thread, question)
   if (fitted === undefined) return failRun(execution, overflowOf(question))
   const { bytes } = fitted

@@ -6,7 +6,7 @@ import { attachmentOf, type AttachmentRef } from '../../media/assets/contract.js
 import type { ToolResultPart } from '../models/contract.js'
 import type { AskDraft, ToolLimits, ToolOutcome } from '../tools/contract.js'
 import { concludeCall, intendCall, keyOf, type Attempt } from './ledger-entries.js'
-import { activeMs, change, changeLazily, isCut, trace, type Execution } from './execution.js'
+import { activeMs, change, changeLazily, during, isCut, trace, type Execution } from './execution.js'
 import { callErrors, type RunEdit } from '../runs/contract.js'
 import { arrived } from './arrival.js'
 import { isWatched, seeOutcome, type Seen } from './intercept.js'
@@ -91,7 +91,8 @@ const runCall = async (
     )
   const { tool } = ready
   trace(execution, { type: 'tool_started', tool_name: tool.name, call_id: call.part.id })
-  const invoked = await observed(execution, () => invoke(execution, ready), {
+  const made = { kind: 'tool', name: tool.name, tool_call_id: call.part.id } as const
+  const invoked = await observed(execution, () => during(execution, made, () => invoke(execution, ready)), {
     subject: () => ({
       kind: 'tool',
       name: tool.name,

@@ -67,6 +67,7 @@ export type {
   RunContext,
   RunExecution,
   RunPlace,
+  RunStep,
   SessionCompaction,
   SessionCompactionWish,
 } from './lifecycle/run-engine.js'
@@ -164,6 +165,8 @@ export interface Runs {
   latest(session_id: string): RunRecord | undefined
   /** How many runs of a session wait for their turn. */
   queued(session_id: string): number
+  /** Ids of the runs of a session that have not ended: the active one, then those that wait, in order. */
+  openIn(session_id: string): string[]
   /** What a run was told, and its newest output, as the journal has them: not redacted, of any length. */
   texts(run: RunRecord): { readonly request: string; readonly outcome?: string }
   /** Runs in reverse order of submission, at most `limit`: the newest, or those submitted before the run `before`. */

@@ -1,6 +1,7 @@
 import { Metrics, createUnreadable, definePlugin, Host } from '../../../core/plugin.js'
 import { AssetReferences, Assets } from '../../media/assets/contract.js'
 import { Boards } from '../../media/boards/contract.js'
+import { Reasons, Subjects } from '../../operator/explanations/contract.js'
 import { Settings, RuntimeSettings } from '../../operator/runtime/contract.js'
 import { Capabilities, StatusSections } from '../../operator/status/contract.js'
 import { UsageBooks } from '../../operator/usage/contract.js'
@@ -20,6 +21,8 @@ import type { RunContext } from './lifecycle/run-engine.js'
 import { systemPromptSetting } from './lifecycle/prompt-setting.js'
 import { runRepair } from './lifecycle/repair.js'
 import { isTerminal } from './record/machine.js'
+import { runReasons } from './explained/run-reasons.js'
+import { runSubjects } from './explained/run-subject.js'
 import { runRoutes } from './routes.js'
 import { tellEnd, tellingVerdicts, tellLeft } from './lifecycle/run-log.js'
 import { createRunMetrics } from './metrics.js'
@@ -111,6 +114,8 @@ export default definePlugin({
       { name: 'restart_restore', value: true },
       { name: 'session_run_idempotency', value: true },
     )
+    ctx.contribute(Subjects, runSubjects(store))
+    ctx.contribute(Reasons, runReasons(context))
     ctx.contribute(Metrics, ...measured.metrics)
     ctx.health(runsHealth({ store, clock, config }))
     ctx.repair(tellingVerdicts(log, runRepair(context, config.max_unclean_boots)))

@@ -14,7 +14,7 @@ import { settledOutput } from './record/output-draft.js'
 import { isUsed, replayed } from './record/receipts.js'
 import { sessionOfBinding } from './submission/bindings.js'
 import { openStatuses } from './record/run-record.js'
-import { entryAt, ownEntries, queuedLane, type RunStore } from './record/store.js'
+import { activeLane, entryAt, ownEntries, queuedLane, type RunStore } from './record/store.js'
 import { keepFiles } from './submission/files.js'
 import { admitRun, checkSubmission, prepareRun, submitRun } from './submission/submit.js'
 import { viewRun } from './views/shown-run.js'
@@ -44,6 +44,8 @@ export const createRuns = (
     active: (session_id) => activeRun(store, session_id),
     latest: (session_id) => store.runs.list({ index: 'session', group: session_id, limit: 1, order: 'desc' })[0],
     queued: (session_id) => store.runs.count('lane', queuedLane(session_id)),
+    openIn: (session_id) =>
+      [activeLane(session_id), queuedLane(session_id)].flatMap((lane) => [...store.runs.ids('lane', lane)]),
     waiting: (status) => store.runs.ids('status', status).flatMap((run_id) => waitingOf(get(run_id))),
     openApprovals: (run) => openApprovals(store, run),
     openQuestions: (run) => openQuestions(store, run),

@@ -1,5 +1,6 @@
 import { Metrics, createUnreadable, definePlugin, Host } from '../../../core/plugin.js'
 import { AssetReferences, Assets } from '../../media/assets/contract.js'
+import { Reasons } from '../../operator/explanations/contract.js'
 import { RuntimeSections } from '../../operator/runtime/contract.js'
 import { StatusSections } from '../../operator/status/contract.js'
 import { TargetKeepers } from '../deliveries/contract.js'
@@ -9,6 +10,7 @@ import { Tools } from '../tools/contract.js'
 import { schedulesConfig, schedulesFlags } from './dispatch/config.js'
 import { SchedulePayloads, SchedulerPolicy } from './contract.js'
 import { createScheduleCommits } from './dispatch/schedule-commits.js'
+import { scheduleReasons } from './explained.js'
 import { scheduleMetrics } from './metrics.js'
 import { fileRepair, historyRepair } from './repair.js'
 import { scheduleRoutes } from './routes.js'
@@ -52,6 +54,7 @@ export default definePlugin({
     ctx.contribute(TargetKeepers, scheduleKeeper(parts.store))
     ctx.contribute(AssetReferences, scheduleHolder(parts.store))
     ctx.contribute(Tools, ...scheduleTools({ ...parts, service }))
+    ctx.contribute(Reasons, scheduleReasons(parts.store))
     ctx.contribute(StatusSections, schedulesSection(parts))
     ctx.contribute(Metrics, ...scheduleMetrics(parts))
     const { dispatch_enabled: _, lag_warning_threshold_ms: __, ...policy } = config

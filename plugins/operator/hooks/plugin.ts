@@ -11,6 +11,7 @@ import { declareOpenCalls, ExternalActions } from '../../execution/external-acti
 import { askInTurn, Interception, Interceptors, type Moment } from '../../execution/interception/contract.js'
 import { Sessions } from '../../execution/sessions/contract.js'
 import { SessionModes, ToolRegistry } from '../../execution/tools/contract.js'
+import { Reasons } from '../explanations/contract.js'
 import { RuntimeSettings, Settings } from '../runtime/contract.js'
 import { StatusSections } from '../status/contract.js'
 import { createConfigured, hookList, HooksConfig } from './config.js'
@@ -18,6 +19,7 @@ import { HookCallbacks } from './contract.js'
 import { declareDeadLetters } from './dead-letters.js'
 import type { HookDefinition, HookMap } from './definitions.js'
 import { askHook, type HookCounts } from './hook-run.js'
+import { createHooksAtWork } from './explained.js'
 import { hooksSetting } from './hooks-setting.js'
 import { matches } from './matching/matcher.js'
 import { blockOf } from './outcome.js'
@@ -53,6 +55,7 @@ export default definePlugin({
     const calls = declareOpenCalls(state, ledger, { name: 'hook_calls', step: 'hooks.calls' })
     const permissions = declarePermissions(state)
     const counts: HookCounts = { executions: 0, failures: 0, retries: 0, unkept: 0 }
+    const atWork = createHooksAtWork(clock)
     const works = new Set<Promise<unknown>>()
     const list = ctx.list(hookList(config))
     const configured = createConfigured(list)
@@ -99,13 +102,15 @@ export default definePlugin({
         return askInTurn(
           invocation,
           set(invocation.event).filter(({ matcher }) => matches(matcher, invocation.subject)),
-          (definition, now) => askHook(parts, definition, { invocation: now, signal }),
+          (definition, now) =>
+            atWork.during(definition.name, now, () => askHook(parts, definition, { invocation: now, signal })),
         )
       },
     })
     ctx.health(hooksHealth({ letters, list, hooks, configured, tools, parts: checked }))
     ctx.repair(calls.repair)
     ctx.contribute(SessionModes, { id: 'hooks', mode: () => undefined, rules: permissions.rules })
+    ctx.contribute(Reasons, atWork.reasons)
     ctx.contribute(StatusSections, hooksSection({ letters, counts, hooks, state_root: host.stateRoot }))
     ctx.routes(...hookRoutes({ state, letters, hooks }))
     ctx.onStart(() => {

@@ -1,4 +1,5 @@
 import { definePlugin, Metrics } from '../../../core/plugin.js'
+import { Reasons } from '../explanations/contract.js'
 import { StatusSections } from '../status/contract.js'
 import { createBooks } from './books.js'
 import { createBudgets, limitsOf } from './budgets.js'
@@ -6,6 +7,7 @@ import { usageConfig, usageFlags } from './config.js'
 import { UsageLimits, UsageBooks } from './contract.js'
 import { createDays } from './days.js'
 import { createPrices } from './prices.js'
+import { budgetReasons } from './explained.js'
 import { usageRoute } from './routes.js'
 import { budgetSection } from './status.js'
 import { createSessionIds } from './session-ids.js'
@@ -31,6 +33,7 @@ export default definePlugin({
     ctx.provide(UsageBooks, books)
     ctx.routes(usageRoute(store, session_ids))
     ctx.contribute(Metrics, ...books.metrics)
+    ctx.contribute(Reasons, budgetReasons(budgets))
     ctx.contribute(StatusSections, budgetSection(budgets, limits, priced ? prices.version : undefined))
     ctx.health(budgets.health)
   },

@@ -4,7 +4,7 @@ import { tellFailure, within } from '../../../../core/plugin.js'
 import type { Interception } from '../../interception/contract.js'
 import type { ReservedKey } from '../record/origin.js'
 import { editRun } from './run-changes.js'
-import type { RunContext, OpenEngine, RunEngine, RunExecution } from './run-engine.js'
+import type { RunContext, OpenEngine, RunEngine, RunExecution, RunStep } from './run-engine.js'
 import type { RunPins, RunRecord, StopRequest } from '../record/run-record.js'
 import { activeLane, queuedLane } from '../record/store.js'
 import { createLending } from './lending.js'
@@ -22,6 +22,8 @@ export interface Executor {
   /** A session may have work: its first queued run starts as soon as there is room. */
   wake(session_id: string): void
   executes(run_id: string): boolean
+  /** What it does for a run now. */
+  standing(run_id: string): Standing
   /** Tells the execution of a run to end; resolves when it has. */
   stop(run_id: string, request: StopRequest): Promise<void>
   /** Sums up the conversation of a session: `OpenEngine.compact`. */
@@ -30,6 +32,17 @@ export interface Executor {
   begin(): void
   /** Lets steps end for a while, then stops them. Runs stay resumable. */
   end(): Promise<void>
+}
+
+/** What the executor does for a run now. */
+export interface Standing {
+  /** False while nothing is executed, such as before the start is over and when the daemon stops. */
+  readonly acts: boolean
+  /** Runs that execute, but for those that lend their places. */
+  readonly taken: number
+  /** It runs already, and waits for a place. */
+  readonly wants_place: boolean
+  readonly steps: readonly RunStep[]
 }
 
 /** What accepts, answers and stops runs. */
@@ -105,6 +118,12 @@ export const createExecutor = (context: RunContext, engine: RunEngine): Executor
     launch,
     wake,
     executes: (run_id) => active.has(run_id),
+    standing: (run_id) => ({
+      acts: open !== undefined,
+      taken: active.size - lending.count(),
+      wants_place: resuming.includes(run_id) || lending.wantsBack(run_id),
+      steps: active.get(run_id)?.execution.steps() ?? [],
+    }),
     async stop(run_id, request) {
       const place = active.get(run_id)
       place?.execution.stop(request)

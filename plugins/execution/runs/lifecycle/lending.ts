@@ -6,6 +6,8 @@ export interface Lending {
   /** Runs whose places others may have. */
   count(): number
   lent(): readonly string[]
+  /** It has done waiting, and has no place yet. */
+  wantsBack(run_id: string): boolean
   /** Gives a place to the run that has waited longest for one again; false if none does. */
   takeBack(): boolean
   /** The run is over. */
@@ -46,6 +48,7 @@ export const createLending = (lends: () => void): Lending => {
     }),
     count: () => waiting.size,
     lent: () => [...waiting.keys()],
+    wantsBack: (run_id) => returning.has(run_id),
     takeBack() {
       for (const [run_id, back] of returning) {
         waiting.delete(run_id)

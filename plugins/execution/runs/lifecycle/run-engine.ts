@@ -38,8 +38,20 @@ export interface RunContext extends ChangeContext {
   readonly prompt: () => PromptSettings
 }
 
+/** What an execution is at now. */
+export interface RunStep {
+  readonly kind: 'model' | 'tool' | 'compaction' | 'folder'
+  /** Of the model or the tool; empty for others. */
+  readonly name: string
+  readonly tool_call_id?: string
+  /** Unix ms. */
+  readonly since_ms: number
+}
+
 /** One run in the hands of the engine. */
 export interface RunExecution {
+  /** What it is at now: several calls where they are made side by side. */
+  steps(): readonly RunStep[]
   /** Executes it until it waits, ends or is stopped; called once. Must not reject. */
   run(): Promise<void>
   /** Tells it to end now. The first reason counts. */

@@ -240,6 +240,7 @@ const idleEngine = () => {
     missing: () => undefined,
     open: () => ({
       take: ({ run_id }) => ({
+        steps: () => [],
         run: () => {
           told.push(`run ${run_id}`)
           return new Promise((resolve) => open.set(run_id, resolve))

@@ -1,0 +1,68 @@
+/** Why agents do not go on, and which agents runs wait for (explanations-8, explanations-9). */
+import { commandLine, count } from '../../../../core/plugin.js'
+import type { Reason, ReasonSource } from '../../../operator/explanations/contract.js'
+import { workingBelow } from '../kinship.js'
+import type { ViewParts } from '../views.js'
+import type { AgentWait, AgentWaits } from '../waits.js'
+
+export interface ReasonParts extends ViewParts {
+  readonly waits: AgentWaits
+}
+
+/** Agents that one reason leads to. */
+const mostLed = 10
+
+const waitReason = ({ store, sessions }: ReasonParts, { session_ids, how, until_ms }: AgentWait): Reason => {
+  const working = session_ids.flatMap((id) => sessions.find(id) ?? []).filter((session) => store.isLive(session))
+  const which =
+    how === 'any' && session_ids.length > 1 ? `one of ${session_ids.length} agents` : agentsOf(working.length)
+  return {
+    code: 'agents',
+    text: `It waits for ${which} to be done.`,
+    until_ms,
+    leads_to: working.slice(0, mostLed).map(({ agent_id }) => agent_id),
+  }
+}
+
+const agentsOf = (n: number): string => (n === 1 ? 'an agent' : `${n} agents`)
+
+const idleReasons = (parts: ReasonParts, session_id: string): readonly Reason[] => {
+  const last = parts.runs.latest(session_id)
+  const below = workingBelow(parts.store, session_id)
+  const submit = commandLine('runs submit', session_id, 'TEXT')
+  return [
+    ...(last === undefined
+      ? [{ code: 'no_run', text: 'It has had no run yet.', commands: [submit] }]
+      : last.status === 'completed'
+        ? [{ code: 'idle', text: `Its last run ${last.run_id} is done, and none is queued.`, commands: [submit] }]
+        : [
+            {
+              code: 'last_run',
+              text: `Its last run ${last.run_id} is ${last.status}, and none is queued.`,
+              commands: [commandLine('explain', last.run_id), commandLine('runs retry', last.run_id)],
+            },
+          ]),
+    ...(below.length === 0
+      ? []
+      : [
+          {
+            code: 'agents_below',
+            text: `${count(below.length, 'agent')} below it ${below.length === 1 ? 'works' : 'work'}; nothing of it waits for that.`,
+            leads_to: below.slice(0, mostLed).map(({ agent_id }) => agent_id),
+          },
+        ]),
+  ]
+}
+
+const closedReason: Reason = { code: 'closed', text: 'Its session has ended: it takes no more work.' }
+
+export const agentReasons = (parts: ReasonParts): ReasonSource => ({
+  id: 'agents',
+  of({ kind, id, session_id }) {
+    if (kind === 'run') return parts.waits.of(id).map((wait) => waitReason(parts, wait))
+    if (kind !== 'agent') return []
+    const session = parts.sessions.get(session_id)
+    if (session.ended_at_ms !== undefined) return [closedReason]
+    return parts.store.isLive(session) ? [] : idleReasons(parts, session_id)
+  },
+})

@@ -1,0 +1,38 @@
+/** An agent as something that may be asked about, also by the id of its session (explanations-8). */
+import type { Subject, SubjectSource } from '../../../operator/explanations/contract.js'
+import type { AgentStatus, SessionRecord } from '../../../execution/sessions/contract.js'
+import type { ViewParts } from '../views.js'
+
+/** Open runs that are followed. */
+const mostRuns = 5
+
+const texts: Readonly<Record<AgentStatus, string>> = {
+  idle: 'It has nothing to do.',
+  running: 'It works.',
+  waiting_for_approval: 'It waits until somebody allows or denies what it wants to do.',
+  waiting_for_user_input: 'It waits for an answer.',
+  failed: 'It has nothing to do; its last run failed.',
+  completed: 'It is closed.',
+}
+
+const subjectOf = (parts: ViewParts, session: SessionRecord): Subject => {
+  const { session_id, agent_id, ended_at_ms } = session
+  const { status } = parts.sessions.state(session)
+  return {
+    kind: 'agent',
+    id: agent_id,
+    session_id,
+    status,
+    text: ended_at_ms === undefined ? texts[status] : texts.completed,
+    ...(ended_at_ms !== undefined && { since_ms: ended_at_ms }),
+    parts: parts.runs.openIn(session_id).slice(0, mostRuns),
+  }
+}
+
+export const agentSubjects = (parts: ViewParts): SubjectSource => ({
+  id: 'agents',
+  find(id) {
+    const session = parts.sessions.ofAgent(id) ?? parts.sessions.find(id)
+    return session && subjectOf(parts, session)
+  },
+})

@@ -1,0 +1,58 @@
+/** What is still to come of a run that has ended (explanations-7). */
+import { commandLine, count } from '../../../../core/plugin.js'
+import type { DeliveryView } from '../../deliveries/contract.js'
+import type { Reason } from '../../../operator/explanations/contract.js'
+import type { TerminalRun } from '../record/run-record.js'
+import type { RunStore } from '../record/store.js'
+
+const deliveryReason = (delivery: DeliveryView): readonly Reason[] => {
+  const { delivery_id, status, plugin, attempts, last_error, terminal_error, next_attempt_at_ms } = delivery
+  const [get, replay] = [commandLine('deliveries get', delivery_id), commandLine('deliveries replay', delivery_id)]
+  if (status === 'dead_lettered')
+    return delivery.dead_letter_resolved_at_ms !== undefined
+      ? []
+      : [
+          {
+            code: 'dead_letter',
+            text: `An output did not arrive by ${plugin}, and is not tried again (${terminal_error ?? 'no code'}).`,
+            commands: [replay, commandLine('deliveries resolve', delivery_id)],
+          },
+        ]
+  if (status === 'delivered') return []
+  const failed =
+    attempts === 0 || last_error === undefined ? '' : `: ${count(attempts, 'attempt')} failed (${last_error})`
+  return [
+    {
+      code: 'delivery',
+      text: `An output is on its way by ${plugin}${failed}.`,
+      ...(next_attempt_at_ms !== undefined && { until_ms: next_attempt_at_ms }),
+      commands: [get],
+    },
+  ]
+}
+
+export const endReasons = (store: RunStore, run: TerminalRun): readonly Reason[] => {
+  const { run_id, status, unacknowledged } = run
+  const deliveries = run.outputs === undefined ? [] : (store.outbox()?.ofRun(run_id).views ?? [])
+  return [
+    ...(unacknowledged === true
+      ? [
+          {
+            code: 'unknown_outcome',
+            text: 'Of an effect of it nobody can tell whether it happened.',
+            commands: [commandLine('runs actions', run_id), commandLine('runs acknowledge', run_id)],
+          },
+        ]
+      : []),
+    ...(status === 'completed'
+      ? []
+      : [
+          {
+            code: 'not_completed',
+            text: 'It does not go on by itself.',
+            commands: [commandLine('runs retry', run_id)],
+          },
+        ]),
+    ...deliveries.flatMap(deliveryReason),
+  ]
+}

@@ -1,0 +1,96 @@
+/** What runs wait for that do not execute: their turn, and people (explanations-4, explanations-5). */
+import { commandLine, count } from '../../../../core/plugin.js'
+import type { Reason } from '../../../operator/explanations/contract.js'
+import type { ApprovalRequest } from '../../sessions/contract.js'
+import type { ControlContext } from '../lifecycle/executor.js'
+import { openApprovals, openQuestions } from '../record/requests.js'
+import type { QueuedRun, RunRecord } from '../record/run-record.js'
+import { activeLane, queuedLane } from '../record/store.js'
+import { approvalLines, questionLines } from '../terminal/request-text.js'
+
+/** Characters of a question that are told. */
+const mostText = 200
+
+/** What keeps every run from executing. */
+export const daemonReasons = ({ executor, store }: ControlContext, run_id: string): readonly Reason[] => {
+  const { mode } = store.state.health
+  if (mode !== 'ok')
+    return [
+      {
+        code: 'storage',
+        text: `The daemon takes no changes: its storage is ${mode === 'closed' ? 'closed' : 'read-only'}.`,
+        commands: [commandLine('status')],
+      },
+    ]
+  if (executor.standing(run_id).acts) return []
+  return [{ code: 'not_executing', text: 'The daemon executes nothing now: it starts or stops.' }]
+}
+
+export const placeReason = ({ executor, config }: ControlContext, run_id: string): Reason => ({
+  code: 'no_place',
+  text:
+    `It waits for one of ${count(config.max_concurrent_runs, 'place')}, of which ` +
+    `${executor.standing(run_id).taken} are taken; max_concurrent_runs of config/runs.toml says how many there are.`,
+  commands: [commandLine('runs list --status running')],
+})
+
+/** The queue of its session, and the places of all. */
+export const queueReasons = (context: ControlContext, run: QueuedRun): readonly Reason[] => {
+  const { store, executor } = context
+  const { session_id, run_id } = run
+  const [active] = store.runs.ids('lane', activeLane(session_id))
+  const before = store.runs.ids('lane', queuedLane(session_id)).indexOf(run_id)
+  const ahead: readonly Reason[] =
+    before > 0
+      ? [
+          {
+            code: 'queue',
+            text: `${count(before, 'queued run')} of its session ${before === 1 ? 'goes' : 'go'} first.`,
+          },
+        ]
+      : []
+  if (active !== undefined)
+    return [
+      ...ahead,
+      {
+        code: 'behind_run',
+        text: `Its session executes one run at a time, and ${active} has not ended.`,
+        commands: [commandLine('runs watch', active), commandLine('runs cancel', active)],
+        leads_to: [active],
+      },
+    ]
+  const held = daemonReasons(context, run_id)
+  if (before > 0 || held.length > 0) return [...ahead, ...held]
+  return executor.free() ? [] : [placeReason(context, run_id)]
+}
+
+/** What people are asked for, with the lines that decide. */
+export const requestReasons = ({ store }: ControlContext, run: RunRecord): readonly Reason[] => [
+  ...openApprovals(store, run).map((request): Reason => {
+    const { allow, deny } = approvalLines(run.run_id, request.id)
+    return {
+      code: 'approval',
+      text: `It asks to use ${request.tool_name}, and nobody has decided (${request.id}).`,
+      ...timesOf(request),
+      commands: [allow, deny],
+    }
+  }),
+  ...openQuestions(store, run).map((request): Reason => {
+    const { answer, decline } = questionLines(run.run_id, request)
+    const [first] = request.questions
+    return {
+      code: 'question',
+      text: `It asks: ${JSON.stringify((first?.question ?? '').slice(0, mostText))} (${request.id}).`,
+      ...timesOf(request),
+      commands: [answer, decline],
+    }
+  }),
+]
+
+const timesOf = ({
+  created_at_ms,
+  expires_at_ms,
+}: Pick<ApprovalRequest, 'created_at_ms' | 'expires_at_ms'>): Pick<Reason, 'since_ms' | 'until_ms'> => ({
+  ...(created_at_ms !== undefined && { since_ms: created_at_ms }),
+  ...(expires_at_ms !== undefined && { until_ms: expires_at_ms }),
+})

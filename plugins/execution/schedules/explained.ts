@@ -1,0 +1,52 @@
+/** Schedules that give an agent work, or would (explanations-14). */
+import { commandLine, sentence } from '../../../core/plugin.js'
+import type { Reason, ReasonSource } from '../../operator/explanations/contract.js'
+import type { ScheduleRecord, ScheduleStore } from './record/store.js'
+
+/** Schedules of one session that are told. */
+const mostTold = 10
+
+const reasonOf = (schedule: ScheduleRecord): readonly Reason[] => {
+  const { schedule_id, status, executions, next_fire_at_ms, queued_fire_at_ms, last_scheduler_error } = schedule
+  const name = `schedule ${JSON.stringify(schedule.name)}`
+  const get = commandLine('schedules get', schedule_id)
+  if (status === 'paused')
+    return [
+      {
+        code: 'schedule_paused',
+        text: `The ${name} is paused.`,
+        since_ms: schedule.updated_at_ms,
+        commands: [commandLine('schedules resume', schedule_id)],
+      },
+    ]
+  if (status !== 'active') return []
+  const retrying = executions.find((execution) => execution.status === 'retrying')
+  if (retrying !== undefined)
+    return [
+      {
+        code: 'schedule_backoff',
+        text: sentence(`The ${name} was refused its run and tries again: ${last_scheduler_error ?? 'no reason'}`),
+        ...(retrying.retry_after_ms !== undefined && { until_ms: retrying.retry_after_ms }),
+        commands: [get],
+      },
+    ]
+  if (queued_fire_at_ms !== undefined)
+    return [
+      {
+        code: 'schedule_queued',
+        text: `The ${name} has a fire that waits for the end of the one before.`,
+        since_ms: queued_fire_at_ms,
+        commands: [get],
+      },
+    ]
+  if (next_fire_at_ms === undefined) return []
+  return [{ code: 'schedule', text: `The ${name} gives it its next work.`, until_ms: next_fire_at_ms, commands: [get] }]
+}
+
+export const scheduleReasons = ({ schedules }: Pick<ScheduleStore, 'schedules'>): ReasonSource => ({
+  id: 'schedules',
+  of: ({ kind, session_id }) =>
+    kind === 'agent'
+      ? schedules.list({ index: 'session', group: session_id, limit: 100 }).flatMap(reasonOf).slice(0, mostTold)
+      : [],
+})

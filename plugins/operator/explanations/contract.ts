@@ -1,0 +1,64 @@
+/** Why something is where it is, and what would move it. Rules: docs/rules/explanations.md. */
+import { definePoint, hasMembers, type Point } from '../../../core/plugin.js'
+
+/** What may be asked about. */
+export const subjectKinds = ['run', 'agent', 'flow'] as const
+/** One of `subjectKinds`. */
+export type SubjectKind = (typeof subjectKinds)[number]
+
+/** Something that is asked about, as it is now. */
+export interface Subject {
+  readonly kind: SubjectKind
+  readonly id: string
+  readonly session_id: string
+  /** As its own view shows it. */
+  readonly status: string
+  /** How it stands, in one sentence. */
+  readonly text: string
+  /** Unix ms at which it came to stand so. */
+  readonly since_ms?: number
+  /** Ids of what it is made of that has not ended: what they wait for, it waits for. */
+  readonly parts?: readonly string[]
+}
+
+/** Finds subjects by id. */
+export interface SubjectSource {
+  readonly id: string
+  /** Undefined for what is none of its own. Must not throw. */
+  find(id: string): Subject | undefined | Promise<Subject | undefined>
+}
+/** Everyone who has something that may be asked about. */
+export const Subjects: Point<SubjectSource> = definePoint<SubjectSource>(
+  'subjects@1',
+  ({ id }) => id,
+  hasMembers('a source of subjects', { id: 'text', find: 'function' }),
+)
+
+/** One thing that a subject waits for, or why it does not go on. */
+export interface Reason {
+  /** A stable code, such as `approval`. */
+  readonly code: string
+  /** One sentence for people. */
+  readonly text: string
+  /** Unix ms. */
+  readonly since_ms?: number
+  /** When it is over by itself, Unix ms. */
+  readonly until_ms?: number
+  /** Command lines that would move it, the likeliest first. */
+  readonly commands?: readonly string[]
+  /** Ids of subjects that it waits for. */
+  readonly leads_to?: readonly string[]
+}
+
+/** Knows why subjects do not go on. */
+export interface ReasonSource {
+  readonly id: string
+  /** Empty where it knows nothing. Must not throw. */
+  of(subject: Subject): readonly Reason[] | Promise<readonly Reason[]>
+}
+/** Everyone who knows what subjects wait for. */
+export const Reasons: Point<ReasonSource> = definePoint<ReasonSource>(
+  'reasons@1',
+  ({ id }) => id,
+  hasMembers('a source of reasons', { id: 'text', of: 'function' }),
+)

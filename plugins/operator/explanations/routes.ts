@@ -1,0 +1,84 @@
+/** Explanations over HTTP (explanations-1). */
+import {
+  array,
+  defineRoute,
+  doc,
+  enums,
+  integer,
+  jsonReply,
+  literal,
+  named,
+  object,
+  optional,
+  string,
+  timestamp,
+  type Infer,
+  type Route,
+} from '../../../core/plugin.js'
+import { subjectKinds, type Reason } from './contract.js'
+import { explanationErrors } from './errors.js'
+import { explain, type Explained, type ExplainParts } from './explain.js'
+
+const ReasonView = named(
+  'ReasonView',
+  object({
+    code: doc(string(), 'A stable code, such as `approval`.'),
+    text: doc(string(), 'One sentence for people.'),
+    since_ms: optional(timestamp()),
+    until_ms: optional(doc(timestamp(), 'When it is over by itself.')),
+    commands: optional(doc(array(string()), 'Command lines that would move it, the likeliest first.')),
+    leads_to: optional(doc(array(string()), 'Ids of the subjects that it waits for.')),
+  }),
+)
+
+const SubjectView = named(
+  'SubjectView',
+  object({
+    depth: doc(integer({ min: 0 }), 'Steps below the subject that was asked about.'),
+    kind: enums(subjectKinds),
+    id: string(),
+    session_id: string(),
+    status: doc(string(), 'As its own view shows it.'),
+    text: doc(string(), 'How it stands, in one sentence.'),
+    since_ms: optional(timestamp()),
+    reasons: doc(array(ReasonView), 'Why it does not go on by itself; empty where nothing holds it.'),
+  }),
+)
+type SubjectView = Infer<typeof SubjectView>
+
+const ExplanationView = named(
+  'ExplanationView',
+  object({
+    subjects: doc(array(SubjectView), 'The one that was asked about, then each behind the one that waits for it.'),
+    truncated: optional(doc(literal(true), 'Present if more is waited for than is shown.')),
+  }),
+)
+
+const shownReason = ({ commands = [], leads_to = [], ...reason }: Reason): SubjectView['reasons'][number] => ({
+  ...reason,
+  ...(commands.length > 0 && { commands: [...commands] }),
+  ...(leads_to.length > 0 && { leads_to: [...leads_to] }),
+})
+
+const shown = ({ reasons, ...subject }: Explained): SubjectView => ({
+  ...subject,
+  reasons: reasons.map(shownReason),
+})
+
+export const explanationRoutes = (parts: ExplainParts): readonly Route[] => [
+  defineRoute({
+    id: 'explanations.get',
+    method: 'GET',
+    path: '/v1/explanations/:id',
+    summary: 'Why a run, an agent or a flow is where it is, and what would move it.',
+    access: 'read',
+    params: object({ id: string({ min: 1, max: 400 }) }),
+    reply: jsonReply(ExplanationView),
+    problems: [explanationErrors.nothing_to_explain],
+    handler: async ({ params: { id } }) => {
+      const found = await explain(parts, id)
+      if (found === undefined) throw explanationErrors.nothing_to_explain({ details: { id } })
+      return { subjects: found.subjects.map(shown), ...(found.is_cut && { truncated: true as const }) }
+    },
+  }),
+]
