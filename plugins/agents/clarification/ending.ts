@@ -1,12 +1,16 @@
 /** Questions whose runs ended otherwise than by an answer: who asked is told that nobody answered (clarification-5). */
-import { tellFailure, type Log } from '../../../core/plugin.js'
+import { tellFailure, type Clock, type Log } from '../../../core/plugin.js'
 import type { Decider, SessionEndGuard } from '../../execution/sessions/contract.js'
 import { settleIn, tellAsker, type SettleParts } from './settle.js'
 import type { Clarification } from './store.js'
 
 export interface EndingParts extends SettleParts {
   readonly log: Log
+  readonly clock: Clock
 }
+
+/** Pause before what could not be told is told again, milliseconds. */
+const againMs = 1000
 
 const unanswered = (request_id: string, decided_by: Decider, justification: string) => ({
   request_id,
@@ -26,8 +30,9 @@ export const watchEnds = (parts: EndingParts): (() => void) => {
 }
 
 /** Nothing is done for one whose run still waits. */
-const decline = async (parts: EndingParts, { run_id, requester_session_id }: Clarification): Promise<void> => {
-  const { store, state, runs, log } = parts
+const decline = async (parts: EndingParts, asking: Clarification): Promise<void> => {
+  const { clock, store, state, runs, log } = parts
+  const { run_id, requester_session_id } = asking
   try {
     await state.commit((tx) => {
       const [asked, run] = [store.find(requester_session_id), runs.find(run_id)]
@@ -37,6 +42,7 @@ const decline = async (parts: EndingParts, { run_id, requester_session_id }: Cla
     })
   } catch (error) {
     tellFailure({ log, state }, 'an agent could not be told what became of its question', { run_id, error })
+    clock.after(againMs, () => void decline(parts, asking))
   }
 }
 

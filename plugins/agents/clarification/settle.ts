@@ -35,6 +35,7 @@ export const tellAsker = (
     subject: 'clarification_answer',
     message_id: `clarification:${asked.request_id}`,
     payload: { type: 'parent_clarification_answer', ...payloadOf(answered) },
+    isOwed: true,
   })
   sessions.announce(tx, asked.requester_session_id)
 }

@@ -12,7 +12,7 @@ import {
 } from '../../../core/plugin.js'
 import { ModelDeltas, noRun, OutputMade, RunUpdated, Trace } from '../../execution/runs/contract.js'
 import { EvidenceRef } from '../playbooks/contract.js'
-import { cancelFlow } from './cancel.js'
+import { cancelFlow, type CancelParts } from './cancel.js'
 import { FlowView, mostEvidence } from './contract.js'
 import { flowErrors } from './errors.js'
 import { attest } from './evidence.js'
@@ -23,14 +23,16 @@ import { flowView } from './views.js'
 const path = `${flowPath}/:flow_id`
 const params = flowParams
 
-export const flowActionRoutes = (parts: ProductViewParts): readonly Route[] => [
+export type ActionParts = ProductViewParts & CancelParts
+
+export const flowActionRoutes = (parts: ActionParts): readonly Route[] => [
   cancel(parts),
   evidence(parts),
   productView(parts),
   stream(parts),
 ]
 
-const cancel = (parts: ProductViewParts): Route =>
+const cancel = (parts: ActionParts): Route =>
   defineRoute({
     id: 'flows.cancel',
     method: 'POST',

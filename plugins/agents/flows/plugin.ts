@@ -6,8 +6,9 @@ import { Tasks } from '../../execution/tasks/contract.js'
 import { ToolRegistry } from '../../execution/tools/contract.js'
 import { Reasons, Subjects } from '../../operator/explanations/contract.js'
 import { Capabilities } from '../../operator/status/contract.js'
+import { Mailboxes } from '../mailboxes/contract.js'
 import { Playbooks } from '../playbooks/contract.js'
-import { SpawnedAgents } from '../sidechains/contract.js'
+import { AgentMail, AgentQuestions, SpawnedAgents } from '../sidechains/contract.js'
 import { flowActionRoutes } from './action-routes.js'
 import { createCalls } from './calls.js'
 import { flowReasons, flowSubjects } from './explained.js'
@@ -22,7 +23,14 @@ export default definePlugin({
   api: 1,
   summary: 'Flows: work by a playbook, followed from its root run to its end.',
   needs: { playbooks: Playbooks, runs: Runs, sessions: Sessions, tools: ToolRegistry },
-  wants: { tasks: Tasks, agents: SpawnedAgents, workspaces: RunWorkspaces },
+  wants: {
+    tasks: Tasks,
+    agents: SpawnedAgents,
+    workspaces: RunWorkspaces,
+    mailboxes: Mailboxes,
+    mail: AgentMail,
+    questions: AgentQuestions,
+  },
   config: object({
     max_members: doc(
       defaulted(integer({ min: 1, max: 1_000_000 }), 10_000),
@@ -33,7 +41,7 @@ export default definePlugin({
       'Ids of each kind that a flow lists; what is not listed counts all the same.',
     ),
   }),
-  register(ctx, { playbooks, runs, sessions, tools, tasks, agents, workspaces }) {
+  register(ctx, { playbooks, runs, sessions, tools, tasks, agents, workspaces, mailboxes, mail, questions }) {
     const { config: bounds, events, ids, log, state } = ctx
     const unreadable = createUnreadable(log, 'flows')
     const store = declareFlows(state, unreadable.skip)
@@ -42,7 +50,7 @@ export default definePlugin({
     const started = { ...seen, ids }
     ctx.routes(...flowRoutes(started))
     ctx.contribute(SchedulePayloads, flowPayload(started))
-    ctx.routes(...flowActionRoutes({ ...seen, settle, tools, workspaces }))
+    ctx.routes(...flowActionRoutes({ ...seen, settle, tools, workspaces, mailboxes, mail, questions }))
     ctx.contribute(Subjects, flowSubjects(seen))
     ctx.contribute(Reasons, flowReasons(seen))
     ctx.contribute(Capabilities, { name: 'flows', value: true })

@@ -108,7 +108,7 @@ export function* look(parts: ProjectionParts, flow: FlowRecord, wish: Partial<Sc
     is_violated: violations.names.length > 0,
     lacks_evidence: checks.some(({ name, passed }) => name === 'required_evidence' && !passed),
   })
-  const isEnded = flow.cancelled_at_ms !== undefined && !isTerminal(found)
+  const isEnded = flow.cancelled_at_ms !== undefined && found !== 'failed' && found !== 'cancelled'
   const status = isEnded ? 'cancelled' : found
   const told = needsEvidence(manifest) ? (flow.evidence_at_ms ?? 0) : 0
   return {

@@ -37,6 +37,8 @@ export interface Scope {
   is_missing: boolean
   /** Ids of runs that have not ended, the root before others. */
   readonly open: string[]
+  /** Sessions of the agents that its runs started. */
+  readonly sessions: string[]
   readonly refs: PrimitiveRefs
   is_cut: boolean
   /** Of `wanted` what is there. */
@@ -58,7 +60,7 @@ const page = 64
 /** Members that are looked at before others are served. */
 const slice = 64
 
-export const primitiveKey = (kind: string, id: string): string => `${kind} ${id}`
+export const primitiveKey = (kind: string, id: string): string => JSON.stringify([kind, id])
 
 const idLists = {
   run: 'run_ids',
@@ -75,6 +77,7 @@ const emptyScope = (): Scope => ({
   tasks: new Set(),
   is_missing: false,
   open: [],
+  sessions: [],
   refs: {
     run_ids: [],
     task_ids: [],
@@ -215,6 +218,7 @@ function* seeAgents(look: Look, run_id: string): Portions<void> {
     for (const agent of found) {
       if (!count(look)) return
       name(look, 'agent', agent.agent_id)
+      look.scope.sessions.push(agent.session_id)
       seeState(look, agent.session_id)
       yield* seeSession(look, agent.session_id)
       yield* seeTasks(look, { session_id: agent.session_id, since_ms: 0 })

@@ -50,6 +50,8 @@ export interface Letter {
   readonly message_id?: string | undefined
   /** Milliseconds until it is a dead letter; it waits for ever when absent. */
   readonly ttl_ms?: number | undefined
+  /** The daemon itself has to say it: it is taken however much waits and however long it is. */
+  readonly isOwed?: true
 }
 
 /** What became of it. */
@@ -65,6 +67,8 @@ export interface Posted {
 export interface Mailboxes {
   /** Sends in a commit of the caller. Throws `agent_not_found`, `mailbox_full` and `message_id_conflict`. */
   post(tx: Tx, letter: Letter): Posted
+  /** Makes dead letters of all that waits for an agent. */
+  discard(tx: Tx, agent_id: string, why: string): void
 }
 /** The mailboxes of agents. */
 export const Mailboxes: Token<Mailboxes> = defineToken<Mailboxes>('mailboxes@1')

@@ -22,10 +22,18 @@ export default definePlugin({
   provides: [AgentMail, Mailboxes],
   register(ctx, { agents, host, runs, sessions }) {
     const { clock, ids, log, state } = ctx
-    const store = declareMessages(state)
+    const store = declareMessages(state, (tx, agent_id) => {
+      const session = sessions.ofAgent(agent_id)
+      if (session !== undefined) sessions.announce(tx, session.session_id)
+    })
     const worker = createWorker({ store, agents, runs, state, clock, log })
     const post = createPost({ store, agents, ids, posted: worker.consider })
-    ctx.provide(Mailboxes, { post })
+    ctx.provide(Mailboxes, {
+      post,
+      discard(tx, agent_id, why) {
+        for (const message of store.pending(agent_id, store.waiting(agent_id))) store.bury(tx, message, why)
+      },
+    })
     ctx.provide(AgentMail, { waiting: store.waiting })
     ctx.routes(...mailRoutes({ store, agents, state, post }))
     ctx.contribute(Tools, messageTool({ agents, sessions, post }))

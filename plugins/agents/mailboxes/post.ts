@@ -18,10 +18,10 @@ export interface PostParts {
 
 export const createPost =
   ({ store, agents, ids, posted }: PostParts): Mailboxes['post'] =>
-  (tx, { from_agent_id, to_agent_id, subject, payload, message_id = ids.make('message'), ttl_ms }) => {
+  (tx, { from_agent_id, to_agent_id, subject, payload, message_id = ids.make('message'), ttl_ms, isOwed }) => {
     agents.get(from_agent_id)
     const { session } = agents.get(to_agent_id)
-    if (Buffer.byteLength(JSON.stringify(payload)) > mostBytes)
+    if (isOwed !== true && Buffer.byteLength(JSON.stringify(payload)) > mostBytes)
       throw mailboxErrors.message_too_large({ details: { most: mostBytes } })
     const sent = { from_agent_id, to_agent_id, subject, payload }
     const known = store.find(message_id)
@@ -29,7 +29,7 @@ export const createPost =
       if (known.digest !== digest(sent)) throw mailboxErrors.message_id_conflict({ details: { message_id } })
       return { accepted: known.state !== 'dead_letter', message_id, duplicate: true }
     }
-    if (store.waiting(to_agent_id) >= mostWaiting)
+    if (isOwed !== true && store.waiting(to_agent_id) >= mostWaiting)
       throw mailboxErrors.mailbox_full({ details: { agent_id: to_agent_id, most: mostWaiting }, retryAfter: 60 })
     const message = {
       message_id,

@@ -10,6 +10,7 @@ import {
   object,
   optional,
   pageProblems,
+  rule,
   string,
   type Route,
   type State,
@@ -58,7 +59,14 @@ const send = ({ state, post }: MailRouteParts): Route =>
       subject: string({ min: 1, max: 400 }),
       payload: doc(jsonObject(), 'At most 64 KiB of JSON.'),
       message_id: optional(
-        doc(string({ pattern: '^[\\x21-\\x7e]{1,255}$' }), 'Names it once; made by the daemon when absent.'),
+        doc(
+          rule(
+            string({ pattern: '^[\\x21-\\x7e]{1,255}$' }),
+            'must not begin with clarification:, which names answers of parents',
+            (id) => !id.startsWith('clarification:'),
+          ),
+          'Names it once; made by the daemon when absent.',
+        ),
       ),
       ttl_ms: optional(
         doc(integer({ min: 1, max: 31_536_000_000 }), 'Milliseconds until it is a dead letter unless it was read.'),

@@ -103,8 +103,8 @@ export interface MessageStore {
   deliveredBy(run_id: string): readonly MessageRecord[]
   /** Runs that deliver something. */
   deliveries(): readonly string[]
-  /** The one that something is to be done with first. */
-  due(): MessageRecord | undefined
+  /** Those that something is to be done with first, in the order of their times. */
+  due(limit: number): readonly MessageRecord[]
   put(tx: Tx, message: MessageRecord): void
   /** It was read: its id stays known for a day. */
   acknowledge(tx: Tx, message: MessageRecord): void
@@ -112,8 +112,16 @@ export interface MessageStore {
   bury(tx: Tx, message: MessageRecord, why: string): void
 }
 
-export const declareMessages = (state: State): MessageStore => {
+/** `emptied` is told, in the commit, of an agent for whom nothing waits any more. */
+export const declareMessages = (state: State, emptied: (tx: Tx, agent_id: string) => void): MessageStore => {
   const collection = state.collection(messageCollection)
+  const put = (tx: Tx, message: MessageRecord): void => {
+    const { to_agent_id, message_id } = message
+    const waited = collection.find(message_id)?.state === 'pending'
+    tx.put(collection, message)
+    if (waited && message.state !== 'delivering' && collection.count('pending', to_agent_id) === 0)
+      emptied(tx, to_agent_id)
+  }
   const letGo = (tx: Tx): void => {
     for (const old of collection.list({ index: 'known', group: 'all', limit: lettingGo })) {
       if (tx.now - (old.acknowledged_at_ms ?? 0) < knownMs) return
@@ -129,12 +137,12 @@ export const declareMessages = (state: State): MessageStore => {
     recipients: () => collection.groups('pending'),
     deliveredBy: (run_id) => collection.ids('delivering', run_id).flatMap((id) => collection.find(id) ?? []),
     deliveries: () => collection.groups('delivering'),
-    due: () => collection.list({ index: 'due', group: 'all', limit: 1 })[0],
-    put: (tx, message) => tx.put(collection, message),
+    due: (limit) => collection.list({ index: 'due', group: 'all', limit }),
+    put,
     acknowledge(tx, message) {
       letGo(tx)
       const { message_id, from_agent_id, to_agent_id, subject, digest, created_at_ms, delivery_attempts } = message
-      tx.put(collection, {
+      put(tx, {
         message_id,
         from_agent_id,
         to_agent_id,
@@ -153,7 +161,7 @@ export const declareMessages = (state: State): MessageStore => {
       if (collection.count(dead.index, dead.group) >= mostDead)
         for (const oldest of collection.list({ ...dead, limit: 1 }))
           tx.remove(collection, oldest.message_id, 'newer ones are among the dead letters')
-      tx.put(collection, { ...kept, state: 'dead_letter', last_error: why })
+      put(tx, { ...kept, state: 'dead_letter', last_error: why })
     },
   }
 }

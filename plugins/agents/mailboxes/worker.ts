@@ -1,10 +1,10 @@
 /** Takes messages to agents that have nothing else to do, in a run of theirs (mailboxes-4 to mailboxes-6). */
 import { Problem, tellFailure, type Clock, type Log, type State, type Tx } from '../../../core/plugin.js'
-import type { Runs, Submission, TerminalRun } from '../../execution/runs/contract.js'
+import type { RunRecord, Runs, Submission, TerminalRun } from '../../execution/runs/contract.js'
 import type { Agents } from '../sidechains/contract.js'
 import { closed } from './post.js'
 import { readingOf } from './reading.js'
-import type { MessageRecord, MessageStore } from './store.js'
+import { dueAt, type MessageRecord, type MessageStore } from './store.js'
 
 export interface WorkerParts {
   readonly store: MessageStore
@@ -46,13 +46,17 @@ export const createWorker = (parts: WorkerParts): MailWorker => {
     if (acts && store.waiting(agent_id) > 0) work(() => deliver(parts, agent_id))
     arm()
   }
-  const look = (): void => {
-    const due = store.due()
-    if (due !== undefined) consider(due.to_agent_id)
-  }
+  const look = (): void =>
+    work(async () => {
+      try {
+        for (const agent_id of await release(parts)) consider(agent_id)
+      } finally {
+        arm()
+      }
+    })
   const arm = (): void => {
     cancel()
-    const due = acts ? store.due() : undefined
+    const [due] = acts ? store.due(1) : []
     if (due === undefined) return
     const at = Math.min(due.expires_at_ms ?? Infinity, due.next_attempt_at_ms ?? Infinity)
     cancel = clock.after(Math.min(longestMs, Math.max(firstPauseMs / 10, at - clock.now())), look)
@@ -79,25 +83,36 @@ export const createWorker = (parts: WorkerParts): MailWorker => {
   }
 }
 
+/** Messages whose time has come that are looked at in one commit. */
+const mostReleased = 100
+
+/** Buries those whose time is over, and gives the agents for whom the pause of others is. */
+const release = ({ store, state }: WorkerParts): Promise<ReadonlySet<string>> =>
+  state.commit((tx) => {
+    const due = store.due(mostReleased).filter((message) => (dueAt(message) ?? Infinity) <= tx.now)
+    const [late, rest] = parted(due, (message) => isLate(message, tx.now))
+    for (const message of late) store.bury(tx, message, timeOver)
+    for (const { next_attempt_at_ms: _, ...message } of rest) store.put(tx, message)
+    return new Set(rest.map(({ to_agent_id }) => to_agent_id))
+  })
+
+const timeOver = 'its time was over'
+const isLate = ({ expires_at_ms }: MessageRecord, now: number): boolean =>
+  expires_at_ms !== undefined && expires_at_ms <= now
+
 /** One run for what waits for an agent; claimed and accepted in one commit. Of those whose time is over, none. */
 const deliver = async ({ store, agents, runs, state }: WorkerParts, agent_id: string): Promise<void> => {
   await state.commit((tx) => {
     const { session } = agents.get(agent_id)
     const waiting = store.pending(agent_id, mostMessages)
-    const [late, rest] = parted(waiting, ({ expires_at_ms }) => expires_at_ms !== undefined && expires_at_ms <= tx.now)
-    for (const message of late) store.bury(tx, message, 'its time was over')
+    const [late, rest] = parted(waiting, (message) => isLate(message, tx.now))
+    for (const message of late) store.bury(tx, message, timeOver)
     if (session.ended_at_ms !== undefined) for (const message of rest) store.bury(tx, message, closed)
     const batch = session.ended_at_ms === undefined ? ready(rest, tx.now) : []
     const { session_id } = session
     const isFree = runs.active(session_id) === undefined && runs.queued(session_id) === 0
     if (isFree && batch.length > 0) launch({ store, runs, agents }, tx, { session_id, batch })
-    else for (const message of batch) waitForAgent(store, tx, message)
   })
-}
-
-/** Its pause is over: the end of what the agent does is what it waits for. */
-const waitForAgent = (store: MessageStore, tx: Tx, { next_attempt_at_ms, ...message }: MessageRecord): void => {
-  if (next_attempt_at_ms !== undefined) store.put(tx, message)
 }
 
 interface Batch {
@@ -105,31 +120,51 @@ interface Batch {
   readonly batch: readonly MessageRecord[]
 }
 
-const launch = (
-  { store, runs, agents }: Pick<WorkerParts, 'store' | 'runs' | 'agents'>,
-  tx: Tx,
-  { session_id, batch }: Batch,
-): void => {
+type LaunchParts = Pick<WorkerParts, 'store' | 'runs' | 'agents'>
+
+const admit = ({ runs, agents }: LaunchParts, { session_id, batch }: Batch): ((tx: Tx) => RunRecord) =>
+  runs.admit({
+    session_id,
+    kind: 'mailbox_delivery',
+    input: inputOf(agents, batch),
+    origin: { mailbox_message_ids: batch.map(({ message_id }) => message_id) },
+    alone: true,
+  })
+
+/** Why messages cannot be told together; undefined if they can. */
+const refusalOf = (parts: LaunchParts, batch: Batch): string | undefined => {
   try {
-    const { run_id } = runs.admit({
-      session_id,
-      kind: 'mailbox_delivery',
-      input: inputOf(agents, batch),
-      origin: { mailbox_message_ids: batch.map(({ message_id }) => message_id) },
-      alone: true,
-    })(tx)
-    for (const message of batch) {
-      const { next_attempt_at_ms: _, ...claimed } = message
-      store.put(tx, { ...claimed, state: 'delivering', run_id, delivery_attempts: message.delivery_attempts + 1 })
-    }
+    admit(parts, batch)
+    return undefined
   } catch (error) {
-    if (!(error instanceof Problem)) throw error
-    for (const message of batch)
-      retry(store, tx, {
-        message: { ...message, delivery_attempts: message.delivery_attempts + 1 },
-        why: error.message,
-      })
+    if (error instanceof Problem) return error.message
+    throw error
   }
+}
+
+/** One that cannot be told waits by itself: it is no fault of the others. */
+const launch = (parts: LaunchParts, tx: Tx, { session_id, batch }: Batch): void => {
+  if (refusalOf(parts, { session_id, batch }) === undefined) return claim(parts, tx, { session_id, batch })
+  const fit: MessageRecord[] = []
+  for (const message of batch) {
+    const why = refusalOf(parts, { session_id, batch: [message] })
+    if (why === undefined) fit.push(message)
+    else retry(parts.store, tx, { message: { ...message, delivery_attempts: message.delivery_attempts + 1 }, why })
+  }
+  if (fit.length === 0) return
+  const together = fit.length < batch.length && refusalOf(parts, { session_id, batch: fit }) === undefined
+  claim(parts, tx, { session_id, batch: together ? fit : fit.slice(0, 1) })
+}
+
+const claim = (parts: LaunchParts, tx: Tx, { session_id, batch }: Batch): void => {
+  const { run_id } = admit(parts, { session_id, batch })(tx)
+  for (const { next_attempt_at_ms: _, ...message } of batch)
+    parts.store.put(tx, {
+      ...message,
+      state: 'delivering',
+      run_id,
+      delivery_attempts: message.delivery_attempts + 1,
+    })
 }
 
 const inputOf = (agents: Agents, batch: readonly MessageRecord[]): Submission['input'] => {
@@ -163,6 +198,7 @@ const settle = async ({ store, state }: WorkerParts, { run_id, status = 'gone', 
   await state.commit((tx) => {
     for (const message of store.deliveredBy(run_id))
       if (status === 'completed') store.acknowledge(tx, message)
+      else if (status === 'cancelled') store.bury(tx, message, 'the run that delivered it was cancelled')
       else retry(store, tx, { message, why: error ?? `the run that delivered it ended as ${status}` })
   })
 }

@@ -159,6 +159,8 @@ export const AgentMail: Token<AgentMail> = defineToken<AgentMail>('agent-mail@1'
 export interface AgentQuestions {
   /** True while an agent waits for the answer of its parent. Must be fast and must not throw. */
   asks(session_id: string): boolean
+  /** The run in the session of its parent that waits for the answer; undefined while it does not ask. */
+  runOf(session_id: string): string | undefined
   /** Sessions of agents that wait so. */
   asking(): readonly string[]
   /** Runs in the session of a parent that wait for an answer. */

@@ -83,7 +83,7 @@ export default definePlugin({
     ctx.routes(...agentRoutes({ ...parts, skip }), ...policyRoutes(parts), ...nicknameRoutes(parts))
     ctx.health(health)
     ctx.onStart(() => {
-      const ends = [waits.begin(), watchEnds({ ...parts, log })]
+      const ends = [waits.begin(), watchEnds({ ...parts, events, log })]
       return () => {
         for (const end of ends) end()
       }

@@ -21,8 +21,7 @@ import { permissionModes } from '../../execution/tools/contract.js'
 import { limitsView, type SpawnLimits } from './config.js'
 import { SpawnSidechainRequest } from './contract.js'
 import { agentErrors } from './bounds/errors.js'
-import { planAgent, type Plan } from './plan.js'
-import type { SpawnParts } from './spawn.js'
+import { foreseeAgent, type SeenAgent, type SpawnParts } from './spawn.js'
 
 const Explanation = object({
   allowed: doc(boolean(), 'Whether it would be started now.'),
@@ -51,7 +50,7 @@ const Quotas = named(
 
 export const policyRoutes = (parts: SpawnParts): readonly Route[] => [explain(parts), quotas(parts)]
 
-const told = ({ session: { capability_scope, credential_scope }, record }: Plan): Infer<typeof Explanation> => {
+const told = ({ session: { capability_scope, credential_scope }, record }: SeenAgent): Infer<typeof Explanation> => {
   const { depth, path, permission_mode, tool_surface } = record
   return {
     allowed: true,
@@ -77,7 +76,7 @@ const explain = (parts: SpawnParts): Route =>
     problems: [agentErrors.agent_not_found],
     durability: 'C',
     example: { body: { permission_mode: 'plan', subtask: { name: 'look' } } },
-    handler: ({ params: { agent_id }, body }) => {
+    handler: async ({ params: { agent_id }, body }) => {
       parts.store.get(agent_id)
       const wanted = {
         parent_agent_id: agent_id,
@@ -87,7 +86,7 @@ const explain = (parts: SpawnParts): Route =>
         digest: '',
       } as const
       try {
-        return told(planAgent(parts, wanted, parts.clock.now()))
+        return told(await foreseeAgent(parts, wanted))
       } catch (error) {
         if (!(error instanceof Problem)) throw error
         return { allowed: false, code: error.code, reason: error.message }

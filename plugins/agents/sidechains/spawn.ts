@@ -1,7 +1,8 @@
 /** Starting an agent: its session, its record and its first run in one commit (agents-1 and agents-2). */
-import { idempotencyErrors, type Clock, type Ids, type State, type Tx } from '../../../core/plugin.js'
+import { fault, idempotencyErrors, type Clock, type Ids, type State, type Tx } from '../../../core/plugin.js'
 import type { Interception } from '../../execution/interception/contract.js'
 import { Trace, type Submission } from '../../execution/runs/contract.js'
+import type { SessionRecord } from '../../execution/sessions/contract.js'
 import { agentErrors } from './bounds/errors.js'
 import { planAgent, toldBy, type PlanParts, type WantedAgent } from './plan.js'
 import type { AgentRecord } from './record.js'
@@ -28,6 +29,34 @@ export const spawnAgent = async (parts: SpawnParts, wanted: WantedAgent): Promis
   const { subtask } = wanted.request
   const input = subtask === undefined ? undefined : await runs.keepFiles(inputOf(wanted, subtask))
   return state.commit((tx) => startedBefore(parts, wanted) ?? start(parts, tx, { wanted, input }))
+}
+
+/**
+ * What would be started; nothing is. Rejects as `spawnAgent`, but for files of the request, which are not looked at.
+ */
+export const foreseeAgent = async (parts: SpawnParts, wanted: WantedAgent): Promise<SeenAgent> => {
+  const known = startedBefore(parts, wanted)
+  if (known !== undefined) return { record: known, session: parts.sessions.get(known.session_id) }
+  const { subtask } = wanted.request
+  const input = subtask && inputOf(wanted, { ...subtask, attachments: undefined })
+  // A commit that throws leaves nothing.
+  const undone = fault('a start was looked at')
+  let seen: SeenAgent | undefined
+  const looked = parts.state.commit((tx): SeenAgent => {
+    const record = start(parts, tx, { wanted, input })
+    seen = { record, session: parts.sessions.get(record.session_id) }
+    throw undone
+  })
+  return looked.catch((error: unknown) => {
+    if (seen === undefined || error !== undone) throw error
+    return seen
+  })
+}
+
+/** An agent with its session. */
+export interface SeenAgent {
+  readonly record: AgentRecord
+  readonly session: SessionRecord
 }
 
 interface Start {

@@ -60,8 +60,7 @@ export const explain = async (parts: ExplainParts, id: string): Promise<Explanat
     const reasons = await reasonsOf(parts, subject)
     const { parts: made = [], ...rest } = subject
     explained.push({ ...rest, depth, reasons })
-    for (const next of [...made, ...reasons.flatMap(({ leads_to = [] }) => leads_to)])
-      await step(next, depth + 1)
+    for (const next of [...made, ...reasons.flatMap(({ leads_to = [] }) => leads_to)]) await step(next, depth + 1)
   }
   const step = async (next: string, depth: number): Promise<void> => {
     const subject = seen.has(next) ? undefined : await findSubject(parts, next)

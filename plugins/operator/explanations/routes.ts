@@ -20,7 +20,7 @@ import { explanationErrors } from './errors.js'
 import { explain, type Explained, type ExplainParts } from './explain.js'
 
 const ReasonView = named(
-  'ReasonView',
+  'ExplainedReason',
   object({
     code: doc(string(), 'A stable code, such as `approval`.'),
     text: doc(string(), 'One sentence for people.'),
@@ -32,7 +32,7 @@ const ReasonView = named(
 )
 
 const SubjectView = named(
-  'SubjectView',
+  'ExplainedSubject',
   object({
     depth: doc(integer({ min: 0 }), 'Steps below the subject that was asked about.'),
     kind: enums(subjectKinds),
@@ -47,7 +47,7 @@ const SubjectView = named(
 type SubjectView = Infer<typeof SubjectView>
 
 const ExplanationView = named(
-  'ExplanationView',
+  'Explanation',
   object({
     subjects: doc(array(SubjectView), 'The one that was asked about, then each behind the one that waits for it.'),
     truncated: optional(doc(literal(true), 'Present if more is waited for than is shown.')),

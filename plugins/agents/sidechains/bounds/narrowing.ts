@@ -54,12 +54,25 @@ const noCredentials: CredentialScope = {
   mcp_server_deny: ['*'],
 }
 
+/** Connectors, their credentials and servers are given by name alone: who narrows the routes gives none of them. */
+const asGiven = (wanted: CredentialScope): CredentialScope => {
+  const none = (allow: readonly string[], deny: string[]): string[] => (allow.length === 0 ? ['*'] : deny)
+  return {
+    ...wanted,
+    connector_deny: none(wanted.connector_allow, wanted.connector_deny),
+    connector_credential_deny: none(wanted.connector_credential_allow, wanted.connector_credential_deny),
+    mcp_server_deny: none(wanted.mcp_server_allow, wanted.mcp_server_deny),
+  }
+}
+
 /** Without a wish the child keeps routes alone. Throws as `narrowedCapabilities`. */
 export const narrowedCredentials = (
   parent: CredentialScope | undefined,
   wanted: CredentialScope | undefined,
 ): CredentialScope | undefined =>
-  wanted === undefined ? restrictScope(parent, noCredentials) : narrowed(parent, wanted, 'body.credential_scope')
+  wanted === undefined
+    ? restrictScope(parent, noCredentials)
+    : narrowed(parent, asGiven(wanted), 'body.credential_scope')
 
 /** Throws `agent_widened` for an entry that the parent's surface does not let pass. */
 export const checkedSurface = (

@@ -186,3 +186,20 @@ test('runs-56, clarification-2: a restart leaves the question, and the run that 
   t.is((await daemon.request('POST', `/v1/runs/${open.run_id}/questions`, { resolution })).body.status, 'completed')
   t.is((await daemon.request('GET', `/v1/runs/${run_id}`)).body.status, 'waiting_for_user_question')
 })
+
+test('clarification-4: an answer is told however long it is, and however full the mailbox', async (t) => {
+  const daemon = await start(t, { asks: { questions: [1, 2, 3, 4].map((n) => ({ ...question, header: `${n}` })) } })
+  const [open] = await daemon.questions()
+  const { id: request_id, questions } = open.request
+  const answers = questions.map(({ id }: any) => ({ question_id: id, freeform_answer: 'ä'.repeat(20_000) }))
+  for (let n = 0; n < 1_000; n += 1) {
+    const letter = { from_agent_id: daemon.parent, to_agent_id: daemon.child.agent_id, subject: 's', payload: {} }
+    await daemon.request('POST', '/v1/mailboxes', letter)
+  }
+  const answer = await daemon.request('POST', `/v1/runs/${open.run_id}/questions`, {
+    resolution: { request_id, answers },
+  })
+  t.is(answer.status, 202, JSON.stringify(answer.body).slice(0, 300))
+  await daemon.answered()
+  t.true(daemon.told().includes('ä'.repeat(20_000)))
+})

@@ -452,3 +452,72 @@ test('flows-18: a flow with more than is looked at is unknown, and lists no more
   const beyond = await untilFlow(daemon, many, ({ run }) => run.status === 'completed')
   t.like(beyond, { status: 'unknown', completed_at_ms: undefined, phase_states: [{ status: 'pending' }] })
 })
+
+test('flows-12: a kind and an id with blanks in them are what they are', async (t) => {
+  const required_evidence = [
+    { kind: 'review x', id: 'y' },
+    { kind: 'review', id: 'x y' },
+  ]
+  const daemon = await start(t, { required_evidence })
+  const { flow_id } = (await startFlow(daemon, { playbook_ref: daemon.playbook_ref })).body
+  await untilFlow(daemon, flow_id, inStatus('waiting'))
+  const { body } = await daemon.request('POST', `/v1/flows/${flow_id}/evidence`, { evidence_refs: required_evidence })
+  t.like(body, { status: 'succeeded', evidence_refs: required_evidence })
+})
+
+/** A child of a flow for which a message waits that cannot be told, and which so counts as working. */
+const withMail = async (daemon: Awaited<ReturnType<typeof start>>, script: string) => {
+  const { playbook_ref, request } = daemon
+  const { flow_id } = (await startFlow(daemon, { playbook_ref, content: worker('w', script) })).body
+  const { primitive_refs } = await untilFlow(
+    daemon,
+    flow_id,
+    ({ primitive_refs: { agent_ids } }) => agent_ids.length > 0,
+  )
+  const [to_agent_id] = primitive_refs.agent_ids
+  const { session_id } = (await request('GET', '/v1/agents/summaries')).body.find(
+    ({ agent_id }: any) => agent_id === to_agent_id,
+  )
+  const letter = { from_agent_id: to_agent_id, to_agent_id, subject: 'x', payload: { asset_ids: ['asset_nope'] } }
+  const { message_id } = (await request('POST', '/v1/mailboxes', letter)).body
+  return { flow_id, to_agent_id, session_id, message_id }
+}
+
+test('flows-9: a flow whose last agent comes to rest when its mailbox is emptied is kept then', async (t) => {
+  const daemon = await start(t)
+  const { flow_id, to_agent_id, session_id, message_id } = await withMail(daemon, '/sleep 3000\n/say done')
+  await untilFlow(daemon, flow_id, ({ primitive_refs }) => primitive_refs.run_ids.length === 2)
+  for (const run of (await daemon.request('GET', `/v1/runs?session_id=${session_id}`)).body)
+    await until(daemon, run.run_id, 'completed')
+  t.is((await daemon.request('GET', `/v1/flows/${flow_id}`)).body.status, 'running')
+  await daemon.request('POST', `/v1/agents/${to_agent_id}/mailbox/${message_id}/ack`)
+  await untilFlow(daemon, flow_id, inStatus('succeeded'))
+  const { run_id } = await submit(daemon, session_id, '/fail fatal no')
+  await until(daemon, run_id, 'failed')
+  t.is((await daemon.request('GET', `/v1/flows/${flow_id}`)).body.status, 'succeeded')
+})
+
+test('flows-13: messages and questions of agents of a cancelled flow are taken back', async (t) => {
+  const daemon = await start(t)
+  const mail = await withMail(daemon, '/sleep 3000\n/say done')
+  t.is((await daemon.request('POST', `/v1/flows/${mail.flow_id}/cancel`)).body.status, 'cancelled')
+  const [dead] = (await daemon.request('GET', `/v1/agents/${mail.to_agent_id}/mailbox/dead-letter`)).body
+  t.like(dead, { id: mail.message_id, last_error: 'the flow of its reader was cancelled' })
+  const question = { question: 'Which?', options: [{ label: 'a' }, { label: 'b' }] }
+  const asks = `/tool request_parent_clarification ${JSON.stringify({ questions: [question] })}`
+  const { flow_id } = (await startFlow(daemon, { playbook_ref: daemon.playbook_ref, content: worker('q', asks) })).body
+  await untilFlow(daemon, flow_id, inStatus('waiting'))
+  t.is((await daemon.request('GET', '/v1/questions')).body.length, 1)
+  const { body } = await daemon.request('POST', `/v1/flows/${flow_id}/cancel`)
+  t.is(body.status, 'cancelled')
+  t.deepEqual((await daemon.request('GET', '/v1/questions')).body, [])
+  const runs = async () => (await daemon.request('GET', '/v1/runs')).body
+  t.deepEqual(
+    (await runs()).filter(({ status }: any) => !['completed', 'cancelled', 'failed'].includes(status)),
+    [],
+  )
+  t.deepEqual(
+    (await runs()).filter(({ kind }: any) => kind === 'mailbox_delivery'),
+    [],
+  )
+})

@@ -228,3 +228,70 @@ test('mailboxes-3: the oldest of a thousand dead letters goes', async (t) => {
   t.is(dead.length, 1000)
   t.is((await daemon.post({ message_id: dead[0].id })).body.duplicate, true)
 })
+
+test('mailboxes-2, mailboxes-6: what is due behind others that wait is due all the same, of every agent', async (t) => {
+  const gate = createLatch()
+  const clock = createLeapingClock()
+  const daemon = await start(t, () => behind(gate), { clock })
+  const third = (await daemon.request('POST', '/v1/sessions', { session_id: 's3' })).body.agent_id
+  for (const session_id of ['s2', 's3']) await submit(daemon, session_id, 'work')
+  for (let n = 0; n < 60; n += 1) await daemon.post({ message_id: `m${n}` })
+  await daemon.post({ message_id: 'late', ttl_ms: 1000 })
+  await daemon.post({ message_id: 'later', to_agent_id: third, ttl_ms: 2000 })
+  clock.leap(3000)
+  for (const [agent_id, id] of [
+    [daemon.to, 'late'],
+    [third, 'later'],
+  ] as const) {
+    const [dead] = await eventually(
+      () => boxOf(daemon, agent_id, '/dead-letter'),
+      (all) => all.length > 0,
+    )
+    t.like(dead, { id, last_error: 'its time was over' })
+  }
+  t.is((await boxOf(daemon, daemon.to)).length, 60)
+  gate.open()
+})
+
+test('mailboxes-6: a message that cannot be told waits by itself, and the others are read', async (t) => {
+  const gate = createLatch()
+  const daemon = await start(t, () => behind(gate))
+  const { run_id } = await submit(daemon, 's2', 'work')
+  await daemon.post({ message_id: 'good1' })
+  await daemon.post({ message_id: 'bad', payload: { asset_ids: ['asset_nope'] } })
+  await daemon.post({ message_id: 'good2' })
+  gate.open()
+  await until(daemon, run_id, 'completed')
+  const [read] = await eventually(
+    () => deliveries(daemon),
+    (all) => all[0]?.status === 'completed',
+  )
+  t.deepEqual(read.input_metadata.mailbox_message_ids, ['good1', 'good2'])
+  const [bad] = await boxOf(daemon, daemon.to)
+  t.like(bad, { id: 'bad', delivery_attempts: 1 })
+  t.regex(bad.last_error, /asset_nope/u)
+})
+
+test('mailboxes-6: messages of a run that somebody cancels are dead letters', async (t) => {
+  const gate = createLatch()
+  const daemon = await start(t, () => behind(gate))
+  await daemon.post({ message_id: 'm1' })
+  const [run] = await eventually(
+    () => deliveries(daemon),
+    (all) => all.length > 0,
+  )
+  await daemon.request('POST', `/v1/runs/${run.run_id}/cancel`)
+  const [dead] = await eventually(
+    () => boxOf(daemon, daemon.to, '/dead-letter'),
+    (all) => all.length > 0,
+  )
+  t.like(dead, { id: 'm1', last_error: 'the run that delivered it was cancelled' })
+  gate.open()
+})
+
+test('mailboxes-1: names of answers of parents are not for others', async (t) => {
+  const daemon = await start(t)
+  const refused = await daemon.post({ message_id: 'clarification:clarification_1' })
+  t.deepEqual(codeOf(refused), [400, 'bad_request'])
+  t.is(refused.body.errors[0].path, 'body.message_id')
+})

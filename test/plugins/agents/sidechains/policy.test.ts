@@ -70,3 +70,28 @@ test('agents-18: people give an agent a name, change it and take it away', async
   t.deepEqual(codeOf(await put('x', 'nobody')), [404, 'agent_not_found'])
   t.deepEqual(codeOf(await put('x', daemon.agent_id)), [409, 'conflict'])
 })
+
+test('agents-17: what the session, the route or the scope refuses is told too, and nothing is left', async (t) => {
+  const daemon = await start(t)
+  const refused: readonly (readonly [JsonObject, string])[] = [
+    [{ provider: 'nope' }, 'bad_request'],
+    [{ session_id: 's1' }, 'conflict'],
+    [{ credential_scope: { route_deny: ['*'] } }, 'route_not_allowed'],
+    [{ credential_scope: { route_allow: [' '] } }, 'blank_scope_entry'],
+    [{ subtask: { name: 'x', input_items: [{ type: 'asset_reference', asset_id: 'asset_nope' }] } }, 'asset_not_found'],
+  ]
+  for (const [body, code] of refused) {
+    const told = (await daemon.explain(body)).body
+    t.like(told, { allowed: false }, JSON.stringify(body))
+    const real = await daemon.spawn(body)
+    t.is(told.code, real.body.code, code)
+  }
+  t.is((await daemon.explain({ spawn_request_id: 'r1', subtask: { name: 'x' } })).body.allowed, true)
+  t.is(await daemon.count(), 1)
+  t.is((await daemon.request('GET', '/v1/runs')).body.length, 0)
+  const made = await daemon.spawn({ spawn_request_id: 'r1', subtask: { name: 'x' } })
+  t.is(made.status, 200)
+  t.like((await daemon.explain({ spawn_request_id: 'r1', subtask: { name: 'x' } })).body, {
+    code: 'idempotency_conflict',
+  })
+})

@@ -12,6 +12,7 @@ import {
   settled,
   spawn,
   told,
+  untilAgent,
 } from '../../../support/agents.js'
 import { startTestDaemon } from '../../../support/daemon.js'
 import { freshRoot } from '../../../support/folders.js'
@@ -288,4 +289,21 @@ test('agents-13: an agent that is to be closed is, when its work and that below 
     again.log.filter(({ fact }) => /could not be closed/u.test(String(fact))),
     [],
   )
+})
+
+test('agents-13: an agent that is to be closed is when somebody takes the last message from its mailbox', async (t) => {
+  const daemon = await start(t)
+  const child = (await spawn(daemon, daemon.parent, { retention: 'close_on_settle', ...told('/sleep 2000\n/say hi') }))
+    .body
+  const waiting = call('wait_agent', { agent_ids: [child.agent_id], timeout_ms: 100_000 })
+  const { run_id } = await submit(daemon, 's1', waiting)
+  const letter = { from_agent_id: daemon.parent, to_agent_id: child.agent_id, subject: 'hello' }
+  const payload = { asset_ids: ['asset_nope'] }
+  const { message_id } = (await daemon.request('POST', '/v1/mailboxes', { ...letter, payload })).body
+  await untilAgent(daemon, child.agent_id, ({ status }) => status === 'completed')
+  t.is((await agentOf(daemon, child.agent_id)).closed_at_ms, undefined, 'a message waits for it')
+  const taken = await daemon.request('POST', `/v1/agents/${child.agent_id}/mailbox/${message_id}/ack`)
+  t.is(taken.status, 200)
+  await untilAgent(daemon, child.agent_id, ({ closed_at_ms }) => closed_at_ms !== undefined)
+  await until(daemon, run_id, 'completed')
 })

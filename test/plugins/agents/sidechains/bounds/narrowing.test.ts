@@ -251,3 +251,14 @@ test('agents-6: what a child may call by its surface is what its parent may, tri
   t.deepEqual(await passes(none.body.session_id), [false, false, false, false, false])
   t.is((await agentOf(daemon, none.body.agent_id)).status, 'completed')
 })
+
+test('agents-5: who names routes alone gives no credentials', async (t) => {
+  const daemon = await startTestDaemon(t)
+  const parent = await openAgent(daemon)
+  const scopeOf = async (credential_scope: object) =>
+    (await spawn(daemon, parent, { credential_scope })).body.effective_credential_scope
+  const lost = { connector_deny: ['*'], connector_credential_deny: ['*'], mcp_server_deny: ['*'] }
+  t.like(await scopeOf({}), lost)
+  t.like(await scopeOf({ route_allow: ['demo'] }), { ...lost, route_allow: ['demo'] })
+  t.like(await scopeOf({ mcp_server_allow: ['*'] }), { ...lost, mcp_server_allow: ['*'], mcp_server_deny: [] })
+})
