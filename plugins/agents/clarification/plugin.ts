@@ -25,7 +25,7 @@ export default definePlugin({
     const parts = { agents, clock, log, mailboxes, runs, sessions, state, store }
     ctx.provide(AgentQuestions, {
       asks: (session_id) => store.collection.has(session_id),
-      runOf: (session_id) => store.find(session_id)?.run_id,
+      askedBy: store.find,
       asking: () => store.collection.ids('all', 'all'),
       asked: (session_id) => store.askedOf(session_id).map(({ run_id }) => run_id),
     })

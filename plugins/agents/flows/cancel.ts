@@ -2,7 +2,7 @@
 import { inTurns, Problem } from '../../../core/plugin.js'
 import { runErrors } from '../../execution/runs/contract.js'
 import type { Mailboxes } from '../mailboxes/contract.js'
-import type { AgentMail, AgentQuestions } from '../sidechains/contract.js'
+import type { AgentMail } from '../sidechains/contract.js'
 import { flowErrors } from './errors.js'
 import { look } from './projection.js'
 import type { FlowRecord } from './record.js'
@@ -12,7 +12,6 @@ import type { Settling, SettleParts } from './settle.js'
 export interface CancelParts extends SettleParts {
   readonly mailboxes: () => Mailboxes | undefined
   readonly mail: () => AgentMail | undefined
-  readonly questions: () => AgentQuestions | undefined
 }
 
 /** A run may start agents until it has ended. */
@@ -31,7 +30,7 @@ const whyDiscarded = 'the flow of its reader was cancelled'
 
 /** Takes from agents of a flow what would have them go on: questions to their parents, and messages. */
 const stillAgents = async (parts: CancelParts, { sessions }: Scope): Promise<boolean> => {
-  const asked = sessions.flatMap((id) => parts.questions()?.runOf(id) ?? [])
+  const asked = sessions.flatMap((id) => parts.questions()?.askedBy(id)?.run_id ?? [])
   for (const run_id of asked) await cancelRun(parts, run_id)
   const [mail, mailboxes] = [parts.mail(), parts.mailboxes()]
   const readers = sessions

@@ -46,14 +46,25 @@ const foundIn = async (
   return wanted.size === 0 ? wanted : (await inTurns(look(parts, flow, { wanted }))).scope.found
 }
 
+interface Added {
+  readonly flow: FlowRecord
+  readonly refs: readonly EvidenceRef[]
+  /** They stand in place of those of the same kind and id, where they say something else. */
+  readonly renews?: true
+}
+
 /** Adds evidence in a commit. Throws `flow_evidence_full`. */
 export const addEvidence = (
   { store }: Pick<SettleParts, 'store'>,
   tx: Tx,
-  { flow, refs }: { readonly flow: FlowRecord; readonly refs: readonly EvidenceRef[] },
+  { flow, refs, renews }: Added,
 ): FlowRecord => {
-  const evidence_refs = withEvidence(flow.evidence_refs, refs)
-  if (evidence_refs.length === flow.evidence_refs.length) return flow
+  const kept = flow.evidence_refs
+  const isOld = (ref: EvidenceRef): boolean =>
+    renews === true && refs.some((one) => keyOf(one) === keyOf(ref) && one.description !== ref.description)
+  const rest = kept.filter((ref) => !isOld(ref))
+  const evidence_refs = withEvidence(rest, refs)
+  if (evidence_refs.length === kept.length && rest.length === kept.length) return flow
   if (evidence_refs.length > mostRefs)
     throw flowErrors.flow_evidence_full({ details: { flow_id: flow.flow_id, most: mostRefs } })
   return store.change(tx, flow, { evidence_refs, evidence_at_ms: tx.now })

@@ -45,7 +45,19 @@ export default definePlugin({
     const { config: bounds, events, ids, log, state } = ctx
     const unreadable = createUnreadable(log, 'flows')
     const store = declareFlows(state, unreadable.skip)
-    const seen = { playbooks, runs, sessions, tasks, agents, calls: createCalls(runs), store, log, bounds, events }
+    const seen = {
+      playbooks,
+      runs,
+      sessions,
+      tasks,
+      agents,
+      questions,
+      calls: createCalls(runs),
+      store,
+      log,
+      bounds,
+      events,
+    }
     const { settle, begin } = createSettling(seen)
     const started = { ...seen, ids }
     ctx.routes(...flowRoutes(started))

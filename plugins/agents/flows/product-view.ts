@@ -22,6 +22,7 @@ import { strays } from './calls.js'
 import { flowErrors } from './errors.js'
 import { addEvidence } from './evidence.js'
 import { ContractCheck, type FlowRecord } from './record.js'
+import { headings } from './headings.js'
 import { look } from './projection.js'
 import type { Settling, SettleParts } from './settle.js'
 
@@ -71,24 +72,6 @@ const checkPath = (given: string): string => {
   const at = path.posix.normalize(given)
   if (at === '..' || at.startsWith('../')) return refuse('must not lead out of the workspace')
   return at
-}
-
-/** Titles of headings: lines that begin with up to six `#`, outside of fenced code. */
-const headings = (text: string): Set<string> => {
-  const found = new Set<string>()
-  let isCode = false
-  for (const line of text.split(/\r?\n/u)) {
-    if (/^ {0,3}(?:```|~~~)/u.test(line)) isCode = !isCode
-    const title = isCode ? undefined : /^ {0,3}#{1,6}[ \t]+(.*)$/u.exec(line)?.[1]
-    if (title !== undefined)
-      found.add(
-        title
-          .replace(/[ \t]+#*[ \t]*$/u, '')
-          .trim()
-          .toLowerCase(),
-      )
-  }
-  return found
 }
 
 const sectionChecks = (wanted: readonly string[], text: string): ContractCheck[] => {
@@ -142,7 +125,9 @@ export const verifyProductView = async (
   if (text === undefined || !checks.every(({ passed }) => passed)) return { flow_id, passed: false, checks }
   const sha256 = createHash('sha256').update(text).digest('hex')
   const evidence = { kind: 'product_view', id: at, description: `SHA-256 ${sha256}` }
-  await parts.store.state.commit((tx) => addEvidence(parts, tx, { flow: parts.store.get(flow_id), refs: [evidence] }))
+  await parts.store.state.commit((tx) =>
+    addEvidence(parts, tx, { flow: parts.store.get(flow_id), refs: [evidence], renews: true }),
+  )
   await parts.settle(flow_id)
   return { flow_id, passed: true, checks, evidence }
 }

@@ -3,7 +3,7 @@ import { Problem, type Portions } from '../../../core/plugin.js'
 import type { RunRecord, Runs, RunStatus } from '../../execution/runs/contract.js'
 import type { Sessions } from '../../execution/sessions/contract.js'
 import type { SessionTask, Tasks, TaskStatus } from '../../execution/tasks/contract.js'
-import type { FollowedAgent, SpawnedAgents } from '../sidechains/contract.js'
+import type { AgentQuestions, FollowedAgent, SpawnedAgents } from '../sidechains/contract.js'
 import type { Called, Calls } from './calls.js'
 import type { FlowRecord, PrimitiveRefs } from './record.js'
 
@@ -12,6 +12,7 @@ export interface ScopeParts {
   readonly sessions: Sessions
   readonly tasks: () => Tasks | undefined
   readonly agents: () => SpawnedAgents | undefined
+  readonly questions: () => AgentQuestions | undefined
   readonly calls: Calls
   readonly bounds: ScopeBounds
 }
@@ -219,6 +220,8 @@ function* seeAgents(look: Look, run_id: string): Portions<void> {
       if (!count(look)) return
       name(look, 'agent', agent.agent_id)
       look.scope.sessions.push(agent.session_id)
+      const asked = look.parts.questions()?.askedBy(agent.session_id)
+      if (asked !== undefined) name(look, 'question', asked.request_id)
       seeState(look, agent.session_id)
       yield* seeSession(look, agent.session_id)
       yield* seeTasks(look, { session_id: agent.session_id, since_ms: 0 })

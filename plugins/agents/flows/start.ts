@@ -1,7 +1,8 @@
 /** Starting a flow: its record and its root run in one commit (flows-1 to flows-5). */
-import { idempotencyErrors, type Ids, type Tx } from '../../../core/plugin.js'
+import { idempotencyErrors, type Ids, type JsonObject, type Tx } from '../../../core/plugin.js'
 import {
   placedBy,
+  runErrors,
   type ReceiptKey,
   type RunRecord,
   type Submission,
@@ -63,13 +64,24 @@ const placed = <T>(act: () => T, place: (path: string) => string): T => {
   }
 }
 
+/** Only the daemon says of what flow something is. */
+const checkMetadata = (metadata: JsonObject | undefined): void => {
+  if (metadata === undefined || !Object.hasOwn(metadata, flowKey)) return
+  throw runErrors.reserved_metadata_key({
+    details: { key: flowKey },
+    errors: [{ path: `body.metadata.${flowKey}`, rule: 'is written by the daemon alone' }],
+  })
+}
+const flowKey = 'service_flow'
+
 /** What of it could never be started is refused. */
 const checkStart = (
   parts: StartParts,
   { request, fire }: WantedFlow,
   flow_id: string | undefined,
 ): PlaybookManifest => {
-  const { playbook_ref, session_id, evidence_refs } = request
+  const { playbook_ref, session_id, evidence_refs, metadata } = request
+  checkMetadata(metadata)
   const manifest = placed(
     () => parts.playbooks.startable(playbook_ref),
     (path) => path.replace(/^body(?=\.)/u, 'body.playbook_ref'),

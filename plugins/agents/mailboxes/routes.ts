@@ -15,6 +15,7 @@ import {
   type Route,
   type State,
 } from '../../../core/plugin.js'
+import type { Runs } from '../../execution/runs/contract.js'
 import { agentErrors, type Agents } from '../sidechains/contract.js'
 import { MailboxMessage, type Mailboxes } from './contract.js'
 import { mailboxErrors } from './errors.js'
@@ -25,6 +26,7 @@ export interface MailRouteParts {
   readonly agents: Agents
   readonly state: State
   readonly post: Mailboxes['post']
+  readonly runs: Pick<Runs, 'active'>
 }
 
 /** Most messages of a list. */
@@ -32,6 +34,13 @@ const mostListed = 1000
 const AgentId = string({ min: 1, max: 400 })
 const params = object({ agent_id: AgentId })
 const query = object({ limit: optional(doc(integer(), `Most messages to return, 1 to ${mostListed}.`)) })
+
+/** It is a part of paths, and answers of parents have names of their own. */
+const MessageId = rule(
+  string({ pattern: '^[\\x21-\\x7e]{1,255}$' }),
+  'must have no slash and no backslash, be more than dots, and not begin with clarification:',
+  (id) => !/[/\\]|^\.{1,2}$|^clarification:/u.test(id),
+)
 
 const Posted = object({
   accepted: doc(boolean(), 'False where the recipient is closed: the message is a dead letter then.'),
@@ -58,16 +67,7 @@ const send = ({ state, post }: MailRouteParts): Route =>
       to_agent_id: AgentId,
       subject: string({ min: 1, max: 400 }),
       payload: doc(jsonObject(), 'At most 64 KiB of JSON.'),
-      message_id: optional(
-        doc(
-          rule(
-            string({ pattern: '^[\\x21-\\x7e]{1,255}$' }),
-            'must not begin with clarification:, which names answers of parents',
-            (id) => !id.startsWith('clarification:'),
-          ),
-          'Names it once; made by the daemon when absent.',
-        ),
-      ),
+      message_id: optional(doc(MessageId, 'Names it once; made by the daemon when absent.')),
       ttl_ms: optional(
         doc(integer({ min: 1, max: 31_536_000_000 }), 'Milliseconds until it is a dead letter unless it was read.'),
       ),
@@ -86,14 +86,14 @@ const send = ({ state, post }: MailRouteParts): Route =>
     handler: ({ body }) => state.commit((tx) => post(tx, body)),
   })
 
-const list = ({ store, agents }: MailRouteParts, which: 'pending' | 'dead'): Route =>
+const list = ({ store, agents, runs }: MailRouteParts, which: 'pending' | 'dead'): Route =>
   defineRoute({
     id: which === 'pending' ? 'agents.mailbox' : 'agents.mailbox.dead_letter',
     method: 'GET',
     path: which === 'pending' ? '/v1/agents/:agent_id/mailbox' : '/v1/agents/:agent_id/mailbox/dead-letter',
     summary:
       which === 'pending'
-        ? 'Messages that wait for an agent, the oldest first; reading takes none away.'
+        ? 'Messages that an agent is told now, then those that wait for it, the oldest first; reading takes none away.'
         : 'Messages that an agent never read, the oldest first.',
     access: 'read',
     params,
@@ -101,10 +101,12 @@ const list = ({ store, agents }: MailRouteParts, which: 'pending' | 'dead'): Rou
     reply: jsonReply(array(MailboxMessage)),
     problems: [...pageProblems, agentErrors.agent_not_found],
     handler: ({ params: { agent_id }, query: { limit = mostListed } }) => {
-      agents.get(agent_id)
+      const { session } = agents.get(agent_id)
       const most = clampLimit(limit, mostListed)
-      const found = which === 'pending' ? store.pending(agent_id, most) : store.deadLetters(agent_id, most)
-      return found.map(shownMessage)
+      if (which === 'dead') return store.deadLetters(agent_id, most).map(shownMessage)
+      const reading = runs.active(session.session_id)
+      const told = reading === undefined ? [] : store.deliveredBy(reading.run_id)
+      return [...told, ...store.pending(agent_id, most)].slice(0, most).map(shownMessage)
     },
   })
 

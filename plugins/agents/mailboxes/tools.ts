@@ -1,4 +1,4 @@
-import { array, doc, object, optional, string } from '../../../core/plugin.js'
+import { array, digest, doc, object, optional, string } from '../../../core/plugin.js'
 import { defineTool, failedCall, type Tool } from '../../execution/tools/contract.js'
 import { agentErrors, type Agents } from '../sidechains/contract.js'
 import type { Sessions } from '../../execution/sessions/contract.js'
@@ -35,12 +35,14 @@ export const messageTool = ({ agents, sessions, post }: MailToolParts): Tool =>
       const from = agents.get(sessions.get(call.session_id).agent_id)
       if (agents.get(agent_id).root_agent_id !== from.root_agent_id)
         return failedCall(agentErrors.agent_not_found({ details: { agent_id } }))
-      if (message === undefined && asset_ids === undefined) return failedCall(mailboxErrors.message_empty())
+      if ((message ?? '').trim() === '' && (asset_ids ?? []).length === 0)
+        return failedCall(mailboxErrors.message_empty())
+      const message_id = `message_${digest(call.key).slice(0, 26)}`
       const letter = {
         from_agent_id: from.session.agent_id,
         to_agent_id: agent_id,
         subject,
-        message_id: call.key,
+        message_id,
         payload: {
           ...(message_type !== undefined && { type: message_type }),
           ...(message !== undefined && { text: message }),
@@ -49,7 +51,7 @@ export const messageTool = ({ agents, sessions, post }: MailToolParts): Tool =>
       }
       return {
         type: 'result',
-        output: { message_id: call.key, to: agent_id },
+        output: { message_id, to: agent_id },
         apply: (tx) => void post(tx, letter),
       }
     },

@@ -218,13 +218,16 @@ const retry = (store: MessageStore, tx: Tx, { message, why }: Failed): void => {
   store.put(tx, { ...rest, state: 'pending', last_error: why, next_attempt_at_ms })
 }
 
-/** Those whose pause is over, as many as one run is told. */
+/** Those whose pause is over, as many as one run is told: fewer each time, for they may have been too much together. */
 const ready = (messages: readonly MessageRecord[], now: number): readonly MessageRecord[] => {
-  let bytes = 0
   const free = messages.filter(({ next_attempt_at_ms = 0 }) => next_attempt_at_ms <= now)
-  const end = free.findIndex(({ payload }, at) => {
+  const attempts = free[0]?.delivery_attempts ?? 0
+  const share = 4 ** attempts
+  let bytes = 0
+  const end = free.findIndex(({ payload, delivery_attempts }, at) => {
     bytes += Buffer.byteLength(JSON.stringify(payload))
-    return at > 0 && bytes > mostBytes
+    const isMore = at >= mostMessages / share || bytes > mostBytes / share
+    return at > 0 && (isMore || delivery_attempts !== attempts)
   })
   return end < 0 ? free : free.slice(0, end)
 }

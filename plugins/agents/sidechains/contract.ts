@@ -25,7 +25,6 @@ import {
   CapabilityScope,
   CredentialScope,
   ForkContext,
-  SessionId,
   SessionRoutePolicy,
   ToolSurface,
   type SessionRecord,
@@ -55,7 +54,7 @@ export type SubtaskRequest = Infer<typeof SubtaskRequest>
 export const SpawnSidechainRequest = named(
   'SpawnSidechainRequest',
   object({
-    session_id: optional(doc(SessionId, 'Of the new session; made by the daemon when absent.')),
+    session_id: optional(doc(string({ max: 200 }), 'Of the new session; made by the daemon when absent.')),
     thread_id: optional(string({ min: 1, max: 200 })),
     route_policy: optional(
       doc(SessionRoutePolicy, 'Which model route the child uses; that of its parent when absent.'),
@@ -67,7 +66,7 @@ export const SpawnSidechainRequest = named(
       doc(enums(permissionModes), 'At most as permissive as that of the parent, which is taken when absent.'),
     ),
     retention: defaulted(doc(enums(agentRetentions), 'What becomes of the child when its work is done.'), 'retain'),
-    nickname: optional(string({ min: 1, max: 200 })),
+    nickname: optional(string({ min: 1, max: 200, pattern: notBlank })),
     spawn_request_id: IdempotencyKey,
     fork_context: optional(ForkContext),
     tool_surface: optional(ToolSurface),
@@ -151,6 +150,8 @@ export const Agents: Token<Agents> = defineToken<Agents>('agents@1')
 export interface AgentMail {
   /** Messages that wait for an agent. Must be fast and must not throw. */
   waiting(agent_id: string): number
+  /** Ids of agents for whom some wait. */
+  readers(): readonly string[]
 }
 /** Provided by the plugin that keeps mailboxes. */
 export const AgentMail: Token<AgentMail> = defineToken<AgentMail>('agent-mail@1')
@@ -159,8 +160,8 @@ export const AgentMail: Token<AgentMail> = defineToken<AgentMail>('agent-mail@1'
 export interface AgentQuestions {
   /** True while an agent waits for the answer of its parent. Must be fast and must not throw. */
   asks(session_id: string): boolean
-  /** The run in the session of its parent that waits for the answer; undefined while it does not ask. */
-  runOf(session_id: string): string | undefined
+  /** What an agent has asked, and the run in the session of its parent that waits for the answer. */
+  askedBy(session_id: string): { readonly run_id: string; readonly request_id: string } | undefined
   /** Sessions of agents that wait so. */
   asking(): readonly string[]
   /** Runs in the session of a parent that wait for an answer. */

@@ -1,5 +1,5 @@
 /** What people call an agent that another one started (agents-18). */
-import { defineRoute, jsonReply, object, string, type Route, type State } from '../../../core/plugin.js'
+import { defineRoute, jsonReply, notBlank, object, string, type Route, type State } from '../../../core/plugin.js'
 import { ManagedAgentSnapshot, type Sessions } from '../../execution/sessions/contract.js'
 import { agentErrors } from './bounds/errors.js'
 import type { AgentStore } from './store.js'
@@ -18,7 +18,7 @@ const shared = {
   problems: [agentErrors.agent_not_found, agentErrors.conflict],
   durability: 'A',
 } as const
-const Nickname = object({ nickname: string({ min: 1, max: 200 }) })
+const Nickname = object({ nickname: string({ min: 1, max: 200, pattern: notBlank }) })
 
 /** Undefined takes it away. Throws `conflict` for an agent that nobody started: its session has a name of its own. */
 const rename = async (

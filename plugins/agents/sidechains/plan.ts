@@ -52,6 +52,10 @@ export const planAgent = (parts: PlanParts, wanted: WantedAgent, now: number): P
     parent.spawned?.tool_surface,
     request.tool_surface ?? request.fork_context?.tool_surface,
   )
+  const run_surfaces = [
+    ...(parent.spawned?.run_surfaces ?? []),
+    ...(run_id === undefined ? [] : tools.surfaces(session.session_id)),
+  ]
   const route_policy = policyOf(request, session)
   const limits = checkLimits(store, config, {
     parent,
@@ -88,6 +92,7 @@ export const planAgent = (parts: PlanParts, wanted: WantedAgent, now: number): P
       cpu_ms: limits.estimated_spawn_cpu_ms,
       ...(nickname !== undefined && { nickname }),
       ...(surface !== undefined && { tool_surface: surface }),
+      ...(run_surfaces.length > 0 && { run_surfaces }),
       ...(run_id !== undefined && { spawned_by_run_id: run_id }),
       ...(spawn_request_id !== undefined && { spawn_request_id, request_digest: wanted.digest }),
       ...(subtask !== undefined && { name: subtask.name.trim(), subtask: shownSubtask(subtask) }),
@@ -136,11 +141,14 @@ const policyOf = (request: SpawnSidechainRequest, parent: SessionRecord): Sessio
     (differs(named, route_policy.provider) || differs(generation, route_policy.generation))
   )
     throw twice('route_policy, and provider with generation')
-  return (
+  const asked =
     policy(route_policy?.provider ?? named, route_policy?.generation ?? generation) ??
-    policy(fork_context?.provider, fork_context?.generation) ??
-    parent.route_policy
-  )
+    policy(fork_context?.provider, fork_context?.generation)
+  const inherited = parent.route_policy?.provider
+  // Who names a model alone wants it of the route of the parent.
+  return asked?.provider === undefined && asked !== undefined && inherited !== undefined
+    ? { ...asked, provider: inherited }
+    : (asked ?? parent.route_policy)
 }
 
 const twice = (reason: string): Error =>

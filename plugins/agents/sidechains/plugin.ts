@@ -16,7 +16,7 @@ import { nicknameRoutes } from './nickname-routes.js'
 import { policyRoutes } from './policy-routes.js'
 import { agentRoutes } from './routes.js'
 import { agentSection } from './section.js'
-import { createAgents, declareAgents } from './store.js'
+import { createAgents, declareAgents, surfacesOf } from './store.js'
 import { permitsTool } from './bounds/surface.js'
 import { agentTools } from './tools.js'
 import { spawnedAgent } from './views.js'
@@ -68,8 +68,8 @@ export default definePlugin({
     ctx.contribute(ToolGates, {
       id: 'sidechains',
       hidden(session_id) {
-        const surface = store.find(session_id)?.tool_surface
-        return surface === undefined ? undefined : ({ name }) => !permitsTool(surface, name)
+        const surfaces = surfacesOf(store.find(session_id))
+        return surfaces.length === 0 ? undefined : ({ name }) => surfaces.some((one) => !permitsTool(one, name))
       },
     })
     ctx.contribute(SessionHolds, settingsHold(store))

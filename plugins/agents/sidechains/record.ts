@@ -39,6 +39,8 @@ export interface AgentRecord {
   /** Those of its parent's session when it was started. */
   readonly permission_rules: readonly PermissionRule[]
   readonly tool_surface?: ToolSurface
+  /** What the runs that led to it let pass when they started agents: all of these hold too. */
+  readonly run_surfaces?: readonly ToolSurface[]
   readonly fork_context: ForkContext | null
   readonly subtask?: SpawnedAgent['subtasks'][number]
   /** Its first run. */
@@ -76,6 +78,7 @@ const schema = object({
   permission_mode: enums(permissionModes),
   permission_rules: array(PermissionRuleRecord),
   tool_surface: optional(ToolSurface),
+  run_surfaces: optional(array(ToolSurface)),
   fork_context: nullable(ForkContext),
   subtask: optional(Subtask),
   launch_run_id: optional(string()),

@@ -22,13 +22,25 @@ export interface SpawnParts extends PlanParts {
  * with the problems of `planAgent` and of submissions, and then nothing has changed.
  */
 export const spawnAgent = async (parts: SpawnParts, wanted: WantedAgent): Promise<AgentRecord> => {
-  const { clock, runs, state } = parts
+  const { clock, state } = parts
   const known = startedBefore(parts, wanted)
   if (known !== undefined) return known
   planAgent(parts, wanted, clock.now())
+  const first = await firstRun(parts, wanted)
+  return state.commit((tx) => startedBefore(parts, wanted) ?? start(parts, tx, { wanted, first }))
+}
+
+/** What it is told first, of a person as those who look at prompts let it pass: its session is not there to be asked. */
+const firstRun = async (
+  { runs, store }: SpawnParts,
+  wanted: WantedAgent,
+): Promise<Omit<Submission, 'session_id'> | undefined> => {
   const { subtask } = wanted.request
-  const input = subtask === undefined ? undefined : await runs.keepFiles(inputOf(wanted, subtask))
-  return state.commit((tx) => startedBefore(parts, wanted) ?? start(parts, tx, { wanted, input }))
+  if (subtask === undefined) return undefined
+  const input = inputOf(wanted, subtask)
+  if (wanted.run_id !== undefined) return { input: await runs.keepFiles(input) }
+  const { session_id } = store.get(wanted.parent_agent_id).session
+  return runs.prepare({ session_id, input })
 }
 
 /**
@@ -38,12 +50,12 @@ export const foreseeAgent = async (parts: SpawnParts, wanted: WantedAgent): Prom
   const known = startedBefore(parts, wanted)
   if (known !== undefined) return { record: known, session: parts.sessions.get(known.session_id) }
   const { subtask } = wanted.request
-  const input = subtask && inputOf(wanted, { ...subtask, attachments: undefined })
+  const first = subtask && { input: inputOf(wanted, { ...subtask, attachments: undefined }) }
   // A commit that throws leaves nothing.
   const undone = fault('a start was looked at')
   let seen: SeenAgent | undefined
   const looked = parts.state.commit((tx): SeenAgent => {
-    const record = start(parts, tx, { wanted, input })
+    const record = start(parts, tx, { wanted, first })
     seen = { record, session: parts.sessions.get(record.session_id) }
     throw undone
   })
@@ -61,10 +73,10 @@ export interface SeenAgent {
 
 interface Start {
   readonly wanted: WantedAgent
-  readonly input: Submission['input'] | undefined
+  readonly first: Omit<Submission, 'session_id'> | undefined
 }
 
-const start = (parts: SpawnParts, tx: Tx, { wanted, input }: Start): AgentRecord => {
+const start = (parts: SpawnParts, tx: Tx, { wanted, first }: Start): AgentRecord => {
   const { ids, interception, runs, sessions, store } = parts
   const { session_id = ids.make('session') } = wanted.request
   if (sessions.find(session_id) !== undefined)
@@ -72,9 +84,9 @@ const start = (parts: SpawnParts, tx: Tx, { wanted, input }: Start): AgentRecord
   const { session, record } = planAgent(parts, wanted, tx.now)
   sessions.open(tx, { session_id, ...session })
   const { agent_id } = sessions.get(session_id)
-  runs.check({ session_id, input: input ?? probe })
+  runs.check({ session_id, input: first?.input ?? probe })
   const bare: AgentRecord = { session_id, agent_id, ...record }
-  const launch = input === undefined ? undefined : runs.admit(submissionOf(bare, input))(tx)
+  const launch = first === undefined ? undefined : runs.admit({ ...first, session_id, origin: originOf(bare) })(tx)
   const started = { ...bare, ...(launch !== undefined && { launch_run_id: launch.run_id }) }
   store.put(tx, started)
   const { parent_session_id, parent_agent_id, profile } = started
@@ -114,11 +126,7 @@ const inputOf = ({ parent_agent_id }: WantedAgent, subtask: SubtaskRequest): Sub
   }
 }
 
-const submissionOf = (
-  { session_id, parent_agent_id, spawned_by_run_id }: AgentRecord,
-  input: Submission['input'],
-): Submission => ({
-  session_id,
-  input,
-  origin: { parent_agent_id, ...(spawned_by_run_id !== undefined && { spawned_by_run_id }) },
+const originOf = ({ parent_agent_id, spawned_by_run_id }: AgentRecord): NonNullable<Submission['origin']> => ({
+  parent_agent_id,
+  ...(spawned_by_run_id !== undefined && { spawned_by_run_id }),
 })

@@ -1,7 +1,13 @@
 /** The agents that others started, and those of sessions that nobody started. */
 import type { Collection, State, Tx } from '../../../core/plugin.js'
 import type { Runs } from '../../execution/runs/contract.js'
-import type { ForkContext, SessionRecord, Sessions, SpawnedAgent } from '../../execution/sessions/contract.js'
+import type {
+  ForkContext,
+  SessionRecord,
+  Sessions,
+  SpawnedAgent,
+  ToolSurface,
+} from '../../execution/sessions/contract.js'
 import { beginningOf } from './beginning.js'
 import type { AgentMail, AgentQuestions, Agents } from './contract.js'
 import { agentErrors } from './bounds/errors.js'
@@ -53,9 +59,11 @@ export const declareAgents = ({ state, sessions, runs, mail, questions }: StoreP
       return of(session)
     },
     live() {
-      const busy = new Set(runs.open().flatMap((run_id) => runs.find(run_id)?.session_id ?? []))
-      const asking = (questions()?.asking() ?? []).filter((id) => sessions.find(id)?.ended_at_ms === undefined)
-      return [...new Set([...busy, ...asking])].flatMap((session_id) => find(session_id) ?? [])
+      const busy = runs.open().flatMap((run_id) => runs.find(run_id)?.session_id ?? [])
+      const readers = (mail()?.readers() ?? []).flatMap((agent_id) => sessions.ofAgent(agent_id)?.session_id ?? [])
+      const others = [...(questions()?.asking() ?? []), ...readers]
+      const open = others.filter((id) => sessions.find(id)?.ended_at_ms === undefined)
+      return [...new Set([...busy, ...open])].flatMap((session_id) => find(session_id) ?? [])
     },
     isLive: (session) =>
       session.ended_at_ms === undefined &&
@@ -82,6 +90,12 @@ export const declareAgents = ({ state, sessions, runs, mail, questions }: StoreP
     put: (tx, record) => tx.put(collection, record),
   }
 }
+
+/** All that restrict which tools an agent sees. */
+export const surfacesOf = (record: AgentRecord | undefined): readonly ToolSurface[] => [
+  ...(record?.tool_surface === undefined ? [] : [record.tool_surface]),
+  ...(record?.run_surfaces ?? []),
+]
 
 const atWork: ReadonlySet<string> = new Set(['running', 'waiting_for_approval', 'waiting_for_user_input'])
 

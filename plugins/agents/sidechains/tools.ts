@@ -113,7 +113,8 @@ const waitAgent = (parts: WaitParts): Tool =>
       const session_ids = ids.map((agent_id) => relative(parts, call, agent_id).session_id)
       await waitFor(parts, call, { session_ids, how: mode, timeout_ms })
       const agents = ids.map((agent_id) => ({ agent_id, ...endOf(parts, relative(parts, call, agent_id)) }))
-      return result({ agents, timed_out: agents.some(({ has_runtime }) => has_runtime) })
+      const working = agents.filter(({ has_runtime }) => has_runtime).length
+      return result({ agents, timed_out: working > 0 && (mode === 'all' || working === agents.length) })
     },
   })
 

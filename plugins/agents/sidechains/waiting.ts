@@ -38,6 +38,8 @@ export const endOf = (
 ): {
   readonly status: string
   readonly has_runtime: boolean
+  /** How its last run ended. */
+  readonly last_run_status?: string
   readonly final_output?: string
   readonly is_cut?: true
 } => {
@@ -48,6 +50,7 @@ export const endOf = (
   const { outcome } = runs.texts(last)
   return {
     ...standing,
+    last_run_status: last.status,
     ...(outcome !== undefined && { final_output: beginningOf(outcome, mostAnswer) }),
     ...(outcome !== undefined && outcome.length > mostAnswer && { is_cut: true }),
     ...('error' in last && last.error !== undefined && { last_error: last.error }),

@@ -63,6 +63,12 @@ export const questionErrors = defineErrors({
     detail: 'Nothing waits for an answer here: {what} is {status}.',
     action: 'Read the run to see what it waits for.',
   },
+  question_resolution_conflict: {
+    status: 409,
+    domain: 'questions',
+    detail: 'The question {request_id} of an agent to its parent was answered otherwise, and the agent was told.',
+    action: 'Read the answer in the events of the run; send the agent a message with POST /v1/mailboxes.',
+  },
   question_expiry_ambiguous: {
     status: 400,
     domain: 'questions',
@@ -78,7 +84,7 @@ export const questionErrors = defineErrors({
   question_expired: {
     status: 409,
     domain: 'questions',
-    detail: 'The question {request_id} has expired, and its run was cancelled.',
-    action: 'Submit a new run.',
+    detail: 'The question {request_id} has expired: nobody can answer it any more.',
+    action: 'Look at the run that asked, and submit a new one if it did not go on.',
   },
 })

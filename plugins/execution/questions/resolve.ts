@@ -1,6 +1,6 @@
 /** Answers, declines, cancellations and expiry of questions. */
 import type { Decider, ResolvedQuestion, UserQuestionRequest } from '../sessions/contract.js'
-import type { Clock } from '../../../core/plugin.js'
+import { digest, type Clock, type Json } from '../../../core/plugin.js'
 import type { ReceiptKey, RunKind, RunRecord, Runs, WaitingRun } from '../runs/contract.js'
 import { checkAnswers } from './check.js'
 import type { QuestionSettler, UserQuestionResolution } from './contract.js'
@@ -23,6 +23,7 @@ export const resolveQuestion = async (
   run: RunRecord,
   { resolution, receipt }: { resolution: UserQuestionResolution; receipt: ReceiptKey | undefined },
 ): Promise<void> => {
+  if (isToldAgain(parts, run, resolution)) return
   const open = openRequest(parts, run, { request_id: resolution.request_id, at: 'body.resolution.request_id' })
   if (isOver(parts, open)) return refuseExpired(parts, open)
   const answers = checkAnswers(open.request, resolution)
@@ -35,6 +36,28 @@ export const resolveQuestion = async (
   }
   await parts.settler(run.kind).answer({ ...open, resolution: kept, receipt })
 }
+
+/**
+ * True for an answer to an agent that asked its parent which was given before: the same is no fault. Throws
+ * `question_resolution_conflict` for another one.
+ */
+const isToldAgain = ({ runs }: QuestionParts, run: RunRecord, given: UserQuestionResolution): boolean => {
+  if (run.kind !== 'parent_clarification' || !('finished_at_ms' in run)) return false
+  const before = runs.resolutionOf(run, given.request_id)
+  if (before?.decided_by !== 'operator') return false
+  if (digest(saidBy(before)) === digest(saidBy(given))) return true
+  throw questionErrors.question_resolution_conflict({ details: { request_id: given.request_id } })
+}
+
+/** Whatever else stands in it is no part of the answer. */
+const saidBy = ({ answers, declined }: Pick<UserQuestionResolution, 'answers' | 'declined'>): Json => ({
+  declined,
+  answers: answers.map(({ question_id, selected_option_ids, freeform_answer }) => [
+    question_id,
+    [...selected_option_ids],
+    freeform_answer ?? null,
+  ]),
+})
 
 /** Settles a request without an answer, in the name of the operator. */
 export const cancelQuestion = async (

@@ -117,10 +117,14 @@ const listOfSession = (parts: QuestionRouteParts): Route =>
     handler: ({ params, query }) => pending(parts, parts.sessions.get(params.session_id).session_id, query),
   })
 
-/** The run of the session that waits, or the last one if its question has expired. */
+/** The run of the session that asks this, the one that waits, or the last one if its question has expired. */
 const targetIn = ({ runs }: QuestionRouteParts, session_id: string, request_id: string): RunRecord => {
   const [active, last] = [runs.active(session_id), runs.latest(session_id)]
-  const run = active ?? (last !== undefined && runs.deciderOf(last, request_id) === 'timeout' ? last : undefined)
+  const asked = runs
+    .waiting('waiting_for_user_question')
+    .find((one) => one.session_id === session_id && one.pending.includes(request_id))
+  const run =
+    asked ?? active ?? (last !== undefined && runs.deciderOf(last, request_id) === 'timeout' ? last : undefined)
   if (run === undefined)
     throw questionErrors.question_state_conflict({
       details: { what: `session ${session_id}`, status: 'without a run that waits' },

@@ -36,7 +36,7 @@ export const AskInput = object({
   expires_at_ms: optional(
     doc(
       integer({ min: 1, max: latestTime }),
-      'When the question expires, Unix milliseconds. Then the run is cancelled.',
+      'When the question expires, Unix milliseconds: then nobody can answer it any more.',
     ),
   ),
   expires_after_ms: optional(doc(integer({ min: 1, max: 365 * 86_400_000 }), 'The same, from now on.')),

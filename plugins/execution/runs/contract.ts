@@ -1,6 +1,13 @@
 /** One execution attempt in a session, and the journal that it is made of. Rules: docs/rules/runs.md. */
 import { defineToken, type Caller, type StreamEntry, type Token, type Tx } from '../../../core/plugin.js'
-import type { ApprovalRequest, Decider, JournalEntry, OutputDraft, UserQuestionRequest } from '../sessions/contract.js'
+import type {
+  ApprovalRequest,
+  Decider,
+  JournalEntry,
+  OutputDraft,
+  ResolvedQuestion,
+  UserQuestionRequest,
+} from '../sessions/contract.js'
 import type { ApprovalDecision, QuestionAnswer, WaitCancellation } from './lifecycle/answers.js'
 import type { AskedBeside, SettledBeside } from './lifecycle/beside.js'
 import type { ReceiptKey } from './record/receipts.js'
@@ -161,7 +168,7 @@ export interface Runs {
   sessionOfBinding(key: string): string | undefined
   /** The run of a session that is running or waits; undefined if none. */
   active(session_id: string): RunRecord | undefined
-  /** The run of a session that was accepted last; undefined if none. */
+  /** The run of a session that was accepted last, but for questions of others; undefined if none. */
   latest(session_id: string): RunRecord | undefined
   /** How many runs of a session wait for their turn. */
   queued(session_id: string): number
@@ -181,6 +188,8 @@ export interface Runs {
   waiting(status: WaitingRun['status']): WaitingRun[]
   openApprovals(run: RunRecord): ApprovalRequest[]
   openQuestions(run: RunRecord): UserQuestionRequest[]
+  /** How a question of a run was settled; undefined while it is open, and if the run has none such. Reads its journal. */
+  resolutionOf(run: RunRecord, request_id: string): ResolvedQuestion | undefined
   /**
    * Who or what decided on a request that is no longer open; undefined if the run has no such. Reads the run's journal.
    */

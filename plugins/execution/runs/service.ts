@@ -14,11 +14,11 @@ import { settledOutput } from './record/output-draft.js'
 import { isUsed, replayed } from './record/receipts.js'
 import { sessionOfBinding } from './submission/bindings.js'
 import { openStatuses } from './record/run-record.js'
-import { activeLane, entryAt, ownEntries, queuedLane, type RunStore } from './record/store.js'
+import { activeLane, entryAt, newestOwn, ownEntries, queuedLane, type RunStore } from './record/store.js'
 import { keepFiles } from './submission/files.js'
 import { admitRun, checkSubmission, prepareRun, submitRun } from './submission/submit.js'
 import { viewRun } from './views/shown-run.js'
-import { deciderOf, openApprovals, openQuestions } from './record/requests.js'
+import { deciderOf, openApprovals, openQuestions, resolutionOf } from './record/requests.js'
 import { answer, cancelWait, decide } from './lifecycle/answers.js'
 
 const waitingOf = (run: RunRecord): WaitingRun[] => ('pending' in run ? [run] : [])
@@ -42,7 +42,7 @@ export const createRuns = (
     sessionOfBinding: (key) => sessionOfBinding(store, key),
     ...createHistory(store),
     active: (session_id) => activeRun(store, session_id),
-    latest: (session_id) => store.runs.list({ index: 'session', group: session_id, limit: 1, order: 'desc' })[0],
+    latest: (session_id) => newestOwn(store, session_id, 'session'),
     queued: (session_id) => store.runs.count('lane', queuedLane(session_id)),
     openIn: (session_id) =>
       [activeLane(session_id), queuedLane(session_id)].flatMap((lane) => [...store.runs.ids('lane', lane)]),
@@ -50,6 +50,7 @@ export const createRuns = (
     openApprovals: (run) => openApprovals(store, run),
     openQuestions: (run) => openQuestions(store, run),
     deciderOf: (run, request_id) => deciderOf(store, run, request_id),
+    resolutionOf: (run, request_id) => resolutionOf(store, run, request_id),
     replayed: (receipt) => replayed(store, receipt),
     isUsed: (receipt) => isUsed(store, receipt),
     decide: (decision) => decide(context, decision),

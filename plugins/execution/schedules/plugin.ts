@@ -5,7 +5,7 @@ import { RuntimeSections } from '../../operator/runtime/contract.js'
 import { StatusSections } from '../../operator/status/contract.js'
 import { TargetKeepers } from '../deliveries/contract.js'
 import { Runs } from '../runs/contract.js'
-import { Sessions } from '../sessions/contract.js'
+import { SessionAgents, Sessions } from '../sessions/contract.js'
 import { Tools } from '../tools/contract.js'
 import { schedulesConfig, schedulesFlags } from './dispatch/config.js'
 import { SchedulePayloads, SchedulerPolicy } from './contract.js'
@@ -27,10 +27,10 @@ export default definePlugin({
   api: 1,
   summary: 'Runs that begin by the clock: once, at an interval or by a cron expression.',
   needs: { host: Host, runs: Runs, sessions: Sessions },
-  wants: { assets: Assets },
+  wants: { assets: Assets, agents: SessionAgents },
   config: schedulesConfig,
   flags: schedulesFlags,
-  register(ctx, { host, runs, sessions, assets }) {
+  register(ctx, { host, runs, sessions, assets, agents }) {
     const { config, clock, ids, log } = ctx
     const parts = {
       store: declareStore(ctx.state),
@@ -53,7 +53,7 @@ export default definePlugin({
     ctx.repair(fileRepair(parts.store))
     ctx.contribute(TargetKeepers, scheduleKeeper(parts.store))
     ctx.contribute(AssetReferences, scheduleHolder(parts.store))
-    ctx.contribute(Tools, ...scheduleTools({ ...parts, service }))
+    ctx.contribute(Tools, ...scheduleTools({ ...parts, service, agents }))
     ctx.contribute(Reasons, scheduleReasons(parts.store))
     ctx.contribute(StatusSections, schedulesSection(parts))
     ctx.contribute(Metrics, ...scheduleMetrics(parts))

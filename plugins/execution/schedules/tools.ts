@@ -15,6 +15,7 @@ import {
   notBlank,
 } from '../../../core/plugin.js'
 import { defineTool, failedCall, type Tool, type ToolCall, type ToolOutcome } from '../tools/contract.js'
+import type { SessionAgents } from '../sessions/contract.js'
 import { invalid } from './create.js'
 import { MisfirePolicy, overlapPolicies, type Cadence, type ScheduleCreateRequest } from './contract.js'
 import { scheduleErrors } from './record/errors.js'
@@ -24,13 +25,17 @@ import { isTerminal, type ScheduleRecord } from './record/store.js'
 import { viewSchedule } from './view.js'
 
 export interface ScheduleToolParts extends ScheduleParts {
+  readonly agents: () => SessionAgents | undefined
   readonly service: Schedules
 }
 
 const recipient = {
   message: doc(string({ min: 1, max: 100_000 }), 'What the run is told when it begins.'),
   target: optional(
-    doc(enums(['self', 'parent', 'session', 'agent']), 'Who is told: self when absent; session needs a session_id.'),
+    doc(
+      enums(['self', 'parent', 'session', 'agent']),
+      'Who is told: self when absent; session needs a session_id, agent an agent_id.',
+    ),
   ),
   session_id: optional(string({ min: 1, max: 200 })),
   agent_id: optional(string({ min: 1, max: 200 })),
@@ -75,15 +80,43 @@ const answering = (work: () => ToolOutcome): ToolOutcome => {
   }
 }
 
-/** The session that is told. There are no other agents than that of each session. */
-const targetOf = ({ target = 'self', session_id, agent_id }: Recipient, { session_id: own }: ToolCall): string => {
-  if (target === 'parent' || target === 'agent' || agent_id !== undefined)
-    throw scheduleErrors.schedule_target_unavailable({ details: { target: target === 'parent' ? 'parent' : 'other' } })
-  if (target === 'self' && session_id !== undefined && session_id !== own)
+type TargetParts = Pick<ScheduleToolParts, 'agents' | 'sessions'>
+
+/** True for a session itself, and for those of agents below its own, however deep. */
+const isWithin = ({ agents, sessions }: TargetParts, session_id: string, own: string): boolean => {
+  for (let at: string | undefined = session_id; at !== undefined;) {
+    if (at === own) return true
+    const parent: string | undefined = agents()?.find(at)?.parent ?? undefined
+    at = parent === undefined ? undefined : sessions.ofAgent(parent)?.session_id
+  }
+  return false
+}
+
+const unavailable = (target: string, reason: string): Problem =>
+  scheduleErrors.schedule_target_unavailable({ details: { target, reason } })
+
+const namedSession = ({ sessions }: TargetParts, { target = 'self', session_id, agent_id }: Recipient, own: string) => {
+  if (target === 'parent') throw unavailable('parent', 'nobody gives work to those above')
+  if (agent_id !== undefined && target !== 'agent') throw invalid('agent_id', 'needs the target agent')
+  if (session_id !== undefined && target !== 'session' && session_id !== own)
     throw invalid('session_id', 'needs the target session')
-  if (target === 'session' && session_id === undefined)
-    throw invalid('session_id', 'is required for the target session')
-  return session_id ?? own
+  if (target === 'self') return own
+  if (target === 'session') return session_id ?? missing('session_id')
+  const of = sessions.ofAgent(agent_id ?? missing('agent_id'))
+  if (of === undefined) throw unavailable('agent', `there is no agent ${agent_id}`)
+  return of.session_id
+}
+
+const missing = (field: 'session_id' | 'agent_id'): never => {
+  throw invalid(field, 'is required for this target')
+}
+
+/** The session that is told. An agent that another one started has what it may do, and no more by way of others. */
+const targetOf = (parts: TargetParts, input: Recipient, { session_id: own }: ToolCall): string => {
+  const session_id = namedSession(parts, input, own)
+  if (parts.agents()?.find(own) !== undefined && !isWithin(parts, session_id, own))
+    throw unavailable(input.target ?? 'self', 'an agent that another one started works for itself and those below it')
+  return session_id
 }
 
 const momentOf = (text: string): Cadence => {
@@ -110,9 +143,13 @@ type Plan = { readonly [K in keyof Policies]?: Policies[K] | undefined } & {
   readonly cadence: Cadence
 }
 
+interface Asked extends TargetParts {
+  readonly input: Recipient
+  readonly call: ToolCall
+}
+
 const requestOf = (
-  input: Recipient,
-  call: ToolCall,
+  { input, call, ...parts }: Asked,
   { name, cadence, overlap_policy = 'skip', misfire_policy = { type: 'coalesce_once' }, max_executions }: Plan,
 ): ScheduleCreateRequest => {
   const { message, provider, model, fallback_model } = input
@@ -123,7 +160,7 @@ const requestOf = (
     overlap_policy,
     misfire_policy,
     max_executions,
-    target_session_id: targetOf(input, call),
+    target_session_id: targetOf(parts, input, call),
     owner_session_id: call.session_id,
     created_by_run_id: call.run_id,
     request: {
@@ -142,7 +179,7 @@ const answer = (record: ScheduleRecord, apply?: (tx: Tx) => void): ToolOutcome =
 })
 
 const making = <S extends AnyStruct>(
-  { service }: ScheduleToolParts,
+  { service, agents, sessions }: ScheduleToolParts,
   tool: Pick<Tool, 'name' | 'description'> & { readonly input: S },
   plan: (input: Infer<S>) => Plan,
 ): Tool =>
@@ -153,7 +190,7 @@ const making = <S extends AnyStruct>(
     permission: 'allow',
     run: (input: Infer<S>, call) =>
       answering(() => {
-        const draft = service.draft(requestOf(input, call, plan(input)))
+        const draft = service.draft(requestOf({ input, call, agents, sessions }, plan(input)))
         return answer(draft, (tx) => void service.add(tx, draft))
       }),
   })

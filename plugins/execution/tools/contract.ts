@@ -18,12 +18,12 @@ import type { ToolUse } from '../../operator/usage/contract.js'
 import { foreignToolName } from './foreign-name.js'
 import type { PermissionDecision, PermissionMode, PermissionRule } from './decision.js'
 import type { GrantRule } from './grant-rule.js'
-import type { ToolOrigin } from './visibility.js'
+import type { NamedTools, ToolOrigin } from './visibility.js'
 
 /** Who hides tools from sessions, where foreign ones are from, and which are still to come. */
 export { ToolArrivals, ToolGates } from './visibility.js'
 /** The same as types. */
-export type { GatedTool, ToolArrival, ToolGate, ToolOrigin } from './visibility.js'
+export type { GatedTool, NamedTools, ToolArrival, ToolGate, ToolOrigin } from './visibility.js'
 /** Names of foreign tools as models take them. */
 export { foreignToolName } from './foreign-name.js'
 /** Modes, rules, decisions and the record of a decision. */
@@ -263,6 +263,8 @@ export interface ToolRegistry {
   find(name: string, session_id?: string): Tool | undefined
   /** True if the session would see the tool, and has it turned off. */
   isOff(name: string, session_id: string): boolean
+  /** What agents that a run of the session starts may see of tools, beside what holds for the session: all of these. */
+  surfaces(session_id: string): readonly NamedTools[]
   /** Why the session does not see a tool that is there, where the one gate that hides it says so. */
   refusal(name: string, session_id: string): Problem | undefined
   /** Resolves when a tool may have come, or those that every run should have; undefined if none is to come. */

@@ -108,6 +108,7 @@ export const createRegistry = ({
     find: tools.find,
     isOff: tools.isOff,
     refusal: tools.refusal,
+    surfaces: tools.surfaces,
     arrival(name) {
       const awaited = arrivals().flatMap((arrival) => arrival.awaited(name) ?? [])
       return awaited.length === 0 ? undefined : Promise.all(awaited).then(() => {})

@@ -20,6 +20,12 @@ export interface GatedTool {
   readonly origin?: ToolOrigin
 }
 
+/** Names, and beginnings with a trailing star; an empty list of those that pass is all. */
+export interface NamedTools {
+  readonly allowlist: string[]
+  readonly denylist: string[]
+}
+
 /** Hides tools from sessions: what is hidden is neither shown to a model nor called. */
 export interface ToolGate {
   readonly id: string
@@ -32,6 +38,11 @@ export interface ToolGate {
   readonly tells?: boolean
   /** What calls of what it alone hides are told, in place of that the tool is not there. */
   refusal?(name: string): Problem
+  /**
+   * What it lets pass now, by names: agents that a run of the session starts see no more either. For gates that know
+   * of the run alone, not of the agents that it starts.
+   */
+  surfaces?(session_id: string): readonly NamedTools[]
 }
 /** Everything that hides tools. */
 export const ToolGates: Point<ToolGate> = definePoint<ToolGate>('tool-gates@1', (gate) => gate.id)
@@ -62,6 +73,8 @@ export interface ToolView<T> {
   hides(tool: GatedTool, session_id: string | undefined): boolean
   /** True if the tool is there and nothing hides it but who tells so. */
   isOff(name: string, session_id: string): boolean
+  /** What gates let pass that agents of a run of the session have to keep to as well. */
+  surfaces(session_id: string): readonly NamedTools[]
   /** Why the tool cannot be called, in the words of the one gate that hides it. */
   refusal(name: string, session_id: string): Problem | undefined
 }
@@ -111,6 +124,7 @@ export const createToolView = <T extends GatedTool>({ tools, gates, log }: ViewP
         !closed(session_id, silent).some((hides) => hides(tool))
       )
     },
+    surfaces: (session_id) => gates().flatMap((gate) => gate.surfaces?.(session_id) ?? []),
     refusal(name, session_id) {
       const tool = named(name)
       if (tool === undefined) return undefined

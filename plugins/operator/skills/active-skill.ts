@@ -1,7 +1,7 @@
 /** A skill in use, and what it lets models call. Pure. */
 import { array, enums, object, optional, string, type Infer } from '../../../core/plugin.js'
 import type { SkillSummary } from '../../execution/memory/contract.js'
-import type { GatedTool } from '../../execution/tools/contract.js'
+import type { GatedTool, NamedTools } from '../../execution/tools/contract.js'
 
 const fields = {
   name: string(),
@@ -52,12 +52,20 @@ const isNamed = (patterns: readonly string[], tool: string): boolean =>
 /** Always there: what a skill needs to hand over to another one. */
 const skillTools: ReadonlySet<string> = new Set(['list_skills', 'use_skill'])
 
-export const hiddenBy = (
-  skills: readonly Pick<ActiveSkill, 'allowed_tools' | 'blocked_tools'>[],
-): ((tool: GatedTool) => boolean) | undefined => {
-  const limits = skills.filter(
-    ({ allowed_tools, blocked_tools }) => allowed_tools !== undefined || blocked_tools !== undefined,
-  )
+type Limits = Pick<ActiveSkill, 'allowed_tools' | 'blocked_tools'>
+
+const isLimit = ({ allowed_tools, blocked_tools }: Limits): boolean =>
+  allowed_tools !== undefined || blocked_tools !== undefined
+
+/** A skill that allows no tool lets none pass but those of skills. */
+export const surfacesOf = (skills: readonly Limits[]): readonly NamedTools[] =>
+  skills.filter(isLimit).map(({ allowed_tools, blocked_tools = [] }) => ({
+    allowlist: allowed_tools === undefined ? [] : [...allowed_tools, ...skillTools],
+    denylist: blocked_tools.flatMap((pattern) => (skillTools.has(pattern) ? [] : [pattern])),
+  }))
+
+export const hiddenBy = (skills: readonly Limits[]): ((tool: GatedTool) => boolean) | undefined => {
+  const limits = skills.filter(isLimit)
   if (limits.length === 0) return undefined
   return ({ name }) =>
     !skillTools.has(name) &&

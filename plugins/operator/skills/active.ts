@@ -14,7 +14,7 @@ import {
 import type { Runs } from '../../execution/runs/contract.js'
 import type { SessionMetadata } from '../../execution/sessions/contract.js'
 import type { ToolGate } from '../../execution/tools/contract.js'
-import { ActiveSkill, hiddenBy, type FrozenSkill } from './active-skill.js'
+import { ActiveSkill, hiddenBy, surfacesOf, type FrozenSkill } from './active-skill.js'
 import type { DefaultSkills } from './contract.js'
 import { skillErrors } from './errors.js'
 
@@ -76,6 +76,7 @@ export const declareUses = (state: State, runs: () => Pick<Runs, 'active'> | und
 export const skillGate = (uses: SkillUses): ToolGate => ({
   id: 'skills',
   hidden: (session_id) => hiddenBy(uses.list(session_id)),
+  surfaces: (session_id) => surfacesOf(uses.list(session_id)),
 })
 
 const withoutInstructions = (skill: FrozenSkill): ActiveSkill => {

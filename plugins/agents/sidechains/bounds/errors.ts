@@ -10,7 +10,7 @@ export const agentErrors = defineErrors({
   },
   conflict: {
     status: 409,
-    detail: 'The agent cannot be started: {reason}',
+    detail: 'This agent cannot be: {reason}',
     action: 'Change what is named, or wait until agents have ended.',
   },
   rate_limited: {

@@ -4,6 +4,7 @@ import type {
   ApprovalRequest,
   Decider,
   ResolvedApproval,
+  ResolvedQuestion,
   RunEvent,
   UserQuestionRequest,
 } from '../../sessions/contract.js'
@@ -37,6 +38,16 @@ export const deciderOf = (store: RunStore, run: RunRecord, request_id: string): 
           : []
     const found = decided.find((resolution) => resolution.request_id === request_id)
     if (found !== undefined) return found.decided_by
+  }
+  return undefined
+}
+
+/** How a question of the run was settled. */
+export const resolutionOf = (store: RunStore, run: RunRecord, request_id: string): ResolvedQuestion | undefined => {
+  for (const { entry } of ownEntries(store, run)) {
+    const event = entry.type === 'event' ? entry.event : undefined
+    if (event?.type !== 'user_question_resolved' && event?.type !== 'parent_clarification_resolved') continue
+    if (event.resolution.request_id === request_id) return event.resolution
   }
   return undefined
 }

@@ -40,6 +40,23 @@ const hasBegun = (run: RunRecord): boolean =>
 /** True for a run that is a question of another session: it holds no slot, and the runs of its own go on beside it. */
 export const isBeside = ({ kind }: RunRecord): boolean => kind === 'parent_clarification'
 
+const endKey = (run: RunRecord): string => timeKey('finished_at_ms' in run ? run.finished_at_ms : 0, run.run_id)
+
+/** The newest run of a session that is its own: accepted last, or ended last. */
+export const newestOwn = (
+  { runs }: Pick<RunStore, 'runs'>,
+  session_id: string,
+  index: 'session' | 'ended',
+): RunRecord | undefined => {
+  const newest = { index, group: session_id, limit: 1, order: 'desc' } as const
+  for (let [run] = runs.list(newest); run !== undefined;) {
+    if (!isBeside(run)) return run
+    const beyond: string = index === 'ended' ? endKey(run) : run.run_id
+    ;[run] = runs.list({ ...newest, beyond })
+  }
+  return undefined
+}
+
 const hasSpoken = ({ outputs }: RunRecord): boolean => outputs !== undefined && outputs.length > 0
 
 const runCollection: CollectionSpec<RunRecord> = {
@@ -65,7 +82,7 @@ const runCollection: CollectionSpec<RunRecord> = {
     },
     ended: {
       group: (run) => (isSettled(run) && hasBegun(run) ? run.session_id : undefined),
-      sort: (run) => timeKey('finished_at_ms' in run ? run.finished_at_ms : 0, run.run_id),
+      sort: endKey,
     },
     changed: { group: (run) => (isSettled(run) ? 'all' : undefined), sort: changeKey },
     changed_session: { group: (run) => (isSettled(run) ? run.session_id : undefined), sort: changeKey },

@@ -7,7 +7,7 @@ import type {
   SessionHold,
 } from '../../sessions/contract.js'
 import type { RunRecord } from '../record/run-record.js'
-import { activeLane, entryAt, queuedLane, type RunStore } from '../record/store.js'
+import { activeLane, entryAt, newestOwn, queuedLane, type RunStore } from '../record/store.js'
 import { emitSessionTrace } from './live-events.js'
 import { newestOutputs, shownOutputs } from './shown-run.js'
 import { openApprovals, openQuestions } from '../record/requests.js'
@@ -16,8 +16,7 @@ export const activeRun = (store: RunStore, session_id: string): RunRecord | unde
   store.runs.list({ index: 'lane', group: activeLane(session_id), limit: 1 })[0]
 
 /** The run that came to its end last, whenever it was accepted. One that was cancelled in the queue is none. */
-const lastEnded = (store: RunStore, session_id: string): RunRecord | undefined =>
-  store.runs.list({ index: 'ended', group: session_id, limit: 1, order: 'desc' })[0]
+const lastEnded = (store: RunStore, session_id: string): RunRecord | undefined => newestOwn(store, session_id, 'ended')
 
 export const createActivity = (store: RunStore): SessionActivity => ({
   state(session_id) {

@@ -52,7 +52,7 @@ export const scheduleErrors = defineErrors({
   schedule_target_unavailable: {
     status: 400,
     domain: 'schedules',
-    detail: 'There is no {target} agent: a session has one agent, its own.',
-    action: 'Use the target self, or session with a session_id.',
+    detail: 'The {target} is no target of this agent: {reason}.',
+    action: 'Use the target self, or the session or agent of one that this agent has started.',
   },
 })

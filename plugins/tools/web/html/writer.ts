@@ -105,10 +105,19 @@ const wrap = (ink: Ink, open: string, close: string): (() => void) => {
   }
 }
 
+/** A page may be written to be slow to read: sign by sign. */
+const withoutBlanksBehind = (line: string): string => {
+  let end = line.length
+  while (line[end - 1] === ' ' || line[end - 1] === '\t') end -= 1
+  return line.slice(0, end)
+}
+
 const textOf = ({ pieces }: Ink): string =>
   pieces
     .join('')
-    .replaceAll(/[ \t]+$/gmu, '')
+    .split('\n')
+    .map(withoutBlanksBehind)
+    .join('\n')
     .replaceAll(/\n{3,}/gu, '\n\n')
     .trim()
 

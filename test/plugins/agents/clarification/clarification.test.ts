@@ -110,7 +110,7 @@ test('clarification-1, clarification-2, clarification-3, clarification-4: the an
   )
   t.deepEqual(await daemon.questions(), [])
   const again = await daemon.request('POST', `/v1/runs/${open.run_id}/questions`, { resolution })
-  t.is(again.status, 409)
+  t.is(again.status, 202, 'the same again is no fault')
 })
 
 test('clarification-1: who has no parent, or asks already, asks nothing', async (t) => {
@@ -202,4 +202,34 @@ test('clarification-4: an answer is told however long it is, and however full th
   t.is(answer.status, 202, JSON.stringify(answer.body).slice(0, 300))
   await daemon.answered()
   t.true(daemon.told().includes('ä'.repeat(20_000)))
+})
+
+test('clarification-2: it is answered in the session of the parent too, the same again is no fault, another answer is', async (t) => {
+  const daemon = await start(t)
+  const [open] = await daemon.questions()
+  const request_id = open.request.id
+  const answered = (option: string) => ({ request_id, answers: [{ question_id: 'q1', selected_option_ids: [option] }] })
+  const inSession = await daemon.request('POST', '/v1/sessions/s1/questions', { resolution: answered('o1') })
+  t.is(inSession.status, 200, JSON.stringify(inSession.body))
+  await daemon.answered()
+  const again = (option: string) =>
+    daemon.request('POST', `/v1/runs/${open.run_id}/questions`, { resolution: answered(option) })
+  t.like(await again('o1'), { status: 202, body: { status: 'completed' } })
+  t.deepEqual(codeOf(await again('o2')), [409, 'question_resolution_conflict'])
+  t.is((await daemon.runsOf(daemon.child.session_id)).filter(({ kind }) => kind === 'mailbox_delivery').length, 1)
+})
+
+test('agents-12: a question of a child is no run of its parent: what that said and how it ended stays', async (t) => {
+  const daemon = await start(t)
+  const row = async () =>
+    (await daemon.request('GET', '/v1/agents/summaries')).body.find(({ agent_id }: any) => agent_id === daemon.parent)
+  t.is((await row()).status, 'idle')
+  const { run_id } = await submit(daemon, 's1', 'something')
+  await until(daemon, run_id, 'completed')
+  t.like(await row(), { status: 'completed', last_output_preview: 'done' })
+  const [open] = await daemon.questions()
+  const resolution = { request_id: open.request.id, declined: true }
+  await daemon.request('POST', `/v1/runs/${open.run_id}/questions`, { resolution })
+  await daemon.answered()
+  t.like(await row(), { status: 'completed', last_output_preview: 'done' })
 })

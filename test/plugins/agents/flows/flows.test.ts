@@ -506,8 +506,9 @@ test('flows-13: messages and questions of agents of a cancelled flow are taken b
   const question = { question: 'Which?', options: [{ label: 'a' }, { label: 'b' }] }
   const asks = `/tool request_parent_clarification ${JSON.stringify({ questions: [question] })}`
   const { flow_id } = (await startFlow(daemon, { playbook_ref: daemon.playbook_ref, content: worker('q', asks) })).body
-  await untilFlow(daemon, flow_id, inStatus('waiting'))
-  t.is((await daemon.request('GET', '/v1/questions')).body.length, 1)
+  const waits = await untilFlow(daemon, flow_id, inStatus('waiting'))
+  const asked = (await daemon.request('GET', '/v1/questions')).body
+  t.deepEqual(waits.primitive_refs.question_ids, [asked[0].request.id])
   const { body } = await daemon.request('POST', `/v1/flows/${flow_id}/cancel`)
   t.is(body.status, 'cancelled')
   t.deepEqual((await daemon.request('GET', '/v1/questions')).body, [])

@@ -55,6 +55,12 @@ test('flows-14: a report is looked at inside the workspace, and is evidence wher
   t.is(flow.status, 'succeeded')
   t.like(flow.evidence_refs[0], { kind: 'product_view', id: 'docs/report.md' })
   t.regex(flow.evidence_refs[0].description, /^SHA-256 [0-9a-f]{64}$/u)
+  writeFileSync(join(workspace, 'docs', 'report.md'), '# Changed\n<!--\n# Comment\n-->\nUnder\n=====\n')
+  t.deepEqual(await checks({ required_sections: ['changed', 'under', 'comment'] }), ['section:comment'])
+  const renewed = await verify({ report_path: 'docs/report.md' })
+  const { evidence_refs } = (await request('GET', `/v1/flows/${flow_id}`)).body
+  t.deepEqual(evidence_refs, [renewed.body.evidence], 'what is said last of a report is its evidence')
+  t.not(evidence_refs[0].description, flow.evidence_refs[0].description)
 })
 
 test('flows-1: a flow whose run is refused, by a hook or for what it requires, is not there; its files are', async (t) => {
@@ -196,4 +202,11 @@ test('flows-1, flows-9: through kills a flow has its run, a run its flow, and ea
   for (const [flow_id, completed_at_ms] of ends)
     t.is((await daemon.request('GET', `/v1/flows/${flow_id}`)).body.completed_at_ms, completed_at_ms)
   await daemon.stop()
+})
+
+test('flows-3: metadata of a flow that only the daemon writes is refused', async (t) => {
+  const daemon = await start(t)
+  const answer = await startFlow(daemon, { playbook_ref: daemon.playbook_ref, metadata: { service_flow: 1 } })
+  t.deepEqual(codeOf(answer), [400, 'reserved_metadata_key'])
+  t.is(answer.body.errors[0].path, 'body.metadata.service_flow')
 })

@@ -295,3 +295,80 @@ test('mailboxes-1: names of answers of parents are not for others', async (t) =>
   t.deepEqual(codeOf(refused), [400, 'bad_request'])
   t.is(refused.body.errors[0].path, 'body.message_id')
 })
+
+test('mailboxes-1, mailboxes-7: what can be sent can be taken away, also what agents sent', async (t) => {
+  const gate = createLatch()
+  const letter = { agent_id: '', subject: 'x', message: 'y' }
+  const daemon = await start(t, ({ messages }, count) => {
+    if (count === 1) return behind(gate)
+    return messages.at(-1)?.role === 'user' ? [callTool('c', 'message_agent', letter), done('tool_calls')] : says()
+  })
+  for (const message_id of ['a/b', 'a\\b', '.', '..'])
+    t.deepEqual(codeOf(await daemon.post({ message_id })), [400, 'bad_request'], message_id)
+  await submit(daemon, 's2', 'work')
+  letter.agent_id = daemon.to
+  await eventually(
+    async () => daemon.asked.length,
+    (n) => n === 1,
+  )
+  const child = (await daemon.request('POST', `/v1/agents/${daemon.to}/sidechains`, {})).body
+  const { run_id } = await submit(daemon, child.session_id, 'write')
+  await until(daemon, run_id, 'completed')
+  const [message] = await boxOf(daemon, daemon.to)
+  const ack = await daemon.request('POST', `/v1/agents/${daemon.to}/mailbox/${message.id}/ack`)
+  t.deepEqual(ack.body, { acknowledged: true, message_id: message.id })
+  gate.open()
+})
+
+test('mailboxes-3: what an agent is being told is listed before what waits', async (t) => {
+  const gate = createLatch()
+  const daemon = await start(t, () => behind(gate))
+  await daemon.post({ message_id: 'm1' })
+  await eventually(
+    async () => daemon.asked.length,
+    (n) => n === 1,
+  )
+  await daemon.post({ message_id: 'm2' })
+  t.deepEqual(
+    (await boxOf(daemon, daemon.to)).map(({ id, state }) => [id, state]),
+    [
+      ['m1', 'delivering'],
+      ['m2', 'pending'],
+    ],
+  )
+  gate.open()
+})
+
+test('mailboxes-6: messages that are too much together are told in smaller parts, and all are read', async (t) => {
+  const gate = createLatch()
+  const clock = createLeapingClock()
+  const tooLong = 30_000
+  const daemon = await start(
+    t,
+    ({ messages }, count) => {
+      if (count === 1) return behind(gate)
+      return JSON.stringify(messages.at(-1)).length > tooLong ? [fails(false)] : says()
+    },
+    { clock },
+  )
+  const { run_id } = await submit(daemon, 's2', 'work')
+  await eventually(
+    async () => daemon.asked.length,
+    (n) => n === 1,
+  )
+  for (let n = 0; n < 20; n += 1) await daemon.post({ message_id: `m${n}`, payload: { text: 'x'.repeat(5_000) } })
+  gate.open()
+  await until(daemon, run_id, 'completed')
+  const read = async (): Promise<string[]> =>
+    (await deliveries(daemon)).flatMap(({ status, input_metadata: { mailbox_message_ids: ids } }) =>
+      status === 'completed' ? ids : [],
+    )
+  await eventually(
+    async () => {
+      clock.leap(1_000)
+      return read()
+    },
+    (ids) => ids.length === 20,
+  )
+  t.deepEqual(await boxOf(daemon, daemon.to, '/dead-letter'), [])
+})

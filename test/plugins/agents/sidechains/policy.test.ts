@@ -51,6 +51,18 @@ test('agents-17: the quotas tell the limits, and what of them is used', async (t
   t.like(used.limits, { max_child_depth: 2, max_spawns_per_run: 6 })
 })
 
+test('agents-18: a name for people is more than blanks, and only agents that were started have one', async (t) => {
+  const daemon = await start(t)
+  const child = (await daemon.spawn()).body
+  const call = (agent_id: string, nickname: string) =>
+    daemon.request('PUT', `/v1/agents/${agent_id}/nickname`, { nickname })
+  t.deepEqual(codeOf(await call(child.agent_id, '  ')), [400, 'bad_request'])
+  t.deepEqual(codeOf(await daemon.spawn({ nickname: ' ' })), [400, 'bad_request'])
+  const refused = await call(daemon.agent_id, 'Root')
+  t.deepEqual(codeOf(refused), [409, 'conflict'])
+  t.notRegex(refused.body.detail, /started: /u)
+})
+
 test('agents-18: people give an agent a name, change it and take it away', async (t) => {
   const daemon = await start(t)
   const child = (await daemon.spawn({ nickname: 'First' })).body.agent_id

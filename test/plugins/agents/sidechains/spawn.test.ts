@@ -268,7 +268,7 @@ test('agents-13: an agent that is to be closed is, when its work and that below 
   const waits = await spawn(daemon, daemon.parent, wanted)
   const above = await spawn(daemon, daemon.parent, {
     ...wanted,
-    ...told(call('spawn_agent', { name: 'deep', prompt: '/sleep 300' })),
+    ...told(call('spawn_agent', { name: 'deep', prompt: '/sleep 3000' })),
   })
   await settled(daemon, above.body.agent_id)
   t.is((await agentOf(daemon, above.body.agent_id)).closed_at_ms, undefined, 'an agent works below it')
@@ -306,4 +306,44 @@ test('agents-13: an agent that is to be closed is when somebody takes the last m
   t.is(taken.status, 200)
   await untilAgent(daemon, child.agent_id, ({ closed_at_ms }) => closed_at_ms !== undefined)
   await until(daemon, run_id, 'completed')
+})
+
+test('agents-3: who names a model alone stays on the route of the parent', async (t) => {
+  const daemon = await start(t)
+  const route = { route_policy: { provider: 'scripted', generation: { model: 'own' } } }
+  await daemon.request('PUT', '/v1/sessions/s1/route-policy', route)
+  for (const body of [{ generation: { model: 'zz' } }, { route_policy: { generation: { model: 'zz' } } }]) {
+    const { session_id } = (await spawn(daemon, daemon.parent, body)).body
+    const { route_policy } = (await daemon.request('GET', `/v1/sessions/${session_id}`)).body
+    t.like(route_policy, { provider: 'scripted', generation: { model: 'zz' } })
+  }
+})
+
+test('agents-1: a session id that is none is refused as sessions refuse it', async (t) => {
+  const daemon = await start(t)
+  for (const session_id of ['', ' ', '..', 'a/b'])
+    t.deepEqual(codeOf(await spawn(daemon, daemon.parent, { session_id })), [400, 'invalid_session_id'])
+})
+
+test('agents-7: a session is not idle while messages wait for an agent below it', async (t) => {
+  const daemon = await start(t)
+  const child = (await spawn(daemon, daemon.parent)).body
+  const letter = { from_agent_id: child.agent_id, to_agent_id: child.agent_id, subject: 'x' }
+  await daemon.request('POST', '/v1/mailboxes', { ...letter, payload: { asset_ids: ['asset_nope'] } })
+  const change = () => daemon.request('PUT', '/v1/sessions/s1/isolation', { isolation: 'worktree' })
+  t.deepEqual(codeOf(await change()), [409, 'session_not_idle'])
+  t.deepEqual(codeOf(await daemon.request('POST', '/v1/sessions/s1/end')), [409, 'session_end_refused'])
+})
+
+test('agents-1, hooks-8: what a person tells an agent at its start is looked at like any prompt', async (t) => {
+  const guard = watcher()
+  guard.rules.user_prompt_submit = ({ payload }) =>
+    String(payload['prompt']).includes('secret') ? { block: 'no' } : { updated_input: '/say changed' }
+  const daemon = await startTestDaemon(t, { plugins: [guard.plugin] })
+  const parent = await openAgent(daemon)
+  t.deepEqual(codeOf(await spawn(daemon, parent, told('/say secret'))), [403, 'hook_blocked'])
+  t.is((await rowsOf(daemon)).length, 1)
+  const child = (await spawn(daemon, parent, told('/say hi'))).body
+  await settled(daemon, child.agent_id)
+  t.is((await rowsOf(daemon))[1].last_output_preview, 'changed')
 })

@@ -75,7 +75,7 @@ test('wake_after and wake_at start one run of the own session with the message',
   )
 })
 
-test('a schedule may tell another session, and there are no other agents', async (t) => {
+test('schedules-32: a schedule may tell another session or its agent, and none above', async (t) => {
   const { call } = await setUp(t)
   const input = { name: 'n', message: 'm', every_seconds: 60 }
   t.is(
@@ -86,7 +86,8 @@ test('a schedule may tell another session, and there are no other agents', async
   for (const [more, code] of [
     [{ target: 'parent' }, 'schedule_target_unavailable'],
     [{ target: 'agent', agent_id: 'a' }, 'schedule_target_unavailable'],
-    [{ agent_id: 'a' }, 'schedule_target_unavailable'],
+    [{ target: 'agent' }, 'invalid_schedule'],
+    [{ agent_id: 'a' }, 'invalid_schedule'],
     [{ target: 'session' }, 'invalid_schedule'],
     [{ session_id: 's2' }, 'invalid_schedule'],
     [{ target: 'session', session_id: 'none' }, 'session_not_found'],

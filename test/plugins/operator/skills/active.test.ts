@@ -13,6 +13,8 @@ const files: Readonly<Record<string, string>> = {
   'reads/agents/service.yaml': 'allowed_tools: [read_file, "task_*", list_files]',
   'quiet/SKILL.md': '---\ndescription: No lists.\n---\nHush.',
   'quiet/agents/service.yaml': 'blocked_tools: [list_files]',
+  'spawns/SKILL.md': '---\ndescription: Reads with others.\n---\nRead.',
+  'spawns/agents/service.yaml': 'allowed_tools: [read_file, spawn_agent]',
   'free/SKILL.md': '---\ndescription: Anything.\n---\nGo.',
 }
 
@@ -90,4 +92,35 @@ test('skills-14: what callers say of skills in metadata is left out, and the res
   const metadata = { session_skills_state: { active_skills: [] }, session_visible_skills: ['x'], mine: 1 }
   const { body } = await daemon.request('POST', '/v1/sessions/s1/runs', { content: 'go', metadata })
   t.deepEqual((await until(daemon, body.run_id, 'completed')).input_metadata, { mine: 1 })
+})
+
+test('agents-6: an agent that a run starts keeps to the skills of that run, and so do those below it', async (t) => {
+  const spawns = [
+    callTool('s', 'spawn_agent', { name: 'part', prompt: 'child', wait: true }),
+    done('tool_calls' as const),
+  ]
+  const seen: Record<string, string[]> = {}
+  const daemon = await start(t, ({ messages, tools }) => {
+    const told = JSON.stringify(messages)
+    const turn = messages.filter(({ role }) => role === 'assistant').length
+    if (told.includes('child'))
+      seen[`${told.includes('deep') ? 'deep' : 'child'} ${turn}`] = tools.map(({ name }) => name)
+    if (told.includes('"text":"child"'))
+      return turn === 0
+        ? [callTool('d', 'spawn_agent', { name: 'deep', prompt: 'deep child' }), done('tool_calls')]
+        : [text('done'), done()]
+    if (told.includes('deep child')) return [text('done'), done()]
+    return turn === 0 ? uses(1, 'spawns') : turn === 1 ? spawns : [text('done'), done()]
+  })
+  await until(daemon, (await submit(daemon, 's1', 'go')).run_id, 'completed')
+  const rows = (await daemon.request('GET', '/v1/agents/summaries')).body
+  for (const { session_id } of rows)
+    for (const run of (await daemon.request('GET', `/v1/runs?session_id=${session_id}`)).body)
+      await until(daemon, run.run_id, 'completed')
+  const allowed = ['list_skills', 'read_file', 'spawn_agent', 'use_skill']
+  t.deepEqual(seen['child 0']?.toSorted(), allowed)
+  t.deepEqual(seen['deep 0']?.toSorted(), allowed)
+  const plain = (await daemon.request('POST', `/v1/agents/${rows[0].agent_id}/sidechains`, {})).body
+  await until(daemon, (await submit(daemon, plain.session_id, 'deep child')).run_id, 'completed')
+  t.true((seen['deep 0']?.length ?? 0) > allowed.length, 'a person starts it with what the session has')
 })

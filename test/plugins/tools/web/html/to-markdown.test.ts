@@ -83,3 +83,7 @@ test('tools-44: any HTML ends, in time that grows with its length, and within th
   t.true(read('<div>'.repeat(5_000)).isCut)
   t.false(read('<div>'.repeat(400)).isCut)
 })
+
+test('a page of blanks in preformatted text is read as fast as any', (t) => {
+  t.true(isLinear((n) => void read(`<pre>a${' '.repeat(n)}x</pre>`), 100_000))
+})
