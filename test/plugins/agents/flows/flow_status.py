@@ -1,7 +1,7 @@
 """What a flow must tell, written from the contract's words alone and from no line of the daemon.
 
-Prints JSON lines: a flow with its scoped primitives, and every answer that the words permit. Where they are silent the
-answers are several, or one that SILENCES says was chosen.
+Prints JSON lines: a flow with its scoped primitives, and what it is. Where the words are silent they permit several
+answers; docs/rules/flows.md says which of them was chosen, and this fails where that is none of them.
 
     flow_status.py small             every small combination
     flow_status.py drawn SEED COUNT  larger ones, which hypothesis draws
@@ -20,15 +20,15 @@ FLOW_STATUSES = [
 ]
 PRIMITIVES = ["run", "task", "agent", "approval", "question", "schedule", "output", "flow"]
 
-# What the words leave open.
+# What the words leave open, and what the rules chose.
 SILENCES = {
-    "missing-child": "is a flow unknown if a scoped run that is not its root is missing",
-    "evidence-status": "what a flow is whose work is complete while evidence is missing; only that it has not succeeded",
-    "evidence-attached": "is a required primitive met by being in the projection, or only by being attached",
-    "empty-allow": "does an empty list of allowed tools allow all or none",
-    "phase": "what a phase without missing evidence is before the flow's work is complete",
-    "phase-missing": "when a phase with missing evidence is blocked and when pending",
-    "contract-early": "does the contract pass while the work is not yet complete",
+    "missing-child": "is a flow unknown if a run of an agent is gone: no, only the root is referred to by its id",
+    "evidence-status": "what a flow is whose work is complete while evidence is missing: waiting",
+    "evidence-attached": "is a required primitive met by being in the projection: no, only by being attached",
+    "empty-allow": "does an empty list of allowed tools allow all: yes",
+    "phase": "what a phase that requires nothing is before the success: pending, or blocked where nothing works any more",
+    "phase-missing": "when a phase that lacks evidence is blocked: where nothing works on the flow any more",
+    "contract-early": "does the contract pass while the work is not yet complete: yes, if nothing is amiss so far",
 }
 
 
@@ -77,7 +77,7 @@ def resolves(flow, kind, name):
     if kind == "flow":
         return name == flow["flow_id"]
     if kind in ("run", "task"):
-        return any(part["id"] == name for part in flow[kind + "s"])
+        return any(part["id"] == name and part["status"] != "missing" for part in flow[kind + "s"])
     return name in flow[kind + "s"]
 
 
@@ -125,8 +125,43 @@ def permitted(flow):
     return {"status": sorted(statuses), "passed": sorted(passes), "phases": phases}
 
 
+TERMINAL = {"succeeded", "failed", "cancelled", "interrupted"}
+
+
+def chosen(flow):
+    """The one answer, with every silence as the rules fill it."""
+    status = work(flow, True, True)
+    asked = flow["required"] + [need for phase in flow["phases"] for need in phase["required"]]
+    missing = lacking(flow, asked, True)
+    if status == "succeeded" and missing:
+        status = "waiting"
+    status = flow["frozen"] or status
+    at_work = any(run["status"] in RUN_STATUSES[:4] for run in flow["runs"])
+    rests = status in TERMINAL or status == "unknown" or (status == "waiting" and not at_work)
+    phases = []
+    for phase in flow["phases"]:
+        gaps = lacking(flow, phase["required"], True)
+        if not gaps and (phase["required"] or status == "succeeded"):
+            word = "satisfied"
+        else:
+            word = "blocked" if rests and (gaps or status in TERMINAL) else "pending"
+        phases.append({"phase_id": phase["phase_id"], "status": word, "missing": gaps})
+    breached = any(breaches(flow["policy"], run, True) for run in flow["runs"])
+    return {"status": status, "ended": status in TERMINAL, "passed": not missing and not breached, "phases": phases}
+
+
+def is_permitted(answer, words):
+    return answer["status"] in words["status"] and answer["passed"] in words["passed"] and all(
+        {"status": phase["status"], "missing": phase["missing"]} in allowed["answers"]
+        for phase, allowed in zip(answer["phases"], words["phases"]))
+
+
 def show(flow):
-    print(json.dumps({"flow": flow, "permitted": permitted(flow)}, separators=(",", ":")))
+    answer = chosen(flow)
+    if not flow["frozen"] and not is_permitted(answer, permitted(flow)):
+        raise AssertionError(f"the rules contradict the contract: {flow} {answer} {permitted(flow)}")
+    unresolved = [ref for ref in flow["evidence"] if not resolves(flow, ref["kind"], ref["id"])]
+    print(json.dumps({"flow": flow, "answer": answer, "unresolved": unresolved}, separators=(",", ":")))
 
 
 def plain(**parts):
@@ -135,7 +170,10 @@ def plain(**parts):
         "approvals": [], "questions": [], "schedules": [], "outputs": [], "policy": None, "required": [],
         "phases": [], "evidence": [],
     }
-    return {**bare, **parts}
+    flow = {**bare, **parts}
+    # Each run beside the root is one of an agent.
+    agents = [f"agent-{at}" for at in range(len(flow["runs"]) - 1)]
+    return {**flow, "agents": sorted({*flow["agents"], *agents})}
 
 
 def small():
@@ -170,7 +208,10 @@ def small():
 def drawn(number, count):
     from hypothesis import HealthCheck, Phase, given, seed, settings, strategies as st
 
-    names = lambda kind: st.lists(st.sampled_from([f"{kind}-{at}" for at in range(3)]), unique=True, max_size=3)
+    def names(kind):
+        most = 1 if kind == "schedule" else 3
+        return st.lists(st.sampled_from([f"{kind}-{at}" for at in range(most)]), unique=True, max_size=most)
+
     # Half of the flows have only quiet work, so that those which may succeed are not rare.
     words = lambda every, calm: st.one_of(st.just(calm), st.sampled_from(every))
     tools = st.lists(st.sampled_from(["read", "write", "shell"]), unique=True, max_size=3)
