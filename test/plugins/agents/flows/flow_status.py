@@ -26,7 +26,7 @@ SILENCES = {
     "evidence-status": "what a flow is whose work is complete while evidence is missing: waiting",
     "evidence-attached": "is a required primitive met by being in the projection: no, only by being attached",
     "empty-allow": "does an empty list of allowed tools allow all: yes",
-    "phase": "what a phase that requires nothing is before the success: pending, or blocked where nothing works any more",
+    "phase": "what a phase that requires nothing is before the success: pending; blocked where the flow has ended",
     "phase-missing": "when a phase that lacks evidence is blocked: where nothing works on the flow any more",
     "contract-early": "does the contract pass while the work is not yet complete: yes, if nothing is amiss so far",
 }
@@ -193,10 +193,11 @@ def small():
     root = {"kind": "run", "id": "run-0"}
     for policy, tools, state in itertools.product(policies, ([], ["read"], ["shell"], ["read", "shell"]), states):
         for at in (0, 1):
-            both = [{"id": "run-0", "status": "completed", "tools": []}, {"id": "run-1", "status": "completed", "tools": []}]
+            both = [{"id": f"run-{each}", "status": "completed", "tools": []} for each in (0, 1)]
             both[at] = {**both[at], "status": state, "tools": tools}
             show(plain(policy=policy, runs=both))
-    for state, need, refs in itertools.product(states, ([], [note], [root], [note, root]), ([], [note], [root], [note, root])):
+    some = ([], [note], [root], [note, root])
+    for state, need, refs in itertools.product(states, some, some):
         for place in ("required", "phases"):
             more = {"required": need} if place == "required" else {"phases": [
                 {"phase_id": "first", "required": need}, {"phase_id": "second", "required": []}]}
