@@ -10,6 +10,7 @@ export const systemPython = '/usr/bin/python3'
 const checks: Readonly<Record<string, readonly string[]>> = {
   'pocketsphinx-en-us': ['test', '-d', '/usr/share/pocketsphinx/model/en-us'],
   'python3-ezdxf': [systemPython, '-c', 'import ezdxf'],
+  'python3-hypothesis': [systemPython, '-c', 'import hypothesis'],
   'python3-reportlab': [systemPython, '-c', 'import reportlab'],
   tomllib: ['python3', '-c', 'import tomllib'],
 }
