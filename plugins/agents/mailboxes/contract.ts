@@ -70,5 +70,5 @@ export interface Mailboxes {
   /** Makes dead letters of all that waits for an agent. */
   discard(tx: Tx, agent_id: string, why: string): void
 }
-/** The mailboxes of agents. */
+/** The mailboxes of agents: sending messages. */
 export const Mailboxes: Token<Mailboxes> = defineToken<Mailboxes>('mailboxes@1')

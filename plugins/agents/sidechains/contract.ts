@@ -136,14 +136,33 @@ export interface KnownAgent {
   readonly root_agent_id: string
 }
 
+/** An agent that a plugin wants to be started, with what it is told. */
+export interface AgentWish extends Partial<Omit<SpawnSidechainRequest, 'subtask'>> {
+  readonly parent_agent_id: string
+  /** The run that wants it, such as that of a call: the agent may do what that run may, or less. */
+  readonly run_id?: string
+  /** What it is called in its path. */
+  readonly name: string
+  /** What it is told. */
+  readonly content: string
+  readonly profile?: AgentProfile
+}
+
 /** The agents of this daemon, one a session. */
 export interface Agents {
+  /**
+   * Starts one below another, as `POST /v1/agents/{agent_id}/sidechains` with its problems; durable when it resolves.
+   * The same `spawn_request_id` again gives the same agent, for those who may be called again.
+   */
+  start(wish: AgentWish): Promise<FollowedAgent>
+  /** That of a session. Throws `session_not_found` (404). */
+  ofSession(session_id: string): KnownAgent
   /** Throws `agent_not_found` (404). */
   get(agent_id: string): KnownAgent
   /** Names from the root agent on, behind a blank; empty for an agent that nobody started, or that is not there. */
   pathOf(agent_id: string): string
 }
-/** The agents of this daemon. */
+/** The agents of this daemon: what they are, and starting one. Messages to them go by `mailboxes@1`. */
 export const Agents: Token<Agents> = defineToken<Agents>('agents@1')
 
 /** What waits for agents. */
@@ -153,7 +172,7 @@ export interface AgentMail {
   /** Ids of agents for whom some wait. */
   readers(): readonly string[]
 }
-/** Provided by the plugin that keeps mailboxes. */
+/** How much waits for agents; it sends nothing, as `mailboxes@1` does. Provided by the plugin that keeps mailboxes. */
 export const AgentMail: Token<AgentMail> = defineToken<AgentMail>('agent-mail@1')
 
 /** What agents ask the ones that started them. */
@@ -167,7 +186,7 @@ export interface AgentQuestions {
   /** Runs in the session of a parent that wait for an answer. */
   asked(session_id: string): readonly string[]
 }
-/** Provided by the plugin that takes questions to parents. */
+/** Which agents wait for an answer of their parent. Provided by the plugin that takes questions there. */
 export const AgentQuestions: Token<AgentQuestions> = defineToken<AgentQuestions>('agent-questions@1')
 
 /** An agent that another one started, as far as others follow it. */
@@ -184,5 +203,5 @@ export interface SpawnedAgents {
   /** The agent of a session that another agent started. */
   find(session_id: string): FollowedAgent | undefined
 }
-/** Provided by the plugin that starts agents. */
+/** Which agents runs have started. Provided by the plugin that starts them. */
 export const SpawnedAgents: Token<SpawnedAgents> = defineToken<SpawnedAgents>('spawned-agents@1')

@@ -16,11 +16,12 @@ import { nicknameRoutes } from './nickname-routes.js'
 import { policyRoutes } from './policy-routes.js'
 import { agentRoutes } from './routes.js'
 import { agentSection } from './section.js'
-import { createAgents, declareAgents, surfacesOf } from './store.js'
+import { createAgents } from './service.js'
+import { declareAgents, surfacesOf } from './store.js'
 import { permitsTool } from './bounds/surface.js'
 import { agentTools } from './tools.js'
 import { spawnedAgent } from './views.js'
-import { createWaits } from './waits.js'
+import { createWaits } from './waiting/waits.js'
 
 export default definePlugin({
   id: 'sidechains',
@@ -51,7 +52,7 @@ export default definePlugin({
       tools,
       waits,
     }
-    ctx.provide(Agents, createAgents(store, sessions))
+    ctx.provide(Agents, createAgents(parts))
     ctx.provide(SessionAgents, {
       find: (session_id) => spawnedAgent(parts, session_id),
       asks: (session_id) => questions()?.asks(session_id) ?? false,

@@ -9,7 +9,7 @@ import type {
   ToolSurface,
 } from '../../execution/sessions/contract.js'
 import { beginningOf } from './beginning.js'
-import type { AgentMail, AgentQuestions, Agents } from './contract.js'
+import type { AgentMail, AgentQuestions } from './contract.js'
 import { agentErrors } from './bounds/errors.js'
 import { agentCollection, type AgentRecord } from './record.js'
 
@@ -124,18 +124,3 @@ export const shownAgent = (record: AgentRecord, settled_at_ms: number | undefine
     ...(settled_at_ms !== undefined && { settled_at_ms }),
   }
 }
-
-/** What other plugins ask of agents. */
-export const createAgents = (store: AgentStore, sessions: Pick<Sessions, 'ofAgent'>): Agents => ({
-  get(agent_id) {
-    const { session, spawned } = store.get(agent_id)
-    return spawned === undefined
-      ? { session, root_agent_id: agent_id }
-      : { session, root_agent_id: spawned.root_agent_id, parent_agent_id: spawned.parent_agent_id }
-  },
-  pathOf(agent_id) {
-    const session = sessions.ofAgent(agent_id)
-    const path = session === undefined ? undefined : store.find(session.session_id)?.path
-    return path === undefined ? '' : ` ${JSON.stringify(path)}`
-  },
-})

@@ -3,7 +3,7 @@ import { commandLine, count } from '../../../../core/plugin.js'
 import type { Reason, ReasonSource } from '../../../operator/explanations/contract.js'
 import { workingBelow } from '../kinship.js'
 import type { ViewParts } from '../views.js'
-import type { AgentWait, AgentWaits } from '../waits.js'
+import type { AgentWait, AgentWaits } from '../waiting/waits.js'
 
 export interface ReasonParts extends ViewParts {
   readonly waits: AgentWaits
