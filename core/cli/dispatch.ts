@@ -30,6 +30,8 @@ export interface Line {
   readonly print: (text: string) => void
   /** A part of a text; `print` when absent. */
   readonly write?: (text: string) => void
+  /** Writes a block in place of the one before; `print` when absent. */
+  readonly redraw?: (block: string) => void
   /** Standard output is a terminal; false when absent. */
   readonly attended?: boolean
   /** Prints a whole answer for a person; `print` when absent. */
@@ -227,7 +229,7 @@ const around = ({ environment, signal, start = noStart }: Line) => ({
 
 /** Resolves with the exit code. */
 export const runCommand = async (command: Command, line: Line): Promise<number> => {
-  const { flags, print, write = print, attended = false, signal } = line
+  const { flags, print, write = print, redraw = print, attended = false, signal } = line
   const output = outputOf(flags)
   const dialogue = dialogueOf(line)
   let code = 0
@@ -238,6 +240,7 @@ export const runCommand = async (command: Command, line: Line): Promise<number> 
     addressed: textOf(flags, 'base-url') !== undefined,
     print,
     write,
+    redraw,
     attended,
     signal,
     now: createClock().now,

@@ -123,6 +123,11 @@ export interface CommandInput {
   print(text: string): void
   /** A part of a text on standard output, which ends no line. */
   write(text: string): void
+  /**
+   * A block of text on standard output in place of the one that this wrote before, cut to what the terminal shows at
+   * once; where nobody reads along, it is printed behind that.
+   */
+  redraw(block: string): void
   /** True if standard output is a terminal, where a person reads along. */
   readonly attended: boolean
   /**

@@ -20,6 +20,7 @@ import {
 import { followRun, followRunFields, followRunFlags } from '../../execution/runs/contract.js'
 import { flowErrors } from './errors.js'
 import { flowStatuses } from './status.js'
+import { showCommand } from './terminal/show-command.js'
 
 const Evidence = open({ kind: string(), id: string() })
 const Check = open({ name: string(), passed: boolean(), details: string() })
@@ -162,6 +163,7 @@ export const commands: readonly Command[] = [
     answer: Flow,
     show: detail,
   }),
+  showCommand,
   defineCommand({
     path: ['flows', 'cancel'],
     route: 'POST /v1/flows/{flow_id}/cancel',

@@ -15,10 +15,10 @@ import {
   type Command,
   type CommandInput,
   type Infer,
-  type Json,
   type JsonObject,
 } from '../../../core/plugin.js'
 import { agentRetentions, agentStatuses } from '../../execution/sessions/contract.js'
+import { treeCommand } from './terminal/tree-command.js'
 import { permissionModes } from '../../execution/tools/contract.js'
 
 const Row = open({
@@ -61,22 +61,6 @@ const standing = (row: Row): string => {
 const showList = (rows: Row[]): string => (rows.length === 0 ? 'No agents.' : rows.map(standing).join('\n'))
 
 const at = (agent_id: string | undefined): string => `/v1/agents/${encodeURIComponent(agent_id ?? '')}`
-
-/** Children stand below their parents, each level two blanks further in. */
-const drawTree = (rows: Row[]): string => {
-  const known = new Set(rows.map(({ agent_id }) => agent_id))
-  const isTop = ({ parent_agent_id: parent }: Row): boolean => parent === undefined || !known.has(parent)
-  const draw = (row: Row, depth: number): string[] => [
-    `${'  '.repeat(depth)}${standing(row)}`,
-    ...rows
-      .filter(({ parent_agent_id }) => parent_agent_id === row.agent_id)
-      .flatMap((child) => draw(child, depth + 1)),
-  ]
-  return rows
-    .filter(isTop)
-    .flatMap((row) => draw(row, 0))
-    .join('\n')
-}
 
 const Snapshot = open({
   agent: open({
@@ -133,15 +117,7 @@ const Child = open({ session_id: string(), agent_id: string() })
 export const commands: readonly Command[] = [
   defineCommand({ path: ['agents', 'list'], ...listing }),
   defineCommand({ path: ['agents', 'summaries'], route: 'GET /v1/agents/summaries', ...listing }),
-  defineCommand({
-    path: ['agents', 'tree'],
-    summary: 'An agent with all below it, as a tree: who works, and who waits for what.',
-    args: ['agent_id'],
-    run: ({ client, args }): Promise<Json> =>
-      client.get(`/v1/agents/summaries?root=${encodeURIComponent(args['agent_id'] ?? '')}`),
-    answer: array(Row),
-    show: drawTree,
-  }),
+  treeCommand,
   defineCommand({
     path: ['agents', 'get'],
     route: 'GET /v1/agents/{agent_id}',

@@ -29,8 +29,11 @@ import {
   ToolSurface,
   type SessionRecord,
 } from '../../execution/sessions/contract.js'
+import { usageFields } from '../../operator/usage/contract.js'
 import { permissionModes } from '../../execution/tools/contract.js'
 
+/** The tree of agents on the terminal. */
+export { lookAtTree } from './terminal/tree-command.js'
 /** Problems of agents, for routes of other plugins. */
 export { agentErrors } from './bounds/errors.js'
 
@@ -114,6 +117,7 @@ export const AgentSummaryView = named(
     last_output_preview: optional(doc(string(), 'The beginning of its newest answer.')),
     last_output_truncated: optional(boolean()),
     last_activity_at_ms: optional(timestamp()),
+    usage: optional(doc(object(usageFields), 'What model calls in its session used; absent where there were none.')),
   }),
 )
 /** The value form of `AgentSummaryView`. */

@@ -6,6 +6,7 @@ import { SessionAgents, SessionEndGuards, SessionHolds, Sessions } from '../../e
 import { SessionModes, ToolGates, ToolRegistry, Tools } from '../../execution/tools/contract.js'
 import { Reasons, Subjects } from '../../operator/explanations/contract.js'
 import { Capabilities } from '../../operator/status/contract.js'
+import { UsageBooks } from '../../operator/usage/contract.js'
 import { SidechainsConfig } from './config.js'
 import { AgentMail, AgentQuestions, Agents, SpawnedAgents } from './contract.js'
 import { watchEnds } from './ending.js'
@@ -29,15 +30,16 @@ export default definePlugin({
   api: 1,
   summary: 'Agents that agents start for a part of their work, each in a session of its own.',
   needs: { runs: Runs, sessions: Sessions, tools: ToolRegistry },
-  wants: { interception: Interception, mail: AgentMail, questions: AgentQuestions },
+  wants: { interception: Interception, mail: AgentMail, questions: AgentQuestions, books: UsageBooks },
   provides: [Agents, SessionAgents, SpawnedAgents],
   config: SidechainsConfig,
-  register(ctx, { interception, mail, questions, runs, sessions, tools }) {
+  register(ctx, { books, interception, mail, questions, runs, sessions, tools }) {
     const { clock, config, events, ids, log, state } = ctx
     const store = declareAgents({ state, sessions, runs, mail, questions })
     const modes = ctx.view(SessionModes)
     const waits = createWaits({ store, sessions, events })
     const parts = {
+      books,
       clock,
       config,
       ids,

@@ -3,6 +3,7 @@ import { fault, idempotencyErrors, type Clock, type Ids, type State, type Tx } f
 import type { Interception } from '../../execution/interception/contract.js'
 import { Trace, type Submission } from '../../execution/runs/contract.js'
 import type { SessionRecord } from '../../execution/sessions/contract.js'
+import type { UsageBooks } from '../../operator/usage/contract.js'
 import { agentErrors } from './bounds/errors.js'
 import { planAgent, toldBy, type PlanParts, type WantedAgent } from './plan.js'
 import type { AgentRecord } from './record.js'
@@ -15,6 +16,7 @@ export interface SpawnParts extends PlanParts {
   readonly interception: () => Interception | undefined
   readonly mail: () => AgentMail | undefined
   readonly questions: () => AgentQuestions | undefined
+  readonly books: () => UsageBooks | undefined
 }
 
 /**

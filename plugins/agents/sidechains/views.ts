@@ -1,6 +1,7 @@
 /** Agents as lists show them (agents-12). */
 import type { Runs, RunRecord } from '../../execution/runs/contract.js'
 import type { SessionRecord, Sessions, SpawnedAgent } from '../../execution/sessions/contract.js'
+import type { UsageBooks } from '../../operator/usage/contract.js'
 import type { AgentMail, AgentQuestions, AgentSummaryView } from './contract.js'
 import { beginningOf } from './beginning.js'
 import { shownAgent, type AgentStore } from './store.js'
@@ -11,6 +12,7 @@ export interface ViewParts {
   readonly runs: Runs
   readonly mail: () => AgentMail | undefined
   readonly questions: () => AgentQuestions | undefined
+  readonly books: () => UsageBooks | undefined
 }
 
 /** Characters of an answer that a row shows. */
@@ -42,6 +44,11 @@ const outputOf = (runs: Runs, last: RunRecord | undefined): Partial<AgentSummary
     last_output_preview: beginningOf(said, previewLength),
     ...(isCut && { last_output_truncated: true }),
   }
+}
+
+const usageOf = ({ books }: ViewParts, session_id: string): Pick<AgentSummaryView, 'usage'> => {
+  const usage = books()?.used(session_id)
+  return usage === undefined || usage.calls === 0 ? {} : { usage }
 }
 
 export const summaryOf = (parts: ViewParts, session: SessionRecord): AgentSummaryView => {
@@ -76,5 +83,6 @@ export const summaryOf = (parts: ViewParts, session: SessionRecord): AgentSummar
     ...(error !== undefined && { last_error: error }),
     ...outputOf(runs, last),
     ...(last !== undefined && { last_activity_at_ms: last.updated_at_ms }),
+    ...usageOf(parts, session_id),
   }
 }

@@ -180,6 +180,7 @@ const sentBy = async (
       json: () => Promise.resolve('a value'),
       print: () => {},
       write: () => {},
+      redraw: () => {},
       attended: false,
       signal: new AbortController().signal,
       exitWith: () => {},
