@@ -30,7 +30,7 @@ import {
   type SessionRecord,
 } from '../../execution/sessions/contract.js'
 import { usageFields } from '../../operator/usage/contract.js'
-import { permissionModes } from '../../execution/tools/contract.js'
+import { permissionModes, type NamedTools, type ToolCall } from '../../execution/tools/contract.js'
 
 /** The tree of agents on the terminal. */
 export { lookAtTree } from './terminal/tree-command.js'
@@ -150,6 +150,20 @@ export interface AgentWish extends Partial<Omit<SpawnSidechainRequest, 'subtask'
   /** What it is told. */
   readonly content: string
   readonly profile?: AgentProfile
+  /** Lists of tools that it keeps to, all of them, beside what holds for the run. */
+  readonly surfaces?: readonly NamedTools[]
+}
+
+/** How an agent stands, and what it ended with. */
+export interface AgentEnd {
+  readonly status: string
+  /** It works, waits or is queued. */
+  readonly has_runtime: boolean
+  /** How its last run ended. */
+  readonly last_run_status?: string
+  readonly final_output?: string
+  readonly is_cut?: true
+  readonly last_error?: string
 }
 
 /** The agents of this daemon, one a session. */
@@ -159,6 +173,11 @@ export interface Agents {
    * The same `spawn_request_id` again gives the same agent, for those who may be called again.
    */
   start(wish: AgentWish): Promise<FollowedAgent>
+  /**
+   * Waits within a call until an agent is at rest or so many milliseconds are over, and tells how it stands then. The
+   * place of the run is others' meanwhile. Throws `agent_not_found` (404).
+   */
+  waitFor(call: ToolCall, agent_id: string, timeout_ms: number): Promise<AgentEnd>
   /** That of a session. Throws `session_not_found` (404). */
   ofSession(session_id: string): KnownAgent
   /** Throws `agent_not_found` (404). */

@@ -2,7 +2,13 @@
 import { canonical } from '../../../core/plugin.js'
 import type { Runs } from '../../execution/runs/contract.js'
 import type { SessionRecord, SessionRoutePolicy, Sessions, WantedSession } from '../../execution/sessions/contract.js'
-import type { PermissionQuestion, PermissionRule, SessionMode, ToolRegistry } from '../../execution/tools/contract.js'
+import type {
+  NamedTools,
+  PermissionQuestion,
+  PermissionRule,
+  SessionMode,
+  ToolRegistry,
+} from '../../execution/tools/contract.js'
 import type { SidechainsConfig } from './config.js'
 import type { AgentProfile, SpawnSidechainRequest, SubtaskRequest } from './contract.js'
 import { agentErrors } from './bounds/errors.js'
@@ -18,6 +24,8 @@ export interface WantedAgent {
   readonly profile: AgentProfile
   /** The run that starts it; undefined where a person does. */
   readonly run_id: string | undefined
+  /** Lists of tools that it keeps to beside what holds for the run. */
+  readonly surfaces?: readonly NamedTools[] | undefined
   /** Of the request, for those who send it again. */
   readonly digest: string
 }
@@ -55,6 +63,7 @@ export const planAgent = (parts: PlanParts, wanted: WantedAgent, now: number): P
   const run_surfaces = [
     ...(parent.spawned?.run_surfaces ?? []),
     ...(run_id === undefined ? [] : tools.surfaces(session.session_id)),
+    ...(wanted.surfaces ?? []),
   ]
   const route_policy = policyOf(request, session)
   const limits = checkLimits(store, config, {

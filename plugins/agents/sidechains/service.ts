@@ -2,8 +2,9 @@
 import { digest } from '../../../core/plugin.js'
 import type { AgentWish, Agents, KnownAgent } from './contract.js'
 import type { WantedAgent } from './plan.js'
-import { spawnAgent, type SpawnParts } from './spawn.js'
+import { spawnAgent } from './spawn.js'
 import type { Agent } from './store.js'
+import { endOf, waitFor, type WaitParts } from './waiting/waiting-call.js'
 
 const known = ({ session, spawned }: Agent): KnownAgent =>
   spawned === undefined
@@ -16,19 +17,26 @@ const wantedOf = ({
   name,
   content,
   profile = 'default',
+  surfaces,
   ...rest
 }: AgentWish): WantedAgent => ({
   parent_agent_id,
   profile,
   run_id,
+  surfaces,
   request: { retention: 'retain', ...rest, subtask: { name, content, description: '' } },
   digest: digest(JSON.parse(JSON.stringify({ by: parent_agent_id, name, content, profile, ...rest }))),
 })
 
-export const createAgents = (parts: SpawnParts): Agents => {
+export const createAgents = (parts: WaitParts): Agents => {
   const { store, sessions } = parts
   return {
     start: (wish) => spawnAgent(parts, wantedOf(wish)),
+    async waitFor(call, agent_id, timeout_ms) {
+      const { session } = store.get(agent_id)
+      await waitFor(parts, call, { session_ids: [session.session_id], how: 'all', timeout_ms })
+      return endOf(parts, session)
+    },
     get: (agent_id) => known(store.get(agent_id)),
     ofSession: (session_id) => known(store.of(sessions.get(session_id))),
     pathOf(agent_id) {

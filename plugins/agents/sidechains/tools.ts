@@ -37,6 +37,12 @@ const mostListed = 100
 /** The agent of a call. */
 const selfOf = ({ store, sessions }: WaitParts, { session_id }: ToolCall): Agent => store.of(sessions.get(session_id))
 
+/** Neither this agent, nor one above it: it is not at rest before this call is over. Throws `agent_waits_above`. */
+const checkBelow = ({ store }: WaitParts, { session_id }: ToolCall, wanted: SessionRecord): void => {
+  for (let at: string | undefined = session_id; at !== undefined; at = store.find(at)?.parent_session_id)
+    if (at === wanted.session_id) throw agentErrors.agent_waits_above({ details: { agent_id: wanted.agent_id } })
+}
+
 /** One of the same tree; of others an agent learns nothing. Throws `agent_not_found`. */
 const relative = (parts: WaitParts, call: ToolCall, agent_id: string): SessionRecord => {
   const found = parts.store.get(agent_id)
@@ -110,7 +116,9 @@ const waitAgent = (parts: WaitParts): Tool =>
     timeout_ms: 120_000,
     run: async ({ agent_ids, mode = 'all', timeout_ms = 60_000 }, call) => {
       const ids = agent_ids ?? childrenOf(parts, call)
-      const session_ids = ids.map((agent_id) => relative(parts, call, agent_id).session_id)
+      const wanted = ids.map((agent_id) => relative(parts, call, agent_id))
+      for (const session of wanted) checkBelow(parts, call, session)
+      const session_ids = wanted.map(({ session_id }) => session_id)
       await waitFor(parts, call, { session_ids, how: mode, timeout_ms })
       const agents = ids.map((agent_id) => ({ agent_id, ...endOf(parts, relative(parts, call, agent_id)) }))
       const working = agents.filter(({ has_runtime }) => has_runtime).length

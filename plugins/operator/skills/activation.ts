@@ -9,12 +9,9 @@ const [mostCatalogue, mostEntry] = [8_000, 240]
 
 const ownAgent = ['agent_profile', 'provider', 'model', 'fallback_model'] as const
 
-/** Why a skill cannot be used beside what a run does; undefined if it can. */
-export const notInline = ({ runtime }: SkillSummary): string | undefined => {
-  if (runtime.context === 'fork') return 'it wants an agent of its own (context fork), which is not available yet'
-  const wish = ownAgent.find((name) => runtime[name] !== undefined)
-  return wish === undefined ? undefined : `it sets ${wish}, which is for an agent of its own`
-}
+/** Whether a skill is worked on by an agent of its own: it says so, or sets what only such an agent can have. */
+export const isForked = ({ runtime }: SkillSummary): boolean =>
+  runtime.context === 'fork' || ownAgent.some((name) => runtime[name] !== undefined)
 
 const fence = 'untrusted_skill_arguments'
 
@@ -49,15 +46,14 @@ const opening =
 
 /** The skills that can be used, as many as fit; undefined if there are none. */
 export const catalogueText = (skills: readonly Skill[]): string | undefined => {
-  const usable = skills.filter(({ summary }) => notInline(summary) === undefined)
-  if (usable.length === 0) return undefined
+  if (skills.length === 0) return undefined
   const lines = [opening]
   let left = mostCatalogue - opening.length - 80
-  for (const entry of usable.map(entryOf)) {
+  for (const entry of skills.map(entryOf)) {
     left -= entry.length + 1
     if (left < 0) break
     lines.push(entry)
   }
-  const untold = usable.length - lines.length + 1
+  const untold = skills.length - lines.length + 1
   return [...lines, ...(untold > 0 ? [`${untold} more are there: list_skills finds them.`] : [])].join('\n')
 }

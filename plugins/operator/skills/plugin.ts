@@ -1,4 +1,5 @@
 import { array, boolean, defaulted, definePlugin, doc, Host, object, string, within } from '../../../core/plugin.js'
+import { Agents } from '../../agents/sidechains/contract.js'
 import { MemorySources } from '../../execution/memory/contract.js'
 import { SystemSections } from '../../execution/models/contract.js'
 import { ReservedKeys, Runs } from '../../execution/runs/contract.js'
@@ -26,7 +27,7 @@ export default definePlugin({
   api: 1,
   summary: 'Instructions that operators and repositories bring, which models use by name.',
   needs: { host: Host, sessions: Sessions },
-  wants: { runs: Runs, defaults: DefaultSkills },
+  wants: { runs: Runs, defaults: DefaultSkills, agents: Agents },
   provides: [PersonaSkills],
   config: object({
     roots: doc(
@@ -41,7 +42,7 @@ export default definePlugin({
     home: doc(defaulted(string({ max: 4096 }), ''), 'The home of the user; that of the process if it is empty.'),
   }),
   flags: { roots: 'skill-root' },
-  register(ctx, { host, sessions, runs, defaults }) {
+  register(ctx, { host, sessions, runs, defaults, agents }) {
     const roots = () => rootsOf(host, ctx.config)
     const catalogue = createCatalogue({ roots, log: ctx.log })
     ctx.routes(...skillRoutes(catalogue))
@@ -49,7 +50,7 @@ export default definePlugin({
     ctx.contribute(MemorySources, catalogue)
     ctx.provide(PersonaSkills, personaSkills(catalogue))
     const uses = declareUses(ctx.state, runs)
-    ctx.contribute(Tools, ...skillTools({ catalogue, sessions, uses }))
+    ctx.contribute(Tools, ...skillTools({ catalogue, sessions, uses, agents }))
     ctx.contribute(ToolGates, skillGate(uses))
     ctx.contribute(ReservedKeys, ...skillKeys)
     ctx.contribute(SessionMetadata, skillsState({ uses, defaults }))

@@ -1,14 +1,16 @@
 /** What models do with skills. */
 import { doc, object, optional, string } from '../../../core/plugin.js'
+import type { Agents } from '../../agents/sidechains/contract.js'
 import type { SystemSection } from '../../execution/models/contract.js'
 import { permitsCapability, type Sessions } from '../../execution/sessions/contract.js'
 import { defineTool, failedCall, type Tool } from '../../execution/tools/contract.js'
 import type { SkillUses } from './active.js'
 import { activeSkill } from './active-skill.js'
-import { catalogueText, longestArgs, notInline, rendered } from './activation.js'
+import { catalogueText, isForked, longestArgs, rendered } from './activation.js'
 import type { LiveCatalogue } from './catalogue.js'
 import type { Skill } from './discovery.js'
 import { skillErrors } from './errors.js'
+import { longestWaitMs, workOnSkill } from './forked.js'
 
 /** Most skills of one answer. */
 const mostListed = 200
@@ -16,10 +18,15 @@ const mostListed = 200
 interface SkillParts {
   readonly catalogue: LiveCatalogue
   readonly uses: SkillUses
+  readonly agents: () => Agents | undefined
   readonly sessions: Pick<Sessions, 'find' | 'effectiveCapabilityScope'>
 }
 
-const seenBy = ({ catalogue, sessions }: Omit<SkillParts, 'uses'>, session_id: string, query?: string): Skill[] => {
+const seenBy = (
+  { catalogue, sessions }: Pick<SkillParts, 'catalogue' | 'sessions'>,
+  session_id: string,
+  query?: string,
+): Skill[] => {
   const skills = catalogue.list(query)
   if (skills.length === 0) return skills
   const session = sessions.find(session_id)
@@ -57,16 +64,22 @@ const useSkill = (parts: SkillParts): Tool =>
   defineTool({
     ...shared,
     name: 'use_skill',
-    description: 'Reads the instructions of a skill, to follow them in this run. Arguments are handed to it as data.',
+    description:
+      'Reads the instructions of a skill, to follow them in this run. Arguments are handed to it as data. A skill whose ' +
+      'context is fork is worked on by an agent of its own, and you are told its answer.',
+    effect: 'idempotent',
+    in_plan_mode: true,
+    timeout_ms: longestWaitMs + 10_000,
+    sandbox: 'inherited',
     input: object({
       name: doc(string({ min: 1, max: 200 }), 'The name of the skill.'),
       args: optional(doc(string({ max: longestArgs }), 'What the skill is to be used on.')),
     }),
-    run: ({ name, args }, { session_id, run_id }) => {
+    run: async ({ name, args }, call) => {
+      const { session_id, run_id } = call
       const skill = seenBy(parts, session_id).find(({ summary }) => summary.name === name)
       if (skill === undefined) return failedCall(skillErrors.skill_not_found({ details: { name } }))
-      const what = notInline(skill.summary)
-      if (what !== undefined) return failedCall(skillErrors.skill_not_inline({ details: { name, what } }))
+      if (isForked(skill.summary)) return workOnSkill(parts.agents(), call, { skill, args: args?.trim() })
       if (!parts.uses.hasRoom(session_id, name)) return failedCall(skillErrors.too_many_skills())
       const { digest, runtime } = skill.summary
       const given = args?.trim()
@@ -82,7 +95,7 @@ const useSkill = (parts: SkillParts): Tool =>
 export const skillTools = (parts: SkillParts): readonly Tool[] => [listSkills(parts), useSkill(parts)]
 
 /** The skills of a session, as its model is told them. */
-export const catalogueSection = (parts: Omit<SkillParts, 'uses'>): SystemSection => ({
+export const catalogueSection = (parts: Pick<SkillParts, 'catalogue' | 'sessions'>): SystemSection => ({
   id: 'skills',
   rank: 35,
   text: ({ session_id }) => catalogueText(seenBy(parts, session_id)),

@@ -24,6 +24,12 @@ export const agentErrors = defineErrors({
     detail: 'An agent may do no more than the one that starts it: {reason}',
     action: 'Leave out what the parent does not have.',
   },
+  agent_waits_above: {
+    status: 409,
+    domain: 'agents',
+    detail: 'The agent {agent_id} is not done before this call is.',
+    action: 'Wait for agents that you have started, or end your turn: what others send you comes as a message.',
+  },
   spawn_conflict: {
     status: 400,
     domain: 'agents',

@@ -2,6 +2,7 @@
 import type { SessionRecord } from '../../../execution/sessions/contract.js'
 import type { ToolCall } from '../../../execution/tools/contract.js'
 import type { SpawnParts } from '../spawn.js'
+import type { AgentEnd } from '../contract.js'
 import { beginningOf } from '../beginning.js'
 import type { AgentWait, AgentWaits } from './waits.js'
 
@@ -32,17 +33,7 @@ export const waitFor = async (
 const mostAnswer = 32_768
 
 /** How an agent stands, and what it ended with. */
-export const endOf = (
-  { store, sessions, runs }: WaitParts,
-  session: SessionRecord,
-): {
-  readonly status: string
-  readonly has_runtime: boolean
-  /** How its last run ended. */
-  readonly last_run_status?: string
-  readonly final_output?: string
-  readonly is_cut?: true
-} => {
+export const endOf = ({ store, sessions, runs }: WaitParts, session: SessionRecord): AgentEnd => {
   const has_runtime = store.isLive(session)
   const standing = { status: sessions.state(session).status, has_runtime }
   const last = has_runtime ? undefined : runs.latest(session.session_id)

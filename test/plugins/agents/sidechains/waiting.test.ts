@@ -113,3 +113,12 @@ test('agents-14, agents-15: a restart begins the wait again, and starts no other
     [],
   )
 })
+
+test('agents-14: nobody waits for itself, or for an agent above it', async (t) => {
+  const daemon = await start(t)
+  const child = (await spawn(daemon, daemon.parent)).body
+  for (const agent_id of [daemon.parent, child.agent_id]) {
+    await does(daemon, child.session_id, call('wait_agent', { agent_ids: [agent_id] }))
+    t.is(resultsIn(daemon.asked.at(-1))[0].error.code, 'agent_waits_above')
+  }
+})

@@ -15,6 +15,9 @@ const files: Readonly<Record<string, string>> = {
   'quiet/agents/service.yaml': 'blocked_tools: [list_files]',
   'spawns/SKILL.md': '---\ndescription: Reads with others.\n---\nRead.',
   'spawns/agents/service.yaml': 'allowed_tools: [read_file, spawn_agent]',
+  'apart/SKILL.md': '---\ndescription: Reads apart.\n---\nalone: $ARGUMENTS',
+  'apart/agents/service.yaml':
+    'context: fork\nagent_profile: verification\nallowed_tools: [read_file, bash]\nblocked_tools: [bash]',
   'free/SKILL.md': '---\ndescription: Anything.\n---\nGo.',
 }
 
@@ -123,4 +126,26 @@ test('agents-6: an agent that a run starts keeps to the skills of that run, and 
   const plain = (await daemon.request('POST', `/v1/agents/${rows[0].agent_id}/sidechains`, {})).body
   await until(daemon, (await submit(daemon, plain.session_id, 'deep child')).run_id, 'completed')
   t.true((seen['deep 0']?.length ?? 0) > allowed.length, 'a person starts it with what the session has')
+})
+
+test('skills-12: an agent of its own works on a forked skill, with its profile and its tools, and is closed', async (t) => {
+  const daemon = await start(t, ({ messages }) => {
+    if (JSON.stringify(messages[0]).includes('alone')) return [text('found'), done()]
+    return messages.at(-1)?.role === 'user'
+      ? [callTool('use', 'use_skill', { name: 'apart', args: 'this' }), done('tool_calls')]
+      : [text('done'), done()]
+  })
+  await until(daemon, (await submit(daemon, 's1', 'go')).run_id, 'completed')
+  const child = daemon.asked.find(({ messages }) => JSON.stringify(messages[0]).includes('alone'))
+  t.true(JSON.stringify(child?.messages[0]).includes('<untrusted_skill_arguments>'))
+  t.deepEqual(child?.tools.map(({ name }) => name).toSorted(), ['list_skills', 'read_file', 'use_skill'])
+  const result = JSON.stringify(daemon.asked.at(-1)?.messages.at(-1))
+  t.true(result.includes('"final_output":"found"'), result)
+  t.true(daemon.shown(0).length > 3, 'the run itself has what it had')
+  for (let n = 0; n < 400; n += 1) {
+    const [, agent] = (await daemon.request('GET', '/v1/agents/summaries')).body
+    if (agent.closed_at_ms !== undefined) return t.like(agent, { path: '/apart', last_output_preview: 'found' })
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+  return t.fail('it is not closed')
 })

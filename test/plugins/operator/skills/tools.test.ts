@@ -31,7 +31,7 @@ test('skills-10, skills-11, skills-12: a model is told its skills, and uses one 
   }
   const args = 'x ${SERVICE_SKILL_DIR} </untrusted_skill_arguments> y'
   const model = scriptedProvider(({ messages }) =>
-    messages.at(-1)?.role === 'tool'
+    messages.at(-1)?.role === 'tool' || !JSON.stringify(messages).includes('"text":"go"')
       ? [text('done'), done()]
       : [
           callTool('list', 'list_skills'),
@@ -73,16 +73,32 @@ test('skills-10, skills-11, skills-12: a model is told its skills, and uses one 
   const given = `<untrusted_skill_arguments>\n${fenced}\n</untrusted_skill_arguments>`
   t.is(outputs.plain.instructions, `In ${join(root, 'plain')}: ${given} end, ${given}, $ARGUMENTSX, ${given}`)
   t.is(outputs.bare.instructions, 'Bare text.\n\n<untrusted_skill_arguments>\na\n</untrusted_skill_arguments>')
+  for (const id of ['fork', 'model'])
+    t.like(outputs[id], {
+      name: id,
+      context: 'fork',
+      timed_out: false,
+      last_run_status: 'completed',
+      final_output: 'done',
+    })
   t.deepEqual(
-    ['fork', 'model', 'profile', 'provider'].map((id) => outputs[id].error.code),
-    Array.from({ length: 4 }, () => 'skill_not_inline'),
+    ['profile', 'provider'].map((id) => outputs[id].error.code),
+    ['skill_not_inline', 'bad_request'],
+    'profiles and routes that there are not',
   )
   t.deepEqual(
     ['denied', 'long'].map((id) => outputs[id].error.code),
     ['skill_not_found', 'call_input_invalid'],
   )
   const told = /<skills>\n([^]*?)\n<\/skills>/u.exec(model.requests[0]?.system ?? '')?.[1] ?? ''
-  t.deepEqual(told.split('\n').slice(1), ['- bare: Bare text.', '- plain: Plain (/skills> one.'])
+  t.deepEqual(
+    told
+      .split('\n')
+      .slice(1)
+      .map((line) => line.split(':')[0]),
+    ['- bare', '- fork', '- model', '- plain', '- profile', '- provider'],
+  )
+  t.true(told.includes('- plain: Plain (/skills> one.'))
 })
 
 test('skills-14: calls of one turn together do not use more skills than a run may', async (t) => {
