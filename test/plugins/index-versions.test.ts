@@ -56,7 +56,7 @@ const known: Readonly<Record<string, string>> = {
   'session_goals 1': '542a479512aac179',
   'session_permissions 1': '3cfea001a09dd2aa',
   'session_skills 1': '3cfea001a09dd2aa',
-  'sessions 4': '527bf904fb518127',
+  'sessions 5': '9c1f5782cb34e471',
   'souls 1': '3cfea001a09dd2aa',
   'tasks 2': 'd5c7360c1a309d33',
   'thread_starts 2': '3cfea001a09dd2aa',

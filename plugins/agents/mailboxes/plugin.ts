@@ -24,7 +24,7 @@ export default definePlugin({
     const worker = createWorker({ store, agents, runs, state, clock, log })
     const post = createPost({ store, agents, ids, posted: worker.consider })
     ctx.provide(Mailboxes, { post })
-    ctx.provide(AgentMail, { waiting: store.waiting })
+    ctx.provide(AgentMail, { waiting: store.waiting, recipients: store.recipients })
     ctx.routes(...mailRoutes({ store, agents, state, post }))
     ctx.contribute(Tools, messageTool({ agents, sessions, post }))
     ctx.contribute(Capabilities, { name: 'mailboxes', value: true })

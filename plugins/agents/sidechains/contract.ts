@@ -151,6 +151,8 @@ export const Agents: Token<Agents> = defineToken<Agents>('agents@1')
 export interface AgentMail {
   /** Messages that wait for an agent. Must be fast and must not throw. */
   waiting(agent_id: string): number
+  /** Agents for whom some wait. Must be fast and must not throw. */
+  recipients(): readonly string[]
 }
 /** Provided by the plugin that keeps mailboxes. */
 export const AgentMail: Token<AgentMail> = defineToken<AgentMail>('agent-mail@1')

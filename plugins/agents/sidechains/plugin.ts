@@ -4,8 +4,9 @@ import { SystemSections } from '../../execution/models/contract.js'
 import { Runs } from '../../execution/runs/contract.js'
 import { SessionAgents, SessionEndGuards, SessionHolds, Sessions } from '../../execution/sessions/contract.js'
 import { SessionModes, ToolGates, ToolRegistry, Tools } from '../../execution/tools/contract.js'
-import { Capabilities } from '../../operator/status/contract.js'
-import { SidechainsConfig } from './config.js'
+import { RuntimeSections } from '../../operator/runtime/contract.js'
+import { Capabilities, StatusSections } from '../../operator/status/contract.js'
+import { limitsOf, limitsView, policySection, SidechainsConfig } from './config.js'
 import { AgentMail, AgentQuestions, Agents, SpawnedAgents } from './contract.js'
 import { watchEnds } from './ending.js'
 import { endGuard, settingsHold } from './kinship.js'
@@ -14,6 +15,7 @@ import { policyRoutes } from './policy-routes.js'
 import { agentRoutes } from './routes.js'
 import { agentSection } from './section.js'
 import { createAgents, declareAgents } from './store.js'
+import { agentsSection } from './supervision/status.js'
 import { permitsTool } from './bounds/surface.js'
 import { agentTools } from './tools.js'
 import { spawnedAgent } from './views.js'
@@ -74,6 +76,10 @@ export default definePlugin({
     ctx.contribute(SystemSections, agentSection(store))
     ctx.contribute(Tools, ...agentTools(parts))
     ctx.contribute(Capabilities, { name: 'sidechains', value: true }, { name: 'spawn_policies', value: true })
+    const started = (): number => store.collection.count('spawned', 'all')
+    const limits = { schema: limitsView, value: limitsOf(config) }
+    ctx.contribute(StatusSections, agentsSection({ sessions, store, mail, started, limits }))
+    ctx.contribute(RuntimeSections, policySection(config))
     const { skip, health } = createUnreadable(log, 'agents')
     ctx.routes(...agentRoutes({ ...parts, skip }), ...policyRoutes(parts), ...nicknameRoutes(parts))
     ctx.health(health)

@@ -53,11 +53,14 @@ test('runtime-6: the status tells of the daemon, its plugins, its storage and wh
   t.is(body.capabilities.session_events, true)
 })
 
-test('runtime-38: agents are in no view of the status yet, and the capabilities say what of them there is', async (t) => {
-  const { request } = await startTestDaemon(t)
+test('runtime-38: the runtime tells the limits of starts, and the capabilities say what of agents there is', async (t) => {
+  const rule = { selector: { profile: 'plan' }, limits: { max_spawns_per_run: 1 }, label: 'plans are rare' }
+  const { request } = await startTestDaemon(t, { config: { sidechains: { max_child_depth: 2, rules: [rule] } } })
   const { body } = await request('GET', '/v1/status')
-  t.false('agents' in body)
-  t.false('subagent_policy' in body.runtime)
+  const { subagent_policy } = (await request('GET', '/v1/runtime')).body
+  t.like(subagent_policy, { max_child_depth: 2, max_spawns_per_run: 6, spawn_rate_window_ms: 60_000 })
+  t.deepEqual(subagent_policy.rules, [rule])
+  t.deepEqual(body.runtime.subagent_policy, subagent_policy)
   const { sidechains, mailboxes, spawn_policies, agent_supervisor_audit } = body.capabilities
   t.deepEqual([sidechains, mailboxes, spawn_policies, agent_supervisor_audit], [true, true, true, false])
 })
