@@ -5,6 +5,7 @@ import { declarationsOf, shippedPlugins } from '../../core/shipped.js'
 
 /** The text of what says where a record belongs, by collection and version. */
 const known: Readonly<Record<string, string>> = {
+  'agent_audit 1': '4ad86433099863aa',
   'agents 1': '32b3d5c70ab44f34',
   'asset_totals 1': 'efbf355109c8cd06',
   'assets 1': '5f567ae2b4cf14a8',

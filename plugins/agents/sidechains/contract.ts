@@ -16,6 +16,7 @@ import {
   timestamp,
   type Infer,
   type Token,
+  type Tx,
 } from '../../../core/plugin.js'
 import { GenerationSettings } from '../../execution/models/contract.js'
 import { InlineAsset, InputItem } from '../../execution/runs/contract.js'
@@ -31,6 +32,8 @@ import {
   type SessionRecord,
 } from '../../execution/sessions/contract.js'
 import { permissionModes } from '../../execution/tools/contract.js'
+
+import type { AgentAuditDraft } from './supervision/audit.js'
 
 /** Problems of agents, for routes of other plugins. */
 export { agentErrors } from './bounds/errors.js'
@@ -168,6 +171,16 @@ export interface AgentQuestions {
 }
 /** Provided by the plugin that takes questions to parents. */
 export const AgentQuestions: Token<AgentQuestions> = defineToken<AgentQuestions>('agent-questions@1')
+
+/** What became of agents, as it is recorded (agents-20). */
+export type { AgentAuditDraft } from './supervision/audit.js'
+/** The audit of agents. */
+export interface AgentAudit {
+  /** Records an event in the commit of what it tells. */
+  note(tx: Tx, draft: AgentAuditDraft): void
+}
+/** The audit of agents. */
+export const AgentAudit: Token<AgentAudit> = defineToken<AgentAudit>('agent-audit@1')
 
 /** An agent that another one started, as far as others follow it. */
 export interface FollowedAgent {

@@ -7,7 +7,7 @@ import { SessionModes, ToolGates, ToolRegistry, Tools } from '../../execution/to
 import { RuntimeSections } from '../../operator/runtime/contract.js'
 import { Capabilities, StatusSections } from '../../operator/status/contract.js'
 import { limitsOf, limitsView, policySection, SidechainsConfig } from './config.js'
-import { AgentMail, AgentQuestions, Agents, SpawnedAgents } from './contract.js'
+import { AgentAudit, AgentMail, AgentQuestions, Agents, SpawnedAgents } from './contract.js'
 import { watchEnds } from './ending.js'
 import { endGuard, settingsHold } from './kinship.js'
 import { nicknameRoutes } from './nickname-routes.js'
@@ -15,6 +15,8 @@ import { policyRoutes } from './policy-routes.js'
 import { agentRoutes } from './routes.js'
 import { agentSection } from './section.js'
 import { createAgents, declareAgents } from './store.js'
+import { declareAgentAudit } from './supervision/audit.js'
+import { auditRoutes } from './supervision/audit-routes.js'
 import { agentsSection } from './supervision/status.js'
 import { permitsTool } from './bounds/surface.js'
 import { agentTools } from './tools.js'
@@ -28,14 +30,16 @@ export default definePlugin({
   summary: 'Agents that agents start for a part of their work, each in a session of its own.',
   needs: { runs: Runs, sessions: Sessions, tools: ToolRegistry },
   wants: { interception: Interception, mail: AgentMail, questions: AgentQuestions },
-  provides: [Agents, SessionAgents, SpawnedAgents],
+  provides: [AgentAudit, Agents, SessionAgents, SpawnedAgents],
   config: SidechainsConfig,
   register(ctx, { interception, mail, questions, runs, sessions, tools }) {
     const { clock, config, events, ids, log, state } = ctx
     const store = declareAgents({ state, sessions, runs, mail, questions })
+    const audit = declareAgentAudit(state, log)
     const modes = ctx.view(SessionModes)
     const waits = createWaits({ store, sessions, events })
     const parts = {
+      audit,
       clock,
       config,
       ids,
@@ -50,6 +54,7 @@ export default definePlugin({
       tools,
       waits,
     }
+    ctx.provide(AgentAudit, { note: audit.note })
     ctx.provide(Agents, createAgents(store, sessions))
     ctx.provide(SessionAgents, {
       find: (session_id) => spawnedAgent(parts, session_id),
@@ -72,16 +77,26 @@ export default definePlugin({
       },
     })
     ctx.contribute(SessionHolds, settingsHold(store))
-    ctx.contribute(SessionEndGuards, endGuard(store))
+    ctx.contribute(SessionEndGuards, endGuard(parts))
     ctx.contribute(SystemSections, agentSection(store))
     ctx.contribute(Tools, ...agentTools(parts))
-    ctx.contribute(Capabilities, { name: 'sidechains', value: true }, { name: 'spawn_policies', value: true })
+    ctx.contribute(
+      Capabilities,
+      { name: 'sidechains', value: true },
+      { name: 'spawn_policies', value: true },
+      { name: 'agent_supervisor_audit', value: true },
+    )
     const started = (): number => store.collection.count('spawned', 'all')
     const limits = { schema: limitsView, value: limitsOf(config) }
-    ctx.contribute(StatusSections, agentsSection({ sessions, store, mail, started, limits }))
+    ctx.contribute(StatusSections, agentsSection({ audit, sessions, store, mail, started, limits }))
     ctx.contribute(RuntimeSections, policySection(config))
     const { skip, health } = createUnreadable(log, 'agents')
-    ctx.routes(...agentRoutes({ ...parts, skip }), ...policyRoutes(parts), ...nicknameRoutes(parts))
+    ctx.routes(
+      ...agentRoutes({ ...parts, skip }),
+      ...policyRoutes(parts),
+      ...nicknameRoutes(parts),
+      ...auditRoutes({ audit, check: store.get, skip }),
+    )
     ctx.health(health)
     ctx.onStart(() => {
       const ends = [waits.begin(), watchEnds({ ...parts, log })]
