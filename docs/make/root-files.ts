@@ -178,6 +178,7 @@ export const rootFiles: readonly RootFile[] = [
 
 /** What the records and entries of each collection and stream are. */
 export const contents: Readonly<Record<string, string>> = {
+  agent_audit: 'what became of agents, in rings',
   observation_audit: 'what happened to sources and uploads, in rings',
   observation_sources: 'what machines send observations as: settings, counts, and digests of tokens',
   observations: 'what machines saw and heard, and which files are of it',

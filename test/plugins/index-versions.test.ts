@@ -5,6 +5,7 @@ import { declarationsOf, shippedPlugins } from '../../core/shipped.js'
 
 /** The text of what says where a record belongs, by collection and version. */
 const known: Readonly<Record<string, string>> = {
+  'agent_audit 1': '4ad86433099863aa',
   'agents 1': '32b3d5c70ab44f34',
   'asset_totals 1': 'efbf355109c8cd06',
   'assets 1': '5f567ae2b4cf14a8',
@@ -56,7 +57,7 @@ const known: Readonly<Record<string, string>> = {
   'session_goals 1': '542a479512aac179',
   'session_permissions 1': '3cfea001a09dd2aa',
   'session_skills 1': '3cfea001a09dd2aa',
-  'sessions 4': '527bf904fb518127',
+  'sessions 5': '9c1f5782cb34e471',
   'souls 1': '3cfea001a09dd2aa',
   'tasks 2': 'd5c7360c1a309d33',
   'thread_starts 2': '3cfea001a09dd2aa',

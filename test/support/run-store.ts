@@ -77,7 +77,7 @@ export const openRunStore = async (
     collection: opened.state.collection(sessionCollection),
     personas: noPersonas,
     journal,
-    activity: () => createActivity(store),
+    activity: () => createActivity(store, service),
     holds: () => [],
     guards: () => [],
     members: () => [],
@@ -93,7 +93,7 @@ export const openRunStore = async (
     await opened.close()
     await rm(root, { recursive: true, force: true })
   })
-  const stub = unsafeCast<Sessions>({ announce: quiet, find: quiet, ...sessions })
+  const stub = unsafeCast<Sessions>({ announce: quiet, find: quiet, rest: quiet, ...sessions })
   return {
     store,
     sessions: known.length > 0 ? service : stub,

@@ -76,6 +76,8 @@ export const access: Readonly<Record<string, 'public' | 'ingress' | 'read' | 'ad
   'schedules.preview': 'read',
   'sessions.events': 'read',
   'sessions.goal.get': 'read',
+  'agents.agent_audit': 'read',
+  'agents.audit': 'read',
   'agents.get': 'read',
   'agents.list': 'read',
   'agents.mailbox': 'read',

@@ -5,7 +5,7 @@ import { SessionEndGuards, SessionHolds, Sessions } from '../../execution/sessio
 import { Tools } from '../../execution/tools/contract.js'
 import { Reasons } from '../../operator/explanations/contract.js'
 import { Mailboxes } from '../mailboxes/contract.js'
-import { AgentQuestions, Agents } from '../sidechains/contract.js'
+import { AgentAudit, AgentQuestions, Agents } from '../sidechains/contract.js'
 import { endGuard, watchEnds } from './ending.js'
 import { clarificationReasons } from './explained.js'
 import { clarificationSettler } from './settle.js'
@@ -17,12 +17,12 @@ export default definePlugin({
   version: '1.0.0',
   api: 1,
   summary: 'Questions that agents ask whoever answers for the agents that started them.',
-  needs: { agents: Agents, mailboxes: Mailboxes, runs: Runs, sessions: Sessions },
+  needs: { agents: Agents, audit: AgentAudit, mailboxes: Mailboxes, runs: Runs, sessions: Sessions },
   provides: [AgentQuestions],
-  register(ctx, { agents, mailboxes, runs, sessions }) {
+  register(ctx, { agents, audit, mailboxes, runs, sessions }) {
     const { clock, log, state } = ctx
     const store = declareClarifications(state)
-    const parts = { agents, clock, log, mailboxes, runs, sessions, state, store }
+    const parts = { agents, audit, clock, log, mailboxes, runs, sessions, state, store }
     ctx.provide(AgentQuestions, {
       asks: (session_id) => store.collection.has(session_id),
       askedBy: store.find,

@@ -4,6 +4,7 @@ import type { QuestionSettlement, QuestionSettler } from '../../execution/questi
 import type { Runs, WaitingRun } from '../../execution/runs/contract.js'
 import type { ResolvedQuestion, Sessions, UserQuestionRequest } from '../../execution/sessions/contract.js'
 import type { Mailboxes } from '../mailboxes/contract.js'
+import type { AgentAudit } from '../sidechains/contract.js'
 import type { Clarification, ClarificationStore } from './store.js'
 
 export interface SettleParts {
@@ -12,6 +13,7 @@ export interface SettleParts {
   readonly runs: Runs
   readonly sessions: Pick<Sessions, 'announce'>
   readonly mailboxes: Mailboxes
+  readonly audit: AgentAudit
 }
 
 /** A question to a parent, and what became of it. */
@@ -23,12 +25,22 @@ interface Answered {
 
 /** Tells the agent that asked how its question ended; a closed one has it among its dead letters. */
 export const tellAsker = (
-  { store, sessions, mailboxes }: Omit<SettleParts, 'state' | 'runs'>,
+  { store, sessions, mailboxes, audit }: Omit<SettleParts, 'state' | 'runs'>,
   tx: Tx,
   answered: Answered,
 ): void => {
-  const { asked } = answered
+  const { asked, resolution } = answered
   store.close(tx, asked)
+  audit.note(tx, {
+    event: 'clarification_settled',
+    agent_id: asked.requester_agent_id,
+    parent_agent_id: asked.parent_agent_id,
+    session_id: asked.requester_session_id,
+    run_id: asked.run_id,
+    request_id: asked.request_id,
+    declined: resolution.declined,
+    decided_by: resolution.decided_by,
+  })
   mailboxes.post(tx, {
     from_agent_id: asked.parent_agent_id,
     to_agent_id: asked.requester_agent_id,

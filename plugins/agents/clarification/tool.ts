@@ -3,13 +3,14 @@ import { ask, AskInput } from '../../execution/questions/contract.js'
 import type { Runs } from '../../execution/runs/contract.js'
 import { requestOf, type Sessions, type UserQuestionRequest } from '../../execution/sessions/contract.js'
 import { defineTool, type Tool, type ToolCall } from '../../execution/tools/contract.js'
-import type { Agents, KnownAgent } from '../sidechains/contract.js'
+import type { AgentAudit, Agents, KnownAgent } from '../sidechains/contract.js'
 import { clarificationErrors } from './errors.js'
 import type { ClarificationStore } from './store.js'
 
 export interface AskParts {
   readonly store: ClarificationStore
   readonly agents: Agents
+  readonly audit: AgentAudit
   readonly sessions: Pick<Sessions, 'get'>
   readonly runs: Runs
   readonly clock: Clock
@@ -71,11 +72,20 @@ const open = (parts: AskParts, tx: Tx, { call, request }: Opened): void => {
     actor_id: requester_agent_id,
     origin: { ...requester, requester_run_id: call.run_id, requester_tool_call_id: call.tool_call_id },
   })
+  const parent_agent_id = parent.agent_id
+  parts.audit.note(tx, {
+    event: 'clarification_asked',
+    agent_id: requester_agent_id,
+    parent_agent_id,
+    session_id: requester_session_id,
+    run_id,
+    request_id: request.id,
+  })
   parts.store.open(tx, {
     run_id,
     request_id: request.id,
     ...requester,
-    parent_agent_id: parent.agent_id,
+    parent_agent_id,
     parent_session_id: parent.session_id,
     asked_at_ms: tx.now,
   })

@@ -34,7 +34,7 @@ export default definePlugin({
         for (const message of store.pending(agent_id, store.waiting(agent_id))) store.bury(tx, message, why)
       },
     })
-    ctx.provide(AgentMail, { waiting: store.waiting, readers: store.recipients })
+    ctx.provide(AgentMail, { waiting: store.waiting, recipients: store.recipients })
     ctx.routes(...mailRoutes({ store, agents, state, post, runs }))
     ctx.contribute(Tools, messageTool({ agents, sessions, post }))
     ctx.contribute(Reasons, mailReasons(store))

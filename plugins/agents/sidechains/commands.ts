@@ -7,6 +7,7 @@ import {
   listedRows,
   open,
   optional,
+  pageFlags,
   readRows,
   showRows,
   showTime,
@@ -112,6 +113,20 @@ const spawnBody = ({ args, flags }: CommandInput): JsonObject => {
   }
 }
 
+const AgentEvent = open({
+  recorded_at_ms: integer(),
+  event: string(),
+  agent_id: string(),
+  nickname: optional(string()),
+  code: optional(string()),
+  reason: optional(string()),
+})
+
+const showEvent = ({ recorded_at_ms, event, agent_id, nickname, code, reason }: Infer<typeof AgentEvent>): string =>
+  [showTime(recorded_at_ms), event, agent_id, nickname, code, reason]
+    .flatMap((part) => (part === undefined ? [] : [visibleLine(part)]))
+    .join('  ')
+
 const Child = open({ session_id: string(), agent_id: string() })
 
 export const commands: readonly Command[] = [
@@ -126,6 +141,19 @@ export const commands: readonly Command[] = [
     run: ({ client, args }) => client.get(at(args['agent_id'])),
     answer: Snapshot,
     show: showSnapshot,
+  }),
+  defineCommand({
+    path: ['agents', 'audit'],
+    route: 'GET /v1/agents/audit',
+    summary: 'What became of agents, or of one and those that it started, newest first.',
+    args: ['agent_id?'],
+    flags: pageFlags,
+    run: (input) => {
+      const { agent_id } = input.args
+      return readRows(input, agent_id === undefined ? '/v1/agents/audit' : `${at(agent_id)}/audit`)
+    },
+    answer: listedRows(AgentEvent),
+    show: showRows((events) => (events.length === 0 ? 'Nothing yet.' : events.map(showEvent).join('\n'))),
   }),
   defineCommand({
     path: ['agents', 'spawn'],

@@ -13,6 +13,7 @@ import {
   type Infer,
   type StructOf,
 } from '../../../core/plugin.js'
+import type { RuntimeSection } from '../../operator/runtime/contract.js'
 import { agentProfiles } from './contract.js'
 
 /** First values, and what they bound. */
@@ -76,6 +77,12 @@ export type Starter = Required<{
   readonly [N in keyof SidechainsConfig['rules'][number]['selector']]: string
 }>
 
+/** The limits to which no rule gives others. */
+export const limitsOf = (config: SidechainsConfig): SpawnLimits => {
+  const { rules: _, ...limits } = config
+  return limits
+}
+
 /** The limits of one start: later rules that fit it beat earlier ones. */
 export const limitsFor = ({ rules, ...limits }: SidechainsConfig, starter: Starter): SpawnLimits =>
   Object.assign(
@@ -88,3 +95,10 @@ export const limitsFor = ({ rules, ...limits }: SidechainsConfig, starter: Start
       )
       .map((rule) => Object.fromEntries(Object.entries(rule.limits).filter(([, value]) => value !== undefined))),
   )
+
+/** The limits of starts and the rules that give others to some. */
+export const policySection = (config: SidechainsConfig): RuntimeSection => ({
+  name: 'subagent_policy',
+  schema: object({ ...limitFields((struct) => struct), rules: array(SpawnRule) }),
+  collect: () => unsafeCast(config),
+})

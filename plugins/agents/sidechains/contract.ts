@@ -16,6 +16,7 @@ import {
   timestamp,
   type Infer,
   type Token,
+  type Tx,
 } from '../../../core/plugin.js'
 import { GenerationSettings } from '../../execution/models/contract.js'
 import { InlineAsset, InputItem } from '../../execution/runs/contract.js'
@@ -34,6 +35,8 @@ import { permissionModes, type NamedTools, type ToolCall } from '../../execution
 
 /** The tree of agents on the terminal. */
 export { lookAtTree } from './terminal/tree-command.js'
+import type { AgentAuditDraft } from './supervision/audit.js'
+
 /** Problems of agents, for routes of other plugins. */
 export { agentErrors } from './bounds/errors.js'
 
@@ -192,8 +195,8 @@ export const Agents: Token<Agents> = defineToken<Agents>('agents@1')
 export interface AgentMail {
   /** Messages that wait for an agent. Must be fast and must not throw. */
   waiting(agent_id: string): number
-  /** Ids of agents for whom some wait. */
-  readers(): readonly string[]
+  /** Agents for whom some wait. Must be fast and must not throw. */
+  recipients(): readonly string[]
 }
 /** How much waits for agents; it sends nothing, as `mailboxes@1` does. Provided by the plugin that keeps mailboxes. */
 export const AgentMail: Token<AgentMail> = defineToken<AgentMail>('agent-mail@1')
@@ -211,6 +214,16 @@ export interface AgentQuestions {
 }
 /** Which agents wait for an answer of their parent. Provided by the plugin that takes questions there. */
 export const AgentQuestions: Token<AgentQuestions> = defineToken<AgentQuestions>('agent-questions@1')
+
+/** What became of agents, as it is recorded (agents-20). */
+export type { AgentAuditDraft } from './supervision/audit.js'
+/** The audit of agents. */
+export interface AgentAudit {
+  /** Records an event in the commit of what it tells. */
+  note(tx: Tx, draft: AgentAuditDraft): void
+}
+/** The audit of agents. */
+export const AgentAudit: Token<AgentAudit> = defineToken<AgentAudit>('agent-audit@1')
 
 /** An agent that another one started, as far as others follow it. */
 export interface FollowedAgent {

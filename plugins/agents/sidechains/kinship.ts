@@ -1,7 +1,8 @@
 /** What agents that work mean for those above them (agents-7). */
-import type { SessionEndGuard, SessionHold } from '../../execution/sessions/contract.js'
+import type { SessionEndGuard, SessionHold, Sessions } from '../../execution/sessions/contract.js'
 import type { AgentRecord } from './record.js'
 import type { AgentStore } from './store.js'
+import type { AgentAuditStore } from './supervision/audit.js'
 
 /** Those that work below the agent of a session, however deep. */
 export const workingBelow = (store: AgentStore, session_id: string): readonly AgentRecord[] => {
@@ -22,8 +23,14 @@ export const settingsHold = (store: AgentStore): SessionHold => ({
   holds: (session_id) => whyHeld(store, session_id),
 })
 
+export interface EndParts {
+  readonly store: AgentStore
+  readonly sessions: Sessions
+  readonly audit: AgentAuditStore
+}
+
 /** A session is not ended while agents work below it. */
-export const endGuard = (store: AgentStore): SessionEndGuard => ({
+export const endGuard = ({ store, sessions, audit }: EndParts): SessionEndGuard => ({
   id: 'sidechains',
   veto({ session_id }) {
     const held = whyHeld(store, session_id)
@@ -31,6 +38,11 @@ export const endGuard = (store: AgentStore): SessionEndGuard => ({
   },
   ended(tx, session_id) {
     const record = store.find(session_id)
-    if (record !== undefined) store.put(tx, { ...record, is_closed: true })
+    if (record === undefined) return
+    store.put(tx, { ...record, is_closed: true })
+    const { agent_id, parent_agent_id } = record
+    const reason = sessions.find(session_id)?.end_reason
+    const why = reason === undefined ? {} : { reason }
+    audit.note(tx, { event: 'agent_closed', agent_id, parent_agent_id, session_id, ...why })
   },
 })

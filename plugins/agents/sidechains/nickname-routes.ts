@@ -2,12 +2,15 @@
 import { defineRoute, jsonReply, notBlank, object, string, type Route, type State } from '../../../core/plugin.js'
 import { ManagedAgentSnapshot, type Sessions } from '../../execution/sessions/contract.js'
 import { agentErrors } from './bounds/errors.js'
+import type { AgentRecord } from './record.js'
 import type { AgentStore } from './store.js'
+import type { AgentAuditDraft, AgentAuditStore } from './supervision/audit.js'
 
 interface NicknameParts {
   readonly store: AgentStore
   readonly sessions: Sessions
   readonly state: State
+  readonly audit: AgentAuditStore
 }
 
 const shared = {
@@ -22,7 +25,7 @@ const Nickname = object({ nickname: string({ min: 1, max: 200, pattern: notBlank
 
 /** Undefined takes it away. Throws `conflict` for an agent that nobody started: its session has a name of its own. */
 const rename = async (
-  { store, sessions, state }: NicknameParts,
+  { store, sessions, state, audit }: NicknameParts,
   agent_id: string,
   nickname: string | undefined,
 ): Promise<ManagedAgentSnapshot> => {
@@ -31,10 +34,22 @@ const rename = async (
     if (spawned === undefined) throw agentErrors.conflict({ details: { reason: 'nobody started this agent' } })
     const { nickname: _, ...rest } = spawned
     store.put(tx, { ...rest, ...(nickname !== undefined && { nickname }) })
+    if (nickname !== spawned.nickname) audit.note(tx, namedEvent(spawned, nickname))
     sessions.announce(tx, session.session_id, { snapshot: true })
   })
   return sessions.snapshot(store.get(agent_id).session)
 }
+
+const namedEvent = (
+  { agent_id, parent_agent_id, session_id }: AgentRecord,
+  nickname: string | undefined,
+): AgentAuditDraft => ({
+  event: nickname === undefined ? 'agent_nickname_removed' : 'agent_nickname_set',
+  agent_id,
+  parent_agent_id,
+  session_id,
+  ...(nickname !== undefined && { nickname }),
+})
 
 export const nicknameRoutes = (parts: NicknameParts): readonly Route[] => [
   ...(['POST', 'PUT'] as const).map((method) =>

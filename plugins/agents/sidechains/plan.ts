@@ -4,6 +4,7 @@ import type { Runs } from '../../execution/runs/contract.js'
 import type { SessionRecord, SessionRoutePolicy, Sessions, WantedSession } from '../../execution/sessions/contract.js'
 import type {
   NamedTools,
+  PermissionMode,
   PermissionQuestion,
   PermissionRule,
   SessionMode,
@@ -15,7 +16,8 @@ import { agentErrors } from './bounds/errors.js'
 import { checkLimits, depthBelow, rootOf } from './limits.js'
 import { checkedSurface, narrowedCapabilities, narrowedCredentials, narrowedMode } from './bounds/narrowing.js'
 import type { AgentRecord } from './record.js'
-import type { AgentStore } from './store.js'
+import type { Agent, AgentStore } from './store.js'
+import { narrowable, type AgentAuditDraft } from './supervision/audit.js'
 
 /** An agent that somebody wants to be started. */
 export interface WantedAgent {
@@ -43,11 +45,13 @@ export interface PlanParts {
 export interface Plan {
   readonly session: Omit<WantedSession, 'session_id'>
   readonly record: Omit<AgentRecord, 'session_id' | 'agent_id'>
+  /** What of its parent's it has less of. */
+  readonly narrowed: AgentAuditDraft['narrowed']
 }
 
 /** Throws `agent_not_found`, `agent_widened`, `spawn_conflict`, `conflict` and `rate_limited`. */
 export const planAgent = (parts: PlanParts, wanted: WantedAgent, now: number): Plan => {
-  const { store, sessions, tools, modes, config } = parts
+  const { store, tools, modes, config } = parts
   const { request, profile, run_id } = wanted
   const parent = store.get(wanted.parent_agent_id)
   const { session } = parent
@@ -75,11 +79,16 @@ export const planAgent = (parts: PlanParts, wanted: WantedAgent, now: number): P
     now,
   })
   const { subtask, nickname, spawn_request_id } = request
+  const has = limitsOfParent(parts, parent, effective_mode)
+  const capability_scope = narrowedCapabilities(has.capability_scope, request.capability_scope)
+  const credential_scope = narrowedCredentials(has.credential_scope, request.credential_scope)
+  const gets = { permission_mode: mode, tool_surface: surface, capability_scope, credential_scope }
   return {
+    narrowed: narrowable.filter((what) => canonical(gets[what]) !== canonical(has[what])),
     session: {
       thread_id: request.thread_id,
-      capability_scope: narrowedCapabilities(sessions.effectiveCapabilityScope(session), request.capability_scope),
-      credential_scope: narrowedCredentials(sessions.effectiveCredentialScope(session), request.credential_scope),
+      capability_scope,
+      credential_scope,
       settings: settingsOf(session, route_policy, request.fork_context?.isolation),
     },
     record: {
@@ -108,6 +117,13 @@ export const planAgent = (parts: PlanParts, wanted: WantedAgent, now: number): P
     },
   }
 }
+
+const limitsOfParent = ({ sessions }: PlanParts, { session, spawned }: Agent, permission_mode: PermissionMode) => ({
+  permission_mode,
+  tool_surface: spawned?.tool_surface,
+  capability_scope: sessions.effectiveCapabilityScope(session),
+  credential_scope: sessions.effectiveCredentialScope(session),
+})
 
 /** What holds for the calls of a session now: a run goes on by the settings that it was accepted with. */
 const callBy = ({ runs }: PlanParts, { session_id }: SessionRecord, run_id: string | undefined): PermissionQuestion => {

@@ -5,10 +5,11 @@ import { Runs } from '../../execution/runs/contract.js'
 import { SessionAgents, SessionEndGuards, SessionHolds, Sessions } from '../../execution/sessions/contract.js'
 import { SessionModes, ToolGates, ToolRegistry, Tools } from '../../execution/tools/contract.js'
 import { Reasons, Subjects } from '../../operator/explanations/contract.js'
-import { Capabilities } from '../../operator/status/contract.js'
+import { RuntimeSections } from '../../operator/runtime/contract.js'
+import { Capabilities, StatusSections } from '../../operator/status/contract.js'
 import { UsageBooks } from '../../operator/usage/contract.js'
-import { SidechainsConfig } from './config.js'
-import { AgentMail, AgentQuestions, Agents, SpawnedAgents } from './contract.js'
+import { limitsOf, limitsView, policySection, SidechainsConfig } from './config.js'
+import { AgentAudit, AgentMail, AgentQuestions, Agents, SpawnedAgents } from './contract.js'
 import { watchEnds } from './ending.js'
 import { endGuard, settingsHold } from './kinship.js'
 import { agentReasons } from './explained/agent-reasons.js'
@@ -19,6 +20,9 @@ import { agentRoutes } from './routes.js'
 import { agentSection } from './section.js'
 import { createAgents } from './service.js'
 import { declareAgents, surfacesOf } from './store.js'
+import { declareAgentAudit } from './supervision/audit.js'
+import { auditRoutes } from './supervision/audit-routes.js'
+import { agentsSection } from './supervision/status.js'
 import { permitsTool } from './bounds/surface.js'
 import { agentTools } from './tools.js'
 import { spawnedAgent } from './views.js'
@@ -31,15 +35,17 @@ export default definePlugin({
   summary: 'Agents that agents start for a part of their work, each in a session of its own.',
   needs: { runs: Runs, sessions: Sessions, tools: ToolRegistry },
   wants: { interception: Interception, mail: AgentMail, questions: AgentQuestions, books: UsageBooks },
-  provides: [Agents, SessionAgents, SpawnedAgents],
+  provides: [AgentAudit, Agents, SessionAgents, SpawnedAgents],
   config: SidechainsConfig,
   register(ctx, { books, interception, mail, questions, runs, sessions, tools }) {
     const { clock, config, events, ids, log, state } = ctx
     const store = declareAgents({ state, sessions, runs, mail, questions })
+    const audit = declareAgentAudit(state, log)
     const modes = ctx.view(SessionModes)
     const waits = createWaits({ store, sessions, events })
     const parts = {
       books,
+      audit,
       clock,
       config,
       ids,
@@ -54,6 +60,7 @@ export default definePlugin({
       tools,
       waits,
     }
+    ctx.provide(AgentAudit, { note: audit.note })
     ctx.provide(Agents, createAgents(parts))
     ctx.provide(SessionAgents, {
       find: (session_id) => spawnedAgent(parts, session_id),
@@ -76,14 +83,28 @@ export default definePlugin({
       },
     })
     ctx.contribute(SessionHolds, settingsHold(store))
-    ctx.contribute(SessionEndGuards, endGuard(store))
+    ctx.contribute(SessionEndGuards, endGuard(parts))
     ctx.contribute(SystemSections, agentSection(store))
     ctx.contribute(Tools, ...agentTools(parts))
     ctx.contribute(Subjects, agentSubjects(parts))
     ctx.contribute(Reasons, agentReasons(parts))
-    ctx.contribute(Capabilities, { name: 'sidechains', value: true }, { name: 'spawn_policies', value: true })
+    ctx.contribute(
+      Capabilities,
+      { name: 'sidechains', value: true },
+      { name: 'spawn_policies', value: true },
+      { name: 'agent_supervisor_audit', value: true },
+    )
+    const started = (): number => store.collection.count('spawned', 'all')
+    const limits = { schema: limitsView, value: limitsOf(config) }
+    ctx.contribute(StatusSections, agentsSection({ audit, sessions, store, mail, started, limits }))
+    ctx.contribute(RuntimeSections, policySection(config))
     const { skip, health } = createUnreadable(log, 'agents')
-    ctx.routes(...agentRoutes({ ...parts, skip }), ...policyRoutes(parts), ...nicknameRoutes(parts))
+    ctx.routes(
+      ...agentRoutes({ ...parts, skip }),
+      ...policyRoutes(parts),
+      ...nicknameRoutes(parts),
+      ...auditRoutes({ audit, check: store.get, skip }),
+    )
     ctx.health(health)
     ctx.onStart(() => {
       const ends = [waits.begin(), watchEnds({ ...parts, events, log })]

@@ -11,14 +11,13 @@ import {
   optional,
   Problem,
   string,
-  unsafeCast,
   type Infer,
   type Route,
   type StructOf,
 } from '../../../core/plugin.js'
 import { CapabilityScope, CredentialScope, ToolSurface } from '../../execution/sessions/contract.js'
 import { permissionModes } from '../../execution/tools/contract.js'
-import { limitsView, type SpawnLimits } from './config.js'
+import { limitsOf, limitsView, type SpawnLimits } from './config.js'
 import { SpawnSidechainRequest } from './contract.js'
 import { agentErrors } from './bounds/errors.js'
 import { foreseeAgent, type SeenAgent, type SpawnParts } from './spawn.js'
@@ -103,10 +102,10 @@ const quotas = ({ store, config, clock }: SpawnParts): Route =>
     access: 'read',
     reply: jsonReply(Quotas),
     handler: () => {
-      const { rules: _, ...first } = config
+      const first = limitsOf(config)
       const started = [...store.startedSince(clock.now() - first.spawn_rate_window_ms + 1)]
       return {
-        limits: unsafeCast<SpawnLimits>(first),
+        limits: first,
         live_sidechains: store.live().length,
         started_in_window: started.length,
         cost_microusd_in_window: started.reduce((sum, one) => sum + one.cost_microusd, 0),

@@ -1,5 +1,5 @@
 /** Starting an agent: its session, its record and its first run in one commit (agents-1 and agents-2). */
-import { fault, idempotencyErrors, type Clock, type Ids, type State, type Tx } from '../../../core/plugin.js'
+import { fault, idempotencyErrors, Problem, type Clock, type Ids, type State, type Tx } from '../../../core/plugin.js'
 import type { Interception } from '../../execution/interception/contract.js'
 import { Trace, type Submission } from '../../execution/runs/contract.js'
 import type { SessionRecord } from '../../execution/sessions/contract.js'
@@ -8,11 +8,13 @@ import { agentErrors } from './bounds/errors.js'
 import { planAgent, toldBy, type PlanParts, type WantedAgent } from './plan.js'
 import type { AgentRecord } from './record.js'
 import type { AgentMail, AgentQuestions, SubtaskRequest } from './contract.js'
+import type { AgentAuditDraft, AgentAuditStore } from './supervision/audit.js'
 
 export interface SpawnParts extends PlanParts {
   readonly state: State
   readonly clock: Clock
   readonly ids: Ids
+  readonly audit: AgentAuditStore
   readonly interception: () => Interception | undefined
   readonly mail: () => AgentMail | undefined
   readonly questions: () => AgentQuestions | undefined
@@ -24,6 +26,28 @@ export interface SpawnParts extends PlanParts {
  * with the problems of `planAgent` and of submissions, and then nothing has changed.
  */
 export const spawnAgent = async (parts: SpawnParts, wanted: WantedAgent): Promise<AgentRecord> => {
+  try {
+    return await startOnce(parts, wanted)
+  } catch (error) {
+    if (error instanceof Problem) await tellRefusal(parts, wanted, error)
+    throw error
+  }
+}
+
+/** A start below an agent that is not there concerns none. */
+const tellRefusal = async (
+  { audit, sessions }: SpawnParts,
+  { parent_agent_id: agent_id, run_id }: WantedAgent,
+  { code, message }: Problem,
+): Promise<void> => {
+  const session = sessions.ofAgent(agent_id)
+  if (session === undefined) return
+  const { session_id } = session
+  const by = run_id === undefined ? {} : { run_id }
+  await audit.tell({ event: 'agent_start_refused', agent_id, session_id, ...by, code, reason: message })
+}
+
+const startOnce = async (parts: SpawnParts, wanted: WantedAgent): Promise<AgentRecord> => {
   const { clock, state } = parts
   const known = startedBefore(parts, wanted)
   if (known !== undefined) return known
@@ -79,11 +103,11 @@ interface Start {
 }
 
 const start = (parts: SpawnParts, tx: Tx, { wanted, first }: Start): AgentRecord => {
-  const { ids, interception, runs, sessions, store } = parts
+  const { audit, ids, interception, runs, sessions, store } = parts
   const { session_id = ids.make('session') } = wanted.request
   if (sessions.find(session_id) !== undefined)
     throw agentErrors.conflict({ details: { reason: `there is a session ${session_id}` } })
-  const { session, record } = planAgent(parts, wanted, tx.now)
+  const { session, record, narrowed } = planAgent(parts, wanted, tx.now)
   sessions.open(tx, { session_id, ...session })
   const { agent_id } = sessions.get(session_id)
   runs.check({ session_id, input: first?.input ?? probe })
@@ -91,6 +115,7 @@ const start = (parts: SpawnParts, tx: Tx, { wanted, first }: Start): AgentRecord
   const launch = first === undefined ? undefined : runs.admit({ ...first, session_id, origin: originOf(bare) })(tx)
   const started = { ...bare, ...(launch !== undefined && { launch_run_id: launch.run_id }) }
   store.put(tx, started)
+  audit.note(tx, startedEvent(started, narrowed))
   const { parent_session_id, parent_agent_id, profile } = started
   const of = { timestamp_ms: tx.now, session_id: parent_session_id, agent_id: parent_agent_id }
   const kind = { type: 'agent_spawned', agent_id } as const
@@ -98,6 +123,24 @@ const start = (parts: SpawnParts, tx: Tx, { wanted, first }: Start): AgentRecord
   const payload = { agent_type: profile, parent_agent_id }
   tx.after(() => interception()?.tell({ event: 'subagent_start', subject: profile, session_id, agent_id, payload }))
   return started
+}
+
+const startedEvent = (record: AgentRecord, narrowed: AgentAuditDraft['narrowed']): AgentAuditDraft => {
+  const { agent_id, parent_agent_id, session_id, spawned_by_run_id, spawn_request_id } = record
+  const { profile, permission_mode, retention, nickname } = record
+  return {
+    event: 'agent_started',
+    agent_id,
+    parent_agent_id,
+    session_id,
+    ...(spawned_by_run_id !== undefined && { run_id: spawned_by_run_id }),
+    ...(spawn_request_id !== undefined && { spawn_request_id }),
+    profile,
+    permission_mode,
+    retention,
+    narrowed,
+    ...(nickname !== undefined && { nickname }),
+  }
 }
 
 /** Whether the model route of the child can be used is asked also where nothing is submitted yet. */

@@ -30,6 +30,8 @@ export interface AgentStore {
   /** Those that others started and that work, wait or are queued now. */
   live(): readonly AgentRecord[]
   isLive(session: SessionRecord): boolean
+  /** Sessions whose agents may be something else than what they are at rest: all others are not. */
+  stirring(): ReadonlySet<string>
   /** Started within so many milliseconds, the newest first. */
   startedSince(time: number): Generator<AgentRecord>
   put(tx: Tx, record: AgentRecord): void
@@ -49,10 +51,13 @@ export const declareAgents = ({ state, sessions, runs, mail, questions }: StoreP
   const collection = state.collection(agentCollection)
   const find = (session_id: string): AgentRecord | undefined => collection.find(session_id)
   const of = (session: SessionRecord): Agent => ({ session, spawned: find(session.session_id) })
+  const stirring = (): ReadonlySet<string> =>
+    new Set([...runs.open().flatMap((run_id) => runs.find(run_id)?.session_id ?? []), ...(questions()?.asking() ?? [])])
   return {
     collection,
     find,
     of,
+    stirring,
     get(agent_id) {
       const session = sessions.ofAgent(agent_id)
       if (session === undefined) throw agentErrors.agent_not_found({ details: { agent_id } })
@@ -60,7 +65,7 @@ export const declareAgents = ({ state, sessions, runs, mail, questions }: StoreP
     },
     live() {
       const busy = runs.open().flatMap((run_id) => runs.find(run_id)?.session_id ?? [])
-      const readers = (mail()?.readers() ?? []).flatMap((agent_id) => sessions.ofAgent(agent_id)?.session_id ?? [])
+      const readers = (mail()?.recipients() ?? []).flatMap((agent_id) => sessions.ofAgent(agent_id)?.session_id ?? [])
       const others = [...(questions()?.asking() ?? []), ...readers]
       const open = others.filter((id) => sessions.find(id)?.ended_at_ms === undefined)
       return [...new Set([...busy, ...open])].flatMap((session_id) => find(session_id) ?? [])

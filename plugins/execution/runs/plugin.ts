@@ -13,6 +13,7 @@ import { SessionActivity, SessionHolds, Sessions } from '../sessions/contract.js
 import { traceActions, announceDeliveries } from './views/live-events.js'
 import { createActivity, runHold } from './views/session-status.js'
 import { runsConfig, runsFlags } from './lifecycle/config.js'
+import { createRestCarryOver } from './lifecycle/carry-rests.js'
 import { CompletionChecks, ReservedKeys, RunEngine, Runs, RunWorkspaces, type RunRecord } from './contract.js'
 import { createDeadlines } from './lifecycle/deadlines.js'
 import { ownReservedKeys } from './record/origin.js'
@@ -96,7 +97,7 @@ export default definePlugin({
     const context: ControlContext = { ...base, executor, reserved, interception, boards, pin, missing }
     const runs = createRuns(context, { waiters, deadlines })
     ctx.provide(Runs, runs)
-    ctx.provide(SessionActivity, createActivity(store))
+    ctx.provide(SessionActivity, createActivity(store, sessions))
     const unreadable = createUnreadable(log, 'runs')
     const routed = { context, runs, skip: unreadable.skip }
     ctx.routes(...runRoutes(routed), ...sessionRunRoutes(routed), ...streamRoutes(routed))
@@ -120,6 +121,8 @@ export default definePlugin({
     ctx.health(runsHealth({ store, clock, config }))
     ctx.repair(tellingVerdicts(log, runRepair(context, config.max_unclean_boots)))
     ctx.repair(unknownRepair(context))
+    const carryRests = createRestCarryOver({ store, sessions, log })
+    ctx.onStart(() => host.whenActing(carryRests))
     ctx.onStart(() => outbox()?.onSettled(announceDeliveries(store)))
     ctx.onStart(() => {
       const end = host.whenActing(() => {

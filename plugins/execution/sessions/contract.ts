@@ -19,7 +19,7 @@ import {
 } from '../../../core/plugin.js'
 import type { JournalEntry } from './record/journal.js'
 import type { SessionGoal } from './record/goal.js'
-import type { SessionRecord } from './record/store.js'
+import type { RestStatus, SessionRecord } from './record/store.js'
 import type { CapabilityScope, CredentialScope, SessionSettings, SettingName } from './settings/settings.js'
 import {
   agentStatuses,
@@ -33,7 +33,9 @@ import {
 export { sessionErrors } from './errors.js'
 
 /** What the daemon keeps of a session. */
-export type { SessionRecord } from './record/store.js'
+export type { RestStatus, SessionRecord } from './record/store.js'
+/** Counts of sessions by what their agents are at rest. */
+export { restGroup, restOf } from './record/store.js'
 /** What a session may see and call, and where its outputs go: the structs of its settings. */
 export * from './settings/settings.js'
 /** A session as it is shown: the structs of its views. */
@@ -218,6 +220,8 @@ export interface Sessions {
    * keeps it.
    */
   end(tx: Tx, session_id: string, reason: string | undefined): void
+  /** Keeps in a commit what its agent is at rest, where that is new. No effect on a session that is not there. */
+  rest(tx: Tx, session_id: string, status: RestStatus): void
   /**
    * Changes one setting in a commit of its own, with its entry in the journal; one that changes nothing leaves none.
    * Throws `session_not_found` (404) and `session_not_idle` (409).

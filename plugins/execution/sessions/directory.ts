@@ -90,6 +90,11 @@ export const createSessions = ({
     metadata: views.metadata,
     announce,
     end,
+    rest(tx, session_id, rest_status) {
+      const session = collection.find(session_id)
+      if (session === undefined || (session.rest_status ?? 'idle') === rest_status) return
+      putSession({ collection, personas }, tx, { ...session, rest_status })
+    },
     requireIdle,
     names: (index, sha256) => collection.count(index, sha256) > 0,
     effectiveCapabilityScope,

@@ -12,6 +12,7 @@ import { closeRequests, deadlineOf, type Closing } from '../record/requests.js'
 import type { ChangeContext } from './run-engine.js'
 import { nameGained, namePut, type FileNaming } from '../record/run-files.js'
 import { changed, type RunRecord, type WaitingRun } from '../record/run-record.js'
+import { restAfter } from '../views/session-status.js'
 import { deliveriesOf, noDeliveries, outputRecord, viewRun } from '../views/shown-run.js'
 
 type Entry = JournalEntry extends infer E ? (E extends JournalEntry ? Omit<E, 'run_id' | 'at'> : never) : never
@@ -181,7 +182,9 @@ class Edit implements RunEdit {
     const run: Draft = this.run === this.#before ? { ...this.run } : this.run
     run.last = this.#last
     this.run = run
-    this.#tx.put(this.#context.store.runs, run)
+    const { store, sessions } = this.#context
+    this.#tx.put(store.runs, run)
+    if (isTerminal(run)) sessions.rest(this.#tx, run.session_id, restAfter(store, run.session_id))
     this.#tell(run)
     return run
   }

@@ -3,8 +3,10 @@ import type {
   ActivityState,
   AgentStatus,
   DaemonOutputRecord,
+  RestStatus,
   SessionActivity,
   SessionHold,
+  Sessions,
 } from '../../sessions/contract.js'
 import type { RunRecord } from '../record/run-record.js'
 import { activeLane, entryAt, newestOwn, queuedLane, type RunStore } from '../record/store.js'
@@ -18,20 +20,22 @@ export const activeRun = (store: RunStore, session_id: string): RunRecord | unde
 /** The run that came to its end last, whenever it was accepted. One that was cancelled in the queue is none. */
 const lastEnded = (store: RunStore, session_id: string): RunRecord | undefined => newestOwn(store, session_id, 'ended')
 
-export const createActivity = (store: RunStore): SessionActivity => ({
-  state(session_id) {
-    const active = activeRun(store, session_id)
-    return stateOf(store, session_id, {
-      active,
-      ended: active === undefined ? lastEnded(store, session_id) : undefined,
-    })
-  },
+/** What the run that ended last leaves the agent of a session as. */
+export const restAfter = (store: RunStore, session_id: string): RestStatus => {
+  const status = lastEnded(store, session_id)?.status
+  return status === 'failed' || status === 'completed' ? status : 'idle'
+}
+
+type Rests = Pick<Sessions, 'find'>
+
+export const createActivity = (store: RunStore, sessions: Rests): SessionActivity => ({
+  state: (session_id) => stateOf({ store, sessions }, session_id, activeRun(store, session_id)),
   look(session_id) {
     const active = activeRun(store, session_id)
     const ended = lastEnded(store, session_id)
     const message = lastMessage(store, session_id)
     return {
-      state: stateOf(store, session_id, { active, ended }),
+      state: stateOf({ store, sessions }, session_id, active),
       facts() {
         const questions = active === undefined ? [] : openQuestions(store, active)
         return {
@@ -53,12 +57,12 @@ export const createActivity = (store: RunStore): SessionActivity => ({
   noted: (tx, session_id) => emitSessionTrace(tx, session_id, { type: 'session_persisted', record_type: 'session' }),
 })
 
-interface Newest {
-  readonly active: RunRecord | undefined
-  readonly ended: RunRecord | undefined
+interface StateParts {
+  readonly store: RunStore
+  readonly sessions: Rests
 }
-const stateOf = (store: RunStore, session_id: string, { active, ended }: Newest): ActivityState => {
-  if (active === undefined) return { status: idleStatus(store, session_id, ended), approvals: 0, questions: 0 }
+const stateOf = (parts: StateParts, session_id: string, active: RunRecord | undefined): ActivityState => {
+  if (active === undefined) return { status: idleStatus(parts, session_id), approvals: 0, questions: 0 }
   const open = 'pending' in active ? active.pending.length : 0
   return {
     status: activeStatus(active),
@@ -74,9 +78,10 @@ const activeStatus = (run: RunRecord): AgentStatus =>
       ? 'waiting_for_user_input'
       : 'running'
 
-const idleStatus = (store: RunStore, session_id: string, last: RunRecord | undefined): AgentStatus => {
+/** A session that an earlier version wrote does not say what it rests as: its runs do. */
+const idleStatus = ({ store, sessions }: StateParts, session_id: string): AgentStatus => {
   if (store.runs.count('lane', queuedLane(session_id)) > 0) return 'running'
-  return last?.status === 'failed' || last?.status === 'completed' ? last.status : 'idle'
+  return sessions.find(session_id)?.rest_status ?? restAfter(store, session_id)
 }
 
 /** What the model said last, as of now: read when it is called, and not changed by what comes later. */

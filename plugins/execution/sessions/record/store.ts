@@ -11,7 +11,19 @@ export type SessionRecord = SessionSettings & {
   readonly created_at_ms: number
   readonly ended_at_ms?: number
   readonly end_reason?: string
+  /** What its agent is while it rests, by the run that ended last; absent where none has. */
+  readonly rest_status?: RestStatus
 }
+
+/** What the agent of a session is while nothing is done or asked in it. */
+export type RestStatus = 'idle' | 'failed' | 'completed'
+
+/** What the agent of an ended session has done is what it was for: it does not idle. */
+export const restOf = ({ ended_at_ms, rest_status = 'idle' }: SessionRecord): RestStatus =>
+  ended_at_ms !== undefined && rest_status === 'idle' ? 'completed' : rest_status
+
+/** Groups of the index `rest`: what rests so, of sessions that have ended or that have not. */
+export const restGroup = (rest: RestStatus, hasEnded: boolean): string => `${hasEnded ? 'ended' : 'open'}:${rest}`
 
 /** The digest of a soul that stands apart. */
 const namedSoul = ({ persona }: SessionSettings): string | undefined =>
@@ -20,7 +32,7 @@ const namedSoul = ({ persona }: SessionSettings): string | undefined =>
 /** What rarely changes: it is on disk until a run or a request touches it. */
 export const sessionCollection: CollectionSpec<SessionRecord> = {
   name: 'sessions',
-  version: 4,
+  version: 5,
   id: (session) => session.session_id,
   indexes: {
     all: { group: () => 'all' },
@@ -29,6 +41,7 @@ export const sessionCollection: CollectionSpec<SessionRecord> = {
     persona: { group: ({ persona }) => persona?.persona_id },
     soul: { group: namedSoul },
     default_skills: { group: ({ persona }) => persona?.default_skills_sha256 },
+    rest: { group: (session) => restGroup(restOf(session), session.ended_at_ms !== undefined) },
   },
   settled: () => true,
   references: (session) => {

@@ -8,7 +8,7 @@ import { submit, until } from '../../../support/runs.js'
 
 const clock = createClock()
 
-test('agents-1, agents-2, agents-15: through kills around a start each request has one agent with its run', async (t) => {
+test('agents-1, agents-2, agents-15, agents-20: through kills around a start each request has one agent with its run', async (t) => {
   const root = await freshRoot()
   t.teardown(() => rmSync(root, { recursive: true, force: true }))
   let parent = ''
@@ -46,5 +46,8 @@ test('agents-1, agents-2, agents-15: through kills around a start each request h
       await until(daemon, found[0].run_id, 'completed')
     }
   t.is(rows.length, 11)
+  const audit: any[] = (await daemon.request('GET', '/v1/agents/audit?event=agent_started')).body
+  const started = rows.filter(({ parent_agent_id }) => parent_agent_id === parent)
+  t.deepEqual(audit.map(({ agent_id }) => agent_id).toSorted(), started.map(({ agent_id }) => agent_id).toSorted())
   await daemon.stop()
 })

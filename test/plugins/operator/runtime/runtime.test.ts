@@ -31,6 +31,7 @@ test('models-1, runtime-3: GET /v1/runtime shows routes with flat capability fla
     'shell',
     'skills',
     'state_root',
+    'subagent_policy',
     'system_prompt',
     'tool_runtime_limits',
     'workspace_root',

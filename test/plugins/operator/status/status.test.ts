@@ -23,7 +23,7 @@ const contributor = testPlugin('contributor', {
       },
     })
     ctx.contribute(StatusSections, { name: 'health', schema: object({}), collect: () => ({}) })
-    ctx.contribute(Capabilities, { name: 'agent_supervisor_audit', value: true })
+    ctx.contribute(Capabilities, { name: 'weather_reports', value: true })
     ctx.health({
       id: 'weather',
       check: () => [{ severity: 'warning', code: 'rain_soon', message: 'It may rain.', action: 'Take an umbrella.' }],
@@ -49,17 +49,20 @@ test('runtime-6: the status tells of the daemon, its plugins, its storage and wh
       ({ start_ms, state }: { start_ms: number; state: string }) => start_ms >= 0 && state === 'ready',
     ),
   )
-  t.is(body.capabilities.agent_supervisor_audit, true)
+  t.is(body.capabilities.weather_reports, true)
   t.is(body.capabilities.session_events, true)
 })
 
-test('runtime-38: agents are in no view of the status yet, and the capabilities say what of them there is', async (t) => {
-  const { request } = await startTestDaemon(t)
+test('runtime-38: the runtime tells the limits of starts, and the capabilities say what of agents there is', async (t) => {
+  const rule = { selector: { profile: 'plan' }, limits: { max_spawns_per_run: 1 }, label: 'plans are rare' }
+  const { request } = await startTestDaemon(t, { config: { sidechains: { max_child_depth: 2, rules: [rule] } } })
   const { body } = await request('GET', '/v1/status')
-  t.false('agents' in body)
-  t.false('subagent_policy' in body.runtime)
+  const { subagent_policy } = (await request('GET', '/v1/runtime')).body
+  t.like(subagent_policy, { max_child_depth: 2, max_spawns_per_run: 6, spawn_rate_window_ms: 60_000 })
+  t.deepEqual(subagent_policy.rules, [rule])
+  t.deepEqual(body.runtime.subagent_policy, subagent_policy)
   const { sidechains, mailboxes, spawn_policies, agent_supervisor_audit } = body.capabilities
-  t.deepEqual([sidechains, mailboxes, spawn_policies, agent_supervisor_audit], [true, true, true, false])
+  t.deepEqual([sidechains, mailboxes, spawn_policies, agent_supervisor_audit], [true, true, true, true])
 })
 
 test('runtime-7: a section that throws is left out, told, and takes nothing with it', async (t) => {
@@ -90,7 +93,7 @@ test('runtime-4: capabilities are what plugins claim, and no more', async (t) =>
     paginated_lists: true,
     domain_errors: true,
   }
-  const later = { sidechains: true, mailboxes: true, agent_supervisor_audit: false, spawn_policies: true }
+  const later = { sidechains: true, mailboxes: true, agent_supervisor_audit: true, spawn_policies: true }
   t.like(body, { ...always, ...later, approvals: true, session_events: true, restart_restore: true })
   t.deepEqual((await request('GET', '/v1/status')).body.capabilities, body)
 })

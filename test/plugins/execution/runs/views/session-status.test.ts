@@ -50,7 +50,7 @@ test('a record of an earlier version, which does not say what it answered, is lo
   const { said: _, ...old } = run
   await parts.store.state.commit((tx) => tx.put(parts.store.runs, old))
   await playRun(parts, runRecord('r2', 's1', 'queued'), start, emit('a notice'), complete)
-  t.is(createActivity(parts.store).look('s1').facts().last_assistant_message, 'old answer')
+  t.is(createActivity(parts.store, parts.service).look('s1').facts().last_assistant_message, 'old answer')
 })
 
 /** What the newest events, the list and the view say of a session. */
@@ -109,7 +109,7 @@ test('what a session shows of its runs asks each index once', async (t) => {
     },
     count: (index: string, group: string) => store.runs.count(index, group),
   })
-  const { state, facts } = createActivity({ ...store, runs }).look('s1')
+  const { state, facts } = createActivity({ ...store, runs }, parts.service).look('s1')
   t.is(state.status, 'completed')
   t.is(facts().last_assistant_message, 'the answer')
   t.deepEqual(asked, ['lane', 'ended', 'answered'])

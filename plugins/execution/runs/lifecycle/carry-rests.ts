@@ -1,0 +1,39 @@
+/** What sessions of earlier versions rest as is kept with them: once in the life of a root. */
+import type { Document, Log } from '../../../../core/plugin.js'
+import { carryOverRecords } from '../../deliveries/contract.js'
+import type { Sessions } from '../../sessions/contract.js'
+import type { RunStore } from '../record/store.js'
+import { restAfter } from '../views/session-status.js'
+
+interface CarryParts {
+  readonly store: RunStore
+  readonly sessions: Sessions
+  readonly log: Log
+}
+
+type Done = { readonly kept: boolean }
+
+/** Begins it beside the work; what it answers with waits for its end. A root that was made now has no such sessions. */
+export const createRestCarryOver = ({ store, sessions, log }: CarryParts): (() => () => Promise<void>) => {
+  const { state } = store
+  const document: Document<Done> = state.document<Done>('session_rests')
+  const all = (): Promise<number> =>
+    carryOverRecords({ state, collection: sessions.collection, index: 'created' }, (session) => {
+      const rest_status = session.rest_status === undefined ? restAfter(store, session.session_id) : 'idle'
+      return rest_status === 'idle' ? undefined : { ...session, rest_status }
+    })
+  const carry = async (): Promise<void> => {
+    if (document.read()?.kept === true) return
+    try {
+      const count = state.health.generation > 1 ? await all() : 0
+      await document.write({ kept: true })
+      if (count > 0) log.info('sessions tell what they rest as', { sessions: count })
+    } catch (error) {
+      log.warn('what sessions rest as could not be kept; the next start tries again', { error })
+    }
+  }
+  return () => {
+    const done = carry()
+    return () => done
+  }
+}
