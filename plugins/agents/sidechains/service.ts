@@ -4,7 +4,7 @@ import type { AgentWish, Agents, KnownAgent } from './contract.js'
 import type { WantedAgent } from './plan.js'
 import { spawnAgent } from './spawn.js'
 import type { Agent } from './store.js'
-import { endOf, waitFor, type WaitParts } from './waiting/waiting-call.js'
+import { endOf, waitFor, type WaitParts } from './waiting.js'
 
 const known = ({ session, spawned }: Agent): KnownAgent =>
   spawned === undefined

@@ -19,7 +19,7 @@ import { agentRetentions, Isolation, promptMergeModes } from '../../execution/se
 import { defineTool, permissionModes, type Tool, type ToolCall } from '../../execution/tools/contract.js'
 import { agentProfiles, type SpawnSidechainRequest, type SubtaskRequest } from './contract.js'
 import { spawnAgent } from './spawn.js'
-import { endOf, waitFor, type WaitParts } from './waiting/waiting-call.js'
+import { endOf, waitFor, type WaitParts } from './waiting.js'
 
 const toolNames = (text: string) =>
   optional(doc(array(string({ min: 1, max: 200, pattern: notBlank }), { max: 256 }), text))

@@ -56,7 +56,7 @@ const startOnce = async (parts: SpawnParts, wanted: WantedAgent): Promise<AgentR
   return state.commit((tx) => startedBefore(parts, wanted) ?? start(parts, tx, { wanted, first }))
 }
 
-/** What it is told first, of a person as those who look at prompts let it pass: its session is not there to be asked. */
+/** What it is told first; what a person tells it as those who look at prompts let it pass. */
 const firstRun = async (
   { runs, store }: SpawnParts,
   wanted: WantedAgent,

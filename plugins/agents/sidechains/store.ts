@@ -8,7 +8,7 @@ import type {
   SpawnedAgent,
   ToolSurface,
 } from '../../execution/sessions/contract.js'
-import { beginningOf } from './beginning.js'
+import { beginningOf } from './bounds/beginning.js'
 import type { AgentMail, AgentQuestions } from './contract.js'
 import { agentErrors } from './bounds/errors.js'
 import { agentCollection, type AgentRecord } from './record.js'

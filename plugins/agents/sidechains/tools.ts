@@ -19,7 +19,7 @@ import { rootOf } from './limits.js'
 import { spawnTool } from './spawn-tool.js'
 import type { Agent } from './store.js'
 import { summaryOf } from './views.js'
-import { endOf, waitFor, type WaitParts } from './waiting/waiting-call.js'
+import { endOf, waitFor, type WaitParts } from './waiting.js'
 
 const looking = {
   effect: 'read',

@@ -3,7 +3,7 @@ import type { Runs, RunRecord } from '../../execution/runs/contract.js'
 import type { SessionRecord, Sessions, SpawnedAgent } from '../../execution/sessions/contract.js'
 import type { UsageBooks } from '../../operator/usage/contract.js'
 import type { AgentMail, AgentQuestions, AgentSummaryView } from './contract.js'
-import { beginningOf } from './beginning.js'
+import { beginningOf } from './bounds/beginning.js'
 import { shownAgent, type AgentStore } from './store.js'
 
 export interface ViewParts {

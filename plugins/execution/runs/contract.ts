@@ -188,7 +188,7 @@ export interface Runs {
   waiting(status: WaitingRun['status']): WaitingRun[]
   openApprovals(run: RunRecord): ApprovalRequest[]
   openQuestions(run: RunRecord): UserQuestionRequest[]
-  /** How a question of a run was settled; undefined while it is open, and if the run has none such. Reads its journal. */
+  /** How a question of a run was settled; undefined while it is open, or not there. Reads the run's journal. */
   resolutionOf(run: RunRecord, request_id: string): ResolvedQuestion | undefined
   /**
    * Who or what decided on a request that is no longer open; undefined if the run has no such. Reads the run's journal.

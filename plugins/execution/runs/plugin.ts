@@ -121,8 +121,7 @@ export default definePlugin({
     ctx.health(runsHealth({ store, clock, config }))
     ctx.repair(tellingVerdicts(log, runRepair(context, config.max_unclean_boots)))
     ctx.repair(unknownRepair(context))
-    const carryRests = createRestCarryOver({ store, sessions, log })
-    ctx.onStart(() => host.whenActing(carryRests))
+    ctx.onStart(() => host.whenActing(createRestCarryOver({ store, sessions, log })))
     ctx.onStart(() => outbox()?.onSettled(announceDeliveries(store)))
     ctx.onStart(() => {
       const end = host.whenActing(() => {

@@ -22,7 +22,7 @@ import type { NamedTools, ToolOrigin } from './visibility.js'
 
 /** Who hides tools from sessions, where foreign ones are from, and which are still to come. */
 export { ToolArrivals, ToolGates } from './visibility.js'
-/** The same as types. */
+/** As types. */
 export type { GatedTool, NamedTools, ToolArrival, ToolGate, ToolOrigin } from './visibility.js'
 /** Names of foreign tools as models take them. */
 export { foreignToolName } from './foreign-name.js'
@@ -61,8 +61,7 @@ export interface ToolCall {
   readonly report?: (progress: ToolProgress) => void
   /**
    * Waits for what other runs do: they may have the place of this one meanwhile, of as many as are executed at a time.
-   * Such a call is cut short when the daemon stops, and made again at the next start: its effect must be `read` or
-   * `idempotent`.
+   * Such a call is cut short when the daemon stops, and made again by the next: its effect is `read` or `idempotent`.
    */
   readonly waitFor?: <T>(work: () => Promise<T>) => Promise<T>
 }
@@ -263,7 +262,7 @@ export interface ToolRegistry {
   find(name: string, session_id?: string): Tool | undefined
   /** True if the session would see the tool, and has it turned off. */
   isOff(name: string, session_id: string): boolean
-  /** What agents that a run of the session starts may see of tools, beside what holds for the session: all of these. */
+  /** Lists of tools that agents keep to which a run of the session starts: all of them. */
   surfaces(session_id: string): readonly NamedTools[]
   /** Why the session does not see a tool that is there, where the one gate that hides it says so. */
   refusal(name: string, session_id: string): Problem | undefined

@@ -65,8 +65,8 @@ const useSkill = (parts: SkillParts): Tool =>
     ...shared,
     name: 'use_skill',
     description:
-      'Reads the instructions of a skill, to follow them in this run. Arguments are handed to it as data. A skill whose ' +
-      'context is fork is worked on by an agent of its own, and you are told its answer.',
+      'Reads the instructions of a skill, to follow them in this run. Arguments are handed to it as data. A skill ' +
+      'whose context is fork is worked on by an agent of its own, and you are told its answer.',
     effect: 'idempotent',
     in_plan_mode: true,
     timeout_ms: longestWaitMs + 10_000,

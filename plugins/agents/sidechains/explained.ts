@@ -1,9 +1,44 @@
-/** Why agents do not go on, and which agents runs wait for (explanations-8, explanations-9). */
-import { commandLine, count } from '../../../../core/plugin.js'
-import type { Reason, ReasonSource } from '../../../operator/explanations/contract.js'
-import { workingBelow } from '../kinship.js'
-import type { ViewParts } from '../views.js'
-import type { AgentWait, AgentWaits } from '../waiting/waits.js'
+/** An agent as something that may be asked about, and why it does not go on (explanations-8, explanations-9). */
+import { commandLine, count } from '../../../core/plugin.js'
+import type { Reason, ReasonSource, Subject, SubjectSource } from '../../operator/explanations/contract.js'
+import type { AgentStatus, SessionRecord } from '../../execution/sessions/contract.js'
+import { workingBelow } from './kinship.js'
+import type { ViewParts } from './views.js'
+import type { AgentWait, AgentWaits } from './waits.js'
+
+/** Open runs that are followed. */
+const mostRuns = 5
+
+const texts: Readonly<Record<AgentStatus, string>> = {
+  idle: 'It has nothing to do.',
+  running: 'It works.',
+  waiting_for_approval: 'It waits until somebody allows or denies what it wants to do.',
+  waiting_for_user_input: 'It waits for an answer.',
+  failed: 'It has nothing to do; its last run failed.',
+  completed: 'It is closed.',
+}
+
+const subjectOf = (parts: ViewParts, session: SessionRecord): Subject => {
+  const { session_id, agent_id, ended_at_ms } = session
+  const { status } = parts.sessions.state(session)
+  return {
+    kind: 'agent',
+    id: agent_id,
+    session_id,
+    status,
+    text: ended_at_ms === undefined ? texts[status] : texts.completed,
+    ...(ended_at_ms !== undefined && { since_ms: ended_at_ms }),
+    parts: parts.runs.openIn(session_id).slice(0, mostRuns),
+  }
+}
+
+export const agentSubjects = (parts: ViewParts): SubjectSource => ({
+  id: 'agents',
+  find(id) {
+    const session = parts.sessions.ofAgent(id) ?? parts.sessions.find(id)
+    return session && subjectOf(parts, session)
+  },
+})
 
 export interface ReasonParts extends ViewParts {
   readonly waits: AgentWaits
@@ -47,7 +82,7 @@ const idleReasons = (parts: ReasonParts, session_id: string): readonly Reason[] 
       : [
           {
             code: 'agents_below',
-            text: `${count(below.length, 'agent')} below it ${below.length === 1 ? 'works' : 'work'}; nothing of it waits for that.`,
+            text: `${count(below.length, 'agent')} below it still at work; nothing of it waits for that.`,
             leads_to: below.slice(0, mostLed).map(({ agent_id }) => agent_id),
           },
         ]),

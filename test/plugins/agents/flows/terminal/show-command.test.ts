@@ -1,10 +1,10 @@
 /** Trees of agents and flows on the terminal, as they stand and until they are over. */
 import test from 'ava'
-import { createCommandLine } from '../../../support/command-line.js'
-import { call, openAgent, spawn, told } from '../../../support/agents.js'
-import { startTestDaemon } from '../../../support/daemon.js'
-import { inStatus, publish, startFlow, untilFlow } from '../../../support/flows.js'
-import { openSession } from '../../../support/runs.js'
+import { createCommandLine } from '../../../../support/command-line.js'
+import { call, openAgent, spawn, told } from '../../../../support/agents.js'
+import { startTestDaemon } from '../../../../support/daemon.js'
+import { inStatus, publish, startFlow, untilFlow } from '../../../../support/flows.js'
+import { openSession } from '../../../../support/runs.js'
 
 const named = (text: string): string => text.replaceAll(/\b(run|agent|approval|session)_0[a-z0-9]+/gu, '$1')
 const untimed = (text: string): string => named(text).replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/gu, 'T')

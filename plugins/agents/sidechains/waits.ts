@@ -1,7 +1,7 @@
 /** Waiting for agents, until their work is done (agents-14). */
-import type { Events } from '../../../../core/plugin.js'
-import { SessionStateChanged, type Sessions } from '../../../execution/sessions/contract.js'
-import type { AgentStore } from '../store.js'
+import type { Events } from '../../../core/plugin.js'
+import { SessionStateChanged, type Sessions } from '../../execution/sessions/contract.js'
+import type { AgentStore } from './store.js'
 
 export interface AgentWait {
   readonly session_ids: readonly string[]
