@@ -285,9 +285,9 @@ export interface Models {
 export const Models: Token<Models> = defineToken<Models>('models@1')
 
 /** Answers that are JSON of a form, of runs and outside of them: their check, and what a model is told. */
-export { formText, jsonIn, mostRepairs, repairText, structuredAnswer, unfitCode } from './structured.js'
+export { formText, jsonIn, mostRepairs, repairText, structuredAnswer, unfitCode } from './abilities/structured.js'
 /** What the check says. */
-export type { Structured } from './structured.js'
+export type { Structured } from './abilities/structured.js'
 /** Text that plugins add to what models are told first. */
 export { SystemSections } from './system-section.js'
 /** One such text, and the run that it is for. */
