@@ -1,5 +1,5 @@
 /** What a server of the Gemini protocol streams. */
-import type { JsonObject } from '../../core/plugin.js'
+import { isJsonObject, type JsonObject } from '../../core/plugin.js'
 import { stream, type StreamReply, type WireCall } from './openai-server.js'
 
 export const counts = (more: JsonObject = {}): JsonObject => ({ promptTokenCount: 12, totalTokenCount: 12, ...more })
@@ -11,6 +11,32 @@ export const content = (...parts: JsonObject[]): JsonObject => ({
   modelVersion: 'test-model',
   responseId: 'r1',
 })
+
+/** A search of the server and its result, each signed, as they come beside functions. */
+export const searchParts = (id: string, ...queries: string[]): JsonObject[] => [
+  { toolCall: { toolType: 'GOOGLE_SEARCH_WEB', args: { queries }, id }, thoughtSignature: `YXNr${id}` },
+  {
+    toolResponse: { toolType: 'GOOGLE_SEARCH_WEB', response: { search_suggestions: '<div></div>' }, id },
+    thoughtSignature: `Zm91${id}`,
+  },
+]
+
+/** What is said of searches: their queries, the pages, and which of these the text rests on. */
+export const grounded = (
+  event: JsonObject,
+  webSearchQueries: string[],
+  pages: readonly (readonly [uri: string, title: string])[],
+  supports: readonly number[] = [],
+): JsonObject => {
+  const [candidate] = Array.isArray(event['candidates']) ? event['candidates'] : []
+  const groundingMetadata = {
+    webSearchQueries,
+    searchEntryPoint: { renderedContent: '<div></div>' },
+    groundingChunks: pages.map(([uri, title]) => ({ web: { uri, title } })),
+    groundingSupports: supports.map((at) => ({ segment: { endIndex: 9 }, groundingChunkIndices: [at] })),
+  }
+  return { ...event, candidates: [{ ...(isJsonObject(candidate) && candidate), groundingMetadata }] }
+}
 
 /** The last event, which may have parts too. */
 export const ending = (

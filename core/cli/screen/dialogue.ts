@@ -80,17 +80,20 @@ const createLines = (): Lines => {
   }
 }
 
+interface Shown {
+  open(question: Pick<Question, 'prompt' | 'remembered'>): void
+  shut(question: Pick<Question, 'remembered'>): void
+  show(prompt: string, text: string): void
+}
+
 /** Asks through `lines`; `open` shows the question, `shut` takes it back. */
 const hearing =
-  (
-    lines: Lines,
-    { open, shut, show }: { open(prompt: string): void; shut(): void; show(prompt: string, text: string): void },
-  ) =>
+  (lines: Lines, { open, shut, show }: Shown) =>
   (prompt: string, { signal, remembered = false }: Hearing = {}): Promise<Said | undefined> =>
     new Promise((resolve) => {
       if (signal?.aborted === true) return resolve(undefined)
       const takeBack = (): void => {
-        shut()
+        shut({ remembered })
         lines.tell(undefined)
       }
       const answer = (said: Said | undefined): void => {
@@ -99,7 +102,7 @@ const hearing =
       }
       signal?.addEventListener('abort', takeBack, { once: true })
       lines.ask({ prompt, remembered, answer }, show)
-      if (lines.asked() !== undefined) open(prompt)
+      if (lines.asked() !== undefined) open({ prompt, remembered })
     })
 
 const nothing = (): void => {}
@@ -171,14 +174,26 @@ const ofTerminal = (input: ReadStream, screen: WriteStream): OpenDialogue => {
   }
   /** What was typed before it was asked for. */
   const show = (said: string, text: string): void => void screen.write(visible(`${said}${text}\n`))
-  const open = (text: string): void => {
+  /** What was typed at a prompt that was taken back: it is no answer to what is asked then. */
+  let draft: { readonly begun: readonly string[]; readonly line: string } | undefined
+  const open: Shown['open'] = ({ prompt: text, remembered }) => {
+    if (remembered && draft !== undefined) {
+      const all = `${draft.line}${reader.line}`
+      for (const line of draft.begun) lines.add(line, true)
+      draft = undefined
+      clearTyped(reader)
+      reader.write(all)
+    }
     const typed = lines.begun()
     for (const [at, line] of typed.entries()) show(at === 0 ? text : goesOnPrompt, line)
     prompt(typed.length > 0 ? goesOnPrompt : text)
   }
-  const shut = (): void => {
+  const shut: Shown['shut'] = ({ remembered }) => {
     screen.write(emptyLine)
     state.shown = false
+    if (remembered) draft = { begun: lines.begun(), line: reader.line }
+    lines.drop()
+    clearTyped(reader)
   }
   const interrupt = (): void => {
     const question = lines.asked()

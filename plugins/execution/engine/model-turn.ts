@@ -59,7 +59,7 @@ const questionOf = (
 ): Question => {
   // A model that looks at nothing before its run misses nothing of it.
   const shown = route.context === 'run' ? undefined : shownRuns(thread)
-  const { native_web_search: searches } = route.capabilities
+  const searches = route.capabilities.native_web_search && route.searches?.(run.model) !== false
   const whole = assemble(context, run, { messages: thread.messages, shown, generation, searches })
   const { calibration } = context
   const share = progress.overflow === undefined ? 1 : shareAfterRefusal

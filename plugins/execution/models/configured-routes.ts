@@ -11,6 +11,8 @@ import { fileWords } from './file/route-words.js'
 export interface ConfiguredParts {
   /** As the flags say. */
   readonly flagged: RouteConfig
+  /** Routes beside it, as flags say. */
+  readonly beside: readonly RouteConfig[]
   /** The default route that the flags name; it goes before that of the file. */
   readonly default_route: string | undefined
   readonly list: Pick<List<RouteEntry, RouteFile>, 'all' | 'beside' | 'wrong'>
@@ -74,7 +76,7 @@ interface Source {
 }
 
 /** What stands in the file by name: routes, and those that cannot be read. */
-const sourcesOf = ({ list, flagged, providers, sources }: ConfiguredParts): ReadonlyMap<string, Source> => {
+const sourcesOf = ({ list, flagged, beside, providers, sources }: ConfiguredParts): ReadonlyMap<string, Source> => {
   const found = new Map<string, Source>()
   const broken = list.wrong().get(wholeFile)
   for (const [name, of] of list.all())
@@ -84,7 +86,9 @@ const sourcesOf = ({ list, flagged, providers, sources }: ConfiguredParts): Read
       found.set(name, { of: fault, make: () => unusable(name, `The route cannot be read: ${fault}.`) })
   if (found.size > 0) return found
   if (broken !== undefined) return new Map([[noRoute, { of: broken, make: () => unusable(noRoute, broken) }]])
-  return new Map([[flagged.route_id, { of: flagged, make: () => buildRoute(flagged, providers(), sources) }]])
+  return new Map(
+    [flagged, ...beside].map((of) => [of.route_id, { of, make: () => buildRoute(of, providers(), sources) }]),
+  )
 }
 
 interface Built {
@@ -111,7 +115,7 @@ export const configuredRoutes = (parts: ConfiguredParts): Configured & { readonl
       const known = before?.routes.get(name)
       routes.set(name, known !== undefined && known.of === of ? known : { of, route: build() })
     }
-    const wish = parts.default_route ?? parts.list.beside()?.default_route ?? onlyOf(routes)
+    const wish = parts.default_route ?? parts.list.beside()?.default_route ?? usualOf(routes, parts.flagged)
     const kept = before?.active.route_id
     const chosen = [wish, kept].find((name) => name !== undefined && routes.has(name)) ?? wish ?? noRoute
     if (!routes.has(chosen)) routes.set(chosen, { of: noRoute, route: unusable(chosen, noDefault(wish)) })
@@ -133,8 +137,12 @@ export const configuredRoutes = (parts: ConfiguredParts): Configured & { readonl
   }
 }
 
-const onlyOf = (routes: ReadonlyMap<string, unknown>): string | undefined =>
-  routes.size === 1 ? [...routes.keys()][0] : undefined
+/** The only one, or that of the flags, of which others are beside it. */
+const usualOf = (routes: ReadonlyMap<string, Built>, flagged: RouteConfig): string | undefined => {
+  const [only] = routes.keys()
+  if (routes.size === 1) return only
+  return routes.get(flagged.route_id)?.of === flagged ? flagged.route_id : undefined
+}
 
 const noDefault = (wish: string | undefined): string =>
   wish === undefined

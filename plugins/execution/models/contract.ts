@@ -224,6 +224,8 @@ export interface ModelProvider {
   readonly generation?: readonly GenerationFeature[]
   /** What its models are called; absent where anything goes. */
   readonly family?: ModelFamily
+  /** Whether its server searches the web for a model beside tools (models-56); for each where absent. */
+  readonly searches?: (model: string) => boolean
   /** What it knows of its models; undefined for one that it does not know (prompt-3). */
   readonly context_window?: (model: string) => ContextWindow | undefined
   /** Whose stored secrets are its keys, beside generic ones: none when absent. The key of somebody else is not sent. */
@@ -245,16 +247,12 @@ export const ModelProviders: Point<ModelProvider> = definePoint<ModelProvider>(
 )
 
 /** A named, configured way to a model: what a run pins when it starts (models-9). */
-export interface ModelRoute {
+export interface ModelRoute extends Pick<ModelProvider, 'context' | 'generation' | 'searches'> {
   readonly route_id: string
   readonly provider: string
   readonly model: string
   readonly auth_ref?: string
   readonly capabilities: RouteCapabilities
-  /** What the model is shown: the conversation of the session, unless this says that it is the run alone. */
-  readonly context?: 'run'
-  /** Settings beyond the common ones that it passes on; a run that sets another is refused. */
-  readonly generation?: readonly GenerationFeature[]
   /** What its models must be called; absent where anything goes. */
   readonly family?: ModelFamily
   /** How much one call of a model may have; a route that tells none has no bound (prompt-3). */
@@ -287,9 +285,9 @@ export interface Models {
 export const Models: Token<Models> = defineToken<Models>('models@1')
 
 /** Answers that are JSON of a form, of runs and outside of them: their check, and what a model is told. */
-export { formText, jsonIn, mostRepairs, repairText, structuredAnswer, unfitCode } from './structured.js'
+export { formText, jsonIn, mostRepairs, repairText, structuredAnswer, unfitCode } from './abilities/structured.js'
 /** What the check says. */
-export type { Structured } from './structured.js'
+export type { Structured } from './abilities/structured.js'
 /** Text that plugins add to what models are told first. */
 export { SystemSections } from './system-section.js'
 /** One such text, and the run that it is for. */

@@ -43,6 +43,7 @@ export const buildRoute = (
     ...(provider?.context !== undefined && { context: provider.context }),
     ...(provider?.generation !== undefined && { generation: provider.generation }),
     ...(provider?.family !== undefined && !config.takesAny && { family: provider.family }),
+    ...(provider?.searches !== undefined && { searches: provider.searches }),
     context_window: windowOf({
       own: config.context_window,
       usual: config.usual_window,
@@ -122,6 +123,8 @@ const faultOf = ({ provider, model, config, sources }: Wish): Unready | undefine
     hasBackend(sources.backends(), provider.id, name)
   const lacking = Object.entries(config.abilities).find(([name, wanted]) => wanted === true && !can(name))
   if (lacking !== undefined) return unable(config, lacking[0])
+  if (config.abilities.native_web_search === true && provider.searches?.(model) === false)
+    return searchless(config, model)
   const foreign = Object.keys({ ...config.vendor, ...config.vendor_env }).find(
     (name) => provider.vendor_options?.some((known) => known === name) !== true,
   )
@@ -134,6 +137,12 @@ const unable = ({ provider, words }: RouteConfig, ability: string): Unready => (
   code: 'capability_unavailable',
   message: `The provider ${provider} has no ${ability}, which the route says it has.`,
   action: `Remove ${ability} from ${words.place}.`,
+})
+
+const searchless = ({ provider, words }: RouteConfig, model: string): Unready => ({
+  code: 'capability_unavailable',
+  message: `The model ${model} of ${provider} has no native_web_search beside tools, which the route says it has.`,
+  action: `Remove native_web_search from ${words.place}, or name a model there that has it.`,
 })
 
 const notIts = ({ provider, words }: RouteConfig, name: string): Unready => ({

@@ -6,21 +6,26 @@ import {
   eventAnswer,
   failures,
   isLink,
+  keptSignature,
   offProtocol,
   refuse,
   told,
+  toolInput,
   type Answer,
   type Asked,
   type Finish,
   type Gathered,
   type Link,
 } from '../streamed/contract.js'
-import { addBlock, blockOf, partOf, type Block } from './block.js'
+import { addBlock, blockOf, type Block } from './block.js'
+import { beginGrounding, search, takeGrounding, type Grounding } from './search.js'
 import { withCode } from './status.js'
+import { thought } from './thought.js'
 import { tell, usageIn, type Told } from './usage.js'
 
 interface Collected extends Gathered {
   readonly blocks: Block[]
+  readonly grounding: Grounding
   used: Told | undefined
 }
 
@@ -31,15 +36,19 @@ export interface AnswerOptions {
 }
 
 export const createAnswer = (asked: Asked, { newId, onlyOneCall }: AnswerOptions): Answer => {
-  const so: Collected = { ...beginGathering(), blocks: [], used: undefined }
+  const so: Collected = { ...beginGathering(), blocks: [], grounding: beginGrounding(), used: undefined }
   return eventAnswer(so, {
     take: (event) => takeEvent(so, event, asked),
     end() {
-      const parts = so.blocks.flatMap((block) => partOf(block, newId))
+      const { blocks, grounding, used } = so
+      const parts = search.grounded(
+        search.settled(blocks).flatMap((block) => partOf(block, newId)),
+        grounding,
+      )
       return endingOf({
         fault: so.fault,
         finish: so.finish,
-        usage: so.used && usageIn(so.used),
+        usage: used && usageIn(used, search.count(blocks, grounding)),
         parts: onlyOneCall ? withOneCall(parts) : parts,
       })
     },
@@ -74,13 +83,14 @@ const candidateIn = ({ candidates }: Link): Link | null | undefined => {
 }
 
 /** False if it does not follow the protocol. */
-const takeCandidate = (so: Collected, { content, finishReason }: Link): boolean => {
+const takeCandidate = (so: Collected, { content, finishReason, groundingMetadata }: Link): boolean => {
   const said = content ?? {}
   const parts = isLink(said) ? (said['parts'] ?? []) : undefined
   if (!Array.isArray(parts)) return false
   const blocks = parts.map(blockOf)
   if (!blocks.every((block) => block !== undefined)) return false
   for (const block of blocks) show(so, block)
+  takeGrounding(so.grounding, groundingMetadata)
   if (isWord(finishReason)) finish(so, finishReason)
   return true
 }
@@ -116,4 +126,22 @@ const finish = (so: Collected, reason: string): void => {
   const found = finishes.has(reason) ? finishes.get(reason) : 'other'
   if (found === 'unusable') refuse(so, failures.invalid(`Its model ended with ${reason}.`))
   else so.finish = found
+}
+
+const partOf = (block: Block, newId: () => string): AssistantPart[] => {
+  const { type, id, name, text, signature } = block
+  const signed = signature === '' ? undefined : keptSignature.as(signature)
+  switch (type) {
+    case 'text':
+      return [{ type, text, ...(signed && { metadata: signed }) }]
+    case 'reasoning':
+      return [{ type, text, metadata: thought.metadata(signature) }]
+    case 'tool_call':
+      return [{ type, id: id === '' ? newId() : id, name, ...toolInput(text), ...(signed && { metadata: signed }) }]
+    case 'search':
+    case 'found':
+      return [search.part(block)]
+    case 'other':
+      return []
+  }
 }

@@ -1,15 +1,17 @@
 /** What an answer is made of: its texts, thoughts and calls, joined of the parts in which they come. */
-import type { AssistantPart } from '../../execution/models/contract.js'
-import { isLink, keptSignature, toolInput, type Link } from '../streamed/contract.js'
-import { thought } from './thought.js'
+import { unsafeCast, type JsonObject } from '../../../core/plugin.js'
+import { isLink, type Link } from '../streamed/contract.js'
 
 export interface Block {
-  readonly type: 'text' | 'reasoning' | 'tool_call' | 'other'
+  /** `search` and `found`: the server searched, and what came of it. */
+  readonly type: 'text' | 'reasoning' | 'tool_call' | 'search' | 'found' | 'other'
   readonly id: string
   readonly name: string
   /** What is said or thought, or the JSON of an input. */
   text: string
   readonly signature: string
+  /** Of a search and what it found: the part as it came. */
+  readonly raw: JsonObject
 }
 
 const filled = (value: unknown): string => (typeof value === 'string' ? value : '')
@@ -19,12 +21,23 @@ export const blockOf = (part: unknown): Block | undefined => {
   if (!isLink(part)) return undefined
   const signature = filled(part['thoughtSignature'])
   if (isFilled(part['functionCall'])) return callOf(part['functionCall'], signature)
+  const searched = searchOf(part)
+  if (searched !== undefined) return searched
   // A signature may come alone, behind what it belongs to.
   const isAlone = Object.keys(part).every((name) => name === 'thought' || name === 'thoughtSignature')
   const text = part['text'] ?? (isAlone ? '' : undefined)
   if (text !== undefined && typeof text !== 'string') return undefined
   const type = text === undefined ? 'other' : part['thought'] === true ? 'reasoning' : 'text'
-  return { type, id: '', name: '', text: text ?? '', signature }
+  return { type, id: '', name: '', text: text ?? '', signature, raw: {} }
+}
+
+/** Of other tools of the server nobody has asked for one. */
+const searchOf = (part: Link): Block | undefined => {
+  const type = isLink(part['toolCall']) ? 'search' : 'found'
+  const one = isLink(part['toolCall']) ? part['toolCall'] : part['toolResponse']
+  if (!isLink(one) || !filled(one['toolType']).startsWith('GOOGLE_SEARCH')) return undefined
+  // It was parsed from JSON; its signature is a member of it.
+  return { type, id: filled(one['id']), name: '', text: '', signature: '', raw: unsafeCast(part) }
 }
 
 /** Calls come whole; one whose input is in pieces was not asked for, and would be made with half of it. */
@@ -36,6 +49,7 @@ const callOf = (call: unknown, signature: string): Block | undefined => {
     name: filled(call['name']).trim(),
     text: inputIn(call),
     signature,
+    raw: {},
   }
 }
 
@@ -46,22 +60,9 @@ const inputIn = ({ args }: Link): string => (isFilled(args) ? JSON.stringify(arg
 /** Neighbours of one kind are one, unless one is signed: a signature belongs to its own part alone. */
 export const addBlock = (to: Block[], block: Block): void => {
   const last = to.at(-1)
-  if (block.type === 'other' || (block.type !== 'tool_call' && block.text + block.signature === '')) return
-  const isOne = block.type !== 'tool_call' && last?.type === block.type && last.signature + block.signature === ''
+  const isSaid = block.type === 'text' || block.type === 'reasoning'
+  if (block.type === 'other' || (isSaid && block.text + block.signature === '')) return
+  const isOne = isSaid && last?.type === block.type && last.signature + block.signature === ''
   if (isOne) last.text += block.text
   else to.push(block)
-}
-
-export const partOf = ({ type, id, name, text, signature }: Block, newId: () => string): AssistantPart[] => {
-  const signed = signature === '' ? undefined : keptSignature.as(signature)
-  switch (type) {
-    case 'text':
-      return [{ type, text, ...(signed && { metadata: signed }) }]
-    case 'reasoning':
-      return [{ type, text, metadata: thought.metadata(signature) }]
-    case 'tool_call':
-      return [{ type, id: id === '' ? newId() : id, name, ...toolInput(text), ...(signed && { metadata: signed }) }]
-    case 'other':
-      return []
-  }
 }

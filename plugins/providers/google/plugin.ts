@@ -2,7 +2,7 @@ import { definePlugin, object } from '../../../core/plugin.js'
 import { ModelProviders, RouteBackends, textAndImages } from '../../execution/models/contract.js'
 import { MediaMakers } from '../../media/makers/contract.js'
 import { StreamedModels } from '../streamed/contract.js'
-import { contextWindow } from './models.js'
+import { contextWindow, isLeveled } from './models.js'
 import { geminiPictures } from './pictures.js'
 import { gemini } from './protocol.js'
 
@@ -21,6 +21,7 @@ export default definePlugin({
       default_model: 'gemini-2.5-flash',
       family: { rule: 'begin with gemini', has: (model) => /^(?:models\/)?gemini/u.test(model) },
       context_window: contextWindow,
+      searches: isLeveled,
       capabilities: textAndImages,
       secrets_of: ['google'],
       key_variables: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
@@ -28,6 +29,11 @@ export default definePlugin({
       generation: ['reasoning.effort', 'reasoning.budget_tokens', 'response_format.structured_json'],
     })
     ctx.contribute(MediaMakers, geminiPictures)
+    ctx.contribute(RouteBackends, {
+      id: 'google-search',
+      providers: ['google'],
+      capabilities: ['native_web_search'],
+    })
     ctx.contribute(RouteBackends, {
       id: 'google-pictures',
       providers: ['google'],

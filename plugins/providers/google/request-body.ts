@@ -7,30 +7,51 @@ import type {
   ToolChoice,
 } from '../../execution/models/contract.js'
 import { createConversationBytes } from '../streamed/contract.js'
+import { search } from './search.js'
 import { isLeveled, largestAnswer, thinkingBudget, thinkingLevel } from './models.js'
-import { wireMessages } from './wire-messages.js'
+import { wireMessages, type WireOptions } from './wire-messages.js'
 
 /** Bytes of the conversations that are kept as they are sent. */
 const mostKept = 8 * 1024 * 1024
 
 /** Makes the JSON of requests. Earlier messages are the larger part of most and are not made again. */
 export const createRequestBodies = (): ((request: ModelRequest) => Buffer) => {
-  const newer = createConversationBytes(wireMessages(true), mostKept)
-  const older = createConversationBytes(wireMessages(false), mostKept)
+  const form = (options: WireOptions) => createConversationBytes(wireMessages(options), mostKept)
+  const newer = form({ mustSign: true, searches: false })
+  const searching = form({ mustSign: true, searches: true })
+  const older = form({ mustSign: false, searches: false })
   return (request) => {
-    const said = (isLeveled(request.model) ? newer : older).of(request.messages)
+    const conversations = isSearching(request) ? searching : isLeveled(request.model) ? newer : older
+    const said = conversations.of(request.messages)
     const settings = JSON.stringify(settingsOf(request))
     return Buffer.concat([Buffer.from(`${settings.slice(0, -1)},"contents":[`), said, Buffer.from(']}')])
   }
 }
 
-const settingsOf = ({ model, system, tools, generation }: ModelRequest): object => ({
-  ...(system !== '' && { systemInstruction: { parts: [{ text: system }] } }),
+/** Older models refuse the search beside functions. */
+const isSearching = ({ model, web_search }: ModelRequest): boolean => web_search === true && isLeveled(model)
+
+const settingsOf = (request: ModelRequest): object => {
+  const { model, system, tools, generation } = request
+  const functions = tools.length === 0 ? [] : [{ functionDeclarations: tools.map(declaration) }]
+  const own = isSearching(request) ? [search.tool] : []
+  return {
+    ...(system !== '' && { systemInstruction: { parts: [{ text: system }] } }),
+    ...(functions.length + own.length > 0 && {
+      tools: [...own, ...functions],
+      toolConfig: own.length > 0 ? searchConfig(request) : toolConfig(generation.tool_choice),
+    }),
+    generationConfig: generationConfig(model, generation),
+  }
+}
+
+/** Beside a search the usual mode of functions is another one. */
+const searchConfig = ({ tools, generation: { tool_choice } }: ModelRequest): object => ({
   ...(tools.length > 0 && {
-    tools: [{ functionDeclarations: tools.map(declaration) }],
-    toolConfig: toolConfig(generation.tool_choice),
+    functionCallingConfig: { mode: 'VALIDATED' },
+    ...(tool_choice?.type !== 'auto' && toolConfig(tool_choice)),
   }),
-  generationConfig: generationConfig(model, generation),
+  ...search.told,
 })
 
 const declaration = ({ name, description, parameters }: ModelTool): object => ({

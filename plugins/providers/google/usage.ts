@@ -23,5 +23,5 @@ export const tell = (before: Told | undefined, usage: unknown): Told | undefined
   }
 }
 
-export const usageIn = ({ asked, ofTools, cached, answered, thought }: Told): Usage =>
-  usageOf({ input: asked + ofTools, output: answered + thought, cached, reasoning: thought })
+export const usageIn = ({ asked, ofTools, cached, answered, thought }: Told, searches = 0): Usage =>
+  usageOf({ input: asked + ofTools, output: answered + thought, cached, reasoning: thought, searches })

@@ -2,20 +2,28 @@
 import { assertNever } from '../../../core/plugin.js'
 import type { AssistantPart, ModelMessage, TextPart, ToolResultPart } from '../../execution/models/contract.js'
 import { keptSignature, objectInput } from '../streamed/contract.js'
+import { search } from './search.js'
 import { thought } from './thought.js'
 
 /** What the vendor takes for the signature of a call that another provider's model made. */
 const foreign = 'skip_thought_signature_validator'
 
-/** Empty texts and contents are refused: they are left out. `mustSign`: a first call without signature is refused. */
+export interface WireOptions {
+  /** A first call without signature is refused. */
+  readonly mustSign: boolean
+  /** What was searched goes back: it is refused where nothing can be searched. */
+  readonly searches: boolean
+}
+
+/** Empty texts and contents are refused: they are left out. */
 export const wireMessages =
-  (mustSign: boolean) =>
+  (options: WireOptions) =>
   (from: ModelMessage): object[] => {
     switch (from.role) {
       case 'user':
         return content('user', from.content.flatMap(userParts))
       case 'assistant':
-        return content('model', modelParts(from.content, mustSign))
+        return content('model', modelParts(from.content, options))
       case 'tool':
         return content('user', from.content.map(resultPart))
       default:
@@ -33,9 +41,10 @@ const userParts = ({ text, image }: TextPart): object[] => [
   ...(image === undefined ? [] : [{ inlineData: { mimeType: image.media_type, data: image.base64 } }]),
 ]
 
-const modelParts = (parts: readonly AssistantPart[], mustSign: boolean): object[] => {
+const modelParts = (parts: readonly AssistantPart[], { mustSign, searches }: WireOptions): object[] => {
   const first = mustSign ? parts.find(({ type }) => type === 'tool_call') : undefined
-  return parts.flatMap((part) => modelPart(part, part === first ? foreign : undefined))
+  const sent = searches ? parts : parts.filter(({ type }) => type !== 'search')
+  return sent.flatMap((part) => modelPart(part, part === first ? foreign : undefined))
 }
 
 const modelPart = (part: AssistantPart, otherwise: string | undefined): object[] => {
@@ -48,7 +57,7 @@ const modelPart = (part: AssistantPart, otherwise: string | undefined): object[]
     case 'tool_call':
       return [{ functionCall: { id: part.id, name: part.name, args: objectInput(part.input) }, thoughtSignature }]
     case 'search':
-      return []
+      return search.wire(part)
     default:
       return assertNever(part)
   }

@@ -102,6 +102,7 @@ export const broken = (error: unknown, answered: boolean): ModelFailure => {
   if (some(untrusted))
     return failure('network', false, 'The TLS certificate or protocol of the provider cannot be trusted.')
   if (some(unreachable)) return failure('network', true, 'The provider cannot be reached.')
+  if ([...causes(error)].some(isUnasked)) return failure('network', true, unaskedText)
   if (some(cut))
     return answered ? failures.truncated() : failure('network', true, 'The connection to the provider broke.')
   return failure('unknown', false, 'The model call failed for a reason that is not known.')
@@ -189,6 +190,10 @@ const rowOf = (seen: Seen, status: number, asked: Asked): Row => {
 const cut = /UND_ERR_SOCKET|ECONNRESET|EPIPE|UND_ERR_ABORTED|ERR_STREAM_PREMATURE_CLOSE|HPE_/u
 const unreachable =
   /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT|EADDRNOTAVAIL/u
+/** undici ends a connection on which it hears what it did not ask for, and says no more of it than this. */
+const isUnasked = ({ code, message }: Link): boolean => code === 'UND_ERR_SOCKET' && message === 'bad response'
+const unaskedText =
+  'The server of the provider said what it was not asked for, such as 100 Continue, which ended the connection.'
 /** Our own end of the transport: it says nothing about the provider. */
 const stopped = /UND_ERR_DESTROYED|UND_ERR_CLOSED/u
 const untrusted = /CERT|SELF_SIGNED|UNABLE_TO_|ERR_TLS|ERR_SSL|EPROTO/u

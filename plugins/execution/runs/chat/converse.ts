@@ -13,10 +13,12 @@ import {
   string,
   visibleLine,
   type Json,
+  type Said,
 } from '../../../../core/plugin.js'
 import { fileText, givenFile, type UploadBody } from '../../../media/assets/contract.js'
-import { filesOf, RunAnswer } from '../terminal/run-text.js'
+import { filesOf, RunAnswer, type RunRow } from '../terminal/run-text.js'
 import { chooseModel, modelText, readModel, strangeRoute } from './chosen-model.js'
+import { createElsewhere, type Elsewhere } from './elsewhere.js'
 import { sessionPath } from './journal.js'
 import { watchRun, type Conversation, type Watched, type Watching } from './watch.js'
 
@@ -34,6 +36,8 @@ interface Talk extends Conversation {
   code: number
   /** Files that go with the next message. */
   files: UploadBody[]
+  /** Runs that others begin in the session, where a person can see them. */
+  readonly elsewhere: Elsewhere | undefined
   /** Messages so far, for keys. */
   said: number
 }
@@ -64,6 +68,7 @@ const enter = async (talk: Talk, wanted: string | undefined): Promise<void> => {
   const session_id = known?.session_id ?? (isJsonObject(answer) ? String(answer['session_id']) : '')
   talk.session_id = session_id
   talk.last = undefined
+  await talk.elsewhere?.begin(session_id)
   const what = known === undefined ? 'New session' : isNew ? 'Session, open again:' : 'Session'
   talk.sheet.line(`${what} ${visibleLine(session_id)}. ${known === undefined ? backText(session_id) : ''}`.trim())
 }
@@ -123,10 +128,14 @@ const codes = new Map([
 const watch = async (talk: Talk, watched: Omit<Watched, 'session_id'>): Promise<number | undefined> => {
   const watching: Watching = await watchRun(talk, { session_id: talk.session_id, ...watched })
   if (watching.type === 'ended') {
+    talk.elsewhere?.shown(watching.run.run_id)
+    if (watched.isOfOthers === true) return undefined
     talk.last = watching.run.run_id
     talk.code = watching.isGivenUp ? 1 : (codes.get(watching.run.status) ?? 1)
     return undefined
   }
+  if (watched.isOfOthers === true && watching.code === 130 && !talk.input.signal.aborted)
+    return void talk.sheet.line('It goes on, and is not shown here any more.')
   talk.sheet.line(`What runs goes on without you. ${backText(talk.session_id)}`)
   return watching.code
 }
@@ -165,6 +174,31 @@ const retry = async (talk: Talk): Promise<number | undefined> => {
   return watch(talk, { submit, after: () => journalEnd(talk) })
 }
 
+const askedText = ({ request }: RunRow): string => visibleLine((request.text_preview ?? '').replaceAll(/\s+/gu, ' '))
+
+/** A run that others began, from its beginning: what it asks is asked here too. */
+const follow = (talk: Talk, run: RunRow): Promise<number | undefined> => {
+  talk.elsewhere?.shown(run.run_id)
+  talk.sheet.line(`From elsewhere: ${askedText(run)}`)
+  const submit = (): Promise<Json> => talk.input.client.get(`/v1/runs/${encodeURIComponent(run.run_id)}`)
+  return watch(talk, { submit, after: () => Promise.resolve(undefined), isOfOthers: true })
+}
+
+/** What the person says; or a run of others that began while nothing was said, with what was typed kept. */
+const heard = async ({ dialogue, elsewhere }: Talk): Promise<Said | RunRow | undefined> => {
+  if (elsewhere === undefined) return dialogue.hear(prompt, { remembered: true })
+  const [over, taken] = [new AbortController(), new AbortController()]
+  let run: RunRow | undefined
+  const listening = elsewhere.next(over.signal).then((found) => {
+    run = found
+    if (found !== undefined) taken.abort()
+  })
+  const said = await dialogue.hear(prompt, { remembered: true, signal: taken.signal })
+  over.abort()
+  await listening
+  return said ?? run
+}
+
 /** The run that is open when a person comes, is gone on with. */
 const resume = async (talk: Talk): Promise<number | undefined> => {
   const query = new URLSearchParams({ session_id: talk.session_id, priority_active: 'true', limit: '1' })
@@ -172,10 +206,10 @@ const resume = async (talk: Talk): Promise<number | undefined> => {
   const [run] = parsed.ok ? parsed.value : []
   if (run === undefined) return undefined
   talk.last = run.run_id
+  talk.elsewhere?.shown(run.run_id)
   const open = ['queued', 'running', 'waiting_for_approval', 'waiting_for_user_question'].includes(run.status)
   if (!open && !talk.dialogue.attended) return undefined
-  const asked = visibleLine((run.request.text_preview ?? '').replaceAll(/\s+/gu, ' '))
-  talk.sheet.line(`${prompt}${asked}`)
+  talk.sheet.line(`${prompt}${askedText(run)}`)
   const submit = (): Promise<Json> => talk.input.client.get(`/v1/runs/${encodeURIComponent(run.run_id)}`)
   if (open) return watch(talk, { submit, after: () => Promise.resolve(undefined) })
   for (const output of run.outputs ?? []) {
@@ -232,7 +266,8 @@ const act = async (talk: Talk, text: string): Promise<number | undefined> => {
 /** Resolves with the exit code when the person leaves. */
 export const converse = async (conversation: Conversation): Promise<number> => {
   const { input, dialogue, sheet } = conversation
-  const talk: Talk = { ...conversation, session_id: '', last: undefined, code: 0, said: 0, files: [] }
+  const elsewhere = dialogue.attended ? createElsewhere(input) : undefined
+  const talk: Talk = { ...conversation, session_id: '', last: undefined, code: 0, said: 0, files: [], elsewhere }
   const { model: wish, worktree } = input.flags
   await enter(talk, input.args['session_id'])
   if (worktree === true)
@@ -244,10 +279,11 @@ export const converse = async (conversation: Conversation): Promise<number> => {
   }
   let left = await resume(talk)
   while (left === undefined) {
-    const said = await dialogue.hear(prompt, { remembered: true })
-    if (said?.type !== 'text') return said?.type === 'interrupt' && !dialogue.attended ? 130 : talk.code
-    if (said.text.trim() === '') continue
-    left = await act(talk, said.text).catch((error: unknown) => {
+    const said = await heard(talk)
+    const isRun = said !== undefined && 'run_id' in said
+    if (!isRun && said?.type !== 'text') return said?.type === 'interrupt' && !dialogue.attended ? 130 : talk.code
+    if (!isRun && said.text.trim() === '') continue
+    left = await (isRun ? follow(talk, said) : act(talk, said.text)).catch((error: unknown) => {
       talk.code = 1
       sheet.line(input.told(error))
       return undefined

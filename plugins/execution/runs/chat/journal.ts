@@ -1,6 +1,7 @@
 /** What the journal of a session says of one run, each entry once. */
 import {
   array,
+  boolean,
   json,
   nullable,
   number,
@@ -21,6 +22,13 @@ const Part = open({
   name: optional(string()),
   input: optional(json()),
 })
+const Resolution = open({
+  request_id: string(),
+  behavior: optional(string()),
+  declined: optional(boolean()),
+  decided_by: optional(string()),
+})
+export type Resolved = Infer<typeof Resolution>
 const Entry = open({
   seq: number(),
   run_id: string(),
@@ -37,6 +45,8 @@ const Entry = open({
       open({
         type: string(),
         output: optional(ShownOutput),
+        resolutions: optional(array(Resolution)),
+        resolution: optional(Resolution),
       }),
     ),
   }),

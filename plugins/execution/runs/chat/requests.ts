@@ -1,6 +1,7 @@
 /** Asks what a run waits for, as long as it waits for it. */
-import { parse, type CommandInput, type Json } from '../../../../core/plugin.js'
+import { parse, Problem, type CommandInput, type Json } from '../../../../core/plugin.js'
 import { RunAnswer, type RunRow } from '../terminal/run-text.js'
+import type { JournalRow, Resolved } from './journal.js'
 import { askApproval, askQuestions, type Answer, type Asking } from './ask.js'
 
 export interface RequestsParts extends Omit<Asking, 'signal'> {
@@ -14,6 +15,8 @@ export interface RequestsParts extends Omit<Asking, 'signal'> {
 export interface Requests {
   /** The run as it is now: asks what is new, and takes back what is gone. */
   update(run: RunRow): void
+  /** An entry of its journal: one that answers the open request takes it back, and says so. */
+  heard(row: JournalRow): void
   close(): void
 }
 
@@ -35,8 +38,20 @@ const requestOf = ({ run_id, pending_approvals = [], pending_questions = [] }: R
   return undefined
 }
 
+/** What became of a request that was not answered here. */
+const endText = ({ behavior, declined, decided_by }: Resolved): string => {
+  if (decided_by === 'timeout') return '  Nobody answered in time.'
+  if (decided_by !== 'operator') return '  It is not asked any more.'
+  if (behavior !== undefined) return `  Answered elsewhere: ${behavior === 'allow' ? 'allowed' : 'denied'}.`
+  return declined === true ? '  Declined elsewhere.' : '  Answered elsewhere.'
+}
+
+/** Somebody else was faster: the run waits for it no longer. */
+const isTooLate = (error: unknown): boolean =>
+  error instanceof Problem && ['approval_state_conflict', 'question_state_conflict'].includes(error.code)
+
 export const createRequests = ({ input: { client, told }, interrupt, end, ...asking }: RequestsParts): Requests => {
-  let open: { readonly id: string; readonly taken: AbortController } | undefined
+  let open: { readonly id: string; readonly taken: AbortController; isAnswered: boolean } | undefined
   const takeBack = (): void => {
     open?.taken.abort()
     open = undefined
@@ -45,7 +60,9 @@ export const createRequests = ({ input: { client, told }, interrupt, end, ...ask
     const answered = await request.ask({ ...asking, signal })
     if (answered.type === 'interrupt') return interrupt()
     if (answered.type === 'end') return end()
-    if (answered.type === 'given') look(await client.send('POST', request.path, answered.value))
+    if (answered.type !== 'given') return
+    if (open?.id === request.id) open.isAnswered = true
+    look(await client.send('POST', request.path, answered.value))
   }
   const look = (run: Json): void => {
     const parsed = parse(RunAnswer, run)
@@ -59,9 +76,9 @@ export const createRequests = ({ input: { client, told }, interrupt, end, ...ask
   }
   const begin = (request: Request): void => {
     const taken = new AbortController()
-    open = { id: request.id, taken }
+    open = { id: request.id, taken, isAnswered: false }
     void answer(request, taken.signal).catch((error: unknown) => {
-      asking.sheet.line(told(error))
+      asking.sheet.line(isTooLate(error) ? '  That came too late: it was answered elsewhere.' : told(error))
       // Where the daemon is away the run is looked at when it is back.
       return again(request, taken).catch(() => {})
     })
@@ -72,5 +89,15 @@ export const createRequests = ({ input: { client, told }, interrupt, end, ...ask
     takeBack()
     if (request !== undefined) begin(request)
   }
-  return { close: takeBack, update }
+  return {
+    close: takeBack,
+    update,
+    heard({ entry: { event } }) {
+      const { resolutions = [], resolution } = event ?? {}
+      const resolved = [...resolutions, resolution].find((one) => one !== undefined && one.request_id === open?.id)
+      if (resolved === undefined || open?.isAnswered === true) return
+      takeBack()
+      asking.sheet.line(endText(resolved))
+    },
+  }
 }

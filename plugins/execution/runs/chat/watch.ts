@@ -32,6 +32,8 @@ export interface Watched {
   readonly submit: () => Promise<Json>
   /** The entry of the journal behind which the run begins; the newest are read when absent. */
   readonly after: () => Promise<number | undefined>
+  /** Others began it: Ctrl-C ends the watching, and not the run. */
+  readonly isOfOthers?: boolean
 }
 
 /** How it came to its end; or that the person left before, with the exit code for that. */
@@ -53,7 +55,8 @@ const Live = open({
 })
 
 const runPath = (run_id: string): string => `/v1/runs/${encodeURIComponent(run_id)}`
-const isOver = ({ status }: RunRow): boolean => ['completed', 'failed', 'cancelled', 'interrupted'].includes(status)
+export const isOver = ({ status }: RunRow): boolean =>
+  ['completed', 'failed', 'cancelled', 'interrupted'].includes(status)
 
 /** True if the daemon may be there again soon, and know what it knew. */
 const isLoss = (error: unknown): boolean =>
@@ -88,7 +91,11 @@ const createLeaving = (signal: AbortSignal): Leaving => {
 }
 
 /** The first Ctrl-C interrupts the run, the next one leaves; so does the first where there is nobody to tell. */
-const createInterrupt = ({ input, sheet }: Conversation, session_id: string, { leave }: Leaving) => {
+const createInterrupt = (
+  { input, sheet }: Conversation,
+  { session_id, isOfOthers = false }: Watched,
+  { leave }: Leaving,
+) => {
   let asked = false
   let run: RunRow | undefined
   const stop = (now: RunRow): Promise<Json> =>
@@ -100,7 +107,7 @@ const createInterrupt = ({ input, sheet }: Conversation, session_id: string, { l
       run = now
     },
     interrupt() {
-      if (asked || run === undefined) return leave(130)
+      if (asked || isOfOthers || run === undefined) return leave(130)
       asked = true
       sheet.line('Interrupting; Ctrl-C once more leaves.')
       void stop(run).catch((error: unknown) => sheet.line(input.told(error)))
@@ -144,8 +151,11 @@ interface Reading {
   readonly patience: Patience
 }
 
-const catchUp = async ({ run: { run_id }, journal, transcript }: Reading): Promise<void> => {
-  for (const row of await journal.news(run_id)) transcript.entry(row)
+const catchUp = async ({ run: { run_id }, journal, transcript, requests }: Reading): Promise<void> => {
+  for (const row of await journal.news(run_id)) {
+    requests.heard(row)
+    transcript.entry(row)
+  }
 }
 
 /** Shows a step of the run; what is not shown from the step itself is in the journal by then. */
@@ -183,7 +193,7 @@ export const watchRun = async (conversation: Conversation, watched: Watched): Pr
   const { input, dialogue, sheet } = conversation
   const { session_id } = watched
   const leaving = createLeaving(input.signal)
-  const interrupting = createInterrupt(conversation, session_id, leaving)
+  const interrupting = createInterrupt(conversation, watched, leaving)
   dialogue.onInterrupt(interrupting.interrupt)
   let journal: Journal | undefined
   const transcript = createTranscript(sheet)

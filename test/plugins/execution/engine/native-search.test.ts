@@ -13,7 +13,8 @@ import {
   textBlock,
 } from '../../../support/anthropic-server.js'
 import { freshRoot, spawnTestDaemon, startTestDaemon, type TestDaemonOptions } from '../../../support/daemon.js'
-import { startOpenAiServer, type Asked, type Reply } from '../../../support/openai-server.js'
+import { grounded, ending, searchParts } from '../../../support/google-server.js'
+import { startOpenAiServer, stream, type Asked, type Reply } from '../../../support/openai-server.js'
 import { answeringIn, citedItem, searchItem } from '../../../support/responses-server.js'
 import { openSession, submit, until } from '../../../support/runs.js'
 import { listOf } from '../../../support/vendors.js'
@@ -215,4 +216,59 @@ test('models-53: an answer of a form stays of that form, and openai tells of its
     events.map(({ event }: any) => event).find(({ type }: any) => type === 'model_searched'),
     { queries: ['q'], pages: [{ url: 'https://a.example/1', title: '' }] },
   )
+})
+
+/** A daemon whose routes are these, and a run on one of them. */
+const startWith = async (t: ExecutionContext, respond: (asked: Asked) => Reply, routes: (url: string) => string) => {
+  const server = await serve(t, respond)
+  const path = await root(t, server.url)
+  writeFileSync(join(path, 'config/routes.toml'), routes(server.url))
+  const daemon = await startTestDaemon(t, {
+    root: path,
+    config: {
+      web: { search_engine: 'searxng', search_url: 'http://127.0.0.1:9/search' },
+      usage: { prices: [{ input: 0, output: 0, searches: 14_000_000 }] },
+    },
+  })
+  await openSession(daemon)
+  const run = async (wish: object = {}): Promise<any> => {
+    const { body } = await daemon.request('POST', '/v1/sessions/s1/runs', { content: 'How is the weather?', ...wish })
+    return body.run_id === undefined ? body : until(daemon, body.run_id, 'completed', 'failed')
+  }
+  return { server, daemon, run }
+}
+
+test('models-56: a run by google tells what was searched and found, and a model that cannot search beside tools has ours', async (t) => {
+  const found = pages.map(({ url, title }) => [url, title] as const)
+  const searching = [...searchParts('s1', 'weather'), { text: 'It rains.' }]
+  const gemini = stream(grounded(ending('STOP', searching), ['weather'], found, [0]))
+  const route = (id: string, model: string, url: string): string =>
+    `[routes.${id}]\ndriver = "google"\nbase_url = "${url}"\ndefault_model = "${model}"\nnative_web_search = true\n`
+  const { server, daemon, run } = await startWith(
+    t,
+    () => gemini,
+    (url) =>
+      `default_route = "g"\n${route('g', 'gemini-3-flash-preview', url)}${route('old', 'gemini-2.5-flash', url)}`,
+  )
+  const done = await run()
+  t.is(done.outputs[0].content, 'It rains.\n\nSources:\n- One: https://a.example/1')
+  t.like(done.usage, { searches: 1, cost_microusd: 14_000 })
+  const { body } = await daemon.request('GET', `/v1/runs/${done.run_id}/events?steps=true`)
+  t.deepEqual(
+    body.map(({ event }: any) => event).find(({ type }: any) => type === 'model_searched'),
+    { type: 'model_searched', queries: ['weather'], pages },
+  )
+  const searchesOf = (at: number): unknown[] => {
+    const tools = listOf(server.asked.at(at), 'tools')
+    const functions = tools.flatMap(({ functionDeclarations = [] }) => functionDeclarations)
+    return [tools.some(({ googleSearch }) => googleSearch), functions.some(({ name }: any) => name === 'web_search')]
+  }
+  t.deepEqual(searchesOf(-1), [true, false])
+  await run({ generation: { model: 'gemini-2.5-flash' } })
+  t.deepEqual(searchesOf(-1), [false, true])
+  const { routes } = (await daemon.request('GET', '/v1/status')).body.provider_readiness
+  const old = routes.find(({ route_id }: any) => route_id === 'old')
+  t.like(old, { state: 'error', code: 'capability_unavailable' })
+  t.regex(old.message, /gemini-2\.5-flash of google has no native_web_search beside tools/u)
+  t.like(await run({ provider: 'old' }), { status: 400, code: 'route_not_ready' })
 })

@@ -272,3 +272,30 @@ test('models-50: a route has what a back end does for its provider where it says
   write(file.replace('image_generation', 'audio_generation'))
   await becomes(async () => (await readiness('a')).code === 'capability_unavailable')
 })
+
+test('models-55: what the file does not know is told with its place, and an address is no more than one', async (t) => {
+  const route = (more: string): string => `[routes.a]\ndriver = "openai_compatible"\ndefault_model = "m"\n${more}`
+  const { readiness, write, becomes, daemon } = await start(t, `version = 2\n${two.slice(12)}`)
+  const told = (): string => JSON.stringify(daemon.daemon.view.warnings())
+  t.regex(told(), /version must be 1/u)
+  t.like(await readiness('none'), { state: 'error', active: true })
+  write(two)
+  await becomes(async () => (await readiness('fast')).active)
+  write(`version = 2\n${two.slice(12)}`)
+  await becomes(() => told().includes('version must be 1'))
+  t.true((await readiness('fast')).active)
+  const { message } = await (await start(t, route('api_kee = "k"\n'))).readiness('a')
+  t.regex(message, /api_kee/u)
+  for (const [address, reason] of [
+    ['ftp://127.0.0.1/v1', 'neither http nor https'],
+    ['http://me:pw@127.0.0.1/v1', 'names a user'],
+    ['http://127.0.0.1/v1?key=1', 'has a query'],
+    ['http://127.0.0.1/v1#top', 'has a fragment'],
+    ['127.0.0.1', 'not a URL'],
+  ] as const) {
+    const wrong = await (await start(t, route(`base_url = "${address}"\n`))).readiness('a')
+    t.like(wrong, { state: 'error', code: 'base_url_invalid' })
+    t.true(wrong.message.includes(reason), wrong.message)
+    t.false(wrong.message.includes('pw'))
+  }
+})

@@ -1,5 +1,5 @@
 /** Answers that are JSON of a form: read, checked, and what a model is told whose answer is not. */
-import { fromJsonSchema, parse, type Json, type JsonObject } from '../../../core/plugin.js'
+import { fromJsonSchema, parse, type Json, type JsonObject } from '../../../../core/plugin.js'
 
 /** How often a model is told what is wrong with its answer before it has failed. */
 export const mostRepairs = 2
