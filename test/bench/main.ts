@@ -6,6 +6,7 @@
 import { writeFileSync } from 'node:fs'
 import type { Bench, Part, Row } from './bench.js'
 import { numberOf, valueOf } from './flags.js'
+import { agents } from './parts/agents.js'
 import { bodies } from './parts/bodies.js'
 import { deliveries } from './parts/deliveries.js'
 import { history } from './parts/history.js'
@@ -34,6 +35,7 @@ const parts: readonly Part[] = [
   spawn,
   bodies,
   mcp,
+  agents,
 ]
 
 if (process.argv.includes('--help')) {
