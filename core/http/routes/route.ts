@@ -199,6 +199,8 @@ export interface RouteSpec<
    * no object.
    */
   readonly invalidBody?: ProblemFactory
+  /** Every problem of this route is told in this domain, also those of HTTP itself (http-46). */
+  readonly problemDomain?: string
   readonly idempotent?: boolean
   /** Answers also when the state could not be loaded: it shows nothing of what is stored, or says that it is not. */
   readonly withoutState?: boolean

@@ -14,6 +14,7 @@ import { sendBytes } from './bytes-answer.js'
 import {
   committedValue,
   type BytesReply,
+  type Route,
   type RouteInput,
   type StreamReply,
   type SubjectCaller,
@@ -122,7 +123,7 @@ export const createExchange = (options: ExchangeOptions): Exchange => {
       try {
         await run(request, response, found)
       } catch (error) {
-        refuse(request, response, toProblem(error, found))
+        refuse(request, response, inDomain(toProblem(error, found), found?.entry.route))
       }
       answered(found?.entry.route.id ?? 'none', response.statusCode)
       const { method } = request
@@ -131,6 +132,12 @@ export const createExchange = (options: ExchangeOptions): Exchange => {
     refuse,
   }
 }
+
+/** Whatever went wrong, a route with a domain of its own tells it in that. */
+const inDomain = (problem: Problem, route: Route | undefined): Problem =>
+  route?.problemDomain === undefined
+    ? problem
+    : new Problem(problem.code, { ...problem.spec, domain: route.problemDomain }, problem.occurrence)
 
 /** Waits until everything the handler may have seen is on disk, also when it refuses. */
 const settle = async (work: () => Promise<unknown>, durable: () => Promise<void>): Promise<unknown> => {

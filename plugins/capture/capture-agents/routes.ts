@@ -11,7 +11,7 @@ import {
   string,
   type Route,
 } from '../../../core/plugin.js'
-import { observationErrors } from '../observations/contract.js'
+import { ingressDomain, observationErrors } from '../observations/contract.js'
 import { admitAgent, createHeartbeat, HeartbeatRequest, type HeartbeatParts } from './agents/heartbeat.js'
 import { alertOf, createDeadlines } from './agents/deadlines.js'
 import { createRevoke } from './agents/revoke.js'
@@ -123,6 +123,7 @@ const heartbeat = (parts: HeartbeatParts): Route => {
     bodyOptional: true,
     bodyLimit: 64 * 1024,
     invalidBody: captureErrors.capture_heartbeat_invalid,
+    problemDomain: ingressDomain,
     reply: jsonReply(HeartbeatReply),
     problems: [observationErrors.ingress_token_invalid, captureErrors.capture_heartbeat_invalid],
     durability: 'C',

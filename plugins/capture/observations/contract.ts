@@ -4,7 +4,7 @@ import type { AuditDraft, ObservationSourceView, ObservationView, SourceOwner } 
 import type { SourceDraft } from './sources/draft.js'
 
 /** Problems of sources, observations and their ingress, for routes of other plugins. */
-export { observationErrors } from './record/errors.js'
+export { ingressDomain, observationErrors } from './record/errors.js'
 /** What sources, observations and their audit are. */
 export {
   auditEvents,

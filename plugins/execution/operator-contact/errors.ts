@@ -21,6 +21,12 @@ export const contactErrors = defineErrors({
     detail: 'No reply target of this session can be delivered to.',
     action: 'Go on without, or say in your answer what they should know.',
   },
+  operator_notice_stays: {
+    status: 409,
+    domain: 'sessions',
+    detail: 'This run was given what must not leave the daemon, and a notice would take it along.',
+    action: 'Say in your answer what the operator should know.',
+  },
   operator_notice_blank: { status: 400, domain: 'sessions', detail: 'The message is blank.', action: 'Say something.' },
   operator_contact_unsafe: {
     status: 400,

@@ -1,5 +1,5 @@
 import { doc, object, string } from '../../../core/plugin.js'
-import type { Runs } from '../runs/contract.js'
+import { keepsOutputs, type Runs } from '../runs/contract.js'
 import { defineTool, failedCall, type Tool } from '../tools/contract.js'
 import { deliverable, mayNotify, type FindOutbox } from './contact.js'
 import type { Sessions } from '../sessions/contract.js'
@@ -33,6 +33,8 @@ export const notifyOperator = ({
       if (!mayNotify(session.operator))
         return failedCall(contactErrors.operator_contact_off({ details: { what: 'notified' } }))
       if (message.trim() === '') return failedCall(contactErrors.operator_notice_blank())
+      const run = runs.find(run_id)
+      if (run !== undefined && keepsOutputs(run)) return failedCall(contactErrors.operator_notice_stays())
       const targets = deliverable(outbox(), session)
       if (targets.length === 0) return failedCall(contactErrors.operator_unreachable())
       const output = { content: message.trim(), source_kind: 'operator_notification' as const }

@@ -38,7 +38,7 @@ export type {
 /** What operators set of what models are told. */
 export type { PromptSettings } from './lifecycle/prompt-setting.js'
 /** Where a run comes from, and the keys of metadata that only the daemon writes. */
-export { ReservedKeys, RunOrigin } from './record/origin.js'
+export { keepsOutputs, ReservedKeys, RunOrigin } from './record/origin.js'
 /** A key of `metadata` that a caller must not write. */
 export type { ReservedKey } from './record/origin.js'
 /** Names a request once. */

@@ -1,5 +1,5 @@
 /** A board as a run is told of it: its picture, and what it says in words. */
-import { visible, type Json, type JsonObject } from '../../../core/plugin.js'
+import { inTurns, visible, type Json, type JsonObject } from '../../../core/plugin.js'
 import { attachmentOf, type Assets } from '../assets/contract.js'
 import type { Boards } from './contract.js'
 import { boardErrors } from './record/errors.js'
@@ -34,17 +34,17 @@ const saidIn = (state: JsonObject): string => {
   return lines.length === 0 ? 'Nothing is written on it.' : ['What is written on it:', ...lines].join('\n')
 }
 
-const drawnBy = (state: JsonObject): string => {
-  const marks = marksIn(state)
+const drawnBy = async (state: JsonObject): Promise<string> => {
+  const marks = await inTurns(marksIn(state))
   const names = [...new Set(marks.map(({ author }) => author))]
   return `${marks.length} elements, by ${visible(names.slice(0, mostNames).join(', ')) || 'nobody'}.`
 }
 
-const wordsOf = (name: string, revision: StoredRevision, state: JsonObject | undefined): string =>
+const wordsOf = async (name: string, revision: StoredRevision, state: JsonObject | undefined): Promise<string> =>
   [
     `The board ${JSON.stringify(visible(name))} (${revision.board_id}), revision ${revision.revision_id}.`,
     ...(revision.note === undefined ? [] : [`Note of the revision: ${visible(revision.note)}`]),
-    ...(state === undefined ? ['It is a picture alone.'] : [drawnBy(state), saidIn(state)]),
+    ...(state === undefined ? ['It is a picture alone.'] : [await drawnBy(state), saidIn(state)]),
     '',
   ].join('\n')
 
@@ -60,7 +60,7 @@ export const createBoards = ({ store, assets }: { readonly store: BoardStore; re
     const revision = store.revision(board_id, wanted)
     const { render_asset_id, state_asset_id } = revision
     const state = state_asset_id === undefined ? undefined : await readState(assets, state_asset_id)
-    const words = Buffer.from(wordsOf(display_name, revision, state))
+    const words = Buffer.from(await wordsOf(display_name, revision, state))
     const told = await assets.add({ file_name: 'board.txt', media_type: 'text/plain', bytes: words })
     return {
       files: [attachmentOf(assets.get(render_asset_id)), attachmentOf(told)],

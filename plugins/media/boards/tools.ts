@@ -1,5 +1,15 @@
 /** What models do with boards. */
-import { array, doc, object, optional, Problem, sandboxErrors, string, type JsonObject } from '../../../core/plugin.js'
+import {
+  array,
+  doc,
+  inTurns,
+  object,
+  optional,
+  Problem,
+  sandboxErrors,
+  string,
+  type JsonObject,
+} from '../../../core/plugin.js'
 import { defineTool, failedCall, type Tool, type ToolOutcome } from '../../execution/tools/contract.js'
 import { boardFor, newestState, sizedAs, type Draw, type DrawParts } from './drawing/draw.js'
 import { NewElement } from './drawing/elements.js'
@@ -41,7 +51,7 @@ const boardView = (parts: BoardToolParts): Tool =>
       telling(signal, async () => {
         const board = boardFor(parts.store, input.board_id, session_id)
         const state = await newestState(parts, board)
-        return done(sceneOf(board, state, await sizedAs(parts, board, { state, signal })))
+        return done(await inTurns(sceneOf(board, state, await sizedAs(parts, board, { state, signal }))))
       }),
   })
 
@@ -66,7 +76,7 @@ const boardDraw = (parts: BoardToolParts): Tool =>
       telling(call.signal, async () => {
         const { revision, state } = await parts.draw({ ...input, ...call })
         const { revision_id, render_asset_id, note } = revision
-        const scene = sceneOf(parts.store.get(input.board_id), state)
+        const scene = await inTurns(sceneOf(parts.store.get(input.board_id), state))
         return done({
           ...scene,
           board_id: input.board_id,

@@ -73,6 +73,8 @@ export const createSpeech = ({ assets, normalisers, transcribers, heard }: Speec
         }
       const said = await inSlot(async () => {
         if (signal.aborted) throw unready(asset, 'The daemon stops.')
+        // Who is asked is paid, and an asset is to come of it.
+        assets.checkRoom()
         const bytes = await checked(asset, found.transcriber)
         return found.transcriber.transcribe(found.plan, { bytes, media_type: asset.media_type, options }, signal)
       })

@@ -1,5 +1,8 @@
 import { defineErrors } from '../../../../core/plugin.js'
 
+/** Where those are told of problems who send what they see and hear. */
+export const ingressDomain = 'observation_ingress'
+
 /** Problems of sources, observations and what runs are given of them. */
 export const observationErrors = defineErrors({
   observation_source_not_found: {
@@ -46,49 +49,49 @@ export const observationErrors = defineErrors({
   },
   ingress_token_invalid: {
     status: 401,
-    domain: 'observation_ingress',
+    domain: ingressDomain,
     detail: 'The token does not open this.',
     action: 'Send Authorization: Bearer with the token of this source or agent; an operator can rotate it.',
   },
   invalid_source_id: {
     status: 400,
-    domain: 'observation_ingress',
+    domain: ingressDomain,
     detail: 'The path names no source id.',
     action: 'A source id has 1 to 128 letters, digits, dots, underscores and dashes.',
   },
   upload_invalid: {
     status: 400,
-    domain: 'observation_ingress',
+    domain: ingressDomain,
     detail: 'The upload is not taken: {reason}.',
     action: 'Nothing was stored. Correct it and send it again.',
   },
   upload_base64_invalid: {
     status: 400,
-    domain: 'observation_ingress',
+    domain: ingressDomain,
     detail: 'The content of the upload is no base64.',
     action: 'Encode the bytes of the file as in RFC 4648, with padding.',
   },
   upload_type_unsupported: {
     status: 400,
-    domain: 'observation_ingress',
+    domain: ingressDomain,
     detail: 'The file is none of the kinds that its source sends.',
     action: 'Send PNG or JPEG as a screen or camera, WAV or WebM as a microphone.',
   },
   upload_too_large: {
     status: 413,
-    domain: 'observation_ingress',
+    domain: ingressDomain,
     detail: 'The file has more than 12 MiB.',
     action: 'Send a smaller one.',
   },
   upload_key_conflict: {
     status: 400,
-    domain: 'observation_ingress',
+    domain: ingressDomain,
     detail: 'The source sent something else under this key before.',
     action: 'Give another upload another key.',
   },
   rate_limited: {
     status: 429,
-    domain: 'observation_ingress',
+    domain: ingressDomain,
     detail: 'There is no room for another upload now: retry_after_ms={retry_after_ms}',
     action: 'Wait so long and send it again with the same key.',
   },

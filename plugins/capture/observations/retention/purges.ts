@@ -18,6 +18,9 @@ export interface Left {
   count: number
 }
 
+/** Whether a record ends, as its source is by now. */
+type Ends = (source: SourceRecord, record: ObservationRecord) => boolean
+
 export interface Purges {
   /** What is older than its source keeps. */
   expired(tx: Tx, source: SourceRecord, left: Left): SourceRecord
@@ -30,8 +33,18 @@ export interface Purges {
 }
 
 export const createPurges = ({ observations, skip }: ObservationStore): Purges => {
-  const first = (index: string, group: string): ObservationRecord | undefined =>
-    observations.list({ index, group, limit: 1, skip })[0]
+  const some = (index: string, group: string, limit: number): ObservationRecord[] =>
+    observations.list({ index, group, limit, skip })
+  /**
+   * Those at the head of a group, one and then as many as may end: what ends leaves the group, and to find the head
+   * again for each of them costs more with each that has left.
+   */
+  function* heads(index: string, group: string, left: Left): Generator<ObservationRecord> {
+    const [first] = some(index, group, 1)
+    if (first === undefined) return
+    yield first
+    if (left.count > 0) yield* some(index, group, left.count)
+  }
   const purge = (tx: Tx, source: SourceRecord, record: ObservationRecord): SourceRecord => {
     const { view } = record
     const { purge_raw_on_retention, active_observation_count: count, active_byte_length: bytes } = source.view
@@ -44,16 +57,18 @@ export const createPurges = ({ observations, skip }: ObservationStore): Purges =
     const active = { active_observation_count: count - 1, active_byte_length: bytes - view.byte_length }
     return { ...source, view: { ...source.view, ...active } }
   }
+  const isOver = ({ view }: SourceRecord): boolean =>
+    view.active_observation_count > view.max_active_observations || view.active_byte_length > view.max_active_bytes
   const purgeWhile = (
     tx: Tx,
     source: SourceRecord,
-    { left, next }: { left: Left; next: (now: SourceRecord) => ObservationRecord | undefined },
+    { left, from, ends }: { left: Left; from: Iterable<ObservationRecord>; ends: Ends },
   ): SourceRecord => {
     let kept = source
-    for (; left.count > 0; left.count -= 1) {
-      const record = next(kept)
-      if (record === undefined) return kept
+    for (const record of from) {
+      if (left.count <= 0 || !ends(kept, record)) return kept
       kept = purge(tx, kept, record)
+      left.count -= 1
     }
     return kept
   }
@@ -61,36 +76,36 @@ export const createPurges = ({ observations, skip }: ObservationStore): Purges =
     expired: (tx, source, left) =>
       purgeWhile(tx, source, {
         left,
-        next: (now) => {
-          const record = first('received', now.view.source_id)
-          return record !== undefined && expiryOf(now, record) <= tx.now ? record : undefined
-        },
+        from: heads('received', source.view.source_id, left),
+        ends: (now, record) => expiryOf(now, record) <= tx.now,
       }),
     overBudget: (tx, source, left) =>
-      purgeWhile(tx, source, {
-        left,
-        next: ({ view }) => {
-          const isOver =
-            view.active_observation_count > view.max_active_observations ||
-            view.active_byte_length > view.max_active_bytes
-          return isOver ? first('source', groupOf('active', view.source_id)) : undefined
-        },
-      }),
+      isOver(source)
+        ? purgeWhile(tx, source, {
+            left,
+            from: heads('source', groupOf('active', source.view.source_id), left),
+            ends: isOver,
+          })
+        : source,
     forget(tx, source, { left, mostPurged }) {
       const { source_id } = source.view
-      for (; left.count > 0; left.count -= 1) {
-        const record = first('purged', source_id)
-        if (record?.purged_at_ms === undefined || record.leaving === true) return source
+      for (const record of heads('purged', source_id, left)) {
+        if (left.count <= 0 || record.purged_at_ms === undefined || record.leaving === true) return source
         const isOld = record.purged_at_ms + history.ms <= tx.now
         if (!isOld && observations.count('purged', source_id) <= mostPurged) return source
         tx.remove(observations, record.view.observation_id, 'purged long ago')
+        left.count -= 1
       }
       return source
     },
     nextDue(source, again) {
-      const active = first('received', source.view.source_id)
-      const purged = first('purged', source.view.source_id)?.purged_at_ms
-      return soonest(active && expiryOf(source, active), purged && Math.max(purged + history.ms, again))
+      const [active] = some('received', source.view.source_id, 1)
+      const [purged] = some('purged', source.view.source_id, 1)
+      const forgotten_at_ms = purged?.purged_at_ms
+      return soonest(
+        active && expiryOf(source, active),
+        forgotten_at_ms && Math.max(forgotten_at_ms + history.ms, again),
+      )
     },
   }
 }

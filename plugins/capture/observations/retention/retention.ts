@@ -6,8 +6,8 @@ import type { Clock, Log, Tx } from '../../../../core/plugin.js'
 import type { ObservationRecord, ObservationStore, SourceRecord } from '../record/store.js'
 import { createPurges, expiryOf, history, soonest } from './purges.js'
 
-/** Observations of one commit. */
-const atOnce = 64
+/** Observations of one commit: others are served between two of them. */
+const atOnce = 16
 const retryMs = 5_000
 
 export interface RetentionParts {

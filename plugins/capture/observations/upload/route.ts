@@ -10,7 +10,7 @@ import {
   type IngressHead,
   type Route,
 } from '../../../../core/plugin.js'
-import { observationErrors } from '../record/errors.js'
+import { ingressDomain, observationErrors } from '../record/errors.js'
 import { ObservationView, sourceIdPattern, type RejectionReason } from '../record/structs.js'
 import { judgeToken, unopened } from '../sources/authorise.js'
 import { bearerDigest } from '../sources/token.js'
@@ -68,6 +68,7 @@ export const uploadRoute = (parts: UploadParts): Route => {
     params,
     body: UploadRequest,
     invalidBody: upload_invalid,
+    problemDomain: ingressDomain,
     bodyLimit: 24 * 1024 * 1024,
     fileBytes: ({ upload: { content_base64 } }) => content_base64.length,
     reply: jsonReply(ObservationView),

@@ -43,6 +43,10 @@ export const RunOrigin = object({
 /** The value form of `RunOrigin`. */
 export type RunOrigin = Infer<typeof RunOrigin>
 
+/** True of a run that was given what must not leave the daemon: nothing that it says does (observations-19). */
+export const keepsOutputs = ({ origin }: { readonly origin?: RunOrigin }): boolean =>
+  origin?.observation_allows_output_delivery === false
+
 /** A key of `metadata` that a caller must not write. */
 export interface ReservedKey {
   readonly key: string

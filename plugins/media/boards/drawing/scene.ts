@@ -1,5 +1,5 @@
 /** A board in words, for models: its elements, where it is drawn on and where it is free. */
-import { visibleLine, type Json, type JsonObject } from '../../../../core/plugin.js'
+import { visibleLine, type JsonObject, type Portions } from '../../../../core/plugin.js'
 import type { Board } from '../record/views.js'
 import { usualCanvas, type Canvas } from './canvas.js'
 import { canvasOf, markOf, type Mark, type Spot } from './elements.js'
@@ -39,14 +39,23 @@ const noteOf = (marks: readonly Mark[], { latest_revision_id }: Board): { note?:
   return { note: 'The newest revision names no elements: it may be a picture alone.' }
 }
 
+/** Elements that are looked at before others are served: each may have 2,000 points. */
+const portion = 50
+
 /** The elements of a state, as far as they can be told. */
-export const marksIn = (state: JsonObject | undefined): Mark[] => {
+export const marksIn = function* (state: JsonObject | undefined): Portions<Mark[]> {
   const elements = state?.['elements']
-  return Array.isArray(elements) ? elements.map((element: Json) => markOf(element)) : []
+  const marks: Mark[] = []
+  if (!Array.isArray(elements)) return marks
+  for (const element of elements) {
+    marks.push(markOf(element))
+    if (marks.length % portion === 0) yield
+  }
+  return marks
 }
 
-export const sceneOf = (board: Board, state: JsonObject | undefined, sized?: Canvas): JsonObject => {
-  const marks = marksIn(state)
+export const sceneOf = function* (board: Board, state: JsonObject | undefined, sized?: Canvas): Portions<JsonObject> {
+  const marks = yield* marksIn(state)
   const canvas = canvasOf(state) ?? sized ?? usualCanvas
   const size = { width: canvas.width, height: canvas.height }
   const { map, free_hint } = occupancyOf(canvas, marks)

@@ -36,7 +36,7 @@ export const readState = async (assets: Assets, asset_id: string): Promise<JsonO
     if (error instanceof Problem) throw unfit(asset_id, 'must be readable')
     throw error
   })
-  const read = parseState(new TextDecoder().decode(bytes))
+  const read = await inTurns(parseState(new TextDecoder().decode(bytes)))
   if (!read.ok) throw invalidState(asset_id, read.fault)
   return read.value
 }

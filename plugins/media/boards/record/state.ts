@@ -1,5 +1,6 @@
 /** What the state of a board must be (boards-7). Pure: it knows no assets but by their ids. */
 import { isJsonObject, isModest, type Json, type JsonObject, type Portions } from '../../../../core/plugin.js'
+import { readJson } from './json-portions.js'
 
 /** The version that this daemon writes. */
 export const stateVersion = 'service.board_state.v1'
@@ -28,11 +29,12 @@ export interface StatePlace {
   readonly previous_revision_id?: string | undefined
 }
 
-export const parseState = (text: string): Read<JsonObject> => {
+export const parseState = function* (text: string): Portions<Read<JsonObject>> {
   const fault = (rule: string): Read<never> => ({ ok: false, fault: { path: 'state', rule } })
   if (!isModest(text, { most: mostStateBytes })) return fault('must be nested at most 64 levels deep')
   try {
-    const value: Json = JSON.parse(text)
+    yield
+    const value = yield* readJson(text)
     return isJsonObject(value) ? { ok: true, value } : fault('must be an object')
   } catch {
     return fault('must be JSON')
@@ -55,10 +57,12 @@ const someIn = function* (
   let seen = 0
   for (const holder of holders) {
     const names = Array.isArray(holder) ? undefined : Object.keys(holder)
-    const values = Array.isArray(holder) ? holder : Object.values(holder)
-    for (const [at, value] of values.entries()) {
+    const count = Array.isArray(holder) ? holder.length : (names?.length ?? 0)
+    const valueAt = (at: number): Json | undefined => (Array.isArray(holder) ? holder[at] : holder[names?.[at] ?? ''])
+    for (let at = 0; at < count; at += 1) {
       seen += 1
       if (seen % portion === 0) yield
+      const value = valueAt(at)
       if (is(value, names?.[at])) return true
       if (isHolder(value)) holders.push(value)
     }

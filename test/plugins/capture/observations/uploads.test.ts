@@ -244,7 +244,7 @@ test('observations-10: a file that is no picture or sound of its source is refus
   ] as const) {
     const { body } = await send(daemon, 1, wish)
     t.deepEqual([body.status, body.code], [status, code], JSON.stringify(wish).slice(0, 80))
-    if (code !== 'payload_too_large') t.is(body.domain, 'observation_ingress')
+    t.is(body.domain, 'observation_ingress')
   }
   t.deepEqual(await list(daemon, '?include_purged=true'), [])
   const heard = await send(daemon, 2, { source: 'mic', bytes: sound, more: { idempotency_key: ' key ' } })
@@ -318,4 +318,38 @@ test('observations-7, http-16: the key of an upload stands in the body or in the
   const none = await post(undefined)
   t.deepEqual([...codeOf(none), none.body.errors[0].path], [400, 'upload_invalid', 'body.idempotency_key'])
   t.is((await list(daemon)).length, 1)
+})
+
+test('http-46: all that goes wrong where machines send is told in one domain, also what is wrong with the request itself', async (t) => {
+  const daemon = await startTestDaemon(t)
+  await createSource(daemon)
+  const { body: batch } = await daemon.request('POST', '/v1/capture-agent-provisions', {
+    batch_id: 'one',
+    daemon_base_url: daemon.url,
+    agents: [{ machine_id: 'desk' }],
+  })
+  const routes = [
+    ['/v1/observation-sources/door/observations', 'door-token', 25 * 1024 * 1024],
+    ['/v1/capture-agents/desk/heartbeat', batch.agents[0].heartbeat_token, 65 * 1024],
+  ] as const
+  for (const [path, token, tooMuch] of routes) {
+    const authorization = `Bearer ${token}`
+    const json = 'application/json'
+    for (const [body, headers, status, code] of [
+      ['{', { authorization, 'content-type': json }, 400, 'bad_request'],
+      ['[]', { authorization, 'content-type': json }, 400, 'bad_request'],
+      ['{}', { authorization, 'content-type': 'text/plain' }, 415, 'unsupported_media_type'],
+      [' '.repeat(tooMuch), { authorization, 'content-type': json }, 413, 'payload_too_large'],
+      ['{}', { authorization: 'Bearer none', 'content-type': json }, 401, 'ingress_token_invalid'],
+    ] as const) {
+      const answer = await fetch(daemon.url + path, { method: 'POST', body, headers })
+      const problem: any = await answer.json()
+      const { domain } = problem
+      t.deepEqual([answer.status, problem.code, domain], [status, code, 'observation_ingress'], `${path} ${code}`)
+    }
+    for (let n = 0; n < 60; n += 1) await daemon.request('POST', path, {}, { authorization: 'Bearer none' })
+    const throttled = await daemon.request('POST', path, {}, { authorization: 'Bearer none' })
+    t.like(throttled.body, { status: 429, code: 'rate_limited', domain: 'observation_ingress' })
+  }
+  t.is((await daemon.request('GET', '/v1/observations/none')).body.domain, 'observations')
 })

@@ -8,6 +8,7 @@ import { startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
 import { codeOf, openSession, submit, until } from '../../../support/runs.js'
 import { makeFolder } from '../../../support/tools.js'
 import { testPlugin } from '../../../support/plugins.js'
+import { createSource, send } from '../../capture/observations/uploading.js'
 
 const pigeon: ReplyPlugin = {
   plugin: 'pigeon',
@@ -185,4 +186,34 @@ test('sessions-31: a plugin keeps a session from being ended: nothing is changed
   t.is((await daemon.request('GET', `/v1/runs/${queued.run_id}`)).body.status, 'queued')
   reason = undefined
   t.is((await daemon.request('POST', '/v1/sessions/s1/end', {})).status, 200)
+})
+
+test('observations-19: a run whose outputs stay with the daemon sends no notice either', async (t) => {
+  let found: { sessions: Sessions; tools: ToolRegistry } | undefined
+  const daemon = await startTestDaemon(t, {
+    plugins: [
+      extra(ReplyPlugins, pigeon, (services) => {
+        found = services
+      }),
+    ],
+  })
+  await openSession(daemon)
+  await daemon.request('PUT', '/v1/sessions/s1/reply-targets', targets('north'))
+  await daemon.request('PUT', '/v1/sessions/s1/operator', { enabled: true })
+  const noticeOf = async (run_id: string): Promise<any> =>
+    found?.tools.find('notify_operator')?.run({ message: 'Look.' } as never, { session_id: 's1', run_id } as never)
+  const told = async (allow_output_delivery: boolean): Promise<any> => {
+    await createSource(daemon, { allow_output_delivery })
+    await send(daemon, 1)
+    const { body } = await daemon.request('POST', '/v1/observation-materializations', {
+      target_session_id: 's1',
+      selection: { type: 'latest_from_source', source_id: 'door' },
+      request: { content: 'Is the door open?' },
+    })
+    await until(daemon, body.run_id, 'completed')
+    return noticeOf(body.run_id)
+  }
+  t.like(await told(true), { type: 'result', output: { queued: 1 } })
+  const refused = await told(false)
+  t.is(refused.output.error.code, 'operator_notice_stays', JSON.stringify(refused))
 })

@@ -399,3 +399,20 @@ test('derivations-20: a stop ends what is under way, and the same request asks a
   t.deepEqual(await list(second), [])
   t.like((await write(second, asset_id)).body, { status: 'completed', cache_status: 'miss' })
 })
+
+test('derivations-22: nobody is asked to write down what there is no room for', async (t) => {
+  const root = await freshRoot()
+  const full = await start(t, '', { root, config: { assets: { max_count: 1 } } })
+  const { asset_id } = await store(full.daemon)
+  for (const transcription of [undefined, { language: 'en' }]) {
+    const refused = await write(full.daemon, asset_id, transcription)
+    t.deepEqual(codeOf(refused), [507, 'asset_store_full'])
+    t.regex(refused.body.detail, /max_count = 1/u)
+  }
+  t.is(full.server.asked.length, 0)
+  t.deepEqual(await list(full.daemon), [])
+  await full.daemon.stop()
+  const { server, daemon } = await start(t, '', { root })
+  t.is((await write(daemon, asset_id)).status, 200)
+  t.is(server.asked.length, 1)
+})
