@@ -4,6 +4,7 @@ import {
   normalScope,
   permitsEntry,
   restrictScope,
+  withDefaultDeny,
   type CapabilityScope,
   type CredentialScope,
   type ToolSurface,
@@ -54,12 +55,17 @@ const noCredentials: CredentialScope = {
   mcp_server_deny: ['*'],
 }
 
-/** Without a wish the child keeps routes alone. Throws as `narrowedCapabilities`. */
+/**
+ * Without a wish the child keeps routes alone; one that names connectors and no credential has none of those that its
+ * parent has. Throws as `narrowedCapabilities`.
+ */
 export const narrowedCredentials = (
   parent: CredentialScope | undefined,
   wanted: CredentialScope | undefined,
 ): CredentialScope | undefined =>
-  wanted === undefined ? restrictScope(parent, noCredentials) : narrowed(parent, wanted, 'body.credential_scope')
+  wanted === undefined
+    ? restrictScope(parent, noCredentials)
+    : narrowed(parent, withDefaultDeny(wanted), 'body.credential_scope')
 
 /** Throws `agent_widened` for an entry that the parent's surface does not let pass. */
 export const checkedSurface = (
