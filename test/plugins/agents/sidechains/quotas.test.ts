@@ -203,6 +203,5 @@ test('agents-11: answers are asked for of at most max_spawn_output_tokens_per_re
     { route_policy: { generation: { max_output_tokens } } },
   ]
   for (const tokens of [99, 100]) for (const body of forms(tokens)) await taken(t, daemon, body, `${tokens} tokens`)
-  for (const body of forms(101))
-    t.is((await refused(t, daemon, body, tooFast)).headers['retry-after'], undefined)
+  for (const body of forms(101)) t.is((await refused(t, daemon, body, tooFast)).headers['retry-after'], undefined)
 })
