@@ -46,12 +46,14 @@ export interface Asked {
   readonly gone: Promise<boolean>
 }
 
+export type Respond = (asked: Asked) => Reply | Promise<Reply>
+
 export interface OpenAiServer {
   /** Ends in `/v1`. */
   readonly url: string
   readonly asked: readonly Asked[]
   /** Replaces what is answered from now on. */
-  answer(respond: (asked: Asked) => Reply): void
+  answer(respond: Respond): void
   /** Answers that have not ended yet, from either side. */
   open(): number
   /** Sockets that are open now. */
@@ -61,11 +63,11 @@ export interface OpenAiServer {
 
 /** `listed` are the models that it says it has. */
 export const startOpenAiServer = async (
-  first: (asked: Asked) => Reply,
+  first: Respond,
   listed: readonly string[] = ['test-model'],
 ): Promise<OpenAiServer> => {
   const asked: Asked[] = []
-  let respond = first
+  let respond: Respond = first
   let open = 0
   const server = createServer((request, response) => void serve(request, response))
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -85,7 +87,7 @@ export const startOpenAiServer = async (
       gone,
     }
     asked.push(one)
-    await send(respond(one), response)
+    await send(await respond(one), response)
   }
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {

@@ -62,37 +62,64 @@ const checkRun = (
     throw limited(`it asks for answers of more than ${limits.max_spawn_output_tokens_per_request} tokens`)
 }
 
+interface Use {
+  /** Starts that count, the newest first. */
+  readonly found: readonly AgentRecord[]
+  readonly of: (record: AgentRecord) => number
+  /** What one start more takes. */
+  readonly own: number
+  readonly most: number
+  readonly reason: string
+}
+
 const checkRate = (
   started: readonly AgentRecord[],
   { parent: { session }, profile, now }: Start,
   limits: SpawnLimits,
 ): void => {
-  const sum = (of: (record: AgentRecord) => number): number => started.reduce((all, one) => all + of(one), 0)
-  /** Seconds until this start has left the window. */
-  const until = (one: AgentRecord | undefined): number =>
-    Math.max(1, Math.ceil(((one?.spawned_at_ms ?? now) + limits.spawn_rate_window_ms - now) / 1000))
-  const wait = until(started.at(-1))
-  const counted: readonly [readonly AgentRecord[], number, string][] = [
-    [
+  const counted = (found: readonly AgentRecord[], most: number, whose: string): Use => ({
+    found,
+    of: () => 1,
+    own: 1,
+    most,
+    reason: `${found.length} agents ${whose} were started within the window`,
+  })
+  const uses: readonly Use[] = [
+    counted(
       started.filter((one) => one.parent_session_id === session.session_id),
       limits.max_spawns_per_session_window,
       'of its session',
-    ],
-    [
+    ),
+    counted(
       started.filter((one) => one.profile === profile),
       limits.max_spawns_per_profile_window,
       `of the profile ${profile}`,
-    ],
-    [started, limits.max_spawns_global_window, 'of the daemon'],
+    ),
+    counted(started, limits.max_spawns_global_window, 'of the daemon'),
+    {
+      found: started,
+      of: (one) => one.cost_microusd,
+      own: limits.estimated_spawn_cost_microusd,
+      most: limits.max_spawn_cost_microusd_per_window,
+      reason: 'what starts may cost within the window is used up',
+    },
+    {
+      found: started,
+      of: (one) => one.cpu_ms,
+      own: limits.estimated_spawn_cpu_ms,
+      most: limits.max_spawn_cpu_ms_per_window,
+      reason: 'the computing time that starts may take within the window is used up',
+    },
   ]
-  for (const [found, most, whose] of counted)
-    if (found.length >= most)
-      throw limited(`${found.length} agents ${whose} were started within the window`, until(found[most - 1]))
-  if (
-    sum((one) => one.cost_microusd) + limits.estimated_spawn_cost_microusd >
-    limits.max_spawn_cost_microusd_per_window
-  )
-    throw limited('what starts may cost within the window is used up', wait)
-  if (sum((one) => one.cpu_ms) + limits.estimated_spawn_cpu_ms > limits.max_spawn_cpu_ms_per_window)
-    throw limited('the computing time that starts may take within the window is used up', wait)
+  for (const use of uses) checkUse(use, (one) => one.spawned_at_ms + limits.spawn_rate_window_ms - now)
+}
+
+/** Waiting helps when the newest start for which there is no place any more has left the window. */
+const checkUse = ({ found, of, own, most, reason }: Use, msLeft: (record: AgentRecord) => number): void => {
+  if (own > most) throw limited(reason)
+  let used = own
+  for (const one of found) {
+    used += of(one)
+    if (used > most) throw limited(reason, Math.max(1, Math.ceil(msLeft(one) / 1000)))
+  }
 }

@@ -59,15 +59,17 @@ const listAgents = (parts: WaitParts): Tool =>
   defineTool({
     ...looking,
     name: 'list_agents',
-    description: `Lists the agents of your tree, yourself included: ids, names and states, at most ${mostListed}.`,
+    description: `Lists the agents of your tree: who you are, and ids, names and states of all, at most ${mostListed}.`,
     input: object(filter),
     run: async (wish, call) => {
-      const { found, counts } = await lookUp(parts, { root_agent_id: rootOf(selfOf(parts, call)), ...wish })
+      const self = selfOf(parts, call)
+      const { found, counts } = await lookUp(parts, { root_agent_id: rootOf(self), ...wish })
       const agents = found.slice(-mostListed).map((session) => {
         const { agent_id, parent_agent_id, name, path, nickname, status } = summaryOf(parts, session)
         return { agent_id, parent_agent_id, name, path, nickname, status }
       })
-      return result({ agents, counts })
+      const you = { agent_id: self.session.agent_id, parent_agent_id: self.spawned?.parent_agent_id }
+      return result({ you, agents, counts })
     },
   })
 

@@ -149,6 +149,7 @@ test('agents-16: an agent sees those of its own tree, and no others', async (t) 
     [daemon.parent, sibling.body.agent_id, child.body.agent_id],
   )
   t.is(list.counts.total, 3)
+  t.deepEqual(list.you, { agent_id: child.body.agent_id, parent_agent_id: daemon.parent })
   t.deepEqual(
     summaries.items.map(({ nickname, last_output_preview }: any) => [nickname, last_output_preview]),
     [['One', 'one']],

@@ -121,6 +121,18 @@ test('agents-5: without a credential scope a child has routes, and no credential
   t.deepEqual(below.body.effective_credential_scope.connector_deny, ['*'])
 })
 
+test('agents-5: a request that names connectors and no credential of theirs leaves the child none', async (t) => {
+  const daemon = await start(t)
+  const credential_scope = { connector_allow: ['a', 'b'], connector_credential_allow: ['K'] }
+  await daemon.request('POST', '/v1/sessions', { session_id: 's2', credential_scope })
+  const parent = (await daemon.request('GET', '/v1/sessions/s2')).body.agent_id
+  const scopeOf = async (wanted: object): Promise<any> =>
+    (await spawn(daemon, parent, { credential_scope: wanted })).body.effective_credential_scope
+  t.like(await scopeOf({ connector_allow: ['a'] }), { connector_allow: ['a'], connector_credential_deny: ['*'] })
+  t.deepEqual((await scopeOf({ connector_deny: ['b'] })).connector_credential_deny, ['*'])
+  t.like(await scopeOf({ route_deny: ['other'] }), { connector_deny: ['*'], connector_credential_deny: ['*'] })
+})
+
 test('agents-5, agents-6: what is wider than the parent is refused by name, and nothing is made', async (t) => {
   const daemon = await start(t)
   await daemon.request('POST', '/v1/sessions', {
