@@ -32,8 +32,14 @@ test.before(async () => {
     await daemon.request('POST', '/v1/personas', { persona_id, display_name: persona_id })
   for (const name of ['a', 'b', 'c']) await makeSchedule(daemon, { name })
   await daemon.request('POST', '/v1/boards', { board_id: 'b1', display_name: 'Plan' })
+  agent_id = (await daemon.request('GET', '/v1/sessions/s1')).body.agent_id
+  for (const name of ['one', 'two', 'three'])
+    await daemon.request('POST', `/v1/agents/${agent_id}/sidechains`, { subtask: { name, content: '/say hi' } })
 })
 test.after.always(() => daemon.kill('SIGKILL'))
+
+/** An agent with others below it. */
+let agent_id = ''
 
 /** Lists in pages, as the document has them: a new one is checked without a line here. */
 const lists = (): string[] =>
@@ -43,7 +49,9 @@ const lists = (): string[] =>
         parameters.some((parameter) => parameter.in === 'query' && parameter.name === name),
       ),
     )
-    .map(({ template }) => template.replace('{session_id}', 's1').replace('{board_id}', 'b1'))
+    .map(({ template }) =>
+      template.replace('{session_id}', 's1').replace('{board_id}', 'b1').replace('{agent_id}', agent_id),
+    )
 const get = async (at: string): Promise<any> => (await daemon.request('GET', at)).body
 
 test.serial('http-2: Responses are the concrete view, without an envelope', async (t) => {
