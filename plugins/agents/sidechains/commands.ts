@@ -16,17 +16,8 @@ import {
 } from '../../../core/plugin.js'
 import { agentRetentions, agentStatuses } from '../../execution/sessions/contract.js'
 import { permissionModes } from '../../execution/tools/contract.js'
-import {
-  AgentAnswer,
-  AgentForecast,
-  AgentQuotas,
-  AgentRow,
-  showAgent,
-  showForecast,
-  showQuotas,
-  statusWords,
-  withRow,
-} from './agent-text.js'
+import { AgentAnswer, AgentRow, showAgent, statusWords, withRow } from './terminal/agent-text.js'
+import { AgentForecast, AgentQuotas, showForecast, showQuotas } from './terminal/spawn-text.js'
 
 const counted = (count: number, what: string): string[] => (count === 0 ? [] : [`${count} ${what}`])
 

@@ -51,6 +51,7 @@ export const RunAnswer = open({
   model_call_held: optional(open({ until_ms: number() })),
   outputs: optional(array(ShownOutput)),
   input_attachments: optional(array(ShownFile)),
+  input_metadata: optional(open({ service_flow: optional(open({ flow_id: string() })) })),
   tool_files: optional(array(ShownFile)),
   outputs_truncated: optional(boolean()),
   pending_approvals: optional(array(AskedApproval)),
@@ -111,6 +112,14 @@ export const showRuns = (rows: Row[]): string =>
 
 const fileLine = (file: ShownFile): string => `  file     ${fileText(file)}`
 
+/** The retry of a flow's root run is none of the flow, which stays failed. */
+const anew = ({ run_id, input_metadata }: Row): string => {
+  const flow_id = input_metadata?.service_flow?.flow_id
+  return flow_id === undefined
+    ? `once more: ${commandLine('runs retry', run_id)}`
+    : `start another flow, as its flow says: ${visibleLine(commandLine('flows get', flow_id))}`
+}
+
 export const showRun = (run: Row): string =>
   [
     `${run.run_id}  ${run.status}`,
@@ -130,7 +139,7 @@ export const showRun = (run: Row): string =>
       ? ['  output   none: the last answer of the model was empty']
       : []),
     ...(run.error === undefined ? [] : [`  error    ${visibleBlock(run.error, 11)}`]),
-    ...(run.status === 'failed' ? [`           once more: ${commandLine('runs retry', run.run_id)}`] : []),
+    ...(run.status === 'failed' ? [`           ${anew(run)}`] : []),
     ...(run.daemon_held === true ? ['  waits    for you: the daemon holds and begins no run: holdfast release'] : []),
     ...heldCall(run),
     ...routeWait(run),

@@ -1,7 +1,6 @@
-/** One agent, and what others may be started, as text for terminals. */
+/** One agent as text for terminals. */
 import {
   array,
-  boolean,
   commandLine,
   count,
   integer,
@@ -12,14 +11,13 @@ import {
   optional,
   parse,
   showTime,
-  span,
   string,
   visibleBlock,
   visibleLine,
   type CommandInput,
   type Infer,
   type Json,
-} from '../../../core/plugin.js'
+} from '../../../../core/plugin.js'
 
 /** A row of a list, as far as it is shown. */
 export const AgentRow = open({
@@ -81,7 +79,8 @@ export const withRow = async (
   return { ...snapshot, ...(row !== undefined && { row }) }
 }
 
-const line = (name: string, text: string | null | undefined): string[] =>
+/** A line of what is shown of one agent; none for what it has not. */
+export const line = (name: string, text: string | null | undefined): string[] =>
   text === undefined || text === null ? [] : [`  ${name.padEnd(9)}${visibleBlock(text, 11)}`]
 
 const mailbox = (waiting: number): string | undefined =>
@@ -104,47 +103,5 @@ export const showAgent = ({ agent, last_assistant_message, last_error, row }: In
     ...line('error', last_error),
     ...line('closed', closed_at_ms === undefined ? undefined : `${showTime(closed_at_ms)}; it reads nothing more`),
     ...line('next', visibleLine(commandLine('explain', id))),
-  ].join('\n')
-}
-
-export const AgentForecast = open({
-  allowed: boolean(),
-  code: optional(string()),
-  reason: optional(string()),
-  path: optional(string()),
-  permission_mode: optional(string()),
-})
-
-export const showForecast = (forecast: Infer<typeof AgentForecast>): string => {
-  const { allowed, code, reason, path, permission_mode } = forecast
-  if (!allowed) return `It would be refused: ${visibleLine(reason ?? '')} (${visibleLine(code ?? '')})`
-  return ['It would be started.', ...line('path', path), ...line('mode', permission_mode)].join('\n')
-}
-
-export const AgentQuotas = open({
-  limits: open({
-    max_live_sidechains_global: integer(),
-    max_spawns_global_window: integer(),
-    max_spawn_cost_microusd_per_window: integer(),
-    max_spawn_cpu_ms_per_window: integer(),
-    spawn_rate_window_ms: integer(),
-    max_live_children_per_parent: integer(),
-    max_child_depth: integer(),
-  }),
-  live_sidechains: integer(),
-  started_in_window: integer(),
-  cost_microusd_in_window: integer(),
-  cpu_ms_in_window: integer(),
-})
-
-export const showQuotas = ({ limits, ...used }: Infer<typeof AgentQuotas>): string => {
-  const { max_live_children_per_parent: children, max_child_depth: depth, spawn_rate_window_ms: window } = limits
-  return [
-    `Of ${limits.max_live_sidechains_global} agents with a parent that may work at a time, ${used.live_sidechains} do.`,
-    `In the last ${span(window)}:`,
-    `  started  ${used.started_in_window} of ${limits.max_spawns_global_window}`,
-    `  charged  ${used.cost_microusd_in_window} of ${limits.max_spawn_cost_microusd_per_window} millionths of a dollar`,
-    `           ${used.cpu_ms_in_window} of ${limits.max_spawn_cpu_ms_per_window} milliseconds`,
-    `An agent may have ${children} children that work, and be ${depth} deep; --output json has all limits.`,
   ].join('\n')
 }
