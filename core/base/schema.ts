@@ -53,8 +53,9 @@ export const fieldSchemas = (struct: AnyStruct): Readonly<Record<string, JsonSch
 
 /** The names of the fields behind some keys of the struct's values; none where there may be any. */
 export const fieldNames = (struct: AnyStruct, keys: readonly string[]): readonly string[] => {
-  const inside = ({ properties, additionalProperties }: JsonSchema, key: string): JsonSchema =>
-    (properties as Record<string, JsonSchema> | undefined)?.[key] ?? ((additionalProperties || {}) as JsonSchema)
+  const inside = ({ properties, additionalProperties, items }: JsonSchema, key: string): JsonSchema =>
+    (properties as Record<string, JsonSchema> | undefined)?.[key] ??
+    ((items || additionalProperties || {}) as JsonSchema)
   return Object.keys(keys.reduce(inside, inlineSchema(struct))['properties'] ?? {})
 }
 

@@ -1,14 +1,5 @@
 /** What would be started, and how much may be, as text for terminals. */
-import {
-  boolean,
-  integer,
-  open,
-  optional,
-  span,
-  string,
-  visibleLine,
-  type Infer,
-} from '../../../../core/plugin.js'
+import { boolean, integer, open, optional, span, string, visibleLine, type Infer } from '../../../../core/plugin.js'
 import { line } from './agent-text.js'
 
 export const AgentForecast = open({

@@ -89,3 +89,20 @@ test('command-line-2: what is wrong with a line of flows and playbooks is told w
     t.notRegex(err, /\\p|\[\^|body\.|header/u)
   }
 })
+
+test('flows-15: a schedule says of which playbook it starts flows, and such a flow which schedule started it', async (t) => {
+  const { line, request, playbook_ref } = await start(t)
+  const made = await request('POST', '/v1/schedules', {
+    name: 'weekly',
+    target_session_id: 's1',
+    cadence: { type: 'cron', expression: '0 9 * * 1' },
+    flow_start: { playbook_ref, request: { content: '/say notes' } },
+  })
+  const { schedule_id } = made.body
+  t.regex((await line('schedules', 'list')).out, /weekly {2}\(0 9 \* \* 1 in UTC\) {2}flows of notes 1 {2}next/u)
+  const { out } = await line('schedules', 'get', schedule_id)
+  t.regex(out, /\n {2}starts {3}flows of notes 1: \/say notes\n {11}all: holdfast flows list --session=s1\n/u)
+  await request('POST', `/v1/schedules/${schedule_id}/trigger`, {})
+  const [{ flow_id }] = (await request('GET', '/v1/flows')).body
+  t.true((await line('flows', 'get', flow_id)).out.includes(`\n  schedule ${schedule_id}\n`))
+})
