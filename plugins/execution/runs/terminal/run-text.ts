@@ -16,6 +16,7 @@ import {
   showTime,
 } from '../../../../core/plugin.js'
 import { fileText, ShownFile } from '../../../media/assets/contract.js'
+import { answerLines, ShownAnswer } from './answered.js'
 import { AskedApproval, AskedQuestions, showApproval, showQuestions } from './request-text.js'
 
 /** What was put out, as far as it is shown. */
@@ -57,6 +58,8 @@ export const RunAnswer = open({
   pending_approvals: optional(array(AskedApproval)),
   pending_questions: optional(array(AskedQuestions)),
   daemon_held: optional(boolean()),
+  kind: optional(string()),
+  answered: optional(ShownAnswer),
 })
 export type RunRow = Infer<typeof RunAnswer>
 type Row = RunRow
@@ -135,7 +138,8 @@ export const showRun = (run: Row): string =>
       `  output   ${visibleBlock(output.content, 11)}`,
       ...filesOf(output).map(fileLine),
     ]),
-    ...(run.status === 'completed' && (run.outputs ?? []).length === 0
+    ...(run.answered === undefined ? [] : answerLines(run.answered)),
+    ...(run.status === 'completed' && (run.outputs ?? []).length === 0 && run.kind !== 'parent_clarification'
       ? ['  output   none: the last answer of the model was empty']
       : []),
     ...(run.error === undefined ? [] : [`  error    ${visibleBlock(run.error, 11)}`]),
@@ -143,6 +147,9 @@ export const showRun = (run: Row): string =>
     ...(run.daemon_held === true ? ['  waits    for you: the daemon holds and begins no run: holdfast release'] : []),
     ...heldCall(run),
     ...routeWait(run),
+    ...(run.status === 'queued' || run.status === 'running'
+      ? [`  next     ${visibleLine(commandLine('explain', run.run_id))}`]
+      : []),
     ...(run.pending_approvals ?? []).flatMap((asked) => showApproval(run.run_id, asked)),
     ...(run.pending_questions ?? []).flatMap((asked) => showQuestions(run.run_id, asked)),
   ].join('\n')

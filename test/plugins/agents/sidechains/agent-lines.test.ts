@@ -112,3 +112,30 @@ test('command-line-5: a list that shows nothing because of what was asked for do
     t.deepEqual(await line(...words), { code: 0, out: none, err: '' }, words.join(' '))
   t.regex((await line('flows', 'list', '--limit', '3')).out, /^No flows yet/u)
 })
+
+test('a question of an agent says who asked and how it was answered; a run that works says how to learn why', async (t) => {
+  const daemon = await start(t)
+  const { line, parent, request } = daemon
+  const options = '"options":[{"label":"north"},{"label":"south"}]'
+  const asks = `/tool request_parent_clarification {"questions":[{"question":"Which?",${options}}]}`
+  const ask = async (): Promise<[string, string]> => {
+    const { agent_id } = (await spawn(daemon, parent, told(`${asks}\n/say asked`))).body
+    await untilAgent(daemon, agent_id, ({ status }) => status === 'waiting_for_user_input')
+    return [agent_id, (await request('GET', '/v1/questions')).body[0].run_id]
+  }
+  const [first, question] = await ask()
+  await line('questions', 'answer', question, '--option', '2')
+  const answered = (await line('runs', 'get', question)).out
+  t.regex(answered, new RegExp(`asked {4}by ${first}\n {2}answer {3}south \\(by operator\\)\n`, 'u'))
+  t.notRegex(answered, /model was empty/u)
+  const again = await line('questions', 'answer', question, '--option', '1')
+  t.notRegex(again.err, /what it waits for/u)
+  const [, other] = await ask()
+  await line('questions', 'decline', other)
+  t.regex((await line('runs', 'get', other)).out, /answer {3}declined by operator/u)
+  const { run_id } = await submit(daemon, 's1', '/sleep 3600000')
+  await until(daemon, run_id, 'running')
+  t.true((await line('runs', 'get', run_id)).out.includes(`  next     holdfast explain ${run_id}\n`))
+  const late = await line('questions', 'answer', run_id, 'x')
+  t.regex(late.err, /holdfast questions list lists the questions that wait; holdfast runs get run_\w+ says/u)
+})
