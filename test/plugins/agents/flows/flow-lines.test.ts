@@ -16,7 +16,7 @@ const start = async (t: ExecutionContext, manifest: JsonObject = {}) => {
 }
 const required_evidence = [{ kind: 'review', id: '*' }]
 
-test('flows-11: a check that does not pass is open until the flow has ended, and what was given is told', async (t) => {
+test('flows-17: a check that does not pass is open until the flow has ended, and what was given is told', async (t) => {
   const daemon = await start(t, { required_evidence })
   const { line, begin } = daemon
   const flow_id = await begin('/say done', { flow_id: 'f1' })
@@ -50,7 +50,7 @@ test('a flow whose run failed says why, and is started anew and not retried', as
   t.notRegex(followed.out, /The flow bad is/u, 'the run says the same')
 })
 
-test('who follows a flow is told how it is where its root run does not say so', async (t) => {
+test('flows-17: who follows a flow is told how it is where its root run does not say so', async (t) => {
   const tools = { enforce: true, deny: ['task_create'] }
   const daemon = await start(t, { required_evidence, tools })
   const { line, begin } = daemon
