@@ -68,8 +68,14 @@ const flowsText = ({ playbook_ref: { playbook_id, version } }: NonNullable<Sched
   visibleLine(`flows of ${playbook_id} ${version}`)
 
 const row = ({ schedule_id, name, status, cadence, next_fire_at_ms, flow_start }: Schedule): string =>
-  `${visibleLine(schedule_id)}  ${statusText(status)}  ${visibleLine(name)}  ` +
-  `(${cadenceText(cadence)})${flow_start === undefined ? '' : `  ${flowsText(flow_start)}`}${next_fire_at_ms === undefined ? '' : `  next ${moment(next_fire_at_ms)}`}`
+  [
+    visibleLine(schedule_id),
+    statusText(status),
+    visibleLine(name),
+    `(${cadenceText(cadence)})`,
+    ...(flow_start === undefined ? [] : [flowsText(flow_start)]),
+    ...(next_fire_at_ms === undefined ? [] : [`next ${moment(next_fire_at_ms)}`]),
+  ].join('  ')
 
 const showAll = (schedules: Schedule[]): string =>
   schedules.length === 0
