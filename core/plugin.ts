@@ -7,6 +7,7 @@ import type { AnyPlugin } from './plugin/contract.js'
 
 export * from './base/schema.js'
 export * from './base/parse.js'
+export { unknownField } from './base/issue-rule.js'
 export { bytes } from './http/routes/bytes.js'
 export { foreignSchema, fromJsonSchema } from './base/foreign/foreign-schema.js'
 export { defineErrors, Problem } from './base/errors.js'

@@ -4,6 +4,41 @@ import type { Failure } from 'superstruct'
 /** The rule that a member breaks which there is none of. */
 export const unknownField = 'is not a known field'
 
+interface Bounds {
+  min?: number
+  max?: number
+}
+/** The rule that a length breaks, of so many characters or items; undefined if it fits. */
+export const lengthRule = (length: number, { min = 0, max = Infinity }: Bounds, one: string): string | undefined => {
+  if (length < min) return `must have at least ${min} ${one}${min === 1 ? '' : 's'}`
+  return length > max ? `must have at most ${max} ${one}${max === 1 ? '' : 's'}` : undefined
+}
+
+export interface StringRules extends Bounds {
+  pattern?: string
+  /** The rule of the pattern in words, as in `must be a word`. */
+  told?: string
+}
+/** The pattern of text in which something is to be seen. */
+export const notBlank = '\\S'
+
+/** The rule that a text breaks, else true. */
+export const textCheck = ({
+  min = 0,
+  max = Infinity,
+  pattern,
+  told,
+}: StringRules): ((text: string) => string | true) => {
+  const regex = pattern === undefined ? undefined : new RegExp(pattern, 'u')
+  return (text) => {
+    let length = 0
+    if (min > 0 || max < Infinity) for (const _ of text) length += 1
+    const broken = lengthRule(length, { min, max }, 'character')
+    if (broken !== undefined || regex === undefined || regex.test(text)) return broken ?? true
+    return pattern === notBlank ? 'must not be blank' : (told ?? `must match ${pattern ?? ''}`)
+  }
+}
+
 /** The rule that a value broke, to stand behind its path. */
 export const ruleOf = (failure: Failure): string => {
   if (failure.type === 'never') return unknownField

@@ -7,6 +7,7 @@
  */
 import * as ss from 'superstruct'
 import type { Struct, Infer } from 'superstruct'
+import { lengthRule, textCheck, type StringRules } from './issue-rule.js'
 import type { JsonSchema } from './json-schema.js'
 import { walk } from './schema-walk.js'
 import {
@@ -23,7 +24,8 @@ import {
   type Parts,
 } from './struct-notes.js'
 
-export type { Struct, Infer, JsonSchema }
+export type { Struct, Infer, JsonSchema, StringRules }
+export { notBlank } from './issue-rule.js'
 export {
   inlineSchema,
   inputSchema,
@@ -51,8 +53,9 @@ export const fieldSchemas = (struct: AnyStruct): Readonly<Record<string, JsonSch
 
 /** The names of the fields behind some keys of the struct's values; none where there may be any. */
 export const fieldNames = (struct: AnyStruct, keys: readonly string[]): readonly string[] => {
-  const inside = ({ properties, additionalProperties }: JsonSchema, key: string): JsonSchema =>
-    (properties as Record<string, JsonSchema> | undefined)?.[key] ?? ((additionalProperties || {}) as JsonSchema)
+  const inside = ({ properties, additionalProperties, items }: JsonSchema, key: string): JsonSchema =>
+    (properties as Record<string, JsonSchema> | undefined)?.[key] ??
+    ((items || additionalProperties || {}) as JsonSchema)
   return Object.keys(keys.reduce(inside, inlineSchema(struct))['properties'] ?? {})
 }
 
@@ -70,26 +73,10 @@ const made = <S extends AnyStruct>(struct: S): S => (madeStruct(struct) ?? struc
 const safeNumber = ss.refine(ss.number(), 'number', (n) => Number.isFinite(n))
 const safeInteger = ss.refine(ss.integer(), 'integer', (n) => Number.isSafeInteger(n))
 
-export interface StringRules {
-  min?: number
-  max?: number
-  pattern?: string
-}
-/** The pattern of text in which something is to be seen. */
-export const notBlank = '\\S'
-
 /** Text; `min` and `max` count Unicode code points, as JSON Schema does. */
 export const string = (rules: StringRules = {}): Struct<string, null> => {
   const { min = 0, max = Infinity, pattern } = rules
-  const regex = pattern === undefined ? undefined : new RegExp(pattern, 'u')
-  const check = (text: string): string | true => {
-    let length = 0
-    if (min > 0 || max < Infinity) for (const _ of text) length += 1
-    if (length < min) return `must have at least ${min} characters`
-    if (length > max) return `must have at most ${max} characters`
-    if (regex === undefined || regex.test(text)) return true
-    return pattern === notBlank ? 'must not be blank' : `must match ${pattern}`
-  }
+  const check = textCheck(rules)
   return note(
     () => ss.refine(ss.string(), 'string', check),
     () => ({
@@ -147,11 +134,14 @@ export interface ListRules {
   min?: number
   max?: number
 }
-export const array = <T>(item: Struct<T, any>, { min = 0, max = Infinity }: ListRules = {}): Struct<T[], any> => {
-  const check = ({ length }: readonly unknown[]): string | boolean =>
-    length < min ? `must have at least ${min} items` : length <= max || `must have at most ${max} items`
-  return note(
-    () => ss.refine(ss.array(item), 'array', check) as unknown as Struct<T[], any>,
+export const array = <T>(item: Struct<T, any>, { min = 0, max = Infinity }: ListRules = {}): Struct<T[], any> =>
+  note(
+    () =>
+      ss.refine(
+        ss.array(item),
+        'array',
+        ({ length }) => lengthRule(length, { min, max }, 'item') ?? true,
+      ) as unknown as Struct<T[], any>,
     () => ({
       type: 'array',
       items: jsonSchema(item),
@@ -160,7 +150,6 @@ export const array = <T>(item: Struct<T, any>, { min = 0, max = Infinity }: List
     }),
     { inside: () => [item] },
   )
-}
 /** An object with any keys and values of one kind. */
 export const record = <T>(value: Struct<T, any>): Struct<Record<string, T>, any> =>
   note(

@@ -1,6 +1,7 @@
 /** Where a command takes what is too long or too secret for its line, which everybody on the machine can read. */
 import type { Environment } from '../base/config.js'
 import type { Json } from '../base/schema.js'
+import { jsonFault } from '../base/text/json-fault.js'
 import { readGivenFile, readSecretFile } from '../state/side/secret-file.js'
 import { errors } from './told/errors.js'
 import { readAll, readHidden } from './terminal.js'
@@ -43,6 +44,14 @@ const documentOf = (flags: SecretSource['flags'], flag: string): string | Promis
   return flag === 'file' ? readGivenFile(given, mostDocument) : given
 }
 
+/** Where it is no JSON; the text itself may be secret and is not told. */
+const faultIn = (text: string, file: string | boolean | undefined): string => {
+  const fault = jsonFault(text)
+  const place = fault === undefined ? '' : `line ${fault.line}, column ${fault.column}: there must be ${fault.wanted}`
+  const places = [...(typeof file === 'string' ? [file] : []), ...(place === '' ? [] : [place])]
+  return `gives what is not JSON${places.length === 0 ? '' : `: ${places.join(', ')}`}`
+}
+
 /** The JSON that one of these flags gives: itself, in the file that `file` names, or on standard input for `stdin`. */
 export const readJson = async ({ flags }: Pick<SecretSource, 'flags'>, own: string): Promise<Json | undefined> => {
   const [flag, other] = [...new Set([own, 'file', 'stdin'])].filter((one) => flags[one] !== undefined)
@@ -54,6 +63,6 @@ export const readJson = async ({ flags }: Pick<SecretSource, 'flags'>, own: stri
   try {
     return JSON.parse(text)
   } catch {
-    throw errors.flag_invalid({ details: { flag, problem: 'gives what is not JSON' } })
+    throw errors.flag_invalid({ details: { flag, problem: faultIn(text, flag === 'file' ? flags[flag] : undefined) } })
   }
 }

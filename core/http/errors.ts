@@ -222,7 +222,7 @@ export const idempotencyErrors = defineErrors({
   invalid_idempotency_key: {
     status: 400,
     domain: 'idempotency',
-    detail: 'The idempotency key is empty, or header and body differ.',
+    detail: 'The idempotency key {rule}.',
     action: 'Send one key, in the header or in the body.',
   },
 })

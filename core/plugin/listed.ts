@@ -27,6 +27,8 @@ export const pageFlags: Readonly<Record<'cursor' | 'limit', CommandFlag>> = {
 export interface ListedRows<T> {
   items: T[]
   pagination: { total_count: number; has_more: boolean; next_cursor?: string | undefined }
+  /** Present if the line says which rows it wants. */
+  filtered?: boolean | undefined
 }
 
 /** The answer of a list route, as `readRows` gives it for people. */
@@ -34,10 +36,16 @@ export const listedRows = <T>(row: StructOf<T>): StructOf<ListedRows<T>> =>
   open({
     items: array(row),
     pagination: open({ total_count: integer(), has_more: boolean(), next_cursor: optional(string()) }),
+    filtered: optional(boolean()),
   })
 
 const given = (flags: CommandInput['flags'], name: string): string =>
   typeof flags[name] === 'string' ? `&${name}=${encodeURIComponent(flags[name])}` : ''
+
+/** Flags of lists that leave no row out that would be there without them. */
+const widening: ReadonlySet<string> = new Set(['cursor', 'limit', 'include-purged'])
+const isFiltered = (flags: CommandInput['flags']): boolean =>
+  Object.entries(flags).some(([name, value]) => value !== undefined && !widening.has(name))
 
 /** A page of a list route, with `--cursor`, and with `--limit` where the path has none; for programs its rows alone. */
 export const readRows = async (
@@ -46,16 +54,20 @@ export const readRows = async (
 ): Promise<Json> => {
   const wishes = given(flags, 'cursor') + (/[?&]limit=/u.test(path) ? '' : given(flags, 'limit'))
   const answer = await client.get(`${path}${path.includes('?') ? '&' : '?'}page=true${wishes}`)
-  return output === 'json' && isJsonObject(answer) ? (answer['items'] ?? answer) : answer
+  if (!isJsonObject(answer)) return answer
+  if (output === 'json') return answer['items'] ?? answer
+  return isFiltered(flags) ? { ...answer, filtered: true } : answer
 }
 
-/** The rows, and that there are more of them. */
+/** The rows, and that there are more of them; that there are none at all is told only where all were asked for. */
 export const showRows =
   <T>(show: (rows: T[]) => string) =>
-  ({ items, pagination: { total_count, next_cursor } }: ListedRows<T>): string =>
-    next_cursor === undefined
+  ({ items, pagination: { total_count, next_cursor }, filtered }: ListedRows<T>): string => {
+    if (items.length === 0 && filtered === true) return 'None of them is as the line asks.'
+    return next_cursor === undefined
       ? show(items)
       : `${show(items)}\nThere are more, ${total_count} in all: --cursor ${visibleLine(next_cursor)}`
+  }
 
 /** The same of a list that can be searched, with `--query`. */
 export const searchedRows = (input: Pick<CommandInput, 'client' | 'flags' | 'output'>, path: string): Promise<Json> => {

@@ -11,20 +11,24 @@ const block = (name: string): string => blocksFor(page, name).join('\n')
 test('agents, messages and questions, exactly as printed', async (t) => {
   const daemon = await spawnTestDaemon(t)
   const holdfast = `SERVICE_DAEMON_URL=${daemon.url} '${process.execPath}' '${mainFile}' "$@"`
-  const names = ['agents-spawn', 'agents-explain', 'agents-mail', 'agents-question']
+  const names = ['agents-spawn', 'agents-ways', 'agents-explain', 'agents-mail', 'agents-question']
+  await daemon.request('POST', '/v1/sessions', { session_id: 'first' })
   const script = names.map((name) => `echo "## ${name}"\n${block(name)}\necho\n`).join('')
-  const { code, out, err } = await sh(
-    `set -e\nholdfast() { ${holdfast}; }\n${script.replaceAll('http://127.0.0.1:4000', daemon.url)}`,
-    daemon.root,
-  )
+  const named = 'echo "lead=$lead helper=$helper"'
+  const { code, out, err } = await sh(`set -e\nholdfast() { ${holdfast}; }\n${script}${named}`, daemon.root)
   t.deepEqual([code, err], [0, ''], out)
   t.regex(
     out,
     /Counted and weighed\.[^]*lead {2}completed[^]*\n {2}\/count {2}completed[^]*\n {2}\/weigh {2}completed/u,
   )
-  t.regex(out, /"allowed":false,"code":"agent_widened"[^]*"max_live_children_per_parent":6/u)
+  t.regex(out, /nickname The patient one[^]*cancelled[^]*completed/u)
+  t.regex(out, /It would be refused: .* \(agent_widened\)[^]*started {2}4 of 240/u)
   t.regex(out, /sent\nNo messages\.\n/u)
   t.regex(out, /Which bed\?/u)
+  const [, lead = '', helper = ''] = /lead=(\S*) helper=(\S*)/u.exec(out) ?? []
+  const agent = async (id: string): Promise<any> => (await daemon.request('GET', `/v1/agents/${id}`)).body.agent
+  t.is((await agent(lead)).conversation.session_id, 'lead')
+  t.like(await agent(helper), { name: 'helper', parent: lead })
   await daemon.stop()
 })
 

@@ -37,6 +37,7 @@ const treated: Readonly<Record<string, string>> = {
   'hooks-try': 'test/docs/hooks.test.ts',
   'hooks-take-over': 'test/docs/hooks.test.ts',
   'agents-spawn': 'test/docs/agents.test.ts',
+  'agents-ways': 'test/docs/agents.test.ts',
   'agents-explain': 'test/docs/agents.test.ts',
   'agents-mail': 'test/docs/agents.test.ts',
   'agents-question': 'test/docs/agents.test.ts',

@@ -3,7 +3,9 @@ import { cpSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
 import { freshRoot, mainFile, spawnTestDaemon } from '../support/daemon.js'
-import { blocksFor, repository, sh } from '../support/docs.js'
+import { fieldSchemas } from '../../core/base/schema.js'
+import { PlaybookManifest, primitiveKinds, RequiredEvidence } from '../../plugins/agents/playbooks/contract.js'
+import { blocksFor, repository, sh, textOf } from '../support/docs.js'
 
 const page = 'docs/playbooks.md'
 
@@ -32,4 +34,17 @@ test('a playbook is published, followed and shown to be done, exactly as printed
   t.regex(schedule, /"flow_start"/u)
   t.regex(readFileSync(join(folder, 'release-notes.md'), 'utf8'), /^# Summary/u)
   await daemon.stop()
+})
+
+test('the page has each member of a manifest, and no other', (t) => {
+  const rows = [...textOf(page).matchAll(/^\| ((?:`\w+`(?:, )?)+) \| (.*) \|$/gmu)]
+  const names = (text = ''): string[] => [...text.matchAll(/`(\w+)`/gu)].map(([, name = '']) => name)
+  const fields = fieldSchemas(PlaybookManifest)
+  t.deepEqual(rows.flatMap(([, members]) => names(members)).toSorted(), Object.keys(fields).toSorted())
+  const told = new Set(rows.flatMap(([, , text]) => names(text)))
+  const inner = Object.values(fields).flatMap(({ properties, items }: any) =>
+    Object.keys(properties ?? items?.properties ?? {}),
+  )
+  for (const name of [...inner, ...Object.keys(fieldSchemas(RequiredEvidence)), ...primitiveKinds])
+    t.true(told.has(name), name)
 })

@@ -21,7 +21,7 @@ export const refusesKeys = ({ method, access, idempotent }: Pick<Route, 'method'
 /** The key of a request, from header or body. */
 export const idempotencyKey = (header: string | undefined, body: string | undefined): string | undefined => {
   const invalid = (path: string, rule: string): Error =>
-    idempotencyErrors.invalid_idempotency_key({ errors: [{ path, rule }] })
+    idempotencyErrors.invalid_idempotency_key({ details: { rule }, errors: [{ path, rule }] })
   if (body !== undefined && !isIdempotencyKey(body)) throw invalid('body.idempotency_key', idempotencyKeyRule)
   if (header !== undefined && body !== undefined && header !== body)
     throw invalid('header.idempotency-key', 'must be the key of the body')

@@ -1,69 +1,23 @@
 /** Flows from the command line. */
 import {
-  array,
-  boolean,
   defineCommand,
   isJsonObject,
   listedRows,
-  open,
-  optional,
   pageFlags,
+  parse,
   readRows,
   showRows,
-  string,
-  visibleLine,
   type Command,
   type CommandInput,
-  type Infer,
   type Json,
 } from '../../../core/plugin.js'
 import { followRun, followRunFields, followRunFlags } from '../../execution/runs/contract.js'
+import { evidenceFlag, givenEvidence } from '../playbooks/contract.js'
 import { flowErrors } from './errors.js'
 import { flowStatuses } from './status.js'
+import { ShownVerdict, showVerdict } from './terminal/check-text.js'
+import { flowCode, showFlow, ShownFlow, showFlowBehind, showFlows } from './terminal/flow-text.js'
 import { showCommand } from './terminal/show-command.js'
-
-const Evidence = open({ kind: string(), id: string() })
-const Check = open({ name: string(), passed: boolean(), details: string() })
-const Phase = open({ phase_id: string(), status: string(), missing_evidence: optional(array(Evidence)) })
-const Flow = open({
-  flow_id: string(),
-  status: string(),
-  session_id: string(),
-  playbook_ref: open({ playbook_id: string(), version: string() }),
-  run_id: optional(string()),
-  phase_states: optional(array(Phase)),
-  contract: open({ passed: boolean(), checks: optional(array(Check)) }),
-})
-type Flow = Infer<typeof Flow>
-
-const row = ({ flow_id, status, session_id, playbook_ref: { playbook_id, version } }: Flow): string =>
-  [visibleLine(flow_id), status, `${visibleLine(playbook_id)} ${visibleLine(version)}`, visibleLine(session_id)].join(
-    '  ',
-  )
-
-const showAll = (flows: Flow[]): string =>
-  flows.length === 0
-    ? 'No flows yet. Start one: holdfast flows start SESSION PLAYBOOK VERSION TEXT --digest DIGEST'
-    : flows.map(row).join('\n')
-
-const phaseLine = ({ phase_id, status, missing_evidence = [] }: Infer<typeof Phase>): string => {
-  const missing = missing_evidence.map(({ kind, id }) => `${kind}:${id}`).join(', ')
-  return `  ${status}  ${visibleLine(phase_id)}${missing === '' ? '' : `  lacks ${visibleLine(missing)}`}`
-}
-const checkLine = ({ name, passed, details }: Infer<typeof Check>): string =>
-  `  ${passed ? 'passed' : 'failed'}  ${visibleLine(name)}  ${visibleLine(details)}`
-
-const detail = (flow: Flow): string =>
-  [
-    row(flow),
-    ...(flow.run_id === undefined ? [] : [`  run  ${visibleLine(flow.run_id)}`]),
-    ...(flow.phase_states ?? []).map(phaseLine),
-    ...(flow.contract.checks ?? []).map(checkLine),
-  ].join('\n')
-
-const Verdict = open({ flow_id: string(), passed: boolean(), checks: array(Check) })
-const showVerdict = ({ passed, checks }: Infer<typeof Verdict>): string =>
-  [passed ? 'It is as it must be.' : 'It is not as it must be.', ...checks.map(checkLine)].join('\n')
 
 const pathOf = ({ args }: CommandInput): string => `/v1/flows/${encodeURIComponent(args['flow_id'] ?? '')}`
 const given = ({ flags }: CommandInput, name: string): string | undefined =>
@@ -78,19 +32,9 @@ const listPath = (input: CommandInput): string => {
   return wishes.length === 0 ? '/v1/flows' : `/v1/flows?${wishes.join('&')}`
 }
 
-/** `KIND:ID`, as kinds have no colon and ids may. */
-const evidenceOf = ({ all }: CommandInput): Json[] =>
-  all('evidence').map((text) => {
-    const at = text.indexOf(':')
-    return at < 0 ? { kind: text, id: '' } : { kind: text.slice(0, at), id: text.slice(at + 1) }
-  })
-const evidenceFlag = {
-  evidence: { kind: 'text', value: 'kind:id', summary: 'What shows it; may be given again.', several: true },
-} as const
-
 const start = async (input: CommandInput): Promise<Json> => {
   const { args, client } = input
-  const [flow_id, idempotency_key, evidence_refs] = [given(input, 'id'), given(input, 'key'), evidenceOf(input)]
+  const [flow_id, idempotency_key, evidence_refs] = [given(input, 'id'), given(input, 'key'), givenEvidence(input)]
   return client.send('POST', '/v1/flows', {
     ...(flow_id !== undefined && { flow_id }),
     ...(idempotency_key !== undefined && { idempotency_key }),
@@ -112,6 +56,18 @@ const rootRun = async (input: CommandInput): Promise<string> => {
   throw flowErrors.flow_not_found({ details: { flow_id: input.args['flow_id'] ?? '' } })
 }
 
+/** Its root run to the end, and then the flow, where it is otherwise than its root run. */
+const stream = async (input: CommandInput): Promise<void> => {
+  await followRun(input, await rootRun(input))
+  if (input.signal.aborted) return
+  const parsed = parse(ShownFlow, await input.client.get(pathOf(input)))
+  const text = parsed.ok ? showFlowBehind(parsed.value) : undefined
+  if (!parsed.ok || text === undefined) return
+  if (input.output === 'pretty') input.print(text)
+  const code = flowCode(parsed.value)
+  if (code !== undefined) input.exitWith(code)
+}
+
 export const commands: readonly Command[] = [
   defineCommand({
     path: ['flows', 'list'],
@@ -126,8 +82,8 @@ export const commands: readonly Command[] = [
     choices: { status: flowStatuses },
     fields: { 'query.playbook_id': '--playbook', 'query.session_id': '--session' },
     run: (input) => readRows(input, listPath(input)),
-    answer: listedRows(Flow),
-    show: showRows(showAll),
+    answer: listedRows(ShownFlow),
+    show: showRows(showFlows),
   }),
   defineCommand({
     path: ['flows', 'start'],
@@ -149,19 +105,20 @@ export const commands: readonly Command[] = [
       'body.playbook_ref.version': '<version>',
       'body.request.content': '<text>',
       'body.evidence_refs': '--evidence',
+      'header.idempotency-key': '--key',
     },
     run: start,
-    answer: Flow,
-    show: detail,
+    answer: ShownFlow,
+    show: showFlow,
   }),
   defineCommand({
     path: ['flows', 'get'],
     route: 'GET /v1/flows/{flow_id}',
-    summary: 'One flow with its phases and checks.',
+    summary: 'One flow with its phases and checks, what belongs to it, and what to type next.',
     args: ['flow_id'],
     run: (input) => input.client.get(pathOf(input)),
-    answer: Flow,
-    show: detail,
+    answer: ShownFlow,
+    show: showFlow,
   }),
   showCommand,
   defineCommand({
@@ -170,8 +127,8 @@ export const commands: readonly Command[] = [
     summary: 'Cancels what still works for a flow.',
     args: ['flow_id'],
     run: (input) => input.client.send('POST', `${pathOf(input)}/cancel`, {}),
-    answer: Flow,
-    show: detail,
+    answer: ShownFlow,
+    show: showFlow,
   }),
   defineCommand({
     path: ['flows', 'evidence'],
@@ -181,9 +138,9 @@ export const commands: readonly Command[] = [
     flags: evidenceFlag,
     oneOf: ['--evidence'],
     fields: { 'body.evidence_refs': '--evidence' },
-    run: (input) => input.client.send('POST', `${pathOf(input)}/evidence`, { evidence_refs: evidenceOf(input) }),
-    answer: Flow,
-    show: detail,
+    run: (input) => input.client.send('POST', `${pathOf(input)}/evidence`, { evidence_refs: givenEvidence(input) }),
+    answer: ShownFlow,
+    show: showFlow,
   }),
   defineCommand({
     path: ['flows', 'verify-product-view'],
@@ -205,17 +162,17 @@ export const commands: readonly Command[] = [
         required_sections: [...input.all('section')],
         forbidden_tools: [...input.all('forbid-tool')],
       }),
-    answer: Verdict,
+    answer: ShownVerdict,
     show: showVerdict,
     status: ({ passed }) => (passed ? 0 : 1),
   }),
   defineCommand({
     path: ['flows', 'stream'],
     route: 'GET /v1/flows/{flow_id}/stream',
-    summary: 'Follows the root run of a flow, as runs watch does.',
+    summary: 'Follows the root run of a flow, as runs watch does, and says how the flow is then.',
     args: ['flow_id'],
     flags: followRunFlags,
     fields: followRunFields,
-    run: async (input) => followRun(input, await rootRun(input)),
+    run: stream,
   }),
 ]

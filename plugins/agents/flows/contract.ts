@@ -33,6 +33,7 @@ export const FlowId = string({
   min: 1,
   max: 200,
   pattern: '^[^\\s/\\\\\\p{Cc}]*[^\\s./\\\\\\p{Cc}][^\\s/\\\\\\p{Cc}]*$',
+  told: 'must be an id without blanks and slashes, and not dots alone',
 })
 
 /** The members of a start that are not the session. */

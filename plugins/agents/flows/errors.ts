@@ -36,7 +36,7 @@ export const flowErrors = defineErrors({
     status: 409,
     domain: 'flows',
     detail: 'The flow {flow_id} is {status} and cannot be cancelled.',
-    action: 'Read the flow: its status says what is possible.',
+    action: 'It has ended: GET /v1/flows/{flow_id} says how; start another one with POST /v1/flows.',
   },
   flow_report_path_invalid: {
     status: 400,

@@ -1,5 +1,14 @@
 /** What is wrong with a manifest, and what is unwise. Pure. */
-import { digest, parse, type JsonObject } from '../../../core/plugin.js'
+import {
+  digest,
+  fieldNames,
+  isJsonObject,
+  parse,
+  unknownField,
+  type Issue,
+  type Json,
+  type JsonObject,
+} from '../../../core/plugin.js'
 import { blankEntry } from '../../execution/sessions/contract.js'
 import { PlaybookManifest, primitiveKinds, type RequiredEvidence } from './manifest.js'
 
@@ -18,17 +27,22 @@ export type CheckedManifest =
     }
   | { readonly valid: false; readonly errors: readonly ManifestNote[]; readonly warnings: readonly ManifestNote[] }
 
+/** Of lists that may be longer than a manifest has them. */
+const mostRepetitions = 100
+
 const at = (path: string): string => (path === '' ? 'manifest' : `manifest.${path}`)
 
 /** Names that stand in a list more than once, each at its later places. */
-const repeated = (list: string, names: readonly string[], field: string): ManifestNote[] =>
-  names.flatMap((name, index) =>
-    names.indexOf(name) === index
-      ? []
-      : [{ path: at(`${list}.${index}${field === '' ? '' : `.${field}`}`), rule: 'must be unique in its list' }],
-  )
+const repeated = (list: string, names: readonly (string | undefined)[], field: string): ManifestNote[] => {
+  const seen = new Set<string>()
+  return names.flatMap((name, index) => {
+    if (name === undefined) return []
+    if (seen.has(name)) return [{ path: at(`${list}.${index}${field}`), rule: 'must be unique in its list' }]
+    seen.add(name)
+    return []
+  })
+}
 
-const evidenceKey = ({ kind, id }: RequiredEvidence): string => JSON.stringify([kind, id])
 const evidenceLists = (manifest: PlaybookManifest): readonly [string, readonly RequiredEvidence[]][] => [
   ['required_evidence', manifest.required_evidence],
   ...manifest.phases.map((phase, index): [string, readonly RequiredEvidence[]] => [
@@ -37,31 +51,46 @@ const evidenceLists = (manifest: PlaybookManifest): readonly [string, readonly R
   ]),
 ]
 
+const listIn = (given: Json | undefined, name: string): readonly Json[] => {
+  const list = isJsonObject(given) ? given[name] : undefined
+  return Array.isArray(list) ? list : []
+}
+const textIn = (given: Json, name: string): string | undefined => {
+  const value = isJsonObject(given) ? given[name] : undefined
+  return typeof value === 'string' ? value : undefined
+}
+const evidenceKey = (given: Json): string | undefined => {
+  const [kind, id] = [textIn(given, 'kind'), textIn(given, 'id')]
+  return kind === undefined || id === undefined ? undefined : JSON.stringify([kind, id])
+}
+
+/** Each list whose members have names of their own. */
+const unique = [
+  ['phases', 'phase_id'],
+  ['roles', 'role_id'],
+  ['inputs', 'name'],
+] as const
+
+/** What a manifest has twice, of one that has other errors too. */
+const repetitions = (given: JsonObject): ManifestNote[] => [
+  ...unique.flatMap(([list, field]) =>
+    repeated(
+      list,
+      listIn(given, list).map((one) => textIn(one, field)),
+      `.${field}`,
+    ),
+  ),
+  ...repeated('required_evidence', listIn(given, 'required_evidence').map(evidenceKey), ''),
+  ...listIn(given, 'phases').flatMap((phase, index) =>
+    repeated(`phases.${index}.required_evidence`, listIn(phase, 'required_evidence').map(evidenceKey), ''),
+  ),
+]
+
 const blankScopes = ({ scopes }: PlaybookManifest): ManifestNote[] =>
   (['required_capability_scope', 'required_credential_scope'] as const).flatMap((name) => {
     const blank = scopes[name] === undefined ? undefined : blankEntry(scopes[name])
     return blank === undefined ? [] : [{ path: at(`scopes.${name}.${blank}`), rule: 'must not be blank' }]
   })
-
-const errorsOf = (manifest: PlaybookManifest): ManifestNote[] => [
-  ...repeated(
-    'phases',
-    manifest.phases.map(({ phase_id }) => phase_id),
-    'phase_id',
-  ),
-  ...repeated(
-    'roles',
-    manifest.roles.map(({ role_id }) => role_id),
-    'role_id',
-  ),
-  ...repeated(
-    'inputs',
-    manifest.inputs.map(({ name }) => name),
-    'name',
-  ),
-  ...evidenceLists(manifest).flatMap(([path, list]) => repeated(path, list.map(evidenceKey), '')),
-  ...blankScopes(manifest),
-]
 
 const isPrimitive: ReadonlySet<string> = new Set(primitiveKinds)
 
@@ -74,7 +103,28 @@ const unknowable = (manifest: PlaybookManifest): ManifestNote[] =>
     ),
   )
 
-const warningsOf = (manifest: PlaybookManifest): ManifestNote[] => {
+/** A kind of the daemon in other letters is a word of whoever wrote it, which nobody looks up. */
+const misspelt = (manifest: PlaybookManifest): ManifestNote[] =>
+  evidenceLists(manifest).flatMap(([path, list]) =>
+    list.flatMap(({ kind }, index) => {
+      const meant = kind.trim().toLowerCase()
+      return !isPrimitive.has(kind) && isPrimitive.has(meant)
+        ? [{ path: at(`${path}.${index}.kind`), rule: `is what people attest; the kind of the daemon is ${meant}` }]
+        : []
+    }),
+  )
+
+/** True for a tool of the daemon, or the beginning of some with a star behind it. */
+export type KnowsTool = (name: string) => boolean
+
+const unknownTools = ({ tools }: PlaybookManifest, knows: KnowsTool): ManifestNote[] =>
+  (['allow', 'deny'] as const).flatMap((list) =>
+    tools[list].flatMap((name, index) =>
+      knows(name) ? [] : [{ path: at(`tools.${list}.${index}`), rule: `no tool of this daemon is called ${name} now` }],
+    ),
+  )
+
+const warningsOf = (manifest: PlaybookManifest, knows: KnowsTool): ManifestNote[] => {
   const { phases, acceptance_criteria, tools } = manifest
   const named = tools.allow.length + tools.deny.length > 0
   return [
@@ -90,16 +140,24 @@ const warningsOf = (manifest: PlaybookManifest): ManifestNote[] => {
     ...(tools.enforce && !named ? [{ path: at('tools.enforce'), rule: 'enforces nothing: no tool is named' }] : []),
     ...(!tools.enforce && named ? [{ path: at('tools.enforce'), rule: 'is false: nobody looks at the names' }] : []),
     ...unknowable(manifest),
+    ...misspelt(manifest),
+    ...unknownTools(manifest, knows),
   ]
 }
 
+/** With the names that could stand there. */
+const toldIssue = ({ path, rule }: Issue): ManifestNote => {
+  const known = rule === unknownField ? fieldNames(PlaybookManifest, path.split('.').slice(0, -1)) : []
+  return { path: at(path), rule: known.length === 0 ? rule : `${rule}: there are ${known.join(', ')}` }
+}
+
 /** Its digest is that of the manifest as it was given. */
-export const checkManifest = (given: JsonObject): CheckedManifest => {
+export const checkManifest = (given: JsonObject, knows: KnowsTool = () => true): CheckedManifest => {
   const parsed = parse(PlaybookManifest, given)
-  if (!parsed.ok)
-    return { valid: false, errors: parsed.issues.map(({ path, rule }) => ({ path: at(path), rule })), warnings: [] }
+  const twice = repetitions(given).slice(0, mostRepetitions)
+  if (!parsed.ok) return { valid: false, errors: [...parsed.issues.map(toldIssue), ...twice], warnings: [] }
   const manifest = parsed.value
-  const [errors, warnings] = [errorsOf(manifest), warningsOf(manifest)]
+  const [errors, warnings] = [[...twice, ...blankScopes(manifest)], warningsOf(manifest, knows)]
   return errors.length > 0
     ? { valid: false, errors, warnings }
     : { valid: true, digest: digest(given), manifest, warnings }

@@ -1,6 +1,7 @@
 /** Playbooks from the command line. */
 import {
   array,
+  commandErrors,
   defineCommand,
   listedRows,
   open,
@@ -16,6 +17,7 @@ import {
   type Infer,
   type Json,
 } from '../../../core/plugin.js'
+import { evidenceFlag, givenEvidence } from './evidence-flag.js'
 import { publishedStatuses, releaseStatuses } from './record.js'
 
 const Version = open({ version: string(), digest: string(), status: string(), revoked_reason: optional(string()) })
@@ -79,21 +81,22 @@ const manifestFlags = {
   file: { kind: 'text', value: 'file', summary: 'Read it from this file.' },
   stdin: { kind: 'switch', summary: 'Read it from standard input.' },
 } as const
-const manifestFields = { 'body.manifest.*': '--manifest-json' }
+const manifestFields = { 'body.manifest.*': ['--file', '--stdin', '--manifest-json'] }
 const manifestOf = async ({ json }: CommandInput): Promise<Json> => ({
   manifest: (await json('manifest-json')) ?? null,
 })
 
-/** `KIND:ID`, as kinds have no colon and ids may. */
-const evidenceOf = ({ all }: CommandInput): Json =>
-  all('evidence').map((text) => {
-    const at = text.indexOf(':')
-    return at < 0 ? { kind: text, id: '' } : { kind: text.slice(0, at), id: text.slice(at + 1) }
-  })
 const namedFlags = {
   digest: { kind: 'text', summary: 'Digest of the version that you have looked at.' },
-  evidence: { kind: 'text', value: 'kind:id', summary: 'What shows it; may be given again.', several: true },
+  ...evidenceFlag,
 } as const
+
+/** Throws `flag_required` where none is given. */
+const someEvidence = (input: CommandInput): Json => {
+  const given_ = givenEvidence(input)
+  if (given_.length > 0) return given_
+  throw commandErrors.flag_required({ details: { command: 'playbooks publish', flags: '--evidence <kind:id>' } })
+}
 
 export const commands: readonly Command[] = [
   defineCommand({
@@ -153,7 +156,11 @@ export const commands: readonly Command[] = [
     route: 'POST /v1/playbooks/{playbook_id}/publish',
     summary: 'Lets flows be started of a version.',
     args: ['playbook_id', 'version'],
-    flags: { ...namedFlags, status: { kind: 'text', summary: 'How far it is trusted; active when absent.' } },
+    flags: {
+      ...namedFlags,
+      evidence: { ...evidenceFlag.evidence, summary: 'What shows that it may be, at least once; may be given again.' },
+      status: { kind: 'text', summary: 'How far it is trusted; active when absent.' },
+    },
     oneOf: ['--digest'],
     choices: { status: publishedStatuses },
     fields: { 'body.evidence_refs': '--evidence' },
@@ -161,7 +168,7 @@ export const commands: readonly Command[] = [
       input.client.send('POST', `${pathOf(input)}/publish`, {
         version: input.args['version'] ?? '',
         digest: given(input, 'digest') ?? '',
-        evidence_refs: evidenceOf(input),
+        evidence_refs: someEvidence(input),
         ...(given(input, 'status') !== undefined && { status: given(input, 'status') }),
       }),
     answer: Playbook,
@@ -180,7 +187,7 @@ export const commands: readonly Command[] = [
         version: input.args['version'] ?? '',
         digest: given(input, 'digest') ?? '',
         reason: input.args['reason'] ?? '',
-        evidence_refs: evidenceOf(input),
+        evidence_refs: givenEvidence(input),
       }),
     answer: Playbook,
     show: detail,

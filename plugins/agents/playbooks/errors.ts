@@ -42,7 +42,9 @@ export const playbookErrors = defineErrors({
     status: 400,
     domain: 'playbooks',
     detail: 'Version {version} of {playbook_id} is {status}; flows are started of verified, canary and active ones.',
-    action: 'Publish it with POST /v1/playbooks/{playbook_id}/publish, or name another version.',
+    action:
+      'A draft is published with POST /v1/playbooks/{playbook_id}/publish; a revoked version stays revoked: name ' +
+      'another one, which GET /v1/playbooks/{playbook_id} lists.',
   },
   playbook_full: {
     status: 409,

@@ -15,15 +15,21 @@ import { CapabilityScope, CredentialScope } from '../../execution/sessions/contr
 
 /** An id that people choose, which is a part of paths. */
 const namePattern = '^[^\\s/\\\\\\p{Cc}]*[^\\s./\\\\\\p{Cc}][^\\s/\\\\\\p{Cc}]*$'
-export const PlaybookId = string({ min: 1, max: 200, pattern: namePattern })
-export const PlaybookVersion = string({ min: 1, max: 100, pattern: namePattern })
+const nameRule = 'must be an id without blanks and slashes, and not dots alone'
+export const PlaybookId = string({ min: 1, max: 200, pattern: namePattern, told: nameRule })
+export const PlaybookVersion = string({ min: 1, max: 100, pattern: namePattern, told: nameRule })
 
 const Told = string({ min: 1, max: 4_000, pattern: notBlank })
 const Title = string({ min: 1, max: 400, pattern: notBlank })
 const Name = string({ min: 1, max: 200, pattern: notBlank })
 const most = { max: 100 }
 const texts = () => array(Told, most)
-const ToolName = string({ min: 1, max: 200, pattern: '^[^\\s*]+\\*?$' })
+const ToolName = string({
+  min: 1,
+  max: 200,
+  pattern: '^[^\\s*]+\\*?$',
+  told: 'must be the name of a tool, or its beginning with a * behind it',
+})
 const toolNames = (text: string) => defaulted(doc(array(ToolName, { max: 500 }), text), [])
 
 /** Something that shows that work was done. */

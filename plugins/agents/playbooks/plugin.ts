@@ -1,9 +1,17 @@
 import { createUnreadable, definePlugin } from '../../../core/plugin.js'
+import { ToolRegistry } from '../../execution/tools/contract.js'
 import { Capabilities } from '../../operator/status/contract.js'
 import { Playbooks } from './contract.js'
 import { createReleases } from './releases.js'
 import { playbookRoutes } from './routes.js'
 import { createPlaybooks, declarePlaybooks } from './store.js'
+
+const knowsTool =
+  (tools: ToolRegistry) =>
+  (name: string): boolean =>
+    name.endsWith('*')
+      ? tools.list().some((tool) => tool.name.startsWith(name.slice(0, -1)))
+      : tools.find(name) !== undefined
 
 export default definePlugin({
   id: 'playbooks',
@@ -11,11 +19,12 @@ export default definePlugin({
   api: 1,
   summary: 'Playbooks: how work is done, kept version by version and released with evidence.',
   provides: [Playbooks],
-  register(ctx) {
+  needs: { tools: ToolRegistry },
+  register(ctx, { tools }) {
     const unreadable = createUnreadable(ctx.log, 'playbooks')
     const store = declarePlaybooks(ctx.state, unreadable.skip)
     ctx.provide(Playbooks, createPlaybooks(store))
-    ctx.routes(...playbookRoutes({ store, releases: createReleases(store) }))
+    ctx.routes(...playbookRoutes({ store, releases: createReleases(store), knows: knowsTool(tools) }))
     ctx.contribute(Capabilities, { name: 'playbooks', value: true })
     ctx.health(unreadable.health)
   },

@@ -22,7 +22,7 @@ import {
   type PageSource,
   type Route,
 } from '../../../core/plugin.js'
-import { checkManifest, type ManifestNote } from './check.js'
+import { checkManifest, type KnowsTool, type ManifestNote } from './check.js'
 import { playbookErrors } from './errors.js'
 import { PlaybookVersion } from './manifest.js'
 import { EvidenceRef, publishedStatuses, releaseStatuses, type PlaybookRecord } from './record.js'
@@ -33,6 +33,7 @@ import { PlaybookView, viewOf, viewWith } from './views.js'
 export interface PlaybookRouteParts {
   readonly store: PlaybookStore
   readonly releases: Releases
+  readonly knows: KnowsTool
 }
 
 /** Bytes of a request, which bounds what a manifest holds. */
@@ -53,7 +54,7 @@ const mostEvidence = 20
 
 export const playbookRoutes = (parts: PlaybookRouteParts): readonly Route[] => [
   list(parts),
-  validate(),
+  validate(parts),
   create(parts),
   read(parts),
   publish(parts),
@@ -134,7 +135,7 @@ const Verdict = named(
 )
 const told = (notes: readonly ManifestNote[]): string[] => notes.map(({ path: place, rule }) => `${place}: ${rule}`)
 
-const validate = (): Route =>
+const validate = ({ knows }: PlaybookRouteParts): Route =>
   defineRoute({
     id: 'playbooks.validate',
     method: 'POST',
@@ -147,7 +148,7 @@ const validate = (): Route =>
     durability: 'C',
     example: { body: example },
     handler: ({ body: { manifest } }) => {
-      const verdict = checkManifest(manifest)
+      const verdict = checkManifest(manifest, knows)
       return {
         valid: verdict.valid,
         ...(verdict.valid ? { digest: verdict.digest } : { errors: told(verdict.errors) }),

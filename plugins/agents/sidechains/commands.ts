@@ -1,6 +1,5 @@
 /** Agents from the command line. */
 import {
-  array,
   cursorFlag,
   defineCommand,
   integer,
@@ -21,33 +20,17 @@ import {
 import { agentRetentions, agentStatuses } from '../../execution/sessions/contract.js'
 import { treeCommand } from './terminal/tree-command.js'
 import { permissionModes } from '../../execution/tools/contract.js'
-
-const Row = open({
-  agent_id: string(),
-  parent_agent_id: optional(string()),
-  session_id: string(),
-  name: optional(string()),
-  path: optional(string()),
-  nickname: optional(string()),
-  status: string(),
-  queued_run_count: integer(),
-  pending_approval_count: integer(),
-  pending_question_count: integer(),
-  mailbox_message_count: integer(),
-  last_error: optional(string()),
-  last_output_preview: optional(string()),
-  last_activity_at_ms: optional(integer()),
-})
-type Row = Infer<typeof Row>
+import { AgentAnswer, AgentRow, showAgent, statusWords, withRow } from './terminal/agent-text.js'
+import { AgentForecast, AgentQuotas, showForecast, showQuotas } from './terminal/spawn-text.js'
 
 const counted = (count: number, what: string): string[] => (count === 0 ? [] : [`${count} ${what}`])
 
 /** What it is called, what it does, and what it waits for. */
-const standing = (row: Row): string => {
-  const { agent_id, session_id, name, path, nickname, status, last_error } = row
+const standing = (row: AgentRow): string => {
+  const { agent_id, session_id, name, path, nickname, last_error } = row
   return [
     nickname ?? path ?? name ?? session_id,
-    status,
+    statusWords(row).join(', '),
     ...counted(row.queued_run_count, 'queued'),
     ...counted(row.pending_approval_count, 'to approve'),
     ...counted(row.pending_question_count, 'to answer'),
@@ -59,34 +42,16 @@ const standing = (row: Row): string => {
     .join('  ')
 }
 
-const showList = (rows: Row[]): string => (rows.length === 0 ? 'No agents.' : rows.map(standing).join('\n'))
+const showList = (rows: AgentRow[]): string => (rows.length === 0 ? 'No agents.' : rows.map(standing).join('\n'))
 
 const at = (agent_id: string | undefined): string => `/v1/agents/${encodeURIComponent(agent_id ?? '')}`
-
-const Snapshot = open({
-  agent: open({
-    id: string(),
-    status: string(),
-    conversation: open({ session_id: string() }),
-    spawned_at_ms: integer(),
-    path: optional(string()),
-    subtasks: array(open({ name: string(), description: string(), input: string() })),
-  }),
-})
-
-const showSnapshot = ({ agent }: Infer<typeof Snapshot>): string =>
-  [
-    `${agent.id}  ${agent.status}`,
-    `  session ${visibleLine(agent.conversation.session_id)}, since ${showTime(agent.spawned_at_ms)}`,
-    ...agent.subtasks.map(({ name, input }) => `  ${visibleLine(name)}: ${visibleLine(input)}`),
-  ].join('\n')
 
 const listing = {
   summary: 'Agents in order of their start, with what they do and wait for.',
   flags: {
     root: { kind: 'text' as const, value: 'agent', summary: 'Only this agent and those below it.' },
     status: { kind: 'text' as const, summary: 'Only agents in this state.' },
-    limit: { kind: 'text' as const, summary: 'Most agents to show, at most 100.' },
+    limit: { kind: 'text' as const, value: 'number', summary: 'Most agents to show; more than 100 are 100.' },
     ...cursorFlag,
   },
   choices: { status: agentStatuses },
@@ -98,18 +63,31 @@ const listing = {
     }
     return readRows(input, `/v1/agents/summaries?${query.toString()}`)
   },
-  answer: listedRows(Row),
+  answer: listedRows(AgentRow),
   show: showRows(showList),
 }
 
+const allowance = ({ mode, route }: CommandInput['flags']): JsonObject => ({
+  ...(typeof mode === 'string' && { permission_mode: mode }),
+  ...(typeof route === 'string' && { route_policy: { provider: route } }),
+})
+const allowanceFlags = {
+  mode: { kind: 'text' as const, summary: 'Its permission mode, at most as permissive as that of its parent.' },
+  route: { kind: 'text' as const, summary: 'Its model route.' },
+}
+const allowanceFields = {
+  'body.permission_mode': '--mode',
+  'body.route_policy.provider': '--route',
+  'body.provider': '--route',
+}
+
 const spawnBody = ({ args, flags }: CommandInput): JsonObject => {
-  const { nickname, retention, mode, route } = flags
+  const { nickname, retention } = flags
   return {
     subtask: { name: args['name'] ?? '', content: args['content'] ?? '' },
     ...(typeof nickname === 'string' && { nickname }),
     ...(typeof retention === 'string' && { retention }),
-    ...(typeof mode === 'string' && { permission_mode: mode }),
-    ...(typeof route === 'string' && { route_policy: { provider: route } }),
+    ...allowance(flags),
   }
 }
 
@@ -131,16 +109,24 @@ const Child = open({ session_id: string(), agent_id: string() })
 
 export const commands: readonly Command[] = [
   defineCommand({ path: ['agents', 'list'], ...listing }),
-  defineCommand({ path: ['agents', 'summaries'], route: 'GET /v1/agents/summaries', ...listing }),
+  defineCommand({
+    path: ['agents', 'summaries'],
+    route: 'GET /v1/agents/summaries',
+    ...listing,
+    summary: 'The same as agents list, under the name of its route.',
+  }),
   treeCommand,
   defineCommand({
     path: ['agents', 'get'],
     route: 'GET /v1/agents/{agent_id}',
-    summary: 'One agent.',
+    summary: 'One agent: what it is called, does and said last, and what waits for it.',
     args: ['agent_id'],
-    run: ({ client, args }) => client.get(at(args['agent_id'])),
-    answer: Snapshot,
-    show: showSnapshot,
+    run: async (input) => {
+      const { agent_id = '' } = input.args
+      return withRow(input, await input.client.get(at(agent_id)), agent_id)
+    },
+    answer: AgentAnswer,
+    show: showAgent,
   }),
   defineCommand({
     path: ['agents', 'audit'],
@@ -163,19 +149,54 @@ export const commands: readonly Command[] = [
     flags: {
       nickname: { kind: 'text', summary: 'What people call it.' },
       retention: { kind: 'text', summary: 'What becomes of it when its work is done.' },
-      mode: { kind: 'text', summary: 'Its permission mode, at most as permissive as that of its parent.' },
-      route: { kind: 'text', summary: 'Its model route.' },
+      ...allowanceFlags,
     },
     choices: { retention: agentRetentions, mode: permissionModes },
     fields: {
-      'body.permission_mode': '--mode',
+      ...allowanceFields,
       'body.nickname': '--nickname',
-      'body.route_policy.provider': '--route',
       'body.subtask.name': '<name>',
       'body.subtask.content': '<content>',
     },
     run: (input) => input.client.send('POST', `${at(input.args['agent_id'])}/sidechains`, spawnBody(input)),
     answer: Child,
     show: ({ session_id, agent_id }) => `${agent_id} in session ${visibleLine(session_id)}`,
+  }),
+  defineCommand({
+    path: ['agents', 'explain'],
+    route: 'POST /v1/agents/{agent_id}/sidechains/explain',
+    summary: 'What an agent below another one would be, or why it would not be started; nothing is started.',
+    args: ['agent_id'],
+    flags: allowanceFlags,
+    choices: { mode: permissionModes },
+    fields: allowanceFields,
+    run: ({ client, args, flags }) =>
+      client.send('POST', `${at(args['agent_id'])}/sidechains/explain`, allowance(flags)),
+    answer: AgentForecast,
+    show: showForecast,
+  }),
+  defineCommand({
+    path: ['agents', 'nickname'],
+    route: 'POST /v1/agents/{agent_id}/nickname',
+    summary: 'Calls an agent by a name for people; without a name, the one that it has is taken away.',
+    args: ['agent_id', 'nickname?'],
+    run: async (input) => {
+      const { agent_id = '', nickname } = input.args
+      const path = `${at(agent_id)}/nickname`
+      const { client } = input
+      const snapshot =
+        nickname === undefined ? await client.send('DELETE', path) : await client.send('POST', path, { nickname })
+      return withRow(input, snapshot, agent_id)
+    },
+    answer: AgentAnswer,
+    show: showAgent,
+  }),
+  defineCommand({
+    path: ['agents', 'quotas'],
+    route: 'GET /v1/runtime/subagent-policy/quotas',
+    summary: 'How many agents may be started, and how much of that is used.',
+    run: ({ client }) => client.get('/v1/runtime/subagent-policy/quotas'),
+    answer: AgentQuotas,
+    show: showQuotas,
   }),
 ]

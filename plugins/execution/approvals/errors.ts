@@ -5,7 +5,7 @@ export const approvalErrors = defineErrors({
     status: 409,
     domain: 'approvals',
     detail: 'Nothing waits for approval here: {what} is {status}.',
-    action: 'Read the run or the session to see what it waits for.',
+    action: 'GET /v1/approvals lists the calls that wait; GET /v1/runs/{run_id} says what became of this one.',
   },
   approval_batch_empty: {
     status: 400,

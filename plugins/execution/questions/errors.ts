@@ -61,7 +61,7 @@ export const questionErrors = defineErrors({
     status: 409,
     domain: 'questions',
     detail: 'Nothing waits for an answer here: {what} is {status}.',
-    action: 'Read the run to see what it waits for.',
+    action: 'GET /v1/questions lists the questions that wait; GET /v1/runs/{run_id} says what became of this one.',
   },
   question_resolution_conflict: {
     status: 409,

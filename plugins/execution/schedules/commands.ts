@@ -8,6 +8,7 @@ import {
   open,
   optional,
   readRows,
+  shellWord,
   showRows,
   string,
   visibleBlock,
@@ -47,6 +48,12 @@ const Schedule = open({
   last_error: optional(string()),
   last_scheduler_error: optional(string()),
   recent_executions: array(Execution),
+  flow_start: optional(
+    open({
+      playbook_ref: open({ playbook_id: string(), version: string() }),
+      request: optional(open({ content: optional(string()) })),
+    }),
+  ),
 })
 type Schedule = Infer<typeof Schedule>
 
@@ -57,21 +64,40 @@ const cadenceText = ({ type, fire_at_ms, every_seconds, expression, timezone }: 
   return type === 'interval' ? `every ${every_seconds} s` : `${expression} in ${timezone}`
 }
 
-const row = ({ schedule_id, name, status, cadence, next_fire_at_ms }: Schedule): string =>
-  `${visibleLine(schedule_id)}  ${statusText(status)}  ${visibleLine(name)}  ` +
-  `(${cadenceText(cadence)})${next_fire_at_ms === undefined ? '' : `  next ${moment(next_fire_at_ms)}`}`
+const flowsText = ({ playbook_ref: { playbook_id, version } }: NonNullable<Schedule['flow_start']>): string =>
+  visibleLine(`flows of ${playbook_id} ${version}`)
+
+const row = ({ schedule_id, name, status, cadence, next_fire_at_ms, flow_start }: Schedule): string =>
+  [
+    visibleLine(schedule_id),
+    statusText(status),
+    visibleLine(name),
+    `(${cadenceText(cadence)})`,
+    ...(flow_start === undefined ? [] : [flowsText(flow_start)]),
+    ...(next_fire_at_ms === undefined ? [] : [`next ${moment(next_fire_at_ms)}`]),
+  ].join('  ')
 
 const showAll = (schedules: Schedule[]): string =>
   schedules.length === 0
     ? 'No schedules yet. Make one: holdfast schedules create SESSION TEXT --every 1h'
     : schedules.map(row).join('\n')
 
+const flowLines = ({ target_session_id, flow_start }: Schedule): string[] => {
+  if (flow_start === undefined) return []
+  const said = visibleLine(flow_start.request?.content ?? '')
+  return [
+    `  starts   ${flowsText(flow_start)}${said === '' ? '' : `: ${said}`}`,
+    `           all: ${visibleLine(commandLine(`flows list --session=${shellWord(target_session_id)}`))}`,
+  ]
+}
+
 const detail = (schedule: Schedule): string =>
   [
     row(schedule),
     `  session  ${visibleLine(schedule.target_session_id)}`,
+    ...flowLines(schedule),
     ...(schedule.last_error === undefined ? [] : [`  error    ${visibleBlock(schedule.last_error, 11)}`]),
-    ...(schedule.last_scheduler_error === undefined
+    ...(schedule.last_scheduler_error === undefined || schedule.last_scheduler_error === schedule.last_error
       ? []
       : [`  waits    ${visibleBlock(schedule.last_scheduler_error, 11)}`]),
     ...schedule.recent_executions

@@ -13,7 +13,14 @@ import {
   type Command,
   type Infer,
 } from '../../../core/plugin.js'
-import { SessionAnswer, sessionPath, SessionRow, showSession, showSessions } from './terminal/session-text.js'
+import {
+  SessionAnswer,
+  sessionPath,
+  SessionRow,
+  showSession,
+  showSessions,
+  withAsked,
+} from './terminal/session-text.js'
 import { settingCommands } from './terminal/setting-commands.js'
 
 const Log = open({ session: open({ journal: array(open({ seq: number(), type: string(), entry: open({}) })) }) })
@@ -53,7 +60,7 @@ export const commands: readonly Command[] = [
     route: 'GET /v1/sessions/{session_id}',
     summary: 'One session.',
     args: ['session_id'],
-    run: ({ client, args }) => client.get(sessionPath(args)),
+    run: async (input) => withAsked(input, await input.client.get(sessionPath(input.args))),
     answer: SessionAnswer,
     show: showSession,
   }),

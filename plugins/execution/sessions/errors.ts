@@ -29,7 +29,7 @@ export const sessionErrors = defineErrors({
     status: 409,
     domain: 'sessions',
     detail: 'Session {session_id} cannot be ended: {reason}.',
-    action: 'Undo what keeps it first.',
+    action: 'Undo what keeps it first; where that is work, wait for it or cancel its runs, which GET /v1/runs lists.',
   },
   blank_scope_entry: {
     status: 400,

@@ -16,7 +16,7 @@ import {
   type Standing,
 } from '../../../../core/plugin.js'
 import { lookAtTree } from '../../sidechains/contract.js'
-import { checkLines, headOf, over, phaseLine, Shown } from './shown-flow.js'
+import { ended, ShownFlow, standingLines } from './flow-text.js'
 
 const Told = open({
   subjects: array(
@@ -25,7 +25,7 @@ const Told = open({
 })
 
 /** Of the flow and its root run: its agents have their own. None where the plugin that explains is off. */
-const reasonLines = async ({ client }: CommandInput, { flow_id, session_id }: Shown): Promise<string[]> => {
+const reasonLines = async ({ client }: CommandInput, { flow_id, session_id }: ShownFlow): Promise<string[]> => {
   const told = parse(Told, await client.get(`/v1/explanations/${encodeURIComponent(flow_id)}`).catch(() => null))
   const own = told.ok ? told.value.subjects.filter((subject) => subject.session_id === session_id) : []
   const reasons = own.flatMap((subject) => subject.reasons)
@@ -35,25 +35,24 @@ const reasonLines = async ({ client }: CommandInput, { flow_id, session_id }: Sh
   ])
 }
 
-const agentLines = async (input: CommandInput, { run, primitive_refs: { agent_ids } }: Shown): Promise<string[]> => {
-  if (run === undefined || agent_ids.length === 0) return []
+const agentLines = async (input: CommandInput, { run, primitive_refs }: ShownFlow): Promise<string[]> => {
+  const { agent_ids = [] } = primitive_refs ?? {}
+  if (run?.agent_id === undefined || agent_ids.length === 0) return []
   const { text } = await lookAtTree(input, run.agent_id, new Set(agent_ids))
   return text.split('\n').map((line) => `  ${line}`)
 }
 
-const read = async ({ client, args }: CommandInput): Promise<Shown> => {
-  const flow = parse(Shown, await client.get(`/v1/flows/${encodeURIComponent(args['flow_id'] ?? '')}`))
+const read = async ({ client, args }: CommandInput): Promise<ShownFlow> => {
+  const flow = parse(ShownFlow, await client.get(`/v1/flows/${encodeURIComponent(args['flow_id'] ?? '')}`))
   if (!flow.ok) throw fault('the daemon answered with no flow')
   return flow.value
 }
 
 const look = async (input: CommandInput): Promise<Standing> => {
   const flow = await read(input)
-  const isOver = over.has(flow.status)
+  const isOver = ended.has(flow.status) || flow.status === 'unknown'
   const lines = [
-    ...headOf(flow),
-    ...(flow.phase_states ?? []).map(phaseLine),
-    ...checkLines(flow),
+    ...standingLines(flow),
     ...(isOver ? [] : await reasonLines(input, flow)),
     ...(await agentLines(input, flow)),
   ]
@@ -72,5 +71,5 @@ export const showCommand: Command = defineCommand({
   args: ['flow_id'],
   flags: watchFlag,
   run,
-  answer: Shown,
+  answer: ShownFlow,
 })

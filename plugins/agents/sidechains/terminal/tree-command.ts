@@ -15,9 +15,10 @@ import {
   type Json,
   type Standing,
 } from '../../../../core/plugin.js'
-import { drawTree, ownReasons, TreeRow, Waits } from './tree.js'
+import { AgentRow } from './agent-text.js'
+import { drawTree, ownReasons, Waits } from './tree.js'
 
-const Page = open({ items: array(TreeRow), pagination: open({ next_cursor: optional(string()) }) })
+const Page = open({ items: array(AgentRow), pagination: open({ next_cursor: optional(string()) }) })
 
 /** Agents at work of which it is asked what they wait for. */
 const mostAsked = 50
@@ -32,8 +33,8 @@ const pageOf = async ({ client }: CommandInput, path: string): Promise<Infer<typ
   return page.value
 }
 
-const readAll = async (input: CommandInput, root: string): Promise<readonly TreeRow[]> => {
-  const rows: TreeRow[] = []
+const readAll = async (input: CommandInput, root: string): Promise<readonly AgentRow[]> => {
+  const rows: AgentRow[] = []
   let cursor: string | undefined
   do {
     const page = await pageOf(input, pathOf(root, cursor))
@@ -44,7 +45,7 @@ const readAll = async (input: CommandInput, root: string): Promise<readonly Tree
 }
 
 const atRest: ReadonlySet<string> = new Set(['idle', 'completed', 'failed'])
-const isAtWork = ({ status, queued_run_count, mailbox_message_count }: TreeRow): boolean =>
+const isAtWork = ({ status, queued_run_count, mailbox_message_count }: AgentRow): boolean =>
   !atRest.has(status) || queued_run_count + mailbox_message_count > 0
 
 /** None where the plugin that explains is off. */
@@ -76,5 +77,5 @@ export const treeCommand: Command = defineCommand({
   args: ['agent_id'],
   flags: watchFlag,
   run,
-  answer: array(TreeRow),
+  answer: array(AgentRow),
 })

@@ -1,22 +1,6 @@
 /** A tree of agents as text: who works, who waits for what and since when, and what that has used. */
 import { array, integer, open, optional, showTime, string, visibleLine, type Infer } from '../../../../core/plugin.js'
-
-/** A row of the summaries, as far as the tree shows it. */
-export const TreeRow = open({
-  agent_id: string(),
-  parent_agent_id: optional(string()),
-  session_id: string(),
-  name: optional(string()),
-  path: optional(string()),
-  nickname: optional(string()),
-  status: string(),
-  closed_at_ms: optional(integer()),
-  queued_run_count: integer(),
-  mailbox_message_count: integer(),
-  last_error: optional(string()),
-  usage: optional(open({ input_tokens: integer(), output_tokens: integer(), cost_microusd: optional(integer()) })),
-})
-export type TreeRow = Infer<typeof TreeRow>
+import { statusWords, type AgentRow } from './agent-text.js'
 
 /** What the daemon says of one that does not go on by itself. */
 export const Waits = open({
@@ -42,18 +26,18 @@ const mostReasons = 3
 
 const counted = (count: number, what: string): string[] => (count === 0 ? [] : [`${count} ${what}`])
 
-const usageText = ({ usage }: TreeRow): string[] => {
+const usageText = ({ usage }: AgentRow): string[] => {
   if (usage === undefined) return []
   const { input_tokens, output_tokens, cost_microusd } = usage
   const cost = cost_microusd === undefined ? '' : `, $${(cost_microusd / 1e6).toFixed(4)}`
   return [`${input_tokens + output_tokens} tokens${cost}`]
 }
 
-const headOf = (row: TreeRow): string => {
-  const { agent_id, session_id, name, path, nickname, status, closed_at_ms, last_error } = row
+const headOf = (row: AgentRow): string => {
+  const { agent_id, session_id, name, path, nickname, last_error } = row
   return [
     nickname ?? path ?? name ?? session_id,
-    closed_at_ms === undefined ? status : 'closed',
+    statusWords(row).join(', '),
     ...counted(row.queued_run_count, 'queued'),
     ...counted(row.mailbox_message_count, 'in its mailbox'),
     ...usageText(row),
@@ -88,15 +72,15 @@ export const ownReasons = ({ subjects }: Waits): readonly Reason[] => {
 }
 
 /** Children stand below their parents, each level two blanks further in. */
-export const drawTree = (rows: readonly TreeRow[], waits: ReadonlyMap<string, readonly Reason[]>): string => {
+export const drawTree = (rows: readonly AgentRow[], waits: ReadonlyMap<string, readonly Reason[]>): string => {
   const known = new Set(rows.map(({ agent_id }) => agent_id))
-  const children = new Map<string, TreeRow[]>()
+  const children = new Map<string, AgentRow[]>()
   for (const row of rows) {
     const { parent_agent_id: parent = '' } = row
     const above = known.has(parent) ? parent : ''
     children.set(above, [...(children.get(above) ?? []), row])
   }
-  const draw = (row: TreeRow, indent: string): string[] => [
+  const draw = (row: AgentRow, indent: string): string[] => [
     `${indent}${headOf(row)}`,
     ...(waits.get(row.agent_id) ?? []).flatMap(reasonLines).map((line) => `${indent}  ${line}`),
     ...(children.get(row.agent_id) ?? []).flatMap((child) => draw(child, `${indent}  `)),

@@ -61,13 +61,15 @@ const checkCapture = (source_id: string, metadata: UploadRequest['metadata']): v
   if (!group.startsWith(`${machine}-`)) throw invalid('metadata.capture_group_id', 'must begin with the machine')
 }
 
+const otherKey = 'must be the key of the body'
 /** What was sent, with its key, wherever that stands. Throws `upload_invalid`, `invalid_idempotency_key`. */
 export const withKey = (body: Infer<typeof UploadRequest>, header: string | undefined): UploadRequest => {
   const { idempotency_key = header } = body
   if (idempotency_key === undefined) throw invalid('idempotency_key', 'is required')
   if (header !== undefined && header !== idempotency_key)
     throw idempotencyErrors.invalid_idempotency_key({
-      errors: [{ path: 'header.idempotency-key', rule: 'must be the key of the body' }],
+      details: { rule: otherKey },
+      errors: [{ path: 'header.idempotency-key', rule: otherKey }],
     })
   return { ...body, idempotency_key }
 }

@@ -16,6 +16,7 @@ import {
   showTime,
 } from '../../../../core/plugin.js'
 import { fileText, ShownFile } from '../../../media/assets/contract.js'
+import { answerLines, ShownAnswer } from './answered.js'
 import { AskedApproval, AskedQuestions, showApproval, showQuestions } from './request-text.js'
 
 /** What was put out, as far as it is shown. */
@@ -51,11 +52,14 @@ export const RunAnswer = open({
   model_call_held: optional(open({ until_ms: number() })),
   outputs: optional(array(ShownOutput)),
   input_attachments: optional(array(ShownFile)),
+  input_metadata: optional(open({ service_flow: optional(open({ flow_id: string() })) })),
   tool_files: optional(array(ShownFile)),
   outputs_truncated: optional(boolean()),
   pending_approvals: optional(array(AskedApproval)),
   pending_questions: optional(array(AskedQuestions)),
   daemon_held: optional(boolean()),
+  kind: optional(string()),
+  answered: optional(ShownAnswer),
 })
 export type RunRow = Infer<typeof RunAnswer>
 type Row = RunRow
@@ -111,6 +115,14 @@ export const showRuns = (rows: Row[]): string =>
 
 const fileLine = (file: ShownFile): string => `  file     ${fileText(file)}`
 
+/** The retry of a flow's root run is none of the flow, which stays failed. */
+const anew = ({ run_id, input_metadata }: Row): string => {
+  const flow_id = input_metadata?.service_flow?.flow_id
+  return flow_id === undefined
+    ? `once more: ${commandLine('runs retry', run_id)}`
+    : `start another flow, as its flow says: ${visibleLine(commandLine('flows get', flow_id))}`
+}
+
 export const showRun = (run: Row): string =>
   [
     `${run.run_id}  ${run.status}`,
@@ -126,14 +138,18 @@ export const showRun = (run: Row): string =>
       `  output   ${visibleBlock(output.content, 11)}`,
       ...filesOf(output).map(fileLine),
     ]),
-    ...(run.status === 'completed' && (run.outputs ?? []).length === 0
+    ...(run.answered === undefined ? [] : answerLines(run.answered)),
+    ...(run.status === 'completed' && (run.outputs ?? []).length === 0 && run.kind !== 'parent_clarification'
       ? ['  output   none: the last answer of the model was empty']
       : []),
     ...(run.error === undefined ? [] : [`  error    ${visibleBlock(run.error, 11)}`]),
-    ...(run.status === 'failed' ? [`           once more: ${commandLine('runs retry', run.run_id)}`] : []),
+    ...(run.status === 'failed' ? [`           ${anew(run)}`] : []),
     ...(run.daemon_held === true ? ['  waits    for you: the daemon holds and begins no run: holdfast release'] : []),
     ...heldCall(run),
     ...routeWait(run),
+    ...(run.status === 'queued' || run.status === 'running'
+      ? [`  next     ${visibleLine(commandLine('explain', run.run_id))}`]
+      : []),
     ...(run.pending_approvals ?? []).flatMap((asked) => showApproval(run.run_id, asked)),
     ...(run.pending_questions ?? []).flatMap((asked) => showQuestions(run.run_id, asked)),
   ].join('\n')

@@ -10,8 +10,11 @@ import {
   visibleBlock,
   commandLine,
   count,
+  isJsonObject,
+  parse,
   type CommandInput,
   type Infer,
+  type Json,
 } from '../../../../core/plugin.js'
 
 export const sessionPath = (args: CommandInput['args']): string =>
@@ -26,6 +29,7 @@ export const SessionRow = open({
 })
 export const SessionAnswer = open({
   session_id: string(),
+  agent_id: string(),
   persona: optional(open({ display_name: string(), persona_version: number() })),
   route_policy: optional(
     open({ provider: optional(string()), generation: optional(open({ model: optional(string()) })) }),
@@ -36,10 +40,24 @@ export const SessionAnswer = open({
   snapshot: open({
     agent: open({ status: string(), closed_at_ms: optional(number()) }),
     pending_approvals: array(open({ id: string() })),
+    pending_questions: optional(array(open({ id: string() }))),
     last_assistant_message: nullable(string()),
     last_error: nullable(string()),
   }),
+  agents_ask: optional(number()),
 })
+
+const Asked = array(open({ run_kind: string() }))
+/** A session with the number of questions that agents below its own ask in it, where a person reads it. */
+export const withAsked = async (
+  { client, output, args }: Pick<CommandInput, 'client' | 'output' | 'args'>,
+  session: Json,
+): Promise<Json> => {
+  if (output === 'json' || !isJsonObject(session)) return session
+  const asked = parse(Asked, await client.get(`${sessionPath(args)}/questions`))
+  const agents_ask = asked.ok ? asked.value.filter(({ run_kind }) => run_kind === 'parent_clarification').length : 0
+  return { ...session, agents_ask }
+}
 
 export const showSessions = (rows: Infer<typeof SessionRow>[]): string => {
   if (rows.length === 0) return 'No sessions yet. Create one: holdfast sessions create'
@@ -61,7 +79,16 @@ const toolsText = ({ disable, enable }: NonNullable<Infer<typeof SessionAnswer>[
   ].join('; ')
 
 export const showSession = (session: Infer<typeof SessionAnswer>): string => {
-  const { session_id, snapshot, persona, route_policy, goal, tool_overrides: tools, isolation } = session
+  const {
+    session_id,
+    snapshot,
+    persona,
+    route_policy,
+    goal,
+    tool_overrides: tools,
+    isolation,
+    agents_ask = 0,
+  } = session
   const ended = snapshot.agent.closed_at_ms !== undefined
   const route =
     route_policy === undefined
@@ -69,6 +96,7 @@ export const showSession = (session: Infer<typeof SessionAnswer>): string => {
       : [route_policy.provider ?? 'default', route_policy.generation?.model ?? ''].join(' ').trim()
   return [
     `${visibleLine(session_id)}  ${ended ? 'ended' : snapshot.agent.status}`,
+    `  agent  ${visibleLine(session.agent_id)}`,
     ...(persona === undefined
       ? []
       : [`  as     ${visibleLine(persona.display_name)}, version ${persona.persona_version}`]),
@@ -81,6 +109,8 @@ export const showSession = (session: Infer<typeof SessionAnswer>): string => {
       : [`  said   ${visibleBlock(snapshot.last_assistant_message, 9)}`]),
     ...(snapshot.last_error === null ? [] : [`  error  ${visibleBlock(snapshot.last_error, 9)}`]),
     ...(snapshot.pending_approvals.length === 0 ? [] : ['  waits  holdfast approvals list']),
+    ...((snapshot.pending_questions ?? []).length === 0 ? [] : ['  waits  holdfast questions list']),
+    ...(agents_ask === 0 ? [] : [`  asked  ${count(agents_ask, 'question')} of agents: holdfast questions list`]),
     ended
       ? `  next   open it again: ${visibleLine(commandLine('sessions create', session_id))}`
       : `  next   ${visibleLine(commandLine('runs submit', session_id, 'TEXT'))}`,

@@ -67,6 +67,18 @@ test('playbooks-1: all that is wrong with a manifest is told with its place, and
     t.regex(answer.body.errors[0].path, /^body\.manifest\./u)
   }
   t.true((await validate({})).errors.length > 3)
+  const many = { title: '', phases: [phase, phase], inputs: [{ name: 'n' }, { name: 'n' }], required_evidence: 'x' }
+  const told: string[] = (await validate(manifest(many))).errors
+  for (const place of ['title: must ', 'required_evidence: must be an array', 'phases.1.phase_id: ', 'inputs.1.name: '])
+    t.true(
+      told.some((error) => error.startsWith(`manifest.${place}`)),
+      `${place} of ${told.join('; ')}`,
+    )
+  const strange = { runtime_defaults: { route_id: 'x' }, phases: [{ ...phase, evidence: [] }] }
+  const [route = '', evidence_ = ''] = (await validate(manifest(strange))).errors.toSorted().toReversed()
+  t.regex(route, /runtime_defaults\.route_id: is not a known field: there are provider, model$/u)
+  t.regex(evidence_, /phases\.0\.evidence: .*: there are phase_id, objective, acceptance_criteria, required_evidence$/u)
+  t.regex((await validate(manifest({ playbook_id: 'a b' }))).errors[0], /must be an id without blanks and slashes/u)
   t.deepEqual((await daemon.request('GET', '/v1/playbooks')).body, [])
 })
 
@@ -86,6 +98,11 @@ test('playbooks-2: what is unwise is told and refuses nothing', async (t) => {
   t.deepEqual(await warned({ tools: { enforce: true, deny: ['bash'] } }), [])
   t.deepEqual(await warned({ required_evidence: [{ kind: 'run', id: 'run_1' }] }), ['manifest.required_evidence.0.id'])
   t.deepEqual(await warned({ required_evidence: [{ kind: 'run', id: '*' }] }), [])
+  t.deepEqual(await warned({ required_evidence: [{ kind: 'Agent', id: '*' }] }), ['manifest.required_evidence.0.kind'])
+  t.deepEqual(await warned({ tools: { enforce: true, allow: ['task_*', 'spawn_agnet', 'no_*'] } }), [
+    'manifest.tools.allow.1',
+    'manifest.tools.allow.2',
+  ])
   t.is((await request('POST', '/v1/playbooks', { manifest: manifest({ phases: [] }) })).status, 201)
 })
 
@@ -260,4 +277,14 @@ test('playbooks-10: the command line validates, creates, publishes and revokes',
   t.regex((await line('playbooks', 'list', '--status', 'active')).out, /^notes/u)
   const revoked = await line('playbooks', 'revoke', 'notes', '1', 'It is wrong.', '--digest', digest)
   t.regex(revoked.out, /revoked .*It is wrong\./u)
+  await line('sessions', 'create', 's1')
+  const late = await line('flows', 'start', 's1', ...named.slice(0, 2), 'go', '--digest', digest)
+  t.regex(late.err, /is revoked; [^]*a revoked version stays revoked: name another one/u)
+  writeFileSync(file, JSON.stringify(manifest({ playbook_id: 'a b' })))
+  const unnamed = (await line('playbooks', 'create', '--file', file)).err
+  t.regex(unnamed, /playbook_id of --file must be an id without blanks/u)
+  t.notRegex(unnamed, /manifest-json|\\p/u)
+  writeFileSync(file, '{\n  "manifest": tru\n}')
+  const half = (await line('playbooks', 'create', '--file', file)).err
+  t.regex(half, /manifest\.json, line 2, column 15: there must be a value/u)
 })

@@ -52,12 +52,12 @@ test('flows-6: flows show has the phases of a flow, what it lacks, and its agent
   const { out } = await holdfast('flows', 'show', flow_id)
   t.regex(
     untimed(out),
-    /\[ \] work\n {2}\[!\] check {2}lacks review:a b\n {2}open {2}required_evidence[^]*holdfast flows evidence --evidence 'review:a b' flow_[^]*\/part {2}completed/u,
+    / {2}pending {2}work\n {2}blocked {2}check {2}lacks review:a b\n {2}open {2}required_evidence[^]*holdfast flows evidence --evidence 'review:a b' flow_[^]*\/part {2}completed/u,
   )
   const watching = holdfast('flows', 'show', flow_id, '--watch')
   await daemon.request('POST', `/v1/flows/${flow_id}/evidence`, { evidence_refs: [review] })
   const watched = await watching
   t.is(watched.code, 0)
-  t.regex(watched.out, /succeeded[^]*\[x\] work\n {2}\[x\] check\n {2}passed/u)
+  t.regex(watched.out, /succeeded[^]*satisfied {2}work\n {2}satisfied {2}check\n {2}passed/u)
   t.is(JSON.parse((await holdfast('flows', 'show', flow_id, '--output', 'json')).out).status, 'succeeded')
 })

@@ -1,0 +1,45 @@
+/** What would be started, and how much may be, as text for terminals. */
+import { boolean, integer, open, optional, span, string, visibleLine, type Infer } from '../../../../core/plugin.js'
+import { line } from './agent-text.js'
+
+export const AgentForecast = open({
+  allowed: boolean(),
+  code: optional(string()),
+  reason: optional(string()),
+  path: optional(string()),
+  permission_mode: optional(string()),
+})
+
+export const showForecast = (forecast: Infer<typeof AgentForecast>): string => {
+  const { allowed, code, reason, path, permission_mode } = forecast
+  if (!allowed) return `It would be refused: ${visibleLine(reason ?? '')} (${visibleLine(code ?? '')})`
+  return ['It would be started.', ...line('path', path), ...line('mode', permission_mode)].join('\n')
+}
+
+export const AgentQuotas = open({
+  limits: open({
+    max_live_sidechains_global: integer(),
+    max_spawns_global_window: integer(),
+    max_spawn_cost_microusd_per_window: integer(),
+    max_spawn_cpu_ms_per_window: integer(),
+    spawn_rate_window_ms: integer(),
+    max_live_children_per_parent: integer(),
+    max_child_depth: integer(),
+  }),
+  live_sidechains: integer(),
+  started_in_window: integer(),
+  cost_microusd_in_window: integer(),
+  cpu_ms_in_window: integer(),
+})
+
+export const showQuotas = ({ limits, ...used }: Infer<typeof AgentQuotas>): string => {
+  const { max_live_children_per_parent: children, max_child_depth: depth, spawn_rate_window_ms: window } = limits
+  return [
+    `Of ${limits.max_live_sidechains_global} agents with a parent that may work at a time, ${used.live_sidechains} do.`,
+    `In the last ${span(window)}:`,
+    `  started  ${used.started_in_window} of ${limits.max_spawns_global_window}`,
+    `  charged  ${used.cost_microusd_in_window} of ${limits.max_spawn_cost_microusd_per_window} millionths of a dollar`,
+    `           ${used.cpu_ms_in_window} of ${limits.max_spawn_cpu_ms_per_window} milliseconds`,
+    `An agent may have ${children} children that work, and be ${depth} deep; --output json has all limits.`,
+  ].join('\n')
+}

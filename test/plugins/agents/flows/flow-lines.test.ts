@@ -1,0 +1,108 @@
+/** Flows as the command line shows them. */
+import test, { type ExecutionContext } from 'ava'
+import type { JsonObject } from '../../../../core/plugin.js'
+import { createCommandLine } from '../../../support/command-line.js'
+import { startTestDaemon } from '../../../support/daemon.js'
+import { inStatus, publish, startFlow, untilFlow } from '../../../support/flows.js'
+import { openSession } from '../../../support/runs.js'
+
+const start = async (t: ExecutionContext, manifest: JsonObject = {}) => {
+  const daemon = await startTestDaemon(t)
+  await openSession(daemon)
+  const playbook_ref = await publish(daemon, manifest)
+  const begin = async (content: string, more: JsonObject = {}): Promise<string> =>
+    (await startFlow(daemon, { playbook_ref, content, ...more })).body.flow_id
+  return { ...daemon, playbook_ref, begin, line: createCommandLine(daemon) }
+}
+const required_evidence = [{ kind: 'review', id: '*' }]
+
+test('flows-17: a check that does not pass is open until the flow has ended, and what was given is told', async (t) => {
+  const daemon = await start(t, { required_evidence })
+  const { line, begin } = daemon
+  const flow_id = await begin('/say done', { flow_id: 'f1' })
+  await untilFlow(daemon, flow_id, ({ run, status }) => run.status === 'completed' && status === 'waiting')
+  const { out } = await line('flows', 'get', 'f1')
+  t.regex(out, /^f1 {2}waiting {2}notes 1 {2}s1\n {2}started {2}20/u)
+  t.regex(out, /\n {2}run {6}run_\w+ {2}completed\n/u)
+  t.regex(out, /\n {2}has {6}1 run, 1 output; --output json has their ids\n/u)
+  t.regex(out, /\n {2}open {2}required_evidence {2}Missing: review \*\.\n/u)
+  t.regex(out, /\n {2}next {5}holdfast explain f1\n$/u)
+  t.notRegex(out, /failed/u)
+  const given = (await line('flows', 'evidence', 'f1', '--evidence', 'review:two people')).out
+  t.regex(given, /succeeded[^]*\n {2}ended {4}20[^]*\n {2}given {4}review:two people\n[^]*passed {2}required_evidence/u)
+  t.notRegex(given, /next/u)
+  t.regex((await line('flows', 'list')).out, /^f1 {2}succeeded {2}notes 1 {2}s1 {2}20/u)
+})
+
+test('a flow whose run failed says why, and is started anew and not retried', async (t) => {
+  const daemon = await start(t)
+  const { line, begin, playbook_ref } = daemon
+  await begin('/fail fatal no', { flow_id: 'bad' })
+  await untilFlow(daemon, 'bad', inStatus('failed'))
+  const again = `another  holdfast flows start --digest ${String(playbook_ref['digest'])} s1 notes 1 TEXT`
+  const { out } = await line('flows', 'get', 'bad')
+  t.regex(out, /\n {2}error {4}.*no/u)
+  t.true(out.includes('  next     holdfast explain bad\n') && out.includes(again), out)
+  const followed = await line('flows', 'stream', 'bad')
+  t.is(followed.code, 1)
+  t.notRegex(followed.out, /runs retry/u)
+  t.regex(followed.out, /start another flow, as its flow says: holdfast flows get bad\n/u)
+  t.notRegex(followed.out, /The flow bad is/u, 'the run says the same')
+})
+
+test('flows-17: who follows a flow is told how it is where its root run does not say so', async (t) => {
+  const tools = { enforce: true, deny: ['task_create'] }
+  const daemon = await start(t, { required_evidence, tools })
+  const { line, begin } = daemon
+  await begin('/tool task_create {"title":"T","description":"d"}\n/say ok', { flow_id: 'forbidden' })
+  await untilFlow(daemon, 'forbidden', inStatus('failed'))
+  const strayed = await line('flows', 'stream', 'forbidden')
+  t.is(strayed.code, 1)
+  t.regex(strayed.out, /completed[^]*The flow forbidden is failed\.\n[^]*failed {2}tools {2}Called: task_create\./u)
+  await begin('/say ok', { flow_id: 'lacking' })
+  await untilFlow(daemon, 'lacking', inStatus('waiting'))
+  const lacking = await line('flows', 'stream', 'lacking')
+  t.is(lacking.code, 0)
+  t.regex(lacking.out, /The flow lacking is waiting\.\n {2}open {2}required_evidence/u)
+  await line('flows', 'evidence', 'lacking', '--evidence', 'review:x')
+  t.notRegex((await line('flows', 'stream', 'lacking')).out, /The flow/u)
+})
+
+test('command-line-2: what is wrong with a line of flows and playbooks is told with its flag', async (t) => {
+  const { line, playbook_ref } = await start(t)
+  const digest = String(playbook_ref['digest'])
+  const begin = ['flows', 'start', 's1', 'notes', '1', 'go', '--digest', digest]
+  const cases: [string[], RegExp][] = [
+    [
+      ['playbooks', 'publish', 'notes', '1', '--digest', digest],
+      /^holdfast: playbooks publish needs --evidence <kind:id>/u,
+    ],
+    [['playbooks', 'publish', 'notes', '1', '--digest', digest, '--evidence', 'review'], /--evidence must be KIND:ID/u],
+    [['flows', 'evidence', 'f1', '--evidence', ':x'], /--evidence must be KIND:ID/u],
+    [[...begin, '--id', 'bad id/x'], /--id must be an id without blanks and slashes/u],
+    [[...begin, '--key', 'bäd'], /--key must be 1 to 255 visible/u],
+  ]
+  for (const [words, said] of cases) {
+    const { code, err } = await line(...words)
+    t.regex(err, said)
+    t.is(code, 2, err)
+    t.notRegex(err, /\\p|\[\^|body\.|header/u)
+  }
+})
+
+test('flows-15: a schedule says of which playbook it starts flows, and such a flow which schedule started it', async (t) => {
+  const { line, request, playbook_ref } = await start(t)
+  const made = await request('POST', '/v1/schedules', {
+    name: 'weekly',
+    target_session_id: 's1',
+    cadence: { type: 'cron', expression: '0 9 * * 1' },
+    flow_start: { playbook_ref, request: { content: '/say notes' } },
+  })
+  const { schedule_id } = made.body
+  t.regex((await line('schedules', 'list')).out, /weekly {2}\(0 9 \* \* 1 in UTC\) {2}flows of notes 1 {2}next/u)
+  const { out } = await line('schedules', 'get', schedule_id)
+  t.regex(out, /\n {2}starts {3}flows of notes 1: \/say notes\n {11}all: holdfast flows list --session=s1\n/u)
+  await request('POST', `/v1/schedules/${schedule_id}/trigger`, {})
+  const [{ flow_id }] = (await request('GET', '/v1/flows')).body
+  t.true((await line('flows', 'get', flow_id)).out.includes(`\n  schedule ${schedule_id}\n`))
+})
