@@ -39,7 +39,8 @@ const idleReasons = (parts: ReasonParts, session_id: string): readonly Reason[] 
             {
               code: 'last_run',
               text: `Its last run ${last.run_id} is ${last.status}, and none is queued.`,
-              commands: [commandLine('explain', last.run_id), commandLine('runs retry', last.run_id)],
+              commands: [commandLine('runs retry', last.run_id)],
+              leads_to: [last.run_id],
             },
           ]),
     ...(below.length === 0

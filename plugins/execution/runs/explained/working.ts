@@ -9,7 +9,7 @@ import { daemonReasons, placeReason } from './waiting.js'
 /** Characters of a failure that are told. */
 const mostText = 300
 
-const routeReasons = ({ provider, route_wait, held_call }: RunningRun): readonly Reason[] => [
+const routeReasons = ({ provider, route_wait, held_call }: RunningRun, now: number): readonly Reason[] => [
   ...(route_wait === undefined
     ? []
     : [
@@ -20,11 +20,11 @@ const routeReasons = ({ provider, route_wait, held_call }: RunningRun): readonly
               `(${route_wait.code}): ${route_wait.message.slice(0, mostText)}`,
           ),
           since_ms: route_wait.since_ms,
-          until_ms: route_wait.next_attempt_at_ms,
+          ...(route_wait.next_attempt_at_ms > now && { until_ms: route_wait.next_attempt_at_ms }),
           commands: [commandLine('status')],
         },
       ]),
-  ...(held_call === undefined
+  ...(held_call === undefined || held_call.until_ms <= now
     ? []
     : [
         {
@@ -39,8 +39,15 @@ const stepText = ({ provider }: RunningRun, { kind, name }: RunStep): string => 
   switch (kind) {
     case 'model':
       return `The model ${name} of the route ${provider} is answering.`
+    case 'turn':
+      return (
+        `The route ${provider} makes no more calls at a time, and others are under way; max_concurrent_calls of it ` +
+        'in config/routes.toml says how many.'
+      )
     case 'tool':
       return `The tool ${name} is at work.`
+    case 'arrival':
+      return 'It waits for the tools of MCP servers that are being connected.'
     case 'compaction':
       return 'Its conversation is being summed up.'
     case 'folder':
@@ -50,24 +57,35 @@ const stepText = ({ provider }: RunningRun, { kind, name }: RunStep): string => 
   }
 }
 
+const codes: Readonly<Record<RunStep['kind'], string>> = {
+  model: 'model_call',
+  turn: 'route_full',
+  tool: 'tool_call',
+  arrival: 'tools_arrive',
+  compaction: 'compaction',
+  folder: 'worktree',
+}
+
 const stepReason = (run: RunningRun, step: RunStep): Reason => ({
-  code: step.kind === 'model' ? 'model_call' : step.kind === 'tool' ? 'tool_call' : step.kind,
+  code: codes[step.kind],
   text: stepText(run, step),
   since_ms: step.since_ms,
-  commands: [commandLine('runs cancel', run.run_id)],
+  commands: [...(step.kind === 'arrival' ? [commandLine('mcp list')] : []), commandLine('runs cancel', run.run_id)],
 })
 
 export const workReasons = (context: ControlContext, run: RunningRun): readonly Reason[] => {
   const { steps, wants_place } = context.executor.standing(run.run_id)
-  const held = routeReasons(run)
+  const held = routeReasons(run, context.clock.now())
+  // What a call waits for before it is made: no answer of it comes.
+  const isHeld = held.some(({ until_ms }) => until_ms !== undefined) || steps.some(({ kind }) => kind === 'turn')
   return [
     ...(run.stopping === undefined
       ? []
       : [{ code: 'stopping', text: 'Somebody has asked to end it; the step under way ends first.' }]),
     ...daemonReasons(context, run.run_id),
     ...held,
-    // While its route is held back the call is no answer that comes.
-    ...steps.filter(({ kind }) => kind !== 'model' || held.length === 0).map((step) => stepReason(run, step)),
-    ...(wants_place ? [placeReason(context, run.run_id)] : []),
+    ...(wants_place
+      ? [placeReason(context, run.run_id)]
+      : steps.filter(({ kind }) => kind !== 'model' || !isHeld).map((step) => stepReason(run, step))),
   ]
 }

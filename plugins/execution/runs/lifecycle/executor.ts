@@ -36,7 +36,7 @@ export interface Executor {
 
 /** What the executor does for a run now. */
 export interface Standing {
-  /** False while nothing is executed, such as before the start is over and when the daemon stops. */
+  /** False while nothing is executed: until a daemon that holds is released, and when it stops. */
   readonly acts: boolean
   /** Runs that execute, but for those that lend their places. */
   readonly taken: number

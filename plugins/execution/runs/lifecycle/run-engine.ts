@@ -40,7 +40,7 @@ export interface RunContext extends ChangeContext {
 
 /** What an execution is at now. */
 export interface RunStep {
-  readonly kind: 'model' | 'tool' | 'compaction' | 'folder'
+  readonly kind: 'model' | 'turn' | 'tool' | 'arrival' | 'compaction' | 'folder'
   /** Of the model or the tool; empty for others. */
   readonly name: string
   readonly tool_call_id?: string
