@@ -28,7 +28,7 @@ const plain = (text: string): string => {
   const counts = new Map<string, number>()
   return text
     .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/gu, 'T')
-    .replaceAll(/\b([a-z]+)_[0-9a-hjkmnp-tv-z]{26}\b/gu, (id, kind: string) => {
+    .replaceAll(/\b([a-z]+)_(?:[0-9a-hjkmnp-tv-z]{26}|[0-9a-f]{24}|[0-9a-f]{32})\b/gu, (id, kind: string) => {
       const count = counts.get(kind) ?? 0
       if (!names.has(id)) counts.set(kind, count + 1)
       const name = names.get(id) ?? `${kind}-${count + 1}`
@@ -54,9 +54,12 @@ const checkLine = (t: ExecutionContext, line: string): void => {
   t.notThrows(() => givenOf(findCommand(given, commands), given), line)
 }
 
+/** Lines that show more, and change nothing. */
+const looks = /^holdfast (?:status|usage|\w+ (?:list|get|actions))\b/u
+
 export interface Situation {
-  /** Pastes the first command line, what stands for words of one's own replaced, and sees that something is different. */
-  move(own?: Readonly<Record<string, string>>): Promise<void>
+  /** Pastes the first command line that changes something, and is like this, what stands for words of one's own replaced, and sees that something is different. */
+  move(own?: Readonly<Record<string, string>>, like?: RegExp): Promise<void>
 }
 
 export interface Told {
@@ -86,14 +89,15 @@ export const situation = async (
   const shape = (found: any): string =>
     JSON.stringify(found.subjects.map(({ id: of, status, reasons }: any) => [of, status, reasons]))
   return {
-    async move(own = {}) {
-      const words = wordsOf(lines[0] ?? '').slice(1)
+    async move(own = {}, like = /^/u) {
+      const line = lines.find((one) => !looks.test(one) && like.test(one)) ?? ''
+      const words = wordsOf(line).slice(1)
       const ran = await holdfast(...words.map((word) => own[word] ?? word))
-      t.is(ran.code, 0, `${lines[0]}: ${ran.err}`)
+      t.is(ran.code, 0, `${line}: ${ran.err}`)
       await poll(
         () => readExplanation(daemon, id),
         (found) => shape(found) !== shape(before),
-        `${lines[0]} moved nothing`,
+        `${line} moved nothing`,
       )
     },
   }

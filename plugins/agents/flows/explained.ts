@@ -1,6 +1,7 @@
 /** A flow as something that may be asked about, and what it lacks (explanations-12). */
 import { commandLine, count, inTurns, shellWord } from '../../../core/plugin.js'
 import type { Reason, ReasonSource, Subject, SubjectSource } from '../../operator/explanations/contract.js'
+import type { SessionTask } from '../../execution/tasks/contract.js'
 import type { EvidenceRef } from '../playbooks/contract.js'
 import { look, missingEvidence, project, type Projection, type ProjectionParts } from './projection.js'
 import type { FlowRecord, PhaseState } from './record.js'
@@ -13,10 +14,12 @@ interface ExplainedParts extends ProjectionParts {
 
 /** Open runs and agents that are followed, and runs that are named for how they ended. */
 const [mostParts, mostEnded] = [10, 3]
+/** Of an ended flow, among which tasks are looked for. */
+const [mostAgents, mostTasks] = [20, 100]
 
 const texts: Readonly<Record<FlowStatus, string>> = {
   pending: 'It has not begun.',
-  running: 'Its runs, agents or tasks are at work.',
+  running: 'Runs, agents or tasks of it are not done.',
   waiting: 'It waits for people: for a decision, an answer, a task or evidence.',
   succeeded: 'It is done.',
   failed: 'It failed.',
@@ -57,10 +60,7 @@ const evidenceReason = (flow_id: string, missing: readonly EvidenceRef[]): reado
     {
       code: 'evidence',
       text: `Its playbook requires evidence that nobody has added: ${missing.map(named).join(', ')}.`,
-      commands: [
-        commandLine(['flows evidence', ...missing.map(given)].join(' '), flow_id),
-        commandLine('flows get', flow_id),
-      ],
+      commands: missing.map((ref) => commandLine(`flows evidence ${given(ref)}`, flow_id)),
     },
   ]
 }
@@ -81,27 +81,51 @@ const checkReasons = ({ checks }: Projection): readonly Reason[] =>
     .filter(({ name, passed }) => !passed && name !== 'required_evidence')
     .map(({ name, details }) => ({ code: 'check', text: `Its check ${name} does not pass. ${details}` }))
 
-/** Runs that made it end as it did. */
-const endReasons = ({ runs }: ProjectionParts, { status, refs }: Projection): readonly Reason[] => {
-  if (status !== 'failed' && status !== 'cancelled' && status !== 'interrupted') return []
-  const ended = refs.run_ids.filter((id) => runs.find(id)?.status === status)
-  if (ended.length === 0) return []
-  const which = `${count(ended.length, 'run')} of it ${ended.length === 1 ? 'was' : 'were'} ${status}`
-  return [
-    {
-      code: 'run_ended',
-      text: `${status === 'failed' ? which.replace(/(?:was|were) /u, '') : which}; what has ended so stays so.`,
-      leads_to: ended.slice(0, mostEnded),
-    },
-  ]
+const quoted = ({ title }: SessionTask): string => JSON.stringify(title)
+
+/** What agents do not do by themselves they may be told to. */
+const taskReason = (task: SessionTask): Reason => ({
+  code: task.status === 'blocked' ? 'task_blocked' : 'task',
+  text: task.status === 'blocked' ? `Its task ${quoted(task)} is blocked.` : `Its task ${quoted(task)} is not done.`,
+  since_ms: task.updated_at_ms,
+  commands: [commandLine('tasks get', task.session_id, task.id), commandLine('runs submit', task.session_id, 'TEXT')],
+})
+
+/** Tasks of an ended flow that ended as it did, where they are still there. */
+const endedTasks = ({ tasks, sessions }: ProjectionParts, flow: FlowRecord, { status, refs }: Projection) => {
+  const owners = refs.agent_ids.slice(0, mostAgents).flatMap((id) => sessions.ofAgent(id)?.session_id ?? [])
+  const found = refs.task_ids
+    .slice(0, mostTasks)
+    .flatMap((id) => [flow.session_id, ...owners].flatMap((owner) => tasks()?.find(owner, id) ?? []))
+  return found.filter((task) => task.status === status)
 }
 
-const taskReasons = (session_id: string, tasks: ReadonlySet<string>): readonly Reason[] => {
-  const commands = [commandLine('tasks list', session_id)]
-  if (tasks.has('blocked')) return [{ code: 'task_blocked', text: 'A task of it is blocked.', commands }]
-  return tasks.has('pending') || tasks.has('in_progress')
-    ? [{ code: 'tasks', text: 'Tasks of it are not done.', commands }]
-    : []
+/** What made it end as it did, and how to begin anew. */
+const endReasons = (parts: ProjectionParts, flow: FlowRecord, now: Projection): readonly Reason[] => {
+  const { status, refs } = now
+  const ended = refs.run_ids.filter((id) => parts.runs.find(id)?.status === status)
+  const { playbook_id, version, digest } = flow.playbook_ref
+  return [
+    ...(ended.length === 0
+      ? []
+      : [
+          {
+            code: 'run_ended',
+            text: `${count(ended.length, 'run')} of it ended as ${status}.`,
+            leads_to: ended.slice(0, mostEnded),
+          },
+        ]),
+    ...endedTasks(parts, flow, now)
+      .slice(0, mostEnded)
+      .map((task) => ({ code: 'task_ended', text: `Its task ${quoted(task)} ended as ${status}.` })),
+    {
+      code: 'flow_ended',
+      text: 'It stays so, whatever follows; another flow may do the work.',
+      commands: [
+        commandLine(`flows start --digest ${shellWord(digest)}`, flow.session_id, playbook_id, version, 'TEXT'),
+      ],
+    },
+  ]
 }
 
 export const flowReasons = (parts: ExplainedParts): ReasonSource => ({
@@ -112,9 +136,10 @@ export const flowReasons = (parts: ExplainedParts): ReasonSource => ({
     const found = flow.settled === undefined ? await inTurns(look(parts, flow)) : undefined
     const now = found ?? (await inTurns(project(parts, flow)))
     return [
-      ...(isTerminal(now.status) ? [] : evidenceReason(flow.flow_id, missingEvidence(parts, flow))),
-      ...(found === undefined ? [] : taskReasons(flow.session_id, found.scope.tasks)),
-      ...endReasons(parts, now),
+      ...(isTerminal(now.status)
+        ? endReasons(parts, flow, now)
+        : evidenceReason(flow.flow_id, missingEvidence(parts, flow))),
+      ...(found === undefined ? [] : found.scope.openTasks.map(taskReason)),
       ...checkReasons(now),
       ...phaseReasons(now.phases),
     ]

@@ -38,6 +38,8 @@ export interface Scope {
   is_missing: boolean
   /** Ids of runs that have not ended, the root before others. */
   readonly open: string[]
+  /** Tasks that are not done, as many as are told. */
+  readonly openTasks: SessionTask[]
   /** Sessions of its agents that have no open run, and yet are not at rest: they ask, or something waits for them. */
   readonly held: string[]
   /** Sessions of the agents that its runs started. */
@@ -80,6 +82,7 @@ const emptyScope = (): Scope => ({
   tasks: new Set(),
   is_missing: false,
   open: [],
+  openTasks: [],
   held: [],
   sessions: [],
   refs: {
@@ -122,6 +125,8 @@ const count = (look: Look): boolean => {
   return false
 }
 
+const openTask: ReadonlySet<TaskStatus> = new Set(['pending', 'in_progress', 'blocked'])
+const mostOpenTasks = 10
 const ended: ReadonlySet<RunStatus> = new Set(['completed', 'failed', 'interrupted', 'cancelled'])
 
 const noteTime = ({ times }: Scope, status: RunStatus | TaskStatus, at: number): void => {
@@ -164,6 +169,7 @@ function* seeTasks(look: Look, { session_id, ...stretch }: Stretch): Portions<vo
       if (!count(look)) return
       name(look, 'task', task.id)
       look.scope.tasks.add(task.status)
+      if (openTask.has(task.status) && look.scope.openTasks.length < mostOpenTasks) look.scope.openTasks.push(task)
       noteTime(look.scope, task.status, task.updated_at_ms)
     }
     last = found.at(-1)

@@ -38,8 +38,7 @@ const idleReasons = (parts: ReasonParts, session_id: string): readonly Reason[] 
         : [
             {
               code: 'last_run',
-              text: `Its last run ${last.run_id} is ${last.status}, and none is queued.`,
-              commands: [commandLine('runs retry', last.run_id)],
+              text: `Its last run ${last.run_id} ended as ${last.status}, and none is queued.`,
               leads_to: [last.run_id],
             },
           ]),

@@ -8,11 +8,11 @@ const mostRuns = 5
 
 const texts: Readonly<Record<AgentStatus, string>> = {
   idle: 'It has nothing to do.',
-  running: 'It works.',
+  running: 'It has work under way.',
   waiting_for_approval: 'It waits until somebody allows or denies what it wants to do.',
   waiting_for_user_input: 'It waits for an answer.',
-  failed: 'It has nothing to do; its last run failed.',
-  completed: 'It is closed.',
+  failed: 'Its last run failed.',
+  completed: 'Its last run is done.',
 }
 
 const subjectOf = (parts: ViewParts, session: SessionRecord): Subject => {
@@ -23,7 +23,7 @@ const subjectOf = (parts: ViewParts, session: SessionRecord): Subject => {
     id: agent_id,
     session_id,
     status,
-    text: ended_at_ms === undefined ? texts[status] : texts.completed,
+    text: ended_at_ms === undefined ? texts[status] : 'It is closed.',
     ...(ended_at_ms !== undefined && { since_ms: ended_at_ms }),
     parts: parts.runs.openIn(session_id).slice(0, mostRuns),
   }

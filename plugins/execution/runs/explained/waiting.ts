@@ -12,19 +12,21 @@ import { approvalLines, questionLines } from '../terminal/request-text.js'
 const mostText = 200
 
 /** What keeps every run from executing. */
-export const daemonReasons = ({ executor, store }: ControlContext, run_id: string): readonly Reason[] => {
+export const daemonReasons = ({ executor, store }: ControlContext): readonly Reason[] => {
   const { mode, reason, action } = store.state.health
   const why = mode === 'closed' ? 'closed' : `read-only${reason === undefined ? '' : ` (${reason})`}`
   if (mode !== 'ok')
     return [
       {
         code: 'storage',
-        text: [`The daemon takes no changes: its storage is ${why}.`, ...(action === undefined ? [] : [action])].join(' '),
+        text: [`The daemon takes no changes: its storage is ${why}.`, ...(action === undefined ? [] : [action])].join(
+          ' ',
+        ),
         commands: [commandLine('status')],
       },
     ]
   // A daemon that stops answers nobody any more.
-  if (executor.standing(run_id).acts) return []
+  if (executor.acts()) return []
   return [
     {
       code: 'daemon_held',
@@ -66,7 +68,7 @@ export const queueReasons = (context: ControlContext, run: QueuedRun): readonly 
         leads_to: [active],
       },
     ]
-  const held = daemonReasons(context, run_id)
+  const held = daemonReasons(context)
   if (before > 0 || held.length > 0) return [...ahead, ...held]
   return executor.free() ? [] : [placeReason(context, run_id)]
 }

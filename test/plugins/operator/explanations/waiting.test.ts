@@ -79,7 +79,7 @@ test('explanations-4, explanations-9: of a lent place, who has it lent, who wait
   const daemon = await start(t, { config: { runs: { max_concurrent_runs: 1 } } })
   const spawns = call('spawn_agent', { name: 'part', prompt: '/sleep 3600000', wait: true, timeout_ms: 900 })
   const parent = await daemon.run('s1', spawns)
-  await situation(t, daemon, 'lends-its-place', { id: parent, codes: ['agents', 'model_call', 'tool_call'] })
+  await situation(t, daemon, 'lends-its-place', { id: parent, codes: ['agents', 'model_call', 'tool_waits'] })
   const third = await daemon.run('s3', 'hello')
   await situation(t, daemon, 'no-place-behind-lent', { id: third, codes: ['no_place'] })
   await situation(t, daemon, 'wants-its-place-back', { id: parent, codes: ['no_place'] })

@@ -4,14 +4,7 @@ import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import type { JsonObject } from '../../../../core/plugin.js'
 import { createLeapingClock } from '../../../../core/testing/leaping-clock.js'
-import {
-  callTool,
-  done,
-  fails,
-  scriptedProvider,
-  text,
-  type Play,
-} from '../../../../plugins/providers/scripted/contract.js'
+import { done, fails, scriptedProvider, text, type Play } from '../../../../plugins/providers/scripted/contract.js'
 import { call } from '../../../support/agents.js'
 import { freshRoot, startTestDaemon, type TestDaemonOptions } from '../../../support/daemon.js'
 import { createWorld, effectTools } from '../../../support/effects.js'
@@ -19,7 +12,7 @@ import { situation } from '../../../support/explanations.js'
 import { createLatch } from '../../../support/latch.js'
 import { planned, writeServers } from '../../../support/mcp.js'
 import { hasGit, makeRepository } from '../../../support/repositories.js'
-import { openSession, submit, until } from '../../../support/runs.js'
+import { openSession, until } from '../../../support/runs.js'
 
 const real = hasGit ? test : test.skip
 
@@ -47,9 +40,6 @@ test('explanations-6: a model that answers, and tools at work, are told with the
   await (await situation(t, daemon, 'model-call', { id: model, codes: ['model_call'] })).move()
   const tool = await daemon.run('s2', call('slow'))
   await (await situation(t, daemon, 'tool-call', { id: tool, codes: ['tool_call'] })).move()
-  const waits = [call('sleep', { ms: 600_000 }), call('sleep', { ms: 500_000 })]
-  const tools = await daemon.run('s3', waits.join('\n'))
-  await situation(t, daemon, 'tool-calls', { id: tools, codes: ['tool_call'] })
 })
 
 test('explanations-6: a route that fails is told with its reason and the next attempt, and what waits behind it', async (t) => {
