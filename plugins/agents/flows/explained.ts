@@ -100,11 +100,10 @@ const endedTasks = ({ tasks, sessions }: ProjectionParts, flow: FlowRecord, { st
   return found.filter((task) => task.status === status)
 }
 
-/** What made it end as it did, and how to begin anew. */
+/** What made it end as it did. */
 const endReasons = (parts: ProjectionParts, flow: FlowRecord, now: Projection): readonly Reason[] => {
   const { status, refs } = now
   const ended = refs.run_ids.filter((id) => parts.runs.find(id)?.status === status)
-  const { playbook_id, version, digest } = flow.playbook_ref
   return [
     ...(ended.length === 0
       ? []
@@ -118,15 +117,14 @@ const endReasons = (parts: ProjectionParts, flow: FlowRecord, now: Projection): 
     ...endedTasks(parts, flow, now)
       .slice(0, mostEnded)
       .map((task) => ({ code: 'task_ended', text: `Its task ${quoted(task)} ended as ${status}.` })),
-    {
-      code: 'flow_ended',
-      text: 'It stays so, whatever follows; another flow may do the work.',
-      commands: [
-        commandLine(`flows start --digest ${shellWord(digest)}`, flow.session_id, playbook_id, version, 'TEXT'),
-      ],
-    },
   ]
 }
+
+const anewReason = ({ session_id, playbook_ref: { playbook_id, version, digest } }: FlowRecord): Reason => ({
+  code: 'flow_ended',
+  text: 'It stays so, whatever follows; another flow may do the work.',
+  commands: [commandLine(`flows start --digest ${shellWord(digest)}`, session_id, playbook_id, version, 'TEXT')],
+})
 
 export const flowReasons = (parts: ExplainedParts): ReasonSource => ({
   id: 'flows',
@@ -142,6 +140,7 @@ export const flowReasons = (parts: ExplainedParts): ReasonSource => ({
       ...(found === undefined ? [] : found.scope.openTasks.map(taskReason)),
       ...checkReasons(now),
       ...phaseReasons(now.phases),
+      ...(isTerminal(now.status) ? [anewReason(flow)] : []),
     ]
   },
 })

@@ -12,7 +12,7 @@ export const mailReasons = (store: MessageStore): ReasonSource => ({
     const waiting = kind === 'agent' ? store.waiting(id) : 0
     const [first] = waiting === 0 ? [] : store.pending(id, 1)
     if (first === undefined) return []
-    const { created_at_ms, next_attempt_at_ms, last_error, delivery_attempts } = first
+    const { message_id, created_at_ms, next_attempt_at_ms, last_error, delivery_attempts } = first
     const failed =
       last_error === undefined
         ? 'read when it has nothing else to do'
@@ -23,7 +23,10 @@ export const mailReasons = (store: MessageStore): ReasonSource => ({
         text: sentence(`${count(waiting, 'message')} in its mailbox ${waiting === 1 ? 'is' : 'are'} to be ${failed}`),
         since_ms: created_at_ms,
         ...(next_attempt_at_ms !== undefined && { until_ms: next_attempt_at_ms }),
-        commands: [commandLine('mailboxes list', id)],
+        commands: [
+          commandLine('mailboxes list', id),
+          ...(last_error === undefined ? [] : [commandLine('mailboxes ack', id, message_id)]),
+        ],
       },
     ]
   },

@@ -1,5 +1,6 @@
 /** A connection with no more than some calls under way, and none while its server wants none. */
-import type { ModelConnection, ModelEvent, ModelRequest, TurnEvent } from './contract.js'
+import type { TurnEvent } from './bounds/rate-limit.js'
+import type { ModelConnection, ModelEvent, ModelRequest } from './contract.js'
 import type { RoutePace } from './route-pace.js'
 
 const aborted: ModelEvent = {

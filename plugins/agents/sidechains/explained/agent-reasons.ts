@@ -1,19 +1,28 @@
 /** Why agents do not go on, and which agents runs wait for (explanations-8, explanations-9). */
 import { commandLine, count } from '../../../../core/plugin.js'
 import type { Reason, ReasonSource } from '../../../operator/explanations/contract.js'
-import { workingBelow } from '../kinship.js'
-import type { ViewParts } from '../views.js'
-import type { AgentWait, AgentWaits } from '../waits.js'
+import type { SessionRecord } from '../../../execution/sessions/contract.js'
+import type { SubjectParts } from './agent-subject.js'
 
-export interface ReasonParts extends ViewParts {
-  readonly waits: AgentWaits
+/** What a run waits for. */
+interface Wait {
+  readonly session_ids: readonly string[]
+  readonly how: 'any' | 'all'
+  readonly until_ms: number
+}
+
+export interface ReasonParts extends SubjectParts {
+  /** True while something is to be done for its agent. */
+  readonly isLive: (session: SessionRecord) => boolean
+  readonly workingBelow: (session_id: string) => readonly { readonly agent_id: string }[]
+  readonly waitsOf: (run_id: string) => readonly Wait[]
 }
 
 /** Agents that one reason leads to. */
 const mostLed = 10
 
-const waitReason = ({ store, sessions }: ReasonParts, { session_ids, how, until_ms }: AgentWait): Reason => {
-  const working = session_ids.flatMap((id) => sessions.find(id) ?? []).filter((session) => store.isLive(session))
+const waitReason = ({ isLive, sessions }: ReasonParts, { session_ids, how, until_ms }: Wait): Reason => {
+  const working = session_ids.flatMap((id) => sessions.find(id) ?? []).filter(isLive)
   const which =
     how === 'any' && session_ids.length > 1 ? `one of ${session_ids.length} agents` : agentsOf(working.length)
   return {
@@ -28,7 +37,7 @@ const agentsOf = (n: number): string => (n === 1 ? 'an agent' : `${n} agents`)
 
 const idleReasons = (parts: ReasonParts, session_id: string): readonly Reason[] => {
   const last = parts.runs.latest(session_id)
-  const below = workingBelow(parts.store, session_id)
+  const below = parts.workingBelow(session_id)
   const submit = commandLine('runs submit', session_id, 'TEXT')
   return [
     ...(last === undefined
@@ -47,7 +56,9 @@ const idleReasons = (parts: ReasonParts, session_id: string): readonly Reason[] 
       : [
           {
             code: 'agents_below',
-            text: `${count(below.length, 'agent')} below it ${below.length === 1 ? 'works' : 'work'}; nothing of it waits for that.`,
+            text:
+              `${count(below.length, 'agent')} below it ${below.length === 1 ? 'works' : 'work'}; ` +
+              'nothing of it waits for that.',
             leads_to: below.slice(0, mostLed).map(({ agent_id }) => agent_id),
           },
         ]),
@@ -59,10 +70,10 @@ const closedReason: Reason = { code: 'closed', text: 'Its session has ended: it 
 export const agentReasons = (parts: ReasonParts): ReasonSource => ({
   id: 'agents',
   of({ kind, id, session_id }) {
-    if (kind === 'run') return parts.waits.of(id).map((wait) => waitReason(parts, wait))
+    if (kind === 'run') return parts.waitsOf(id).map((wait) => waitReason(parts, wait))
     if (kind !== 'agent') return []
     const session = parts.sessions.get(session_id)
     if (session.ended_at_ms !== undefined) return [closedReason]
-    return parts.store.isLive(session) ? [] : idleReasons(parts, session_id)
+    return parts.isLive(session) ? [] : idleReasons(parts, session_id)
   },
 })

@@ -1,7 +1,12 @@
 /** An agent as something that may be asked about, also by the id of its session (explanations-8). */
 import type { Subject, SubjectSource } from '../../../operator/explanations/contract.js'
-import type { AgentStatus, SessionRecord } from '../../../execution/sessions/contract.js'
-import type { ViewParts } from '../views.js'
+import type { Runs } from '../../../execution/runs/contract.js'
+import type { AgentStatus, SessionRecord, Sessions } from '../../../execution/sessions/contract.js'
+
+export interface SubjectParts {
+  readonly sessions: Sessions
+  readonly runs: Runs
+}
 
 /** Open runs that are followed. */
 const mostRuns = 5
@@ -15,7 +20,7 @@ const texts: Readonly<Record<AgentStatus, string>> = {
   completed: 'Its last run is done.',
 }
 
-const subjectOf = (parts: ViewParts, session: SessionRecord): Subject => {
+const subjectOf = (parts: SubjectParts, session: SessionRecord): Subject => {
   const { session_id, agent_id, ended_at_ms } = session
   const { status } = parts.sessions.state(session)
   return {
@@ -29,7 +34,7 @@ const subjectOf = (parts: ViewParts, session: SessionRecord): Subject => {
   }
 }
 
-export const agentSubjects = (parts: ViewParts): SubjectSource => ({
+export const agentSubjects = (parts: SubjectParts): SubjectSource => ({
   id: 'agents',
   find(id) {
     const session = parts.sessions.ofAgent(id) ?? parts.sessions.find(id)

@@ -110,7 +110,8 @@ test('explanations-10: mail waits behind a run, and for its next attempt', async
   const { move } = await situation(t, daemon, 'mails-behind-run', { id: daemon.parent, codes: ['mail', 'model_call'] })
   await move()
   await post({ asset_ids: ['asset_nope'] })
-  await situation(t, daemon, 'mail-in-its-pause', { id: daemon.parent, codes: ['mail'] })
+  const paused = await situation(t, daemon, 'mail-in-its-pause', { id: daemon.parent, codes: ['mail'] })
+  await paused.move()
 })
 
 test('explanations-10: a daemon that holds reads no mail', async (t) => {
