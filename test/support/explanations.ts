@@ -47,7 +47,7 @@ const poll = async <T>(ask: () => Promise<T>, holds: (found: T) => boolean, what
 }
 
 /** Fails for a line that the command line would refuse before it asks anybody. */
-const checkLine = (t: ExecutionContext, line: string): void => {
+export const checkLine = (t: ExecutionContext, line: string): void => {
   const [program, ...words] = wordsOf(line)
   t.is(program, 'holdfast', line)
   const given = parseArguments(words, switchesOf(commands))
@@ -81,7 +81,7 @@ export const situation = async (
     `${name} is not explained by ${wanted}`,
   )
   const holdfast = createCommandLine(daemon)
-  const { out, err, code } = await holdfast('explain', id)
+  const { out, err, code } = await holdfast('explain', '--', id)
   t.is(code, 0, err)
   isGoldenText(t, `explanations/${name}.txt`, `${plain(out)}\ncodes: ${codes.toSorted().join(', ')}\n`)
   const lines = linesIn(before)

@@ -11,7 +11,7 @@ import {
 } from '../../../../plugins/operator/explanations/contract.js'
 import { createCommandLine } from '../../../support/command-line.js'
 import { startTestDaemon } from '../../../support/daemon.js'
-import { readExplanation } from '../../../support/explanations.js'
+import { checkLine, readExplanation, situation } from '../../../support/explanations.js'
 import { repository } from '../../../support/docs.js'
 import { goldenPath } from '../../../support/golden-text.js'
 import { openAgent } from '../../../support/agents.js'
@@ -123,4 +123,23 @@ test('explanations-3 to explanations-15: every code of a rule has a golden text,
   )
   t.true(golden.size >= 38)
   t.true(readdirSync(goldenPath('explanations')).length >= 60)
+})
+
+test('explanations-16: the command lines of every golden text are ones that the command line takes', (t) => {
+  const lines = readdirSync(goldenPath('explanations')).flatMap((name) =>
+    [...readFileSync(goldenPath(`explanations/${name}`), 'utf8').matchAll(/^ +(holdfast .*)$/gmu)].map(
+      ([, line = '']) => line,
+    ),
+  )
+  for (const line of new Set(lines)) checkLine(t, line)
+  t.true(new Set(lines).size > 40)
+})
+
+test('explanations-16: a line for a name that a shell or the command line would take for something else is pasted as it is', async (t) => {
+  const daemon = await startTestDaemon(t)
+  const session_id = "-it's; $(here)"
+  const { status } = await daemon.request('POST', '/v1/sessions', { session_id })
+  t.is(status, 201)
+  const { move } = await situation(t, daemon, 'strange-session', { id: session_id, codes: ['no_run'] })
+  await move({ TEXT: 'hello' })
 })

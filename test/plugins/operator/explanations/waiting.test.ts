@@ -1,6 +1,7 @@
 /** Why runs wait: for their turn, a place, the daemon, its storage, and people. */
 import test, { type ExecutionContext } from 'ava'
 import { createFaultyDisk } from '../../../../core/testing/faulty-disk.js'
+import { createLeapingClock } from '../../../../core/testing/leaping-clock.js'
 import { call } from '../../../support/agents.js'
 import { startTestDaemon, type TestDaemonOptions } from '../../../support/daemon.js'
 import { situation } from '../../../support/explanations.js'
@@ -76,12 +77,14 @@ test('explanations-4: a run without a place says how many there are', async (t) 
 })
 
 test('explanations-4, explanations-9: of a lent place, who has it lent, who waits for one, and who wants it back', async (t) => {
-  const daemon = await start(t, { config: { runs: { max_concurrent_runs: 1 } } })
-  const spawns = call('spawn_agent', { name: 'part', prompt: '/sleep 3600000', wait: true, timeout_ms: 900 })
+  const clock = createLeapingClock({ still: true })
+  const daemon = await start(t, { clock, config: { runs: { max_concurrent_runs: 1 } } })
+  const spawns = call('spawn_agent', { name: 'part', prompt: '/sleep 3600000', wait: true, timeout_ms: 30_000 })
   const parent = await daemon.run('s1', spawns)
   await situation(t, daemon, 'lends-its-place', { id: parent, codes: ['agents', 'model_call', 'tool_waits'] })
   const third = await daemon.run('s3', 'hello')
   await situation(t, daemon, 'no-place-behind-lent', { id: third, codes: ['no_place'] })
+  clock.leap(30_000)
   await situation(t, daemon, 'wants-its-place-back', { id: parent, codes: ['no_place'] })
 })
 
@@ -93,7 +96,7 @@ test('explanations-4: a daemon that holds, or whose storage takes no changes, is
 
   const { disk, fail, heal } = createFaultyDisk()
   const daemon = await start(t, { disk })
-  const running = await daemon.run('s1', '/sleep 2500')
+  const running = await daemon.run('s1', '/sleep 3600000')
   await until(daemon, running, 'running')
   await openSession(daemon, 's2')
   fail('full')

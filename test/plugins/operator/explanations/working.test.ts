@@ -3,6 +3,8 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import type { JsonObject } from '../../../../core/plugin.js'
+import { shippedPlugins } from '../../../../core/shipped.js'
+import { RunWorkspaces } from '../../../../plugins/execution/runs/contract.js'
 import { createLeapingClock } from '../../../../core/testing/leaping-clock.js'
 import { done, fails, scriptedProvider, text, type Play } from '../../../../plugins/providers/scripted/contract.js'
 import { call } from '../../../support/agents.js'
@@ -11,10 +13,8 @@ import { createWorld, effectTools } from '../../../support/effects.js'
 import { situation } from '../../../support/explanations.js'
 import { createLatch } from '../../../support/latch.js'
 import { planned, writeServers } from '../../../support/mcp.js'
-import { hasGit, makeRepository } from '../../../support/repositories.js'
+import { testPlugin } from '../../../support/plugins.js'
 import { openSession, until } from '../../../support/runs.js'
-
-const real = hasGit ? test : test.skip
 
 const start = async (t: ExecutionContext, { plugins = [], ...options }: TestDaemonOptions = {}) => {
   const daemon = await startTestDaemon(t, { ...options, plugins: [effectTools(createWorld()), ...plugins] })
@@ -123,13 +123,26 @@ test('explanations-6: a conversation that is summed up', async (t) => {
   gate.open()
 })
 
-real('explanations-6: a worktree that is being made', async (t) => {
-  const workspace = await makeRepository(t, { 'a.txt': 'one\n' })
-  const daemon = await start(t, { flags: { 'workspace-root': workspace } })
-  const many = await Promise.all(
-    Array.from({ length: 6 }, (_, n) => daemon.run(`s${n}`, '/sleep 3600000', { isolation: 'worktree' })),
-  )
-  await situation(t, daemon, 'worktree', { id: many.at(-1) ?? '', codes: ['worktree'] })
+test('explanations-6: a worktree that is being made', async (t) => {
+  const gate = createLatch()
+  const slow = testPlugin('slow-worktrees', {
+    provides: [RunWorkspaces],
+    register: (ctx) =>
+      ctx.provide(RunWorkspaces, {
+        check: async () => {},
+        open: async () => {
+          await gate.wait()
+          return { path: '/', beside: [] }
+        },
+        find: () => undefined,
+      }),
+  })
+  const shipped = (await shippedPlugins()).filter(({ id }) => id !== 'worktrees')
+  const daemon = await start(t, { shipped, plugins: [slow] })
+  const id = await daemon.run('s1', 'hello', { isolation: 'worktree' })
+  await situation(t, daemon, 'worktree', { id, codes: ['worktree'] })
+  gate.open()
+  await until(daemon, id, 'completed')
 })
 
 test('explanations-6: a hook that looks at a call', async (t) => {
@@ -141,17 +154,19 @@ test('explanations-6: a hook that looks at a call', async (t) => {
 })
 
 test('explanations-6: a run that somebody has asked to end, while its step goes on', async (t) => {
-  const daemon = await start(t, { config: { runs: { stop_grace_ms: 1_500 } } })
+  const clock = createLeapingClock({ still: true })
+  const daemon = await start(t, { clock, config: { runs: { stop_grace_ms: 60_000 } } })
   const model = await daemon.run('s1', call('hangs'))
   await situation(t, daemon, 'hanging-tool', { id: model, codes: ['tool_call'] })
   const ending = daemon.request('POST', `/v1/runs/${model}/cancel`)
   await situation(t, daemon, 'stopping', { id: model, codes: ['stopping', 'tool_call'] })
+  clock.leap(60_000)
   await ending
 })
 
 test('explanations-6: tools of a server that is being connected', async (t) => {
   const root = await freshRoot()
-  await writeServers(root, { slow: planned({ hangs: 'initialize' }) })
+  await writeServers(root, { slow: planned({ hangs: 'initialize' }, { required: true, startup_timeout_sec: 600 }) })
   const daemon = await start(t, { root })
   const id = await daemon.run('s1', 'hello')
   await situation(t, daemon, 'tools-arrive', { id, codes: ['tools_arrive'] })
