@@ -5,6 +5,7 @@ import type { SessionTask } from '../../execution/tasks/contract.js'
 import type { EvidenceRef } from '../playbooks/contract.js'
 import { look, missingEvidence, project, type Projection, type ProjectionParts } from './projection.js'
 import type { FlowRecord, PhaseState } from './record.js'
+import type { Scope } from './scope.js'
 import { isTerminal, type FlowStatus } from './status.js'
 import type { FlowStore } from './store.js'
 
@@ -13,7 +14,7 @@ interface ExplainedParts extends ProjectionParts {
 }
 
 /** Open runs and agents that are followed, and runs that are named for how they ended. */
-const [mostParts, mostEnded] = [10, 3]
+const [mostParts, mostEnded] = [50, 3]
 /** Of an ended flow, among which tasks are looked for. */
 const [mostAgents, mostTasks] = [20, 100]
 
@@ -28,6 +29,12 @@ const texts: Readonly<Record<FlowStatus, string>> = {
   unknown: 'What it stands for cannot be told: a run of it is gone, or there is more than is looked at.',
 }
 
+/** Those that wait for people before others: they are not to be among those that are left out. */
+const partsOf = ({ runs }: ProjectionParts, { open, held }: Scope): readonly string[] => {
+  const waits = (id: string): boolean => runs.find(id)?.status.startsWith('waiting_') === true
+  return [...open.filter(waits), ...held, ...open.filter((id) => !waits(id))].slice(0, mostParts)
+}
+
 const subjectOf = async (parts: ExplainedParts, flow: FlowRecord): Promise<Subject> => {
   const { flow_id, session_id, created_at_ms } = flow
   const found = flow.settled === undefined ? await inTurns(look(parts, flow)) : undefined
@@ -39,7 +46,7 @@ const subjectOf = async (parts: ExplainedParts, flow: FlowRecord): Promise<Subje
     status,
     text: texts[status],
     since_ms: completed_at_ms ?? created_at_ms,
-    parts: found === undefined ? [] : [...found.scope.open, ...found.scope.held].slice(0, mostParts),
+    parts: found === undefined ? [] : partsOf(parts, found.scope),
   }
 }
 

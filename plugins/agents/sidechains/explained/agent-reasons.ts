@@ -14,22 +14,30 @@ interface Wait {
 export interface ReasonParts extends SubjectParts {
   /** True while something is to be done for its agent. */
   readonly isLive: (session: SessionRecord) => boolean
-  readonly workingBelow: (session_id: string) => readonly { readonly agent_id: string }[]
+  readonly workingBelow: (session_id: string) => readonly { readonly session_id: string }[]
   readonly waitsOf: (run_id: string) => readonly Wait[]
 }
 
 /** Agents that one reason leads to. */
-const mostLed = 10
+const mostLed = 50
 
-const waitReason = ({ isLive, sessions }: ReasonParts, { session_ids, how, until_ms }: Wait): Reason => {
-  const working = session_ids.flatMap((id) => sessions.find(id) ?? []).filter(isLive)
+/** Those that wait for people before others: they are not to be among those that are left out. */
+const ledTo = ({ sessions }: ReasonParts, working: readonly SessionRecord[]): readonly string[] => {
+  const waits = (session: SessionRecord): boolean => sessions.state(session).status.startsWith('waiting_')
+  return [...working.filter(waits), ...working.filter((session) => !waits(session))]
+    .slice(0, mostLed)
+    .map(({ agent_id }) => agent_id)
+}
+
+const waitReason = (parts: ReasonParts, { session_ids, how, until_ms }: Wait): Reason => {
+  const working = session_ids.flatMap((id) => parts.sessions.find(id) ?? []).filter(parts.isLive)
   const which =
     how === 'any' && session_ids.length > 1 ? `one of ${session_ids.length} agents` : agentsOf(working.length)
   return {
     code: 'agents',
     text: `It waits for ${which} to be done.`,
     until_ms,
-    leads_to: working.slice(0, mostLed).map(({ agent_id }) => agent_id),
+    leads_to: ledTo(parts, working),
   }
 }
 
@@ -59,7 +67,10 @@ const idleReasons = (parts: ReasonParts, session_id: string): readonly Reason[] 
             text:
               `${count(below.length, 'agent')} below it ${below.length === 1 ? 'works' : 'work'}; ` +
               'nothing of it waits for that.',
-            leads_to: below.slice(0, mostLed).map(({ agent_id }) => agent_id),
+            leads_to: ledTo(
+              parts,
+              below.flatMap((one) => parts.sessions.find(one.session_id) ?? []),
+            ),
           },
         ]),
   ]

@@ -3,7 +3,7 @@ import test, { type ExecutionContext } from 'ava'
 import type { JsonObject } from '../../../../core/plugin.js'
 import { call } from '../../../support/agents.js'
 import { startTestDaemon, type TestDaemonOptions } from '../../../support/daemon.js'
-import { situation } from '../../../support/explanations.js'
+import { readExplanation, situation } from '../../../support/explanations.js'
 import { inStatus, publish, startFlow, untilFlow } from '../../../support/flows.js'
 import { openSession, submit, until } from '../../../support/runs.js'
 
@@ -15,6 +15,18 @@ const start = async (t: ExecutionContext, manifest: JsonObject = {}, options: Te
     return (await startFlow(daemon, { playbook_ref, session_id, content })).body
   }
   return Object.assign(daemon, { flow })
+}
+const wide = {
+  max_live_children_per_parent: 500,
+  max_live_descendants_per_root: 500,
+  max_live_sidechains_per_session: 500,
+  max_live_sidechains_global: 500,
+  max_spawns_per_run: 500,
+  max_spawns_per_session_window: 9_999,
+  max_spawns_per_profile_window: 9_999,
+  max_spawns_global_window: 9_999,
+  max_spawn_cpu_ms_per_window: 9_999_999,
+  max_spawn_cost_microusd_per_window: 99_999_999,
 }
 const asks = call('bash', { command: 'true' })
 const spawns = (prompt: string, more: object = {}): string =>
@@ -116,4 +128,15 @@ test('explanations-12: a flow with more than is looked at', async (t) => {
   const { flow_id } = await daemon.flow('a', [spawns('/say a'), spawns('/say b'), '/say fine'].join('\n'))
   await untilFlow(daemon, flow_id, inStatus('unknown'))
   await situation(t, daemon, 'flow-unknown', { id: flow_id, codes: [] })
+})
+
+test('explanations-12, explanations-2: of many parts those that ask are told before others', async (t) => {
+  const daemon = await start(t, {}, { config: { runs: { max_concurrent_runs: 100 }, sidechains: wide } })
+  const sleeps = Array.from({ length: 60 }, () => spawns('/sleep 3600000'))
+  const { flow_id } = await daemon.flow('a', [...sleeps, spawns(asks), '/say fine'].join('\n'))
+  await untilFlow(daemon, flow_id, inStatus('waiting'))
+  const { subjects, truncated } = await readExplanation(daemon, flow_id)
+  t.deepEqual([subjects.length, truncated, subjects[1].reasons[0].code], [50, true, 'approval'])
+  const below = (await readExplanation(daemon, 'a')).subjects
+  t.is(below.find(({ kind, depth }: any) => kind === 'agent' && depth === 1).status, 'waiting_for_approval')
 })
