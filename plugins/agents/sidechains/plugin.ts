@@ -9,9 +9,8 @@ import { Capabilities } from '../../operator/status/contract.js'
 import { SidechainsConfig } from './config.js'
 import { AgentMail, AgentQuestions, Agents, SpawnedAgents } from './contract.js'
 import { watchEnds } from './ending.js'
-import { endGuard, settingsHold, workingBelow } from './kinship.js'
-import { agentReasons } from './explained/agent-reasons.js'
-import { agentSubjects } from './explained/agent-subject.js'
+import { endGuard, settingsHold } from './kinship.js'
+import { agentReasons, agentSubjects } from './explained.js'
 import { nicknameRoutes } from './nickname-routes.js'
 import { policyRoutes } from './policy-routes.js'
 import { agentRoutes } from './routes.js'
@@ -77,15 +76,7 @@ export default definePlugin({
     ctx.contribute(SystemSections, agentSection(store))
     ctx.contribute(Tools, ...agentTools(parts))
     ctx.contribute(Subjects, agentSubjects(parts))
-    ctx.contribute(
-      Reasons,
-      agentReasons({
-        ...parts,
-        isLive: store.isLive,
-        workingBelow: (session_id) => workingBelow(store, session_id),
-        waitsOf: waits.of,
-      }),
-    )
+    ctx.contribute(Reasons, agentReasons(parts))
     ctx.contribute(Capabilities, { name: 'sidechains', value: true }, { name: 'spawn_policies', value: true })
     const { skip, health } = createUnreadable(log, 'agents')
     ctx.routes(...agentRoutes({ ...parts, skip }), ...policyRoutes(parts), ...nicknameRoutes(parts))

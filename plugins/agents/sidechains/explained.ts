@@ -1,21 +1,47 @@
-/** Why agents do not go on, and which agents runs wait for (explanations-8, explanations-9). */
-import { commandLine, count } from '../../../../core/plugin.js'
-import type { Reason, ReasonSource } from '../../../operator/explanations/contract.js'
-import type { SessionRecord } from '../../../execution/sessions/contract.js'
-import type { SubjectParts } from './agent-subject.js'
+/** An agent as something that may be asked about, and why it does not go on (explanations-8, explanations-9). */
+import { commandLine, count } from '../../../core/plugin.js'
+import type { Reason, ReasonSource, Subject, SubjectSource } from '../../operator/explanations/contract.js'
+import type { AgentStatus, SessionRecord } from '../../execution/sessions/contract.js'
+import { workingBelow } from './kinship.js'
+import type { ViewParts } from './views.js'
+import type { AgentWait, AgentWaits } from './waits.js'
 
-/** What a run waits for. */
-interface Wait {
-  readonly session_ids: readonly string[]
-  readonly how: 'any' | 'all'
-  readonly until_ms: number
+/** Open runs that are followed. */
+const mostRuns = 5
+
+const texts: Readonly<Record<AgentStatus, string>> = {
+  idle: 'It has nothing to do.',
+  running: 'It has work under way.',
+  waiting_for_approval: 'It waits until somebody allows or denies what it wants to do.',
+  waiting_for_user_input: 'It waits for an answer.',
+  failed: 'Its last run failed.',
+  completed: 'Its last run is done.',
 }
 
-export interface ReasonParts extends SubjectParts {
-  /** True while something is to be done for its agent. */
-  readonly isLive: (session: SessionRecord) => boolean
-  readonly workingBelow: (session_id: string) => readonly { readonly session_id: string }[]
-  readonly waitsOf: (run_id: string) => readonly Wait[]
+const subjectOf = (parts: ViewParts, session: SessionRecord): Subject => {
+  const { session_id, agent_id, ended_at_ms } = session
+  const { status } = parts.sessions.state(session)
+  return {
+    kind: 'agent',
+    id: agent_id,
+    session_id,
+    status,
+    text: ended_at_ms === undefined ? texts[status] : 'It is closed.',
+    ...(ended_at_ms !== undefined && { since_ms: ended_at_ms }),
+    parts: parts.runs.openIn(session_id).slice(0, mostRuns),
+  }
+}
+
+export const agentSubjects = (parts: ViewParts): SubjectSource => ({
+  id: 'agents',
+  find(id) {
+    const session = parts.sessions.ofAgent(id) ?? parts.sessions.find(id)
+    return session && subjectOf(parts, session)
+  },
+})
+
+export interface ReasonParts extends ViewParts {
+  readonly waits: AgentWaits
 }
 
 /** Agents that one reason leads to. */
@@ -29,8 +55,8 @@ const ledTo = ({ sessions }: ReasonParts, working: readonly SessionRecord[]): re
     .map(({ agent_id }) => agent_id)
 }
 
-const waitReason = (parts: ReasonParts, { session_ids, how, until_ms }: Wait): Reason => {
-  const working = session_ids.flatMap((id) => parts.sessions.find(id) ?? []).filter(parts.isLive)
+const waitReason = (parts: ReasonParts, { session_ids, how, until_ms }: AgentWait): Reason => {
+  const working = session_ids.flatMap((id) => parts.sessions.find(id) ?? []).filter(parts.store.isLive)
   const which =
     how === 'any' && session_ids.length > 1 ? `one of ${session_ids.length} agents` : agentsOf(working.length)
   return {
@@ -45,7 +71,7 @@ const agentsOf = (n: number): string => (n === 1 ? 'an agent' : `${n} agents`)
 
 const idleReasons = (parts: ReasonParts, session_id: string): readonly Reason[] => {
   const last = parts.runs.latest(session_id)
-  const below = parts.workingBelow(session_id)
+  const below = workingBelow(parts.store, session_id).flatMap((one) => parts.sessions.find(one.session_id) ?? [])
   const submit = commandLine('runs submit', session_id, 'TEXT')
   return [
     ...(last === undefined
@@ -67,10 +93,7 @@ const idleReasons = (parts: ReasonParts, session_id: string): readonly Reason[] 
             text:
               `${count(below.length, 'agent')} below it ${below.length === 1 ? 'works' : 'work'}; ` +
               'nothing of it waits for that.',
-            leads_to: ledTo(
-              parts,
-              below.flatMap((one) => parts.sessions.find(one.session_id) ?? []),
-            ),
+            leads_to: ledTo(parts, below),
           },
         ]),
   ]
@@ -81,10 +104,10 @@ const closedReason: Reason = { code: 'closed', text: 'Its session has ended: it 
 export const agentReasons = (parts: ReasonParts): ReasonSource => ({
   id: 'agents',
   of({ kind, id, session_id }) {
-    if (kind === 'run') return parts.waitsOf(id).map((wait) => waitReason(parts, wait))
+    if (kind === 'run') return parts.waits.of(id).map((wait) => waitReason(parts, wait))
     if (kind !== 'agent') return []
     const session = parts.sessions.get(session_id)
     if (session.ended_at_ms !== undefined) return [closedReason]
-    return parts.isLive(session) ? [] : idleReasons(parts, session_id)
+    return parts.store.isLive(session) ? [] : idleReasons(parts, session_id)
   },
 })
