@@ -1,9 +1,7 @@
-/** Prompts as text, and the files that say how they have to be. `HOLDFAST_GOLDEN=write` writes the files anew. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+/** Prompts as text, and the files that say how they have to be. */
 import type { ExecutionContext } from 'ava'
 import type { ModelMessage, ModelRequest } from '../../plugins/execution/models/contract.js'
-import { repository } from './docs.js'
+import { isGoldenText } from './golden-text.js'
 
 const partText = (part: ModelMessage['content'][number]): string => {
   switch (part.type) {
@@ -31,12 +29,5 @@ export const promptText = ({ model, system, messages, tools }: ModelRequest, sho
       .map(({ name, description, parameters }) => `## tool ${name}\n${description}\n${JSON.stringify(parameters)}`),
   ].join('\n\n') + '\n'
 
-export const isGolden = (t: ExecutionContext, name: string, text: string): void => {
-  const file = join(repository, 'test', 'golden', 'prompts', `${name}.txt`)
-  if (process.env['HOLDFAST_GOLDEN'] === 'write') {
-    mkdirSync(dirname(file), { recursive: true })
-    writeFileSync(file, text)
-  }
-  t.true(existsSync(file), `${file} is not there`)
-  t.is(text, readFileSync(file, 'utf8'))
-}
+export const isGolden = (t: ExecutionContext, name: string, text: string): void =>
+  isGoldenText(t, `prompts/${name}.txt`, text)

@@ -57,6 +57,7 @@ export const access: Readonly<Record<string, 'public' | 'ingress' | 'read' | 'ad
   'runs.list': 'read',
   'runs.stream': 'read',
   'metrics.read': 'read',
+  'explanations.get': 'read',
   'flows.get': 'read',
   'flows.list': 'read',
   'flows.stream': 'read',

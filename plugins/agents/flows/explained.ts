@@ -1,9 +1,11 @@
 /** A flow as something that may be asked about, and what it lacks (explanations-12). */
-import { commandLine, inTurns, shellWord } from '../../../core/plugin.js'
+import { commandLine, count, inTurns, shellWord } from '../../../core/plugin.js'
 import type { Reason, ReasonSource, Subject, SubjectSource } from '../../operator/explanations/contract.js'
+import type { SessionTask } from '../../execution/tasks/contract.js'
 import type { EvidenceRef } from '../playbooks/contract.js'
-import { look, project, type Projection, type ProjectionParts } from './projection.js'
+import { look, missingEvidence, project, type Projection, type ProjectionParts } from './projection.js'
 import type { FlowRecord, PhaseState } from './record.js'
+import type { Scope } from './scope.js'
 import { isTerminal, type FlowStatus } from './status.js'
 import type { FlowStore } from './store.js'
 
@@ -11,18 +13,26 @@ interface ExplainedParts extends ProjectionParts {
   readonly store: FlowStore
 }
 
-/** Open runs that are followed, and checks that are told. */
-const mostRuns = 10
+/** Open runs and agents that are followed, and runs that are named for how they ended. */
+const [mostParts, mostEnded] = [50, 3]
+/** Of an ended flow, among which tasks are looked for. */
+const [mostAgents, mostTasks] = [20, 100]
 
 const texts: Readonly<Record<FlowStatus, string>> = {
   pending: 'It has not begun.',
-  running: 'Its runs, agents or tasks are at work.',
+  running: 'Runs, agents or tasks of it are not done.',
   waiting: 'It waits for people: for a decision, an answer, a task or evidence.',
   succeeded: 'It is done.',
   failed: 'It failed.',
   cancelled: 'It was cancelled.',
   interrupted: 'It was interrupted.',
   unknown: 'What it stands for cannot be told: a run of it is gone, or there is more than is looked at.',
+}
+
+/** Those that wait for people before others: they are not to be among those that are left out. */
+const partsOf = ({ runs }: ProjectionParts, { open, held }: Scope): readonly string[] => {
+  const waits = (id: string): boolean => runs.find(id)?.status.startsWith('waiting_') === true
+  return [...open.filter(waits), ...held, ...open.filter((id) => !waits(id))].slice(0, mostParts)
 }
 
 const subjectOf = async (parts: ExplainedParts, flow: FlowRecord): Promise<Subject> => {
@@ -36,7 +46,7 @@ const subjectOf = async (parts: ExplainedParts, flow: FlowRecord): Promise<Subje
     status,
     text: texts[status],
     since_ms: completed_at_ms ?? created_at_ms,
-    parts: found?.scope.open.slice(0, mostRuns) ?? [],
+    parts: found === undefined ? [] : partsOf(parts, found.scope),
   }
 }
 
@@ -48,14 +58,16 @@ export const flowSubjects = (parts: ExplainedParts): SubjectSource => ({
   },
 })
 
+const named = ({ kind, id }: EvidenceRef): string => (id === '*' ? `${kind} of any id` : `${kind} ${id}`)
+const given = ({ kind, id }: EvidenceRef): string => `--evidence ${shellWord(`${kind}:${id === '*' ? 'ID' : id}`)}`
+
 const evidenceReason = (flow_id: string, missing: readonly EvidenceRef[]): readonly Reason[] => {
-  const names = missing.map(({ kind, id }) => `${kind}:${id}`)
-  if (names.length === 0) return []
+  if (missing.length === 0) return []
   return [
     {
       code: 'evidence',
-      text: `Its playbook requires evidence that nobody has added: ${names.join(', ')}.`,
-      commands: names.map((name) => commandLine(`flows evidence --evidence ${shellWord(name)}`, flow_id)),
+      text: `Its playbook requires evidence that nobody has added: ${missing.map(named).join(', ')}.`,
+      commands: missing.map((ref) => commandLine(`flows evidence ${given(ref)}`, flow_id)),
     },
   ]
 }
@@ -63,20 +75,63 @@ const evidenceReason = (flow_id: string, missing: readonly EvidenceRef[]): reado
 const phaseReasons = (phases: readonly PhaseState[]): readonly Reason[] =>
   phases
     .filter(({ status }) => status === 'blocked')
-    .map(({ phase_id }) => ({ code: 'phase', text: `Its phase ${phase_id} is blocked.` }))
+    .map(({ phase_id, missing_evidence = [] }) => ({
+      code: 'phase',
+      text:
+        missing_evidence.length === 0
+          ? `Its phase ${phase_id} is blocked: the flow ended before.`
+          : `Its phase ${phase_id} is blocked: it lacks ${missing_evidence.map(named).join(', ')}.`,
+    }))
 
 const checkReasons = ({ checks }: Projection): readonly Reason[] =>
   checks
     .filter(({ name, passed }) => !passed && name !== 'required_evidence')
     .map(({ name, details }) => ({ code: 'check', text: `Its check ${name} does not pass. ${details}` }))
 
-const taskReasons = (session_id: string, tasks: ReadonlySet<string>): readonly Reason[] => {
-  const commands = [commandLine('tasks list', session_id)]
-  if (tasks.has('blocked')) return [{ code: 'task_blocked', text: 'A task of it is blocked.', commands }]
-  return tasks.has('pending') || tasks.has('in_progress')
-    ? [{ code: 'tasks', text: 'Tasks of it are not done.', commands }]
-    : []
+const quoted = ({ title }: SessionTask): string => JSON.stringify(title)
+
+/** What agents do not do by themselves they may be told to. */
+const taskReason = (task: SessionTask): Reason => ({
+  code: task.status === 'blocked' ? 'task_blocked' : 'task',
+  text: task.status === 'blocked' ? `Its task ${quoted(task)} is blocked.` : `Its task ${quoted(task)} is not done.`,
+  since_ms: task.updated_at_ms,
+  commands: [commandLine('tasks get', task.session_id, task.id), commandLine('runs submit', task.session_id, 'TEXT')],
+})
+
+/** Tasks of an ended flow that ended as it did, where they are still there. */
+const endedTasks = ({ tasks, sessions }: ProjectionParts, flow: FlowRecord, { status, refs }: Projection) => {
+  const owners = refs.agent_ids.slice(0, mostAgents).flatMap((id) => sessions.ofAgent(id)?.session_id ?? [])
+  const found = refs.task_ids
+    .slice(0, mostTasks)
+    .flatMap((id) => [flow.session_id, ...owners].flatMap((owner) => tasks()?.find(owner, id) ?? []))
+  return found.filter((task) => task.status === status)
 }
+
+/** What made it end as it did. */
+const endReasons = (parts: ProjectionParts, flow: FlowRecord, now: Projection): readonly Reason[] => {
+  const { status, refs } = now
+  const ended = refs.run_ids.filter((id) => parts.runs.find(id)?.status === status)
+  return [
+    ...(ended.length === 0
+      ? []
+      : [
+          {
+            code: 'run_ended',
+            text: `${count(ended.length, 'run')} of it ended as ${status}.`,
+            leads_to: ended.slice(0, mostEnded),
+          },
+        ]),
+    ...endedTasks(parts, flow, now)
+      .slice(0, mostEnded)
+      .map((task) => ({ code: 'task_ended', text: `Its task ${quoted(task)} ended as ${status}.` })),
+  ]
+}
+
+const anewReason = ({ session_id, playbook_ref: { playbook_id, version, digest } }: FlowRecord): Reason => ({
+  code: 'flow_ended',
+  text: 'It stays so, whatever follows; another flow may do the work.',
+  commands: [commandLine(`flows start --digest ${shellWord(digest)}`, session_id, playbook_id, version, 'TEXT')],
+})
 
 export const flowReasons = (parts: ExplainedParts): ReasonSource => ({
   id: 'flows',
@@ -85,12 +140,14 @@ export const flowReasons = (parts: ExplainedParts): ReasonSource => ({
     if (flow === undefined || status === 'succeeded') return []
     const found = flow.settled === undefined ? await inTurns(look(parts, flow)) : undefined
     const now = found ?? (await inTurns(project(parts, flow)))
-    const missing = now.phases.flatMap(({ missing_evidence = [] }) => missing_evidence)
     return [
-      ...(isTerminal(now.status) ? [] : evidenceReason(flow.flow_id, missing)),
-      ...(found === undefined ? [] : taskReasons(flow.session_id, found.scope.tasks)),
+      ...(isTerminal(now.status)
+        ? endReasons(parts, flow, now)
+        : evidenceReason(flow.flow_id, missingEvidence(parts, flow))),
+      ...(found === undefined ? [] : found.scope.openTasks.map(taskReason)),
       ...checkReasons(now),
       ...phaseReasons(now.phases),
+      ...(isTerminal(now.status) ? [anewReason(flow)] : []),
     ]
   },
 })

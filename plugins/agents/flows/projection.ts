@@ -44,12 +44,21 @@ const violationsOf = ({ used }: Scope, { tools }: PlaybookManifest): { readonly 
   return { names: [...names], at }
 }
 
+const requiredOf = ({ required_evidence, phases }: PlaybookManifest): readonly RequiredEvidence[] => [
+  ...required_evidence,
+  ...phases.flatMap((phase) => phase.required_evidence),
+]
+
+/** What the playbook of a flow requires, of itself or of a phase, and nobody has added. */
+export const missingEvidence = ({ playbooks }: ProjectionParts, flow: FlowRecord): readonly RequiredEvidence[] =>
+  missingOf(requiredOf(playbooks.manifest(flow.playbook_ref)), flow.evidence_refs)
+
 const checksOf = (
-  { required_evidence, phases, tools }: PlaybookManifest,
+  manifest: PlaybookManifest,
   given: readonly EvidenceRef[],
   violations: readonly string[],
 ): ContractCheck[] => {
-  const required = [...required_evidence, ...phases.flatMap((phase) => phase.required_evidence)]
+  const required = requiredOf(manifest)
   const missing = missingOf(required, given)
   return [
     ...(required.length === 0
@@ -61,7 +70,7 @@ const checksOf = (
             details: missing.length === 0 ? 'All that is required is there.' : `Missing: ${shown(missing)}.`,
           },
         ]),
-    ...(tools.enforce
+    ...(manifest.tools.enforce
       ? [
           {
             name: 'tools',
@@ -89,9 +98,6 @@ const phaseOf =
     return { phase_id, status: phase, ...(missing.length > 0 && { missing_evidence: missing }) }
   }
 
-const needsEvidence = ({ required_evidence, phases }: PlaybookManifest): boolean =>
-  required_evidence.length > 0 || phases.some((phase) => phase.required_evidence.length > 0)
-
 /** Looks at all that belongs to a flow that has not ended. */
 export function* look(parts: ProjectionParts, flow: FlowRecord, wish: Partial<ScopeWish> = {}): Portions<Looked> {
   const manifest = parts.playbooks.manifest(flow.playbook_ref)
@@ -110,7 +116,7 @@ export function* look(parts: ProjectionParts, flow: FlowRecord, wish: Partial<Sc
   })
   const isEnded = flow.cancelled_at_ms !== undefined && found !== 'failed' && found !== 'cancelled'
   const status = isEnded ? 'cancelled' : found
-  const told = needsEvidence(manifest) ? (flow.evidence_at_ms ?? 0) : 0
+  const told = requiredOf(manifest).length > 0 ? (flow.evidence_at_ms ?? 0) : 0
   return {
     scope,
     status,

@@ -38,6 +38,10 @@ export interface Scope {
   is_missing: boolean
   /** Ids of runs that have not ended, the root before others. */
   readonly open: string[]
+  /** Tasks that are not done, as many as are told. */
+  readonly openTasks: SessionTask[]
+  /** Sessions of its agents that have no open run, and yet are not at rest: they ask, or something waits for them. */
+  readonly held: string[]
   /** Sessions of the agents that its runs started. */
   readonly sessions: string[]
   readonly refs: PrimitiveRefs
@@ -78,6 +82,8 @@ const emptyScope = (): Scope => ({
   tasks: new Set(),
   is_missing: false,
   open: [],
+  openTasks: [],
+  held: [],
   sessions: [],
   refs: {
     run_ids: [],
@@ -119,6 +125,8 @@ const count = (look: Look): boolean => {
   return false
 }
 
+const openTask: ReadonlySet<TaskStatus> = new Set(['pending', 'in_progress', 'blocked'])
+const mostOpenTasks = 10
 const ended: ReadonlySet<RunStatus> = new Set(['completed', 'failed', 'interrupted', 'cancelled'])
 
 const noteTime = ({ times }: Scope, status: RunStatus | TaskStatus, at: number): void => {
@@ -161,6 +169,7 @@ function* seeTasks(look: Look, { session_id, ...stretch }: Stretch): Portions<vo
       if (!count(look)) return
       name(look, 'task', task.id)
       look.scope.tasks.add(task.status)
+      if (openTask.has(task.status) && look.scope.openTasks.length < mostOpenTasks) look.scope.openTasks.push(task)
       noteTime(look.scope, task.status, task.updated_at_ms)
     }
     last = found.at(-1)
@@ -191,11 +200,13 @@ const isHeld = (sessions: Sessions, session_id: string): boolean => {
  * What an agent waits for or is about to do beside its runs: a question to its parent, messages, agents below it.
  * Looked at before its runs, which are what this becomes.
  */
-const seeState = ({ parts: { sessions }, scope }: Look, session_id: string): void => {
+const seeState = ({ parts: { sessions, runs }, scope }: Look, session_id: string): void => {
   const session = sessions.find(session_id)
   if (session === undefined || session.ended_at_ms !== undefined) return
-  if (sessions.state(session).status === 'waiting_for_user_input') scope.runs.add('waiting_for_user_question')
-  else if (isHeld(sessions, session_id)) scope.runs.add('running')
+  const isAsking = sessions.state(session).status === 'waiting_for_user_input'
+  if (!isAsking && !isHeld(sessions, session_id)) return
+  scope.runs.add(isAsking ? 'waiting_for_user_question' : 'running')
+  if (runs.openIn(session_id).length === 0) scope.held.push(session_id)
 }
 
 /** All runs of a session that an agent of the flow has for itself. */

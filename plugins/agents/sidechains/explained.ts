@@ -11,11 +11,11 @@ const mostRuns = 5
 
 const texts: Readonly<Record<AgentStatus, string>> = {
   idle: 'It has nothing to do.',
-  running: 'It works.',
+  running: 'It has work under way.',
   waiting_for_approval: 'It waits until somebody allows or denies what it wants to do.',
   waiting_for_user_input: 'It waits for an answer.',
-  failed: 'It has nothing to do; its last run failed.',
-  completed: 'It is closed.',
+  failed: 'Its last run failed.',
+  completed: 'Its last run is done.',
 }
 
 const subjectOf = (parts: ViewParts, session: SessionRecord): Subject => {
@@ -26,7 +26,7 @@ const subjectOf = (parts: ViewParts, session: SessionRecord): Subject => {
     id: agent_id,
     session_id,
     status,
-    text: ended_at_ms === undefined ? texts[status] : texts.completed,
+    text: ended_at_ms === undefined ? texts[status] : 'It is closed.',
     ...(ended_at_ms !== undefined && { since_ms: ended_at_ms }),
     parts: parts.runs.openIn(session_id).slice(0, mostRuns),
   }
@@ -45,17 +45,25 @@ export interface ReasonParts extends ViewParts {
 }
 
 /** Agents that one reason leads to. */
-const mostLed = 10
+const mostLed = 50
 
-const waitReason = ({ store, sessions }: ReasonParts, { session_ids, how, until_ms }: AgentWait): Reason => {
-  const working = session_ids.flatMap((id) => sessions.find(id) ?? []).filter((session) => store.isLive(session))
+/** Those that wait for people before others: they are not to be among those that are left out. */
+const ledTo = ({ sessions }: ReasonParts, working: readonly SessionRecord[]): readonly string[] => {
+  const waits = (session: SessionRecord): boolean => sessions.state(session).status.startsWith('waiting_')
+  return [...working.filter(waits), ...working.filter((session) => !waits(session))]
+    .slice(0, mostLed)
+    .map(({ agent_id }) => agent_id)
+}
+
+const waitReason = (parts: ReasonParts, { session_ids, how, until_ms }: AgentWait): Reason => {
+  const working = session_ids.flatMap((id) => parts.sessions.find(id) ?? []).filter(parts.store.isLive)
   const which =
     how === 'any' && session_ids.length > 1 ? `one of ${session_ids.length} agents` : agentsOf(working.length)
   return {
     code: 'agents',
     text: `It waits for ${which} to be done.`,
     until_ms,
-    leads_to: working.slice(0, mostLed).map(({ agent_id }) => agent_id),
+    leads_to: ledTo(parts, working),
   }
 }
 
@@ -63,7 +71,7 @@ const agentsOf = (n: number): string => (n === 1 ? 'an agent' : `${n} agents`)
 
 const idleReasons = (parts: ReasonParts, session_id: string): readonly Reason[] => {
   const last = parts.runs.latest(session_id)
-  const below = workingBelow(parts.store, session_id)
+  const below = workingBelow(parts.store, session_id).flatMap((one) => parts.sessions.find(one.session_id) ?? [])
   const submit = commandLine('runs submit', session_id, 'TEXT')
   return [
     ...(last === undefined
@@ -73,8 +81,8 @@ const idleReasons = (parts: ReasonParts, session_id: string): readonly Reason[] 
         : [
             {
               code: 'last_run',
-              text: `Its last run ${last.run_id} is ${last.status}, and none is queued.`,
-              commands: [commandLine('explain', last.run_id), commandLine('runs retry', last.run_id)],
+              text: `Its last run ${last.run_id} ended as ${last.status}, and none is queued.`,
+              leads_to: [last.run_id],
             },
           ]),
     ...(below.length === 0
@@ -82,8 +90,10 @@ const idleReasons = (parts: ReasonParts, session_id: string): readonly Reason[] 
       : [
           {
             code: 'agents_below',
-            text: `${count(below.length, 'agent')} below it still at work; nothing of it waits for that.`,
-            leads_to: below.slice(0, mostLed).map(({ agent_id }) => agent_id),
+            text:
+              `${count(below.length, 'agent')} below it ${below.length === 1 ? 'works' : 'work'}; ` +
+              'nothing of it waits for that.',
+            leads_to: ledTo(parts, below),
           },
         ]),
   ]

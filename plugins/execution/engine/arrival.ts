@@ -3,6 +3,9 @@ import type { RunRecord } from '../runs/contract.js'
 import type { Execution } from './execution.js'
 import type { Call } from './thread/turn.js'
 
+/** What an execution is at that waits for them. */
+export const arrival = { kind: 'arrival', name: '' } as const
+
 /** Resolves with the work, or when the signal aborts; the work must not reject. */
 const untilCut = (work: Promise<unknown>, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
@@ -24,8 +27,8 @@ export const arrived = ({ context, controller }: Execution, calls: readonly Call
 
 /** The same for the tools that every run should have. */
 export const allArrived = ({ context, controller }: Execution): Promise<void> | undefined => {
-  const arrival = context.tools.arrival()
-  return arrival === undefined ? undefined : untilCut(arrival, controller.signal)
+  const all = context.tools.arrival()
+  return all === undefined ? undefined : untilCut(all, controller.signal)
 }
 
 /** Why a run must not go on, if tools are not there that it must have. */

@@ -108,18 +108,24 @@ export const changeLazily = (execution: Execution, apply: Apply): void => {
   })
 }
 
+/** Has the execution say what it is at until the end is called. */
+export const begin = ({ steps, context }: Execution, what: Omit<RunStep, 'since_ms'>): (() => void) => {
+  const step = { ...what, since_ms: context.clock.now() }
+  steps.add(step)
+  return () => void steps.delete(step)
+}
+
 /** Has the execution say what it is at until the work is over. */
 export const during = async <T>(
-  { steps, context }: Execution,
+  execution: Execution,
   what: Omit<RunStep, 'since_ms'>,
   work: () => Promise<T>,
 ): Promise<T> => {
-  const step = { ...what, since_ms: context.clock.now() }
-  steps.add(step)
+  const end = begin(execution, what)
   try {
     return await work()
   } finally {
-    steps.delete(step)
+    end()
   }
 }
 

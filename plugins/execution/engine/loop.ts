@@ -2,8 +2,8 @@
 import { assertNever, fault } from '../../../core/plugin.js'
 import { callErrors } from '../runs/contract.js'
 import type { RunEvent } from '../sessions/contract.js'
-import { change, enterFolder, failRun, type Execution } from './execution.js'
-import { arrived } from './arrival.js'
+import { change, during, enterFolder, failRun, type Execution } from './execution.js'
+import { arrival, arrived } from './arrival.js'
 import { takeBaseline } from './completion.js'
 import { attemptOf, concludeCall } from './ledger-entries.js'
 import { modelStep, type Position } from './model-turn.js'
@@ -69,7 +69,7 @@ const recordLostCalls = async (execution: Execution): Promise<void> => {
     execution,
     calls.filter(({ state }) => state.type === 'intended'),
   )
-  if (arriving !== undefined) await arriving
+  if (arriving !== undefined) await during(execution, arrival, () => arriving)
   const lost = calls.filter(
     ({ part, state }) =>
       state.type === 'intended' &&

@@ -1,7 +1,7 @@
 /** One model call: asked, collected, and judged as a whole. */
 import { wellFormedJson, type JsonObject } from '../../../core/plugin.js'
 import type { AssistantPart, Generation, ModelFailure, ModelRequest, ModelRoute, Usage } from '../models/contract.js'
-import { during, within, type Execution } from './execution.js'
+import { begin, during, within, type Execution } from './execution.js'
 import { tellHeld } from './route-wait.js'
 import { openSpeech, type Speech } from './speech.js'
 
@@ -68,10 +68,15 @@ const collect = async (
   const answer: AssistantPart[] = []
   const most = Math.max(mostCalls, limits.max_calls_per_turn)
   let calls = 0
+  let endTurn = (): void => {}
   try {
     for await (const event of route.connection.stream(request, signal)) {
       speech.hear(event)
       if (event.type === 'held') tellHeld(execution, { turn, attempt, until_ms: event.until_ms })
+      if (event.type === 'turn') {
+        endTurn()
+        if (event.waits) endTurn = begin(execution, { kind: 'turn', name: '' })
+      }
       if (event.type === 'part') answer.push(wellFormedJson(event.part))
       if (event.type === 'part' && event.part.type === 'tool_call') calls += 1
       if (calls > most) return failed(tooManyCalls(most))
@@ -86,6 +91,8 @@ const collect = async (
       error,
     })
     return failed({ class: 'unknown', retryable: false, message: 'The provider failed in an unexpected way.' })
+  } finally {
+    endTurn()
   }
   return failed({ class: 'truncated', retryable: true, message: 'The answer of the model was cut off.' })
 }

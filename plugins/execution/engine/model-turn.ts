@@ -3,7 +3,7 @@ import { Problem } from '../../../core/plugin.js'
 import type { Generation, ModelRequest, ModelRoute } from '../models/contract.js'
 import { entryAt, type RunRecord } from '../runs/contract.js'
 import { takeAnswer } from './answer-step.js'
-import { allArrived, lacking } from './arrival.js'
+import { allArrived, arrival, lacking } from './arrival.js'
 import { compactFor } from './compact.js'
 import { during, failRun, isCut, trace, type EngineContext, type Execution } from './execution.js'
 import { billUntaken, modelFailed, told } from './model-failed.js'
@@ -113,7 +113,7 @@ export const modelStep = async (execution: Execution, { run, thread, progress }:
   )
   await untilNextAttempt(execution, run)
   const arriving = allArrived(execution)
-  if (arriving !== undefined) await arriving
+  if (arriving !== undefined) await during(execution, arrival, () => arriving)
   if (execution.stop !== undefined) return
   const refusal = lacking(execution, run) ?? execution.context.books()?.refusal(run)
   if (refusal !== undefined) return failRun(execution, refusal)

@@ -3,7 +3,7 @@ import { digest, fault, isShallow, parse, Problem, type Json } from '../../../co
 import type { Asset } from '../../media/assets/contract.js'
 import { failedCall, mostResultFiles, type Tool, type ToolOutcome, type ToolProgress } from '../tools/contract.js'
 import type { ToolUse } from '../../operator/usage/contract.js'
-import { trace, within, type Execution } from './execution.js'
+import { during, trace, within, type Execution } from './execution.js'
 import { callErrors } from '../runs/contract.js'
 import { absent, misfit, refused } from './permission.js'
 import type { Call } from './thread/turn.js'
@@ -71,7 +71,10 @@ export const invoke = async (execution: Execution, { call, tool, value, key, att
   /** Until the run has its place again no time of the call passes. */
   const waitFor = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
-      return await execution.place.lend(() => work().finally(cancel), execution.controller.signal)
+      const waits = { kind: 'wait', name: tool.name, tool_call_id: call.part.id } as const
+      return await during(execution, waits, () =>
+        execution.place.lend(() => work().finally(cancel), execution.controller.signal),
+      )
     } finally {
       if (!over) cancel = begin()
     }

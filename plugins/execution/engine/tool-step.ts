@@ -8,7 +8,7 @@ import type { AskDraft, ToolLimits, ToolOutcome } from '../tools/contract.js'
 import { concludeCall, intendCall, keyOf, type Attempt } from './ledger-entries.js'
 import { activeMs, change, changeLazily, during, isCut, trace, type Execution } from './execution.js'
 import { callErrors, type RunEdit } from '../runs/contract.js'
-import { arrived } from './arrival.js'
+import { arrival, arrived } from './arrival.js'
 import { isWatched, seeOutcome, type Seen } from './intercept.js'
 import { refused } from './permission.js'
 import { weighJson } from './thread/weight.js'
@@ -61,7 +61,7 @@ const runCall = async (
   { key, turn }: { key: string; turn: number },
 ): Promise<Ask | undefined> => {
   const arriving = arrived(execution, [call])
-  if (arriving !== undefined) await arriving
+  if (arriving !== undefined) await during(execution, arrival, () => arriving)
   const ready = prepare(execution, call, key)
   // What an earlier life began may have acted, whatever is wrong with the call now.
   if ('output' in ready)

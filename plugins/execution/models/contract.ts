@@ -17,7 +17,7 @@ import type { RouteCapabilities } from './abilities/capabilities.js'
 import type { OwnModels } from './abilities/backends.js'
 import type { ContextWindow } from './bounds/context-window.js'
 import type { Generation, GenerationFeature } from './generation.js'
-import type { HeldEvent, PaceView, RateLimit } from './bounds/rate-limit.js'
+import type { PaceView, RateLimit, RouteEvent } from './bounds/rate-limit.js'
 import type { SearchPart, WebPage } from './abilities/web-search.js'
 
 /** How much one call of a model may have. */
@@ -25,7 +25,7 @@ export type { ContextWindow } from './bounds/context-window.js'
 /** What models of a provider are called. */
 export type { ModelFamily } from './family.js'
 /** The longest wait that a server may ask for, milliseconds; what servers say of limits, and what is known of it. */
-export { longestHintMs, type HeldEvent, type PaceView, type RateLimit } from './bounds/rate-limit.js'
+export { longestHintMs, type PaceView, type RateLimit, type RouteEvent } from './bounds/rate-limit.js'
 /** Searches that servers of models make. */
 export type { SearchPart, WebPage } from './abilities/web-search.js'
 /** What models can. */
@@ -149,14 +149,14 @@ export interface ModelFailure {
 }
 
 /**
- * What `stream` yields, in order: of a route first each time that it waits for its server; deltas of text and of
- * thoughts as they come (for people who watch; neighbours of one kind may be joined, none is held back for that),
+ * What `stream` yields, in order: of a route first what it waits for before it asks; deltas of text and of thoughts as
+ * they come (for people who watch; neighbours of one kind may be joined, none is held back for that),
  * whole parts when they are complete, and exactly one `done`, last. Parts before a failed `done` are discarded by the
  * engine: nothing acts on them. An answer that was cut at its length ends with `length`, also when it has calls: none
  * of them is made. `paused`: it has no calls, and its server wants to be asked again with it to go on.
  */
 export type ModelEvent =
-  | HeldEvent
+  | RouteEvent
   | { type: 'text_delta'; text: string }
   | { type: 'reasoning_delta'; text: string }
   | { type: 'part'; part: AssistantPart }

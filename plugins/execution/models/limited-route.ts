@@ -1,4 +1,5 @@
 /** A connection with no more than some calls under way, and none while its server wants none. */
+import type { TurnEvent } from './bounds/rate-limit.js'
 import type { ModelConnection, ModelEvent, ModelRequest } from './contract.js'
 import type { RoutePace } from './route-pace.js'
 
@@ -15,7 +16,7 @@ export const limitedRoute = (connection: ModelConnection, most: number, pace: Ro
     for (;;) {
       if (pace.heldFor(request.model) > 0 && !(yield* pace.open(request.model, signal))) return yield aborted
       const entered = slots.enter(signal)
-      if (entered !== true && !(await entered)) return yield aborted
+      if (entered !== true && !(yield* inLine(entered, slots))) return yield aborted
       if (pace.heldFor(request.model) === 0) break
       // Nobody keeps a place while waiting for the server: calls of another model may need it.
       slots.leave()
@@ -31,6 +32,20 @@ export const limitedRoute = (connection: ModelConnection, most: number, pace: Ro
     // No generator where nobody waits: it would cost each event two promises more.
     stream: (request, signal) =>
       most === 0 && pace.heldFor(request.model) === 0 ? connection.stream(request, signal) : waiting(request, signal),
+  }
+}
+
+/** True when its turn has come. Whoever asks no more meanwhile takes nobody's place. */
+async function* inLine(entered: Promise<boolean> | boolean, slots: Slots): AsyncGenerator<TurnEvent, boolean> {
+  let isTold = false
+  try {
+    yield { type: 'turn', waits: true }
+    const came = await entered
+    yield { type: 'turn', waits: false }
+    isTold = true
+    return came
+  } finally {
+    if (!isTold && (await entered)) slots.leave()
   }
 }
 

@@ -3,6 +3,7 @@ import { defineErrors } from '../../../core/plugin.js'
 export const explanationErrors = defineErrors({
   nothing_to_explain: {
     status: 404,
+    domain: 'explanations',
     detail: 'There is no run, agent, session or flow {id}.',
     action: 'See what there is with GET /v1/runs, GET /v1/agents/summaries and GET /v1/flows.',
   },

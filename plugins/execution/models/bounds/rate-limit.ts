@@ -29,5 +29,11 @@ export interface PaceView {
  */
 export type HeldEvent = { type: 'held'; until_ms: number }
 
+/** A route has as many calls under way as it makes at a time: this one waits for its turn, and then has it. */
+export type TurnEvent = { type: 'turn'; waits: boolean }
+
+/** What a route tells of a call before it asks its server. */
+export type RouteEvent = HeldEvent | TurnEvent
+
 /** The longest wait that a server may ask for, milliseconds: one that asks for more is asked again then (models-43). */
 export const longestHintMs = 300_000

@@ -1,11 +1,11 @@
 /** What is still to come of a run that has ended (explanations-7). */
-import { commandLine, count } from '../../../../core/plugin.js'
+import { commandLine, count, type Clock } from '../../../../core/plugin.js'
 import type { DeliveryView } from '../../deliveries/contract.js'
 import type { Reason } from '../../../operator/explanations/contract.js'
 import type { TerminalRun } from '../record/run-record.js'
 import type { RunStore } from '../record/store.js'
 
-const deliveryReason = (delivery: DeliveryView): readonly Reason[] => {
+const deliveryReason = (delivery: DeliveryView, now: number): readonly Reason[] => {
   const { delivery_id, status, plugin, attempts, last_error, terminal_error, next_attempt_at_ms } = delivery
   const [get, replay] = [commandLine('deliveries get', delivery_id), commandLine('deliveries replay', delivery_id)]
   if (status === 'dead_lettered')
@@ -25,13 +25,18 @@ const deliveryReason = (delivery: DeliveryView): readonly Reason[] => {
     {
       code: 'delivery',
       text: `An output is on its way by ${plugin}${failed}.`,
-      ...(next_attempt_at_ms !== undefined && { until_ms: next_attempt_at_ms }),
+      ...(next_attempt_at_ms !== undefined && next_attempt_at_ms > now && { until_ms: next_attempt_at_ms }),
       commands: [get],
     },
   ]
 }
 
-export const endReasons = (store: RunStore, run: TerminalRun): readonly Reason[] => {
+interface EndParts {
+  readonly store: RunStore
+  readonly clock: Clock
+}
+
+export const endReasons = ({ store, clock }: EndParts, run: TerminalRun): readonly Reason[] => {
   const { run_id, status, unacknowledged } = run
   const deliveries = run.outputs === undefined ? [] : (store.outbox()?.ofRun(run_id).views ?? [])
   return [
@@ -53,6 +58,6 @@ export const endReasons = (store: RunStore, run: TerminalRun): readonly Reason[]
             commands: [commandLine('runs retry', run_id)],
           },
         ]),
-    ...deliveries.flatMap(deliveryReason),
+    ...deliveries.flatMap((delivery) => deliveryReason(delivery, clock.now())),
   ]
 }

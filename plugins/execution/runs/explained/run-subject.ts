@@ -15,7 +15,7 @@ const textOf = (run: RunRecord): string => {
     case 'queued':
       return 'It has not begun.'
     case 'running':
-      return 'It works.'
+      return 'It is under way.'
     case 'waiting_for_approval':
       return 'It waits until somebody allows or denies what it wants to do.'
     case 'waiting_for_user_question':

@@ -1,37 +1,47 @@
 /** What runs wait for that do not execute: their turn, and people (explanations-4, explanations-5). */
 import { commandLine, count } from '../../../../core/plugin.js'
 import type { Reason } from '../../../operator/explanations/contract.js'
-import type { ApprovalRequest } from '../../sessions/contract.js'
+import type { ApprovalRequest, UserQuestionRequest } from '../../sessions/contract.js'
 import type { ControlContext } from '../lifecycle/executor.js'
 import { openApprovals, openQuestions } from '../record/requests.js'
 import type { QueuedRun, RunRecord } from '../record/run-record.js'
 import { activeLane, queuedLane } from '../record/store.js'
 import { approvalLines, questionLines } from '../terminal/request-text.js'
 
-/** Characters of a question that are told. */
+/** Characters of a question, an option or an input that are told. */
 const mostText = 200
 
 /** What keeps every run from executing. */
-export const daemonReasons = ({ executor, store }: ControlContext, run_id: string): readonly Reason[] => {
-  const { mode } = store.state.health
+export const daemonReasons = ({ executor, store }: ControlContext): readonly Reason[] => {
+  const { mode, reason, action } = store.state.health
+  const why = mode === 'closed' ? 'closed' : `read-only${reason === undefined ? '' : ` (${reason})`}`
   if (mode !== 'ok')
     return [
       {
         code: 'storage',
-        text: `The daemon takes no changes: its storage is ${mode === 'closed' ? 'closed' : 'read-only'}.`,
+        text: [`The daemon takes no changes: its storage is ${why}.`, ...(action === undefined ? [] : [action])].join(
+          ' ',
+        ),
         commands: [commandLine('status')],
       },
     ]
-  if (executor.standing(run_id).acts) return []
-  return [{ code: 'not_executing', text: 'The daemon executes nothing now: it starts or stops.' }]
+  // A daemon that stops answers nobody any more.
+  if (executor.acts()) return []
+  return [
+    {
+      code: 'daemon_held',
+      text: 'The daemon begins nothing by itself until it is released; holdfast status says why.',
+      commands: [commandLine('release')],
+    },
+  ]
 }
 
 export const placeReason = ({ executor, config }: ControlContext, run_id: string): Reason => ({
   code: 'no_place',
   text:
-    `It waits for one of ${count(config.max_concurrent_runs, 'place')}, of which ` +
-    `${executor.standing(run_id).taken} are taken; max_concurrent_runs of config/runs.toml says how many there are.`,
-  commands: [commandLine('runs list --status running')],
+    `All places are taken (${executor.standing(run_id).taken} of ${config.max_concurrent_runs}); ` +
+    'max_concurrent_runs of config/runs.toml says how many there are.',
+  commands: [commandLine('runs list')],
 })
 
 /** The queue of its session, and the places of all. */
@@ -55,14 +65,23 @@ export const queueReasons = (context: ControlContext, run: QueuedRun): readonly 
       {
         code: 'behind_run',
         text: `Its session executes one run at a time, and ${active} has not ended.`,
-        commands: [commandLine('runs watch', active), commandLine('runs cancel', active)],
         leads_to: [active],
       },
     ]
-  const held = daemonReasons(context, run_id)
+  const held = daemonReasons(context)
   if (before > 0 || held.length > 0) return [...ahead, ...held]
   return executor.free() ? [] : [placeReason(context, run_id)]
 }
+
+const inputOf = ({ input }: ApprovalRequest): string => {
+  const text = JSON.stringify(input)
+  return text.length <= mostText ? text : `${text.slice(0, mostText)}… (holdfast approvals list shows all)`
+}
+
+/** With its options by number, as the line that answers names them. */
+const questionOf = ({ question, options }: UserQuestionRequest['questions'][number]): string =>
+  `${JSON.stringify(cut(question))} (${options.map(({ label }, at) => `${at + 1} ${cut(label)}`).join(', ')})`
+const cut = (text: string): string => (text.length <= mostText ? text : `${text.slice(0, mostText)}…`)
 
 /** What people are asked for, with the lines that decide. */
 export const requestReasons = ({ store }: ControlContext, run: RunRecord): readonly Reason[] => [
@@ -70,17 +89,16 @@ export const requestReasons = ({ store }: ControlContext, run: RunRecord): reado
     const { allow, deny } = approvalLines(run.run_id, request.id)
     return {
       code: 'approval',
-      text: `It asks to use ${request.tool_name}, and nobody has decided (${request.id}).`,
+      text: `It asks to use ${request.tool_name} with ${inputOf(request)}, and nobody has decided (${request.id}).`,
       ...timesOf(request),
       commands: [allow, deny],
     }
   }),
   ...openQuestions(store, run).map((request): Reason => {
     const { answer, decline } = questionLines(run.run_id, request)
-    const [first] = request.questions
     return {
       code: 'question',
-      text: `It asks: ${JSON.stringify((first?.question ?? '').slice(0, mostText))} (${request.id}).`,
+      text: `It asks: ${request.questions.map(questionOf).join('; ')} (${request.id}).`,
       ...timesOf(request),
       commands: [answer, decline],
     }

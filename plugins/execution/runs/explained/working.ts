@@ -9,38 +9,52 @@ import { daemonReasons, placeReason } from './waiting.js'
 /** Characters of a failure that are told. */
 const mostText = 300
 
-const routeReasons = ({ provider, route_wait, held_call }: RunningRun): readonly Reason[] => [
-  ...(route_wait === undefined
-    ? []
-    : [
-        {
-          code: 'route_wait',
-          text: sentence(
-            `The route ${provider} has failed ${count(route_wait.attempts, 'time')} and is asked again ` +
-              `(${route_wait.code}): ${route_wait.message.slice(0, mostText)}`,
-          ),
-          since_ms: route_wait.since_ms,
-          until_ms: route_wait.next_attempt_at_ms,
-          commands: [commandLine('status')],
-        },
-      ]),
-  ...(held_call === undefined
-    ? []
-    : [
-        {
-          code: 'held_call',
-          text: `The server behind the route ${provider} wants no call before its time.`,
-          until_ms: held_call.until_ms,
-        },
-      ]),
-]
+const routeReasons = (run: RunningRun, now: number): readonly Reason[] => {
+  const { provider, route_wait, held_call } = run
+  const commands = [commandLine('status'), commandLine('runs cancel', run.run_id)]
+  return [
+    ...(route_wait === undefined
+      ? []
+      : [
+          {
+            code: 'route_wait',
+            text: sentence(
+              `The route ${provider} has failed ${count(route_wait.attempts, 'time')} and is asked again ` +
+                `(${route_wait.code}): ${route_wait.message.slice(0, mostText)}`,
+            ),
+            since_ms: route_wait.since_ms,
+            ...(route_wait.next_attempt_at_ms > now && { until_ms: route_wait.next_attempt_at_ms }),
+            commands,
+          },
+        ]),
+    ...(held_call === undefined || held_call.until_ms <= now
+      ? []
+      : [
+          {
+            code: 'held_call',
+            text: `The server behind the route ${provider} has asked for no calls for a while.`,
+            until_ms: held_call.until_ms,
+            commands,
+          },
+        ]),
+  ]
+}
 
 const stepText = ({ provider }: RunningRun, { kind, name }: RunStep): string => {
   switch (kind) {
     case 'model':
       return `The model ${name} of the route ${provider} is answering.`
+    case 'turn':
+      return (
+        `The route ${provider} makes no more calls at a time, and others are under way; max_concurrent_calls of it ` +
+        'in config/routes.toml says how many.'
+      )
     case 'tool':
       return `The tool ${name} is at work.`
+    case 'wait':
+      return `The tool ${name} waits for what others do.`
+    case 'arrival':
+      return 'It waits for the tools of MCP servers that are being connected.'
     case 'compaction':
       return 'Its conversation is being summed up.'
     case 'folder':
@@ -50,24 +64,49 @@ const stepText = ({ provider }: RunningRun, { kind, name }: RunStep): string => 
   }
 }
 
+const codes: Readonly<Record<RunStep['kind'], string>> = {
+  model: 'model_call',
+  turn: 'route_full',
+  tool: 'tool_call',
+  wait: 'tool_waits',
+  arrival: 'tools_arrive',
+  compaction: 'compaction',
+  folder: 'worktree',
+}
+
+const commandsOf = ({ kind }: RunStep, run_id: string): readonly string[] => {
+  const cancel = commandLine('runs cancel', run_id)
+  if (kind === 'wait') return []
+  return kind === 'arrival' ? [commandLine('mcp list'), cancel] : [cancel]
+}
+
 const stepReason = (run: RunningRun, step: RunStep): Reason => ({
-  code: step.kind === 'model' ? 'model_call' : step.kind === 'tool' ? 'tool_call' : step.kind,
+  code: codes[step.kind],
   text: stepText(run, step),
   since_ms: step.since_ms,
-  commands: [commandLine('runs cancel', run.run_id)],
+  commands: commandsOf(step, run.run_id),
 })
+
+/** Without the calls for which a step beside them says what they wait for; a route that is held back does so too. */
+const told = (steps: readonly RunStep[], isHeld: boolean): readonly RunStep[] => {
+  const hasTurn = steps.some(({ kind }) => kind === 'turn')
+  const waiting = steps.flatMap(({ kind, tool_call_id }) => (kind === 'wait' ? tool_call_id : []))
+  return steps.filter(({ kind, tool_call_id }) => {
+    if (kind === 'model') return !isHeld && !hasTurn
+    return kind !== 'tool' || !waiting.includes(tool_call_id)
+  })
+}
 
 export const workReasons = (context: ControlContext, run: RunningRun): readonly Reason[] => {
   const { steps, wants_place } = context.executor.standing(run.run_id)
-  const held = routeReasons(run)
+  const held = routeReasons(run, context.clock.now())
+  const isHeld = held.some(({ until_ms }) => until_ms !== undefined)
   return [
     ...(run.stopping === undefined
       ? []
       : [{ code: 'stopping', text: 'Somebody has asked to end it; the step under way ends first.' }]),
-    ...daemonReasons(context, run.run_id),
+    ...daemonReasons(context),
     ...held,
-    // While its route is held back the call is no answer that comes.
-    ...steps.filter(({ kind }) => kind !== 'model' || held.length === 0).map((step) => stepReason(run, step)),
-    ...(wants_place ? [placeReason(context, run.run_id)] : []),
+    ...(wants_place ? [placeReason(context, run.run_id)] : told(steps, isHeld).map((step) => stepReason(run, step))),
   ]
 }

@@ -17,6 +17,8 @@ const retryMs = 500
 export interface Executor {
   /** True if a run may start now. */
   free(): boolean
+  /** False while nothing is executed: until a daemon that holds is released, and when it stops. */
+  acts(): boolean
   /** Executes a run that is running; when every place is taken it goes before all queued ones. */
   launch(run_id: string): void
   /** A session may have work: its first queued run starts as soon as there is room. */
@@ -36,8 +38,6 @@ export interface Executor {
 
 /** What the executor does for a run now. */
 export interface Standing {
-  /** False while nothing is executed, such as before the start is over and when the daemon stops. */
-  readonly acts: boolean
   /** Runs that execute, but for those that lend their places. */
   readonly taken: number
   /** It runs already, and waits for a place. */
@@ -115,11 +115,11 @@ export const createExecutor = (context: RunContext, engine: RunEngine): Executor
   }
   return {
     free,
+    acts: () => open !== undefined,
     launch,
     wake,
     executes: (run_id) => active.has(run_id),
     standing: (run_id) => ({
-      acts: open !== undefined,
       taken: active.size - lending.count(),
       wants_place: resuming.includes(run_id) || lending.wantsBack(run_id),
       steps: active.get(run_id)?.execution.steps() ?? [],

@@ -40,7 +40,8 @@ export interface RunContext extends ChangeContext {
 
 /** What an execution is at now. */
 export interface RunStep {
-  readonly kind: 'model' | 'tool' | 'compaction' | 'folder'
+  /** `turn` and `wait`: the call of a model, or of a tool, under way waits for others. */
+  readonly kind: 'model' | 'turn' | 'tool' | 'wait' | 'arrival' | 'compaction' | 'folder'
   /** Of the model or the tool; empty for others. */
   readonly name: string
   readonly tool_call_id?: string

@@ -107,6 +107,7 @@ const partsOf = (flow: Drawn): ProjectionParts => {
       inSession: (asked: { session_id: string }) => runs.filter(({ session_id }) => session_id === asked.session_id),
     },
     sessions: { find: () => undefined },
+    questions: () => undefined,
     tasks: () => ({ madeIn: (session: string) => tasks.filter(({ session_id }) => session_id === session) }),
     agents: () => ({
       spawnedBy: (run_id: string) => agents.filter(({ spawned_by_run_id }) => spawned_by_run_id === run_id),

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import test from 'ava'
 import { createClock } from '../../../../core/base/clock.js'
 import type { ModelConnection } from '../../../../plugins/execution/models/contract.js'
@@ -35,6 +36,7 @@ test('models-35: calls beyond the limit begin in the order in which they came', 
   await calls[1]
   end('a')
   await calls[0]
+  await setImmediate()
   t.deepEqual(begun, ['a', 'b', 'c', 'd'])
   end('d')
   end('c')
@@ -60,6 +62,7 @@ test('models-35: a call that is aborted while it waits ends at once and takes no
   for (const call of [waiting, aborted]) t.like((await call).done, { outcome: 'failed', failure: { class: 'aborted' } })
   end('a')
   await first
+  await setImmediate()
   t.deepEqual(begun, ['a', 'd'])
   end('d')
   await last
@@ -68,4 +71,32 @@ test('models-35: a call that is aborted while it waits ends at once and takes no
   t.deepEqual(begun, ['a', 'd', 'e'], 'every place was given back')
   end('e')
   await next
+})
+
+test('models-35: a call says that it waits for its turn and has it, and one that nobody reads any more takes no turn', async (t) => {
+  const { connection, begun, end } = heldConnection()
+  const limited = limitedRoute(
+    connection,
+    1,
+    createRoutePace(createClock(), () => {}),
+  )
+  const first = ask(limited, requestFor('a'))
+  const signal = new AbortController().signal
+  const left = limited.stream(requestFor('b'), signal)[Symbol.asyncIterator]()
+  t.deepEqual((await left.next()).value, { type: 'turn', waits: true })
+  const next = ask(limited, requestFor('c'))
+  const leaving = left.return?.()
+  end('a')
+  t.deepEqual(
+    (await first).events.map(({ type }) => type),
+    ['done'],
+  )
+  await leaving
+  await setImmediate()
+  t.deepEqual(begun, ['a', 'c'])
+  end('c')
+  t.deepEqual((await next).events.slice(0, 2), [
+    { type: 'turn', waits: true },
+    { type: 'turn', waits: false },
+  ])
 })

@@ -228,7 +228,7 @@ test('models-44: a call that is held back while it waits for its turn says so', 
   clock.leap(1_000)
   t.deepEqual(
     (await waiting).events.map(({ type }) => type),
-    ['held', 'done'],
+    ['turn', 'turn', 'held', 'done'],
   )
   t.deepEqual(begun, ['b', 'a'])
 })

@@ -1,0 +1,142 @@
+/** Why flows do not go on: down to whoever asks, and what their playbooks require. */
+import test, { type ExecutionContext } from 'ava'
+import type { JsonObject } from '../../../../core/plugin.js'
+import { call } from '../../../support/agents.js'
+import { startTestDaemon, type TestDaemonOptions } from '../../../support/daemon.js'
+import { readExplanation, situation } from '../../../support/explanations.js'
+import { inStatus, publish, startFlow, untilFlow } from '../../../support/flows.js'
+import { openSession, submit, until } from '../../../support/runs.js'
+
+const start = async (t: ExecutionContext, manifest: JsonObject = {}, options: TestDaemonOptions = {}) => {
+  const daemon = await startTestDaemon(t, options)
+  const playbook_ref = await publish(daemon, manifest)
+  const flow = async (session_id: string, content: string): Promise<any> => {
+    await openSession(daemon, session_id)
+    return (await startFlow(daemon, { playbook_ref, session_id, content })).body
+  }
+  return Object.assign(daemon, { flow })
+}
+const wide = {
+  max_live_children_per_parent: 500,
+  max_live_descendants_per_root: 500,
+  max_live_sidechains_per_session: 500,
+  max_live_sidechains_global: 500,
+  max_spawns_per_run: 500,
+  max_spawns_per_session_window: 9_999,
+  max_spawns_per_profile_window: 9_999,
+  max_spawns_global_window: 9_999,
+  max_spawn_cpu_ms_per_window: 9_999_999,
+  max_spawn_cost_microusd_per_window: 99_999_999,
+}
+const asks = call('bash', { command: 'true' })
+const spawns = (prompt: string, more: object = {}): string =>
+  call('spawn_agent', { name: 'part', prompt, run_in_background: true, ...more })
+
+test('explanations-12: a flow leads to its runs and agents, down to what they ask', async (t) => {
+  const daemon = await start(t)
+  const sleeps = await daemon.flow('a', '/sleep 3600000')
+  await situation(t, daemon, 'flow-running', { id: sleeps.flow_id, codes: ['model_call'] })
+  const queued = await daemon.flow('a', 'hello')
+  await situation(t, daemon, 'flow-queued', { id: queued.flow_id, codes: ['behind_run', 'model_call'] })
+  const root = await daemon.flow('b', asks)
+  const asked = await situation(t, daemon, 'flow-root-asks', { id: root.flow_id, codes: ['approval'] })
+  await asked.move()
+  await untilFlow(daemon, root.flow_id, inStatus('succeeded'))
+  await situation(t, daemon, 'flow-succeeded', { id: root.flow_id, codes: [] })
+  const child = await daemon.flow('c', [spawns(asks), '/say fine'].join('\n'))
+  const below = await situation(t, daemon, 'flow-child-asks', { id: child.flow_id, codes: ['approval'] })
+  await below.move()
+  await untilFlow(daemon, child.flow_id, inStatus('succeeded'))
+  const waits = await daemon.flow('d', call('spawn_agent', { name: 'part', prompt: asks, wait: true }))
+  const codes = ['agents', 'approval', 'tool_waits']
+  await (await situation(t, daemon, 'flow-waits-for-child', { id: waits.flow_id, codes })).move()
+  await untilFlow(daemon, waits.flow_id, inStatus('succeeded'))
+})
+
+test('explanations-12, explanations-11: a flow whose agent asks its parent leads to the question', async (t) => {
+  const daemon = await start(t)
+  const questions = [{ header: 'Colour', question: 'Which colour?', options: [{ label: 'red' }, { label: 'blue' }] }]
+  const script = spawns(call('request_parent_clarification', { questions }))
+  const { flow_id } = await daemon.flow('a', [script, '/say fine'].join('\n'))
+  const codes = ['asks_parent', 'question']
+  await (await situation(t, daemon, 'flow-child-asks-parent', { id: flow_id, codes })).move()
+  await untilFlow(daemon, flow_id, inStatus('succeeded'))
+})
+
+test('explanations-12: evidence that a playbook requires, of itself and of its phases', async (t) => {
+  const phase = { objective: 'o', acceptance_criteria: ['c'] }
+  const daemon = await start(t, {
+    phases: [
+      { ...phase, phase_id: 'plan', required_evidence: [{ kind: 'note', id: '*' }] },
+      { ...phase, phase_id: 'check', required_evidence: [{ kind: 'review', id: 'x' }] },
+      { ...phase, phase_id: 'tell' },
+    ],
+    required_evidence: [{ kind: 'release', id: '7' }],
+  })
+  const { flow_id } = await daemon.flow('a', 'hello')
+  const { move } = await situation(t, daemon, 'flow-evidence', { id: flow_id, codes: ['evidence', 'phase'] })
+  await move()
+  await move({ 'note:ID': 'note:n' }, /note:ID/u)
+  await move({}, /review:x/u)
+  await untilFlow(daemon, flow_id, inStatus('succeeded'))
+  const own = await start(t, { required_evidence: [{ kind: 'release', id: '7' }] })
+  const one = await own.flow('a', 'hello')
+  await (await situation(t, own, 'flow-own-evidence', { id: one.flow_id, codes: ['evidence'] })).move()
+})
+
+test('explanations-12: tasks that are not done, or blocked', async (t) => {
+  const daemon = await start(t)
+  const { flow_id } = await daemon.flow('a', call('task_create', { title: 'Weed', description: 'The beds.' }))
+  await situation(t, daemon, 'flow-tasks', { id: flow_id, codes: ['task'] })
+  const [task_id] = (await daemon.request('GET', `/v1/flows/${flow_id}`)).body.primitive_refs.task_ids
+  const { run_id } = await submit(daemon, 'a', call('task_update', { task_id, status: 'blocked' }))
+  await until(daemon, run_id, 'completed')
+  const { move } = await situation(t, daemon, 'flow-task-blocked', { id: flow_id, codes: ['task_blocked'] })
+  await move({ TEXT: call('task_update', { task_id, status: 'failed' }) })
+  await untilFlow(daemon, flow_id, inStatus('failed'))
+  const codes = ['flow_ended', 'phase', 'task_ended']
+  await situation(t, daemon, 'flow-task-failed', { id: flow_id, codes })
+})
+
+test('explanations-12: tasks of agents of a flow are named with the session that they are in', async (t) => {
+  const daemon = await start(t)
+  const task = call('task_create', { title: 'Weed', description: 'The beds.' })
+  const { flow_id } = await daemon.flow('a', [spawns(task), '/say fine'].join('\n'))
+  await situation(t, daemon, 'flow-task-of-child', { id: flow_id, codes: ['task'] })
+})
+
+test('explanations-12: flows that have ended say what ended them', async (t) => {
+  const daemon = await start(t, { tools: { enforce: true, allow: ['spawn_agent'] } })
+  const root = await daemon.flow('a', '/fail fatal The key is wrong.')
+  const codes = ['flow_ended', 'not_completed', 'phase', 'run_ended']
+  await situation(t, daemon, 'flow-failed', { id: root.flow_id, codes })
+  const child = await daemon.flow('b', [spawns('/fail fatal No such page.'), '/say fine'].join('\n'))
+  await situation(t, daemon, 'flow-child-failed', { id: child.flow_id, codes })
+  const stray = await daemon.flow('c', [call('todo_write', { todos: [] }), '/say x'].join('\n'))
+  await situation(t, daemon, 'flow-strayed', { id: stray.flow_id, codes: ['check', 'flow_ended', 'phase'] })
+  const ended = await daemon.flow('d', '/sleep 3600000')
+  await daemon.request('POST', `/v1/flows/${ended.flow_id}/cancel`, {})
+  await situation(t, daemon, 'flow-cancelled', { id: ended.flow_id, codes })
+  const interrupted = await daemon.flow('e', '/sleep 3600000')
+  await until(daemon, interrupted.run_id, 'running')
+  await daemon.request('POST', '/v1/sessions/e/interrupt', {})
+  await situation(t, daemon, 'flow-interrupted', { id: interrupted.flow_id, codes })
+})
+
+test('explanations-12: a flow with more than is looked at', async (t) => {
+  const daemon = await start(t, {}, { config: { flows: { max_members: 2 } } })
+  const { flow_id } = await daemon.flow('a', [spawns('/say a'), spawns('/say b'), '/say fine'].join('\n'))
+  await untilFlow(daemon, flow_id, inStatus('unknown'))
+  await situation(t, daemon, 'flow-unknown', { id: flow_id, codes: [] })
+})
+
+test('explanations-12, explanations-2: of many parts those that ask are told before others', async (t) => {
+  const daemon = await start(t, {}, { config: { runs: { max_concurrent_runs: 100 }, sidechains: wide } })
+  const sleeps = Array.from({ length: 60 }, () => spawns('/sleep 3600000'))
+  const { flow_id } = await daemon.flow('a', [...sleeps, spawns(asks), '/say fine'].join('\n'))
+  await untilFlow(daemon, flow_id, inStatus('waiting'))
+  const { subjects, truncated } = await readExplanation(daemon, flow_id)
+  t.deepEqual([subjects.length, truncated, subjects[1].reasons[0].code], [50, true, 'approval'])
+  const below = (await readExplanation(daemon, 'a')).subjects
+  t.is(below.find(({ kind, depth }: any) => kind === 'agent' && depth === 1).status, 'waiting_for_approval')
+})
