@@ -1,4 +1,6 @@
 import { createUnreadable, defaulted, definePlugin, doc, integer, object } from '../../../core/plugin.js'
+import { Mailboxes } from '../../agents/mailboxes/contract.js'
+import { Agents } from '../../agents/sidechains/contract.js'
 import { StatusSections } from '../../operator/status/contract.js'
 import { Interception } from '../interception/contract.js'
 import { Sessions } from '../sessions/contract.js'
@@ -21,7 +23,7 @@ export default definePlugin({
   api: 1,
   summary: 'What a session has to do, and what runs behind it.',
   needs: { sessions: Sessions },
-  wants: { interception: Interception },
+  wants: { interception: Interception, agents: Agents, mailboxes: Mailboxes },
   provides: [Tasks],
   config: object({
     max_open_tasks: doc(
@@ -29,7 +31,7 @@ export default definePlugin({
       'Tasks of one session that have not ended, at most.',
     ),
   }),
-  register(ctx, { sessions, interception }) {
+  register(ctx, { sessions, interception, agents, mailboxes }) {
     const { state, clock, ids, config } = ctx
     const listeners = new Set<(task: SessionTask) => void>()
     const waits = createWaits(clock, ctx.signal)
@@ -43,6 +45,8 @@ export default definePlugin({
     const parts = {
       state,
       store,
+      agents,
+      mailboxes,
       waits,
       sessions,
       clock,

@@ -16,6 +16,7 @@ import {
   notBlank,
 } from '../../../core/plugin.js'
 import { defineTool, failedCall, type Tool, type ToolCall, type ToolOutcome } from '../tools/contract.js'
+import { tellAssigned, type AssignParts } from './assigned.js'
 import { cancelTask, createTask, deleteTask, getTask, updateTask } from './changes.js'
 import { taskStatuses } from './contract.js'
 import { openSet, type TaskSet } from './graph.js'
@@ -23,7 +24,7 @@ import { defaultTailBytes, readOutput, type OutputParts } from './output.js'
 import { stopTask, type StopParts } from './stop.js'
 import { hasEnded, viewTask, type TaskStore } from './store.js'
 
-export interface TaskToolParts extends OutputParts, StopParts {
+export interface TaskToolParts extends OutputParts, StopParts, AssignParts {
   readonly clock: Clock
   readonly ids: Ids
   /** Most open tasks of a session. */
@@ -65,18 +66,22 @@ const orFailed = async (work: () => Promise<ToolOutcome> | ToolOutcome): Promise
 
 /** Tries a change for its answer, and makes it in the commit of the outcome, on what is true then. */
 const changing = (
-  { store, clock }: TaskToolParts,
+  parts: TaskToolParts,
   { session_id }: ToolCall,
   change: (set: TaskSet) => Json,
 ): Promise<ToolOutcome> =>
   orFailed(() => {
+    const { store, clock } = parts
     const now = clock.now()
     return {
       ...answer(change(openSet(store, session_id, now))),
       apply: (tx) => {
         const set = openSet(store, session_id, now)
         change(set)
-        for (const task of set.changed()) store.put(tx, task)
+        for (const task of set.changed()) {
+          tellAssigned(parts, tx, task)
+          store.put(tx, task)
+        }
       },
     }
   })
