@@ -141,6 +141,8 @@ export interface KnownAgent {
   /** Absent where nobody started it. */
   readonly parent_agent_id?: string
   readonly root_agent_id: string
+  /** A hook has it, or one above it, look. */
+  readonly isHook: boolean
 }
 
 /** An agent that a plugin wants to be started, with what it is told. */
@@ -153,6 +155,8 @@ export interface AgentWish extends Partial<Omit<SpawnSidechainRequest, 'subtask'
   /** What it is told. */
   readonly content: string
   readonly profile?: AgentProfile
+  /** A hook has it look: of the hooks with agents none looks at what it does. */
+  readonly isHook?: true
   /** Lists of tools that it keeps to, all of them, beside what holds for the run. */
   readonly surfaces?: readonly NamedTools[]
 }
@@ -180,7 +184,11 @@ export interface Agents {
    * Waits within a call until an agent is at rest or so many milliseconds are over, and tells how it stands then. The
    * place of the run is others' meanwhile. Throws `agent_not_found` (404).
    */
-  waitFor(call: ToolCall, agent_id: string, timeout_ms: number): Promise<AgentEnd>
+  waitFor(
+    call: Pick<ToolCall, 'run_id' | 'signal' | 'waitFor'>,
+    agent_id: string,
+    timeout_ms: number,
+  ): Promise<AgentEnd>
   /** That of a session. Throws `session_not_found` (404). */
   ofSession(session_id: string): KnownAgent
   /** Throws `agent_not_found` (404). */

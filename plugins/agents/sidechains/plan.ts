@@ -26,6 +26,7 @@ export interface WantedAgent {
   readonly profile: AgentProfile
   /** The run that starts it; undefined where a person does. */
   readonly run_id: string | undefined
+  readonly is_hook?: true | undefined
   /** Lists of tools that it keeps to beside what holds for the run. */
   readonly surfaces?: readonly NamedTools[] | undefined
   /** Of the request, for those who send it again. */
@@ -111,6 +112,7 @@ export const planAgent = (parts: PlanParts, wanted: WantedAgent, now: number): P
       ...(nickname !== undefined && { nickname }),
       ...(surface !== undefined && { tool_surface: surface }),
       ...(run_surfaces.length > 0 && { run_surfaces }),
+      ...(wanted.is_hook === true && { is_hook: true as const }),
       ...(run_id !== undefined && { spawned_by_run_id: run_id }),
       ...(spawn_request_id !== undefined && { spawn_request_id, request_digest: wanted.digest }),
       ...(subtask !== undefined && { name: subtask.name.trim(), subtask: shownSubtask(subtask) }),

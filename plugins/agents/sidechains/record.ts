@@ -54,6 +54,8 @@ export interface AgentRecord {
   readonly cost_microusd: number
   readonly cpu_ms: number
   readonly is_closed?: true
+  /** A hook has it look. */
+  readonly is_hook?: true
 }
 
 const PermissionRuleRecord = object({
@@ -89,6 +91,7 @@ const schema = object({
   cost_microusd: integer(),
   cpu_ms: integer(),
   is_closed: optional(literal(true)),
+  is_hook: optional(literal(true)),
 })
 
 const bySpawn = ({ spawned_at_ms, session_id }: AgentRecord): string => `${timeKey(spawned_at_ms)}${session_id}`

@@ -13,7 +13,7 @@ export interface WaitParts extends SpawnParts {
 /** Resolves when they are at rest, or the time is over; the place of the run is others' meanwhile. */
 export const waitFor = async (
   { waits, clock }: WaitParts,
-  call: ToolCall,
+  call: Pick<ToolCall, 'run_id' | 'signal' | 'waitFor'>,
   { timeout_ms, ...wanted }: Pick<AgentWait, 'session_ids' | 'how'> & { readonly timeout_ms: number },
 ): Promise<void> => {
   const over = new AbortController()

@@ -13,10 +13,17 @@ export const isWatched = ({ context }: Execution, event: Moment): boolean =>
   context.interception()?.wants(event) === true
 
 const invocationOf = (
-  { session_id, agent_id, run_id }: Execution,
+  { session_id, agent_id, run_id, place, controller }: Execution,
   event: Moment,
   about: Pick<Invocation, 'subject' | 'payload'>,
-): Invocation => ({ event, session_id, agent_id, run_id, ...about })
+): Invocation => ({
+  event,
+  session_id,
+  agent_id,
+  run_id,
+  ...about,
+  waitFor: (work) => place.lend(work, controller.signal),
+})
 
 /** Undefined if nobody looks, or nobody has anything to say. */
 export const askAbout = async (

@@ -42,6 +42,8 @@ export interface Invocation {
   readonly run_id?: string
   /** By the moment, as `momentFacts` says. */
   readonly payload: JsonObject
+  /** Waits for what other runs do, which may have the place of the run that asks meanwhile (runs-55). */
+  readonly waitFor?: <T>(work: () => Promise<T>) => Promise<T>
 }
 
 /** What one of those who ruled did: what it said, and why. */

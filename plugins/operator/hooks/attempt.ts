@@ -1,6 +1,7 @@
 /** One attempt at one hook, by its executor. */
 import { assertNever, outboundTarget, type Outbound } from '../../../core/plugin.js'
 import type { Invocation } from '../../execution/interception/contract.js'
+import { askByAgent, type AgentParts } from './agent-hook.js'
 import { runCommand, type CommandParts } from './command-hook.js'
 import type { HookCallback } from './contract.js'
 import type { HookDefinition } from './definitions.js'
@@ -8,7 +9,7 @@ import { postHook } from './http-hook.js'
 import { rulingOf, type Answered } from './outcome.js'
 import { askByPrompt, type PromptParts, type PromptWish } from './prompt-hook.js'
 
-export interface AttemptParts extends CommandParts, PromptParts {
+export interface AttemptParts extends CommandParts, PromptParts, AgentParts {
   readonly outbound: Outbound
   readonly allow_cidrs: readonly string[]
   readonly callbacks: () => readonly HookCallback[]
@@ -80,7 +81,7 @@ export const attempt = (parts: AttemptParts, attempted: Attempted): Promise<Answ
     case 'prompt':
       return byModel(parts, { name, executor, invocation, input, signal })
     case 'agent':
-      return { fault: 'there are no agents yet' }
+      return askByAgent(parts, { name, executor, invocation, input, timeout_ms, signal })
     default:
       return assertNever(executor)
   }

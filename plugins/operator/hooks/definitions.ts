@@ -9,7 +9,6 @@ import {
   named,
   nearest,
   object,
-  open,
   optional,
   record,
   refusedUrl,
@@ -20,6 +19,7 @@ import {
 } from '../../../core/plugin.js'
 import { laterMoments, momentFacts, moments } from '../../execution/interception/contract.js'
 import { GenerationSettings } from '../../execution/models/contract.js'
+import { ToolSurface } from '../../execution/sessions/contract.js'
 import { hookErrors } from './errors.js'
 import { matcherFault } from './matching/matcher.js'
 
@@ -30,21 +30,31 @@ const timeout = {
 }
 const text = () => string({ min: 1, max: 10_000 })
 
+const Model = object({
+  provider: optional(doc(string({ min: 1, max: 200 }), 'The route_id; that of the session when absent.')),
+  generation: optional(
+    doc(GenerationSettings, 'With model, max_output_tokens, temperature and reasoning; no other member.'),
+  ),
+})
+
 const Prompt = object({
   type: literal('prompt'),
   template: doc(text(), 'What the model is asked about the invocation, which it reads before it, as JSON.'),
   system_prompt: optional(doc(text(), 'Stands before what every model is told that is asked by a hook.')),
-  model: optional(
-    object({
-      provider: optional(doc(string({ min: 1, max: 200 }), 'The route_id; that of the session when absent.')),
-      generation: optional(
-        doc(GenerationSettings, 'With model, max_output_tokens, temperature and reasoning; no other member.'),
-      ),
-    }),
-  ),
+  model: optional(Model),
   ...timeout,
 })
 export type PromptExecutor = Infer<typeof Prompt>
+
+const Agent = object({
+  type: literal('agent'),
+  template: doc(text(), 'What the agent is to find out about the invocation, which it reads as JSON.'),
+  system_prompt: optional(doc(text(), 'Stands before what every agent is told that is asked by a hook.')),
+  model: optional(Model),
+  tool_surface: optional(doc(ToolSurface, 'Tools that it keeps to; it only reads in any case.')),
+  ...timeout,
+})
+export type AgentExecutor = Infer<typeof Agent>
 
 /** Every executor names its type, so that one that is not there can be refused with a sentence. */
 const Executor = tagged('type', {
@@ -57,7 +67,7 @@ const Executor = tagged('type', {
   http: object({ type: literal('http'), url: doc(text(), 'Gets the invocation as JSON by POST.'), ...timeout }),
   callback: object({ type: literal('callback'), name: doc(text(), 'What a plugin contributed.'), ...timeout }),
   prompt: Prompt,
-  agent: open({ type: literal('agent') }),
+  agent: Agent,
 })
 
 /** What a hook is beside its name. */
@@ -119,7 +129,10 @@ const hostFault = (url: string): string | undefined =>
 
 const ofRuns = ['fallback_model', 'tool_choice', 'allow_parallel_tool_calls', 'response_format'] as const
 
-const promptFault = ({ model = {} }: PromptExecutor, routes: CheckParts['routes']): string | undefined => {
+const modelFault = (
+  { model = {} }: PromptExecutor | AgentExecutor,
+  routes: CheckParts['routes'],
+): string | undefined => {
   const { provider, generation = {} } = model
   const strange = ofRuns.find((member) => generation[member] !== undefined)
   if (strange !== undefined) return `its model.generation has ${strange}, which is for runs alone.`
@@ -142,9 +155,8 @@ export const executorFault = ({ executor }: HookDefinition, parts: CheckParts): 
     case 'callback':
       return callbacks?.().has(executor.name) !== false ? undefined : 'no plugin contributes a callback of that name.'
     case 'prompt':
-      return promptFault(executor, routes)
     case 'agent':
-      return 'the executor agent waits for agents, which come later; there are command, http, prompt and callback.'
+      return modelFault(executor, routes)
   }
 }
 

@@ -6,14 +6,17 @@ import {
   definePlugin,
   secretsPassed,
 } from '../../../core/plugin.js'
+import { Agents } from '../../agents/sidechains/contract.js'
 import { Consultations } from '../../execution/consultations/contract.js'
 import { declareOpenCalls, ExternalActions } from '../../execution/external-actions/contract.js'
 import { askInTurn, Interception, Interceptors, type Moment } from '../../execution/interception/contract.js'
+import { Runs } from '../../execution/runs/contract.js'
 import { Sessions } from '../../execution/sessions/contract.js'
 import { SessionModes, ToolRegistry } from '../../execution/tools/contract.js'
 import { Reasons } from '../explanations/contract.js'
 import { RuntimeSettings, Settings } from '../runtime/contract.js'
 import { StatusSections } from '../status/contract.js'
+import { isOfHook } from './agent-hook.js'
 import { createConfigured, hookList, HooksConfig } from './config.js'
 import { HookCallbacks } from './contract.js'
 import { declareDeadLetters } from './dead-letters.js'
@@ -43,10 +46,17 @@ export default definePlugin({
   api: 1,
   summary: 'Commands, HTTP calls, models and callbacks that operators have asked at named moments.',
   needs: { host: Host, supervised: Supervised, settings: Settings, interception: Interception },
-  wants: { ledger: ExternalActions, sessions: Sessions, consultations: Consultations, tools: ToolRegistry },
+  wants: {
+    ledger: ExternalActions,
+    sessions: Sessions,
+    consultations: Consultations,
+    tools: ToolRegistry,
+    agents: Agents,
+    runs: Runs,
+  },
   config: HooksConfig,
   stopMs: () => stopMs,
-  register(ctx, { host, supervised, settings, interception, ledger, sessions, consultations, tools }) {
+  register(ctx, { host, supervised, settings, interception, ledger, sessions, consultations, tools, agents, runs }) {
     const { clock, config, ids, log, secrets, state } = ctx
     const outbound = createOutbound({ clock })
     ctx.own(() => outbound.close())
@@ -75,6 +85,8 @@ export default definePlugin({
       outbound,
       callbacks,
       consultations,
+      agents,
+      runs,
       redact: secrets.redact,
       ledger,
       letters,
@@ -101,7 +113,10 @@ export default definePlugin({
         if (isLocked(invocation.event)) return blockOf('hooks', locked)
         return askInTurn(
           invocation,
-          set(invocation.event).filter(({ matcher }) => matches(matcher, invocation.subject)),
+          set(invocation.event).filter(
+            ({ matcher, executor }) =>
+              matches(matcher, invocation.subject) && !(executor.type === 'agent' && isOfHook(parts, invocation)),
+          ),
           (definition, now) =>
             atWork.during(definition.name, now, () => askHook(parts, definition, { invocation: now, signal })),
         )

@@ -1,5 +1,5 @@
 /** Hooks as readers see them. */
-import { outboundTarget, unsafeCast, type JsonObject } from '../../../core/plugin.js'
+import { assertNever, outboundTarget, unsafeCast, type JsonObject } from '../../../core/plugin.js'
 import type { HookDefinition, HookMap } from './definitions.js'
 
 const hidden = '[redacted]'
@@ -13,13 +13,16 @@ const shownParts = (executor: HookDefinition['executor']): JsonObject => {
     case 'callback':
       return { name: executor.name }
     case 'prompt':
+    case 'agent':
       return {
         template: hidden,
         ...(executor.system_prompt !== undefined && { system_prompt: hidden }),
         ...(executor.model !== undefined && { model: unsafeCast<JsonObject>(executor.model) }),
+        ...('tool_surface' in executor &&
+          executor.tool_surface !== undefined && { tool_surface: unsafeCast<JsonObject>(executor.tool_surface) }),
       }
     default:
-      return {}
+      return assertNever(executor)
   }
 }
 

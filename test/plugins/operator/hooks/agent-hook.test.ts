@@ -1,0 +1,92 @@
+/** Hooks that have an agent look before they rule. */
+import test, { type ExecutionContext } from 'ava'
+import type { JsonObject } from '../../../../core/plugin.js'
+import type { ModelRequest } from '../../../../plugins/execution/models/contract.js'
+import { callTool, done, scriptedProvider, text } from '../../../../plugins/providers/scripted/contract.js'
+import { startTestDaemon } from '../../../support/daemon.js'
+import { echoing } from '../../../support/interceptors.js'
+import { openSession, submit, until } from '../../../support/runs.js'
+
+const isHook = ({ messages }: ModelRequest): boolean => JSON.stringify(messages[0]).includes('<hook_input>')
+
+/** Runs call echo once; agents of hooks look into the workspace, and then say what the test wants. */
+const start = async (t: ExecutionContext, say: () => string, config: JsonObject = {}) => {
+  const tool = echoing()
+  const model = scriptedProvider((request) => {
+    const isFirst = request.messages.at(-1)?.role === 'user'
+    if (!isHook(request))
+      return isFirst ? [callTool('c1', 'echo', { text: 'plain' }), done('tool_calls')] : [text('Done.'), done()]
+    return isFirst ? [callTool('look', 'list_files', {}), done('tool_calls')] : [text(say()), done()]
+  })
+  const daemon = await startTestDaemon(t, {
+    plugins: [tool.plugin, model.plugin],
+    config: { ...model.config, ...config },
+  })
+  await openSession(daemon)
+  const set = (executor: object, more: object = {}) =>
+    daemon.request('POST', '/v1/runtime/hooks', {
+      hooks: { pre_tool_use: [{ name: 'judge', executor: { type: 'agent', ...executor }, ...more }] },
+    })
+  const run = async () => until(daemon, (await submit(daemon, 's1', 'go')).run_id, 'completed', 'failed')
+  const agents = async (): Promise<any[]> =>
+    (await daemon.request('GET', '/v1/agents/summaries')).body.filter(({ path }: any) => path !== undefined)
+  return Object.assign(daemon, { set, run, agents, made: tool.calls, asked: () => model.requests.filter(isHook) })
+}
+
+const template = 'Is this harmless? Look at $ARGUMENTS.'
+
+test('hooks-28: an agent looks with tools that only read, and its last answer is the outcome', async (t) => {
+  let say = '{"decision":"block","reason":"not today"}'
+  const daemon = await start(t, () => say, { runs: { max_concurrent_runs: 1 } })
+  t.is((await daemon.set({ template, tool_surface: { allowlist: ['list_files', 'write_file'] } })).status, 200)
+  t.is((await daemon.run()).status, 'completed', 'its place is that of the agent meanwhile')
+  t.deepEqual(daemon.made, [])
+  const [agent, ...more] = await daemon.agents()
+  t.deepEqual(more, [], 'what it does itself is looked at by no agent')
+  t.like(agent, { path: '/hook', status: 'completed' })
+  t.truthy(agent.closed_at_ms)
+  const names = daemon.asked()[0]?.tools.map(({ name }) => name)
+  t.deepEqual(names?.toSorted(), ['list_files', 'write_file'])
+  say = '{}'
+  await daemon.run()
+  t.is(daemon.made.length, 1)
+})
+
+test('hooks-28: an agent that gives no outcome is a hook that failed', async (t) => {
+  const daemon = await start(t, () => 'I do not know.')
+  await daemon.set({ template }, { failure_policy: { mode: 'closed' } })
+  await daemon.run()
+  t.deepEqual(daemon.made, [])
+  await daemon.set({ template })
+  await daemon.run()
+  t.is(daemon.made.length, 1, 'open')
+  const { dead_letters } = (await daemon.request('GET', '/v1/runtime/hooks/dead-letter')).body
+  t.regex(dead_letters[0].error, /no JSON object/u)
+  t.is((await daemon.set({ template, model: { provider: 'nope' } })).body.code, 'invalid_hook_settings')
+})
+
+test('hooks-28: when its time is over nothing of the agent goes on', async (t) => {
+  const tool = echoing()
+  const model = scriptedProvider((request, _, signal) => {
+    if (isHook(request)) return slow(signal)
+    const isFirst = request.messages.at(-1)?.role === 'user'
+    return isFirst ? [callTool('c1', 'echo', { text: 'plain' }), done('tool_calls')] : [text('Done.'), done()]
+  })
+  const daemon = await startTestDaemon(t, { plugins: [tool.plugin, model.plugin], config: model.config })
+  await openSession(daemon)
+  const executor = { type: 'agent', template, timeout_ms: 300 }
+  await daemon.request('POST', '/v1/runtime/hooks', { hooks: { pre_tool_use: [{ name: 'judge', executor }] } })
+  await until(daemon, (await submit(daemon, 's1', 'go')).run_id, 'completed')
+  t.is(tool.calls.length, 1)
+  for (let n = 0; n < 400; n += 1) {
+    const runs: any[] = (await daemon.request('GET', '/v1/runs')).body
+    if (runs.every(({ status }) => status === 'completed' || status === 'cancelled')) return t.is(runs.length, 2)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+  return t.fail('its run goes on')
+})
+
+async function* slow(signal: AbortSignal) {
+  await new Promise((resolve) => signal.addEventListener('abort', resolve))
+  yield done()
+}
