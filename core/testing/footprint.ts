@@ -61,7 +61,7 @@ export const footprint = (): readonly string[] => [
 const looks = 500
 const lookMs = 10
 
-/** The footprint when it is as it was before, or after five seconds: others of the process have timers that end, too. */
+/** The footprint when it is as it was before, or after five seconds: others of the process have timers too. */
 export const settledFootprint = async (before: readonly string[]): Promise<readonly string[]> => {
   const clock = createClock()
   for (let look = 0; look < looks && footprint().join() !== before.join(); look += 1) {

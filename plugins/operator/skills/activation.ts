@@ -9,9 +9,12 @@ const [mostCatalogue, mostEntry] = [8_000, 240]
 
 const ownAgent = ['agent_profile', 'provider', 'model', 'fallback_model'] as const
 
-/** Whether a skill is worked on by an agent of its own: it says so, or sets what only such an agent can have. */
-export const isForked = ({ runtime }: SkillSummary): boolean =>
-  runtime.context === 'fork' || ownAgent.some((name) => runtime[name] !== undefined)
+/** Why an agent of its own works on a skill; undefined if a run uses it itself. */
+export const whyForked = ({ runtime }: SkillSummary): string | undefined => {
+  if (runtime.context === 'fork') return 'it wants an agent of its own (context fork)'
+  const wish = ownAgent.find((name) => runtime[name] !== undefined)
+  return wish === undefined ? undefined : `it sets ${wish}, which is for an agent of its own`
+}
 
 const fence = 'untrusted_skill_arguments'
 

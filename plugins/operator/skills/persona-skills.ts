@@ -1,6 +1,6 @@
 /** Skills as personas bring them along. */
 import { activeSkill } from './active-skill.js'
-import { isForked, rendered } from './activation.js'
+import { whyForked, rendered } from './activation.js'
 import type { LiveCatalogue } from './catalogue.js'
 import type { PersonaSkills } from './contract.js'
 
@@ -8,8 +8,8 @@ export const personaSkills = (catalogue: Pick<LiveCatalogue, 'find'>): PersonaSk
   freeze({ name, args }, activation_reason) {
     const skill = catalogue.find(name)
     if (skill === undefined) return { ok: false, rule: 'must be installed' }
-    if (isForked(skill.summary))
-      return { ok: false, rule: 'must be usable by a run itself: it wants an agent of its own' }
+    const why = whyForked(skill.summary)
+    if (why !== undefined) return { ok: false, rule: `must be usable by a run itself: ${why}` }
     const active = activeSkill(skill.summary, { args, activation_reason })
     return { ok: true, skill: Object.assign(active, { instructions: rendered(skill, args) }) }
   },

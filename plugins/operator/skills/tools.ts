@@ -6,7 +6,7 @@ import { permitsCapability, type Sessions } from '../../execution/sessions/contr
 import { defineTool, failedCall, type Tool } from '../../execution/tools/contract.js'
 import type { SkillUses } from './active.js'
 import { activeSkill } from './active-skill.js'
-import { catalogueText, isForked, longestArgs, rendered } from './activation.js'
+import { catalogueText, whyForked, longestArgs, rendered } from './activation.js'
 import type { LiveCatalogue } from './catalogue.js'
 import type { Skill } from './discovery.js'
 import { skillErrors } from './errors.js'
@@ -79,7 +79,8 @@ const useSkill = (parts: SkillParts): Tool =>
       const { session_id, run_id } = call
       const skill = seenBy(parts, session_id).find(({ summary }) => summary.name === name)
       if (skill === undefined) return failedCall(skillErrors.skill_not_found({ details: { name } }))
-      if (isForked(skill.summary)) return workOnSkill(parts.agents(), call, { skill, args: args?.trim() })
+      if (whyForked(skill.summary) !== undefined)
+        return workOnSkill(parts.agents(), call, { skill, args: args?.trim() })
       if (!parts.uses.hasRoom(session_id, name)) return failedCall(skillErrors.too_many_skills())
       const { digest, runtime } = skill.summary
       const given = args?.trim()

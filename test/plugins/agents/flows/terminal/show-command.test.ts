@@ -22,7 +22,7 @@ test('agents-12: agents tree shows who works, who waits for what and since when,
   t.regex(untimed(out), /^lead {2}idle {2}agent\n {2}\/asks {2}waiting_for_approval {2}\d+ tokens {2}agent\n/u)
   t.regex(
     untimed(out),
-    / {4}- It asks to use bash, and nobody has decided \(approval\)\. \(since T\)\n {8}holdfast approvals allow run approval\n {4}\/asks\/below {2}/u,
+    / {4}- It asks to use bash with \{"command":"ls"\}, and nobody has decided \(approval\)\. \(since T\)\n {8}holdfast approvals allow run approval\n {4}\/asks\/below {2}/u,
   )
   t.false(out.includes('\u001b'))
   const rows = JSON.parse((await holdfast('agents', 'tree', lead, '--output', 'json')).out)
