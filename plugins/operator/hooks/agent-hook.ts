@@ -3,7 +3,8 @@ import { Problem } from '../../../core/plugin.js'
 import type { Agents } from '../../agents/sidechains/contract.js'
 import type { Invocation } from '../../execution/interception/contract.js'
 import type { Runs } from '../../execution/runs/contract.js'
-import type { AgentExecutor } from './definitions.js'
+import type { AgentExecutor, HookDefinition } from './definitions.js'
+import { matches } from './matching/matcher.js'
 import type { Answered } from './outcome.js'
 import { answeredBy, fencedInput, mostInput, rulesOfAnswers } from './prompt-hook.js'
 
@@ -65,9 +66,19 @@ const look = async (parts: AgentParts, agents: Agents, wish: AgentLook & { sessi
   }
 }
 
-/** Agents that hooks have started are looked at by no hook of this kind: else each would start another one. */
-export const isOfHook = ({ agents }: Pick<AgentParts, 'agents'>, { session_id }: Invocation): boolean =>
-  session_id !== undefined && agents()?.ofSession(session_id).isHook === true
+/** True of a hook with an agent where such an agent is what it would look at: each would start another one. */
+const isOwnWork = ({ agents }: Pick<AgentParts, 'agents'>, { executor }: HookDefinition, { session_id }: Invocation) =>
+  executor.type === 'agent' && session_id !== undefined && agents()?.ofSession(session_id).isHook === true
+
+/** Those of a moment that are asked about an invocation. */
+export const askedOf = (
+  parts: Pick<AgentParts, 'agents'>,
+  set: readonly HookDefinition[],
+  invocation: Invocation,
+): readonly HookDefinition[] =>
+  set.filter(
+    (definition) => matches(definition.matcher, invocation.subject) && !isOwnWork(parts, definition, invocation),
+  )
 
 export const askByAgent = async (parts: AgentParts, wish: AgentLook): Promise<Answered> => {
   const agents = parts.agents()

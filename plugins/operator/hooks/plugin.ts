@@ -16,7 +16,7 @@ import { SessionModes, ToolRegistry } from '../../execution/tools/contract.js'
 import { Reasons } from '../explanations/contract.js'
 import { RuntimeSettings, Settings } from '../runtime/contract.js'
 import { StatusSections } from '../status/contract.js'
-import { isOfHook } from './agent-hook.js'
+import { askedOf } from './agent-hook.js'
 import { createConfigured, hookList, HooksConfig } from './config.js'
 import { HookCallbacks } from './contract.js'
 import { declareDeadLetters } from './dead-letters.js'
@@ -24,7 +24,6 @@ import type { HookDefinition, HookMap } from './definitions.js'
 import { askHook, type HookCounts } from './hook-run.js'
 import { createHooksAtWork } from './explained.js'
 import { hooksSetting } from './hooks-setting.js'
-import { matches } from './matching/matcher.js'
 import { blockOf } from './outcome.js'
 import { declarePermissions, forgetEnded } from './permissions.js'
 import { hookRoutes } from './routes.js'
@@ -111,14 +110,8 @@ export default definePlugin({
       wants: (event) => set(event).length > 0 || isLocked(event),
       intercept: async (invocation, signal) => {
         if (isLocked(invocation.event)) return blockOf('hooks', locked)
-        return askInTurn(
-          invocation,
-          set(invocation.event).filter(
-            ({ matcher, executor }) =>
-              matches(matcher, invocation.subject) && !(executor.type === 'agent' && isOfHook(parts, invocation)),
-          ),
-          (definition, now) =>
-            atWork.during(definition.name, now, () => askHook(parts, definition, { invocation: now, signal })),
+        return askInTurn(invocation, askedOf(parts, set(invocation.event), invocation), (definition, now) =>
+          atWork.during(definition.name, now, () => askHook(parts, definition, { invocation: now, signal })),
         )
       },
     })

@@ -35,7 +35,7 @@ const start = async (t: ExecutionContext, say: () => string, config: JsonObject 
 
 const template = 'Is this harmless? Look at $ARGUMENTS.'
 
-test('hooks-28: an agent looks with tools that only read, and its last answer is the outcome', async (t) => {
+test('hooks-34: an agent looks with tools that only read, and its last answer is the outcome', async (t) => {
   let say = '{"decision":"block","reason":"not today"}'
   const daemon = await start(t, () => say, { runs: { max_concurrent_runs: 1 } })
   t.is((await daemon.set({ template, tool_surface: { allowlist: ['list_files', 'write_file'] } })).status, 200)
@@ -52,7 +52,7 @@ test('hooks-28: an agent looks with tools that only read, and its last answer is
   t.is(daemon.made.length, 1)
 })
 
-test('hooks-28: an agent that gives no outcome is a hook that failed', async (t) => {
+test('hooks-34: an agent that gives no outcome is a hook that failed', async (t) => {
   const daemon = await start(t, () => 'I do not know.')
   await daemon.set({ template }, { failure_policy: { mode: 'closed' } })
   await daemon.run()
@@ -65,7 +65,7 @@ test('hooks-28: an agent that gives no outcome is a hook that failed', async (t)
   t.is((await daemon.set({ template, model: { provider: 'nope' } })).body.code, 'invalid_hook_settings')
 })
 
-test('hooks-28: when its time is over nothing of the agent goes on', async (t) => {
+test('hooks-34: when its time is over nothing of the agent goes on', async (t) => {
   const tool = echoing()
   const model = scriptedProvider((request, _, signal) => {
     if (isHook(request)) return slow(signal)
