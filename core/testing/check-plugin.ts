@@ -12,7 +12,7 @@ import type { AnyPlugin, AnyPluginModule } from '../plugin/contract.js'
 import { loadPlugin, shippedPlugins } from '../shipped.js'
 import { runCheck, skipped, verdictOf, type CheckResult, type Verdict } from './check-result.js'
 import { closureOf, coreTokens, type Closure } from './closure.js'
-import { createCountingClock, footprint, settledFootprint } from './footprint.js'
+import { createCountingClock, footprint, gained, lost, settledFootprint } from './footprint.js'
 import { loadAlone } from './load-alone.js'
 import { lonelyHost } from './lonely-host.js'
 import { asShipped, startInProcess, withFolder, type InProcessDaemon } from './test-daemon.js'
@@ -118,9 +118,6 @@ const withNeeds =
       ? run(subject.closure.plugins, subject)
       : skipped(`no plugin that is given provides ${subject.closure.token}: name its provider in beside`)
 
-const without = (lines: readonly string[], others: readonly string[]): string[] =>
-  lines.filter((line) => !others.includes(line))
-
 const leftBehind = (line: string): string =>
   `left behind: ${line}${line.endsWith(' Timeout') ? ' (wait with ctx.clock: its timers end with the plugin)' : ''}`
 
@@ -157,8 +154,8 @@ const checkStop = withNeeds(async (plugins, { plugin: { id } }) => {
         ...(clean ? [] : [`the stop was not clean: ${log.findLast(({ level }) => level === 'error')?.fact ?? ''}`]),
         ...entriesIn(daemon.host, coreTokens.size),
         ...(clock.waiting.size === 0 ? [] : [`${clock.waiting.size} timers still wait`]),
-        ...without(after, before).map(leftBehind),
-        ...without(before, after).map((line) => `taken away: ${line}`),
+        ...gained(before, after).map(leftBehind),
+        ...lost(before, after).map((line) => `taken away: ${line}`),
       ]
     },
     clock,

@@ -41,30 +41,41 @@ export const createCountingClock = (): CountingClock => {
 const passing = /^(?:MessagePort|Immediate|TickObject|TTYWrap|PipeWrap|FSReqPromise|CloseReq)$/u
 
 /** How many there are of each. */
-const counted = (names: readonly string[]): Map<string, number> => {
+const counted = (names: readonly string[]): readonly (readonly [string, number])[] => {
   const counts = new Map<string, number>()
   for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)
-  return counts
+  return [...counts]
 }
 
-/** One line for each kind of resource that keeps the process alive, and for each event of it that is listened to. */
-export const footprint = (): readonly string[] => [
-  ...[...counted(process.getActiveResourcesInfo().filter((kind) => !passing.test(kind)))]
-    .map(([kind, count]) => `${count} ${kind}`)
-    .toSorted(),
-  ...process
-    .eventNames()
-    .map((name) => `${process.listenerCount(name)} listeners of ${String(name)}`)
-    .toSorted(),
-]
+const listenersOf = 'listeners of '
 
-const looks = 500
+/** How much keeps the process alive, by its kind, and how many listen to each event of it. */
+export type Footprint = ReadonlyMap<string, number>
+export const footprint = (): Footprint =>
+  new Map([
+    ...counted(process.getActiveResourcesInfo().filter((kind) => !passing.test(kind))),
+    ...process.eventNames().map((name) => [`${listenersOf}${String(name)}`, process.listenerCount(name)] as const),
+  ])
+
+/** What there is more of than before. */
+export const gained = (before: Footprint, after: Footprint): readonly string[] =>
+  [...after].flatMap(([kind, count]) => (count > (before.get(kind) ?? 0) ? [`${count} ${kind}`] : [])).toSorted()
+
+/** Listeners that are there no more; what kept the process alive before may end by itself at any time. */
+export const lost = (before: Footprint, after: Footprint): readonly string[] =>
+  [...before]
+    .flatMap(([kind, count]) =>
+      kind.startsWith(listenersOf) && count > (after.get(kind) ?? 0) ? [`${count} ${kind}`] : [],
+    )
+    .toSorted()
+
+const looks = 50
 const lookMs = 10
 
-/** The footprint when it is as it was before, or after five seconds: others of the process have timers too. */
-export const settledFootprint = async (before: readonly string[]): Promise<readonly string[]> => {
+/** The footprint when there is no more of it than before, or after half a second. */
+export const settledFootprint = async (before: Footprint): Promise<Footprint> => {
   const clock = createClock()
-  for (let look = 0; look < looks && footprint().join() !== before.join(); look += 1) {
+  for (let look = 0; look < looks && gained(before, footprint()).length > 0; look += 1) {
     await clock.sleep(lookMs)
     await setImmediate()
   }

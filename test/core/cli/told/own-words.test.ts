@@ -205,6 +205,7 @@ const constant = new Set([
   'personas list: query.page',
   'assets list: query.page',
   'agents summaries: query.page',
+  'agents audit: query.page',
   'playbooks list: query.page',
   'flows list: query.page',
   'worktrees list: query.page',
