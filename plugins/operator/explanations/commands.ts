@@ -6,19 +6,13 @@ import {
   literal,
   open,
   optional,
-  showTime,
   string,
   visibleLine,
   type Command,
   type Infer,
 } from '../../../core/plugin.js'
+import { reasonLines, ShownReason, timedText } from './reason-text.js'
 
-const Reason = open({
-  text: string(),
-  since_ms: optional(integer()),
-  until_ms: optional(integer()),
-  commands: optional(array(string())),
-})
 const Subject = open({
   depth: integer(),
   kind: string(),
@@ -27,32 +21,16 @@ const Subject = open({
   status: string(),
   text: string(),
   since_ms: optional(integer()),
-  reasons: array(Reason),
+  reasons: array(ShownReason),
 })
 const Explanation = open({ subjects: array(Subject), truncated: optional(literal(true)) })
-
-const times = ({ since_ms, until_ms }: Pick<Infer<typeof Reason>, 'since_ms' | 'until_ms'>): string =>
-  [
-    ...(since_ms === undefined ? [] : [`since ${showTime(since_ms)}`]),
-    ...(until_ms === undefined ? [] : [`until ${showTime(until_ms)}`]),
-  ].join(', ')
-
-const told = (text: string, moments: Pick<Infer<typeof Reason>, 'since_ms' | 'until_ms'>): string => {
-  const when = times(moments)
-  return `${visibleLine(text)}${when === '' ? '' : ` (${when})`}`
-}
-
-const showReason = (reason: Infer<typeof Reason>): string[] => [
-  `  - ${told(reason.text, reason)}`,
-  ...(reason.commands ?? []).map((line) => `      ${visibleLine(line)}`),
-]
 
 const showSubject = (subject: Infer<typeof Subject>): string => {
   const { depth, kind, id, session_id, status, text, reasons } = subject
   return [
     `${kind} ${visibleLine(id)}  ${status}  ${visibleLine(session_id)}`,
-    `  ${told(text, subject)}`,
-    ...reasons.flatMap(showReason),
+    `  ${timedText(text, subject)}`,
+    ...reasons.flatMap((reason) => reasonLines(reason)).map((line) => `  ${line}`),
   ]
     .map((line) => `${'  '.repeat(depth)}${line}`)
     .join('\n')

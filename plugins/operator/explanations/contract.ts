@@ -1,6 +1,9 @@
 /** Why something is where it is, and what would move it. Rules: docs/rules/explanations.md. */
 import { definePoint, hasMembers, type Point } from '../../../core/plugin.js'
 
+/** Reasons on the terminal. */
+export { reasonLines, ShownReason } from './reason-text.js'
+
 /** What may be asked about. */
 export const subjectKinds = ['run', 'agent', 'flow'] as const
 /** One of `subjectKinds`. */

@@ -4,10 +4,8 @@ import {
   defineCommand,
   fault,
   open,
-  optional,
   parse,
   string,
-  visibleLine,
   watchFlag,
   watchStanding,
   type Command,
@@ -15,24 +13,19 @@ import {
   type Json,
   type Standing,
 } from '../../../../core/plugin.js'
+import { reasonLines, ShownReason } from '../../../operator/explanations/contract.js'
 import { lookAtTree } from '../../sidechains/contract.js'
 import { ended, ShownFlow, standingLines } from './flow-text.js'
 
 const Told = open({
-  subjects: array(
-    open({ session_id: string(), reasons: array(open({ text: string(), commands: optional(array(string())) })) }),
-  ),
+  subjects: array(open({ session_id: string(), reasons: array(ShownReason) })),
 })
 
 /** Of the flow and its root run: its agents have their own. None where the plugin that explains is off. */
-const reasonLines = async ({ client }: CommandInput, { flow_id, session_id }: ShownFlow): Promise<string[]> => {
+const ownReasons = async ({ client }: CommandInput, { flow_id, session_id }: ShownFlow): Promise<string[]> => {
   const told = parse(Told, await client.get(`/v1/explanations/${encodeURIComponent(flow_id)}`).catch(() => null))
   const own = told.ok ? told.value.subjects.filter((subject) => subject.session_id === session_id) : []
-  const reasons = own.flatMap((subject) => subject.reasons)
-  return reasons.flatMap(({ text, commands: [first] = [] }) => [
-    `  - ${visibleLine(text)}`,
-    ...(first === undefined ? [] : [`      ${visibleLine(first)}`]),
-  ])
+  return own.flatMap(({ reasons }) => reasons.flatMap((reason) => reasonLines(reason, 1))).map((line) => `  ${line}`)
 }
 
 const agentLines = async (input: CommandInput, { run, primitive_refs }: ShownFlow): Promise<string[]> => {
@@ -53,7 +46,7 @@ const look = async (input: CommandInput): Promise<Standing> => {
   const isOver = ended.has(flow.status) || flow.status === 'unknown'
   const lines = [
     ...standingLines(flow),
-    ...(isOver ? [] : await reasonLines(input, flow)),
+    ...(isOver ? [] : await ownReasons(input, flow)),
     ...(await agentLines(input, flow)),
   ]
   return { text: lines.join('\n'), isOver }

@@ -1,5 +1,6 @@
 /** A tree of agents as text: who works, who waits for what and since when, and what that has used. */
-import { array, integer, open, optional, showTime, string, visibleLine, type Infer } from '../../../../core/plugin.js'
+import { array, open, string, visibleLine, type Infer } from '../../../../core/plugin.js'
+import { reasonLines, ShownReason } from '../../../operator/explanations/contract.js'
 import { statusWords, type AgentRow } from './agent-text.js'
 
 /** What the daemon says of one that does not go on by itself. */
@@ -8,14 +9,7 @@ export const Waits = open({
     open({
       kind: string(),
       id: string(),
-      reasons: array(
-        open({
-          text: string(),
-          since_ms: optional(integer()),
-          until_ms: optional(integer()),
-          commands: optional(array(string())),
-        }),
-      ),
+      reasons: array(ShownReason),
     }),
   ),
 })
@@ -48,22 +42,8 @@ const headOf = (row: AgentRow): string => {
     .join('  ')
 }
 
-type Reason = Waits['subjects'][number]['reasons'][number]
-
-const reasonLines = ({ text, since_ms, until_ms, commands = [] }: Reason): string[] => {
-  const times = [
-    ...(since_ms === undefined ? [] : [`since ${showTime(since_ms)}`]),
-    ...(until_ms === undefined ? [] : [`until ${showTime(until_ms)}`]),
-  ]
-  const [first] = commands
-  return [
-    `- ${visibleLine(text)}${times.length === 0 ? '' : ` (${times.join(', ')})`}`,
-    ...(first === undefined ? [] : [`    ${visibleLine(first)}`]),
-  ]
-}
-
 /** Why an agent is where it is: its own reasons, and those of its runs, but not those of agents that it waits for. */
-export const ownReasons = ({ subjects }: Waits): readonly Reason[] => {
+export const ownReasons = ({ subjects }: Waits): readonly ShownReason[] => {
   const end = subjects.findIndex(({ kind }, at) => at > 0 && kind === 'agent')
   return subjects
     .slice(0, end < 0 ? undefined : end)
@@ -72,17 +52,19 @@ export const ownReasons = ({ subjects }: Waits): readonly Reason[] => {
 }
 
 /** Children stand below their parents, each level two blanks further in. */
-export const drawTree = (rows: readonly AgentRow[], waits: ReadonlyMap<string, readonly Reason[]>): string => {
+export const drawTree = (rows: readonly AgentRow[], waits: ReadonlyMap<string, readonly ShownReason[]>): string => {
   const known = new Set(rows.map(({ agent_id }) => agent_id))
   const children = new Map<string, AgentRow[]>()
   for (const row of rows) {
     const { parent_agent_id: parent = '' } = row
     const above = known.has(parent) ? parent : ''
-    children.set(above, [...(children.get(above) ?? []), row])
+    const siblings = children.get(above)
+    if (siblings === undefined) children.set(above, [row])
+    else siblings.push(row)
   }
   const draw = (row: AgentRow, indent: string): string[] => [
     `${indent}${headOf(row)}`,
-    ...(waits.get(row.agent_id) ?? []).flatMap(reasonLines).map((line) => `${indent}  ${line}`),
+    ...(waits.get(row.agent_id) ?? []).flatMap((reason) => reasonLines(reason, 1)).map((line) => `${indent}  ${line}`),
     ...(children.get(row.agent_id) ?? []).flatMap((child) => draw(child, `${indent}  `)),
   ]
   return (children.get('') ?? []).flatMap((row) => draw(row, '')).join('\n')

@@ -54,6 +54,10 @@ test('flows-6: flows show has the phases of a flow, what it lacks, and its agent
     untimed(out),
     / {2}pending {2}work\n {2}blocked {2}check {2}lacks review:a b\n {2}open {2}required_evidence[^]*holdfast flows evidence --evidence 'review:a b' flow_[^]*\/part {2}completed/u,
   )
+  const asks = (await startFlow(daemon, { playbook_ref, content: call('bash', { command: 'ls' }) })).body.flow_id
+  await untilFlow(daemon, asks, inStatus('waiting'))
+  const waits = untimed((await holdfast('flows', 'show', asks)).out)
+  t.regex(waits, / {2}- It asks to use bash [^]*\(since T\)\n {6}holdfast approvals allow run approval\n/u)
   const watching = holdfast('flows', 'show', flow_id, '--watch')
   await daemon.request('POST', `/v1/flows/${flow_id}/evidence`, { evidence_refs: [review] })
   const watched = await watching
