@@ -2,13 +2,13 @@
 import { outputOf, parseArguments, refuseTwice, serveSwitches, type Arguments } from './cli/arguments.js'
 import { explain } from './cli/told/explain.js'
 import {
-  createRedraw,
   afterPrinting,
   isAttended,
   onReaderGone,
   openDialogue,
   print,
   printError,
+  redraw,
   screen,
   write,
   type OpenDialogue,
@@ -55,7 +55,7 @@ const onInterrupts = () => {
 const runClient = async (args: readonly string[]): Promise<number> => {
   const [client, { shipped }] = await Promise.all([import('./cli/client-line.js'), import('./shipped.js')])
   const { signal, talk, onTerminate } = onInterrupts()
-  const printing = { print, write, redraw: createRedraw(), show, attended: isAttended(), talk }
+  const printing = { print, write, redraw, show, attended: isAttended(), talk }
   const start = async (root: string): Promise<ShortDaemon> =>
     (await import('./short-daemon.js')).startShort(root, environment(), signal)
   return client.runClient({ args, shipped, environment: environment(), signal, start, onTerminate, ...printing })

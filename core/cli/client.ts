@@ -1,4 +1,5 @@
 /** Calls a daemon over HTTP. */
+import { setMaxListeners } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import type { Client } from '../plugin/command.js'
@@ -104,12 +105,18 @@ const exchange = async (url: URL, { body, ...options }: Request): Promise<Incomi
 
 type Call = Partial<Request>
 
+/** Dots alone would be a step on the way of the path, and not the name of a thing in it. */
+const steps = /\/(?:\.|%2e){1,2}(?=[/?]|$)/iu
+
 export const createClient = ({ baseUrl, token, signal: ended, most = mostAnswer }: ClientOptions): Client => {
+  // However many calls there are, one signal ends them.
+  setMaxListeners(0, ended)
   const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` }
   const unreachable = (cause: unknown): never => {
     throw errors.daemon_unreachable({ details: { url: baseUrl }, cause })
   }
   const call = async (path: string, given: Call): Promise<IncomingMessage> => {
+    if (steps.test(path)) throw errors.id_refused()
     const url = new URL(path, baseUrl)
     const headers = { ...authorization, ...given.headers }
     const answer = await exchange(url, { method: 'GET', signal: ended, ...given, headers }).catch(unreachable)

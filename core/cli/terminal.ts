@@ -1,6 +1,7 @@
 /** Standard output and standard error: all that the command line prints goes through here and is made visible. */
 import { createDialogue, type OpenDialogue } from './screen/dialogue.js'
 import type { Screen } from './screen/pager.js'
+import { createRedraw } from './screen/redraw.js'
 import { visible } from '../base/text/visible.js'
 
 /** One line or block of text on standard output. */
@@ -13,30 +14,8 @@ export const write = (text: string): void => {
   process.stdout.write(visible(text))
 }
 
-/** Lines of a text as they fit a terminal of this size: each cut to its width, and as many as it shows at once. */
-export const fitted = (text: string, { rows, columns }: Screen): readonly string[] => {
-  const lines = visible(text)
-    .split('\n')
-    .map((line) =>
-      Array.from(line)
-        .slice(0, columns - 1)
-        .join(''),
-    )
-  return lines.length < rows ? lines : [...lines.slice(0, rows - 2), `… ${lines.length - rows + 2} more lines`]
-}
-
 /** What writes blocks of text, each in place of the one before. */
-export const createRedraw = (): ((block: string) => void) => {
-  let drawn = 0
-  return (block) => {
-    const { rows, columns, isTTY } = process.stdout
-    if (!isTTY || !(rows > 2) || !(columns > 2)) return print(block)
-    const lines = fitted(block, { rows, columns })
-    const back = drawn === 0 ? '' : `\u001b[${drawn}A\r\u001b[J`
-    process.stdout.write(`${back}${lines.join('\n')}\n`)
-    drawn = lines.length
-  }
-}
+export const redraw: (block: string) => void = createRedraw(process.stdout)
 
 /** True if a person may read along. */
 export const isAttended = (): boolean => process.stdout.isTTY

@@ -124,8 +124,9 @@ export interface CommandInput {
   /** A part of a text on standard output, which ends no line. */
   write(text: string): void
   /**
-   * A block of text on standard output in place of the one that this wrote before, cut to what the terminal shows at
-   * once; where nobody reads along, it is printed behind that.
+   * A block of text on standard output in place of the one that this wrote before, cut to the lines that the terminal
+   * shows at once; where nobody reads along, it is printed behind that. Nothing where it is the same text, unless the
+   * terminal has another size now.
    */
   redraw(block: string): void
   /** True if standard output is a terminal, where a person reads along. */

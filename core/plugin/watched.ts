@@ -1,4 +1,5 @@
 /** Commands that show how something stands, once or until it is over. */
+import { Problem } from '../base/errors.js'
 import type { CommandFlag, CommandInput } from './command.js'
 
 /** The flag of such commands. */
@@ -12,18 +13,37 @@ export interface Standing {
   readonly isOver: boolean
 }
 
+/** True of what a daemon that goes away does to those who ask it: it may be there again soon, and know what it knew. */
+export const isLoss = (error: unknown): boolean =>
+  !(error instanceof Problem) || error.spec.status === 503 || error.code === 'answer_unreadable'
+
 /** Between two looks, milliseconds. */
 const pauseMs = 1000
+/** Without a terminal nobody can end the search; milliseconds. */
+const longestLossMs = 60_000
 
-/** Shows it in place of what was shown before, as often as it changes. */
+/**
+ * Shows it in place of what was shown before, as often as it changes. A daemon that goes away after the first look is
+ * waited for: by a person as long as they like, by a script for a minute.
+ */
 export const watchStanding = async (
-  { redraw, pause, signal, exitWith }: CommandInput,
+  { redraw, pause, signal, exitWith, now, attended, client }: CommandInput,
   look: () => Promise<Standing>,
 ): Promise<void> => {
-  let last: string | undefined
+  let last: { readonly text: string; readonly at: number } | undefined
+  const lookAgain = async (): Promise<Standing> => {
+    try {
+      const standing = await look()
+      last = { text: standing.text, at: now() }
+      return standing
+    } catch (error) {
+      if (last === undefined || !isLoss(error) || (!attended && now() - last.at > longestLossMs)) throw error
+      return { text: `${last.text}\nThe daemon at ${client.baseUrl} is away: waiting for it.`, isOver: false }
+    }
+  }
   while (!signal.aborted) {
-    const { text, isOver } = await look()
-    if (text !== last) redraw((last = text))
+    const { text, isOver } = await lookAgain()
+    if (!signal.aborted) redraw(text)
     if (isOver) return
     await pause(pauseMs, signal)
   }

@@ -204,6 +204,8 @@ test('with --output json an error is one JSON object, wherever it stands and who
     [['--output', 'json', 'runs', 'list', '--nosuch'], 2, 'flag_unknown'],
     [['completion', 'tcsh', '--output', 'json'], 2, 'shell_unknown'],
     [['runs', 'list', '--output', 'json'], 1, 'daemon_unreachable'],
+    [['explain', '..', '--output', 'json'], 2, 'id_refused'],
+    [['runs', 'get', '.', '--output', 'json'], 2, 'id_refused'],
   ] as const) {
     const ran = await holdfast(...line)
     const told = JSON.parse(ran.err)

@@ -15,13 +15,16 @@ import {
   type Json,
   type Standing,
 } from '../../../../core/plugin.js'
+import type { ShownReason } from '../../../operator/explanations/contract.js'
 import { AgentRow } from './agent-text.js'
-import { drawTree, ownReasons, Waits } from './tree.js'
+import { askingLines, drawTree, ownReasons, Waits, type Reasons } from './tree.js'
 
 const Page = open({ items: array(AgentRow), pagination: open({ next_cursor: optional(string()) }) })
 
-/** Agents at work of which it is asked what they wait for. */
-const mostAsked = 50
+/** Agents of a tree that a screen shows at once: in a larger one those that ask people stand above it too. */
+const screenful = 20
+/** Agents at work of which it is asked what they wait for, and of how many at once. */
+const [mostAsked, askedAtOnce] = [50, 8]
 
 const pathOf = (root: string, cursor: string | undefined): string =>
   `/v1/agents/summaries?limit=100&root=${encodeURIComponent(root)}` +
@@ -54,14 +57,33 @@ const reasonsOf = async ({ client }: CommandInput, agent_id: string) => {
   return told.ok ? ownReasons(told.value) : []
 }
 
+const asksPeople = ({ pending_approval_count, pending_question_count }: AgentRow): boolean =>
+  pending_approval_count + pending_question_count > 0
+
+/** Of those that ask people before others. */
+const waitsOf = async (input: CommandInput, working: readonly AgentRow[]): Promise<Reasons> => {
+  const asked = [...working.filter(asksPeople), ...working.filter((row) => !asksPeople(row))].slice(0, mostAsked)
+  const waits = new Map<string, readonly ShownReason[]>()
+  for (let from = 0; from < asked.length; from += askedAtOnce) {
+    const portion = asked.slice(from, from + askedAtOnce)
+    const reasons = await Promise.all(portion.map(({ agent_id }) => reasonsOf(input, agent_id)))
+    portion.forEach(({ agent_id }, at) => waits.set(agent_id, reasons[at] ?? []))
+  }
+  return waits
+}
+
 /** The tree below an agent, or of those in it that are named. */
 export const lookAtTree = async (input: CommandInput, root: string, among?: ReadonlySet<string>): Promise<Standing> => {
   const rows = (await readAll(input, root)).filter(({ agent_id }) => among?.has(agent_id) ?? true)
   const working = rows.filter(isAtWork)
-  const asked = working.slice(0, mostAsked)
-  const reasons = await Promise.all(asked.map(({ agent_id }) => reasonsOf(input, agent_id)))
-  const waits = new Map(asked.map(({ agent_id }, at) => [agent_id, reasons[at] ?? []]))
-  return { text: drawTree(rows, waits), isOver: working.length === 0 }
+  const waits = await waitsOf(input, working)
+  const unasked = working.length - waits.size
+  const text = [
+    ...askingLines(rows.length > screenful ? working.filter(asksPeople) : [], waits),
+    drawTree(rows, waits),
+    ...(unasked === 0 ? [] : [`Of ${unasked} more at work, holdfast explain AGENT tells what they wait for.`]),
+  ]
+  return { text: text.join('\n'), isOver: working.length === 0 }
 }
 
 const run = async (input: CommandInput): Promise<Json | void> => {

@@ -51,8 +51,20 @@ export const ownReasons = ({ subjects }: Waits): readonly ShownReason[] => {
     .slice(0, mostReasons)
 }
 
+/** What agents wait for, by their id. */
+export type Reasons = ReadonlyMap<string, readonly ShownReason[]>
+
+const linesOf = (row: AgentRow, waits: Reasons, indent: string): string[] => [
+  `${indent}${headOf(row)}`,
+  ...(waits.get(row.agent_id) ?? []).flatMap((reason) => reasonLines(reason, 1)).map((line) => `${indent}  ${line}`),
+]
+
+/** Those that ask people, without the tree around them. */
+export const askingLines = (asking: readonly AgentRow[], waits: Reasons): readonly string[] =>
+  asking.length === 0 ? [] : ['People are asked by', ...asking.flatMap((row) => linesOf(row, waits, '  ')), '']
+
 /** Children stand below their parents, each level two blanks further in. */
-export const drawTree = (rows: readonly AgentRow[], waits: ReadonlyMap<string, readonly ShownReason[]>): string => {
+export const drawTree = (rows: readonly AgentRow[], waits: Reasons): string => {
   const known = new Set(rows.map(({ agent_id }) => agent_id))
   const children = new Map<string, AgentRow[]>()
   for (const row of rows) {
@@ -63,8 +75,7 @@ export const drawTree = (rows: readonly AgentRow[], waits: ReadonlyMap<string, r
     else siblings.push(row)
   }
   const draw = (row: AgentRow, indent: string): string[] => [
-    `${indent}${headOf(row)}`,
-    ...(waits.get(row.agent_id) ?? []).flatMap((reason) => reasonLines(reason, 1)).map((line) => `${indent}  ${line}`),
+    ...linesOf(row, waits, indent),
     ...(children.get(row.agent_id) ?? []).flatMap((child) => draw(child, `${indent}  `)),
   ]
   return (children.get('') ?? []).flatMap((row) => draw(row, '')).join('\n')

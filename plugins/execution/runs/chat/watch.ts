@@ -1,11 +1,11 @@
 /** One run of a conversation, from its submission to its end, through restarts of the daemon. */
 import {
   commandErrors,
+  isLoss,
   number,
   open,
   optional,
   parse,
-  Problem,
   string,
   type CommandInput,
   type Dialogue,
@@ -57,10 +57,6 @@ const Live = open({
 const runPath = (run_id: string): string => `/v1/runs/${encodeURIComponent(run_id)}`
 export const isOver = ({ status }: RunRow): boolean =>
   ['completed', 'failed', 'cancelled', 'interrupted'].includes(status)
-
-/** True if the daemon may be there again soon, and know what it knew. */
-const isLoss = (error: unknown): boolean =>
-  !(error instanceof Problem) || error.spec.status === 503 || error.code === 'answer_unreadable'
 
 const asRun = (answer: Json): RunRow => {
   const parsed = parse(RunAnswer, answer)

@@ -1,0 +1,62 @@
+/** Blocks of text that are written in place of each other. */
+import { visible } from '../../base/text/visible.js'
+import type { Screen } from './pager.js'
+
+/** Rows that one line may fill: commands stay whole, so that they can be copied, and no text of others fills the screen. */
+const mostRows = 3
+
+const rowsOf = (line: string, columns: number): number => Math.max(1, Math.ceil(Array.from(line).length / columns))
+const heightOf = (lines: readonly string[], columns: number): number =>
+  lines.reduce((sum, line) => sum + rowsOf(line, columns), 0)
+
+/** How many of the lines, from the first on, fill at most so many rows. */
+const fitting = (lines: readonly string[], columns: number, rows: number): number => {
+  let filled = 0
+  const beyond = lines.findIndex((line) => (filled += rowsOf(line, columns)) > rows)
+  return beyond < 0 ? lines.length : beyond
+}
+
+/** Lines of a text as many as a terminal of this size shows at once; the terminal folds those that are longer than it. */
+export const fitted = (text: string, { rows, columns }: Screen): readonly string[] => {
+  const lines = visible(text)
+    .split('\n')
+    .map((line) =>
+      Array.from(line)
+        .slice(0, mostRows * columns)
+        .join(''),
+    )
+  if (fitting(lines, columns, rows - 1) === lines.length) return lines
+  const shown = fitting(lines, columns, rows - 2)
+  return [...lines.slice(0, shown), `… ${lines.length - shown} more lines`.slice(0, columns)]
+}
+
+/** Where blocks are written: what is no terminal has no size. */
+export interface Sheet {
+  readonly isTTY: boolean
+  readonly rows: number
+  readonly columns: number
+  write(text: string): unknown
+}
+
+interface Drawn extends Screen {
+  readonly block: string
+  readonly lines: readonly string[]
+}
+
+/** What writes blocks of text, each in place of the one before; the same block again only where the size is another. */
+export const createRedraw = (sheet: Sheet): ((block: string) => void) => {
+  let drawn: Drawn | undefined
+  /** A terminal that becomes narrower folds what stands on it anew. */
+  const back = ({ rows, columns }: Screen): string => {
+    if (drawn === undefined) return ''
+    return `\u001b[${Math.min(heightOf(drawn.lines, columns), rows - 1)}A\r\u001b[J`
+  }
+  return (block) => {
+    const { rows, columns } = sheet
+    if (drawn?.block === block && drawn.rows === rows && drawn.columns === columns) return
+    const isPlain = !sheet.isTTY || !(rows > 2) || !(columns > 2)
+    const lines = isPlain ? [visible(block)] : fitted(block, sheet)
+    sheet.write(`${isPlain ? '' : back(sheet)}${lines.join('\n')}\n`)
+    drawn = { block, rows, columns, lines }
+  }
+}

@@ -1,0 +1,34 @@
+/** Blocks of text that are written in place of each other fit the terminal. */
+import test from 'ava'
+import { createRedraw, fitted } from '../../../../core/cli/screen/redraw.js'
+
+const createSheet = (rows: number, columns: number) => {
+  const written: string[] = []
+  return { isTTY: true, rows, columns, written, write: (text: string) => written.push(text) }
+}
+
+test('command-line-23: a block has the rows of its terminal, whole commands, and no signs that move it', (t) => {
+  const size = { rows: 5, columns: 8 }
+  t.deepEqual(fitted('a\nb', size), ['a', 'b'])
+  t.deepEqual(fitted('0123456789', size), ['0123456789'], 'the terminal folds it, so it can be copied')
+  t.deepEqual(fitted('x'.repeat(1_000), size), ['x'.repeat(24)])
+  t.deepEqual(fitted('1\n2\n3\n4\n5\n6', size), ['1', '2', '3', '… 3 more'])
+  t.deepEqual(fitted('0123456789\n2\n3\n4', { rows: 5, columns: 20 }), ['0123456789', '2', '3', '4'])
+  t.deepEqual(fitted('0123456789\n2\n3\n4', size), ['0123456789', '2', '… 2 more'])
+  t.false(fitted('a\u001b[2Jb', { rows: 5, columns: 80 }).join('').includes('\u001b'))
+})
+
+test('command-line-23: the same block is written again where the terminal has another size', (t) => {
+  const sheet = createSheet(10, 40)
+  const redraw = createRedraw(sheet)
+  redraw('0123456789\nb')
+  redraw('0123456789\nb')
+  t.deepEqual(sheet.written, ['0123456789\nb\n'])
+  sheet.columns = 5
+  redraw('0123456789\nb')
+  t.is(sheet.written.at(-1), '\u001b[3A\r\u001b[J0123456789\nb\n', 'the narrower terminal folded the first line')
+  sheet.isTTY = false
+  redraw('c')
+  redraw('c')
+  t.deepEqual(sheet.written.slice(2), ['c\n'])
+})
