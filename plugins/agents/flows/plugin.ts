@@ -51,7 +51,6 @@ export default definePlugin({
       sessions,
       tasks,
       agents,
-      questions,
       calls: createCalls(runs),
       store,
       log,
