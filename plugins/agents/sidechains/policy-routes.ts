@@ -40,7 +40,7 @@ const Quotas = named(
   'SubagentQuotas',
   object({
     limits,
-    live_sidechains: count('Agents with a parent that work, wait or are queued.'),
+    live_sidechains: count('Agents with a parent that work, wait, are queued or have not begun.'),
     started_in_window: count('Agents that were started in the window.'),
     cost_microusd_in_window: count('What they were charged, in millionths of a dollar.'),
     cpu_ms_in_window: count('What they were charged, in milliseconds.'),
@@ -106,7 +106,7 @@ const quotas = ({ store, config, clock }: SpawnParts): Route =>
       const started = [...store.startedSince(clock.now() - first.spawn_rate_window_ms + 1)]
       return {
         limits: first,
-        live_sidechains: store.live().length,
+        live_sidechains: store.present().length,
         started_in_window: started.length,
         cost_microusd_in_window: started.reduce((sum, one) => sum + one.cost_microusd, 0),
         cpu_ms_in_window: started.reduce((sum, one) => sum + one.cpu_ms, 0),

@@ -114,6 +114,7 @@ const start = (parts: SpawnParts, tx: Tx, { wanted, first }: Start): AgentRecord
   const bare: AgentRecord = { session_id, agent_id, ...record }
   const launch = first === undefined ? undefined : runs.admit({ ...first, session_id, origin: originOf(bare) })(tx)
   const started = { ...bare, ...(launch !== undefined && { launch_run_id: launch.run_id }) }
+  store.noteBegun(tx)
   store.put(tx, started)
   audit.note(tx, startedEvent(started, narrowed))
   const { parent_session_id, parent_agent_id, profile } = started
