@@ -83,11 +83,15 @@ const sectionChecks = (wanted: readonly string[], text: string): ContractCheck[]
 }
 
 /** Of a run that works in a worktree, nothing but this is looked at: what became of it may be gone. */
-const folderOf = ({ runs, tools, workspaces }: ProductViewParts, run_id: string): string | undefined =>
-  runs.find(run_id)?.isolation === 'worktree' ? workspaces()?.find(run_id)?.path : tools.workspace
+const folderOf = ({ runs, tools, workspaces, agents }: ProductViewParts, flow: FlowRecord): string | undefined => {
+  const { run_id, session_id } = flow
+  const isApart = runs.find(run_id)?.isolation === 'worktree'
+  const whole = isApart ? workspaces()?.find(run_id)?.path : tools.workspace
+  return whole === undefined ? undefined : path.join(whole, agents()?.find(session_id)?.cwd ?? '')
+}
 
-const reportOf = async (parts: ProductViewParts, { run_id }: FlowRecord, at: string) => {
-  const home = folderOf(parts, run_id)
+const reportOf = async (parts: ProductViewParts, flow: FlowRecord, at: string) => {
+  const home = folderOf(parts, flow)
   const folder = home === undefined ? undefined : realFolder(home)
   return folder?.isFolder === true ? readOutside(folder.path, at, mostBytes) : undefined
 }

@@ -42,6 +42,8 @@ export interface AgentRecord {
   /** Those of its parent's session when it was started. */
   readonly permission_rules: readonly PermissionRule[]
   readonly tool_surface?: ToolSurface
+  /** The folder that its runs work in, relative to the workspace or to their worktrees; these themselves when absent. */
+  readonly cwd?: string
   /** What the runs that led to it let pass when they started agents: all of these hold too. */
   readonly run_surfaces?: readonly ToolSurface[]
   readonly fork_context: ForkContext | null
@@ -83,6 +85,7 @@ const schema = object({
   permission_mode: enums(permissionModes),
   permission_rules: array(PermissionRuleRecord),
   tool_surface: optional(ToolSurface),
+  cwd: optional(string()),
   run_surfaces: optional(array(ToolSurface)),
   fork_context: nullable(ForkContext),
   subtask: optional(Subtask),

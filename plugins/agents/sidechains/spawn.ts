@@ -64,9 +64,11 @@ const firstRun = async (
   const { subtask } = wanted.request
   if (subtask === undefined) return undefined
   const input = inputOf(wanted, subtask)
-  if (wanted.run_id !== undefined) return { input: await runs.keepFiles(input) }
+  const { max_turns } = wanted
+  const bound = max_turns === undefined ? {} : { max_turns }
+  if (wanted.run_id !== undefined) return { input: await runs.keepFiles(input), ...bound }
   const { session_id } = store.get(wanted.parent_agent_id).session
-  return runs.prepare({ session_id, input })
+  return runs.prepare({ session_id, input, ...bound })
 }
 
 /**

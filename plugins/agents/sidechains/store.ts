@@ -145,6 +145,7 @@ export const shownAgent = (record: AgentRecord, settled_at_ms: number | undefine
     fork_context: record.fork_context === null ? null : shownContext(record.fork_context),
     ...(name !== undefined && { name }),
     ...(nickname !== undefined && { nickname }),
+    ...(record.cwd !== undefined && { cwd: record.cwd }),
     ...(spawned_by_run_id !== undefined && { spawned_by_run_id }),
     ...(spawn_request_id !== undefined && { spawn_request_id }),
     ...(settled_at_ms !== undefined && { settled_at_ms }),

@@ -38,7 +38,7 @@ export const agentAuditEvents = [
 ] as const
 
 /** What a child can have less of than its parent. */
-export const narrowable = ['permission_mode', 'tool_surface', 'capability_scope', 'credential_scope'] as const
+export const narrowable = ['permission_mode', 'tool_surface', 'capability_scope', 'credential_scope', 'cwd'] as const
 
 const ofEvent = {
   event: enums(agentAuditEvents),

@@ -134,6 +134,7 @@ const baseOf = (run: RunRecord, now: number): RunBase => ({
   ...(run.pinned !== undefined && { pinned: run.pinned }),
   ...(run.usage !== undefined && { usage: run.usage }),
   ...(run.isolation !== undefined && { isolation: run.isolation }),
+  ...(run.max_turns !== undefined && { max_turns: run.max_turns }),
   ...(run.repairs !== undefined && { repairs: run.repairs }),
   ...(run.begun_at_ms !== undefined && { begun_at_ms: run.begun_at_ms }),
 })

@@ -114,6 +114,8 @@ export type RunBase = {
   readonly owner: number
   /** True when that daemon stopped in good order. */
   readonly released?: boolean
+  /** Model answers, at most, where that is fewer than any run has. */
+  readonly max_turns?: number
   /** What must hold before it may complete. */
   readonly completion?: Completion
   /** It works in a folder of its own; in the workspace when absent. */
