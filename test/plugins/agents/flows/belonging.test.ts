@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs'
 import test from 'ava'
 import { requeue } from '../../../../plugins/execution/runs/record/machine.js'
 import { call } from '../../../support/agents.js'
+import { createCommandLine } from '../../../support/command-line.js'
 import { freshRoot, startTestDaemon, type Reachable } from '../../../support/daemon.js'
 import { inStatus, publish, startFlow, untilFlow } from '../../../support/flows.js'
 import { rewriteRecord } from '../../../support/rewrite.js'
@@ -72,4 +73,48 @@ test('flows-7: what a root run made before it was put back into its queue belong
   t.true(again.run.started_at_ms > begun.at)
   t.deepEqual(again.primitive_refs.task_ids, made.primitive_refs.task_ids)
   await second.request('POST', `/v1/flows/${flow_id}/cancel`)
+})
+
+test('flows-19: the status names flows whose work is done and that lack evidence, also after a restart', async (t) => {
+  const root = await freshRoot()
+  t.teardown(() => rmSync(root, { recursive: true, force: true }))
+  const first = await startTestDaemon(t, { root })
+  await openSession(first)
+  const required_evidence = [
+    { kind: 'review', id: '*' },
+    { kind: 'sign off', id: 'the head' },
+  ]
+  const playbook_ref = await publish(first, { required_evidence })
+  const begin = async (flow_id: string, content: string): Promise<void> =>
+    void (await startFlow(first, { playbook_ref, flow_id, content }))
+  await begin('done', '/say ok')
+  await untilFlow(first, 'done', ({ run }) => run.status === 'completed')
+  const question = '/ask Which? | a | b'
+  await begin('asks', question)
+  await untilFlow(first, 'asks', inStatus('waiting'))
+  const named = async ({ request }: Reachable): Promise<any[]> =>
+    (await request('GET', '/v1/status')).body.health.warnings.filter(({ code }: any) => code === 'flow_lacks_evidence')
+  const until = async (daemon: Reachable, count: number): Promise<any[]> => {
+    for (let n = 0; n < 500; n += 1) {
+      const found = await named(daemon)
+      if (found.length === count) return found
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    }
+    return named(daemon)
+  }
+  const [one] = await until(first, 1)
+  t.like(one, { severity: 'info', related_id: 'done' })
+  t.regex(one.message, /waits for evidence: review of any id, sign off the head\./u)
+  const adds = "holdfast flows evidence --evidence review:ID --evidence 'sign off:the head' done"
+  t.is(one.action, `To add it: ${adds}. To end it without: holdfast flows cancel done`)
+  await first.stop()
+  const second = await startTestDaemon(t, { root })
+  t.deepEqual((await until(second, 1)).map(({ related_id }) => related_id), ['done'])
+  const line = createCommandLine(second)
+  t.regex((await line('status')).out, /flow_lacks_evidence: The work of the flow done is done/u)
+  const given = await line('flows', 'evidence', '--evidence', 'review:ID', '--evidence', 'sign off:the head', 'done')
+  t.is(given.code, 0)
+  t.deepEqual(await until(second, 0), [])
+  await line('flows', 'cancel', 'asks')
+  t.deepEqual(await named(second), [])
 })
