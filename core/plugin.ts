@@ -76,6 +76,8 @@ export type {
   Events,
 } from './events/contract.js'
 export { StateFinding } from './records/findings.js'
+export { createRings, ringIndex } from './records/rings.js'
+export type { InRing, Rings } from './records/rings.js'
 export { RetentionReport } from './retention/report.js'
 export { StorageUsage } from './retention/usage.js'
 export { showDay, showSize } from './retention/amounts.js'

@@ -2,7 +2,7 @@
  * docs/rules/schedules.md: rules that can be seen from outside, against a real process.
  */
 import test from 'ava'
-import { freshRoot, spawnDaemon, spawnTestDaemon, startTestDaemon, type SpawnedDaemon } from '../support/daemon.js'
+import { freshRoot, spawnDaemon, spawnTestDaemon, startTestDaemon, type Reachable, type SpawnedDaemon } from '../support/daemon.js'
 import { codeOf, openSession, submit, until } from '../support/runs.js'
 import { hourly, makeSchedule, scheduleBody, scheduledRuns, scheduleUntil, settledTimes } from '../support/schedules.js'
 
@@ -301,21 +301,29 @@ test.serial('schedules-16: active, paused, completed and canceled; what is termi
   }
 })
 
+const warningOf = async ({ request }: Pick<Reachable, 'request'>, schedule_id: string): Promise<any> =>
+  (await request('GET', '/v1/status')).body.health.warnings.find(({ related_id }: any) => related_id === schedule_id)
+
 test.serial(
-  'schedules-27: the outcome of an execution is that of its run, and failures in a row are named by the status',
+  'schedules-27, schedules-37: the outcome of an execution is that of its run, and failures in a row are named by the status',
   async (t) => {
     const { schedule_id } = await make({ request: { content: '/fail fatal broken' } })
     for (const failures of [1, 2, 3]) {
       await act(schedule_id, 'trigger')
       t.is((await scheduleUntil(daemon, schedule_id, settledTimes(failures))).consecutive_failures, failures)
+      const severity = failures < 3 ? 'info' : 'warning'
+      const code = failures < 3 ? 'schedule_failed' : 'schedule_failing'
+      t.like(await warningOf(daemon, schedule_id), { severity, code })
     }
     const view = (await daemon.request('GET', `/v1/schedules/${schedule_id}`)).body
     t.regex(view.last_error, /broken/u)
     t.regex(view.recent_executions[2].error, /broken/u)
-    const warning = (await daemon.request('GET', '/v1/status')).body.health.warnings.find(
-      ({ related_id }: any) => related_id === schedule_id,
-    )
-    t.like(warning, { severity: 'warning', code: 'schedule_failing' })
+    const { message, action } = await warningOf(daemon, schedule_id)
+    t.regex(message, /has failed 3 times in a row: .*broken/u)
+    t.true(action.includes(`holdfast schedules get ${schedule_id}.`), action)
+    t.true(action.endsWith(`holdfast schedules pause ${schedule_id}`), action)
+    await act(schedule_id, 'pause')
+    t.is(await warningOf(daemon, schedule_id), undefined)
     await act(schedule_id, 'cancel')
   },
 )
@@ -458,6 +466,23 @@ test.serial(
     t.is((await scheduledRuns(second)).length, 1)
   },
 )
+
+test.serial('schedules-37: one whose fire is refused again and again is named by the status', async (t) => {
+  const delays = ['--scheduler-retry-base-delay-ms', '100', '--scheduler-retry-max-delay-ms', '100']
+  const other = await spawnTestDaemon(t, { flags: [...unready, ...delays, '--scheduler-retry-jitter-ms', '0'] })
+  await openSession(other)
+  const { schedule_id } = await makeSchedule(other, { cadence: past })
+  const refusals = (most: number) => scheduleUntil(other, schedule_id, (view) => view.scheduler_retry_attempt >= most)
+  await refusals(2)
+  t.is(await warningOf(other, schedule_id), undefined)
+  await refusals(6)
+  const { message, action, ...warning } = await warningOf(other, schedule_id)
+  t.like(warning, { severity: 'warning', code: 'schedule_refused' })
+  t.regex(message, /is refused its run and tries again: route_not_ready: /u)
+  t.true(action.includes(`holdfast schedules get ${schedule_id}.`), action)
+  await other.request('POST', `/v1/schedules/${schedule_id}/cancel`)
+  t.is(await warningOf(other, schedule_id), undefined)
+})
 
 test.serial('schedules-26: Schedule: attempts end when they are limited, and the execution has failed', async (t) => {
   const other = await spawnTestDaemon(t, {

@@ -2,7 +2,7 @@
 import { inTurns, Problem } from '../../../core/plugin.js'
 import { runErrors } from '../../execution/runs/contract.js'
 import type { Mailboxes } from '../mailboxes/contract.js'
-import type { AgentMail } from '../sidechains/contract.js'
+import type { AgentMail, AgentQuestions } from '../sidechains/contract.js'
 import { flowErrors } from './errors.js'
 import { look } from './projection.js'
 import type { FlowRecord } from './record.js'
@@ -12,6 +12,7 @@ import type { Settling, SettleParts } from './settle.js'
 export interface CancelParts extends SettleParts {
   readonly mailboxes: () => Mailboxes | undefined
   readonly mail: () => AgentMail | undefined
+  readonly questions: () => AgentQuestions | undefined
 }
 
 /** A run may start agents until it has ended. */

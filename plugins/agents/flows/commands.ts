@@ -58,7 +58,7 @@ const rootRun = async (input: CommandInput): Promise<string> => {
 
 /** Its root run to the end, and then the flow, where it is otherwise than its root run. */
 const stream = async (input: CommandInput): Promise<void> => {
-  await followRun(input, await rootRun(input))
+  await followRun(input, await rootRun(input), input.args['flow_id'])
   if (input.signal.aborted) return
   const parsed = parse(ShownFlow, await input.client.get(pathOf(input)))
   const text = parsed.ok ? showFlowBehind(parsed.value) : undefined

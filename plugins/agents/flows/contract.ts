@@ -19,7 +19,7 @@ import {
 import { RunView, SubmitInputRequest } from '../../execution/runs/contract.js'
 import { SessionId } from '../../execution/sessions/contract.js'
 import { EvidenceRef, PlaybookRef } from '../playbooks/contract.js'
-import { ContractCheck, PhaseState, PrimitiveRefs } from './record.js'
+import { ContractCheck, FlowEvidence, PhaseState, PrimitiveRefs } from './record.js'
 import { flowStatuses } from './status.js'
 
 /** Problems of flows, for plugins that name them. */
@@ -77,7 +77,8 @@ export const FlowView = named(
     updated_at_ms: timestamp(),
     completed_at_ms: optional(timestamp()),
     metadata: optional(jsonObject()),
-    evidence_refs: optional(array(EvidenceRef)),
+    evidence_refs: optional(array(FlowEvidence)),
+    started_before: optional(doc(literal(true), 'Of the answer to a start that an equal one had made before.')),
   }),
 )
 /** The value form of `FlowView`. */

@@ -3,7 +3,7 @@ import { inTurns, type Tx } from '../../../core/plugin.js'
 import { primitiveKinds, type EvidenceRef } from '../playbooks/contract.js'
 import { flowErrors } from './errors.js'
 import { look } from './projection.js'
-import type { FlowRecord, PrimitiveRefs } from './record.js'
+import type { FlowEvidence, FlowRecord, PrimitiveRefs } from './record.js'
 import { primitiveKey } from './scope.js'
 import type { Settling, SettleParts } from './settle.js'
 
@@ -24,7 +24,7 @@ export const checkResolved = (refs: readonly EvidenceRef[], found: ReadonlySet<s
 }
 
 /** Each once by kind and id; what was there first stays. */
-export const withEvidence = (before: readonly EvidenceRef[], more: readonly EvidenceRef[]): EvidenceRef[] => {
+export const withEvidence = (before: readonly FlowEvidence[], more: readonly FlowEvidence[]): FlowEvidence[] => {
   const known = new Map(before.map((ref) => [keyOf(ref), ref]))
   for (const ref of more) if (!known.has(keyOf(ref))) known.set(keyOf(ref), ref)
   return [...known.values()]
@@ -48,8 +48,8 @@ const foundIn = async (
 
 interface Added {
   readonly flow: FlowRecord
-  readonly refs: readonly EvidenceRef[]
-  /** They stand in place of those of the same kind and id, where they say something else. */
+  readonly refs: readonly FlowEvidence[]
+  /** They stand in place of those of the same kind and id that say something else, or that people attest. */
   readonly renews?: true
 }
 
@@ -60,8 +60,11 @@ export const addEvidence = (
   { flow, refs, renews }: Added,
 ): FlowRecord => {
   const kept = flow.evidence_refs
-  const isOld = (ref: EvidenceRef): boolean =>
-    renews === true && refs.some((one) => keyOf(one) === keyOf(ref) && one.description !== ref.description)
+  const isOld = (ref: FlowEvidence): boolean =>
+    renews === true &&
+    refs.some(
+      (one) => keyOf(one) === keyOf(ref) && (one.description !== ref.description || ref.verified_at_ms === undefined),
+    )
   const rest = kept.filter((ref) => !isOld(ref))
   const evidence_refs = withEvidence(rest, refs)
   if (evidence_refs.length === kept.length && rest.length === kept.length) return flow

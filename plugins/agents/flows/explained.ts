@@ -1,11 +1,12 @@
 /** A flow as something that may be asked about, and what it lacks (explanations-12). */
-import { commandLine, count, inTurns, shellWord } from '../../../core/plugin.js'
+import { commandLine, count, inTurns, shellWord, type HealthCheck } from '../../../core/plugin.js'
 import type { Reason, ReasonSource, Subject, SubjectSource } from '../../operator/explanations/contract.js'
 import type { SessionTask } from '../../execution/tasks/contract.js'
 import type { EvidenceRef } from '../playbooks/contract.js'
 import { look, missingEvidence, project, type Projection, type ProjectionParts } from './projection.js'
 import type { FlowRecord, PhaseState } from './record.js'
 import type { Scope } from './scope.js'
+import type { Settling } from './settle.js'
 import { isTerminal, type FlowStatus } from './status.js'
 import type { FlowStore } from './store.js'
 
@@ -71,6 +72,24 @@ const evidenceReason = (flow_id: string, missing: readonly EvidenceRef[]): reado
     },
   ]
 }
+
+/** Flows that one status names. */
+const mostNamed = 10
+
+/** Flows whose work is done: they wait until somebody shows what their playbooks require. */
+export const flowsHealth = ({ lacking }: Pick<Settling, 'lacking'>): HealthCheck => ({
+  id: 'flows-evidence',
+  check: () =>
+    [...lacking].slice(0, mostNamed).map(([flow_id, missing]) => ({
+      severity: 'info',
+      code: 'flow_lacks_evidence',
+      related_id: flow_id,
+      message: `The work of the flow ${flow_id} is done, and it waits for evidence: ${missing.map(named).join(', ')}.`,
+      action:
+        `To add it: ${commandLine(`flows evidence ${missing.map(given).join(' ')}`, flow_id)}. ` +
+        `To end it without: ${commandLine('flows cancel', flow_id)}`,
+    })),
+})
 
 const phaseReasons = (phases: readonly PhaseState[]): readonly Reason[] =>
   phases

@@ -70,7 +70,9 @@ export const flowPayload = (parts: StartParts): SchedulePayload => ({
     const { schedule_id, receipt, target_session_id } = fire
     const wish = { ...parsed.value, session_id: target_session_id }
     const request: StartFlowRequest = { ...wish, ...namesOf(wish, fire) }
-    const { run_id } = await startFlow(parts, { request, digest: digest(request), fire: { schedule_id, receipt } })
+    const {
+      flow: { run_id },
+    } = await startFlow(parts, { request, digest: digest(request), fire: { schedule_id, receipt } })
     return parts.runs.get(run_id)
   },
 })

@@ -11,7 +11,7 @@ import { Playbooks } from '../playbooks/contract.js'
 import { AgentMail, AgentQuestions, SpawnedAgents } from '../sidechains/contract.js'
 import { flowActionRoutes } from './action-routes.js'
 import { createCalls } from './calls.js'
-import { flowReasons, flowSubjects } from './explained.js'
+import { flowReasons, flowsHealth, flowSubjects } from './explained.js'
 import { flowPayload } from './payload.js'
 import { flowRoutes } from './routes.js'
 import { createSettling } from './settle.js'
@@ -51,14 +51,14 @@ export default definePlugin({
       sessions,
       tasks,
       agents,
-      questions,
       calls: createCalls(runs),
       store,
       log,
       bounds,
       events,
     }
-    const { settle, begin } = createSettling(seen)
+    const settling = createSettling(seen)
+    const { settle, begin } = settling
     const started = { ...seen, ids }
     ctx.routes(...flowRoutes(started))
     ctx.contribute(SchedulePayloads, flowPayload(started))
@@ -67,6 +67,7 @@ export default definePlugin({
     ctx.contribute(Reasons, flowReasons(seen))
     ctx.contribute(Capabilities, { name: 'flows', value: true })
     ctx.health(unreadable.health)
+    ctx.health(flowsHealth(settling))
     ctx.onStart(begin)
   },
 })

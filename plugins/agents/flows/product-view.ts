@@ -17,11 +17,10 @@ import {
 } from '../../../core/plugin.js'
 import type { RunWorkspaces } from '../../execution/runs/contract.js'
 import type { ToolRegistry } from '../../execution/tools/contract.js'
-import { EvidenceRef } from '../playbooks/contract.js'
 import { strays } from './calls.js'
 import { flowErrors } from './errors.js'
 import { addEvidence } from './evidence.js'
-import { ContractCheck, type FlowRecord } from './record.js'
+import { ContractCheck, FlowEvidence, productView, type FlowRecord } from './record.js'
 import { headings } from './headings.js'
 import { look } from './projection.js'
 import type { Settling, SettleParts } from './settle.js'
@@ -46,7 +45,7 @@ export const ProductViewVerdict = object({
   flow_id: string(),
   passed: boolean(),
   checks: array(ContractCheck),
-  evidence: optional(doc(EvidenceRef, 'What was added to the evidence of the flow; only where all passed.')),
+  evidence: optional(doc(FlowEvidence, 'What was added to the evidence of the flow; only where all passed.')),
 })
 /** The value form of `ProductViewVerdict`. */
 export type ProductViewVerdict = Infer<typeof ProductViewVerdict>
@@ -83,11 +82,15 @@ const sectionChecks = (wanted: readonly string[], text: string): ContractCheck[]
 }
 
 /** Of a run that works in a worktree, nothing but this is looked at: what became of it may be gone. */
-const folderOf = ({ runs, tools, workspaces }: ProductViewParts, run_id: string): string | undefined =>
-  runs.find(run_id)?.isolation === 'worktree' ? workspaces()?.find(run_id)?.path : tools.workspace
+const folderOf = ({ runs, tools, workspaces, agents }: ProductViewParts, flow: FlowRecord): string | undefined => {
+  const { run_id, session_id } = flow
+  const isApart = runs.find(run_id)?.isolation === 'worktree'
+  const whole = isApart ? workspaces()?.find(run_id)?.path : tools.workspace
+  return whole === undefined ? undefined : path.join(whole, agents()?.find(session_id)?.cwd ?? '')
+}
 
-const reportOf = async (parts: ProductViewParts, { run_id }: FlowRecord, at: string) => {
-  const home = folderOf(parts, run_id)
+const reportOf = async (parts: ProductViewParts, flow: FlowRecord, at: string) => {
+  const home = folderOf(parts, flow)
   const folder = home === undefined ? undefined : realFolder(home)
   return folder?.isFolder === true ? readOutside(folder.path, at, mostBytes) : undefined
 }
@@ -124,10 +127,12 @@ export const verifyProductView = async (
   ]
   if (text === undefined || !checks.every(({ passed }) => passed)) return { flow_id, passed: false, checks }
   const sha256 = createHash('sha256').update(text).digest('hex')
-  const evidence = { kind: 'product_view', id: at, description: `SHA-256 ${sha256}` }
-  await parts.store.state.commit((tx) =>
-    addEvidence(parts, tx, { flow: parts.store.get(flow_id), refs: [evidence], renews: true }),
-  )
+  const seen = { kind: productView, id: at, description: `SHA-256 ${sha256}` }
+  const { evidence_refs } = await parts.store.state.commit((tx) => {
+    const refs = [{ ...seen, verified_at_ms: tx.now }]
+    return addEvidence(parts, tx, { flow: parts.store.get(flow_id), refs, renews: true })
+  })
   await parts.settle(flow_id)
-  return { flow_id, passed: true, checks, evidence }
+  const evidence = evidence_refs.find(({ kind, id }) => kind === seen.kind && id === seen.id)
+  return { flow_id, passed: true, checks, ...(evidence !== undefined && { evidence }) }
 }

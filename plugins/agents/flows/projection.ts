@@ -2,7 +2,14 @@
 import type { Portions } from '../../../core/plugin.js'
 import type { EvidenceRef, PlaybookManifest, Playbooks, RequiredEvidence } from '../playbooks/contract.js'
 import { strays } from './calls.js'
-import type { ContractCheck, FlowRecord, PhaseState, PrimitiveRefs } from './record.js'
+import {
+  productView,
+  type ContractCheck,
+  type FlowEvidence,
+  type FlowRecord,
+  type PhaseState,
+  type PrimitiveRefs,
+} from './record.js'
 import { scopeOf, type Scope, type ScopeParts, type ScopeWish } from './scope.js'
 import { boundaryOf, flowStatus, isTerminal, type FlowStatus } from './status.js'
 
@@ -53,23 +60,33 @@ const requiredOf = ({ required_evidence, phases }: PlaybookManifest): readonly R
 export const missingEvidence = ({ playbooks }: ProjectionParts, flow: FlowRecord): readonly RequiredEvidence[] =>
   missingOf(requiredOf(playbooks.manifest(flow.playbook_ref)), flow.evidence_refs)
 
+/** Reports for which a person vouches alone. */
+const unseenOf = (required: readonly RequiredEvidence[], given: readonly FlowEvidence[]): RequiredEvidence[] =>
+  required.filter(
+    ({ kind, id }) =>
+      kind === productView &&
+      !given.some((ref) => ref.kind === kind && (id === '*' || ref.id === id) && ref.verified_at_ms !== undefined),
+  )
+
+const evidenceCheck = (required: readonly RequiredEvidence[], given: readonly FlowEvidence[]): ContractCheck => {
+  const missing = missingOf(required, given)
+  const unseen = unseenOf(required, given)
+  const told = unseen.length === 0 ? '' : ` A person attests, and the daemon has not looked at: ${shown(unseen)}.`
+  return {
+    name: 'required_evidence',
+    passed: missing.length === 0,
+    details: missing.length === 0 ? `All that is required is there.${told}` : `Missing: ${shown(missing)}.`,
+  }
+}
+
 const checksOf = (
   manifest: PlaybookManifest,
-  given: readonly EvidenceRef[],
+  given: readonly FlowEvidence[],
   violations: readonly string[],
 ): ContractCheck[] => {
   const required = requiredOf(manifest)
-  const missing = missingOf(required, given)
   return [
-    ...(required.length === 0
-      ? []
-      : [
-          {
-            name: 'required_evidence',
-            passed: missing.length === 0,
-            details: missing.length === 0 ? 'All that is required is there.' : `Missing: ${shown(missing)}.`,
-          },
-        ]),
+    ...(required.length === 0 ? [] : [evidenceCheck(required, given)]),
     ...(manifest.tools.enforce
       ? [
           {

@@ -59,6 +59,17 @@ const Settled = object({
 /** The value form of `Settled`. */
 export type Settled = Infer<typeof Settled>
 
+/** The kind of evidence that a report is which the daemon has looked at; people may attest one too. */
+export const productView = 'product_view'
+
+/** Evidence as a flow has it. */
+export const FlowEvidence = object({
+  ...EvidenceRef.schema,
+  verified_at_ms: optional(doc(timestamp(), 'When the daemon itself looked at it; absent for what people attest.')),
+})
+/** The value form of `FlowEvidence`. */
+export type FlowEvidence = Infer<typeof FlowEvidence>
+
 const FlowRecord = object({
   flow_id: string(),
   playbook_ref: PlaybookRef,
@@ -69,7 +80,7 @@ const FlowRecord = object({
   nonce: string(),
   schedule_id: optional(string()),
   metadata: optional(jsonObject()),
-  evidence_refs: array(EvidenceRef),
+  evidence_refs: array(FlowEvidence),
   evidence_at_ms: optional(doc(timestamp(), 'When the newest was added.')),
   created_at_ms: timestamp(),
   updated_at_ms: timestamp(),

@@ -146,8 +146,9 @@ const start = (parts: StartParts): Route =>
     },
     handler: async ({ body, idempotencyKey: header, hashes, caller }) => {
       const request = { ...body, idempotency_key: idempotencyKey(header, body.idempotency_key) }
-      const { flow_id } = await startFlow(parts, { request, digest: fingerprint(request, hashes) })
-      return flowView(parts, parts.store.get(flow_id), caller)
+      const { flow, wasThere } = await startFlow(parts, { request, digest: fingerprint(request, hashes) })
+      const view = await flowView(parts, parts.store.get(flow.flow_id), caller)
+      return wasThere ? { ...view, started_before: true as const } : view
     },
   })
 

@@ -1,9 +1,9 @@
 /** What belongs to a flow: its root run, agents that its runs started, their runs, and the tasks of all (flows-7). */
 import { Problem, type Portions } from '../../../core/plugin.js'
-import type { RunRecord, Runs, RunStatus } from '../../execution/runs/contract.js'
+import { begunAt, type RunRecord, type Runs, type RunStatus } from '../../execution/runs/contract.js'
 import type { Sessions } from '../../execution/sessions/contract.js'
 import type { SessionTask, Tasks, TaskStatus } from '../../execution/tasks/contract.js'
-import type { AgentQuestions, FollowedAgent, SpawnedAgents } from '../sidechains/contract.js'
+import type { FollowedAgent, SpawnedAgents } from '../sidechains/contract.js'
 import type { Called, Calls } from './calls.js'
 import type { FlowRecord, PrimitiveRefs } from './record.js'
 
@@ -12,7 +12,6 @@ export interface ScopeParts {
   readonly sessions: Sessions
   readonly tasks: () => Tasks | undefined
   readonly agents: () => SpawnedAgents | undefined
-  readonly questions: () => AgentQuestions | undefined
   readonly calls: Calls
   readonly bounds: ScopeBounds
 }
@@ -111,6 +110,8 @@ interface Look {
 
 const name = ({ scope, wish, parts }: Look, kind: keyof typeof idLists, id: string): void => {
   const list = scope.refs[idLists[kind]]
+  // One that is asked within the flow stands in its own run, and in the run that asked it.
+  if (kind === 'question' && list.includes(id)) return
   if (list.length < parts.bounds.max_listed) list.push(id)
   else scope.is_cut = true
   const key = primitiveKey(kind, id)
@@ -135,6 +136,11 @@ const noteTime = ({ times }: Scope, status: RunStatus | TaskStatus, at: number):
   times.last = Math.max(times.last, at)
 }
 
+/** What a run asked of the agent that started its own, also when it has been answered. */
+function* seeQuestions(look: Look, asked: RunRecord): Portions<void> {
+  for (const id of (yield* look.parts.calls.of(asked)).questions) name(look, 'question', id)
+}
+
 /** Its status is that of now: what it leads to is looked at later, so that nothing of an ended run is missed. */
 function* seeRun(look: Look, run: RunRecord): Portions<void> {
   const { scope, parts, wish } = look
@@ -143,6 +149,7 @@ function* seeRun(look: Look, run: RunRecord): Portions<void> {
   scope.runs.add(run.status)
   noteTime(scope, run.status, 'finished_at_ms' in run ? run.finished_at_ms : run.updated_at_ms)
   if (!ended.has(run.status)) scope.open.push(run.run_id)
+  for (const asked of parts.runs.askedBy(run.run_id)) yield* seeQuestions(look, asked)
   for (const seq of run.outputs ?? []) name(look, 'output', `${run.run_id}:${seq}`)
   look.left.push(run)
   const asks = (run.approvals ?? 0) + (run.questions ?? 0) > 0
@@ -180,7 +187,7 @@ function* seeTasks(look: Look, { session_id, ...stretch }: Stretch): Portions<vo
 
 /** Tasks that a run of a shared session made: runs of one session follow one another. */
 const stretchOf = (run: RunRecord): Stretch | undefined => {
-  const since_ms = 'started_at_ms' in run ? run.started_at_ms : undefined
+  const since_ms = begunAt(run)
   if (since_ms === undefined) return undefined
   return { session_id: run.session_id, since_ms, until_ms: 'finished_at_ms' in run ? run.finished_at_ms : undefined }
 }
@@ -231,8 +238,6 @@ function* seeAgents(look: Look, run_id: string): Portions<void> {
       if (!count(look)) return
       name(look, 'agent', agent.agent_id)
       look.scope.sessions.push(agent.session_id)
-      const asked = look.parts.questions()?.askedBy(agent.session_id)
-      if (asked !== undefined) name(look, 'question', asked.request_id)
       seeState(look, agent.session_id)
       yield* seeSession(look, agent.session_id)
       yield* seeTasks(look, { session_id: agent.session_id, since_ms: 0 })

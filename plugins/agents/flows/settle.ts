@@ -3,8 +3,9 @@ import { createPause, inTurns, tellFailure, type Events, type Log } from '../../
 import type { RunRecord } from '../../execution/runs/contract.js'
 import { SessionStateChanged } from '../../execution/sessions/contract.js'
 import type { Tasks } from '../../execution/tasks/contract.js'
-import { look, type Projection, type ProjectionParts } from './projection.js'
-import type { Settled } from './record.js'
+import type { EvidenceRef } from '../playbooks/contract.js'
+import { look, missingEvidence, type Looked, type Projection, type ProjectionParts } from './projection.js'
+import type { FlowRecord, Settled } from './record.js'
 import type { FlowStore } from './store.js'
 
 export interface SettleParts extends ProjectionParts {
@@ -14,6 +15,8 @@ export interface SettleParts extends ProjectionParts {
 }
 
 export interface Settling {
+  /** Flows of which nothing works any more and that lack evidence, by id with what is missing. */
+  readonly lacking: ReadonlyMap<string, readonly EvidenceRef[]>
   /** Looks at a flow, and keeps how it ended if it has. Resolves when that is durable. */
   settle(flow_id: string): Promise<void>
   /** Looks at all that are open, and from now on at each of which something changes. Returns its end. */
@@ -33,12 +36,28 @@ const settledOf = ({ status, completed_at_ms, updated_at_ms, refs, is_cut, phase
         ...(is_cut && { refs_truncated: true as const }),
       } satisfies Settled)
 
+/** What a flow lacks of which nothing works any more; empty if there is something else. */
+const lacks = (parts: SettleParts, flow: FlowRecord, { status, scope }: Looked): readonly EvidenceRef[] =>
+  status === 'waiting' && scope.open.length + scope.held.length + scope.openTasks.length === 0
+    ? missingEvidence(parts, flow)
+    : []
+
+type Lacking = Map<string, readonly EvidenceRef[]>
+
 /** What was looked at is kept only if the evidence is still what it was. */
-const settleOnce = async (parts: SettleParts, flow_id: string): Promise<'kept' | 'open' | 'changed'> => {
+const settleOnce = async (
+  parts: SettleParts,
+  flow_id: string,
+  lacking: Lacking,
+): Promise<'kept' | 'open' | 'changed'> => {
   const { store } = parts
   const flow = store.flows.find(flow_id)
+  lacking.delete(flow_id)
   if (flow === undefined || flow.settled !== undefined) return 'kept'
-  const settled = settledOf(await inTurns(look(parts, flow)))
+  const looked = await inTurns(look(parts, flow))
+  const missing = lacks(parts, flow, looked)
+  if (missing.length > 0) lacking.set(flow_id, missing)
+  const settled = settledOf(looked)
   if (settled === undefined) return 'open'
   return store.state.commit((tx) => {
     const now = store.get(flow_id)
@@ -72,12 +91,13 @@ const flowsOfAgent = (parts: SettleParts, session_id: string): readonly string[]
 export const createSettling = (parts: SettleParts): Settling => {
   const { store, log, runs } = parts
   const busy = new Map<string, Promise<void>>()
+  const lacking: Lacking = new Map()
   const again = new Set<string>()
   let isOver = false
   const work = async (flow_id: string): Promise<void> => {
     do {
       again.delete(flow_id)
-      if ((await settleOnce(parts, flow_id)) === 'changed') again.add(flow_id)
+      if ((await settleOnce(parts, flow_id, lacking)) === 'changed') again.add(flow_id)
     } while (again.has(flow_id) && !isOver)
   }
   const settle = (flow_id: string): Promise<void> => {
@@ -107,6 +127,7 @@ export const createSettling = (parts: SettleParts): Settling => {
     }
   }
   return {
+    lacking,
     settle,
     begin() {
       const tasks: Tasks | undefined = parts.tasks()

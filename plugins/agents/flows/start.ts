@@ -167,14 +167,20 @@ const known = (parts: StartParts, wanted: WantedFlow): FlowRecord | undefined =>
   return (run === undefined ? undefined : parts.store.ofRun(run.run_id)) ?? startedBefore(parts, wanted)
 }
 
+/** A flow, and whether an equal request or the same fire had started it. */
+export interface StartedFlow {
+  readonly flow: FlowRecord
+  readonly wasThere: boolean
+}
+
 /**
  * The flow, which is durable when this resolves; one that an equal request started before is that one. Rejects with the
  * problems of submissions and those of playbooks and flows, and then nothing has changed.
  */
-export const startFlow = async (parts: StartParts, wanted: WantedFlow): Promise<FlowRecord> => {
+export const startFlow = async (parts: StartParts, wanted: WantedFlow): Promise<StartedFlow> => {
   const { ids, runs, sessions, store } = parts
   const before = known(parts, wanted)
-  if (before !== undefined) return before
+  if (before !== undefined) return { flow: before, wasThere: true }
   const { session_id, flow_id = ids.make('flow') } = wanted.request
   sessions.get(session_id)
   const draft: Draft = { flow_id, nonce: ids.random(16), manifest: checkStart(parts, wanted, flow_id) }
@@ -183,9 +189,9 @@ export const startFlow = async (parts: StartParts, wanted: WantedFlow): Promise<
   })
   return store.state.commit((tx) => {
     const meanwhile = known(parts, wanted)
-    if (meanwhile !== undefined) return meanwhile
+    if (meanwhile !== undefined) return { flow: meanwhile, wasThere: true }
     checkStart(parts, wanted, flow_id)
     const run = placed(() => runs.admit(prepared)(tx), inRequest)
-    return insert(parts, tx, { wanted, draft, run })
+    return { flow: insert(parts, tx, { wanted, draft, run }), wasThere: false }
   })
 }

@@ -18,6 +18,7 @@ import {
   type JsonObject,
 } from '../../../core/plugin.js'
 import { agentRetentions, agentStatuses } from '../../execution/sessions/contract.js'
+import { agentProfiles } from './contract.js'
 import { treeCommand } from './terminal/tree-command.js'
 import { permissionModes } from '../../execution/tools/contract.js'
 import { AgentAnswer, AgentRow, showAgent, statusWords, withRow } from './terminal/agent-text.js'
@@ -67,18 +68,25 @@ const listing = {
   show: showRows(showList),
 }
 
-const allowance = ({ mode, route }: CommandInput['flags']): JsonObject => ({
+const allowance = ({ mode, route, type, cwd }: CommandInput['flags']): JsonObject => ({
+  ...(typeof type === 'string' && { agent_type: type }),
+  ...(typeof cwd === 'string' && { cwd }),
   ...(typeof mode === 'string' && { permission_mode: mode }),
   ...(typeof route === 'string' && { route_policy: { provider: route } }),
 })
 const allowanceFlags = {
   mode: { kind: 'text' as const, summary: 'Its permission mode, at most as permissive as that of its parent.' },
   route: { kind: 'text' as const, summary: 'Its model route.' },
+  type: { kind: 'text' as const, summary: 'What it is there for; default when absent.' },
+  cwd: { kind: 'text' as const, value: 'folder', summary: 'The folder that it works in, within that of its parent.' },
 }
+const allowanceChoices = { mode: permissionModes, type: agentProfiles }
 const allowanceFields = {
   'body.permission_mode': '--mode',
   'body.route_policy.provider': '--route',
   'body.provider': '--route',
+  'body.agent_type': '--type',
+  'body.cwd': '--cwd',
 }
 
 const spawnBody = ({ args, flags }: CommandInput): JsonObject => {
@@ -151,7 +159,7 @@ export const commands: readonly Command[] = [
       retention: { kind: 'text', summary: 'What becomes of it when its work is done.' },
       ...allowanceFlags,
     },
-    choices: { retention: agentRetentions, mode: permissionModes },
+    choices: { retention: agentRetentions, ...allowanceChoices },
     fields: {
       ...allowanceFields,
       'body.nickname': '--nickname',
@@ -168,7 +176,7 @@ export const commands: readonly Command[] = [
     summary: 'What an agent below another one would be, or why it would not be started; nothing is started.',
     args: ['agent_id'],
     flags: allowanceFlags,
-    choices: { mode: permissionModes },
+    choices: allowanceChoices,
     fields: allowanceFields,
     run: ({ client, args, flags }) =>
       client.send('POST', `${at(args['agent_id'])}/sidechains/explain`, allowance(flags)),

@@ -19,8 +19,8 @@ import { agentProfiles } from './contract.js'
 /** First values, and what they bound. */
 const bounds = {
   max_child_depth: [4, 'Agents above a child, that of the root included.'],
-  max_live_children_per_parent: [6, 'Children of one agent that work at a time.'],
-  max_live_descendants_per_root: [24, 'Agents below one root that work at a time.'],
+  max_live_children_per_parent: [6, 'Children of one agent that work at a time, or have not begun.'],
+  max_live_descendants_per_root: [24, 'Agents below one root that work at a time, or have not begun.'],
   max_spawns_per_run: [6, 'Agents that one run starts.'],
   max_live_sidechains_global: [128, 'Agents with a parent that work at a time, in the whole daemon.'],
   max_live_sidechains_per_session: [24, 'Agents below the session at the root that work at a time.'],

@@ -35,6 +35,7 @@ import { permissionModes, type NamedTools, type ToolCall } from '../../execution
 
 /** The tree of agents on the terminal. */
 export { lookAtTree } from './terminal/tree-command.js'
+import { noControls } from './bounds/folder.js'
 import type { AgentAuditDraft } from './supervision/audit.js'
 
 /** Problems of agents, for routes of other plugins. */
@@ -76,6 +77,13 @@ export const SpawnSidechainRequest = named(
     spawn_request_id: IdempotencyKey,
     fork_context: optional(ForkContext),
     tool_surface: optional(ToolSurface),
+    agent_type: optional(doc(enums(agentProfiles), 'What it is there for; default when absent.')),
+    cwd: optional(
+      doc(
+        string({ min: 1, max: 4096, pattern: noControls }),
+        'The folder that its tools see as the workspace: within the one in which its parent works, which is taken when absent.',
+      ),
+    ),
     capability_scope: optional(CapabilityScope),
     credential_scope: optional(
       doc(CredentialScope, 'Without it the child has the routes of its parent, and no credentials of connectors.'),
@@ -159,6 +167,8 @@ export interface AgentWish extends Partial<Omit<SpawnSidechainRequest, 'subtask'
   readonly isHook?: true
   /** Lists of tools that it keeps to, all of them, beside what holds for the run. */
   readonly surfaces?: readonly NamedTools[]
+  /** Model answers of its first run, at most. */
+  readonly max_turns?: number
 }
 
 /** How an agent stands, and what it ended with. */
@@ -239,6 +249,8 @@ export interface FollowedAgent {
   readonly agent_id: string
   /** The run that started it; absent where no run did. */
   readonly spawned_by_run_id?: string
+  /** The folder that its runs work in, relative to the workspace or their worktrees; these themselves when absent. */
+  readonly cwd?: string
 }
 /** Agents by the runs that started them. */
 export interface SpawnedAgents {

@@ -1,5 +1,5 @@
 /** What agents that work mean for those above them, and what follows when their work is done (agents-7, agents-13). */
-import { tellFailure, type Events, type Log, type State } from '../../../core/plugin.js'
+import { Problem, tellFailure, type Events, type Log, type State, type Tx } from '../../../core/plugin.js'
 import type { Interception } from '../../execution/interception/contract.js'
 import type { Runs, TerminalRun } from '../../execution/runs/contract.js'
 import {
@@ -37,14 +37,27 @@ export interface EndParts {
   readonly audit: AgentAuditStore
 }
 
+/** Those that were to be closed behind their work, of which there is none any more. */
+const closeUnbegun = ({ store, sessions }: EndParts, tx: Tx, parent_session_id: string): void => {
+  for (const { session_id } of store.passingUnbegun(parent_session_id))
+    try {
+      sessions.end(tx, session_id, 'its parent was ended before it began')
+    } catch (error) {
+      // Something else keeps it, such as a project of which it is a member.
+      if (!(error instanceof Problem)) throw error
+    }
+}
+
 /** A session is not ended while agents work below it. */
-export const endGuard = ({ store, sessions, audit }: EndParts): SessionEndGuard => ({
+export const endGuard = (parts: EndParts): SessionEndGuard => ({
   id: 'sidechains',
   veto({ session_id }) {
-    const held = whyHeld(store, session_id)
+    const held = whyHeld(parts.store, session_id)
     return held === undefined ? undefined : `it has ${held}`
   },
   ended(tx, session_id) {
+    const { store, sessions, audit } = parts
+    closeUnbegun(parts, tx, session_id)
     const record = store.find(session_id)
     if (record === undefined) return
     store.put(tx, { ...record, is_closed: true })
@@ -104,14 +117,20 @@ const closeUpwards = (parts: EndingParts, record: AgentRecord): void => {
     if (one.retention === 'close_on_settle' && one.is_closed === undefined) void close(parts, one.session_id)
 }
 
-/** One that has not begun yet, works, or has agents that work below it stays. */
-const isDone = ({ store, sessions, runs }: EndingParts, session_id: string): boolean => {
+const hasClosedParent = ({ store, sessions }: EndingParts, session_id: string): boolean => {
+  const parent = store.find(session_id)?.parent_session_id
+  return parent !== undefined && sessions.find(parent)?.ended_at_ms !== undefined
+}
+
+/** One that works, has agents that work below it, or has not begun and may still, stays. */
+const isDone = (parts: EndingParts, session_id: string): boolean => {
+  const { store, sessions, runs } = parts
   const session = sessions.get(session_id)
   return (
     session.ended_at_ms === undefined &&
     !store.isLive(session) &&
     workingBelow(store, session_id).length === 0 &&
-    runs.latest(session_id) !== undefined
+    (runs.latest(session_id) !== undefined || hasClosedParent(parts, session_id))
   )
 }
 

@@ -28,7 +28,7 @@ export const checkLimits = (store: AgentStore, config: SidechainsConfig, start: 
   const { agent_id, session_id } = parent.session
   const limits = limitsFor(config, { parent_agent_id: agent_id, session_id, profile })
   if (depthBelow(parent) > limits.max_child_depth) throw conflict(`agents stand at most ${limits.max_child_depth} deep`)
-  checkLive(store.live(), parent, limits)
+  checkLive(store.present(), parent, limits)
   checkRun(store, start, limits)
   checkRate([...store.startedSince(start.now - limits.spawn_rate_window_ms + 1)], start, limits)
   return limits
@@ -42,10 +42,10 @@ const checkLive = (live: readonly AgentRecord[], parent: Agent, limits: SpawnLim
   const root = rootOf(parent)
   const below = live.filter(({ root_agent_id }) => root_agent_id === root).length
   const children = live.filter(({ parent_agent_id }) => parent_agent_id === parent.session.agent_id).length
-  if (children >= limits.max_live_children_per_parent) throw conflict(`${children} agents of this one are at work`)
+  if (children >= limits.max_live_children_per_parent) throw conflict(`${children} agents of this one are at work, or have not begun`)
   if (below >= Math.min(limits.max_live_descendants_per_root, limits.max_live_sidechains_per_session))
-    throw conflict(`${below} agents below its root are at work`)
-  if (live.length >= limits.max_live_sidechains_global) throw conflict(`${live.length} agents are at work`)
+    throw conflict(`${below} agents below its root are at work, or have not begun`)
+  if (live.length >= limits.max_live_sidechains_global) throw conflict(`${live.length} agents are at work, or have not begun`)
 }
 
 const checkRun = (

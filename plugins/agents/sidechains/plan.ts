@@ -13,6 +13,7 @@ import type {
 import type { SidechainsConfig } from './config.js'
 import type { AgentProfile, SpawnSidechainRequest, SubtaskRequest } from './contract.js'
 import { agentErrors } from './bounds/errors.js'
+import { narrowedFolder } from './bounds/folder.js'
 import { checkLimits, depthBelow, rootOf } from './limits.js'
 import { checkedSurface, narrowedCapabilities, narrowedCredentials, narrowedMode } from './bounds/narrowing.js'
 import type { AgentRecord } from './record.js'
@@ -27,6 +28,8 @@ export interface WantedAgent {
   /** The run that starts it; undefined where a person does. */
   readonly run_id: string | undefined
   readonly is_hook?: true | undefined
+  /** Model answers of its first run, at most. */
+  readonly max_turns?: number | undefined
   /** Lists of tools that it keeps to beside what holds for the run. */
   readonly surfaces?: readonly NamedTools[] | undefined
   /** Of the request, for those who send it again. */
@@ -40,6 +43,7 @@ export interface PlanParts {
   readonly tools: ToolRegistry
   readonly modes: () => readonly SessionMode[]
   readonly config: SidechainsConfig
+  readonly host: { readonly stateRoot: string }
 }
 
 /** All that is stored of it, but for the ids that its session gives. */
@@ -83,14 +87,22 @@ export const planAgent = (parts: PlanParts, wanted: WantedAgent, now: number): P
   const has = limitsOfParent(parts, parent, effective_mode)
   const capability_scope = narrowedCapabilities(has.capability_scope, request.capability_scope)
   const credential_scope = narrowedCredentials(has.credential_scope, request.credential_scope)
-  const gets = { permission_mode: mode, tool_surface: surface, capability_scope, credential_scope }
+  const isolation = request.fork_context?.isolation ?? session.isolation
+  const cwd = narrowedFolder({
+    cwd: request.cwd,
+    parent: has.cwd,
+    workspace: tools.workspace,
+    stateRoot: parts.host.stateRoot,
+    isApart: isolation === 'worktree',
+  })
+  const gets = { permission_mode: mode, tool_surface: surface, capability_scope, credential_scope, cwd }
   return {
     narrowed: narrowable.filter((what) => canonical(gets[what]) !== canonical(has[what])),
     session: {
       thread_id: request.thread_id,
       capability_scope,
       credential_scope,
-      settings: settingsOf(session, route_policy, request.fork_context?.isolation),
+      settings: settingsOf(session, route_policy, isolation),
     },
     record: {
       parent_agent_id: session.agent_id,
@@ -111,6 +123,7 @@ export const planAgent = (parts: PlanParts, wanted: WantedAgent, now: number): P
       cpu_ms: limits.estimated_spawn_cpu_ms,
       ...(nickname !== undefined && { nickname }),
       ...(surface !== undefined && { tool_surface: surface }),
+      ...(cwd !== undefined && { cwd }),
       ...(run_surfaces.length > 0 && { run_surfaces }),
       ...(wanted.is_hook === true && { is_hook: true as const }),
       ...(run_id !== undefined && { spawned_by_run_id: run_id }),
@@ -123,6 +136,7 @@ export const planAgent = (parts: PlanParts, wanted: WantedAgent, now: number): P
 const limitsOfParent = ({ sessions }: PlanParts, { session, spawned }: Agent, permission_mode: PermissionMode) => ({
   permission_mode,
   tool_surface: spawned?.tool_surface,
+  cwd: spawned?.cwd,
   capability_scope: sessions.effectiveCapabilityScope(session),
   credential_scope: sessions.effectiveCredentialScope(session),
 })
@@ -145,9 +159,9 @@ const unasked = (tools: ToolRegistry, { session_id }: SessionRecord): readonly P
 
 /** What a child has of its parent, and that its outputs go nowhere: its parent is told of them. */
 const settingsOf = (
-  { persona, tool_overrides, isolation: inherited }: SessionRecord,
+  { persona, tool_overrides }: SessionRecord,
   route_policy: SessionRoutePolicy | undefined,
-  isolation = inherited,
+  isolation: SessionRecord['isolation'],
 ): WantedSession['settings'] => ({
   reply_targets: [],
   ...(persona !== undefined && { persona }),

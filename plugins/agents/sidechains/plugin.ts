@@ -1,4 +1,4 @@
-import { createUnreadable, definePlugin } from '../../../core/plugin.js'
+import { createUnreadable, definePlugin, Host } from '../../../core/plugin.js'
 import { Interception } from '../../execution/interception/contract.js'
 import { SystemSections } from '../../execution/models/contract.js'
 import { Runs } from '../../execution/runs/contract.js'
@@ -31,11 +31,11 @@ export default definePlugin({
   version: '1.0.0',
   api: 1,
   summary: 'Agents that agents start for a part of their work, each in a session of its own.',
-  needs: { runs: Runs, sessions: Sessions, tools: ToolRegistry },
+  needs: { host: Host, runs: Runs, sessions: Sessions, tools: ToolRegistry },
   wants: { interception: Interception, mail: AgentMail, questions: AgentQuestions, books: UsageBooks },
   provides: [AgentAudit, Agents, SessionAgents, SpawnedAgents],
   config: SidechainsConfig,
-  register(ctx, { books, interception, mail, questions, runs, sessions, tools }) {
+  register(ctx, { books, host, interception, mail, questions, runs, sessions, tools }) {
     const { clock, config, events, ids, log, state } = ctx
     const store = declareAgents({ state, sessions, runs, mail, questions })
     const audit = declareAgentAudit(state, log)
@@ -46,6 +46,7 @@ export default definePlugin({
       audit,
       clock,
       config,
+      host,
       ids,
       interception,
       mail,
@@ -63,6 +64,7 @@ export default definePlugin({
     ctx.provide(SessionAgents, {
       find: (session_id) => spawnedAgent(parts, session_id),
       asks: (session_id) => questions()?.asks(session_id) ?? false,
+      folder: (session_id) => store.find(session_id)?.cwd,
     })
     ctx.provide(SpawnedAgents, {
       find: store.find,

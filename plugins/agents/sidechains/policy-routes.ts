@@ -30,6 +30,7 @@ const Explanation = object({
   path: optional(string()),
   permission_mode: optional(enums(permissionModes)),
   tool_surface: optional(ToolSurface),
+  cwd: optional(doc(string(), 'Relative to the workspace; absent for the workspace itself.')),
   capability_scope: optional(CapabilityScope),
   credential_scope: optional(CredentialScope),
 })
@@ -40,7 +41,7 @@ const Quotas = named(
   'SubagentQuotas',
   object({
     limits,
-    live_sidechains: count('Agents with a parent that work, wait or are queued.'),
+    live_sidechains: count('Agents with a parent that work, wait, are queued or have not begun.'),
     started_in_window: count('Agents that were started in the window.'),
     cost_microusd_in_window: count('What they were charged, in millionths of a dollar.'),
     cpu_ms_in_window: count('What they were charged, in milliseconds.'),
@@ -50,13 +51,14 @@ const Quotas = named(
 export const policyRoutes = (parts: SpawnParts): readonly Route[] => [explain(parts), quotas(parts)]
 
 const told = ({ session: { capability_scope, credential_scope }, record }: SeenAgent): Infer<typeof Explanation> => {
-  const { depth, path, permission_mode, tool_surface } = record
+  const { depth, path, permission_mode, tool_surface, cwd } = record
   return {
     allowed: true,
     depth,
     path,
     permission_mode,
     ...(tool_surface !== undefined && { tool_surface }),
+    ...(cwd !== undefined && { cwd }),
     ...(capability_scope !== undefined && { capability_scope }),
     ...(credential_scope !== undefined && { credential_scope }),
   }
@@ -80,10 +82,10 @@ const explain = (parts: SpawnParts): Route =>
       const wanted = {
         parent_agent_id: agent_id,
         request: body,
-        profile: 'default',
+        profile: body.agent_type ?? 'default',
         run_id: undefined,
         digest: '',
-      } as const
+      }
       try {
         return told(await foreseeAgent(parts, wanted))
       } catch (error) {
@@ -106,7 +108,7 @@ const quotas = ({ store, config, clock }: SpawnParts): Route =>
       const started = [...store.startedSince(clock.now() - first.spawn_rate_window_ms + 1)]
       return {
         limits: first,
-        live_sidechains: store.live().length,
+        live_sidechains: store.present().length,
         started_in_window: started.length,
         cost_microusd_in_window: started.reduce((sum, one) => sum + one.cost_microusd, 0),
         cpu_ms_in_window: started.reduce((sum, one) => sum + one.cpu_ms, 0),

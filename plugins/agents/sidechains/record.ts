@@ -21,7 +21,10 @@ import {
 import { permissionModes, type PermissionMode, type PermissionRule } from '../../execution/tools/contract.js'
 import { agentProfiles, type AgentProfile } from './contract.js'
 
-/** It never changes, but for `nickname` and `is_closed`. Times in Unix ms. */
+/**
+ * It never changes, but for `nickname`, `is_closed`, and `launch_run_id` of one that was started without a run. Times in
+ * Unix ms.
+ */
 export interface AgentRecord {
   readonly session_id: string
   readonly agent_id: string
@@ -39,6 +42,8 @@ export interface AgentRecord {
   /** Those of its parent's session when it was started. */
   readonly permission_rules: readonly PermissionRule[]
   readonly tool_surface?: ToolSurface
+  /** The folder that its runs work in, relative to the workspace or to their worktrees; these themselves when absent. */
+  readonly cwd?: string
   /** What the runs that led to it let pass when they started agents: all of these hold too. */
   readonly run_surfaces?: readonly ToolSurface[]
   readonly fork_context: ForkContext | null
@@ -80,6 +85,7 @@ const schema = object({
   permission_mode: enums(permissionModes),
   permission_rules: array(PermissionRuleRecord),
   tool_surface: optional(ToolSurface),
+  cwd: optional(string()),
   run_surfaces: optional(array(ToolSurface)),
   fork_context: nullable(ForkContext),
   subtask: optional(Subtask),
@@ -107,6 +113,11 @@ export const agentCollection: CollectionSpec<AgentRecord> = {
     root: { group: ({ root_agent_id }) => root_agent_id, sort: bySpawn },
     run: { group: ({ spawned_by_run_id }) => spawned_by_run_id },
     request: { group: ({ spawn_request_id }) => spawn_request_id },
+    /** Those that were started without a run, until they are known to have had one. */
+    unbegun: {
+      group: ({ launch_run_id, is_closed }) =>
+        launch_run_id === undefined && is_closed === undefined ? 'all' : undefined,
+    },
     /** Those that are to be closed when their work is done. */
     passing: {
       group: ({ retention, is_closed }) =>

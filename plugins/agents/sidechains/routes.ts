@@ -154,7 +154,7 @@ const spawn = (parts: AgentRouteParts): Route =>
       const { session_id } = await spawnAgent(parts, {
         parent_agent_id: agent_id,
         request: { ...body, spawn_request_id },
-        profile: 'default',
+        profile: body.agent_type ?? 'default',
         run_id: undefined,
         digest: fingerprint({ agent_id, ...body, spawn_request_id: undefined }, hashes),
       })

@@ -26,6 +26,7 @@ const wantedOf = ({
   profile = 'default',
   surfaces,
   isHook,
+  max_turns,
   ...rest
 }: AgentWish): WantedAgent => ({
   parent_agent_id,
@@ -33,6 +34,7 @@ const wantedOf = ({
   run_id,
   surfaces,
   is_hook: isHook,
+  max_turns,
   request: { retention: 'retain', ...rest, subtask: { name, content, description: '' } },
   digest: digest(JSON.parse(JSON.stringify({ by: parent_agent_id, name, content, profile, ...rest }))),
 })

@@ -15,8 +15,18 @@ import {
   type Infer,
   type Json,
 } from '../../../core/plugin.js'
-import { agentRetentions, Isolation, promptMergeModes } from '../../execution/sessions/contract.js'
+import { GenerationSettings } from '../../execution/models/contract.js'
+import { InputItem } from '../../execution/runs/contract.js'
+import {
+  agentRetentions,
+  CapabilityScope,
+  CredentialScope,
+  Isolation,
+  promptMergeModes,
+} from '../../execution/sessions/contract.js'
 import { defineTool, permissionModes, type Tool, type ToolCall } from '../../execution/tools/contract.js'
+import { agentErrors } from './bounds/errors.js'
+import { noControls } from './bounds/folder.js'
 import { agentProfiles, type SpawnSidechainRequest, type SubtaskRequest } from './contract.js'
 import { spawnAgent } from './spawn.js'
 import { endOf, waitFor, type WaitParts } from './waiting.js'
@@ -29,17 +39,26 @@ const SpawnInput = object({
   description: optional(doc(string({ max: 4_000 }), 'Its work in a sentence.')),
   prompt: optional(doc(string(), 'What it is told. It knows nothing of this conversation.')),
   asset_ids: optional(doc(array(string({ min: 1, max: 400 }), { max: 100 }), 'Stored files that it is given.')),
+  input_items: optional(doc(array(InputItem, { max: 100 }), 'Texts, stored files and boards behind the prompt.')),
   agent_type: optional(doc(enums(agentProfiles), 'default when absent.')),
   system_prompt: optional(doc(string({ max: 65_536 }), 'What it is told of itself.')),
   prompt_merge_mode: optional(doc(enums(promptMergeModes), 'replace when absent.')),
   provider: optional(doc(string({ min: 1, max: 200 }), 'Id of a model route; yours when absent.')),
   model: optional(string({ min: 1, max: 200 })),
   fallback_model: optional(string({ min: 1, max: 200 })),
+  generation: optional(doc(GenerationSettings, 'How its models are asked; model and fallback_model may stand in it.')),
   mode: optional(doc(enums(permissionModes), 'Permission mode, at most as permissive as yours.')),
   retention: optional(doc(enums(agentRetentions), 'What becomes of it when its work is done; it stays when absent.')),
   nickname: optional(string({ min: 1, max: 200 })),
   allowed_tools: toolNames('Only these of your tools; names, or beginnings with a trailing star.'),
   blocked_tools: toolNames('None of these.'),
+  capability_scope: optional(doc(CapabilityScope, 'Skills, servers and their tools, of those that you have.')),
+  credential_scope: optional(
+    doc(CredentialScope, 'Credentials of yours by name; without it the routes alone, and none of connectors or servers.'),
+  ),
+  cwd: optional(
+    doc(string({ min: 1, max: 4096, pattern: noControls }), 'A folder within yours, which it sees as the workspace.'),
+  ),
   session_id: optional(string({ min: 1, max: 200 })),
   thread_id: optional(string({ min: 1, max: 200 })),
   team_name: optional(string({ min: 1, max: 200 })),
@@ -95,20 +114,15 @@ export const spawnTool = (parts: WaitParts): Tool =>
 
 /** The call's own key names the request: a call that is made again finds the agent that it has started. */
 const requestOf = (input: SpawnInput, call: ToolCall): SpawnSidechainRequest => {
-  const { provider, model, fallback_model, allowed_tools = [], blocked_tools = [] } = input
-  const asked = {
-    ...(model !== undefined && { model }),
-    ...(fallback_model !== undefined && { fallback_model }),
-  }
-  const route_policy = {
-    ...(provider !== undefined && { provider }),
-    ...(Object.keys(asked).length > 0 && { generation: asked }),
-  }
-  const { session_id, thread_id, mode, nickname } = input
+  const { allowed_tools = [], blocked_tools = [] } = input
+  const { session_id, thread_id, mode, nickname, capability_scope, credential_scope, cwd } = input
   return {
     session_id,
     thread_id,
-    ...(Object.keys(route_policy).length > 0 && { route_policy }),
+    ...routeOf(input),
+    capability_scope,
+    credential_scope,
+    cwd,
     permission_mode: mode,
     retention: input.retention ?? 'retain',
     nickname,
@@ -128,10 +142,30 @@ const requestOf = (input: SpawnInput, call: ToolCall): SpawnSidechainRequest => 
   }
 }
 
-const subtaskOf = ({ name, description = '', prompt = '', asset_ids = [] }: SpawnInput): SubtaskRequest => {
+/** Throws `spawn_conflict` where a model is named in two ways that differ. */
+const routeOf = ({ provider, model, fallback_model, generation }: SpawnInput) => {
+  const named = {
+    ...(model !== undefined && { model }),
+    ...(fallback_model !== undefined && { fallback_model }),
+  }
+  const asked = { ...generation, ...named }
+  if (Object.entries(named).some(([member, value]) => (Reflect.get(generation ?? named, member) ?? value) !== value))
+    throw agentErrors.spawn_conflict({
+      details: { reason: 'model and fallback_model, and those of generation' },
+      errors: [{ path: 'body.generation', rule: 'must say the same' }],
+    })
+  const route_policy = {
+    ...(provider !== undefined && { provider }),
+    ...(Object.keys(asked).length > 0 && { generation: asked }),
+  }
+  return Object.keys(route_policy).length === 0 ? {} : { route_policy }
+}
+
+const subtaskOf = (input: SpawnInput): SubtaskRequest => {
+  const { name, description = '', prompt = '', asset_ids = [], input_items: given = [] } = input
   const files = asset_ids.map((asset_id) => ({ type: 'asset_reference' as const, asset_id }))
   const words = prompt === '' ? [] : [{ type: 'text' as const, text: prompt }]
-  return files.length === 0
+  return files.length + given.length === 0
     ? { name, description, content: prompt }
-    : { name, description, content: '', input_items: [...words, ...files] }
+    : { name, description, content: '', input_items: [...words, ...given, ...files] }
 }

@@ -64,9 +64,11 @@ const firstRun = async (
   const { subtask } = wanted.request
   if (subtask === undefined) return undefined
   const input = inputOf(wanted, subtask)
-  if (wanted.run_id !== undefined) return { input: await runs.keepFiles(input) }
+  const { max_turns } = wanted
+  const bound = max_turns === undefined ? {} : { max_turns }
+  if (wanted.run_id !== undefined) return { input: await runs.keepFiles(input), ...bound }
   const { session_id } = store.get(wanted.parent_agent_id).session
-  return runs.prepare({ session_id, input })
+  return runs.prepare({ session_id, input, ...bound })
 }
 
 /**
@@ -114,6 +116,7 @@ const start = (parts: SpawnParts, tx: Tx, { wanted, first }: Start): AgentRecord
   const bare: AgentRecord = { session_id, agent_id, ...record }
   const launch = first === undefined ? undefined : runs.admit({ ...first, session_id, origin: originOf(bare) })(tx)
   const started = { ...bare, ...(launch !== undefined && { launch_run_id: launch.run_id }) }
+  store.noteBegun(tx)
   store.put(tx, started)
   audit.note(tx, startedEvent(started, narrowed))
   const { parent_session_id, parent_agent_id, profile } = started

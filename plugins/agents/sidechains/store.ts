@@ -30,6 +30,12 @@ export interface AgentStore {
   /** Those that others started and that work, wait or are queued now. */
   live(): readonly AgentRecord[]
   isLive(session: SessionRecord): boolean
+  /** Those of a parent that are to be closed behind their work, and have not begun. */
+  passingUnbegun(parent_session_id: string): readonly AgentRecord[]
+  /** Notes in a commit which of those that were started without a run have begun by now. */
+  noteBegun(tx: Tx): void
+  /** Those that stand in the way of one more: they work, or are there to. */
+  present(): readonly AgentRecord[]
   /** Sessions whose agents may be something else than what they are at rest: all others are not. */
   stirring(): ReadonlySet<string>
   /** Started within so many milliseconds, the newest first. */
@@ -51,6 +57,18 @@ export const declareAgents = ({ state, sessions, runs, mail, questions }: StoreP
   const collection = state.collection(agentCollection)
   const find = (session_id: string): AgentRecord | undefined => collection.find(session_id)
   const of = (session: SessionRecord): Agent => ({ session, spawned: find(session.session_id) })
+  const hasBegun = ({ session_id }: AgentRecord): boolean =>
+    sessions.find(session_id)?.rest_status !== undefined || runs.latest(session_id) !== undefined
+  const listed = (index: string): AgentRecord[] => collection.ids(index, 'all').flatMap((id) => find(id) ?? [])
+  const isOpen = (session_id: string): boolean => sessions.find(session_id)?.ended_at_ms === undefined
+  const unbegun = (): readonly AgentRecord[] =>
+    listed('unbegun').filter((record) => !hasBegun(record) && isOpen(record.parent_session_id))
+  const live = (): readonly AgentRecord[] => {
+    const busy = runs.open().flatMap((run_id) => runs.find(run_id)?.session_id ?? [])
+    const readers = (mail()?.recipients() ?? []).flatMap((agent_id) => sessions.ofAgent(agent_id)?.session_id ?? [])
+    const others = [...(questions()?.asking() ?? []), ...readers]
+    return [...new Set([...busy, ...others.filter(isOpen)])].flatMap((session_id) => find(session_id) ?? [])
+  }
   const stirring = (): ReadonlySet<string> =>
     new Set([...runs.open().flatMap((run_id) => runs.find(run_id)?.session_id ?? []), ...(questions()?.asking() ?? [])])
   return {
@@ -63,13 +81,16 @@ export const declareAgents = ({ state, sessions, runs, mail, questions }: StoreP
       if (session === undefined) throw agentErrors.agent_not_found({ details: { agent_id } })
       return of(session)
     },
-    live() {
-      const busy = runs.open().flatMap((run_id) => runs.find(run_id)?.session_id ?? [])
-      const readers = (mail()?.recipients() ?? []).flatMap((agent_id) => sessions.ofAgent(agent_id)?.session_id ?? [])
-      const others = [...(questions()?.asking() ?? []), ...readers]
-      const open = others.filter((id) => sessions.find(id)?.ended_at_ms === undefined)
-      return [...new Set([...busy, ...open])].flatMap((session_id) => find(session_id) ?? [])
+    live,
+    noteBegun(tx) {
+      for (const record of listed('unbegun')) {
+        const [first] = runs.inSession({ session_id: record.session_id, limit: 1 })
+        if (first !== undefined) tx.put(collection, { ...record, launch_run_id: first.run_id })
+      }
     },
+    present: () => [...new Set([...live(), ...unbegun()])],
+    passingUnbegun: (session_id) =>
+      listed('passing').filter((record) => record.parent_session_id === session_id && !hasBegun(record)),
     isLive: (session) =>
       session.ended_at_ms === undefined &&
       (atWork.has(sessions.state(session).status) || (mail()?.waiting(session.agent_id) ?? 0) > 0),
@@ -124,6 +145,7 @@ export const shownAgent = (record: AgentRecord, settled_at_ms: number | undefine
     fork_context: record.fork_context === null ? null : shownContext(record.fork_context),
     ...(name !== undefined && { name }),
     ...(nickname !== undefined && { nickname }),
+    ...(record.cwd !== undefined && { cwd: record.cwd }),
     ...(spawned_by_run_id !== undefined && { spawned_by_run_id }),
     ...(spawn_request_id !== undefined && { spawn_request_id }),
     ...(settled_at_ms !== undefined && { settled_at_ms }),

@@ -14,6 +14,7 @@ import type {
   SessionCompaction,
   SessionCompactionWish,
 } from '../runs/contract.js'
+import type { SessionAgents } from '../sessions/contract.js'
 import type { Settings } from '../../operator/runtime/contract.js'
 import type { ToolRegistry } from '../tools/contract.js'
 import type { RunObserver } from './contract.js'
@@ -47,6 +48,8 @@ export interface EngineServices {
   readonly assets: () => Assets | undefined
   /** Keeps folders of runs' own; absent while no plugin does. */
   readonly workspaces: () => RunWorkspaces | undefined
+  /** Knows agents that work in a folder of the workspace; absent while no plugin does. */
+  readonly agents: () => SessionAgents | undefined
 }
 
 export const createEngine = (services: EngineServices): RunEngine => ({

@@ -1,5 +1,6 @@
 /** One run in the hands of the engine: what it knows, and how it changes the run. */
-import { Problem, tellFailure, type Clock, type Tx } from '../../../core/plugin.js'
+import path from 'node:path'
+import { Problem, realFolder, tellFailure, type Clock, type Tx } from '../../../core/plugin.js'
 import {
   editRun,
   runErrors,
@@ -18,6 +19,7 @@ import {
 import type { Consultations } from '../consultations/contract.js'
 import type { Interception } from '../interception/contract.js'
 import type { SystemSection } from '../models/contract.js'
+import type { SessionAgents } from '../sessions/contract.js'
 import type { ToolLimits, ToolRegistry } from '../tools/contract.js'
 import type { RunObserver } from './contract.js'
 import type { Calibration } from './prompt/budget.js'
@@ -39,6 +41,8 @@ export interface EngineContext extends RunContext {
   readonly files: ShownFiles
   /** Keeps folders of runs' own; absent while no plugin does. */
   readonly workspaces: () => RunWorkspaces | undefined
+  /** Knows agents that work in a folder of the workspace; absent while no plugin does. */
+  readonly agents: () => SessionAgents | undefined
   /** Asks models outside of turns; absent while no plugin does. */
   readonly consultations: () => Consultations | undefined
 }
@@ -140,18 +144,32 @@ export const sharedFolder = ({ tools }: Pick<EngineContext, 'tools'>): RunFolder
   beside: [],
 })
 
-/** Opens the folder of a run that has one of its own; the run fails where it cannot have it. */
-export const enterFolder = async (execution: Execution): Promise<void> => {
-  const { context, run_id, controller } = execution
-  const run = context.store.runs.find(run_id)
-  if (run?.status !== 'running' || run.isolation === undefined || execution.stop !== undefined) return
+const ownFolder = async (execution: Execution, run: RunRecord): Promise<RunFolder> => {
+  const { context, controller } = execution
+  if (run.isolation === undefined) return execution.folder
   const workspaces = context.workspaces()
+  if (workspaces === undefined) throw runErrors.isolation_unavailable({ details: { reason: 'the plugin worktrees is off' } })
+  return during(execution, { kind: 'folder', name: '' }, () => workspaces.open(run, controller.signal))
+}
+
+/** Throws `run_folder_not_found` where it is not there, or is a link that leads out. */
+const folderWithin = ({ path: whole, beside }: RunFolder, folder: string): RunFolder => {
+  const [outer, inner] = [realFolder(whole)?.path, realFolder(path.join(whole, folder))]
+  if (outer === undefined || inner?.isFolder !== true || !inner.path.startsWith(outer + path.sep))
+    throw runErrors.run_folder_not_found({ details: { folder } })
+  return { path: inner.path, beside }
+}
+
+/** Opens the folder that a run works in where it is not the workspace; the run fails where it cannot have it. */
+export const enterFolder = async (execution: Execution): Promise<void> => {
+  const { context, run_id, session_id } = execution
+  const run = context.store.runs.find(run_id)
+  const folder = context.agents()?.folder(session_id)
+  if (run?.status !== 'running' || execution.stop !== undefined) return
+  if (run.isolation === undefined && folder === undefined) return
   try {
-    if (workspaces === undefined)
-      throw runErrors.isolation_unavailable({ details: { reason: 'the plugin worktrees is off' } })
-    execution.folder = await during(execution, { kind: 'folder', name: '' }, () =>
-      workspaces.open(run, controller.signal),
-    )
+    const own = await ownFolder(execution, run)
+    execution.folder = folder === undefined ? own : folderWithin(own, folder)
   } catch (error) {
     // A storage that refuses comes back; a run that is told to stop ends in the loop.
     if (!(error instanceof Problem) || error.spec.status >= 500) throw error

@@ -39,7 +39,7 @@ const takeStep = async (execution: Execution, at: Position): Promise<void> => {
     context: { config },
   } = execution
   const step = nextStep(at.progress, {
-    max_turns: config.max_turns,
+    max_turns: leastTurns(config.max_turns, at.run.max_turns),
     max_output_bytes: limits.max_cumulative_output_bytes,
     max_envelope_bytes: limits.max_cumulative_result_envelope_bytes,
   })
@@ -56,6 +56,9 @@ const takeStep = async (execution: Execution, at: Position): Promise<void> => {
       assertNever(step)
   }
 }
+
+/** 0 is no limit. */
+const leastTurns = (most: number, own = 0): number => (most === 0 || own === 0 ? Math.max(most, own) : Math.min(most, own))
 
 /**
  * A call whose intent is durable and whose outcome is not may have acted: it is never repeated unless it declared that

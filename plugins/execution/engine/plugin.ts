@@ -5,6 +5,7 @@ import { Consultations } from '../consultations/contract.js'
 import { Interception } from '../interception/contract.js'
 import { SystemSections } from '../models/contract.js'
 import { RunEngine, Runs, RunWorkspaces } from '../runs/contract.js'
+import { SessionAgents } from '../sessions/contract.js'
 import { ToolRegistry, Tools } from '../tools/contract.js'
 import { RunObservers } from './contract.js'
 import { emitOutput } from './emit-output.js'
@@ -24,9 +25,10 @@ export default definePlugin({
     consultations: Consultations,
     assets: Assets,
     workspaces: RunWorkspaces,
+    agents: SessionAgents,
   },
   provides: [RunEngine],
-  register(ctx, { tools, settings, runs, interception, consultations, assets, workspaces }) {
+  register(ctx, { tools, settings, runs, interception, consultations, assets, workspaces, agents }) {
     ctx.provide(
       RunEngine,
       createEngine({
@@ -39,6 +41,7 @@ export default definePlugin({
         starts: ctx.state.collection(threadStarts),
         assets,
         workspaces,
+        agents,
       }),
     )
     ctx.contribute(Tools, emitOutput({ runs, assets }))

@@ -20,7 +20,7 @@ export { runErrors } from './record/errors.js'
 /** What a run that is looked up by its id can lack. */
 export { noRun } from './record/get-run.js'
 /** What a run is, and what must hold before it may complete. */
-export { CompletionRequirement, runKinds, runStatuses } from './record/run-record.js'
+export { begunAt, CompletionRequirement, runKinds, runStatuses } from './record/run-record.js'
 /** What the daemon keeps of a run, by its status. */
 export type {
   QueuedRun,
@@ -180,6 +180,8 @@ export interface Runs {
   newest(page: { readonly limit: number; readonly before?: string }): RunRecord[]
   /** Runs of a session in order of submission, behind the run `beyond` if one is named. */
   inSession(page: { readonly session_id: string; readonly limit: number; readonly beyond?: string }): RunRecord[]
+  /** Runs that are questions of this run to other sessions, in order, also where they have ended. */
+  askedBy(run_id: string): RunRecord[]
   /** What the journal has of a run behind a sequence, oldest first; some entries are in memory at a time. */
   entries(run: RunRecord, after?: number): Generator<StreamEntry<JournalEntry>>
   /** Ids of runs that have not ended. */

@@ -73,8 +73,11 @@ const addOutput = (context: ControlContext, tx: Tx, { run, output }: { run: RunR
   edit.save()
 }
 
+/** Questions of one run to other sessions that are told of. */
+const mostAsked = 1_000
+
 /** What has been, for those who remember runs. */
-const createHistory = (store: RunStore): Pick<Runs, 'texts' | 'newest' | 'inSession' | 'entries' | 'open'> => ({
+const createHistory = (store: RunStore): Pick<Runs, 'texts' | 'newest' | 'inSession' | 'askedBy' | 'entries' | 'open'> => ({
   texts(run) {
     const content = (seq: number, type: 'accepted' | 'output'): string =>
       contentOf(entryAt(store, run.session_id, seq), type)
@@ -91,6 +94,7 @@ const createHistory = (store: RunStore): Pick<Runs, 'texts' | 'newest' | 'inSess
     }),
   inSession: ({ session_id, limit, beyond }) =>
     store.runs.list({ index: 'session', group: session_id, limit, ...(beyond !== undefined && { beyond }) }),
+  askedBy: (run_id) => store.runs.list({ index: 'asker', group: run_id, limit: mostAsked }),
   entries: (run, after) => ownEntries(store, run, after),
   open: () => openStatuses.flatMap((status) => [...store.runs.ids('status', status)]),
 })

@@ -2,6 +2,7 @@
 import {
   commandLine,
   boolean,
+  count,
   integer,
   object,
   optional,
@@ -13,7 +14,7 @@ import {
 import type { StatusSection } from '../../operator/status/contract.js'
 import { scheduleStatuses } from './contract.js'
 import type { ScheduleParts } from './dispatch/parts.js'
-import { wakeOf, type ScheduleRecord } from './record/store.js'
+import { manyFailures, wakeOf, type ScheduleRecord } from './record/store.js'
 
 const SchedulesStatus = object({
   dispatch_worker_enabled: boolean(),
@@ -96,7 +97,7 @@ export const schedulesSection = (parts: ScheduleParts): StatusSection => ({
 
 export const schedulesHealth = (parts: ScheduleParts): HealthCheck => ({
   id: 'schedules',
-  check: () => [...lagWarning(parts), ...failureWarnings(parts)],
+  check: () => [...lagWarning(parts), ...failureWarnings(parts), ...refusalWarnings(parts)],
 })
 
 const lagWarning = (parts: ScheduleParts): Warning[] => {
@@ -116,19 +117,46 @@ const lagWarning = (parts: ScheduleParts): Warning[] => {
   ]
 }
 
-/** Schedules named in one status. */
+/** Schedules named in one status for one reason. */
 const sample = 10
+/** Characters of a message. */
+const mostMessage = 500
 
-const failureWarnings = ({ store: { schedules } }: ScheduleParts): Warning[] =>
-  schedules
-    .list({ index: 'failing', group: 'failing', limit: sample })
-    .map(({ schedule_id, name, consecutive_failures, last_error }) => ({
-      severity: 'warning',
-      code: 'schedule_failing',
+/** What is looked into, and what ends it. */
+const failureAction = ({ schedule_id }: ScheduleRecord): string =>
+  `See why: ${commandLine('schedules get', schedule_id)}. To have it fire no more: ${commandLine('schedules pause', schedule_id)}`
+
+const failureWarnings = ({ store: { schedules } }: ScheduleParts): Warning[] => {
+  const many = schedules.list({ index: 'failing', group: 'failing', limit: sample })
+  const some = schedules.list({ index: 'failed', group: 'failed', limit: sample - many.length })
+  return [...many, ...some].map((record) => {
+    const { schedule_id, name, consecutive_failures: failures, last_error } = record
+    const why = last_error === undefined ? '' : `: ${last_error}`
+    const isMany = failures >= manyFailures
+    return {
+      severity: isMany ? 'warning' : 'info',
+      code: isMany ? 'schedule_failing' : 'schedule_failed',
       related_id: schedule_id,
-      message: (
-        `Schedule ${name} has failed ${consecutive_failures} times in a ` +
-        `row${last_error === undefined ? '' : `: ${last_error}`}`
-      ).slice(0, 500),
-      action: `See why: ${commandLine('schedules get', schedule_id)}. Pause or cancel it if it cannot work.`,
+      message: `Schedule ${name} has failed ${count(failures, 'time')} in a row${why}`.slice(0, mostMessage),
+      action: failureAction(record),
+    }
+  })
+}
+
+/** Refusals of one fire from which a schedule is named: half a minute of them, as schedules are set at first. */
+const manyRefusals = 6
+
+const refusalWarnings = ({ store: { schedules } }: ScheduleParts): Warning[] =>
+  schedules
+    .list({ index: 'backoff', group: 'backoff', limit: sample })
+    .filter(({ executions }) => executions.some(({ status, attempt }) => status === 'retrying' && attempt >= manyRefusals))
+    .map((record) => ({
+      severity: 'warning',
+      code: 'schedule_refused',
+      related_id: record.schedule_id,
+      message: `Schedule ${record.name} is refused its run and tries again: ${record.last_scheduler_error ?? 'no reason'}`.slice(
+        0,
+        mostMessage,
+      ),
+      action: failureAction(record),
     }))

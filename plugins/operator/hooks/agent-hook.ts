@@ -42,7 +42,7 @@ const look = async (parts: AgentParts, agents: Agents, wish: AgentLook & { sessi
   const { name, executor, invocation, session_id, timeout_ms, signal } = wish
   const input = fencedInput(parts.redact(wish.input))
   if (input.length > mostInput) return { fault: `what it is about is longer than ${mostInput} characters` }
-  const { model, tool_surface } = executor
+  const { model, tool_surface, max_turns } = executor
   const started = await agents.start({
     parent_agent_id: agents.ofSession(session_id).session.agent_id,
     ...(invocation.run_id !== undefined && { run_id: invocation.run_id }),
@@ -53,6 +53,7 @@ const look = async (parts: AgentParts, agents: Agents, wish: AgentLook & { sessi
     retention: 'close_on_settle',
     isHook: true,
     ...(model !== undefined && { route_policy: model }),
+    ...(max_turns !== undefined && { max_turns }),
     ...(tool_surface !== undefined && { surfaces: [tool_surface] }),
   })
   const waitFor = invocation.waitFor

@@ -52,6 +52,9 @@ const Agent = object({
   system_prompt: optional(doc(text(), 'Stands before what every agent is told that is asked by a hook.')),
   model: optional(Model),
   tool_surface: optional(doc(ToolSurface, 'Tools that it keeps to; it only reads in any case.')),
+  max_turns: optional(
+    doc(integer({ min: 1, max: 1_000_000 }), 'Model answers, at most; those of any run when absent. One more fails it.'),
+  ),
   ...timeout,
 })
 export type AgentExecutor = Infer<typeof Agent>

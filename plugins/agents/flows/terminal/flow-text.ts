@@ -15,7 +15,7 @@ import {
 } from '../../../../core/plugin.js'
 import { checkLine, ShownCheck } from './check-text.js'
 
-const Evidence = open({ kind: string(), id: string() })
+const Evidence = open({ kind: string(), id: string(), verified_at_ms: optional(integer()) })
 const Phase = open({ phase_id: string(), status: string(), missing_evidence: optional(array(Evidence)) })
 const ids = () => optional(array(string()))
 export const ShownFlow = open({
@@ -42,6 +42,7 @@ export const ShownFlow = open({
   evidence_refs: optional(array(Evidence)),
   created_at_ms: optional(integer()),
   completed_at_ms: optional(integer()),
+  started_before: optional(boolean()),
 })
 /** The value form of `ShownFlow`. */
 export type ShownFlow = Infer<typeof ShownFlow>
@@ -59,7 +60,11 @@ export const showFlows = (flows: ShownFlow[]): string =>
     : flows.map(timedRow).join('\n')
 
 const pieces = (list: readonly Infer<typeof Evidence>[]): string =>
-  visibleLine(list.map(({ kind, id }) => `${kind}:${id}`).join(', '))
+  visibleLine(
+    list
+      .map(({ kind, id, verified_at_ms: seen }) => `${kind}:${id}${seen === undefined ? '' : ' (looked at)'}`)
+      .join(', '),
+  )
 
 const phaseLine = ({ phase_id, status, missing_evidence = [] }: Infer<typeof Phase>): string =>
   `  ${status}  ${visibleLine(phase_id)}${missing_evidence.length === 0 ? '' : `  lacks ${pieces(missing_evidence)}`}`
@@ -120,8 +125,14 @@ export const standingLines = (flow: ShownFlow): string[] => {
   ]
 }
 
+const knownLine = ({ flow_id, started_before }: ShownFlow): string[] =>
+  started_before === true
+    ? [`The flow ${visibleLine(flow_id)} was there already: the same start had made it. It is so now:`]
+    : []
+
 /** The same with what to type next. */
-export const showFlow = (flow: ShownFlow): string => [...standingLines(flow), ...nextLines(flow)].join('\n')
+export const showFlow = (flow: ShownFlow): string =>
+  [...knownLine(flow), ...standingLines(flow), ...nextLines(flow)].join('\n')
 
 /** How a flow is after its root run, where that does not say it: others work for it, evidence lacks, a tool strayed. */
 export const showFlowBehind = (flow: ShownFlow): string | undefined => {

@@ -24,6 +24,12 @@ export const agentErrors = defineErrors({
     detail: 'An agent may do no more than the one that starts it: {reason}',
     action: 'Leave out what the parent does not have.',
   },
+  agent_folder_not_found: {
+    status: 400,
+    domain: 'agents',
+    detail: 'There is no folder {cwd} where its parent works.',
+    action: 'Name a folder that is there, relative to the one in which the parent works.',
+  },
   agent_waits_above: {
     status: 409,
     domain: 'agents',

@@ -5,12 +5,14 @@
 import {
   array,
   boolean,
+  createRings,
   doc,
   enums,
   integer,
   named,
   object,
   optional,
+  ringIndex,
   string,
   timeKey,
   timestamp,
@@ -36,7 +38,7 @@ export const agentAuditEvents = [
 ] as const
 
 /** What a child can have less of than its parent. */
-export const narrowable = ['permission_mode', 'tool_surface', 'capability_scope', 'credential_scope'] as const
+export const narrowable = ['permission_mode', 'tool_surface', 'capability_scope', 'credential_scope', 'cwd'] as const
 
 const ofEvent = {
   event: enums(agentAuditEvents),
@@ -88,7 +90,7 @@ const auditCollection: CollectionSpec<AgentAuditEntry> = {
     agent: { group: ({ record }) => record.agent_id, sort: recordedKey },
     parent: { group: ({ record }) => record.parent_agent_id, sort: recordedKey },
     event: { group: ({ record }) => record.event, sort: recordedKey },
-    ring: { group: ({ ring }) => ring },
+    ...ringIndex,
   },
   settled: () => true,
   removed: 'forgotten',
@@ -118,16 +120,13 @@ const cut = (draft: AgentAuditDraft): AgentAuditDraft =>
 export const declareAgentAudit = (state: State, log: Log): AgentAuditStore => {
   const collection = state.collection(auditCollection)
   let failures: AgentAuditStore['failures'] = { count: 0 }
-  const lastOf = (ring: Ring): number => {
-    const [id = '0'] = collection.page({ index: 'ring', group: ring, limit: 1, order: 'desc' })
-    return Number(id.slice(id.lastIndexOf('-') + 1))
-  }
+  const rings = createRings<Ring, AgentAuditEntry>(collection, agentRings)
   const note = (tx: Tx, draft: AgentAuditDraft): void => {
     const ring = draft.event === 'agent_start_refused' ? 'refused' : 'lasting'
-    const seq = lastOf(ring) + 1
-    const record = { audit_id: idOf(ring, seq), recorded_at_ms: tx.now, ...cut(draft) }
-    tx.insert(collection, { ring, seq, record })
-    if (seq > agentRings[ring]) tx.remove(collection, idOf(ring, seq - agentRings[ring]), 'older')
+    rings.add(tx, ring, (seq) => {
+      const record = { audit_id: idOf(ring, seq), recorded_at_ms: tx.now, ...cut(draft) }
+      return { ring, seq, record }
+    })
   }
   return {
     collection,

@@ -2,8 +2,8 @@
  * What happened to sources, uploads and agents: rings of fixed size, in which the oldest event falls when the newest
  * comes. What operators did is not pushed out by uploads, and neither is by strangers.
  */
-import type { Tx } from '../../../../core/plugin.js'
-import { auditId, type AuditEntry, type ObservationStore } from './store.js'
+import { createRings, type Tx } from '../../../../core/plugin.js'
+import type { AuditEntry, ObservationStore } from './store.js'
 import type { AuditDraft, AuditEvent, ObservationAuditRecord } from './structs.js'
 
 /** Events of each ring. */
@@ -34,17 +34,11 @@ export interface Audit {
 }
 
 export const createAudit = ({ audit, skip }: Pick<ObservationStore, 'audit' | 'skip'>): Audit => {
-  const lastOf = (ring: Ring): number => {
-    const [id = '0'] = audit.page({ index: 'ring', group: ring, limit: 1, order: 'desc' })
-    return Number(id.slice(id.lastIndexOf('-') + 1))
-  }
+  const kept = createRings<Ring, AuditEntry>(audit, rings)
   return {
     note(tx, draft) {
       const ring = ringOf(draft)
-      const seq = lastOf(ring) + 1
-      const entry: AuditEntry = { ring, seq, record: { recorded_at_ms: tx.now, ...draft } }
-      tx.insert(audit, entry)
-      if (seq > rings[ring]) tx.remove(audit, auditId(ring, seq - rings[ring]), 'older')
+      kept.add(tx, ring, (seq) => ({ ring, seq, record: { recorded_at_ms: tx.now, ...draft } }))
     },
     list({ source_id, event, limit }) {
       const order = 'desc'

@@ -6,6 +6,7 @@ import {
   integer,
   object,
   optional,
+  ringIndex,
   string,
   timeKey,
   timestamp,
@@ -113,7 +114,6 @@ const AuditEntry = object({ ring: string(), seq: integer({ min: 1 }), record: Ob
 /** An event in its ring. */
 export type AuditEntry = Infer<typeof AuditEntry>
 const seqText = (seq: number): string => String(seq).padStart(16, '0')
-export const auditId = (ring: string, seq: number): string => `${ring}-${seqText(seq)}`
 /** Newest last; of one time the later name of an event, then the later event. */
 const recordedKey = ({ ring, seq, record }: AuditEntry): string =>
   `${timeKey(record.recorded_at_ms)} ${record.event} ${seqText(seq)} ${ring}`
@@ -121,13 +121,13 @@ const recordedKey = ({ ring, seq, record }: AuditEntry): string =>
 export const auditCollection: CollectionSpec<AuditEntry> = {
   name: 'observation_audit',
   version: 1,
-  id: ({ ring, seq }) => auditId(ring, seq),
+  id: ({ ring, seq }) => `${ring}-${seqText(seq)}`,
   indexes: {
     all: { group: () => 'all', sort: recordedKey },
     source: { group: ({ record }) => record.source_id, sort: recordedKey },
     event: { group: ({ record }) => record.event, sort: recordedKey },
     both: { group: ({ record }) => `${record.source_id} ${record.event}`, sort: recordedKey },
-    ring: { group: ({ ring }) => ring },
+    ...ringIndex,
   },
   settled: () => true,
   removed: 'forgotten',

@@ -110,6 +110,12 @@ export const runErrors = defineErrors({
     action:
       'Mend that, or have runs work in the workspace, with isolation shared: PUT /v1/sessions/{session_id}/isolation.',
   },
+  run_folder_not_found: {
+    status: 409,
+    domain: 'runs',
+    detail: 'The folder {folder}, in which its agent works, is not there.',
+    action: 'Make the folder again, or start an agent that works elsewhere.',
+  },
   run_queue_full: {
     status: 429,
     domain: 'runs',

@@ -1,6 +1,7 @@
 /** The life of a run as a pure function (runs-25 to runs-28). */
 import { assertNever } from '../../../../core/plugin.js'
 import {
+  begunAt,
   changed,
   type QueuedRun,
   type RunBase,
@@ -97,7 +98,10 @@ const plainStep = (run: RunRecord, step: Step, now: number): RunRecord | undefin
 }
 
 /** Restart recovery alone may put a run back into the queue. */
-export const requeue = (run: RunRecord, now: number): QueuedRun => ({ ...baseOf(run, now), status: 'queued' })
+export const requeue = (run: RunRecord, now: number): QueuedRun => {
+  const begun_at_ms = begunAt(run)
+  return { ...baseOf(run, now), status: 'queued', ...(begun_at_ms !== undefined && { begun_at_ms }) }
+}
 
 /** The members that do not depend on the status. Times never go back within a run. */
 const baseOf = (run: RunRecord, now: number): RunBase => ({
@@ -130,4 +134,7 @@ const baseOf = (run: RunRecord, now: number): RunBase => ({
   ...(run.pinned !== undefined && { pinned: run.pinned }),
   ...(run.usage !== undefined && { usage: run.usage }),
   ...(run.isolation !== undefined && { isolation: run.isolation }),
+  ...(run.max_turns !== undefined && { max_turns: run.max_turns }),
+  ...(run.repairs !== undefined && { repairs: run.repairs }),
+  ...(run.begun_at_ms !== undefined && { begun_at_ms: run.begun_at_ms }),
 })

@@ -114,6 +114,8 @@ export type RunBase = {
   readonly owner: number
   /** True when that daemon stopped in good order. */
   readonly released?: boolean
+  /** Model answers, at most, where that is fewer than any run has. */
+  readonly max_turns?: number
   /** What must hold before it may complete. */
   readonly completion?: Completion
   /** It works in a folder of its own; in the workspace when absent. */
@@ -128,6 +130,8 @@ export type RunBase = {
   readonly usage?: UsageSums
   /** Milliseconds of execution before the current stretch; waiting for people does not count. */
   readonly active_ms?: number
+  /** When it began first, for one that was put back into its queue since. Unix ms. */
+  readonly begun_at_ms?: number
 }
 /** A run that has not started. */
 export type QueuedRun = RunBase & { readonly status: 'queued' }
@@ -173,6 +177,10 @@ export type TerminalRun = RunBase & {
 }
 /** What the daemon keeps of a run. */
 export type RunRecord = QueuedRun | RunningRun | WaitingRun | TerminalRun
+
+/** When a run began first; undefined if it never did. */
+export const begunAt = (run: RunRecord): number | undefined =>
+  run.begun_at_ms ?? ('started_at_ms' in run ? run.started_at_ms : undefined)
 
 /**
  * A copy with changes, for what every run goes through. A spread that adds members gives each copy a hidden class of

@@ -92,6 +92,8 @@ const runCollection: CollectionSpec<RunRecord> = {
       sort: changeKey,
     },
     spoken: { group: (run) => (hasSpoken(run) ? run.session_id : undefined) },
+    /** Questions to other sessions, by the run that asked them. */
+    asker: { group: (run) => (isBeside(run) ? run.origin?.requester_run_id : undefined) },
     answered: { group: (run) => (hasSpoken(run) && run.said !== 0 ? run.session_id : undefined) },
   },
   settled: (run) => isSettled(run) && run.unacknowledged === undefined,

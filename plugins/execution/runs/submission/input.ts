@@ -126,6 +126,8 @@ export interface Submission {
   readonly patient?: boolean
   /** The ended run that this one repeats. */
   readonly retry_of?: string
+  /** Model answers, at most, where that is fewer than any run has. */
+  readonly max_turns?: number
   /** Stored files that the run is told of, beside those that `input` names. */
   readonly files?: readonly AttachmentRef[]
   /** Ids of further assets that the run names. */

@@ -36,7 +36,7 @@ const repeatedOrigin = ({ service_flow: flow, ...origin }: RunOrigin): RunOrigin
  * longer has the run's. Throws `run_not_retryable` for a run that is open or completed.
  */
 export const retryOf = (context: RunContext, run: RunRecord, wanted: string | undefined): Submission => {
-  const { run_id, session_id, status } = run
+  const { run_id, session_id, status, max_turns } = run
   const accepted = acceptedOf(context, run)
   if (!isTerminal(run) || run.status === 'completed' || accepted === undefined)
     throw runErrors.run_not_retryable({ details: { run_id, status, session_id } })
@@ -56,6 +56,12 @@ export const retryOf = (context: RunContext, run: RunRecord, wanted: string | un
     ...(run.reply_targets !== undefined && { reply_targets: [...run.reply_targets] }),
   }
   const origin = run.origin === undefined ? undefined : repeatedOrigin(run.origin)
-  const rest = { ...(origin !== undefined && { origin }), ...(files !== undefined && { files }) }
-  return { session_id, input, retry_of: run_id, ...rest }
+  return {
+    session_id,
+    input,
+    retry_of: run_id,
+    ...(origin !== undefined && { origin }),
+    ...(files !== undefined && { files }),
+    ...(max_turns !== undefined && { max_turns }),
+  }
 }

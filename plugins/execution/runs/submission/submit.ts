@@ -232,7 +232,7 @@ const recordOf = (
   { now }: Tx,
   { submission, text, agent_id, route, reply_targets }: Admitted,
 ): RunRecord => {
-  const { session_id, input, kind, origin, retry_of, files } = submission
+  const { session_id, input, kind, origin, retry_of, files, max_turns } = submission
   const isolation = isolationOf(context, submission)
   return {
     run_id: context.ids.make('run'),
@@ -261,6 +261,7 @@ const recordOf = (
     ...(reply_targets !== undefined && { reply_targets }),
     ...(retry_of !== undefined && { retry_of }),
     ...(isolation !== undefined && { isolation }),
+    ...(max_turns !== undefined && { max_turns }),
   }
 }
 

@@ -11,6 +11,7 @@ import {
   type Frame,
   type Json,
 } from '../../../../core/plugin.js'
+import { tellAskedBelow } from './asked-below.js'
 import { withHold } from './held-daemon.js'
 import { showStreamed, watchCode } from './run-text.js'
 import { createSpeechText } from './speech-text.js'
@@ -38,6 +39,8 @@ const openStream = async (input: CommandInput, path: string) => {
 
 interface Followed {
   readonly run_id: string
+  /** What is followed by it: a flow, or the run itself. */
+  readonly about?: string
   /** The run as it is. */
   readonly first: Json
   readonly frames: AsyncIterable<Frame>
@@ -47,9 +50,9 @@ interface Followed {
 const runPath = (run_id: string): string => `/v1/runs/${encodeURIComponent(run_id)}`
 
 /** Shows a run as it is and then each change, until it has ended or waits for a person. */
-export const follow = async (input: CommandInput, run_id: string): Promise<void> => {
+export const follow = async (input: CommandInput, run_id: string, about = run_id): Promise<void> => {
   const opened = await openStream(input, runPath(run_id))
-  return showAll(input, { ...opened, run_id, first: await withHold(input, await input.client.get(runPath(run_id))) })
+  return showAll(input, { ...opened, run_id, about, first: await withHold(input, await input.client.get(runPath(run_id))) })
 }
 
 /** The same for a run that is submitted here: who hears its model hears it from the first word. */
@@ -84,8 +87,22 @@ const isOf = (run_id: string, { event, data }: Frame): boolean => {
   return parsed.ok && [parsed.value.run, parsed.value.output, parsed.value.trace].some((of) => of?.run_id === run_id)
 }
 
-const showAll = async (input: CommandInput, { run_id, first, frames, end }: Followed): Promise<void> => {
-  const { show, endLine } = createShow(input)
+const showAll = async (input: CommandInput, followed: Followed): Promise<void> => {
+  const shown = createShow(input)
+  const { about = followed.run_id, run_id: but } = followed
+  const over = new AbortController()
+  const signal = AbortSignal.any([input.signal, over.signal])
+  const asked = input.output === 'json' ? undefined : tellAskedBelow(input, { about, but, print: shown.aside, signal })
+  try {
+    await showRun(input, followed, shown)
+  } finally {
+    over.abort()
+    await asked
+  }
+}
+
+const showRun = async (input: CommandInput, followed: Followed, { show, endLine }: Show): Promise<void> => {
+  const { run_id, first, frames, end } = followed
   if (await show('run_updated', { run: first })) return end()
   for await (const frame of frames) if (isOf(run_id, frame) && (await show(frame.event, frame.data))) return end()
   endLine()
@@ -96,6 +113,8 @@ const showAll = async (input: CommandInput, { run_id, first, frames, end }: Foll
 interface Show {
   /** Shows a frame; true when there is nothing more to wait for. */
   show(event: string, data: Json): Promise<boolean>
+  /** Shows what is not of the run itself. */
+  aside(text: string): void
   endLine(): void
 }
 
@@ -124,5 +143,9 @@ const createShow = (input: CommandInput): Show => {
     if (code !== undefined) exitWith(code)
     return code !== undefined
   }
-  return { show, endLine: speech.end }
+  const aside = (text: string): void => {
+    speech.end()
+    print(text)
+  }
+  return { show, aside, endLine: speech.end }
 }

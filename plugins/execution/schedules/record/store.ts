@@ -171,7 +171,13 @@ const scheduleCollection: CollectionSpec<ScheduleRecord> = {
         ),
     },
     queued: { group: (record) => when(record.queued_fire_at_ms !== undefined, 'queued') },
-    failing: { group: (record) => when(!isTerminal(record) && record.consecutive_failures >= manyFailures, 'failing') },
+    failed: {
+      group: (record) => {
+        const { status, consecutive_failures: failures } = record
+        return when(status === 'active' && failures > 0 && failures < manyFailures, 'failed')
+      },
+    },
+    failing: { group: (record) => when(record.status === 'active' && record.consecutive_failures >= manyFailures, 'failing') },
   },
   settled: isOver,
   kept: { kind: 'schedules', since: (record) => record.created_at_ms },

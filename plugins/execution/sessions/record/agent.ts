@@ -74,6 +74,7 @@ const spawnedBy = {
   spawned_by_run_id: optional(doc(string(), 'The run that started it; absent where a person did.')),
   spawn_request_id: optional(doc(string(), 'Names the request that started it.')),
   settled_at_ms: optional(doc(timestamp(), 'When its work was done; absent while it works.')),
+  cwd: optional(doc(string(), 'The folder that its tools see as the workspace, relative to that of the daemon.')),
 }
 /** Members of an agent's snapshot that only an agent has which another one started. */
 export const spawnedFields = spawnedBy
@@ -92,6 +93,11 @@ export interface SessionAgents {
   find(session_id: string): SpawnedAgent | undefined
   /** True while it waits for the answer of the agent that started it. Must be fast and must not throw. */
   asks(session_id: string): boolean
+  /**
+   * The folder that its runs work in, relative to the workspace or to their worktrees; undefined for these themselves.
+   * Must be fast and must not throw.
+   */
+  folder(session_id: string): string | undefined
 }
 /** Provided by the plugin that keeps agents. */
 export const SessionAgents: Token<SessionAgents> = defineToken<SessionAgents>('session-agents@1')

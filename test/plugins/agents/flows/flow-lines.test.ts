@@ -68,6 +68,23 @@ test('flows-17: who follows a flow is told how it is where its root run does not
   t.notRegex((await line('flows', 'stream', 'lacking')).out, /The flow/u)
 })
 
+test('flows-17: a start that was made before says that the flow was there, also where it has ended', async (t) => {
+  const { line, request, playbook_ref } = await start(t)
+  const begins = ['flows', 'start', 's1', 'notes', '1', '/say ok', '--digest', String(playbook_ref['digest'])]
+  const first = await line(...begins, '--id', 'once')
+  t.notRegex(first.out, /was there already/u)
+  await untilFlow({ request }, 'once', inStatus('succeeded'))
+  const again = await line(...begins, '--id', 'once')
+  t.is(again.code, 0)
+  t.regex(again.out, /^The flow once was there already: [^]*once {2}succeeded/u)
+  t.is(JSON.parse((await line(...begins, '--id', 'once', '--output', 'json')).out).started_before, true)
+  const { body } = await request('GET', '/v1/flows/once')
+  t.false('started_before' in body)
+  t.notRegex((await line('flows', 'get', 'once')).out, /was there already/u)
+  t.notRegex((await line(...begins, '--key', 'k')).out, /was there already/u)
+  t.regex((await line(...begins, '--key', 'k')).out, /was there already/u)
+})
+
 test('command-line-2: what is wrong with a line of flows and playbooks is told with its flag', async (t) => {
   const { line, playbook_ref } = await start(t)
   const digest = String(playbook_ref['digest'])

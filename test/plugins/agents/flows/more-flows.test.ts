@@ -63,6 +63,40 @@ test('flows-14: a report is looked at inside the workspace, and is evidence wher
   t.not(evidence_refs[0].description, flow.evidence_refs[0].description)
 })
 
+test('flows-14, flows-12: a report that a person attests is told from one that was looked at', async (t) => {
+  const id = 'docs/report.md'
+  const daemon = await start(t, { required_evidence: [{ kind: 'product_view', id }] })
+  const { playbook_ref, request, workspace } = daemon
+  const begin = async (more: JsonObject = {}): Promise<string> => {
+    const { flow_id } = (await startFlow(daemon, { playbook_ref, content: '/say ok', ...more })).body
+    return (await untilFlow(daemon, flow_id, ({ run }) => run.status === 'completed')).flow_id
+  }
+  const flow_id = await begin()
+  const attest = (of: string, more: JsonObject = {}) =>
+    request('POST', `/v1/flows/${of}/evidence`, { evidence_refs: [{ kind: 'product_view', id, ...more }] })
+  t.is((await attest(flow_id, { verified_at_ms: 1 })).status, 400, 'nobody but the daemon says that')
+  t.is((await request('GET', `/v1/flows/${flow_id}`)).body.status, 'waiting')
+  mkdirSync(join(workspace, 'docs'))
+  writeFileSync(join(workspace, id), '# Summary\n')
+  const verify = (of: string) => request('POST', `/v1/flows/${of}/verify/product-view`, { report_path: id })
+  const seen = (await verify(flow_id)).body.evidence
+  t.is(typeof seen.verified_at_ms, 'number')
+  t.deepEqual((await verify(flow_id)).body.evidence, seen, 'the same again stays as it was')
+  t.deepEqual((await attest(flow_id, { description: 'I say so' })).body.evidence_refs, [seen])
+  const details = async (of: string): Promise<string> =>
+    (await request('GET', `/v1/flows/${of}`)).body.contract.checks[0].details
+  t.is(await details(flow_id), 'All that is required is there.')
+  const { description } = seen
+  const other = await begin({ evidence_refs: [{ kind: 'product_view', id, description }] })
+  const told = await untilFlow(daemon, other, inStatus('succeeded'))
+  t.deepEqual(told.evidence_refs, [{ kind: 'product_view', id, description }])
+  t.is(
+    await details(other),
+    `All that is required is there. A person attests, and the daemon has not looked at: product_view ${id}.`,
+  )
+  t.is(typeof (await verify(other)).body.evidence.verified_at_ms, 'number', 'what it finds stands in its place')
+})
+
 test('flows-1: a flow whose run is refused, by a hook or for what it requires, is not there; its files are', async (t) => {
   const hook = watcher()
   hook.rules.user_prompt_submit = ({ payload }) =>

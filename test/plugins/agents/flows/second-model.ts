@@ -104,10 +104,10 @@ const partsOf = (flow: Drawn): ProjectionParts => {
   return unsafeCast<ProjectionParts>({
     runs: {
       find: (id: string) => runs.find(({ run_id }) => run_id === id),
+      askedBy: () => [],
       inSession: (asked: { session_id: string }) => runs.filter(({ session_id }) => session_id === asked.session_id),
     },
     sessions: { find: () => undefined },
-    questions: () => undefined,
     tasks: () => ({ madeIn: (session: string) => tasks.filter(({ session_id }) => session_id === session) }),
     agents: () => ({
       spawnedBy: (run_id: string) => agents.filter(({ spawned_by_run_id }) => spawned_by_run_id === run_id),

@@ -14,14 +14,21 @@ import {
   spawn,
   told,
 } from '../../../support/agents.js'
-import { startTestDaemon, type Answer, type Reachable } from '../../../support/daemon.js'
-import { codeOf } from '../../../support/runs.js'
+import { freshRoot, startTestDaemon, type Answer, type Reachable } from '../../../support/daemon.js'
+import { codeOf, submit } from '../../../support/runs.js'
 
 const start = async (t: ExecutionContext, sidechains: { [key: string]: Json } = {}, more = {}) => {
   const model = directed()
   const config: { [key: string]: JsonObject } = { ...model.config, sidechains }
   const daemon = await startTestDaemon(t, { plugins: [model.plugin], config, ...more })
   return Object.assign(daemon, { asked: model.requests, parent: await openAgent(daemon) })
+}
+/** As many as are wanted work at a time. */
+const roomy = {
+  max_live_children_per_parent: 999,
+  max_live_descendants_per_root: 999,
+  max_live_sidechains_per_session: 999,
+  max_live_sidechains_global: 999,
 }
 const tooMany = [409, 'conflict']
 const tooFast = [429, 'rate_limited']
@@ -66,7 +73,9 @@ for (const [limit, n] of [
       limit === 'max_live_descendants_per_root' ? 'max_live_sidechains_per_session' : 'max_live_descendants_per_root'
     const daemon = await start(t, { [other]: 100 })
     const parents = [daemon.parent]
-    for (let count = 0; count < 4; count += 1) parents.push((await spawn(daemon, daemon.parent)).body.agent_id)
+    for (let count = 0; count < 4; count += 1)
+      parents.push((await spawn(daemon, daemon.parent, told('/say hi'))).body.agent_id)
+    for (const parent of parents.slice(1)) await settled(daemon, parent)
     let next = 0
     const one = () => spawn(daemon, parents[(next += 1) % 5] ?? '', endless)
     await takes(t, daemon, { n, refusal: tooMany, one })
@@ -102,6 +111,7 @@ for (const [limit, first] of [
     const clock = createLeapingClock()
     t.teardown(() => clock.clear())
     const many = {
+      ...roomy,
       max_spawns_per_session_window: 999,
       max_spawns_per_profile_window: 999,
       max_spawn_cpu_ms_per_window: 9e8,
@@ -153,7 +163,8 @@ test('agents-11: later rules that fit a start beat earlier ones, limit by limit'
   const child = await spawn(daemon, daemon.parent)
   t.deepEqual(codeOf(child), tooMany)
   const third = await openAgent(daemon, 's3')
-  const below = await spawn(daemon, third)
+  const below = await spawn(daemon, third, told('/say hi'))
+  await settled(daemon, below.body.agent_id)
   t.deepEqual(codeOf(await spawn(daemon, below.body.agent_id)), tooMany, 'one deep')
   await settled(daemon, (await spawn(daemon, third, told('/say hi'))).body.agent_id)
   await does(daemon, 's3', call('spawn_agent', { name: 'p', agent_type: 'plan', prompt: '/say hi', wait: true }))
@@ -167,4 +178,34 @@ test('agents-10: limits at once: of twenty that are started together six work', 
     ...Array.from({ length: 6 }, () => 200),
     ...Array.from({ length: 14 }, () => 409),
   ])
+})
+
+test('agents-10: an agent that waits for its first run has its place, until it is closed or has no parent any more', async (t) => {
+  const root = await freshRoot()
+  const limit = { max_live_children_per_parent: 3 }
+  const daemon = await start(t, limit, { root })
+  const one = () => spawn(daemon, daemon.parent)
+  await takes(t, daemon, { n: 3, refusal: tooMany, one })
+  const quotas = async (on = daemon): Promise<number> =>
+    (await on.request('GET', '/v1/runtime/subagent-policy/quotas')).body.live_sidechains
+  t.is(await quotas(), 3)
+  const waiting: any[] = (await rowsOf(daemon)).filter(({ parent_agent_id }: any) => parent_agent_id !== undefined)
+  t.deepEqual(
+    waiting.map(({ has_runtime, status }) => [has_runtime, status]),
+    Array.from({ length: 3 }, () => [false, 'idle']),
+  )
+  await Promise.all(waiting.map(({ session_id }) => submit(daemon, session_id, '/sleep 300\n/say late')))
+  t.deepEqual(codeOf(await one()), tooMany, 'runs that are submitted later take no place of others')
+  for (const { agent_id } of waiting) await settled(daemon, agent_id)
+  t.is(await quotas(), 0)
+  const again = await takes(t, daemon, { n: 3, refusal: tooMany, one })
+  t.regex(again.body.detail, /3 agents of this one are at work, or have not begun/u)
+  await daemon.stop()
+  const next = await start(t, limit, { root })
+  t.is(await quotas(next), 3, 'those that have had a run are not counted after a restart')
+  const [idle] = (await rowsOf(next, '?status=idle')).filter((row: any) => row.parent_agent_id !== undefined)
+  await next.request('POST', `/v1/sessions/${idle.session_id}/end`)
+  t.is(await quotas(next), 2)
+  await next.request('POST', '/v1/sessions/s1/end')
+  t.is(await quotas(next), 0, 'nobody has them begin')
 })

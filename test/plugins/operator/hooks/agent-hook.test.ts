@@ -65,6 +65,22 @@ test('hooks-34: an agent that gives no outcome is a hook that failed', async (t)
   t.is((await daemon.set({ template, model: { provider: 'nope' } })).body.code, 'invalid_hook_settings')
 })
 
+test('hooks-34: an agent that needs more answers than it has is a hook that failed', async (t) => {
+  const daemon = await start(t, () => '{"decision":"block","reason":"not today"}')
+  const closed = { failure_policy: { mode: 'closed' } }
+  for (const max_turns of [0, 1.5, '2']) t.is((await daemon.set({ template, max_turns })).status, 400)
+  await daemon.set({ template, max_turns: 1 }, closed)
+  await daemon.run()
+  const { dead_letters } = (await daemon.request('GET', '/v1/runtime/hooks/dead-letter')).body
+  t.regex(dead_letters[0].error, /turn_limit: the run used its 1 turns/u)
+  t.is(daemon.asked().length, 1)
+  await daemon.set({ template, max_turns: 2 }, closed)
+  await daemon.run()
+  t.is((await daemon.request('GET', '/v1/runtime/hooks/dead-letter')).body.dead_letters.length, dead_letters.length)
+  t.deepEqual(daemon.made, [])
+  t.is((await daemon.request('GET', '/v1/runtime/hooks')).body.hooks.pre_tool_use[0].executor.max_turns, 2)
+})
+
 test('hooks-34: when its time is over nothing of the agent goes on', async (t) => {
   const tool = echoing()
   const model = scriptedProvider((request, _, signal) => {

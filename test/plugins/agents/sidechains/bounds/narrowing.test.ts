@@ -36,6 +36,10 @@ const start = async (t: ExecutionContext, mode?: string) => {
   })
   const sidechains = {
     max_child_depth: 99,
+    max_live_children_per_parent: 999,
+    max_live_descendants_per_root: 999,
+    max_live_sidechains_per_session: 999,
+    max_live_sidechains_global: 999,
     max_spawns_per_session_window: 999,
     max_spawns_per_profile_window: 999,
     max_spawn_cpu_ms_per_window: 9e8,

@@ -107,7 +107,7 @@ export const createWorld = (): World => {
       if (being === undefined) throw agentErrors.agent_not_found({ details: { agent_id } })
       return being
     },
-    live: () => [],
+    present: () => [],
     startedSince: () => [],
     collection: { count: () => 0 },
   }

@@ -83,6 +83,24 @@ test('agents-20: an agent that ends by itself is recorded as closed, one that no
   t.is(rows[1].reason, 'its work is done')
 })
 
+test('agents-13, agents-20: one that was to be closed and has not begun is with its parent, and so are those below it', async (t) => {
+  const daemon = await start(t)
+  const { parent } = daemon
+  const passing = { retention: 'close_on_settle' }
+  const { body: first } = await spawn(daemon, parent, passing)
+  const { body: below } = await spawn(daemon, first.agent_id, passing)
+  const { body: kept } = await spawn(daemon, parent)
+  await daemon.request('POST', '/v1/sessions/s1/end', { reason: 'enough' })
+  const reason = 'its parent was ended before it began'
+  for (const { agent_id } of [first, below]) {
+    const rows = (await eventsOf(daemon, agent_id)).filter((row) => row.agent_id === agent_id)
+    t.deepEqual(named(rows), ['agent_started', 'agent_closed'])
+    t.is(rows[1].reason, reason)
+  }
+  t.deepEqual(named(await eventsOf(daemon, kept.agent_id)), ['agent_started'])
+  t.is((await daemon.request('POST', `/v1/sessions/${below.session_id}/runs`, { content: 'x' })).status, 409)
+})
+
 test('agents-20: a refused start is recorded once, with its code, and nothing else of the request', async (t) => {
   const daemon = await start(t, {})
   const { parent } = daemon

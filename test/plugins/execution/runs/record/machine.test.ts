@@ -1,5 +1,6 @@
 import test from 'ava'
 import {
+  begunAt,
   type RunBase,
   type RunRecord,
   type RunStatus,
@@ -30,6 +31,7 @@ const base: RunBase = {
   last: 4,
   owner: 1,
   outputs: [4],
+  repairs: 1,
   approvals: 1,
   questions: 2,
   unclean_boots: 1,
@@ -134,4 +136,8 @@ test('runs-28: only ended runs are settled, and recovery alone puts a run back i
   const again = requeue(inStatus('running'), 30)
   t.is(again.status, 'queued')
   t.false('started_at_ms' in again)
+  const twice = requeue(advance(again, { to: 'running' }, 40), 50)
+  const done = advance(advance(twice, { to: 'running' }, 60), { to: 'completed' }, 70)
+  t.like(done, { begun_at_ms: 15, started_at_ms: 60 }, 'when it began first is kept')
+  t.deepEqual([again, twice, done, inStatus('running'), inStatus('queued')].map(begunAt), [15, 15, 15, 15, undefined])
 })

@@ -1,0 +1,134 @@
+/** The folder that an agent works in, and what of it others may have. */
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import test, { type ExecutionContext } from 'ava'
+import {
+  agentOf,
+  call,
+  directed,
+  does,
+  openAgent,
+  resultsIn,
+  rowsOf,
+  settled,
+  spawn,
+  told,
+} from '../../../../support/agents.js'
+import { createCommandLine } from '../../../../support/command-line.js'
+import { freshRoot, startTestDaemon } from '../../../../support/daemon.js'
+import { hasGit, makeRepository } from '../../../../support/repositories.js'
+import { codeOf } from '../../../../support/runs.js'
+
+const start = async (t: ExecutionContext, workspace: string, more: object = {}) => {
+  const model = directed()
+  const daemon = await startTestDaemon(t, {
+    plugins: [model.plugin],
+    config: { ...model.config },
+    flags: { 'workspace-root': workspace, 'permission-mode': 'bypassPermissions' },
+    ...more,
+  })
+  const asked = model.requests
+  const read = async (session_id: string, path: string): Promise<any> => {
+    await does(daemon, session_id, call('read_file', { path }))
+    return resultsIn(asked.at(-1)).at(-1)
+  }
+  return Object.assign(daemon, { parent: await openAgent(daemon), asked, read })
+}
+
+const furnish = (workspace: string): void => {
+  mkdirSync(join(workspace, 'a', 'b'), { recursive: true })
+  writeFileSync(join(workspace, 'top.txt'), 'top')
+  writeFileSync(join(workspace, 'a', 'mid.txt'), 'mid')
+  writeFileSync(join(workspace, 'a', 'b', 'deep.txt'), 'deep')
+  symlinkSync('/etc', join(workspace, 'a', 'out'))
+  symlinkSync('..', join(workspace, 'a', 'up'))
+  symlinkSync('b', join(workspace, 'a', 'link'))
+}
+
+const folderOf = async (t: ExecutionContext): Promise<string> => {
+  const workspace = await freshRoot()
+  t.teardown(() => rmSync(workspace, { recursive: true, force: true }))
+  furnish(workspace)
+  return workspace
+}
+
+test('agents-21: an agent sees its folder as the workspace, and those below it that or less', async (t) => {
+  const workspace = await folderOf(t)
+  const daemon = await start(t, workspace)
+  const { body: child } = await spawn(daemon, daemon.parent, { cwd: 'a', ...told('/say hi') })
+  t.is((await agentOf(daemon, child.agent_id)).cwd, 'a')
+  await settled(daemon, child.agent_id)
+  t.is((await daemon.read(child.session_id, 'mid.txt')).content, 'mid')
+  t.is((await daemon.read(child.session_id, '../top.txt')).error.code, 'path_outside_workspace')
+  t.is((await daemon.read(child.session_id, join(workspace, 'top.txt'))).error.code, 'path_outside_workspace')
+  await does(daemon, child.session_id, call('bash', { command: 'pwd; cat mid.txt' }))
+  t.regex(JSON.stringify(resultsIn(daemon.asked.at(-1)).at(-1)), /\/a\\nmid/u)
+  t.regex(daemon.asked.at(-1)?.system ?? '', /Your tools work in the folder "a" of the workspace/u)
+  await does(
+    daemon,
+    child.session_id,
+    call('spawn_agent', { name: 'x', cwd: 'link', prompt: call('read_file', { path: 'deep.txt' }), wait: true }),
+    call('spawn_agent', { name: 'y', cwd: '..', prompt: '/say no' }),
+    call('spawn_agent', { name: 'z', prompt: '/say as mine', wait: true }),
+  )
+  const [x, y, z] = resultsIn(daemon.asked.at(-1)).slice(-3)
+  t.deepEqual([(await agentOf(daemon, x.agent_id)).cwd, (await agentOf(daemon, z.agent_id)).cwd], ['a/b', 'a'])
+  t.is(y.error.code, 'agent_widened')
+  t.is((await daemon.read(x.session_id, 'deep.txt')).content, 'deep')
+  const rows: any[] = (await daemon.request('GET', `/v1/agents/${child.agent_id}/audit`)).body
+  t.deepEqual(rows.at(-1).narrowed, ['credential_scope', 'cwd'])
+  const line = createCommandLine(daemon)
+  t.regex((await line('agents', 'explain', daemon.parent, '--cwd', 'a/b')).out, /folder +a\/b/u)
+  t.regex((await line('agents', 'spawn', daemon.parent, 'n', '/say hi', '--cwd', 'nope')).err, /no folder nope/u)
+})
+
+test('agents-21: what is not a folder within that of the parent is refused, and nothing is made', async (t) => {
+  const workspace = await folderOf(t)
+  const root = join(workspace, 'a', 'state')
+  const daemon = await start(t, workspace, { root })
+  const count = (await rowsOf(daemon)).length
+  const wide = ['..', '../x', 'a/../..', '/', '/etc', 'a/out', 'a/state', 'a/state/data']
+  for (const cwd of wide) t.deepEqual(codeOf(await spawn(daemon, daemon.parent, { cwd })), [400, 'agent_widened'], cwd)
+  for (const cwd of ['nope', 'top.txt', 'a/b/deep.txt'])
+    t.deepEqual(codeOf(await spawn(daemon, daemon.parent, { cwd })), [400, 'agent_folder_not_found'], cwd)
+  for (const cwd of ['', 'a\u0000b', 7]) t.is((await spawn(daemon, daemon.parent, { cwd })).status, 400)
+  t.is((await rowsOf(daemon)).length, count)
+  const below = (await spawn(daemon, daemon.parent, { cwd: join(workspace, 'a') })).body.agent_id
+  for (const cwd of ['..', 'up', join(workspace, 'a', '..'), workspace])
+    t.deepEqual(codeOf(await spawn(daemon, below, { cwd })), [400, 'agent_widened'], cwd)
+  const { body } = await daemon.request('POST', `/v1/agents/${below}/sidechains/explain`, { cwd: 'b' })
+  t.like(body, { allowed: true, cwd: 'a/b' })
+  t.is((await agentOf(daemon, (await spawn(daemon, daemon.parent, { cwd: 'a/up' })).body.agent_id)).cwd, undefined)
+})
+
+test('agents-21: a run whose folder is gone, or leads elsewhere by now, fails and does nothing', async (t) => {
+  const workspace = await folderOf(t)
+  const daemon = await start(t, workspace)
+  const { body: child } = await spawn(daemon, daemon.parent, { cwd: 'a/b' })
+  renameSync(join(workspace, 'a', 'b'), join(workspace, 'kept'))
+  const fails = async (): Promise<void> => {
+    const run = await does(daemon, child.session_id, call('read_file', { path: 'deep.txt' }))
+    t.is(run.status, 'failed')
+    t.regex(run.error, /^run_folder_not_found: /u)
+  }
+  await fails()
+  symlinkSync('/etc', join(workspace, 'a', 'b'))
+  await fails()
+  rmSync(join(workspace, 'a', 'b'))
+  renameSync(join(workspace, 'kept'), join(workspace, 'a', 'b'))
+  t.is((await daemon.read(child.session_id, 'deep.txt')).content, 'deep')
+})
+
+const inGit = hasGit ? test : test.skip
+inGit('agents-21, worktrees-5: in a worktree it is the same folder of that', async (t) => {
+  const workspace = await makeRepository(t, { 'a/one.txt': 'one\n', 'two.txt': 'two\n' })
+  const daemon = await start(t, workspace)
+  const fork = { parent_assistant_message: '', inherited_tool_call_ids: [], system_prompt: '', isolation: 'worktree' }
+  const { body: child } = await spawn(daemon, daemon.parent, { cwd: 'a', fork_context: fork })
+  writeFileSync(join(workspace, 'a', 'one.txt'), 'changed\n')
+  t.is((await daemon.read(child.session_id, 'one.txt')).content, 'one\n', 'as it was committed')
+  t.is((await daemon.read(child.session_id, '../two.txt')).error.code, 'path_outside_workspace')
+  const { body: none } = await spawn(daemon, daemon.parent, { cwd: 'later', fork_context: fork })
+  const run = await does(daemon, none.session_id, call('read_file', { path: 'one.txt' }))
+  t.regex(run.error, /^run_folder_not_found: /u)
+})
