@@ -165,7 +165,7 @@ const start = async (context: DaemonContext): Promise<Daemon> => {
   findings.note(recoveryFound(lock.root, report))
   for (const what of report.rebuilt.filter(isDeclared)) log.info('an index was made again', { what })
   await keepEpoch()
-  await beginWork({ ...context, root: lock.root, state: opened.state, host, findings })
+  await beginWork({ ...context, root: lock.root, state: opened.state, host, findings, hold })
   boot.own('http', () => controlPlane.server.drain(settings.drainMs))
   const bound = await boot.step('listen', controlPlane.listen)
   lock.listensAt(addressOf(bound))

@@ -1,6 +1,7 @@
 /** The beginning of all work: what an earlier life left is repaired, then the plugins start. */
 import type { Clock } from './base/clock.js'
 import type { Findings } from './records/findings.js'
+import type { Hold } from './records/hold.js'
 import type { Boot } from './host/lifecycle/boot.js'
 import type { PluginHost } from './host/lifecycle/host.js'
 import type { Log } from './base/text/log.js'
@@ -17,6 +18,7 @@ export interface WorkParts {
   readonly state: State
   readonly host: PluginHost
   readonly findings: Findings
+  readonly hold: Pick<Hold, 'started'>
 }
 
 /** How often storage is looked at that takes no changes for now. */
@@ -25,7 +27,7 @@ const lookMs = 250
 const waits = ({ health }: State): boolean => health.mode === 'read_only' && mayPass(health.reason)
 
 const begin = async (parts: WorkParts): Promise<void> => {
-  const { boot, log, state, host, findings } = parts
+  const { boot, log, state, host, findings, hold } = parts
   const outcomes = await boot.step(
     'repair',
     () => host.repair(state.health.mode === 'ok'),
@@ -37,6 +39,7 @@ const begin = async (parts: WorkParts): Promise<void> => {
   await findings.keep()
   await endLeftovers({ ...parts, generation: state.health.generation })
   await boot.step('start', host.start)
+  hold.started()
 }
 
 /**

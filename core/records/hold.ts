@@ -19,7 +19,9 @@ export interface Hold {
   load(asked: boolean, begins?: boolean): Promise<void>
   /** Lets everything begin; false if the daemon did not hold. */
   release(): Promise<boolean>
-  /** Begins now, or when the daemon is released. The undo of what has begun, or forgets it; it works once. */
+  /** Call when all plugins have started: until then nothing begins. */
+  started(): void
+  /** Begins now, or when all plugins have started and the daemon does not hold. The undo of what has begun, or forgets it; it works once. */
   whenActing(begin: () => () => void | Promise<void>): () => void | Promise<void>
   /**
    * Ends what acts, the latest first, and lets nothing begin any more. What acts uses what plugins have, so it ends
@@ -45,8 +47,20 @@ export const createHold = ({ state, clock, log }: HoldParts): Hold => {
   let held: StoredHold | undefined
   const waiting = new Set<() => void>()
   const acting = new Set<() => Promise<void>>()
+  let isStarted = false
   let over = false
   const document = () => state.document<StoredHold>(holdDocument)
+  const beginAll = (): void => {
+    if (!isStarted || held !== undefined) return
+    for (const begin of waiting) {
+      waiting.delete(begin)
+      try {
+        begin()
+      } catch (error) {
+        log.error('what acts by itself could not begin', { error })
+      }
+    }
+  }
   return {
     async load(asked, begins = true) {
       const kept = document().read()
@@ -65,9 +79,12 @@ export const createHold = ({ state, clock, log }: HoldParts): Hold => {
       await document().write({ ...held, held: false })
       held = undefined
       log.info('released: runs, schedules and deliveries begin')
-      for (const begin of waiting) begin()
-      waiting.clear()
+      beginAll()
       return true
+    },
+    started() {
+      isStarted = true
+      beginAll()
     },
     whenActing(begin) {
       let undo: () => void | Promise<void> = () => {}
@@ -83,8 +100,8 @@ export const createHold = ({ state, clock, log }: HoldParts): Hold => {
         acting.delete(end)
         await undo()
       }
-      if (held === undefined) start()
-      else waiting.add(start)
+      waiting.add(start)
+      beginAll()
       return end
     },
     async end(ms) {

@@ -97,7 +97,9 @@ export const planAgent = (parts: PlanParts, wanted: WantedAgent, now: number): P
   })
   const gets = { permission_mode: mode, tool_surface: surface, capability_scope, credential_scope, cwd }
   return {
-    narrowed: narrowable.filter((what) => canonical(gets[what]) !== canonical(has[what])),
+    narrowed: narrowable.filter(
+      (what) => canonical(gets[what]) !== canonical(has[what]) || (what === 'tool_surface' && isCut(wanted)),
+    ),
     session: {
       thread_id: request.thread_id,
       capability_scope,
@@ -132,6 +134,10 @@ export const planAgent = (parts: PlanParts, wanted: WantedAgent, now: number): P
     },
   }
 }
+
+/** What has it started gives it fewer tools, such as a skill. */
+const isCut = ({ surfaces = [] }: WantedAgent): boolean =>
+  surfaces.some(({ allowlist, denylist }) => allowlist.length + denylist.length > 0)
 
 const limitsOfParent = ({ sessions }: PlanParts, { session, spawned }: Agent, permission_mode: PermissionMode) => ({
   permission_mode,

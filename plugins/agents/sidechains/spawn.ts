@@ -56,7 +56,7 @@ const startOnce = async (parts: SpawnParts, wanted: WantedAgent): Promise<AgentR
   return state.commit((tx) => startedBefore(parts, wanted) ?? start(parts, tx, { wanted, first }))
 }
 
-/** What it is told first; what a person tells it as those who look at prompts let it pass. */
+/** What it is told first; what a person tells it as those who look at prompts let it pass, which are no runs or hooks. */
 const firstRun = async (
   { runs, store }: SpawnParts,
   wanted: WantedAgent,
@@ -66,7 +66,7 @@ const firstRun = async (
   const input = inputOf(wanted, subtask)
   const { max_turns } = wanted
   const bound = max_turns === undefined ? {} : { max_turns }
-  if (wanted.run_id !== undefined) return { input: await runs.keepFiles(input), ...bound }
+  if (wanted.run_id !== undefined || wanted.is_hook === true) return { input: await runs.keepFiles(input), ...bound }
   const { session_id } = store.get(wanted.parent_agent_id).session
   return runs.prepare({ session_id, input, ...bound })
 }

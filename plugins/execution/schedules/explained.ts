@@ -1,6 +1,7 @@
-/** Schedules that give an agent work, or would (explanations-14). */
+/** Schedules that give an agent work, or would (explanations-14); one whose session has ended takes none. */
 import { commandLine, sentence } from '../../../core/plugin.js'
 import type { Reason, ReasonSource } from '../../operator/explanations/contract.js'
+import type { Sessions } from '../sessions/contract.js'
 import type { ScheduleRecord, ScheduleStore } from './record/store.js'
 
 /** Schedules of one session that are told. */
@@ -43,10 +44,13 @@ const reasonOf = (schedule: ScheduleRecord): readonly Reason[] => {
   return [{ code: 'schedule', text: `The ${name} gives it its next work.`, until_ms: next_fire_at_ms, commands: [get] }]
 }
 
-export const scheduleReasons = ({ schedules }: Pick<ScheduleStore, 'schedules'>): ReasonSource => ({
+export const scheduleReasons = (
+  { schedules }: Pick<ScheduleStore, 'schedules'>,
+  sessions: Pick<Sessions, 'find'>,
+): ReasonSource => ({
   id: 'schedules',
   of: ({ kind, session_id }) =>
-    kind === 'agent'
+    kind === 'agent' && sessions.find(session_id)?.ended_at_ms === undefined
       ? schedules.list({ index: 'session', group: session_id, limit: 100 }).flatMap(reasonOf).slice(0, mostTold)
       : [],
 })

@@ -21,6 +21,9 @@ const agentOf = (agents: Agents, agent_id: string): KnownAgent | undefined => {
   }
 }
 
+/** Tasks are told apart by session, and tools know those of their own alone. */
+const note = 'The task stands in the session of the agent that gave it: tell that agent with message_agent how it ends.'
+
 /** Called in the commit that writes the task, before it does. */
 export const tellAssigned = ({ store, agents, mailboxes }: AssignParts, tx: Tx, task: SessionTask): void => {
   const [known, post] = [agents(), mailboxes()?.post]
@@ -34,7 +37,7 @@ export const tellAssigned = ({ store, agents, mailboxes }: AssignParts, tx: Tx, 
     from_agent_id: by.session.agent_id,
     to_agent_id: owner_agent_id,
     subject: 'task_assignment',
-    payload: { type: 'task_assignment', task_id: id, session_id, title },
+    payload: { type: 'task_assignment', task_id: id, session_id, title, note },
     isOwed: true,
   })
 }

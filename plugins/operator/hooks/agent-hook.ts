@@ -90,6 +90,7 @@ export const askByAgent = async (parts: AgentParts, wish: AgentLook): Promise<An
     return await look(parts, agents, { ...wish, session_id })
   } catch (error) {
     if (error instanceof Problem) return { fault: `${error.code}: ${error.message}` }
+    if (wish.signal.aborted) return { fault: 'it was cut short' }
     throw error
   }
 }

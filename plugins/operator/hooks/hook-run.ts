@@ -51,11 +51,21 @@ const strictly = ({ failure_policy }: HookDefinition, answered: Answered): Answe
 
 const strangeOf = (answered: Answered): readonly string[] => ('fault' in answered ? [] : (answered.strange ?? []))
 
+/** A guard that throws has failed, and lets nothing pass that it should have looked at. */
+const attemptOnce = async (parts: HookParts, attempted: Attempted): Promise<Answered> => {
+  try {
+    return await attempt(parts, attempted)
+  } catch (error) {
+    parts.log.error('a hook could not be asked', { hook: attempted.definition.name, error })
+    return { fault: 'it could not be asked' }
+  }
+}
+
 /** Tries until one attempt answers, within the time for all of them. */
 const tryAll = async (parts: HookParts, attempted: Attempted): Promise<Ended> => {
   const most = Math.min(attempted.definition.failure_policy?.max_retries ?? 0, mostRetries)
   for (let attempts = 1; ; attempts += 1) {
-    const answered = strictly(attempted.definition, await attempt(parts, attempted))
+    const answered = strictly(attempted.definition, await attemptOnce(parts, attempted))
     if (!('fault' in answered) || attempts > most || attempted.signal.aborted) return { answered, attempts }
     parts.counts.retries += 1
     await parts.clock.sleep(pauseMs * attempts, attempted.signal)

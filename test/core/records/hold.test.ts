@@ -64,6 +64,46 @@ test('runtime-16: a restored root holds at its first start, and the original doe
   t.is((await restored.request('GET', '/v1/sessions/s1')).status, 200)
 })
 
+test('runtime-20: what acts begins when all plugins have started, and one that cannot keeps no other', async (t) => {
+  const seen: string[] = []
+  const acting = definePlugin({
+    id: 'acting',
+    version: '1.0.0',
+    api: 1,
+    summary: 'Acts by itself.',
+    needs: { host: Host },
+    register(ctx, { host }) {
+      ctx.onStart(() =>
+        host.whenActing(() => {
+          throw new Error('no')
+        }),
+      )
+      ctx.onStart(() =>
+        host.whenActing(() => {
+          seen.push('begun')
+          host.whenActing(() => (seen.push('begun within'), () => {}))
+          return () => {}
+        }),
+      )
+    },
+  })
+  const slow = definePlugin({
+    id: 'slow',
+    version: '1.0.0',
+    api: 1,
+    summary: 'Takes a while to start.',
+    needs: { host: Host },
+    register(ctx) {
+      ctx.onStart(async () => {
+        await pause(200)
+        seen.push('started')
+      })
+    },
+  })
+  await startTestDaemon(t, { plugins: [acting, slow] })
+  t.deepEqual(seen, ['started', 'begun', 'begun within'])
+})
+
 test('runtime-20: what acts ends before any plugin stops: a tool that a run still uses has all that its plugin owns', async (t) => {
   const seen: string[] = []
   let [entered, leave] = [(): void => {}, (): void => {}]

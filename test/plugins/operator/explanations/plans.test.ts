@@ -54,6 +54,9 @@ test('explanations-14: a schedule says when it gives work, that it is paused, an
   await daemon.request('POST', `/v1/schedules/${schedule_id}/pause`, {})
   const paused = await situation(t, daemon, 'schedule-paused', { id: 's1', codes: ['no_run', 'schedule_paused'] })
   await paused.move({}, /schedules resume/u)
+  await daemon.request('POST', '/v1/sessions/s1/end', { reason: 'enough' })
+  const { subjects } = (await daemon.request('GET', `/v1/explanations/${daemon.agent}`)).body
+  t.false(JSON.stringify(subjects).includes('schedule'), 'it takes no more work')
 })
 
 test('explanations-14: a fire that waits for the one before', async (t) => {

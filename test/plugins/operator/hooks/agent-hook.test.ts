@@ -52,6 +52,14 @@ test('hooks-34: an agent looks with tools that only read, and its last answer is
   t.is(daemon.made.length, 1)
 })
 
+test('hooks-34: an agent that looks at prompts is not what it looks at', async (t) => {
+  const daemon = await start(t, () => '{}')
+  const hook = { name: 'judge', executor: { type: 'agent', template } }
+  await daemon.request('POST', '/v1/runtime/hooks', { hooks: { user_prompt_submit: [hook] } })
+  await daemon.run()
+  t.is((await daemon.agents()).length, 1)
+})
+
 test('hooks-34: an agent that gives no outcome is a hook that failed', async (t) => {
   const daemon = await start(t, () => 'I do not know.')
   await daemon.set({ template }, { failure_policy: { mode: 'closed' } })
@@ -90,13 +98,19 @@ test('hooks-34: when its time is over nothing of the agent goes on', async (t) =
   })
   const daemon = await startTestDaemon(t, { plugins: [tool.plugin, model.plugin], config: model.config })
   await openSession(daemon)
-  const executor = { type: 'agent', template, timeout_ms: 300 }
-  await daemon.request('POST', '/v1/runtime/hooks', { hooks: { pre_tool_use: [{ name: 'judge', executor }] } })
-  await until(daemon, (await submit(daemon, 's1', 'go')).run_id, 'completed')
+  const hook = { name: 'judge', executor: { type: 'agent', template, timeout_ms: 300 } }
+  const ask = async (more: object): Promise<any> => {
+    await daemon.request('POST', '/v1/runtime/hooks', { hooks: { pre_tool_use: [{ ...hook, ...more }] } })
+    await until(daemon, (await submit(daemon, 's1', 'go')).run_id, 'completed')
+    return (await daemon.request('GET', '/v1/runtime/hooks/dead-letter')).body.dead_letters
+  }
+  t.is((await ask({ failure_policy: { mode: 'closed' } }))[0].error, 'it took longer than 300 ms')
+  t.is(tool.calls.length, 0, 'a guard that must not fail lets nothing pass')
+  t.is((await ask({})).length, 2)
   t.is(tool.calls.length, 1)
   for (let n = 0; n < 400; n += 1) {
     const runs: any[] = (await daemon.request('GET', '/v1/runs')).body
-    if (runs.every(({ status }) => status === 'completed' || status === 'cancelled')) return t.is(runs.length, 2)
+    if (runs.every(({ status }) => status === 'completed' || status === 'cancelled')) return t.is(runs.length, 4)
     await new Promise((resolve) => setTimeout(resolve, 5))
   }
   return t.fail('its run goes on')

@@ -142,6 +142,9 @@ test('skills-12: an agent of its own works on a forked skill, with its profile a
   const result = JSON.stringify(daemon.asked.at(-1)?.messages.at(-1))
   t.true(result.includes('"final_output":"found"'), result)
   t.true(daemon.shown(0).length > 3, 'the run itself has what it had')
+  const rows: any[] = (await daemon.request('GET', '/v1/agents/audit')).body
+  const told = rows.find(({ event }) => event === 'agent_started')
+  t.true(told.narrowed.includes('tool_surface'), 'agents-20')
   for (let n = 0; n < 400; n += 1) {
     const [, agent] = (await daemon.request('GET', '/v1/agents/summaries')).body
     if (agent.closed_at_ms !== undefined) return t.like(agent, { path: '/apart', last_output_preview: 'found' })
