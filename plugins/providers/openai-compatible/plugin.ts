@@ -16,7 +16,7 @@ export default definePlugin({
   id: 'openai-compatible',
   version: '1.0.0',
   api: 1,
-  summary: 'Models behind the chat-completions protocol: Ollama, vLLM, llama.cpp, LM Studio, OpenRouter, xAI, OpenAI.',
+  summary: 'Models behind the chat-completions protocol: Ollama, vLLM, llama.cpp, LM Studio, OpenRouter, OpenAI.',
   needs: { streamed: StreamedModels },
   config: object({}),
   register(ctx, { streamed }) {
