@@ -3,6 +3,7 @@ import { ModelProviders, RouteBackends, textAndImages } from '../../execution/mo
 import { MediaMakers, openAiMedia } from '../../media/makers/contract.js'
 import { StreamedModels } from '../streamed/contract.js'
 import { contextWindow, grok, isOwn } from './models.js'
+import { grokPictures } from './pictures.js'
 import { accountHeaders, responses } from './protocol.js'
 import { openAi, xAi } from './vendor.js'
 
@@ -50,7 +51,12 @@ export default definePlugin({
       connect: (options) => streamed.connect(options, responses(newId, {}, xAi)),
       generation: ['reasoning.effort', 'response_format.structured_json'],
     })
-    ctx.contribute(RouteBackends, { id: 'xai-search', providers: ['xai'], capabilities: ['native_web_search'] })
+    ctx.contribute(RouteBackends, {
+      id: 'xai-own',
+      providers: ['xai'],
+      capabilities: ['native_web_search', 'image_generation', 'image_edit'],
+    })
+    ctx.contribute(MediaMakers, grokPictures)
     ctx.contribute(
       MediaMakers,
       openAiMedia({

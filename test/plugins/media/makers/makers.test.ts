@@ -490,3 +490,44 @@ test('makers-8: google makes one picture a call, in the shape nearest to the siz
   on(path, json({ candidates: [{ finishReason: 'IMAGE_SAFETY' }] }))
   t.regex((await called('generate_image', { prompt: 'x', provider: 'gem' })).output.error.message, /IMAGE_SAFETY/u)
 })
+
+test('makers-8: xai is asked in JSON, for the shape nearest to the size, and edits one picture or several', async (t) => {
+  const file = (origin: string) =>
+    routeTo(
+      origin,
+      `${all}\n[routes.grok]\ndriver = "xai"\nbase_url = "${origin}/x"\ndefault_model = "grok-4"\napi_key = "x"\n` +
+        'image_generation = true\nimage_edit = true\n',
+    )
+  const { on, called, sent } = await studio(t, { file })
+  const asked = (path: string): any => JSON.parse(sent(path)?.body.toString() ?? '')
+  on('/x/images/generations', await given(await picture(), await picture('blue')))
+  on('/x/images/edits', await given(await picture('green')))
+  const { state, output } = await called('generate_image', {
+    prompt: 'A field',
+    size: '1600x900',
+    count: 2,
+    provider: 'grok',
+  })
+  t.is(state, 'done', JSON.stringify(output))
+  t.like(output, { provider: 'xai', route_id: 'grok', model: 'grok-imagine-image' })
+  t.is(sent('/x/images/generations')?.headers['authorization'], 'Bearer x')
+  t.deepEqual(asked('/x/images/generations'), {
+    model: 'grok-imagine-image',
+    prompt: 'A field',
+    n: 2,
+    aspect_ratio: '16:9',
+    response_format: 'b64_json',
+  })
+  const ids = output.assets.map(({ asset_id }: any) => asset_id)
+  t.is(ids.length, 2)
+  t.is((await called('edit_image', { prompt: 'x', provider: 'xai', image_asset_ids: ids.slice(1) })).state, 'done')
+  const { image, ...rest } = asked('/x/images/edits')
+  t.deepEqual(rest, { model: 'grok-imagine-image', prompt: 'x', n: 1, response_format: 'b64_json' })
+  t.regex(image.url, /^data:image\/png;base64,./u)
+  t.is((await called('edit_image', { prompt: 'x', provider: 'xai', image_asset_ids: ids })).state, 'done')
+  t.deepEqual(
+    asked('/x/images/edits').images.map(({ type }: any) => type),
+    ['image_url', 'image_url'],
+  )
+  t.is((await called('generate_audio', { input: 'x', provider: 'grok' })).output.error.code, 'media_route_unable')
+})
