@@ -531,3 +531,45 @@ test('makers-8: xai is asked in JSON, for the shape nearest to the size, and edi
   )
   t.is((await called('generate_audio', { input: 'x', provider: 'grok' })).output.error.code, 'media_route_unable')
 })
+
+test('makers-8: openrouter makes one picture a call by a message, and edits those that it is given', async (t) => {
+  const file = (origin: string) =>
+    routeTo(
+      origin,
+      `${all}\n[routes.router]\ndriver = "openrouter"\nbase_url = "${origin}/r"\ndefault_model = "openai/gpt-5.4-mini"\n` +
+        'api_key = "r"\nimage_generation = true\nimage_edit = true\n',
+    )
+  const { on, called, sent } = await studio(t, { file })
+  const path = '/r/chat/completions'
+  const asked = (): any => JSON.parse(sent(path)?.body.toString() ?? '')
+  const answer = (url: string): Page =>
+    json({
+      choices: [
+        { message: { role: 'assistant', content: 'Here.', images: [{ type: 'image_url', image_url: { url } }] } },
+      ],
+      usage: { prompt_tokens: 9, completion_tokens: 1290 },
+    })
+  on(path, answer(`data:image/png;base64,${(await picture()).toString('base64')}`))
+  const { state, output } = await called('generate_image', { prompt: 'A field', size: '16:9', provider: 'router' })
+  t.is(state, 'done', JSON.stringify(output))
+  t.like(output, { provider: 'openrouter', route_id: 'router', model: 'google/gemini-2.5-flash-image' })
+  t.is(sent(path)?.headers['authorization'], 'Bearer r')
+  t.deepEqual(asked(), {
+    model: 'google/gemini-2.5-flash-image',
+    messages: [{ role: 'user', content: [{ type: 'text', text: 'A field' }] }],
+    modalities: ['image', 'text'],
+    image_config: { aspect_ratio: '16:9' },
+  })
+  const ids = output.assets.map(({ asset_id }: any) => asset_id)
+  const model = 'black-forest-labs/flux.2-pro'
+  t.is((await called('edit_image', { prompt: 'x', provider: 'router', model, image_asset_ids: ids })).state, 'done')
+  t.like(asked(), { model, modalities: ['image'] })
+  t.regex(asked().messages[0].content[1].image_url.url, /^data:image\/png;base64,./u)
+  const codeOf = async (input: object): Promise<string> =>
+    (await called('generate_image', { prompt: 'x', provider: 'router', ...input })).output.error.code
+  t.is(await codeOf({ count: 2 }), 'media_wish_unsupported')
+  on(path, json({ choices: [{ message: { role: 'assistant', content: 'I cannot.' } }] }))
+  t.is(await codeOf({}), 'media_answer_unusable')
+  on(path, answer('data:image/png;base64,%%%'))
+  t.is(await codeOf({}), 'media_answer_unusable')
+})
