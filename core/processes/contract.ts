@@ -81,6 +81,8 @@ export interface SupervisedWish extends Omit<ProgramWish, 'file' | 'args'> {
   readonly name?: string
   /** True to have both outputs in standard output, in the order in which they came. */
   readonly merged?: boolean
+  /** True where the first process holds the others and takes them along when it ends: a stop leaves it for the last. */
+  readonly holds?: boolean
 }
 
 /** A program with all that it starts: its group, its session, their descendants, and whoever carries its marker. */
@@ -90,7 +92,7 @@ export interface SupervisedProgram extends Pick<Program, 'pid' | 'started' | 'in
   /** The first process has ended. Never rejects. */
   readonly exited: Promise<Exit>
   /**
-   * Ends all of it: SIGTERM, SIGKILL after `grace_ms`, until a look at all processes finds none. May be called again,
+   * Ends all of it: SIGTERM (not for a first process that holds the others), SIGKILL after `grace_ms`, until a look at all processes finds none. May be called again,
    * and after the end of the first process, for what that has left.
    */
   stop(grace_ms: number): Promise<Stopped>

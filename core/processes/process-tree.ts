@@ -38,7 +38,13 @@ export interface Group {
   /** Empty where the system does not tell. */
   readonly started: string
   readonly marker: string
+  /** Its first process takes all others along when it ends. */
+  readonly holds?: boolean
 }
+
+/** True of the first process of a group that holds the others. */
+export const isHolder = ({ pid, started, holds }: Group, row: ProcessRow): boolean =>
+  holds === true && row.pid === pid && (started === '' || row.started === started)
 
 /** A program's processes. A pid that now names another process names no group of ours. */
 export const belongsTo = ({ pid, started, marker }: Group, rows: readonly ProcessRow[]): Belongs => {
@@ -74,6 +80,8 @@ export interface Stop extends Wanted {
   readonly clock: Clock
   /** Between SIGTERM and SIGKILL. */
   readonly grace_ms: number
+  /** Who is sent no SIGTERM: it ends by itself when the others have. */
+  readonly spares?: (row: ProcessRow) => boolean
 }
 
 const keyOf = ({ pid, started }: ProcessRow): string => `${pid} ${started}`
@@ -92,7 +100,7 @@ const pause = 15
 /** A signal of whoever stops would end waits early at that very moment. */
 const never = new AbortController().signal
 
-export const stopProcesses = async ({ clock, grace_ms, ...wanted }: Stop): Promise<Stopped> => {
+export const stopProcesses = async ({ clock, grace_ms, spares, ...wanted }: Stop): Promise<Stopped> => {
   const asked = new Set<string>()
   let supported = false
   const look = async (): Promise<ProcessRow[]> => {
@@ -106,7 +114,7 @@ export const stopProcesses = async ({ clock, grace_ms, ...wanted }: Stop): Promi
     const late = clock.elapsed() - began >= grace_ms
     for (const row of members) {
       if (late) signal(row.pid, 'SIGKILL')
-      else if (!asked.has(keyOf(row))) {
+      else if (!asked.has(keyOf(row)) && spares?.(row) !== true) {
         signal(row.pid, 'SIGTERM')
         signal(row.pid, 'SIGCONT')
       }

@@ -6,7 +6,7 @@ import type { Processes, Supervised, SupervisedProgram, SupervisedWish } from '.
 import { drainMs, launch, type Launched } from './launch.js'
 import { markerName, readProcesses } from '../state/root/process-table.js'
 import { markerOf, rootTag } from './marker.js'
-import { belongsTo, signalGroup, stopProcesses, wantedIn, type Group, type Wanted } from './process-tree.js'
+import { belongsTo, isHolder, signalGroup, stopProcesses, wantedIn, type Group, type Wanted } from './process-tree.js'
 
 export interface SupervisedParts {
   readonly processes: Processes
@@ -58,10 +58,15 @@ export const createSupervised = ({ processes, clock, ids, stateRoot, generation 
     programs.flatMap((program) => groups.get(program) ?? [])
   const stopAll: Supervised['stop'] = (programs, grace_ms) => {
     const all = held(programs)
-    return stopProcesses({ clock, grace_ms, ...wantedOf(all, new Set(all.flatMap(({ known }) => [...known]))) })
+    return stopProcesses({
+      clock,
+      grace_ms,
+      spares: (row) => all.some(({ group }) => isHolder(group, row)),
+      ...wantedOf(all, new Set(all.flatMap(({ known }) => [...known]))),
+    })
   }
   return {
-    async start({ name = ids.random(8), environment, ...wish }: SupervisedWish) {
+    async start({ name = ids.random(8), environment, holds = false, ...wish }: SupervisedWish) {
       const marker = markerOf(tag, generation(), name)
       const launched = await launch(processes, {
         ...wish,
@@ -69,7 +74,7 @@ export const createSupervised = ({ processes, clock, ids, stateRoot, generation 
         environment: { ...environment, [markerName]: marker },
       })
       const program = programOf(launched, (grace_ms) => stopAll([program], grace_ms), clock)
-      if (launched.group !== undefined) groups.set(program, { group: launched.group, known: new Set() })
+      if (launched.group !== undefined) groups.set(program, { group: { ...launched.group, holds }, known: new Set() })
       return program
     },
     async remember(programs) {

@@ -169,6 +169,9 @@ const withDaemon = async <R>(
     ['bind', '127.0.0.1:0'],
     ['state-root', root],
     ['workspace-root', root],
+    // Without a search engine there is no tool to tell of; nobody is asked.
+    ['web-search-engine', 'searxng'],
+    ['web-search-url', 'http://127.0.0.1:9/search'],
   ])
   const daemon = await startDaemon({
     settings: readSettings({ environment: {}, flags, guard: () => {} }),

@@ -1,6 +1,6 @@
 /**
  * Loaded before everything else: kills the process in front of the step with the number KILL_AT of what is done to
- * files, counted from the first one that names KILL_FROM.
+ * files, counted from the first one that names KILL_FROM, and only once the file KILL_WHEN is there.
  */
 import fs from 'node:fs'
 import promises from 'node:fs/promises'
@@ -8,10 +8,12 @@ import { syncBuiltinESMExports } from 'node:module'
 
 type Loose = any
 const [loose, looseFiles]: Loose[] = [fs, promises]
-const [last, from] = [Number(process.env['KILL_AT']), process.env['KILL_FROM'] ?? '']
+const { KILL_AT: at, KILL_FROM: from = '', KILL_WHEN: when } = process.env
+const last = Number(at)
 let steps = 0
 const step = (path: unknown): void => {
-  if (steps === 0 && !(typeof path === 'string' && path.includes(from))) return
+  if (steps === 0 && from !== '' && !(typeof path === 'string' && path.includes(from))) return
+  if (steps === 0 && when !== undefined && !fs.existsSync(when)) return
   steps += 1
   if (steps >= last) process.kill(process.pid, 'SIGKILL')
 }

@@ -7,6 +7,7 @@ import type { ConnectionOptions, ModelFailure, ModelRequest } from '../../plugin
 import { messages } from '../../plugins/providers/anthropic/protocol.js'
 import { gemini } from '../../plugins/providers/google/protocol.js'
 import { responses } from '../../plugins/providers/openai/protocol.js'
+import { xAi } from '../../plugins/providers/openai/vendor.js'
 import { chatCompletions } from '../../plugins/providers/openai-compatible/protocol.js'
 import { vendors } from '../../plugins/providers/openai-compatible/vendors.js'
 import { createConnection } from '../../plugins/providers/streamed/connection.js'
@@ -30,9 +31,11 @@ export const protocol = chatCompletions(() => ids.make('call'))
 
 const anthropic = messages(() => ids.make('call'), { version: '2023-06-01', beta_headers: [] })
 const openai = responses(() => ids.make('call'), { organization: 'org-1', project: 'proj_1' })
+const xai = responses(() => ids.make('call'), {}, xAi)
 const known = vendors.find(({ provider }) => provider === 'openrouter')
 const openrouter = chatCompletions(() => ids.make('call'), known)
-const protocols = { openai_compatible: protocol, openrouter, anthropic, openai, google: gemini(() => ids.make('call')) }
+const google = gemini(() => ids.make('call'))
+const protocols = { openai_compatible: protocol, openrouter, anthropic, openai, xai, google }
 /** Protocols by the wire name of their provider. */
 export type Spoken = keyof typeof protocols
 

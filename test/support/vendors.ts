@@ -51,6 +51,7 @@ export const vendors: readonly Vendor[] = [
     told: (asked) =>
       [asked?.body['input']]
         .flat()
+        .filter((item: any) => item?.role !== 'system')
         .map(({ type, role, call_id }: any) =>
           [{ function_call: 'assistant', function_call_output: 'result' }[String(type)] ?? role, call_id ?? '']
             .join(' ')

@@ -57,8 +57,9 @@ const wordsIn = (data: readonly unknown[]): string | undefined =>
     .map(({ revised_prompt }) => revised_prompt)
     .find((text) => typeof text === 'string')
 
-const makePictures = async (wish: PictureWish, server: MediaServer): Promise<Made> => {
-  const lifted = readLifted((await askFor(wish, server)).body)
+/** What an answer to either holds: a list of pictures, or of where they are. */
+export const readPictures = async ({ body }: MediaReply, wish: PictureWish, server: MediaServer): Promise<Made> => {
+  const lifted = readLifted(body)
   const value: Link = isLink(lifted?.value) ? lifted.value : {}
   const data = value['data']
   if (lifted === undefined || !Array.isArray(data) || data.length === 0) throw unusable('it holds no picture')
@@ -66,6 +67,9 @@ const makePictures = async (wish: PictureWish, server: MediaServer): Promise<Mad
   for (const one of data.slice(0, wish.count)) files.push(await pictureOf(lifted, one, server))
   return { files, usage: usageIn(value['usage'], 'input', 'output'), revised_prompt: wordsIn(data) }
 }
+
+const makePictures = async (wish: PictureWish, server: MediaServer): Promise<Made> =>
+  readPictures(await askFor(wish, server), wish, server)
 
 /** A voice that all of OpenAI's models have; other servers know it as their own one. */
 const usualVoice = 'alloy'

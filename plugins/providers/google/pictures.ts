@@ -3,6 +3,7 @@ import { fromBase64 } from '../../media/assets/contract.js'
 import {
   longTextOf,
   makerErrors,
+  nearestShape,
   readLifted,
   type Lifted,
   type Made,
@@ -17,20 +18,8 @@ import { tell, usageIn } from './usage.js'
 /** The shapes that its models make. */
 const shapes = ['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9'] as const
 
-const ratioOf = (shape: string): number => {
-  const [width = 1, height = 1] = shape.split(/[:x]/u).map(Number)
-  return width / height
-}
-
-/** The nearest shape to a size. */
-const shapeOf = (size: string | undefined): string | undefined => {
-  if (size === undefined || size === 'auto') return undefined
-  const distance = (shape: string): number => Math.abs(Math.log(ratioOf(shape) / ratioOf(size)))
-  return shapes.toSorted((one, other) => distance(one) - distance(other))[0]
-}
-
 const bodyOf = ({ prompt, size, pictures }: PictureWish): string => {
-  const aspectRatio = shapeOf(size)
+  const aspectRatio = nearestShape(shapes, size)
   const given = pictures.map(({ media_type: mimeType, bytes }) => ({
     inlineData: { mimeType, data: Buffer.from(bytes).toString('base64') },
   }))

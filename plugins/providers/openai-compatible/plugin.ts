@@ -7,6 +7,7 @@ import {
 } from '../../execution/models/contract.js'
 import { MediaMakers, openAiMedia } from '../../media/makers/contract.js'
 import { StreamedModels } from '../streamed/contract.js'
+import { openRouterPictures } from './pictures.js'
 import { chatCompletions } from './protocol.js'
 import { localServers, vendors } from './vendors.js'
 
@@ -16,7 +17,7 @@ export default definePlugin({
   id: 'openai-compatible',
   version: '1.0.0',
   api: 1,
-  summary: 'Models behind the chat-completions protocol: Ollama, vLLM, llama.cpp, LM Studio, OpenRouter, xAI, OpenAI.',
+  summary: 'Models behind the chat-completions protocol: Ollama, vLLM, llama.cpp, LM Studio, OpenRouter, OpenAI.',
   needs: { streamed: StreamedModels },
   config: object({}),
   register(ctx, { streamed }) {
@@ -41,6 +42,13 @@ export default definePlugin({
       id: 'openai-compatible-media',
       providers: ['openai_compatible'],
       capabilities: ['image_generation', 'image_edit', 'audio_generation'],
+    })
+    const router = vendors.find(({ provider }) => provider === 'openrouter')
+    if (router !== undefined) ctx.contribute(MediaMakers, openRouterPictures(router.base_url))
+    ctx.contribute(RouteBackends, {
+      id: 'openrouter-pictures',
+      providers: ['openrouter'],
+      capabilities: ['image_generation', 'image_edit'],
     })
     ctx.contribute(RouteBackends, {
       id: 'vendor-search',

@@ -1,14 +1,9 @@
 /** Vendors whose servers speak the chat-completions protocol as it is. */
-import type { ContextWindow, LocalServer, ModelProvider } from '../../execution/models/contract.js'
+import type { LocalServer, ModelProvider } from '../../execution/models/contract.js'
 import type { Vendor } from './protocol.js'
 
 type Known = Vendor &
   Pick<ModelProvider, 'summary' | 'default_model' | 'family' | 'context_window' | 'secrets_of' | 'key_variables'>
-
-const grokWindow = (model: string): ContextWindow => {
-  if (model.startsWith('grok-4-fast')) return { tokens: 2_000_000 }
-  return { tokens: /^grok-(?:4|code)/u.test(model) ? 256_000 : 131_072 }
-}
 
 /** Where servers listen unless they are told otherwise. */
 export const localServers: readonly LocalServer[] = [
@@ -30,15 +25,5 @@ export const vendors: readonly Known[] = [
     context_window: () => ({ tokens: 128_000 }),
     secrets_of: ['open_router'],
     key_variables: ['OPENROUTER_API_KEY'],
-  },
-  {
-    provider: 'xai',
-    summary: 'Grok, by the chat-completions protocol.',
-    base_url: 'https://api.x.ai/v1',
-    default_model: 'grok-4-fast-reasoning',
-    family: { rule: 'begin with grok', has: (model) => model.startsWith('grok') },
-    context_window: grokWindow,
-    secrets_of: ['x_ai'],
-    key_variables: ['XAI_API_KEY'],
   },
 ]

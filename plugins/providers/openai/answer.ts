@@ -27,7 +27,14 @@ interface Collected extends Gathered {
   usage: Usage | undefined
 }
 
-export const createAnswer = (asked: Asked, newId: () => string): Answer => {
+export interface Making {
+  /** Names calls of which the server gives no id. */
+  readonly newId: () => string
+  /** Wire name of the provider, under which what it gave is kept. */
+  readonly provider: string
+}
+
+export const createAnswer = (asked: Asked, making: Making): Answer => {
   const so: Collected = { ...beginGathering(), items: new Map(), usage: undefined }
   return eventAnswer(so, {
     take: (event) => takeEvent(so, event, asked),
@@ -36,7 +43,7 @@ export const createAnswer = (asked: Asked, newId: () => string): Answer => {
         fault: so.fault,
         finish: so.finish,
         usage: so.usage,
-        parts: [...so.items.values()].flatMap((item) => partOf(item, newId)),
+        parts: [...so.items.values()].flatMap((item) => partOf(item, making)),
       }),
   })
 }
@@ -50,7 +57,7 @@ const takeEvent = (so: Collected, event: Link, asked: Asked): void => {
     case 'response.reasoning_summary_part.added':
       return takeItem(so, event)
     case 'response.completed':
-      return takeEnd(so, response, 'stop')
+      return takeEnd(so, response, response['status'] === 'incomplete' ? cutBy(response) : 'stop')
     case 'response.incomplete':
       return takeEnd(so, response, cutBy(response))
     case 'response.failed':
@@ -104,10 +111,10 @@ const show = (so: Collected, { type }: Item, text: string): true => {
   return true
 }
 
-/** The server counts no searches: those that it tells are the ones that it made. Pages that it opened are none. */
+/** A server that counts no searches has made those that it tells. Pages that it opened are none. */
 const usedIn = ({ items }: Collected, { usage }: Link): Usage | undefined => {
   const told = usageIn(usage, 'input', 'output')
-  const searches = [...items.values()].filter(search.isOne).length
+  const searches = search.countedIn(usage) ?? [...items.values()].filter(search.isOne).length
   return told === undefined || searches === 0 ? told : { ...told, searches }
 }
 
@@ -124,18 +131,18 @@ const takeEnd = (so: Collected, response: Link, finish: Finish): void => {
   so.isDone = true
 }
 
-const partOf = (item: Item, newId: () => string): AssistantPart[] => {
+const partOf = (item: Item, { newId, provider }: Making): AssistantPart[] => {
   const { type, id, call_id, name, phase, texts } = item
   const text = texts.join('')
   switch (type) {
     case 'text':
-      return text === '' ? [] : [{ type, text, ...citing(search.cites(item)), ...metadata({ id, phase }) }]
+      return text === '' ? [] : [{ type, text, ...citing(search.cites(item)), ...metadata(provider, { id, phase }) }]
     case 'reasoning':
-      return text === '' && item.encrypted_content === '' ? [] : [thought.part(item)]
+      return text === '' && item.encrypted_content === '' ? [] : [thought.part(item, provider)]
     case 'tool_call':
-      return [{ type, id: call_id === '' ? newId() : call_id, name, ...toolInput(text), ...metadata({ id }) }]
+      return [{ type, id: call_id === '' ? newId() : call_id, name, ...toolInput(text), ...metadata(provider, { id }) }]
     case 'search':
-      return [search.part(item)]
+      return [search.part(item, provider)]
     case 'other':
       return []
   }
@@ -144,7 +151,7 @@ const partOf = (item: Item, newId: () => string): AssistantPart[] => {
 const citing = (cites: WebPage[]): { cites?: WebPage[] } => (cites.length === 0 ? {} : { cites })
 
 /** What of it is no blank. */
-const metadata = (own: Readonly<Record<string, string>>): { metadata?: ProviderMetadata } => {
+const metadata = (provider: string, own: Readonly<Record<string, string>>): { metadata?: ProviderMetadata } => {
   const told = Object.entries(own).filter(([, value]) => value !== '')
-  return told.length === 0 ? {} : { metadata: { openai: Object.fromEntries(told) } }
+  return told.length === 0 ? {} : { metadata: { [provider]: Object.fromEntries(told) } }
 }

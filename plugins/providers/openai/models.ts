@@ -20,3 +20,15 @@ const windows: readonly (readonly [RegExp, ContextWindow])[] = [
 /** Of a name that begins with the name of a family, also where somebody tuned it. */
 export const contextWindow = (model: string): ContextWindow | undefined =>
   windows.find(([names]) => names.test(model.replace(/^ft:/u, '')))?.[1]
+
+const windowOfGrok = (model: string): ContextWindow => {
+  if (model.startsWith('grok-4-fast')) return { tokens: 2_000_000 }
+  return { tokens: /^grok-(?:4|code)/u.test(model) ? 256_000 : 131_072 }
+}
+
+/** Models of xAI. */
+export const grok = {
+  isOwn: (model: string): boolean => model.startsWith('grok'),
+  thinks: (model: string): boolean => !/non-reasoning|(?:^|[:/])grok-(?:2|3(?!-mini))/u.test(model),
+  contextWindow: windowOfGrok,
+} as const

@@ -2,8 +2,10 @@ import { definePlugin, doc, object, optional, string } from '../../../core/plugi
 import { ModelProviders, RouteBackends, textAndImages } from '../../execution/models/contract.js'
 import { MediaMakers, openAiMedia } from '../../media/makers/contract.js'
 import { StreamedModels } from '../streamed/contract.js'
-import { contextWindow, isOwn } from './models.js'
-import { accountHeaders, baseUrl, responses } from './protocol.js'
+import { contextWindow, grok, isOwn } from './models.js'
+import { grokPictures } from './pictures.js'
+import { accountHeaders, responses } from './protocol.js'
+import { openAi, xAi } from './vendor.js'
 
 const word = () => string({ min: 1, max: 200, pattern: '^[A-Za-z0-9._-]+$' })
 
@@ -15,7 +17,7 @@ export default definePlugin({
   id: 'openai',
   version: '1.0.0',
   api: 1,
-  summary: 'Models behind the responses protocol: those of OpenAI, and servers that speak it.',
+  summary: 'Models behind the responses protocol: those of OpenAI and xAI, and servers that speak it.',
   needs: { streamed: StreamedModels },
   config: object({
     organization: optional(doc(word(), 'Who pays, where a key is of several: the header `OpenAI-Organization`.')),
@@ -37,11 +39,29 @@ export default definePlugin({
       connect: (options) => streamed.connect(options, responses(newId, { ...ctx.config, ...options.vendor })),
       generation: ['reasoning.effort', 'reasoning.summary', 'response_format.structured_json'],
     })
+    ctx.contribute(ModelProviders, {
+      id: 'xai',
+      summary: 'Grok, by the responses protocol.',
+      default_model: 'grok-4-fast-reasoning',
+      family: { rule: 'begin with grok', has: grok.isOwn },
+      context_window: grok.contextWindow,
+      capabilities: textAndImages,
+      secrets_of: ['x_ai'],
+      key_variables: ['XAI_API_KEY'],
+      connect: (options) => streamed.connect(options, responses(newId, {}, xAi)),
+      generation: ['reasoning.effort', 'response_format.structured_json'],
+    })
+    ctx.contribute(RouteBackends, {
+      id: 'xai-own',
+      providers: ['xai'],
+      capabilities: ['native_web_search', 'image_generation', 'image_edit'],
+    })
+    ctx.contribute(MediaMakers, grokPictures)
     ctx.contribute(
       MediaMakers,
       openAiMedia({
         provider: 'openai',
-        base_url: baseUrl,
+        base_url: openAi.base_url,
         models: { pictures: 'gpt-image-1', speech: 'gpt-4o-mini-tts' },
         headers: ({ api_key, vendor }) => pairs(accountHeaders({ ...ctx.config, ...vendor }, api_key)),
       }),

@@ -1,30 +1,44 @@
 /** From the engine's request to the body of a response request. */
 import type { Generation, ModelRequest, ModelTool, ToolChoice } from '../../execution/models/contract.js'
 import { createConversationBytes } from '../streamed/contract.js'
-import { thinks } from './models.js'
 import { foundPages, searchTool } from './search.js'
+import type { Vendor } from './vendor.js'
 import { wireItems } from './wire-items.js'
 
 /** Bytes of the conversations that are kept as they are sent, with and without thoughts. */
 const mostKept = 4 * 1024 * 1024
 
 /** Makes the JSON of requests. Earlier messages are the larger part of most and are not made again. */
-export const createRequestBodies = (): ((request: ModelRequest) => Buffer) => {
-  const whole = createConversationBytes(wireItems.whole, mostKept)
-  const thoughtless = createConversationBytes(wireItems.thoughtless, mostKept)
+export const createRequestBodies = (vendor: Vendor): ((request: ModelRequest) => Buffer) => {
+  const { whole, thoughtless } = wireItems(vendor.provider)
+  const withThoughts = createConversationBytes(whole, mostKept)
+  const withoutThoughts = createConversationBytes(thoughtless, mostKept)
   return (request) => {
-    const conversations = thinks(request.model) ? whole : thoughtless
+    const conversation = (vendor.thinks(request.model) ? withThoughts : withoutThoughts).of(request.messages)
+    const before = JSON.stringify(vendor.before(request)).slice(0, -1)
+    const comma = before !== '[' && conversation.length > 0 ? ',' : ''
     return Buffer.concat([
-      Buffer.from(`${JSON.stringify(settingsOf(request)).slice(0, -1)},"input":[`),
-      conversations.of(request.messages),
+      Buffer.from(`${JSON.stringify(settingsOf(request, vendor)).slice(0, -1)},"input":${before}${comma}`),
+      conversation,
       Buffer.from(']}'),
     ])
   }
 }
 
-const settingsOf = ({ model, system, tools, web_search, generation }: ModelRequest): object => ({
-  model,
-  ...(system !== '' && { instructions: system }),
+const settingsOf = (request: ModelRequest, vendor: Vendor): object => ({
+  model: request.model,
+  ...vendor.own(request),
+  ...askedOf(request),
+  // What is not stored can go back only if it comes along.
+  ...includeOf([
+    ...(vendor.thinks(request.model) ? ['reasoning.encrypted_content'] : []),
+    ...(request.web_search === true && vendor.asksForPages ? [foundPages] : []),
+  ]),
+  store: false,
+  stream: true,
+})
+
+const askedOf = ({ tools, web_search, generation }: ModelRequest): object => ({
   max_output_tokens: generation.max_output_tokens,
   temperature: generation.temperature,
   reasoning: reasoningOf(generation),
@@ -34,13 +48,6 @@ const settingsOf = ({ model, system, tools, web_search, generation }: ModelReque
     tool_choice: toolChoice(generation.tool_choice),
     parallel_tool_calls: generation.allow_parallel_tool_calls === false ? false : undefined,
   }),
-  // What is not stored can go back only if it comes along.
-  ...includeOf([
-    ...(thinks(model) ? ['reasoning.encrypted_content'] : []),
-    ...(web_search === true ? [foundPages] : []),
-  ]),
-  store: false,
-  stream: true,
 })
 
 const includeOf = (include: readonly string[]): object => (include.length === 0 ? {} : { include })

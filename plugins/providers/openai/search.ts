@@ -1,6 +1,7 @@
 /** Searches of the web that the server makes: how they are asked for, kept with their parts, and go back. */
 import { isJsonObject, type Json, type JsonObject } from '../../../core/plugin.js'
 import type { SearchPart, WebPage } from '../../execution/models/contract.js'
+import { countIn, isLink } from '../streamed/contract.js'
 import type { Item } from './item.js'
 
 /** The tool as the protocol names it, and what tells the pages that it found. */
@@ -9,10 +10,14 @@ export const [searchTool, foundPages] = [{ type: 'web_search' }, 'web_search_cal
 const textIn = (value: Json | undefined): string => (typeof value === 'string' ? value : '')
 const listIn = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : [])
 
+/** The number of a page, or its address, is no title. */
+const titleIn = (title: Json | undefined, url: string): string =>
+  textIn(title) === url || /^\d+$/u.test(textIn(title)) ? '' : textIn(title)
+
 /** Of an annotation, a source or an action that opens a page. */
 const pageIn = (value: Json): WebPage[] => {
   const { url, title } = isJsonObject(value) ? value : {}
-  return textIn(url) === '' ? [] : [{ url: textIn(url), title: textIn(title) }]
+  return textIn(url) === '' ? [] : [{ url: textIn(url), title: titleIn(title, textIn(url)) }]
 }
 
 const queriesOf = ({ query, queries }: JsonObject): string[] => {
@@ -26,22 +31,30 @@ export const search = {
     const action = raw['action']
     return type === 'search' && action !== undefined && isJsonObject(action) && action['type'] === 'search'
   },
-  part({ raw }: Item): SearchPart {
+  part({ raw }: Item, provider: string): SearchPart {
     const action = raw['action'] !== undefined && isJsonObject(raw['action']) ? raw['action'] : {}
     return {
       type: 'search',
       queries: queriesOf(action),
       pages: [...listIn(action['sources']).flatMap(pageIn), ...pageIn(action)],
       ...(raw['status'] === 'failed' && { failed: 'failed' }),
-      metadata: { openai: { item: raw } },
+      metadata: { [provider]: { item: raw } },
     }
   },
-  /** Pages that a text cites; annotations are of other kinds too. */
-  cites: ({ annotations }: Item): WebPage[] =>
-    annotations.filter(({ type }) => type === 'url_citation').flatMap(pageIn),
+  /** Undefined where the server counts none. */
+  countedIn(usage: unknown): number | undefined {
+    const details = isLink(usage) ? usage['server_side_tool_usage_details'] : undefined
+    return isLink(details) ? countIn(details['web_search_calls']) : undefined
+  },
+  /** Pages that a text cites; annotations are of other kinds too. Where some have a place in it, the others are those that were looked at. */
+  cites({ annotations }: Item): WebPage[] {
+    const all = annotations.filter(({ type }) => type === 'url_citation')
+    const placed = all.filter(({ end_index: end }) => typeof end === 'number' && end > 0)
+    return (placed.length > 0 ? placed : all).flatMap(pageIn)
+  },
   /** Undefined for those of other providers. */
-  wire({ metadata }: SearchPart): JsonObject | undefined {
-    const own = metadata?.['openai']
+  wire({ metadata }: SearchPart, provider: string): JsonObject | undefined {
+    const own = metadata?.[provider]
     const item = own !== undefined && isJsonObject(own) ? own['item'] : undefined
     return item !== undefined && isJsonObject(item) ? item : undefined
   },

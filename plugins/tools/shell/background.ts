@@ -29,6 +29,8 @@ export interface Order {
   readonly command: string
   /** What is started for it. */
   readonly run: string | readonly string[]
+  /** It is bubblewrap, within which the command is. */
+  readonly isWalled: boolean
   readonly environment: Readonly<Record<string, string>>
   /** Absolute path. */
   readonly folder: string
@@ -187,9 +189,9 @@ const begin = async (
 
 const startOrder = (
   { supervised }: Commands,
-  { run, environment, folder }: Order,
+  { run, environment, folder, isWalled }: Order,
   { id }: SessionTask,
-): Promise<SupervisedProgram> => supervised.start({ run, folder, environment, name: id, merged: true })
+): Promise<SupervisedProgram> => supervised.start({ run, folder, environment, name: id, merged: true, holds: isWalled })
 
 /** Ends a command that takes too long, and clears up after one that has ended. */
 const watch = async (commands: Commands, { id }: TaskRef, life: Life): Promise<void> => {

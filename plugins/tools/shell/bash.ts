@@ -119,10 +119,11 @@ const run = async (
   const { run: what, environment, isWalled } = wrapped
   const { folder } = folders
   if (run_in_background)
-    return parts.background.start({ command, run: what, environment, folder, workdir, description, call })
+    return parts.background.start({ command, run: what, isWalled, environment, folder, workdir, description, call })
   const end = await runCommand({
     supervised,
     run: what,
+    isWalled,
     folder,
     environment,
     output_bytes: config.output_bytes,

@@ -5,6 +5,8 @@ export interface CommandRun {
   readonly supervised: Supervised
   /** A command, or a program and its arguments. */
   readonly run: string | readonly string[]
+  /** It is bubblewrap, within which the command is. */
+  readonly isWalled: boolean
   /** Absolute path. */
   readonly folder: string
   readonly environment: Readonly<Record<string, string>>
@@ -35,7 +37,7 @@ const notEnded: Exit = { started: true, lost: false, code: null, signal: null }
 
 export const runCommand = async ({ supervised, run: what, ...run }: CommandRun): Promise<CommandEnd> => {
   const { folder, environment, grace_ms, signal } = run
-  const program = await supervised.start({ run: what, folder, environment })
+  const program = await supervised.start({ run: what, folder, environment, holds: run.isWalled })
   const { exited } = program
   const [stdout, stderr] = [createCapture(run.output_bytes), createCapture(run.output_bytes)]
   program.stdout.on('data', stdout.add)

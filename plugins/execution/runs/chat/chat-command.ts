@@ -14,8 +14,8 @@ export const chat = defineCommand({
     worktree: { kind: 'switch', summary: 'From now on each run of the session works in a git worktree of its own.' },
   },
   fields: {
-    'body.route_policy.provider': '--model',
-    'body.route_policy.generation.model': '--model',
+    'body.route_policy.provider': 'MODEL',
+    'body.route_policy.generation.model': 'MODEL',
     'body.isolation': '--worktree',
   },
   run: async (input) => {

@@ -16,12 +16,12 @@ export interface Transcript extends Pick<Speech, 'begin' | 'piece' | 'missed'> {
 const beyond = (said: string, content: string): string =>
   content.startsWith(said) ? content.slice(said.length).trimStart() : content
 
-/** Signs of a call in its line. */
-const most = 74
+/** Signs of a call in its line, and of a reason, which is a sentence that somebody needs whole. */
+const [most, mostOfReason] = [74, 300]
 
-const oneLine = (text: string): string => {
+const oneLine = (text: string, room = most): string => {
   const line = visibleLine(text.replaceAll(/\s+/gu, ' ').trim())
-  return line.length > most ? `${line.slice(0, most - 1)}…` : line
+  return line.length > room ? `${line.slice(0, room - 1)}…` : line
 }
 
 /** A call with one text says it; any other its input. */
@@ -71,7 +71,7 @@ export const createTranscript = (sheet: Sheet): Transcript => {
     const reason = reasonOf(output)
     // A question that nobody answers was seen to be declined.
     if (ending !== undefined && (name !== asking || reason !== ''))
-      sheet.line(`  ${visibleLine(name)} ${ending}${reason === '' ? '' : `: ${oneLine(reason)}`}`)
+      sheet.line(`  ${visibleLine(name)} ${ending}${reason === '' ? '' : `: ${oneLine(reason, mostOfReason)}`}`)
     for (const file of files) sheet.line(`  file ${fileText(file)}`)
   }
   return {
@@ -82,7 +82,8 @@ export const createTranscript = (sheet: Sheet): Transcript => {
     entry({ type, entry }) {
       if (type === 'message' && entry.message?.role === 'assistant') message(entry.message.content)
       if (type === 'outcome') ended(entry)
-      if (type === 'audit' && entry.audit?.grant_id !== undefined) sheet.line(`  ${oneLine(entry.audit.reason ?? '')}`)
+      if (type === 'audit' && entry.audit?.grant_id !== undefined)
+        sheet.line(`  ${oneLine(entry.audit.reason ?? '', mostOfReason)}`)
       const output = type === 'event' ? entry.event?.output : undefined
       if (output === undefined) return
       const rest = beyond(said.trim(), output.content.trim())

@@ -490,3 +490,86 @@ test('makers-8: google makes one picture a call, in the shape nearest to the siz
   on(path, json({ candidates: [{ finishReason: 'IMAGE_SAFETY' }] }))
   t.regex((await called('generate_image', { prompt: 'x', provider: 'gem' })).output.error.message, /IMAGE_SAFETY/u)
 })
+
+test('makers-8: xai is asked in JSON, for the shape nearest to the size, and edits one picture or several', async (t) => {
+  const file = (origin: string) =>
+    routeTo(
+      origin,
+      `${all}\n[routes.grok]\ndriver = "xai"\nbase_url = "${origin}/x"\ndefault_model = "grok-4"\napi_key = "x"\n` +
+        'image_generation = true\nimage_edit = true\n',
+    )
+  const { on, called, sent } = await studio(t, { file })
+  const asked = (path: string): any => JSON.parse(sent(path)?.body.toString() ?? '')
+  on('/x/images/generations', await given(await picture(), await picture('blue')))
+  on('/x/images/edits', await given(await picture('green')))
+  const { state, output } = await called('generate_image', {
+    prompt: 'A field',
+    size: '1600x900',
+    count: 2,
+    provider: 'grok',
+  })
+  t.is(state, 'done', JSON.stringify(output))
+  t.like(output, { provider: 'xai', route_id: 'grok', model: 'grok-imagine-image' })
+  t.is(sent('/x/images/generations')?.headers['authorization'], 'Bearer x')
+  t.deepEqual(asked('/x/images/generations'), {
+    model: 'grok-imagine-image',
+    prompt: 'A field',
+    n: 2,
+    aspect_ratio: '16:9',
+    response_format: 'b64_json',
+  })
+  const ids = output.assets.map(({ asset_id }: any) => asset_id)
+  t.is(ids.length, 2)
+  t.is((await called('edit_image', { prompt: 'x', provider: 'xai', image_asset_ids: ids.slice(1) })).state, 'done')
+  const { image, ...rest } = asked('/x/images/edits')
+  t.deepEqual(rest, { model: 'grok-imagine-image', prompt: 'x', n: 1, response_format: 'b64_json' })
+  t.regex(image.url, /^data:image\/png;base64,./u)
+  t.is((await called('edit_image', { prompt: 'x', provider: 'xai', image_asset_ids: ids })).state, 'done')
+  t.deepEqual(
+    asked('/x/images/edits').images.map(({ type }: any) => type),
+    ['image_url', 'image_url'],
+  )
+  t.is((await called('generate_audio', { input: 'x', provider: 'grok' })).output.error.code, 'media_route_unable')
+})
+
+test('makers-8: openrouter makes one picture a call by a message, and edits those that it is given', async (t) => {
+  const file = (origin: string) =>
+    routeTo(
+      origin,
+      `${all}\n[routes.router]\ndriver = "openrouter"\nbase_url = "${origin}/r"\ndefault_model = "openai/gpt-5.4-mini"\n` +
+        'api_key = "r"\nimage_generation = true\nimage_edit = true\n',
+    )
+  const { on, called, sent } = await studio(t, { file })
+  const path = '/r/chat/completions'
+  const asked = (): any => JSON.parse(sent(path)?.body.toString() ?? '')
+  const answer = (url: string): Page =>
+    json({
+      choices: [
+        { message: { role: 'assistant', content: 'Here.', images: [{ type: 'image_url', image_url: { url } }] } },
+      ],
+      usage: { prompt_tokens: 9, completion_tokens: 1290 },
+    })
+  on(path, answer(`data:image/png;base64,${(await picture()).toString('base64')}`))
+  const { state, output } = await called('generate_image', { prompt: 'A field', size: '16:9', provider: 'router' })
+  t.is(state, 'done', JSON.stringify(output))
+  t.like(output, { provider: 'openrouter', route_id: 'router', model: 'google/gemini-2.5-flash-image' })
+  t.is(sent(path)?.headers['authorization'], 'Bearer r')
+  t.deepEqual(asked(), {
+    model: 'google/gemini-2.5-flash-image',
+    messages: [{ role: 'user', content: [{ type: 'text', text: 'A field' }] }],
+    modalities: ['image', 'text'],
+    image_config: { aspect_ratio: '16:9' },
+  })
+  const ids = output.assets.map(({ asset_id }: any) => asset_id)
+  const model = 'black-forest-labs/flux.2-pro'
+  t.is((await called('edit_image', { prompt: 'x', provider: 'router', model, image_asset_ids: ids })).state, 'done')
+  t.like(asked(), { model, modalities: ['image'] })
+  t.regex(asked().messages[0].content[1].image_url.url, /^data:image\/png;base64,./u)
+  const codeOf = async (input: object): Promise<string> =>
+    (await called('generate_image', { prompt: 'x', provider: 'router', ...input })).output.error.code
+  t.is(await codeOf({ count: 2 }), 'media_wish_unsupported')
+  on(path, json({ choices: [{ message: { role: 'assistant', content: 'I cannot.' } }] }))
+  t.is(await codeOf({}), 'media_answer_unusable')
+  on(path, answer('data:image/png;base64,%%%'))
+  t.is(await codeOf({}), 'media_answer_unusable')
+})

@@ -23,7 +23,10 @@ const revive = async (daemon: SpawnedDaemon, options: Parameters<typeof spawnDae
   return spawnDaemon({ root: daemon.root, ...options })
 }
 
-for (const vendor of vendors)
+/** Grok is asked by the protocol of OpenAI. */
+const grok = vendors.filter(({ provider }) => provider === 'openai').map((vendor) => ({ ...vendor, provider: 'xai' }))
+
+for (const vendor of [...vendors, ...grok])
   test(`models-37: with ${vendor.provider} a run with an approval in its middle survives kill -9 in both model calls and while it waits, with one effect and the right answer`, async (t) => {
     let silent = true
     const server = await serve(t, (asked) => (silent ? { type: 'silence', headers: true } : careful(vendor, asked)))
@@ -35,7 +38,7 @@ for (const vendor of vendors)
       '--provider-base-url',
       server.url,
       '--model',
-      'm',
+      vendor.provider === 'xai' ? 'grok-4' : 'm',
       '--api-key',
       'k',
       '--workspace-root',

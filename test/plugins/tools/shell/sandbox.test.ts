@@ -38,7 +38,12 @@ const none: Background = {
   leave: unused,
 }
 
-const setUp = async (t: ExecutionContext, changed: Partial<Settings> = {}, programs?: readonly string[]) => {
+const setUp = async (
+  t: ExecutionContext,
+  changed: Partial<Settings> = {},
+  programs?: readonly string[],
+  grace_ms = 300,
+) => {
   const top = await makeFolder(t)
   const [workspace, stateRoot, outside] = [join(top, 'work'), join(top, 'work/.state'), join(top, 'outside')]
   await mkdir(join(workspace, 'sub'), { recursive: true })
@@ -57,7 +62,7 @@ const setUp = async (t: ExecutionContext, changed: Partial<Settings> = {}, progr
   const sandbox = createSandbox({ supervised, settings, stateRoot, ...(programs !== undefined && { programs }) })
   const config = {
     output_bytes: 64 * 1024,
-    grace_ms: 300,
+    grace_ms,
     pass_environment: [],
     background_per_session: 1,
     background_total: 1,
@@ -197,6 +202,50 @@ walled('tools-29: after an abort nothing is left of a command in the sandbox', a
   await rm(join(workspace, 'beat'))
   const rows = spawnSync('ps', ['-eo', 'args'], { encoding: 'utf8' }).stdout
   t.false(rows.includes(workspace))
+})
+
+walled(
+  'tools-29: a command in the sandbox that is stopped is asked to end first, and so is what it started',
+  async (t) => {
+    const { workspace, run } = await setUp(t, {}, undefined, 30_000)
+    const controller = new AbortController()
+    const inner = `setsid sh -c 'trap "echo inner >> ends; exit" TERM; echo > begun; while :; do sleep 0.01; done'`
+    const running = run(
+      `${inner} & trap 'wait; echo outer >> ends; exit 3' TERM; while :; do sleep 0.01; done`,
+      {},
+      controller.signal,
+    )
+    while (!existsSync(join(workspace, 'begun'))) await new Promise((resolve) => setImmediate(resolve))
+    controller.abort()
+    const answer = await running
+    t.is(codeOf(answer), shellErrors.command_stopped.code)
+    t.is(answer.output['exit_code'], 3)
+    t.is(await readFile(join(workspace, 'ends'), 'utf8'), 'inner\nouter\n')
+  },
+)
+
+walled('tools-29: a task in the sandbox that is stopped is asked to end first', async (t) => {
+  const workspace = await makeFolder(t)
+  const command = `trap 'echo ended > ended; exit' TERM; echo > begun; while :; do sleep 0.01; done`
+  const model = scriptedProvider((_, count) =>
+    count > 1
+      ? [text('So.'), done()]
+      : [callTool('a', 'bash', { command, run_in_background: true }), done('tool_calls')],
+  )
+  const daemon = await startTestDaemon(t, {
+    plugins: [model.plugin],
+    config: { ...model.config, tools: { permission_mode: 'bypassPermissions' }, shell: { grace_ms: 30_000 } },
+    flags: { 'shell-sandbox': 'required', 'workspace-root': workspace },
+  })
+  await openSession(daemon)
+  await daemon.request('POST', '/v1/sessions/s1/input', { content: 'go' })
+  while (!existsSync(join(workspace, 'begun'))) await new Promise((resolve) => setImmediate(resolve))
+  const [{ id }] = (await daemon.request('GET', '/v1/sessions/s1/tasks')).body
+  t.is((await daemon.request('POST', `/v1/sessions/s1/tasks/${id}/stop`, {})).status, 200)
+  const task = async () => (await daemon.request('GET', `/v1/sessions/s1/tasks/${id}`)).body
+  while ((await task()).status === 'in_progress') await new Promise((resolve) => setImmediate(resolve))
+  t.is((await task()).status, 'cancelled')
+  t.is(await readFile(join(workspace, 'ended'), 'utf8'), 'ended\n')
 })
 
 walled('tools-30: a command in the sandbox goes with bubblewrap, whatever it has put apart', async (t) => {

@@ -6,7 +6,7 @@ import type { ContextWindow, ModelRequest } from '../../../../../plugins/executi
 import { windowOf } from '../../../../../plugins/execution/models/bounds/context-window.js'
 import { contextWindow as claude } from '../../../../../plugins/providers/anthropic/models.js'
 import { contextWindow as gemini } from '../../../../../plugins/providers/google/models.js'
-import { contextWindow as gpt } from '../../../../../plugins/providers/openai/models.js'
+import { contextWindow as gpt, grok as grokModels } from '../../../../../plugins/providers/openai/models.js'
 import { vendors } from '../../../../../plugins/providers/openai-compatible/vendors.js'
 import { freshRoot, startTestDaemon } from '../../../../support/daemon.js'
 import { openSession, submit, until } from '../../../../support/runs.js'
@@ -29,7 +29,12 @@ test('prompt-3: the window is that of the route, else what its provider knows of
   t.deepEqual([gemini('gemini-2.5-flash')?.tokens, gemini('gemma-3')], [1_048_576, undefined])
   t.deepEqual(
     vendors.map(({ context_window, default_model = '' }) => context_window?.(default_model)?.tokens),
-    [128_000, 2_000_000],
+    [128_000],
+  )
+  const grok = grokModels.contextWindow
+  t.deepEqual(
+    ['grok-4-fast-reasoning', 'grok-4', 'grok-3'].map((model) => grok(model).tokens),
+    [2_000_000, 256_000, 131_072],
   )
 })
 

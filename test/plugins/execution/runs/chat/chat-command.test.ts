@@ -147,7 +147,7 @@ test.serial('command-line-8: a call that is allowed with a passes from then on, 
   script.say('a')
   await script.until(/• bash echo hi[\s\S]*Done\./u)
   script.say('//tool bash {"command":"echo hi"}')
-  await script.until(/Allowed by grant grant_\w+: bash for the command e…\n[\s\S]*Done\./u)
+  await script.until(/Allowed by grant grant_\w+: bash for the command echo [^…\n]*\.\n[\s\S]*Done\./u)
   script.end()
   t.is(await script.ended, 0)
 })
@@ -381,3 +381,15 @@ test.serial('command-line-10: /attach gives a file along with the next message a
   const runs = (await daemon.request('GET', '/v1/runs?session_id=attached')).body
   t.deepEqual(runs.map((run: any) => run.input_attachments?.length ?? 0).toSorted(), [0, 1])
 })
+
+test.serial(
+  'command-line-10: a model that its route does not take is told in the words of the conversation',
+  async (t) => {
+    const daemon = await spawnTestDaemon(t, { flags: ['--provider', 'xai', '--api-key', 'k'] })
+    const script = pipe(t, daemon, 'choosing')
+    script.say('/model nosuch')
+    await script.until(/does not take models of this name[\s\S]*MODEL must begin with grok/u)
+    script.end()
+    t.is(await script.ended, 1)
+  },
+)
