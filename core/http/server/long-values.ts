@@ -111,11 +111,14 @@ export const readLong = (bytes: Uint8Array, form: JsonForm): LongRead => {
   return { text, longs, hashes }
 }
 
-/** The value with its long texts, which are copied out of the bytes. */
+/**
+ * The value with its long texts, which are copied out of the bytes: as UTF-8, because a long text of Latin-1 would be
+ * outside of the heap of V8, where it is not given back.
+ */
 export const withLongs = (value: Json, longs: readonly LongText[], bytes: Uint8Array): Json => {
   const whole = { value }
   for (const { path, start, end } of longs) {
-    const text = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('latin1')
+    const text = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8')
     const keys = ['value', ...path]
     const holder = keys.slice(0, -1).reduce<object>((inner, key) => Object(Reflect.get(inner, key)), whole)
     Reflect.set(holder, keys.at(-1) ?? '', text)
