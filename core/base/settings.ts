@@ -58,7 +58,7 @@ export const Settings = object({
     'Names that a Host header may carry beside loopback and the bound address; separated by commas.',
   ),
   httpBodyBytes: doc(
-    defaulted(integer({ min: 33_554_432 }), 268_435_456),
+    defaulted(integer({ min: 33_554_432 }), 134_217_728),
     'Most bytes of request bodies in flight. Those above 1 MiB have three quarters, all above 64 KiB seven eighths.',
   ),
   httpBodyWaitMs: doc(

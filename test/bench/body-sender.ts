@@ -1,4 +1,5 @@
 /** Clients in a process of their own that submit large bodies: URL, session, clients, and how often each sends. */
+import { Agent, request } from 'node:http'
 import { readJson } from '../../core/http/server/json-text.js'
 
 const mebibyte = 1_048_576
@@ -20,12 +21,17 @@ export const readHere = (): number =>
     }),
   )
 
-const [url, session, clients = '1', rounds = '1'] = process.argv.slice(2)
-const headers = { 'content-type': 'application/json' }
+const [url = '', session, clients = '1', rounds = '1'] = process.argv.slice(2)
+const options = { method: 'POST', headers: { 'content-type': 'application/json' }, agent: new Agent() }
+/** One body; the same memory for all that are sent at once. */
+const sendBody = (): Promise<void> =>
+  new Promise((resolve) => {
+    const sent = request(`${url}/v1/sessions/${session}/runs`, options, (answer) =>
+      answer.resume().on('close', resolve),
+    )
+    sent.on('error', () => resolve()).end(largeBody)
+  })
 const client = async (): Promise<void> => {
-  for (let n = 0; n < Number(rounds); n += 1) {
-    const answer = await fetch(`${url}/v1/sessions/${session}/runs`, { method: 'POST', body: largeBody, headers })
-    await answer.text()
-  }
+  for (let n = 0; n < Number(rounds); n += 1) await sendBody()
 }
-if (url?.startsWith('http://') === true) await Promise.all(Array.from({ length: Number(clients) }, client))
+if (url.startsWith('http://')) await Promise.all(Array.from({ length: Number(clients) }, client))

@@ -22,10 +22,12 @@ export const digest = (value: unknown): string => hash('sha256', canonical(value
 
 /** Characters from which on a text stands in a fingerprint as its SHA-256. */
 const longText = 1_048_576
+/** A text of so many characters, or bytes where these are the same, stands as its SHA-256. */
+export const hasOwnDigest = (length: number): boolean => length > longText
 
 /** The long texts of a JSON value, in their order. */
 export const longTexts = (value: unknown): string[] => {
-  if (typeof value === 'string') return value.length > longText ? [value] : []
+  if (typeof value === 'string') return hasOwnDigest(value.length) ? [value] : []
   if (typeof value !== 'object' || value === null) return []
   return Object.values(value).flatMap(longTexts)
 }
@@ -39,7 +41,7 @@ export type TextHashes = ReadonlyMap<string, string>
  */
 export const fingerprint = (value: unknown, hashes: TextHashes): string => {
   const write = (plain: unknown): string =>
-    typeof plain === 'string' && plain.length > longText
+    typeof plain === 'string' && hasOwnDigest(plain.length)
       ? `sha256:${hashes.get(plain) ?? hash('sha256', plain)}`
       : JSON.stringify(plain)
   return hash('sha256', written(value, write))

@@ -5,6 +5,7 @@ import { unsafeCast } from '../../base/schema.js'
 import { defaultBodyLimit } from '../routes/route.js'
 import { httpErrors } from '../errors.js'
 import type { BodyBudget, Hold } from './body-budget.js'
+import { createPiece, giveBack, type Piece } from './piece.js'
 
 export interface Receiving {
   readonly limit: number
@@ -79,40 +80,51 @@ const joined = (chunks: readonly Uint8Array[], size: number): Uint8Array => {
   return whole
 }
 
-/** Part of a body that has come before it is given its piece. */
-const mostOfIt = 0.75
+/** Bytes from which on a body that may be long has a piece of its own. */
+const fewBytes = 16 * 1024
 
 interface Store {
   add(chunk: Uint8Array, at: number): void
+  /** What has come; nothing is here then. */
   whole(size: number): Uint8Array
+  drop(): void
 }
 
-/**
- * Where chunks go. Of a long body whose length is told they go into one piece, so that there is little to join at the
- * end; but only once most of it has come: pieces that are had for a promise become memory in the end, whoever is given
- * them next.
- */
-const createStore = (length: number): Store => {
+/** Where chunks go, of a body that has so many bytes at most. */
+const createStore = (most: number): Store => {
   let chunks: Uint8Array[] = []
-  let piece: Uint8Array | undefined
+  let piece: Piece | undefined
+  const empty = (): void => {
+    chunks = []
+    piece = undefined
+  }
+  const open = (at: number): void => {
+    piece = createPiece(most)
+    piece?.set(joined(chunks, at), 0)
+    if (piece !== undefined) chunks = []
+  }
   return {
     add(chunk, at) {
-      if (piece === undefined && length > defaultBodyLimit && at + chunk.length > length * mostOfIt) {
-        piece = Buffer.allocUnsafeSlow(length)
-        piece.set(joined(chunks, at))
-        chunks = []
-      }
+      if (piece === undefined && most > defaultBodyLimit && at + chunk.length > fewBytes) open(at)
       if (piece === undefined) chunks.push(chunk)
       else piece.set(chunk, at)
     },
-    whole: (size) => piece ?? joined(chunks, size),
+    whole(size) {
+      const bytes = piece?.first(size) ?? joined(chunks, size)
+      empty()
+      return bytes
+    },
+    drop() {
+      if (piece !== undefined) giveBack(piece.first(0))
+      empty()
+    },
   }
 }
 
 const collect = (request: IncomingMessage, receiving: Receiving, length: number): Promise<Uint8Array | undefined> =>
   new Promise((resolve, reject) => {
     const { limit, hold } = receiving
-    let store = createStore(length)
+    const store = createStore(length || limit)
     const progress: Progress = { size: 0, waits: false, waited: false }
     const end = (settle: () => void): void => {
       unwatch()
@@ -122,7 +134,7 @@ const collect = (request: IncomingMessage, receiving: Receiving, length: number)
     const refuse = (problem: Error): void =>
       end(() => {
         // What has come is of no use while the rest is read and dropped.
-        store = createStore(0)
+        store.drop()
         request.resume()
         reject(problem)
       })
@@ -142,14 +154,23 @@ const collect = (request: IncomingMessage, receiving: Receiving, length: number)
     }
     const take = (chunk: Uint8Array): void => {
       if (progress.size + chunk.length > limit) return refuse(tooLarge(limit))
-      store.add(chunk, progress.size)
+      try {
+        store.add(chunk, progress.size)
+      } catch {
+        return refuse(noRoom())
+      }
       progress.size += chunk.length
       grow(chunk.length)
     }
     request.on('data', take)
     request.once('end', () => end(() => resolve(store.whole(progress.size))))
-    request.once('error', () => end(() => resolve(undefined)))
-    request.once('close', () => end(() => resolve(undefined)))
+    const gone = (): void =>
+      end(() => {
+        store.drop()
+        resolve(undefined)
+      })
+    request.once('error', gone)
+    request.once('close', gone)
   })
 
 /** Nothing of it is waited for but its turn; before that it is not read, so that the end of its client is told. */
@@ -173,6 +194,11 @@ const takeWhole = async (
   // Only where its end was read does node take the next request of the connection.
   request.resume()
   return bytes
+}
+
+/** Of what is made of a long body there is as much again: it waits for that too. */
+export const takeRest = async ({ hold }: Pick<Receiving, 'hold'>, { length }: Uint8Array): Promise<void> => {
+  if (length > defaultBodyLimit && !(await hold.take(length))) throw noRoom()
 }
 
 export const openHold = (budget: BodyBudget, request: IncomingMessage, limit: number): Hold =>

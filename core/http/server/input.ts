@@ -6,11 +6,12 @@ import { inlineSchema, object, type AnyStruct } from '../../base/schema.js'
 import { idempotencyKeyRule, isIdempotencyKey, refusesKeys } from '../routes/idempotency.js'
 import type { Clock } from '../../base/clock.js'
 import type { TextHashes } from '../../base/text/canonical-json.js'
-import { hasBody, openHold, readBody, tooLarge } from './body.js'
+import { hasBody, openHold, readBody, takeRest, tooLarge } from './body.js'
 import type { BodyBudget, Hold } from './body-budget.js'
 import { badRequest, httpErrors, type FieldError } from '../errors.js'
 import type { JsonReader } from './json-reader.js'
 import type { JsonText } from './json-text.js'
+import { fixed } from './piece.js'
 import { defaultBodyLimit, type Route } from '../routes/route.js'
 import type { Found } from '../routes/table.js'
 
@@ -169,7 +170,8 @@ const readHeld = async (
     hold.end()
     return bytes && withoutBytes(route)
   }
-  if (bodyForm === 'bytes') return { body: bytes, hashes: noHashes, release: hold.end }
+  if (bodyForm === 'bytes') return { body: fixed(bytes), hashes: noHashes, release: hold.end }
+  await takeRest({ hold }, bytes)
   // The thread takes the bytes away.
   const size = bytes.length
   const { text, hashes } = await json.read(bytes, bodyForm)

@@ -6,6 +6,8 @@ import { longTexts, type TextHashes } from '../../base/text/canonical-json.js'
 import { createThread } from '../../processes/thread.js'
 import { readerOf, type JsonForm, type JsonText } from './json-text.js'
 import type { JsonAnswer, JsonOrder } from './json-thread.js'
+import { withLongs } from './long-values.js'
+import { giveBack } from './piece.js'
 
 /** Bytes from which a body is read by the thread. */
 export const threadBytes = 256 * 1024
@@ -23,11 +25,13 @@ export interface JsonReader {
 
 const noHashes: TextHashes = new Map()
 
-const readOf = ({ read, hashes }: JsonAnswer): JsonRead => ({
-  text: read,
-  hashes:
-    read.ok && hashes.length > 0 ? new Map(longTexts(read.value).map((text, n) => [text, hashes[n] ?? ''])) : noHashes,
-})
+const readOf = ({ text, longs, hashes, bytes }: JsonAnswer): JsonRead => {
+  if (!text.ok) return { text, hashes: noHashes }
+  const value = bytes === undefined ? text.value : withLongs(text.value, longs, bytes)
+  if (bytes !== undefined) giveBack(bytes)
+  const texts = hashes.length > 0 ? longTexts(value) : []
+  return { text: { ok: true, value }, hashes: new Map(texts.map((each, n) => [each, hashes[n] ?? ''])) }
+}
 
 /** Chunks of a connection share memory with others, which cannot be handed over. */
 const ownMemory = (bytes: Uint8Array): Uint8Array<ArrayBuffer> =>

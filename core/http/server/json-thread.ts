@@ -1,24 +1,23 @@
 /** The thread that reads large bodies: it answers each with its value, or with where it is wrong. */
-import { hash } from 'node:crypto'
 import { parentPort } from 'node:worker_threads'
-import { longTexts } from '../../base/text/canonical-json.js'
-import { readerOf, type JsonForm, type JsonText } from './json-text.js'
+import { giveBack } from './piece.js'
+import type { JsonForm } from './json-text.js'
+import { readLong, type LongRead } from './long-values.js'
 
 export interface JsonOrder {
   readonly id: number
-  readonly bytes: Uint8Array
+  readonly bytes: Uint8Array<ArrayBuffer>
   readonly form: JsonForm
 }
-/** `hashes` are those of the long texts, in their order. */
-export interface JsonAnswer {
+export interface JsonAnswer extends LongRead {
   readonly id: number
-  readonly read: JsonText
-  readonly hashes: readonly string[]
+  /** They are given back for the long texts in them. */
+  readonly bytes?: Uint8Array<ArrayBuffer>
 }
 
-const read = ({ id, bytes, form }: JsonOrder): JsonAnswer => {
-  const text = readerOf[form](bytes)
-  return { id, read: text, hashes: text.ok ? longTexts(text.value).map((each) => hash('sha256', each)) : [] }
-}
-
-parentPort?.on('message', (order: JsonOrder) => parentPort?.postMessage(read(order)))
+parentPort?.on('message', ({ id, bytes, form }: JsonOrder) => {
+  const read = readLong(bytes, form)
+  const answer: JsonAnswer = { id, ...read, ...(read.longs.length > 0 && { bytes }) }
+  if (answer.bytes === undefined) giveBack(bytes)
+  parentPort?.postMessage(answer, answer.bytes === undefined ? [] : [bytes.buffer])
+})

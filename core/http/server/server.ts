@@ -45,7 +45,7 @@ const defaults: ServerLimits = {
   maxConnections: 16_384,
   writeTimeout: 60_000,
   unsentBytes: 134_217_728,
-  bodyBytes: 268_435_456,
+  bodyBytes: 134_217_728,
   bodyWait: 10_000,
   bodyStall: 10_000,
 }

@@ -2,7 +2,7 @@
 import { readSync } from 'node:fs'
 import { parentPort } from 'node:worker_threads'
 import { atOnce } from '../../base/turns.js'
-import { digestPieces, type Digested } from './blob-pieces.js'
+import { digestPieces, pieceBytes, type Digested } from './blob-pieces.js'
 
 export interface DigestOrder {
   readonly id: number
@@ -16,10 +16,10 @@ export interface DigestAnswer {
   readonly digested: Digested | undefined
 }
 
-const readPiece = (fd: number, position: number, length: number): Uint8Array => {
-  const bytes = Buffer.allocUnsafe(length)
-  return bytes.subarray(0, readSync(fd, bytes, 0, length, position))
-}
+/** Used for each piece again: one for each would be garbage of the size of the file. */
+const piece = Buffer.alloc(pieceBytes)
+const readPiece = (fd: number, position: number, length: number): Uint8Array =>
+  piece.subarray(0, readSync(fd, piece, 0, length, position))
 
 const digest = ({ id, fd, length }: DigestOrder): DigestAnswer => {
   try {

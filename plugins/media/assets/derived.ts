@@ -1,11 +1,26 @@
 /** What assets know of what is derived: their ids in it, and words that were written down later. */
 import type { Tx } from '../../../core/plugin.js'
 import type { Assets } from './contract.js'
+import type { AssetHolder } from './naming/naming.js'
+import { namingIn } from './naming/naming-in.js'
 import { refOf, type AssetStore } from './store.js'
 
 /** Sorted, each once. */
 const changed = (ids: readonly string[], change: { add: string } | { remove: string }): string[] =>
   'add' in change ? [...new Set([...ids, change.add])].toSorted() : ids.filter((id) => id !== change.remove)
+
+/** Assets whose text is that of another one. They have it themselves, so they do not keep the other. */
+export const textHolder = ({ assets }: AssetStore): AssetHolder => ({
+  domain: 'assets',
+  namings: [
+    namingIn({
+      collection: assets,
+      index: 'attached',
+      group: (asset_id, hard) => (hard ? undefined : asset_id),
+      reference: ({ asset_id }) => ({ owner_id: asset_id, role: 'attached_text_asset' }),
+    }),
+  ],
+})
 
 export const derivedOf = (store: AssetStore): Pick<Assets, 'isWhole' | 'noteDerivation' | 'setText'> => ({
   isWhole(asset_id) {
@@ -19,6 +34,6 @@ export const derivedOf = (store: AssetStore): Pick<Assets, 'isWhole' | 'noteDeri
   },
   setText(tx: Tx, asset_id, words_asset_id) {
     const words = store.get(words_asset_id)
-    store.put(tx, { ...store.get(asset_id), text: refOf(words.raw) })
+    store.put(tx, { ...store.get(asset_id), text: refOf(words.raw), attached_text_asset_id: words_asset_id })
   },
 })

@@ -23,9 +23,11 @@ export const RepairReport = object({
   skipped_asset_count: doc(integer({ min: 0 }), 'Assets whose bytes cannot be given.'),
   skipped_raw_missing_count: integer({ min: 0 }),
   skipped_raw_integrity_mismatch_count: integer({ min: 0 }),
+  invalid_tombstone_count: doc(integer({ min: 0 }), 'None: graves are records like others.'),
   completed_tombstone_delete_count: integer({ min: 0 }),
   restored_derived_text_count: integer({ min: 0 }),
   restored_derived_preview_count: integer({ min: 0 }),
+  integrity_backfilled_count: doc(integer({ min: 0 }), 'None: every asset has its digests.'),
   diagnostics: doc(
     array(object({ asset_id: string(), kind: string(), action: string(), reason: string(), uri: optional(string()) })),
     `The first ${mostDiagnostics}.`,
@@ -39,9 +41,11 @@ const nothing = (): RepairReport => ({
   skipped_asset_count: 0,
   skipped_raw_missing_count: 0,
   skipped_raw_integrity_mismatch_count: 0,
+  invalid_tombstone_count: 0,
   completed_tombstone_delete_count: 0,
   restored_derived_text_count: 0,
   restored_derived_preview_count: 0,
+  integrity_backfilled_count: 0,
   diagnostics: [],
 })
 

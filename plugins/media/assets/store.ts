@@ -31,6 +31,8 @@ const StoredAsset = object({
   preview: optional(object({ media_type: string(), ...partFields })),
   derivation_ids: array(string()),
   created_at_ms: timestamp(),
+  /** Whose content its text is. */
+  attached_text_asset_id: optional(string()),
   /** Nobody has stored it for longer than something names it. */
   passing: optional(boolean()),
   /** It is a grave: nobody names it, and its bytes go, or have gone unless it is `leaving`. */
@@ -56,6 +58,7 @@ const assetCollection: CollectionSpec<StoredAsset> = {
     raw: alive(({ raw }) => raw.sha256),
     text: alive(({ text }) => text?.sha256),
     preview: alive(({ preview }) => preview?.sha256),
+    attached: alive((asset) => asset.attached_text_asset_id),
     leaving: { group: ({ deleted }) => (deleted?.leaving === true ? group : undefined) },
   },
   settled: () => true,

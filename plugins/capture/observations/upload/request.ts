@@ -83,10 +83,21 @@ export const keyOf = ({ idempotency_key }: UploadRequest): string => {
   return key
 }
 
-/** Throws `upload_invalid`. */
-export const checkUpload = (source_id: string, { upload, metadata }: UploadRequest): void => {
+/** What is captured together is of one machine: a source that another keeps names no group of others. */
+const checkGroup = (owner_id: string | undefined, metadata: UploadRequest['metadata']): void => {
+  const group = textOf(metadata, 'capture_group_id')
+  if (group === undefined || owner_id === undefined || group.startsWith(`${owner_id}-`)) return
+  throw invalid('metadata.capture_group_id', 'must begin with the machine of the source')
+}
+
+/** Of a source, and of whom it is if it is kept in place of operators. Throws `upload_invalid`. */
+export const checkUpload = (
+  { source_id, owner_id }: { readonly source_id: string; readonly owner_id?: string | undefined },
+  { upload, metadata }: UploadRequest,
+): void => {
   if (!fileName.test(upload.file_name)) throw invalid('upload.file_name', fileNameRule)
   if (metadata !== undefined && Buffer.byteLength(JSON.stringify(metadata)) > mostMetadataBytes)
     throw invalid('metadata', `must have at most ${mostMetadataBytes} bytes`)
   checkCapture(source_id, metadata)
+  checkGroup(owner_id, metadata)
 }

@@ -90,10 +90,10 @@ export const createUpload = (parts: UploadParts): ((given: Given) => Promise<Obs
     throw tooMany(retry_after_ms)
   }
   const fresh = async (named: Named): Promise<ObservationView> => {
-    const { view } = store.getSource(named.source_id)
+    const { view, owner } = store.getSource(named.source_id)
     const over = rates.take(view)
     if (over !== undefined) return limited(named, over.retry_after_ms, over.isFirst)
-    checkUpload(named.source_id, named.body)
+    checkUpload({ source_id: named.source_id, owner_id: owner?.id }, named.body)
     return take(parts, named, view.kind).catch((error: unknown) => {
       if (error instanceof Problem && error.code === sandboxErrors.sandbox_busy.code)
         return limited(named, busyMs, false)

@@ -177,7 +177,7 @@ test('http-35: only bytes that came are held, so that lengths that are told keep
   await until(() => bytes() === 32)
   t.is((await put('tiny', 1000)).status, 200)
   t.is((await put('small', 900_000)).status, 200)
-  t.is((await put('large', 3 * mebibyte)).status, 200)
+  t.is((await put('large', 2 * mebibyte)).status, 200)
 })
 
 test('http-35: tiny bodies have room of their own that no longer ones take', async (t) => {

@@ -1,5 +1,9 @@
+import { hash } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import test from 'ava'
+import { longTexts } from '../../../../core/base/text/canonical-json.js'
 import { createJsonReader, threadBytes } from '../../../../core/http/server/json-reader.js'
+import { createPiece } from '../../../../core/http/server/piece.js'
 import { readJson } from '../../../../core/http/server/json-text.js'
 
 const filler = 'x'.repeat(threadBytes)
@@ -42,7 +46,7 @@ test('http-36: when the thread dies its bodies are refused with a fault, and the
     parentPort.on('message', ({ id, bytes }) => {
       if (bytes[1] === 0x78) process.exit()
       if (bytes[1] === 0x79) throw new Error('broken')
-      parentPort.postMessage({ id, read: { ok: true, value: id }, hashes: [] })
+      parentPort.postMessage({ id, text: { ok: true, value: id }, longs: [], hashes: [] })
     })`
   const reader = createJsonReader(new URL(`data:text/javascript,${encodeURIComponent(program)}`))
   const body = (sign: string): Buffer => Buffer.from(`"${sign}${filler}"`)
@@ -52,5 +56,40 @@ test('http-36: when the thread dies its bodies are refused with a fault, and the
     await Promise.allSettled([second])
     t.deepEqual((await reader.read(body('z'))).text, { ok: true, value: 1 })
   }
+  await reader.close()
+})
+
+test('http-36: long texts are told as they stand, wherever they are, with the digests of those that have one', async (t) => {
+  const reader = createJsonReader()
+  const [long, longer] = ['QUJD'.repeat(20_000), 'REVG'.repeat(300_000)]
+  const marked = '\u0001long text 0'
+  const values = [
+    { a: [{ b: long }, long, 'x'], '2': longer, '1': `${longer}\n`, ['__proto__']: long, [long]: 1 },
+    { a: long, b: marked, c: longer },
+    long,
+    [`${long}é`, `${long}"`, longer],
+  ]
+  for (const value of values) {
+    const text = JSON.stringify(value)
+    const body = Buffer.from(text.length < threadBytes ? text.replace(/^\s*/u, ' '.repeat(threadBytes)) : text)
+    const plainly = readJson(body)
+    const read = await reader.read(body)
+    t.true(isDeepStrictEqual(read.text, plainly), text.slice(0, 40))
+    t.true(isDeepStrictEqual([...read.hashes.keys()], longTexts(value)))
+    for (const [each, digest] of read.hashes) t.is(digest, hash('sha256', each))
+  }
+  const twice = await reader.read(Buffer.from(`{"a":"${longer}","b":{"c":1,"c":"${longer}"}}`))
+  t.deepEqual(twice.text, { ok: false, error: { path: 'body.b.c', rule: 'is given twice' } })
+  await reader.close()
+})
+
+test('http-36: a long body is in memory once while it is read, and nothing of it behind that', async (t) => {
+  const reader = createJsonReader()
+  const body = Buffer.from(JSON.stringify({ a: 'QUJD'.repeat(3 * 1_048_576) }))
+  const piece = createPiece(body.length)
+  for (let at = 0; at < body.length; at += 65_536) piece?.set(body.subarray(at, at + 65_536), at)
+  const own = piece?.first(body.length) ?? body
+  const { text } = await reader.read(own)
+  t.deepEqual([text.ok && Reflect.get(Object(text.value), 'a').length, own.length], [12 * 1_048_576, 0])
   await reader.close()
 })

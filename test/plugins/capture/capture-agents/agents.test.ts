@@ -10,6 +10,7 @@ import { createCommandLine } from '../../../support/command-line.js'
 import { freshFolder } from '../../../support/folders.js'
 import { ask, judgedBy } from '../../../support/judges.js'
 import { codeOf } from '../../../support/runs.js'
+import { send } from '../observations/uploading.js'
 
 type Told = any
 const request = {
@@ -243,6 +244,19 @@ judgedBy(test, 'tomllib')(
     })
   },
 )
+
+test('observations-11: a source of an agent names no capture group of another machine', async (t) => {
+  const daemon = await startTestDaemon(t)
+  const { agents } = await provisioned(daemon, { agents: [{ machine_id: 'desk' }, { machine_id: 'lab' }] })
+  const token = agents[0].sources[0].upload_token
+  const sent = (n: number, metadata: object): Promise<Told> =>
+    send(daemon, n, { source: 'macos-desk-screen', token, more: { metadata } })
+  t.is((await sent(1, { capture_group_id: 'desk-capture' })).status, 200)
+  t.is((await sent(2, {})).status, 200)
+  const refused = await sent(3, { capture_group_id: 'lab-capture' })
+  t.deepEqual(codeOf(refused), [400, 'upload_invalid'])
+  t.deepEqual(rulesOf(refused), ['body.metadata.capture_group_id'])
+})
 
 test('capture-6: a machine that is provisioned anew has new tokens, and those before open nothing', async (t) => {
   const daemon = await startTestDaemon(t)

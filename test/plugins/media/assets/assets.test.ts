@@ -435,9 +435,11 @@ test('assets-9: a start finishes deletions, makes texts again, and says which by
     skipped_asset_count: 2,
     skipped_raw_missing_count: 1,
     skipped_raw_integrity_mismatch_count: 1,
+    invalid_tombstone_count: 0,
     completed_tombstone_delete_count: 0,
     restored_derived_text_count: 1,
     restored_derived_preview_count: 0,
+    integrity_backfilled_count: 0,
   })
   t.deepEqual(
     diagnostics.map(({ asset_id, reason }: any) => [asset_id, reason]),

@@ -209,6 +209,12 @@ test('derivations-15: words become the text of the asset; those that were wished
     ),
   )
   t.deepEqual((await write(daemon, sound.asset_id)).body, { ...first, cache_status: 'hit' })
+  const named = async (asset_id: string) =>
+    (await daemon.request('GET', `/v1/assets/${asset_id}/references`)).body.references.filter(
+      ({ domain }: { domain: string }) => domain === 'assets',
+    )
+  const attached = { domain: 'assets', owner_id: sound.asset_id, role: 'attached_text_asset', hard: false }
+  t.deepEqual(await named(first.result_asset_id), [attached])
   server.answer(saying('Other words'))
   const wish = { prompt: ' Names: Ada ', language: ' en ', timestamp_granularities: [] }
   const other = (await write(daemon, sound.asset_id, wish)).body
@@ -228,6 +234,8 @@ test('derivations-15: words become the text of the asset; those that were wished
   const forced = (await write(daemon, sound.asset_id, undefined, '?force_refresh=true')).body
   t.is(await read(daemon, sound.asset_id, 'text'), 'Newer words')
   t.is((await write(daemon, sound.asset_id)).body.derivation_id, forced.derivation_id)
+  t.deepEqual(await named(first.result_asset_id), [])
+  t.deepEqual(await named(forced.result_asset_id), [attached])
 })
 
 test('derivations-16: wishes that cannot be fulfilled are refused, and nothing is recorded', async (t) => {
