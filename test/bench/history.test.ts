@@ -1,4 +1,6 @@
 import test from 'ava'
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
 import { createClock } from '../../core/base/clock.js'
 import { shipped } from '../../core/shipped.js'
 import { createDisk } from '../../core/state/disk/real-disk.js'
@@ -31,10 +33,13 @@ test.serial('state verify finds nothing in a root with history, and every part o
 })
 
 test.serial('a daemon finds nothing to do when it starts on a root with history', async (t) => {
-  const before = await verify()
+  const written = (): readonly number[] =>
+    ['reply_targets', 'session_rests'].map((name) => statSync(join(root, 'documents', `${name}.json`)).mtimeMs)
+  const [before, carried] = [await verify(), written()]
   const daemon = await startTestDaemon(t, { root })
   await daemon.stop()
   t.is((await verify()).sequence, before.sequence)
+  t.deepEqual(written(), carried, 'nothing is looked through that an earlier version would have left')
 })
 
 test.serial('a daemon that starts on a root with history answers for a run of long ago as for its own', async (t) => {

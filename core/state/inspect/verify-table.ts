@@ -1,5 +1,5 @@
 /** What is wrong with one table in itself: with its order, its tree, its numbers, its groups or its filter. */
-import { compareKeys, weightOf, type Row, type SectionShape } from '../tables/rows.js'
+import { compareKeys, weightOf, widened, type Row, type SectionShape, type Span } from '../tables/rows.js'
 import type { Block, TableFile } from '../tables/table-file.js'
 import { mostGroups, type GroupInfo, type SectionInfo } from '../tables/table-format.js'
 
@@ -13,6 +13,7 @@ class SectionCheck {
   #net = 0
   #first: Row = []
   #before: Row | undefined
+  #sorts: Span | undefined
   rule: string | undefined
 
   constructor(file: TableFile, shape: SectionShape, visit: (row: Row) => void) {
@@ -38,6 +39,7 @@ class SectionCheck {
     if (this.#rows !== info.rows || this.#net !== info.net || !isBetween)
       this.#complain(`section ${name} is not as long as it says`)
     if (info.groups !== null && !this.#areGroups(info.groups)) this.#complain(`groups of section ${name} are wrong`)
+    if (info.sorts !== undefined && !this.#areSorts(info.sorts)) this.#complain(`sort keys of section ${name} are others`)
   }
 
   #row(row: Row): void {
@@ -62,7 +64,9 @@ class SectionCheck {
   }
 
   #count(row: Row, net: number): void {
-    if (this.#shape.keyCells !== 3 || this.#groups.size > mostGroups) return
+    if (this.#shape.keyCells !== 3) return
+    this.#sorts = widened(this.#sorts, row[1] ?? '')
+    if (this.#groups.size > mostGroups) return
     const group = String(row[0])
     const known = this.#groups.get(group)
     if (known === undefined) this.#groups.set(group, { net, first: row, last: row })
@@ -70,6 +74,10 @@ class SectionCheck {
       known.net += net
       known.last = row
     }
+  }
+
+  #areSorts([least, greatest]: Span): boolean {
+    return this.#sorts !== undefined && least === this.#sorts[0] && greatest === this.#sorts[1]
   }
 
   #areGroups(told: Readonly<Record<string, GroupInfo>>): boolean {

@@ -36,6 +36,15 @@ export interface Bound {
   readonly side: 'before' | 'behind'
 }
 
+/** The least and the greatest second cell of some rows. */
+export type Span = readonly [Cell, Cell]
+/** A span that has one more cell too. */
+export const widened = (span: Span | undefined, cell: Cell): Span => {
+  if (span === undefined) return [cell, cell]
+  const [least, greatest] = span
+  return cell < least ? [cell, greatest] : cell > greatest ? [least, cell] : span
+}
+
 /** Compares the first cells of two rows. */
 export const compareKeys = (a: Row, b: Row, cells: number): number => {
   for (let at = 0; at < cells; at += 1) {

@@ -1,8 +1,9 @@
 /** One section of several tables: what its groups have is looked for once, until the tables change. */
 import { merged, type Source } from './merge.js'
 import { remembering } from './remembering.js'
-import { compareKeys, type Bound, type Row, type SectionShape } from './rows.js'
+import { compareKeys, type Bound, type Row, type SectionShape, type Span } from './rows.js'
 import type { Order, TableFile } from './table-file.js'
+import type { GroupInfo } from './table-format.js'
 
 /** A part of one group of a section, whose keys are group, sort key and id. */
 export interface GroupRange {
@@ -123,13 +124,22 @@ const sourceOf = (file: TableFile, shape: SectionShape, range: GroupRange): Sour
   if (info === undefined) return undefined
   const from = beginOf(range)
   const runs = (): Iterator<readonly Row[]> => within(file.runs(shape, { from, order: range.order }), range.group)
-  if (info === 'unknown') return { least: undefined, runs }
-  const [near, far] = range.order === 'asc' ? [info.first, info.last] : [info.last, info.first]
+  const ends = info === 'unknown' ? endsAmong(file.info(shape)?.sorts, range.group) : info
+  if (ends === undefined) return { least: undefined, runs }
+  const [near, far] = range.order === 'asc' ? [ends.first, ends.last] : [ends.last, ends.first]
   const sign = range.order === 'asc' ? 1 : -1
   const beyond = from.key
   if (beyond.length > 1 && compareKeys(far, beyond, 2) * sign <= 0) return undefined
   return { least: beyond.length > 1 && compareKeys(near, beyond, 2) * sign <= 0 ? undefined : near, runs }
 }
+
+/**
+ * Between which keys all rows of a group are, by the sort keys of all groups: of what is in order of time, a newer table
+ * begins behind the older ones, and these are not read for the newest of a group. No text is between another and the
+ * same with a zero behind it.
+ */
+const endsAmong = (sorts: Span | undefined, group: string): Pick<GroupInfo, 'first' | 'last'> | undefined =>
+  sorts && { first: [group, sorts[0], ''], last: [group, `${sorts[1]}\0`, ''] }
 
 function* within(runs: Iterable<readonly Row[]>, group: string): Generator<readonly Row[]> {
   for (const run of runs) {

@@ -2,7 +2,7 @@
  * A table: an immutable file of sorted rows, so that a lookup among millions reads a few small blocks of it. Its
  * sections are trees: leaves of rows, and above them nodes that say where each child begins. See docs/state-format.md.
  */
-import type { Row } from './rows.js'
+import type { Row, Span } from './rows.js'
 
 /** Sections with more groups than this do not list them. */
 export const mostGroups = 8
@@ -26,6 +26,8 @@ export interface SectionInfo {
   readonly last: Row
   /** Every group, where they are few. */
   readonly groups: Readonly<Record<string, GroupInfo>> | null
+  /** Where they are many, the least and the greatest sort key of all of them. Earlier versions did not tell. */
+  readonly sorts?: Span
 }
 
 /** The last line of a table. */

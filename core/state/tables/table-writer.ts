@@ -5,7 +5,7 @@ import type { Disk } from '../disk/disk.js'
 import { createLineFile, type LineFile, type LineFileHeader } from '../format/line-file.js'
 import type { TableRef } from '../format/manifest.js'
 import { createBloomDraft, type BloomDraft } from './bloom.js'
-import { compareKeys, packRows, weightOf, type Row, type SectionShape } from './rows.js'
+import { compareKeys, packRows, weightOf, widened, type Row, type SectionShape, type Span } from './rows.js'
 import { groupMember, mostGroups, type GroupInfo, type SectionInfo, type TableFooter } from './table-format.js'
 
 export interface TableDraft {
@@ -50,6 +50,7 @@ class SectionDraft {
   #first: Row = []
   #last: Row = []
   #group: string | undefined
+  #sorts: Span | undefined
 
   constructor({ file, bloom, blockRows, pause }: TableParts, shape: SectionShape) {
     this.#file = file
@@ -88,7 +89,9 @@ class SectionDraft {
     const isNew = group !== this.#group
     this.#group = group
     if (isNew) this.#bloom.add(keyCells === 3 ? groupMember(name, group) : group)
-    if (keyCells !== 3 || this.#groups.size > mostGroups) return
+    if (keyCells !== 3) return
+    this.#sorts = widened(this.#sorts, row[1] ?? '')
+    if (this.#groups.size > mostGroups) return
     const known = this.#groups.get(group)
     if (known === undefined) this.#groups.set(group, { net, first: row, last: row })
     else {
@@ -126,6 +129,7 @@ class SectionDraft {
       height += 1
     }
     const [root = []] = this.#nodes
+    const listed = keyCells === 3 && this.#groups.size <= mostGroups
     return {
       rows: this.#rows,
       net: this.#net,
@@ -133,7 +137,8 @@ class SectionDraft {
       root: [Number(root[keyCells]), Number(root[keyCells + 1])],
       first: this.#first,
       last: this.#last.slice(0, keyCells),
-      groups: keyCells === 3 && this.#groups.size <= mostGroups ? this.#groupInfos() : null,
+      groups: listed ? this.#groupInfos() : null,
+      ...(this.#sorts !== undefined && !listed && { sorts: this.#sorts }),
     }
   }
 

@@ -31,6 +31,12 @@ export const holdKept = async (root: string, clock: Clock) => {
 }
 export type Kept = Awaited<ReturnType<typeof holdKept>>
 
+/** Says what a daemon would look through all of history for, once: it is there as the daemon leaves it behind. */
+export const sayCarried = async ({ state }: Pick<Kept, 'state'>): Promise<void> => {
+  await state.document<{ sealed: boolean }>('reply_targets').write({ sealed: true })
+  await state.document<{ kept: boolean }>('session_rests').write({ kept: true })
+}
+
 export const writeClone = (tx: Tx, { runs, outbox, ledger }: Stores, clone: Clone): void => {
   const { session_id } = clone.run
   for (const entry of clone.journal) tx.append(runs.journal, session_id, entry)

@@ -5,7 +5,7 @@ import { parse } from '../../../core/base/parse.js'
 import type { Tx } from '../../../core/state/contract.js'
 import { RunMemoryPolicy } from '../../../plugins/execution/memory/recording/policy.js'
 import { cloneNext, cloneSession, type Clone, type Past } from './clone.js'
-import { holdKept, writeClone, type Kept } from './kept.js'
+import { holdKept, sayCarried, writeClone, type Kept } from './kept.js'
 import { makeTemplate, type Template } from './template.js'
 
 export interface HistoryOptions {
@@ -144,6 +144,7 @@ export const writeHistory = async (options: HistoryOptions): Promise<History> =>
   try {
     await writeRuns(writing)
     await writeEnds(writing)
+    await sayCarried(kept)
   } finally {
     await kept.close()
   }

@@ -19,10 +19,20 @@ import { rowSet } from '../../../support/row-set.js'
 const [ids, byOwner] = [shapeOf('ids'), shapeOf('by:owner')]
 const tuning = { blockRows: 3, levelRows: 4, fanOut: 3, fullRows: 30 }
 
-const openSet = (t: ExecutionContext): { set: TableSet; again: () => TableSet } => {
+interface Opened {
+  readonly set: TableSet
+  readonly again: () => TableSet
+  /** Numbers of tables of which a block was read, since it was emptied. */
+  readonly read: Set<string>
+}
+
+const openSet = (t: ExecutionContext): Opened => {
   const folder = join(mkdtempSync(join(tmpdir(), 'holdfast-tables-')), 'notes')
   mkdirSync(folder)
   t.teardown(() => rmSync(join(folder, '..'), { recursive: true, force: true }))
+  const read = new Set<string>()
+  const blocks = createBlockCache(200)
+  const noted = { ...blocks, get: (key: string) => (read.add(key.split(':')[1] ?? ''), blocks.get(key)) }
   const make = (): TableSet =>
     new TableSet(
       {
@@ -34,7 +44,7 @@ const openSet = (t: ExecutionContext): { set: TableSet; again: () => TableSet } 
         version: 1,
         pageBytes: 1000,
         files: new OpenPages(2),
-        blocks: createBlockCache(200),
+        blocks: noted,
         pause: createPause(1),
         tables: tuning,
         onDamage: () => {},
@@ -50,7 +60,7 @@ const openSet = (t: ExecutionContext): { set: TableSet; again: () => TableSet } 
     )
     return other
   }
-  return { set, again }
+  return { set, again, read }
 }
 
 interface Place {
@@ -82,11 +92,17 @@ const inOrder = (model: Model, group: string): Row[] =>
 
 const keysOf = (rows: Iterable<Row>): Row[] => Array.from(rows, (row) => row.slice(0, 3))
 
+const few = ['a', 'b', 'c']
+/** More than a table lists. */
+const many = [...few, ...Array.from({ length: 9 }, (_, n) => `m${n}`)]
 const place = fc.option(
-  fc.record({ group: fc.constantFrom('a', 'b', 'c'), sort: fc.constantFrom('1', '2', '3', '4') }),
+  fc.record({
+    group: fc.oneof(fc.constantFrom(...few), fc.constantFrom(...many)),
+    sort: fc.constantFrom('1', '2', '3', '4'),
+  }),
   { nil: undefined },
 )
-const checkpoint = fc.array(fc.tuple(fc.nat({ max: 25 }).map(String), place), { minLength: 1, maxLength: 12 })
+const checkpoint = fc.array(fc.tuple(fc.nat({ max: 25 }).map(String), place), { minLength: 1, maxLength: 24 })
 
 test('tables of many checkpoints say what one sorted list would: by key, in groups, both ways, from any place', async (t) => {
   await fc.assert(
@@ -108,7 +124,7 @@ test('tables of many checkpoints say what one sorted list would: by key, in grou
       }
       for (const { tables } of [set, again()]) {
         for (let n = 0; n <= 25; n += 1) t.is(tables.find(ids, [String(n)]) !== undefined, model.has(String(n)))
-        for (const group of ['a', 'b', 'c', 'd']) {
+        for (const group of [...many, 'd']) {
           const expected = inOrder(model, group)
           t.is(tables.count(byOwner, group), expected.length)
           t.deepEqual(keysOf(tables.range(byOwner, { group, order: 'asc' })), expected)
@@ -130,6 +146,44 @@ test('tables of many checkpoints say what one sorted list would: by key, in grou
     { numRuns: 40 },
   )
 })
+
+/** In each table. */
+const rowsOfGroup = 4
+
+/** Checkpoints of records that are sorted by when they were made; each has something of every group. */
+const writeInTime = async (set: TableSet, groups: readonly string[], checkpoints: number): Promise<void> => {
+  const own = groups.length * rowsOfGroup
+  for (let n = 0; n < checkpoints; n += 1) {
+    const made = Array.from({ length: own }, (_, at) => ({ at, id: String(n * own + at).padStart(4, '0') }))
+    const owners = made.map(({ at, id }): Row => [groups[at % groups.length] ?? '', id, id, 1])
+    const sections = [
+      { shape: ids, rows: made.map(({ id }): Row => [id, 1, 1, 10, 1]) },
+      { shape: byOwner, rows: owners.toSorted((a, b) => compareKeys(a, b, 3)) },
+    ]
+    set.apply(await set.add(rowSet(sections), undefined))
+  }
+}
+
+for (const [told, groups] of Object.entries({ few, many }))
+  test(`state-33: the newest of one of ${told} groups is read from the newest table, and what is before a time from those around it`, async (t) => {
+    const { set, read } = openSet(t)
+    const checkpoints = 20
+    await writeInTime(set, groups, checkpoints)
+    const [oldest, newest] = [set.refs[0], set.refs.at(-1)]
+    const first = (query: Omit<Parameters<typeof set.tables.range>[1], 'group'>): void => {
+      read.clear()
+      for (const _ of set.tables.range(byOwner, { group: 'b', ...query })) break
+    }
+    first({ order: 'desc' })
+    t.deepEqual([...read], [String(newest?.no)])
+    first({ order: 'asc' })
+    t.deepEqual([...read], [String(oldest?.no)])
+    const middle = String((groups.length * rowsOfGroup * checkpoints) / 2).padStart(4, '0')
+    first({ order: 'desc', beyond: middle })
+    t.true(read.size <= 2, [...read].join())
+    first({ order: 'asc', beyond: middle })
+    t.true(read.size <= 2, [...read].join())
+  })
 
 test('the first rows of a range are read once, all of them are given each time, and a fault is not an end', (t) => {
   for (const count of [0, 1, 2, 3, 4, 9]) {
