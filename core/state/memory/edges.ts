@@ -1,7 +1,7 @@
 /**
- * Where the rows of tables begin in groups of indexes, as far as somebody has asked: who wants the newest few of a group
- * mostly gets what is in memory alone, and no table is read for it. Rows that go leave an edge further out than it
- * need be, which costs a read and is otherwise right.
+ * Where the rows of tables begin in groups of indexes, as far as somebody has asked: who wants the newest few of a
+ * group mostly gets what is in memory alone, and no table is read for it. Rows that go leave an edge further out than
+ * it need be, which costs a read and is otherwise right.
  */
 import type { CollectionSpec, PageQuery } from '../contract.js'
 import { compareKeys, type Row } from '../tables/rows.js'

@@ -6,7 +6,7 @@ import type { Key } from './ordered-ids.js'
 import type { RecordIndex } from './record-index.js'
 
 export interface Parts<T extends object> {
-  readonly warm: Pick<RecordIndex<T>, 'page' | 'keys'>
+  readonly warm: Pick<RecordIndex<T>, 'page' | 'sorts' | 'keys'>
   /** Rows of tables in the order of the query; read as they are needed. */
   readonly cold: () => Iterable<Row>
   readonly edges: Pick<Edges<T>, 'find' | 'learn'>
@@ -49,9 +49,10 @@ export const mergedPage = <T extends object>(query: PageQuery, { warm, cold, edg
 
 /** The whole page, if all of it comes before the first row of the tables. */
 const pageBefore = <T extends object>(edge: Row, query: PageQuery, warm: Parts<T>['warm']): string[] | undefined => {
-  const keys = warm.keys(query)
-  const last = keys[query.limit - 1]
-  return last !== undefined && isBefore(last, edge, query.order) ? keys.map(({ id }) => id) : undefined
+  const ids = warm.page(query)
+  const id = ids[query.limit - 1]
+  const sort = id === undefined ? undefined : warm.sorts(query)[query.limit - 1]
+  return id !== undefined && sort !== undefined && isBefore({ sort, id }, edge, query.order) ? ids : undefined
 }
 
 /** True of a key that comes before a row of the tables, in the direction of the order. */

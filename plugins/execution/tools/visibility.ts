@@ -30,8 +30,8 @@ export interface NamedTools {
 export interface ToolGate {
   readonly id: string
   /**
-   * What is hidden from a session now, or its names, of which a set that is given again must have the same; undefined if
-   * nothing is. Must be fast and must not throw: of one that throws every tool counts as hidden.
+   * What is hidden from a session now, or its names, of which a set that is given again must have the same; undefined
+   * if nothing is. Must be fast and must not throw: of one that throws every tool counts as hidden.
    */
   hidden(session_id: string): Hides | ReadonlySet<string> | undefined
   /** True if calls of what it hides are told that the tool is turned off, in place of that it is not there. */
