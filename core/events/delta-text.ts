@@ -58,7 +58,7 @@ export const createDeltaText = <S, K extends string, D extends object>(framed: F
 }
 
 interface Parts {
-  readonly text: DeltaText
+  readonly text: () => DeltaText
   readonly ticks: DeltaTicks
   /** Changes whenever somebody begins or ends to follow deltas. */
   readonly membership: () => number
@@ -83,7 +83,7 @@ export const openDeltaText = <K extends string>({ text, ticks, membership, audie
   }
   const give = (shown: string): void => {
     if (shown === '' || kind === undefined) return
-    for (const follower of followers) ticks.give(follower, { of: text, kind, text: shown, first: !begun })
+    for (const follower of followers) ticks.give(follower, { of: text(), kind, text: shown, first: !begun })
     begun = true
   }
   return {
@@ -100,7 +100,7 @@ export const openDeltaText = <K extends string>({ text, ticks, membership, audie
       closed = true
       if (!isFollowed()) return
       give(pieces.end())
-      const waiting = followers.filter((follower) => follower.has(text))
+      const waiting = followers.filter((follower) => follower.has(text()))
       if (waiting.length > 0) ticks.flush(waiting)
     },
   }

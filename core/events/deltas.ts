@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../base/clock.js'
 import type { DeltaSpec, Deltas, EventFilter, EventKeys } from './contract.js'
-import { createDeltaFollower, type DeltaFollower } from './delta-follower.js'
+import { createDeltaFollower, type DeltaFollower, type DeltaText } from './delta-follower.js'
 import { createDeltaText, openDeltaText } from './delta-text.js'
 import { createDeltaTicks } from './delta-ticks.js'
 import type { EventFault } from './listeners.js'
@@ -35,6 +35,8 @@ export interface DeltaLane {
   }
 }
 
+const nobody: readonly DeltaFollower[] = []
+
 export const createDeltaLane = (options: DeltaLaneOptions): DeltaLane => {
   const { clock, onFault } = options
   const followers = new Map<DeltaFollower, DeltaView>()
@@ -47,13 +49,16 @@ export const createDeltaLane = (options: DeltaLaneOptions): DeltaLane => {
       .filter(([, { include, filter }]) => include.includes(word) && carries(keys, filter))
       .map(([follower]) => follower)
   return {
-    open: (spec, keys, subject) =>
-      openDeltaText({
-        text: createDeltaText({ spec, keys, subject, clock, onFault }),
+    open(spec, keys, subject) {
+      let made: DeltaText | undefined
+      return openDeltaText({
+        // Most texts are followed by nobody.
+        text: () => (made ??= createDeltaText({ spec, keys, subject, clock, onFault })),
         ticks,
         membership: () => membership,
-        audience: () => audience(spec.include, keys),
-      }),
+        audience: () => (followers.size === 0 ? nobody : audience(spec.include, keys)),
+      })
+    },
     follow(view) {
       const leave = (): void => {
         if (!followers.delete(follower)) return

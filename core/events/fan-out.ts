@@ -184,7 +184,9 @@ const groupByChannel = (
 const cutPieces = (events: readonly WindowEvent[], frames: Frames): Piece[] => {
   const pieces: Piece[] = []
   let [from, size] = [0, 0]
-  for (const [index, event] of events.entries()) {
+  let index = -1
+  for (const event of events) {
+    index += 1
     size += frames.make(event)
     const whole = size >= pieceLength || index === events.length - 1
     if (!whole || size === 0) continue

@@ -52,8 +52,8 @@ export const createFrames = ({ ids, chunks, onFault, weigh }: FramesOptions): Fr
     return (event.data = attempt(event, make))
   }
   const head = ({ name, counter }: WindowEvent): string => `event: ${name}\nid: ${ids.id(counter)}\ndata: `
-  const write = (event: WindowEvent, json: string): void => {
-    const before = head(event)
+  /** Its type stands first: what stands before the rest of the data is not copied together with it. */
+  const write = (event: WindowEvent, [before, json]: readonly [string, string]): void => {
     const size = Buffer.byteLength(before) + Buffer.byteLength(json) + 2
     const bytes = chunks.place(event, size)
     const { start, end } = event
@@ -61,12 +61,18 @@ export const createFrames = ({ ids, chunks, onFault, weigh }: FramesOptions): Fr
     bytes[end - 2] = bytes[end - 1] = lineFeed
     weigh(event, size)
   }
+  const textsOf = (event: WindowEvent, value: object): readonly [string, string] => {
+    if ('type' in value) return [head(event), JSON.stringify(Object.assign({ type: event.name }, value))]
+    const json = JSON.stringify(value)
+    const type = `${head(event)}{"type":${JSON.stringify(event.name)}`
+    return json === '{}' ? [type, '}'] : [`${type},`, json.slice(1)]
+  }
   const make = (event: WindowEvent): number => {
     if (event.frame === undefined) {
       const value = data(event)
       event.data = undefined
-      const json = value && attempt(event, () => JSON.stringify({ type: event.name, ...value }))
-      if (json !== undefined) write(event, json)
+      const texts = value && attempt(event, () => textsOf(event, value))
+      if (texts !== undefined) write(event, texts)
     }
     return event.end - event.start
   }

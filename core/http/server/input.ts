@@ -91,6 +91,7 @@ const splitPair = (pair: string): [name: string | undefined, value: string | und
 /** Names and values of a query string; a key may occur once. */
 export const readPairs = (search: string): Map<string, string> => {
   const pairs = new Map<string, string>()
+  if (search === '') return pairs
   for (const pair of search.split('&')) {
     if (pair === '') continue
     const [name, value] = splitPair(pair)

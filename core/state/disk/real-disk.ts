@@ -2,6 +2,7 @@
 import * as fs from 'node:fs'
 import * as files from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { promisify } from 'node:util'
 import { fault } from '../../base/assert.js'
 import { unsafeCast } from '../../base/schema.js'
 import { errors } from '../errors.js'
@@ -82,6 +83,9 @@ const stampOf = (fd: number): string => {
   return [dev, ino, size, ctimeMs].join(':')
 }
 
+/** The last who has a file that is gone frees it, which takes as long as it is large: not on the main thread. */
+const closeFile = promisify(fs.close)
+
 const readOnlyFile = (path: string, fd: number): DiskFile => ({
   path,
   get system() {
@@ -92,7 +96,7 @@ const readOnlyFile = (path: string, fd: number): DiskFile => ({
   truncate: refuse,
   size: () => fs.fstatSync(fd).size,
   read: (position, length) => readRange(fd, position, length),
-  close: async () => fs.closeSync(fd),
+  close: () => closeFile(fd),
 })
 
 const readFile = (path: string): Uint8Array | undefined =>

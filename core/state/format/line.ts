@@ -24,8 +24,11 @@ export const saltSeed = (salt: string): number => Number.parseInt(salt, 16)
 
 /** Collects sealed lines in one buffer, so that many lines are one write. */
 export interface LineBuffer {
-  /** Adds a line: `text` is an object's JSON without its closing brace. Returns the line's length in bytes. */
-  add(text: string, seed: number): number
+  /**
+   * Adds a line: `text` is an object's JSON without its closing brace, or what follows its beginning `before`. Returns
+   * the line's length in bytes.
+   */
+  add(text: string, seed: number, before?: string): number
   readonly length: number
   /** The lines so far; valid until the next `add` after `clear`. */
   bytes(): Uint8Array
@@ -43,10 +46,11 @@ export const createLineBuffer = (initial = 16 * 1024): LineBuffer => {
     buffer.copy(larger, 0, 0, length)
     buffer = larger
   }
-  const add = (text: string, seed: number): number => {
-    reserve(text.length * 3 + sealBytes)
+  const add = (text: string, seed: number, before = ''): number => {
+    reserve((before.length + text.length) * 3 + sealBytes)
     const start = length
-    const end = start + buffer.write(text, start, 'utf8')
+    const from = before === '' ? start : start + buffer.write(before, start, 'utf8')
+    const end = from + buffer.write(text, from, 'utf8')
     const seal = `,"c":"${hex(crc32(buffer.subarray(start, end), seed))}"}\n`
     length = end + buffer.write(seal, end, 'latin1')
     return length - start

@@ -201,7 +201,7 @@ class BatchWriter implements CommitLog {
     this.#lines.clear()
     for (const { text } of this.#batch) {
       if (text === undefined) continue
-      this.#lines.add(`{"s":${next},"b":${first},${text}`, seed)
+      this.#lines.add(text, seed, `{"s":${next},"b":${first},`)
       next += 1
     }
     return next - first

@@ -8,6 +8,7 @@ import { serialise, type Change } from './change.js'
 import type { CollectionSpec, PageQuery } from '../contract.js'
 import { storageErrors } from '../storage-errors.js'
 import type { GroupRange } from '../tables/section-tables.js'
+import { Edges } from './edges.js'
 import { listed } from './listed.js'
 import { mergedPage } from './merged-page.js'
 import { forgets, Removals } from './removals.js'
@@ -28,6 +29,7 @@ class MemoryCollection<T extends object> implements StoredCollection<T> {
   readonly #all: readonly RecordIndex<T>[]
   readonly #pages: CheckpointedRecords<T>
   readonly #shadows: Shadows
+  readonly #edges: Edges<T>
   readonly #name: string
   readonly #hot = new Map<string, T>()
   readonly #removals: Removals
@@ -43,6 +45,7 @@ class MemoryCollection<T extends object> implements StoredCollection<T> {
     this.#all = [...this.#indexes.values()]
     this.#pages = pages
     this.#shadows = createShadows(Object.keys(spec.indexes))
+    this.#edges = new Edges(spec)
     this.#name = JSON.stringify(spec.name)
     this.#removals = new Removals(forgets(spec))
   }
@@ -85,7 +88,8 @@ class MemoryCollection<T extends object> implements StoredCollection<T> {
   page(query: PageQuery): string[] {
     return mergedPage(query, {
       warm: this.#index(query.index),
-      cold: this.#pages.range(query.index, rangeOf(query)),
+      cold: () => this.#pages.range(query.index, rangeOf(query)),
+      edges: this.#edges,
       isCold: (id) => !this.#hot.has(id) && !this.#removals.hides(id),
     })
   }
@@ -190,6 +194,7 @@ class MemoryCollection<T extends object> implements StoredCollection<T> {
     for (const [id, { record }] of records) {
       this.#shadows.drop(id)
       if (this.spec.settled?.(record) !== true) continue
+      this.#edges.extend(id, record)
       if (this.#hot.get(id) === record) leaving.set(id, record)
       else this.#shadow(id, record)
     }

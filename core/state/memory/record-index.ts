@@ -38,6 +38,8 @@ export interface RecordIndex<T> {
   count(group: string, beyond?: string): number
   groups(): string[]
   page(query: PageQuery): string[]
+  /** The sort keys of the same. */
+  sorts(query: PageQuery): string[]
   /** The places of the same. */
   keys(query: PageQuery): Key[]
 }
@@ -86,6 +88,7 @@ export const createRecordIndex = <T>(spec: IndexSpec<T>): RecordIndex<T> => {
     return order === 'asc' ? idsBeyond(group, part, cells) : idsBefore(group, part, cells)
   }
   const page = (query: PageQuery): string[] => take(query)
+  const sorts = (query: PageQuery): string[] => take(query, 'sorts')
   return {
     move,
     dropAll,
@@ -98,9 +101,10 @@ export const createRecordIndex = <T>(spec: IndexSpec<T>): RecordIndex<T> => {
     },
     groups: () => [...groups.keys()],
     page,
+    sorts,
     keys: (query) => {
-      const sorts = take(query, 'sorts')
-      return page(query).map((id, at) => ({ id, sort: sorts[at] ?? '' }))
+      const all = sorts(query)
+      return page(query).map((id, at) => ({ id, sort: all[at] ?? '' }))
     },
   }
 }

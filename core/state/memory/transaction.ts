@@ -147,7 +147,11 @@ class Transaction implements Tx {
   #text(): string | undefined {
     if (this.#changes.length === 0) return undefined
     const { longestLine } = this.#options
-    const text = `"t":${this.now},"ops":[${this.#changes.map((change) => change.op).join(',')}]`
+    // Joined with what stands around them: that is one copy.
+    const parts = this.#changes.map(({ op }) => op)
+    parts[0] = `"t":${this.now},"ops":[${parts[0]}`
+    parts.push(`${parts.pop()}]`)
+    const text = parts.join(',')
     const bytes = text.length * 3 < longestLine ? 0 : Buffer.byteLength(text)
     if (bytes > longestLine) throw storageErrors.commit_too_large({ members: { limit_bytes: longestLine } })
     return text

@@ -64,8 +64,10 @@ export const createWorker = (parts: WorkerParts): MailWorker => {
   return {
     consider,
     ended: (run) => {
-      if (store.deliveredBy(run.run_id).length > 0) work(() => settle(parts, run))
-      work(async () => consider(run.agent_id))
+      const delivers = store.deliveredBy(run.run_id).length > 0
+      if (delivers) work(() => settle(parts, run))
+      // Most runs have nothing to do with a message.
+      if (delivers || store.waiting(run.agent_id) > 0) work(async () => consider(run.agent_id))
     },
     begin() {
       acts = true

@@ -13,14 +13,17 @@ export interface SessionEndParts extends StopParts {
 }
 
 export const watchSessionEnds = (parts: SessionEndParts): (() => void) =>
-  parts.events.on(SessionStateChanged, async ({ session_id }) => {
-    if (parts.sessions.find(session_id)?.ended_at_ms === undefined) return
-    const running = parts.store.openIn(session_id).filter(({ runner }) => runner !== undefined)
-    await Promise.all(
-      running.map(({ id: task_id }) =>
-        stopTask(parts, { session_id, task_id, reason: 'the session was ended' }).catch((error: unknown) =>
-          tellFailure(parts, 'a task of an ended session could not be stopped', { task_id, error }),
-        ),
+  parts.events.on(SessionStateChanged, ({ session_id }) =>
+    parts.sessions.find(session_id)?.ended_at_ms === undefined ? undefined : stopTasks(parts, session_id),
+  )
+
+const stopTasks = async (parts: SessionEndParts, session_id: string): Promise<void> => {
+  const running = parts.store.openIn(session_id).filter(({ runner }) => runner !== undefined)
+  await Promise.all(
+    running.map(({ id: task_id }) =>
+      stopTask(parts, { session_id, task_id, reason: 'the session was ended' }).catch((error: unknown) =>
+        tellFailure(parts, 'a task of an ended session could not be stopped', { task_id, error }),
       ),
-    )
-  })
+    ),
+  )
+}

@@ -30,10 +30,10 @@ export interface NamedTools {
 export interface ToolGate {
   readonly id: string
   /**
-   * What is hidden from a session now; undefined if nothing is. Must be fast and must not throw: of one that throws
-   * every tool counts as hidden.
+   * What is hidden from a session now, or its names, of which a set that is given again must have the same; undefined
+   * if nothing is. Must be fast and must not throw: of one that throws every tool counts as hidden.
    */
-  hidden(session_id: string): Hides | undefined
+  hidden(session_id: string): Hides | ReadonlySet<string> | undefined
   /** True if calls of what it hides are told that the tool is turned off, in place of that it is not there. */
   readonly tells?: boolean
   /** What calls of what it alone hides are told, in place of that the tool is not there. */
@@ -85,6 +85,19 @@ interface ViewParts<T> {
   readonly log: Log
 }
 
+const lasting = new WeakMap<ReadonlySet<string>, Hides>()
+const lastingOnes = new WeakSet<Hides>()
+const isLasting = (hides: Hides): boolean => lastingOnes.has(hides)
+/** Of one set of names always the same. */
+const hidesOf = (names: ReadonlySet<string>): Hides => {
+  const found = lasting.get(names)
+  if (found !== undefined) return found
+  const hides: Hides = ({ name }) => names.has(name)
+  lasting.set(names, hides)
+  lastingOnes.add(hides)
+  return hides
+}
+
 export const createToolView = <T extends GatedTool>({ tools, gates, log }: ViewParts<T>): ToolView<T> => {
   let listed: readonly T[] = []
   let names: ReadonlyMap<string, T> = new Map()
@@ -95,9 +108,17 @@ export const createToolView = <T extends GatedTool>({ tools, gates, log }: ViewP
     }
     return names.get(name)
   }
+  let seen: { readonly all: readonly T[]; readonly hides: Hides; readonly list: readonly T[] } | undefined
+  /** Asked before every model call, and mostly the same: what names alone hide is gone through once. */
+  const lastSeen = (hides: Hides): readonly T[] => {
+    const all = tools()
+    if (seen?.all !== all || seen.hides !== hides) seen = { all, hides, list: all.filter((tool) => !hides(tool)) }
+    return seen.list
+  }
   const ask = (gate: ToolGate, session_id: string): Hides | undefined => {
     try {
-      return gate.hidden(session_id)
+      const hidden = gate.hidden(session_id)
+      return hidden === undefined || typeof hidden === 'function' ? hidden : hidesOf(hidden)
     } catch (error) {
       log.error('a tool gate threw, which its contract forbids', { gate: gate.id, session_id, error })
       return () => true
@@ -108,7 +129,11 @@ export const createToolView = <T extends GatedTool>({ tools, gates, log }: ViewP
   return {
     list(session_id) {
       const hiding = closed(session_id)
-      return hiding.length === 0 ? tools() : tools().filter((tool) => !hiding.some((hides) => hides(tool)))
+      if (hiding.length === 0) return tools()
+      const [hides] = hiding
+      return hiding.length === 1 && hides !== undefined && isLasting(hides)
+        ? lastSeen(hides)
+        : tools().filter((tool) => !hiding.some((one) => one(tool)))
     },
     find(name, session_id) {
       const tool = named(name)

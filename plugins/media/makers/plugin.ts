@@ -20,6 +20,17 @@ const toolOf: ReadonlyMap<string, Making> = new Map([
   ['generate_audio', 'audio_generation'],
 ])
 
+/** The tools that no route can do for a session: asked before every model call, and mostly the same as before. */
+const createHidden = (isAble: (making: Making, session_id: string) => boolean) => {
+  let last: ReadonlySet<string> = new Set()
+  return (session_id: string): ReadonlySet<string> | undefined => {
+    const lacking: string[] = []
+    for (const [name, making] of toolOf) if (!isAble(making, session_id)) lacking.push(name)
+    if (lacking.length !== last.size || !lacking.every((name) => last.has(name))) last = new Set(lacking)
+    return last.size === 0 ? undefined : last
+  }
+}
+
 export default definePlugin({
   id: 'makers',
   version: '1.0.0',
@@ -48,11 +59,7 @@ export default definePlugin({
     ctx.contribute(Tools, generateImage(parts), editImage(parts), generateAudio(parts))
     ctx.contribute(ToolGates, {
       id: 'makers',
-      hidden(session_id) {
-        const lacking = [...toolOf].filter(([, making]) => ableRoutes(parts, making, session_id).length === 0)
-        const names = new Set(lacking.map(([name]) => name))
-        return names.size === 0 ? undefined : ({ name }) => names.has(name)
-      },
+      hidden: createHidden((making, session_id) => ableRoutes(parts, making, session_id).length > 0),
       refusal: (name) => makerErrors.media_unavailable({ details: { capability: toolOf.get(name) ?? name } }),
     })
   },

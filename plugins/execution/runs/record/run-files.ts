@@ -107,6 +107,7 @@ export const namePut = (
   output: number,
   { parts = [], artifacts = [] }: OutputDraft,
 ): void => {
+  if (parts.length === 0 && artifacts.length === 0) return
   const roles = new Map<string, OutputRole[]>()
   const add = (role: OutputRole, { id }: AttachmentRef): void =>
     void roles.set(id, [...new Set([...(roles.get(id) ?? []), role])])
