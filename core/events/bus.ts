@@ -41,7 +41,11 @@ export interface Bus extends Events {
   /** Adds an event and hands it to listeners and subscribers. `data` is made at most once, on first use. */
   publish<D extends object>(event: EventSpec<D>, keys: EventKeys, data: () => D): void
   /** As in `Events`; faults of the listener are charged to `owner`. */
-  on<D extends object>(event: EventSpec<D>, listener: (data: D, keys: EventKeys) => unknown, owner?: string): () => void
+  on<D extends object>(
+    event: EventSpec<D>,
+    listener: (data: D, keys: EventKeys) => unknown,
+    listening?: { readonly wanted?: (() => boolean) | undefined; readonly owner?: string },
+  ): () => void
   /** A sink for frames. Without a cursor it gets only what comes; with 0 the whole window. `include` names deltas. */
   subscribe(sink: Sink, view: View & { readonly include?: readonly string[] | undefined }): Subscription
   /** Id of the newest event, or of the place before the first: what a stream that begins now goes on from. */
@@ -106,7 +110,7 @@ export const createBus = (options: BusOptions): Bus => {
     publish,
     emit: publish,
     since,
-    on: (spec, listener, owner = 'core') => listeners.on(spec.name, listener, owner),
+    on: (spec, hear, { wanted, owner = 'core' } = {}) => listeners.on(spec.name, { hear, wanted, owner }),
     openDeltas: deltas.open,
     subscribe(sink, { include = [], ...view }) {
       const subscription = fanOut.subscribe(sink, view)

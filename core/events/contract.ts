@@ -85,8 +85,15 @@ export interface Deltas<K extends string> {
 export interface Events {
   /** For what is not state, such as traces. What follows from a commit uses `tx.emit`. */
   emit<D extends object>(event: EventSpec<D>, keys: EventKeys, data: () => D): void
-  /** Listens in this process. A listener that throws is charged to its plugin; others still run. */
-  on<D extends object>(event: EventSpec<D>, listener: (data: D, keys: EventKeys) => void): () => void
+  /**
+   * Listens in this process. A listener that throws is charged to its plugin; others still run. While `wanted`, which
+   * must be fast, says no, it is not told, and no data is made for it.
+   */
+  on<D extends object>(
+    event: EventSpec<D>,
+    listener: (data: D, keys: EventKeys) => void,
+    listening?: { readonly wanted?: (() => boolean) | undefined },
+  ): () => void
   /** A text that is made now, for those who follow what carries these keys. It must be closed. */
   openDeltas<S, K extends string, D extends object>(spec: DeltaSpec<S, K, D>, keys: EventKeys, subject: S): Deltas<K>
   /** Events kept in the replay window after an id, oldest first. */

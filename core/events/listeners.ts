@@ -16,24 +16,44 @@ interface Delivery {
   readonly data: object
 }
 
+/** Who listens. */
+export interface Listening {
+  readonly hear: Listener
+  /** Asked before the data is made; absent: it wants all. */
+  readonly wanted: (() => boolean) | undefined
+  readonly owner: string
+}
+
 export interface Listeners {
-  on(name: string, listener: Listener, owner: string): () => void
-  /** Hands an event to its listeners; the data is made only if there are any. */
+  on(name: string, listening: Listening): () => void
+  /** Hands an event to its listeners; the data is made only if one wants it. */
   deliver<E extends Named>(event: E, data: (event: E) => object | undefined): void
 }
 
 export const createListeners = (onFault: (fault: EventFault) => void): Listeners => {
   const emitter = new TypedEmitter<Record<string, (data: object, keys: EventKeys) => void>>()
   emitter.setMaxListeners(0)
+  const wishes = new Map<string, Set<() => boolean>>()
   const waiting: Delivery[] = []
   let delivering = false
 
-  const guarded =
-    (name: string, listener: Listener, owner: string) =>
-    (data: object, keys: EventKeys): void => {
-      const charge = (error: unknown): void => onFault({ owner, event: name, error })
+  const wishOf =
+    (event: string, { wanted = () => true, owner }: Listening) =>
+    (): boolean => {
       try {
-        const outcome = listener(data, keys)
+        return wanted()
+      } catch (error) {
+        onFault({ owner, event, error })
+        return false
+      }
+    }
+  const guarded =
+    (event: string, { hear, owner }: Listening, isWanted: () => boolean) =>
+    (data: object, keys: EventKeys): void => {
+      const charge = (error: unknown): void => onFault({ owner, event, error })
+      if (!isWanted()) return
+      try {
+        const outcome = hear(data, keys)
         if (outcome instanceof Promise) outcome.catch(charge)
       } catch (error) {
         charge(error)
@@ -46,14 +66,24 @@ export const createListeners = (onFault: (fault: EventFault) => void): Listeners
     }
     delivering = false
   }
+  const isWanted = (name: string): boolean => {
+    for (const wish of wishes.get(name) ?? []) if (wish()) return true
+    return false
+  }
   return {
-    on(name, listener, owner) {
-      const call = guarded(name, listener, owner)
+    on(name, listening) {
+      const wish = wishOf(name, listening)
+      const call = guarded(name, listening, wish)
+      const all = wishes.get(name) ?? new Set()
+      wishes.set(name, all.add(wish))
       emitter.on(name, call)
-      return () => void emitter.off(name, call)
+      return () => {
+        all.delete(wish)
+        emitter.off(name, call)
+      }
     },
     deliver(event, make) {
-      if (emitter.listenerCount(event.name) === 0) return
+      if (!isWanted(event.name)) return
       const data = make(event)
       if (data === undefined) return
       waiting.push({ event, data })

@@ -1,8 +1,23 @@
 /** JSON text that equal values share, and its digest: what receipts, approvals and the ledger are bound to. */
 import { hash } from 'node:crypto'
 
-/** JSON text of plain data with sorted keys and no spaces: equal values give equal text. */
-export const canonical = (value: unknown): string => written(value, JSON.stringify)
+/**
+ * JSON text of plain data with sorted keys and no spaces: equal values give equal text. What is in this order already
+ * costs what JSON costs.
+ */
+export const canonical = (value: unknown): string =>
+  value !== undefined && isOrdered(value) ? JSON.stringify(value) : written(value, JSON.stringify)
+
+const isOrdered = (value: unknown): boolean => {
+  if (typeof value !== 'object' || value === null) return true
+  if (Array.isArray(value)) return value.every(isOrdered)
+  let before = ''
+  for (const [key, field] of Object.entries(value)) {
+    if (key < before || !isOrdered(field)) return false
+    before = key
+  }
+  return true
+}
 
 const written = (value: unknown, write: (plain: unknown) => string): string => {
   if (value === undefined) return 'null'

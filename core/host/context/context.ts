@@ -90,8 +90,8 @@ const ownClock = (parts: ContextParts, { core: { clock }, scope } = parts): Cloc
 
 const ownEvents = (parts: ContextParts, { core: { events }, scope } = parts): Events => ({
   emit: (event, keys, data) => events.emit(event, keys, data),
-  on: (event, listener) => {
-    const off = events.on(event, owned(parts, `the listener for ${event.name}`, listener))
+  on: (event, listener, listening) => {
+    const off = events.on(event, owned(parts, `the listener for ${event.name}`, listener), listening)
     const forget = scope.own(off)
     return () => {
       forget()

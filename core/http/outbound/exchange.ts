@@ -4,7 +4,7 @@
  */
 import type { Dispatcher } from 'undici'
 import { fault } from '../../base/assert.js'
-import type { Clock } from '../../base/clock.js'
+import type { Deadlines } from './deadlines.js'
 import { outboundFailure, type OutboundCode } from './outbound-failure.js'
 
 /** What came back. A redirect is an answer like any other. Header names are in lower case. */
@@ -20,7 +20,7 @@ export type OutboundAnswer =
 export const failure = (code: OutboundCode): OutboundAnswer => ({ type: 'failure', code })
 
 export interface ExchangeParts {
-  readonly clock: Clock
+  readonly deadlines: Deadlines
   readonly ignore_body: boolean
   readonly max_answer_bytes: number
   /** Called once. */
@@ -73,7 +73,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (status < 200) return
     this.#status = status
     this.#headers = headers
-    if (this.#parts.ignore_body) this.#cancelRest = this.#parts.clock.after(ignoredMs, () => this.end(this.#answer()))
+    if (this.#parts.ignore_body)
+      this.#cancelRest = this.#parts.deadlines.after(ignoredMs, () => this.end(this.#answer()))
   }
 
   onResponseData(_controller: Controller, chunk: Uint8Array): void {

@@ -5,8 +5,8 @@
  * proxy variables are not read, nothing is decompressed. Failures are codes:
  * they carry no path, query, header or body (deliveries-30).
  */
-import { setMaxListeners } from 'node:events'
 import type { Clock } from '../../base/clock.js'
+import { createDeadlines, onAbort, type Deadlines } from './deadlines.js'
 import { destinationOf, isReachable, type Destination, type OutboundReach } from './destination.js'
 import { Exchange, failure, type OutboundAnswer } from './exchange.js'
 import { Flow, type OutboundFlow } from './flow.js'
@@ -80,7 +80,7 @@ export const outboundTarget = (text: string): string => `http:${URL.canParse(tex
 
 /** What the requests of one `Outbound` share. */
 interface OutboundClient {
-  readonly clock: Clock
+  readonly deadlines: Deadlines
   readonly resolve: Resolve
   readonly pools: Pools
 }
@@ -93,7 +93,7 @@ export const createOutbound = ({
   connections = defaultConnections,
   resolve = createNames(clock),
 }: OutboundOptions): Outbound => {
-  const client: OutboundClient = { clock, resolve, pools: createPools(connections) }
+  const client: OutboundClient = { deadlines: createDeadlines(clock), resolve, pools: createPools(connections) }
   return {
     request: (request) => perform(client, request),
     flow: (request) => begin(client, request),
@@ -110,22 +110,20 @@ const mostRequestBytes = 64 * 1024 * 1024
 const perform = (client: OutboundClient, request: OutboundRequest): Promise<OutboundAnswer> =>
   new Promise((resolve) => {
     const { signal, timeout_ms = defaultTimeoutMs, ignore_body = false } = request
+    if (signal.aborted) return resolve(failure('outbound_aborted'))
     const abort = (): void => exchange.end(failure('outbound_aborted'))
-    const cancel = client.clock.after(timeout_ms, () => exchange.end(failure('outbound_timed_out')))
+    const cancel = client.deadlines.after(timeout_ms, () => exchange.end(failure('outbound_timed_out')))
+    const forget = onAbort(signal, abort)
     const exchange: Exchange = new Exchange({
-      clock: client.clock,
+      deadlines: client.deadlines,
       ignore_body,
       max_answer_bytes: request.max_answer_bytes ?? defaultAnswerBytes,
       settle: (answer) => {
         cancel()
-        signal.removeEventListener('abort', abort)
+        forget()
         resolve(answer)
       },
     })
-    if (signal.aborted) return abort()
-    // Any number of requests may share a signal.
-    setMaxListeners(0, signal)
-    signal.addEventListener('abort', abort, { once: true })
     void send(client, request, { handler: exchange, refuse: (code) => exchange.end(failure(code)) })
   })
 
@@ -133,19 +131,17 @@ const perform = (client: OutboundClient, request: OutboundRequest): Promise<Outb
 const begin = (client: OutboundClient, request: OutboundFlowRequest): Promise<OutboundFlow> =>
   new Promise((resolve) => {
     const { signal, timeout_ms = defaultTimeoutMs, most_unread_bytes = defaultUnreadBytes } = request
-    const abort = (): void => flow.end('outbound_aborted')
-    const cancel = client.clock.after(timeout_ms, () => flow.end('outbound_timed_out'))
+    if (signal?.aborted === true) return resolve({ type: 'failure', code: 'outbound_aborted' })
+    const cancel = client.deadlines.after(timeout_ms, () => flow.end('outbound_timed_out'))
+    const forget = signal && onAbort(signal, () => flow.end('outbound_aborted'))
     const flow: Flow = new Flow({
       most_unread_bytes,
       settle: (head) => {
         cancel()
         resolve(head)
       },
-      over: () => signal?.removeEventListener('abort', abort),
+      over: () => forget?.(),
     })
-    if (signal?.aborted === true) return abort()
-    if (signal !== undefined) setMaxListeners(0, signal)
-    signal?.addEventListener('abort', abort, { once: true })
     void send(client, request, { handler: flow, refuse: (code) => flow.end(code) })
   })
 

@@ -4,6 +4,7 @@ import type { Tx } from '../../../core/plugin.js'
 import { deliveryErrors } from './errors.js'
 import {
   nameFiles,
+  lastPlace,
   nextPlace,
   payloadOf,
   payloadTime,
@@ -76,7 +77,12 @@ const addReplay = ({ store, wake }: ReplayParts, tx: Tx, original: DeadDelivery)
     delivery_id: replayId(original.delivery_id, store.deliveries.count('replays', original.delivery_id)),
     replayed_from_delivery_id: original.delivery_id,
     payload_at_ms: payloadTime(original),
-    place: nextPlace(store, tx.now, { lane: original.target, run: original.run_id, replays: original.delivery_id }),
+    place: nextPlace(
+      tx.now,
+      lastPlace(store, 'lane', original.target),
+      lastPlace(store, 'run', original.run_id),
+      lastPlace(store, 'replays', original.delivery_id),
+    ),
     created_at_ms: tx.now,
     attempts: 0,
     status: 'pending',

@@ -5,6 +5,7 @@ import type { Outbox, OutboxItem, ReplyHandle, ReplyPlugin, ReplyTargetRequest, 
 import { deliveryErrors } from './errors.js'
 import { mostAddress } from './reply-targets.js'
 import {
+  lastPlace,
   nameFiles,
   nextPlace,
   type DeliveryRecord,
@@ -72,6 +73,8 @@ const firstTargets = (all: readonly DeliveryRecord[]): ReadonlyMap<number, Reply
 const enqueue = ({ store, wake }: OutboxParts, tx: Tx, item: OutboxItem): void => {
   if (item.targets.length === 0) return
   let payload: number | undefined
+  let last = lastPlace(store, 'run', item.run_id)
+  const content_size_bytes = Buffer.byteLength(item.content)
   for (const handle of item.targets) {
     // Without the agent a fresh root with old session names would repeat ids that receivers have seen.
     const digest = digestOf(item.agent_id, item.session_id, item.output, handle.plugin, handle.address)
@@ -79,6 +82,8 @@ const enqueue = ({ store, wake }: OutboxParts, tx: Tx, item: OutboxItem): void =
     if (store.deliveries.has(delivery_id)) continue
     payload ??= tx.append(store.payloads, item.session_id, payloadIn(item))
     const target = targetOf(handle)
+    const place = nextPlace(tx.now, last, lastPlace(store, 'lane', target))
+    if (item.run_id !== undefined) last = place
     const delivery: OpenDelivery = {
       delivery_id,
       session_id: item.session_id,
@@ -88,10 +93,10 @@ const enqueue = ({ store, wake }: OutboxParts, tx: Tx, item: OutboxItem): void =
       plugin: handle.plugin,
       address: handle.address,
       target,
-      place: nextPlace(store, tx.now, { lane: target, run: item.run_id }),
+      place,
       output: item.output,
       payload,
-      content_size_bytes: Buffer.byteLength(item.content),
+      content_size_bytes,
       parts_count: item.parts?.length ?? 0,
       ...(item.artifacts !== undefined && { artifacts_count: item.artifacts.length }),
       created_at_ms: tx.now,

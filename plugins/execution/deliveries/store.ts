@@ -82,9 +82,28 @@ const timeOf = (delivery: DeliveryRecord): number => {
   if (delivery.status === 'dead_lettered') return delivery.dead_lettered_at_ms
   return delivery.status === 'delivered' ? delivery.delivered_at_ms : delivery.next_attempt_at_ms
 }
+/** Zeros before a number of 13 digits, as times are until 2286. */
+const zeros = '0'.repeat(7)
+const padded = (time: number): string => (time >= 1e12 && time < 1e13 ? zeros + time : String(time).padStart(20, '0'))
+
+/** Three indexes ask for the key of a record and of the one before it, one after the other. */
+const rememberTwo = (make: (delivery: DeliveryRecord) => string): ((delivery: DeliveryRecord) => string) => {
+  let latest: DeliveryRecord | undefined
+  let before: DeliveryRecord | undefined
+  let [latestKey, beforeKey] = ['', '']
+  return (delivery) => {
+    if (delivery === latest) return latestKey
+    if (delivery === before) return beforeKey
+    before = latest
+    beforeKey = latestKey
+    latest = delivery
+    latestKey = make(delivery)
+    return latestKey
+  }
+}
+
 /** The order of lists (deliveries-3). */
-export const keyOf = (delivery: DeliveryRecord): string =>
-  `${String(timeOf(delivery)).padStart(20, '0')}:${delivery.delivery_id}`
+export const keyOf = rememberTwo((delivery) => `${padded(timeOf(delivery))}:${delivery.delivery_id}`)
 
 /** Groups that are split by status, so that a filter by both reads no record in vain. */
 export const splitGroup = (value: string, status: DeliveryRecord['status']): string => `${status}:${value}`
@@ -172,23 +191,18 @@ export const declareStore = (state: State): DeliveryStore => ({
   files: state.collection(deliveryFileCollection),
 })
 
-const firstPlace = (now: number): string => `${String(now).padStart(16, '0')}:${String(1).padStart(12, '0')}`
-const placeBehind = (place: string): string => {
-  const [time = '', count = ''] = place.split(':')
-  return `${time}:${String(Number(count) + 1).padStart(12, '0')}`
-}
+const placeDigits = 16
+const firstPlace = (now: number): string => `${String(now).padStart(placeDigits, '0')}:000000000001`
+const placeBehind = (place: string): string =>
+  `${place.slice(0, placeDigits)}:${String(Number(place.slice(placeDigits + 1)) + 1).padStart(12, '0')}`
 
-/** A place behind all others in these groups, by index, whatever the clock says: they go on from what is stored. */
-export const nextPlace = (
-  { deliveries }: DeliveryStore,
-  now: number,
-  groups: Readonly<Record<string, string | undefined>>,
-): string => {
-  const last = Object.entries(groups)
-    .flatMap(([index, group]) =>
-      group === undefined ? [] : deliveries.list({ index, group, limit: 1, order: 'desc' }).map(({ place }) => place),
-    )
-    .reduce((most, place) => (place > most ? place : most), '')
+/** The last place in a group, by index; empty if there is none. */
+export const lastPlace = ({ deliveries }: DeliveryStore, index: string, group: string | undefined): string =>
+  group === undefined ? '' : (deliveries.list({ index, group, limit: 1, order: 'desc' })[0]?.place ?? '')
+
+/** A place behind these, whatever the clock says: it goes on from what is stored. */
+export const nextPlace = (now: number, ...behind: readonly string[]): string => {
+  const last = behind.reduce((most, place) => (place > most ? place : most), '')
   const place = firstPlace(now)
   return place > last ? place : placeBehind(last)
 }

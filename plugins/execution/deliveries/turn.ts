@@ -89,10 +89,10 @@ const record = (parts: TurnParts, tx: Tx, { ended, waiting, places }: Turn): Beg
   conclude(parts, tx, ...ended.flatMap(({ unwritten }) => unwritten ?? []))
   // A lane goes on at once if no other waits for its turn.
   const next = parts.lanes.queue.length > 0 ? waiting : [...waiting, ...ended]
-  const ready = next.flatMap((lane) => readyOf(parts, lane))
+  const ready = next.flatMap((lane) => readyOf(parts, lane) ?? [])
   const spent = ready.filter(({ head }) => isSpent(parts, head))
   if (spent.length > 0) conclude(parts, tx, ...spent.map(({ head }) => givenUp(head)))
-  const begin = ready.filter((one) => !spent.includes(one)).slice(0, places)
+  const begin = (spent.length > 0 ? ready.filter((one) => !spent.includes(one)) : ready).slice(0, places)
   for (const { lane } of begin) noteAttempt(parts, lane.pace)
   const intended = intend(parts, tx, ...begin.map(({ head }) => head))
   return intended.flatMap((one, at) => {
@@ -101,9 +101,9 @@ const record = (parts: TurnParts, tx: Tx, { ended, waiting, places }: Turn): Beg
   })
 }
 
-const readyOf = (parts: TurnParts, lane: Lane): { readonly lane: Lane; readonly head: OpenDelivery }[] => {
+const readyOf = (parts: TurnParts, lane: Lane): { readonly lane: Lane; readonly head: OpenDelivery } | undefined => {
   const head = parts.lanes.head(lane)
-  return head === undefined || waitOf(parts, lane.pace, head) !== undefined ? [] : [{ lane, head }]
+  return head === undefined || waitOf(parts, lane.pace, head) !== undefined ? undefined : { lane, head }
 }
 
 const release = (lane: Lane): void => {

@@ -9,7 +9,7 @@ import type {
   ExternalActions,
 } from './contract.js'
 import {
-  hashOf,
+  newHash,
   type ActionEntry,
   type ActionHead,
   type ActionRange,
@@ -77,7 +77,7 @@ const append = (
 ): { readonly seq: number; readonly entry: ActionEntry } => {
   const { store, tx, heads } = standing
   const linked = { at: Math.max(tx.now, since), prev: headOf(standing, session_id)?.hash ?? '', ...unlinked }
-  const hash = hashOf(session_id, linked)
+  const hash = newHash(session_id, linked)
   const entry = { hash, ...linked }
   const seq = tx.append(store.entries, session_id, entry)
   heads.set(session_id, { session_id, entries: seq, hash })

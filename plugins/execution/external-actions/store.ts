@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import {
   type Collection,
   type CollectionSpec,
@@ -48,6 +49,21 @@ export type ActionRange = {
 
 /** The hash that an entry of this session must have. */
 export const hashOf = (session_id: string, entry: Omit<ActionEntry, 'hash'>): string => digest({ session_id, ...entry })
+
+/** Everything that an entry may hold. */
+type Hashed = Pick<Link, 'at' | 'action_id' | 'attempt' | 'prev'> &
+  Partial<Omit<IntentEntry, keyof Link | 'type'> & Omit<OutcomeEntry, keyof Link | 'type'>> &
+  Partial<Omit<AcknowledgementEntry, keyof Link | 'type'>> & { type: ActionEntry['type'] }
+
+/** The same of an entry that is written now. Its members stand in the order of the digest, so nothing is sorted. */
+export const newHash = (session_id: string, entry: Hashed): string => {
+  const { action_id, agent_id, approved_by, at, attempt, by, code, kind, note, outcome, prev } = entry
+  const { request_digest, response_digest, run_id, target, tool_call_id, type } = entry
+  const grounds = approved_by && { id: approved_by.id, type: approved_by.type }
+  const first = { action_id, agent_id, approved_by: grounds, at, attempt, by, code, kind, note, outcome, prev }
+  const last = { request_digest, response_digest, run_id, session_id, target, tool_call_id, type }
+  return hash('sha256', JSON.stringify(Object.assign(first, last)))
+}
 
 const entries: StreamSpec<ActionEntry> = {
   name: 'external_actions',

@@ -57,10 +57,12 @@ const toldOf = (run: RunView): Told | undefined => {
 /** Runs that are remembered at most, the oldest fall. */
 const mostKnown = 10_000
 
+const moments = ['notification', 'elicitation', 'stop_failure'] as const
+
 /** Tells of runs that wait for somebody or have failed; gives what ends that. */
 export const tellOfRuns = (events: Events, interception: Interception): (() => void) => {
   const known = new Map<string, readonly string[]>()
-  return events.on(RunUpdated, ({ run }) => {
+  const tell = (run: RunView): void => {
     const told = toldOf(run)
     const { run_id, session_id, agent_id } = run
     const before = known.get(run_id) ?? []
@@ -71,5 +73,8 @@ export const tellOfRuns = (events: Events, interception: Interception): (() => v
     if (told.about.every((one) => before.includes(one))) return
     const { event, payload } = told
     interception.tell({ event, run_id, session_id, agent_id, payload })
+  }
+  return events.on(RunUpdated, ({ run }) => tell(run), {
+    wanted: () => moments.some((moment) => interception.wants(moment)),
   })
 }

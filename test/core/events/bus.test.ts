@@ -72,21 +72,21 @@ test('events-20: a listener that throws or rejects is charged to its owner, and 
     () => {
       throw new TypeError('one')
     },
-    'plugin-a',
+    { owner: 'plugin-a' },
   )
   bus.on(
     ticked,
     async () => {
       throw new TypeError('two')
     },
-    'plugin-b',
+    { owner: 'plugin-b' },
   )
   bus.on(
     ticked,
     ({ n }) => {
       seen.push(n)
     },
-    'plugin-c',
+    { owner: 'plugin-c' },
   )
   const off = bus.on(ticked, ({ n }) => {
     seen.push(-n)
@@ -117,6 +117,46 @@ test('a listener that publishes does not overtake: all see events in the order o
   })
   bus.publish(ticked, {}, () => ({ n: 1 }))
   t.deepEqual(seen, ['a1', 'b1', 'a2', 'b2', 'a3', 'b3'])
+})
+
+test('a listener is not told what it does not want, and nothing is made for it', (t) => {
+  const { bus, faults } = start()
+  const seen: string[] = []
+  let wanted = false
+  let made = 0
+  const tick = (n: number): void => bus.publish(ticked, {}, () => ((made += 1), { n }))
+  bus.on(
+    ticked,
+    ({ n }) => {
+      seen.push(`a${n}`)
+    },
+    { wanted: () => wanted },
+  )
+  tick(1)
+  t.is(made, 0)
+  wanted = true
+  tick(2)
+  wanted = false
+  const off = bus.on(ticked, ({ n }) => {
+    seen.push(`b${n}`)
+  })
+  tick(3)
+  off()
+  bus.on(
+    ticked,
+    () => {
+      seen.push('c')
+    },
+    {
+      wanted: () => {
+        throw new TypeError('odd')
+      },
+      owner: 'plugin-c',
+    },
+  )
+  tick(4)
+  t.deepEqual([seen, made], [['a2', 'b3'], 2])
+  t.like(faults, [{ owner: 'plugin-c', event: 'ticked' }])
 })
 
 test('data is made once, only when somebody looks, and a fault in it harms nobody', async (t) => {

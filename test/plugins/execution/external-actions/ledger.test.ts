@@ -1,6 +1,7 @@
 import test, { type ExecutionContext } from 'ava'
 import type { AnyPlugin } from '../../../../core/plugin.js'
 import { ExternalActions, type ActionIntent } from '../../../../plugins/execution/external-actions/contract.js'
+import { hashOf, newHash } from '../../../../plugins/execution/external-actions/store.js'
 import { createDisk } from '../../../../core/state/disk/real-disk.js'
 import { showEntries } from '../../../../core/state/inspect/show.js'
 import { Trace } from '../../../../plugins/execution/runs/contract.js'
@@ -101,6 +102,24 @@ test('external-actions-13: each entry of a session carries the hash of the one b
     entries.map(({ prev }: any) => prev),
     ['', entries[0].hash, entries[1].hash],
   )
+})
+
+test('external-actions-13: the hash of an entry covers all that it holds, in whatever order', async (t) => {
+  const link = { at: 3, action_id: 'a', attempt: 1, prev: 'p' }
+  const {
+    action_id: _,
+    session_id: __,
+    attempt: ___,
+    ...given
+  } = intent({ agent_id: 'g', run_id: 'r', tool_call_id: 'c' })
+  const outcome = { ...link, type: 'outcome' as const, outcome: 'failed' as const, code: 'x', response_digest: 'y' }
+  for (const entry of [
+    { ...link, type: 'intent' as const, ...given },
+    outcome,
+    { ...link, type: 'acknowledgement' as const, by: 'admin', note: 'n' },
+  ])
+    t.is(newHash('s1', entry), hashOf('s1', entry))
+  t.not(newHash('s1', outcome), newHash('s2', outcome))
 })
 
 test('what a run leaves behind when it ends is unknown: its tool calls, and not its deliveries', async (t) => {

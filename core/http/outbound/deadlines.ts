@@ -1,0 +1,71 @@
+/** Deadlines and signals of many requests: one timer for each length of time, one listener for each signal. */
+import { setMaxListeners } from 'node:events'
+import type { Clock } from '../../base/clock.js'
+
+export interface Deadlines {
+  /** Calls once after `ms`. Returns the cancel function. */
+  after(ms: number, end: () => void): () => void
+}
+
+interface Deadline {
+  readonly at: number
+  readonly end: () => void
+}
+
+/** Deadlines of one length, and so in order. */
+interface Lane {
+  readonly waiting: Set<Deadline>
+  cancel: () => void
+}
+
+export const createDeadlines = (clock: Pick<Clock, 'after' | 'elapsed'>): Deadlines => {
+  const lanes = new Map<number, Lane>()
+  const arm = (lane: Lane, ms: number): void => {
+    lane.cancel()
+    lane.cancel = clock.after(ms, () => pass(lane))
+  }
+  /** The timer may be that of one that is gone: then the next one is waited for. */
+  const pass = (lane: Lane): void => {
+    for (const deadline of lane.waiting) {
+      const left = deadline.at - clock.elapsed()
+      if (left > 0) return arm(lane, left)
+      lane.waiting.delete(deadline)
+      deadline.end()
+    }
+  }
+  const open = (ms: number): Lane => {
+    const lane: Lane = { waiting: new Set(), cancel: () => {} }
+    lanes.set(ms, lane)
+    return lane
+  }
+  return {
+    after(ms, end) {
+      const lane = lanes.get(ms) ?? open(ms)
+      const deadline = { at: clock.elapsed() + ms, end }
+      lane.waiting.add(deadline)
+      if (lane.waiting.size === 1) arm(lane, ms)
+      return () => {
+        if (!lane.waiting.delete(deadline) || lane.waiting.size > 0) return
+        lane.cancel()
+        lanes.delete(ms)
+      }
+    },
+  }
+}
+
+const watched = new WeakMap<AbortSignal, Set<() => void>>()
+
+const watch = (signal: AbortSignal): Set<() => void> => {
+  const ends = new Set<() => void>()
+  setMaxListeners(0, signal)
+  signal.addEventListener('abort', () => [...ends].forEach((end) => end()), { once: true })
+  watched.set(signal, ends)
+  return ends
+}
+
+/** Calls once when the signal aborts. Any number of requests may share one. Returns the cancel function. */
+export const onAbort = (signal: AbortSignal, end: () => void): (() => void) => {
+  const ends = watched.get(signal) ?? watch(signal)
+  ends.add(end)
+  return () => void ends.delete(end)
+}
