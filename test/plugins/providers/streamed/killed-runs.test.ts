@@ -5,6 +5,7 @@ import { freshRoot, spawnDaemon, type SpawnedDaemon } from '../../../support/dae
 import { startOpenAiServer, type Asked, type OpenAiServer, type Reply } from '../../../support/openai-server.js'
 import { openSession, submit, until } from '../../../support/runs.js'
 import { vendors, type Vendor } from '../../../support/vendors.js'
+import { volume } from '../../../support/volume.js'
 
 const serve = async (t: ExecutionContext, respond: (asked: Asked) => Reply): Promise<OpenAiServer> => {
   const server = await startOpenAiServer(respond)
@@ -23,7 +24,7 @@ const revive = async (daemon: SpawnedDaemon, options: Parameters<typeof spawnDae
   return spawnDaemon({ root: daemon.root, ...options })
 }
 
-for (const vendor of vendors)
+for (const vendor of vendors.slice(0, volume(2, vendors.length)))
   test(`models-37: with ${vendor.provider} a run with an approval in its middle survives kill -9 in both model calls and while it waits, with one effect and the right answer`, async (t) => {
     let silent = true
     const server = await serve(t, (asked) => (silent ? { type: 'silence', headers: true } : careful(vendor, asked)))
