@@ -105,7 +105,7 @@ test('agents-14, agents-15: a restart begins the wait again, and starts no other
     await new Promise((done) => setTimeout(done, 5))
   const began = performance.now()
   await daemon.stop()
-  t.true(performance.now() - began < 8_000)
+  t.true(performance.now() - began < 30_000, 'it waits for no agent')
   const again = await start(t, {}, { root })
   await until(again, run_id, 'completed')
   t.is((await rowsOf(again)).length, 2)
