@@ -3,7 +3,8 @@
 export default {
   files: ['dist/test/shifts/*.test.js'],
   timeout: '20m',
-  concurrency: 3,
+  // More than there are cores: tests wait for the disk, for other processes and for time to pass.
+  concurrency: 4,
   workerThreads: false,
   nodeArguments: ['--enable-source-maps'],
 }

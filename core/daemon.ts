@@ -40,7 +40,7 @@ import { createProgramServices } from './program-services.js'
 import type { OpenState, RecoveryReport } from './state/store/root.js'
 import { isDeclared, recoveryFound } from './start-findings.js'
 import { isMade } from './state/root/root-document.js'
-import { openRoot, takeRoot } from './take-root.js'
+import { openRoot, takeRoot, type RootParts } from './take-root.js'
 import { version } from './base/version.js'
 import { beginWork } from './work.js'
 
@@ -50,6 +50,7 @@ export interface DaemonOptions {
   readonly log: Log
   readonly secrets: Secrets
   readonly disk: Disk
+  readonly guards?: RootParts['guards']
   readonly clock?: Clock
   readonly environment?: Environment
   readonly flags?: Flags

@@ -10,6 +10,7 @@ import { createFindings, type Findings } from './records/findings.js'
 import { damageFound } from './start-findings.js'
 import type { Disk } from './state/disk/disk.js'
 import { acquireLock, type Lock } from './state/root/lock.js'
+import type { Mechanism } from './state/root/owner.js'
 import { storageErrors } from './state/storage-errors.js'
 import { openState, type OpenState } from './state/store/root.js'
 
@@ -20,11 +21,19 @@ export interface RootParts {
   readonly ids: IdSource
   readonly log: Log
   readonly disk: Disk
+  /** Guards of the root to try, best first; all that there are when absent. */
+  readonly guards?: readonly Mechanism[] | undefined
 }
 
-export const takeRoot = ({ settings, boot, clock, log, disk }: RootParts): Promise<Lock> =>
+export const takeRoot = ({ settings, boot, clock, log, disk, guards }: RootParts): Promise<Lock> =>
   boot.step('lock', async () => {
-    const lock = await acquireLock({ root: settings.stateRoot, clock, log, disk })
+    const lock = await acquireLock({
+      root: settings.stateRoot,
+      clock,
+      log,
+      disk,
+      ...(guards !== undefined && { guards }),
+    })
     boot.own('lock', lock.release)
     return lock
   })

@@ -137,9 +137,8 @@ const checkContributions = withNeeds(async (_, { plugin: { id }, all }) => {
   return verdictOf(wrong, 'the points that it contributes to are there, and take what it contributes')
 })
 
+/** After `checkContributions`: the first daemon of a process leaves what libraries keep for good. */
 const checkStop = withNeeds(async (plugins, { plugin: { id } }) => {
-  // The first daemon of a process leaves what libraries keep for good.
-  await onDaemon(plugins, () => Promise.resolve([]))
   const before = footprint()
   const clock = createCountingClock()
   const wrong = await onDaemon(

@@ -86,6 +86,12 @@ export const asShipped = (plugin: AnyPlugin): ShippedPlugin => ({
   load: () => Promise.resolve({ default: plugin }),
 })
 
+/**
+ * To take the first of all guards a program is started, and to fork the process of many tests takes longer than the rest
+ * of a start.
+ */
+const guards = ['socket', 'flock', 'lockfile'] as const
+
 /** A daemon in this process, on a free port. */
 export const startInProcess = async (options: InProcessOptions): Promise<InProcessDaemon> => {
   const { root, plugins, disk = createDisk(), clock = createClock() } = options
@@ -98,6 +104,7 @@ export const startInProcess = async (options: InProcessOptions): Promise<InProce
     shipped: plugins,
     log,
     disk,
+    guards,
     clock,
     flags,
     secrets: createSecrets({ disk, root, unwritten }),

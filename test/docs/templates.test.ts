@@ -5,6 +5,7 @@ import test, { type ExecutionContext } from 'ava'
 import { mainFile } from '../support/daemon.js'
 import { freshRoot } from '../support/folders.js'
 import { repository, sh } from '../support/docs.js'
+import { volume } from '../support/volume.js'
 
 const templates = join(repository, 'docs/templates')
 
@@ -47,6 +48,7 @@ for (const kind of ['tool', 'provider', 'connector'] as const)
     const tested = await sh('npm test', own)
     t.is(tested.code, 0, tested.out + tested.err)
     t.regex(tested.out, /pass [23]\n/u)
+    if (kind !== 'tool' && volume(0, 1) === 0) return
     const file = join(own, 'plugin.ts')
     const whole = readFileSync(file, 'utf8')
     const broken = whole.replace("id: 'first-try'", "id: 'First Try'")

@@ -6,7 +6,7 @@ test('a kill or a power cut at any point of a close or a fall of partitions leav
   t.timeout(600_000)
   const engine = await loadEngine()
   const tally: FallTally = { states: 0, falls: 0, operations: 0 }
-  for (let seed = 1; tally.states < 40; seed += 1) await exploreFalls({ engine, seed, steps: 40, every: 11 }, tally)
+  for (let seed = 1; tally.states < 20; seed += 1) await exploreFalls({ engine, seed, steps: 40, every: 11 }, tally)
   t.log(`${tally.states} states at ${tally.operations} operations, with ${tally.falls} falls`)
   t.true(tally.falls >= 1)
 })

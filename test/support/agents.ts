@@ -1,4 +1,5 @@
 /** Short forms for tests of agents that agents start. */
+import { createPause } from './pause.js'
 import type { Answer, Reachable } from './daemon.js'
 import { createClock } from '../../core/base/clock.js'
 import { createDemoModel } from '../../plugins/providers/demo/demo-model.js'
@@ -35,10 +36,11 @@ export const rowsOf = async ({ request }: Asked, query = ''): Promise<any> =>
 
 /** Reads an agent until it is as wanted. */
 export const untilAgent = async (daemon: Asked, agent_id: string, holds: (agent: any) => boolean): Promise<any> => {
-  for (let n = 0; n < 6_000; n += 1) {
+  const pause = createPause()
+  for (let n = 0; n < 1_000; n += 1) {
     const agent = await agentOf(daemon, agent_id)
     if (holds(agent)) return agent
-    await new Promise((resolve) => setTimeout(resolve, 5))
+    await pause()
   }
   throw new Error(`the agent is ${JSON.stringify(await agentOf(daemon, agent_id))}`)
 }

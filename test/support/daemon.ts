@@ -71,9 +71,11 @@ let usual: OpenapiCheck | undefined
 const usualCheck = (): OpenapiCheck => {
   if (usual !== undefined) return usual
   const kept: ReadonlyMap<string, ReturnType<Validators['of']>> = createRequire(import.meta.url)(bundle.validators)
+  const found = new WeakMap<object, ReturnType<Validators['of']>>()
   const of: Validators['of'] = (schema) => {
-    const validate = kept.get(JSON.stringify(schema))
+    const validate = found.get(schema) ?? kept.get(JSON.stringify(schema))
     if (validate === undefined) throw fault('no validator was kept for an answer')
+    found.set(schema, validate)
     return validate
   }
   return (usual = createCheck(unsafeCast(JSON.parse(readFileSync(bundle.openapi, 'utf8'))), { of }))
@@ -105,6 +107,9 @@ const checkRoot = (faults: readonly string[]): void => {
   if (first !== undefined) throw fault(first)
 }
 
+/** Tests beside it in this process may have the event loop for seconds. */
+const sharedPatienceMs = 60_000
+
 /** A daemon in this process, on a free port. */
 export const startTestDaemon = async (
   t: ExecutionContext<any>,
@@ -113,6 +118,7 @@ export const startTestDaemon = async (
   const root = options.root ?? (await freshRoot())
   const { plugins = [], shipped = await shippedPlugins() } = options
   const { daemon, log, rootFaults } = await startInProcess({
+    patienceMs: sharedPatienceMs,
     ...options,
     root,
     plugins: plugins.length === 0 ? shipped : [...shipped, ...plugins.map(asShipped)],

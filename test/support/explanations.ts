@@ -1,4 +1,5 @@
 /** Situations that are explained: what is printed is compared with a golden text, and its command lines are pasted. */
+import { createPause } from './pause.js'
 import type { ExecutionContext } from 'ava'
 import { parseArguments, switchesOf } from '../../core/cli/arguments.js'
 import { allCommands } from '../../core/cli/client-line.js'
@@ -38,11 +39,12 @@ const plain = (text: string): string => {
 }
 
 const poll = async <T>(ask: () => Promise<T>, holds: (found: T) => boolean, what: string): Promise<T> => {
+  const pause = createPause()
   for (let n = 0; ; n += 1) {
     const found = await ask()
     if (holds(found)) return found
-    if (n > 2_000) throw new Error(`${what}: ${JSON.stringify(found, null, 1)}`)
-    await new Promise((resolve) => setTimeout(resolve, 5))
+    if (n > 600) throw new Error(`${what}: ${JSON.stringify(found, null, 1)}`)
+    await pause()
   }
 }
 

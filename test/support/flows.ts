@@ -1,4 +1,5 @@
 /** Short forms for tests of playbooks and flows. */
+import { createPause } from './pause.js'
 import { createClock } from '../../core/base/clock.js'
 import type { JsonObject } from '../../core/plugin.js'
 import type { Answer, Reachable } from './daemon.js'
@@ -43,11 +44,12 @@ export const untilFlow = async (
   holds: (flow: any) => boolean,
 ): Promise<any> => {
   const deadline = clock.elapsed() + 60_000
+  const pause = createPause()
   for (;;) {
     const { body } = await request('GET', `/v1/flows/${flow_id}`)
     if (holds(body)) return body
     if (clock.elapsed() > deadline) throw new Error(`the flow is ${JSON.stringify(body)}`)
-    await clock.sleep(5)
+    await pause()
   }
 }
 

@@ -1,5 +1,6 @@
 /** Short forms for tests that submit and watch runs. */
 import { createClock } from '../../core/base/clock.js'
+import { createPause } from './pause.js'
 import type { Answer, Ask } from './daemon.js'
 
 const clock = createClock()
@@ -23,12 +24,13 @@ const ends = ['completed', 'failed', 'interrupted', 'cancelled']
 /** Reads a run until it has one of these statuses; throws when it has another one for good. */
 export const until = async ({ request }: Target, run_id: string, ...statuses: string[]): Promise<any> => {
   const deadline = clock.elapsed() + 600_000
+  const pause = createPause()
   for (;;) {
     const { body } = await request('GET', `/v1/runs/${run_id}`)
     if (statuses.includes(body.status)) return body
     if (typeof body.status !== 'string' || ends.includes(body.status) || clock.elapsed() > deadline)
       throw new Error(`run is ${body.status} (${body.error ?? ''}), not ${statuses.join(' or ')}`)
-    await new Promise((resolve) => setTimeout(resolve, 5))
+    await pause()
   }
 }
 

@@ -1,4 +1,5 @@
 /** Short forms for tests of schedules. */
+import { createPause } from './pause.js'
 import { createClock } from '../../core/base/clock.js'
 import type { Ask } from './daemon.js'
 
@@ -32,11 +33,12 @@ export const scheduleUntil = async (
   wanted: (view: any) => boolean,
 ): Promise<any> => {
   const deadline = clock.elapsed() + 30_000
+  const pause = createPause()
   for (;;) {
     const { body } = await request('GET', `/v1/schedules/${schedule_id}`)
     if (wanted(body)) return body
     if (clock.elapsed() > deadline) throw new Error(`the schedule stayed ${JSON.stringify(body)}`)
-    await new Promise((resolve) => setTimeout(resolve, 5))
+    await pause()
   }
 }
 

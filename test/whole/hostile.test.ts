@@ -1,4 +1,4 @@
 import test from 'ava'
 import { hostileSuite } from './hostile-suite.js'
 
-hostileSuite(test, { strings: 72, jsons: 36, bodies: 18 })
+hostileSuite(test, { strings: 144, jsons: 72, bodies: 36 })

@@ -9,22 +9,32 @@ import { createCommandLine } from '../../support/command-line.js'
 
 const run = createCommandLine({ url: 'http://127.0.0.1:9' })
 
-const choicesOf = async (script: string, ...words: string[]): Promise<string[]> => {
-  const typed = words.map((word) => `'${word}'`).join(' ')
-  const ask = `${script}\nCOMP_WORDS=(holdfast ${typed}); COMP_CWORD=${words.length}; _holdfast; printf '%s\\n' "\${COMPREPLY[@]}"`
-  const { stdout, stderr } = await promisify(execFile)('bash', ['--norc', '-c', ask])
+/** What may follow each of several lines. */
+const choicesOfAll = async (script: string, lines: readonly (readonly string[])[]): Promise<string[][]> => {
+  const asks = lines.map((words) => {
+    const typed = words.map((word) => `'${word}'`).join(' ')
+    return `COMPREPLY=(); COMP_WORDS=(holdfast ${typed}); COMP_CWORD=${words.length}; _holdfast; printf '%s\\n' "\${COMPREPLY[@]}"; printf '\\f'`
+  })
+  const { stdout, stderr } = await promisify(execFile)('bash', ['--norc', '-c', [script, ...asks].join('\n')])
   if (stderr !== '') throw new RangeError(stderr)
-  return stdout.split('\n').filter((choice) => choice !== '')
+  return stdout.split('\f').map((told) => told.split('\n').filter((choice) => choice !== ''))
 }
+const choicesOf = async (script: string, ...words: string[]): Promise<string[]> =>
+  (await choicesOfAll(script, [words]))[0] ?? []
 
 test('bash completes every command word by word, and its flags', async (t) => {
   const { out, code } = await run('completion', 'bash')
   t.is(code, 0)
-  for (const { path } of await allCommands(shipped))
-    for (const [at, word] of path.entries()) {
-      const typed = [...path.slice(0, at), word.slice(0, 2)]
-      if (at > 0 || word !== 'approvals') t.true((await choicesOf(out, ...typed)).includes(word), typed.join(' '))
-    }
+  const wanted = (await allCommands(shipped)).flatMap(({ path }) =>
+    path.flatMap((word, at) =>
+      at > 0 || word !== 'approvals' ? [{ word, typed: [...path.slice(0, at), word.slice(0, 2)] }] : [],
+    ),
+  )
+  const found = await choicesOfAll(
+    out,
+    wanted.map(({ typed }) => typed),
+  )
+  for (const [at, { word, typed }] of wanted.entries()) t.true(found[at]?.includes(word), typed.join(' '))
   t.deepEqual(await choicesOf(out, 'runs', 'su'), ['submit'])
   t.deepEqual(await choicesOf(out, 'runs', 'submit', 's1', 'two words', '--re'), ['--reply-to'])
   t.deepEqual(await choicesOf(out, '--output', 'json', 'runs', 'wat'), ['watch'])

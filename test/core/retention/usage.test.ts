@@ -59,7 +59,7 @@ const atRest = async (daemon: TestDaemon) => {
   for (let tries = 1; ; tries += 1) {
     const usage = await usageOf(daemon)
     const there = await measure(createDisk(), daemon.root)
-    if (usage.root_bytes === there.total || tries === 10) return { usage, there }
+    if (usage.root_bytes === there.total || tries === 300) return { usage, there }
     await new Promise((resolve) => setTimeout(resolve, 100))
   }
 }

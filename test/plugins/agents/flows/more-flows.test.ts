@@ -8,6 +8,7 @@ import { freshRoot, spawnDaemon, startTestDaemon } from '../../../support/daemon
 import { inStatus, publish, startFlow, untilFlow } from '../../../support/flows.js'
 import { watcher } from '../../../support/interceptors.js'
 import { codeOf, openSession } from '../../../support/runs.js'
+import { volume } from '../../../support/volume.js'
 
 const clock = createClock()
 
@@ -204,7 +205,7 @@ test('flows-1, flows-9: through kills a flow has its run, a run its flow, and ea
   const playbook_ref = await publish(daemon)
   const ends = new Map<string, number>()
   const asked = new Set<string>()
-  for (let kill = 0; kill < 6; kill += 1) {
+  for (let kill = 0; kill < volume(3, 6); kill += 1) {
     let answered = 0
     const sent = Array.from({ length: 12 }, (_, n) => {
       const flow_id = `f${kill}-${n}`

@@ -5,15 +5,17 @@ import { createClock } from '../../../../core/base/clock.js'
 import { call, openAgent, rowsOf, spawn, told } from '../../../support/agents.js'
 import { freshRoot, spawnDaemon } from '../../../support/daemon.js'
 import { submit, until } from '../../../support/runs.js'
+import { volume } from '../../../support/volume.js'
 
 const clock = createClock()
+const lives = volume(3, 5)
 
 test('agents-1, agents-2, agents-15, agents-20: through kills around a start each request has one agent with its run', async (t) => {
   const root = await freshRoot()
   t.teardown(() => rmSync(root, { recursive: true, force: true }))
   let parent = ''
   const runs: string[] = []
-  for (let n = 0; n < 5; n += 1) {
+  for (let n = 0; n < lives; n += 1) {
     const daemon = await spawnDaemon({ root })
     if (n === 0) parent = await openAgent(daemon)
     const { run_id } = await submit(
@@ -37,7 +39,7 @@ test('agents-1, agents-2, agents-15, agents-20: through kills around a start eac
   const daemon = await spawnDaemon({ root })
   for (const run_id of runs) await until(daemon, run_id, 'completed')
   const rows: any[] = await rowsOf(daemon)
-  for (let n = 0; n < 5; n += 1)
+  for (let n = 0; n < lives; n += 1)
     for (const name of [`tool${n}`, `http${n}`]) {
       const named = rows.filter((row) => row.name === name)
       t.is(named.length, 1, name)
@@ -45,7 +47,7 @@ test('agents-1, agents-2, agents-15, agents-20: through kills around a start eac
       t.is(found.length, 1)
       await until(daemon, found[0].run_id, 'completed')
     }
-  t.is(rows.length, 11)
+  t.is(rows.length, 1 + 2 * lives)
   const audit: any[] = (await daemon.request('GET', '/v1/agents/audit?event=agent_started')).body
   const started = rows.filter(({ parent_agent_id }) => parent_agent_id === parent)
   t.deepEqual(audit.map(({ agent_id }) => agent_id).toSorted(), started.map(({ agent_id }) => agent_id).toSorted())

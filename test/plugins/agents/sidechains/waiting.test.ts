@@ -5,6 +5,7 @@ import { agentOf, call, directed, does, openAgent, resultsIn, rowsOf, spawn, tol
 import { startTestDaemon } from '../../../support/daemon.js'
 import { freshRoot } from '../../../support/folders.js'
 import { openSession, submit, until } from '../../../support/runs.js'
+import { volume } from '../../../support/volume.js'
 
 const wide = {
   max_live_sidechains_global: 500,
@@ -56,19 +57,20 @@ test('agents-14: one waits for all, or for any, and is told what is not over in 
   t.is((await agentOf(daemon, agent_ids[0])).settled_at_ms, undefined, 'it goes on')
 })
 
-test('runs-55, agents-14: three hundred that wait leave their two places to their children, and all end', async (t) => {
+test('runs-55, agents-14: many that wait leave their two places to their children, and all end', async (t) => {
   const daemon = await start(t, { max_concurrent_runs: 2 })
+  const many = volume(60, 300)
   const runs = await Promise.all(
-    Array.from({ length: 300 }, async (_, n) => {
+    Array.from({ length: many }, async (_, n) => {
       await openSession(daemon, `p${n}`)
       return submit(daemon, `p${n}`, spawns('/say child', { wait: true, timeout_ms: 110_000 }))
     }),
   )
   for (const { run_id } of runs) await until(daemon, run_id, 'completed')
   const { counts } = await rowsOf(daemon, '?page=true')
-  t.like(counts, { total: 601, completed: 600, with_runtime: 0 })
+  t.like(counts, { total: 2 * many + 1, completed: 2 * many, with_runtime: 0 })
   const results = daemon.asked.flatMap((one) => resultsIn(one))
-  t.is(results.filter(({ final_output }) => final_output === 'child').length, 300)
+  t.is(results.filter(({ final_output }) => final_output === 'child').length, many)
 })
 
 test('runs-55: with one place agents four deep wait for each other, and all end', async (t) => {
@@ -103,7 +105,7 @@ test('agents-14, agents-15: a restart begins the wait again, and starts no other
     await new Promise((done) => setTimeout(done, 5))
   const began = performance.now()
   await daemon.stop()
-  t.true(performance.now() - began < 8_000)
+  t.true(performance.now() - began < 30_000, 'it waits for no agent')
   const again = await start(t, {}, { root })
   await until(again, run_id, 'completed')
   t.is((await rowsOf(again)).length, 2)

@@ -5,6 +5,7 @@ import { freshRoot, spawnDaemon, type SpawnedDaemon } from '../../../support/dae
 import { startOpenAiServer, type Asked, type OpenAiServer, type Reply } from '../../../support/openai-server.js'
 import { openSession, submit, until } from '../../../support/runs.js'
 import { vendors, type Vendor } from '../../../support/vendors.js'
+import { volume } from '../../../support/volume.js'
 
 const serve = async (t: ExecutionContext, respond: (asked: Asked) => Reply): Promise<OpenAiServer> => {
   const server = await startOpenAiServer(respond)
@@ -25,8 +26,9 @@ const revive = async (daemon: SpawnedDaemon, options: Parameters<typeof spawnDae
 
 /** Grok is asked by the protocol of OpenAI. */
 const grok = vendors.filter(({ provider }) => provider === 'openai').map((vendor) => ({ ...vendor, provider: 'xai' }))
+const all = [...vendors, ...grok]
 
-for (const vendor of [...vendors, ...grok])
+for (const vendor of all.slice(0, volume(2, all.length)))
   test(`models-37: with ${vendor.provider} a run with an approval in its middle survives kill -9 in both model calls and while it waits, with one effect and the right answer`, async (t) => {
     let silent = true
     const server = await serve(t, (asked) => (silent ? { type: 'silence', headers: true } : careful(vendor, asked)))

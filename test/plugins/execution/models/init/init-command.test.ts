@@ -1,11 +1,11 @@
-/** `holdfast init`, as processes of its own on a root with and without a daemon. */
+/** `holdfast init` on a root with and without a daemon, in this process and as processes of its own. */
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { definePlugin } from '../../../../../core/plugin.js'
 import { ModelProviders, textOnly } from '../../../../../plugins/execution/models/contract.js'
-import { createCommandLine } from '../../../../support/command-line.js'
+import { createCommandLine, createRootLine, type CommandLine } from '../../../../support/command-line.js'
 import { freshRoot, spawnTestDaemon, startTestDaemon } from '../../../../support/daemon.js'
 import { saying, startOpenAiServer, type OpenAiServer, type Reply } from '../../../../support/openai-server.js'
 import { hasTmux, openPiped, openTerminal } from '../../../../support/screen.js'
@@ -33,24 +33,18 @@ const serve = async (t: ExecutionContext, models?: readonly string[]): Promise<O
 
 interface Init {
   readonly root: string
-  run(
-    ...words: readonly string[]
-  ): Promise<{ readonly code: number | null; readonly out: string; readonly err: string }>
+  /** `init` with these words. */
+  readonly run: CommandLine
   file(): string
   write(text: string): void
 }
 
-const begin = async (t: ExecutionContext, environment: Readonly<Record<string, string>> = {}): Promise<Init> => {
+const begin = async (environment: Readonly<Record<string, string>> = {}): Promise<Init> => {
   const root = await freshRoot()
   const file = join(root, 'config/routes.toml')
   return {
     root,
-    async run(...words) {
-      const ran = openPiped(t, ['init', '--state-root', root, ...words], environment)
-      ran.end()
-      const code = await ran.ended
-      return { code, out: ran.out(), err: ran.err() }
-    },
+    run: (...words) => createRootLine(root, environment)('init', ...words),
     file: () => readFileSync(file, 'utf8'),
     write(text) {
       mkdirSync(join(root, 'config'), { recursive: true })
@@ -65,7 +59,7 @@ test.serial(
   'command-line-14: keys are found where their providers say, and nothing is changed without a word',
   async (t) => {
     const names = ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'GOOGLE_API_KEY', 'OPENROUTER_API_KEY', 'XAI_API_KEY']
-    const init = await begin(t, Object.fromEntries(names.map((name) => [name, key])))
+    const init = await begin(Object.fromEntries(names.map((name) => [name, key])))
     const { code, out, err } = await init.run()
     t.is(code, 0, err)
     for (const [at, provider] of ['anthropic', 'openai', 'google', 'openrouter', 'xai'].entries())
@@ -73,9 +67,9 @@ test.serial(
     t.regex(out, /^Nothing was added\. holdfast init --state-root \S+ --yes does it\.$/mu)
     t.false(existsSync(join(init.root, 'config/routes.toml')))
     t.false((out + err).includes(key))
-    const nothing = await (await begin(t)).run()
+    const nothing = await (await begin()).run()
     t.regex(nothing.out, /Found no key and no model server\..*ANTHROPIC_API_KEY.* answers, demo\.|Would use/su)
-    const ready = await begin(t)
+    const ready = await begin()
     ready.write('default_route = "mine"\n\n[routes.mine]\ndriver = "demo"\n')
     t.regex((await ready.run()).out, /Until then the default route answers, mine\.|Would use/u)
   },
@@ -159,7 +153,7 @@ test.serial(
   'command-line-15: a route, its key and the default are set up without a daemon; a second time changes nothing',
   async (t) => {
     const server = await serve(t)
-    const init = await begin(t, { MY_KEY: key })
+    const init = await begin({ MY_KEY: key })
     const first = await init.run(...own(server), '--from-env', 'MY_KEY')
     t.is(first.code, 0, first.out + first.err)
     t.regex(first.out, /^openrouter: added to config\/routes\.toml; its key is the secret models\.openrouter\.$/mu)
@@ -192,7 +186,7 @@ test.serial(
 test.serial('command-line-15: it speaks with the daemon that holds the root, and with no other', async (t) => {
   const server = await serve(t)
   const daemon = await spawnTestDaemon(t)
-  const other = await begin(t)
+  const other = await begin()
   const ran = openPiped(t, ['init', '--state-root', daemon.root, '--server', server.url])
   t.is(await ran.ended, 0, ran.err())
   t.regex(ran.out(), /Next: holdfast chat\.$/mu)
@@ -204,7 +198,7 @@ test.serial('command-line-15: it speaks with the daemon that holds the root, and
 
 test.serial('command-line-16: what stands in config/routes.toml stays, and so does the default route', async (t) => {
   const server = await serve(t)
-  const init = await begin(t)
+  const init = await begin()
   const before = '# mine\n[routes.mine]\ndriver = "demo" # as it was\n'
   init.write(before)
   const { code, out } = await init.run('--server', server.url)
@@ -216,7 +210,7 @@ test.serial('command-line-16: what stands in config/routes.toml stays, and so do
 
 test.serial('command-line-16: a file that the daemon does not take is put back as it was', async (t) => {
   const server = await serve(t)
-  const init = await begin(t)
+  const init = await begin()
   init.write('[routes.mine\n')
   const { code, err } = await init.run('--server', server.url)
   t.is(code, 1)
@@ -226,7 +220,7 @@ test.serial('command-line-16: a file that the daemon does not take is put back a
 
 test.serial('command-line-17: what is wrong is told in a sentence with what to do', async (t) => {
   const server = await serve(t)
-  const init = await begin(t, { BAD: 'wrong', MY_KEY: key })
+  const init = await begin({ BAD: 'wrong', MY_KEY: key })
   const wrongKey = await init.run(...own(server), '--from-env', 'BAD')
   t.is(wrongKey.code, 1)
   t.regex(
@@ -236,13 +230,13 @@ test.serial('command-line-17: what is wrong is told in a sentence with what to d
   const mended = await init.run(...own(server), '--from-env', 'MY_KEY')
   t.is(mended.code, 0, mended.out)
   t.regex(mended.out, /stored the given key in place of the one that was refused\.\nopenrouter \(a\/b\) answers\./u)
-  const silent = await (await begin(t)).run('--server', 'http://127.0.0.1:9/v1')
+  const silent = await (await begin()).run('--server', 'http://127.0.0.1:9/v1')
   t.is(silent.code, 1)
   t.regex(
     silent.err,
     /no model server answers at http:\/\/127\.0\.0\.1:9\/v1.*server_silent\)\nStart it, or name a model/u,
   )
-  const keyed = await begin(t)
+  const keyed = await begin()
   for (const end of ['?key=a-key', '#a-key']) {
     const { code, err } = await keyed.run('--server', `${server.url}${end}`)
     t.deepEqual([code, /--server must name no user/u.test(err), err.includes('a-key')], [2, true, false], end)
@@ -313,7 +307,7 @@ test.serial('command-line-17: a key that comes after its route becomes the key o
   server.answer(({ headers: { authorization } }) =>
     authorization === `Bearer ${key}` ? saying('ready') : refused(401, 'No key'),
   )
-  const init = await begin(t, { MY_KEY: key })
+  const init = await begin({ MY_KEY: key })
   const without = await init.run('--server', server.url)
   t.is(without.code, 1)
   t.regex(without.out, /wants a key.* Give the right key: holdfast init --state-root \S+ --server \S+ --stdin$/mu)
@@ -326,7 +320,7 @@ test.serial('command-line-17: a key that comes after its route becomes the key o
 
 test.serial('command-line-16: a server at another address is another route', async (t) => {
   const [one, other] = [await serve(t), await serve(t)]
-  const init = await begin(t)
+  const init = await begin()
   await init.run('--server', one.url)
   const { code, out } = await init.run('--server', other.url)
   t.is(code, 0, out)
@@ -339,7 +333,7 @@ test.serial('command-line-16: a server at another address is another route', asy
 
 test.serial('command-line-17: an address that is not whole is told from a server that is away', async (t) => {
   const server = await serve(t, [])
-  const { code, err } = await (await begin(t)).run('--server', server.url)
+  const { code, err } = await (await begin()).run('--server', server.url)
   t.is(code, 1)
   t.regex(err, /answers and lists no models for server \(models_unknown\)\nSee that the address is whole/u)
 })
