@@ -92,8 +92,9 @@ export interface SupervisedProgram extends Pick<Program, 'pid' | 'started' | 'in
   /** The first process has ended. Never rejects. */
   readonly exited: Promise<Exit>
   /**
-   * Ends all of it: SIGTERM (not for a first process that holds the others), SIGKILL after `grace_ms`, until a look at all processes finds none. May be called again,
-   * and after the end of the first process, for what that has left.
+   * Ends all of it: SIGTERM (not for a first process that holds the others), SIGKILL after `grace_ms`, until
+   * a look at all processes finds none. May be called again, and after the end of the first process, for what
+   * that has left.
    */
   stop(grace_ms: number): Promise<Stopped>
   /** SIGKILL for its group. Must be called before the daemon forgets it, at its end at the latest. */

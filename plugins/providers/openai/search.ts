@@ -46,7 +46,10 @@ export const search = {
     const details = isLink(usage) ? usage['server_side_tool_usage_details'] : undefined
     return isLink(details) ? countIn(details['web_search_calls']) : undefined
   },
-  /** Pages that a text cites; annotations are of other kinds too. Where some have a place in it, the others are those that were looked at. */
+  /**
+   * Pages that a text cites; annotations are of other kinds too. Where some have a place in it, the others are those
+   * that were looked at.
+   */
   cites({ annotations }: Item): WebPage[] {
     const all = annotations.filter(({ type }) => type === 'url_citation')
     const placed = all.filter(({ end_index: end }) => typeof end === 'number' && end > 0)

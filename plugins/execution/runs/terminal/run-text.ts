@@ -41,6 +41,7 @@ export const RunAnswer = open({
     text_preview: optional(string()),
     provider: optional(string()),
     model: optional(string()),
+    fallback_model: optional(string()),
     runtime_revision: optional(number()),
   }),
   error: optional(string()),
@@ -123,11 +124,19 @@ const anew = ({ run_id, input_metadata }: Row): string => {
     : `start another flow, as its flow says: ${visibleLine(commandLine('flows get', flow_id))}`
 }
 
+/** A fallback model says which step tells why. */
+const routeLines = ({ run_id, request: { provider = '-', model = '', fallback_model } }: Row): string[] => [
+  `  route    ${visibleLine(`${provider} ${model}`)}`,
+  ...(model !== '' && model === fallback_model
+    ? [`  fallback the model before it failed: ${commandLine('runs events', run_id)}`]
+    : []),
+]
+
 export const showRun = (run: Row): string =>
   [
     `${run.run_id}  ${run.status}`,
     `  session  ${visibleLine(run.session_id)}`,
-    `  route    ${visibleLine(`${run.request.provider ?? '-'} ${run.request.model ?? ''}`)}`,
+    ...routeLines(run),
     ...(run.request.runtime_revision === undefined ? [] : [`  settings revision ${run.request.runtime_revision}`]),
     ...(run.request.text_preview === undefined ? [] : [`  input    ${oneLine(run.request.text_preview, 100)}`]),
     ...(run.input_attachments ?? []).map(fileLine),

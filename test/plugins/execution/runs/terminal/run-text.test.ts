@@ -1,7 +1,7 @@
 /** Runs as a person reads them. No daemon is asked. */
 import test from 'ava'
 import { withHold } from '../../../../../plugins/execution/runs/terminal/held-daemon.js'
-import { RunAnswer, showEvents, showRuns } from '../../../../../plugins/execution/runs/terminal/run-text.js'
+import { RunAnswer, showEvents, showRun, showRuns } from '../../../../../plugins/execution/runs/terminal/run-text.js'
 import { array, isJsonObject, parse, type Client, type Json } from '../../../../../core/plugin.js'
 
 const row = (run_id: string, more: Readonly<Record<string, Json>>) => ({
@@ -21,6 +21,16 @@ test('a list of runs says which of them wait for their model route', (t) => {
     shown([row('r1', { status: 'running', waiting_for_model_route: wait }), row('r2', { status: 'running' })]),
     'r1  running (waits for model)  s1  hi\nr2  running                    s1  hi',
   )
+})
+
+test('models-9: a run whose fallback model took over says so, and where its attempts are told', (t) => {
+  const said = (request: Readonly<Record<string, Json>>): string => {
+    const read = parse(RunAnswer, row('r1', { status: 'completed', request }))
+    return read.ok ? showRun(read.value) : JSON.stringify(read.issues)
+  }
+  const of = { provider: 'claude', fallback_model: 'haiku' }
+  t.regex(said({ ...of, model: 'haiku' }), /route {4}claude haiku\n {2}fallback .*holdfast runs events r1/u)
+  t.notRegex(said({ ...of, model: 'opus' }), /fallback/u)
 })
 
 test('a list and a single run say that the daemon holds; nothing is asked for runs that are not queued', async (t) => {
