@@ -39,7 +39,8 @@ class SectionCheck {
     if (this.#rows !== info.rows || this.#net !== info.net || !isBetween)
       this.#complain(`section ${name} is not as long as it says`)
     if (info.groups !== null && !this.#areGroups(info.groups)) this.#complain(`groups of section ${name} are wrong`)
-    if (info.sorts !== undefined && !this.#areSorts(info.sorts)) this.#complain(`sort keys of section ${name} are others`)
+    if (info.sorts !== undefined && !this.#areSorts(info.sorts))
+      this.#complain(`sort keys of section ${name} are others`)
   }
 
   #row(row: Row): void {
