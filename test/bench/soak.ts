@@ -1,10 +1,12 @@
 /**
- * Runs at a steady rate, until there are many: `node dist/test/bench/soak.js [--runs N] [--clients N]`. The rate is 70 %
- * of the peak of the same daemon. Tells of each minute, and at the end how the last compares with the first.
+ * Runs at a steady rate, until there are many: `node dist/test/bench/soak.js [--runs N] [--clients N] [--rate N]
+ * [--root FOLDER]`. The rate is 70 % of the peak of the same daemon, if no other is given. Tells of each minute, and at
+ * the end how the last compares with the first. A root that is given, such as one with years of history, grows and
+ * stays: what a run costs behind it is that of the first minutes.
  */
 import { rmSync } from 'node:fs'
 import { prepare, startDaemon, temporaryRoot } from './bench.js'
-import { numberOf } from './flags.js'
+import { numberOf, valueOf } from './flags.js'
 import { quantile, send, submitAndComplete, watchRuns } from './load.js'
 import type { Server } from './server.js'
 
@@ -15,6 +17,8 @@ interface Minute {
   /** From when the run was due to when it was completed. Milliseconds. */
   readonly p50: number
   readonly p99: number
+  /** Milliseconds of the daemon's CPU time for each run. */
+  readonly cpu: number
   /** MiB at its end. */
   readonly resident: number
 }
@@ -49,7 +53,7 @@ const drive = async ({ daemon, runs, rate, told }: Drive): Promise<Minute[]> => 
   const watch = await watchRuns(daemon.url)
   const begin = performance.now()
   const minutes: Minute[] = []
-  let [done, before, times] = [0, begin, [] as number[]]
+  let [done, before, times, spent] = [0, begin, [] as number[], daemon.cpu()]
   const one = async (number: number, due: number): Promise<void> => {
     const { run_id } = await send(`${daemon.url}/v1/sessions/soak-${number % sessions}/runs`, { content: 'hello' })
     await watch.completed(run_id)
@@ -59,14 +63,16 @@ const drive = async ({ daemon, runs, rate, told }: Drive): Promise<Minute[]> => 
   const close = (): void => {
     const now = performance.now()
     const perSecond = times.length / ((now - before) / 1000)
+    const all = daemon.cpu()
     const minute = {
       done,
       perSecond,
       p50: quantile(times, 0.5),
       p99: quantile(times, 0.99),
+      cpu: (all - spent) / times.length,
       resident: daemon.resident(),
     }
-    ;[before, times] = [now, []]
+    ;[before, times, spent] = [now, [], all]
     minutes.push(minute)
     told(minute)
   }
@@ -97,10 +103,10 @@ const slopeOf = (minutes: readonly Minute[]): number => {
 
 const line = (text: string): void => void process.stdout.write(`${text}\n`)
 
-const tell = ({ done, perSecond, p50, p99, resident }: Minute): void =>
+const tell = ({ done, perSecond, p50, p99, cpu, resident }: Minute): void =>
   line(
     `${String(done).padStart(9)} runs  ${perSecond.toFixed(0).padStart(6)} runs/s  p50 ${p50.toFixed(1)} ms  ` +
-      `p99 ${p99.toFixed(1)} ms  ${resident.toFixed(0)} MiB`,
+      `p99 ${p99.toFixed(1)} ms  ${cpu.toFixed(2)} ms CPU a run  ${resident.toFixed(0)} MiB`,
   )
 
 const verdict = (minutes: readonly Minute[]): void => {
@@ -111,14 +117,26 @@ const verdict = (minutes: readonly Minute[]): void => {
   line(`resident for each 100,000 runs: ${slopeOf(minutes).toFixed(2)} MiB (aim: 1 or less)`)
 }
 
+const aboutMinutes = (rate: number): string => `about ${(runs / rate / 60).toFixed(0)} minutes`
+
+/** What the daemon is driven at: what was asked for, or a share of its peak. */
+const rateOf = async (daemon: Server): Promise<number> => {
+  const asked = numberOf('--rate')
+  if (asked !== undefined) {
+    line(`driven at ${asked} runs/s: ${aboutMinutes(asked)}`)
+    return asked
+  }
+  const peak = await findPeak(daemon, numberOf('--clients') ?? 64)
+  line(`peak ${peak.toFixed(0)} runs/s, driven at ${(peak * share).toFixed(0)}: ${aboutMinutes(peak * share)}`)
+  return peak * share
+}
+
 const runs = numberOf('--runs') ?? 1_000_000
-const root = temporaryRoot()
+const given = valueOf('--root')
+const root = given ?? temporaryRoot()
 const daemon = await startDaemon(root)
 await prepare(daemon.url, 'soak-', sessions)
-const peak = await findPeak(daemon, numberOf('--clients') ?? 64)
-const rate = peak * share
-line(`peak ${peak.toFixed(0)} runs/s, driven at ${rate.toFixed(0)}: about ${(runs / rate / 60).toFixed(0)} minutes`)
-verdict(await drive({ daemon, runs, rate, told: tell }))
+verdict(await drive({ daemon, runs, rate: await rateOf(daemon), told: tell }))
 await daemon.stop()
-rmSync(root, { recursive: true })
+if (given === undefined) rmSync(root, { recursive: true })
 process.exit(0)

@@ -134,7 +134,7 @@ const sourceOf = (file: TableFile, shape: SectionShape, range: GroupRange): Sour
 }
 
 /**
- * Between which keys all rows of a group are, by the sort keys of all groups: of what is in order of time, a newer table
+ * Between which keys all rows of a group are, by the sort keys of all groups. Of what is in order of time a newer table
  * begins behind the older ones, and these are not read for the newest of a group. No text is between another and the
  * same with a zero behind it.
  */
