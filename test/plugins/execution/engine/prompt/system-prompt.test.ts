@@ -51,3 +51,18 @@ test('runtime-32: what operators set stands in place of the configured prompt, b
     `Base.  Answer in this language: Dutch  Answer in this style: terse  ${me}  ${plan}  Last.`,
   )
 })
+
+test('a section is told as it is now, also behind one that says the same as before', (t) => {
+  let now = 'one'
+  const sections: SystemSection[] = [
+    { id: 'still', rank: 1, text: () => 'the same' },
+    { id: 'moving', rank: 2, text: () => now },
+  ]
+  const told = (): string =>
+    systemPrompt({ config: { system_prompt: 'Base.' }, prompt: () => ({}), sections: () => sections, log: quiet }, run)
+  const wanted = (text: string): string => `Base.\n\n<still>\nthe same\n</still>\n\n<moving>\n${text}\n</moving>`
+  for (const text of ['one', 'one', 'two', 'one']) {
+    now = text
+    t.is(told(), wanted(text))
+  }
+})
