@@ -210,7 +210,8 @@ test('clarification-4: an answer is told however long it is, and however full th
   })
   t.is(answer.status, 202, JSON.stringify(answer.body).slice(0, 300))
   // Messages that came before it may be read in runs of their own.
-  const isTold = (): boolean => daemon.asked.some(({ messages }) => JSON.stringify(messages).includes('ä'.repeat(20_000)))
+  const isTold = (): boolean =>
+    daemon.asked.some(({ messages }) => JSON.stringify(messages).includes('ä'.repeat(20_000)))
   const pause = createPause()
   for (let n = 0; n < 500 && !isTold(); n += 1) await pause()
   t.true(isTold())
