@@ -9,6 +9,7 @@ import { createClock } from '../../../../core/base/clock.js'
 import { freshRoot, spawnDaemon, type Answer, type SpawnedDaemon } from '../../../support/daemon.js'
 import { calling, saying, startOpenAiServer, type Asked, type Reply } from '../../../support/openai-server.js'
 import { until } from '../../../support/runs.js'
+import { volume } from '../../../support/volume.js'
 
 const clock = createClock()
 const question = { question: 'Which colour?', options: [{ label: 'red' }, { label: 'blue' }] }
@@ -40,7 +41,8 @@ interface End {
   readonly run: string
 }
 
-const expiresAfterMs = 1_500
+// Long enough that all of them are asked before, also where the machine has other things to do.
+const expiresAfterMs = 6_000
 const ends: Readonly<Record<string, End>> = {
   answered: {
     does: answer({ answers: [{ question_id: 'q1', selected_option_ids: ['o2'] }] }),
@@ -212,7 +214,7 @@ for (const when of ['after each end', 'while they end'] as const)
         for (const pair of pairs) {
           const cut = ends[pair.end]?.does(daemon, pair, open(pair)).catch(() => undefined)
           await clock.sleep((pairs.indexOf(pair) * 5) % 12)
-          await again()
+          if (pairs.indexOf(pair) % volume(3, 1) === 0) await again()
           await cut
           await ends[pair.end]?.does(daemon, pair, open(pair))
         }

@@ -268,7 +268,8 @@ test('mailboxes-6: a message that cannot be told waits by itself, and the others
   )
   t.deepEqual(read.input_metadata.mailbox_message_ids, ['good1', 'good2'])
   const [bad] = await boxOf(daemon, daemon.to)
-  t.like(bad, { id: 'bad', delivery_attempts: 1 })
+  t.is(bad.id, 'bad')
+  t.true(bad.delivery_attempts >= 1, 'it is tried again while the others are read')
   t.regex(bad.last_error, /asset_nope/u)
 })
 

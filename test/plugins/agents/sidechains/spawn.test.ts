@@ -268,7 +268,7 @@ test('agents-13: an agent that is to be closed is, when its work and that below 
   const waits = await spawn(daemon, daemon.parent, wanted)
   const above = await spawn(daemon, daemon.parent, {
     ...wanted,
-    ...told(call('spawn_agent', { name: 'deep', prompt: '/sleep 3000' })),
+    ...told(call('spawn_agent', { name: 'deep', prompt: '/sleep 6000' })),
   })
   await settled(daemon, above.body.agent_id)
   t.is((await agentOf(daemon, above.body.agent_id)).closed_at_ms, undefined, 'an agent works below it')
@@ -293,13 +293,13 @@ test('agents-13: an agent that is to be closed is, when its work and that below 
 
 test('agents-13: an agent that is to be closed is when somebody takes the last message from its mailbox', async (t) => {
   const daemon = await start(t)
-  const child = (await spawn(daemon, daemon.parent, { retention: 'close_on_settle', ...told('/sleep 2000\n/say hi') }))
+  const child = (await spawn(daemon, daemon.parent, { retention: 'close_on_settle', ...told('/sleep 5000\n/say hi') }))
     .body
-  const waiting = call('wait_agent', { agent_ids: [child.agent_id], timeout_ms: 100_000 })
-  const { run_id } = await submit(daemon, 's1', waiting)
   const letter = { from_agent_id: daemon.parent, to_agent_id: child.agent_id, subject: 'hello' }
   const payload = { asset_ids: ['asset_nope'] }
   const { message_id } = (await daemon.request('POST', '/v1/mailboxes', { ...letter, payload })).body
+  const waiting = call('wait_agent', { agent_ids: [child.agent_id], timeout_ms: 100_000 })
+  const { run_id } = await submit(daemon, 's1', waiting)
   await untilAgent(daemon, child.agent_id, ({ status }) => status === 'completed')
   t.is((await agentOf(daemon, child.agent_id)).closed_at_ms, undefined, 'a message waits for it')
   const taken = await daemon.request('POST', `/v1/agents/${child.agent_id}/mailbox/${message_id}/ack`)
