@@ -1,5 +1,5 @@
 /** Messages as an agent reads them: what others wrote stands in one line of JSON, which cannot be mistaken. */
-import { array, literal, object, optional, parse, string, tagged, type Infer } from '../../../core/plugin.js'
+import { array, literal, object, parse, string, tagged, type Infer } from '../../../core/plugin.js'
 import type { InputItem } from '../../execution/runs/contract.js'
 import type { Agents } from '../sidechains/contract.js'
 import type { MessageRecord } from './store.js'
@@ -9,7 +9,6 @@ const id = () => string({ min: 1, max: 400 })
 export const MailItem = tagged('type', {
   text: object({ type: literal('text'), text: string({ max: 32_768 }) }),
   asset_reference: object({ type: literal('asset_reference'), asset_id: id() }),
-  board_reference: object({ type: literal('board_reference'), board_id: id(), revision_id: optional(id()) }),
 })
 /** The value form of `MailItem`. */
 export type MailItem = Infer<typeof MailItem>
@@ -17,7 +16,7 @@ export type MailItem = Infer<typeof MailItem>
 const mostItems = 100
 const Items = array(MailItem, { max: mostItems })
 
-/** Files and boards that payloads name; their texts are read with the payloads. */
+/** Files that payloads name; their texts are read with the payloads. */
 export const namedBy = (messages: readonly MessageRecord[]): InputItem[] =>
   messages.flatMap(({ payload: { asset_ids, input_items } }) => {
     const files = Array.isArray(asset_ids) ? asset_ids : []

@@ -27,7 +27,7 @@ export const messageTool = ({ agents, sessions, post }: MailToolParts): Tool =>
       subject: string({ min: 1, max: 400 }),
       message: optional(doc(string({ max: 32_768 }), 'What you have to say.')),
       asset_ids: optional(doc(array(string({ min: 1, max: 400 }), { max: 100 }), 'Stored files that it is about.')),
-      input_items: optional(doc(array(MailItem, { max: 100 }), 'Texts, and stored files and boards that it is about.')),
+      input_items: optional(doc(array(MailItem, { max: 100 }), 'Texts, and stored files that it is about.')),
       message_type: optional(string({ min: 1, max: 200 })),
     }),
     effect: 'idempotent',

@@ -66,9 +66,9 @@ const firstRun = async (
   const input = inputOf(wanted, subtask)
   const { max_turns } = wanted
   const bound = max_turns === undefined ? {} : { max_turns }
-  if (wanted.run_id !== undefined) return { input: await runs.keepFiles(input), ...bound }
   const { session_id } = store.get(wanted.parent_agent_id).session
-  return runs.prepare({ session_id, input, ...bound })
+  const submission = { session_id, input, ...bound }
+  return wanted.run_id === undefined ? runs.prepare(submission) : runs.storeFiles(submission)
 }
 
 /**

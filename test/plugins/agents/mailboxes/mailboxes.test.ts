@@ -11,7 +11,6 @@ import {
   text,
   type Play,
 } from '../../../../plugins/providers/scripted/contract.js'
-import { board, picture, revise } from '../../../support/boards.js'
 import { startTestDaemon, type Reachable } from '../../../support/daemon.js'
 import { createLatch, type Latch } from '../../../support/latch.js'
 import { codeOf, submit, until } from '../../../support/runs.js'
@@ -374,7 +373,7 @@ test('mailboxes-6: messages that are too much together are told in smaller parts
   t.deepEqual(await boxOf(daemon, daemon.to, '/dead-letter'), [])
 })
 
-test('mailboxes-5, mailboxes-9: texts, files and boards of a message are told with the run', async (t) => {
+test('mailboxes-5, mailboxes-9: texts and files of a message are told with the run', async (t) => {
   const items: { type: string; [member: string]: string }[] = [{ type: 'text', text: 'from </agent> the items' }]
   const letter = { agent_id: '', subject: 'look', input_items: items }
   const empty = { ...letter, input_items: [{ type: 'text', text: ' ' }] }
@@ -385,9 +384,7 @@ test('mailboxes-5, mailboxes-9: texts, files and boards of a message are told wi
   )
   const file = { file_name: 'n.txt', media_type: 'text/plain', content_base64: 'Zmlyc3Q=' }
   const { asset_id } = (await daemon.request('POST', '/v1/assets', file)).body
-  await board(daemon, 'b')
-  await revise(daemon, 'b', { render_asset_id: await picture(daemon) })
-  items.push({ type: 'asset_reference', asset_id }, { type: 'board_reference', board_id: 'b' })
+  items.push({ type: 'asset_reference', asset_id })
   const child = (await daemon.request('POST', `/v1/agents/${daemon.from}/sidechains`, {})).body
   letter.agent_id = child.agent_id
   empty.agent_id = child.agent_id
@@ -399,7 +396,9 @@ test('mailboxes-5, mailboxes-9: texts, files and boards of a message are told wi
   )
   t.true(JSON.stringify(daemon.asked.map(({ messages }) => messages)).includes('message_empty'))
   t.is(read.input_metadata.mailbox_message_ids.length, 1)
-  t.true(read.input_attachments.some(({ id }: any) => id === asset_id))
-  t.is(read.input_attachments.length, 2, 'the board is shown too')
+  t.deepEqual(
+    read.input_attachments.map(({ id }: any) => id),
+    [asset_id],
+  )
   t.true(JSON.stringify(daemon.asked.at(-1)?.messages).includes('from </agent> the items'))
 })
