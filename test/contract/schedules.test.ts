@@ -2,7 +2,14 @@
  * docs/rules/schedules.md: rules that can be seen from outside, against a real process.
  */
 import test from 'ava'
-import { freshRoot, spawnDaemon, spawnTestDaemon, startTestDaemon, type Reachable, type SpawnedDaemon } from '../support/daemon.js'
+import {
+  freshRoot,
+  spawnDaemon,
+  spawnTestDaemon,
+  startTestDaemon,
+  type Reachable,
+  type SpawnedDaemon,
+} from '../support/daemon.js'
 import { codeOf, openSession, submit, until } from '../support/runs.js'
 import { hourly, makeSchedule, scheduleBody, scheduledRuns, scheduleUntil, settledTimes } from '../support/schedules.js'
 

@@ -13,7 +13,9 @@ export interface MailToolParts {
 }
 
 const isEmpty = (message = '', more: readonly (string | MailItem)[]): boolean =>
-  [message, ...more].every((one) => (typeof one === 'string' ? one : one.type === 'text' ? one.text : 'named').trim() === '')
+  [message, ...more].every(
+    (one) => (typeof one === 'string' ? one : one.type === 'text' ? one.text : 'named').trim() === '',
+  )
 
 /** The message is sent in the commit of the call's outcome: a call that is made again has sent none. */
 export const messageTool = ({ agents, sessions, post }: MailToolParts): Tool =>

@@ -42,10 +42,12 @@ const checkLive = (live: readonly AgentRecord[], parent: Agent, limits: SpawnLim
   const root = rootOf(parent)
   const below = live.filter(({ root_agent_id }) => root_agent_id === root).length
   const children = live.filter(({ parent_agent_id }) => parent_agent_id === parent.session.agent_id).length
-  if (children >= limits.max_live_children_per_parent) throw conflict(`${children} agents of this one are at work, or have not begun`)
+  if (children >= limits.max_live_children_per_parent)
+    throw conflict(`${children} agents of this one are at work, or have not begun`)
   if (below >= Math.min(limits.max_live_descendants_per_root, limits.max_live_sidechains_per_session))
     throw conflict(`${below} agents below its root are at work, or have not begun`)
-  if (live.length >= limits.max_live_sidechains_global) throw conflict(`${live.length} agents are at work, or have not begun`)
+  if (live.length >= limits.max_live_sidechains_global)
+    throw conflict(`${live.length} agents are at work, or have not begun`)
 }
 
 const checkRun = (

@@ -35,7 +35,9 @@ const toldTo = ({ profile, subtask, fork_context, cwd }: AgentRecord): string =>
     bearing[profile],
     subtask === undefined ? undefined : `Your work: ${subtask.name}. ${subtask.description}`.trim(),
     fork_context?.team_name === undefined ? undefined : `Your team: ${fork_context.team_name}`,
-    cwd === undefined ? undefined : `Your tools work in the folder ${JSON.stringify(cwd)} of the workspace, and in no other.`,
+    cwd === undefined
+      ? undefined
+      : `Your tools work in the folder ${JSON.stringify(cwd)} of the workspace, and in no other.`,
     fork_context?.prompt_merge_mode === 'append' ? fork_context.system_prompt : undefined,
     blank(fork_context?.parent_assistant_message)
       ? undefined

@@ -54,7 +54,10 @@ const SpawnInput = object({
   blocked_tools: toolNames('None of these.'),
   capability_scope: optional(doc(CapabilityScope, 'Skills, servers and their tools, of those that you have.')),
   credential_scope: optional(
-    doc(CredentialScope, 'Credentials of yours by name; without it the routes alone, and none of connectors or servers.'),
+    doc(
+      CredentialScope,
+      'Credentials of yours by name; without it the routes alone, and none of connectors or servers.',
+    ),
   ),
   cwd: optional(
     doc(string({ min: 1, max: 4096, pattern: noControls }), 'A folder within yours, which it sees as the workspace.'),

@@ -148,7 +148,8 @@ const ownFolder = async (execution: Execution, run: RunRecord): Promise<RunFolde
   const { context, controller } = execution
   if (run.isolation === undefined) return execution.folder
   const workspaces = context.workspaces()
-  if (workspaces === undefined) throw runErrors.isolation_unavailable({ details: { reason: 'the plugin worktrees is off' } })
+  if (workspaces === undefined)
+    throw runErrors.isolation_unavailable({ details: { reason: 'the plugin worktrees is off' } })
   return during(execution, { kind: 'folder', name: '' }, () => workspaces.open(run, controller.signal))
 }
 

@@ -58,7 +58,8 @@ const takeStep = async (execution: Execution, at: Position): Promise<void> => {
 }
 
 /** 0 is no limit. */
-const leastTurns = (most: number, own = 0): number => (most === 0 || own === 0 ? Math.max(most, own) : Math.min(most, own))
+const leastTurns = (most: number, own = 0): number =>
+  most === 0 || own === 0 ? Math.max(most, own) : Math.min(most, own)
 
 /**
  * A call whose intent is durable and whose outcome is not may have acted: it is never repeated unless it declared that

@@ -78,7 +78,9 @@ const addOutput = (context: ControlContext, tx: Tx, { run, output }: { run: RunR
 const mostAsked = 1_000
 
 /** What has been, for those who remember runs. */
-const createHistory = (store: RunStore): Pick<Runs, 'texts' | 'newest' | 'inSession' | 'askedBy' | 'entries' | 'open'> => ({
+const createHistory = (
+  store: RunStore,
+): Pick<Runs, 'texts' | 'newest' | 'inSession' | 'askedBy' | 'entries' | 'open'> => ({
   texts(run) {
     const content = (seq: number, type: 'accepted' | 'output'): string =>
       contentOf(entryAt(store, run.session_id, seq), type)

@@ -149,14 +149,17 @@ const manyRefusals = 6
 const refusalWarnings = ({ store: { schedules } }: ScheduleParts): Warning[] =>
   schedules
     .list({ index: 'backoff', group: 'backoff', limit: sample })
-    .filter(({ executions }) => executions.some(({ status, attempt }) => status === 'retrying' && attempt >= manyRefusals))
+    .filter(({ executions }) =>
+      executions.some(({ status, attempt }) => status === 'retrying' && attempt >= manyRefusals),
+    )
     .map((record) => ({
       severity: 'warning',
       code: 'schedule_refused',
       related_id: record.schedule_id,
-      message: `Schedule ${record.name} is refused its run and tries again: ${record.last_scheduler_error ?? 'no reason'}`.slice(
-        0,
-        mostMessage,
-      ),
+      message:
+        `Schedule ${record.name} is refused its run and tries again: ${record.last_scheduler_error ?? 'no reason'}`.slice(
+          0,
+          mostMessage,
+        ),
       action: failureAction(record),
     }))

@@ -53,7 +53,10 @@ const Agent = object({
   model: optional(Model),
   tool_surface: optional(doc(ToolSurface, 'Tools that it keeps to; it only reads in any case.')),
   max_turns: optional(
-    doc(integer({ min: 1, max: 1_000_000 }), 'Model answers, at most; those of any run when absent. One more fails it.'),
+    doc(
+      integer({ min: 1, max: 1_000_000 }),
+      'Model answers, at most; those of any run when absent. One more fails it.',
+    ),
   ),
   ...timeout,
 })

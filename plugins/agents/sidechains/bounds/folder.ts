@@ -44,6 +44,7 @@ export const narrowedFolder = (wish: FolderWish): string | undefined => {
   if (!isApart && found?.isFolder !== true) throw agentErrors.agent_folder_not_found({ details: { cwd } })
   const at = isApart ? wanted : (found?.path ?? wanted)
   if (!isWithin(home, at)) throw widened('its folder is a link that leads out of that of its parent')
-  if (isWithin(realFolder(wish.stateRoot)?.path ?? wish.stateRoot, at)) throw widened('its folder is that of the daemon')
+  if (isWithin(realFolder(wish.stateRoot)?.path ?? wish.stateRoot, at))
+    throw widened('its folder is that of the daemon')
   return path.relative(workspace, at) || undefined
 }

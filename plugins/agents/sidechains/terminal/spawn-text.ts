@@ -14,7 +14,9 @@ export const AgentForecast = open({
 export const showForecast = (forecast: Infer<typeof AgentForecast>): string => {
   const { allowed, code, reason, path, permission_mode, cwd } = forecast
   if (!allowed) return `It would be refused: ${visibleLine(reason ?? '')} (${visibleLine(code ?? '')})`
-  return ['It would be started.', ...line('path', path), ...line('mode', permission_mode), ...line('folder', cwd)].join('\n')
+  return ['It would be started.', ...line('path', path), ...line('mode', permission_mode), ...line('folder', cwd)].join(
+    '\n',
+  )
 }
 
 export const AgentQuotas = open({

@@ -52,7 +52,12 @@ const runPath = (run_id: string): string => `/v1/runs/${encodeURIComponent(run_i
 /** Shows a run as it is and then each change, until it has ended or waits for a person. */
 export const follow = async (input: CommandInput, run_id: string, about = run_id): Promise<void> => {
   const opened = await openStream(input, runPath(run_id))
-  return showAll(input, { ...opened, run_id, about, first: await withHold(input, await input.client.get(runPath(run_id))) })
+  return showAll(input, {
+    ...opened,
+    run_id,
+    about,
+    first: await withHold(input, await input.client.get(runPath(run_id))),
+  })
 }
 
 /** The same for a run that is submitted here: who hears its model hears it from the first word. */

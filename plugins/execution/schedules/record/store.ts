@@ -177,7 +177,9 @@ const scheduleCollection: CollectionSpec<ScheduleRecord> = {
         return when(status === 'active' && failures > 0 && failures < manyFailures, 'failed')
       },
     },
-    failing: { group: (record) => when(record.status === 'active' && record.consecutive_failures >= manyFailures, 'failing') },
+    failing: {
+      group: (record) => when(record.status === 'active' && record.consecutive_failures >= manyFailures, 'failing'),
+    },
   },
   settled: isOver,
   kept: { kind: 'schedules', since: (record) => record.created_at_ms },

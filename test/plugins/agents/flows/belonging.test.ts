@@ -40,7 +40,11 @@ for (const declined of [false, true])
     const done = await untilFlow(daemon, own.flow_id, ({ primitive_refs }) => primitive_refs.run_ids.length === 3)
     t.deepEqual(done.primitive_refs.question_ids, [second])
     const refuse = { evidence_refs: [{ kind: 'question', id: first }] }
-    t.is((await daemon.request('POST', `/v1/flows/${own.flow_id}/evidence`, refuse)).status, 400, 'that of another flow')
+    t.is(
+      (await daemon.request('POST', `/v1/flows/${own.flow_id}/evidence`, refuse)).status,
+      400,
+      'that of another flow',
+    )
     for (const [id, asked] of [
       [flow_id, first],
       [own.flow_id, second],
@@ -109,7 +113,10 @@ test('flows-19: the status names flows whose work is done and that lack evidence
   t.is(one.action, `To add it: ${adds}. To end it without: holdfast flows cancel done`)
   await first.stop()
   const second = await startTestDaemon(t, { root })
-  t.deepEqual((await until(second, 1)).map(({ related_id }) => related_id), ['done'])
+  t.deepEqual(
+    (await until(second, 1)).map(({ related_id }) => related_id),
+    ['done'],
+  )
   const line = createCommandLine(second)
   t.regex((await line('status')).out, /flow_lacks_evidence: The work of the flow done is done/u)
   const given = await line('flows', 'evidence', '--evidence', 'review:ID', '--evidence', 'sign off:the head', 'done')

@@ -84,7 +84,8 @@ test('agents-3, agents-15: a call says how models are asked, and says it once', 
   )
   t.deepEqual([twice.error.code, much.error.code], ['spawn_conflict', 'rate_limited'])
   t.deepEqual([one.final_output, same.final_output], ['hi', 'hi'])
-  const policy = async (id: string): Promise<any> => (await daemon.request('GET', `/v1/sessions/${id}`)).body.route_policy
+  const policy = async (id: string): Promise<any> =>
+    (await daemon.request('GET', `/v1/sessions/${id}`)).body.route_policy
   t.like((await policy(one.session_id)).generation, { model: 'demo', max_output_tokens: 77 })
   t.like((await policy(same.session_id)).generation, { model: 'demo', temperature: 0.5 })
 })
@@ -92,7 +93,8 @@ test('agents-3, agents-15: a call says how models are asked, and says it once', 
 test('agents-15: texts, stored files and boards of a call are told behind its prompt', async (t) => {
   const daemon = await start(t)
   const file = { file_name: 'n.txt', media_type: 'text/plain', content_base64: 'Zmlyc3Q=' }
-  const { run_id } = (await daemon.request('POST', '/v1/sessions/s1/runs', { content: '/say x', attachments: [file] })).body
+  const { run_id } = (await daemon.request('POST', '/v1/sessions/s1/runs', { content: '/say x', attachments: [file] }))
+    .body
   await until(daemon, run_id, 'completed')
   const [{ id: asset_id }] = (await daemon.request('GET', `/v1/runs/${run_id}`)).body.input_attachments
   const input_items = [

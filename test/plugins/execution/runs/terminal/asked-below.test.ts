@@ -23,8 +23,7 @@ const start = async (t: ExecutionContext) => {
 }
 
 const waits = (prompt: string): string => `${call('spawn_agent', { name: 'w', prompt, wait: true })}\n/say over`
-const inBackground = (prompt: string): string =>
-  `${call('spawn_agent', { name: 'w', prompt })}\n/sleep 8000\n/say over`
+const inBackground = (prompt: string): string => `${call('spawn_agent', { name: 'w', prompt })}\n/sleep 8000\n/say over`
 
 test('command-line-23: runs watch tells what an agent asks that its run waits for, with the lines that settle it', async (t) => {
   const { line, asking, seen, ...daemon } = await start(t)
@@ -51,7 +50,10 @@ test('command-line-23: flows stream tells also of agents that nobody waits for, 
   await seen()
   await until(daemon, run_id, 'completed')
   const [pretty, json] = await Promise.all(streams)
-  t.regex(pretty?.out ?? '', new RegExp(`An agent of it, in the run ${asker}: [^]*holdfast approvals allow ${asker}`, 'u'))
+  t.regex(
+    pretty?.out ?? '',
+    new RegExp(`An agent of it, in the run ${asker}: [^]*holdfast approvals allow ${asker}`, 'u'),
+  )
   t.regex(pretty?.out ?? '', /use bash/u)
   t.notRegex(json?.out ?? '', /An agent of it/u)
   t.is(typeof request.id, 'string')
