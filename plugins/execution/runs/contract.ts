@@ -160,7 +160,8 @@ export interface Runs {
    */
   keepFiles(input: SubmitInputRequest): Promise<SubmitInputRequest>
   /**
-   * The same for a submission that is admitted at once, its boards too: what `prepare` does without asking interceptors.
+   * The same for a submission that is admitted at once, its boards too: what `prepare` does without asking
+   * interceptors.
    */
   storeFiles(submission: Submission): Promise<Submission>
   find(run_id: string): RunRecord | undefined
