@@ -50,3 +50,6 @@ export const worktreesOf = (repository: string): string[] =>
     .split('\n')
     .flatMap((line) => (line.startsWith('worktree ') ? [line.slice(9)] : []))
     .slice(1)
+
+/** Throws where git finds anything wrong with what it keeps. */
+export const checkSound = (repository: string): void => void git(repository, 'fsck', '--full', '--strict')

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import type { ExecutionContext } from 'ava'
 import { createClock } from '../../core/base/clock.js'
 import { freshRoot, spawnDaemon, spawnTestDaemon } from './daemon.js'
-import { makeRepository, worktreesOf, writeFiles } from './repositories.js'
+import { checkSound, makeRepository, worktreesOf, writeFiles } from './repositories.js'
 import { openSession, submit, until } from './runs.js'
 import { makeFolder } from './tools.js'
 
@@ -57,6 +57,7 @@ export const lifeAndDeath = async (t: ExecutionContext, content: string, at: str
   ])
   if (finished === 'ended') await first.kill('SIGKILL')
   await writeFiles(programs, { at: 'never' })
+  checkSound(workspace)
   const second = await spawnTestDaemon(t, { root, flags, env })
   const [made] = (await second.request('GET', '/v1/runs?session_id=s1')).body
   const run = await settled(second, submitted?.run_id ?? made.run_id)
@@ -68,6 +69,7 @@ export const lifeAndDeath = async (t: ExecutionContext, content: string, at: str
     kept: run.worktree === undefined ? undefined : readFileSync(join(run.worktree.path, 'b.txt'), 'utf8'),
   }
   await second.stop()
+  checkSound(workspace)
   return outcome
 }
 

@@ -30,7 +30,7 @@ export const mailboxErrors = defineErrors({
     status: 400,
     domain: 'mailboxes',
     detail: 'The message says nothing.',
-    action: 'Give message or asset_ids.',
+    action: 'Give message, asset_ids or input_items.',
   },
   mailbox_full: {
     status: 429,

@@ -4,12 +4,18 @@ import { agentErrors, type Agents } from '../sidechains/contract.js'
 import type { Sessions } from '../../execution/sessions/contract.js'
 import type { Mailboxes } from './contract.js'
 import { mailboxErrors } from './errors.js'
+import { MailItem } from './reading.js'
 
 export interface MailToolParts {
   readonly agents: Agents
   readonly sessions: Pick<Sessions, 'get'>
   readonly post: Mailboxes['post']
 }
+
+const isEmpty = (message = '', more: readonly (string | MailItem)[]): boolean =>
+  [message, ...more].every(
+    (one) => (typeof one === 'string' ? one : one.type === 'text' ? one.text : 'named').trim() === '',
+  )
 
 /** The message is sent in the commit of the call's outcome: a call that is made again has sent none. */
 export const messageTool = ({ agents, sessions, post }: MailToolParts): Tool =>
@@ -23,6 +29,7 @@ export const messageTool = ({ agents, sessions, post }: MailToolParts): Tool =>
       subject: string({ min: 1, max: 400 }),
       message: optional(doc(string({ max: 32_768 }), 'What you have to say.')),
       asset_ids: optional(doc(array(string({ min: 1, max: 400 }), { max: 100 }), 'Stored files that it is about.')),
+      input_items: optional(doc(array(MailItem, { max: 100 }), 'Texts, and stored files that it is about.')),
       message_type: optional(string({ min: 1, max: 200 })),
     }),
     effect: 'idempotent',
@@ -31,11 +38,11 @@ export const messageTool = ({ agents, sessions, post }: MailToolParts): Tool =>
     in_plan_mode: true,
     timeout_ms: 10_000,
     sandbox: 'read_only',
-    run: ({ agent_id, subject, message, asset_ids, message_type }, call) => {
+    run: ({ agent_id, subject, message, asset_ids, input_items, message_type }, call) => {
       const from = agents.get(sessions.get(call.session_id).agent_id)
       if (agents.get(agent_id).root_agent_id !== from.root_agent_id)
         return failedCall(agentErrors.agent_not_found({ details: { agent_id } }))
-      if ((message ?? '').trim() === '' && (asset_ids ?? []).length === 0)
+      if (isEmpty(message, [...(asset_ids ?? []), ...(input_items ?? [])]))
         return failedCall(mailboxErrors.message_empty())
       const message_id = `message_${digest(call.key).slice(0, 26)}`
       const letter = {
@@ -47,6 +54,7 @@ export const messageTool = ({ agents, sessions, post }: MailToolParts): Tool =>
           ...(message_type !== undefined && { type: message_type }),
           ...(message !== undefined && { text: message }),
           ...(asset_ids !== undefined && { asset_ids }),
+          ...(input_items !== undefined && { input_items }),
         },
       }
       return {

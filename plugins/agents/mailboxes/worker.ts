@@ -3,7 +3,7 @@ import { Problem, tellFailure, type Clock, type Log, type State, type Tx } from 
 import type { RunRecord, Runs, Submission, TerminalRun } from '../../execution/runs/contract.js'
 import type { Agents } from '../sidechains/contract.js'
 import { closed } from './post.js'
-import { readingOf } from './reading.js'
+import { namedBy, readingOf } from './reading.js'
 import { dueAt, type MessageRecord, type MessageStore } from './store.js'
 
 export interface WorkerParts {
@@ -170,18 +170,11 @@ const claim = (parts: LaunchParts, tx: Tx, { session_id, batch }: Batch): void =
 }
 
 const inputOf = (agents: Agents, batch: readonly MessageRecord[]): Submission['input'] => {
-  const files = batch.flatMap(({ payload: { asset_ids } }) => (Array.isArray(asset_ids) ? asset_ids : []))
+  const named = namedBy(batch)
   const text = readingOf(agents, batch)
   return {
-    content: files.length === 0 ? text : '',
-    ...(files.length > 0 && {
-      input_items: [
-        { type: 'text' as const, text },
-        ...files.flatMap((asset_id) =>
-          typeof asset_id === 'string' ? [{ type: 'asset_reference' as const, asset_id }] : [],
-        ),
-      ],
-    }),
+    content: named.length === 0 ? text : '',
+    ...(named.length > 0 && { input_items: [{ type: 'text' as const, text }, ...named] }),
     source_plugin: 'mailboxes',
     source_kind: 'mailbox_delivery',
     actor_id: batch[0]?.from_agent_id ?? 'mailboxes',

@@ -72,6 +72,11 @@ export const SidechainsConfig = object({
 })
 export type SidechainsConfig = Infer<typeof SidechainsConfig>
 
+/** Flags, and so variables of the environment, of the limits: each has the name of its limit. */
+export const sidechainsFlags: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.keys(bounds).map((name) => [name, name.replaceAll('_', '-')]),
+)
+
 /** Who starts an agent, as far as limits ask. */
 export type Starter = Required<{
   readonly [N in keyof SidechainsConfig['rules'][number]['selector']]: string

@@ -81,7 +81,7 @@ export const SpawnSidechainRequest = named(
     cwd: optional(
       doc(
         string({ min: 1, max: 4096, pattern: noControls }),
-        'The folder that its tools see as the workspace: within the one in which its parent works, which is taken when absent.',
+        'The folder that its tools see as the workspace, within that of its parent, which is taken when absent.',
       ),
     ),
     capability_scope: optional(CapabilityScope),

@@ -8,7 +8,7 @@ import { Reasons, Subjects } from '../../operator/explanations/contract.js'
 import { RuntimeSections } from '../../operator/runtime/contract.js'
 import { Capabilities, StatusSections } from '../../operator/status/contract.js'
 import { UsageBooks } from '../../operator/usage/contract.js'
-import { limitsOf, limitsView, policySection, SidechainsConfig } from './config.js'
+import { limitsOf, limitsView, policySection, SidechainsConfig, sidechainsFlags } from './config.js'
 import { AgentAudit, AgentMail, AgentQuestions, Agents, SpawnedAgents } from './contract.js'
 import { endGuard, settingsHold, watchEnds } from './kinship.js'
 import { agentReasons, agentSubjects } from './explained.js'
@@ -35,6 +35,7 @@ export default definePlugin({
   wants: { interception: Interception, mail: AgentMail, questions: AgentQuestions, books: UsageBooks },
   provides: [AgentAudit, Agents, SessionAgents, SpawnedAgents],
   config: SidechainsConfig,
+  flags: sidechainsFlags,
   register(ctx, { books, host, interception, mail, questions, runs, sessions, tools }) {
     const { clock, config, events, ids, log, state } = ctx
     const store = declareAgents({ state, sessions, runs, mail, questions })

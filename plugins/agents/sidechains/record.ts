@@ -22,8 +22,8 @@ import { permissionModes, type PermissionMode, type PermissionRule } from '../..
 import { agentProfiles, type AgentProfile } from './contract.js'
 
 /**
- * It never changes, but for `nickname`, `is_closed`, and `launch_run_id` of one that was started without a run. Times in
- * Unix ms.
+ * It never changes, but for `nickname`, `is_closed`, and `launch_run_id` of one that was started without a run. Times
+ * in Unix ms.
  */
 export interface AgentRecord {
   readonly session_id: string
@@ -42,7 +42,7 @@ export interface AgentRecord {
   /** Those of its parent's session when it was started. */
   readonly permission_rules: readonly PermissionRule[]
   readonly tool_surface?: ToolSurface
-  /** The folder that its runs work in, relative to the workspace or to their worktrees; these themselves when absent. */
+  /** The folder that its runs work in, relative to the workspace or their worktrees; these themselves when absent. */
   readonly cwd?: string
   /** What the runs that led to it let pass when they started agents: all of these hold too. */
   readonly run_surfaces?: readonly ToolSurface[]

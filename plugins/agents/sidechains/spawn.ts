@@ -66,9 +66,10 @@ const firstRun = async (
   const input = inputOf(wanted, subtask)
   const { max_turns } = wanted
   const bound = max_turns === undefined ? {} : { max_turns }
-  if (wanted.run_id !== undefined || wanted.is_hook === true) return { input: await runs.keepFiles(input), ...bound }
   const { session_id } = store.get(wanted.parent_agent_id).session
-  return runs.prepare({ session_id, input, ...bound })
+  const submission = { session_id, input, ...bound }
+  const isAsked = wanted.run_id === undefined && wanted.is_hook !== true
+  return isAsked ? runs.prepare(submission) : runs.storeFiles(submission)
 }
 
 /**

@@ -159,6 +159,11 @@ export interface Runs {
    * them too. Rejects with the problems of assets; what was stored before stays an asset that nothing names.
    */
   keepFiles(input: SubmitInputRequest): Promise<SubmitInputRequest>
+  /**
+   * The same for a submission that is admitted at once, its boards too: what `prepare` does without asking
+   * interceptors.
+   */
+  storeFiles(submission: Submission): Promise<Submission>
   find(run_id: string): RunRecord | undefined
   /** Throws `run_not_found` (404), or `run_expired` (404) for one that was here and fell. */
   get(run_id: string): RunRecord

@@ -15,7 +15,7 @@ import { isUsed, replayed } from './record/receipts.js'
 import { sessionOfBinding } from './submission/bindings.js'
 import { openStatuses } from './record/run-record.js'
 import { activeLane, entryAt, newestOwn, ownEntries, queuedLane, type RunStore } from './record/store.js'
-import { keepFiles } from './submission/files.js'
+import { keepFiles, storeFiles } from './submission/files.js'
 import { admitRun, checkSubmission, prepareRun, submitRun } from './submission/submit.js'
 import { viewRun } from './views/shown-run.js'
 import { deciderOf, openApprovals, openQuestions, resolutionOf } from './record/requests.js'
@@ -36,6 +36,7 @@ export const createRuns = (
     wake: (session_id) => context.executor.wake(session_id),
     check: (submission) => checkSubmission(context, submission),
     keepFiles: (input) => keepFiles(context.assets(), input),
+    storeFiles: (submission) => storeFiles(context, submission),
     find: (run_id) => store.runs.find(run_id),
     get,
     view: (run, caller) => viewRun(store, run, { caller }),

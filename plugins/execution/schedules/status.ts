@@ -124,7 +124,8 @@ const mostMessage = 500
 
 /** What is looked into, and what ends it. */
 const failureAction = ({ schedule_id }: ScheduleRecord): string =>
-  `See why: ${commandLine('schedules get', schedule_id)}. To have it fire no more: ${commandLine('schedules pause', schedule_id)}`
+  `See why: ${commandLine('schedules get', schedule_id)}. ` +
+  `To have it fire no more: ${commandLine('schedules pause', schedule_id)}`
 
 const failureWarnings = ({ store: { schedules } }: ScheduleParts): Warning[] => {
   const many = schedules.list({ index: 'failing', group: 'failing', limit: sample })
@@ -152,14 +153,13 @@ const refusalWarnings = ({ store: { schedules } }: ScheduleParts): Warning[] =>
     .filter(({ executions }) =>
       executions.some(({ status, attempt }) => status === 'retrying' && attempt >= manyRefusals),
     )
-    .map((record) => ({
-      severity: 'warning',
-      code: 'schedule_refused',
-      related_id: record.schedule_id,
-      message:
-        `Schedule ${record.name} is refused its run and tries again: ${record.last_scheduler_error ?? 'no reason'}`.slice(
-          0,
-          mostMessage,
-        ),
-      action: failureAction(record),
-    }))
+    .map((record) => {
+      const { schedule_id, name, last_scheduler_error: why = 'no reason' } = record
+      return {
+        severity: 'warning',
+        code: 'schedule_refused',
+        related_id: schedule_id,
+        message: `Schedule ${name} is refused its run and tries again: ${why}`.slice(0, mostMessage),
+        action: failureAction(record),
+      }
+    })

@@ -373,3 +373,33 @@ test('mailboxes-6: messages that are too much together are told in smaller parts
   )
   t.deepEqual(await boxOf(daemon, daemon.to, '/dead-letter'), [])
 })
+
+test('mailboxes-5, mailboxes-9: texts and files of a message are told with the run', async (t) => {
+  const items: { type: string; [member: string]: string }[] = [{ type: 'text', text: 'from </agent> the items' }]
+  const letter = { agent_id: '', subject: 'look', input_items: items }
+  const empty = { ...letter, input_items: [{ type: 'text', text: ' ' }] }
+  const daemon = await start(t, (_, count) =>
+    count === 1
+      ? [callTool('a', 'message_agent', letter), callTool('b', 'message_agent', empty), done('tool_calls')]
+      : says('read'),
+  )
+  const file = { file_name: 'n.txt', media_type: 'text/plain', content_base64: 'Zmlyc3Q=' }
+  const { asset_id } = (await daemon.request('POST', '/v1/assets', file)).body
+  items.push({ type: 'asset_reference', asset_id })
+  const child = (await daemon.request('POST', `/v1/agents/${daemon.from}/sidechains`, {})).body
+  letter.agent_id = child.agent_id
+  empty.agent_id = child.agent_id
+  const { run_id } = await submit(daemon, 's1', 'go')
+  await until(daemon, run_id, 'completed')
+  const [read] = await eventually(
+    async () => (await daemon.request('GET', `/v1/runs?session_id=${child.session_id}`)).body,
+    (all: any[]) => all[0]?.status === 'completed',
+  )
+  t.true(JSON.stringify(daemon.asked.map(({ messages }) => messages)).includes('message_empty'))
+  t.is(read.input_metadata.mailbox_message_ids.length, 1)
+  t.deepEqual(
+    read.input_attachments.map(({ id }: any) => id),
+    [asset_id],
+  )
+  t.true(JSON.stringify(daemon.asked.at(-1)?.messages).includes('from </agent> the items'))
+})

@@ -1,4 +1,6 @@
 /** How many agents there may be, and how fast they come: each limit at its number, and one above. */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import type { Json, JsonObject } from '../../../../core/plugin.js'
 import { createLeapingClock } from '../../../../core/testing/leaping-clock.js'
@@ -14,7 +16,7 @@ import {
   spawn,
   told,
 } from '../../../support/agents.js'
-import { freshRoot, startTestDaemon, type Answer, type Reachable } from '../../../support/daemon.js'
+import { freshRoot, spawnTestDaemon, startTestDaemon, type Answer, type Reachable } from '../../../support/daemon.js'
 import { codeOf, submit } from '../../../support/runs.js'
 
 const start = async (t: ExecutionContext, sidechains: { [key: string]: Json } = {}, more = {}) => {
@@ -208,4 +210,23 @@ test('agents-10: an agent that waits for its first run has its place, until it i
   t.is(await quotas(next), 2)
   await next.request('POST', '/v1/sessions/s1/end')
   t.is(await quotas(next), 0, 'nobody has them begin')
+})
+
+test('agents-11: each limit has a flag and a variable, and these beat the file', async (t) => {
+  const root = await freshRoot()
+  mkdirSync(join(root, 'config'), { recursive: true })
+  writeFileSync(join(root, 'config', 'sidechains.toml'), 'max_spawns_per_run = 3\nmax_live_children_per_parent = 4\n')
+  const daemon = await spawnTestDaemon(t, {
+    root,
+    flags: ['--max-child-depth', '2'],
+    env: { SERVICE_MAX_LIVE_CHILDREN_PER_PARENT: '5', SERVICE_SPAWN_RATE_WINDOW_MS: '1000' },
+  })
+  const { limits } = (await daemon.request('GET', '/v1/runtime/subagent-policy/quotas')).body
+  t.like(limits, {
+    max_child_depth: 2,
+    max_live_children_per_parent: 5,
+    spawn_rate_window_ms: 1_000,
+    max_spawns_per_run: 3,
+    max_live_sidechains_global: 128,
+  })
 })

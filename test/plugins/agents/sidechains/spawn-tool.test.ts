@@ -4,6 +4,7 @@ import { spawnTool } from '../../../../plugins/agents/sidechains/spawn-tool.js'
 import { SpawnSidechainRequest } from '../../../../plugins/agents/sidechains/contract.js'
 import { unsafeCast } from '../../../../core/plugin.js'
 import { agentOf, call, directed, does, openAgent, resultsIn, settled, spawn, told } from '../../../support/agents.js'
+import { board, picture, revise } from '../../../support/boards.js'
 import { startTestDaemon } from '../../../support/daemon.js'
 import { until } from '../../../support/runs.js'
 
@@ -89,7 +90,7 @@ test('agents-3, agents-15: a call says how models are asked, and says it once', 
   t.like((await policy(same.session_id)).generation, { model: 'demo', temperature: 0.5 })
 })
 
-test('agents-15: texts and stored files of a call are told behind its prompt', async (t) => {
+test('agents-15: texts, stored files and boards of a call are told behind its prompt', async (t) => {
   const daemon = await start(t)
   const file = { file_name: 'n.txt', media_type: 'text/plain', content_base64: 'Zmlyc3Q=' }
   const { run_id } = (await daemon.request('POST', '/v1/sessions/s1/runs', { content: '/say x', attachments: [file] }))
@@ -99,7 +100,10 @@ test('agents-15: texts and stored files of a call are told behind its prompt', a
   const input_items = [
     { type: 'text', text: 'from the items' },
     { type: 'asset_reference', asset_id },
+    { type: 'board_reference', board_id: 'b' },
   ]
+  await board(daemon, 'b')
+  await revise(daemon, 'b', { render_asset_id: await picture(daemon) })
   const [told, gone] = await daemon.calls(
     { prompt: '', input_items, wait: true },
     { input_items: [{ type: 'asset_reference', asset_id: 'asset_nope' }] },
@@ -108,6 +112,7 @@ test('agents-15: texts and stored files of a call are told behind its prompt', a
   t.is(gone.error.code, 'asset_not_found')
   const [run] = (await daemon.request('GET', `/v1/runs?session_id=${told.session_id}`)).body
   t.is(run.input_attachments[0].id, asset_id)
+  t.is(run.input_attachments.length, 3, 'the board is a picture and its words')
   t.regex(run.request.text_preview, /from the items/u)
 })
 
