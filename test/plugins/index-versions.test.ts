@@ -8,7 +8,7 @@ const known: Readonly<Record<string, string>> = {
   'agent_audit 1': '4ad86433099863aa',
   'agents 1': '32b3d5c70ab44f34',
   'asset_totals 1': 'efbf355109c8cd06',
-  'assets 1': '5f567ae2b4cf14a8',
+  'assets 2': '7a9c741a85ce000a',
   'auth_leases 1': '29ce82c0de763664',
   'auth_subjects 1': '3cfea001a09dd2aa',
   'board_assets 1': '55fb377ea4b8264b',

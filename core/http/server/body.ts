@@ -80,8 +80,8 @@ const joined = (chunks: readonly Uint8Array[], size: number): Uint8Array => {
   return whole
 }
 
-/** Bytes from which on a body that may be long has a piece of its own. */
-const fewBytes = 16 * 1024
+/** Bytes from which on a long body has a piece of its own, and one that may be long. */
+const [fewBytes, manyBytes] = [16 * 1024, 256 * 1024]
 
 interface Store {
   add(chunk: Uint8Array, at: number): void
@@ -90,8 +90,9 @@ interface Store {
   drop(): void
 }
 
-/** Where chunks go, of a body that has so many bytes at most. */
-const createStore = (most: number): Store => {
+/** Where chunks go, of a body that has so many bytes, or at most the limit. */
+const createStore = (length: number, limit: number): Store => {
+  const [most, few] = length > 0 ? [length, fewBytes] : [limit, manyBytes]
   let chunks: Uint8Array[] = []
   let piece: Piece | undefined
   const empty = (): void => {
@@ -105,7 +106,7 @@ const createStore = (most: number): Store => {
   }
   return {
     add(chunk, at) {
-      if (piece === undefined && most > defaultBodyLimit && at + chunk.length > fewBytes) open(at)
+      if (piece === undefined && most > defaultBodyLimit && at + chunk.length > few) open(at)
       if (piece === undefined) chunks.push(chunk)
       else piece.set(chunk, at)
     },
@@ -124,7 +125,7 @@ const createStore = (most: number): Store => {
 const collect = (request: IncomingMessage, receiving: Receiving, length: number): Promise<Uint8Array | undefined> =>
   new Promise((resolve, reject) => {
     const { limit, hold } = receiving
-    const store = createStore(length || limit)
+    const store = createStore(length, limit)
     const progress: Progress = { size: 0, waits: false, waited: false }
     const end = (settle: () => void): void => {
       unwatch()

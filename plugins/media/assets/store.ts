@@ -51,7 +51,7 @@ const alive = <T>(read: (asset: StoredAsset) => T | undefined) => ({
 
 const assetCollection: CollectionSpec<StoredAsset> = {
   name: 'assets',
-  version: 1,
+  version: 2,
   id: ({ asset_id }) => asset_id,
   indexes: {
     all: alive(() => group),

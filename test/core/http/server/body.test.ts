@@ -89,6 +89,16 @@ test('http-35: a body that finds no room in time is 503 with Retry-After, small 
   t.deepEqual([seen, bytes()], [['first', 'small', 'third'], 0])
 })
 
+test('http-35: a body that is whole counts once more for what is made of it', async (t) => {
+  const { put, seen, opened, until, bytes } = await setUp(t, { bodyBytes: 64 * mebibyte })
+  const [large, small] = [put('large', 4 * mebibyte, { gate: 'held' }), put('small', 900_000, { gate: 'held' })]
+  await until(() => seen.length === 2)
+  t.true(bytes() > 2 * 4 * mebibyte + 900_000 && bytes() < 2 * 4 * mebibyte + 1_000_000)
+  for (const name of ['large', 'small']) await opened(name)
+  for (const { status } of await Promise.all([large, small])) t.is(status, 200)
+  t.is(bytes(), 0)
+})
+
 test('http-35: a body waits for room in order, and a handler that goes on without its body gives it back', async (t) => {
   const { put, seen, opened, until, bytes } = await setUp(t, { bodyBytes: 8 * mebibyte, bodyWait: 60_000 })
   const all = [put('a', 4 * mebibyte, { gate: 'held' })]
