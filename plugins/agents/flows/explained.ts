@@ -60,7 +60,9 @@ export const flowSubjects = (parts: ExplainedParts): SubjectSource => ({
 })
 
 const named = ({ kind, id }: EvidenceRef): string => (id === '*' ? `${kind} of any id` : `${kind} ${id}`)
-const given = ({ kind, id }: EvidenceRef): string => `--evidence ${shellWord(`${kind}:${id === '*' ? 'ID' : id}`)}`
+const given = ({ kind, id }: EvidenceRef): string => shellWord(`${kind}:${id === '*' ? 'ID' : id}`)
+/** What adds all of it in one line. */
+const givenAll = (missing: readonly EvidenceRef[]): string => missing.map(given).join(' --evidence ')
 
 const evidenceReason = (flow_id: string, missing: readonly EvidenceRef[]): readonly Reason[] => {
   if (missing.length === 0) return []
@@ -68,7 +70,7 @@ const evidenceReason = (flow_id: string, missing: readonly EvidenceRef[]): reado
     {
       code: 'evidence',
       text: `Its playbook requires evidence that nobody has added: ${missing.map(named).join(', ')}.`,
-      commands: missing.map((ref) => commandLine(`flows evidence ${given(ref)}`, flow_id)),
+      commands: missing.map((ref) => commandLine(`flows evidence --evidence ${given(ref)}`, flow_id)),
     },
   ]
 }
@@ -86,7 +88,7 @@ export const flowsHealth = ({ lacking }: Pick<Settling, 'lacking'>): HealthCheck
       related_id: flow_id,
       message: `The work of the flow ${flow_id} is done, and it waits for evidence: ${missing.map(named).join(', ')}.`,
       action:
-        `To add it: ${commandLine(`flows evidence ${missing.map(given).join(' ')}`, flow_id)}. ` +
+        `To add it: ${commandLine(`flows evidence --evidence ${givenAll(missing)}`, flow_id)}. ` +
         `To end it without: ${commandLine('flows cancel', flow_id)}`,
     })),
 })
