@@ -11,20 +11,24 @@ const spoken: readonly Spoken[] = ['anthropic', 'openai', 'google', 'openai_comp
 /** Steps of a run beside its first, each a call of a tool that only looks. */
 const steps = 10
 
-/** Milliseconds for each step that a run has more than another, by the medians of runs in turns. */
+/**
+ * Milliseconds for each step that a run has more than another, by the medians of runs in turns. Each has a session of
+ * its own: what earlier runs of a session found out stands in its conversation.
+ */
 const stepTime = async ({ url }: Server, { quick }: Bench): Promise<number> => {
-  await prepare(url, 'step-', 1)
+  const rounds = quick ? 12 : 80
+  await prepare(url, 'step-', rounds * 2)
   const watch = await watchRuns(url)
-  const timeOf = async (model: string): Promise<number> => {
+  const timeOf = async (model: string, session: number): Promise<number> => {
     const begin = performance.now()
-    const { run_id } = await send(`${url}/v1/sessions/step-0/runs`, { content: 'go', generation: { model } })
+    const { run_id } = await send(`${url}/v1/sessions/step-${session}/runs`, { content: 'go', generation: { model } })
     await watch.completed(run_id)
     return performance.now() - begin
   }
   const [long, short]: [number[], number[]] = [[], []]
-  for (let round = 0; round < (quick ? 12 : 80); round += 1) {
-    long.push(await timeOf(`steps${steps}`))
-    short.push(await timeOf('steps0'))
+  for (let round = 0; round < rounds; round += 1) {
+    long.push(await timeOf(`steps${steps}`, round * 2))
+    short.push(await timeOf('steps0', round * 2 + 1))
   }
   watch.close()
   // The first ones warm up.
