@@ -38,19 +38,18 @@ export const timeOf = async (url: string, body: object): Promise<number> => {
 /** Follows every event and tells who waits when a run is completed. */
 export const watchRuns = async (base: string): Promise<{ completed(run_id: string): Promise<void>; close(): void }> => {
   const done = new Set<string>()
-  const waiters = new Map<string, () => void>()
+  const waiters = new Map<string, { readonly resolve: () => void; readonly reject: (error: Error) => void }>()
   const stop = new AbortController()
   const { body } = await request(`${base}/v1/events/stream`, { signal: stop.signal })
   const take = (frame: string): void => {
-    if (!frame.includes('event: run_updated') || !frame.includes('"status":"completed"')) return
-    const id = /"run_id":"([^"]+)"/u.exec(frame)?.[1]
+    const status = frame.includes('event: run_updated') ? /"status":"(completed|failed)"/u.exec(frame)?.[1] : undefined
+    const id = status && /"run_id":"([^"]+)"/u.exec(frame)?.[1]
     if (id === undefined) return
     const waiter = waiters.get(id)
-    if (waiter === undefined) done.add(id)
-    else {
-      waiters.delete(id)
-      waiter()
-    }
+    waiters.delete(id)
+    if (status === 'failed') waiter?.reject(new Error(`a run failed: ${frame}`))
+    else if (waiter === undefined) done.add(id)
+    else waiter.resolve()
   }
   void (async () => {
     let rest = ''
@@ -66,9 +65,9 @@ export const watchRuns = async (base: string): Promise<{ completed(run_id: strin
   })()
   return {
     completed: (id) =>
-      new Promise((resolve) => {
+      new Promise((resolve, reject) => {
         if (done.delete(id)) resolve()
-        else waiters.set(id, resolve)
+        else waiters.set(id, { resolve, reject })
       }),
     close: () => stop.abort(),
   }

@@ -8,6 +8,7 @@ import type { Bench, Part, Row } from './bench.js'
 import { numberOf, valueOf } from './flags.js'
 import { agents } from './parts/agents.js'
 import { bodies } from './parts/bodies.js'
+import { capture } from './parts/capture.js'
 import { deliveries } from './parts/deliveries.js'
 import { history } from './parts/history.js'
 import { live } from './parts/live.js'
@@ -26,6 +27,7 @@ const parts: readonly Part[] = [
   live,
   model,
   wires,
+  capture,
   deliveries,
   schedules,
   storage,

@@ -12,16 +12,26 @@ const textOf = (chunk: Chunk): string => bytesOf([chunk]).toString()
 
 /** Stands in an answer where a text is put in. */
 const mark = 'said-by-the-stub'
+/** Where the last delta itself ends the answer, the others must not. */
+const ending = '"finishReason":"STOP",'
 
-/** An answer of one delta, with the delta apart. */
+const framesOf = (vendor: Vendor): readonly string[] =>
+  chunksOf(vendor.saying(mark))
+    .map(textOf)
+    .join('')
+    .split(/(?<=\n\n)/u)
+
+/** An answer of one delta, with the delta apart. What follows it may repeat the whole text. */
 const createForm = (vendor: Vendor) => {
-  const chunks = chunksOf(vendor.saying(mark)).map(textOf)
-  const at = chunks.findIndex((chunk) => chunk.includes(mark))
-  const said = chunks[at] ?? ''
+  const frames = framesOf(vendor)
+  const at = frames.findIndex((frame) => frame.includes(mark))
+  const said = frames[at] ?? ''
+  const last = said.includes(ending) ? said.replace(mark, '') : ''
+  const end = last + frames.slice(at + 1).join('')
   return {
-    begin: chunks.slice(0, at).join(''),
-    delta: (text: string): string => said.replace(mark, text),
-    end: chunks.slice(at + 1).join(''),
+    begin: frames.slice(0, at).join(''),
+    delta: (text: string): string => said.replace(ending, '').replace(mark, text),
+    end: (text: string): string => end.replaceAll(mark, text),
   }
 }
 
@@ -45,12 +55,15 @@ const stamp = (isFirst: boolean): string =>
 const speak = (response: ServerResponse, { form }: ReturnType<typeof createVoice>, [count, pace]: number[]): void => {
   response.write(form.begin)
   let left = count ?? 0
+  let whole = ''
   const timer = setInterval(() => {
-    response.write(form.delta(stamp(left === count)))
+    const text = stamp(left === count)
+    whole += text
+    response.write(form.delta(text))
     left -= 1
     if (left > 0) return
     clearInterval(timer)
-    response.end(form.end)
+    response.end(form.end(whole))
   }, pace)
   response.on('close', () => clearInterval(timer))
 }
@@ -73,7 +86,7 @@ const server = createServer((request, response) => {
       /(\d+)@(\d+)/u.exec(decodeURIComponent(named.replaceAll(/%(?![0-9a-f]{2})/giu, '%25'))) ?? []
     if (steps === undefined) return speak(response, voice, [Number(count ?? 8), Number(pace ?? 1)])
     if ((body.match(results)?.length ?? 0) < Number(steps)) return response.end(voice.call)
-    return response.end(`${voice.form.begin}${voice.form.delta('Done.')}${voice.form.end}`)
+    return response.end(`${voice.form.begin}${voice.form.delta('Done.')}${voice.form.end('Done.')}`)
   })
 })
 server.listen(0, '127.0.0.1', () => {

@@ -11,25 +11,40 @@ const spoken: readonly Spoken[] = ['anthropic', 'openai', 'google', 'openai_comp
 /** Steps of a run beside its first, each a call of a tool that only looks. */
 const steps = 10
 
-/** Milliseconds for each step that a run has more than another, by the medians of runs in turns. */
-const stepTime = async ({ url }: Server, { quick }: Bench): Promise<number> => {
-  await prepare(url, 'step-', 1)
+interface Taken {
+  /** Milliseconds. */
+  readonly time: number
+  /** Milliseconds of CPU time of the daemon. */
+  readonly cpu: number
+}
+
+/** What is over when the code is warm: the first ones warm up. */
+const warm = <T>(all: readonly T[]): readonly T[] => all.slice(Math.floor(all.length / 4))
+
+/**
+ * What each step takes that a run has more than another, of runs in turns: by the medians of their times, and by all of
+ * their CPU time. Each has a session of its own: what earlier runs of a session found out stands in its conversation.
+ */
+const stepOf = async ({ url, cpu }: Server, { quick }: Bench): Promise<Taken> => {
+  const rounds = quick ? 12 : 80
+  await prepare(url, 'step-', rounds * 2)
   const watch = await watchRuns(url)
-  const timeOf = async (model: string): Promise<number> => {
-    const begin = performance.now()
-    const { run_id } = await send(`${url}/v1/sessions/step-0/runs`, { content: 'go', generation: { model } })
+  const take = async (model: string, session: number): Promise<Taken> => {
+    const [begin, before] = [performance.now(), cpu()]
+    const { run_id } = await send(`${url}/v1/sessions/step-${session}/runs`, { content: 'go', generation: { model } })
     await watch.completed(run_id)
-    return performance.now() - begin
+    return { time: performance.now() - begin, cpu: cpu() - before }
   }
-  const [long, short]: [number[], number[]] = [[], []]
-  for (let round = 0; round < (quick ? 12 : 80); round += 1) {
-    long.push(await timeOf(`steps${steps}`))
-    short.push(await timeOf('steps0'))
+  const [long, short]: [Taken[], Taken[]] = [[], []]
+  for (let round = 0; round < rounds; round += 1) {
+    long.push(await take(`steps${steps}`, round * 2))
+    short.push(await take('steps0', round * 2 + 1))
   }
   watch.close()
-  // The first ones warm up.
-  const [warm, plain] = [long, short].map((times) => times.slice(Math.floor(times.length / 4)))
-  return (median(warm ?? []) - median(plain ?? [])) / steps
+  const [more, less] = [warm(long), warm(short)]
+  const middle = (all: readonly Taken[]): number => median(all.map(({ time }) => time))
+  const spent = (all: readonly Taken[]): number => all.reduce((sum, one) => sum + one.cpu, 0) / all.length
+  return { time: (middle(more) - middle(less)) / steps, cpu: (spent(more) - spent(less)) / steps }
 }
 
 /** The same question to the codec, which nobody keeps: from the question to the end of its answer. */
@@ -42,7 +57,7 @@ const codecTimes = async (base: string, protocol: Spoken, { quick }: Bench): Pro
     await ask(connection, request)
     times.push(performance.now() - begin)
   }
-  return times.slice(Math.floor(times.length / 4))
+  return [...warm(times)]
 }
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
@@ -61,12 +76,15 @@ const streams = async (server: Server, { note, quick }: Bench, protocol: Spoken)
   await pause(quick ? 2_000 : 6_000)
   const share = (server.cpu() - cpu) / (performance.now() - from)
   const lags = speakers.lags()
-  const heard = ((speakers.count() - count) / (performance.now() - from)) * 1_000
+  const deltas = speakers.count() - count
+  const heard = (deltas / (performance.now() - from)) * 1_000
+  const each = ((server.cpu() - cpu) * 1_000) / deltas
   const resident = server.resident()
   await Promise.all(begun)
   speakers.close()
   note(`${protocol}: 200 streaming runs, deltas heard`, '/s', 'more', heard)
   note(`${protocol}: 200 streaming runs, CPU of the daemon`, 'core', 'less', share)
+  note(`${protocol}: 200 streaming runs, CPU of the daemon for a delta`, 'us', 'less', each)
   note(`${protocol}: 200 streaming runs, memory of the daemon`, 'MiB', 'less', resident)
   for (const q of [0.5, 0.99])
     note(`${protocol}: 200 streaming runs, a delta at its follower p${q * 100}`, 'ms', 'less', quantile(lags, q))
@@ -77,9 +95,10 @@ const measureOne = async (bench: Bench, stub: Server, protocol: Spoken): Promise
   const base = `${stub.url}/v1`
   const route = ['--provider', protocol, '--provider-base-url', base, '--model', '8@0', '--api-key', 'k']
   const server = await startDaemon(root, [...route, '--max-concurrent-runs', '256'])
-  const [step, codec] = [await stepTime(server, bench), median(await codecTimes(base, protocol, bench))]
-  bench.note(`${protocol}: a model step with its tool call`, 'ms', 'less', step, codec)
-  bench.note(`${protocol}: added by the daemon to a step`, 'ms', 'less', step - codec)
+  const [step, codec] = [await stepOf(server, bench), median(await codecTimes(base, protocol, bench))]
+  bench.note(`${protocol}: a model step with its tool call`, 'ms', 'less', step.time, codec)
+  bench.note(`${protocol}: added by the daemon to a step`, 'ms', 'less', step.time - codec)
+  bench.note(`${protocol}: CPU of the daemon for a step`, 'ms', 'less', step.cpu)
   await streams(server, bench, protocol)
   await server.stop()
   rmSync(root, { recursive: true })

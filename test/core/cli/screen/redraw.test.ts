@@ -7,7 +7,7 @@ const createSheet = (rows: number, columns: number) => {
   return { isTTY: true, rows, columns, written, write: (text: string) => written.push(text) }
 }
 
-test('command-line-23: a block has the rows of its terminal, whole commands, and no signs that move it', (t) => {
+test('command-line-24: a block has the rows of its terminal, whole commands, and no signs that move it', (t) => {
   const size = { rows: 5, columns: 8 }
   t.deepEqual(fitted('a\nb', size), ['a', 'b'])
   t.deepEqual(fitted('0123456789', size), ['0123456789'], 'the terminal folds it, so it can be copied')
@@ -18,7 +18,7 @@ test('command-line-23: a block has the rows of its terminal, whole commands, and
   t.false(fitted('a\u001b[2Jb', { rows: 5, columns: 80 }).join('').includes('\u001b'))
 })
 
-test('command-line-23: the same block is written again where the terminal has another size', (t) => {
+test('command-line-24: the same block is written again where the terminal has another size', (t) => {
   const sheet = createSheet(10, 40)
   const redraw = createRedraw(sheet)
   redraw('0123456789\nb')

@@ -25,7 +25,7 @@ test('agents-12: of many agents at work those that ask people are told first, an
   t.regex(looking.out(), /\nOf 3 more at work, holdfast explain AGENT tells what they wait for\.\n$/u)
 })
 
-test('command-line-23: a live view waits for a daemon that goes away, and goes on with the next one', async (t) => {
+test('command-line-24: a live view waits for a daemon that goes away, and goes on with the next one', async (t) => {
   const daemon = await spawnTestDaemon(t)
   const lead = await openAgent(daemon, 'lead')
   const child = (await spawn(daemon, lead, told('/sleep 600000', 'asleep'))).body
