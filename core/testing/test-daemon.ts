@@ -87,8 +87,8 @@ export const asShipped = (plugin: AnyPlugin): ShippedPlugin => ({
 })
 
 /**
- * To take the first of all guards a program is started, and to fork the process of many tests takes longer than the rest
- * of a start.
+ * To take the first of all guards a program is started: to fork the process of many tests for it takes a quarter of a
+ * start.
  */
 const guards = ['socket', 'flock', 'lockfile'] as const
 

@@ -14,7 +14,7 @@ import {
   readSync,
   writeSync,
 } from 'node:fs'
-import { createServer } from 'node:net'
+import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { codeOf } from '../errors.js'
 import { type Mechanism, ownMark, type ProcessMark } from './owner.js'
@@ -46,7 +46,7 @@ export const takeGuard = async (root: string, kinds: readonly Mechanism[]): Prom
   for (const kind of kinds) {
     const attempt =
       kind === 'flock'
-        ? takeFlock(carrier)
+        ? await takeFlock(carrier)
         : kind === 'socket'
           ? await takeSocket(root, carrier)
           : withoutGuard(carrier)
@@ -86,16 +86,24 @@ const tryFlock = ({ file }: Carrier): number | null =>
 const heldStatus = 1
 
 /**
- * A program that the last holder was about to start has a copy of its open file until it executes: such a lock is gone
+ * A program that the last holder was about to start has a copy of its open file until it executes: such a guard is gone
  * in a moment, and asking ten times waits for it.
  */
-const takeFlock = (carrier: Carrier): Attempt => {
-  if (process.platform === 'darwin') return takeExclusiveOpen(carrier)
-  let status = tryFlock(carrier)
-  for (let again = 0; again < 10 && status === heldStatus; again += 1) {
+const askAgain = async <T>(ask: () => T | Promise<T>, isHeld: (answer: T) => boolean): Promise<T> => {
+  let answer = await ask()
+  for (let again = 0; again < 10 && isHeld(answer); again += 1) {
     pause(20)
-    status = tryFlock(carrier)
+    answer = await ask()
   }
+  return answer
+}
+
+const takeFlock = async (carrier: Carrier): Promise<Attempt> => {
+  if (process.platform === 'darwin') return takeExclusiveOpen(carrier)
+  const status = await askAgain(
+    () => tryFlock(carrier),
+    (code) => code === heldStatus,
+  )
   if (status === heldStatus) return 'held'
   return status === 0 ? hold(carrier, 'flock', async () => {}) : 'unavailable'
 }
@@ -110,17 +118,24 @@ const takeExclusiveOpen = (carrier: Carrier): Attempt => {
   }
 }
 
+type Bound = Server | 'held' | 'unavailable'
+const bindSocket = (path: string): Promise<Bound> =>
+  new Promise((resolve) => {
+    const server = createServer((socket) => socket.destroy())
+    server.once('error', (cause) => resolve(codeOf(cause) === 'EADDRINUSE' ? 'held' : 'unavailable'))
+    server.listen({ path, exclusive: true }, () => resolve(server))
+  })
+
 const takeSocket = async (root: string, carrier: Carrier): Promise<Attempt> => {
   if (process.platform !== 'linux') return 'unavailable'
   const { dev, ino } = lstatSync(root)
-  const server = createServer((socket) => socket.destroy())
-  const bound = await new Promise<'bound' | 'held' | 'unavailable'>((resolve) => {
-    server.once('error', (cause) => resolve(codeOf(cause) === 'EADDRINUSE' ? 'held' : 'unavailable'))
-    server.listen({ path: `\0holdfast:${dev}:${ino}`, exclusive: true }, () => resolve('bound'))
-  })
-  if (bound !== 'bound') return bound
-  server.unref()
-  return hold(carrier, 'socket', () => new Promise((resolve) => server.close(() => resolve())))
+  const bound = await askAgain(
+    () => bindSocket(`\0holdfast:${dev}:${ino}`),
+    (answer) => answer === 'held',
+  )
+  if (bound === 'held' || bound === 'unavailable') return bound
+  bound.unref()
+  return hold(carrier, 'socket', () => new Promise((resolve) => bound.close(() => resolve())))
 }
 
 const withoutGuard = (carrier: Carrier): Attempt => hold(carrier, 'lockfile', async () => {})
