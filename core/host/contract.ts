@@ -121,8 +121,8 @@ export interface HostView {
   warnings(): readonly Warning[]
   /**
    * Begins what acts by itself, such as runs, schedules and deliveries: when all plugins have started, or when an
-   * operator releases a daemon that holds. Returns its undo, which is called when the stop of the daemon begins, before any plugin stops: what acts may
-   * use what plugins have until it has ended.
+   * operator releases a daemon that holds. Returns its undo, which is called when the stop of the daemon begins, before
+   * any plugin stops: what acts may use what plugins have until it has ended.
    */
   whenActing(begin: () => () => void | Promise<void>): () => void | Promise<void>
   /**

@@ -21,7 +21,10 @@ export interface Hold {
   release(): Promise<boolean>
   /** Call when all plugins have started: until then nothing begins. */
   started(): void
-  /** Begins now, or when all plugins have started and the daemon does not hold. The undo of what has begun, or forgets it; it works once. */
+  /**
+   * Begins now, or when all plugins have started and the daemon does not hold. The undo of what has begun, or forgets
+   * it; it works once.
+   */
   whenActing(begin: () => () => void | Promise<void>): () => void | Promise<void>
   /**
    * Ends what acts, the latest first, and lets nothing begin any more. What acts uses what plugins have, so it ends
@@ -43,6 +46,15 @@ const sentences: Readonly<Record<HoldReason, string>> = {
   asked: 'The daemon was started with --hold, so it begins nothing by itself.',
 }
 
+/** One that cannot begin keeps no other from it. */
+const tryTo = (begin: () => void, log: Log): void => {
+  try {
+    begin()
+  } catch (error) {
+    log.error('what acts by itself could not begin', { error })
+  }
+}
+
 export const createHold = ({ state, clock, log }: HoldParts): Hold => {
   let held: StoredHold | undefined
   const waiting = new Set<() => void>()
@@ -54,11 +66,7 @@ export const createHold = ({ state, clock, log }: HoldParts): Hold => {
     if (!isStarted || held !== undefined) return
     for (const begin of waiting) {
       waiting.delete(begin)
-      try {
-        begin()
-      } catch (error) {
-        log.error('what acts by itself could not begin', { error })
-      }
+      tryTo(begin, log)
     }
   }
   return {

@@ -2,7 +2,7 @@
 import { visible } from '../../base/text/visible.js'
 import type { Screen } from './pager.js'
 
-/** Rows that one line may fill: commands stay whole, so that they can be copied, and no text of others fills the screen. */
+/** Rows that one line may fill: commands stay whole, to be copied, and no text of others fills the screen. */
 const mostRows = 3
 
 const rowsOf = (line: string, columns: number): number => Math.max(1, Math.ceil(Array.from(line).length / columns))
@@ -16,7 +16,7 @@ const fitting = (lines: readonly string[], columns: number, rows: number): numbe
   return beyond < 0 ? lines.length : beyond
 }
 
-/** Lines of a text as many as a terminal of this size shows at once; the terminal folds those that are longer than it. */
+/** Lines of a text as many as a terminal of this size shows at once; it folds those that are longer. */
 export const fitted = (text: string, { rows, columns }: Screen): readonly string[] => {
   const lines = visible(text)
     .split('\n')

@@ -56,7 +56,7 @@ const startOnce = async (parts: SpawnParts, wanted: WantedAgent): Promise<AgentR
   return state.commit((tx) => startedBefore(parts, wanted) ?? start(parts, tx, { wanted, first }))
 }
 
-/** What it is told first; what a person tells it as those who look at prompts let it pass, which are no runs or hooks. */
+/** What it is told first; what a person tells it as those who look at prompts let it pass: no runs and no hooks. */
 const firstRun = async (
   { runs, store }: SpawnParts,
   wanted: WantedAgent,
