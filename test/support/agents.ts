@@ -37,7 +37,7 @@ export const rowsOf = async ({ request }: Asked, query = ''): Promise<any> =>
 /** Reads an agent until it is as wanted. */
 export const untilAgent = async (daemon: Asked, agent_id: string, holds: (agent: any) => boolean): Promise<any> => {
   const pause = createPause()
-  for (let n = 0; n < 1_000; n += 1) {
+  for (let n = 0; n < 3_000; n += 1) {
     const agent = await agentOf(daemon, agent_id)
     if (holds(agent)) return agent
     await pause()

@@ -43,7 +43,7 @@ export const untilFlow = async (
   flow_id: string,
   holds: (flow: any) => boolean,
 ): Promise<any> => {
-  const deadline = clock.elapsed() + 60_000
+  const deadline = clock.elapsed() + 300_000
   const pause = createPause()
   for (;;) {
     const { body } = await request('GET', `/v1/flows/${flow_id}`)

@@ -32,7 +32,7 @@ export const scheduleUntil = async (
   schedule_id: string,
   wanted: (view: any) => boolean,
 ): Promise<any> => {
-  const deadline = clock.elapsed() + 30_000
+  const deadline = clock.elapsed() + 300_000
   const pause = createPause()
   for (;;) {
     const { body } = await request('GET', `/v1/schedules/${schedule_id}`)

@@ -22,7 +22,7 @@ const tool = (name: string, more: Partial<Tool>): Tool =>
     ...more,
   })
 
-/** Runs one turn with these calls; gives the outcomes in the journal. */
+/** Runs one turn with these calls; gives their outcomes in the order of the calls, whichever ended first. */
 const outcomesOf = async (
   t: any,
   { tools, calls, limits = {} }: { tools: Tool[]; calls: string[]; limits?: Record<string, number> },
@@ -40,7 +40,8 @@ const outcomesOf = async (
   await openSession(daemon)
   await until(daemon, (await submit(daemon, 's1', 'x')).run_id, 'completed')
   const { body } = await daemon.request('GET', '/v1/sessions/s1/events?limit=1000')
-  return body.session.journal.flatMap(({ type, entry }: any) => (type === 'outcome' ? [entry] : []))
+  const ended = body.session.journal.flatMap(({ type, entry }: any) => (type === 'outcome' ? [entry] : []))
+  return calls.flatMap((_, at) => ended.filter(({ tool_call_id }: any) => tool_call_id === `c${at}`))
 }
 
 test(
