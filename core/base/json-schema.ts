@@ -166,3 +166,20 @@ export const allowNulls = (schema: JsonSchema, rename = (reference: string): str
   }
   return Object.fromEntries(Object.entries(schema).map(([keyword, value]) => [keyword, inside(keyword, value)]))
 }
+
+/** The same schema with what it refers to in place of the references; what stands within itself is any value there. */
+export const withoutReferences = (
+  schema: JsonSchema,
+  named: NamedSchemas,
+  above: readonly JsonSchema[] = [],
+): JsonSchema => {
+  const { $ref, ...said } = schema
+  const meant = typeof $ref === 'string' ? named.get($ref) : undefined
+  if (meant !== undefined)
+    return above.includes(meant) ? said : { ...withoutReferences(meant, named, [...above, meant]), ...said }
+  const whole = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(whole)
+    return isSchema(value) ? withoutReferences(value, named, above) : value
+  }
+  return Object.fromEntries(Object.entries(schema).map(([keyword, value]) => [keyword, whole(value)]))
+}

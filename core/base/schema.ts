@@ -28,6 +28,7 @@ export type { Struct, Infer, JsonSchema, StringRules }
 export { notBlank } from './issue-rule.js'
 export {
   inlineSchema,
+  wholeSchema,
   inputSchema,
   isObjectStruct,
   isOptional,

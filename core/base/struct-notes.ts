@@ -4,7 +4,7 @@
  */
 import { Struct, type Context, type Failure } from 'superstruct'
 import { fault } from './assert.js'
-import { allowNulls, type JsonSchema, type NamedSchemas } from './json-schema.js'
+import { allowNulls, withoutReferences, type JsonSchema, type NamedSchemas } from './json-schema.js'
 
 /** A struct of superstruct; written with methods, as each takes the value of its own kind only. */
 interface Made {
@@ -153,6 +153,9 @@ export const namedSchemas = (
 /** True for a struct of ours whose values are objects. */
 export const isObjectStruct = (struct: Noted): boolean =>
   struct[facts] !== undefined && inlineSchema(struct)['type'] === 'object'
+
+/** The JSON Schema of a struct for those who know no components: with nothing that stands elsewhere. */
+export const wholeSchema = (struct: Noted): JsonSchema => withoutReferences(inlineSchema(struct), namedSchemas(struct))
 
 /** What input of this struct may look like: where its schema lets a field be left out, it may also be null. */
 export const inputSchema = (struct: Noted): JsonSchema => allowNulls(inlineSchema(struct))

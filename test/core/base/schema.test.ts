@@ -170,6 +170,13 @@ test('null for a field that may be left out is its absence, unless the field has
   t.false(parse(some, { word: null }).ok)
 })
 
+test('a schema for those who know no components has no references, and ends where it stands within itself', (t) => {
+  const leaf = s.named('Leaf', s.object({ word: s.string() }))
+  const schema = s.wholeSchema(s.object({ leaf: s.optional(s.doc(leaf, 'A leaf.')), tree }))
+  t.notRegex(JSON.stringify(schema), /\$ref/u)
+  t.like(schema['properties'], { leaf: { type: 'object', description: 'A leaf.', required: ['word'] } })
+})
+
 test('the schema of input lets such a field be null, the schema of an answer does not', (t) => {
   const struct = s.object({
     word: s.optional(s.string()),

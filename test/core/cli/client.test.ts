@@ -2,12 +2,9 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import test, { type ExecutionContext } from 'ava'
-import { Agent, setGlobalDispatcher } from 'undici'
+import { Agent, getGlobalDispatcher, setGlobalDispatcher } from 'undici'
 import { createClient } from '../../../core/cli/client.js'
 import type { Client } from '../../../core/plugin/command.js'
-
-// What asks through the fetch of Node waits this long for an answer, and 300 seconds without it.
-setGlobalDispatcher(new Agent({ headersTimeout: 100, bodyTimeout: 100 }))
 
 const clientOf = async (
   t: ExecutionContext,
@@ -25,7 +22,11 @@ const clientOf = async (
   return createClient({ baseUrl: `http://127.0.0.1:${port}`, token: 'secret', signal })
 }
 
-test('an answer that takes long, as that of a large backup, is waited for', async (t) => {
+test.serial('an answer that takes long, as that of a large backup, is waited for', async (t) => {
+  // What asks through the fetch of Node waits this long for an answer, and 300 seconds without it.
+  const usual = getGlobalDispatcher()
+  setGlobalDispatcher(new Agent({ headersTimeout: 100, bodyTimeout: 100 }))
+  t.teardown(() => setGlobalDispatcher(usual))
   const client = await clientOf(t, (request, response) => {
     setTimeout(() => {
       response.writeHead(200, { 'content-type': 'application/json' })

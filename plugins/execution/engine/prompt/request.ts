@@ -1,5 +1,5 @@
 /** Puts a prompt together: what the model is told first, the conversation, and its tools (prompt-1). */
-import { inlineSchema } from '../../../../core/plugin.js'
+import { wholeSchema } from '../../../../core/plugin.js'
 import type { Generation, ModelMessage, ModelRequest, ModelTool, SystemSubject } from '../../models/contract.js'
 import type { RunRecord } from '../../runs/contract.js'
 import { nativeWebSearch, type Tool, type ToolRegistry } from '../../tools/contract.js'
@@ -9,7 +9,7 @@ const described = new WeakMap<Tool, ModelTool>()
 const describe = (tool: Tool): ModelTool => {
   const known = described.get(tool)
   if (known !== undefined) return known
-  const description = { name: tool.name, description: tool.description, parameters: inlineSchema(tool.input) }
+  const description = { name: tool.name, description: tool.description, parameters: wholeSchema(tool.input) }
   described.set(tool, description)
   return description
 }

@@ -457,7 +457,7 @@ test('hooks-15, hooks-16, hooks-18: what cannot be is refused with a sentence, a
     [{ tea_time: [{ name: 'x', executor }] }, /tea_time does not exist in this daemon; docs/u],
     [{ PreToolUs: [{ name: 'x', executor }] }, /did you mean pre_tool_use\?$/u],
     [{ stop: [{ name: 'x', executor: { type: 'prompt' } }] }, /executor\.template/u],
-    [{ stop: [{ name: 'x', executor: { type: 'agent', template: 'hm', max_turns: 3 } }] }, /max_turns/u],
+    [{ stop: [{ name: 'x', executor: { type: 'agent', template: 'hm', max_turns: 0 } }] }, /max_turns/u],
     [{ stop: [{ name: 'x', executor: { type: 'callback', name: 'nobody' } }] }, /no plugin/u],
     [{ stop: [{ name: 'x', matcher: '(a)\\1', executor }] }, /no references/u],
     [{ stop: [{ name: 'x', matcher: 'bash', executor }] }, /stop has no subject/u],

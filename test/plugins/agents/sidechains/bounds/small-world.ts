@@ -112,7 +112,15 @@ export const createWorld = (): World => {
     collection: { count: () => 0 },
   }
   const runs = { find: (id: string) => ({ pinned: bySession.get(id)?.pins }) }
-  const parts = unsafeCast<PlanParts>({ store, sessions, runs, tools: registry, modes, config })
+  const parts = unsafeCast<PlanParts>({
+    store,
+    sessions,
+    runs,
+    tools: registry,
+    modes,
+    config,
+    host: { stateRoot: '/nowhere' },
+  })
   const world: World = {
     permission_mode: 'default',
     add(being) {
