@@ -10,9 +10,9 @@ export interface TargetKeeper {
   readonly id: string
   /**
    * Puts the targets of older records as they may be stored, in commits of its own; how many records it changed. May be
-   * called again.
+   * called again. Rejects when the signal aborts.
    */
-  carryOver(keep: KeepTarget): Promise<number>
+  carryOver(keep: KeepTarget, signal: AbortSignal): Promise<number>
 }
 
 /** Records that are looked at in one turn, and changed in one commit. */
@@ -23,11 +23,15 @@ interface Walk<T extends object> {
   readonly collection: Collection<T>
   /** An index whose sort keys differ, and that has every record. */
   readonly index: string
+  readonly signal: AbortSignal
 }
 
-/** Changes the records for which `change` gives another, in commits of its own; how many those were. */
+/**
+ * Changes the records for which `change` gives another, in commits of its own; how many those were. Rejects when the
+ * signal aborts: a root with millions of records is not to hold up a stop.
+ */
 export const carryOverRecords = async <T extends object>(
-  { state, collection, index }: Walk<T>,
+  { state, collection, index, signal }: Walk<T>,
   change: (record: T) => T | undefined,
 ): Promise<number> => {
   const { id, indexes } = collection.spec
@@ -37,6 +41,7 @@ export const carryOverRecords = async <T extends object>(
   for (const group of collection.groups(index)) {
     let beyond: string | undefined
     for (;;) {
+      signal.throwIfAborted()
       const page = collection.list({ index, group, limit: portion, ...(beyond !== undefined && { beyond }), skip })
       const last = page.at(-1)
       if (last === undefined) break
@@ -88,23 +93,40 @@ export interface CarryOverParts {
 
 type Done = { readonly sealed: boolean }
 
+/** Work that is done once in the life of a root. */
+export type OnceWork = (signal: AbortSignal) => Promise<void>
+
+/** Begins it beside all others. Its end stops it: the next start begins it again. */
+export const begunBeside =
+  (work: OnceWork): (() => () => Promise<void>) =>
+  () => {
+    const ended = new AbortController()
+    const done = work(ended.signal)
+    return () => {
+      ended.abort()
+      return done
+    }
+  }
+
 /** A root that was made now has no older records. What cannot be sealed now waits for the next start. */
-export const createCarryOver = ({ state, keepers, keep, log }: CarryOverParts): (() => Promise<void>) => {
+export const createCarryOver = ({ state, keepers, keep, log }: CarryOverParts): OnceWork => {
   const document: Document<Done> = state.document<Done>('reply_targets')
-  const all = async (): Promise<number> => {
+  const all = async (signal: AbortSignal): Promise<number> => {
     let changed = 0
-    for (const keeper of keepers()) changed += await keeper.carryOver(keep)
+    for (const keeper of keepers()) changed += await keeper.carryOver(keep, signal)
     return changed
   }
-  return async () => {
+  return async (signal) => {
     if (document.read()?.sealed === true) return
     try {
       let records = 0
       // A record may move from one part of an index to another while it is looked for.
-      if (state.health.generation > 1) for (let round = await all(); round > 0; round = await all()) records += round
+      if (state.health.generation > 1)
+        for (let round = await all(signal); round > 0; round = await all(signal)) records += round
       await document.write({ sealed: true })
       if (records > 0) log.info('headers of reply targets that stood in clear are sealed now', { records })
     } catch (error) {
+      if (signal.aborted) return
       log.warn('headers of reply targets could not be sealed; the next start tries again', { error })
     }
   }

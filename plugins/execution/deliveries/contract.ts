@@ -22,7 +22,7 @@ import type { KeepTarget, TargetKeeper } from './carry-over.js'
 import type { ReplyHandle, ReplyTargetRequest } from './reply-targets.js'
 
 /** Carries older records over. */
-export { carryOverRecords, keptHandles } from './carry-over.js'
+export { begunBeside, carryOverRecords, keptHandles, type OnceWork } from './carry-over.js'
 /** What seals targets, and who keeps them. */
 export type { KeepTarget, TargetKeeper } from './carry-over.js'
 /** Where outputs go: as it is stored, and as it is asked for. */

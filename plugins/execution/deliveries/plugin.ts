@@ -5,7 +5,7 @@ import { StatusSections } from '../../operator/status/contract.js'
 import { ExternalActions } from '../external-actions/contract.js'
 import type { AttemptParts } from './attempt.js'
 import { deliveriesConfig, deliveriesFlags } from './config.js'
-import { createCarryOver } from './carry-over.js'
+import { begunBeside, createCarryOver } from './carry-over.js'
 import { Outbox, ReplyPlugins, TargetKeepers } from './contract.js'
 import { deliveryMetrics } from './metrics.js'
 import { createOutbox, type SettledListeners } from './outbox.js'
@@ -51,12 +51,7 @@ export default definePlugin({
     ctx.contribute(AssetReferences, deliveryHolder(store))
     const keepers = ctx.view(TargetKeepers)
     const carryOver = createCarryOver({ state: ctx.state, keepers, keep: outbox.keep, log })
-    ctx.onStart(() =>
-      host.whenActing(() => {
-        const done = seal() === undefined ? undefined : carryOver()
-        return () => done
-      }),
-    )
+    ctx.onStart(() => host.whenActing(() => (seal() === undefined ? () => {} : begunBeside(carryOver)())))
     ctx.onStart(() => host.whenActing(worker.start))
     ctx.onStart(() => host.whenActing(() => watchDeadLetters({ store, config, clock, log })))
   },

@@ -210,8 +210,8 @@ export const nextPlace = (now: number, ...behind: readonly string[]): string => 
 /** Puts addresses of older deliveries as they may be stored. */
 export const deliveryKeeper = ({ state, deliveries }: DeliveryStore): TargetKeeper => ({
   id: 'deliveries',
-  carryOver: (keep) =>
-    carryOverRecords({ state, collection: deliveries, index: 'status' }, (delivery) => {
+  carryOver: (keep, signal) =>
+    carryOverRecords({ state, collection: deliveries, index: 'status', signal }, (delivery) => {
       const { plugin, address } = delivery
       const kept = keep({ plugin, address })
       return kept.address === address ? undefined : { ...delivery, address: kept.address }

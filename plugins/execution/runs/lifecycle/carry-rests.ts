@@ -1,6 +1,6 @@
 /** What sessions of earlier versions rest as is kept with them: once in the life of a root. */
 import type { Document, Log } from '../../../../core/plugin.js'
-import { carryOverRecords } from '../../deliveries/contract.js'
+import { begunBeside, carryOverRecords } from '../../deliveries/contract.js'
 import type { Sessions } from '../../sessions/contract.js'
 import type { RunStore } from '../record/store.js'
 import { restAfter } from '../views/session-status.js'
@@ -17,23 +17,20 @@ type Done = { readonly kept: boolean }
 export const createRestCarryOver = ({ store, sessions, log }: CarryParts): (() => () => Promise<void>) => {
   const { state } = store
   const document: Document<Done> = state.document<Done>('session_rests')
-  const all = (): Promise<number> =>
-    carryOverRecords({ state, collection: sessions.collection, index: 'created' }, (session) => {
+  const all = (signal: AbortSignal): Promise<number> =>
+    carryOverRecords({ state, collection: sessions.collection, index: 'created', signal }, (session) => {
       const rest_status = session.rest_status === undefined ? restAfter(store, session.session_id) : 'idle'
       return rest_status === 'idle' ? undefined : { ...session, rest_status }
     })
-  const carry = async (): Promise<void> => {
+  return begunBeside(async (signal) => {
     if (document.read()?.kept === true) return
     try {
-      const count = state.health.generation > 1 ? await all() : 0
+      const count = state.health.generation > 1 ? await all(signal) : 0
       await document.write({ kept: true })
       if (count > 0) log.info('sessions tell what they rest as', { sessions: count })
     } catch (error) {
+      if (signal.aborted) return
       log.warn('what sessions rest as could not be kept; the next start tries again', { error })
     }
-  }
-  return () => {
-    const done = carry()
-    return () => done
-  }
+  })
 }

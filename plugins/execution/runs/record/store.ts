@@ -198,8 +198,8 @@ export function* ownEntries(store: RunStore, run: RunRecord, after = 0): Generat
 /** Puts reply targets of older runs as they may be stored. */
 export const runKeeper = ({ state, runs }: RunStore): TargetKeeper => ({
   id: 'runs',
-  carryOver: (keep) =>
-    carryOverRecords({ state, collection: runs, index: 'all' }, (run) => {
+  carryOver: (keep, signal) =>
+    carryOverRecords({ state, collection: runs, index: 'all', signal }, (run) => {
       const reply_targets = keptHandles(keep, run.reply_targets)
       return reply_targets === undefined ? undefined : { ...run, reply_targets }
     }),

@@ -285,8 +285,8 @@ export const declareStore = (state: State): ScheduleStore => {
 /** Puts reply targets of older schedules as they may be stored. */
 export const scheduleKeeper = ({ state, schedules }: ScheduleStore): TargetKeeper => ({
   id: 'schedules',
-  carryOver: (keep) =>
-    carryOverRecords({ state, collection: schedules, index: 'all' }, (record) => {
+  carryOver: (keep, signal) =>
+    carryOverRecords({ state, collection: schedules, index: 'all', signal }, (record) => {
       const { payload } = record
       const request = submissionIn(payload)
       if (request === undefined) return undefined

@@ -72,8 +72,8 @@ const withoutSoul = (personas: SessionStore['personas'], tx: Tx, session: Sessio
 /** Puts reply targets of older sessions as they may be stored. */
 export const sessionKeeper = (state: State, collection: Collection<SessionRecord>): TargetKeeper => ({
   id: 'sessions',
-  carryOver: (keep) =>
-    carryOverRecords({ state, collection, index: 'all' }, (session) => {
+  carryOver: (keep, signal) =>
+    carryOverRecords({ state, collection, index: 'all', signal }, (session) => {
       const reply_targets = keptHandles(keep, session.reply_targets)
       return reply_targets === undefined ? undefined : { ...session, reply_targets }
     }),

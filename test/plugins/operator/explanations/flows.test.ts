@@ -137,6 +137,9 @@ test('explanations-12, explanations-2: of many parts those that ask are told bef
   await untilFlow(daemon, flow_id, inStatus('waiting'))
   const { subjects, truncated } = await readExplanation(daemon, flow_id)
   t.deepEqual([subjects.length, truncated, subjects[1].reasons[0].code], [50, true, 'approval'])
+  // While the run that starts them goes on, it stands between them and its agent.
+  const [first] = (await daemon.request('GET', '/v1/runs?session_id=a')).body
+  await until(daemon, first.run_id, 'completed')
   const below = (await readExplanation(daemon, 'a')).subjects
   t.is(below.find(({ kind, depth }: any) => kind === 'agent' && depth === 1).status, 'waiting_for_approval')
 })
