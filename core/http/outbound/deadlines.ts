@@ -14,6 +14,7 @@ interface Deadline {
 
 /** Deadlines of one length, and so in order. */
 interface Lane {
+  readonly ms: number
   readonly waiting: Set<Deadline>
   cancel: () => void
 }
@@ -24,6 +25,12 @@ export const createDeadlines = (clock: Pick<Clock, 'after' | 'elapsed'>): Deadli
     lane.cancel()
     lane.cancel = clock.after(ms, () => pass(lane))
   }
+  /** Lengths are whatever others ask for: none is kept for which nobody waits. */
+  const forgetEmpty = (lane: Lane): void => {
+    if (lane.waiting.size > 0) return
+    lane.cancel()
+    if (lanes.get(lane.ms) === lane) lanes.delete(lane.ms)
+  }
   /** The timer may be that of one that is gone: then the next one is waited for. */
   const pass = (lane: Lane): void => {
     for (const deadline of lane.waiting) {
@@ -32,9 +39,10 @@ export const createDeadlines = (clock: Pick<Clock, 'after' | 'elapsed'>): Deadli
       lane.waiting.delete(deadline)
       deadline.end()
     }
+    forgetEmpty(lane)
   }
   const open = (ms: number): Lane => {
-    const lane: Lane = { waiting: new Set(), cancel: () => {} }
+    const lane: Lane = { ms, waiting: new Set(), cancel: () => {} }
     lanes.set(ms, lane)
     return lane
   }
@@ -45,9 +53,7 @@ export const createDeadlines = (clock: Pick<Clock, 'after' | 'elapsed'>): Deadli
       lane.waiting.add(deadline)
       if (lane.waiting.size === 1) arm(lane, ms)
       return () => {
-        if (!lane.waiting.delete(deadline) || lane.waiting.size > 0) return
-        lane.cancel()
-        lanes.delete(ms)
+        if (lane.waiting.delete(deadline)) forgetEmpty(lane)
       }
     },
   }

@@ -8,6 +8,7 @@ import { restoreBackup } from '../../../core/state/inspect/backup-restore.js'
 import { definePlugin, Host, object, type AnyPlugin } from '../../../core/plugin.js'
 import { defineTool, Tools } from '../../../plugins/execution/tools/contract.js'
 import { freshRoot, startTestDaemon, type TestDaemon } from '../../support/daemon.js'
+import { testPlugin } from '../../support/plugins.js'
 import { openSession, submit, until } from '../../support/runs.js'
 import { makeSchedule } from '../../support/schedules.js'
 
@@ -66,11 +67,7 @@ test('runtime-16: a restored root holds at its first start, and the original doe
 
 test('runtime-20: what acts begins when all plugins have started, and one that cannot keeps no other', async (t) => {
   const seen: string[] = []
-  const acting = definePlugin({
-    id: 'acting',
-    version: '1.0.0',
-    api: 1,
-    summary: 'Acts by itself.',
+  const acting = testPlugin('acting', {
     needs: { host: Host },
     register(ctx, { host }) {
       ctx.onStart(() =>
@@ -87,12 +84,7 @@ test('runtime-20: what acts begins when all plugins have started, and one that c
       )
     },
   })
-  const slow = definePlugin({
-    id: 'slow',
-    version: '1.0.0',
-    api: 1,
-    summary: 'Takes a while to start.',
-    needs: { host: Host },
+  const slow = testPlugin('slow', {
     register(ctx) {
       ctx.onStart(async () => {
         await pause(200)
