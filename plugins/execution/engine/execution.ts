@@ -158,7 +158,7 @@ const folderWithin = ({ path: whole, beside }: RunFolder, folder: string): RunFo
   const [outer, inner] = [realFolder(whole)?.path, realFolder(path.join(whole, folder))]
   if (outer === undefined || inner?.isFolder !== true || !inner.path.startsWith(outer + path.sep))
     throw runErrors.run_folder_not_found({ details: { folder } })
-  return { path: inner.path, beside }
+  return { path: inner.path, beside, within: outer }
 }
 
 /** Opens the folder that a run works in where it is not the workspace; the run fails where it cannot have it. */

@@ -1,10 +1,11 @@
 /** One tool call: checked once more, made, and bounded in time. */
-import { digest, fault, isShallow, parse, Problem, type Json } from '../../../core/plugin.js'
+import { relative } from 'node:path'
+import { digest, fault, isShallow, parse, Problem, realFolder, type Json } from '../../../core/plugin.js'
 import type { Asset } from '../../media/assets/contract.js'
 import { failedCall, mostResultFiles, type Tool, type ToolOutcome, type ToolProgress } from '../tools/contract.js'
 import type { ToolUse } from '../../operator/usage/contract.js'
 import { during, trace, within, type Execution } from './execution.js'
-import { callErrors } from '../runs/contract.js'
+import { callErrors, runErrors, type RunFolder } from '../runs/contract.js'
 import { absent, misfit, refused } from './permission.js'
 import type { Call } from './thread/turn.js'
 
@@ -62,6 +63,12 @@ const isJson = (output: Json): boolean => {
 const tooLate = (limit: number): DOMException =>
   new DOMException(`it took longer than ${limit / 1_000} s`, 'TimeoutError')
 
+/** Throws where the folder of an agent is not there any more, or is a link by now. */
+const checkFolder = ({ path, within: outer }: RunFolder): void => {
+  if (outer !== undefined && realFolder(path)?.path !== path)
+    throw runErrors.run_folder_not_found({ details: { folder: relative(outer, path) } })
+}
+
 export const invoke = async (execution: Execution, { call, tool, value, key, attempt }: Ready): Promise<Invoked> => {
   const timeout = new AbortController()
   const limit = Math.min(tool.timeout_ms, execution.limits.max_timeout_ms)
@@ -80,17 +87,19 @@ export const invoke = async (execution: Execution, { call, tool, value, key, att
     }
   }
   const signal = AbortSignal.any([execution.controller.signal, timeout.signal])
-  const { run_id, session_id } = execution
+  const { run_id, session_id, folder } = execution
   const started = (async (): Promise<Invoked> => {
     try {
+      checkFolder(folder)
       const ended = await tool.run(value, {
         tool_call_id: call.part.id,
         session_id,
         run_id,
         key,
         is_repeated: attempt > 1,
-        workspace: execution.folder.path,
-        beside: execution.folder.beside,
+        workspace: folder.path,
+        beside: folder.beside,
+        ...(folder.within !== undefined && { within: folder.within }),
         signal,
         report: createReport(execution, call),
         waitFor,

@@ -1,5 +1,5 @@
 import { defaulted, definePlugin, doc, object } from '../../../core/plugin.js'
-import { SessionEndGuards, Sessions } from '../sessions/contract.js'
+import { SessionAgents, SessionEndGuards, Sessions } from '../sessions/contract.js'
 import { CallGrants, grantText, ToolRegistry } from '../tools/contract.js'
 import { Grants, GrantSpan } from './contract.js'
 import { grantRoutes } from './routes.js'
@@ -12,6 +12,7 @@ export default definePlugin({
   api: 1,
   summary: 'Approvals that are remembered, until they expire or are revoked.',
   needs: { sessions: Sessions, tools: ToolRegistry },
+  wants: { agents: SessionAgents },
   provides: [Grants],
   config: object({
     expires_after_ms: doc(
@@ -19,7 +20,7 @@ export default definePlugin({
       'How long a remembered approval holds unless it says otherwise, milliseconds.',
     ),
   }),
-  register(ctx, { sessions, tools }) {
+  register(ctx, { sessions, tools, agents }) {
     const { clock, ids, state } = ctx
     const store = declareGrants(state)
     const grants = createGrants({ store, tools, ids, expires_after_ms: ctx.config.expires_after_ms })
@@ -28,7 +29,9 @@ export default definePlugin({
     ctx.contribute(CallGrants, {
       id: 'grants',
       find(call) {
-        const grant = store.covering(clock.now(), call)
+        // What others were allowed with a path or a command is another thing in a folder of its own.
+        const isApart = agents()?.folder(call.session_id) !== undefined
+        const grant = store.covering(clock.now(), { ...call, isApart })
         return grant && { grant_id: grant.grant_id, text: grantText(grant.tool_name, grant.rule) }
       },
     })

@@ -29,6 +29,8 @@ export interface GrantedCall {
   readonly session_id: string
   readonly tool_name: string
   readonly rule: GrantRule
+  /** True where paths and commands mean something else than in other sessions. */
+  readonly isApart: boolean
 }
 
 export interface GrantStore {
@@ -57,8 +59,13 @@ export const declareGrants = (state: State): GrantStore => {
       .toSorted((a, b) => (a.grant_id < b.grant_id ? -1 : 1))
   return {
     list,
-    covering: (now, { session_id, tool_name, rule }) =>
-      list(now, session_id).find((grant) => grant.tool_name === tool_name && covers(grant.rule, rule)),
+    covering: (now, { session_id, tool_name, rule, isApart }) =>
+      list(now, session_id).find(
+        (grant) =>
+          grant.tool_name === tool_name &&
+          covers(grant.rule, rule) &&
+          (!isApart || grant.session_id !== undefined || rule.kind === 'host'),
+      ),
     put(tx, grant) {
       for (const old of read(grants.ids('expiry', group)))
         if (says(old) === says(grant)) tx.remove(grants, old.grant_id, 'it is granted anew')

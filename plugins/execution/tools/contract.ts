@@ -55,6 +55,8 @@ export interface ToolCall {
   readonly workspace: string
   /** Folders beside it that its version control writes to. Absolute paths. */
   readonly beside?: readonly string[]
+  /** The folder that the workspace is a part of, where it is one; neither path has links then. */
+  readonly within?: string
   /** Aborts on cancel, interrupt, time-out and stop. The tool must end soon after; what it started must be gone. */
   readonly signal: AbortSignal
   /** Tells people who watch how far it is. May be called at any rate: what comes too fast is left out. */

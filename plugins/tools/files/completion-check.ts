@@ -28,7 +28,7 @@ interface FoundFile {
 /** Looks where the file tools may go, and nowhere else. */
 export const workspaceFileCheck = (workspace: () => string, stateRoot: string): CompletionCheck => {
   const place = async (path: string, folder = workspace()): Promise<Place> =>
-    locate(await openWorkspace(folder, stateRoot), path)
+    locate(await openWorkspace({ workspace: folder }, stateRoot), path)
   const find = (path: string, folder: string | undefined): Promise<FoundFile | undefined> =>
     orUndefined(() => answerable(async () => stateOf(await place(path, folder))))
   const anyFile = async (paths: ReadonlySet<string>, folder: string | undefined): Promise<boolean> => {

@@ -24,7 +24,7 @@ export const createSurroundings = (
 ): FileSurroundings => ({
   processes,
   normalisers,
-  locate: async ({ workspace }, path) => locate(await openWorkspace(workspace, stateRoot), path),
-  locateToChange: async ({ workspace }, path) => locateToChange(await openWorkspace(workspace, stateRoot), path),
+  locate: async (call, path) => locate(await openWorkspace(call, stateRoot), path),
+  locateToChange: async (call, path) => locateToChange(await openWorkspace(call, stateRoot), path),
   locks: createPathLocks(),
 })

@@ -7,6 +7,7 @@
 import { constants, promises as fs } from 'node:fs'
 import type { FileHandle } from 'node:fs/promises'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
+import type { ToolCall } from '../../execution/tools/contract.js'
 import { systemCode } from './answer.js'
 import { fileErrors } from './errors.js'
 
@@ -15,6 +16,8 @@ const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants
 export interface Workspace {
   /** Absolute path with every link resolved. */
   readonly root: string
+  /** What paths are walked from: the root, or the folder that it is a part of. */
+  readonly base: string
   /** Folder inside it that is out of bounds, resolved; undefined if there is none. */
   readonly fenced: string | undefined
 }
@@ -38,10 +41,15 @@ const realIfThere = async (path: string): Promise<string> => {
   }
 }
 
-export const openWorkspace = async (folder: string, stateRoot: string): Promise<Workspace> => {
+/** Throws `path_outside_workspace` where a folder that is a part of another one leads elsewhere by now. */
+export const openWorkspace = async (
+  { workspace: folder, within: outer }: Pick<ToolCall, 'workspace' | 'within'>,
+  stateRoot: string,
+): Promise<Workspace> => {
   const root = await fs.realpath(folder)
+  if (outer !== undefined && root !== folder) throw fileErrors.path_outside_workspace()
   const state = await realIfThere(stateRoot)
-  return { root, fenced: within(root, state) ? state : undefined }
+  return { root, base: outer ?? root, fenced: within(root, state) ? state : undefined }
 }
 
 /** Resolves links of what exists; what does not exist yet is taken as it is written. */
@@ -76,7 +84,12 @@ export const locate = async (workspace: Workspace, path: string): Promise<Place>
 /** The same for what is to be changed. Throws `path_of_git` besides. */
 export const locateToChange = async (workspace: Workspace, path: string): Promise<Place> => {
   const place = await locate(workspace, path)
-  if (place.shown.split('/').some((name) => name.toLowerCase() === '.git')) throw fileErrors.path_of_git()
+  if (
+    relative(workspace.base, place.real)
+      .split(sep)
+      .some((name) => name.toLowerCase() === '.git')
+  )
+    throw fileErrors.path_of_git()
   return place
 }
 
@@ -111,10 +124,10 @@ const step = async (folder: Folder, name: string, make: boolean): Promise<FileHa
 }
 
 const openFolder = async (workspace: Workspace, real: string, make: boolean): Promise<Folder> => {
-  const names = relative(workspace.root, real)
+  const names = relative(workspace.base, real)
     .split(sep)
     .filter((name) => name !== '')
-  let path = workspace.root
+  let path = workspace.base
   let folder = folderOf(await fs.open(path, O_RDONLY | O_DIRECTORY), path)
   for (const name of names) {
     try {

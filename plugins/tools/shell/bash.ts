@@ -55,9 +55,13 @@ interface Folders {
   readonly folder: string
 }
 
-const foldersOf = async (path: string, workdir: string | undefined): Promise<Folders | undefined> => {
+const foldersOf = async (
+  { workspace: path, within }: Pick<ToolCall, 'workspace' | 'within'>,
+  workdir: string | undefined,
+): Promise<Folders | undefined> => {
   try {
     const workspace = await fs.realpath(path)
+    if (within !== undefined && workspace !== path) return undefined
     const folder = await fs.realpath(resolve(workspace, workdir ?? '.'))
     const isInside = folder === workspace || folder.startsWith(workspace.endsWith(sep) ? workspace : workspace + sep)
     return isInside && (await fs.stat(folder)).isDirectory() ? { workspace, folder } : undefined
@@ -105,7 +109,7 @@ const run = async (
 ): Promise<ToolOutcome> => {
   const { supervised, config, signal } = parts
   if (!isRunnable(command)) return failedCall(shellErrors.command_invalid({ details: { limit: maxCommandBytes } }))
-  const folders = await foldersOf(call.workspace, workdir)
+  const folders = await foldersOf(call, workdir)
   if (folders === undefined) return failedCall(shellErrors.workdir_invalid())
   if (call.signal.aborted) return failedCall(shellErrors.command_stopped())
   const wrapped = await parts.sandbox.wrap({

@@ -46,5 +46,7 @@ export const narrowedFolder = (wish: FolderWish): string | undefined => {
   if (!isWithin(home, at)) throw widened('its folder is a link that leads out of that of its parent')
   if (isWithin(realFolder(wish.stateRoot)?.path ?? wish.stateRoot, at))
     throw widened('its folder is that of the daemon')
-  return path.relative(workspace, at) || undefined
+  const way = path.relative(workspace, at)
+  if (way.split(path.sep).some((name) => name.toLowerCase() === '.git')) throw widened('its folder is one of git')
+  return way || undefined
 }

@@ -22,6 +22,8 @@ export interface RunFolder {
   readonly path: string
   /** Folders beside it that version control writes to. Absolute paths. */
   readonly beside: readonly string[]
+  /** The folder that it is a part of, where it is one. Absolute path without links, as `path` is then. */
+  readonly within?: string
 }
 
 /** Folders of runs that do not share the workspace (worktrees-1). */

@@ -166,7 +166,7 @@ test('tools-38: a file that is no longer wanted goes whatever it holds, and a li
 
 test('tools-38: where the system fails between two files the model is told which are done', async (t) => {
   const { workspace, read } = await setUp(t)
-  const space = await openWorkspace(workspace, '/nowhere')
+  const space = await openWorkspace({ workspace }, '/nowhere')
   const [a, notes] = [await locate(space, 'a.ts'), await locate(space, 'notes.md')]
   await withFolder(await locate(space, '.'), {
     use: async (folder) => {

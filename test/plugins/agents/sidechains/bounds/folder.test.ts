@@ -1,5 +1,5 @@
 /** The folder that an agent works in, and what of it others may have. */
-import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import {
@@ -13,11 +13,13 @@ import {
   settled,
   spawn,
   told,
+  untilAgent,
 } from '../../../../support/agents.js'
 import { createCommandLine } from '../../../../support/command-line.js'
 import { freshRoot, startTestDaemon } from '../../../../support/daemon.js'
 import { hasGit, makeRepository } from '../../../../support/repositories.js'
-import { codeOf } from '../../../../support/runs.js'
+import { codeOf, submit, until } from '../../../../support/runs.js'
+import { locate, locateToChange, openWorkspace } from '../../../../../plugins/tools/files/workspace.js'
 
 const start = async (t: ExecutionContext, workspace: string, more: object = {}) => {
   const model = directed()
@@ -103,8 +105,29 @@ test('agents-21: what is not a folder within that of the parent is refused, and 
 
 test('agents-21: a run whose folder is gone, or leads elsewhere by now, fails and does nothing', async (t) => {
   const workspace = await folderOf(t)
+  const outside = await folderOf(t)
   const daemon = await start(t, workspace)
   const { body: child } = await spawn(daemon, daemon.parent, { cwd: 'a/b' })
+  const swap = `cd .. && mv b ${join(workspace, 'kept')} && ln -s ${outside} b`
+  const calls = [call('read_file', { path: 'top.txt' }), call('write_file', { path: 'new.txt', content: 'x' })]
+  await does(
+    daemon,
+    child.session_id,
+    call('bash', { command: swap }),
+    '---',
+    ...calls,
+    call('bash', { command: 'pwd' }),
+  )
+  t.deepEqual(
+    resultsIn(daemon.asked.at(-1))
+      .slice(-3)
+      .map(({ error }) => error.code),
+    Array.from({ length: 3 }, () => 'run_folder_not_found'),
+    'while it goes on',
+  )
+  t.false(existsSync(join(outside, 'new.txt')))
+  rmSync(join(workspace, 'a', 'b'))
+  renameSync(join(workspace, 'kept'), join(workspace, 'a', 'b'))
   renameSync(join(workspace, 'a', 'b'), join(workspace, 'kept'))
   const fails = async (): Promise<void> => {
     const run = await does(daemon, child.session_id, call('read_file', { path: 'deep.txt' }))
@@ -112,11 +135,39 @@ test('agents-21: a run whose folder is gone, or leads elsewhere by now, fails an
     t.regex(run.error, /^run_folder_not_found: /u)
   }
   await fails()
-  symlinkSync('/etc', join(workspace, 'a', 'b'))
+  symlinkSync(outside, join(workspace, 'a', 'b'))
   await fails()
   rmSync(join(workspace, 'a', 'b'))
   renameSync(join(workspace, 'kept'), join(workspace, 'a', 'b'))
   t.is((await daemon.read(child.session_id, 'deep.txt')).content, 'deep')
+})
+
+test('agents-21, tools-21: the folder of an agent is none of git, and git is none of what its file tools change', async (t) => {
+  const workspace = await folderOf(t)
+  mkdirSync(join(workspace, 'a', '.Git', 'hooks'), { recursive: true })
+  const daemon = await start(t, workspace)
+  for (const cwd of ['a/.Git', 'a/.Git/hooks'])
+    t.deepEqual(codeOf(await spawn(daemon, daemon.parent, { cwd })), [400, 'agent_widened'], cwd)
+  const within = realpathSync(workspace)
+  const inner = await openWorkspace({ workspace: join(within, 'a', '.Git'), within }, '/nowhere')
+  t.is((await t.throwsAsync(locateToChange(inner, 'hooks/new')))?.message.includes('git'), true)
+  await t.notThrowsAsync(locate(inner, 'hooks/new'))
+  const elsewhere = openWorkspace({ workspace: join(within, 'a', 'link'), within }, '/nowhere')
+  t.regex((await t.throwsAsync(elsewhere))?.message ?? '', /not inside/u)
+})
+
+test('agents-21, approvals-21: a path or a command that is granted in the workspace is another one in a folder of its own', async (t) => {
+  const workspace = await folderOf(t)
+  const daemon = await start(t, workspace, { flags: { 'workspace-root': workspace } })
+  const input = { path: 'granted.txt', content: 'x' }
+  t.is((await daemon.request('POST', '/v1/grants', { tool_name: 'write_file', input })).status, 201)
+  const script = call('write_file', input)
+  const { run_id } = await submit(daemon, 's1', script)
+  await until(daemon, run_id, 'completed')
+  t.true(existsSync(join(workspace, 'granted.txt')))
+  const { body: child } = await spawn(daemon, daemon.parent, { cwd: 'a', ...told(script) })
+  await untilAgent(daemon, child.agent_id, ({ status }) => status === 'waiting_for_approval')
+  t.false(existsSync(join(workspace, 'a', 'granted.txt')))
 })
 
 const inGit = hasGit ? test : test.skip
