@@ -38,7 +38,7 @@ export const watchStanding = async (
       return standing
     } catch (error) {
       if (last === undefined || !isLoss(error) || (!attended && now() - last.at > longestLossMs)) throw error
-      return { text: `${last.text}\nThe daemon at ${client.baseUrl} is away: waiting for it.`, isOver: false }
+      return { text: `The daemon at ${client.baseUrl} is away: waiting for it.\n${last.text}`, isOver: false }
     }
   }
   while (!signal.aborted) {

@@ -78,6 +78,7 @@ interface ApprovalRow extends RowOf<'approval'> {
   readonly input_digest?: string | undefined
   readonly reason?: string | null | undefined
   readonly grant_rule?: AskedApproval['grant_rule']
+  readonly cwd?: string
 }
 interface QuestionRow extends RowOf<'question'> {
   readonly questions: AskedQuestions['questions']
@@ -93,7 +94,7 @@ const facts = ({ session_id, run_id, request: { id, created_at_ms, expires_at_ms
 })
 
 const approvalRow = (item: Infer<typeof Approval>, now: number): ApprovalRow => {
-  const { tool_name, input, input_digest, reason, grant_rule } = item.request
+  const { tool_name, input, input_digest, reason, grant_rule, cwd } = item.request
   const { allow, deny, always } = approvalLines(item.run_id, item.request.id)
   return {
     type: 'approval',
@@ -102,6 +103,7 @@ const approvalRow = (item: Infer<typeof Approval>, now: number): ApprovalRow => 
     input,
     input_digest,
     reason,
+    ...(cwd !== undefined && { cwd }),
     ...(grant_rule !== undefined && { grant_rule }),
     commands: [allow, deny, ...(grant_rule === undefined ? [] : [always])],
   }

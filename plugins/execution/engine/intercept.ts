@@ -13,7 +13,7 @@ export const isWatched = ({ context }: Execution, event: Moment): boolean =>
   context.interception()?.wants(event) === true
 
 const invocationOf = (
-  { session_id, agent_id, run_id, place, controller }: Execution,
+  { context, session_id, agent_id, run_id, folder, place, controller }: Execution,
   event: Moment,
   about: Pick<Invocation, 'subject' | 'payload'>,
 ): Invocation => ({
@@ -21,6 +21,7 @@ const invocationOf = (
   session_id,
   agent_id,
   run_id,
+  ...(folder.path !== context.tools.workspace && { cwd: folder.path }),
   ...about,
   waitFor: (work) => place.lend(work, controller.signal),
 })

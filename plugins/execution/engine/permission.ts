@@ -1,4 +1,5 @@
 /** What becomes of the calls of one model answer before any of them runs. */
+import { relative } from 'node:path'
 import type { ApprovalRequest, OutcomeState } from '../sessions/contract.js'
 import { parse, type Issue, type Json, type JsonObject, type Problem, digest } from '../../../core/plugin.js'
 import type { ToolCallPart } from '../models/contract.js'
@@ -77,11 +78,15 @@ export const judgeCall = (execution: Execution, call: ToolCallPart, { index, cut
         audit: permissionAudit(named, decision),
       }
     case 'ask': {
-      const request = requestOf(context, call, decision)
+      const request = { ...requestOf(context, call, decision), ...placeOf(execution) }
       return { type: 'ask', request, audit: permissionAudit({ ...named, approval_request_id: request.id }, decision) }
     }
   }
 }
+
+/** Paths of the call are of the folder that the agent works in. */
+const placeOf = ({ folder: { path, within } }: Execution): Pick<ApprovalRequest, 'cwd'> =>
+  within === undefined ? {} : { cwd: relative(within, path) }
 
 /** What a person is asked: bound to the exact input by its digest. */
 const requestOf = (

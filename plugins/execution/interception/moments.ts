@@ -40,6 +40,8 @@ export interface Invocation {
   readonly session_id?: string
   readonly agent_id?: string
   readonly run_id?: string
+  /** Where the run works, which paths in the payload are of; absent where that is the workspace. Absolute path. */
+  readonly cwd?: string
   /** By the moment, as `momentFacts` says. */
   readonly payload: JsonObject
   /** Waits for what other runs do, which may have the place of the run that asks meanwhile (runs-55). */

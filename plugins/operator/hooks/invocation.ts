@@ -26,8 +26,13 @@ export const HookInvocation = object({
   agent_id: optional(doc(string(), 'Of the agent of the session.')),
   run_id: optional(doc(string(), 'Of the run; absent where none is concerned.')),
   payload: doc(jsonObject(), 'By the moment; see below.'),
+  cwd: optional(
+    doc(
+      string(),
+      'Where the run works, of which paths of the payload are; to others than commands where that is not the workspace.',
+    ),
+  ),
   hook_event_name: optional(doc(string(), 'The moment as `PreToolUse`. To a command alone, as all that follows.')),
-  cwd: optional(doc(string(), 'The workspace.')),
   tool_name: optional(doc(string(), 'That of the payload.')),
   tool_input: optional(doc(json(), 'That of the payload.')),
   tool_response: optional(doc(json(), '`tool_output` of the payload.')),
@@ -36,7 +41,7 @@ export const HookInvocation = object({
 
 /** `workspace` is where commands run. */
 export const documentOf = (definition: HookDefinition, invocation: Invocation, workspace: string): JsonObject => {
-  const { event, subject, session_id, agent_id, run_id, payload } = invocation
+  const { event, subject, session_id, agent_id, run_id, payload, cwd } = invocation
   return {
     contract_version: contractVersion,
     hook_name: definition.name,
@@ -46,6 +51,7 @@ export const documentOf = (definition: HookDefinition, invocation: Invocation, w
     ...(agent_id !== undefined && { agent_id }),
     ...(run_id !== undefined && { run_id }),
     payload,
-    ...(definition.executor.type === 'command' && familiarMembers(invocation, workspace)),
+    ...(cwd !== undefined && { cwd }),
+    ...(definition.executor.type === 'command' && familiarMembers(invocation, cwd ?? workspace)),
   }
 }

@@ -22,7 +22,7 @@ import { askingLines, drawTree, ownReasons, Waits, type Reasons } from './tree.j
 const Page = open({ items: array(AgentRow), pagination: open({ next_cursor: optional(string()) }) })
 
 /** Agents of a tree that a screen shows at once: in a larger one those that ask people stand above it too. */
-const screenful = 20
+const screenful = 5
 /** Agents at work of which it is asked what they wait for, and of how many at once. */
 const [mostAsked, askedAtOnce] = [50, 8]
 

@@ -27,6 +27,7 @@ export const AskedApproval = open({
   input: json(),
   input_digest: optional(string()),
   reason: optional(nullable(string())),
+  cwd: optional(string()),
   grant_rule: optional(open({ kind: enums(grantRuleKinds), value: string() })),
 })
 /** Questions that wait for an answer, as far as they are shown. */
@@ -64,8 +65,9 @@ export const questionLines = (run_id: string, { questions }: AskedQuestions) => 
 })
 
 /** What would be done, whole: nobody decides on what was cut. */
-export const showRequest = ({ tool_name, input, input_digest, reason }: AskedApproval): string[] => [
+export const showRequest = ({ tool_name, input, input_digest, reason, cwd }: AskedApproval): string[] => [
   row('asks', `to use ${visibleLine(tool_name)}${reason === undefined || reason === null ? '' : `: ${reason}`}`),
+  ...(cwd === undefined ? [] : [row('in', `the folder ${visibleLine(cwd)} of the workspace`)]),
   row('input', JSON.stringify(input, null, 2)),
   ...(input_digest === undefined ? [] : [row('digest', `sha256 ${input_digest}`)]),
 ]

@@ -33,6 +33,8 @@ export type ApprovalRequest = {
   created_at_ms?: number
   /** What is covered when the approval is remembered; absent where it cannot be. */
   grant_rule?: GrantRule
+  /** The folder of the workspace that the agent works in, of which paths of the input are; absent where it is all of it. */
+  cwd?: string
   /** When it counts as denied by time, Unix ms; never when absent. */
   expires_at_ms?: number
 }
@@ -55,6 +57,9 @@ export const ApprovalRequestView = named(
     created_at_ms: optional(timestamp()),
     grant_rule: optional(
       doc(GrantRule, 'What is covered when the answer is to be remembered; absent where it cannot be.'),
+    ),
+    cwd: optional(
+      doc(string(), 'The folder of the workspace that paths of `input` are of; absent where it is the workspace.'),
     ),
     expires_at_ms: optional(doc(timestamp(), 'When the request is denied because nobody decided; never when absent.')),
   }),

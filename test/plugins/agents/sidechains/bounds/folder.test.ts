@@ -1,5 +1,14 @@
 /** The folder that an agent works in, and what of it others may have. */
-import { existsSync, mkdirSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import {
@@ -168,6 +177,26 @@ test('agents-21, approvals-21: a path or a command that is granted in the worksp
   const { body: child } = await spawn(daemon, daemon.parent, { cwd: 'a', ...told(script) })
   await untilAgent(daemon, child.agent_id, ({ status }) => status === 'waiting_for_approval')
   t.false(existsSync(join(workspace, 'a', 'granted.txt')))
+  const [asking] = (await daemon.request('GET', `/v1/runs?session_id=${child.session_id}`)).body
+  t.is(asking.pending_approvals[0].cwd, 'a', 'approvals-2')
+  const line = createCommandLine(daemon)
+  t.regex((await line('runs', 'get', asking.run_id)).out, /in +the folder a of the workspace/u)
+  t.is(JSON.parse((await line('approvals', '--output', 'json')).out)[0].cwd, 'a')
+})
+
+test('agents-21, hooks-11: hooks are told the folder of an agent, of which paths of its calls are', async (t) => {
+  const workspace = await folderOf(t)
+  const daemon = await start(t, workspace)
+  const command = 'cat > told.json'
+  const hooks = { pre_tool_use: [{ name: 'look', matcher: 'read_file', executor: { type: 'command', command } }] }
+  t.is((await daemon.request('POST', '/v1/runtime/hooks', { hooks })).status, 200)
+  const toldOf = async (session_id: string, path: string): Promise<any> => {
+    await does(daemon, session_id, call('read_file', { path }))
+    return JSON.parse(readFileSync(join(workspace, 'told.json'), 'utf8')).cwd
+  }
+  t.is(await toldOf('s1', 'top.txt'), workspace)
+  const { body: child } = await spawn(daemon, daemon.parent, { cwd: 'a' })
+  t.is(await toldOf(child.session_id, 'mid.txt'), join(realpathSync(workspace), 'a'))
 })
 
 const inGit = hasGit ? test : test.skip
