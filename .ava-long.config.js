@@ -2,5 +2,7 @@
 export default {
   files: ['dist/test/**/*.long.test.js'],
   timeout: '20m',
+  // More than there are cores: tests wait for the disk and for other processes.
+  concurrency: 3,
   nodeArguments: ['--enable-source-maps'],
 }
