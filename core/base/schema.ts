@@ -212,6 +212,11 @@ export const nullable = <T, S>(struct: Struct<T, S>): Struct<T | null, S> =>
 /** Adds a sentence for readers of the reference and the OpenAPI document. */
 export const doc = <T, S>(struct: Struct<T, S>, description: string, more: JsonSchema = {}): Struct<T, S> =>
   derive(struct, () => made(struct), { description, ...more })
+/** An object that is shown by a sentence alone: for those who are told every schema each time and rarely need it. */
+export const brief = <T, S>(struct: Struct<T, S>, description: string): Struct<T, S> => {
+  const schema = (): JsonSchema => ({ type: 'object', description })
+  return markRuled(derived(struct, () => made(struct), schema) as unknown as Struct<T, S>)
+}
 type Rule<T> = (value: T) => boolean | string
 /** A rule that JSON Schema cannot say; `sentence`, or the fault that `holds` gives without the value, tells of it. */
 export const rule = <T, S>(struct: Struct<T, S>, sentence: string, holds: Rule<T>): Struct<T, S> => {

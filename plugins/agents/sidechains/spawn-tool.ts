@@ -2,6 +2,7 @@
 import {
   array,
   boolean,
+  brief,
   defaulted,
   digest,
   doc,
@@ -39,24 +40,46 @@ const SpawnInput = object({
   description: optional(doc(string({ max: 4_000 }), 'Its work in a sentence.')),
   prompt: optional(doc(string(), 'What it is told. It knows nothing of this conversation.')),
   asset_ids: optional(doc(array(string({ min: 1, max: 400 }), { max: 100 }), 'Stored files that it is given.')),
-  input_items: optional(doc(array(InputItem, { max: 100 }), 'Texts, stored files and boards behind the prompt.')),
+  input_items: optional(
+    array(
+      brief(
+        InputItem,
+        'Behind the prompt: {"type":"text","text":…}, {"type":"asset_reference","asset_id":…} ' +
+          'or {"type":"board_reference","board_id":…}.',
+      ),
+      { max: 100 },
+    ),
+  ),
   agent_type: optional(doc(enums(agentProfiles), 'default when absent.')),
   system_prompt: optional(doc(string({ max: 65_536 }), 'What it is told of itself.')),
   prompt_merge_mode: optional(doc(enums(promptMergeModes), 'replace when absent.')),
   provider: optional(doc(string({ min: 1, max: 200 }), 'Id of a model route; yours when absent.')),
   model: optional(string({ min: 1, max: 200 })),
   fallback_model: optional(string({ min: 1, max: 200 })),
-  generation: optional(doc(GenerationSettings, 'How its models are asked; model and fallback_model may stand in it.')),
+  generation: optional(
+    brief(
+      GenerationSettings,
+      'How its models are asked: model, fallback_model, temperature, max_output_tokens, reasoning {effort}.',
+    ),
+  ),
   mode: optional(doc(enums(permissionModes), 'Permission mode, at most as permissive as yours.')),
   retention: optional(doc(enums(agentRetentions), 'What becomes of it when its work is done; it stays when absent.')),
   nickname: optional(string({ min: 1, max: 200 })),
   allowed_tools: toolNames('Only these of your tools; names, or beginnings with a trailing star.'),
   blocked_tools: toolNames('None of these.'),
-  capability_scope: optional(doc(CapabilityScope, 'Skills, servers and their tools, of those that you have.')),
+  capability_scope: optional(
+    brief(
+      CapabilityScope,
+      'Lists of names, of those that you have: skill_allow, skill_deny, mcp_server_allow, mcp_server_deny, ' +
+        'mcp_tool_allow, mcp_tool_deny.',
+    ),
+  ),
   credential_scope: optional(
-    doc(
+    brief(
       CredentialScope,
-      'Credentials of yours by name; without it the routes alone, and none of connectors or servers.',
+      'Lists of names, of those that you have: route_allow, route_deny, connector_allow, connector_deny, ' +
+        'connector_credential_allow, connector_credential_deny, mcp_server_allow, mcp_server_deny. ' +
+        'Without it the routes alone, and none of connectors or servers.',
     ),
   ),
   cwd: optional(

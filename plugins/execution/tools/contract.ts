@@ -28,7 +28,7 @@ export type { GatedTool, NamedTools, ToolArrival, ToolGate, ToolOrigin } from '.
 export { foreignToolName } from './foreign-name.js'
 /** Modes, rules, decisions and the record of a decision. */
 export * from './decision.js'
-/** What a remembered approval may cover. */
+/** What a remembered approval may cover, and who remembers them. */
 export * from './grant-rule.js'
 
 /**
@@ -55,7 +55,7 @@ export interface ToolCall {
   readonly workspace: string
   /** Folders beside it that its version control writes to. Absolute paths. */
   readonly beside?: readonly string[]
-  /** The folder that the workspace is a part of, where it is one; neither path has links then. */
+  /** The folder that it is a part of, if any; neither has links then. */
   readonly within?: string
   /** Aborts on cancel, interrupt, time-out and stop. The tool must end soon after; what it started must be gone. */
   readonly signal: AbortSignal
@@ -231,23 +231,6 @@ export const SessionModes: Point<SessionMode> = definePoint<SessionMode>(
   'session-modes@1',
   ({ id }) => id,
   hasMembers('a giver of permission modes', { id: 'text', mode: 'function', rules: 'function' }),
-)
-
-/** Who remembers approvals. */
-export interface CallGrants {
-  readonly id: string
-  /** What lets a call pass without asking: `rule` is what the call itself is. Must be fast and must not throw. */
-  find(call: {
-    readonly session_id: string
-    readonly tool_name: string
-    readonly rule: GrantRule
-  }): { readonly grant_id: string; readonly text: string } | undefined
-}
-/** Everyone who remembers approvals. */
-export const CallGrants: Point<CallGrants> = definePoint<CallGrants>(
-  'call-grants@1',
-  ({ id }) => id,
-  hasMembers('who remembers approvals', { id: 'text', find: 'function' }),
 )
 
 /**

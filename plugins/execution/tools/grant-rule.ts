@@ -1,8 +1,10 @@
 /** What a remembered approval may cover. Pure (approvals-21 to approvals-23). */
 import {
   canonical,
+  definePoint,
   doc,
   enums,
+  hasMembers,
   named,
   object,
   parse,
@@ -13,6 +15,7 @@ import {
   type AnyStruct,
   type Infer,
   type Json,
+  type Point,
 } from '../../../core/plugin.js'
 
 /** What a rule is about: a command, the words that a command begins with, a file, a host, or a whole input. */
@@ -103,3 +106,20 @@ const words = {
 /** A rule as people read it, in one line. */
 export const grantText = (tool_name: string, { kind, value }: GrantRule): string =>
   `${visibleLine(tool_name)} for ${words[kind](visibleLine(value))}`
+
+/** Who remembers approvals. */
+export interface CallGrants {
+  readonly id: string
+  /** What lets a call pass without asking: `rule` is what the call itself is. Must be fast and must not throw. */
+  find(call: {
+    readonly session_id: string
+    readonly tool_name: string
+    readonly rule: GrantRule
+  }): { readonly grant_id: string; readonly text: string } | undefined
+}
+/** Everyone who remembers approvals. */
+export const CallGrants: Point<CallGrants> = definePoint<CallGrants>(
+  'call-grants@1',
+  ({ id }) => id,
+  hasMembers('who remembers approvals', { id: 'text', find: 'function' }),
+)

@@ -29,7 +29,7 @@ export const HookInvocation = object({
   cwd: optional(
     doc(
       string(),
-      'Where the run works, of which paths of the payload are; to others than commands where that is not the workspace.',
+      'Where the run works, of which paths of the payload are; to commands always, else where it is not the workspace.',
     ),
   ),
   hook_event_name: optional(doc(string(), 'The moment as `PreToolUse`. To a command alone, as all that follows.')),

@@ -177,6 +177,13 @@ test('a schema for those who know no components has no references, and ends wher
   t.like(schema['properties'], { leaf: { type: 'object', description: 'A leaf.', required: ['word'] } })
 })
 
+test('what is shown by a sentence is checked as it is', (t) => {
+  const struct = s.object({ leaf: s.optional(s.brief(s.named('Lone', s.object({ word: s.string() })), 'A leaf.')) })
+  t.deepEqual(s.wholeSchema(struct)['properties'], { leaf: { type: 'object', description: 'A leaf.' } })
+  t.true(parse(struct, { leaf: { word: 'a' } }).ok)
+  for (const leaf of [{ word: 1 }, {}, { word: 'a', more: 1 }, 'a']) t.false(parse(struct, { leaf }).ok)
+})
+
 test('the schema of input lets such a field be null, the schema of an answer does not', (t) => {
   const struct = s.object({
     word: s.optional(s.string()),

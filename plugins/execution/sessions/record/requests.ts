@@ -33,7 +33,7 @@ export type ApprovalRequest = {
   created_at_ms?: number
   /** What is covered when the approval is remembered; absent where it cannot be. */
   grant_rule?: GrantRule
-  /** The folder of the workspace that the agent works in, of which paths of the input are; absent where it is all of it. */
+  /** The folder of the workspace that paths of the input are of; absent where it is the workspace. */
   cwd?: string
   /** When it counts as denied by time, Unix ms; never when absent. */
   expires_at_ms?: number
