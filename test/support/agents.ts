@@ -1,6 +1,8 @@
 /** Short forms for tests of agents that agents start. */
+import type { ExecutionContext } from 'ava'
 import { createPause } from './pause.js'
-import type { Answer, Reachable } from './daemon.js'
+import { startTestDaemon, type Answer, type Reachable, type TestDaemonOptions } from './daemon.js'
+import type { Json } from '../../core/plugin.js'
 import { createClock } from '../../core/base/clock.js'
 import { createDemoModel } from '../../plugins/providers/demo/demo-model.js'
 import { scriptedProvider } from '../../plugins/providers/scripted/contract.js'
@@ -51,6 +53,18 @@ export const settled = (daemon: Asked, agent_id: string): Promise<any> =>
 export const directed = () => {
   const demo = createDemoModel({ clock: createClock(), idle_timeout_ms: 3_600_000 })
   return scriptedProvider((request, _, signal) => demo.stream(request, signal), { context: 'run' })
+}
+
+/** A daemon with it, and an agent without a parent. */
+export const startDirected = async (
+  t: ExecutionContext,
+  sidechains: { readonly [limit: string]: Json } = {},
+  more: TestDaemonOptions = {},
+) => {
+  const model = directed()
+  const config = { ...model.config, sidechains }
+  const daemon = await startTestDaemon(t, { plugins: [model.plugin], config, ...more })
+  return Object.assign(daemon, { asked: model.requests, parent: await openAgent(daemon) })
 }
 
 /** What the tools gave in the conversation of which this is the newest call, in order. */

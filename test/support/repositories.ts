@@ -53,3 +53,12 @@ export const worktreesOf = (repository: string): string[] =>
 
 /** Throws where git finds anything wrong with what it keeps. */
 export const checkSound = (repository: string): void => void git(repository, 'fsck', '--full', '--strict')
+
+/** What `git fsck` says of references alone, as its exit status: a worktree that is being made has none yet. */
+const wrongReferences = 8
+
+/** As `checkSound`, while git may still be at work, or has been ended in it. */
+export const checkObjects = (repository: string): void => {
+  const { status, stderr } = spawnSync('git', ['fsck', '--full', '--strict'], { cwd: repository, encoding: 'utf8' })
+  if (status !== 0 && status !== wrongReferences) throw new TypeError(stderr)
+}

@@ -1,5 +1,6 @@
 /** Folders of the operator outside the state root: looked at as whoever uses them would, through links. */
 import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs'
+import { join, sep } from 'node:path'
 
 /** Where a path leads in the end; undefined where it leads nowhere. */
 export const realFolder = (path: string): { readonly path: string; readonly isFolder: boolean } | undefined => {
@@ -9,6 +10,20 @@ export const realFolder = (path: string): { readonly path: string; readonly isFo
   } catch {
     return undefined
   }
+}
+
+/** A folder that is a part of another one. Neither path has links. */
+export interface InnerFolder {
+  readonly path: string
+  readonly within: string
+}
+
+/** The folder at this way below another one; undefined where there is none, or a link leads out to it. */
+export const innerFolder = (outer: string, way: string): InnerFolder | undefined => {
+  const [whole, inner] = [realFolder(outer)?.path, realFolder(join(outer, way))]
+  return whole !== undefined && inner?.isFolder === true && inner.path.startsWith(whole + sep)
+    ? { path: inner.path, within: whole }
+    : undefined
 }
 
 /** Whether this process may make files in a folder. */

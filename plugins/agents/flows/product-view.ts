@@ -11,6 +11,7 @@ import {
   object,
   optional,
   readOutside,
+  innerFolder,
   realFolder,
   string,
   type Infer,
@@ -86,13 +87,15 @@ const folderOf = ({ runs, tools, workspaces, agents }: ProductViewParts, flow: F
   const { run_id, session_id } = flow
   const isApart = runs.find(run_id)?.isolation === 'worktree'
   const whole = isApart ? workspaces()?.find(run_id)?.path : tools.workspace
-  return whole === undefined ? undefined : path.join(whole, agents()?.find(session_id)?.cwd ?? '')
+  const cwd = agents()?.find(session_id)?.cwd
+  if (whole === undefined) return undefined
+  const home = cwd === undefined ? realFolder(whole) : innerFolder(whole, cwd)
+  return home?.path
 }
 
 const reportOf = async (parts: ProductViewParts, flow: FlowRecord, at: string) => {
-  const home = folderOf(parts, flow)
-  const folder = home === undefined ? undefined : realFolder(home)
-  return folder?.isFolder === true ? readOutside(folder.path, at, mostBytes) : undefined
+  const folder = folderOf(parts, flow)
+  return folder === undefined ? undefined : readOutside(folder, at, mostBytes)
 }
 
 const toolCheck = async (

@@ -12,7 +12,7 @@ import {
   ownEntries,
   type RunStore,
 } from '../runs/contract.js'
-import { change, type EngineContext, type Execution } from './execution.js'
+import { change, workspaceOf, type EngineContext, type Execution } from './execution.js'
 
 /** How often a model is told what is missing before its run fails. */
 export const mostReminders = 2
@@ -24,7 +24,7 @@ export const takeBaseline = async (
 ): Promise<void> => {
   const files: CompletionMark[] = []
   for (const requirement of requirements) {
-    const mark = await checkOf(execution.context.checks, requirement)?.mark(requirement, execution.folder.path)
+    const mark = await checkOf(execution.context.checks, requirement)?.mark(requirement, workspaceOf(execution.folder))
     if (mark !== undefined) files.push(mark)
   }
   await change(execution, (edit) => {
@@ -43,7 +43,7 @@ export const missingOf = async ({ context, folder }: Execution, run: RunRecord):
     const isMet = await checkOf(context.checks, requirement)?.isMet(requirement, {
       mark,
       written,
-      workspace: folder.path,
+      at: workspaceOf(folder),
     })
     if (isMet !== true) missing.push(phraseOf(requirement))
   }

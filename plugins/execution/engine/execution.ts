@@ -1,6 +1,5 @@
 /** One run in the hands of the engine: what it knows, and how it changes the run. */
-import path from 'node:path'
-import { Problem, realFolder, tellFailure, type Clock, type Tx } from '../../../core/plugin.js'
+import { innerFolder, Problem, tellFailure, type Clock, type Tx } from '../../../core/plugin.js'
 import {
   editRun,
   runErrors,
@@ -20,7 +19,7 @@ import type { Consultations } from '../consultations/contract.js'
 import type { Interception } from '../interception/contract.js'
 import type { SystemSection } from '../models/contract.js'
 import type { SessionAgents } from '../sessions/contract.js'
-import type { ToolLimits, ToolRegistry } from '../tools/contract.js'
+import type { ToolCall, ToolLimits, ToolRegistry } from '../tools/contract.js'
 import type { RunObserver } from './contract.js'
 import type { Calibration } from './prompt/budget.js'
 import type { ShownFiles } from './prompt/files.js'
@@ -154,12 +153,17 @@ const ownFolder = async (execution: Execution, run: RunRecord): Promise<RunFolde
 }
 
 /** Throws `run_folder_not_found` where it is not there, or is a link that leads out. */
-const folderWithin = ({ path: whole, beside }: RunFolder, folder: string): RunFolder => {
-  const [outer, inner] = [realFolder(whole)?.path, realFolder(path.join(whole, folder))]
-  if (outer === undefined || inner?.isFolder !== true || !inner.path.startsWith(outer + path.sep))
-    throw runErrors.run_folder_not_found({ details: { folder } })
-  return { path: inner.path, beside, within: outer }
+const folderWithin = ({ path, beside }: RunFolder, folder: string): RunFolder => {
+  const inner = innerFolder(path, folder)
+  if (inner === undefined) throw runErrors.run_folder_not_found({ details: { folder } })
+  return { ...inner, beside }
 }
+
+/** As tools and checks are told it. */
+export const workspaceOf = ({ path, within }: RunFolder): Pick<ToolCall, 'workspace' | 'within'> => ({
+  workspace: path,
+  ...(within !== undefined && { within }),
+})
 
 /** Opens the folder that a run works in where it is not the workspace; the run fails where it cannot have it. */
 export const enterFolder = async (execution: Execution): Promise<void> => {

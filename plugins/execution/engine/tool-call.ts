@@ -4,7 +4,7 @@ import { digest, fault, isShallow, parse, Problem, realFolder, type Json } from 
 import type { Asset } from '../../media/assets/contract.js'
 import { failedCall, mostResultFiles, type Tool, type ToolOutcome, type ToolProgress } from '../tools/contract.js'
 import type { ToolUse } from '../../operator/usage/contract.js'
-import { during, trace, within, type Execution } from './execution.js'
+import { during, trace, within, workspaceOf, type Execution } from './execution.js'
 import { callErrors, runErrors, type RunFolder } from '../runs/contract.js'
 import { absent, misfit, refused } from './permission.js'
 import type { Call } from './thread/turn.js'
@@ -97,9 +97,8 @@ export const invoke = async (execution: Execution, { call, tool, value, key, att
         run_id,
         key,
         is_repeated: attempt > 1,
-        workspace: folder.path,
+        ...workspaceOf(folder),
         beside: folder.beside,
-        ...(folder.within !== undefined && { within: folder.within }),
         signal,
         report: createReport(execution, call),
         waitFor,

@@ -95,7 +95,7 @@ export { keptInput } from './submission/reply.js'
 /** What judges whether a run has done what it must. */
 export { checkOf, CompletionChecks } from './lifecycle/completion-checks.js'
 /** One check, what it keeps of the beginning of a run, and what it judges by. */
-export type { CompletionCheck, CompletionEvidence } from './lifecycle/completion-checks.js'
+export type { CompletionCheck, CompletionEvidence, WorkPlace } from './lifecycle/completion-checks.js'
 /** A question of another session, and its end. */
 export type { AskedBeside, SettledBeside } from './lifecycle/beside.js'
 /** What people decide and answer. */

@@ -129,8 +129,8 @@ const failureAction = ({ schedule_id }: ScheduleRecord): string =>
 
 const failureWarnings = ({ store: { schedules } }: ScheduleParts): Warning[] => {
   const many = schedules.list({ index: 'failing', group: 'failing', limit: sample })
-  const some = schedules.list({ index: 'failed', group: 'failed', limit: sample - many.length })
-  return [...many, ...some].map((record) => {
+  const some = schedules.list({ index: 'failed', group: 'failed', limit: sample })
+  return [...many, ...some].slice(0, sample).map((record) => {
     const { schedule_id, name, consecutive_failures: failures, last_error } = record
     const why = last_error === undefined ? '' : `: ${last_error}`
     const isMany = failures >= manyFailures
@@ -144,22 +144,14 @@ const failureWarnings = ({ store: { schedules } }: ScheduleParts): Warning[] => 
   })
 }
 
-/** Refusals of one fire from which a schedule is named: half a minute of them, as schedules are set at first. */
-const manyRefusals = 6
-
 const refusalWarnings = ({ store: { schedules } }: ScheduleParts): Warning[] =>
-  schedules
-    .list({ index: 'backoff', group: 'backoff', limit: sample })
-    .filter(({ executions }) =>
-      executions.some(({ status, attempt }) => status === 'retrying' && attempt >= manyRefusals),
-    )
-    .map((record) => {
-      const { schedule_id, name, last_scheduler_error: why = 'no reason' } = record
-      return {
-        severity: 'warning',
-        code: 'schedule_refused',
-        related_id: schedule_id,
-        message: `Schedule ${name} is refused its run and tries again: ${why}`.slice(0, mostMessage),
-        action: failureAction(record),
-      }
-    })
+  schedules.list({ index: 'refused', group: 'refused', limit: sample }).map((record) => {
+    const { schedule_id, name, last_scheduler_error: why = 'no reason' } = record
+    return {
+      severity: 'warning',
+      code: 'schedule_refused',
+      related_id: schedule_id,
+      message: `Schedule ${name} is refused its run and tries again: ${why}`.slice(0, mostMessage),
+      action: failureAction(record),
+    }
+  })

@@ -33,6 +33,9 @@ const tellOf = ({ executor: { template, system_prompt } }: AgentLook, input: str
     template.replaceAll('$ARGUMENTS', 'the JSON above'),
   ].join('\n\n')
 
+/** What it looks for is there: a call waits for it, and no person knows of it. */
+const asksNobody = { allowlist: [], denylist: ['ask_operator', 'ask_user_question', 'request_parent_clarification'] }
+
 /** Ends what it has begun: nobody waits for it any more. */
 const endRuns = async ({ runs }: AgentParts, session_id: string): Promise<void> => {
   for (const run_id of runs()?.openIn(session_id) ?? []) await runs()?.cancel(run_id)
@@ -54,7 +57,7 @@ const look = async (parts: AgentParts, agents: Agents, wish: AgentLook & { sessi
     isHook: true,
     ...(model !== undefined && { route_policy: model }),
     ...(max_turns !== undefined && { max_turns }),
-    ...(tool_surface !== undefined && { surfaces: [tool_surface] }),
+    surfaces: [asksNobody, ...(tool_surface === undefined ? [] : [tool_surface])],
   })
   const waitFor = invocation.waitFor
   try {

@@ -1,5 +1,6 @@
 /** Pictures by xAI's servers: they answer as OpenAI's do, and are asked in JSON for shapes. */
 import { nearestShape, readPictures, type MediaMaker, type PictureWish } from '../../media/makers/contract.js'
+import { dataUrl } from '../streamed/contract.js'
 import { xAi } from './vendor.js'
 
 /** The shapes that its models make. */
@@ -9,7 +10,7 @@ const shapes = '1:1 3:4 4:3 9:16 16:9 2:3 3:2 9:19.5 19.5:9 9:20 20:9 1:2 2:1'.s
 const givenIn = ({ pictures }: PictureWish): object => {
   const given = pictures.map(({ media_type, bytes }) => ({
     type: 'image_url',
-    url: `data:${media_type};base64,${Buffer.from(bytes).toString('base64')}`,
+    url: dataUrl({ media_type, base64: Buffer.from(bytes).toString('base64') }),
   }))
   return given.length > 1 ? { images: given } : { image: given[0] }
 }

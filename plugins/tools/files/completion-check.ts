@@ -2,7 +2,7 @@
 import { basename } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { Problem } from '../../../core/plugin.js'
-import type { CompletionCheck } from '../../execution/runs/contract.js'
+import type { CompletionCheck, WorkPlace } from '../../execution/runs/contract.js'
 import { answerable } from './answer.js'
 import { maxFileBytes, sha256 } from './content.js'
 import { fileErrors } from './errors.js'
@@ -27,25 +27,25 @@ interface FoundFile {
 
 /** Looks where the file tools may go, and nowhere else. */
 export const workspaceFileCheck = (workspace: () => string, stateRoot: string): CompletionCheck => {
-  const place = async (path: string, folder = workspace()): Promise<Place> =>
-    locate(await openWorkspace({ workspace: folder }, stateRoot), path)
-  const find = (path: string, folder: string | undefined): Promise<FoundFile | undefined> =>
-    orUndefined(() => answerable(async () => stateOf(await place(path, folder))))
-  const anyFile = async (paths: ReadonlySet<string>, folder: string | undefined): Promise<boolean> => {
-    for (const path of paths) if ((await find(path, folder)) !== undefined) return true
+  const place = async (path: string, at: WorkPlace = { workspace: workspace() }): Promise<Place> =>
+    locate(await openWorkspace(at, stateRoot), path)
+  const find = (path: string, at: WorkPlace): Promise<FoundFile | undefined> =>
+    orUndefined(() => answerable(async () => stateOf(await place(path, at))))
+  const anyFile = async (paths: ReadonlySet<string>, at: WorkPlace): Promise<boolean> => {
+    for (const path of paths) if ((await find(path, at)) !== undefined) return true
     return false
   }
   return {
     type: 'workspace_file',
     refusal: async ({ path }) => (path === undefined ? undefined : refusalOf(() => place(path), path)),
-    async mark({ path }, folder) {
+    async mark({ path }, at) {
       if (path === undefined) return undefined
-      const file = await find(path, folder)
+      const file = await find(path, at)
       return { path, ...(file !== undefined && { state: file.state }) }
     },
-    async isMet({ path }, { mark, written, workspace: folder }) {
-      if (path === undefined) return anyFile(written, folder)
-      const file = await find(path, folder)
+    async isMet({ path }, { mark, written, at }) {
+      if (path === undefined) return anyFile(written, at)
+      const file = await find(path, at)
       return file !== undefined && (written.has(file.path) || !isDeepStrictEqual(mark?.state, file.state))
     },
   }

@@ -1,8 +1,12 @@
 /** What judges whether a run has done what it must: one check for each type of requirement. */
 import { definePoint, hasMembers, type Point } from '../../../../core/plugin.js'
 import type { CompletionMark } from '../../sessions/contract.js'
+import type { ToolCall } from '../../tools/contract.js'
 import { runErrors } from '../record/errors.js'
 import type { CompletionRequirement } from '../record/run-record.js'
+
+/** Where the calls of the run work. */
+export type WorkPlace = Pick<ToolCall, 'workspace' | 'within'>
 
 /** What is known of a run that says it is done. */
 export interface CompletionEvidence {
@@ -10,8 +14,7 @@ export interface CompletionEvidence {
   readonly mark: CompletionMark | undefined
   /** Paths that calls of the run wrote to, as the tools themselves told. */
   readonly written: ReadonlySet<string>
-  /** The folder that the run works in; that of the daemon when absent. */
-  readonly workspace?: string
+  readonly at: WorkPlace
 }
 
 /** Judges one type of completion requirement, by what is there and never by what the model says. */
@@ -20,7 +23,7 @@ export interface CompletionCheck {
   /** Why no run can meet the requirement, as a sentence; undefined if a run can. */
   refusal(requirement: CompletionRequirement): Promise<string | undefined>
   /** What the journal keeps of how things are before the run does anything; undefined if nothing has to be kept. */
-  mark(requirement: CompletionRequirement, workspace?: string): Promise<CompletionMark | undefined>
+  mark(requirement: CompletionRequirement, at: WorkPlace): Promise<CompletionMark | undefined>
   isMet(requirement: CompletionRequirement, evidence: CompletionEvidence): Promise<boolean>
 }
 /** Every check, by the type of requirement that it judges. */

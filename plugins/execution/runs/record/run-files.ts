@@ -81,7 +81,8 @@ export const nameGiven = (
   { tx, files, run, assets }: FileNaming,
   given: readonly Pick<AttachmentRef, 'id'>[],
 ): void => {
-  for (const { id: asset_id } of given) {
+  // The same bytes may be given under several names.
+  for (const asset_id of new Set(given.map(({ id }) => id))) {
     assets()?.get(asset_id)
     tx.insert(files.given, { run_id: run.run_id, session_id: run.session_id, asset_id })
   }

@@ -1,5 +1,12 @@
 /** Files of a submission: those in it are stored, and all are found by their ids when the run is accepted. */
-import { addInline, assetAt, attachmentOf, placedAt, type Assets } from '../../../media/assets/contract.js'
+import {
+  addInline,
+  assetAt,
+  attachmentOf,
+  placedAt,
+  type Assets,
+  type AttachmentRef,
+} from '../../../media/assets/contract.js'
 import type { Boards } from '../../../media/boards/contract.js'
 import { runErrors } from '../record/errors.js'
 import { replayed } from '../record/receipts.js'
@@ -97,15 +104,19 @@ export const storeFiles = async (context: ControlContext, submission: Submission
 
 type Given = Pick<Submission, 'input' | 'files'>
 
+/** The same bytes under two names are two files. */
+const asGiven = ({ id, file_name }: AttachmentRef): string => JSON.stringify([id, file_name])
+
 /** The files that are named by their ids, and the input without them. Throws `asset_not_found` with its place. */
 export const findFiles = <T extends Given>(assets: Assets | undefined, submission: T): T => {
   if (assets === undefined || hasNone(submission.input)) return submission
   const { given, rest } = partFiles(submission.input)
-  const files = new Map((submission.files ?? []).map((file) => [file.id, file]))
+  const files = new Map((submission.files ?? []).map((one) => [asGiven(one), one]))
   for (const { path, file } of given) {
     if (file.type === 'inline_asset') return submission
     const found = attachmentOf(assetAt(assets, file.asset_id, path))
-    files.set(found.id, file.file_name === undefined ? found : { ...found, file_name: file.file_name })
+    const named = file.file_name === undefined ? found : { ...found, file_name: file.file_name }
+    files.set(asGiven(named), named)
   }
   return { ...submission, input: rest, files: [...files.values()] }
 }

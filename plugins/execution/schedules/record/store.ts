@@ -144,8 +144,10 @@ export const wakeOf = (record: ScheduleRecord): number | undefined => {
 }
 
 const when = (holds: boolean, group: string): string | undefined => (holds ? group : undefined)
-/** Failures in a row from which a schedule is named in the status. */
+/** Failures in a row from which a schedule is named as one that fails again and again. */
 export const manyFailures = 3
+/** Refusals of one fire from which a schedule is named: half a minute of them, as schedules are set at first. */
+const manyRefusals = 6
 
 const scheduleCollection: CollectionSpec<ScheduleRecord> = {
   name: 'schedules',
@@ -168,6 +170,13 @@ const scheduleCollection: CollectionSpec<ScheduleRecord> = {
         when(
           record.executions.some(({ status }) => status === 'retrying'),
           'backoff',
+        ),
+    },
+    refused: {
+      group: (record) =>
+        when(
+          record.executions.some(({ status, attempt }) => status === 'retrying' && attempt >= manyRefusals),
+          'refused',
         ),
     },
     queued: { group: (record) => when(record.queued_fire_at_ms !== undefined, 'queued') },

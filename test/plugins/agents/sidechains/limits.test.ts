@@ -2,11 +2,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
-import type { Json, JsonObject } from '../../../../core/plugin.js'
 import { createLeapingClock } from '../../../../core/testing/leaping-clock.js'
 import {
   call,
-  directed,
   does,
   endless,
   openAgent,
@@ -14,17 +12,12 @@ import {
   rowsOf,
   settled,
   spawn,
+  startDirected,
   told,
 } from '../../../support/agents.js'
-import { freshRoot, spawnTestDaemon, startTestDaemon, type Answer, type Reachable } from '../../../support/daemon.js'
+import { freshRoot, spawnTestDaemon, type Answer, type Reachable } from '../../../support/daemon.js'
 import { codeOf, submit } from '../../../support/runs.js'
 
-const start = async (t: ExecutionContext, sidechains: { [key: string]: Json } = {}, more = {}) => {
-  const model = directed()
-  const config: { [key: string]: JsonObject } = { ...model.config, sidechains }
-  const daemon = await startTestDaemon(t, { plugins: [model.plugin], config, ...more })
-  return Object.assign(daemon, { asked: model.requests, parent: await openAgent(daemon) })
-}
 /** As many as are wanted work at a time. */
 const roomy = {
   max_live_children_per_parent: 999,
@@ -50,14 +43,14 @@ const takes = async (
 }
 
 test('agents-10: agents stand four deep', async (t) => {
-  const daemon = await start(t)
+  const daemon = await startDirected(t)
   let above = daemon.parent
   for (let depth = 1; depth <= 4; depth += 1) above = (await spawn(daemon, above)).body.agent_id
   t.deepEqual(codeOf(await spawn(daemon, above)), tooMany)
 })
 
 test('agents-10: six children of one agent work at a time', async (t) => {
-  const daemon = await start(t)
+  const daemon = await startDirected(t)
   const one = () => spawn(daemon, daemon.parent, endless)
   await takes(t, daemon, { n: 6, refusal: tooMany, one })
   const other = await openAgent(daemon, 's2')
@@ -73,7 +66,7 @@ for (const [limit, n] of [
   test(`agents-10: ${limit} is 24 at first, whichever agents start them`, async (t) => {
     const other =
       limit === 'max_live_descendants_per_root' ? 'max_live_sidechains_per_session' : 'max_live_descendants_per_root'
-    const daemon = await start(t, { [other]: 100 })
+    const daemon = await startDirected(t, { [other]: 100 })
     const parents = [daemon.parent]
     for (let count = 0; count < 4; count += 1)
       parents.push((await spawn(daemon, daemon.parent, told('/say hi'))).body.agent_id)
@@ -84,14 +77,14 @@ for (const [limit, n] of [
   })
 
 test('agents-10: max_live_sidechains_global counts those of all roots', async (t) => {
-  const daemon = await start(t, { max_live_sidechains_global: 3 })
+  const daemon = await startDirected(t, { max_live_sidechains_global: 3 })
   const roots = await Promise.all(['r1', 'r2', 'r3', 'r4'].map((id) => openAgent(daemon, id)))
   const one = () => spawn(daemon, roots.pop() ?? '', endless)
   await takes(t, daemon, { n: 3, refusal: tooMany, one })
 })
 
 test('agents-10: a run starts six agents', async (t) => {
-  const daemon = await start(t)
+  const daemon = await startDirected(t)
   const lines = Array.from({ length: 7 }, (_, n) =>
     call('spawn_agent', { name: `a${n}`, prompt: '/say hi', wait: true }),
   )
@@ -119,7 +112,7 @@ for (const [limit, first] of [
       max_spawn_cpu_ms_per_window: 9e8,
     }
     const { [limit as 'max_spawns_per_session_window']: _, ...others } = many
-    const daemon = await start(t, others, { clock })
+    const daemon = await startDirected(t, others, { clock })
     const refused = await takes(t, daemon, { n: first, refusal: tooFast, one: () => spawn(daemon, daemon.parent) })
     const wait = Number(refused.headers['retry-after'])
     t.true(wait > 0 && wait <= 60)
@@ -130,14 +123,14 @@ for (const [limit, first] of [
   })
 
 test('agents-11: what starts are charged is used up within the window', async (t) => {
-  const dear = await start(t, { max_spawn_cost_microusd_per_window: 3_000 })
+  const dear = await startDirected(t, { max_spawn_cost_microusd_per_window: 3_000 })
   await takes(t, dear, { n: 3, refusal: tooFast, one: () => spawn(dear, dear.parent) })
-  const slow = await start(t, { max_spawn_cpu_ms_per_window: 5_000, estimated_spawn_cpu_ms: 2_500 })
+  const slow = await startDirected(t, { max_spawn_cpu_ms_per_window: 5_000, estimated_spawn_cpu_ms: 2_500 })
   await takes(t, slow, { n: 2, refusal: tooFast, one: () => spawn(slow, slow.parent) })
 })
 
 test('agents-11: what an agent is told, and how long its answers are, is bounded', async (t) => {
-  const daemon = await start(t, { max_spawn_input_tokens_per_request: 100 })
+  const daemon = await startDirected(t, { max_spawn_input_tokens_per_request: 100 })
   t.is((await spawn(daemon, daemon.parent, told('x'.repeat(400)))).status, 200)
   t.deepEqual(codeOf(await spawn(daemon, daemon.parent, told('x'.repeat(401)))), tooFast)
   t.deepEqual(codeOf(await spawn(daemon, daemon.parent, told('ä'.repeat(201)))), tooFast, 'bytes are counted')
@@ -158,7 +151,7 @@ test('agents-11: later rules that fit a start beat earlier ones, limit by limit'
     { selector: { session_id: 's1' }, limits: { max_live_children_per_parent: 3 }, label: 'more' },
     { selector: { session_id: 's1', profile: 'plan' }, limits: { max_live_children_per_parent: 0 } },
   ]
-  const daemon = await start(t, { rules })
+  const daemon = await startDirected(t, { rules })
   await takes(t, daemon, { n: 3, refusal: tooMany, one: () => spawn(daemon, daemon.parent, endless) })
   const other = await openAgent(daemon, 's2')
   await takes(t, daemon, { n: 1, refusal: tooMany, one: () => spawn(daemon, other, endless) })
@@ -174,7 +167,7 @@ test('agents-11: later rules that fit a start beat earlier ones, limit by limit'
 })
 
 test('agents-10: limits at once: of twenty that are started together six work', async (t) => {
-  const daemon = await start(t)
+  const daemon = await startDirected(t)
   const all = await Promise.all(Array.from({ length: 20 }, () => spawn(daemon, daemon.parent, endless)))
   t.deepEqual(all.map(({ status }) => status).toSorted(), [
     ...Array.from({ length: 6 }, () => 200),
@@ -185,7 +178,7 @@ test('agents-10: limits at once: of twenty that are started together six work', 
 test('agents-10: an agent that waits for its first run has its place, until it is closed or has no parent any more', async (t) => {
   const root = await freshRoot()
   const limit = { max_live_children_per_parent: 3 }
-  const daemon = await start(t, limit, { root })
+  const daemon = await startDirected(t, limit, { root })
   const one = () => spawn(daemon, daemon.parent)
   await takes(t, daemon, { n: 3, refusal: tooMany, one })
   const quotas = async (on = daemon): Promise<number> =>
@@ -203,7 +196,7 @@ test('agents-10: an agent that waits for its first run has its place, until it i
   const again = await takes(t, daemon, { n: 3, refusal: tooMany, one })
   t.regex(again.body.detail, /3 agents of this one are at work, or have not begun/u)
   await daemon.stop()
-  const next = await start(t, limit, { root })
+  const next = await startDirected(t, limit, { root })
   t.is(await quotas(next), 3, 'those that have had a run are not counted after a restart')
   const [idle] = (await rowsOf(next, '?status=idle')).filter((row: any) => row.parent_agent_id !== undefined)
   await next.request('POST', `/v1/sessions/${idle.session_id}/end`)

@@ -1,8 +1,7 @@
 /** Lists of agents, and their counts. */
-import test, { type ExecutionContext } from 'ava'
+import test from 'ava'
 import {
   call,
-  directed,
   does,
   endless,
   openAgent,
@@ -10,10 +9,10 @@ import {
   rowsOf,
   settled,
   spawn,
+  startDirected,
   told,
   agentOf,
 } from '../../../support/agents.js'
-import { startTestDaemon } from '../../../support/daemon.js'
 import { codeOf } from '../../../support/runs.js'
 
 const wide = {
@@ -26,14 +25,8 @@ const wide = {
   max_spawns_global_window: 9_999,
   max_spawn_cpu_ms_per_window: 9_999_999,
 }
-const start = async (t: ExecutionContext) => {
-  const model = directed()
-  const daemon = await startTestDaemon(t, { plugins: [model.plugin], config: { ...model.config, sidechains: wide } })
-  return Object.assign(daemon, { asked: model.requests, parent: await openAgent(daemon) })
-}
-
 test('agents-12: in a tree of two hundred the counts are those of a recount, and pages have each agent once', async (t) => {
-  const daemon = await start(t)
+  const daemon = await startDirected(t, wide)
   await openAgent(daemon, 'aside')
   const ids = [daemon.parent]
   const told_ = ['/say done', '/fail fatal no', '/sleep 3600000', '/ask Which? | A | B', undefined]
@@ -96,7 +89,7 @@ test('agents-12: in a tree of two hundred the counts are those of a recount, and
 })
 
 test('agents-12: agents that were started in one millisecond are all in the lists', async (t) => {
-  const daemon = await start(t)
+  const daemon = await startDirected(t, wide)
   await Promise.all(
     Array.from({ length: 150 }, (_, n) => daemon.request('POST', '/v1/sessions', { session_id: `m${n}` })),
   )
@@ -108,7 +101,7 @@ test('agents-12: agents that were started in one millisecond are all in the list
 })
 
 test('agents-12: filters, limits and names that cannot be', async (t) => {
-  const daemon = await start(t)
+  const daemon = await startDirected(t, wide)
   const { body } = await spawn(daemon, daemon.parent, told('/say ' + 'x'.repeat(499) + '🌱 and more'))
   await settled(daemon, body.agent_id)
   const [row] = await rowsOf(daemon, `?session_id=${body.session_id}`)
@@ -127,7 +120,7 @@ test('agents-12: filters, limits and names that cannot be', async (t) => {
 })
 
 test('agents-16: an agent sees those of its own tree, and no others', async (t) => {
-  const daemon = await start(t)
+  const daemon = await startDirected(t, wide)
   const other = await openAgent(daemon, 's2')
   const sibling = await spawn(daemon, daemon.parent, { ...told('/say one'), nickname: 'One' })
   await settled(daemon, sibling.body.agent_id)
@@ -161,7 +154,7 @@ test('agents-16: an agent sees those of its own tree, and no others', async (t) 
 })
 
 test('agents-12: has_runtime says that an agent works, waits or is queued', async (t) => {
-  const daemon = await start(t)
+  const daemon = await startDirected(t, wide)
   const { body } = await spawn(daemon, daemon.parent, endless)
   await daemon.request('POST', `/v1/sessions/${body.session_id}/runs`, { content: '/say later' })
   const [row] = await rowsOf(daemon, '?has_runtime=true')

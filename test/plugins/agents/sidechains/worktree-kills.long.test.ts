@@ -5,7 +5,7 @@ import test from 'ava'
 import { createClock } from '../../../../core/base/clock.js'
 import { call } from '../../../support/agents.js'
 import { freshRoot, spawnDaemon, type SpawnedDaemon } from '../../../support/daemon.js'
-import { checkSound, git, hasGit, makeRepository, worktreesOf } from '../../../support/repositories.js'
+import { checkObjects, checkSound, git, hasGit, makeRepository, worktreesOf } from '../../../support/repositories.js'
 import { openSession, submit } from '../../../support/runs.js'
 
 const clock = createClock()
@@ -56,7 +56,7 @@ inGit(
       }
       await clock.sleep(random() * 700)
       await daemon.kill('SIGKILL')
-      checkSound(workspace)
+      checkObjects(workspace)
       daemon = await boot()
     }
     const deadline = clock.elapsed() + 120_000

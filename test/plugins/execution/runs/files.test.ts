@@ -67,6 +67,16 @@ test('runs-46: stored files are named by their id, each once, with or without wo
     [asset_id],
   )
   t.true(toldOf(run).startsWith('You said: a\nb\n<attached_file>'), toldOf(run))
+  const named = await ended(daemon, {
+    content: 'Compare',
+    attachments: [markdown('# Moss', 'a.md'), markdown('# Moss', 'b.md')],
+  })
+  t.deepEqual(
+    named.input_attachments.map(({ file_name }: any) => file_name),
+    ['a.md', 'b.md'],
+    'the same bytes under two names',
+  )
+  t.regex(toldOf(named), /\[file a\.md,[^]*\[file b\.md,/u)
   const alone = await ended(daemon, { input_items: [item] })
   t.true(toldOf(alone).startsWith('You said: <attached_file>'), toldOf(alone))
   t.is(alone.request.text_preview, 'notes.md')

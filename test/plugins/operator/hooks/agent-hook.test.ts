@@ -47,6 +47,20 @@ test('hooks-34: an agent looks with tools that only read, and its last answer is
   t.truthy(agent.closed_at_ms)
   const names = daemon.asked()[0]?.tools.map(({ name }) => name)
   t.deepEqual(names?.toSorted(), ['list_files', 'write_file'])
+  await daemon.set({ template })
+  await daemon.run()
+  const all =
+    daemon
+      .asked()
+      .at(-1)
+      ?.tools.map(({ name }) => name) ?? []
+  t.true(all.includes('list_files'))
+  t.deepEqual(
+    all.filter((name) => /^ask_|clarification/u.test(name)),
+    [],
+    'it asks nobody',
+  )
+  await daemon.set({ template, tool_surface: { allowlist: ['list_files', 'write_file'] } })
   say = '{}'
   await daemon.run()
   t.is(daemon.made.length, 1)

@@ -14,36 +14,29 @@ import test, { type ExecutionContext } from 'ava'
 import {
   agentOf,
   call,
-  directed,
   does,
-  openAgent,
   resultsIn,
   rowsOf,
   settled,
   spawn,
+  startDirected,
   told,
   untilAgent,
 } from '../../../../support/agents.js'
 import { createCommandLine } from '../../../../support/command-line.js'
-import { freshRoot, startTestDaemon } from '../../../../support/daemon.js'
+import { freshRoot } from '../../../../support/daemon.js'
 import { hasGit, makeRepository } from '../../../../support/repositories.js'
 import { codeOf, submit, until } from '../../../../support/runs.js'
 import { locate, locateToChange, openWorkspace } from '../../../../../plugins/tools/files/workspace.js'
 
 const start = async (t: ExecutionContext, workspace: string, more: object = {}) => {
-  const model = directed()
-  const daemon = await startTestDaemon(t, {
-    plugins: [model.plugin],
-    config: { ...model.config },
-    flags: { 'workspace-root': workspace, 'permission-mode': 'bypassPermissions' },
-    ...more,
-  })
-  const asked = model.requests
+  const flags = { 'workspace-root': workspace, 'permission-mode': 'bypassPermissions' }
+  const daemon = await startDirected(t, {}, { flags, ...more })
   const read = async (session_id: string, path: string): Promise<any> => {
     await does(daemon, session_id, call('read_file', { path }))
-    return resultsIn(asked.at(-1)).at(-1)
+    return resultsIn(daemon.asked.at(-1)).at(-1)
   }
-  return Object.assign(daemon, { parent: await openAgent(daemon), asked, read })
+  return Object.assign(daemon, { read })
 }
 
 const furnish = (workspace: string): void => {
@@ -135,6 +128,15 @@ test('agents-21: a run whose folder is gone, or leads elsewhere by now, fails an
     'while it goes on',
   )
   t.false(existsSync(join(outside, 'new.txt')))
+  rmSync(join(workspace, 'a', 'b'))
+  renameSync(join(workspace, 'kept'), join(workspace, 'a', 'b'))
+  const body = {
+    content: call('bash', { command: swap }),
+    completion_requirements: [{ type: 'workspace_file', path: 'top.txt' }],
+  }
+  const { run_id } = (await daemon.request('POST', `/v1/sessions/${child.session_id}/runs`, body)).body
+  const { error } = await until(daemon, run_id, 'failed')
+  t.regex(error, /top\.txt/u, 'what stands elsewhere is nothing that the run has made')
   rmSync(join(workspace, 'a', 'b'))
   renameSync(join(workspace, 'kept'), join(workspace, 'a', 'b'))
   renameSync(join(workspace, 'a', 'b'), join(workspace, 'kept'))

@@ -1,20 +1,14 @@
 /** What became of agents, as it is recorded. */
-import test, { type ExecutionContext } from 'ava'
+import test from 'ava'
 import { fault } from '../../../../../core/base/assert.js'
 import { definePlugin, type JsonObject, type State } from '../../../../../core/plugin.js'
 import type { Disk } from '../../../../../core/state/disk/disk.js'
 import { createDisk } from '../../../../../core/state/disk/real-disk.js'
 import { AgentAudit } from '../../../../../plugins/agents/sidechains/contract.js'
-import { call, directed, endless, openAgent, spawn, told, untilAgent } from '../../../../support/agents.js'
+import { call, endless, spawn, startDirected, told, untilAgent } from '../../../../support/agents.js'
 import { createCommandLine } from '../../../../support/command-line.js'
 import { freshRoot, startTestDaemon, type Reachable } from '../../../../support/daemon.js'
 import { codeOf, submit, until } from '../../../../support/runs.js'
-
-const start = async (t: ExecutionContext, more: object = {}) => {
-  const model = directed()
-  const daemon = await startTestDaemon(t, { plugins: [model.plugin], config: model.config, ...more })
-  return Object.assign(daemon, { parent: await openAgent(daemon) })
-}
 
 const auditOf = async ({ request }: Reachable, query = ''): Promise<any> =>
   (await request('GET', `/v1/agents/audit${query}`)).body
@@ -24,7 +18,7 @@ const named = (rows: any[]): string[] => rows.map(({ event }) => event)
 
 test('agents-20: starts, names and ends of agents are recorded, those of an agent with those of its children', async (t) => {
   const root = await freshRoot()
-  const daemon = await start(t, { root })
+  const daemon = await startDirected(t, {}, { root })
   const { parent } = daemon
   const wish = { permission_mode: 'plan', tool_surface: { allowlist: ['read_file'] }, spawn_request_id: 'first' }
   const { body: child } = await spawn(daemon, parent, { ...wish, nickname: 'Reader', retention: 'close_on_settle' })
@@ -73,7 +67,7 @@ test('agents-20: starts, names and ends of agents are recorded, those of an agen
 })
 
 test('agents-20: an agent that ends by itself is recorded as closed, one that nobody started is not', async (t) => {
-  const daemon = await start(t)
+  const daemon = await startDirected(t)
   const passing = { ...told('/say done'), retention: 'close_on_settle' }
   const { agent_id } = (await spawn(daemon, daemon.parent, passing)).body
   await untilAgent(daemon, agent_id, ({ closed_at_ms }) => closed_at_ms !== undefined)
@@ -84,7 +78,7 @@ test('agents-20: an agent that ends by itself is recorded as closed, one that no
 })
 
 test('agents-13, agents-20: one that was to be closed and has not begun is with its parent, and so are those below it', async (t) => {
-  const daemon = await start(t)
+  const daemon = await startDirected(t)
   const { parent } = daemon
   const passing = { retention: 'close_on_settle' }
   const { body: first } = await spawn(daemon, parent, passing)
@@ -102,7 +96,7 @@ test('agents-13, agents-20: one that was to be closed and has not begun is with 
 })
 
 test('agents-20: a refused start is recorded once, with its code, and nothing else of the request', async (t) => {
-  const daemon = await start(t, {})
+  const daemon = await startDirected(t)
   const { parent } = daemon
   const wide = { permission_mode: 'bypassPermissions', nickname: 'canary', ...told('canary', 'canary') }
   t.deepEqual(codeOf(await spawn(daemon, parent, wide)), [400, 'agent_widened'])
@@ -137,7 +131,7 @@ test('agents-20: a refused start is recorded once, with its code, and nothing el
 })
 
 test('agents-20: questions to parents are recorded when they are asked and when they are settled', async (t) => {
-  const daemon = await start(t)
+  const daemon = await startDirected(t)
   const question = { questions: [{ question: 'Which?', options: [{ label: 'A' }, { label: 'B' }] }] }
   const asks = told(`${call('request_parent_clarification', question)}\n/say I have asked.`)
   const { agent_id, session_id } = (await spawn(daemon, daemon.parent, asks)).body
@@ -154,7 +148,7 @@ test('agents-20: questions to parents are recorded when they are asked and when 
 })
 
 test('agents-20: lists of the audit are pages, newest first, and what they cannot be is refused', async (t) => {
-  const daemon = await start(t, { config: { sidechains: { max_live_children_per_parent: 99 } } })
+  const daemon = await startDirected(t, { max_live_children_per_parent: 99 })
   const { parent } = daemon
   for (let n = 0; n < 7; n += 1)
     await spawn(daemon, parent, n % 2 === 0 ? {} : { permission_mode: 'bypassPermissions' })
@@ -237,7 +231,7 @@ const filling = (disk: Disk, isFull: () => boolean): Disk => ({
 
 test('agents-19, agents-20: the status counts refused starts that could not be recorded', async (t) => {
   let full = false
-  const daemon = await start(t, { disk: filling(createDisk(), () => full) })
+  const daemon = await startDirected(t, {}, { disk: filling(createDisk(), () => full) })
   const section = async (): Promise<JsonObject> => (await daemon.request('GET', '/v1/status')).body.agents
   t.is((await section())['audit_sink_error_count'], 0)
   t.false('last_audit_sink_error' in (await section()))
