@@ -148,6 +148,8 @@ const when = (holds: boolean, group: string): string | undefined => (holds ? gro
 export const manyFailures = 3
 /** Refusals of one fire from which a schedule is named: half a minute of them, as schedules are set at first. */
 const manyRefusals = 6
+const isRefused = ({ executions }: ScheduleRecord, least: number): boolean =>
+  executions.some(({ status, attempt }) => status === 'retrying' && attempt >= least)
 
 const scheduleCollection: CollectionSpec<ScheduleRecord> = {
   name: 'schedules',
@@ -165,20 +167,8 @@ const scheduleCollection: CollectionSpec<ScheduleRecord> = {
       sort: (record) => timeKey(record.reckoned_at_ms),
     },
     open: { group: (record) => when(openOf(record).length > 0, 'open') },
-    backoff: {
-      group: (record) =>
-        when(
-          record.executions.some(({ status }) => status === 'retrying'),
-          'backoff',
-        ),
-    },
-    refused: {
-      group: (record) =>
-        when(
-          record.executions.some(({ status, attempt }) => status === 'retrying' && attempt >= manyRefusals),
-          'refused',
-        ),
-    },
+    backoff: { group: (record) => when(isRefused(record, 1), 'backoff') },
+    refused: { group: (record) => when(isRefused(record, manyRefusals), 'refused') },
     queued: { group: (record) => when(record.queued_fire_at_ms !== undefined, 'queued') },
     failed: {
       group: (record) => {
