@@ -1,6 +1,9 @@
+import { environmentVariables } from './.ava-folder.js'
+
 // All of the short tests, many files in one process: `npm test`. Processes and not threads: Node aborts all of them
 // when a thread ends while its HTTP parser reads (v8::ToLocalChecked).
 export default {
+  environmentVariables,
   files: ['dist/test/shifts/*.test.js'],
   timeout: '20m',
   // More than there are cores: tests wait for the disk, for other processes and for time to pass.
