@@ -4,7 +4,7 @@ import type { MediaMaker } from './wishes.js'
 
 /** Problems of what servers answer, for makers. */
 export { makerErrors } from './errors.js'
-/** The protocol that OpenAI's servers and many others speak for both, for speech alone, and their answer with pictures. */
+/** The protocol that OpenAI's servers and many others speak: for both, for speech alone, an answer with pictures. */
 export { openAiMedia, openAiSpeech, readPictures } from './openai-protocol.js'
 /** For servers that know shapes alone: the one of theirs that is nearest to a size; undefined where any will do. */
 export { nearestShape } from './shape.js'
