@@ -22,6 +22,7 @@ const told = 'Your parent is asked. End your turn now: the answer comes to you a
 export const clarificationTool = (parts: AskParts): Tool =>
   defineTool({
     name: 'request_parent_clarification',
+    seldom: true,
     description:
       'Asks whoever answers for the agent that started you one to four questions with options. Use it when your work ' +
       'cannot go on without a decision that is not yours.',

@@ -21,6 +21,7 @@ const isEmpty = (message = '', more: readonly (string | MailItem)[]): boolean =>
 export const messageTool = ({ agents, sessions, post }: MailToolParts): Tool =>
   defineTool({
     name: 'message_agent',
+    seldom: true,
     description:
       'Sends a message to another agent of your tree. It reads it in a run of its own as soon as it has nothing else ' +
       'to do; an answer comes to you the same way.',

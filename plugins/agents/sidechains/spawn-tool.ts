@@ -98,6 +98,7 @@ type SpawnInput = Infer<typeof SpawnInput>
 export const spawnTool = (parts: WaitParts): Tool =>
   defineTool({
     name: 'spawn_agent',
+    seldom: true,
     description:
       'Starts an agent of your own for a part of the work, in a session of its own. It may do what you may, or less. ' +
       'Its last answer is told to you where you wait for it.',

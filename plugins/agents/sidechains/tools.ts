@@ -59,6 +59,7 @@ const listAgents = (parts: WaitParts): Tool =>
   defineTool({
     ...looking,
     name: 'list_agents',
+    seldom: true,
     description: `Lists the agents of your tree: who you are, and ids, names and states of all, at most ${mostListed}.`,
     input: object(filter),
     run: async (wish, call) => {
@@ -77,6 +78,7 @@ const listSummaries = (parts: WaitParts): Tool =>
   defineTool({
     ...looking,
     name: 'list_agent_summaries',
+    seldom: true,
     description:
       'Lists the agents of your tree with what they said last and what they wait for, ' + `at most ${mostListed}.`,
     input: object(filter),
@@ -90,6 +92,7 @@ const getAgent = (parts: WaitParts): Tool =>
   defineTool({
     ...looking,
     name: 'get_agent',
+    seldom: true,
     description: 'Reads one agent of your tree: its state, and the answer that it ended with.',
     input: object({ agent_id: AgentId }),
     run: ({ agent_id }, call) => {
@@ -102,6 +105,7 @@ const waitAgent = (parts: WaitParts): Tool =>
   defineTool({
     ...looking,
     name: 'wait_agent',
+    seldom: true,
     description:
       'Waits until agents have done their work, and tells what they ended with. What is not over in time goes on: ' +
       'wait again, or do something else meanwhile.',

@@ -50,6 +50,7 @@ const createGoal = ({ store, ids }: ToolParts): Tool =>
   defineTool({
     ...shared,
     name: 'create_goal',
+    seldom: true,
     description:
       'Sets the goal of this session, towards which it goes on by itself, run after run, until you call it complete. ' +
       'Only when a person asks for it.',

@@ -4,7 +4,7 @@ import type { ModelRoute, Usage } from '../models/contract.js'
 import type { RunRecord, SessionCompaction, SessionCompactionWish } from '../runs/contract.js'
 import type { CompactionCause } from '../sessions/contract.js'
 import { change, changeLazily, isCut, within, type EngineContext, type Execution } from './execution.js'
-import { budgetOf, type Budget } from './prompt/budget.js'
+import { budgetOf, windowFor, type Budget } from './prompt/budget.js'
 import { partOf } from './prompt/compaction.js'
 import { assemble } from './prompt/request.js'
 import { sumUp, tellCompacted, type Compacted, type Compaction } from './prompt/sum-up.js'
@@ -107,7 +107,7 @@ export const compactSession = async (
   const { messages } = thread
   const budget = budgetOf(
     route,
-    assemble(context, run, { messages, shown: shownRuns(thread), generation: {} }),
+    assemble(context, run, { messages, shown: shownRuns(thread), generation: {}, window: windowFor(route, run.model) }),
     context,
   )
   const part = budget === undefined ? undefined : partOf(thread, Math.max(0, budget.bytes), weigh)

@@ -58,6 +58,7 @@ interface Services {
 export const emitOutput = ({ runs, assets }: Services): Tool =>
   defineTool({
     name: 'emit_output',
+    seldom: true,
     description: 'Sends text and files to the people who follow this session, before the run ends.',
     input: EmitOutput,
     effect: 'read',

@@ -9,7 +9,7 @@ import { during, failRun, isCut, trace, type EngineContext, type Execution } fro
 import { billUntaken, modelFailed, told } from './model-failed.js'
 import { askModel, generationOf, type Answer, type ModelCall } from './model-step.js'
 import { observed } from './observe.js'
-import { besideBytes, budgetOf, type Budget } from './prompt/budget.js'
+import { besideBytes, budgetOf, windowFor, type Budget } from './prompt/budget.js'
 import { fit } from './prompt/fit.js'
 import { assemble } from './prompt/request.js'
 import { untilNextAttempt } from './route-wait.js'
@@ -39,7 +39,7 @@ const overflowOf = ({ budget }: Question): string => {
       : 'the newest turn of this run is longer than'
   return (
     `context_overflow: ${what} the window of its model has room for; context_window of the route in ` +
-    'config/routes.toml says how long that is.'
+    'config/routes.toml says how long that is, and holdfast sessions set-tools turns off tools.'
   )
 }
 
@@ -60,7 +60,8 @@ const questionOf = (
   // A model that looks at nothing before its run misses nothing of it.
   const shown = route.context === 'run' ? undefined : shownRuns(thread)
   const searches = route.capabilities.native_web_search && route.searches?.(run.model) !== false
-  const whole = assemble(context, run, { messages: thread.messages, shown, generation, searches })
+  const window = windowFor(route, run.model)
+  const whole = assemble(context, run, { messages: thread.messages, shown, generation, searches, window })
   const { calibration } = context
   const share = progress.overflow === undefined ? 1 : shareAfterRefusal
   return { whole, budget: budgetOf(route, whole, { calibration, share }) }

@@ -3,7 +3,7 @@ import { Assets } from '../../media/assets/contract.js'
 import { Settings } from '../../operator/runtime/contract.js'
 import { Consultations } from '../consultations/contract.js'
 import { Interception } from '../interception/contract.js'
-import { SystemSections } from '../models/contract.js'
+import { Models, SystemSections } from '../models/contract.js'
 import { RunEngine, Runs, RunWorkspaces } from '../runs/contract.js'
 import { SessionAgents } from '../sessions/contract.js'
 import { ToolRegistry, Tools } from '../tools/contract.js'
@@ -11,6 +11,7 @@ import { RunObservers } from './contract.js'
 import { emitOutput } from './emit-output.js'
 import { createEngine } from './engine.js'
 import { createStepMetrics } from './metrics.js'
+import { smallWindows } from './prompt/shown-tools.js'
 import { threadStarts } from './thread/threads.js'
 
 export default definePlugin({
@@ -20,6 +21,7 @@ export default definePlugin({
   summary: 'Executes runs: model calls, tool calls, permissions and completion.',
   needs: { tools: ToolRegistry, settings: Settings },
   wants: {
+    models: Models,
     runs: Runs,
     interception: Interception,
     consultations: Consultations,
@@ -28,7 +30,7 @@ export default definePlugin({
     agents: SessionAgents,
   },
   provides: [RunEngine],
-  register(ctx, { tools, settings, runs, interception, consultations, assets, workspaces, agents }) {
+  register(ctx, { tools, settings, models, runs, interception, consultations, assets, workspaces, agents }) {
     ctx.provide(
       RunEngine,
       createEngine({
@@ -44,6 +46,7 @@ export default definePlugin({
         agents,
       }),
     )
+    ctx.health(smallWindows(models, tools))
     ctx.contribute(Tools, emitOutput({ runs, assets }))
     const { observer, metrics } = createStepMetrics()
     ctx.contribute(RunObservers, observer)

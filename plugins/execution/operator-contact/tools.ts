@@ -22,6 +22,7 @@ export const notifyOperator = ({
 }): Tool =>
   defineTool({
     name: 'notify_operator',
+    seldom: true,
     description: 'Sends a message to the operator of this session, who may not be watching. It cannot be answered.',
     input: Notice,
     effect: 'read',

@@ -76,6 +76,7 @@ export const askOperator = (clock: Clock, sessions: Sessions): Tool =>
   defineTool({
     ...asking,
     name: 'ask_operator',
+    seldom: true,
     description: 'Asks the operator of this session one to four questions with options and waits for the answers.',
     run: (input, { session_id }) => {
       const contact = sessions.find(session_id)?.operator

@@ -51,7 +51,7 @@ const Create = object({
   max_executions: optional(integer({ min: 1 })),
 })
 
-const quick = { parallel: true, timeout_ms: 10_000, sandbox: 'inherited' } as const
+const quick = { seldom: true, parallel: true, timeout_ms: 10_000, sandbox: 'inherited' } as const
 
 /** What a model can correct is told to it; everything else is a fault. */
 const answering = (work: () => ToolOutcome): ToolOutcome => {

@@ -108,6 +108,7 @@ export const taskTools = (parts: TaskToolParts): readonly Tool[] => [
 const create = (parts: TaskToolParts): Tool =>
   defineTool({
     name: 'task_create',
+    seldom: true,
     description: 'Adds a task to what this session has to do. Dependencies name other tasks of the session by id.',
     input: object({
       title: Title,
@@ -130,6 +131,7 @@ const create = (parts: TaskToolParts): Tool =>
 const get = ({ store }: TaskToolParts): Tool =>
   defineTool({
     name: 'task_get',
+    seldom: true,
     description: 'Reads one task of this session.',
     input: byId,
     ...looking,
@@ -143,6 +145,7 @@ const mostEnded = 128
 const list = ({ store }: TaskToolParts): Tool =>
   defineTool({
     name: 'task_list',
+    seldom: true,
     description:
       'Lists the tasks of this session, all or those in one status: all that are open, and of those that have ended ' +
       `the ${mostEnded} that changed last. If there are more, the last item says how many.`,
@@ -181,6 +184,7 @@ const output = (parts: TaskToolParts): Tool =>
 const update = (parts: TaskToolParts): Tool =>
   defineTool({
     name: 'task_update',
+    seldom: true,
     description:
       'Changes a task of this session: members that are given replace what was there, metadata is merged, an ' +
       'empty text clears.',
@@ -235,6 +239,7 @@ const stop = (parts: TaskToolParts): Tool =>
 const remove = (parts: TaskToolParts): Tool =>
   defineTool({
     name: 'task_delete',
+    seldom: true,
     description: 'Deletes a task of this session: it is no longer shown, and no task depends on it any more.',
     input: object({ task_id: Id, reason: Reason }),
     ...own,

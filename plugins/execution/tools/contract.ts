@@ -138,6 +138,8 @@ export interface Tool<S extends AnyStruct = AnyStruct> {
   readonly permission?: 'allow' | 'ask'
   /** True: usable while a session plans, because it only looks or talks to people. */
   readonly in_plan_mode?: boolean
+  /** True: models do most work without it, so that those with a small window are not told of it (prompt-12). */
+  readonly seldom?: boolean
   /**
    * What a remembered approval of such a call covers: this command, path or host, whatever else the input holds. Absent
    * or undefined: exactly this input. Must be fast and must not throw.

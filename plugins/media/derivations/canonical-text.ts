@@ -48,6 +48,12 @@ export const canonicalText = ({ assets, speech }: CanonicalTextParts): Derivatio
           'needs a model that tells the times of words',
           'body.transcription.timestamp_granularities',
         )
+      if (options.prompt !== undefined && !plan.takesPrompt)
+        throw unfit(
+          `route ${plan.route_id} passes no prompt on`,
+          'needs a route that passes it on',
+          'body.transcription.prompt',
+        )
     },
     fingerprint({ material, options }) {
       const plan = isSound(material.asset) ? speech.plan() : ''

@@ -137,6 +137,8 @@ export interface TranscriptionPlan {
   readonly model: string
   /** True if it can tell the times of words and parts. */
   readonly tellsTimes: boolean
+  /** False if its server would pass over a prompt. */
+  readonly takesPrompt: boolean
 }
 /** Sound to be written down: its container was looked at. */
 export interface Sound {

@@ -4,8 +4,8 @@ import type { MediaMaker } from './wishes.js'
 
 /** Problems of what servers answer, for makers. */
 export { makerErrors } from './errors.js'
-/** The protocol that OpenAI's servers and many others speak for both, and their answer with pictures by itself. */
-export { openAiMedia, readPictures } from './openai-protocol.js'
+/** The protocol that OpenAI's servers and many others speak: for both, for speech alone, an answer with pictures. */
+export { openAiMedia, openAiSpeech, readPictures } from './openai-protocol.js'
 /** For servers that know shapes alone: the one of theirs that is nearest to a size; undefined where any will do. */
 export { nearestShape } from './shape.js'
 /** Reads an answer whose long texts are pictures. */

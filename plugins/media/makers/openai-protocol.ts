@@ -90,9 +90,15 @@ interface Speaker extends Pick<MediaMaker, 'provider' | 'base_url' | 'headers'> 
   readonly models?: { readonly pictures: string; readonly speech: string }
 }
 
+/** Speech alone, of a provider whose servers speak this protocol. */
+export const openAiSpeech = (model?: string): NonNullable<MediaMaker['speech']> => ({
+  make: makeSpeech,
+  ...(model !== undefined && { model }),
+})
+
 /** The maker of a provider whose servers speak this protocol. */
 export const openAiMedia = ({ models, ...speaker }: Speaker): MediaMaker => ({
   ...speaker,
   pictures: { make: makePictures, ...(models && { model: models.pictures }) },
-  speech: { make: makeSpeech, ...(models && { model: models.speech }) },
+  speech: openAiSpeech(models?.speech),
 })

@@ -15,7 +15,7 @@ import { readAnswer } from './answer.js'
 import { formBytes, type FormPart } from './form.js'
 
 /** Providers whose servers have the path. */
-export const providers: readonly string[] = ['openai', 'openai_compatible']
+export const providers: readonly string[] = ['openai', 'openai_compatible', 'openrouter']
 
 export interface TranscriberParts {
   readonly models: Models
@@ -30,8 +30,15 @@ export interface TranscriberParts {
   readonly told: (said: Transcript) => void
 }
 
-const vendors: Readonly<Record<string, { readonly base_url: string; readonly model: string }>> = {
+interface Vendor {
+  readonly base_url: string
+  readonly model: string
+  /** It passes no prompt on. */
+  readonly promptless?: true
+}
+const vendors: Readonly<Record<string, Vendor>> = {
   openai: { base_url: 'https://api.openai.com/v1', model: 'whisper-1' },
+  openrouter: { base_url: 'https://openrouter.ai/api/v1', model: 'openai/whisper-1', promptless: true },
 }
 /** What servers go by to know what a sound is. Raw samples tell nobody their rate. */
 const endings: Readonly<Record<string, string>> = {
@@ -48,11 +55,13 @@ const endings: Readonly<Record<string, string>> = {
 /** Bytes of an answer. */
 const mostAnswerBytes = 4 * 1024 * 1024
 /** Models of OpenAI that tell words and no times. */
-const timeless = /^gpt-.*transcribe/u
+const timeless = /^(?:openai\/)?gpt-.*transcribe/u
 
 const planOf = ({ route_id, provider, model, own_models }: ModelRoute): TranscriptionPlan => {
-  const named = own_models?.transcription ?? vendors[provider]?.model ?? model
-  return { route_id, provider, model: named, tellsTimes: !timeless.test(named) }
+  const vendor = vendors[provider]
+  const named = own_models?.transcription ?? vendor?.model ?? model
+  const takesPrompt = vendor?.promptless !== true
+  return { route_id, provider, model: named, tellsTimes: !timeless.test(named), takesPrompt }
 }
 
 /** The default route before the others, in the order of their file. */

@@ -7,7 +7,7 @@ import {
 } from '../../execution/models/contract.js'
 import { MediaMakers, openAiMedia } from '../../media/makers/contract.js'
 import { StreamedModels } from '../streamed/contract.js'
-import { openRouterPictures } from './pictures.js'
+import { openRouterMedia } from './router-media.js'
 import { chatCompletions } from './protocol.js'
 import { localServers, vendors } from './vendors.js'
 
@@ -44,11 +44,11 @@ export default definePlugin({
       capabilities: ['image_generation', 'image_edit', 'audio_generation'],
     })
     const router = vendors.find(({ provider }) => provider === 'openrouter')
-    if (router !== undefined) ctx.contribute(MediaMakers, openRouterPictures(router.base_url))
+    if (router !== undefined) ctx.contribute(MediaMakers, openRouterMedia(router.base_url))
     ctx.contribute(RouteBackends, {
-      id: 'openrouter-pictures',
+      id: 'openrouter-media',
       providers: ['openrouter'],
-      capabilities: ['image_generation', 'image_edit'],
+      capabilities: ['image_generation', 'image_edit', 'audio_generation'],
     })
     ctx.contribute(RouteBackends, {
       id: 'vendor-search',

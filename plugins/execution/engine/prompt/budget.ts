@@ -100,20 +100,31 @@ const weighTool = (tool: ModelTool): number => {
   return known
 }
 
+const weighTools = (tools: readonly ModelTool[]): number => tools.reduce((sum, tool) => sum + weighTool(tool), 0)
+
+/** What tools take, before calls have told what a token is. */
+export const reckonedTokens = (tools: readonly ModelTool[]): number => weighTools(tools) / bytesPerToken
+
 /** What stands beside the conversation in each call. */
 export const besideBytes = ({ system, tools }: Pick<ModelRequest, 'system' | 'tools'>): number =>
-  tools.reduce((sum, tool) => sum + weighTool(tool), Buffer.byteLength(system))
+  weighTools(tools) + Buffer.byteLength(system)
+
+type Bounded = Pick<ModelRoute, 'context' | 'context_window'>
+
+/** Undefined where the route has no bound. */
+export const windowFor = ({ context, context_window }: Bounded, model: string): ContextWindow | undefined =>
+  context === 'run' ? undefined : context_window?.(model)
 
 /** Undefined where the route has no bound. */
 export const budgetOf = (
-  { route_id, context, context_window }: Pick<ModelRoute, 'route_id' | 'context' | 'context_window'>,
+  route: Bounded & Pick<ModelRoute, 'route_id'>,
   request: Pick<ModelRequest, 'model' | 'system' | 'tools' | 'generation'>,
   { calibration, share = 1 }: { readonly calibration: Calibration; readonly share?: number },
 ): Budget | undefined => {
-  if (context === 'run' || context_window === undefined) return undefined
   const { model, generation } = request
-  const window = context_window(model)
-  const factor = calibration.factor({ route_id, model }) / bytesPerToken
+  const window = windowFor(route, model)
+  if (window === undefined) return undefined
+  const factor = calibration.factor({ route_id: route.route_id, model }) / bytesPerToken
   const beside = besideBytes(request)
   const room = (window.tokens - answerRoom(window, generation)) * (1 - margin) * share
   return {

@@ -36,7 +36,7 @@ interface Start extends Omit<TestDaemonOptions, 'config'> {
 const start = async (
   t: ExecutionContext,
   play: Play,
-  { runs = {}, window = 26_000, plugins = [], ...rest }: Start = {},
+  { runs = {}, window = 19_300, plugins = [], ...rest }: Start = {},
 ) => {
   const root = rest.root ?? (await freshRoot())
   mkdirSync(path.join(root, 'config'), { recursive: true })

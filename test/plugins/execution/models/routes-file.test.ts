@@ -284,8 +284,20 @@ test('models-55: what the file does not know is told with its place, and an addr
   write(`version = 2\n${two.slice(12)}`)
   await becomes(() => told().includes('version must be 1'))
   t.true((await readiness('fast')).active)
-  const { message } = await (await start(t, route('api_kee = "k"\n'))).readiness('a')
-  t.regex(message, /api_kee/u)
+  const of = (driver: string, key: string) => `[routes.${key}]\ndriver = "${driver}"\n${key} = "codex"\n`
+  const others = {
+    openai: ['openai_auth_source', 'openai_auth_file'],
+    anthropic: ['anthropic_auth_source', 'anthropic_credentials_file'],
+  }
+  const unknown = Object.entries(others).flatMap(([driver, keys]) => keys.map((key) => of(driver, key)))
+  const wrongKeys = await start(t, `${route('api_kee = "k"\n')}${unknown.join('')}`)
+  t.regex((await wrongKeys.readiness('a')).message, /api_kee/u)
+  for (const key of Object.values(others).flat())
+    t.like(await wrongKeys.readiness(key), {
+      state: 'error',
+      code: 'route_invalid',
+      message: `The route cannot be read: ${key} is not a known field.`,
+    })
   for (const [address, reason] of [
     ['ftp://127.0.0.1/v1', 'neither http nor https'],
     ['http://me:pw@127.0.0.1/v1', 'names a user'],

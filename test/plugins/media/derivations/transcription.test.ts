@@ -16,26 +16,30 @@ import { saying, startTranscriptionServer } from '../../../support/transcription
 const clock = createClock()
 const key = 'sk-test-4f9c2b7e1d8a6035'
 
-const routes = (base_url: string, more = ''): string => `default_route = "talk"
+const routes = (base_url: string, more = '', driver = 'openai_compatible'): string => `default_route = "talk"
 
 [routes.talk]
 driver = "demo"
 
 [routes.ears]
-driver = "openai_compatible"
+driver = "${driver}"
 base_url = "${base_url}"
-default_model = "tiny"
+default_model = "${driver === 'openrouter' ? 'a/tiny' : 'tiny'}"
 api_key = "${key}"
 transcription = true
 ${more}
 `
 
 /** A daemon with a route that writes speech down. */
-const start = async (t: ExecutionContext, more = '', options: TestDaemonOptions = {}) => {
+const start = async (
+  t: ExecutionContext,
+  more = '',
+  { driver, ...options }: TestDaemonOptions & { driver?: string } = {},
+) => {
   const server = await startTranscriptionServer(t)
   const root = options.root ?? (await freshRoot())
   mkdirSync(path.join(root, 'config'), { recursive: true })
-  writeFileSync(path.join(root, 'config/routes.toml'), routes(server.base_url, more))
+  writeFileSync(path.join(root, 'config/routes.toml'), routes(server.base_url, more, driver))
   return { server, root, daemon: await startTestDaemon(t, { ...options, root }) }
 }
 
@@ -269,6 +273,28 @@ test('derivations-16: wishes that cannot be fulfilled are refused, and nothing i
   t.is((await write(daemon, sound.asset_id, { prompt: 'ä'.repeat(2_000), language: 'x'.repeat(32) })).status, 200)
   t.is(server.asked.length, 1)
   t.is((await list(daemon)).length, 1)
+})
+
+test('derivations-13, derivations-16: openrouter writes speech down too, and a prompt that it passes over is refused', async (t) => {
+  const { server, daemon } = await start(t, '', { driver: 'openrouter' })
+  const sound = await store(daemon)
+  const refused = await write(daemon, sound.asset_id, { prompt: 'Names: Ada' })
+  t.deepEqual(
+    [codeOf(refused), refused.body.errors[0].path],
+    [[400, 'derivation_invalid'], 'body.transcription.prompt'],
+  )
+  server.answer(saying('Hi', { usage: { seconds: 9, cost: 0.0005 }, words: [{ word: 'Hi', start: 0, end: 1 }] }))
+  const { body } = await write(daemon, sound.asset_id, { language: 'en', timestamp_granularities: ['word'] })
+  t.like(body.backend, { provider: 'openrouter', model: 'openai/whisper-1' })
+  t.is(await read(daemon, body.result_asset_id), 'Hi')
+  const [{ path: at, headers, fields } = t.fail(), ...others] = server.asked
+  t.deepEqual([at, headers.authorization, others], ['/v1/audio/transcriptions', `Bearer ${key}`, []])
+  t.deepEqual(fields, {
+    model: ['openai/whisper-1'],
+    response_format: ['verbose_json'],
+    language: ['en'],
+    'timestamp_granularities[]': ['word'],
+  })
 })
 
 test('derivations-17: the times of words and parts are an asset of their own', async (t) => {

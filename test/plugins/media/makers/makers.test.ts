@@ -532,12 +532,12 @@ test('makers-8: xai is asked in JSON, for the shape nearest to the size, and edi
   t.is((await called('generate_audio', { input: 'x', provider: 'grok' })).output.error.code, 'media_route_unable')
 })
 
-test('makers-8: openrouter makes one picture a call by a message, and edits those that it is given', async (t) => {
+test('makers-8: openrouter makes one picture a call by a message, edits those that it is given, and says a text', async (t) => {
   const file = (origin: string) =>
     routeTo(
       origin,
       `${all}\n[routes.router]\ndriver = "openrouter"\nbase_url = "${origin}/r"\ndefault_model = "openai/gpt-5.4-mini"\n` +
-        'api_key = "r"\nimage_generation = true\nimage_edit = true\n',
+        `api_key = "r"\n${all}`,
     )
   const { on, called, sent } = await studio(t, { file })
   const path = '/r/chat/completions'
@@ -572,4 +572,9 @@ test('makers-8: openrouter makes one picture a call by a message, and edits thos
   t.is(await codeOf({}), 'media_answer_unusable')
   on(path, answer('data:image/png;base64,%%%'))
   t.is(await codeOf({}), 'media_answer_unusable')
+  on('/r/audio/speech', sends('audio/mpeg', sounds['mp3']?.bytes ?? ''))
+  const said = await called('generate_audio', { input: 'Good morning', provider: 'router' })
+  t.is(said.state, 'done', JSON.stringify(said.output))
+  const speech = { model: 'openai/gpt-4o-mini-tts-2025-12-15', input: 'Good morning', voice: 'alloy' }
+  t.deepEqual(JSON.parse(sent('/r/audio/speech')?.body.toString() ?? ''), { ...speech, response_format: 'mp3' })
 })

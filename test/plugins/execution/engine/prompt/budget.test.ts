@@ -10,7 +10,7 @@ import { contextWindow as gpt, grok as grokModels } from '../../../../../plugins
 import { vendors } from '../../../../../plugins/providers/openai-compatible/vendors.js'
 import { freshRoot, startTestDaemon } from '../../../../support/daemon.js'
 import { openSession, submit, until } from '../../../../support/runs.js'
-import { done, scriptedProvider, text } from '../../../../../plugins/providers/scripted/contract.js'
+import { callTool, done, scriptedProvider, text } from '../../../../../plugins/providers/scripted/contract.js'
 import { openStream } from '../../../../support/sse.js'
 
 const called = { route_id: 'a', model: 'm' }
@@ -91,7 +91,7 @@ const start = async (t: ExecutionContext, window: string, runs: Readonly<Record<
 }
 
 const cutters: [string, string, Readonly<Record<string, number>>][] = [
-  ['context_window of its route', 'context_window = 24_000\n', {}],
+  ['context_window of its route', 'context_window = 16_000\n', {}],
   ['runs.context_max_bytes', 'context_window = 1_000_000\n', { context_max_bytes: 30_000 }],
 ]
 for (const [name, window, runs] of cutters)
@@ -118,4 +118,39 @@ test('prompt-6: a turn that is longer than the window of its model fails with it
   t.regex((await small.run('x')).error, /^context_overflow: the system prompt and the tools take about \d{4,} tokens/u)
   const guessed = await start(t, '')
   t.is((await guessed.run('x'.repeat(600_000))).status, 'completed')
+})
+
+test('prompt-12: a small window leaves tools out that most work does without; they are there for a call by name', async (t) => {
+  const root = await freshRoot()
+  mkdirSync(join(root, 'config'), { recursive: true })
+  const routes = Object.entries({ small: 8_000, wide: 200_000 }).map(
+    ([name, window]) => `[routes.${name}]\ndriver = "scripted"\ncontext_window = ${window}\n`,
+  )
+  const guessed = '[routes.guessed]\ndriver = "scripted"\n'
+  writeFileSync(join(root, 'config', 'routes.toml'), `default_route = "small"\n${routes.join('')}${guessed}`)
+  const { plugin, requests } = scriptedProvider(({ messages }) =>
+    messages.length === 1 ? [callTool('c1', 'schedule_list'), done('tool_calls')] : [text('ok'), done()],
+  )
+  const config = { models: { context_window: 8_000 } }
+  const daemon = await startTestDaemon(t, { root, plugins: [plugin], config })
+  const namesBy = async (provider: string): Promise<string[]> => {
+    await openSession(daemon, provider)
+    const { body } = await daemon.request('POST', `/v1/sessions/${provider}/runs`, { content: 'Go', provider })
+    const run = await until(daemon, body.run_id, 'completed', 'failed')
+    t.is(run.status, 'completed', run.error)
+    return (requests.at(-1)?.tools ?? []).map(({ name }) => name)
+  }
+  const small = await namesBy('small')
+  const [result] = requests.at(-1)?.messages.at(-1)?.content ?? []
+  t.deepEqual(JSON.parse(JSON.stringify(result)).output, { schedules: [] })
+  const wide = await namesBy('wide')
+  t.deepEqual(await namesBy('guessed'), wide, 'nobody has said it')
+  for (const name of ['read_file', 'edit_file', 'bash', 'web_fetch', 'todo_write', 'ask_user_question', 'task_output'])
+    t.true(small.includes(name), name)
+  const left = wide.filter((name) => !small.includes(name))
+  for (const name of ['board_draw', 'spawn_agent', 'schedule_list', 'task_update']) t.true(left.includes(name), name)
+  const { body } = await daemon.request('GET', '/v1/status')
+  const told = body.health.warnings.filter(({ code }: { code: string }) => code === 'context_window_small')
+  t.like(told, [{ severity: 'info', related_id: 'small' }])
+  t.regex(told[0].message, new RegExp(`not told of ${left.length} tools: .* 8000 tokens`, 'u'))
 })

@@ -1,9 +1,10 @@
-/** Pictures by OpenRouter: parts of a message, as many a call as its model makes. */
+/** Pictures and speech by OpenRouter. Pictures are parts of a message, as many a call as its model makes. */
 import { fromBase64 } from '../../media/assets/contract.js'
 import {
   longTextOf,
   makerErrors,
   nearestShape,
+  openAiSpeech,
   readLifted,
   type Lifted,
   type Made,
@@ -65,9 +66,10 @@ const make = async (wish: PictureWish, server: MediaServer): Promise<Made> => {
   return { files: [await pictureOf(lifted, image, server)], usage: usageIn(value['usage'], 'prompt', 'completion') }
 }
 
-export const openRouterPictures = (base_url: string): MediaMaker => ({
+export const openRouterMedia = (base_url: string): MediaMaker => ({
   provider: 'openrouter',
   base_url,
   headers: ({ api_key }) => (api_key === undefined ? {} : { authorization: `Bearer ${api_key}` }),
   pictures: { model: 'google/gemini-2.5-flash-image', make },
+  speech: openAiSpeech('openai/gpt-4o-mini-tts-2025-12-15'),
 })
