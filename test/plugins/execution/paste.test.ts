@@ -24,6 +24,8 @@ const names = [
   'a\\',
   'two words',
   'plain.name_1:2/3@4-5',
+  "zero\u200bwidth\u202e 100% \\n!! it's",
+  'line\nend',
 ]
 
 const folderOf = async (t: ExecutionContext): Promise<string> => {

@@ -113,7 +113,7 @@ test('command-line-5: a list that shows nothing because of what was asked for do
   t.regex((await line('flows', 'list', '--limit', '3')).out, /^No flows yet/u)
 })
 
-test('a question of an agent says who asked and how it was answered; a run that works says how to learn why', async (t) => {
+test('clarification-2: a question of an agent says who asked and how it was answered; a run that works says how to learn why', async (t) => {
   const daemon = await start(t)
   const { line, parent, request } = daemon
   const options = '"options":[{"label":"north"},{"label":"south"}]'
@@ -129,9 +129,17 @@ test('a question of an agent says who asked and how it was answered; a run that 
   t.regex(answered, new RegExp(`asked {4}by ${first}\n {2}answer {3}south \\(by operator\\)\n`, 'u'))
   t.notRegex(answered, /model was empty/u)
   const again = await line('questions', 'answer', question, '--option', '1')
+  t.is(again.code, 1)
+  t.regex(again.err, /question_resolution_conflict/u)
   t.notRegex(again.err, /what it waits for/u)
+  const same = await line('questions', 'answer', question, '--option', '2')
+  t.deepEqual([same.code, same.err], [0, ''])
+  t.regex(same.out, /completed: it was answered so already\.\n {2}holdfast runs get /u)
+  const bare = await line('questions', 'answer', question, '--option', '2', '--output', 'json')
+  t.false('is_again' in JSON.parse(bare.out))
   const [, other] = await ask()
   await line('questions', 'decline', other)
+  t.regex((await line('questions', 'decline', other)).out, /answered so already/u)
   t.regex((await line('runs', 'get', other)).out, /answer {3}declined by operator/u)
   const { run_id } = await submit(daemon, 's1', '/sleep 3600000')
   await until(daemon, run_id, 'running')
