@@ -7,7 +7,7 @@ import {
   narrowedCredentials,
   narrowedMode,
 } from '../../../../../plugins/agents/sidechains/bounds/narrowing.js'
-import { permitsTool } from '../../../../../plugins/agents/sidechains/bounds/surface.js'
+import { narrowedSurface, permitsTool } from '../../../../../plugins/agents/sidechains/bounds/surface.js'
 import {
   normalScope,
   permitsCapability,
@@ -240,6 +240,17 @@ test('agents-4, agents-5, agents-6: of ten thousand pairs no child has more than
     else allowed += 1
   }
   t.true(allowed > 1_000 && refused > 1_000)
+})
+
+test('agents-6: a star denies everything, or all tools of servers', (t) => {
+  const surface = narrowedSurface(
+    { allowlist: [], denylist: ['mcp__*'] },
+    { allowlist: [' bash', 'read_*'], denylist: [] },
+  )
+  t.deepEqual(surface, { allowlist: ['bash', 'read_*'], denylist: ['mcp__*'] })
+  const passed = (denylist: string[]) =>
+    ['read_file', 'mcp__a__get'].filter((name) => permitsTool({ allowlist: [], denylist }, name))
+  t.deepEqual([passed([]), passed(['mcp__*']), passed(['*'])], [['read_file', 'mcp__a__get'], ['read_file'], []])
 })
 
 test('agents-6: what a child may call by its surface is what its parent may, tried by calling', async (t) => {
