@@ -17,6 +17,9 @@ export const shellWord = (word: string): string => {
   return isSeen ? `'${word.replaceAll("'", `'\\''`)}'` : `"$(printf '${word.replace(unsafe, octal)}')"`
 }
 
+/** An id as it stands in lists: what is seen as it is, what is not as a word to paste. */
+export const idWord = (id: string): string => (visibleLine(id) === id ? id : shellWord(id))
+
 /**
  * A command line that a person may paste into a POSIX shell. `command` is ours, with its flags; `args` may be anybody's
  * and are quoted where a shell or the command line would take them for something else.
