@@ -150,7 +150,7 @@ export type {
   NearDaemon,
   Said,
 } from './plugin/command.js'
-export { commandLine, count, sentence, shellWord, span } from './base/text/command-text.js'
+export { commandLine, count, idWord, sentence, shellWord, span } from './base/text/command-text.js'
 export { errors as commandErrors } from './cli/told/errors.js'
 export { defineToken, definePoint, hasMembers } from './base/token.js'
 export type { Token, Point } from './base/token.js'

@@ -491,6 +491,22 @@ test.serial('schedules-37: one whose fire is refused again and again is named by
   t.is(await warningOf(other, schedule_id), undefined)
 })
 
+test.serial('schedules-37: one that failed at last and fires no more is named by the status', async (t) => {
+  const failing = { cadence: past, request: { content: '/fail fatal broken' } }
+  const { schedule_id, last_dispatched_run_id } = await scheduleUntil(
+    daemon,
+    (await make(failing)).schedule_id,
+    ({ status, last_error }) => status === 'completed' && last_error !== undefined,
+  )
+  const { message, action, ...warning } = await warningOf(daemon, schedule_id)
+  t.like(warning, { severity: 'info', code: 'schedule_failed' })
+  t.regex(message, /has failed and fires no more: .*broken/u)
+  t.true(action.includes(`holdfast schedules get ${schedule_id}.`), action)
+  t.true(action.endsWith(`holdfast runs retry ${last_dispatched_run_id}`), action)
+  const done = await scheduleUntil(daemon, (await make({ cadence: past })).schedule_id, over)
+  t.is(await warningOf(daemon, done.schedule_id), undefined)
+})
+
 test.serial('schedules-26: Schedule: attempts end when they are limited, and the execution has failed', async (t) => {
   const other = await spawnTestDaemon(t, {
     flags: [

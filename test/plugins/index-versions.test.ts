@@ -6,7 +6,7 @@ import { declarationsOf, shippedPlugins } from '../../core/shipped.js'
 /** The text of what says where a record belongs, by collection and version. */
 const known: Readonly<Record<string, string>> = {
   'agent_audit 1': '4ad86433099863aa',
-  'agents 1': 'c3763bfdba7843a4',
+  'agents 2': 'a3330fc6fdb1baba',
   'asset_totals 1': 'efbf355109c8cd06',
   'assets 2': '7a9c741a85ce000a',
   'auth_leases 1': '29ce82c0de763664',
@@ -50,7 +50,7 @@ const known: Readonly<Record<string, string>> = {
   'runtime_revisions 1': '5b1cd13dda78de79',
   'schedule_files 2': '9ae6d4419fb30d88',
   'schedule_histories 3': 'e139ae07d7ae1050',
-  'schedules 1': '5f0c674227089a7b',
+  'schedules 2': 'e6737bfc779c7818',
   'secret_slots 1': '7ec871818403ee4c',
   'session_bindings 1': '3cfea001a09dd2aa',
   'session_control_states 1': '7f12f59175c46616',

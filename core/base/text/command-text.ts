@@ -1,9 +1,24 @@
 /** Text that commands print: lines to paste into a shell, counts, spans of time. */
+import { visibleLine } from './visible.js'
 
 const safe = /^[A-Za-z0-9_.:/@-]+$/u
+const unsafe = /[^A-Za-z0-9_.:/@-]/gu
 
-/** One word for a POSIX shell: whatever it holds, the shell takes it as it stands. */
-export const shellWord = (word: string): string => (safe.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)
+const octal = (sign: string): string =>
+  [...Buffer.from(sign)].map((byte) => `\\${byte.toString(8).padStart(3, '0')}`).join('')
+
+/**
+ * One word for a POSIX shell: whatever it holds, the shell takes it as it stands. Signs that nobody sees, and that a
+ * terminal is not given, are written as their bytes: what stands on the screen is what is pasted.
+ */
+export const shellWord = (word: string): string => {
+  if (safe.test(word)) return word
+  const isSeen = visibleLine(word) === word || word.endsWith('\n')
+  return isSeen ? `'${word.replaceAll("'", `'\\''`)}'` : `"$(printf '${word.replace(unsafe, octal)}')"`
+}
+
+/** An id as it stands in lists: what is seen as it is, what is not as a word to paste. */
+export const idWord = (id: string): string => (visibleLine(id) === id ? id : shellWord(id))
 
 /**
  * A command line that a person may paste into a POSIX shell. `command` is ours, with its flags; `args` may be anybody's

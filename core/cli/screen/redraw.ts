@@ -46,10 +46,15 @@ interface Drawn extends Screen {
 /** What writes blocks of text, each in place of the one before; the same block again only where the size is another. */
 export const createRedraw = (sheet: Sheet): ((block: string) => void) => {
   let drawn: Drawn | undefined
-  /** A terminal that becomes narrower folds what stands on it anew. */
+  /**
+   * Some terminals fold what stands on them anew when their size is another, and others leave it as it is. Where that
+   * matters nobody knows how high it is: it goes, with all above it, to where a person scrolls back to.
+   */
   const back = ({ rows, columns }: Screen): string => {
     if (drawn === undefined) return ''
-    return `\u001b[${Math.min(heightOf(drawn.lines, columns), rows - 1)}A\r\u001b[J`
+    const height = heightOf(drawn.lines, columns)
+    if (height !== heightOf(drawn.lines, drawn.columns)) return `${'\n'.repeat(rows)}\u001b[H\u001b[J`
+    return `\u001b[${Math.min(height, rows - 1)}A\r\u001b[J`
   }
   return (block) => {
     const { rows, columns } = sheet

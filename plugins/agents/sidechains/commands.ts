@@ -16,6 +16,7 @@ import {
   type CommandInput,
   type Infer,
   type JsonObject,
+  idWord,
 } from '../../../core/plugin.js'
 import { agentRetentions, agentStatuses } from '../../execution/sessions/contract.js'
 import { agentProfiles } from './contract.js'
@@ -168,7 +169,7 @@ export const commands: readonly Command[] = [
     },
     run: (input) => input.client.send('POST', `${at(input.args['agent_id'])}/sidechains`, spawnBody(input)),
     answer: Child,
-    show: ({ session_id, agent_id }) => `${agent_id} in session ${visibleLine(session_id)}`,
+    show: ({ session_id, agent_id }) => `${agent_id} in session ${idWord(session_id)}`,
   }),
   defineCommand({
     path: ['agents', 'explain'],

@@ -203,6 +203,8 @@ export interface Agents {
   ofSession(session_id: string): KnownAgent
   /** Throws `agent_not_found` (404). */
   get(agent_id: string): KnownAgent
+  /** Sessions of agents that work, wait or are queued and that hooks, or agents of such, have look. */
+  ofHooks(): readonly string[]
   /** Names from the root agent on, behind a blank; empty for an agent that nobody started, or that is not there. */
   pathOf(agent_id: string): string
 }

@@ -1,5 +1,6 @@
 /** What would become of a start, and how much of the limits is used (agents-17). */
 import {
+  array,
   boolean,
   defineRoute,
   doc,
@@ -18,7 +19,7 @@ import {
 import { CapabilityScope, CredentialScope, ToolSurface } from '../../execution/sessions/contract.js'
 import { permissionModes } from '../../execution/tools/contract.js'
 import { limitsOf, limitsView, type SpawnLimits } from './config.js'
-import { SpawnSidechainRequest } from './contract.js'
+import { agentProfiles, SpawnSidechainRequest } from './contract.js'
 import { agentErrors } from './bounds/errors.js'
 import { foreseeAgent, type SeenAgent, type SpawnParts } from './spawn.js'
 
@@ -35,6 +36,9 @@ const Explanation = object({
   credential_scope: optional(CredentialScope),
 })
 
+/** Sessions that are named with what they started. */
+const mostSessions = 100
+
 const limits: StructOf<SpawnLimits> = limitsView
 const count = (text: string) => doc(integer({ min: 0 }), text)
 const Quotas = named(
@@ -45,6 +49,14 @@ const Quotas = named(
     started_in_window: count('Agents that were started in the window.'),
     cost_microusd_in_window: count('What they were charged, in millionths of a dollar.'),
     cpu_ms_in_window: count('What they were charged, in milliseconds.'),
+    profiles_in_window: doc(
+      array(object({ profile: enums(agentProfiles), started: integer({ min: 1 }) })),
+      'How many of them have each profile, most first.',
+    ),
+    sessions_in_window: doc(
+      array(object({ session_id: string(), started: integer({ min: 1 }) })),
+      `How many of them the agent of each session started, most first; at most ${mostSessions} sessions.`,
+    ),
   }),
 )
 
@@ -95,6 +107,12 @@ const explain = (parts: SpawnParts): Route =>
     },
   })
 
+/** How many there are of each, most first. */
+const tally = <K extends string>(names: readonly K[]): [K, number][] =>
+  [...names.reduce((counts, name) => counts.set(name, (counts.get(name) ?? 0) + 1), new Map<K, number>())].toSorted(
+    ([a, most], [b, more]) => more - most || (a < b ? -1 : 1),
+  )
+
 const quotas = ({ store, config, clock }: SpawnParts): Route =>
   defineRoute({
     id: 'agents.quotas',
@@ -112,6 +130,13 @@ const quotas = ({ store, config, clock }: SpawnParts): Route =>
         started_in_window: started.length,
         cost_microusd_in_window: started.reduce((sum, one) => sum + one.cost_microusd, 0),
         cpu_ms_in_window: started.reduce((sum, one) => sum + one.cpu_ms, 0),
+        profiles_in_window: tally(started.map(({ profile }) => profile)).map(([profile, n]) => ({
+          profile,
+          started: n,
+        })),
+        sessions_in_window: tally(started.map((one) => one.parent_session_id))
+          .slice(0, mostSessions)
+          .map(([session_id, n]) => ({ session_id, started: n })),
       }
     },
   })

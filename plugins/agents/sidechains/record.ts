@@ -105,13 +105,14 @@ const bySpawn = ({ spawned_at_ms, session_id }: AgentRecord): string => `${timeK
 /** By session, of which each has one agent. */
 export const agentCollection: CollectionSpec<AgentRecord> = {
   name: 'agents',
-  version: 1,
+  version: 2,
   id: ({ session_id }) => session_id,
   indexes: {
     spawned: { group: () => 'all', sort: bySpawn },
     parent: { group: ({ parent_agent_id }) => parent_agent_id, sort: bySpawn },
     root: { group: ({ root_agent_id }) => root_agent_id, sort: bySpawn },
-    run: { group: ({ spawned_by_run_id }) => spawned_by_run_id },
+    /** Those of hooks look at what a run does, and are none of its work. */
+    run: { group: ({ spawned_by_run_id, is_hook }) => (is_hook === true ? undefined : spawned_by_run_id) },
     request: { group: ({ spawn_request_id }) => spawn_request_id },
     /** Those that were started without a run, until they are known to have had one. */
     unbegun: {

@@ -50,6 +50,11 @@ export const createAgents = (parts: WaitParts): Agents => {
     },
     get: (agent_id) => known(store, store.get(agent_id)),
     ofSession: (session_id) => known(store, store.of(sessions.get(session_id))),
+    ofHooks: () =>
+      store
+        .live()
+        .filter((record) => isOfHook(store, record))
+        .map(({ session_id }) => session_id),
     pathOf(agent_id) {
       const session = sessions.ofAgent(agent_id)
       const path = session === undefined ? undefined : store.find(session.session_id)?.path

@@ -90,7 +90,7 @@ const SpawnInput = object({
   team_name: optional(string({ min: 1, max: 200 })),
   isolation: optional(doc(Isolation, 'worktree: its runs change a copy of the workspace.')),
   wait: optional(doc(boolean(), 'True to wait for its answer, the same as run_in_background false.')),
-  run_in_background: defaulted(doc(boolean(), 'True to go on at once; wait_agent waits for it later.'), true),
+  run_in_background: optional(doc(boolean(), 'True, as when absent, to go on at once; wait_agent waits for it later.')),
   timeout_ms: defaulted(doc(integer({ min: 0, max: 110_000 }), 'Milliseconds to wait for it.'), 60_000),
 })
 type SpawnInput = Infer<typeof SpawnInput>
@@ -110,6 +110,7 @@ export const spawnTool = (parts: WaitParts): Tool =>
     timeout_ms: 120_000,
     sandbox: 'inherited',
     run: async (input, call) => {
+      const waits = waitsFor(input)
       const self = parts.sessions.get(call.session_id)
       const record = await spawnAgent(parts, {
         parent_agent_id: self.agent_id,
@@ -118,7 +119,6 @@ export const spawnTool = (parts: WaitParts): Tool =>
         run_id: call.run_id,
         digest: digest({ by: self.agent_id, ...input }),
       })
-      const waits = input.wait === true || !input.run_in_background
       if (waits)
         await waitFor(parts, call, { session_ids: [record.session_id], how: 'all', timeout_ms: input.timeout_ms })
       const { agent_id, session_id, launch_run_id, name, path, nickname, retention } = record
@@ -138,6 +138,16 @@ export const spawnTool = (parts: WaitParts): Tool =>
       return { type: 'result', output: unsafeCast<Json>(output) }
     },
   })
+
+/** Throws `spawn_conflict` where a call says both that it waits and that it goes on. */
+const waitsFor = ({ wait, run_in_background }: SpawnInput): boolean => {
+  if (wait !== undefined && wait === run_in_background)
+    throw agentErrors.spawn_conflict({
+      details: { reason: `wait and run_in_background are both ${wait}` },
+      errors: [{ path: 'body.run_in_background', rule: 'must be the opposite of wait' }],
+    })
+  return wait ?? run_in_background === false
+}
 
 /** The call's own key names the request: a call that is made again finds the agent that it has started. */
 const requestOf = (input: SpawnInput, call: ToolCall): SpawnSidechainRequest => {

@@ -135,7 +135,7 @@ const waitAgent = (parts: WaitParts): Tool =>
 /** Those that the run of a call has started, and the others of its agent that work. */
 const childrenOf = ({ store }: WaitParts, { run_id, session_id }: ToolCall): readonly string[] => {
   const started = store.collection.ids('run', run_id).flatMap((id) => store.find(id) ?? [])
-  const working = store.live().filter((record) => record.parent_session_id === session_id)
+  const working = store.live().filter((record) => record.parent_session_id === session_id && record.is_hook !== true)
   return [...new Set([...started, ...working].map(({ agent_id }) => agent_id))]
 }
 

@@ -7,12 +7,12 @@ import {
   parse,
   span,
   string,
-  visibleLine,
   type Client,
   type CommandInput,
   type Infer,
   type Json,
   type StructOf,
+  idWord,
 } from '../../../core/plugin.js'
 import {
   approvalLines,
@@ -141,7 +141,7 @@ const showRow = (row: Row): string => {
   const { session_id, run_id, request_id: id, age_ms, expires_in_ms } = row
   const head = [
     `${row.type} ${id}`,
-    `session ${visibleLine(session_id)}`,
+    `session ${idWord(session_id)}`,
     `run ${run_id}`,
     ...(age_ms === undefined ? [] : [`waits for ${span(age_ms)}`]),
     ...(expires_in_ms === undefined ? [] : [`expires in ${span(expires_in_ms)}`]),

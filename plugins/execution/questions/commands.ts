@@ -1,9 +1,12 @@
 import {
   array,
+  boolean,
   commandErrors,
   commandLine,
   count,
   defineCommand,
+  isJsonObject,
+  json,
   open,
   optional,
   parse,
@@ -27,12 +30,25 @@ const show = (rows: Infer<typeof Pending>[]): string =>
         .map((lines) => lines.join('\n'))
         .join('\n\n')
 
-const Run = open({ pending_questions: optional(array(AskedQuestions)) })
+const Run = open({ kind: string(), pending_questions: optional(array(AskedQuestions)) })
+const Asking = open({ event: open({ requests: array(AskedQuestions) }) })
 
-/** What the run waits for; undefined if it does not. */
-const pendingOf = async (client: Client, run_id: string): Promise<AskedQuestions | undefined> => {
-  const run = parse(Run, await client.get(`/v1/runs/${encodeURIComponent(run_id)}`))
-  return run.ok ? run.value.pending_questions?.[0] : undefined
+const at = (run_id: string): string => `/v1/runs/${encodeURIComponent(run_id)}`
+
+interface Asked {
+  readonly request?: AskedQuestions | undefined
+  /** Somebody has answered it. */
+  readonly isOver: boolean
+}
+
+/** What the run waits for; of a question of an agent what it waited for: to say the same again is no fault. */
+const askedOf = async (client: Client, run_id: string): Promise<Asked> => {
+  const run = parse(Run, await client.get(at(run_id)))
+  const request = run.ok ? run.value.pending_questions?.[0] : undefined
+  if (!run.ok || request !== undefined || run.value.kind !== 'parent_clarification') return { request, isOver: false }
+  const events = parse(array(json()), await client.get(`${at(run_id)}/events`))
+  const asking = (events.ok ? events.value : []).map((entry) => parse(Asking, entry)).find(({ ok }) => ok)
+  return { request: asking?.ok === true ? asking.value.event.requests[0] : undefined, isOver: true }
 }
 
 /** Options by number, one answer. */
@@ -44,13 +60,14 @@ const optionsOf = (question: Question, text: string) => {
 }
 
 const send = async (
-  { client, args }: CommandInput,
+  { client, args, output }: CommandInput,
   resolve: (request: AskedQuestions) => { [key: string]: Json },
 ): Promise<Json> => {
   const run_id = args['run_id'] ?? ''
-  const pending = await pendingOf(client, run_id)
-  const resolution = pending === undefined ? { request_id: 'none' } : { request_id: pending.id, ...resolve(pending) }
-  return client.send('POST', `/v1/runs/${encodeURIComponent(run_id)}/questions`, { resolution })
+  const { request, isOver } = await askedOf(client, run_id)
+  const resolution = request === undefined ? { request_id: 'none' } : { request_id: request.id, ...resolve(request) }
+  const run = await client.send('POST', `${at(run_id)}/questions`, { resolution })
+  return isOver && output !== 'json' && isJsonObject(run) ? { ...run, is_again: true } : run
 }
 
 const answer = (input: CommandInput): Promise<Json> => {
@@ -76,16 +93,15 @@ const decline = (input: CommandInput): Promise<Json> => send(input, () => ({ dec
 
 const cancel = async ({ client, args }: CommandInput): Promise<Json> => {
   const run_id = args['run_id'] ?? ''
-  const pending = await pendingOf(client, run_id)
-  return client.send(
-    'POST',
-    `/v1/runs/${encodeURIComponent(run_id)}/questions/${encodeURIComponent(pending?.id ?? 'none')}/cancel`,
-  )
+  const { request } = await askedOf(client, run_id)
+  return client.send('POST', `${at(run_id)}/questions/${encodeURIComponent(request?.id ?? 'none')}/cancel`)
 }
 
-const Ended = open({ run_id: string(), status: string() })
-const showRun = ({ run_id, status }: Infer<typeof Ended>): string =>
-  `${run_id}  ${status}\n  ${commandLine('runs watch', run_id)}`
+const Ended = open({ run_id: string(), status: string(), is_again: optional(boolean()) })
+const showRun = ({ run_id, status, is_again }: Infer<typeof Ended>): string =>
+  is_again === true
+    ? `${run_id}  ${status}: it was answered so already.\n  ${commandLine('runs get', run_id)}`
+    : `${run_id}  ${status}\n  ${commandLine('runs watch', run_id)}`
 
 export const commands: readonly Command[] = [
   defineCommand({

@@ -18,6 +18,7 @@ import {
   type Infer,
   type Json,
   showTime,
+  idWord,
 } from '../../../core/plugin.js'
 import { cadenceOf } from './cadence-flags.js'
 import { overlapPolicies } from './contract.js'
@@ -94,7 +95,7 @@ const flowLines = ({ target_session_id, flow_start }: Schedule): string[] => {
 const detail = (schedule: Schedule): string =>
   [
     row(schedule),
-    `  session  ${visibleLine(schedule.target_session_id)}`,
+    `  session  ${idWord(schedule.target_session_id)}`,
     ...flowLines(schedule),
     ...(schedule.last_error === undefined ? [] : [`  error    ${visibleBlock(schedule.last_error, 11)}`]),
     ...(schedule.last_scheduler_error === undefined || schedule.last_scheduler_error === schedule.last_error

@@ -122,27 +122,39 @@ const sample = 10
 /** Characters of a message. */
 const mostMessage = 500
 
-/** What is looked into, and what ends it. */
-const failureAction = ({ schedule_id }: ScheduleRecord): string =>
-  `See why: ${commandLine('schedules get', schedule_id)}. ` +
-  `To have it fire no more: ${commandLine('schedules pause', schedule_id)}`
+/** For how long one is named that failed at last and fires no more, milliseconds. */
+const namedMs = 86_400_000
 
-const failureWarnings = ({ store: { schedules } }: ScheduleParts): Warning[] => {
-  const many = schedules.list({ index: 'failing', group: 'failing', limit: sample })
-  const some = schedules.list({ index: 'failed', group: 'failed', limit: sample })
-  return [...many, ...some].slice(0, sample).map((record) => {
-    const { schedule_id, name, consecutive_failures: failures, last_error } = record
+/** What is looked into, and what ends it; of one that fires no more, what does its work once more. */
+const failureAction = ({ schedule_id, status, last_dispatched_run_id: run_id }: ScheduleRecord): string => {
+  const why = `See why: ${commandLine('schedules get', schedule_id)}`
+  if (status === 'active') return `${why}. To have it fire no more: ${commandLine('schedules pause', schedule_id)}`
+  return run_id === undefined ? why : `${why}. When the cause is gone: ${commandLine('runs retry', run_id)}`
+}
+
+/** Those that fail again and again first; of those that fire no more the newest. */
+const failedOf = ({ store: { schedules }, clock }: ScheduleParts): ScheduleRecord[] => {
+  const since = clock.now() - namedMs
+  const listed = (group: string): ScheduleRecord[] => schedules.list({ index: group, group, limit: sample })
+  const last = schedules.list({ index: 'failed_last', group: 'failed_last', limit: sample, order: 'desc' })
+  const named = last.filter(({ updated_at_ms }) => updated_at_ms > since)
+  return [...listed('failing'), ...listed('failed'), ...named].slice(0, sample)
+}
+
+const failureWarnings = (parts: ScheduleParts): Warning[] =>
+  failedOf(parts).map((record) => {
+    const { schedule_id, name, status, consecutive_failures: failures, last_error } = record
     const why = last_error === undefined ? '' : `: ${last_error}`
-    const isMany = failures >= manyFailures
+    const isMany = status === 'active' && failures >= manyFailures
+    const how = status === 'active' ? `${count(failures, 'time')} in a row` : 'and fires no more'
     return {
       severity: isMany ? 'warning' : 'info',
       code: isMany ? 'schedule_failing' : 'schedule_failed',
       related_id: schedule_id,
-      message: `Schedule ${name} has failed ${count(failures, 'time')} in a row${why}`.slice(0, mostMessage),
+      message: `Schedule ${name} has failed ${how}${why}`.slice(0, mostMessage),
       action: failureAction(record),
     }
   })
-}
 
 const refusalWarnings = ({ store: { schedules } }: ScheduleParts): Warning[] =>
   schedules.list({ index: 'refused', group: 'refused', limit: sample }).map((record) => {

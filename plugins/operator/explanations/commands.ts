@@ -7,9 +7,9 @@ import {
   open,
   optional,
   string,
-  visibleLine,
   type Command,
   type Infer,
+  idWord,
 } from '../../../core/plugin.js'
 import { reasonLines, ShownReason, timedText } from './reason-text.js'
 
@@ -28,7 +28,7 @@ const Explanation = open({ subjects: array(Subject), truncated: optional(literal
 const showSubject = (subject: Infer<typeof Subject>): string => {
   const { depth, kind, id, session_id, status, text, reasons } = subject
   return [
-    `${kind} ${visibleLine(id)}  ${status}  ${visibleLine(session_id)}`,
+    `${kind} ${idWord(id)}  ${status}  ${idWord(session_id)}`,
     `  ${timedText(text, subject)}`,
     ...reasons.flatMap((reason) => reasonLines(reason)).map((line) => `  ${line}`),
   ]

@@ -1,5 +1,5 @@
 /** Hooks that have an agent look (hooks-22). It works in a session of its own, and changes nothing. */
-import { Problem } from '../../../core/plugin.js'
+import { Problem, type Log } from '../../../core/plugin.js'
 import type { Agents } from '../../agents/sidechains/contract.js'
 import type { Invocation } from '../../execution/interception/contract.js'
 import type { Runs } from '../../execution/runs/contract.js'
@@ -39,6 +39,19 @@ const asksNobody = { allowlist: [], denylist: ['ask_operator', 'ask_user_questio
 /** Ends what it has begun: nobody waits for it any more. */
 const endRuns = async ({ runs }: AgentParts, session_id: string): Promise<void> => {
   for (const run_id of runs()?.openIn(session_id) ?? []) await runs()?.cancel(run_id)
+}
+
+/**
+ * Ends what agents of hooks did before a kill: whoever asks again has another one look, and nobody waits for the first.
+ * For the start of the daemon, before anything acts.
+ */
+export const endLeft = async (parts: AgentParts & { readonly log: Log }): Promise<void> => {
+  for (const session_id of parts.agents()?.ofHooks() ?? [])
+    try {
+      await endRuns(parts, session_id)
+    } catch (error) {
+      parts.log.warn('what an agent of a hook did before could not be ended', { session_id, error: String(error) })
+    }
 }
 
 const look = async (parts: AgentParts, agents: Agents, wish: AgentLook & { session_id: string }): Promise<Answered> => {

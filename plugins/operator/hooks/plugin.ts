@@ -16,7 +16,7 @@ import { SessionModes, ToolRegistry } from '../../execution/tools/contract.js'
 import { Reasons } from '../explanations/contract.js'
 import { RuntimeSettings, Settings } from '../runtime/contract.js'
 import { StatusSections } from '../status/contract.js'
-import { askedOf } from './agent-hook.js'
+import { askedOf, endLeft } from './agent-hook.js'
 import { createConfigured, hookList, HooksConfig } from './config.js'
 import { HookCallbacks } from './contract.js'
 import { declareDeadLetters } from './dead-letters.js'
@@ -121,7 +121,8 @@ export default definePlugin({
     ctx.contribute(Reasons, atWork.reasons)
     ctx.contribute(StatusSections, hooksSection({ letters, counts, hooks, state_root: host.stateRoot }))
     ctx.routes(...hookRoutes({ state, letters, hooks }))
-    ctx.onStart(() => {
+    ctx.onStart(async () => {
+      await endLeft(parts)
       secretsPassed(config.pass_environment).forEach(secrets.guard)
       const end = tellOfRuns(ctx.events, interception)
       const forget = forgetEnded({ permissions, sessions, events: ctx.events, log, state })

@@ -14,11 +14,12 @@ import {
   visibleLine,
   type Command,
   type Infer,
+  idWord,
 } from '../../../core/plugin.js'
 
 const Row = open({ run_id: string(), session_id: string(), path: string(), state: string() })
 const showWorktree = ({ run_id, session_id, path, state }: Infer<typeof Row>): string =>
-  `${visibleLine(run_id)}  ${state.replace('_', ' ').padEnd(7)}  ${visibleLine(session_id)}  ${visibleLine(path)}`
+  `${visibleLine(run_id)}  ${state.replace('_', ' ').padEnd(7)}  ${idWord(session_id)}  ${visibleLine(path)}`
 const showWorktrees = (rows: Infer<typeof Row>[]): string =>
   rows.length === 0
     ? 'No worktrees. A run gets one with: holdfast runs submit SESSION TEXT --worktree'

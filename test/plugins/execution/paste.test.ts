@@ -24,6 +24,8 @@ const names = [
   'a\\',
   'two words',
   'plain.name_1:2/3@4-5',
+  "zero\u200bwidth\u202e 100% \\n!! it's",
+  'line\nend',
 ]
 
 const folderOf = async (t: ExecutionContext): Promise<string> => {
@@ -56,13 +58,32 @@ const textsIn = (value: unknown): string[] =>
       ? Object.values(value).flatMap(textsIn)
       : []
 
-test('a shell takes every word of a printed command line as it is', async (t) => {
+test('command-line-25: a shell takes every word of a printed command line as it is', async (t) => {
   const lines = names.map((name) => commandLine('runs submit', name, 'TEXT'))
   t.deepEqual(
     await pasted(t, lines),
     names.map((name) => ['runs', 'submit', ...(name.startsWith('-') ? ['--'] : []), name, 'TEXT']),
   )
   t.is(commandLine('runs submit', 'plain.name_1:2/3@4-5', 'TEXT'), 'holdfast runs submit plain.name_1:2/3@4-5 TEXT')
+})
+
+test('command-line-25: an id of which a part is not seen can be pasted from where it is shown', async (t) => {
+  const daemon = await startTestDaemon(t)
+  const run = createCommandLine(daemon)
+  const name = 'zero\u200bwidth\u202e'
+  await openSession(daemon, name)
+  const { run_id } = await submit(daemon, encodeURIComponent(name), '/say hi')
+  await until(daemon, run_id, 'completed')
+  for (const args of [
+    ['sessions', 'list'],
+    ['sessions', 'get', name],
+    ['runs', 'get', run_id],
+    ['explain', run_id],
+  ]) {
+    const { out } = await run(...args)
+    const [word = ''] = /"\$\(printf '[^']*'\)"/u.exec(out) ?? []
+    t.deepEqual(await pasted(t, [`holdfast ${word}`]), [[name]], out)
+  }
 })
 
 test('what commands print about hostile names runs nothing when it is pasted, and means those names', async (t) => {

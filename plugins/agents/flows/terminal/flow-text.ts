@@ -12,6 +12,7 @@ import {
   visibleBlock,
   visibleLine,
   type Infer,
+  idWord,
 } from '../../../../core/plugin.js'
 import { checkLine, ShownCheck } from './check-text.js'
 
@@ -48,9 +49,7 @@ export const ShownFlow = open({
 export type ShownFlow = Infer<typeof ShownFlow>
 
 const row = ({ flow_id, status, session_id, playbook_ref: { playbook_id, version } }: ShownFlow): string =>
-  [visibleLine(flow_id), status, `${visibleLine(playbook_id)} ${visibleLine(version)}`, visibleLine(session_id)].join(
-    '  ',
-  )
+  [idWord(flow_id), status, `${visibleLine(playbook_id)} ${visibleLine(version)}`, idWord(session_id)].join('  ')
 const timedRow = (flow: ShownFlow): string =>
   `${row(flow)}${flow.created_at_ms === undefined ? '' : `  ${showTime(flow.created_at_ms)}`}`
 

@@ -17,6 +17,7 @@ import {
   type CommandInput,
   type Infer,
   type Json,
+  idWord,
 } from '../../../../core/plugin.js'
 
 /** A row of a list, as far as it is shown. */
@@ -96,7 +97,7 @@ export const showAgent = ({ agent, last_assistant_message, last_error, row }: In
     ...line('nickname', agent.nickname),
     ...line('path', agent.path),
     ...line('parent', parent),
-    ...line('session', `${visibleLine(conversation.session_id)}, since ${showTime(spawned_at_ms)}`),
+    ...line('session', `${idWord(conversation.session_id)}, since ${showTime(spawned_at_ms)}`),
     ...line('run', row?.active_run_id),
     ...subtasks.flatMap(({ input }) => line('task', visibleLine(input))),
     ...line('mailbox', mailbox(row?.mailbox_message_count ?? 0)),

@@ -1,5 +1,15 @@
 /** What would be started, and how much may be, as text for terminals. */
-import { boolean, integer, open, optional, span, string, visibleLine, type Infer } from '../../../../core/plugin.js'
+import {
+  array,
+  boolean,
+  integer,
+  open,
+  optional,
+  span,
+  string,
+  visibleLine,
+  type Infer,
+} from '../../../../core/plugin.js'
 import { line } from './agent-text.js'
 
 export const AgentForecast = open({
@@ -23,6 +33,8 @@ export const AgentQuotas = open({
   limits: open({
     max_live_sidechains_global: integer(),
     max_spawns_global_window: integer(),
+    max_spawns_per_session_window: integer(),
+    max_spawns_per_profile_window: integer(),
     max_spawn_cost_microusd_per_window: integer(),
     max_spawn_cpu_ms_per_window: integer(),
     spawn_rate_window_ms: integer(),
@@ -33,7 +45,12 @@ export const AgentQuotas = open({
   started_in_window: integer(),
   cost_microusd_in_window: integer(),
   cpu_ms_in_window: integer(),
+  profiles_in_window: array(open({ profile: string(), started: integer() })),
+  sessions_in_window: array(open({ session_id: string(), started: integer() })),
 })
+
+/** Sessions that are shown; JSON has more. */
+const mostShown = 5
 
 export const showQuotas = ({ limits, ...used }: Infer<typeof AgentQuotas>): string => {
   const { max_live_children_per_parent: children, max_child_depth: depth, spawn_rate_window_ms: window } = limits
@@ -41,6 +58,15 @@ export const showQuotas = ({ limits, ...used }: Infer<typeof AgentQuotas>): stri
     `Of ${limits.max_live_sidechains_global} agents with a parent that may work at a time, ${used.live_sidechains} do.`,
     `In the last ${span(window)}:`,
     `  started  ${used.started_in_window} of ${limits.max_spawns_global_window}`,
+    ...used.profiles_in_window.map(
+      ({ profile, started }) => `           ${started} of ${limits.max_spawns_per_profile_window} as ${profile}`,
+    ),
+    ...used.sessions_in_window
+      .slice(0, mostShown)
+      .map(
+        ({ session_id, started }) =>
+          `           ${started} of ${limits.max_spawns_per_session_window} by session ${visibleLine(session_id)}`,
+      ),
     `  charged  ${used.cost_microusd_in_window} of ${limits.max_spawn_cost_microusd_per_window} millionths of a dollar`,
     `           ${used.cpu_ms_in_window} of ${limits.max_spawn_cpu_ms_per_window} milliseconds`,
     `An agent may have ${children} children that work, and be ${depth} deep; --output json has all limits.`,

@@ -14,6 +14,7 @@ import {
   type Infer,
   type Json,
   showTime,
+  idWord,
 } from '../../../../core/plugin.js'
 import { fileText, ShownFile } from '../../../media/assets/contract.js'
 import { answerLines, ShownAnswer } from './answered.js'
@@ -109,7 +110,7 @@ export const showRuns = (rows: Row[]): string =>
     : rows
         .map(
           (row) =>
-            `${row.run_id}  ${statusOf(row).padEnd(25)}  ${visibleLine(row.session_id)}  ` +
+            `${row.run_id}  ${statusOf(row).padEnd(25)}  ${idWord(row.session_id)}  ` +
             oneLine(row.request.text_preview ?? ''),
         )
         .join('\n')
@@ -135,7 +136,7 @@ const routeLines = ({ run_id, request: { provider = '-', model = '', fallback_mo
 export const showRun = (run: Row): string =>
   [
     `${run.run_id}  ${run.status}`,
-    `  session  ${visibleLine(run.session_id)}`,
+    `  session  ${idWord(run.session_id)}`,
     ...routeLines(run),
     ...(run.request.runtime_revision === undefined ? [] : [`  settings revision ${run.request.runtime_revision}`]),
     ...(run.request.text_preview === undefined ? [] : [`  input    ${oneLine(run.request.text_preview, 100)}`]),

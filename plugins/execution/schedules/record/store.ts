@@ -153,7 +153,7 @@ const isRefused = ({ executions }: ScheduleRecord, least: number): boolean =>
 
 const scheduleCollection: CollectionSpec<ScheduleRecord> = {
   name: 'schedules',
-  version: 1,
+  version: 2,
   id: (record) => record.schedule_id,
   indexes: {
     all: { group: () => 'all' },
@@ -175,6 +175,11 @@ const scheduleCollection: CollectionSpec<ScheduleRecord> = {
         const { status, consecutive_failures: failures } = record
         return when(status === 'active' && failures > 0 && failures < manyFailures, 'failed')
       },
+    },
+    failed_last: {
+      group: ({ status, consecutive_failures: failures }) =>
+        when(status === 'completed' && failures > 0, 'failed_last'),
+      sort: ({ updated_at_ms }) => timeKey(updated_at_ms),
     },
     failing: {
       group: (record) => when(record.status === 'active' && record.consecutive_failures >= manyFailures, 'failing'),

@@ -15,6 +15,7 @@ import {
   type CommandInput,
   type Infer,
   type Json,
+  idWord,
 } from '../../../../core/plugin.js'
 
 export const sessionPath = (args: CommandInput['args']): string =>
@@ -65,7 +66,7 @@ export const showSessions = (rows: Infer<typeof SessionRow>[]): string => {
     .map((row) => {
       const waits = `${count(row.pending_approvals, 'approval')}, ${count(row.pending_questions, 'question')}`
       return (
-        `${visibleLine(row.session_id)}  ${row.ended_at_ms === undefined ? row.status : 'ended'}` +
+        `${idWord(row.session_id)}  ${row.ended_at_ms === undefined ? row.status : 'ended'}` +
         (row.pending_approvals + row.pending_questions > 0 ? `  waits for ${waits}` : '')
       )
     })
@@ -95,7 +96,7 @@ export const showSession = (session: Infer<typeof SessionAnswer>): string => {
       ? undefined
       : [route_policy.provider ?? 'default', route_policy.generation?.model ?? ''].join(' ').trim()
   return [
-    `${visibleLine(session_id)}  ${ended ? 'ended' : snapshot.agent.status}`,
+    `${idWord(session_id)}  ${ended ? 'ended' : snapshot.agent.status}`,
     `  agent  ${visibleLine(session.agent_id)}`,
     ...(persona === undefined
       ? []

@@ -26,9 +26,16 @@ test('command-line-24: the same block is written again where the terminal has an
   t.deepEqual(sheet.written, ['0123456789\nb\n'])
   sheet.columns = 5
   redraw('0123456789\nb')
-  t.is(sheet.written.at(-1), '\u001b[3A\r\u001b[J0123456789\nb\n', 'the narrower terminal folded the first line')
+  const away = `${'\n'.repeat(10)}\u001b[H\u001b[J`
+  t.is(sheet.written.at(-1), `${away}0123456789\nb\n`, 'a narrower terminal may have folded the first line')
+  sheet.columns = 40
+  redraw('0123456789\nb')
+  t.is(sheet.written.at(-1), `${away}0123456789\nb\n`, 'a wider one may have unfolded it, or left it as it was')
+  sheet.columns = 20
+  redraw('0123456789\nb')
+  t.is(sheet.written.at(-1), '\u001b[2A\r\u001b[J0123456789\nb\n', 'no line is folded here or there')
   sheet.isTTY = false
   redraw('c')
   redraw('c')
-  t.deepEqual(sheet.written.slice(2), ['c\n'])
+  t.deepEqual(sheet.written.slice(4), ['c\n'])
 })

@@ -34,7 +34,7 @@ test('flows-17: a check that does not pass is open until the flow has ended, and
   t.regex((await line('flows', 'list')).out, /^f1 {2}succeeded {2}notes 1 {2}s1 {2}20/u)
 })
 
-test('a flow whose run failed says why, and is started anew and not retried', async (t) => {
+test('flows-3, flows-17: a flow whose run failed says why, and is started anew and not retried', async (t) => {
   const daemon = await start(t)
   const { line, begin, playbook_ref } = daemon
   await begin('/fail fatal no', { flow_id: 'bad' })

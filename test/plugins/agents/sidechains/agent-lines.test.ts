@@ -11,7 +11,7 @@ const start = async (t: ExecutionContext) => {
   return Object.assign(daemon, { line: createCommandLine(daemon), parent: await openAgent(daemon) })
 }
 
-test('agents get says what an agent is called, said and lacks, and what to ask next', async (t) => {
+test('agents-22: agents get says what an agent is called, said and lacks, and what to ask next', async (t) => {
   const daemon = await start(t)
   const { line, parent } = daemon
   const { agent_id } = (await spawn(daemon, parent, { ...told('/say Twelve ferns.', 'count'), nickname: 'Ada' })).body
@@ -36,7 +36,7 @@ test('agents get says what an agent is called, said and lacks, and what to ask n
   t.regex((await line('agents', 'get', failing)).out, / {2}failed\n[^]*\n {2}error {4}.*no/u)
 })
 
-test('an agent whose run was cancelled, one that is closed and one with mail are told apart', async (t) => {
+test('agents-22: an agent whose run was cancelled, one that is closed and one with mail are told apart', async (t) => {
   const daemon = await start(t)
   const { line, parent, request } = daemon
   const child = (await spawn(daemon, parent, told('/sleep 3600000', 'slow'))).body
@@ -63,7 +63,7 @@ test('an agent whose run was cancelled, one that is closed and one with mail are
   t.regex(refused.err, /cancel its runs, which holdfast runs list lists/u)
 })
 
-test('an agent is named, and no longer; what a start would be is asked, and what limits leave', async (t) => {
+test('agents-17, agents-18, agents-22: an agent is named, and no longer; what a start would be is asked, and what limits leave', async (t) => {
   const daemon = await start(t)
   const { line, parent } = daemon
   const { agent_id } = (await spawn(daemon, parent, told('/say ok'))).body
@@ -83,7 +83,7 @@ test('an agent is named, and no longer; what a start would be is asked, and what
   }
 })
 
-test('a session says which agent it has and that agents below it ask in it', async (t) => {
+test('agents-7, agents-22: a session says which agent it has and that agents below it ask in it', async (t) => {
   const daemon = await start(t)
   const { line, parent } = daemon
   t.true((await line('sessions', 'get', 's1')).out.includes(`  agent  ${parent}\n`))
@@ -113,7 +113,31 @@ test('command-line-5: a list that shows nothing because of what was asked for do
   t.regex((await line('flows', 'list', '--limit', '3')).out, /^No flows yet/u)
 })
 
-test('a question of an agent says who asked and how it was answered; a run that works says how to learn why', async (t) => {
+test('agents-22, mailboxes-10: agents are started and listed, and their messages sent, read and taken away', async (t) => {
+  const daemon = await start(t)
+  const { line, parent, request } = daemon
+  const ran = await line('agents', 'spawn', parent, 'count', '/sleep 3600000', '--nickname', 'Ada', '--type', 'plan')
+  t.is(ran.code, 0, ran.err)
+  const [, agent_id = ''] = /^(agent_\w+) in session /u.exec(ran.out) ?? []
+  t.like((await request('GET', `/v1/agents/${agent_id}`)).body.agent, { parent, name: 'count', nickname: 'Ada' })
+  t.regex((await line('agents', 'list', '--root', parent)).out, new RegExp(`^Ada {2}.*${agent_id}$`, 'mu'))
+  t.is((await line('agents', 'summaries')).out, (await line('agents', 'list')).out)
+  const post = (to: string, ...more: string[]) => line('mailboxes', 'post', parent, to, 'hello', 'How far?', ...more)
+  t.is((await post(agent_id, '--message-id', 'm1')).out, 'm1: sent\n')
+  t.is((await post(agent_id, '--message-id', 'm1')).out, 'm1: sent before\n')
+  t.regex(
+    (await line('mailboxes', 'list', agent_id)).out,
+    /^m1 {2}hello\n {2}from agent_.*\n {2}\{"text":"How far\?"\}$/mu,
+  )
+  t.is((await line('mailboxes', 'ack', agent_id, 'm1')).out, 'm1 is acknowledged.\n')
+  t.is((await line('mailboxes', 'list', agent_id)).out, 'No messages.\n')
+  const closed = (await spawn(daemon, parent, { ...told('/say ok', 'once'), retention: 'close_on_settle' })).body
+  await untilAgent(daemon, closed.agent_id, ({ closed_at_ms }) => closed_at_ms !== undefined)
+  t.regex((await post(closed.agent_id)).out, /a dead letter, because the agent is closed/u)
+  t.regex((await line('mailboxes', 'dead-letter', closed.agent_id)).out, /the agent is closed\n {2}\{"text":/u)
+})
+
+test('clarification-2: a question of an agent says who asked and how it was answered; a run that works says how to learn why', async (t) => {
   const daemon = await start(t)
   const { line, parent, request } = daemon
   const options = '"options":[{"label":"north"},{"label":"south"}]'
@@ -129,9 +153,17 @@ test('a question of an agent says who asked and how it was answered; a run that 
   t.regex(answered, new RegExp(`asked {4}by ${first}\n {2}answer {3}south \\(by operator\\)\n`, 'u'))
   t.notRegex(answered, /model was empty/u)
   const again = await line('questions', 'answer', question, '--option', '1')
+  t.is(again.code, 1)
+  t.regex(again.err, /question_resolution_conflict/u)
   t.notRegex(again.err, /what it waits for/u)
+  const same = await line('questions', 'answer', question, '--option', '2')
+  t.deepEqual([same.code, same.err], [0, ''])
+  t.regex(same.out, /completed: it was answered so already\.\n {2}holdfast runs get /u)
+  const bare = await line('questions', 'answer', question, '--option', '2', '--output', 'json')
+  t.false('is_again' in JSON.parse(bare.out))
   const [, other] = await ask()
   await line('questions', 'decline', other)
+  t.regex((await line('questions', 'decline', other)).out, /answered so already/u)
   t.regex((await line('runs', 'get', other)).out, /answer {3}declined by operator/u)
   const { run_id } = await submit(daemon, 's1', '/sleep 3600000')
   await until(daemon, run_id, 'running')

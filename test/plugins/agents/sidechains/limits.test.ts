@@ -189,16 +189,18 @@ test('agents-10: an agent that waits for its first run has its place, until it i
     waiting.map(({ has_runtime, status }) => [has_runtime, status]),
     Array.from({ length: 3 }, () => [false, 'idle']),
   )
-  await Promise.all(waiting.map(({ session_id }) => submit(daemon, session_id, '/sleep 300\n/say late')))
+  const runs = await Promise.all(waiting.map(({ session_id }) => submit(daemon, session_id, '/sleep 3600000')))
   t.deepEqual(codeOf(await one()), tooMany, 'runs that are submitted later take no place of others')
-  for (const { agent_id } of waiting) await settled(daemon, agent_id)
+  for (const { run_id } of runs) await daemon.request('POST', `/v1/runs/${run_id}/cancel`)
   t.is(await quotas(), 0)
   const again = await takes(t, daemon, { n: 3, refusal: tooMany, one })
   t.regex(again.body.detail, /3 agents of this one are at work, or have not begun/u)
   await daemon.stop()
   const next = await startDirected(t, limit, { root })
   t.is(await quotas(next), 3, 'those that have had a run are not counted after a restart')
-  const [idle] = (await rowsOf(next, '?status=idle')).filter((row: any) => row.parent_agent_id !== undefined)
+  const [idle] = (await rowsOf(next, '?status=idle')).filter(
+    (row: any) => row.parent_agent_id !== undefined && waiting.every(({ agent_id }) => agent_id !== row.agent_id),
+  )
   await next.request('POST', `/v1/sessions/${idle.session_id}/end`)
   t.is(await quotas(next), 2)
   await next.request('POST', '/v1/sessions/s1/end')

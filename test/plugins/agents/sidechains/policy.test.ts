@@ -2,6 +2,7 @@
 import test, { type ExecutionContext } from 'ava'
 import type { JsonObject } from '../../../../core/plugin.js'
 import { done, scriptedProvider, text } from '../../../../plugins/providers/scripted/contract.js'
+import { createCommandLine } from '../../../support/command-line.js'
 import { startTestDaemon } from '../../../support/daemon.js'
 import { codeOf } from '../../../support/runs.js'
 
@@ -49,6 +50,20 @@ test('agents-17: the quotas tell the limits, and what of them is used', async (t
   const used = await quotas()
   t.like(used, { started_in_window: 2, cost_microusd_in_window: 2000, cpu_ms_in_window: 2000 })
   t.like(used.limits, { max_child_depth: 2, max_spawns_per_run: 6 })
+  await daemon.request('POST', '/v1/sessions', { session_id: 's2' })
+  const { agent_id } = (await daemon.request('GET', '/v1/sessions/s2')).body
+  await daemon.request('POST', `/v1/agents/${agent_id}/sidechains`, { agent_type: 'plan' })
+  const { profiles_in_window, sessions_in_window } = await quotas()
+  t.deepEqual(profiles_in_window, [
+    { profile: 'default', started: 2 },
+    { profile: 'plan', started: 1 },
+  ])
+  t.deepEqual(sessions_in_window, [
+    { session_id: 's1', started: 2 },
+    { session_id: 's2', started: 1 },
+  ])
+  const { out } = await createCommandLine(daemon)('agents', 'quotas')
+  for (const told of ['1 of 60 as plan\n', '2 of 60 by session s1\n']) t.true(out.includes(told), out)
 })
 
 test('agents-18: a name for people is more than blanks, and only agents that were started have one', async (t) => {

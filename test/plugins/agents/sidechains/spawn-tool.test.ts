@@ -90,6 +90,24 @@ test('agents-3, agents-15: a call says how models are asked, and says it once', 
   t.like((await policy(same.session_id)).generation, { model: 'demo', temperature: 0.5 })
 })
 
+test('agents-14, agents-15: a call that both waits and goes on is refused, and starts none', async (t) => {
+  const daemon = await start(t)
+  const [both, neither, waits, goes] = await daemon.calls(
+    { wait: true, run_in_background: true },
+    { wait: false, run_in_background: false },
+    { wait: true, run_in_background: false },
+    { wait: false },
+  )
+  for (const { error } of [both, neither]) {
+    t.is(error.code, 'spawn_conflict')
+    t.regex(error.message, /wait and run_in_background are both (?:true|false)/u)
+  }
+  t.deepEqual([waits.final_output, waits.run_in_background, goes.run_in_background], ['hi', false, true])
+  const agents: any[] = (await daemon.request('GET', '/v1/agents/summaries')).body
+  t.is(agents.length, 3)
+  t.is((await spawn(daemon, daemon.parent, { wait: true })).body.errors[0].path, 'body.wait', 'the route never waits')
+})
+
 test('agents-15: texts, stored files and boards of a call are told behind its prompt', async (t) => {
   const daemon = await start(t)
   const file = { file_name: 'n.txt', media_type: 'text/plain', content_base64: 'Zmlyc3Q=' }

@@ -52,9 +52,20 @@ test('agents-1: an agent is a session of its own with its first run, and is told
   t.like(run, { kind: 'input', status: 'completed', request: { source_plugin: 'agents', source_kind: 'subtask' } })
   t.is(run.request.actor_id, daemon.parent)
   const spawned = () => stream.frames.find(({ data }) => data?.trace?.kind?.type === 'agent_spawned')
-  for (let n = 0; n < 2_000 && spawned() === undefined; n += 1) await new Promise((resolve) => setTimeout(resolve, 5))
+  const shown = () =>
+    stream.frames.find(({ data }) => data?.type === 'session_snapshot' && data.session_id === body.session_id)
+  const isTold = () => spawned() !== undefined && shown() !== undefined
+  for (let n = 0; n < 10_000 && !isTold(); n += 1) await new Promise((resolve) => setTimeout(resolve, 5))
   stream.close()
   t.like(spawned()?.data.trace, { agent_id: daemon.parent, kind: { agent_id: body.agent_id } })
+  const events = stream.frames.flatMap(({ data }) => (data?.session_id === body.session_id ? [data] : []))
+  t.true(events.some(({ type, status: now }) => type === 'session_state_changed' && now === 'running'))
+  t.like(events.find(({ type }) => type === 'session_snapshot')?.snapshot.agent, {
+    parent: daemon.parent,
+    subtasks: [{ name: 'look/up' }],
+    fork_context: null,
+    sidechain_session_id: body.session_id,
+  })
   const bare = await spawn(daemon, daemon.parent)
   t.like(await agentOf(daemon, bare.body.agent_id), { status: 'idle', path: '/agent', subtasks: [] })
 })

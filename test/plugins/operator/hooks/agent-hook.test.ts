@@ -1,10 +1,13 @@
 /** Hooks that have an agent look before they rule. */
 import test, { type ExecutionContext } from 'ava'
+import path from 'node:path'
 import type { JsonObject } from '../../../../core/plugin.js'
 import type { ModelRequest } from '../../../../plugins/execution/models/contract.js'
 import { callTool, done, scriptedProvider, text } from '../../../../plugins/providers/scripted/contract.js'
-import { startTestDaemon } from '../../../support/daemon.js'
+import { copyRoot } from '../../../support/crash.js'
+import { freshRoot, startTestDaemon } from '../../../support/daemon.js'
 import { echoing } from '../../../support/interceptors.js'
+import { inStatus, publish, startFlow, untilFlow } from '../../../support/flows.js'
 import { openSession, submit, until } from '../../../support/runs.js'
 
 const isHook = ({ messages }: ModelRequest): boolean => JSON.stringify(messages[0]).includes('<hook_input>')
@@ -128,6 +131,68 @@ test('hooks-34: when its time is over nothing of the agent goes on', async (t) =
     await new Promise((resolve) => setTimeout(resolve, 5))
   }
   return t.fail('its run goes on')
+})
+
+test('hooks-34: after a kill another agent looks, and what the first one did is cancelled', async (t) => {
+  const tool = echoing()
+  let isLooking = (): void => {}
+  const looking = new Promise<void>((resolve) => {
+    isLooking = resolve
+  })
+  const hangs = scriptedProvider((request, _, signal) => {
+    if (!isHook(request)) return [callTool('c1', 'echo', { text: 'plain' }), done('tool_calls')]
+    isLooking()
+    return slow(signal)
+  })
+  const first = await startTestDaemon(t, { plugins: [tool.plugin, hangs.plugin], config: hangs.config })
+  await openSession(first)
+  const hook = { name: 'judge', executor: { type: 'agent', template } }
+  await first.request('POST', '/v1/runtime/hooks', { hooks: { pre_tool_use: [hook] } })
+  const { run_id } = await submit(first, 's1', 'go')
+  await looking
+  const root = path.join(await freshRoot(), 'root')
+  copyRoot(first.root, root)
+  await first.stop()
+  const answers = scriptedProvider((request) => {
+    if (isHook(request)) return [text('{}'), done()]
+    const isFirst = request.messages.at(-1)?.role === 'user'
+    return isFirst ? [callTool('c1', 'echo', { text: 'plain' }), done('tool_calls')] : [text('Done.'), done()]
+  })
+  const second = await startTestDaemon(t, { root, plugins: [tool.plugin, answers.plugin], config: answers.config })
+  await until(second, run_id, 'completed')
+  const agents = (await second.request('GET', '/v1/agents/summaries')).body.filter(({ name }: any) => name === 'hook')
+  t.deepEqual(
+    agents.map(({ closed_at_ms, has_runtime }: any) => [closed_at_ms !== undefined, has_runtime]),
+    [
+      [true, false],
+      [true, false],
+    ],
+  )
+  const runs: any[] = (await second.request('GET', '/v1/runs')).body
+  t.deepEqual(runs.map(({ status }) => status).toSorted(), ['cancelled', 'completed', 'completed'])
+  t.is(answers.requests.filter(isHook).length, 1, 'the first one asks no model any more')
+})
+
+test('hooks-34: agents of hooks are none that the run started: of its quota, its waits and its flow', async (t) => {
+  const tool = echoing()
+  let calls = 0
+  const model = scriptedProvider((request) => {
+    if (isHook(request)) return [text('{}'), done()]
+    calls += 1
+    if (calls <= 7) return [callTool(`c${calls}`, 'echo', { text: 'plain' }), done('tool_calls')]
+    return calls === 8 ? [callTool('wait', 'wait_agent', {}), done('tool_calls')] : [text('Done.'), done()]
+  })
+  const daemon = await startTestDaemon(t, { plugins: [tool.plugin, model.plugin], config: model.config })
+  await openSession(daemon)
+  const hook = { name: 'judge', executor: { type: 'agent', template }, failure_policy: { mode: 'closed' } }
+  await daemon.request('POST', '/v1/runtime/hooks', { hooks: { pre_tool_use: [hook] } })
+  const { flow_id } = (await startFlow(daemon, { playbook_ref: await publish(daemon) })).body
+  const flow = await untilFlow(daemon, flow_id, inStatus('succeeded', 'failed', 'cancelled'))
+  t.is(flow.status, 'succeeded')
+  t.deepEqual([flow.primitive_refs.agent_ids, flow.primitive_refs.run_ids], [[], [flow.run_id]])
+  t.is(tool.calls.length, 7, 'a run has more calls looked at than it may start agents')
+  const waited = JSON.stringify(model.requests.findLast((request) => !isHook(request))?.messages)
+  t.true(waited.includes('"agents":[]'), waited)
 })
 
 async function* slow(signal: AbortSignal) {

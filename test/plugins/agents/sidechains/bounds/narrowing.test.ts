@@ -7,7 +7,7 @@ import {
   narrowedCredentials,
   narrowedMode,
 } from '../../../../../plugins/agents/sidechains/bounds/narrowing.js'
-import { permitsTool } from '../../../../../plugins/agents/sidechains/bounds/surface.js'
+import { narrowedSurface, permitsTool } from '../../../../../plugins/agents/sidechains/bounds/surface.js'
 import {
   normalScope,
   permitsCapability,
@@ -137,7 +137,7 @@ test('agents-5: a request that names connectors and no credential of theirs leav
   t.like(await scopeOf({ route_deny: ['other'] }), { connector_deny: ['*'], connector_credential_deny: ['*'] })
 })
 
-test('agents-5, agents-6: what is wider than the parent is refused by name, and nothing is made', async (t) => {
+test('agents-4, agents-5, agents-6: what is wider than the parent is refused by name, and nothing is made', async (t) => {
   const daemon = await start(t)
   await daemon.request('POST', '/v1/sessions', {
     session_id: 's2',
@@ -147,6 +147,8 @@ test('agents-5, agents-6: what is wider than the parent is refused by name, and 
   const top = (await daemon.request('GET', '/v1/sessions/s2')).body.agent_id
   const { body } = await spawn(daemon, top, { tool_surface: { allowlist: ['read_*', 'echo'] }, credential_scope: {} })
   const before = (await rowsOf(daemon)).length
+  const unknown = await spawn(daemon, top, { permission_mode: 'loose' })
+  t.deepEqual([unknown.status, unknown.body.errors[0].path], [400, 'body.permission_mode'])
   for (const wanted of [
     { capability_scope: { skill_allow: ['b'] } },
     { capability_scope: { skill_allow: ['a', '*'] } },
@@ -240,6 +242,17 @@ test('agents-4, agents-5, agents-6: of ten thousand pairs no child has more than
     else allowed += 1
   }
   t.true(allowed > 1_000 && refused > 1_000)
+})
+
+test('agents-6: a star denies everything, or all tools of servers', (t) => {
+  const surface = narrowedSurface(
+    { allowlist: [], denylist: ['mcp__*'] },
+    { allowlist: [' bash', 'read_*'], denylist: [] },
+  )
+  t.deepEqual(surface, { allowlist: ['bash', 'read_*'], denylist: ['mcp__*'] })
+  const passed = (denylist: string[]) =>
+    ['read_file', 'mcp__a__get'].filter((name) => permitsTool({ allowlist: [], denylist }, name))
+  t.deepEqual([passed([]), passed(['mcp__*']), passed(['*'])], [['read_file', 'mcp__a__get'], ['read_file'], []])
 })
 
 test('agents-6: what a child may call by its surface is what its parent may, tried by calling', async (t) => {
