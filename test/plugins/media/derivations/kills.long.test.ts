@@ -6,7 +6,7 @@ import { rm } from 'node:fs/promises'
 import path from 'node:path'
 import { freshRoot, spawnDaemon, type SpawnedDaemon } from '../../../support/daemon.js'
 
-const kills = 60
+const kills = 40
 const workers = 3
 
 const drawing = (serial: number): string =>
@@ -99,7 +99,7 @@ const listed = async (daemon: SpawnedDaemon, at: string): Promise<any[]> => {
 }
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
 
-test.serial('derivations-23: each derivation ends once and keeps its files, through 60 kills', async (t) => {
+test.serial('derivations-23: each derivation ends once and keeps its files, through 40 kills', async (t) => {
   const root = await freshRoot()
   t.teardown(() => rm(root, { recursive: true, force: true }))
   const known: Known = new Map()
