@@ -10,6 +10,7 @@ import {
   type Reachable,
   type SpawnedDaemon,
 } from '../support/daemon.js'
+import { createLeapingClock } from '../../core/testing/leaping-clock.js'
 import { codeOf, openSession, submit, until } from '../support/runs.js'
 import { hourly, makeSchedule, scheduleBody, scheduledRuns, scheduleUntil, settledTimes } from '../support/schedules.js'
 
@@ -530,18 +531,17 @@ test.serial(
   'schedules-23: a fire during downtime: coalesce_once makes one execution, skip_missed none; neither is ' +
     'left in the past',
   async (t) => {
-    const root = await freshRoot()
-    const first = await spawnTestDaemon(t, { root })
+    const [root, past] = [await freshRoot(), createLeapingClock()]
+    past.jump(-3_600_000)
+    const first = await startTestDaemon(t, { root, clock: past })
     await openSession(first)
-    const fire_at_ms = Date.now() + 5000
+    const fire_at_ms = past.now() + 1_800_000
     const coalesced = await makeSchedule(first, { cadence: { type: 'once', fire_at_ms } })
     const skipped = await makeSchedule(first, {
       cadence: { type: 'once', fire_at_ms },
       misfire_policy: { type: 'skip_missed' },
     })
-    await first.kill('SIGKILL')
-    t.true(Date.now() < fire_at_ms, 'it was killed before the fire')
-    await new Promise((resolve) => setTimeout(resolve, fire_at_ms - Date.now() + 50))
+    await first.stop()
     const second = await spawnTestDaemon(t, { root })
     t.is((await scheduleUntil(second, coalesced.schedule_id, over)).execution_count, 1)
     const none = await scheduleUntil(second, skipped.schedule_id, over)

@@ -15,7 +15,6 @@ export interface Suite {
 export const firstSeed = (): number => Number(process.env['FAULT_SEED'] ?? 1)
 
 export const crashSuite = async (t: ExecutionContext, { states, ...rest }: Suite): Promise<void> => {
-  t.timeout(900_000)
   const engine = await loadEngine()
   const tally: Tally = { states: 0, operations: 0, insideRecovery: 0, afterRecovery: 0 }
   const started = performance.now()

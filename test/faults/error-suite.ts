@@ -18,7 +18,6 @@ export interface ErrorSuite {
 }
 
 export const errorSuite = async (t: ExecutionContext, { span, rounds, step, least }: ErrorSuite): Promise<void> => {
-  t.timeout(900_000)
   const engine = await loadEngine()
   const tally: Tally = { states: 0, operations: 0, insideRecovery: 0, afterRecovery: 0 }
   const plain = {

@@ -9,7 +9,6 @@ import type { FaultKind } from './simulated-disk.js'
 const kinds: readonly FaultKind[] = ['ENOSPC', 'EIO', 'EMFILE', 'short']
 
 test('a kill or a power cut at every other point of lives with partitions leaves the state before what went on or behind it', async (t) => {
-  t.timeout(900_000)
   const engine = await loadEngine()
   const tally: FallTally = { states: 0, falls: 0, operations: 0 }
   for (let seed = firstSeed(); tally.states < 3000; seed += 1)
@@ -19,7 +18,6 @@ test('a kill or a power cut at every other point of lives with partitions leaves
 })
 
 test('a disk that fails or is full in the middle of a close or a fall of partitions costs nothing that is kept', async (t) => {
-  t.timeout(900_000)
   const engine = await loadEngine()
   const tally: FallTally = { states: 0, falls: 0, operations: 0 }
   for (let at = 40; at < 400; at += 9) {
@@ -34,7 +32,6 @@ test('a disk that fails or is full in the middle of a close or a fall of partiti
 })
 
 test('every store whose partitions fall carelessly is caught', async (t) => {
-  t.timeout(900_000)
   t.is((await tryMutant({ name: 'unchanged' }, fallsOf)).caught, undefined)
   for (const mutant of fallMutants) {
     const { caught, seconds } = await tryMutant(mutant, fallsOf)

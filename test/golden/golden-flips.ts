@@ -51,7 +51,6 @@ const flip = (image: Image, file: Uint8Array, bit: number): Image => {
 
 /** Flips every `step`th bit of the golden root: each is noticed, or changes nothing that a reader can see. */
 export const flipBits = async (t: ExecutionContext, step: number): Promise<void> => {
-  t.timeout(600_000)
   const engine = await loadEngine()
   const image = imageOf(goldenFolder)
   const good = await look(engine, image)

@@ -93,7 +93,6 @@ const tally = (done: readonly string[]): string =>
     .join(', ')
 
 const playSeed = async (t: ExecutionContext, seed: number, length: number): Promise<void> => {
-  t.timeout(600_000)
   t.log(`seed ${seed}`)
   let done: string[] = []
   await fc.assert(

@@ -9,7 +9,7 @@ import { activeRun, isOver, isWaiting, scheduleStatus, type Run, type Schedule, 
 import type { Receiver } from './receiver.js'
 
 const clock = createClock()
-const patienceMs = 30_000
+const patienceMs = 300_000
 
 export interface Call {
   readonly method: string

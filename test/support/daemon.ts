@@ -157,7 +157,9 @@ export interface SpawnedDaemon extends Reachable {
   readonly line: string
   /** Everything on standard error so far. */
   logText(): string
-  /** Sends a signal and waits for the end of the process. */
+  /** SIGKILL, and nothing after it: for many deaths of one root, which is looked at now and then. */
+  die(): Promise<Exit>
+  /** Sends a signal, waits for the end of the process, and looks at the whole root. */
   kill(signal: 'SIGKILL' | 'SIGTERM' | 'SIGINT'): Promise<Exit>
   /** SIGTERM; throws if the exit code is not 0. */
   stop(): Promise<void>
@@ -216,9 +218,12 @@ export const spawnDaemon = async (options: SpawnOptions = {}): Promise<SpawnedDa
   const line = await readyLine(started)
   const url = /http:\/\/\S+?(?=,)/u.exec(line)?.[0] ?? ''
   const { child, text, exited } = started
-  const kill = async (signal: 'SIGKILL' | 'SIGTERM' | 'SIGINT'): Promise<Exit> => {
+  const end = (signal: NodeJS.Signals): Promise<Exit> => {
     child.kill(signal)
-    const exit = await exited
+    return exited
+  }
+  const kill = async (signal: 'SIGKILL' | 'SIGTERM' | 'SIGINT'): Promise<Exit> => {
+    const exit = await end(signal)
     checkRoot(await rootFaults({ root, disk: createDisk(), clock: createClock(), plugins: await shippedPlugins() }))
     return exit
   }
@@ -233,6 +238,7 @@ export const spawnDaemon = async (options: SpawnOptions = {}): Promise<SpawnedDa
     line,
     request: createAsk(url, options.headers ?? {}),
     logText: () => text.err,
+    die: () => end('SIGKILL'),
     kill,
     stop,
     exited,

@@ -1,5 +1,5 @@
 /** Folders of a test file, gone when the file has ended. */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 
@@ -21,3 +21,11 @@ export const freshFolder = (): string => {
 }
 
 export const freshRoot = (): Promise<string> => Promise.resolve(freshFolder())
+
+/** A root for lives that are so short that a run may see any number of them end (runs-42). */
+export const rootForKills = (): string => {
+  const root = freshFolder()
+  mkdirSync(path.join(root, 'config'), { mode: 0o700 })
+  writeFileSync(path.join(root, 'config', 'runs.toml'), 'max_unclean_boots = 1000000\n')
+  return root
+}

@@ -16,7 +16,7 @@ export const hasTmux = (t: ExecutionContext<any>): boolean => {
   return there
 }
 
-const patienceMs = 30_000
+const patienceMs = 300_000
 const lookMs = 25
 
 /** Looks until the text has it; throws with the text if it does not come. */

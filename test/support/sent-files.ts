@@ -2,7 +2,8 @@
 import type { ExecutionContext } from 'ava'
 import { rmSync } from 'node:fs'
 import { createClock } from '../../core/base/clock.js'
-import { freshRoot, spawnTestDaemon, startTestDaemon, type Reachable } from './daemon.js'
+import { spawnTestDaemon, startTestDaemon, type Reachable } from './daemon.js'
+import { rootForKills } from './folders.js'
 import { startReceiver } from './receiver.js'
 import { openSession, submit, until } from './runs.js'
 
@@ -35,7 +36,7 @@ export const deliveriesNaming = async ({ request }: Pick<Reachable, 'request'>, 
 /** Kills a daemon again and again in the middle of an output with a file, and checks what came of each. */
 export const killInOutputs = async (t: ExecutionContext<any>, kills: number): Promise<void> => {
   const receiver = await startReceiver(t)
-  const root = await freshRoot()
+  const root = rootForKills()
   t.teardown(() => rmSync(root, { recursive: true, force: true }))
   const env = { SERVICE_DELIVERY_INITIAL_RETRY_MS: '5' }
   const address = receiver.address('/in')

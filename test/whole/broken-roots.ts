@@ -48,7 +48,7 @@ export const serve = async (root: string, { uid }: { uid?: number } = {}): Promi
       if (url !== undefined) resolve(url)
     }),
   )
-  const killed = clock.sleep(20_000).then(() => {
+  const killed = clock.sleep(300_000).then(() => {
     child.kill('SIGKILL')
     return -1
   })

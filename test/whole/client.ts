@@ -46,7 +46,7 @@ export interface Got {
 }
 
 export interface Sender {
-  /** Answers within twenty seconds or throws; an event stream is left after its head. */
+  /** Answers within five minutes or throws; an event stream is left after its head. */
   send(sent: Sent): Promise<Got>
   close(): void
 }
@@ -59,7 +59,7 @@ export interface Client extends Sender {
   raw(bytes: Uint8Array): Promise<Got>
 }
 
-const patienceMs = 20_000
+const patienceMs = 300_000
 
 export const operationsOf = ({ paths }: any): Operation[] =>
   Object.entries<any>(paths).flatMap(([template, methods]) =>

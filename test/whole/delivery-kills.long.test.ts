@@ -6,7 +6,8 @@
 import { rm } from 'node:fs/promises'
 import test, { type ExecutionContext } from 'ava'
 import { createClock } from '../../core/base/clock.js'
-import { freshRoot, spawnDaemon, type SpawnedDaemon } from '../support/daemon.js'
+import { spawnDaemon, type SpawnedDaemon } from '../support/daemon.js'
+import { rootForKills } from '../support/folders.js'
 import { startReceiver, type Received, type Receiver } from '../support/receiver.js'
 import { createRandom, type Random } from '../faults/random.js'
 
@@ -80,7 +81,9 @@ const life = async (load: Load, root: string): Promise<void> => {
   for (const session_id of sessions) await daemon.request('POST', '/v1/sessions', { session_id })
   let dead = false
   const working = Promise.all(sessions.map((session_id) => work(load, { daemon, session_id, dead: () => dead })))
+  const { size } = load.runs
   await clock.sleep(150 + load.random.below(500))
+  while (load.runs.size === size) await Promise.race([clock.sleep(20), working])
   dead = true
   await daemon.kill('SIGKILL')
   await working
@@ -176,7 +179,7 @@ const checkOrder = (t: ExecutionContext, { receiver }: Load): void => {
 
 test(`through ${kills} kills under load every delivery arrives at least once, with one key, in order at its target`, async (t) => {
   t.log(`seed ${seed}`)
-  const root = await freshRoot()
+  const root = rootForKills()
   t.teardown(() => rm(root, { recursive: true, force: true }))
   const receiver = await startReceiver(t)
   let calm = false

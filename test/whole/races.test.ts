@@ -40,7 +40,6 @@ test('every keyed route has a race', async (t) => {
 })
 
 test('http-17: fifty equal requests at once, in header and body, have one effect and one answer', async (t) => {
-  t.timeout(180_000)
   const daemon = await startTestDaemon(t, { flags: { 'log-level': 'error' } })
   for (const [id, start] of Object.entries(races)) {
     const race = await start(daemon)
@@ -61,7 +60,6 @@ test('http-17: fifty equal requests at once, in header and body, have one effect
 })
 
 test('http-17: of fifty different requests at once with one key one has an effect, and the others are told', async (t) => {
-  t.timeout(180_000)
   const daemon = await startTestDaemon(t, { flags: { 'log-level': 'error' } })
   for (const [id, start] of Object.entries(races)) {
     const race = await start(daemon)

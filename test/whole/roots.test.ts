@@ -151,7 +151,7 @@ test.serial('on a file system that is mounted for reading the start is refused',
 })
 
 const soon = async (what: () => Promise<boolean>): Promise<boolean> => {
-  for (let tries = 0; tries < 150; tries += 1) {
+  for (let tries = 0; tries < 3000; tries += 1) {
     if (await what()) return true
     await clock.sleep(100)
   }

@@ -2,6 +2,7 @@
  * The worst text for each place that takes one, at the largest size that it admits. While a daemon works on it, other
  * requests must be answered: text is read in linear time, or outside the event loop.
  */
+import { readFileSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 
@@ -55,17 +56,30 @@ const call = (target: Target, tool: string, input: unknown): Promise<any> =>
 /** Longest that a look is waited for: who is frozen longer is frozen. */
 const patience = 20_000
 
+/** A clock in milliseconds. */
+type Watch = () => number
+
+/** Milliseconds for which the thread that answers has worked: a machine that is busy with others adds none. */
+const workOf =
+  (pid: number): Watch =>
+  () =>
+    Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ', 1)[0]) / 1e6
+
 /** Milliseconds that the slowest of the other requests took while the work went on. */
-export const longestOther = async (url: string, work: () => Promise<unknown>): Promise<number> => {
+export const longestOther = async (
+  url: string,
+  work: () => Promise<unknown>,
+  watch: Watch = () => performance.now(),
+): Promise<number> => {
   let [going, longest] = [true, 0]
   const look = async (): Promise<void> => {
     while (going && longest < patience) {
-      const began = performance.now()
+      const began = watch()
       await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(patience) }).then(
         (answer) => answer.text(),
         () => '',
       )
-      longest = Math.max(longest, performance.now() - began)
+      longest = Math.max(longest, watch() - began)
       await sleep(2)
     }
   }
@@ -76,14 +90,20 @@ export const longestOther = async (url: string, work: () => Promise<unknown>): P
   return longest
 }
 
-/** Above what a busy machine does to a request now and then, far below what a bad text does to it each time. */
+/** Above what a request costs now and then, far below what a bad text does to it each time. */
 export const most = 1_000
 const tries = 3
 
-/** As `longestOther`, of work that is repeated while it seems to keep others waiting. */
-export const leastOfTries = async (url: string, work: () => Promise<unknown>): Promise<number> => {
+/**
+ * The most that the daemon worked before it answered another request, of work that is repeated while it seems to keep
+ * others waiting.
+ */
+export const leastOfTries = async (
+  { url, pid }: { readonly url: string; readonly pid: number },
+  work: () => Promise<unknown>,
+): Promise<number> => {
   let longest = Infinity
-  for (let round = 0; round < tries && longest > most; round += 1) longest = await longestOther(url, work)
+  for (let round = 0; round < tries && longest > most; round += 1) longest = await longestOther(url, work, workOf(pid))
   return longest
 }
 

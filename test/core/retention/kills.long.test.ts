@@ -42,7 +42,6 @@ const copyWithArchives = async (from: string) => {
 const most = 12
 
 test('retention-7: killed behind the archive, a run is there whole or fell, and each archive has it', async (t) => {
-  t.timeout(240_000)
   const { root: from, run_id } = await dueRoot(t)
   const line = createCommandLine({ url: 'http://127.0.0.1:1' })
   const ends: string[] = []

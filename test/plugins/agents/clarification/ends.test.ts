@@ -133,7 +133,7 @@ const deadOf = async (daemon: SpawnedDaemon, { child }: Pair): Promise<any[]> =>
 const questionsOf = async (daemon: SpawnedDaemon): Promise<any[]> => (await daemon.request('GET', '/v1/questions')).body
 
 const eventually = async (what: string, holds: () => Promise<boolean>): Promise<void> => {
-  const deadline = clock.elapsed() + 60_000
+  const deadline = clock.elapsed() + 600_000
   while (!(await holds())) {
     if (clock.elapsed() > deadline) throw new Error(`never: ${what}`)
     await clock.sleep(10)

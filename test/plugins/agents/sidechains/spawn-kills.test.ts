@@ -1,10 +1,10 @@
 /** A real process, killed around a start: one agent for one request, never two, and none without its run. */
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { rmSync } from 'node:fs'
 import test from 'ava'
 import { createClock } from '../../../../core/base/clock.js'
 import { call, openAgent, rowsOf, spawn, told } from '../../../support/agents.js'
-import { freshRoot, spawnDaemon } from '../../../support/daemon.js'
+import { spawnDaemon } from '../../../support/daemon.js'
+import { rootForKills } from '../../../support/folders.js'
 import { submit, until } from '../../../support/runs.js'
 import { volume } from '../../../support/volume.js'
 
@@ -12,10 +12,8 @@ const clock = createClock()
 const lives = volume(3, 5)
 
 test('agents-1, agents-2, agents-15, agents-20: through kills around a start each request has one agent with its run', async (t) => {
-  const root = await freshRoot()
+  const root = rootForKills()
   t.teardown(() => rmSync(root, { recursive: true, force: true }))
-  mkdirSync(join(root, 'config'), { recursive: true })
-  writeFileSync(join(root, 'config', 'runs.toml'), 'max_unclean_boots = 1000\n')
   let parent = ''
   const runs: string[] = []
   for (let n = 0; n < lives; n += 1) {

@@ -34,11 +34,11 @@ const config = {
     'max_spawns_per_session_window',
     'max_spawns_per_profile_window',
     'max_spawns_global_window',
-    'spawn_rate_window_ms',
     'max_spawn_cost_microusd_per_window',
     'max_spawn_cpu_ms_per_window',
   ]
     .map((name) => `${name} = ${many}\n`)
+    .concat('spawn_rate_window_ms = 86400000\n')
     .join(''),
 }
 
@@ -97,7 +97,7 @@ const count = async (t: ExecutionContext, daemon: SpawnedDaemon, root: string, t
 }
 
 const untilOver = async (daemon: SpawnedDaemon, load: Load): Promise<void> => {
-  const deadline = clock.elapsed() + 120_000
+  const deadline = clock.elapsed() + 900_000
   for (;;) {
     const open = (await daemon.request('GET', '/v1/runs?priority_active=true&limit=1')).body
     const waiting = (await daemon.request('GET', '/v1/agents/summaries?has_runtime=true')).body
@@ -109,7 +109,6 @@ const untilOver = async (daemon: SpawnedDaemon, load: Load): Promise<void> => {
 }
 
 test('agents-1, agents-12, agents-14, mailboxes-4: through two hundred kills a tree of agents is whole', async (t) => {
-  t.timeout(1_100_000)
   t.log(`HOLDFAST_SEED=${seed}, ${kills} kills`)
   const random = createRandom(seed)
   const root = await freshRoot()
@@ -161,8 +160,7 @@ test('agents-1, agents-12, agents-14, mailboxes-4: through two hundred kills a t
     work.catch(() => undefined)
     if (lives.dead % countEvery === countEvery - 1) counted += Number(await count(t, daemon, agent_id, 4))
     else await clock.sleep(random.below(300))
-    process.kill(daemon.pid, 'SIGKILL')
-    await daemon.exited
+    await daemon.die()
     lives.dead += 1
     await work
     if (lives.dead < kills && random.chance(0.6)) {

@@ -2,6 +2,7 @@
 import test from 'ava'
 import { rm } from 'node:fs/promises'
 import { makeDueObservations } from '../../../support/due-observations.js'
+import { createPause } from '../../../support/pause.js'
 import { freshRoot, spawnDaemon, type SpawnedDaemon } from '../../../support/daemon.js'
 import { auditOf } from './uploading.js'
 
@@ -20,7 +21,7 @@ test.serial('observations-23: thousands end with their files through five kills,
   for (let kill = 0; ; kill += 1) {
     const daemon = await spawnDaemon({ root })
     const ends = kill < kills ? performance.now() + 200 + 300 * kill : Infinity
-    for (;;) {
+    for (const pause = createPause(); ; await pause()) {
       const before = performance.now()
       t.is((await daemon.request('GET', '/healthz')).status, 200)
       waits.push(performance.now() - before)

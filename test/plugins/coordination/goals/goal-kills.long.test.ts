@@ -1,18 +1,27 @@
 /** A real process, killed again and again while a goal goes on: each turn is one run. */
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import test from 'ava'
-import { createClock } from '../../../../core/base/clock.js'
-import { freshRoot, spawnDaemon } from '../../../support/daemon.js'
+import { spawnDaemon, type SpawnedDaemon } from '../../../support/daemon.js'
+import { rootForKills } from '../../../support/folders.js'
+import { createPause } from '../../../support/pause.js'
 
-const clock = createClock()
+const preload = pathToFileURL(join(import.meta.dirname, '../../../support/kill-step.js')).href
 const path = '/v1/sessions/s1/goal'
 const turns = 90
 
+/** The goal when it does not go on, and its runs. */
+const endOf = async ({ request }: SpawnedDaemon): Promise<{ readonly goal: any; readonly all: readonly any[] }> => {
+  for (const pause = createPause(); ; await pause()) {
+    const { goal } = (await request('GET', path)).body
+    if (goal.status !== 'active') return { goal, all: (await request('GET', '/v1/runs?limit=100')).body }
+  }
+}
+
 test('goals-6: through kills each turn of a goal is exactly one run, and it ends at its bound', async (t) => {
-  const root = await freshRoot()
+  const root = rootForKills()
   t.teardown(() => rmSync(root, { recursive: true, force: true }))
-  mkdirSync(join(root, 'config'), { recursive: true })
   writeFileSync(join(root, 'config', 'goals.toml'), `max_turns = ${turns}\n`)
   const first = await spawnDaemon({ root })
   await first.request('POST', '/v1/sessions', { session_id: 's1' })
@@ -20,15 +29,16 @@ test('goals-6: through kills each turn of a goal is exactly one run, and it ends
   await first.kill('SIGKILL')
   let kills = 1
   for (;;) {
-    const daemon = await spawnDaemon({ root })
-    await clock.sleep(5 + ((kills * 7) % 25))
-    const { goal } = (await daemon.request('GET', path)).body
-    const all: any[] = (await daemon.request('GET', '/v1/runs?limit=100')).body
-    if (goal.status === 'active') {
-      await daemon.kill('SIGKILL')
+    // Killed by what it does to files and not by time: each life does a little more, and none comes to the end at once.
+    const env = { NODE_OPTIONS: `--import ${preload}`, KILL_AT: String(40 + kills * 15) }
+    const daemon = await spawnDaemon({ root, env }).catch(() => undefined)
+    const found = daemon && (await endOf(daemon).catch(() => undefined))
+    if (found === undefined) {
+      await daemon?.kill('SIGKILL')
       kills += 1
       continue
     }
+    const { goal, all } = found
     t.like(goal, { status: 'paused', stop_code: 'goal_turns_exhausted', turns })
     t.is(all.length, turns)
     t.deepEqual([...new Set(all.map(({ status }) => status))], ['completed'])
@@ -39,7 +49,7 @@ test('goals-6: through kills each turn of a goal is exactly one run, and it ends
         .toSorted()
         .at(-1),
     )
-    await daemon.stop()
+    await daemon?.kill('SIGKILL')
     break
   }
   t.log(`${kills} kills`)

@@ -49,7 +49,6 @@ const copied = (from: string, to: string): void => {
 test.serial(
   'assets-5: a wrong bit in bytes or records is refused or mended, and never read as something else',
   async (t) => {
-    t.timeout(1_200_000)
     const root = await freshRoot()
     const first = await startTestDaemon(t, { root })
     const ids: string[] = []

@@ -1,4 +1,4 @@
-/** Derivations through up to 300 kills at any moment, in real processes. */
+/** Derivations through kills at any moment, in real processes. */
 import test from 'ava'
 import { createHash, randomInt } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
@@ -6,9 +6,7 @@ import { rm } from 'node:fs/promises'
 import path from 'node:path'
 import { freshRoot, spawnDaemon, type SpawnedDaemon } from '../../../support/daemon.js'
 
-/** As many as go into so many milliseconds, on a machine that is busy with others. */
-const most = { kills: 300, ms: 100_000 } as const
-const fewest = 20
+const kills = 40
 const workers = 3
 
 const drawing = (serial: number): string =>
@@ -101,15 +99,13 @@ const listed = async (daemon: SpawnedDaemon, at: string): Promise<any[]> => {
 }
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
 
-test.serial('derivations-23: each derivation ends once and keeps its files, through up to 300 kills', async (t) => {
+test.serial('derivations-23: each derivation ends once and keeps its files, through 40 kills', async (t) => {
   const root = await freshRoot()
   t.teardown(() => rm(root, { recursive: true, force: true }))
   const known: Known = new Map()
   let serial = 0
   let daemon = await spawnDaemon({ root })
-  const began = performance.now()
-  let kill = 0
-  for (; kill < most.kills && performance.now() - began < most.ms; kill += 1) {
+  for (let kill = 0; kill < kills; kill += 1) {
     const all = Promise.allSettled(
       Array.from({ length: workers }, () =>
         work(daemon, known, () => {
@@ -118,9 +114,9 @@ test.serial('derivations-23: each derivation ends once and keeps its files, thro
         }),
       ),
     )
-    const before = serial
-    // Every third life is killed whenever it comes, the others when they have begun to work.
-    if (kill % 3 > 0) while (serial < before + workers) await new Promise((resolve) => setTimeout(resolve, 2))
+    const before = known.size
+    // Every third life is killed whenever it comes, the others when they have begun to derive.
+    if (kill % 3 > 0) while (known.size === before) await new Promise((resolve) => setTimeout(resolve, 2))
     await new Promise((resolve) => setTimeout(resolve, randomInt(kill % 3 === 0 ? 30 : 250)))
     await daemon.kill('SIGKILL')
     for (const ended of await all)
@@ -159,6 +155,6 @@ test.serial('derivations-23: each derivation ends once and keeps its files, thro
     ? readdirSync(area, { recursive: true, withFileTypes: true }).filter((one) => one.isFile())
     : []
   t.deepEqual(files.map(({ name }) => name).toSorted(), [...digests].toSorted(), 'no file is left behind')
-  t.true(kill >= fewest && records.length > kill / 2, `${records.length} derivations, ${kill} kills`)
-  t.log(`${records.length} derivations of ${serial} files through ${kill} kills`)
+  t.true(records.length > kills / 2, `${records.length} derivations`)
+  t.log(`${records.length} derivations of ${serial} files through ${kills} kills`)
 })

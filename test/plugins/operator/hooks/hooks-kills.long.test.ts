@@ -21,7 +21,6 @@ const hooksOf = (n: number) => ({
 })
 
 test('hooks-17: after each of twenty kills the hooks that were acknowledged work, through new keys, and their secrets stand nowhere', async (t) => {
-  t.timeout(600_000)
   const [root, workspace] = [await freshRoot(), await makeFolder(t)]
   t.teardown(() => rmSync(root, { recursive: true, force: true }))
   const flags = ['--workspace-root', workspace]
@@ -47,8 +46,8 @@ test('hooks-17: after each of twenty kills the hooks that were acknowledged work
     }
     const change = async (): Promise<void> => {
       for (;;) {
-        await daemon.request('POST', '/v1/runtime/hooks', { hooks: hooksOf(acknowledged + 1) })
-        acknowledged += 1
+        const { status } = await daemon.request('POST', '/v1/runtime/hooks', { hooks: hooksOf(acknowledged + 1) })
+        if (status === 200) acknowledged += 1
       }
     }
     const rekey = async (): Promise<void> => {

@@ -28,7 +28,6 @@ const sealedIn = async (t: ExecutionContext, root: string) => {
 }
 
 test('secrets-11, secrets-24: a change of the key that is killed at any step loses no secret, and the next start ends it', async (t) => {
-  t.timeout(600_000)
   const root = await freshRoot()
   await filled(root)
   const sealed = await sealedIn(t, root)

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { startTestDaemon } from '../../../support/daemon.js'
 import { freshRoot } from '../../../support/folders.js'
+import { createPause } from '../../../support/pause.js'
 import { openSession, submit, until } from '../../../support/runs.js'
 import { callTool, done, scriptedProvider, text, type Play } from '../../../../plugins/providers/scripted/contract.js'
 import { makeFolder } from '../../../support/tools.js'
@@ -145,10 +146,8 @@ test('skills-12: an agent of its own works on a forked skill, with its profile a
   const rows: any[] = (await daemon.request('GET', '/v1/agents/audit')).body
   const told = rows.find(({ event }) => event === 'agent_started')
   t.true(told.narrowed.includes('tool_surface'), 'agents-20')
-  for (let n = 0; n < 400; n += 1) {
+  for (const pause = createPause(); ; await pause()) {
     const [, agent] = (await daemon.request('GET', '/v1/agents/summaries')).body
     if (agent.closed_at_ms !== undefined) return t.like(agent, { path: '/apart', last_output_preview: 'found' })
-    await new Promise((resolve) => setTimeout(resolve, 5))
   }
-  return t.fail('it is not closed')
 })

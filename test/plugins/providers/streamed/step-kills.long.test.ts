@@ -69,7 +69,6 @@ for (const [place, vendor] of [...vendors, ...grok].entries())
   test.serial(
     `models-37: with ${vendor.provider} a run with an approval in its middle, killed in front of any step on the disk, has one effect and the right answer`,
     async (t) => {
-      t.timeout(600_000)
       const server = await startOpenAiServer((asked) => model(vendor, asked))
       t.teardown(() => server.close())
       let [steps, unknown, killed] = [0, 0, true]

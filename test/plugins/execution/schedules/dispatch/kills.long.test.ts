@@ -10,7 +10,6 @@ test(
   'a process that is killed again and again while schedules fire makes exactly one run of each fire (seed ' +
     `${seed})`,
   async (t) => {
-    t.timeout(300_000)
     const random = createRandom(seed)
     const root = await freshRoot()
     let daemon = await spawnDaemon({ root })
@@ -88,7 +87,10 @@ test(
       t.is(recent_executions.length, 1)
     }
     const fired = beat.recent_executions.filter(({ run_id }: any) => run_id !== undefined)
-    t.deepEqual(by(beating.schedule_id).toSorted(), fired.map(({ run_id }: any) => run_id).toSorted())
+    // The last fifty are kept.
+    const beats = by(beating.schedule_id).toSorted()
+    t.true(beats.length === fired.length || fired.length === 50)
+    t.deepEqual(beats.slice(beats.length - fired.length), fired.map(({ run_id }: any) => run_id).toSorted())
     t.is(new Set(fired.map(({ fire_at_ms }: any) => fire_at_ms)).size, fired.length)
     for (const { fire_at_ms } of fired) t.is((fire_at_ms - beating.next_fire_at_ms) % 5000, 0)
     await daemon.stop()
@@ -96,7 +98,6 @@ test(
 )
 
 test(`a process that is killed while very many fires are dispatched makes one run of each (seed ${seed})`, async (t) => {
-  t.timeout(300_000)
   const random = createRandom(seed)
   const root = await freshRoot()
   let daemon = await spawnDaemon({ root })
