@@ -19,7 +19,7 @@ const duplicate: Warning = {
   severity: 'error',
   code: 'control_plane_duplicate_token',
   message: 'The admin token and the read-only token are equal, so every token is refused.',
-  action: 'Give two different tokens.',
+  action: 'Give two different tokens, such as two of these: openssl rand -hex 32',
 }
 const exposed: Warning = {
   severity: 'warning',
@@ -31,7 +31,7 @@ const short: Warning = {
   severity: 'warning',
   code: 'control_plane_short_token',
   message: `Other machines can reach this daemon, and one of its tokens has fewer than ${shortestToken} characters.`,
-  action: 'Take tokens that cannot be guessed, such as 32 random bytes in hex.',
+  action: 'Take tokens that cannot be guessed, such as: openssl rand -hex 32',
 }
 
 /** `shortest` is the length of the shortest token in force; undefined if there is none. */

@@ -70,6 +70,8 @@ const compare = (options: ConfigWatchOptions, files: ConfigFiles): Warning[] => 
 
 /** Between looks whether the folder is another one: who watches the one that was renamed is told nothing. */
 const renewMs = 1_000
+/** How long a file may be away before its entries go: longer than who puts another in its place needs. */
+const goneMs = 2_000
 const watchOptions = {
   ignoreInitial: true,
   depth: 0,
@@ -93,11 +95,16 @@ export const watchConfig = async (options: ConfigWatchOptions): Promise<ConfigWa
   const folder = path.join(root, 'config')
   await disk.makeFolder(folder)
   let warnings: readonly Warning[] = []
-  const look = (): void => {
+  let cancelBelieving: (() => void) | undefined
+  const look = (believesGone = false): void => {
     const told = new Set(warnings.map(({ message }) => message))
-    lists.look()
+    if (lists.look(believesGone)) cancelBelieving ??= clock.after(goneMs, believe)
     warnings = [...options.lasting, ...strangeFiles(files), ...compare(options, files)]
     for (const { message, code } of warnings) if (!told.has(message)) log.warn(message, { code })
+  }
+  const believe = (): void => {
+    cancelBelieving = undefined
+    look(true)
   }
   let seen = folderIn(disk, folder)
   const begin = (): FSWatcher => {
@@ -106,7 +113,7 @@ export const watchConfig = async (options: ConfigWatchOptions): Promise<ConfigWa
       if (event === 'unlinkDir' && name === folder) seen = undefined
       look()
     })
-    watcher.on('ready', look)
+    watcher.on('ready', () => look())
     return watcher.on('error', (error) => log.warn('config/ cannot be watched', { error }))
   }
   let watcher = begin()
@@ -124,6 +131,7 @@ export const watchConfig = async (options: ConfigWatchOptions): Promise<ConfigWa
     health: { id: 'config', check: () => warnings },
     close() {
       cancel()
+      cancelBelieving?.()
       return watcher.close()
     },
   }

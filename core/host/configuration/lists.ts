@@ -15,8 +15,11 @@ import type { EntryChange, List, ListChange, ListSpec } from '../../plugin/list.
 export interface Lists {
   /** Throws `list_taken` if the file has a list already. */
   open<T, B>(plugin: Owner, spec: ListSpec<T, B>): { readonly list: List<T, B>; readonly close: () => void }
-  /** Reads the files again and applies what has changed. */
-  look(): void
+  /**
+   * Reads the files again and applies what has changed; a file that is not there takes its entries with it only where
+   * that is believed. True if it was not: who replaces a file or its folder takes it away first, and a guard must stay.
+   */
+  look(believesGone: boolean): boolean
   /** Calls back with what a look changed, once it is in force. Returns its undo. */
   onApplied(listener: (change: ListChange) => void): () => void
   /** True for the name of a file of which nothing but entries of its list has changed since the start. */
@@ -161,12 +164,14 @@ export interface ListsParts {
 export const createLists = ({ disk, root, given = {} }: ListsParts): Lists => {
   const opened = new Map<string, Open>()
   const followers = new Set<(change: ListChange) => void>()
-  const contentOf = (file: string): JsonObject =>
-    given[file] ?? readToml(disk, path.join(root, 'config', `${file}.toml`)) ?? {}
-  const look = (open: Open): void => {
+  const contentOf = (file: string): JsonObject | undefined =>
+    given[file] ?? readToml(disk, path.join(root, 'config', `${file}.toml`))
+  const look = (open: Open, believesGone: boolean): boolean => {
     const before = open.held
     try {
-      const { tables, rest } = partsOf(open, contentOf(open.spec.file))
+      const content = contentOf(open.spec.file)
+      if (content === undefined && before.size > 0 && !believesGone) return true
+      const { tables, rest } = partsOf(open, content ?? {})
       open.first ??= rest
       Object.assign(open, { rest }, applied(open, tables))
     } catch (error) {
@@ -184,8 +189,8 @@ export const createLists = ({ disk, root, given = {} }: ListsParts): Lists => {
       ),
       ...movedNames(before, open.held).map((name): EntryChange => ({ name, change: 'moved', members: [] })),
     ]
-    if (entries.length === 0 || !opened.has(file)) return
-    for (const follower of followers) follower({ file, entries })
+    if (entries.length > 0 && opened.has(file)) for (const follower of followers) follower({ file, entries })
+    return false
   }
   return {
     open<T, B>(plugin: Owner, spec: ListSpec<T, B>) {
@@ -202,7 +207,7 @@ export const createLists = ({ disk, root, given = {} }: ListsParts): Lists => {
         first: undefined,
         rest: '',
       }
-      look(open)
+      look(open, true)
       const vital = spec.isVital !== undefined && open.faults.has(wholeFile) ? wholeFile : open.vital
       if (vital !== undefined) throw vitalFault(open, vital)
       opened.set(spec.file, open)
@@ -217,7 +222,7 @@ export const createLists = ({ disk, root, given = {} }: ListsParts): Lists => {
       }
       return { list, close: () => void opened.delete(spec.file) }
     },
-    look: () => opened.forEach(look),
+    look: (believesGone) => [...opened.values()].map((open) => look(open, believesGone)).includes(true),
     onApplied(listener) {
       followers.add(listener)
       return () => followers.delete(listener)

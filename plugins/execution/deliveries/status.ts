@@ -181,6 +181,6 @@ const lag = (ms: number): Warning[] =>
           severity: 'warning',
           code: 'delivery_worker_lag',
           message: `Deliveries wait for their turn for ${Math.round(ms / 1000)} s.`,
-          action: 'Raise --delivery-max-parallel, or see which targets are slow.',
+          action: 'Raise --delivery-max-parallel, or see which targets are slow: holdfast deliveries list',
         },
       ]

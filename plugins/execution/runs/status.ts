@@ -127,6 +127,10 @@ export const runsHealth = ({ store, clock, config }: StatusParts): HealthCheck =
   },
 })
 
+/** What would move a run, and what ends it. */
+const wayOut = ({ run_id }: RunRecord): string =>
+  `See what it waits for: ${commandLine('explain', run_id)}. To give it up: ${commandLine('runs cancel', run_id)}`
+
 const lagWarning = (queued: RunRecord | undefined, now: number, threshold: number): Warning[] => {
   if (queued === undefined || now - queued.submitted_at_ms < threshold) return []
   return [
@@ -135,7 +139,7 @@ const lagWarning = (queued: RunRecord | undefined, now: number, threshold: numbe
       code: 'queued_run_lag',
       related_id: queued.run_id,
       message: `Run ${queued.run_id} has been queued for ${Math.round((now - queued.submitted_at_ms) / 1000)} s.`,
-      action: 'See what its session is doing: answer what it waits for, or interrupt it.',
+      action: wayOut(queued),
     },
   ]
 }
@@ -151,7 +155,7 @@ const staleWarning = (stale: readonly RunRecord[]): Warning[] => {
       message:
         `${count(stale.length, 'open run has', 'open runs have')} not moved for a while; ` +
         `the first is ${first.run_id}, ${first.status}.`,
-      action: stale.length === 1 ? 'Answer or cancel it.' : 'Answer or cancel them.',
+      action: wayOut(first),
     },
   ]
 }

@@ -112,7 +112,11 @@ const lagWarning = (parts: ScheduleParts): Warning[] => {
       code: 'scheduler_lag',
       related_id: oldest.record.schedule_id,
       message: `Schedule ${oldest.record.schedule_id} has been due for ${Math.round(oldest.lag / 1000)} s.`,
-      action: dispatch_enabled ? 'See the storage and the log of the daemon.' : 'Start the daemon with its scheduler.',
+      action:
+        `See what it waits for: ${commandLine('schedules get', oldest.record.schedule_id)}. ` +
+        (dispatch_enabled
+          ? 'See the storage too.'
+          : 'To let it fire, start again with: holdfast serve --scheduler-enabled'),
     },
   ]
 }

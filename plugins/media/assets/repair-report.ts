@@ -89,13 +89,15 @@ const restoredWarning = (count: number): Warning => ({
   severity: 'info',
   code: 'assets_restored',
   message: `${count} files of assets were mended by this start.`,
-  action: 'See storage.asset_repair of /v1/status.',
+  action: 'See storage.asset_repair with: holdfast status --output json',
 })
 const skippedWarning = (count: number): Warning => ({
   severity: 'warning',
   code: 'assets_skipped',
   message: `The bytes of ${count} assets are not there as they were.`,
-  action: 'See storage.asset_repair of /v1/status; upload the files again, or restore them from a backup.',
+  action:
+    'Upload the files again, or restore them from a backup. They are in storage.asset_repair of: ' +
+    'holdfast status --output json',
 })
 export const warningsOf = ({ repaired_count, skipped_asset_count }: RepairReport): Warning[] => [
   ...(repaired_count > 0 ? [restoredWarning(repaired_count)] : []),

@@ -65,6 +65,7 @@ export const quarantineWarnings = (count: number): Warning[] =>
           code: 'board_revisions_quarantined',
           message: `${count} revisions of boards are set aside: what they name is not there as it was.`,
           action:
-            'See storage.board_repair of /v1/status. Upload the missing files again or restore a backup, then restart.',
+            'Upload the missing files again or restore a backup, then restart. They are in storage.board_repair of: ' +
+            'holdfast status --output json',
         },
       ]

@@ -23,7 +23,9 @@ export const hooksSetting = (configured: () => HookMap, parts: CheckParts) =>
         const wanted = settings?.hooks ?? hooks
         if (wanted === undefined || (settings !== undefined && hooks !== undefined))
           throw hookErrors.invalid_hook_settings({
-            details: { reason: `the body has ${wanted === undefined ? 'neither' : 'both'} settings and hooks.` },
+            details: {
+              reason: `the body has ${wanted === undefined ? 'neither settings nor' : 'both settings and'} hooks.`,
+            },
           })
         checkHooks(wanted, parts)
         checkMatchers(wanted)

@@ -31,6 +31,12 @@ const ownFields = {
   updatedInput: optional(doc(json(), 'As `updated_input`.')),
   additionalContext: optional(doc(string(), 'As one of `additional_contexts`.')),
 }
+/** What compatible programs may ask for, and what nothing here does: hooks that send whole outcomes leave it empty. */
+const wishes = {
+  initial_user_message: unused('Nothing here does it: taken where it is empty, else told (hooks-29).'),
+  watch_paths: unused('Nothing here does it: taken where it is empty, else told (hooks-29).'),
+  retry: unused('Nothing here does it: taken where it is empty, else told (hooks-29).'),
+}
 const fields = {
   continue_execution: optional(doc(boolean(), 'False blocks.')),
   continue: optional(doc(boolean(), 'As `continue_execution`.')),
@@ -49,6 +55,8 @@ const fields = {
   additional_contexts: optional(
     doc(array(string(), { max: 20 }), 'Texts that the model reads beside it; 32,000 characters of each count.'),
   ),
+  matched_hooks: unused('Taken, and not looked at: who was asked is known.'),
+  ...wishes,
   suppressOutput: unused('Taken, and not looked at: nothing here shows what a hook puts out.'),
   systemMessage: unused('Taken, and not looked at.'),
   hookSpecificOutput: optional(open(ownFields)),
@@ -60,11 +68,16 @@ export const Outcome = open(fields)
 const [mostStrange, mostName] = [5, 60]
 const own = 'hookSpecificOutput'
 
+const isEmpty = (value: Json | undefined): boolean =>
+  value === null || value === false || value === '' || (Array.isArray(value) && value.length === 0)
+const isTaken = (name: string, value: Json | undefined): boolean =>
+  Object.hasOwn(wishes, name) ? isEmpty(value) : Object.hasOwn(fields, name)
+
 /** Members that nobody looks at, by their paths: misspelt ones, or of a convention that is not known here. */
 const strangeIn = (outcome: JsonObject): string[] => {
   const inner = outcome[own]
   const paths = [
-    ...Object.keys(outcome).filter((name) => !Object.hasOwn(fields, name)),
+    ...Object.keys(outcome).filter((name) => !isTaken(name, outcome[name])),
     ...(isJsonObject(inner) ? Object.keys(inner) : [])
       .filter((name) => !Object.hasOwn(ownFields, name))
       .map((name) => `${own}.${name}`),

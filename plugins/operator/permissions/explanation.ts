@@ -21,6 +21,8 @@ const PermissionRuleView = named(
   object({ scope: Scope, tool_name_pattern: string(), behavior: Behavior, reason: optional(string()) }),
 )
 
+const origins = ['static', 'hook_update'] as const
+
 const AuditPreview = named(
   'PermissionAudit',
   object({
@@ -32,7 +34,7 @@ const AuditPreview = named(
     effective_mode: optional(enums(permissionModes)),
     mode_effect: optional(string()),
     matched_rule_pattern: optional(string()),
-    matched_rule_origin: optional(enums(['static', 'hook_update'])),
+    matched_rule_origin: optional(enums(origins)),
     grant_id: optional(doc(string(), 'Id of the grant that lets it pass.')),
     justification: doc(nullable(string()), 'Why, in the words of who decided.'),
     reason: nullable(string()),
@@ -56,7 +58,7 @@ export const PermissionExplanation = named(
     scope: Scope,
     reason: optional(string()),
     matched_rule: optional(PermissionRuleView),
-    matched_rule_origin: optional(doc(enums(['hook_update']), 'Present if a hook gave the rule.')),
+    matched_rule_origin: optional(doc(enums(origins), 'Who gave the rule: a hook, or none.')),
     grant_id: optional(doc(string(), 'Id of the grant that lets this input pass.')),
     grant_rule: optional(doc(GrantRule, 'What is covered when an approval of this input is remembered.')),
     audit_preview: AuditPreview,
@@ -71,14 +73,18 @@ export const explain = (
   tool_name: string,
   tool_call_id: string | undefined,
   decision: PermissionDecision,
-): PermissionExplanation => ({
-  tool_call_id: tool_call_id ?? dryRun,
-  tool_name,
-  ...decision,
-  hooks_evaluated: false,
-  hook_policy: 'not_executed_in_dry_run',
-  audit_preview: permissionAudit(
-    { tool_name, tool_call_id, approval_request_id: decision.approval_required ? dryRun : undefined },
-    decision,
-  ),
-})
+): PermissionExplanation => {
+  const { matched_rule, matched_rule_origin = 'static', approval_required } = decision
+  const origin: Partial<{ matched_rule_origin: (typeof origins)[number] }> =
+    matched_rule === undefined ? {} : { matched_rule_origin }
+  const call = { tool_name, tool_call_id, approval_request_id: approval_required ? dryRun : undefined }
+  return {
+    tool_call_id: tool_call_id ?? dryRun,
+    tool_name,
+    ...decision,
+    ...origin,
+    hooks_evaluated: false,
+    hook_policy: 'not_executed_in_dry_run',
+    audit_preview: { ...permissionAudit(call, decision), ...origin },
+  }
+}

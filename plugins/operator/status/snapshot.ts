@@ -120,25 +120,30 @@ const probeWarning = (probed: JsonObject): Warning[] =>
         },
       ]
 
-const countIn = (member: JsonObject | undefined, field: string): number => {
+const numberIn = (member: JsonObject | undefined, field: string): number | undefined => {
   const value: Json | undefined = member?.[field]
-  return typeof value === 'number' ? value : 0
+  return typeof value === 'number' ? value : undefined
 }
 
 interface HealthParts {
   readonly began: number
   readonly warnings: readonly Warning[]
-  readonly readiness: JsonObject | undefined
+  readonly members: Readonly<Record<string, JsonObject>>
 }
 
-const healthOf = ({ clock }: StatusParts, { began, warnings, readiness }: HealthParts): JsonObject => ({
-  generated_at_ms: clock.now(),
-  snapshot_duration_ms: clock.elapsed() - began,
-  ok: warnings.every(({ severity }) => severity !== 'error'),
-  route_error_count: countIn(readiness, 'error_route_count'),
-  route_warning_count: countIn(readiness, 'warning_route_count'),
-  warnings: warnings.map((warning) => ({ ...warning })),
-})
+const healthOf = ({ clock }: StatusParts, { began, warnings, members }: HealthParts): JsonObject => {
+  const { provider_readiness: readiness, schedules } = members
+  const lag = numberIn(schedules, 'oldest_due_schedule_lag_ms')
+  return {
+    generated_at_ms: clock.now(),
+    snapshot_duration_ms: clock.elapsed() - began,
+    ok: warnings.every(({ severity }) => severity !== 'error'),
+    route_error_count: numberIn(readiness, 'error_route_count') ?? 0,
+    route_warning_count: numberIn(readiness, 'warning_route_count') ?? 0,
+    ...(lag !== undefined && { scheduler_lag_ms: lag }),
+    warnings: warnings.map((warning) => ({ ...warning })),
+  }
+}
 
 export const collectStatus = async (parts: StatusParts): Promise<JsonObject> => {
   const { host, clock, claims } = parts
@@ -163,7 +168,7 @@ export const collectStatus = async (parts: StatusParts): Promise<JsonObject> => 
     events: host.events(),
     findings: host.findings(),
     ...(loaded && { retention: host.retention() }),
-    health: healthOf(parts, { began, warnings: all, readiness: members['provider_readiness'] }),
+    health: healthOf(parts, { began, warnings: all, members }),
     ...members,
   }
 }

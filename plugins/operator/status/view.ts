@@ -127,6 +127,9 @@ const HealthView = object({
   ok: boolean(),
   route_error_count: integer({ min: 0 }),
   route_warning_count: integer({ min: 0 }),
+  scheduler_lag_ms: optional(
+    doc(integer({ min: 0 }), 'How long the schedule that has been due for longest has been; absent where none is due.'),
+  ),
   warnings: array(WarningView),
 })
 

@@ -43,13 +43,18 @@ export const UsageRow = named(
   }),
 )
 
-const query = object({
+const asked = object({
   ...pageFields,
   by: doc(defaulted(enums(['day', 'session', 'route', 'purpose']), 'day'), 'What a row is of.'),
   from: day('Not before this day'),
   to: day('Not after this day'),
   session_id: optional(doc(string({ min: 1, max: 200 }), 'Only what this session used.')),
 })
+const query = rule(
+  asked,
+  'must not have from after to',
+  ({ from, to }) => from === undefined || to === undefined || from <= to,
+)
 
 export const usageRoute = (store: UsageStore, session_ids: SessionIds): Route => {
   const inTurn = createTurns()

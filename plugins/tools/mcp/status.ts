@@ -173,7 +173,9 @@ const leftOut = ({ published }: ShownParts, { name }: McpServer): Warning[] => {
       code: 'mcp_tools_left_out',
       related_id: name,
       message: `${counted(left_out, 'tool')} of the MCP server ${name} ${left_out === 1 ? 'is' : 'are'} left out.`,
-      action: `Name those that count in enabled_tools of [mcp_servers.${name}]; the log names odd ones.`,
+      action:
+        `Name those that count in enabled_tools of [mcp_servers.${name}]; the log names odd ones. ` +
+        `See the tools that count: ${commandLine('mcp tools')}`,
     },
   ]
 }

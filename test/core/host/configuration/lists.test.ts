@@ -2,7 +2,9 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { createClock } from '../../../../core/base/clock.js'
+import { createLists } from '../../../../core/host/configuration/lists.js'
 import { defineList, integer, object, optional, string, type List, type ListChange } from '../../../../core/plugin.js'
+import { createDisk } from '../../../../core/state/disk/real-disk.js'
 import { freshRoot, startTestDaemon } from '../../../support/daemon.js'
 import { testPlugin } from '../../../support/plugins.js'
 
@@ -89,6 +91,29 @@ test('runtime-35: a file that is no list changes nothing, and one that is gone t
   rmSync(join(daemon.root, 'config', 'pots.toml'))
   await until(() => Object.keys(all()).length === 0)
   t.deepEqual(warnings(), [])
+})
+
+test('runtime-35: a file that is away while another takes its place keeps its entries, and tells nobody', async (t) => {
+  const root = await freshRoot()
+  t.teardown(() => rmSync(root, { recursive: true, force: true }))
+  const file = join(root, 'config', 'pots.toml')
+  mkdirSync(join(root, 'config'), { recursive: true })
+  writeFileSync(file, '[pots.a]\nsize = 1\n')
+  const lists = createLists({ disk: createDisk(), root })
+  const { list } = lists.open({ id: 'shelf' }, pots)
+  const [told, followed]: [string[][], string[]] = [[], []]
+  list.onChange((names) => void told.push([...names]))
+  lists.onApplied(({ entries }) => void followed.push(...entries.map(({ change }) => change)))
+  const look = (believesGone: boolean) => [lists.look(believesGone), [...list.all().keys()]]
+  rmSync(file)
+  t.deepEqual(look(false), [true, ['a']])
+  t.deepEqual([told, followed, lists.health.check()], [[], [], []])
+  writeFileSync(file, '[pots.a]\nsize = 1\n[pots.b]\nsize = 2\n')
+  t.deepEqual(look(false), [false, ['a', 'b']])
+  t.deepEqual([told, followed], [[['b']], ['added']])
+  rmSync(file)
+  t.deepEqual(look(true), [false, []])
+  t.deepEqual(followed, ['added', 'removed', 'removed'])
 })
 
 test('runtime-35: a file has one list', async (t) => {

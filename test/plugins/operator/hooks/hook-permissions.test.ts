@@ -51,7 +51,7 @@ test('hooks-14, hooks-20: a rule that a hook gives counts from the call on, for 
     audit_preview: { matched_rule_origin: 'hook_update' },
   })
   await openSession(first, 's2')
-  t.like(await first.check('s2'), { decision: 'ask', matched_rule_origin: undefined })
+  t.like(await first.check('s2'), { decision: 'ask', matched_rule_origin: 'static' })
   t.like(await first.run('s2'), { status: 'waiting_for_approval' })
   await first.stop()
   const second = await start(t, [{ updated_permissions: [rule('deny')] }], first.root)

@@ -472,8 +472,14 @@ test('hooks-15, hooks-16, hooks-18: what cannot be is refused with a sentence, a
     (await set({ stop: [{ name: 'x', executor: { type: 'command', command: 'x', timeout_ms: 600_001 } }] })).status,
     400,
   )
-  for (const forms of [{}, { settings: { hooks: {} }, hooks: {} }])
-    t.is((await request('POST', '/v1/runtime/hooks', forms)).body.code, 'invalid_hook_settings')
+  for (const [forms, sentence] of [
+    [{}, /has neither settings nor hooks\.$/u],
+    [{ settings: { hooks: {} }, hooks: {} }, /has both settings and hooks\.$/u],
+  ] as const) {
+    const { body } = await request('POST', '/v1/runtime/hooks', forms)
+    t.is(body.code, 'invalid_hook_settings')
+    t.regex(body.detail, sentence)
+  }
   t.deepEqual((await request('GET', '/v1/runtime/hooks')).body, { hooks: {} })
 })
 

@@ -25,3 +25,18 @@ test('secrets-25: of output that nobody could read whole no half of a secret is 
     t.is(reasonIn(whole.read()), text + text)
   }
 })
+
+test('hooks-29: a whole outcome with nothing in it is taken, and what nothing here does is told where it is asked for', (t) => {
+  const whole = {
+    matched_hooks: [],
+    continue_execution: true,
+    updated_permissions: [],
+    additional_contexts: [],
+    initial_user_message: null,
+    watch_paths: [],
+    retry: false,
+  }
+  t.deepEqual(rulingOf('guard', whole), { ruling: undefined, permissions: [], strange: [] })
+  const asked = { ...whole, matched_hooks: ['guard'], initial_user_message: 'hi', watch_paths: ['/x'], retry: true }
+  t.like(rulingOf('guard', asked), { strange: ['initial_user_message', 'watch_paths', 'retry'] })
+})

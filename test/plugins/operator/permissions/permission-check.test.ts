@@ -31,6 +31,7 @@ test('tools-8: the permission check explains what would become of a call, and ch
     scope: 'session',
     reason: 'bash asks before it runs.',
     matched_rule: { scope: 'session', tool_name_pattern: 'bash', behavior: 'ask' },
+    matched_rule_origin: 'static',
     audit_preview: {
       scope: 'session',
       tool_name: 'bash',
@@ -39,6 +40,7 @@ test('tools-8: the permission check explains what would become of a call, and ch
       base_decision: 'ask',
       effective_mode: 'default',
       matched_rule_pattern: 'bash',
+      matched_rule_origin: 'static',
       justification: null,
       reason: 'bash asks before it runs.',
       approval_request_id: 'dry-run',

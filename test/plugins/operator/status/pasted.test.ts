@@ -8,7 +8,9 @@ import { allCommands } from '../../../../core/cli/client-line.js'
 import { findCommand, givenOf } from '../../../../core/cli/dispatch.js'
 import { shipped } from '../../../../core/shipped.js'
 import { freshRoot, mainFile, startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
-import { openSession } from '../../../support/runs.js'
+import { createPause } from '../../../support/pause.js'
+import { openSession, submit, until } from '../../../support/runs.js'
+import { makeSchedule } from '../../../support/schedules.js'
 
 const commands = await allCommands(shipped)
 
@@ -139,4 +141,32 @@ test('a plugin whose folder is not there names its table, and no file that is no
   writeFileSync(join(root, 'config', 'plugins.toml'), '[dice]\nfrom = "state:dice"\n')
   const { action = '' } = find(t, warningsOf(await startTestDaemon(t, { root })), 'plugin_not_loaded', 'dice')
   t.deepEqual(action.match(/config\/[\w-]+\.toml/gu), ['config/plugins.toml'])
+})
+
+test('runtime-9: a run that lags, one that stands still and a schedule that is due are told with lines to paste', async (t) => {
+  const daemon = await startTestDaemon(t, {
+    config: {
+      runs: { queued_run_lag_warning_threshold_ms: 1, stale_non_terminal_run_threshold_ms: 1 },
+      schedules: { dispatch_enabled: false, lag_warning_threshold_ms: 1 },
+    },
+  })
+  t.is((await daemon.request('GET', '/v1/status')).body.health.scheduler_lag_ms, undefined)
+  await openSession(daemon)
+  const { run_id: still } = await submit(daemon, 's1', '/sleep 3600000')
+  await until(daemon, still, 'running')
+  const { run_id: queued } = await submit(daemon, 's1', 'hello')
+  const { schedule_id } = await makeSchedule(daemon, { cadence: { type: 'once', fire_at_ms: 1 } })
+  const pause = createPause()
+  const lags = () => new Set(warningsOf(daemon).map(({ code }) => code))
+  while (!lags().has('queued_run_lag') || !lags().has('stale_non_terminal_runs')) await pause()
+  const warnings = warningsOf(daemon)
+  checkLines(t, warnings)
+  for (const [code, about] of [
+    ['queued_run_lag', queued],
+    ['stale_non_terminal_runs', undefined],
+    ['scheduler_lag', schedule_id],
+  ] as const)
+    t.regex(await paste(t, daemon, find(t, warnings, code, about)), /^0 /u)
+  const { health, schedules } = (await daemon.request('GET', '/v1/status')).body
+  t.true(health.scheduler_lag_ms >= 1 && health.scheduler_lag_ms <= schedules.oldest_due_schedule_lag_ms + 60_000)
 })

@@ -202,7 +202,14 @@ test('usage-3: from and to leave out other days, sessions come in pages, and wha
   )
   await run(daemon, 'd')
   t.deepEqual((await named('by=session')).at(-1), ['d', 1], 'also who came after the first look')
-  for (const wrong of ['by=moon', 'from=yesterday', 'from=2026-13-01', 'to=2026-02-30', 'limit=0'])
+  for (const wrong of [
+    'by=moon',
+    'from=yesterday',
+    'from=2026-13-01',
+    'to=2026-02-30',
+    'from=2026-02-02&to=2026-02-01',
+    'limit=0',
+  ])
     t.is((await daemon.request('GET', `/v1/usage?${wrong}`)).status, 400, wrong)
 })
 

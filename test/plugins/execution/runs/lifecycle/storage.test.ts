@@ -6,7 +6,7 @@ import { createWorld, effectTools } from '../../../../support/effects.js'
 import { createFaultyDisk } from '../../../../../core/testing/faulty-disk.js'
 import { openSession, submit, until } from '../../../../support/runs.js'
 
-test('runs-44: a run whose storage fails in its middle goes on when storage is back, and acts once', async (t) => {
+test('runs-44, runtime-9: a run whose storage fails in its middle, which the status tells, goes on when it is back', async (t) => {
   const world = createWorld()
   const { disk, fail, heal } = createFaultyDisk()
   const daemon = await startTestDaemon(t, { disk, plugins: [effectTools(world)] })
@@ -16,6 +16,8 @@ test('runs-44: a run whose storage fails in its middle goes on when storage is b
   fail('full')
   await new Promise((resolve) => setTimeout(resolve, 3500))
   t.is((await daemon.request('POST', '/v1/sessions/s1/runs', { content: 'x' })).status, 503)
+  const { health } = (await daemon.request('GET', '/v1/status')).body
+  t.like(health.warnings[0], { severity: 'error', code: 'storage_write_probe_failed', related_id: daemon.root })
   t.deepEqual([...world.done.values()], [])
   heal()
   t.is((await until(daemon, first.run_id, 'completed')).outputs[0].content, 'Done with a.')
