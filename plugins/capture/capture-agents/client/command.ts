@@ -39,7 +39,7 @@ interface Run {
   readonly signal: AbortSignal
 }
 
-/** Runs it where the capture was begun to its end, and ends what it leaves; whatever it puts out beyond the most is an end too. */
+/** Runs it where the capture was begun, and ends what it leaves; whatever it puts out beyond the most is an end too. */
 const run = async ({ spool, clock, command, environment, ms, signal }: Run): Promise<Ran> => {
   const program = await spool.programs.start({ run: command, folder: path.resolve(), environment })
   const pieces: Buffer[] = []

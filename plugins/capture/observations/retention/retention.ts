@@ -4,7 +4,7 @@
  */
 import { createTurns, type Clock, type Log, type Tx } from '../../../../core/plugin.js'
 import type { ObservationRecord, ObservationStore, SourceRecord } from '../record/store.js'
-import { createPurges, expiryOf, history, soonest } from './purges.js'
+import { createPurges, expiryOf, history, soonest, type Reached } from './purges.js'
 
 /** Observations of one commit: others are served between two of them. */
 const atOnce = 16
@@ -71,12 +71,12 @@ export const createRetention = (parts: RetentionParts): Retention => {
     source?.due_at_ms !== undefined && source.due_at_ms <= clock.now()
 
   /** One commit of one source; true if there may be more. */
-  const step = (source_id: string): Promise<boolean> =>
+  const step = (source_id: string, reached: Reached): Promise<boolean> =>
     store.state.commit((tx) => {
       const source = store.sources.find(source_id)
       if (source === undefined) return false
       const left = { count: atOnce }
-      const kept = purges.forget(tx, purges.overBudget(tx, purges.expired(tx, source, left), left), {
+      const kept = purges.forget(tx, purges.overBudget(tx, purges.expired(tx, source, { left, reached }), left), {
         left,
         mostPurged,
       })
@@ -84,12 +84,14 @@ export const createRetention = (parts: RetentionParts): Retention => {
       tx.put(store.sources, withDue(kept, hasMore ? tx.now : purges.nextDue(kept, tx.now + retryMs)))
       return hasMore
     })
-  const lane = async (source_id: string): Promise<void> => {
+  const lane = async (source_id: string, reached: Reached): Promise<void> => {
     do await turns()
-    while (!ended && (await step(source_id)))
+    while (!ended && (await step(source_id, reached)))
   }
   const settle = async (source_id: string): Promise<void> => {
-    if (await step(source_id)) await Promise.all(Array.from({ length: lanes }, () => lane(source_id)))
+    const reached: Reached = {}
+    const hasMore = await step(source_id, reached)
+    if (hasMore) await Promise.all(Array.from({ length: lanes }, () => lane(source_id, reached)))
     poke()
   }
   const sweep = async (): Promise<void> => {

@@ -20,10 +20,11 @@ test('observations-23: few end in one commit, and none of them is looked for by 
   const store = declareStore(taken.state, () => {})
   await taken.load()
   const { observations, state } = store
-  let looks = 0
+  let [looks, fromTheFirst] = [0, 0]
   const list = observations.list.bind(observations)
   const counted = Reflect.set(observations, 'list', (query: PageQuery) => {
     looks += 1
+    if (query.index === 'received' && query.beyond === undefined) fromTheFirst += 1
     return list(query)
   })
   t.true(counted)
@@ -59,6 +60,7 @@ test('observations-23: few end in one commit, and none of them is looked for by 
   await counting
   t.is(observations.count('source', 'purged door'), count)
   t.true(ended.length >= count / mostAtOnce && ended.every((many) => many <= mostAtOnce), String(ended))
+  t.true(fromTheFirst <= count / mostAtOnce, `what has ended is walked over ${fromTheFirst} times`)
   t.true(most > 1, 'commits share a sync')
   t.is(new Set(turns).size, turns.length, 'others are served between two of them')
   t.is(observations.count('leaving', 'leaving'), count)
