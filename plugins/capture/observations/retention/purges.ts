@@ -45,7 +45,7 @@ export interface Purges {
   nextDue(source: SourceRecord, again: number): number | undefined
 }
 
-export const createPurges = ({ observations, skip }: ObservationStore): Purges => {
+const createHeads = ({ observations, skip }: ObservationStore) => {
   const some = (of: Group, limit: number): ObservationRecord[] => observations.list({ ...of, limit, skip })
   /**
    * Those at the head of a group, one and then as many as may end: what ends leaves the group, and to find the head
@@ -69,6 +69,12 @@ export const createPurges = ({ observations, skip }: ObservationStore): Purges =
       reached.key = receivedKey(record)
     }
   }
+  return { some, heads, oldest }
+}
+
+export const createPurges = (store: ObservationStore): Purges => {
+  const { observations } = store
+  const { some, heads, oldest } = createHeads(store)
   const purge = (tx: Tx, source: SourceRecord, record: ObservationRecord): SourceRecord => {
     const { view } = record
     const { purge_raw_on_retention, active_observation_count: count, active_byte_length: bytes } = source.view
