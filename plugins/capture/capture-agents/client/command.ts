@@ -39,9 +39,9 @@ interface Run {
   readonly signal: AbortSignal
 }
 
-/** Runs it to its end, and ends what it leaves; whatever it puts out beyond the most is an end too. */
+/** Runs it where the capture was begun, and ends what it leaves; whatever it puts out beyond the most is an end too. */
 const run = async ({ spool, clock, command, environment, ms, signal }: Run): Promise<Ran> => {
-  const program = await spool.programs.start({ run: command, folder: spool.folder, environment })
+  const program = await spool.programs.start({ run: command, folder: path.resolve(), environment })
   const pieces: Buffer[] = []
   let [bytes, complaint] = [0, '']
   program.stdout.on('data', (piece: Buffer) => {

@@ -65,6 +65,9 @@ export const sourceCollection: CollectionSpec<SourceRecord> = {
 export const capturedKey = ({ captured_at_ms, observation_id }: ObservationView): string =>
   `${timeKey(captured_at_ms)} ${observation_id}`
 const captured = ({ view }: ObservationRecord): string => capturedKey(view)
+/** Order of their age here. */
+export const receivedKey = ({ view }: ObservationRecord): string =>
+  `${timeKey(view.received_at_ms)} ${view.observation_id}`
 /** Observations that can be used and those that cannot are apart. */
 export const groupOf = (state: ObservationView['retention_state'], ...within: readonly string[]): string =>
   [state, ...within].join(' ')
@@ -94,7 +97,7 @@ export const observationCollection: CollectionSpec<ObservationRecord> = {
     },
     received: {
       group: (record) => ifActive(record, record.view.source_id),
-      sort: ({ view }) => `${timeKey(view.received_at_ms)} ${view.observation_id}`,
+      sort: receivedKey,
     },
     /** Purged ones by source, those purged first before the others. */
     purged: {

@@ -1,6 +1,12 @@
 /** Which observations end now, and how: within the commit of somebody else. */
-import type { Tx } from '../../../../core/plugin.js'
-import { groupOf, type ObservationRecord, type ObservationStore, type SourceRecord } from '../record/store.js'
+import type { PageQuery, Tx } from '../../../../core/plugin.js'
+import {
+  groupOf,
+  receivedKey,
+  type ObservationRecord,
+  type ObservationStore,
+  type SourceRecord,
+} from '../record/store.js'
 
 /** How long a purged observation is listed, and how many of a source: then it is forgotten. */
 export const history = { ms: 30 * 86_400_000, most: 100_000 } as const
@@ -18,12 +24,19 @@ export interface Left {
   count: number
 }
 
+/** How far what is too old has ended, by age: what has ended before that is not walked over again. */
+export interface Reached {
+  key?: string
+}
+
+type Group = Pick<PageQuery, 'index' | 'group' | 'beyond'>
+
 /** Whether a record ends, as its source is by now. */
 type Ends = (source: SourceRecord, record: ObservationRecord) => boolean
 
 export interface Purges {
   /** What is older than its source keeps. */
-  expired(tx: Tx, source: SourceRecord, left: Left): SourceRecord
+  expired(tx: Tx, source: SourceRecord, bounds: { readonly left: Left; readonly reached: Reached }): SourceRecord
   /** What is more than its source keeps: captured first, purged first. */
   overBudget(tx: Tx, source: SourceRecord, left: Left): SourceRecord
   /** What was purged long ago, or is more than is listed. */
@@ -32,19 +45,36 @@ export interface Purges {
   nextDue(source: SourceRecord, again: number): number | undefined
 }
 
-export const createPurges = ({ observations, skip }: ObservationStore): Purges => {
-  const some = (index: string, group: string, limit: number): ObservationRecord[] =>
-    observations.list({ index, group, limit, skip })
+const createHeads = ({ observations, skip }: ObservationStore) => {
+  const some = (of: Group, limit: number): ObservationRecord[] => observations.list({ ...of, limit, skip })
   /**
    * Those at the head of a group, one and then as many as may end: what ends leaves the group, and to find the head
    * again for each of them costs more with each that has left.
    */
-  function* heads(index: string, group: string, left: Left): Generator<ObservationRecord> {
-    const [first] = some(index, group, 1)
+  function* heads(of: Group, left: Left): Generator<ObservationRecord> {
+    const [first] = some(of, 1)
     if (first === undefined) return
     yield first
-    if (left.count > 0) yield* some(index, group, left.count)
+    if (left.count > 0) yield* some(of, left.count)
   }
+  /** Those that were received first. */
+  function* oldest(source_id: string, left: Left, reached: Reached): Generator<ObservationRecord> {
+    const { key } = reached
+    for (const record of heads(
+      { index: 'received', group: source_id, ...(key !== undefined && { beyond: key }) },
+      left,
+    )) {
+      yield record
+      // It has ended, or nobody asks for another.
+      reached.key = receivedKey(record)
+    }
+  }
+  return { some, heads, oldest }
+}
+
+export const createPurges = (store: ObservationStore): Purges => {
+  const { observations } = store
+  const { some, heads, oldest } = createHeads(store)
   const purge = (tx: Tx, source: SourceRecord, record: ObservationRecord): SourceRecord => {
     const { view } = record
     const { purge_raw_on_retention, active_observation_count: count, active_byte_length: bytes } = source.view
@@ -73,23 +103,23 @@ export const createPurges = ({ observations, skip }: ObservationStore): Purges =
     return kept
   }
   return {
-    expired: (tx, source, left) =>
+    expired: (tx, source, { left, reached }) =>
       purgeWhile(tx, source, {
         left,
-        from: heads('received', source.view.source_id, left),
+        from: oldest(source.view.source_id, left, reached),
         ends: (now, record) => expiryOf(now, record) <= tx.now,
       }),
     overBudget: (tx, source, left) =>
       isOver(source)
         ? purgeWhile(tx, source, {
             left,
-            from: heads('source', groupOf('active', source.view.source_id), left),
+            from: heads({ index: 'source', group: groupOf('active', source.view.source_id) }, left),
             ends: isOver,
           })
         : source,
     forget(tx, source, { left, mostPurged }) {
       const { source_id } = source.view
-      for (const record of heads('purged', source_id, left)) {
+      for (const record of heads({ index: 'purged', group: source_id }, left)) {
         if (left.count <= 0 || record.purged_at_ms === undefined || record.leaving === true) return source
         const isOld = record.purged_at_ms + history.ms <= tx.now
         if (!isOld && observations.count('purged', source_id) <= mostPurged) return source
@@ -99,8 +129,8 @@ export const createPurges = ({ observations, skip }: ObservationStore): Purges =
       return source
     },
     nextDue(source, again) {
-      const [active] = some('received', source.view.source_id, 1)
-      const [purged] = some('purged', source.view.source_id, 1)
+      const [active] = some({ index: 'received', group: source.view.source_id }, 1)
+      const [purged] = some({ index: 'purged', group: source.view.source_id }, 1)
       const forgotten_at_ms = purged?.purged_at_ms
       return soonest(
         active && expiryOf(source, active),

@@ -2,12 +2,14 @@
  * The end of observations: by age, for room, and of what was purged long ago. A source says when something of it is due
  * next, in an index; one timer waits for the first of them.
  */
-import type { Clock, Log, Tx } from '../../../../core/plugin.js'
+import { createTurns, type Clock, type Log, type Tx } from '../../../../core/plugin.js'
 import type { ObservationRecord, ObservationStore, SourceRecord } from '../record/store.js'
-import { createPurges, expiryOf, history, soonest } from './purges.js'
+import { createPurges, expiryOf, history, soonest, type Reached } from './purges.js'
 
 /** Observations of one commit: others are served between two of them. */
 const atOnce = 16
+/** Commits under way at once: they share a sync, for somebody may wait until the last of very many has ended. */
+const lanes = 16
 const retryMs = 5_000
 
 export interface RetentionParts {
@@ -60,20 +62,21 @@ export const createRetention = (parts: RetentionParts): Retention => {
   const { store, clock, log, mostPurged = history.most } = parts
   const purges = createPurges(store)
   const alarm = createAlarm(clock, () => void work())
+  const turns = createTurns()
   let running: Promise<void> | undefined
-  let ended = true
+  let [begun, ended] = [false, false]
 
   const firstDue = (): SourceRecord | undefined => store.sources.list({ index: 'due', group: 'due', limit: 1 })[0]
   const isDue = (source: SourceRecord | undefined): source is SourceRecord =>
     source?.due_at_ms !== undefined && source.due_at_ms <= clock.now()
 
   /** One commit of one source; true if there may be more. */
-  const step = (source_id: string): Promise<boolean> =>
+  const step = (source_id: string, reached: Reached): Promise<boolean> =>
     store.state.commit((tx) => {
       const source = store.sources.find(source_id)
       if (source === undefined) return false
       const left = { count: atOnce }
-      const kept = purges.forget(tx, purges.overBudget(tx, purges.expired(tx, source, left), left), {
+      const kept = purges.forget(tx, purges.overBudget(tx, purges.expired(tx, source, { left, reached }), left), {
         left,
         mostPurged,
       })
@@ -81,8 +84,14 @@ export const createRetention = (parts: RetentionParts): Retention => {
       tx.put(store.sources, withDue(kept, hasMore ? tx.now : purges.nextDue(kept, tx.now + retryMs)))
       return hasMore
     })
+  const lane = async (source_id: string, reached: Reached): Promise<void> => {
+    do await turns()
+    while (!ended && (await step(source_id, reached)))
+  }
   const settle = async (source_id: string): Promise<void> => {
-    for (let hasMore = true; hasMore;) hasMore = await step(source_id)
+    const reached: Reached = {}
+    const hasMore = await step(source_id, reached)
+    if (hasMore) await Promise.all(Array.from({ length: lanes }, () => lane(source_id, reached)))
     poke()
   }
   const sweep = async (): Promise<void> => {
@@ -103,7 +112,7 @@ export const createRetention = (parts: RetentionParts): Retention => {
     return running
   }
   const poke = (): void => {
-    if (!ended && running === undefined) alarm.bringForward(firstDue()?.due_at_ms)
+    if (begun && !ended && running === undefined) alarm.bringForward(firstDue()?.due_at_ms)
     parts.filesLeave()
   }
   return {
@@ -117,7 +126,7 @@ export const createRetention = (parts: RetentionParts): Retention => {
     poke,
     upToNow: () => (isDue(firstDue()) ? work() : Promise.resolve()),
     begin() {
-      ended = false
+      begun = true
       alarm.set(firstDue()?.due_at_ms)
       return async () => {
         ended = true

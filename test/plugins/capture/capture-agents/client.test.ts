@@ -163,6 +163,7 @@ test('capture-12: a command that fails or gives something else is told once, and
   const file = agentFileOf({ url: daemon.url })
   for (const [command, told] of [
     ['echo "no display" >&2; exit 3', /ended with 3: no display/u],
+    ['echo "in $(pwd)" >&2; exit 4', new RegExp(`ended with 4: in ${process.cwd()}`, 'u')],
     ['echo hello', /is no PNG or JPEG picture/u],
     ['true', /is empty/u],
     ['mkdir -p "$CAPTURE_FILE/in/it"', /made a folder of \$CAPTURE_FILE/u],
