@@ -33,7 +33,8 @@ export default {
   environmentVariables,
   files: ['dist/test/**/*.long.test.js'],
   sortTestFiles: (a, b) => rank(a) - rank(b),
-  timeout: '20m',
+  // Without any test that ends: the first three files take many minutes each.
+  timeout: '40m',
   // More than there are cores: tests wait for the disk and for other processes.
   concurrency: 3,
   nodeArguments: ['--enable-source-maps'],

@@ -191,6 +191,7 @@ export const contents: Readonly<Record<string, string>> = {
   runs: 'runs',
   assets:
     'each stored file, with the digests of its bytes in `blobs/assets`, and the graves of those that were deleted',
+  asset_sources: 'which assets were made of which others',
   asset_totals: 'how many assets there are, and the bytes of their files',
   debug_runs: 'what evidence is kept of each run, with the digests of its bytes in `blobs/debug`',
   external_actions: 'what was done outside, by session: each entry carries the hash of the one before it',

@@ -7,6 +7,7 @@ import { declarationsOf, shippedPlugins } from '../../core/shipped.js'
 const known: Readonly<Record<string, string>> = {
   'agent_audit 1': '4ad86433099863aa',
   'agents 2': 'a3330fc6fdb1baba',
+  'asset_sources 1': '1999138dc02d1819',
   'asset_totals 1': 'efbf355109c8cd06',
   'assets 2': '7a9c741a85ce000a',
   'auth_leases 1': '29ce82c0de763664',

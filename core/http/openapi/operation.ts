@@ -70,6 +70,13 @@ const ranges: readonly Parameter[] = [
     description: 'The `ETag` of an answer: a part is given only of the same bytes, else all of them.',
     schema: { type: 'string' },
   },
+  {
+    name: 'If-None-Match',
+    in: 'header',
+    required: false,
+    description: 'The `ETag` of an answer: where the bytes are the same, the answer is 304 and has none.',
+    schema: { type: 'string' },
+  },
 ]
 const binary = { '*/*': { schema: { type: 'string', format: 'binary' }, example: 'Bytes.' } } as const
 
@@ -165,7 +172,10 @@ export const describeOperation = (
     ...requestBody(route, bodies),
     responses: {
       [String(route.reply.status)]: success(route, events),
-      ...(route.reply.kind === 'bytes' && { 206: { description: 'The part that was asked for.', content: binary } }),
+      ...(route.reply.kind === 'bytes' && {
+        206: { description: 'The part that was asked for.', content: binary },
+        304: { description: 'The bytes are those that the client has.' },
+      }),
       ...problemResponses(ownProblems(route), shared),
     },
     security: securityOf({ route, access }),

@@ -13,13 +13,20 @@ export interface Sending {
   readonly gone: () => boolean
 }
 
+/** True for a client that has these bytes already, by the tag that it names (http-47). */
+const isHad = ({ headers }: IncomingMessage, { tag }: BytesReply): boolean =>
+  (headers['if-none-match'] ?? '')
+    .split(',')
+    .map((named) => named.trim().replace(/^W\//u, ''))
+    .some((named) => named === '*' || named === `"${tag}"`)
+
 /** From `start` up to `end`. */
 interface Part {
   readonly start: number
   readonly end: number
 }
 
-const oneRange = /^bytes=(?:(\d{1,15})-(\d{0,15})|-(\d{1,15}))$/iu
+const oneRange = /^bytes=(?:(\d+)-(\d*)|-(\d+))$/iu
 
 /** The part that is asked for; undefined for all of it, and for what asks for several or cannot be read. */
 const partOf = ({ headers, method }: IncomingMessage, { length, tag }: BytesReply): Part | undefined => {
@@ -44,19 +51,18 @@ const escaped = (text: string): string =>
 const disposition = (name: string): string =>
   `attachment; filename="${name.replace(/[^\x20-\x7e]|["\\%]/gu, '_')}"; filename*=UTF-8''${escaped(name)}`
 
-const headersOf = (
-  { type, name, length, tag }: BytesReply,
-  part: Part | undefined,
-): Record<string, string | number> => ({
-  'cache-control': 'no-store',
+/** What an answer says of the file with or without its bytes. */
+const tagged = ({ tag }: BytesReply) => ({ 'cache-control': 'no-store', etag: `"${tag}"` })
+
+const headersOf = (file: BytesReply, part: Part | undefined): Record<string, string | number> => ({
+  ...tagged(file),
   'x-content-type-options': 'nosniff',
   'content-security-policy': "sandbox; default-src 'none'",
-  'content-type': type,
-  'content-disposition': disposition(name),
+  'content-type': file.type,
+  'content-disposition': disposition(file.name),
   'accept-ranges': 'bytes',
-  etag: `"${tag}"`,
-  'content-length': part === undefined ? length : part.end - part.start,
-  ...(part && { 'content-range': `bytes ${part.start}-${part.end - 1}/${length}` }),
+  'content-length': part === undefined ? file.length : part.end - part.start,
+  ...(part && { 'content-range': `bytes ${part.start}-${part.end - 1}/${file.length}` }),
 })
 
 /** A response in line behind another is never told that the connection has gone. */
@@ -95,6 +101,10 @@ const sendParts = async (
   { parts, sending }: { readonly parts: ByteParts; readonly sending: Sending },
 ): Promise<void> => {
   const { file, headers, gone } = sending
+  if (isHad(request, file)) {
+    if (!gone()) response.writeHead(304, { ...headers, ...tagged(file) }).end()
+    return
+  }
   const part = partOf(request, file)
   if (gone()) return
   response.writeHead(part === undefined ? 200 : 206, { ...headers, ...headersOf(file, part) })

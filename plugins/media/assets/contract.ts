@@ -19,6 +19,7 @@ import {
 } from '../../../core/plugin.js'
 
 import type { AttachmentRef } from './attachment.js'
+import type { MadeOf } from './naming/made-of.js'
 import type { AssetHolder } from './naming/naming.js'
 import type { FilePlace } from './placed.js'
 
@@ -40,6 +41,8 @@ export type { FilePlace } from './placed.js'
 export { AssetReference } from './naming/naming.js'
 /** What names assets, as its holder tells it: a reference, which are asked for, and what answers. */
 export type { AssetHolder, AssetNaming, KeptReference, ReferenceQuery } from './naming/naming.js'
+/** What an asset was made of. */
+export type { MadeOf } from './naming/made-of.js'
 /** Records of a collection that name assets. */
 export { namingIn } from './naming/naming-in.js'
 /** A file that a person names on a command line. */
@@ -135,6 +138,8 @@ export interface AssetUpload extends IncomingFile {
   readonly file_name: string
   /** It may be released; not if it is stored by somebody else too, before or later. */
   readonly passing?: true
+  /** Other assets; told of a new one alone. */
+  readonly made_of?: MadeOf | undefined
 }
 
 /** Files under stable ids. */

@@ -2,6 +2,7 @@
 import type { Tx } from '../../../core/plugin.js'
 import type { Assets } from './contract.js'
 import type { AssetHolder } from './naming/naming.js'
+import { sourceNaming } from './naming/made-of.js'
 import { namingIn } from './naming/naming-in.js'
 import { refOf, type AssetStore } from './store.js'
 
@@ -9,8 +10,8 @@ import { refOf, type AssetStore } from './store.js'
 const changed = (ids: readonly string[], change: { add: string } | { remove: string }): string[] =>
   'add' in change ? [...new Set([...ids, change.add])].toSorted() : ids.filter((id) => id !== change.remove)
 
-/** Assets whose text is that of another one. They have it themselves, so they do not keep the other. */
-export const textHolder = ({ assets }: AssetStore): AssetHolder => ({
+/** Assets whose text is that of another one, or that were made of it: they are whole by themselves and keep none. */
+export const assetHolder = ({ assets, sources }: AssetStore): AssetHolder => ({
   domain: 'assets',
   namings: [
     namingIn({
@@ -19,6 +20,7 @@ export const textHolder = ({ assets }: AssetStore): AssetHolder => ({
       group: (asset_id, hard) => (hard ? undefined : asset_id),
       reference: ({ asset_id }) => ({ owner_id: asset_id, role: 'attached_text_asset' }),
     }),
+    sourceNaming(sources),
   ],
 })
 

@@ -3,6 +3,7 @@ import { digestBytes, type Ids, type Tx } from '../../../core/plugin.js'
 import type { AssetBytes, Kept } from './bytes.js'
 import { mostAssetBytes, type AssetNormaliser, type AssetUpload, type IncomingFile } from './contract.js'
 import { assetErrors } from './errors.js'
+import { noteSources } from './naming/made-of.js'
 import { canonicalType } from './media-types.js'
 import { placedIn, type FilePlace } from './placed.js'
 import { bytesOf, type AssetStore, type StoredAsset } from './store.js'
@@ -57,7 +58,7 @@ const lasting = (store: AssetStore, tx: Tx, asset: StoredAsset): StoredAsset => 
 
 const recorded = (
   parts: ImportParts,
-  { file_name, media_type, passing }: AssetUpload,
+  { file_name, media_type, passing, made_of }: AssetUpload,
   kept: Kept,
 ): Promise<StoredAsset> =>
   parts.store.state.commit((tx) => {
@@ -75,6 +76,7 @@ const recorded = (
     // Of files that come together the last one that fits is taken.
     checkRoom(parts, bytesOf(asset))
     parts.store.put(tx, asset)
+    if (made_of !== undefined) noteSources(tx, parts.store, { ...made_of, asset_id: asset.asset_id })
     return asset
   })
 
@@ -87,10 +89,10 @@ export const createImport = (parts: ImportParts): ImportFile => {
   }
   const joined = async ({ media_type: declared, ...upload }: AssetUpload): Promise<StoredAsset> => {
     const media_type = canonicalType(declared)
-    const { bytes, passing = false } = upload
+    const { bytes, passing = false, made_of } = upload
     checkName(upload.file_name, media_type)
     checkSize({ media_type, bytes })
-    const key = `${passing} ${media_type} ${await digestBytes(bytes)}`
+    const key = `${passing} ${media_type} ${await digestBytes(bytes)} ${JSON.stringify(made_of ?? null)}`
     const flight = flights.get(key) ?? take({ ...upload, media_type }).finally(() => flights.delete(key))
     flights.set(key, flight)
     return flight

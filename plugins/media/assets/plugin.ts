@@ -2,7 +2,7 @@ import { createUnreadable, definePlugin, Metrics } from '../../../core/plugin.js
 import { Capabilities, StatusSections } from '../../operator/status/contract.js'
 import { createBytes } from './bytes.js'
 import { AssetNormalisers, AssetReferences, Assets } from './contract.js'
-import { derivedOf, textHolder } from './derived.js'
+import { assetHolder, derivedOf } from './derived.js'
 import { createImport } from './import.js'
 import { openPart, readPart } from './reading.js'
 import { createRemoval } from './removal.js'
@@ -42,7 +42,7 @@ export default definePlugin({
       release: (asset_id) => removal.release(asset_id),
     })
     ctx.routes(...assetRoutes({ store, bytes, removal, holders, importFile }))
-    ctx.contribute(AssetReferences, textHolder(store))
+    ctx.contribute(AssetReferences, assetHolder(store))
     ctx.contribute(Capabilities, { name: 'assets', value: true })
     ctx.contribute(StatusSections, {
       name: 'asset_repair',

@@ -16,6 +16,7 @@ import {
 import type { AssetBytes } from './bytes.js'
 import { AssetReference, type AssetHolder } from './contract.js'
 import { assetErrors } from './errors.js'
+import { forgetSources } from './naming/made-of.js'
 import { countFields, countsOf, keeperOf, listReferences } from './naming/references.js'
 import { parts, uriOf, type AssetStore, type StoredAsset } from './store.js'
 
@@ -117,6 +118,7 @@ export const createRemoval = ({ store, bytes, holders, log }: RemovalParts): Rem
     const asset = store.get(asset_id)
     const buried = { ...asset, deleted: { at_ms: tx.now, reason, leaving: true } }
     store.put(tx, buried)
+    forgetSources(tx, store.sources, asset_id)
     return buried
   }
   const finish: Removal['finish'] = async (asset) => {

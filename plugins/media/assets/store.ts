@@ -20,6 +20,7 @@ import {
 } from '../../../core/plugin.js'
 import type { Asset, AssetPart } from './contract.js'
 import { assetErrors } from './errors.js'
+import { sourceCollection, type AssetSources } from './naming/made-of.js'
 
 const partFields = { sha256: string(), bytes: integer({ min: 0 }) }
 const StoredAsset = object({
@@ -90,6 +91,7 @@ export const bytesOf = (asset: Pick<StoredAsset, AssetPart>): number =>
 export interface AssetStore {
   readonly state: State
   readonly assets: Collection<StoredAsset>
+  readonly sources: AssetSources
   readonly blobs: Blobs
   /** Writes an asset or a grave, and counts it. */
   put(tx: Tx, asset: StoredAsset): void
@@ -139,6 +141,7 @@ export const declareAssets = (state: State, skip: Skip): AssetStore => {
   return {
     state,
     assets,
+    sources: state.collection(sourceCollection),
     blobs: state.blobs(area),
     put(tx, asset) {
       const before = find(asset.asset_id)

@@ -3,7 +3,7 @@ import { Problem, type Json, type JsonObject } from '../../../core/plugin.js'
 import type { Runs } from '../../execution/runs/contract.js'
 import { callFailure, type ToolCall, type ToolOutcome } from '../../execution/tools/contract.js'
 import type { ToolUse, UsageBooks } from '../../operator/usage/contract.js'
-import type { Asset, Assets } from '../assets/contract.js'
+import type { Asset, Assets, MadeOf } from '../assets/contract.js'
 import { chooseRoute, type ChoiceParts, type Chosen, type Making } from './choice.js'
 import type { Made, MediaServer } from './wishes.js'
 import { makerErrors } from './errors.js'
@@ -22,6 +22,7 @@ export interface MakingWish {
   readonly making: Making
   readonly provider: string | undefined
   readonly model: string | undefined
+  readonly made_of?: MadeOf | undefined
   readonly make: (chosen: Chosen, server: MediaServer) => Promise<Made>
   /** The model of the capability where nobody names one. */
   readonly usual: (chosen: Chosen) => string | undefined
@@ -42,13 +43,13 @@ const shown = ({ asset_id, media_type, file_name, sha256, byte_length }: Asset):
   byte_length,
 })
 
-const keep = async ({ assets }: MakingParts, { fileOf }: MakingWish, { files }: Made): Promise<Asset[]> => {
+const keep = async ({ assets }: MakingParts, { fileOf, made_of }: MakingWish, { files }: Made): Promise<Asset[]> => {
   const kept: Asset[] = []
   for (const [at, bytes] of files.entries()) {
     const file = fileOf(bytes, at + 1)
     if (file === undefined)
       throw makerErrors.media_answer_unusable({ details: { reason: 'a picture of it is neither PNG nor JPEG' } })
-    kept.push(await assets.add({ ...file, bytes }))
+    kept.push(await assets.add({ ...file, bytes, made_of }))
   }
   return kept
 }

@@ -54,12 +54,14 @@ interface PictureCall {
   readonly making: Making
   readonly name: string
   readonly pictures: readonly GivenPicture[]
+  /** Those of the pictures. */
+  readonly asset_ids: readonly string[]
 }
 
 const makePictures = (
   parts: MakingParts,
   { prompt, size, count, provider, model }: GenerateInput,
-  { call, making, name, pictures }: PictureCall & { readonly call: ToolCall },
+  { call, making, name, pictures, asset_ids }: PictureCall & { readonly call: ToolCall },
 ): Promise<ToolOutcome> => {
   const wish: PictureWish = { prompt, size, count, pictures }
   const make = ({ maker: { pictures: able } }: Chosen, server: MediaServer): Promise<Made> => {
@@ -67,7 +69,8 @@ const makePictures = (
     return able.make(wish, server)
   }
   const usual = ({ route, maker }: Chosen) => route.own_models?.image ?? maker.pictures?.model
-  return makeMedia(parts, { making, provider, model, make, usual, fileOf: fileOf(name) }, call)
+  const made_of = asset_ids.length === 0 ? undefined : { maker: making, asset_ids }
+  return makeMedia(parts, { making, provider, model, make, usual, fileOf: fileOf(name), made_of }, call)
 }
 
 /** What a model can correct is told; so is all that servers do wrong, whatever its status. */
@@ -113,7 +116,9 @@ export const generateImage = (parts: MakingParts): Tool =>
       'Makes pictures of a description and stores them as assets, whose ids it answers. Each call costs money.',
     input: GenerateInput,
     run: (input, call) =>
-      told(() => makePictures(parts, input, { call, making: 'image_generation', name: 'picture', pictures: [] })),
+      told(() =>
+        makePictures(parts, input, { call, making: 'image_generation', name: 'picture', pictures: [], asset_ids: [] }),
+      ),
   })
 
 export const editImage = (parts: MakingParts): Tool =>
@@ -130,6 +135,6 @@ export const editImage = (parts: MakingParts): Tool =>
         if (ids.length === 0) throw unfit('image_asset_ids is empty')
         const pictures: GivenPicture[] = []
         for (const id of ids) pictures.push(await given(parts.assets, id))
-        return makePictures(parts, input, { call, making: 'image_edit', name: 'edited', pictures })
+        return makePictures(parts, input, { call, making: 'image_edit', name: 'edited', pictures, asset_ids: ids })
       }),
   })

@@ -93,6 +93,7 @@ test('http-43: one range is 206 with that part, if the bytes are those that the 
     ['bytes=10-1999', 10, 2000],
     ['bytes=2400-', 2400, 2500],
     ['bytes=2400-9999', 2400, 2500],
+    [`bytes=2400-${'9'.repeat(400)}`, 2400, 2500],
     ['bytes=-1', 2499, 2500],
     ['bytes=-9999', 0, 2500],
   ]
@@ -108,12 +109,30 @@ test('http-43: one range is 206 with that part, if the bytes are those that the 
     t.is((await ask(server.port, 'GET', { range: whole })).status, 200, whole)
   for (const tag of ['"abd"', 'W/"abc"', 'abc'])
     t.is((await ask(server.port, 'GET', { range: 'bytes=0-0', 'if-range': tag })).status, 200, tag)
-  for (const behind of ['bytes=2500-', 'bytes=9999-10000', 'bytes=-0']) {
+  for (const behind of [`bytes=${'9'.repeat(400)}-`, 'bytes=2500-', 'bytes=9999-10000', 'bytes=-0']) {
     const { status, headers, bytes } = await ask(server.port, 'GET', { range: behind })
     t.is(status, 416, behind)
     t.is(headers['content-range'], 'bytes */2500')
     t.is(JSON.parse(String(bytes)).code, 'range_not_satisfiable')
   }
+})
+
+test('http-47: who names the tag of what is there is told that it is the same, and sent none of it', async (t) => {
+  const { server, counts } = await start(t)
+  const had = ['"abc"', 'W/"abc"', '*', '"x", "abc"', '"x" ,W/"abc"']
+  for (const tag of had)
+    for (const method of ['GET', 'HEAD']) {
+      const { status, headers, bytes } = await ask(server.port, method, { 'if-none-match': tag, range: 'bytes=0-1' })
+      t.is(status, 304, tag)
+      t.like(headers, { etag: '"abc"', 'cache-control': 'no-store' })
+      t.is(bytes.length, 0)
+    }
+  for (const tag of ['"abd"', 'abc', '"ab', ''])
+    t.is((await ask(server.port, 'GET', { 'if-none-match': tag })).status, 200, tag)
+  while (counts.closed < counts.opened) await new Promise(setImmediate)
+  t.is(counts.pieces, 4 * 3)
+  const damaged = await start(t, { open: () => Promise.reject(errors.it_is_damaged()) })
+  t.is((await ask(damaged.server.port, 'GET', { 'if-none-match': '"abc"' })).status, 409)
 })
 
 test('http-42: what is not as it was stored is a problem, or a connection that is cut, and is always closed', async (t) => {

@@ -505,6 +505,35 @@ test('assets-7: what is about to be named is not deleted, and what is deleted is
   t.true(deleted > races / 20 && kept > races / 20, `${deleted} deleted, ${kept} kept`)
 })
 
+test('assets-16: what was made of a file names it softly, until it is gone; what was there before names nothing', async (t) => {
+  const lending = lender({ assets: Assets })
+  const daemon = await startTestDaemon(t, { plugins: [lending.plugin] })
+  const { assets } = lending.services()
+  const [one, two] = [await store(daemon, 'one'), await store(daemon, 'two')]
+  const make = (content: string, asset_ids: readonly string[], maker = 'edited') => {
+    const made_of = { maker, asset_ids }
+    return assets.add({ file_name: 'b.txt', media_type: 'text/plain', bytes: Buffer.from(content), made_of })
+  }
+  const namesOf = async ({ asset_id }: { asset_id: string }): Promise<unknown[]> =>
+    (await daemon.request('GET', `/v1/assets/${asset_id}/references`)).body.references
+  const made = await make('made', [one.asset_id, two.asset_id, one.asset_id, 'asset_none'])
+  const named = {
+    domain: 'assets',
+    owner_id: made.asset_id,
+    role: 'provenance_source_asset',
+    hard: false,
+    detail_id: 'edited',
+  }
+  t.deepEqual([await namesOf(one), await namesOf(two)], [[named], [named]])
+  for (const known of ['one', 'two', 'made']) await make(known, [one.asset_id], 'again')
+  t.deepEqual([await namesOf(one), await namesOf(made)], [[named], []])
+  const remove = async ({ asset_id }: { asset_id: string }): Promise<any> =>
+    (await daemon.request('DELETE', `/v1/assets/${asset_id}`)).body
+  t.like(await remove(two), { deleted: true, soft_reference_count: 1, references: [named] })
+  t.like(await remove(made), { deleted: true })
+  t.deepEqual(await namesOf(one), [])
+})
+
 test('assets-9: a deletion that could not take its bytes is done all the same, and finished by the next start', async (t) => {
   const root = await freshRoot()
   let refusing = false

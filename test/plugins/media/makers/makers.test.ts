@@ -177,7 +177,8 @@ test('makers-2: edit_image sends stored pictures, that of the input where it is 
   }).formData()
   t.deepEqual([...form.keys()], ['model', 'prompt', 'n', 'response_format', 'image'])
   t.is((form.get('image') as File).type, 'image/png')
-  const named = await called('edit_image', { prompt: 'x', image_asset_ids: [output.assets[0].asset_id] })
+  const [green] = output.assets
+  const named = await called('edit_image', { prompt: 'x', image_asset_ids: [green.asset_id] })
   t.is(named.state, 'done')
   for (const [input, attachments] of [
     [{ prompt: 'x' }, [one, other]],
@@ -191,6 +192,28 @@ test('makers-2: edit_image sends stored pictures, that of the input where it is 
   t.like(await called('edit_image', { prompt: 'x', image_asset_ids: ['asset_none'] }), {
     output: { error: { code: 'asset_not_found' } },
   })
+})
+
+test('assets-16: what a tool made of stored files names them, by what was done with them', async (t) => {
+  const { on, daemon, called } = await studio(t)
+  const stored = async (background: string): Promise<string> => {
+    const content_base64 = (await picture(background)).toString('base64')
+    const file = { file_name: `${background}.png`, media_type: 'image/png', content_base64 }
+    return (await daemon.request('POST', '/v1/assets', file)).body.asset_id
+  }
+  const source = await stored('red')
+  const namedBy = async (asset_id: string): Promise<any[]> =>
+    (await daemon.request('GET', `/v1/assets/${asset_id}/references`)).body.references.filter(
+      ({ role }: any) => role === 'provenance_source_asset',
+    )
+  const edited = async (background: string, image_asset_ids: readonly string[]): Promise<string> => {
+    on('/v1/images/edits', await given(await picture(background)))
+    return (await called('edit_image', { prompt: 'x', image_asset_ids })).output.assets[0].asset_id
+  }
+  const made = await edited('green', [source, source])
+  const reference = { domain: 'assets', role: 'provenance_source_asset', hard: false, detail_id: 'image_edit' }
+  t.deepEqual(await namedBy(source), [{ ...reference, owner_id: made }])
+  t.is((await daemon.request('DELETE', `/v1/assets/${source}`)).status, 200, 'a soft reference keeps nothing')
 })
 
 test('makers-3: generate_audio stores what was said in the format that was wished', async (t) => {
