@@ -31,7 +31,13 @@ const opened = (bytes: Uint8Array): Sharp =>
 
 const check = async (bytes: Uint8Array, media_type: MediaType, refuse: Refuse): Promise<void> => {
   if (!signatures[media_type].every((byte, at) => bytes[at] === byte)) refuse('it does not begin as one')
-  const { width, height, channels = 4, depth = 'ushort', format } = await sharp(bytes, { limitInputPixels: false }).metadata()
+  const {
+    width,
+    height,
+    channels = 4,
+    depth = 'ushort',
+    format,
+  } = await sharp(bytes, { limitInputPixels: false }).metadata()
   if (format !== formats[media_type]) refuse('it is another kind of picture')
   if (Math.max(width, height) > mostEdge) refuse(`an edge has more than ${mostEdge} pixels`)
   if (width * height > mostPixels) refuse(`it has more than ${mostPixels} pixels`)
