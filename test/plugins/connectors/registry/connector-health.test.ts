@@ -9,6 +9,7 @@ import { viewOf } from '../../../../plugins/connectors/registry/view.js'
 import { httpKind, kindsPlugin, shippedWithoutKinds, slackKind } from '../../../support/connector-kinds.js'
 import { createCommandLine } from '../../../support/command-line.js'
 import { freshRoot, startTestDaemon } from '../../../support/daemon.js'
+import { blocksFor } from '../../../support/docs.js'
 import { lender } from '../../../support/plugins.js'
 import { codeOf } from '../../../support/runs.js'
 import { makeFolder } from '../../../support/tools.js'
@@ -178,6 +179,23 @@ test.serial('connectors-25: connectors are set up from the command line, and no 
   t.is(JSON.parse((await run('connectors', 'get', 'slack', 'work')).out).name, 'work')
   t.is((await run('connectors', 'delete', 'slack', 'work')).out, 'Deleted.\n')
   t.not((await run('connectors', 'get', 'slack', 'work')).code, 0)
+})
+
+test.serial('connectors-25: what the page of connectors shows works as it stands there', async (t) => {
+  const daemon = await start(t)
+  const run = createCommandLine(daemon)
+  const given = await writeGiven(t, 'canary-of-the-page')
+  for (const line of blocksFor('docs/connectors.md', 'connectors').join('\n').trim().split('\n')) {
+    const { code, err } = await run(
+      ...line
+        .replace(/\S+\.txt/u, given)
+        .split(' ')
+        .slice(1),
+    )
+    t.is(code, 0, `${line}: ${err}`)
+  }
+  const work = daemon.connectors.find(slackKind, 'work')
+  t.deepEqual([work?.secret('bot_token'), work?.secret('signing_secret')], ['canary-of-the-page', 'canary-of-the-page'])
 })
 
 test.serial(
