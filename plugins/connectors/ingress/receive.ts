@@ -4,7 +4,7 @@ import { Problem } from '../../../core/plugin.js'
 import type { Interception } from '../../execution/interception/contract.js'
 import type { Runs, Submission } from '../../execution/runs/contract.js'
 import type { Sessions } from '../../execution/sessions/contract.js'
-import type { Connector, Ingress, IngressEvent, Received } from '../registry/contract.js'
+import type { Connector, Connectors, Ingress, IngressEvent, Received } from '../registry/contract.js'
 import { ingressErrors } from './errors.js'
 import { knownEvent, receiptOf } from './known.js'
 import { acceptPending, checkFiles, pendingEvent, type AcceptParts } from './pending/accept.js'
@@ -18,6 +18,7 @@ export interface IngressParts {
   readonly runs: Runs
   readonly sessions: Sessions
   readonly interception: () => Interception | undefined
+  readonly connectors: () => Pick<Connectors, 'heard'> | undefined
   readonly rates: Rates
   /** Where events wait for their files. */
   readonly pending: AcceptParts
@@ -33,6 +34,7 @@ export const createIngress = (parts: IngressParts): Ingress => {
       try {
         const received = await once(event.key, () => take(parts, connector, event))
         counted.add(1, connector.kind, received.type)
+        parts.connectors()?.heard(connector.kind, connector.name)
         return received
       } catch (error) {
         const told = toldOutside(error)

@@ -1,7 +1,11 @@
 /** Files of platforms; docs/rules/connectors.md. */
-import test from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import type { JsonObject } from '../../../../core/base/schema.js'
-import { createTestDaemon, type TestDaemon } from '../../../../core/testing/create-test-daemon.js'
+import { createFaultyDisk } from '../../../../core/testing/faulty-disk.js'
+import { createLeapingClock } from '../../../../core/testing/leaping-clock.js'
+import { kindsPlugin, shippedWithoutKinds } from '../../../support/connector-kinds.js'
+import { freshRoot, startTestDaemon } from '../../../support/daemon.js'
+import { createPause } from '../../../support/pause.js'
 import type { FetchedFile } from '../../../../plugins/connectors/registry/contract.js'
 import { connectorOf, createCaught, eventOf, filesOf, toldBy } from './sending.js'
 
@@ -10,8 +14,29 @@ const textFile = (file_name: string, text: string): FetchedFile => ({
   file: { file_name, media_type: 'text/plain', bytes: Buffer.from(text) },
 })
 
-const when = (daemon: TestDaemon, what: string, holds: () => boolean | Promise<boolean>) =>
-  daemon.until(what, async () => ((await holds()) ? true : undefined))
+const when = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
+  for (const pause = createPause(); !(await holds());) await pause()
+}
+
+/** A daemon that knows the connectors `shop`, `slow` and `quick`, with a crash that begins its next life. */
+const startWith = async (t: ExecutionContext, platform: ReturnType<typeof createPlatform>, still = true) => {
+  const [root, clock, faulty] = [await freshRoot(), createLeapingClock({ still }), createFaultyDisk()]
+  const shipped = await shippedWithoutKinds()
+  const caught = createCaught()
+  const plugins = [kindsPlugin(), platform.plugin, caught.plugin]
+  const begin = () => startTestDaemon(t, { root, clock, disk: faulty.disk, shipped, plugins })
+  let life = await begin()
+  const request: typeof life.request = (...asked) => life.request(...asked)
+  for (const name of ['shop', 'slow', 'quick'])
+    await request('PUT', `/v1/runtime/connectors/external/${name}`, { platform: 'test' })
+  const crash = async (): Promise<void> => {
+    faulty.cut()
+    await life.stop()
+    faulty.heal()
+    life = await begin()
+  }
+  return { clock, request, crash, caught }
+}
 
 /** Answers of a platform by the name of the file; what has none waits until the test gives one. */
 const createPlatform = () => {
@@ -41,9 +66,8 @@ const createPlatform = () => {
 
 test('connectors-48 to connectors-52: an event with files is on disk at once, and its run begins when they are there', async (t) => {
   const platform = createPlatform()
-  const caught = createCaught()
-  const daemon = await createTestDaemon({ plugins: [platform.plugin, caught.plugin], still: true })
-  t.teardown(() => daemon.close())
+  const daemon = await startWith(t, platform)
+  const { caught } = daemon
   const { give } = platform
   const shop = connectorOf()
   const event = eventOf('look', { key: 'e:1', files: [{ id: 'a' }, { id: 'b' }, { id: 'c' }] })
@@ -67,12 +91,12 @@ test('connectors-48 to connectors-52: an event with files is on disk at once, an
   give('a', textFile('../a\n.txt', 'of a'))
   give('b', { type: 'refused', cause: 'its server answers 404' })
   give('c', { type: 'retry', cause: 'its server fails', retry_after_ms: 7200_000 })
-  await when(daemon, 'each was asked for', () => platform.asked.includes('shop c'))
+  await when(() => platform.asked.includes('shop c'))
   daemon.clock.leap(1_800_000)
   t.deepEqual((await daemon.request('GET', '/v1/runs')).body, [], 'it is waited for')
   daemon.clock.leap(1_800_001)
   const runsNow = async () => (await daemon.request('GET', '/v1/runs')).body
-  await when(daemon, 'its run is there', async () => (await runsNow()).length === 1)
+  await when(async () => (await runsNow()).length === 1)
   const [run] = await runsNow()
   t.is(platform.asked.filter((one) => one === 'shop b').length < 3, true, 'what is settled is not asked for again')
   t.deepEqual(
@@ -96,28 +120,25 @@ test('connectors-48 to connectors-52: an event with files is on disk at once, an
   })
   const bare = { ...eventOf('', { key: 'e:2', files: [{ id: 'huge' }] }), natural_session_id: 'bare' }
   await caught.ingress.receive(shop, bare)
-  await when(daemon, 'it has its run too', async () => (await runsNow()).length === 2)
-  await when(daemon, 'it ended', async () =>
-    (await runsNow()).every((one: { status: string }) => one.status === 'completed'),
-  )
+  await when(async () => (await runsNow()).length === 2)
+  await when(async () => (await runsNow()).every((one: { status: string }) => one.status === 'completed'))
 })
 
 test('connectors-50: a connector whose files do not come holds up no other', async (t) => {
   const platform = createPlatform()
-  const caught = createCaught()
-  const daemon = await createTestDaemon({ plugins: [platform.plugin, caught.plugin] })
-  t.teardown(() => daemon.close())
+  const daemon = await startWith(t, platform)
+  const { caught } = daemon
   const slow = connectorOf({}, { name: 'slow' })
   for (let at = 0; at < 20; at += 1)
     await caught.ingress.receive(slow, eventOf('x', { files: [{ id: 'never' }], natural_session_id: 'slow' }))
   platform.give('quick', textFile('q.txt', 'quick'))
   const quick = connectorOf({}, { name: 'quick' })
   await caught.ingress.receive(quick, eventOf('x', { files: [{ id: 'quick' }], natural_session_id: 'quick' }))
-  await when(daemon, 'the other one has its run', async () => {
+  await when(async () => {
     const { body } = await daemon.request('GET', '/v1/runs')
     return body.length === 1 && body[0].session_id === 'quick'
   })
   t.is(platform.most(), 5, 'four of one connector at a time, and the other one')
   platform.give('never', textFile('n.txt', 'at last'))
-  await when(daemon, 'all have', async () => (await daemon.request('GET', '/v1/runs')).body.length === 21)
+  await when(async () => (await daemon.request('GET', '/v1/runs')).body.length === 21)
 })

@@ -1,17 +1,13 @@
 /** Events of connectors that no registry knows, for tests of the way in. */
-import { unsafeCast, type JsonObject } from '../../../../core/base/schema.js'
+import type { JsonObject } from '../../../../core/base/schema.js'
 import { digest } from '../../../../core/base/text/canonical-json.js'
-import { definePlugin, object, type AnyPlugin } from '../../../../core/plugin.js'
+import { definePlugin, type AnyPlugin } from '../../../../core/plugin.js'
 import {
-  commonSettings,
-  ConnectorKinds,
-  Connectors,
   DeliveryProgress,
   FileSources,
   Ingress,
-  type CommonSettings,
+  type ConnectorSettings,
   type Connector,
-  type ConnectorKind,
   type ConnectorKindName,
   type FetchedFile,
   type IngressEvent,
@@ -20,7 +16,7 @@ import { Runs } from '../../../../plugins/execution/runs/contract.js'
 
 /** A connector of these settings, which opens sessions unless they say otherwise. */
 export const connectorOf = (
-  settings: Partial<CommonSettings> = {},
+  settings: Partial<ConnectorSettings> = {},
   { kind = 'external', name = 'shop' }: { readonly kind?: ConnectorKindName; readonly name?: string } = {},
 ): Connector => ({
   kind,
@@ -95,37 +91,18 @@ export const toldBy = async (refused: Promise<unknown>): Promise<readonly unknow
   return ['taken']
 }
 
-const kind: ConnectorKind = {
-  kind: 'external',
-  settings: object(commonSettings(100)),
-  secrets: [],
-  targets: 'fixed_session_id',
-  fault: () => undefined,
-}
-
-/** Knows connectors of the kind `external`, whose files are what `fetch` gives. */
+/** Files of connectors of the kind `external`, which `fetch` gives. */
 export const filesOf = (
   fetch: (name: string, file: JsonObject, signal: AbortSignal) => Promise<FetchedFile>,
 ): AnyPlugin =>
   definePlugin({
-    id: 'knows-connectors',
+    id: 'gives-files',
     version: '1.0.0',
     api: 1,
-    summary: 'Stands in for the registry of connectors.',
-    provides: [Connectors],
-    register(ctx) {
-      ctx.contribute(ConnectorKinds, kind)
-      ctx.contribute(FileSources, {
+    summary: 'Stands in for a platform with files.',
+    register: (ctx) =>
+      void ctx.contribute(FileSources, {
         kind: 'external',
         fetch: ({ name }, file, signal) => fetch(name, file, signal),
-      })
-      ctx.provide(Connectors, {
-        find: <S extends CommonSettings>(_: ConnectorKind<S>, name: string) =>
-          name === 'gone' ? undefined : unsafeCast<Connector<S>>(connectorOf({}, { name })),
-        all: () => [],
-        onChange: () => () => {},
-        well: () => {},
-        trouble: () => {},
-      })
-    },
+      }),
   })
