@@ -103,6 +103,8 @@ export interface Outbox {
   readonly keep: KeepTarget
   /** A delivery that has neither arrived nor been given up, with its files; undefined for every other. */
   findOpen(delivery_id: string): OpenOutput | undefined
+  /** True of a delivery that is attempted now or later. */
+  isOpen(delivery_id: string): boolean
   /** The deliveries of a run. */
   ofRun(run_id: string): RunDeliveries
   /**

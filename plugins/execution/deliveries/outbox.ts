@@ -58,6 +58,10 @@ export const createOutbox = (parts: OutboxParts): Outbox => ({
   keep: (target) => keepTarget(parts.replies(), target),
   enqueue: (tx, item) => enqueue(parts, tx, item),
   findOpen: (delivery_id) => findOpen(parts.store, delivery_id),
+  isOpen: (delivery_id) => {
+    const delivery = parts.store.deliveries.find(delivery_id)
+    return delivery !== undefined && isOpen(delivery)
+  },
   ofRun: (run_id) => ofRun(parts.store, run_id),
   onSettled: (listener) => (parts.listeners.add(listener), () => void parts.listeners.delete(listener)),
 })

@@ -1,7 +1,6 @@
 /** What sidecars send, and what they are answered (contract 2, External ingress event). */
 import {
   array,
-  defaulted,
   doc,
   enums,
   integer,

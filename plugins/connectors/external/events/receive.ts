@@ -8,7 +8,7 @@ import {
   type Json,
   type JsonObject,
   type Log,
-  type TextHashes,
+  type RouteInput,
 } from '../../../../core/plugin.js'
 import type { Runs } from '../../../execution/runs/contract.js'
 import type { Ingress, IngressEvent, Received } from '../../registry/contract.js'
@@ -32,7 +32,7 @@ export interface ReceiveParts {
 export interface EventRequest {
   readonly connector: ExternalConnector
   readonly isProven: boolean
-  readonly hashes: TextHashes
+  readonly hashes: RouteInput<undefined, undefined, undefined>['hashes']
   /** Of the batch. */
   readonly protocol_version?: number | undefined
 }
