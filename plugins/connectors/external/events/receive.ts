@@ -180,8 +180,6 @@ const homeIn = ({ runs }: ReceiveParts, { connector }: EventRequest, event: Exte
   return homeOf(identityOf({ name, platform }, event), { find: runs.sessionOfBinding, fixed, additional })
 }
 
-const nowhere = 'neither thread.path nor routing_key says which conversation it belongs to'
-
 export const createEventTaker = (parts: ReceiveParts, request: EventRequest): EventTaker => {
   const { connector } = request
   const isOfInstance = createInstanceCheck(parts.manifests, connector)
@@ -190,13 +188,12 @@ export const createEventTaker = (parts: ReceiveParts, request: EventRequest): Ev
     if (fault !== undefined) return { status: 'rejected', reason: fault }
     const home = homeIn(parts, request, event)
     const { session_id } = home
-    if (session_id === undefined) return { status: 'rejected', reason: nowhere }
     try {
       return answered(await parts.ingress.receive(connector, eventOf({ request, event, home })))
     } catch (error) {
       const rejection = rejectionIn(error)
       if (rejection === undefined) throw error
-      return isEmpty(event) ? { session_id, ...rejection } : rejection
+      return isEmpty(event) && session_id !== undefined ? { session_id, ...rejection } : rejection
     }
   }
   const take = async (event: ExternalEvent): Promise<EventAnswer> => {

@@ -1,5 +1,5 @@
 /** Where sidecars send events (external-9, external-16 to external-19). */
-import { defineRoute, jsonReply, object, parse, string, type IngressHead, type Json, type Route } from '../../../../core/plugin.js'
+import { defineRoute, isJsonObject, jsonReply, object, parse, string, type IngressHead, type Json, type Route } from '../../../../core/plugin.js'
 import { ingressDomain, ingressErrors } from '../../ingress/contract.js'
 import { admitSender, connectorOf, sharedScheme, type AccessParts, type Sender } from '../access.js'
 import {
@@ -99,5 +99,7 @@ const takeItem = async (taker: EventTaker, given: Json): Promise<BatchItem> => {
   const parsed = parse(ExternalEvent, given)
   if (parsed.ok) return taker.takeItem(parsed.value)
   const [first] = parsed.issues
-  return { status: 'rejected', reason: `${first?.path ?? ''} ${first?.rule ?? ''}`.trim() }
+  const event_id = isJsonObject(given) ? given['event_id'] : undefined
+  const reason = `${first?.path ?? ''} ${first?.rule ?? ''}`.trim()
+  return { ...(typeof event_id === 'string' && { event_id }), status: 'rejected', reason }
 }
