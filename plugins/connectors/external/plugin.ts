@@ -10,7 +10,7 @@ import { deliveryAssetRoute } from './asset-route.js'
 import { credentialRoute } from './child-routes.js'
 import { externalConfig } from './config.js'
 import { createCounts, type ExternalCounts } from './counts.js'
-import { createChildCredentials } from './credentials.js'
+import { createChildCredentials, subjectOf } from './credentials.js'
 import { eventRoutes } from './events/routes.js'
 import { hearOutcome } from './health.js'
 import { createExternalKind } from './kind.js'
@@ -70,8 +70,13 @@ export default definePlugin({
       metricsRoute(counts),
     )
     ctx.onStart(() =>
-      connectors.onChange((changed) => {
-        if (changed.kind === 'external') manifests.forget(changed.name)
+      connectors.onChange(({ kind: changed, name }) => {
+        if (changed !== 'external') return
+        manifests.forget(name)
+        if (connectors.find(kind, name) !== undefined)
+          leases
+            .admit(subjectOf(name))
+            .catch((error: unknown) => log.error('a connector could not be admitted', { connector: name, error }))
       }),
     )
     ctx.onStart(() => watchSidecars({ kind, connectors, client, clock, log, signal }))

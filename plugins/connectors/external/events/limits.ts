@@ -1,4 +1,4 @@
-/** What an event must keep (external-11, external-12). Sizes are bytes. */
+/** What an event must keep (external-15, external-16). Sizes are bytes. */
 import type { InlineAsset } from '../../../execution/runs/contract.js'
 import { fromBase64 } from '../../../media/assets/contract.js'
 import { eventVersions, type ExternalEvent } from './event.js'

@@ -1,4 +1,4 @@
-/** One event of a sidecar, one answer (external-11 to external-19). */
+/** One event of a sidecar, one answer (external-12 to external-28). */
 import { hash } from 'node:crypto'
 import {
   assertNever,

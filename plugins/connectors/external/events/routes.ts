@@ -1,4 +1,4 @@
-/** Where sidecars send events (external-9, external-16 to external-19). */
+/** Where sidecars send events (external-10, external-25 to external-28). */
 import { defineRoute, isJsonObject, jsonReply, object, parse, string, type IngressHead, type Json, type Route } from '../../../../core/plugin.js'
 import { ingressDomain, ingressErrors } from '../../ingress/contract.js'
 import { admitSender, connectorOf, sharedScheme, type AccessParts, type Sender } from '../access.js'

@@ -1,4 +1,4 @@
-/** One attempt to deliver to a sidecar (external-25 to external-30). */
+/** One attempt to deliver to a sidecar (external-29 to external-35). */
 import {
   assertNever,
   parse,

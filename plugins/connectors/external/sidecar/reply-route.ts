@@ -1,4 +1,4 @@
-/** The address of an `external` reply handle: which connector, and what its sidecar calls the place (external-25). */
+/** The address of an `external` reply handle: which connector, and what its sidecar calls the place (external-37). */
 import { object, parse, string, type Infer } from '../../../../core/plugin.js'
 import type { ReplyTargetRequest } from '../../../execution/deliveries/contract.js'
 import type { AccessParts } from '../access.js'
