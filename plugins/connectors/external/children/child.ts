@@ -1,0 +1,235 @@
+/** The program of one connector: started, and started again when it ends, until it is no longer wanted. */
+import path from 'node:path'
+import {
+  Problem,
+  within,
+  type Clock,
+  type Exit,
+  type Log,
+  type Supervised,
+  type SupervisedProgram,
+} from '../../../../core/plugin.js'
+import { environmentOf, type ChildSettings } from './environment.js'
+import { restartWaitMs } from './pace.js'
+import { lookAt, untilReady, type Look, type Looks } from './readiness.js'
+import { hearSaid, type Said } from './said.js'
+
+/** What a connector has now that starts a program. */
+export interface ChildWish {
+  readonly base_url: string
+  readonly child: ChildSettings
+  /** Throws a problem of secrets. */
+  readonly sharedToken: () => string | undefined
+}
+
+/** Credentials that are lent for one life of a program. */
+export interface Lent {
+  readonly token: string
+  readonly keys: readonly string[]
+  /** Never rejects. */
+  takeBack(): Promise<void>
+}
+
+/** Who is told how a program does. */
+export interface ChildStates {
+  starting(): void
+  ready(): void
+  /** It works, and something is wrong. */
+  degraded(cause: string): void
+  /** It does not run, and is started again in so many milliseconds. */
+  waiting(cause: string, wait_ms: number): void
+  /** It is started once more. */
+  restarted(): void
+}
+
+export interface ChildParts {
+  readonly name: string
+  readonly clock: Clock
+  readonly log: Log
+  readonly supervised: Supervised
+  readonly redact: (text: string) => string
+  readonly workspaceRoot: string
+  readonly daemonUrl: () => string
+  /** Resolves when programs may start, or when the signal aborts. */
+  readonly untilReady: (signal: AbortSignal) => Promise<void>
+  /** Undefined if the connector is gone. */
+  readonly wish: () => ChildWish | undefined
+  readonly looks: Looks
+  /** Undefined if it has no credentials. Rejects with a problem. */
+  readonly lend: () => Promise<Lent | undefined>
+  readonly states: ChildStates
+}
+
+export interface Child {
+  /** Ends it with all that it started. */
+  end(): Promise<void>
+}
+
+/** Between SIGTERM and SIGKILL (external-55). */
+export const childGraceMs = 10_000
+/** For the rest of what a program wrote that has ended, and between looks at one that runs; milliseconds. */
+const [mostHeardMs, lookMs] = [500, 30_000]
+/** Looks without an answer behind which it is started again. */
+const mostSilent = 4
+
+interface Ending {
+  readonly cause: string
+  readonly wasReady: boolean
+}
+
+const unready = (cause: string): Ending => ({ cause, wasReady: false })
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) return resolve()
+    signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+
+const exitText = ({ code, signal, lost }: Exit, said: Said): string => {
+  const how = lost
+    ? 'nobody could wait for its end'
+    : signal === null
+      ? `it ended with code ${code}`
+      : `${signal} ended it`
+  return said.last() === '' ? how : `${how}: ${said.last()}`
+}
+
+/** The child begins when the one of this name that was there before is gone. */
+export const createChild = (parts: ChildParts, before: Promise<void> = Promise.resolve()): Child => {
+  const life = new ChildLife(parts)
+  life.begin(before)
+  return life
+}
+
+/** A class, because it holds a program. */
+class ChildLife implements Child {
+  readonly #parts: ChildParts
+  readonly #ended = new AbortController()
+  #running: Promise<void> = Promise.resolve()
+
+  constructor(parts: ChildParts) {
+    this.#parts = parts
+  }
+
+  begin(before: Promise<void>): void {
+    this.#running = this.#run(before)
+  }
+
+  async end(): Promise<void> {
+    this.#ended.abort('ended')
+    await this.#running
+  }
+
+  /** Never rejects. */
+  async #run(before: Promise<void>): Promise<void> {
+    const { name, clock, log, states, untilReady: untilMay } = this.#parts
+    const { signal } = this.#ended
+    await before
+    await untilMay(signal)
+    for (let failures = 0; !signal.aborted; failures += 1) {
+      states.starting()
+      const { cause, wasReady } = await this.#live()
+      if (signal.aborted) return
+      if (wasReady) failures = 0
+      const wait_ms = restartWaitMs(name, failures)
+      log.warn('a sidecar is not running', { connector: name, cause, wait_ms: Math.round(wait_ms) })
+      states.waiting(cause, wait_ms)
+      if (!(await clock.sleep(wait_ms, signal))) return
+      states.restarted()
+    }
+  }
+
+  /** One life of the program, from its start until nothing is left of it: why it ended. */
+  async #live(): Promise<Ending> {
+    const { lend, wish, log, name } = this.#parts
+    const found = wish()
+    if (found === undefined) return unready('the connector is gone')
+    let lent: Lent | undefined
+    try {
+      lent = await lend()
+      return await this.#start(found, lent)
+    } catch (error) {
+      if (error instanceof Problem) return unready(error.message)
+      log.error('a sidecar could not be started', { connector: name, error })
+      return unready('it could not be started')
+    } finally {
+      await lent?.takeBack()
+    }
+  }
+
+  async #start(wish: ChildWish, lent: Lent | undefined): Promise<Ending> {
+    const { supervised, workspaceRoot } = this.#parts
+    const { child } = wish
+    const folder = path.resolve(workspaceRoot, child.working_dir ?? '.')
+    const environment = this.#environment(wish, lent)
+    if (this.#ended.signal.aborted) return unready('it was ended')
+    // What it writes on standard output is for nobody: the shell gives it to nobody.
+    const run = ['/bin/sh', '-c', 'exec "$@" >/dev/null', 'sh', child.command, ...child.args]
+    const program = await supervised.start({ run, folder, environment })
+    if (!program.isThere) return unready(`it could not be started in ${folder}: is that folder there?`)
+    program.stdout.resume()
+    const over = new AbortController()
+    try {
+      return await this.#watch(program, AbortSignal.any([this.#ended.signal, over.signal]))
+    } finally {
+      over.abort('over')
+      await supervised.stop([program], childGraceMs)
+      await program.letGo()
+    }
+  }
+
+  #environment({ base_url, child, sharedToken }: ChildWish, lent: Lent | undefined): Record<string, string> {
+    const { name, daemonUrl, redact } = this.#parts
+    const shared_token = sharedToken()
+    return environmentOf(child, { name, base_url, daemon_base_url: daemonUrl(), shared_token, lent }, redact)
+  }
+
+  async #watch(program: SupervisedProgram, signal: AbortSignal): Promise<Ending> {
+    const { clock, looks, supervised } = this.#parts
+    const said = hearSaid(this.#parts, this.#parts.name, program.stderr)
+    const gone = this.#gone(program, said, signal)
+    const first = await Promise.race([gone, untilReady(clock, looks, signal)])
+    if (typeof first === 'string') return unready(first)
+    if (first.type !== 'ready') return unready(first.cause)
+    this.#tell(first)
+    // What it started so far is known from now on, also if it forsakes it.
+    await supervised.remember([program])
+    return { cause: await Promise.race([gone, this.#watchOn(first.instance_id, signal)]), wasReady: true }
+  }
+
+  /** Why it ended, or that it is to end. */
+  async #gone(program: SupervisedProgram, said: Said, signal: AbortSignal): Promise<string> {
+    const exit = await Promise.race([program.exited, aborted(signal)])
+    if (exit === undefined) return 'it was ended'
+    await within(this.#parts.clock, mostHeardMs, said.heard)
+    return exitText(exit, said)
+  }
+
+  /** Looks at it as long as it runs. Resolves with why it is to be started again. */
+  async #watchOn(known: string, signal: AbortSignal): Promise<string> {
+    const { name, clock, log, looks } = this.#parts
+    let [silences, instance, before] = [0, known, '']
+    while (await clock.sleep(lookMs, signal)) {
+      const look = await lookAt(looks, signal)
+      if (signal.aborted) break
+      if (look.type === 'ready' && look.instance_id !== instance) {
+        instance = look.instance_id
+        log.warn('a sidecar says that it is another instance', { connector: name })
+      }
+      silences = look.type === 'silent' ? silences + 1 : 0
+      if (look.type === 'silent' && silences >= mostSilent)
+        return `it ran and could not be used for ${(mostSilent * lookMs) / 1000} s: ${look.cause}`
+      const said = JSON.stringify(look)
+      if (said !== before) this.#tell(look)
+      before = said
+    }
+    return 'it was ended'
+  }
+
+  #tell(look: Look): void {
+    const { states } = this.#parts
+    if (look.type !== 'ready') return states.degraded(look.cause)
+    if (look.degraded === undefined) states.ready()
+    else states.degraded(`it says that it is ${look.degraded}`)
+  }
+}
