@@ -9,25 +9,19 @@ import {
   type Supervised,
   type SupervisedProgram,
 } from '../../../../core/plugin.js'
-import { environmentOf, type ChildSettings } from './environment.js'
+import type { ChildLease } from '../credentials.js'
+import type { ChildProcess } from '../settings.js'
+import { environmentOf } from './environment.js'
 import { restartWaitMs } from './pace.js'
 import { lookAt, untilReady, type Look, type Looks } from './readiness.js'
 import { hearSaid, type Said } from './said.js'
 
-/** What a connector has now that starts a program. */
+/** What one life of a program begins with. */
 export interface ChildWish {
   readonly base_url: string
-  readonly child: ChildSettings
-  /** Throws a problem of secrets. */
-  readonly sharedToken: () => string | undefined
-}
-
-/** Credentials that are lent for one life of a program. */
-export interface Lent {
-  readonly token: string
-  readonly keys: readonly string[]
-  /** Never rejects. */
-  takeBack(): Promise<void>
+  readonly child: ChildProcess
+  readonly shared_token: string | undefined
+  readonly lent: ChildLease | undefined
 }
 
 /** Who is told how a program does. */
@@ -42,7 +36,7 @@ export interface ChildStates {
   restarted(): void
 }
 
-export interface ChildParts {
+export interface LifeParts {
   readonly name: string
   readonly clock: Clock
   readonly log: Log
@@ -51,12 +45,12 @@ export interface ChildParts {
   readonly workspaceRoot: string
   readonly daemonUrl: () => string
   /** Resolves when programs may start, or when the signal aborts. */
-  readonly untilReady: (signal: AbortSignal) => Promise<void>
-  /** Undefined if the connector is gone. */
-  readonly wish: () => ChildWish | undefined
+  readonly untilMay: (signal: AbortSignal) => Promise<void>
+  /** Asks for what its next life begins with. Undefined if the connector is gone. Rejects with a problem. */
+  readonly wish: () => Promise<ChildWish | undefined>
+  /** Takes back what a life was lent, and what is remembered of it. Never rejects. */
+  readonly over: () => Promise<void>
   readonly looks: Looks
-  /** Undefined if it has no credentials. Rejects with a problem. */
-  readonly lend: () => Promise<Lent | undefined>
   readonly states: ChildStates
 }
 
@@ -95,7 +89,7 @@ const exitText = ({ code, signal, lost }: Exit, said: Said): string => {
 }
 
 /** The child begins when the one of this name that was there before is gone. */
-export const createChild = (parts: ChildParts, before: Promise<void> = Promise.resolve()): Child => {
+export const createChild = (parts: LifeParts, before: Promise<void> = Promise.resolve()): Child => {
   const life = new ChildLife(parts)
   life.begin(before)
   return life
@@ -103,11 +97,11 @@ export const createChild = (parts: ChildParts, before: Promise<void> = Promise.r
 
 /** A class, because it holds a program. */
 class ChildLife implements Child {
-  readonly #parts: ChildParts
+  readonly #parts: LifeParts
   readonly #ended = new AbortController()
   #running: Promise<void> = Promise.resolve()
 
-  constructor(parts: ChildParts) {
+  constructor(parts: LifeParts) {
     this.#parts = parts
   }
 
@@ -122,7 +116,7 @@ class ChildLife implements Child {
 
   /** Never rejects. */
   async #run(before: Promise<void>): Promise<void> {
-    const { name, clock, log, states, untilReady: untilMay } = this.#parts
+    const { name, clock, log, states, untilMay } = this.#parts
     const { signal } = this.#ended
     await before
     await untilMay(signal)
@@ -141,30 +135,26 @@ class ChildLife implements Child {
 
   /** One life of the program, from its start until nothing is left of it: why it ended. */
   async #live(): Promise<Ending> {
-    const { lend, wish, log, name } = this.#parts
-    const found = wish()
-    if (found === undefined) return unready('the connector is gone')
-    let lent: Lent | undefined
+    const { wish, over, log, name } = this.#parts
     try {
-      lent = await lend()
-      return await this.#start(found, lent)
+      const found = await wish()
+      return found === undefined ? unready('its connector is gone') : await this.#start(found)
     } catch (error) {
       if (error instanceof Problem) return unready(error.message)
       log.error('a sidecar could not be started', { connector: name, error })
       return unready('it could not be started')
     } finally {
-      await lent?.takeBack()
+      await over()
     }
   }
 
-  async #start(wish: ChildWish, lent: Lent | undefined): Promise<Ending> {
-    const { supervised, workspaceRoot } = this.#parts
-    const { child } = wish
-    const folder = path.resolve(workspaceRoot, child.working_dir ?? '.')
-    const environment = this.#environment(wish, lent)
+  async #start({ child, ...facts }: ChildWish): Promise<Ending> {
+    const { name, supervised, workspaceRoot, daemonUrl, redact } = this.#parts
     if (this.#ended.signal.aborted) return unready('it was ended')
+    const folder = path.resolve(workspaceRoot, child.working_dir ?? '.')
+    const environment = environmentOf(child, { name, ...facts, daemon_base_url: daemonUrl() }, redact)
     // What it writes on standard output is for nobody: the shell gives it to nobody.
-    const run = ['/bin/sh', '-c', 'exec "$@" >/dev/null', 'sh', child.command, ...child.args]
+    const run = ['/bin/sh', '-c', 'exec "$@" >/dev/null', 'sh', child.command, ...(child.args ?? [])]
     const program = await supervised.start({ run, folder, environment })
     if (!program.isThere) return unready(`it could not be started in ${folder}: is that folder there?`)
     program.stdout.resume()
@@ -176,12 +166,6 @@ class ChildLife implements Child {
       await supervised.stop([program], childGraceMs)
       await program.letGo()
     }
-  }
-
-  #environment({ base_url, child, sharedToken }: ChildWish, lent: Lent | undefined): Record<string, string> {
-    const { name, daemonUrl, redact } = this.#parts
-    const shared_token = sharedToken()
-    return environmentOf(child, { name, base_url, daemon_base_url: daemonUrl(), shared_token, lent }, redact)
   }
 
   async #watch(program: SupervisedProgram, signal: AbortSignal): Promise<Ending> {
