@@ -68,7 +68,6 @@ def event_of(path):
     file = {"file_name": name, "media_type": media_type, "content_base64": base64.b64encode(content).decode()}
     return event | {"content": f"The file {name}", "attachments": [file]}
 # end
-
 # part: post
 wire = {"version": 2, "batches": True}
 
@@ -92,7 +91,6 @@ def post(events):
         return [{"status": "rejected", "reason": f"HTTP {status}: {answer.decode(errors='replace')}"}]
     return [json.loads(answer) if status == 200 else later(status, headers)]
 # end
-
 # part: send
 def settle(path, result):
     """Seconds until it is to be sent again."""
@@ -128,7 +126,6 @@ def send_for_ever():
             wait = min(60, 2 ** min(failures, 8) / 4)
         time.sleep(wait or 0.3)
 # end
-
 # part: credentials
 def credential(key):
     """A secret that the connector lends. The lease is short: all are fetched at the start, and kept in memory."""
@@ -137,7 +134,6 @@ def credential(key):
 
 SECRETS = {key: credential(key) for key in json.loads(KEYS)}
 # end
-
 # part: deliver
 one_at_a_time = threading.Lock()
 
@@ -164,7 +160,6 @@ def deliver(delivery):
         write(RECEIPTS / delivery_id, b"")
         return {"status": "committed"}
 # end
-
 class Server(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 

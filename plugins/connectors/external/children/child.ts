@@ -88,6 +88,9 @@ const exitText = ({ code, signal, lost }: Exit, said: Said): string => {
   return said.last() === '' ? how : `${how}: ${said.last()}`
 }
 
+/** The same for looks of which the same is told. */
+const toldOf = (look: Look): string => (look.type === 'ready' ? (look.degraded ?? '') : look.cause)
+
 /** The child begins when the one of this name that was there before is gone. */
 export const createChild = (parts: LifeParts, before: Promise<void> = Promise.resolve()): Child => {
   const life = new ChildLife(parts)
@@ -178,7 +181,7 @@ class ChildLife implements Child {
     this.#tell(first)
     // What it started so far is known from now on, also if it forsakes it.
     await supervised.remember([program])
-    return { cause: await Promise.race([gone, this.#watchOn(first.instance_id, signal)]), wasReady: true }
+    return { cause: await Promise.race([gone, this.#watchOn(first, signal)]), wasReady: true }
   }
 
   /** Why it ended, or that it is to end. */
@@ -190,9 +193,9 @@ class ChildLife implements Child {
   }
 
   /** Looks at it as long as it runs. Resolves with why it is to be started again. */
-  async #watchOn(known: string, signal: AbortSignal): Promise<string> {
+  async #watchOn(first: Extract<Look, { type: 'ready' }>, signal: AbortSignal): Promise<string> {
     const { name, clock, log, looks } = this.#parts
-    let [silences, instance, before] = [0, known, '']
+    let [silences, instance, before] = [0, first.instance_id, toldOf(first)]
     while (await clock.sleep(lookMs, signal)) {
       const look = await lookAt(looks, signal)
       if (signal.aborted) break
@@ -203,9 +206,8 @@ class ChildLife implements Child {
       silences = look.type === 'silent' ? silences + 1 : 0
       if (look.type === 'silent' && silences >= mostSilent)
         return `it ran and could not be used for ${(mostSilent * lookMs) / 1000} s: ${look.cause}`
-      const said = JSON.stringify(look)
-      if (said !== before) this.#tell(look)
-      before = said
+      if (toldOf(look) !== before) this.#tell(look)
+      before = toldOf(look)
     }
     return 'it was ended'
   }

@@ -1,5 +1,6 @@
 /** The programs of all connectors that have one: begun, begun anew when a connector changes, and ended (external-50). */
 import { canonical, digest, type Clock, type HostView, type Log, type Supervised } from '../../../../core/plugin.js'
+import type { SecretSlots } from '../../../operator/secrets/contract.js'
 import type { ChildParts } from '../child-parts.js'
 import { sharedToken } from '../kind.js'
 import type { ExternalConnector } from '../sidecar/client.js'
@@ -12,6 +13,7 @@ export interface ChildrenParts extends ChildParts {
   readonly supervised: Supervised
   readonly redact: (text: string) => string
   readonly host: Pick<HostView, 'workspaceRoot' | 'controlPlane' | 'phase'>
+  readonly slots: Pick<SecretSlots, 'find' | 'onChange'>
 }
 
 export interface Children {
@@ -33,11 +35,19 @@ export const daemonUrlOf = ({
   return url.origin
 }
 
-/** Another one when anything of it is another; the token is not kept. */
-const keyOf = (connector: ExternalConnector): string => {
+/** Secrets that the program of a connector may ask for. */
+const lentBy = ({ settings }: ExternalConnector): readonly string[] =>
+  Object.values(settings.child_process?.credential_slots ?? {})
+
+/**
+ * Another one when anything of it is another: its settings, its token, which is not kept, and what it may ask for: a
+ * lease is short, so a program that has fetched a value does not learn of the next one.
+ */
+const keyOf = (connector: ExternalConnector, slots: ChildrenParts['slots']): string => {
   const { settings } = connector
   try {
-    return digest(canonical([settings, connector.secret(sharedToken) ?? null]))
+    const versions = lentBy(connector).map((ref) => slots.find(ref)?.details.version ?? null)
+    return digest(canonical([settings, connector.secret(sharedToken) ?? null, versions]))
   } catch {
     return 'its secret cannot be used'
   }
@@ -46,6 +56,9 @@ const keyOf = (connector: ExternalConnector): string => {
 const action =
   'Mend its program, or its settings. What it writes on standard error is in the log of the daemon at the level debug.'
 
+/** What ends a sentence of ours: programs end what they say as they like. */
+const stop = (cause: string): string => cause.replace(/[.\s]*$/u, '.')
+
 /** How a program does, as the health of its connector. */
 const statesOf = ({ connectors, counts }: ChildrenParts, name: string): ChildStates => {
   const trouble = (state: 'degraded' | 'deaf', cause: string, what = action): void =>
@@ -53,9 +66,12 @@ const statesOf = ({ connectors, counts }: ChildrenParts, name: string): ChildSta
   return {
     starting: () => trouble('degraded', 'Its program is starting.', 'Wait: it has 20 s to be ready.'),
     ready: () => connectors.well('external', name),
-    degraded: (cause) => trouble('degraded', `Its program runs, and ${cause}.`),
+    degraded: (cause) => trouble('degraded', stop(`Its program runs, and ${cause}`)),
     waiting: (cause, wait_ms) =>
-      trouble('deaf', `Its program does not run: ${cause}. It is started again in ${(wait_ms / 1000).toFixed(1)} s.`),
+      trouble(
+        'deaf',
+        `${stop(`Its program does not run: ${cause}`)} It is started again in ${(wait_ms / 1000).toFixed(1)} s.`,
+      ),
     restarted: () => counts.add(name, 'child_restart'),
   }
 }
@@ -92,7 +108,7 @@ const lifeOf = (parts: ChildrenParts, name: string): LifeParts => {
 }
 
 export const createChildren = (parts: ChildrenParts): Children => {
-  const { kind, connectors } = parts
+  const { kind, connectors, slots } = parts
   const lives = new Map<string, { readonly key: string; readonly child: Child }>()
   /** Of those that are going, by name: the next one waits for it. */
   const endings = new Map<string, Promise<void>>()
@@ -107,19 +123,24 @@ export const createChildren = (parts: ChildrenParts): Children => {
   }
   const reconcile = (name: string): void => {
     const connector = connectors.find(kind, name)
-    const key = connector?.settings.mode === 'child_process' ? keyOf(connector) : undefined
+    const key = connector?.settings.mode === 'child_process' ? keyOf(connector, slots) : undefined
     if (key === lives.get(name)?.key) return
     end(name)
     if (key !== undefined) lives.set(name, { key, child: createChild(lifeOf(parts, name), endings.get(name)) })
   }
   return {
     begin() {
-      const undo = connectors.onChange(({ kind: changed, name }) => {
-        if (changed === 'external') reconcile(name)
-      })
+      const undo = [
+        connectors.onChange(({ kind: changed, name }) => {
+          if (changed === 'external') reconcile(name)
+        }),
+        slots.onChange((ref) => {
+          for (const connector of connectors.all(kind)) if (lentBy(connector).includes(ref)) reconcile(connector.name)
+        }),
+      ]
       for (const { name } of connectors.all(kind)) reconcile(name)
       return async () => {
-        undo()
+        for (const one of undo) one()
         for (const name of lives.keys()) end(name)
         await Promise.all(endings.values())
       }
