@@ -98,7 +98,9 @@ const namesOf = (values: Readonly<Record<string, string>> | undefined): string[]
 }
 const filled = <T>(list: readonly T[] | undefined): readonly T[] | undefined => (list?.length === 0 ? undefined : list)
 
-export const createExternalKind = (parts: ExternalKindParts): ConnectorKind<ExternalSettings> => ({
+export type ExternalKind = ConnectorKind<ExternalSettings>
+
+export const createExternalKind = (parts: ExternalKindParts): ExternalKind => ({
   kind: 'external',
   settings: ExternalSettings,
   secrets: [sharedToken],
@@ -108,6 +110,9 @@ export const createExternalKind = (parts: ExternalKindParts): ConnectorKind<Exte
     ...settings,
     platform: settings.platform.trim(),
     base_url: normalBaseUrl(settings.base_url),
+    additional_binding_keys: [
+      ...new Set(settings.additional_binding_keys.map((key) => key.trim()).filter((key) => key !== '')),
+    ],
     ingress_events_per_second: Math.max(1, settings.ingress_events_per_second),
   }),
   fault: (draft) => faultOf(parts, draft),

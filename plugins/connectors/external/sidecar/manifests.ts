@@ -7,6 +7,8 @@ import type { Manifest } from './protocol.js'
 const freshMs = 300_000
 
 export interface Manifests {
+  /** As it was at most five minutes ago; undefined if nobody asked. */
+  known(connector: ExternalConnector): Manifest | undefined
   /** As it was at most five minutes ago, or is now. */
   find(connector: ExternalConnector): Promise<Asked<Manifest>>
   /** As it is now. */
@@ -49,15 +51,16 @@ export const createManifests = ({ client, clock, signal, failed }: ManifestParts
     flights.set(key, flight)
     return flight
   }
+  const fresh = ({ name, settings }: ExternalConnector): Manifest | undefined => {
+    const found = known.get(name)
+    return found?.base_url === settings.base_url && clock.elapsed() - found.at < freshMs ? found.manifest : undefined
+  }
   return {
+    known: fresh,
     fetch,
     find(connector) {
-      const found = known.get(connector.name)
-      return found !== undefined &&
-        found.base_url === connector.settings.base_url &&
-        clock.elapsed() - found.at < freshMs
-        ? Promise.resolve({ type: 'answer', value: found.manifest })
-        : fetch(connector)
+      const value = fresh(connector)
+      return value === undefined ? fetch(connector) : Promise.resolve({ type: 'answer', value })
     },
     forget(name) {
       known.delete(name)
