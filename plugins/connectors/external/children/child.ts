@@ -55,6 +55,8 @@ export interface LifeParts {
 }
 
 export interface Child {
+  /** It is starting, or waits for its next start. */
+  isDown(): boolean
   /** Ends it with all that it started. */
   end(): Promise<void>
 }
@@ -103,6 +105,7 @@ class ChildLife implements Child {
   readonly #parts: LifeParts
   readonly #ended = new AbortController()
   #running: Promise<void> = Promise.resolve()
+  #isUp = false
 
   constructor(parts: LifeParts) {
     this.#parts = parts
@@ -110,6 +113,10 @@ class ChildLife implements Child {
 
   begin(before: Promise<void>): void {
     this.#running = this.#run(before)
+  }
+
+  isDown(): boolean {
+    return !this.#isUp
   }
 
   async end(): Promise<void> {
@@ -126,6 +133,7 @@ class ChildLife implements Child {
     for (let failures = 0; !signal.aborted; failures += 1) {
       states.starting()
       const { cause, wasReady } = await this.#live()
+      this.#isUp = false
       if (signal.aborted) return
       if (wasReady) failures = 0
       const wait_ms = restartWaitMs(name, failures)
@@ -178,6 +186,7 @@ class ChildLife implements Child {
     const first = await Promise.race([gone, untilReady(clock, looks, signal)])
     if (typeof first === 'string') return unready(first)
     if (first.type !== 'ready') return unready(first.cause)
+    this.#isUp = true
     this.#tell(first)
     // What it started so far is known from now on, also if it forsakes it.
     await supervised.remember([program])

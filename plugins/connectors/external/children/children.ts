@@ -4,7 +4,7 @@ import type { SecretSlots } from '../../../operator/secrets/contract.js'
 import type { ChildParts } from '../child-parts.js'
 import { sharedToken } from '../kind.js'
 import type { ExternalConnector } from '../sidecar/client.js'
-import { createChild, type Child, type ChildStates, type LifeParts } from './child.js'
+import { childGraceMs, createChild, type Child, type ChildStates, type LifeParts } from './child.js'
 import { looksOf } from './looks.js'
 
 export interface ChildrenParts extends ChildParts {
@@ -19,7 +19,11 @@ export interface ChildrenParts extends ChildParts {
 export interface Children {
   /** Begins all; its undo ends all, with every process of theirs. */
   begin(): () => Promise<void>
+  /** True of a connector whose program is starting or waits for its next start. */
+  isDown(name: string): boolean
 }
+/** For a stop of all: SIGTERM, SIGKILL, and a last look. */
+export const childStopMs = childGraceMs + 6_000
 
 /** How often it is looked whether the daemon listens: programs need its address. */
 const readyLookMs = 20
@@ -129,6 +133,7 @@ export const createChildren = (parts: ChildrenParts): Children => {
     if (key !== undefined) lives.set(name, { key, child: createChild(lifeOf(parts, name), endings.get(name)) })
   }
   return {
+    isDown: (name) => lives.get(name)?.child.isDown() === true,
     begin() {
       const undo = [
         connectors.onChange(({ kind: changed, name }) => {

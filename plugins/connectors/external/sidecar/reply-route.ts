@@ -33,7 +33,9 @@ export const refusedAddress = ({ kind, connectors }: AccessParts, address: strin
   const route = routeIn(address)
   if (route === undefined) return 'must be a JSON text with connector and route'
   if (route.route.trim() === '') return 'must have a route that is not blank'
-  return connectors.find(kind, route.connector) === undefined ? 'must name an external connector that is there' : undefined
+  return connectors.find(kind, route.connector) === undefined
+    ? 'must name an external connector that is there'
+    : undefined
 }
 
 const name = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/u
