@@ -1,4 +1,4 @@
-/** Who may call the routes of sidecars (external-9, external-10). */
+/** Who may call the routes of sidecars (external-10, external-11). */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Admitted, IngressHead, IngressScheme } from '../../../core/plugin.js'
 import { ingressErrors } from '../ingress/contract.js'

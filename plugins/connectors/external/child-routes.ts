@@ -1,4 +1,4 @@
-/** Where a child gets its secrets, one at a time (external-31 to external-34). */
+/** Where a child gets its secrets, one at a time (external-39 to external-42). */
 import {
   defineRoute,
   integer,

@@ -1,4 +1,4 @@
-/** What a child of the daemon asks for its secrets with (external-30 to external-34). */
+/** What a child of the daemon asks for its secrets with (external-39 to external-42). */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { Problem } from '../../../core/plugin.js'
 import type { IssuedLease, Lease, Leases } from '../../operator/leases/contract.js'

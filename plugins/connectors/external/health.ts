@@ -1,4 +1,4 @@
-/** How sidecars answer, as the health of their connectors (external-40). */
+/** How sidecars answer, as the health of their connectors (external-44). */
 import type { DeliveryOutcome } from '../../execution/deliveries/contract.js'
 import type { Connectors, ConnectorTrouble } from '../registry/contract.js'
 import type { Asked, ExternalConnector, SidecarFault } from './sidecar/client.js'
@@ -69,9 +69,9 @@ const troubleOf = (code: string): ConnectorTrouble | undefined => {
 
 type Registry = Pick<Connectors, 'well' | 'trouble'>
 
-const tell = ({ trouble }: Registry, { name }: ExternalConnector, code: string): void => {
+const tell = (registry: Registry, { name }: ExternalConnector, code: string): void => {
   const found = troubleOf(code)
-  if (found !== undefined) trouble('external', name, found)
+  if (found !== undefined) registry.trouble('external', name, found)
 }
 
 /** What an attempt to deliver tells of the sidecar. Why a program of ours is down is known better. */

@@ -1,4 +1,4 @@
-/** The kind `external`: connectors whose platform is spoken to by a sidecar (external-1 to external-8). */
+/** The kind `external`: connectors whose platform is spoken to by a sidecar (external-1 to external-9). */
 import type { Issue } from '../../../core/plugin.js'
 import type { SecretSlots } from '../../operator/secrets/contract.js'
 import type { ConnectorDraft, ConnectorKind } from '../registry/contract.js'
@@ -41,7 +41,7 @@ const faultOfNames = (names: readonly string[]): string | undefined => {
   return names.some((name) => reserved.has(name)) ? 'must not set variables that the daemon sets' : undefined
 }
 
-/** What is wrong with a secret that a child may ask for (external-7). */
+/** What is wrong with a secret that a child may ask for (external-8). */
 export const faultOfSlot = (slots: ExternalKindParts['slots'], secret_ref: string): string | undefined => {
   const found = slots.find(secret_ref)
   if (found === undefined) return 'must name secrets that are there'
@@ -116,17 +116,13 @@ export const createExternalKind = (parts: ExternalKindParts): ExternalKind => ({
     ingress_events_per_second: Math.max(1, settings.ingress_events_per_second),
   }),
   fault: (draft) => faultOf(parts, draft),
-  view({ additional_reply_targets, additional_binding_keys, child_process: child }) {
-    return {
-      additional_reply_targets: filled(additional_reply_targets),
-      additional_binding_keys: filled(additional_binding_keys),
-      child_process: child && {
-        command: child.command,
-        args: filled(child.args),
-        env_keys: namesOf(child.env),
-        credential_env_keys: namesOf(child.credential_slots),
-        working_dir: child.working_dir,
-      },
-    }
-  },
+  view: ({ child_process: child }) => ({
+    child_process: child && {
+      command: child.command,
+      args: filled(child.args),
+      env_keys: namesOf(child.env),
+      credential_env_keys: namesOf(child.credential_slots),
+      working_dir: child.working_dir,
+    },
+  }),
 })

@@ -12,14 +12,14 @@ import { Runs } from '../../execution/runs/contract.js'
 import { Assets } from '../../media/assets/contract.js'
 import { Leases } from '../../operator/leases/contract.js'
 import { familyText, textType } from '../../operator/metrics/contract.js'
-import { SecretReferences, SecretSlots } from '../../operator/secrets/contract.js'
+import { SecretSlots } from '../../operator/secrets/contract.js'
 import { ConnectorKinds, Connectors, Ingress } from '../registry/contract.js'
 import { deliveryAssetRoute } from './asset-route.js'
 import { credentialRoute } from './child-routes.js'
 import { childStopMs, createChildren } from './children/children.js'
 import { externalConfig } from './config.js'
 import { createCounts, type ExternalCounts } from './counts.js'
-import { createChildCredentials } from './credentials.js'
+import { createChildCredentials, subjectOf } from './credentials.js'
 import { eventRoutes } from './events/routes.js'
 import { hearOutcome } from './health.js'
 import { createExternalKind } from './kind.js'
@@ -78,14 +78,6 @@ export default definePlugin({
     })
     ctx.contribute(ConnectorKinds, kind)
     ctx.contribute(Metrics, ...counts.metrics)
-    ctx.contribute(SecretReferences, {
-      id: 'external',
-      of: (ref) =>
-        connectors
-          .all(kind)
-          .filter(({ settings }) => Object.values(settings.child_process?.credential_slots ?? {}).includes(ref))
-          .map(({ name }) => ({ kind: 'connector', id: `external/${name}` })),
-    })
     const delivering = { ...access, client, manifests, counts, clock, heard: hearOutcome(connectors, children.isDown) }
     ctx.contribute(ReplyPlugins, {
       plugin: 'external',
@@ -102,8 +94,13 @@ export default definePlugin({
       metricsRoute(counts),
     )
     ctx.onStart(() =>
-      connectors.onChange((changed) => {
-        if (changed.kind === 'external') manifests.forget(changed.name)
+      connectors.onChange(({ kind: changed, name }) => {
+        if (changed !== 'external') return
+        manifests.forget(name)
+        if (connectors.find(kind, name) !== undefined)
+          leases
+            .admit(subjectOf(name))
+            .catch((error: unknown) => log.error('a connector could not be admitted', { connector: name, error }))
       }),
     )
     ctx.onStart(() => host.whenActing(children.begin))

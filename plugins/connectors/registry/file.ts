@@ -1,26 +1,40 @@
 /** `config/connectors.toml`: connectors that operators keep in a file. */
 import {
   defineList,
+  doc,
   isJsonObject,
   jsonObject,
+  object,
+  optional,
+  string,
   type Json,
   type JsonObject,
   type ListSpec,
 } from '../../../core/plugin.js'
-import type { ConnectorKind } from './contract.js'
+import type { AnyConnectorKind } from './contract.js'
 import { faultOfName, listedSecret, listId, readSettings, tellIssues, type Entry } from './entry.js'
 import type { SecretSource } from './sources.js'
 import { connectorKinds } from './settings.js'
 
 const suffix = '_connectors'
 
-/** The form of the reference: an array of tables for each kind. */
-export const connectorList: ListSpec<JsonObject> = defineList({
-  file: 'connectors',
-  arrays: { of: connectorKinds.map((kind) => `${kind}${suffix}`), name: 'name' },
-  summary: 'Connectors, beside those that requests set up.',
-  entry: jsonObject(),
+/** Where the file is. */
+export const FileConfig = object({
+  connectors_config: doc(
+    optional(string({ min: 1, max: 4_096 })),
+    'File of connectors that is read in place of config/connectors.toml.',
+  ),
 })
+
+/** An array of tables for each kind, as others have it. */
+export const connectorList = (from: string | undefined): ListSpec<JsonObject> =>
+  defineList({
+    file: 'connectors',
+    from,
+    arrays: { of: connectorKinds.map((kind) => `${kind}${suffix}`), name: 'name' },
+    summary: 'Connectors, beside those that requests set up.',
+    entry: jsonObject(),
+  })
 
 /** The kind and name in the name of an entry of the list. */
 export const placeIn = (entry: string): { readonly kind: string; readonly name: string } => {
@@ -52,7 +66,7 @@ const takeSecret = (rest: Record<string, Json | undefined>, secret: string): Fou
 
 /** The secrets of a table, which they are taken out of; the first fault is told. */
 const takeSecrets = (
-  kind: ConnectorKind,
+  kind: AnyConnectorKind,
   rest: Record<string, Json | undefined>,
 ): { readonly secrets: Map<string, SecretSource>; readonly fault?: string | undefined } => {
   const secrets = new Map<string, SecretSource>()
@@ -81,7 +95,7 @@ const takeSecrets = (
 }
 
 /** The connector that a table says, or what is wrong with it, without quoting it. */
-export const readTable = (kind: ConnectorKind, name: string, table: JsonObject): Read => {
+export const readTable = (kind: AnyConnectorKind, name: string, table: JsonObject): Read => {
   const misnamed = faultOfName(kind.kind, name)
   if (misnamed !== undefined) return { fault: `its name ${misnamed}` }
   const rest = { ...table }

@@ -1,4 +1,4 @@
-/** Which conversation an event belongs to (external-13, external-14). */
+/** Which conversation an event belongs to (external-18, external-19). */
 import { hash } from 'node:crypto'
 import type { ExternalEvent } from './event.js'
 

@@ -1,4 +1,4 @@
-/** Whether an event is of the child that runs (external-15). */
+/** Whether an event is of the child that runs (external-17). */
 import { ingressErrors } from '../../ingress/contract.js'
 import type { ExternalConnector } from '../sidecar/client.js'
 import type { Manifests } from '../sidecar/manifests.js'

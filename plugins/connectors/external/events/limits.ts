@@ -1,4 +1,4 @@
-/** What an event must keep (external-11, external-12). Sizes are bytes. */
+/** What an event must keep (external-15, external-16). Sizes are bytes. */
 import type { InlineAsset } from '../../../execution/runs/contract.js'
 import { fromBase64 } from '../../../media/assets/contract.js'
 import { eventVersions, type ExternalEvent } from './event.js'
@@ -40,17 +40,10 @@ export const faultOfId = ({ event_id }: ExternalEvent): string | undefined => {
 /** Relations and hints say something or are not there. */
 const faultOfTexts = (event: ExternalEvent): string | undefined => {
   const { intent, routing_key, relation, thread } = event
-  const told = {
-    intent,
-    routing_key,
-    'relation.kind': relation?.kind,
-    'relation.target_event_id': relation?.target_event_id,
-  }
+  const told = { intent, routing_key, 'relation.kind': relation?.kind, 'relation.target_event_id': relation?.target_event_id }
   const blank = Object.entries(told).find(([, text]) => isBlank(text))
   if (blank !== undefined) return `${blank[0]} must not be blank`
-  const wordy = short.find(
-    (name) => isLonger(event[name], 4 * mostCharacters) || [...(event[name] ?? '')].length > mostCharacters,
-  )
+  const wordy = short.find((name) => isLonger(event[name], 4 * mostCharacters) || [...(event[name] ?? '')].length > mostCharacters)
   if (wordy !== undefined) return `${wordy} must have at most ${mostCharacters} characters`
   const long = named.find((name) => isLonger(event[name], mostOf[name]))
   if (long !== undefined) return `${long} must have at most ${mostOf[long]} bytes`

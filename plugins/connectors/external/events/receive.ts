@@ -1,4 +1,4 @@
-/** One event of a sidecar, one answer (external-11 to external-19). */
+/** One event of a sidecar, one answer (external-12 to external-28). */
 import { hash } from 'node:crypto'
 import {
   assertNever,
@@ -213,8 +213,7 @@ export const createEventTaker = (parts: ReceiveParts, request: EventRequest): Ev
       take(event).catch((error: unknown): BatchItem => {
         const { event_id } = event
         const wait = waitIn(error)
-        if (!(error instanceof Problem))
-          parts.log.error('an event could not be taken', { connector: connector.name, error })
+        if (!(error instanceof Problem)) parts.log.error('an event could not be taken', { connector: connector.name, error })
         const reason = error instanceof Problem ? error.message : 'The daemon could not take it.'
         return wait === undefined
           ? { event_id, status: 'error', reason }

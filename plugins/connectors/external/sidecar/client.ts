@@ -1,4 +1,4 @@
-/** Requests to sidecars (external-20 to external-24): each name is looked up anew, no redirect is followed. */
+/** Requests to sidecars (external-29 to external-32): each name is looked up anew, no redirect is followed. */
 import {
   parse,
   type Json,

@@ -1,4 +1,4 @@
-/** One attempt to deliver to a sidecar (external-25 to external-30). */
+/** One attempt to deliver to a sidecar (external-29 to external-35). */
 import {
   assertNever,
   parse,
@@ -83,9 +83,7 @@ export const outcomeOf = (answer: OutboundAnswer, now: number): DeliveryOutcome 
   if (said === 'retryable_error') return { type: 'retry', code: 'sidecar_retryable_error' }
   if (said === 'terminal_error') return { type: 'terminal', code: 'sidecar_terminal_error' }
   if (isGood)
-    return said === 'committed'
-      ? { type: 'delivered' }
-      : { type: 'retry', code: 'sidecar_answer_invalid', uncertain: true }
+    return said === 'committed' ? { type: 'delivered' } : { type: 'retry', code: 'sidecar_answer_invalid', uncertain: true }
   return status >= 400 && status < 500
     ? { type: 'terminal', code: `sidecar_status_${status}` }
     : { type: 'retry', code: `sidecar_status_${status}` }

@@ -1,4 +1,4 @@
-/** What sidecars say that they can, for five minutes (external-21). */
+/** What sidecars say that they can, for five minutes (external-30). */
 import type { Clock } from '../../../../core/plugin.js'
 import type { Asked, ExternalConnector, SidecarClient } from './client.js'
 import type { Manifest } from './protocol.js'

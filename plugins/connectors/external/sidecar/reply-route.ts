@@ -1,4 +1,4 @@
-/** The address of an `external` reply handle: which connector, and what its sidecar calls the place (external-25). */
+/** The address of an `external` reply handle: which connector, and what its sidecar calls the place (external-37). */
 import { object, parse, string, type Infer } from '../../../../core/plugin.js'
 import type { ReplyTargetRequest } from '../../../execution/deliveries/contract.js'
 import type { AccessParts } from '../access.js'
@@ -33,9 +33,7 @@ export const refusedAddress = ({ kind, connectors }: AccessParts, address: strin
   const route = routeIn(address)
   if (route === undefined) return 'must be a JSON text with connector and route'
   if (route.route.trim() === '') return 'must have a route that is not blank'
-  return connectors.find(kind, route.connector) === undefined
-    ? 'must name an external connector that is there'
-    : undefined
+  return connectors.find(kind, route.connector) === undefined ? 'must name an external connector that is there' : undefined
 }
 
 const name = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/u
