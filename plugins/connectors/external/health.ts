@@ -13,7 +13,10 @@ const causes: Readonly<Record<string, Told>> = {
     cause: 'The name in base_url leads to a private, local or special address, and nothing was sent there.',
     action: 'Set allow_private_network if that is meant, or correct base_url.',
   },
-  outbound_name_not_found: { cause: 'The name in base_url is not known.', action: 'Correct base_url, or the name server.' },
+  outbound_name_not_found: {
+    cause: 'The name in base_url is not known.',
+    action: 'Correct base_url, or the name server.',
+  },
   outbound_connection_failed: { cause: 'The sidecar takes no connection.', action: noAnswer },
   outbound_connection_broken: { cause: 'The sidecar ended the connection without an answer.', action: noAnswer },
   outbound_timed_out: { cause: 'The sidecar does not answer in time.', action: noAnswer },
@@ -71,10 +74,11 @@ const tell = (registry: Registry, { name }: ExternalConnector, code: string): vo
   if (found !== undefined) registry.trouble('external', name, found)
 }
 
-/** What an attempt to deliver tells of the sidecar. */
+/** What an attempt to deliver tells of the sidecar. Why a program of ours is down is known better. */
 export const hearOutcome =
-  (registry: Registry) =>
+  (registry: Registry, isDown: (name: string) => boolean) =>
   (connector: ExternalConnector, outcome: DeliveryOutcome): void => {
+    if (isDown(connector.name)) return
     if (outcome.type === 'delivered') registry.well('external', connector.name)
     else tell(registry, connector, outcome.code)
   }
