@@ -100,7 +100,9 @@ export interface Connectors {
   all<S extends CommonSettings>(kind: ConnectorKind<S>): Connector<S>[]
   /** Calls back when one was added, changed or removed, or a secret of it has another value. Returns its undo. */
   onChange(listener: (changed: { readonly kind: ConnectorKindName; readonly name: string }) => void): () => void
-  /** What a connector heard or did well: its last success, and an end of this trouble. */
+  /** An event of it was taken in. Says nothing of whether it can do what it is for: `well` does. */
+  heard(kind: ConnectorKindName, name: string): void
+  /** What a connector did well, such as a poll: its last success, and an end of this trouble. */
   well(kind: ConnectorKindName, name: string): void
   /** What is wrong with it, until `well` or the next one. */
   trouble(kind: ConnectorKindName, name: string, trouble: ConnectorTrouble): void

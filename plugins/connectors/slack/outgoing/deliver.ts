@@ -3,7 +3,7 @@ import { Problem, type Outbound } from '../../../../core/plugin.js'
 import type { DeliveryOutcome, Envelope } from '../../../execution/deliveries/contract.js'
 import type { Assets } from '../../../media/assets/contract.js'
 import type { Connector, ConnectorKind, Connectors, DeliveryProgress } from '../../registry/contract.js'
-import { readRoute, type SlackRoute } from '../reply-route.js'
+import { readRoute, type SlackRoute } from '../setup/reply-route.js'
 import { isTargetDenied } from '../setup/allow-lists.js'
 import type { SlackConfig } from '../setup/config.js'
 import { apiOf, type SlackSettings } from '../setup/settings.js'
@@ -12,7 +12,7 @@ import { showText } from './post.js'
 import { openProgress, type Progress } from './progress.js'
 import { planSteps, type Step } from './steps.js'
 import { showFile } from './upload.js'
-import type { Api, Failed } from './web-api.js'
+import type { Api, Failed } from '../api/web-api.js'
 
 export interface DeliverParts {
   readonly outbound: Pick<Outbound, 'request'>
@@ -23,8 +23,8 @@ export interface DeliverParts {
   readonly assets: () => Pick<Assets, 'read'> | undefined
   /** The message that shows what is delivered already. */
   readonly takeDraft: (envelope: Envelope) => Promise<string | undefined>
-  /** Told how each attempt that asked Slack has ended. */
-  readonly ended: (connector: Connector<SlackSettings>, outcome: DeliveryOutcome) => void
+  /** Told how attempts of a connector that is there have ended. */
+  readonly ended: (connector: string, outcome: DeliveryOutcome) => void
 }
 
 interface Opened {
@@ -90,19 +90,28 @@ const takeAll = async (attempt: Attempt): Promise<DeliveryOutcome> => {
   return { type: 'delivered' }
 }
 
-export const deliver = async (
+const attempt = async (
   parts: DeliverParts,
-  envelope: Envelope,
-  signal: AbortSignal,
+  opened: Opened,
+  { envelope, signal }: { readonly envelope: Envelope; readonly signal: AbortSignal },
 ): Promise<DeliveryOutcome> => {
-  const opened = open(parts, envelope.address)
-  if ('type' in opened) return opened
   const progress = openProgress(parts.progress, envelope.delivery_id)
   if (progress === undefined) return { type: 'terminal', code: 'slack_progress_invalid' }
   const { outbound, config } = parts
   const { token, connector } = opened
   const api: Api = { outbound, config, base: apiOf(connector.settings), token, signal }
-  const outcome = await takeAll({ parts, envelope, opened, api, progress })
-  parts.ended(connector, outcome)
+  return takeAll({ parts, envelope, opened, api, progress })
+}
+
+export const deliver = async (
+  parts: DeliverParts,
+  envelope: Envelope,
+  signal: AbortSignal,
+): Promise<DeliveryOutcome> => {
+  const { address } = envelope
+  const opened = open(parts, address)
+  const outcome = 'type' in opened ? opened : await attempt(parts, opened, { envelope, signal })
+  const route = readRoute(address)
+  if (route !== undefined) parts.ended(route.connector, outcome)
   return outcome
 }

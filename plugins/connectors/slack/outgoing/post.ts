@@ -1,10 +1,10 @@
 /** Words on their way into a channel (slack-26). */
 import type { JsonObject } from '../../../../core/plugin.js'
-import { escapeText } from '../mrkdwn.js'
+import { escapeText } from '../api/mrkdwn.js'
 import type { Progress } from './progress.js'
 import { clientMessageId } from './steps.js'
 import type { Shown } from './upload.js'
-import { callSlack, type Api, type Failed } from './web-api.js'
+import { callSlack, type Api, type Failed } from '../api/web-api.js'
 
 export interface TextStep {
   readonly api: Api

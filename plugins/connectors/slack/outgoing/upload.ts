@@ -13,8 +13,8 @@ import {
   unanswered,
   wasNeverSent,
   waitOf,
-} from './web-api.js'
-import type { Api, Failed } from './web-api.js'
+} from '../api/web-api.js'
+import type { Api, Failed } from '../api/web-api.js'
 
 /** Where it is shown. */
 export interface Shown {

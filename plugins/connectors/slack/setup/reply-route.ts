@@ -1,7 +1,7 @@
 /** The address of a `slack` reply handle: a channel or a thread of it, by the connector that leads there (slack-20). */
 import { hash } from 'node:crypto'
-import { object, optional, parse, string, type Infer, type Json } from '../../../core/plugin.js'
-import type { ReplyTargetRequest } from '../../execution/deliveries/contract.js'
+import { object, optional, parse, string, type Infer, type Json } from '../../../../core/plugin.js'
+import type { ReplyTargetRequest } from '../../../execution/deliveries/contract.js'
 
 /** What stands for an id of Slack, and for a name of ours: no sign that has a meaning elsewhere. */
 const id = (max: number) => string({ min: 1, max, pattern: '^[A-Za-z0-9._-]+$' })
