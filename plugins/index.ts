@@ -93,6 +93,7 @@ export const shipped: readonly ShippedPlugin[] = [
     commands: () => import('./execution/runs/commands.js'),
   },
   { id: 'connector-ingress', required: false, load: () => import('./connectors/ingress/plugin.js') },
+  { id: 'slack', required: false, load: () => import('./connectors/slack/plugin.js') },
   {
     id: 'operator-contact',
     required: true,

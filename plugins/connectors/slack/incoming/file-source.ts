@@ -1,6 +1,6 @@
 /** Reads the files of messages, after these are on disk (slack-17, slack-18). */
 import { parse, Problem, object, optional, string, type JsonObject, type Outbound } from '../../../../core/plugin.js'
-import type { Connector, FetchedFile, FileSource } from '../../registry/contract.js'
+import type { Connector, ConnectorKind, Connectors, FetchedFile, FileSource } from '../../registry/contract.js'
 import { waitOf } from '../api/web-api.js'
 import type { SlackConfig } from '../setup/config.js'
 import type { SlackSettings } from '../setup/settings.js'
@@ -10,6 +10,8 @@ import { isFileHost, mostFileBytes } from './file-rules.js'
 export interface FileSourceParts {
   readonly outbound: Pick<Outbound, 'request'>
   readonly config: SlackConfig
+  readonly connectors: Pick<Connectors, 'find'>
+  readonly kind: ConnectorKind<SlackSettings>
   /** Told when Slack shows its login in place of a file. */
   readonly lockedOut: (connector: Connector<SlackSettings>) => void
 }
@@ -100,5 +102,8 @@ const fetchFile = async (
 
 export const createFileSource = (parts: FileSourceParts): FileSource => ({
   kind: 'slack',
-  fetch: (connector, file, signal) => fetchFile(parts, connector, { file, signal }),
+  async fetch({ name }, file, signal) {
+    const connector = parts.connectors.find(parts.kind, name)
+    return connector === undefined ? later('the connector is not there') : fetchFile(parts, connector, { file, signal })
+  },
 })

@@ -1,6 +1,6 @@
 /** What a Slack connector is set up with, but for its secrets. */
 import { array, defaulted, doc, object, optional, string, type Infer } from '../../../../core/plugin.js'
-import { commonSettings, selfReplySettings } from '../../registry/contract.js'
+import { connectorSettings, selfReplySettings } from '../../registry/contract.js'
 
 /** Messages a second when nothing is said. */
 const usualRate = 60
@@ -9,7 +9,7 @@ const list = (sentence: string) =>
   doc(defaulted(array(string({ min: 1, max: 253 }), { max: 1000 }), []), `${sentence} Any when empty.`)
 
 export const SlackSettings = object({
-  ...commonSettings(usualRate),
+  ...connectorSettings(usualRate),
   ...selfReplySettings,
   api_base_url: optional(
     doc(string({ min: 1, max: 2000 }), 'Where the Web API of Slack is: https://slack.com/api when absent.'),
