@@ -41,7 +41,7 @@ export const said = (text: string): OutputPart => ({ type: 'text', text })
 export const shown = (attachment: AttachmentRef): OutputPart => ({ type: 'attachment', attachment })
 
 /** The progress of deliveries, in memory, and each form that it had. */
-export const memoryProgress = () => {
+export const memoryProgress = (forgets = false) => {
   const kept = new Map<string, JsonObject>()
   const written: string[] = []
   return {
@@ -50,7 +50,7 @@ export const memoryProgress = () => {
     read: (id: string) => kept.get(id),
     write: async (id: string, progress: JsonObject) => {
       written.push(JSON.stringify(progress))
-      kept.set(id, progress)
+      if (!forgets) kept.set(id, progress)
     },
   }
 }
@@ -59,6 +59,7 @@ export interface BenchOptions {
   readonly settings?: object
   readonly secrets?: Readonly<Record<string, string>>
   readonly config?: ReplyParts['config']
+  readonly forgets?: boolean
   readonly live?: Pick<LiveReplies, 'takeDraft'>
 }
 
@@ -71,7 +72,7 @@ export const startBench = async (t: ExecutionContext<any>, options: BenchOptions
   const { config = slackConfig, settings, secrets, live } = options
   const kind = createSlackKind(config)
   const connector = connectorOf({ api_base_url: slack.base, ...settings }, secrets)
-  const [progress, troubles] = [memoryProgress(), [] as (ConnectorTrouble | 'well')[]]
+  const [progress, troubles] = [memoryProgress(options.forgets), [] as (ConnectorTrouble | 'well')[]]
   const found: any = (_: unknown, name: string) => (name === connector.name ? connector : undefined)
   const reply = createReply({
     outbound,
