@@ -127,7 +127,7 @@ const settle = async (
     await resolve(`${act.plugin}:${act.connector}:${act.actor_id}`)
     return answer('decided', outcomeOf(parts.runs, ask, act.actor_name))
   } catch (error) {
-    if (!(error instanceof Problem) || error.status >= 500) {
+    if (!(error instanceof Problem) || error.spec.status >= 500) {
       log.warn('a decision at a platform could not be recorded', { run_id: ask.run_id, error })
       return answer('failed', 'This could not be recorded. Please try again.')
     }
