@@ -259,10 +259,13 @@ test('slack-27: a file goes over https, or to the host of the API, and never to 
     t.deepEqual(await deliver({ delivery_id: upload_url, parts: [a] }), { type: 'terminal', code }, upload_url)
   }
   // The local Slack has this one.
-  const isOurs = (host: string) => /^(127\.0\.0\.1|\[::ffff:7f00:1\]|.*localhost\.?)$/u.test(new URL(`https://${host}`).hostname)
+  const isOurs = (host: string) =>
+    /^(127\.0\.0\.1|\[::ffff:7f00:1\]|.*localhost\.?)$/u.test(new URL(`https://${host}`).hostname)
   for (const host of specialHosts.filter((one) => !isOurs(one))) {
-    slack.on('files.getUploadURLExternal', (_, response) =>
-      void response.end(JSON.stringify({ ok: true, upload_url: `https://${host}/upload`, file_id: 'F9' })),
+    slack.on(
+      'files.getUploadURLExternal',
+      (_, response) =>
+        void response.end(JSON.stringify({ ok: true, upload_url: `https://${host}/upload`, file_id: 'F9' })),
     )
     const outcome = await deliver({ delivery_id: host, parts: [a] })
     t.is(outcome.type, 'terminal', host)
