@@ -100,6 +100,7 @@ export const shipped: readonly ShippedPlugin[] = [
   { id: 'http-ingress', required: false, load: () => import('./connectors/http-ingress/plugin.js') },
   { id: 'connector-ingress', required: false, load: () => import('./connectors/ingress/plugin.js') },
   { id: 'external', required: false, load: () => import('./connectors/external/plugin.js') },
+  { id: 'slack', required: false, load: () => import('./connectors/slack/plugin.js') },
   {
     id: 'operator-contact',
     required: true,
