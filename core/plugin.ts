@@ -74,6 +74,7 @@ export type {
   EventFilter,
   PublishedEvent,
   Events,
+  WrittenDelta,
 } from './events/contract.js'
 export { StateFinding } from './records/findings.js'
 export { createRings, ringIndex } from './records/rings.js'

@@ -86,4 +86,12 @@ export const selfReplySettings = {
     defaulted(array(string({ min: 1, max: 1000 }), { max: 100 }), []),
     'Keys that sessions of its messages are bound to as well.',
   ),
+  stream_replies: doc(
+    defaulted(boolean(), false),
+    'True to show an answer in the chat while it is made; the message becomes the answer.',
+  ),
+  approver_ids: doc(
+    defaulted(array(string({ min: 1, max: 200 }), { max: 100 }), []),
+    'Who may decide on approvals and questions with the buttons of the chat: ids of actors. Nobody when empty.',
+  ),
 }

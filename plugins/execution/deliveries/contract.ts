@@ -101,6 +101,8 @@ export interface Outbox {
   normalize(targets: readonly (ReplyTargetRequest | ReplyHandle)[], path: string): ReplyHandle[]
   /** A target as it may be stored: as it is, or as a handle whose secrets are sealed. Throws `secrets_key_unusable`. */
   readonly keep: KeepTarget
+  /** True of a delivery that is attempted now or later. */
+  isOpen(delivery_id: string): boolean
   /** The deliveries of a run. */
   ofRun(run_id: string): RunDeliveries
   /**

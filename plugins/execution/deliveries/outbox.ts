@@ -46,6 +46,10 @@ export const createOutbox = (parts: OutboxParts): Outbox => ({
   normalize: (targets, path) => normalize(parts.replies(), targets, path),
   keep: (target) => keepTarget(parts.replies(), target),
   enqueue: (tx, item) => enqueue(parts, tx, item),
+  isOpen: (delivery_id) => {
+    const status = parts.store.deliveries.find(delivery_id)?.status
+    return status === 'pending' || status === 'retrying'
+  },
   ofRun: (run_id) => ofRun(parts.store, run_id),
   onSettled: (listener) => (parts.listeners.add(listener), () => void parts.listeners.delete(listener)),
 })
