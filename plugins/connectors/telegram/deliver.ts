@@ -4,14 +4,18 @@ import type { DeliveryOutcome, Envelope } from '../../execution/deliveries/contr
 import type { Connectors, ConnectorKind, DeliveryProgress } from '../registry/contract.js'
 import { placeOf, type TelegramPlace } from './address.js'
 import { botOf, type Bot } from './bot-api.js'
-import { sendStep, type SendParts } from './send.js'
+import type { LiveReplies } from '../live/contract.js'
+import { editText, messageNumber } from './live-messages.js'
+import { hasGone, isUnchanged, undelivered, type Undelivered } from './failures.js'
+import { sendStep, type Sending, type SendParts } from './send.js'
 import { isAllowed, type TelegramSettings } from './settings.js'
-import { stepsOf } from './steps.js'
+import { stepsOf, type Step } from './steps.js'
 
 export interface DeliverParts extends SendParts {
   readonly connectors: Pick<Connectors, 'find'>
   readonly kind: ConnectorKind<TelegramSettings>
   readonly progress: DeliveryProgress
+  readonly live: () => LiveReplies | undefined
   readonly log: Log
 }
 
@@ -67,19 +71,45 @@ export const deliver = async (
 const sendAll = async (
   parts: DeliverParts,
   envelope: Envelope,
-  { done, ...sending }: { bot: Bot; place: TelegramPlace; signal: AbortSignal; done: ReadonlySet<string> },
+  { done, ...sending }: Sending & { readonly done: ReadonlySet<string> },
 ): Promise<DeliveryOutcome> => {
   const sent = new Set(done)
-  for (const step of stepsOf(envelope)) {
+  const steps = stepsOf(envelope)
+  const drafted = steps.find(({ type }) => type === 'text')
+  for (const step of steps) {
     if (sent.has(step.key)) continue
     if (sending.signal.aborted) return { type: 'retry', code: 'outbound_aborted' }
-    const failure = await sendStep(parts, sending, step)
+    const draft = step === drafted ? await draftOf(parts, envelope, sending) : undefined
+    const failure = await sendOrEdit(parts, sending, { step, draft })
     if (failure !== undefined) return failure
     sent.add(step.key)
     const noted = await note(parts, envelope.delivery_id, sent)
     if (noted !== undefined) return noted
   }
   return { type: 'delivered' }
+}
+
+/** The message that showed the words while they were made: it becomes the first message of the answer. */
+const draftOf = async (
+  { live }: DeliverParts,
+  { delivery_id, run_id, address }: Envelope,
+  { place }: Sending,
+): Promise<number | undefined> => {
+  const name = await live()?.takeDraft({ plugin: 'telegram', delivery_id, run_id, address })
+  return name === undefined ? undefined : messageNumber(place, name)
+}
+
+const sendOrEdit = async (
+  parts: DeliverParts,
+  sending: Sending,
+  { step, draft }: { readonly step: Step; readonly draft: number | undefined },
+): Promise<Undelivered | undefined> => {
+  if (draft === undefined || step.type !== 'text') return await sendStep(parts, sending, step)
+  const { signal } = sending
+  const edit = { message_id: draft, text: step.text, signal, reply_markup: { inline_keyboard: [] } }
+  const answer = await editText(parts, sending, edit)
+  if (answer.type === 'done' || (answer.type === 'refused' && isUnchanged(answer))) return undefined
+  return answer.type === 'refused' && hasGone(answer) ? await sendStep(parts, sending, step) : undelivered(answer)
 }
 
 /** The message was sent: if that cannot be noted, a repetition sends it again, and is told to be one that may. */

@@ -1,67 +1,38 @@
-import { defineErrors } from '../../../core/plugin.js'
+import { defineErrors, type Problem } from '../../../core/plugin.js'
+import { ingressDomain as domain, ingressErrors } from '../ingress/contract.js'
 
-const domain = 'connector_ingress'
+const action = 'Send the update as the platform does.'
 
-/** What is wrong with a request of the platform, or of whoever pretends to be it. */
+/** What is wrong with how an update is sent; what is wrong with one is told as for every kind (telegram-9). */
 export const telegramErrors = defineErrors({
-  telegram_connector_not_found: {
-    status: 404,
-    domain,
-    detail: 'There is no telegram connector of that name.',
-    action: 'See which there are with GET /v1/runtime/connectors.',
-  },
-  telegram_connector_polls: {
-    status: 409,
-    domain,
-    detail: 'This connector asks the platform for its updates, and takes none by webhook.',
-    action: 'Remove the webhook from the bot, or give the connector the ingress_mode webhook.',
-  },
-  telegram_secret_refused: {
-    status: 401,
-    domain,
-    detail: 'The request does not show the secret of the webhook.',
-    action: 'Set the webhook of the bot again, with the secret_token of the connector.',
-  },
   telegram_media_type_unsupported: {
     status: 415,
     domain,
     detail: 'The body must be sent as application/json.',
-    action: 'Send the update as the platform does.',
+    action,
   },
   telegram_update_invalid: {
     status: 422,
     domain,
     detail: 'The body is not an update of the Bot API: {reason}',
-    action: 'Send the update as the platform does.',
-  },
-  telegram_update_id_missing: {
-    status: 400,
-    domain,
-    detail: 'The update has no update_id.',
-    action: 'Send the update as the platform does.',
-  },
-  telegram_chat_not_allowed: {
-    status: 400,
-    domain,
-    detail: 'The chat is not among the allowed_chat_ids of the connector.',
-    action: 'Add the chat to allowed_chat_ids if it is to be heard.',
-  },
-  telegram_message_empty: {
-    status: 400,
-    domain,
-    detail: 'The message has neither text nor a file that this connector takes.',
-    action: 'Send text, a photo or a document; files need a bot_token of the connector.',
-  },
-  telegram_callback_invalid: {
-    status: 400,
-    domain,
-    detail: 'The callback query names no data or no message.',
-    action: 'Give the button callback_data, in a message of the bot that is still there.',
-  },
-  telegram_ingress_rate_limited: {
-    status: 429,
-    domain,
-    detail: 'More updates come than ingress_events_per_second of the connector lets in; retry_after_ms={wait}',
-    action: 'Wait as long as Retry-After says, or raise ingress_events_per_second.',
+    action,
   },
 })
+
+/** Why an update becomes no run: the words of the answer and the member `reason`. */
+const refusals = {
+  update_id_missing: 'it has no update_id',
+  chat_not_allowed: 'its chat is not among the allowed_chat_ids of the connector',
+  message_empty: 'it has neither text nor a file that the connector takes',
+  callback_invalid: 'it names no data, or no message with its button',
+} as const
+
+export const refusedUpdate = (reason: keyof typeof refusals): Problem =>
+  ingressErrors.bad_request({ details: { what: refusals[reason] }, members: { reason } })
+
+/** A connector that asks for its updates takes none. */
+export const pollsItself = (): Problem =>
+  ingressErrors.conflict({
+    details: { what: 'the connector asks the platform for its updates' },
+    members: { reason: 'polling' },
+  })

@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../../core/plugin.js'
 import type { ReplyTargetRequest } from '../../execution/deliveries/contract.js'
 import type { Connector, IngressEvent } from '../registry/contract.js'
-import { telegramErrors } from './errors.js'
+import { refusedUpdate } from './errors.js'
 import { fileRecord, filesOf } from './media.js'
 import { isAllowed, type TelegramSettings } from './settings.js'
 import { fingerprintOf, knownUpdate, type TelegramMessage, type TelegramUpdate } from './update.js'
@@ -37,7 +37,7 @@ const heardIn = (update: TelegramUpdate, name: string): Heard | undefined => {
   if (edited) return said(edited, 'edited_message')
   if (!callback) return undefined
   const { id, data, message: under, from } = callback
-  if (!under || (data ?? '').trim() === '') throw telegramErrors.telegram_callback_invalid()
+  if (!under || (data ?? '').trim() === '') throw refusedUpdate('callback_invalid')
   return { source_kind: 'callback_query', message: under, text: data ?? '', actor: from.id, callback_query_id: id }
 }
 
@@ -65,14 +65,14 @@ const targetsOf = ({ name, settings, has }: TelegramConnector, message: Telegram
 export const meaningOf = (connector: TelegramConnector, update: TelegramUpdate, how: JsonObject = {}): Meaning => {
   const { name, settings } = connector
   const { update_id } = update
-  if (update_id === undefined || update_id === null) throw telegramErrors.telegram_update_id_missing()
+  if (update_id === undefined || update_id === null) throw refusedUpdate('update_id_missing')
   const heard = heardIn(update, name)
   if (heard === undefined) return { type: 'skipped', update_id }
   const { message, text, actor, source_kind, callback_query_id } = heard
-  if (!isAllowed(settings, message.chat.id)) throw telegramErrors.telegram_chat_not_allowed()
+  if (!isAllowed(settings, message.chat.id)) throw refusedUpdate('chat_not_allowed')
   const takesFiles = callback_query_id === undefined && connector.has('bot_token')
   const files = takesFiles ? filesOf(message).map(fileRecord) : []
-  if (text.trim() === '' && files.length === 0) throw telegramErrors.telegram_message_empty()
+  if (text.trim() === '' && files.length === 0) throw refusedUpdate('message_empty')
   const session = naturalSession(name, message)
   const fingerprint = fingerprintOf(update)
   const event: IngressEvent = {

@@ -18,6 +18,13 @@ const hopeless: readonly (readonly [string, string])[] = [
 export const lacksRepliedMessage = ({ error_code, description }: Refused): boolean =>
   error_code === 400 && /message to be replied not found|replied message not found/u.test(description)
 
+/** It says what it is to say already. */
+export const isUnchanged = ({ error_code, description }: Refused): boolean =>
+  error_code === 400 && description.includes('message is not modified')
+/** There is no such message to change. */
+export const hasGone = ({ error_code, description }: Refused): boolean =>
+  error_code === 400 && /message to edit not found|message can't be edited|message_id_invalid/u.test(description)
+
 export const isFlood = ({ status, error_code }: Refused): boolean => status === 429 || error_code === 429
 
 const refusedOutcome = (refused: Refused): Undelivered => {

@@ -14,8 +14,7 @@ export interface TelegramFile {
 
 const plainId = /^[A-Za-z0-9_-]{1,150}$/u
 /** Ids go into names: one that is more than an id gives way to its digest. */
-const wordOf = (file_id: string): string =>
-  plainId.test(file_id) ? file_id : hash('sha256', file_id).slice(0, 32)
+const wordOf = (file_id: string): string => (plainId.test(file_id) ? file_id : hash('sha256', file_id).slice(0, 32))
 
 const areaOf = ({ file_size, width, height }: TelegramPhoto): number => file_size ?? (width ?? 0) * (height ?? 0)
 const largest = (photos: readonly TelegramPhoto[]): TelegramPhoto | undefined =>

@@ -9,7 +9,10 @@ export interface FormFile {
 
 /** As browsers write names: what would end the header is escaped. */
 const quoted = (text: string): string =>
-  text.replaceAll(/\r\n?|\n/gu, '%0D%0A').replaceAll('"', '%22').replaceAll(/\p{Cc}/gu, '_')
+  text
+    .replaceAll(/\r\n?|\n/gu, '%0D%0A')
+    .replaceAll('"', '%22')
+    .replaceAll(/\p{Cc}/gu, '_')
 const typePattern = /^[A-Za-z0-9!#$&^_.+-]+\/[A-Za-z0-9!#$&^_.+-]+$/u
 
 /** `boundary` must be nowhere in the file: a random one is not. */

@@ -13,12 +13,7 @@ import {
   type Issue,
   type OutboundReach,
 } from '../../../core/plugin.js'
-import {
-  commonSettings,
-  selfReplySettings,
-  type ConnectorDraft,
-  type ConnectorKind,
-} from '../registry/contract.js'
+import { commonSettings, selfReplySettings, type ConnectorDraft, type ConnectorKind } from '../registry/contract.js'
 import { placeOf } from './address.js'
 
 const defaultRate = 100

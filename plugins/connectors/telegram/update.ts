@@ -18,7 +18,7 @@ const maybe = <T>(struct: StructOf<T>) => optional(nullable(struct))
 /** An id of the platform: whole numbers that a double has exactly. */
 const numeric = () => integer()
 
-const Sender = open({ id: numeric() })
+const Sender = open({ id: numeric(), first_name: maybe(string()), username: maybe(string()) })
 const Photo = open({
   file_id: string({ max: 1000 }),
   file_size: maybe(numeric()),
@@ -40,6 +40,7 @@ const Message = open({
   document: maybe(Document),
   chat: open({ id: numeric() }),
   from: maybe(Sender),
+  reply_to_message: maybe(open({ message_id: numeric() })),
 })
 const Callback = open({
   id: string({ min: 1, max: 200 }),
@@ -61,6 +62,7 @@ export const TelegramUpdate = named(
 export type TelegramUpdate = Infer<typeof TelegramUpdate>
 export type TelegramMessage = Infer<typeof Message>
 export type TelegramCallback = Infer<typeof Callback>
+export type TelegramSender = Infer<typeof Sender>
 export type TelegramPhoto = Infer<typeof Photo>
 
 /** Without what is absent or null. */

@@ -56,9 +56,7 @@ const createQueue = () => {
     async updates({ offset = 0, limit = 100, timeout = 0, ...rest }: Fields, gone: AbortSignal): Promise<Answered> {
       if (webhook !== undefined)
         return conflict("can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook")
-      poll?.end(
-        conflict('terminated by other getUpdates request; make sure that only one bot instance is running'),
-      )
+      poll?.end(conflict('terminated by other getUpdates request; make sure that only one bot instance is running'))
       if (rest['allowed_updates'] !== undefined) allowed = rest['allowed_updates']
       if (offset > 0) waiting = waiting.filter(({ update_id: id }) => id >= offset)
       if (offset < 0) waiting = waiting.slice(offset)
