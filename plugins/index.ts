@@ -26,6 +26,7 @@ export const shipped: readonly ShippedPlugin[] = [
   { id: 'files', required: false, load: () => import('./tools/files/plugin.js') },
   { id: 'web', required: false, load: () => import('./tools/web/plugin.js') },
   { id: 'http', required: false, load: () => import('./connectors/http/plugin.js') },
+  { id: 'connectors', required: false, load: () => import('./connectors/registry/plugin.js') },
   { id: 'external-actions', required: true, load: () => import('./execution/external-actions/plugin.js') },
   {
     id: 'assets',

@@ -25,7 +25,10 @@ export const declareProgress = (state: State): ProgressStore => ({
   }),
 })
 
-export const createProgress = ({ state, progress }: ProgressStore, outbox: Pick<Outbox, 'isOpen'>): DeliveryProgress => ({
+export const createProgress = (
+  { state, progress }: ProgressStore,
+  outbox: Pick<Outbox, 'isOpen'>,
+): DeliveryProgress => ({
   read: (delivery_id) => progress.find(delivery_id)?.progress,
   write: (delivery_id, done) =>
     state.commit((tx) => {

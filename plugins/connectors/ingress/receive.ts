@@ -73,7 +73,11 @@ const take = async (parts: IngressParts, connector: Connector, event: IngressEve
   const wait = rates.take(connector, event.rate_scope)
   if (wait !== undefined) throw limited(connector, wait)
   const submission = submissionOf(connector, event, session_id)
-  return admitted(parts, connector, there ? await runs.prepare(submission) : await prepareNew(parts, connector, submission))
+  return admitted(
+    parts,
+    connector,
+    there ? await runs.prepare(submission) : await prepareNew(parts, connector, submission),
+  )
 }
 
 /** What is looked at before a run is accepted needs the session, where somebody looks. */

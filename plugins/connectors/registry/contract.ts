@@ -100,7 +100,9 @@ export interface Connectors {
   all<S extends CommonSettings>(kind: ConnectorKind<S>): Connector<S>[]
   /** Calls back when one was added, changed or removed, or a secret of it has another value. Returns its undo. */
   onChange(listener: (changed: { readonly kind: ConnectorKindName; readonly name: string }) => void): () => void
-  /** What a connector heard or did well: its last success, and an end of this trouble. */
+  /** An event of it was taken in. Says nothing of whether it can do what it is for: `well` does. */
+  heard(kind: ConnectorKindName, name: string): void
+  /** What a connector did well, such as a poll: its last success, and an end of this trouble. */
   well(kind: ConnectorKindName, name: string): void
   /** What is wrong with it, until `well` or the next one. */
   trouble(kind: ConnectorKindName, name: string, trouble: ConnectorTrouble): void
@@ -138,7 +140,10 @@ export interface IngressEvent {
   readonly actor_id: string
   /** Kept with the run: what the sender wrote, already without what it must not write. */
   readonly metadata?: JsonObject
-  /** Members that the daemon writes beside them, such as `http_ingress_fingerprint`. */
+  /**
+   * Members that the daemon writes beside them, such as `http_ingress_fingerprint`: they are the origin of the run, and
+   * nobody else can write them. `connector_ingress_key` is made of the key where they do not say it.
+   */
   readonly facts: JsonObject
   readonly reply_targets: readonly (ReplyTargetRequest | ReplyHandle)[]
 }
@@ -152,9 +157,10 @@ export type Received =
 /** Takes events in. */
 export interface Ingress {
   /**
-   * Resolves when the event is on disk. Rejects with `connector_event_conflict` (409, with the ids of the first),
-   * `ingress_rate_limited` of its kind (429), `connector_session_missing`, `connector_session_bound` (409),
-   * `connector_session_unresolved` (400) and the problems of submissions, in the domain `connector_ingress`.
+   * Resolves when the event is on disk. Rejects with problems of `ingressErrors` (plugins/connectors/ingress), whose
+   * member `reason` says which: `conflict` (409) as `other_payload` and `event_expired` with `run_id` and `session_id`
+   * of the first, `session_missing`, `session_policy`, `session_bound`; `bad_request` (400) as `session_unresolved`,
+   * `persona_missing` and the codes of submissions; `<kind>_ingress_rate_limited` (429) with `retry_after_ms`.
    */
   receive(connector: Connector, event: IngressEvent): Promise<Received>
 }
@@ -185,7 +191,7 @@ export const FileSources: Point<FileSource> = definePoint<FileSource>(
 export interface DeliveryProgress {
   /** Undefined if nothing was kept. */
   read(delivery_id: string): JsonObject | undefined
-  /** Resolves when it is on disk. */
+  /** Resolves when it is on disk. What is no longer attempted keeps nothing. */
   write(delivery_id: string, progress: JsonObject): Promise<void>
 }
 /** The progress of deliveries. */

@@ -51,4 +51,31 @@ test('connectors-40 to connectors-47: one run for each event, in the session tha
   ])
   const { natural_session_id: _, ...homeless } = eventOf('x')
   t.deepEqual(await toldBy(ingress.receive(shop, homeless)), [400, 'bad_request', { reason: 'session_unresolved' }])
+
+  const policyOf = async (session_policy: object | undefined, session_id: string) =>
+    toldBy(ingress.receive(connectorOf({ session_policy: session_policy as never }), eventOf('x', { session_id })))
+  const missing = [409, 'conflict', { reason: 'session_missing' }]
+  t.deepEqual(await policyOf(undefined, 'absent'), missing, 'without a policy no session is opened')
+  t.deepEqual(await policyOf({ create_if_missing: false }, 'absent'), missing)
+  t.is((await daemon.request('GET', '/v1/sessions/absent')).status, 404)
+  t.deepEqual(await policyOf({ create_if_missing: true, persona_id: 'nobody' }, 'absent'), [
+    400,
+    'bad_request',
+    { reason: 'persona_missing' },
+  ])
+  t.is((await daemon.request('GET', '/v1/sessions/absent')).status, 404)
+  const capability_scope = { skill_allow: ['one'] }
+  t.deepEqual(await policyOf({ create_if_missing: true, capability_scope }, 'scoped'), ['taken'])
+  t.deepEqual(await policyOf({ create_if_missing: true, capability_scope }, 'scoped'), ['taken'])
+  t.deepEqual(await policyOf({ create_if_missing: true }, 'scoped'), ['taken'], 'a policy that says nothing')
+  t.deepEqual(await policyOf({ create_if_missing: true, capability_scope }, 'shop-1'), [
+    409,
+    'conflict',
+    { reason: 'session_policy' },
+  ])
+  t.deepEqual(await policyOf({ create_if_missing: true, persona_id: 'nobody' }, 'scoped'), [
+    409,
+    'conflict',
+    { reason: 'session_policy' },
+  ])
 })
