@@ -92,6 +92,7 @@ export const shipped: readonly ShippedPlugin[] = [
     load: () => import('./execution/runs/plugin.js'),
     commands: () => import('./execution/runs/commands.js'),
   },
+  { id: 'telegram', required: false, load: () => import('./connectors/telegram/plugin.js') },
   { id: 'connector-ingress', required: false, load: () => import('./connectors/ingress/plugin.js') },
   {
     id: 'operator-contact',

@@ -16,7 +16,7 @@ import {
   type OutboundCode,
 } from '../../../core/plugin.js'
 import type { TelegramConfig } from './config.js'
-import type { TelegramConnector } from './event.js'
+import type { TelegramConnector } from './updates/event.js'
 import { defaultBaseUrl } from './settings.js'
 
 /** A bot, by its token. */

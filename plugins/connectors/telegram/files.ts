@@ -3,7 +3,7 @@ import { open, optional, nullable, parse, string, integer, type JsonObject, Prob
 import { mostAssetBytes } from '../../media/assets/contract.js'
 import type { Connector, FetchedFile, FileSource } from '../registry/contract.js'
 import { botOf, callBot, download, type Bot, type BotAnswer, type BotApiParts } from './bot-api.js'
-import type { TelegramConnector } from './event.js'
+import type { TelegramConnector } from './updates/event.js'
 
 const Kept = open({
   file_id: string(),

@@ -2,11 +2,11 @@
 import type { ConnectorKind, Connectors } from '../registry/contract.js'
 import type { LiveButton, LiveKind, LiveMessage, LiveOutcome, LivePosted } from '../live/contract.js'
 import { integer, open, parse, Problem } from '../../../core/plugin.js'
-import { placeOf, type TelegramPlace } from './address.js'
+import { placeOf, type TelegramPlace } from './output/address.js'
 import { botOf, callBot, type Bot, type BotAnswer, type BotApiParts, type BotCall } from './bot-api.js'
-import { hasGone, isFlood, isUnchanged } from './failures.js'
+import { hasGone, isFlood, isUnchanged } from './output/failures.js'
 import { isAllowed, type TelegramSettings } from './settings.js'
-import { mostText } from './steps.js'
+import { mostText } from './output/steps.js'
 
 /** Messages are numbered in their chat. */
 export const messageName = (chat_id: number, message_id: number): string => `${chat_id}:${message_id}`

@@ -14,7 +14,7 @@ import {
   type OutboundReach,
 } from '../../../core/plugin.js'
 import { commonSettings, selfReplySettings, type ConnectorDraft, type ConnectorKind } from '../registry/contract.js'
-import { placeOf } from './address.js'
+import { placeOf } from './output/address.js'
 
 const defaultRate = 100
 
@@ -82,7 +82,6 @@ export const telegramKind = (reach: OutboundReach): ConnectorKind<TelegramSettin
   targets: 'additional_reply_targets',
   normal,
   fault: (draft) => faultOf(draft, reach),
-  view: ({ allowed_chat_ids: allowed }) => ({ allowed_chat_ids: allowed.length === 0 ? undefined : allowed }),
   refuseTarget(draft, { plugin, address }) {
     const place = plugin === 'telegram' ? placeOf(address) : undefined
     if (place === undefined || place.connector !== draft.name || isAllowed(draft.settings, place.chat_id))

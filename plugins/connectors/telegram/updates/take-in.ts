@@ -1,15 +1,16 @@
 /** Updates on their way in, by webhook or by poll (telegram-6 to telegram-14). */
-import type { JsonObject, Log } from '../../../core/plugin.js'
-import type { LiveAnswer, LiveReplies } from '../live/contract.js'
-import type { Ingress, Received } from '../registry/contract.js'
-import { botOf, callBot, type BotApiParts, type BotCall } from './bot-api.js'
+import type { JsonObject, Log } from '../../../../core/plugin.js'
+import type { LiveAnswer, LiveReplies } from '../../live/contract.js'
+import type { Connectors, Ingress, Received } from '../../registry/contract.js'
+import { botOf, callBot, type BotApiParts, type BotCall } from '../bot-api.js'
 import { meaningOf, type TelegramConnector } from './event.js'
-import { isAllowed } from './settings.js'
-import { messageName, pressedToken } from './live-messages.js'
+import { isAllowed } from '../settings.js'
+import { messageName, pressedToken } from '../live-messages.js'
 import type { TelegramCallback, TelegramMessage, TelegramSender, TelegramUpdate } from './update.js'
 
 export interface TakeInParts extends BotApiParts {
   readonly ingress: Ingress
+  readonly connectors: Pick<Connectors, 'heard'>
   readonly live: () => LiveReplies | undefined
   readonly log: Log
   /** Aborts when the plugin ends. */
@@ -119,6 +120,7 @@ export const takeIn = async (
   const meaning = meaningOf(connector, update, how)
   if (meaning.type === 'skipped') return { ...meaning, reason: 'unsupported_update' }
   const received = await parts.ingress.receive(connector, meaning.event)
+  parts.connectors.heard('telegram', connector.name)
   const { callback_query_id } = meaning
   if (callback_query_id !== undefined && received.type !== 'duplicate' && connector.has('bot_token'))
     answerCallback(parts, connector, { callback_query_id })

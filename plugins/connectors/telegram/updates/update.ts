@@ -12,7 +12,7 @@ import {
   type Infer,
   type JsonObject,
   type StructOf,
-} from '../../../core/plugin.js'
+} from '../../../../core/plugin.js'
 
 const maybe = <T>(struct: StructOf<T>) => optional(nullable(struct))
 /** An id of the platform: whole numbers that a double has exactly. */

@@ -1,6 +1,6 @@
 /** Files that messages carry (telegram-12). */
 import { hash } from 'node:crypto'
-import type { JsonObject } from '../../../core/plugin.js'
+import type { JsonObject } from '../../../../core/plugin.js'
 import type { TelegramMessage, TelegramPhoto } from './update.js'
 
 /** A file of a message, before it is there. */

@@ -1,10 +1,10 @@
 /** Which connectors poll: one poller for each, as it is set up now (telegram-24). */
-import { Problem } from '../../../core/plugin.js'
-import type { ConnectorKind, Connectors } from '../registry/contract.js'
-import { botOf, type Bot } from './bot-api.js'
-import type { TelegramConnector } from './event.js'
+import { Problem } from '../../../../core/plugin.js'
+import type { ConnectorKind, Connectors } from '../../registry/contract.js'
+import { botOf, type Bot } from '../bot-api.js'
+import type { TelegramConnector } from '../updates/event.js'
 import { poll, type PollParts } from './poll.js'
-import type { TelegramSettings } from './settings.js'
+import type { TelegramSettings } from '../settings.js'
 
 export interface PollerParts extends Omit<PollParts, 'find' | 'connectors'> {
   readonly connectors: Connectors
@@ -98,7 +98,7 @@ export const startPollers = (parts: PollerParts): (() => Promise<void>) => {
     isOver = true
     quiet()
     await Promise.all([...pollers.values()].map(({ end }) => end()))
-    await Promise.all([...turns.values()])
+    await Promise.all(turns.values())
     await Promise.all([...pollers.values()].map(({ end }) => end()))
   }
 }

@@ -1,14 +1,14 @@
 /** Deliveries: the messages of an output, one after the other, each noted when it was sent (telegram-16). */
-import { object, parse, record, boolean, Problem, type Log } from '../../../core/plugin.js'
-import type { DeliveryOutcome, Envelope } from '../../execution/deliveries/contract.js'
-import type { Connectors, ConnectorKind, DeliveryProgress } from '../registry/contract.js'
+import { object, parse, record, boolean, Problem, type Log } from '../../../../core/plugin.js'
+import type { DeliveryOutcome, Envelope } from '../../../execution/deliveries/contract.js'
+import type { Connectors, ConnectorKind, DeliveryProgress } from '../../registry/contract.js'
 import { placeOf, type TelegramPlace } from './address.js'
-import { botOf, type Bot } from './bot-api.js'
-import type { LiveReplies } from '../live/contract.js'
-import { editText, messageNumber } from './live-messages.js'
+import { botOf, type Bot } from '../bot-api.js'
+import type { LiveReplies } from '../../live/contract.js'
+import { editText, messageNumber } from '../live-messages.js'
 import { hasGone, isUnchanged, undelivered, type Undelivered } from './failures.js'
 import { sendStep, type Sending, type SendParts } from './send.js'
-import { isAllowed, type TelegramSettings } from './settings.js'
+import { isAllowed, type TelegramSettings } from '../settings.js'
 import { stepsOf, type Step } from './steps.js'
 
 export interface DeliverParts extends SendParts {

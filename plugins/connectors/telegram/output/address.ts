@@ -1,7 +1,7 @@
 /** The address of a `telegram` reply handle: a JSON text that names a connector and a chat (telegram-15). */
 import { hash } from 'node:crypto'
-import { integer, nullable, object, optional, parse, string, type Infer } from '../../../core/plugin.js'
-import type { ReplyTargetRequest } from '../../execution/deliveries/contract.js'
+import { integer, nullable, object, optional, parse, string, type Infer } from '../../../../core/plugin.js'
+import type { ReplyTargetRequest } from '../../../execution/deliveries/contract.js'
 
 const Place = object({
   connector: string({ min: 1, max: 64, pattern: '^[A-Za-z0-9._-]+$' }),

@@ -8,15 +8,16 @@ import {
   type Clock,
   type Json,
   type Outbound,
-} from '../../../core/plugin.js'
-import { callBot, type Bot, type BotAnswer } from './bot-api.js'
+} from '../../../../core/plugin.js'
+import { callBot, type Bot, type BotAnswer } from '../bot-api.js'
 import { sourceOf, type Cursors } from './cursor.js'
-import type { TelegramConnector } from './event.js'
+import type { TelegramConnector } from '../updates/event.js'
 import { createPollHealth, isTokenRefused, type PollHealth, type PollHealthParts } from './poll-health.js'
-import { takeIn, type TakeInParts } from './take-in.js'
-import { TelegramUpdate } from './update.js'
+import { takeIn, type TakeInParts } from '../updates/take-in.js'
+import { TelegramUpdate } from '../updates/update.js'
 
 export interface PollParts extends TakeInParts, PollHealthParts {
+  readonly connectors: TakeInParts['connectors'] & PollHealthParts['connectors']
   readonly cursors: Cursors
   readonly clock: Clock
   /** The connector as it is now; undefined if it is gone. */

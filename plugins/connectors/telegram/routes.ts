@@ -21,10 +21,10 @@ import { RunView } from '../../execution/runs/contract.js'
 import { ingressDomain, ingressErrors, outsiderView } from '../ingress/contract.js'
 import type { ConnectorKind, Connectors } from '../registry/contract.js'
 import { pollsItself, telegramErrors } from './errors.js'
-import type { TelegramConnector } from './event.js'
+import type { TelegramConnector } from './updates/event.js'
 import type { TelegramSettings } from './settings.js'
-import { takeIn, type Taken, type TakeInParts } from './take-in.js'
-import { TelegramUpdate } from './update.js'
+import { takeIn, type Taken, type TakeInParts } from './updates/take-in.js'
+import { TelegramUpdate } from './updates/update.js'
 
 export interface RouteParts extends TakeInParts {
   readonly connectors: Connectors
@@ -118,7 +118,6 @@ export const telegramRoute = (parts: RouteParts): Route =>
     },
     handler: async ({ body, caller: { subject } }) => {
       const taken = await takeIn(parts, subject, { update: body })
-      parts.connectors.well('telegram', subject.name)
       return replyTo(taken)
     },
   })

@@ -1,7 +1,7 @@
 /** What a poller tells of itself (telegram-23). */
-import { commandLine, type Clock, type Log } from '../../../core/plugin.js'
-import type { Connectors, ConnectorTrouble } from '../registry/contract.js'
-import type { BotAnswer } from './bot-api.js'
+import { commandLine, type Clock, type Log } from '../../../../core/plugin.js'
+import type { Connectors, ConnectorTrouble } from '../../registry/contract.js'
+import type { BotAnswer } from '../bot-api.js'
 
 /** Without a success for so long a connector hears nothing. */
 export const deafAfterMs = 60_000

@@ -1,6 +1,6 @@
 /** The messages that one output becomes, each a step that is done once (telegram-16). */
-import type { AttachmentRef } from '../../media/assets/contract.js'
-import type { Envelope } from '../../execution/deliveries/contract.js'
+import type { AttachmentRef } from '../../../media/assets/contract.js'
+import type { Envelope } from '../../../execution/deliveries/contract.js'
 
 export type Step =
   | { readonly key: string; readonly type: 'text'; readonly text: string }

@@ -1,9 +1,9 @@
 /** One step of a delivery as a call of the Bot API (telegram-16, telegram-17). */
 import { hash } from 'node:crypto'
-import { Problem, type Ids } from '../../../core/plugin.js'
-import { mostAssetBytes, type Assets, type AttachmentRef } from '../../media/assets/contract.js'
+import { Problem, type Ids } from '../../../../core/plugin.js'
+import { mostAssetBytes, type Assets, type AttachmentRef } from '../../../media/assets/contract.js'
 import type { TelegramPlace } from './address.js'
-import { callBot, type Bot, type BotAnswer, type BotApiParts } from './bot-api.js'
+import { callBot, type Bot, type BotAnswer, type BotApiParts } from '../bot-api.js'
 import { lacksRepliedMessage, undelivered, type Undelivered } from './failures.js'
 import { formOf } from './multipart.js'
 import { mediaOf, type Step } from './steps.js'
