@@ -7,12 +7,8 @@ export interface FormFile {
   readonly bytes: Uint8Array
 }
 
-/** As browsers write names: what would end the header is escaped. */
-const quoted = (text: string): string =>
-  text
-    .replaceAll(/\r\n?|\n/gu, '%0D%0A')
-    .replaceAll('"', '%22')
-    .replaceAll(/\p{Cc}/gu, '_')
+/** What would end the name or its header does not stand in it. */
+const quoted = (text: string): string => text.replaceAll('"', '%22').replaceAll(/[\p{Cc}\p{Cs}]/gu, '_')
 const typePattern = /^[A-Za-z0-9!#$&^_.+-]+\/[A-Za-z0-9!#$&^_.+-]+$/u
 
 /** `boundary` must be nowhere in the file: a random one is not. */
