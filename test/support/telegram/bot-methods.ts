@@ -89,13 +89,13 @@ export const createMethods = ({ tokens, files }: MethodParts) => {
   const sent = ({ fields, files: given }: BotCall, more: Fields): Answered => {
     const { chat_id: chat, message_thread_id: thread } = fields
     if (chat === undefined || chat === '') return bad('chat_id is empty')
-    if (chat === 404) return bad('chat not found')
-    if (thread === 404) return bad('message thread not found')
+    if (Number(chat) === 404) return bad('chat not found')
+    if (Number(thread) === 404) return bad('message thread not found')
     message += 1
     const one = {
       message_id: message,
       date: Math.floor(clock.now() / 1000),
-      chat: { id: chat, type: 'private', first_name: 'Ada' },
+      chat: { id: Number(chat), type: 'private', first_name: 'Ada' },
       from: me,
       ...(Object.keys(given).length > 0 && { document: { file_id: 'sent', file_unique_id: 's', file_size: 1 } }),
       ...more,
@@ -107,8 +107,13 @@ export const createMethods = ({ tokens, files }: MethodParts) => {
     const text = String(fields['text'] ?? '')
     return text.trim() === '' || Array.from(text).length > mostText ? undefined : text
   }
-  const media = (part: string) => (call: BotCall) =>
-    call.files[part] === undefined ? bad(`there is no ${part} in the request`) : sent(call, {})
+  /** A file is sent under its own name, or under one that the field refers to, or was sent before. */
+  const media = (part: string) => (call: BotCall) => {
+    const given = call.fields[part]
+    const name = typeof given === 'string' && given.startsWith('attach://') ? given.slice(9) : part
+    if (call.files[name] === undefined && !files.has(String(given))) return bad(`there is no ${part} in the request`)
+    return sent(call, {})
+  }
   const methods: Record<string, (call: BotCall, gone: AbortSignal) => Answered | Promise<Answered>> = {
     getMe: () => ok(me),
     getUpdates: ({ fields }, gone) => queue.updates(fields, gone),
@@ -135,14 +140,14 @@ export const createMethods = ({ tokens, files }: MethodParts) => {
     },
     editMessageText(call) {
       const { message_id: id, reply_markup: buttons } = call.fields
-      const known = messages.get(id)
+      const known = messages.get(Number(id))
       const text = textOf(call)
       if (known === undefined) return bad('message to edit not found')
       if (text === undefined) return bad('message text is empty')
       if (known['text'] === text && JSON.stringify(known['reply_markup']) === JSON.stringify(buttons ?? undefined))
         return bad('message is not modified: specified new message content and reply markup are exactly the same')
-      messages.set(id, { ...known, text, reply_markup: buttons ?? undefined })
-      return ok(messages.get(id))
+      messages.set(Number(id), { ...known, text, reply_markup: buttons ?? undefined })
+      return ok(messages.get(Number(id)))
     },
     sendChatAction: () => ok(true),
     sendPhoto: media('photo'),

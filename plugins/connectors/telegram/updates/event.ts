@@ -52,7 +52,7 @@ const selfTarget = (name: string, message: TelegramMessage): ReplyTargetRequest 
     connector: name,
     chat_id: chat.id,
     ...(thread !== undefined && thread !== null && { message_thread_id: thread }),
-    reply_to_message_id: message_id,
+    ...(typeof message_id === 'number' && { reply_to_message_id: message_id }),
   }
 }
 

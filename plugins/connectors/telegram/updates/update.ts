@@ -31,8 +31,7 @@ const Document = open({
   mime_type: maybe(string()),
   file_size: maybe(numeric()),
 })
-const Message = open({
-  message_id: numeric(),
+const messageFields = {
   message_thread_id: maybe(numeric()),
   text: maybe(string()),
   caption: maybe(string()),
@@ -41,11 +40,14 @@ const Message = open({
   chat: open({ id: numeric() }),
   from: maybe(Sender),
   reply_to_message: maybe(open({ message_id: numeric() })),
-})
+}
+const Message = open({ message_id: numeric(), ...messageFields })
+/** One that a button hangs on may be too old to be told of. */
+const Pressed = open({ message_id: maybe(numeric()), ...messageFields })
 const Callback = open({
   id: string({ min: 1, max: 200 }),
   data: maybe(string()),
-  message: maybe(Message),
+  message: maybe(Pressed),
   from: Sender,
 })
 
@@ -60,7 +62,7 @@ export const TelegramUpdate = named(
   }),
 )
 export type TelegramUpdate = Infer<typeof TelegramUpdate>
-export type TelegramMessage = Infer<typeof Message>
+export type TelegramMessage = Infer<typeof Pressed>
 export type TelegramCallback = Infer<typeof Callback>
 export type TelegramSender = Infer<typeof Sender>
 export type TelegramPhoto = Infer<typeof Photo>

@@ -3,7 +3,7 @@ import type { ExecutionContext } from 'ava'
 import { startBotApi, type BotApi } from '../../../support/telegram/bot-api.js'
 import { startTestDaemon, type TestDaemon, type TestDaemonOptions } from '../../../support/daemon.js'
 
-export const token = '42:AAF-sesame_7731'
+export const token = '4242:AAF-sesame_7731'
 export const secret = 'Opensesame-7732'
 
 export interface BotDaemon extends TestDaemon {

@@ -12,7 +12,7 @@ import { telegramKind, telegramSettings } from '../../../../plugins/connectors/t
 import type { Assets } from '../../../../plugins/media/assets/contract.js'
 import { startBotApi, type BotApi } from '../../../support/telegram/bot-api.js'
 
-export const token = '42:AAF-sesame_7731'
+export const token = '4242:AAF-sesame_7731'
 export const secret = 'Opensesame-7732'
 
 export const connectorOf = (
