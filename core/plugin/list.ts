@@ -3,8 +3,8 @@ import type { JsonObject, StructOf } from '../base/schema.js'
 
 /**
  * The list of a plugin: the tables `[table.name]` of `config/<file>.toml`, or arrays of tables, and `beside` them what
- * the plugin says, else nothing. In the file of the plugin's own configuration the table is a field of that too, `record(entry)`: a start
- * reads the whole file strictly.
+ * the plugin says, else nothing. In the file of the plugin's own configuration the table is a field of that too,
+ * `record(entry)`: a start reads the whole file strictly.
  */
 export interface ListSpec<T = unknown, B = unknown> {
   /** The file's name without `.toml`, such as `routes`; of files of configuration the plugin's own alone. */

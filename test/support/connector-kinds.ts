@@ -3,7 +3,7 @@ import { array, defaulted, object, optional, string, type AnyPlugin, type Infer 
 import { shippedPlugins } from '../../core/shipped.js'
 import { ReplyPlugins } from '../../plugins/execution/deliveries/contract.js'
 import {
-  commonSettings,
+  connectorSettings,
   ConnectorKinds,
   Connectors,
   selfReplySettings,
@@ -13,17 +13,17 @@ import {
 import { testPlugin } from './plugins.js'
 
 const HttpSettings = object({
-  ...commonSettings(60),
+  ...connectorSettings(60),
   actor_id: optional(string({ max: 200 })),
   default_reply_targets: targets('Where answers go.'),
 })
 const SlackSettings = object({
-  ...commonSettings(60),
+  ...connectorSettings(60),
   ...selfReplySettings,
   allowed_team_ids: defaulted(array(string({ max: 200 })), []),
 })
 const ExternalSettings = object({
-  ...commonSettings(100),
+  ...connectorSettings(100),
   ...selfReplySettings,
   platform: string({ min: 1, max: 100 }),
 })
@@ -50,7 +50,8 @@ export const slackKind: ConnectorKind<Infer<typeof SlackSettings>> = {
     allowed_team_ids: [...new Set(settings.allowed_team_ids.map((id) => id.trim()))].toSorted(),
   }),
   fault: () => undefined,
-  refuseTarget: (_, { plugin }) => (plugin === 'http' ? undefined : undefined),
+  refuseTarget: ({ settings }, { plugin }) =>
+    plugin === 'http' && settings.allow_unauthenticated_ingress ? 'must not be of http here' : undefined,
 }
 export const externalKind: ConnectorKind<Infer<typeof ExternalSettings>> = {
   kind: 'external',
@@ -73,7 +74,7 @@ export const kindsPlugin = (): AnyPlugin =>
   testPlugin('kinds', {
     needs: { connectors: Connectors },
     register(ctx, { connectors }) {
-      ctx.contribute<ConnectorKind<any>>(ConnectorKinds, httpKind, slackKind, externalKind)
+      ctx.contribute(ConnectorKinds, httpKind, slackKind, externalKind)
       for (const kind of [slackKind, externalKind])
         ctx.contribute(ReplyPlugins, {
           plugin: kind.kind,

@@ -13,7 +13,7 @@ import type { Outbox } from '../../execution/deliveries/contract.js'
 import type { Runs } from '../../execution/runs/contract.js'
 import type { PersonaSource, Sessions } from '../../execution/sessions/contract.js'
 import type { SecretSlots } from '../../operator/secrets/contract.js'
-import type { CommonSettings, ConnectorKind } from './contract.js'
+import type { ConnectorSettings, AnyConnectorKind } from './contract.js'
 import { draftOf, faultOfName, readSettings, settingsJson, targetsOf } from './entry.js'
 import { connectorErrors } from './errors.js'
 import { usersOf, type UserParts } from './references.js'
@@ -24,7 +24,7 @@ import { invalid, planSecrets, type SecretPlan, type SecretPlanParts } from './s
 export interface ChangeParts extends SecretPlanParts, UserParts {
   readonly state: State
   readonly collection: Collection<StoredConnector>
-  readonly kinds: () => readonly ConnectorKind[]
+  readonly kinds: () => readonly AnyConnectorKind[]
   readonly registry: Pick<Registry, 'find' | 'changed' | 'list'>
   readonly outbox: Pick<Outbox, 'normalize'>
   readonly slots: Pick<SecretSlots, 'find' | 'put'>
@@ -39,7 +39,7 @@ export interface Wish {
   readonly name: string
 }
 
-const kindIn = ({ kinds }: ChangeParts, { kind, name }: Wish): ConnectorKind => {
+const kindIn = ({ kinds }: ChangeParts, { kind, name }: Wish): AnyConnectorKind => {
   const found = kinds().find((one) => one.kind === kind)
   if (found === undefined) throw connectorErrors.connector_not_found({ details: { kind, name } })
   return found
@@ -50,7 +50,7 @@ const isReset = (value: Json | undefined): boolean =>
   value === null || (typeof value === 'string' && value.trim() === '')
 
 /** What stays of the settings, with what the body says: its key decides, not its value (connectors-3). */
-const merged = (kind: ConnectorKind, before: JsonObject, body: JsonObject): JsonObject => {
+const merged = (kind: AnyConnectorKind, before: JsonObject, body: JsonObject): JsonObject => {
   const secrets = new Set([...kind.secrets, ...Object.keys(kind.secretLists ?? {})])
   const settings = { ...before }
   for (const [member, value] of Object.entries(body)) {
@@ -64,9 +64,9 @@ const merged = (kind: ConnectorKind, before: JsonObject, body: JsonObject): Json
 /** The settings that a request makes of those before. Throws `connector_invalid`, `reply_target_invalid`. */
 const settingsFrom = (
   { outbox }: ChangeParts,
-  { kind, name, body, before }: { kind: ConnectorKind; name: string; body: JsonObject; before: JsonObject },
+  { kind, name, body, before }: { kind: AnyConnectorKind; name: string; body: JsonObject; before: JsonObject },
   { secrets: sources }: SecretPlan,
-): CommonSettings => {
+): ConnectorSettings => {
   const secrets = new Map(Object.entries(sources))
   const read = readSettings(kind, { name, secrets, settings: merged(kind, before, body) })
   if ('issues' in read) throw invalid(...read.issues)
@@ -86,7 +86,7 @@ const settingsFrom = (
 }
 
 /** What a session is bound to when it is opened. */
-const bindings = ({ session_policy }: Partial<Pick<CommonSettings, 'session_policy'>>): string => {
+const bindings = ({ session_policy }: Partial<Pick<ConnectorSettings, 'session_policy'>>): string => {
   const { persona_id, capability_scope, credential_scope } = session_policy ?? {}
   return canonical(unsafeCast(JSON.parse(JSON.stringify({ persona_id, capability_scope, credential_scope }))))
 }
@@ -100,7 +100,7 @@ const isOf = ({ kind, name }: Wish, run: { origin?: JsonObject; source_plugin: s
  * Throws `session_not_idle` (409) while sessions of the connector are busy: its fixed one, and those in which a run of
  * its events has not ended.
  */
-const requireIdle = ({ sessions, runs }: ChangeParts, wish: Wish, settings: Partial<CommonSettings>): void => {
+const requireIdle = ({ sessions, runs }: ChangeParts, wish: Wish, settings: Partial<ConnectorSettings>): void => {
   const { fixed_session_id } = settings
   if (fixed_session_id !== undefined && sessions.find(fixed_session_id) !== undefined)
     sessions.requireIdle(fixed_session_id)
@@ -152,13 +152,13 @@ const refuseFileBacked = ({ registry }: ChangeParts, { kind, name }: Wish): void
 /** What a change may not change, and what it may not change now. */
 const checkAgainst = (
   parts: ChangeParts,
-  { kind, name }: { kind: ConnectorKind; name: string },
-  { before, settings }: { before: JsonObject; settings: CommonSettings },
+  { kind, name }: { kind: AnyConnectorKind; name: string },
+  { before, settings }: { before: JsonObject; settings: ConnectorSettings },
 ): void => {
   const now = settingsJson(settings)
   const member = kind.fixed?.find((fixed) => canonical(before[fixed] ?? null) !== canonical(now[fixed] ?? null))
   if (member !== undefined) throw connectorErrors.connector_member_fixed({ details: { member, kind: kind.kind, name } })
-  const old: Partial<CommonSettings> = unsafeCast(before)
+  const old: Partial<ConnectorSettings> = unsafeCast(before)
   if (bindings(old) !== bindings(settings)) requireIdle(parts, { kind: kind.kind, name }, old)
 }
 

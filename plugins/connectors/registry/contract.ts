@@ -7,6 +7,7 @@ import {
   definePoint,
   defineToken,
   hasMembers,
+  type AnyStruct,
   type Issue,
   type JsonObject,
   type Point,
@@ -21,7 +22,7 @@ import type { ConnectorKindName, SessionPolicy } from './settings.js'
 export * from './settings.js'
 
 /** What the settings of every kind have. */
-export interface CommonSettings {
+export interface ConnectorSettings {
   readonly fixed_session_id?: string | undefined
   readonly session_policy?: SessionPolicy | undefined
   readonly allow_unauthenticated_ingress: boolean
@@ -37,7 +38,7 @@ export interface ConnectorDraft<S> {
 }
 
 /** A kind of connector. */
-export interface ConnectorKind<S extends CommonSettings = CommonSettings> {
+export interface ConnectorKind<S extends ConnectorSettings = ConnectorSettings> {
   readonly kind: ConnectorKindName
   /** Settings but for secrets. What `{}` parses to is what a connector has of which nothing is said. */
   readonly settings: StructOf<S>
@@ -61,15 +62,21 @@ export interface ConnectorKind<S extends CommonSettings = CommonSettings> {
   /** What is wrong with a reply target that a connector of this kind is to keep, in words that can follow a path. */
   refuseTarget?(draft: ConnectorDraft<S>, target: ReplyHandle): string | undefined
 }
+/** A kind with settings of any shape. */
+export type AnyConnectorKind = Omit<ConnectorKind, 'settings' | 'targets' | 'fixed'> & {
+  readonly settings: AnyStruct
+  readonly targets: string
+  readonly fixed?: readonly string[]
+}
 /** Every kind, by its name. */
-export const ConnectorKinds: Point<ConnectorKind<any>> = definePoint<ConnectorKind<any>>(
+export const ConnectorKinds: Point<AnyConnectorKind> = definePoint<AnyConnectorKind>(
   'connector-kinds@1',
   ({ kind }) => kind,
   hasMembers('a kind of connector', { kind: 'text', targets: 'text', fault: 'function' }),
 )
 
 /** A connector as it is now. Ask the registry at each use and keep none. */
-export interface Connector<S extends CommonSettings = CommonSettings> {
+export interface Connector<S extends ConnectorSettings = ConnectorSettings> {
   readonly kind: ConnectorKindName
   readonly name: string
   /** Who sets it up: a file of the operator, or requests. */
@@ -83,6 +90,7 @@ export interface Connector<S extends CommonSettings = CommonSettings> {
 
 /** How a connector is: `deaf` if it hears nothing until somebody does something. */
 export const connectorHealths = ['ok', 'degraded', 'deaf'] as const
+/** One of `connectorHealths`. */
 export type ConnectorHealth = (typeof connectorHealths)[number]
 
 /** What is wrong with a connector, in sentences for operators without a word of outsiders. */
@@ -95,9 +103,9 @@ export interface ConnectorTrouble {
 /** The connectors of this daemon. */
 export interface Connectors {
   /** Undefined if there is none of this name in force. */
-  find<S extends CommonSettings>(kind: ConnectorKind<S>, name: string): Connector<S> | undefined
+  find<S extends ConnectorSettings>(kind: ConnectorKind<S>, name: string): Connector<S> | undefined
   /** By name. */
-  all<S extends CommonSettings>(kind: ConnectorKind<S>): Connector<S>[]
+  all<S extends ConnectorSettings>(kind: ConnectorKind<S>): Connector<S>[]
   /** Calls back when one was added, changed or removed, or a secret of it has another value. Returns its undo. */
   onChange(listener: (changed: { readonly kind: ConnectorKindName; readonly name: string }) => void): () => void
   /** An event of it was taken in. Says nothing of whether it can do what it is for: `well` does. */
@@ -178,7 +186,7 @@ export type FetchedFile =
 export interface FileSource {
   readonly kind: ConnectorKindName
   /** Must not throw, and end soon after the signal aborts. */
-  fetch(connector: Connector<any>, file: JsonObject, signal: AbortSignal): Promise<FetchedFile>
+  fetch(connector: Connector, file: JsonObject, signal: AbortSignal): Promise<FetchedFile>
 }
 /** The fetchers of files, by their kind. */
 export const FileSources: Point<FileSource> = definePoint<FileSource>(

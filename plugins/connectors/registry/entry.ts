@@ -1,15 +1,15 @@
 /** A connector as it is set up, from a record or a table of the file. */
 import { isJsonObject, parse, unsafeCast, type Issue, type Json, type JsonObject } from '../../../core/plugin.js'
-import type { CommonSettings, ConnectorDraft, ConnectorKind } from './contract.js'
+import type { ConnectorSettings, ConnectorDraft, AnyConnectorKind } from './contract.js'
 import { handlesIn } from './record.js'
 import type { Sources } from './sources.js'
 
 /** A connector that is listed. */
 export interface Entry {
-  readonly kind: ConnectorKind
+  readonly kind: AnyConnectorKind
   readonly name: string
   readonly source: 'file' | 'daemon'
-  readonly settings: CommonSettings
+  readonly settings: ConnectorSettings
   readonly secrets: Sources
   /** Why it cannot be in force; undefined if its settings are right. */
   readonly fault?: string | undefined
@@ -38,14 +38,14 @@ export const listId = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/u
 
 export const draftOf = (
   { name, secrets }: Pick<Entry, 'name' | 'secrets'>,
-  settings: CommonSettings,
-): ConnectorDraft<CommonSettings> => ({ name, settings, has: (secret) => secrets.has(secret) })
+  settings: ConnectorSettings,
+): ConnectorDraft<ConnectorSettings> => ({ name, settings, has: (secret) => secrets.has(secret) })
 
 /** Settings in the form in which they are kept, or what is wrong with them. */
 export const readSettings = (
-  kind: ConnectorKind,
+  kind: AnyConnectorKind,
   { name, secrets, settings }: { name: string; secrets: Sources; settings: JsonObject },
-): { readonly settings: CommonSettings } | { readonly issues: readonly Issue[] } => {
+): { readonly settings: ConnectorSettings } | { readonly issues: readonly Issue[] } => {
   const read = parse(kind.settings, settings)
   if (!read.ok) return { issues: read.issues }
   const normal = kind.normal?.(read.value) ?? read.value
@@ -71,7 +71,8 @@ export const connectorOf = ({ plugin, address }: { readonly plugin: string; read
 }
 
 /** Settings as JSON: undefined members are not there. */
-export const settingsJson = (settings: CommonSettings): JsonObject => unsafeCast(JSON.parse(JSON.stringify(settings)))
+export const settingsJson = (settings: ConnectorSettings): JsonObject =>
+  unsafeCast(JSON.parse(JSON.stringify(settings)))
 
 export const tellIssues = (issues: readonly Issue[]): string =>
   issues.map(({ path, rule }) => `${path} ${rule}`.trim()).join('; ')

@@ -1,7 +1,7 @@
 /** The connectors of the file: of a table that is wrong, what held before stays. */
 import { Problem, unsafeCast, type JsonObject, type List } from '../../../core/plugin.js'
 import type { Outbox } from '../../execution/deliveries/contract.js'
-import type { ConnectorKind } from './contract.js'
+import type { AnyConnectorKind } from './contract.js'
 import type { Entry } from './entry.js'
 import { placeIn, readTable } from './file.js'
 import { idOf } from './record.js'
@@ -22,7 +22,7 @@ export interface FileEntries {
 
 export interface FileParts {
   readonly list: List<JsonObject>
-  readonly kinds: () => readonly ConnectorKind[]
+  readonly kinds: () => readonly AnyConnectorKind[]
   readonly outbox: Pick<Outbox, 'normalize'>
 }
 

@@ -7,7 +7,7 @@ import {
   type JsonObject,
   type ListSpec,
 } from '../../../core/plugin.js'
-import type { ConnectorKind } from './contract.js'
+import type { AnyConnectorKind } from './contract.js'
 import { faultOfName, listedSecret, listId, readSettings, tellIssues, type Entry } from './entry.js'
 import type { SecretSource } from './sources.js'
 import { connectorKinds } from './settings.js'
@@ -52,7 +52,7 @@ const takeSecret = (rest: Record<string, Json | undefined>, secret: string): Fou
 
 /** The secrets of a table, which they are taken out of; the first fault is told. */
 const takeSecrets = (
-  kind: ConnectorKind,
+  kind: AnyConnectorKind,
   rest: Record<string, Json | undefined>,
 ): { readonly secrets: Map<string, SecretSource>; readonly fault?: string | undefined } => {
   const secrets = new Map<string, SecretSource>()
@@ -81,7 +81,7 @@ const takeSecrets = (
 }
 
 /** The connector that a table says, or what is wrong with it, without quoting it. */
-export const readTable = (kind: ConnectorKind, name: string, table: JsonObject): Read => {
+export const readTable = (kind: AnyConnectorKind, name: string, table: JsonObject): Read => {
   const misnamed = faultOfName(kind.kind, name)
   if (misnamed !== undefined) return { fault: `its name ${misnamed}` }
   const rest = { ...table }

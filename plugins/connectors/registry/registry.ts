@@ -1,7 +1,7 @@
 /** Connectors as they are now, of the file and of requests, and how each of them is. */
-import type { Clock, Log, Secrets } from '../../../core/plugin.js'
+import { unsafeCast, type Clock, type Log, type Secrets } from '../../../core/plugin.js'
 import type { SecretSlots } from '../../operator/secrets/contract.js'
-import type { Connector, ConnectorKindName, Connectors } from './contract.js'
+import type { Connector, ConnectorKind, ConnectorKindName, Connectors, ConnectorSettings } from './contract.js'
 import { createCourses, type Courses, type Health } from './courses.js'
 import type { Entry } from './entry.js'
 import { connectorErrors } from './errors.js'
@@ -39,11 +39,15 @@ export interface Registry {
 }
 
 /** A connector for its kind. */
-const served = ({ log }: Pick<RegistryParts, 'log'>, sources: SourceParts, entry: Entry): Connector<any> => ({
+const served = <S extends ConnectorSettings>(
+  { log }: Pick<RegistryParts, 'log'>,
+  sources: SourceParts,
+  entry: Entry,
+): Connector<S> => ({
   kind: entry.kind.kind,
   name: entry.name,
   source: entry.source,
-  settings: entry.settings,
+  settings: unsafeCast<S>(entry.settings),
   has: (secret) => entry.secrets.has(secret),
   secret(secret) {
     const source = entry.secrets.get(secret)
@@ -98,7 +102,12 @@ export const createRegistry = (parts: RegistryParts): Registry => {
     }
   }
   return {
-    connectors: createService({ roster, courses, listeners, serve: (entry) => served(parts, sources, entry) }),
+    connectors: createService({
+      roster,
+      courses,
+      listeners,
+      serve: <S extends ConnectorSettings>(entry: Entry) => served<S>(parts, sources, entry),
+    }),
     list: roster.list,
     find: (kind, name) => roster.find(idOf({ kind, name })),
     healthOf: courses.healthOf,
@@ -122,7 +131,7 @@ interface ServiceParts {
   readonly roster: Pick<ReturnType<typeof createRoster>, 'find' | 'list'>
   readonly courses: Courses
   readonly listeners: Set<Parameters<Connectors['onChange']>[0]>
-  readonly serve: (entry: Entry) => Connector<any>
+  serve<S extends ConnectorSettings>(entry: Entry): Connector<S>
 }
 
 const createService = ({ roster, courses, listeners, serve }: ServiceParts): Connectors => {
@@ -132,15 +141,15 @@ const createService = ({ roster, courses, listeners, serve }: ServiceParts): Con
     if (roster.find(id) !== undefined) courses.note(id, what)
   }
   return {
-    find({ kind }, name) {
+    find<S extends ConnectorSettings>({ kind }: ConnectorKind<S>, name: string) {
       const entry = roster.find(idOf({ kind, name }))
-      return entry === undefined || !inForce(entry) ? undefined : serve(entry)
+      return entry === undefined || !inForce(entry) ? undefined : serve<S>(entry)
     },
-    all: ({ kind: wanted }) =>
+    all: <S extends ConnectorSettings>({ kind: wanted }: ConnectorKind<S>) =>
       roster
         .list()
         .filter((entry) => entry.kind.kind === wanted && inForce(entry))
-        .map(serve),
+        .map((entry) => serve<S>(entry)),
     onChange(listener) {
       listeners.add(listener)
       return () => void listeners.delete(listener)

@@ -1,6 +1,6 @@
 /** The connectors that are listed: those of the file, and those of requests that it has not. */
 import { unsafeCast, type Collection } from '../../../core/plugin.js'
-import type { ConnectorKind } from './contract.js'
+import type { AnyConnectorKind } from './contract.js'
 import { readSettings, tellIssues, type Entry } from './entry.js'
 import { createFileEntries, type FileParts } from './file-entries.js'
 import { idOf, type StoredConnector } from './record.js'
@@ -24,7 +24,7 @@ export interface Roster {
 /** What names an entry. */
 export const idOfEntry = ({ kind: { kind }, name }: Pick<Entry, 'kind' | 'name'>): string => idOf({ kind, name })
 
-const fromRecord = (kind: ConnectorKind, { name, settings, secrets: stored }: StoredConnector): Entry => {
+const fromRecord = (kind: AnyConnectorKind, { name, settings, secrets: stored }: StoredConnector): Entry => {
   const secrets = new Map(Object.entries(stored))
   const read = readSettings(kind, { name, secrets, settings })
   const entry = { kind, name, source: 'daemon', secrets } as const

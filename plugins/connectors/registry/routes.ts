@@ -96,8 +96,7 @@ const put = (parts: ConnectorRouteParts): Route =>
     id: 'connectors.put',
     method: 'PUT',
     path,
-    summary:
-      'Sets a connector up, or changes the members that the body has; null sets one back, but leaves a secret as it is.',
+    summary: 'Sets a connector up, or changes the members that the body has; null sets one back, and keeps a secret.',
     access: 'admin',
     params,
     body: doc(jsonObject(), 'Members of its kind; secrets as ConnectorSecretInput.'),

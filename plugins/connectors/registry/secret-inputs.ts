@@ -1,7 +1,7 @@
 /** What a request says of secrets: `null` keeps, `{}` clears, a value is written to a secret (connectors-5). */
 import { isJsonObject, parse, type Issue, type Json, type JsonObject } from '../../../core/plugin.js'
 import type { SecretSlots, SlotDraft } from '../../operator/secrets/contract.js'
-import type { ConnectorKind } from './contract.js'
+import type { AnyConnectorKind } from './contract.js'
 import { idsIn, listedSecret, listId } from './entry.js'
 import { connectorErrors } from './errors.js'
 import type { StoredSource } from './record.js'
@@ -19,7 +19,7 @@ export interface SecretPlanParts extends Pick<SourceParts, 'secrets' | 'guard'> 
 }
 
 export interface Asked {
-  readonly kind: ConnectorKind
+  readonly kind: AnyConnectorKind
   readonly name: string
   readonly body: JsonObject
   readonly before: Readonly<Record<string, StoredSource>>
@@ -90,9 +90,9 @@ type Plan = ReturnType<typeof createPlan>
 const joined = (path: string, inner: string): string => (inner === '' ? path : `${path}.${inner}`)
 
 /** Takes a list of secrets as a whole: what it does not name any more is gone. */
-const takeList = (plan: Plan, { kind }: Asked, list: string, value: Json | undefined): void => {
+const takeList = (plan: Plan, { kind, body }: Asked, list: string): void => {
   const { id, secret } = kind.secretLists?.[list] ?? { id: '', secret: '' }
-  const elements = value ?? []
+  const elements = body[list] ?? []
   if (!Array.isArray(elements)) throw invalid({ path: list, rule: 'must be an array' })
   if (elements.length > mostListed) throw invalid({ path: list, rule: `must have at most ${mostListed} items` })
   const gone = new Set(idsIn(plan.secrets.keys(), list))
@@ -122,7 +122,6 @@ export const planSecrets = (parts: SecretPlanParts, asked: Asked): SecretPlan =>
   const { kind, body } = asked
   const plan = createPlan(parts, asked)
   for (const secret of kind.secrets) plan.take(secret, secret, body[secret])
-  for (const list of Object.keys(kind.secretLists ?? {}))
-    if (Object.hasOwn(body, list)) takeList(plan, asked, list, body[list])
+  for (const list of Object.keys(kind.secretLists ?? {})) if (Object.hasOwn(body, list)) takeList(plan, asked, list)
   return { secrets: Object.fromEntries(plan.secrets), writes: [...plan.writes.values()] }
 }

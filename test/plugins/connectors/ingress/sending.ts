@@ -4,7 +4,7 @@ import { definePlugin, type AnyPlugin } from '../../../../core/plugin.js'
 import {
   DeliveryProgress,
   Ingress,
-  type CommonSettings,
+  type ConnectorSettings,
   type Connector,
   type ConnectorKindName,
   type IngressEvent,
@@ -13,7 +13,7 @@ import { Runs } from '../../../../plugins/execution/runs/contract.js'
 
 /** A connector of these settings, which opens sessions unless they say otherwise. */
 export const connectorOf = (
-  settings: Partial<CommonSettings> = {},
+  settings: Partial<ConnectorSettings> = {},
   { kind = 'external', name = 'shop' }: { readonly kind?: ConnectorKindName; readonly name?: string } = {},
 ): Connector => ({
   kind,
