@@ -1,13 +1,14 @@
 /** Events that came before: the key of each is kept in the commit of its run. */
+import { digest } from '../../../core/plugin.js'
 import type { ReceiptKey, Runs } from '../../execution/runs/contract.js'
 import type { IngressEvent, Received } from '../registry/contract.js'
 import { ingressErrors } from './errors.js'
 
-const receiptScope = 'connector'
+export const receiptScope = 'connector'
 
-/** What names an event once; undefined for one without a name. */
+/** What names an event once; undefined for one without a name. The key itself is kept nowhere. */
 export const receiptOf = ({ key, fingerprint }: IngressEvent): ReceiptKey | undefined =>
-  key === undefined ? undefined : { scope: receiptScope, key, digest: fingerprint }
+  key === undefined ? undefined : { scope: receiptScope, key: digest(key), digest: fingerprint }
 
 /** What is told of the first event of a key to who sends another one under it. */
 interface First {

@@ -1,24 +1,27 @@
 /** One event, one run (docs/rules/connectors.md). */
-import type { Clock, Count, State } from '../../../core/plugin.js'
+import type { Count, State } from '../../../core/plugin.js'
 import { Problem } from '../../../core/plugin.js'
 import type { Interception } from '../../execution/interception/contract.js'
 import type { Runs, Submission } from '../../execution/runs/contract.js'
 import type { Sessions } from '../../execution/sessions/contract.js'
-import type { Connector, Ingress, IngressEvent, Received } from '../registry/contract.js'
+import type { Connector, Connectors, Ingress, IngressEvent, Received } from '../registry/contract.js'
 import { ingressErrors } from './errors.js'
 import { knownEvent, receiptOf } from './known.js'
+import { acceptPending, checkFiles, pendingEvent, type AcceptParts } from './pending/accept.js'
 import type { Rates } from './rates/rates.js'
-import { isThere, sessionOf, wantedSession } from './session.js'
+import { boundKeys, isThere, sessionOf, wantedSession } from './session.js'
 import { submissionOf } from './submission.js'
 import { toldOutside } from './told.js'
 
 export interface IngressParts {
   readonly state: State
-  readonly clock: Clock
   readonly runs: Runs
   readonly sessions: Sessions
   readonly interception: () => Interception | undefined
+  readonly connectors: () => Pick<Connectors, 'heard'> | undefined
   readonly rates: Rates
+  /** Where events wait for their files. */
+  readonly pending: AcceptParts
   /** Events, by kind and by what became of them. */
   readonly counted: Count
 }
@@ -31,6 +34,7 @@ export const createIngress = (parts: IngressParts): Ingress => {
       try {
         const received = await once(event.key, () => take(parts, connector, event))
         counted.add(1, connector.kind, received.type)
+        parts.connectors()?.heard(connector.kind, connector.name)
         return received
       } catch (error) {
         const told = toldOutside(error)
@@ -64,14 +68,18 @@ const createOnce = () => {
   }
 }
 
-const take = async (parts: IngressParts, connector: Connector, event: IngressEvent): Promise<Received> => {
-  const { runs, sessions, rates } = parts
-  const known = knownEvent(runs, receiptOf(event))
+const take = async (parts: IngressParts, connector: Connector, sent: IngressEvent): Promise<Received> => {
+  const { runs, sessions, rates, pending } = parts
+  const known = knownEvent(runs, receiptOf(sent)) ?? pendingEvent(pending.store, sent)
   if (known !== undefined) return known
-  const session_id = sessionOf(runs, connector, event)
+  const session_id = sessionOf(runs, connector, sent)
+  const event = { ...sent, binding_keys: boundKeys(runs, connector, sent.binding_keys) }
   const there = isThere(sessions, connector, session_id)
+  const hasFiles = event.files !== undefined && event.files.length > 0
+  if (hasFiles) checkFiles(pending.store, connector, event)
   const wait = rates.take(connector, event.rate_scope)
   if (wait !== undefined) throw limited(connector, wait)
+  if (hasFiles) return acceptPending(pending, connector, { event, session_id })
   const submission = submissionOf(connector, event, session_id)
   return admitted(
     parts,

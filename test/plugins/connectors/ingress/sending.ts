@@ -1,12 +1,15 @@
 /** Events of connectors that no registry knows, for tests of the way in. */
+import type { JsonObject } from '../../../../core/base/schema.js'
 import { digest } from '../../../../core/base/text/canonical-json.js'
 import { definePlugin, type AnyPlugin } from '../../../../core/plugin.js'
 import {
   DeliveryProgress,
+  FileSources,
   Ingress,
   type ConnectorSettings,
   type Connector,
   type ConnectorKindName,
+  type FetchedFile,
   type IngressEvent,
 } from '../../../../plugins/connectors/registry/contract.js'
 import { Runs } from '../../../../plugins/execution/runs/contract.js'
@@ -87,3 +90,19 @@ export const toldBy = async (refused: Promise<unknown>): Promise<readonly unknow
   }
   return ['taken']
 }
+
+/** Files of connectors of the kind `external`, which `fetch` gives. */
+export const filesOf = (
+  fetch: (name: string, file: JsonObject, signal: AbortSignal) => Promise<FetchedFile>,
+): AnyPlugin =>
+  definePlugin({
+    id: 'gives-files',
+    version: '1.0.0',
+    api: 1,
+    summary: 'Stands in for a platform with files.',
+    register: (ctx) =>
+      void ctx.contribute(FileSources, {
+        kind: 'external',
+        fetch: ({ name }, file, signal) => fetch(name, file, signal),
+      }),
+  })
