@@ -145,6 +145,10 @@ const createService = ({ roster, courses, listeners, serve }: ServiceParts): Con
   }
   return {
     has: (kind, name) => roster.find(idOf({ kind, name })) !== undefined,
+    settingsOf<S extends ConnectorSettings>({ kind }: ConnectorKind<S>, name: string) {
+      const entry = roster.find(idOf({ kind, name }))
+      return entry === undefined ? undefined : unsafeCast<S>(entry.settings)
+    },
     find<S extends ConnectorSettings>({ kind }: ConnectorKind<S>, name: string) {
       const entry = roster.find(idOf({ kind, name }))
       return entry === undefined || !inForce(entry) ? undefined : serve<S>(entry)

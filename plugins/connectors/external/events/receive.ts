@@ -213,7 +213,8 @@ export const createEventTaker = (parts: ReceiveParts, request: EventRequest): Ev
       take(event).catch((error: unknown): BatchItem => {
         const { event_id } = event
         const wait = waitIn(error)
-        if (!(error instanceof Problem)) parts.log.error('an event could not be taken', { connector: connector.name, error })
+        if (!(error instanceof Problem))
+          parts.log.error('an event could not be taken', { connector: connector.name, error })
         const reason = error instanceof Problem ? error.message : 'The daemon could not take it.'
         return wait === undefined
           ? { event_id, status: 'error', reason }

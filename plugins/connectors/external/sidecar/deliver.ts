@@ -83,7 +83,9 @@ export const outcomeOf = (answer: OutboundAnswer, now: number): DeliveryOutcome 
   if (said === 'retryable_error') return { type: 'retry', code: 'sidecar_retryable_error' }
   if (said === 'terminal_error') return { type: 'terminal', code: 'sidecar_terminal_error' }
   if (isGood)
-    return said === 'committed' ? { type: 'delivered' } : { type: 'retry', code: 'sidecar_answer_invalid', uncertain: true }
+    return said === 'committed'
+      ? { type: 'delivered' }
+      : { type: 'retry', code: 'sidecar_answer_invalid', uncertain: true }
   return status >= 400 && status < 500
     ? { type: 'terminal', code: `sidecar_status_${status}` }
     : { type: 'retry', code: `sidecar_status_${status}` }
@@ -143,7 +145,10 @@ export const deliver = async (
   const route = routeIn(envelope.address)
   if (route === undefined) return { type: 'terminal', code: 'reply_route_invalid' }
   const connector = parts.connectors.find(parts.kind, route.connector)
-  if (connector === undefined) return { type: 'terminal', code: 'connector_missing' }
+  if (connector === undefined)
+    return parts.connectors.has('external', route.connector)
+      ? { type: 'retry', code: 'connector_not_in_force' }
+      : { type: 'terminal', code: 'connector_missing' }
   const outcome = await attempt(parts, { connector, envelope, route }, signal).catch((error: unknown) => {
     if (!(error instanceof Problem)) throw error
     return { type: 'retry' as const, code: error.code }

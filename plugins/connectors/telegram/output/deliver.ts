@@ -12,7 +12,7 @@ import { isAllowed, type TelegramSettings } from '../settings.js'
 import { stepsOf, type Step } from './steps.js'
 
 export interface DeliverParts extends SendParts {
-  readonly connectors: Pick<Connectors, 'find'>
+  readonly connectors: Pick<Connectors, 'find' | 'has' | 'settingsOf'>
   readonly kind: ConnectorKind<TelegramSettings>
   readonly progress: DeliveryProgress
   readonly live: () => LiveReplies | undefined
@@ -35,11 +35,14 @@ const doneOf = ({ progress }: DeliverParts, delivery_id: string): ReadonlySet<st
 const aimOf = (
   { connectors, kind }: DeliverParts,
   address: string,
-): { readonly bot: Bot; readonly place: TelegramPlace } | string => {
+): { readonly bot: Bot; readonly place: TelegramPlace } | DeliveryOutcome | string => {
   const place = placeOf(address)
   if (place === undefined) return 'telegram_target_invalid'
   const connector = connectors.find(kind, place.connector)
-  if (connector === undefined) return 'telegram_connector_missing'
+  if (connector === undefined)
+    return connectors.has('telegram', place.connector)
+      ? { type: 'retry', code: 'telegram_connector_not_in_force' }
+      : 'telegram_connector_missing'
   if (!isAllowed(connector.settings, place.chat_id)) return 'telegram_chat_not_allowed'
   const bot = botOf(connector)
   return bot === undefined ? 'telegram_bot_token_missing' : { bot, place }

@@ -70,6 +70,8 @@ export const startParts = async (t: ExecutionContext<any>, wish: PartsWish = {})
     now: clock.now,
     connectors: unsafeCast<Connectors>({
       find: (_: unknown, name: string) => all.find((one) => one.name === name),
+      settingsOf: (_: unknown, name: string) => all.find((one) => one.name === name)?.settings,
+      has: (_: unknown, name: string) => all.some((one) => one.name === name),
       all: () => all,
       onChange: () => () => {},
       heard: () => {},
