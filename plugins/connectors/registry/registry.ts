@@ -82,11 +82,9 @@ export const createRegistry = (parts: RegistryParts): Registry => {
     tell(kind, id.slice(kind.length + 1))
   }
   const using = (secret_ref: string): Entry[] =>
-    roster
-      .list()
-      .filter(({ secrets }) =>
-        [...secrets.values()].some((source) => source.type === 'secret' && source.secret_ref === secret_ref),
-      )
+    [...roster.all()].filter(({ secrets }) =>
+      [...secrets.values()].some((source) => source.type === 'secret' && source.secret_ref === secret_ref),
+    )
   const fileChanged = (): void => {
     const kindOf = new Map(roster.list().map((entry) => [idOfEntry(entry), entry.kind.kind]))
     const ids = roster.reload()
