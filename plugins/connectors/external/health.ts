@@ -13,7 +13,10 @@ const causes: Readonly<Record<string, Told>> = {
     cause: 'The name in base_url leads to a private, local or special address, and nothing was sent there.',
     action: 'Set allow_private_network if that is meant, or correct base_url.',
   },
-  outbound_name_not_found: { cause: 'The name in base_url is not known.', action: 'Correct base_url, or the name server.' },
+  outbound_name_not_found: {
+    cause: 'The name in base_url is not known.',
+    action: 'Correct base_url, or the name server.',
+  },
   outbound_connection_failed: { cause: 'The sidecar takes no connection.', action: noAnswer },
   outbound_connection_broken: { cause: 'The sidecar ended the connection without an answer.', action: noAnswer },
   outbound_timed_out: { cause: 'The sidecar does not answer in time.', action: noAnswer },

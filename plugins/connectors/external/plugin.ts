@@ -4,7 +4,7 @@ import { Runs } from '../../execution/runs/contract.js'
 import { Assets } from '../../media/assets/contract.js'
 import { Leases } from '../../operator/leases/contract.js'
 import { familyText, textType } from '../../operator/metrics/contract.js'
-import { SecretReferences, SecretSlots } from '../../operator/secrets/contract.js'
+import { SecretSlots } from '../../operator/secrets/contract.js'
 import { ConnectorKinds, Connectors, Ingress } from '../registry/contract.js'
 import { deliveryAssetRoute } from './asset-route.js'
 import { credentialRoute } from './child-routes.js'
@@ -46,14 +46,6 @@ export default definePlugin({
     const access = { kind, connectors }
     ctx.contribute(ConnectorKinds, kind)
     ctx.contribute(Metrics, ...counts.metrics)
-    ctx.contribute(SecretReferences, {
-      id: 'external',
-      of: (ref) =>
-        connectors
-          .all(kind)
-          .filter(({ settings }) => Object.values(settings.child_process?.credential_slots ?? {}).includes(ref))
-          .map(({ name }) => ({ kind: 'connector', id: `external/${name}` })),
-    })
     const delivering = { ...access, client, manifests, counts, clock, heard: hearOutcome(connectors) }
     ctx.contribute(ReplyPlugins, {
       plugin: 'external',

@@ -12,7 +12,7 @@ import {
   string,
   type Infer,
 } from '../../../core/plugin.js'
-import { commonSettings, selfReplySettings } from '../registry/contract.js'
+import { connectorSettings, selfReplySettings } from '../registry/contract.js'
 
 const word = (max: number) => string({ min: 1, max })
 
@@ -37,7 +37,7 @@ export const externalModes = ['remote_http', 'child_process'] as const
 
 /** The settings of an external connector, but for its shared token. */
 export const ExternalSettings = object({
-  ...commonSettings(100),
+  ...connectorSettings(100),
   ...selfReplySettings,
   platform: doc(defaulted(string({ max: 200 }), ''), 'What the sidecar speaks for. It never changes.'),
   mode: doc(defaulted(enums(externalModes), 'remote_http'), 'Whether the daemon starts the sidecar.'),

@@ -22,10 +22,16 @@ export const lookAtAll = async ({ kind, connectors, client, log, signal }: Watch
       const asked = await client.health(connector, signal)
       if (!signal.aborted) hearHealth(connectors, connector, asked)
     } catch (error) {
-      if (!(error instanceof Problem)) log.error('a sidecar could not be looked at', { connector: connector.name, error })
+      if (!(error instanceof Problem))
+        log.error('a sidecar could not be looked at', { connector: connector.name, error })
     }
   }
-  await Promise.all(connectors.all(kind).filter(({ settings }) => settings.mode === 'remote_http').map(look))
+  await Promise.all(
+    connectors
+      .all(kind)
+      .filter(({ settings }) => settings.mode === 'remote_http')
+      .map(look),
+  )
 }
 
 /** From now on, until the plugin ends. */

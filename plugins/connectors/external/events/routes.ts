@@ -1,15 +1,18 @@
 /** Where sidecars send events (external-10, external-25 to external-28). */
-import { defineRoute, isJsonObject, jsonReply, object, parse, string, type IngressHead, type Json, type Route } from '../../../../core/plugin.js'
+import {
+  defineRoute,
+  isJsonObject,
+  jsonReply,
+  object,
+  parse,
+  string,
+  type IngressHead,
+  type Json,
+  type Route,
+} from '../../../../core/plugin.js'
 import { ingressDomain, ingressErrors } from '../../ingress/contract.js'
 import { admitSender, connectorOf, sharedScheme, type AccessParts, type Sender } from '../access.js'
-import {
-  BatchAnswer,
-  EventAnswer,
-  EventBatch,
-  ExternalEvent,
-  mostEvents,
-  type BatchItem,
-} from './event.js'
+import { BatchAnswer, EventAnswer, EventBatch, ExternalEvent, mostEvents, type BatchItem } from './event.js'
 import { mostBody } from './limits.js'
 import { createEventTaker, type EventTaker, type ReceiveParts } from './receive.js'
 

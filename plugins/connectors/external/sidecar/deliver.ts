@@ -13,7 +13,7 @@ import { filesIn, type AttachmentRef, type OutputPart } from '../../../media/ass
 import type { AccessParts } from '../access.js'
 import type { Counted, ExternalCounts } from '../counts.js'
 import { sharedToken } from '../kind.js'
-import { jsonIn, type ExternalConnector, type SidecarClient } from './client.js'
+import { jsonIn, type Asked, type ExternalConnector, type SidecarClient } from './client.js'
 import type { Manifests } from './manifests.js'
 import { DeliverAnswer, type Manifest } from './protocol.js'
 import { routeIn, type ExternalRoute } from './reply-route.js'
@@ -83,7 +83,9 @@ export const outcomeOf = (answer: OutboundAnswer, now: number): DeliveryOutcome 
   if (said === 'retryable_error') return { type: 'retry', code: 'sidecar_retryable_error' }
   if (said === 'terminal_error') return { type: 'terminal', code: 'sidecar_terminal_error' }
   if (isGood)
-    return said === 'committed' ? { type: 'delivered' } : { type: 'retry', code: 'sidecar_answer_invalid', uncertain: true }
+    return said === 'committed'
+      ? { type: 'delivered' }
+      : { type: 'retry', code: 'sidecar_answer_invalid', uncertain: true }
   return status >= 400 && status < 500
     ? { type: 'terminal', code: `sidecar_status_${status}` }
     : { type: 'retry', code: `sidecar_status_${status}` }
@@ -118,9 +120,18 @@ const fileFault = ({ connector, envelope }: Delivery, { capabilities }: Manifest
   return connector.has(sharedToken) ? undefined : 'attachments_need_shared_token'
 }
 
+/** The manifest is asked for on behalf of many: who stops waiting leaves it to the others. */
+const orAborted = (asked: Promise<Asked<Manifest>>, signal: AbortSignal): Promise<Asked<Manifest>> =>
+  new Promise((resolve, reject) => {
+    const abort = (): void => resolve({ type: 'failure', code: 'outbound_aborted' })
+    if (signal.aborted) abort()
+    signal.addEventListener('abort', abort, { once: true })
+    void asked.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+  })
+
 const attempt = async (parts: DeliverParts, delivery: Delivery, signal: AbortSignal): Promise<DeliveryOutcome> => {
   const { connector, envelope } = delivery
-  const asked = await parts.manifests.find(connector)
+  const asked = await orAborted(parts.manifests.find(connector), signal)
   if (asked.type === 'failure') return { type: 'retry', code: asked.code }
   const fault = fileFault(delivery, asked.value)
   if (fault !== undefined) return { type: 'terminal', code: fault }
