@@ -74,10 +74,11 @@ const tell = (registry: Registry, { name }: ExternalConnector, code: string): vo
   if (found !== undefined) registry.trouble('external', name, found)
 }
 
-/** What an attempt to deliver tells of the sidecar. */
+/** What an attempt to deliver tells of the sidecar. Why a program of ours is down is known better. */
 export const hearOutcome =
-  (registry: Registry) =>
+  (registry: Registry, isDown: (name: string) => boolean) =>
   (connector: ExternalConnector, outcome: DeliveryOutcome): void => {
+    if (isDown(connector.name)) return
     if (outcome.type === 'delivered') registry.well('external', connector.name)
     else tell(registry, connector, outcome.code)
   }

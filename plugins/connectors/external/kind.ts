@@ -3,6 +3,7 @@ import type { Issue } from '../../../core/plugin.js'
 import type { SecretSlots } from '../../operator/secrets/contract.js'
 import type { ConnectorDraft, ConnectorKind } from '../registry/contract.js'
 import { faultOfBaseUrl, normalBaseUrl } from './base-url.js'
+import { faultOfTexts } from './children/texts.js'
 import { ExternalSettings, type ChildProcess } from './settings.js'
 
 /** The secret that both sides show to each other. */
@@ -72,6 +73,8 @@ const faultOfChild = (draft: ConnectorDraft<ExternalSettings>): Issue | undefine
     return child && { path: 'child_process', rule: 'must be absent, because others run the sidecar' }
   if (child === undefined) return { path: 'child_process', rule: 'is required in the mode child_process' }
   if (isBlank(child.command)) return { path: 'child_process.command', rule: 'must not be blank' }
+  const ofTexts = faultOfTexts(child)
+  if (ofTexts !== undefined) return ofTexts
   const { env = {}, credential_slots = {} } = child
   const ofEnv = faultOfNames(Object.keys(env))
   if (ofEnv !== undefined) return { path: 'child_process.env', rule: ofEnv }

@@ -1,4 +1,12 @@
-import { createOutbound, definePlugin, defineRoute, Metrics, textReply } from '../../../core/plugin.js'
+import {
+  createOutbound,
+  definePlugin,
+  defineRoute,
+  Host,
+  Metrics,
+  Supervised,
+  textReply,
+} from '../../../core/plugin.js'
 import { Outbox, ReplyPlugins } from '../../execution/deliveries/contract.js'
 import { Runs } from '../../execution/runs/contract.js'
 import { Assets } from '../../media/assets/contract.js'
@@ -8,6 +16,7 @@ import { SecretSlots } from '../../operator/secrets/contract.js'
 import { ConnectorKinds, Connectors, Ingress } from '../registry/contract.js'
 import { deliveryAssetRoute } from './asset-route.js'
 import { credentialRoute } from './child-routes.js'
+import { childStopMs, createChildren } from './children/children.js'
 import { externalConfig } from './config.js'
 import { createCounts, type ExternalCounts } from './counts.js'
 import { createChildCredentials, subjectOf } from './credentials.js'
@@ -25,10 +34,20 @@ export default definePlugin({
   version: '1.0.0',
   api: 1,
   summary: 'Connectors whose platform is spoken to by a sidecar.',
-  needs: { connectors: Connectors, ingress: Ingress, outbox: Outbox, runs: Runs, leases: Leases, slots: SecretSlots },
+  needs: {
+    host: Host,
+    supervised: Supervised,
+    connectors: Connectors,
+    ingress: Ingress,
+    outbox: Outbox,
+    runs: Runs,
+    leases: Leases,
+    slots: SecretSlots,
+  },
   wants: { assets: Assets },
   config: externalConfig,
-  register(ctx, { connectors, ingress, outbox, runs, leases, slots, assets }) {
+  stopMs: () => childStopMs,
+  register(ctx, { host, supervised, connectors, ingress, outbox, runs, leases, slots, assets }) {
     const { clock, config, log, signal } = ctx
     const open = config.allow_cidrs
     const outbound = createOutbound({ clock })
@@ -44,9 +63,22 @@ export default definePlugin({
     })
     const credentials = createChildCredentials(leases)
     const access = { kind, connectors }
+    const children = createChildren({
+      ...access,
+      clock,
+      log,
+      host,
+      supervised,
+      slots,
+      credentials,
+      client,
+      manifests,
+      counts,
+      redact: ctx.secrets.redact,
+    })
     ctx.contribute(ConnectorKinds, kind)
     ctx.contribute(Metrics, ...counts.metrics)
-    const delivering = { ...access, client, manifests, counts, clock, heard: hearOutcome(connectors) }
+    const delivering = { ...access, client, manifests, counts, clock, heard: hearOutcome(connectors, children.isDown) }
     ctx.contribute(ReplyPlugins, {
       plugin: 'external',
       address: addressOf,
@@ -71,6 +103,7 @@ export default definePlugin({
             .catch((error: unknown) => log.error('a connector could not be admitted', { connector: name, error }))
       }),
     )
+    ctx.onStart(() => host.whenActing(children.begin))
     ctx.onStart(() => watchSidecars({ kind, connectors, client, clock, log, signal }))
   },
 })
