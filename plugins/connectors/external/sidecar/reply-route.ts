@@ -1,7 +1,7 @@
 /** The address of an `external` reply handle: which connector, and what its sidecar calls the place (external-37). */
 import { notBlank, object, parse, string, type Infer } from '../../../../core/plugin.js'
 import type { ReplyTargetRequest } from '../../../execution/deliveries/contract.js'
-import type { AccessParts } from '../access.js'
+import type { AccessParts } from '../setup/access.js'
 
 const Route = object({
   connector: string({ min: 1, max: 400 }),

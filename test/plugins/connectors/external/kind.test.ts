@@ -2,8 +2,12 @@
 import test from 'ava'
 import { parse } from '../../../../core/base/parse.js'
 import { unsafeCast, type JsonObject } from '../../../../core/base/schema.js'
-import { createExternalKind, reservedVariables, testVariables } from '../../../../plugins/connectors/external/kind.js'
-import { ExternalSettings } from '../../../../plugins/connectors/external/settings.js'
+import {
+  createExternalKind,
+  reservedVariables,
+  testVariables,
+} from '../../../../plugins/connectors/external/setup/kind.js'
+import { ExternalSettings } from '../../../../plugins/connectors/external/setup/settings.js'
 import type { SecretSlots, SecretStatus } from '../../../../plugins/operator/secrets/contract.js'
 import { specialAddresses } from '../../../support/special-addresses.js'
 

@@ -1,8 +1,8 @@
 /** What a child of the daemon asks for its secrets with (external-39 to external-42). */
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { Problem } from '../../../core/plugin.js'
-import type { IssuedLease, Lease, Leases } from '../../operator/leases/contract.js'
-import type { ExternalConnector } from './sidecar/client.js'
+import { Problem } from '../../../../core/plugin.js'
+import type { IssuedLease, Lease, Leases } from '../../../operator/leases/contract.js'
+import type { ExternalConnector } from '../setup/connector.js'
 
 /** What a child is told, in variables. */
 export interface ChildLease {

@@ -1,8 +1,9 @@
 /** How sidecars answer, as the health of their connectors (external-44). */
-import type { DeliveryOutcome } from '../../execution/deliveries/contract.js'
-import type { Connectors, ConnectorTrouble } from '../registry/contract.js'
-import type { Asked, ExternalConnector, SidecarFault } from './sidecar/client.js'
-import type { Health } from './sidecar/protocol.js'
+import type { DeliveryOutcome } from '../../../execution/deliveries/contract.js'
+import type { Connectors, ConnectorTrouble } from '../../registry/contract.js'
+import type { Asked, SidecarFault } from './client.js'
+import type { ExternalConnector } from '../setup/connector.js'
+import type { Health } from './protocol.js'
 
 type Told = Pick<ConnectorTrouble, 'cause' | 'action'>
 

@@ -1,9 +1,9 @@
 /** The kind `external`: connectors whose platform is spoken to by a sidecar (external-1 to external-9). */
-import type { Issue } from '../../../core/plugin.js'
-import type { SecretSlots } from '../../operator/secrets/contract.js'
-import type { ConnectorDraft, ConnectorKind } from '../registry/contract.js'
+import type { Issue } from '../../../../core/plugin.js'
+import type { SecretSlots } from '../../../operator/secrets/contract.js'
+import type { ConnectorDraft, ConnectorKind } from '../../registry/contract.js'
 import { faultOfBaseUrl, normalBaseUrl } from './base-url.js'
-import { faultOfTexts } from './children/texts.js'
+import { faultOfTexts } from './texts.js'
 import { ExternalSettings, type ChildProcess } from './settings.js'
 
 /** The secret that both sides show to each other. */
