@@ -146,6 +146,7 @@ const createService = ({ roster, courses, listeners, serve }: ServiceParts): Con
     if (roster.find(id) !== undefined) courses.note(id, what)
   }
   return {
+    has: (kind, name) => roster.find(idOf({ kind, name })) !== undefined,
     find<S extends ConnectorSettings>({ kind }: ConnectorKind<S>, name: string) {
       const entry = roster.find(idOf({ kind, name }))
       return entry === undefined || !inForce(entry) ? undefined : serve<S>(entry)
