@@ -59,7 +59,7 @@ const start = async (t: ExecutionContext) => {
   return { ...daemon, clock, connectors, credentials, leases, slots, state, store, ask }
 }
 
-test('external-39 to external-42: a child asks for its secrets one by one, as long as it runs', async (t) => {
+test('external-39, external-40, external-41, external-42: a child asks for its secrets one by one, as long as it runs', async (t) => {
   const { connectors, credentials, leases, slots, state, store, ask, clock, log } = await start(t)
   await store('bot', 'canary-bot')
   await store('mail', 'canary-mail')

@@ -54,7 +54,7 @@ test('external-29 to external-38, external-44: outputs go to the sidecar, at lea
   const daemon = await start(t)
   const { sidecar, deliver, reply, clock, put, change, view, request } = daemon
 
-  // external-29: what is sent.
+  // external-29, external-35: what is sent.
   const whole = envelopeOf({
     thread_id: 't1',
     parts: [
@@ -162,7 +162,7 @@ test('external-29 to external-38, external-44: outputs go to the sidecar, at lea
   t.like((await view()).health, { state: 'degraded', cause: 'The sidecar does not answer in time.' })
   await waited('/deliver', 15_000, { type: 'retry', code: 'outbound_timed_out', uncertain: true })
 
-  // external-32, external-33: the table of outcomes.
+  // external-32, external-33, external-45, external-49: the table of outcomes.
   const uncertain = { uncertain: true } as const
   const said = (status: string) => ({ status, detail: 'canary' })
   const rows = [
@@ -218,16 +218,24 @@ test('external-29 to external-38, external-44: outputs go to the sidecar, at lea
     })
   t.deepEqual(await deliver({ address: addressOf('deaf') }), { type: 'delivered' })
 
-  // external-37: a place is a connector that is there, and a route of its sidecar.
+  // external-37, external-48: a place is a connector that is there, and a route of its sidecar.
   t.deepEqual(await deliver({ address: addressOf('nobody') }), { type: 'terminal', code: 'connector_missing' })
   t.deepEqual(await deliver({ address: 'x' }), { type: 'terminal', code: 'reply_route_invalid' })
   t.is(reply.target(addressOf('main', 'canary')), 'external:main:/deliver')
   await request('POST', '/v1/sessions', { session_id: 's1' })
-  for (const connector of ['nobody', 'main']) {
-    const reply_targets = [{ type: 'external', connector, route: 'r' }]
-    const { status } = await request('POST', '/v1/sessions/s1/runs', { content: 'x', reply_targets })
-    t.is(status, connector === 'main' ? 202 : 400)
-  }
+  const submit = (connector: string) =>
+    request('POST', '/v1/sessions/s1/runs', {
+      content: 'x',
+      reply_targets: [{ type: 'external', connector, route: 'canary' }],
+    })
+  t.like(await submit('nobody'), { status: 400, body: { code: 'reply_target_invalid' } })
+  // external-38: what the ledger has of it.
+  const known = sidecar.at('/deliver').length
+  const { run_id } = (await submit('main')).body
+  await sidecar.until(() => sidecar.at('/deliver').length > known, 'the answer')
+  const ledger = (await request('GET', `/v1/runs/${run_id}/external-actions`)).body
+  t.regex(JSON.stringify(ledger), /external:main:\/deliver/u)
+  t.false(JSON.stringify(ledger).includes('canary'))
 
   // external-44: a remote sidecar is looked at each minute.
   sidecar.health = { ...sidecar.health, status: 'draining' }

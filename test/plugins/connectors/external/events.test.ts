@@ -181,7 +181,7 @@ test('external-10 to external-28: events are one run each, in their conversation
   t.is(await at(['guild-9', 'any', 'deep']), 'team')
   t.regex(await reasonOf(eventOf({ thread: { path: [] } })), /session/u)
 
-  // external-20, external-21: the same event is the same run, whatever is set up meanwhile.
+  // external-20, external-21, external-28: the same event is the same run, whatever is set up meanwhile.
   const once = eventOf({ event_id: 'once', fingerprint: 'a' })
   const five = await Promise.all(Array.from({ length: 5 }, () => send(once)))
   t.deepEqual(five.map(({ body }) => body.status).toSorted(), ['accepted', ...Array(4).fill('duplicate')])

@@ -1,13 +1,20 @@
 /** Files of deliveries, and what is shown of connectors; docs/rules/external.md. */
 import test from 'ava'
+import { Leases } from '../../../../plugins/operator/leases/contract.js'
 import { lendOutbox } from '../../../support/outbox.js'
+import { testPlugin } from '../../../support/plugins.js'
 import { hanging } from '../../../support/sidecar.js'
 import { storeNotes } from '../../../support/sent-files.js'
 import { startExternal, bearer } from './sending.js'
 
 test('external-1, external-2, external-8, external-36: a sidecar gets the files that are on their way to it', async (t) => {
-  const lender = lendOutbox()
-  const daemon = await startExternal(t, { plugins: [lender.plugin] })
+  const outbox = lendOutbox()
+  let lent: Leases | undefined
+  const lessor = testPlugin('lessor', {
+    needs: { leases: Leases },
+    register: (_, services) => void (lent = services.leases),
+  })
+  const daemon = await startExternal(t, { plugins: [outbox.plugin, lessor] })
   const { request, put, sidecar, url } = daemon
   await put('other')
   await put('open', { shared_token: {}, allow_unauthenticated_ingress: true })
@@ -27,7 +34,7 @@ test('external-1, external-2, external-8, external-36: a sidecar gets the files 
     waiting.push(() => response.end(JSON.stringify({ status: 'committed' })))
   })
   const address = JSON.stringify({ connector: 'main', route: 'r' })
-  await lender.enqueue([], {
+  await outbox.enqueue([], {
     targets: [{ plugin: 'external', address }],
     parts: [{ type: 'attachment', attachment: await refOf(first) }],
     artifacts: [await refOf(second)],
@@ -60,7 +67,6 @@ test('external-1, external-2, external-8, external-36: a sidecar gets the files 
     t.like(await answer.json(), { code: 'not_found', domain: 'connector_ingress' })
   }
   for (const answer of waiting) answer()
-  await daemon.sidecar.until(() => waiting.length === 1, 'an answer')
   for (let at = 0; at < 200; at += 1) {
     const { body } = await request('GET', `/v1/deliveries/${delivery_id}`)
     if (body.status === 'delivered') break
@@ -69,7 +75,7 @@ test('external-1, external-2, external-8, external-36: a sidecar gets the files 
 
   // What is kept of another plugin is none of it.
   sidecar.on('/deliver', hanging)
-  await lender.enqueue([], {
+  await outbox.enqueue([], {
     targets: [{ plugin: 'http', address: `{"url":"${sidecar.url}/deliver","allow_private_network":true}` }],
     artifacts: [await refOf(third)],
   })
@@ -104,4 +110,22 @@ test('external-1, external-2, external-8, external-36: a sidecar gets the files 
   await request('DELETE', '/v1/runtime/connectors/external/child')
   t.is((await request('DELETE', '/v1/runtime/secrets/bot')).status, 200)
   t.false(JSON.stringify([daemon.log, made.body]).includes('canary'))
+
+  // external-47: a connector that was revoked is admitted when it is set up anew.
+  const leases: Leases = lent ?? t.fail('the lessor was not loaded')
+  const wish = {
+    subject: { id: 'connector:external:main', kind: 'connector' as const },
+    audience: { type: 'connector' as const, connector: 'external:main', env_keys: [], secret_refs: [] },
+  }
+  await leases.issue(wish)
+  await leases.revokeSubject(wish.subject.id)
+  await t.throwsAsync(leases.issue(wish), { message: /revoked/u })
+  await put('main')
+  let admitted = false
+  for (let at = 0; at < 200 && !admitted; at += 1)
+    admitted = await leases.issue(wish).then(
+      () => true,
+      () => false,
+    )
+  t.true(admitted)
 })

@@ -113,6 +113,17 @@ test('external-4: a sidecar that others run has no special address, unless that 
   }
 })
 
+test('external-46: a range that an operator opened is open, and none beside it', (t) => {
+  const { fault } = createExternalKind({ slots, open: ['198.18.0.0/15'] })
+  const pathOf = (base_url: string) => {
+    const parsed = parse(ExternalSettings, { ...remote, base_url })
+    return parsed.ok ? fault({ name: 'one', settings: parsed.value, has: () => true })?.path : 'none'
+  }
+  t.is(pathOf('http://198.18.0.7'), undefined)
+  t.is(pathOf('http://198.17.0.7'), undefined)
+  t.is(pathOf('http://10.0.0.1'), 'base_url')
+})
+
 test('external-5: a sidecar that the daemon starts is on this machine', (t) => {
   for (const base_url of [
     'http://127.0.0.1:9000',
