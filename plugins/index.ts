@@ -97,8 +97,11 @@ export const shipped: readonly ShippedPlugin[] = [
     load: () => import('./execution/runs/plugin.js'),
     commands: () => import('./execution/runs/commands.js'),
   },
+  { id: 'http-ingress', required: false, load: () => import('./connectors/http-ingress/plugin.js') },
+  { id: 'telegram', required: false, load: () => import('./connectors/telegram/plugin.js') },
   { id: 'connector-ingress', required: false, load: () => import('./connectors/ingress/plugin.js') },
   { id: 'external', required: false, load: () => import('./connectors/external/plugin.js') },
+  { id: 'slack', required: false, load: () => import('./connectors/slack/plugin.js') },
   {
     id: 'operator-contact',
     required: true,

@@ -150,7 +150,7 @@ export interface Envelope {
 export type DeliveryOutcome =
   | { readonly type: 'delivered' }
   | { readonly type: 'retry'; readonly code: string; readonly retry_after_ms?: number; readonly uncertain?: boolean }
-  | { readonly type: 'terminal'; readonly code: string }
+  | { readonly type: 'terminal'; readonly code: string; readonly uncertain?: boolean }
 
 /** One way in which outputs leave the daemon. */
 export interface ReplyPlugin {
