@@ -20,6 +20,7 @@ const known: Readonly<Record<string, string>> = {
   'capture_provisions 1': '6ed3ce2f80281f65',
   'clarifications 1': '4ffe2ff81558ee46',
   'control_plane_refusals 1': '15c09544b1cfc39a',
+  'connectors 1': '2b2f8ed7d0c46700',
   'debug_runs 1': 'b8719289023d0669',
   'default_skills 1': 'e139ae07d7ae1050',
   'deliveries 1': '4f9205c411a79a4d',
