@@ -10,6 +10,10 @@ export const access: Readonly<Record<string, 'public' | 'ingress' | 'read' | 'ad
   'connectors.http': 'ingress',
   'observations.upload': 'ingress',
   'capture_agents.heartbeat': 'ingress',
+  'external.asset': 'ingress',
+  'external.credential': 'ingress',
+  'external.event': 'ingress',
+  'external.events': 'ingress',
 
   'mcp.servers': 'read',
   'mcp.tool': 'read',
@@ -60,6 +64,7 @@ export const access: Readonly<Record<string, 'public' | 'ingress' | 'read' | 'ad
   'runs.list': 'read',
   'runs.stream': 'read',
   'metrics.read': 'read',
+  'external.metrics': 'read',
   'explanations.get': 'read',
   'flows.get': 'read',
   'flows.list': 'read',

@@ -1,9 +1,9 @@
 /** The programs of all connectors that have one: begun, begun anew when a connector changes, and ended (external-50). */
 import { canonical, digest, type Clock, type HostView, type Log, type Supervised } from '../../../../core/plugin.js'
 import type { SecretSlots } from '../../../operator/secrets/contract.js'
-import type { ChildParts } from '../child-parts.js'
-import { sharedToken } from '../kind.js'
-import type { ExternalConnector } from '../sidecar/client.js'
+import type { ChildParts } from './child-parts.js'
+import { sharedToken } from '../setup/kind.js'
+import type { ExternalConnector } from '../setup/connector.js'
 import { childGraceMs, createChild, type Child, type ChildStates, type LifeParts } from './child.js'
 import { looksOf } from './looks.js'
 
