@@ -14,7 +14,8 @@ const fileOf = (bytes: number, more: object = {}) => ({
 })
 
 test('external-10 to external-28: events are one run each, in their conversation', async (t) => {
-  const daemon = await startExternal(t, {}, { ingress_events_per_second: 10_000 })
+  const clock = createLeapingClock({ still: true })
+  const daemon = await startExternal(t, { clock }, { ingress_events_per_second: 10_000 })
   const { send, sendAll, put, change, runOf, request, view } = daemon
   const statusOf = async (event: object) => (await send(event)).body.status
   const reasonOf = async (event: object): Promise<string> => {
@@ -128,6 +129,7 @@ test('external-10 to external-28: events are one run each, in their conversation
     t.regex(await reasonOf(Object.assign(eventOf(), ...faults.slice(at))), new RegExp(word, 'u'))
 
   // external-15: limits are in bytes.
+  await put('shut', { session_policy: null })
   for (const [fits, over] of [
     [{ content: 'é'.repeat(mebibyte / 2) }, { content: `${'é'.repeat(mebibyte / 2)}a` }],
     [{ event_id: `${'x'.repeat(1023)}y` }, { event_id: 'x'.repeat(1025) }],
@@ -142,7 +144,8 @@ test('external-10 to external-28: events are one run each, in their conversation
     [{ attachments: Array(10).fill(fileOf(1)) }, { attachments: Array(11).fill(fileOf(1)) }],
     [{ attachments: [fileOf(mebibyte)] }, { attachments: [fileOf(mebibyte + 1)] }],
   ] as const) {
-    t.is(await statusOf(eventOf(fits)), 'accepted', JSON.stringify(fits).slice(0, 80))
+    // What fits comes as far as its session, which is not there.
+    t.is((await send(eventOf(fits), 'shut')).status, 409, JSON.stringify(fits).slice(0, 80))
     await reasonOf(eventOf(over))
   }
   for (const broken of [
@@ -228,7 +231,6 @@ test('external-10 to external-28: events are one run each, in their conversation
   await change('main', { include_self_output: null, additional_reply_targets: null })
 
   // external-26: what the operator has to see to is no matter of the event.
-  await put('shut', { session_policy: null })
   const shut = { status: 409, body: { code: 'conflict', domain: 'connector_ingress', reason: 'session_missing' } }
   t.like(await send(eventOf(), 'shut'), shut)
   const shutItem = await sendAll([eventOf()], {}, { name: 'shut' })
@@ -260,8 +262,40 @@ test('external-10 to external-28: events are one run each, in their conversation
   })
   t.like(await sendAll('x'), { status: 400, body: { domain: 'connector_ingress' } })
 
+  // external-11, external-25: without a token nothing that is stored is named; rates are the connector's.
+  await put('open', { shared_token: {}, allow_unauthenticated_ingress: true })
+  t.is((await send(eventOf(), 'open', {})).body.status, 'accepted')
+  for (const item of [
+    { type: 'asset_reference', asset_id: 'asset_1' },
+    { type: 'board_reference', board_id: 'board_1' },
+  ]) {
+    const { body } = await send(eventOf({ content: undefined, input_items: [item] }), 'open', {})
+    t.like(body, { status: 'rejected' })
+    t.regex(body.reason, /stored/u)
+  }
+  const [alpha, beta] = [eventOf(), eventOf()]
+  await put('slow', { ingress_events_per_second: 2 })
+  t.is((await send(alpha, 'slow')).body.status, 'accepted')
+  const slow = await sendAll([beta, alpha, eventOf(), alpha], {}, { name: 'slow' })
+  const [accepted, known, limited, alike] = slow.body.results
+  t.is(accepted.status, 'accepted')
+  t.is(known.status, 'duplicate', 'what is known is not counted')
+  t.is(limited.status, 'rate_limited')
+  t.is(limited.retry_after_ms, 500)
+  t.is(alike.status, 'duplicate')
+  const refused = await send(eventOf(), 'slow')
+  t.like(refused, { status: 429, body: { code: 'external_ingress_rate_limited', domain: 'connector_ingress' } })
+  t.is(refused.headers['retry-after'], '1')
+  t.is(refused.body.retry_after_ms, 500)
+  clock.leap(500)
+  t.is((await send(eventOf(), 'slow')).body.status, 'accepted')
+
   // external-43: all of it is counted.
-  const { text } = await metricsOf(daemon.url)
+  const { text, type } = await metricsOf(daemon.url)
+  t.is(type, 'text/plain; version=0.0.4; charset=utf-8')
+  t.regex(text, /^service_external_connector_ingress_rate_limited_total\{connector="slow"\} 2$/mu)
+  const house = await (await fetch(`${daemon.url}/metrics`)).text()
+  t.regex(house, /^service_external_connector_ingress_rate_limited_total\{connector="slow"\} 2$/mu)
   t.regex(text, /^# TYPE service_external_connector_ingress_total counter$/mu)
   t.regex(text, /^service_external_connector_ingress_total\{connector="main",status="accepted"\} \d+$/mu)
   t.regex(text, /^service_external_connector_delivery_total\{connector="main",status="terminal"\} 0$/mu)
@@ -273,39 +307,3 @@ const metricsOf = async (url: string) => {
   const answer = await fetch(`${url}/v1/runtime/connectors/external/metrics`)
   return { type: answer.headers.get('content-type'), text: await answer.text() }
 }
-
-test('external-11, external-25: without a token nothing that is stored is named; rates are the connector’s', async (t) => {
-  const clock = createLeapingClock({ still: true })
-  const daemon = await startExternal(t, { clock }, { ingress_events_per_second: 2 })
-  const { send, sendAll, put } = daemon
-  await put('open', { shared_token: {}, allow_unauthenticated_ingress: true })
-  t.is((await send(eventOf(), 'open', {})).body.status, 'accepted')
-  for (const item of [
-    { type: 'asset_reference', asset_id: 'asset_1' },
-    { type: 'board_reference', board_id: 'board_1' },
-  ]) {
-    const { body } = await send(eventOf({ content: undefined, input_items: [item] }), 'open', {})
-    t.like(body, { status: 'rejected' })
-    t.regex(body.reason, /stored/u)
-  }
-  const [one, two] = [eventOf(), eventOf()]
-  t.is((await send(one)).body.status, 'accepted')
-  const batch = await sendAll([two, one, eventOf(), one])
-  const [accepted, known, limited, alike] = batch.body.results
-  t.is(accepted.status, 'accepted')
-  t.is(known.status, 'duplicate', 'what is known is not counted')
-  t.is(limited.status, 'rate_limited')
-  t.is(limited.retry_after_ms, 500)
-  t.is(alike.status, 'duplicate')
-  const refused = await send(eventOf())
-  t.like(refused, { status: 429, body: { code: 'external_ingress_rate_limited', domain: 'connector_ingress' } })
-  t.is(refused.headers['retry-after'], '1')
-  t.is(refused.body.retry_after_ms, 500)
-  clock.leap(500)
-  t.is((await send(eventOf())).body.status, 'accepted')
-  const { text, type } = await metricsOf(daemon.url)
-  t.is(type, 'text/plain; version=0.0.4; charset=utf-8')
-  t.regex(text, /^service_external_connector_ingress_rate_limited_total\{connector="main"\} 2$/mu)
-  const house = await (await fetch(`${daemon.url}/metrics`)).text()
-  t.regex(house, /^service_external_connector_ingress_rate_limited_total\{connector="main"\} 2$/mu)
-})

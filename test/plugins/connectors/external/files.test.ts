@@ -14,7 +14,7 @@ test('external-1, external-2, external-8, external-36: a sidecar gets the files 
     needs: { leases: Leases },
     register: (_, services) => void (lent = services.leases),
   })
-  const daemon = await startExternal(t, { plugins: [outbox.plugin, lessor] })
+  const daemon = await startExternal(t, { plugins: [outbox.plugin, lessor], config: { deliveries: { drain_ms: 0 } } })
   const { request, put, sidecar, url } = daemon
   await put('other')
   await put('open', { shared_token: {}, allow_unauthenticated_ingress: true })
