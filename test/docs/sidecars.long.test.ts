@@ -73,7 +73,7 @@ const startBox = async (t: ExecutionContext, more: object = {}) => {
   return { root, box, daemon, drop: dropping(box) }
 }
 
-test('external-60: a file in the box is a message, its answer is a file, and kills of either side change nothing of that', async (t) => {
+test('external-59, external-60: a file in the box is a message, its answer is a file, and kills of either side change nothing of that', async (t) => {
   const { root, box, daemon, drop } = await startBox(t, { credential_slots: { SIGNING_KEY: 'box.key' } })
   const names = Array.from({ length: 60 }, (_, at) => `letter ${String(at).padStart(2, '0')}`)
   const dropSome = (from: number, to: number): void =>
@@ -114,6 +114,13 @@ test('external-60: a file in the box is a message, its answer is a file, and kil
     t.is(signature, createHmac('sha256', 'the key of the box').update(text).digest('hex'))
   }
   t.deepEqual([visible(join(box, 'refused')), visible(join(box, 'in'))], [[], []])
+  const before = pidsWith(fileBox, box)
+  await second.request('POST', '/v1/runtime/secrets', { slot_id: 'box.key', state: { value: 'another key' } })
+  await eventually(async () => (pidsWith(fileBox, box).some((pid) => !before.includes(pid)) ? true : undefined))
+  dropping(box)('new key.txt', 'Which key?')
+  await isAnswered(61)
+  const signed = readFileSync(join(box, 'out', visible(join(box, 'out')).at(-1) ?? ''), 'utf8')
+  t.true(signed.includes(createHmac('sha256', 'another key').update('You said: Which key?').digest('hex')))
   const { body } = await second.request('GET', '/v1/deliveries?status=dead_lettered')
   t.deepEqual(body.items ?? body, [])
   await second.stop()
