@@ -46,6 +46,9 @@ const treated: Readonly<Record<string, string>> = {
   'playbooks-work': 'test/docs/playbooks.test.ts',
   'playbooks-evidence': 'test/docs/playbooks.test.ts',
   'playbooks-schedule': 'test/docs/playbooks.test.ts',
+  sidecars: 'test/docs/sidecars.long.test.ts',
+  'sidecars-alone': 'test/docs/sidecars.long.test.ts',
+  'sidecars-events': 'test/docs/sidecars.long.test.ts',
   'operations-machine': 'needs root, systemd or an engine for containers, and a machine that may be changed',
   install: 'a test cannot install what it runs in; .ci/run does, and every other block needs what it built',
 }

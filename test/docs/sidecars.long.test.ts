@@ -1,12 +1,14 @@
 /** The sidecars of the guide, on a daemon, with kills of either side: one run for each message, each answer once. */
 import { createHmac } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { connect } from 'node:net'
+import { spawn } from 'node:child_process'
+import { createServer } from 'node:http'
+import { connect, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import test from 'ava'
 import type { ExecutionContext } from 'ava'
 import { spawnTestDaemon, type Reachable } from '../support/daemon.js'
-import { repository } from '../support/docs.js'
+import { blocksFor, repository, sh, shBlocks } from '../support/docs.js'
 import { freshFolder, rootForKills } from '../support/folders.js'
 import { eventually } from '../support/mcp.js'
 import { freePort, healthOf, putSidecar } from '../support/sidecars.js'
@@ -71,7 +73,7 @@ const startBox = async (t: ExecutionContext, more: object = {}) => {
   return { root, box, daemon, drop: dropping(box) }
 }
 
-test('external-60: a file in the box is a message, its answer is a file, and kills of either side change nothing of that', async (t) => {
+test('external-59, external-60: a file in the box is a message, its answer is a file, and kills of either side change nothing of that', async (t) => {
   const { root, box, daemon, drop } = await startBox(t, { credential_slots: { SIGNING_KEY: 'box.key' } })
   const names = Array.from({ length: 60 }, (_, at) => `letter ${String(at).padStart(2, '0')}`)
   const dropSome = (from: number, to: number): void =>
@@ -112,13 +114,20 @@ test('external-60: a file in the box is a message, its answer is a file, and kil
     t.is(signature, createHmac('sha256', 'the key of the box').update(text).digest('hex'))
   }
   t.deepEqual([visible(join(box, 'refused')), visible(join(box, 'in'))], [[], []])
+  const before = pidsWith(fileBox, box)
+  await second.request('POST', '/v1/runtime/secrets', { slot_id: 'box.key', state: { value: 'another key' } })
+  await eventually(async () => (pidsWith(fileBox, box).some((pid) => !before.includes(pid)) ? true : undefined))
+  dropping(box)('new key.txt', 'Which key?')
+  await isAnswered(61)
+  const signed = readFileSync(join(box, 'out', visible(join(box, 'out')).at(-1) ?? ''), 'utf8')
+  t.true(signed.includes(createHmac('sha256', 'another key').update('You said: Which key?').digest('hex')))
   const { body } = await second.request('GET', '/v1/deliveries?status=dead_lettered')
   t.deepEqual(body.items ?? body, [])
   await second.stop()
   t.deepEqual(pidsWith(fileBox, box), [])
 })
 
-test('external-60: files go in and out, what is refused is kept with its reason, and an older daemon is spoken to', async (t) => {
+test('external-60: files go in and out, and what is refused is kept with its reason', async (t) => {
   const { box, daemon, drop } = await startBox(t)
   const read = (name: string): Promise<Buffer> =>
     eventually(async () => {
@@ -213,4 +222,124 @@ test('external-60: who writes lines into the chat is answered there, and kills o
   const { body: sessions } = await second.request('GET', '/v1/sessions')
   t.is((sessions.items ?? sessions).length, 2, 'one for each who spoke')
   await second.stop()
+})
+
+test('external-60: what the guide shows works', async (t) => {
+  const folder = freshFolder()
+  const daemon = await spawnTestDaemon(t)
+  const placed = async (name: string): Promise<string[]> => {
+    const [box, port] = [join(folder, name), await freePort()]
+    return blocksFor('docs/sidecars.md', name).map((block) =>
+      block
+        .replaceAll(/\/tmp\/box(?:-alone)?/gu, box)
+        .replaceAll(/127\.0\.0\.1:809[01]/gu, `127.0.0.1:${port}`)
+        .replaceAll("'$PWD'", repository),
+    )
+  }
+  const first = await shBlocks(await placed('sidecars'), { url: daemon.url, folder })
+  t.regex(first.run.out, /You said: Hello from a file\.\n/u, first.run.err)
+  const [alone = ''] = await placed('sidecars-alone')
+  const { out } = await sh(alone, repository)
+  const committed = String.raw`\{"status": "committed"\}`
+  const seen = `"instance_id": "(\\w+)", "capabilities".*"instance_id": "\\1", "status": "ready"\\}${committed}${committed}`
+  t.regex(out, new RegExp(`${seen}\\{"error": "the shared token is wrong"\\}greeting--delivery_1\\.txt\\n$`, 'u'))
+  const events = await shBlocks(await placed('sidecars-events'), { url: daemon.url, folder })
+  const answers = events.run.out.split('\n')
+  const [one, two, three, four, five] = answers.slice(1, 6).map((line) => JSON.parse(line))
+  t.like(one, { event_id: '1', status: 'accepted' })
+  t.like(two, { ...one, status: 'duplicate' })
+  t.like(three, { session_id: one.session_id, run_id: one.run_id, status: 'rejected' })
+  t.regex(four.reason, /unsupported protocol_version/u)
+  t.deepEqual(
+    five.results.map(({ status }: any) => status),
+    ['accepted', 'rejected'],
+  )
+  t.regex(events.run.out, /ingress_total\{connector="try",status="accepted"\} 2/u)
+  await daemon.stop()
+})
+
+/** A daemon of an earlier time: it knows version 1 alone and no batches, is busy at first, and answers everything once. */
+const startOlder = async (t: ExecutionContext) => {
+  const taken = new Map<string, any>()
+  const asked: string[] = []
+  let isBusy = true
+  const server = createServer((request, response) => {
+    const send = (status: number, body: object, headers: Record<string, string> = {}): void =>
+      void response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
+    let text = ''
+    request.setEncoding('utf8').on('data', (part: string) => (text += part))
+    request.on('end', () => {
+      const event = JSON.parse(text)
+      asked.push(`${request.url?.split('/').at(-1)} ${event.protocol_version}`)
+      if (request.headers.authorization !== 'Bearer old') return send(401, {})
+      if (request.url?.endsWith('/batch') === true) return send(404, { code: 'not_found' })
+      if (event.protocol_version !== 1)
+        return send(200, { status: 'rejected', reason: 'unsupported protocol_version 2' })
+      if (isBusy) {
+        isBusy = false
+        return send(429, { code: 'external_ingress_rate_limited' }, { 'retry-after': '1' })
+      }
+      const status = taken.has(event.event_id) ? 'duplicate' : 'accepted'
+      taken.set(event.event_id, event)
+      // The answer is lost now and then: the event comes again.
+      if (status === 'accepted' && taken.size % 2 === 0) return response.destroy()
+      send(200, { event_id: event.event_id, status, session_id: 's', run_id: 'r' })
+    })
+  })
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve)
+  })
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const { port } = server.address() as AddressInfo
+  const environment = async (more: Record<string, string>) => ({
+    PATH: process.env['PATH'] ?? '',
+    SERVICE_EXTERNAL_CONNECTOR_NAME: 'old',
+    SERVICE_EXTERNAL_CONNECTOR_BASE_URL: `http://127.0.0.1:${await freePort()}`,
+    SERVICE_EXTERNAL_CONNECTOR_DAEMON_BASE_URL: `http://127.0.0.1:${port}`,
+    SERVICE_EXTERNAL_CONNECTOR_SHARED_TOKEN: 'old',
+    ...more,
+  })
+  return { taken, asked, environment }
+}
+
+test('external-60: both fall back to single events of version 1, wait as they are told, and repeat what was not answered', async (t) => {
+  const texts = Array.from({ length: 6 }, (_, at) => `Hello ${at}`)
+  for (const kind of ['box', 'chat']) {
+    const { taken, asked, environment } = await startOlder(t)
+    const [folder, port] = [freshFolder(), await freePort()]
+    mkdirSync(join(folder, 'in'))
+    if (kind === 'box') texts.forEach((text, at) => dropping(folder)(`${at}.txt`, text))
+    const env = await environment({
+      FILE_BOX: folder,
+      PYTHONDONTWRITEBYTECODE: '1',
+      LINE_CHAT_FILE: join(folder, 'chat.ndjson'),
+      LINE_CHAT_PORT: String(port),
+    })
+    const program =
+      kind === 'box'
+        ? spawn('python3', [fileBox], { env, stdio: 'ignore' })
+        : spawn(process.execPath, [lineChat], { env, stdio: 'ignore' })
+    t.teardown(() => program.kill('SIGKILL'))
+    if (kind === 'chat') {
+      const anna = await meet(t, port, 'anna')
+      texts.forEach(anna.say)
+    }
+    await eventually(async () => (taken.size === texts.length ? true : undefined))
+    const isOver = (): boolean =>
+      kind === 'box'
+        ? visible(join(folder, 'sent')).length === texts.length
+        : (readFileSync(join(folder, 'chat.ndjson'), 'utf8').match(/"type":"sent"/gu) ?? []).length === texts.length
+    await eventually(async () => (isOver() ? true : undefined))
+    t.deepEqual(
+      [...taken.values()].map(({ content }) => content),
+      texts,
+      kind,
+    )
+    t.true(asked.includes('batch 2') && asked.includes('events 2'))
+    t.is(asked.filter((what) => what.startsWith('batch')).length, 1, 'it asks for no batch again')
+    program.kill('SIGKILL')
+  }
 })

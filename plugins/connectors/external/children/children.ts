@@ -13,7 +13,7 @@ export interface ChildrenParts extends ChildParts {
   readonly supervised: Supervised
   readonly redact: (text: string) => string
   readonly host: Pick<HostView, 'workspaceRoot' | 'controlPlane' | 'phase'>
-  readonly slots: Pick<SecretSlots, 'find' | 'onChange'>
+  readonly slots: Pick<SecretSlots, 'find'>
 }
 
 export interface Children {
@@ -138,9 +138,6 @@ export const createChildren = (parts: ChildrenParts): Children => {
       const undo = [
         connectors.onChange(({ kind: changed, name }) => {
           if (changed === 'external') reconcile(name)
-        }),
-        slots.onChange((ref) => {
-          for (const connector of connectors.all(kind)) if (lentBy(connector).includes(ref)) reconcile(connector.name)
         }),
       ]
       for (const { name } of connectors.all(kind)) reconcile(name)

@@ -57,7 +57,7 @@ test('external-50, external-52, external-55: no process is left behind a change,
   t.is((await notesOf(notesIn(folder, 'stubborn'), /^SIGTERM/u)).length, 2, 'both were asked first, once')
 })
 
-test('external-53, external-54, external-57: each odd sidecar is told with its cause, and a good one works beside them', async (t) => {
+test('external-53, external-54, external-57, external-58: each odd sidecar is told with its cause, and a good one works beside them', async (t) => {
   const folder = freshFolder()
   const daemon = await startTestDaemon(t)
   const plans: Record<string, Omit<SidecarPlan, 'notes'>> = {
@@ -103,6 +103,11 @@ test('external-53, external-54, external-57: each odd sidecar is told with its c
   await healthOf(daemon, 'lies', 'deaf', new RegExp(`${late} manifest was answered with something else`, 'u'))
   t.is((await connectorNow(daemon, 'good')).health.state, 'ok')
   await healthOf(daemon, 'floods', 'ok')
+  const lines = daemon.log.filter(
+    ({ fact, details }) => fact === 'a sidecar wrote' && details?.['connector'] === 'dies',
+  )
+  t.true(lines.length > 0 && lines.every(({ level }) => level === 'debug'))
+  t.notRegex(JSON.stringify(daemon.log), /shared-dies/u)
   const text = await metricsOf(daemon)
   t.regex(text, /child_restarts_total\{connector="dies"\} [2-9]/u)
   t.regex(text, /manifest_fetch_failures_total\{connector="newer"\} [1-9]/u)
