@@ -94,6 +94,20 @@ export const first =
 
 type Method = (call: SlackCall, response: ServerResponse) => void
 
+/** True for blocks within the limits of Slack; none at all are posted by leaving them out. */
+const areBlocks = (blocks: any): boolean => {
+  if (!Array.isArray(blocks) || blocks.length === 0 || blocks.length > 50) return false
+  const elements = blocks.flatMap((block) => block.elements ?? [])
+  return (
+    blocks.every(
+      ({ type, text, elements: own = [] }) =>
+        ['section', 'actions', 'input'].includes(type) && (text?.text ?? 'x').length <= 3000 && own.length <= 25,
+    ) &&
+    new Set(elements.map(({ action_id }) => action_id)).size === elements.length &&
+    elements.every(({ text, value }) => text.text.length <= 75 && value.length <= 2000)
+  )
+}
+
 /** The methods that bots call here, as far as they are looked at. */
 const methodsOf = (slack: SlackServer): Readonly<Record<string, Method>> => {
   let stamps = 0
@@ -113,6 +127,7 @@ const methodsOf = (slack: SlackServer): Readonly<Record<string, Method>> => {
     'chat.postMessage': ({ args }, response) => {
       const { channel, text = '', thread_ts, client_msg_id, blocks } = args
       if (text === '' && blocks === undefined) return json(response, { ok: false, error: 'no_text' })
+      if (blocks !== undefined && !areBlocks(blocks)) return json(response, { ok: false, error: 'invalid_blocks' })
       if (!/^[CDG]/u.test(channel)) return json(response, { ok: false, error: 'channel_not_found' })
       const known = slack.dedupes ? ids.get(client_msg_id) : undefined
       const message: SlackMessage = known ?? {
@@ -134,6 +149,10 @@ const methodsOf = (slack: SlackServer): Readonly<Record<string, Method>> => {
       if (blocks === undefined) delete message.blocks
       else message.blocks = blocks
       json(response, { ok: true, channel, ts, text })
+    },
+    'chat.postEphemeral': ({ args: { channel, user, text } }, response) => {
+      if (!channel || !user || !text) return json(response, { ok: false, error: 'invalid_arguments' })
+      json(response, { ok: true, message_ts: stamp() })
     },
     'files.getUploadURLExternal': ({ args: { filename, length } }, response) => {
       if (filename === undefined || !(Number(length) > 0))
