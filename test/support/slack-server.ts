@@ -35,8 +35,11 @@ export interface SlackFile {
   /** Where it was shared: once for each completion. */
   readonly shared: { channel?: string; thread_ts?: string }[]
 }
-/** Answers a call in place of Slack, 1 being the first; what returns false is answered by Slack. */
-export type SlackAnswerer = (call: SlackCall, response: ServerResponse, count: number) => void | false
+/**
+ * Answers a call in place of Slack, 1 being the first; what returns false is answered by Slack, what returns
+ * `unanswered` is done by Slack, and nobody is told.
+ */
+export type SlackAnswerer = (call: SlackCall, response: ServerResponse, count: number) => void | false | 'unanswered'
 
 export interface SlackServer {
   readonly port: number
@@ -51,6 +54,7 @@ export interface SlackServer {
   readonly read: { readonly path: string; readonly authorization: string | undefined }[]
   /** True: a message with a `client_msg_id` that was seen is not shown once more. */
   dedupes: boolean
+  readonly methods: Readonly<Record<string, Method>>
   of(method: string): SlackCall[]
   /** How calls of a method are answered from now on; `upload` and `file` are the addresses of files. */
   on(method: string, answer: SlackAnswerer | undefined): void
@@ -205,7 +209,6 @@ const giveFile = (slack: SlackServer, request: IncomingMessage, response: Server
 }
 
 const answer = (slack: SlackServer, answers: ReadonlyMap<string, { answer: SlackAnswerer; count: number }>) => {
-  const methods = methodsOf(slack)
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const body = await readBody(request)
     const path = request.url ?? ''
@@ -219,18 +222,37 @@ const answer = (slack: SlackServer, answers: ReadonlyMap<string, { answer: Slack
     const call: SlackCall = { method, token, type, args }
     slack.calls.push(call)
     const otherwise = answers.get(method)
-    if (otherwise !== undefined && otherwise.answer(call, response, (otherwise.count += 1)) !== false) return
-    if (method === 'file') return giveFile(slack, request, response)
-    if (method === 'upload') {
-      const [status, text] = takeUpload(slack, request, body)
-      return void response.writeHead(status, { 'content-type': 'text/plain' }).end(text)
-    }
-    if (call.token !== botToken)
-      return json(response, { ok: false, error: call.token === '' ? 'not_authed' : 'invalid_auth' })
-    const known = methods[method]
-    if (known === undefined) return json(response, { ok: false, error: 'unknown_method' })
-    known(call, response)
+    const came = otherwise === undefined ? false : otherwise.answer(call, response, (otherwise.count += 1))
+    if (came === undefined) return
+    perform(slack, { call, request, body }, came === 'unanswered' ? mute() : response)
   }
+}
+
+/** A response that nobody gets. */
+const mute = (): ServerResponse => {
+  const silent: any = { writeHead: () => silent, end: () => silent }
+  return silent
+}
+
+interface Came {
+  readonly call: SlackCall
+  readonly request: IncomingMessage
+  readonly body: Buffer
+}
+
+/** Does what Slack does. */
+const perform = (slack: SlackServer, { call, request, body }: Came, response: ServerResponse): void => {
+  const { method } = call
+  if (method === 'file') return giveFile(slack, request, response)
+  if (method === 'upload') {
+    const [status, text] = takeUpload(slack, request, body)
+    return void response.writeHead(status, { 'content-type': 'text/plain' }).end(text)
+  }
+  if (call.token !== botToken)
+    return json(response, { ok: false, error: call.token === '' ? 'not_authed' : 'invalid_auth' })
+  const known = slack.methods[method]
+  if (known === undefined) return json(response, { ok: false, error: 'unknown_method' })
+  known(call, response)
 }
 
 export const startSlack = async (t: ExecutionContext<any>): Promise<SlackServer> => {
@@ -249,6 +271,9 @@ export const startSlack = async (t: ExecutionContext<any>): Promise<SlackServer>
     pages: new Map(),
     read: [],
     dedupes: false,
+    get methods() {
+      return methods
+    },
     of: (method) => slack.calls.filter((call) => call.method === method),
     on: (method, other) =>
       void (other === undefined ? answers.delete(method) : answers.set(method, { answer: other, count: 0 })),
@@ -261,6 +286,7 @@ export const startSlack = async (t: ExecutionContext<any>): Promise<SlackServer>
       }
     },
   }
+  const methods = methodsOf(slack)
   const handle = answer(slack, answers)
   const server = createServer((request, response) => void handle(request, response).catch(() => response.destroy()))
   await new Promise<void>((resolve) => {
