@@ -16,7 +16,7 @@ import {
 import { ReplyHandle, ReplyTargetRequest } from '../../execution/deliveries/contract.js'
 import { CapabilityScope, CredentialScope, SessionId } from '../../execution/sessions/contract.js'
 
-/** The kinds of connectors, in the order of the lists (contract 2, connector runtime views). */
+/** The kinds of connectors, in the order of the lists. */
 export const connectorKinds = ['external', 'http', 'slack', 'telegram'] as const
 export type ConnectorKindName = (typeof connectorKinds)[number]
 
@@ -33,7 +33,7 @@ export const SessionPolicy = named(
 /** The value form of `SessionPolicy`. */
 export type SessionPolicy = Infer<typeof SessionPolicy>
 
-/** What is asked for of a secret (contract 2, `ConnectorSecretInput`); `{}` clears it, null keeps it. */
+/** What is asked for of a secret; `{}` clears it, null keeps it. */
 export const ConnectorSecretInput = named(
   'ConnectorSecretInput',
   object({
@@ -65,7 +65,7 @@ export const targets = (sentence: string) =>
   doc(defaulted(array(having('type', ReplyTargetRequest, ReplyHandle), { max: 100 }), []), sentence)
 
 /** Members of the settings of every kind. */
-export const commonSettings = (rate: number) => ({
+export const connectorSettings = (rate: number) => ({
   fixed_session_id: optional(doc(SessionId, 'The session of all its messages.')),
   session_policy: optional(SessionPolicy),
   allow_unauthenticated_ingress: doc(
