@@ -91,7 +91,7 @@ const checkDraft = async (t: ExecutionContext, { slack, daemon }: Stand): Promis
   t.true(slack.of('chat.update').length > 0)
 }
 
-test('slack-32 to slack-36: work is shown as it is done, and decided on by who may', async (t) => {
+test('slack-32, slack-33, slack-34, slack-35, slack-36: work is shown as it is done, and decided on by who may', async (t) => {
   const stand = await startSending(t)
   await putConnector(stand.daemon, stand.slack.base, { approver_ids: ['U1'], stream_replies: true })
   await checkApproval(t, stand)
