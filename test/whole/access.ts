@@ -9,7 +9,7 @@ export const access: Readonly<Record<string, 'public' | 'ingress' | 'read' | 'ad
 
   'observations.upload': 'ingress',
   'capture_agents.heartbeat': 'ingress',
-  'slack.receive': 'ingress',
+  'connectors.slack': 'ingress',
 
   'mcp.servers': 'read',
   'mcp.tool': 'read',
