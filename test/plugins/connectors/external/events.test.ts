@@ -26,7 +26,10 @@ test('external-10 to external-28: events are one run each, in their conversation
   }
 
   // external-10: who may send.
-  for (const headers of [{}, { authorization: 'Bearer other' }, { authorization: 'Basic x' }] as Record<string, string>[])
+  for (const headers of [{}, { authorization: 'Bearer other' }, { authorization: 'Basic x' }] as Record<
+    string,
+    string
+  >[])
     for (const refused of [await send(eventOf(), 'main', headers), await sendAll([], {}, { headers })])
       t.like(refused, { status: 401, body: { code: 'unauthorized', domain: 'connector_ingress' } })
   t.like(await send(eventOf(), 'nobody'), { status: 404, body: { code: 'not_found', domain: 'connector_ingress' } })
@@ -63,7 +66,13 @@ test('external-10 to external-28: events are one run each, in their conversation
     protocol_version: null,
     added_one_day: { to: ['the', 'form'] },
   }
-  const again = { instance_id: 'restarted', event_id: ' discord-123', routing_key: ' inbox ', content: 'Hello', ...nulls }
+  const again = {
+    instance_id: 'restarted',
+    event_id: ' discord-123',
+    routing_key: ' inbox ',
+    content: 'Hello',
+    ...nulls,
+  }
   t.like((await send(again)).body, { ...plain.body, event_id: ' discord-123', status: 'duplicate' })
   t.like((await send({ ...again, protocol_version: 1 })).body, { status: 'duplicate', run_id: plain.body.run_id })
   const whole = await send(
@@ -180,7 +189,13 @@ test('external-10 to external-28: events are one run each, in their conversation
   await request('POST', '/v1/sessions', { session_id: 'elsewhere' })
   await change('main', { fixed_session_id: 'elsewhere' })
   t.deepEqual((await send(once)).body, { ...original, status: 'duplicate' })
-  for (const other of [{ content: 'else' }, { fingerprint: 'b' }, { reply_route: 'r' }, { metadata: { a: 1 } }, { content: '' }]) {
+  for (const other of [
+    { content: 'else' },
+    { fingerprint: 'b' },
+    { reply_route: 'r' },
+    { metadata: { a: 1 } },
+    { content: '' },
+  ]) {
     const { body } = await send({ ...once, ...other })
     t.like(body, { status: 'rejected', session_id: original.session_id, run_id: original.run_id })
     t.is(typeof body.reason, 'string')
@@ -215,7 +230,15 @@ test('external-10 to external-28: events are one run each, in their conversation
 
   // external-27: batches keep their order, and one event takes no other with it.
   const [one, two] = [eventOf(), eventOf()]
-  const batch = await sendAll([one, { ...one, content: 'else' }, { event_id: 'misshapen' }, 'x', two, one, eventOf({ event_id: ' ' })])
+  const batch = await sendAll([
+    one,
+    { ...one, content: 'else' },
+    { event_id: 'misshapen' },
+    'x',
+    two,
+    one,
+    eventOf({ event_id: ' ' }),
+  ])
   t.deepEqual(
     batch.body.results.map(({ status }: any) => status),
     ['accepted', 'rejected', 'rejected', 'rejected', 'accepted', 'duplicate', 'rejected'],
@@ -225,7 +248,10 @@ test('external-10 to external-28: events are one run each, in their conversation
   t.deepEqual((await sendAll([])).body, {})
   const full = Array.from({ length: 64 }, () => eventOf({ content: '' }))
   t.is((await sendAll(full)).body.results.length, 64)
-  t.like(await sendAll([...full, eventOf()]), { status: 400, body: { code: 'bad_request', domain: 'connector_ingress' } })
+  t.like(await sendAll([...full, eventOf()]), {
+    status: 400,
+    body: { code: 'bad_request', domain: 'connector_ingress' },
+  })
   t.like(await sendAll('x'), { status: 400, body: { domain: 'connector_ingress' } })
 
   // external-43: all of it is counted.

@@ -51,7 +51,11 @@ test('external-1: a connector has its platform, its mode and what is said of not
   t.is(wrongIn({ base_url: remote.base_url }), 'platform')
   t.is(wrongIn({ ...remote, mode: 'both' }), 'struct mode')
   t.deepEqual(kind.fixed, ['platform'])
-  const rate = kind.normal?.({ ...parsed.value, ingress_events_per_second: 0, additional_binding_keys: [' a', 'a', ' '] })
+  const rate = kind.normal?.({
+    ...parsed.value,
+    ingress_events_per_second: 0,
+    additional_binding_keys: [' a', 'a', ' '],
+  })
   t.like(rate, { ingress_events_per_second: 1, additional_binding_keys: ['a'] })
 })
 
@@ -89,7 +93,15 @@ test('external-3: a base URL is an HTTP address and nothing more', (t) => {
 
 test('external-4: a sidecar that others run has no special address, unless that is meant', (t) => {
   t.true(specialAddresses.length >= 80)
-  for (const host of [...specialAddresses, 'localhost', 'localhost.', 'a.localhost', 'LOCALHOST', '0x7f.1', '2130706433']) {
+  for (const host of [
+    ...specialAddresses,
+    'localhost',
+    'localhost.',
+    'a.localhost',
+    'LOCALHOST',
+    '0x7f.1',
+    '2130706433',
+  ]) {
     const base_url = `http://${host}:8080`
     t.is(wrongIn({ ...remote, base_url }), 'base_url', host)
     t.is(wrongIn({ ...remote, base_url, allow_private_network: true }), undefined, host)
@@ -136,7 +148,8 @@ test('external-8: a child gets variables that are not the daemon’s, and secret
     t.is(wrongIn(childWith({ env: { [name]: 'x' } })), 'child_process.env', name)
     t.is(wrongIn(childWith({ credential_slots: { [name]: 'good' } })), 'child_process.credential_slots', name)
   }
-  for (const name of [' ', '', 'A=B', 'A\u0000']) t.is(wrongIn(childWith({ env: { [name]: 'x' } })), 'child_process.env')
+  for (const name of [' ', '', 'A=B', 'A\u0000'])
+    t.is(wrongIn(childWith({ env: { [name]: 'x' } })), 'child_process.env')
   for (const ref of ['none', 'account', 'vendor', 'revoked', 'locked', 'blank', ''])
     t.is(wrongIn(childWith({ credential_slots: { KEY: ref } })), 'child_process.credential_slots', ref)
   t.is(wrongIn(childWith({ credential_slots: { ' ': 'good' } })), 'child_process.credential_slots')
@@ -151,5 +164,8 @@ test('external-9: the test endpoint of a child is opened with a shared token alo
   const open = { ...childWith({ env }), allow_unauthenticated_ingress: true }
   t.is(wrongIn(open, []), 'child_process.env')
   t.is(wrongIn(open), undefined)
-  t.is(wrongIn({ ...childWith({ env: { [testVariables[0]]: 'true' } }), allow_unauthenticated_ingress: true }, []), undefined)
+  t.is(
+    wrongIn({ ...childWith({ env: { [testVariables[0]]: 'true' } }), allow_unauthenticated_ingress: true }, []),
+    undefined,
+  )
 })
