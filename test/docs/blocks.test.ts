@@ -22,6 +22,7 @@ const treated: Readonly<Record<string, string>> = {
   operations: 'test/docs/operations.test.ts',
   'operations-retention-run': 'test/docs/operations.test.ts',
   'mcp-call': 'test/docs/mcp.test.ts',
+  'connectors-slack': 'test/docs/connectors-slack.long.test.ts',
   'grants-settings': 'test/docs/grants.test.ts',
   'grants-scope': 'test/docs/grants.test.ts',
   'grants-remembered': 'test/docs/grants.test.ts',

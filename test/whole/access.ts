@@ -14,6 +14,7 @@ export const access: Readonly<Record<string, 'public' | 'ingress' | 'read' | 'ad
   'external.credential': 'ingress',
   'external.event': 'ingress',
   'external.events': 'ingress',
+  'connectors.slack': 'ingress',
 
   'mcp.servers': 'read',
   'mcp.tool': 'read',
