@@ -13,13 +13,13 @@ import {
   type Issue,
   type OutboundReach,
 } from '../../../core/plugin.js'
-import { commonSettings, selfReplySettings, type ConnectorDraft, type ConnectorKind } from '../registry/contract.js'
+import { connectorSettings, selfReplySettings, type ConnectorDraft, type ConnectorKind } from '../registry/contract.js'
 import { placeOf } from './output/address.js'
 
 const defaultRate = 100
 
 export const telegramSettings = object({
-  ...commonSettings(defaultRate),
+  ...connectorSettings(defaultRate),
   api_base_url: optional(doc(string({ max: 2000 }), 'Where the Bot API is; https://api.telegram.org when absent.')),
   ingress_mode: doc(
     defaulted(enums(['webhook', 'polling']), 'webhook'),
