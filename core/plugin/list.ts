@@ -16,6 +16,8 @@ export interface ListSpec<T = unknown, B = unknown> {
    * names are `<array>/<name>`. A file of such a list has nothing else.
    */
   readonly arrays?: { readonly of: readonly string[]; readonly name: string }
+  /** A file elsewhere that is read in place of that in `config/`: a path, from the folder of the process. */
+  readonly from?: string | undefined
   readonly summary: string
   readonly entry: StructOf<T>
   /** The members that the file has beside its tables, applied as they are; not in the file of a configuration. */

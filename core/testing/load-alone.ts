@@ -9,7 +9,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { unsafeCast } from '../base/schema.js'
 import { mainOf, packageFolder } from '../host/load/third-party.js'
 import type { AnyPlugin, AnyPluginModule } from '../plugin/contract.js'
-import { loadPlugin } from '../shipped.js'
+import { loadPlugin, shippedPlugins } from '../shipped.js'
 import type { Disk } from '../state/disk/disk.js'
 import { createDisk } from '../state/disk/real-disk.js'
 import { verdictOf, type Verdict } from './check-result.js'
@@ -73,9 +73,14 @@ const refusedIn = (disk: Disk, folder: string): readonly string[] => {
 const own = packageFolder(createDisk(), import.meta.dirname)
 const howTo = 'take what it is from the kit, which the default export is given, and types with import type'
 
+const isShipped = async (exported: AnyPluginModule['default']): Promise<boolean> =>
+  (await Promise.all((await shippedPlugins()).map(({ load }) => load()))).some((module) => module.default === exported)
+
 /** What ships with the daemon is loaded with it. */
 export const loadAlone = async (exported: AnyPluginModule['default'], plugin: AnyPlugin): Promise<Verdict> => {
   const sentence = 'a daemon can load it from a folder of its state root'
+  // The inspector takes long to find a file in a process with many modules.
+  if (await isShipped(exported)) return verdictOf([], sentence)
   const file = fileOf(typeof exported === 'function' ? exported : plugin.register)
   const disk = createDisk()
   const folder = file === undefined ? own : packageFolder(disk, path.dirname(file))

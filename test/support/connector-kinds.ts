@@ -84,9 +84,9 @@ export const kindsPlugin = (): AnyPlugin =>
             return JSON.stringify(route)
           },
           refuse: (address) =>
-            connectors.find<any>(kind, String(JSON.parse(address).connector)) === undefined
-              ? 'must name a connector that is there'
-              : undefined,
+            connectors.has(kind.kind, String(JSON.parse(address).connector))
+              ? undefined
+              : 'must name a connector that is there',
           target: () => kind.kind,
           deliver: async () => ({ type: 'delivered' }),
         })

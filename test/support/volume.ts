@@ -1,6 +1,21 @@
-/** Numbers that a test takes for volume's sake: a long test file that imports a short one runs it with all of them. */
-import test from 'ava'
+/**
+ * Numbers that a test takes for volume's sake, and tests that are dear by nature: a long test file that imports a short
+ * one runs it with all of them.
+ */
+import test, { type TestFn } from 'ava'
+import { unsafeCast } from '../../core/base/schema.js'
 
 const isLong = test.meta.file.endsWith('.long.test.js')
 
 export const volume = (sample: number, whole: number): number => (isLong ? whole : sample)
+
+/** Every so manieth in a short run, all of them in a long one. */
+export const portion = <T>(every: number, of: readonly T[]): readonly T[] =>
+  of.filter((_, at) => at % volume(every, 1) === 0)
+
+const undeclared: TestFn = unsafeCast(Object.assign(() => {}, { serial: () => {} }))
+
+/** Declares a test for the long suite alone. */
+export const longOnly = (declare: TestFn): TestFn => (isLong ? declare : undeclared)
+/** Declares a test for the short suite alone: what nothing of it would add to in the long one. */
+export const shortOnly = (declare: TestFn): TestFn => (isLong ? undeclared : declare)

@@ -5,6 +5,9 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { ExecutionContext } from 'ava'
 import { createClock } from '../../core/base/clock.js'
+import { explain } from '../../core/cli/told/explain.js'
+import { shippedPlugins } from '../../core/shipped.js'
+import { startInProcess } from '../../core/testing/test-daemon.js'
 import { mainFile, spawnDaemon } from '../support/daemon.js'
 import { createSender, each, type Sender } from './client.js'
 
@@ -64,6 +67,18 @@ export const serve = async (root: string, { uid }: { uid?: number } = {}): Promi
   }
 }
 
+/** The same in this process, which costs a fifth: what it would have said of its end comes from the command line. */
+export const serveHere = async (root: string): Promise<Served> => {
+  try {
+    const { daemon } = await startInProcess({ root, plugins: await shippedPlugins(), patienceMs: 60_000 })
+    const end = async (): Promise<void> => void (await daemon.stop())
+    return { url: daemon.url, code: null, err: () => '', end }
+  } catch (error) {
+    const { text, code } = explain(error)
+    return { url: undefined, code, err: () => `${text}\n`, end: () => Promise.resolve() }
+  }
+}
+
 /** One sentence with its code, what to do about it, and nothing else. */
 export const isRefusal = (t: ExecutionContext, { url, code, err }: Served, expected: string): void => {
   t.is(url, undefined)
@@ -79,18 +94,18 @@ export interface Golden {
 
 const runsOf = async ({ send }: Sender): Promise<any[]> => (await send({ method: 'GET', path: '/v1/runs' })).body
 
-/** A root with one of every file kind: two lives ended in order, the third was killed. */
-export const makeGolden = async (root: string): Promise<Golden> => {
+/** A root with one of every file kind: the lives ended in order, but the last, which was killed. */
+export const makeGolden = async (root: string, lives = 3): Promise<Golden> => {
   const submit = async (sender: Sender, session_id: string, content: string): Promise<void> => {
     await sender.send({ method: 'POST', path: '/v1/sessions', body: JSON.stringify({ session_id }) })
     await sender.send({ method: 'POST', path: `/v1/sessions/${session_id}/input`, body: JSON.stringify({ content }) })
   }
-  for (let life = 1; life <= 3; life += 1) {
+  for (let life = 1; life <= lives; life += 1) {
     const daemon = await spawnDaemon({ root })
     const sender = createSender(daemon.url)
     for (let n = 0; n < 4; n += 1)
       await submit(sender, `session-${life}-${n}`, n === 3 ? '/tool bash {"command":"true"}' : `hello ${life} ${n}`)
-    if (life === 3) {
+    if (life === lives) {
       const runs = await runsOf(sender)
       const events = new Map<string, unknown>()
       for (const { run_id } of runs)
@@ -182,9 +197,16 @@ export const verdictOf = async (
 
 const wholeKinds: ReadonlySet<string> = new Set(['root.json', 'manifest.json'])
 
+/** Of these the process itself is asked in any run: one that refuses, one that only reads and one that is whole. */
+const byProcess: ReadonlySet<string> = new Set([
+  'root.json cut in half',
+  'manifest.json cut in half',
+  'watermark.json emptied',
+])
+
 /**
- * Does harm to a file of each kind, and looks what a daemon makes of it. With `every` each kind meets every harm,
- * otherwise one by turns.
+ * Does harm to a file of each kind, and looks what a daemon makes of it. With `every` each kind meets every harm, and
+ * always a process; otherwise one harm by turns, and most in this process.
  */
 export const harmFiles = async (t: ExecutionContext, every: boolean): Promise<void> => {
   const home = folder(t)
@@ -212,7 +234,7 @@ export const harmFiles = async (t: ExecutionContext, every: boolean): Promise<vo
       const root = path.join(home, `copy-${index}`)
       cpSync(golden.root, root, { recursive: true })
       apply(path.join(root, file))
-      const served = await serve(root)
+      const served = await (every || byProcess.has(name) ? serve : serveHere)(root)
       verdicts.set(name, await verdictOf(t, served, golden, name))
       await served.end()
       rmSync(root, { recursive: true, force: true })

@@ -21,7 +21,7 @@ import { unsafeCast } from '../../core/base/schema.js'
 import { seal, unseal } from '../../core/state/format/sealed.js'
 import { mainFile, spawnDaemon, spawnTestDaemon } from '../support/daemon.js'
 import { openStream } from '../support/sse.js'
-import { clock, folder, harmFiles, isRefusal, makeGolden, serve, verdictOf } from './broken-roots.js'
+import { clock, folder, harmFiles, isRefusal, makeGolden, serve, serveHere, verdictOf } from './broken-roots.js'
 
 test.serial(
   'a file of each kind that is cut, emptied or changed is refused, leaves a daemon that only reads, or is made ' +
@@ -31,7 +31,7 @@ test.serial(
 
 test.serial('a segment of another root in place of the own one is damage, not history', async (t) => {
   const home = folder(t)
-  const [one, two] = [await makeGolden(path.join(home, 'one')), await makeGolden(path.join(home, 'two'))]
+  const [one, two] = [await makeGolden(path.join(home, 'one'), 2), await makeGolden(path.join(home, 'two'), 1)]
   const segmentOf = (root: string): string =>
     path.join(root, 'log', readdirSync(path.join(root, 'log')).sort().at(-1) ?? '')
   cpSync(segmentOf(two.root), segmentOf(one.root))
@@ -71,7 +71,7 @@ test.serial(
     await (await spawnDaemon({ root })).stop()
     for (const mode of [0o750, 0o701, 0o777]) {
       chmodSync(root, mode)
-      const refused = await serve(root)
+      const refused = await (mode === 0o750 ? serve : serveHere)(root)
       isRefusal(t, refused, 'state_root_exposed')
       t.regex(refused.err(), /chmod 700/u)
     }
@@ -80,7 +80,7 @@ test.serial(
       const real = path.join(home, `real-${name}`)
       renameSync(path.join(root, name), real)
       symlinkSync(real, path.join(root, name))
-      isRefusal(t, await serve(root), 'state_root_link')
+      isRefusal(t, await (name === 'log' ? serve : serveHere)(root), 'state_root_link')
       rmSync(path.join(root, name))
       renameSync(real, path.join(root, name))
     }

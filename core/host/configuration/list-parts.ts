@@ -35,6 +35,9 @@ export const faultOfName = ({ arrays }: Pick<ListSpec, 'arrays'>, name: string):
   return names.test(own) ? undefined : `its name must match ${names.source}`
 }
 
+/** How the file of a list is called. */
+export const sourceOf = ({ file, from }: Pick<ListSpec, 'file' | 'from'>): string => from ?? `config/${file}.toml`
+
 /** Where an entry stands, as its file has it. */
 export const placeOf = ({ table = '', arrays }: Pick<ListSpec, 'table' | 'arrays'>, name: string): string => {
   const shown = visibleLine(name).slice(0, 80)
@@ -44,8 +47,7 @@ export const placeOf = ({ table = '', arrays }: Pick<ListSpec, 'table' | 'arrays
 /** The parts of a file. Throws what is wrong with it as a whole. */
 export const partsOf = (plugin: Owner, spec: ListSpec, content: JsonObject): ListParts => {
   const { file, table = '', beside, arrays } = spec
-  const problem = (text: string): Problem =>
-    errors.list_invalid({ details: { file: `config/${file}.toml`, problem: text } })
+  const problem = (text: string): Problem => errors.list_invalid({ details: { file: sourceOf(spec), problem: text } })
   if (arrays !== undefined) return partsOfArrays(arrays, content, problem)
   const { [table]: tables = {}, ...rest } = content
   if (!isTable(tables)) throw problem(`must have ${table} as tables, [${table}.…]`)

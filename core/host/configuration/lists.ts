@@ -16,6 +16,7 @@ import {
   isTable,
   partsOf,
   placeOf,
+  sourceOf,
   wholeFile,
   type ListParts,
   type Owner,
@@ -36,6 +37,8 @@ export interface Lists {
   covers(file: string): boolean
   /** Names without `.toml` of the files that have a list. */
   files(): readonly string[]
+  /** Paths of files elsewhere that have one. */
+  elsewhere(): readonly string[]
   readonly health: HealthCheck
 }
 
@@ -148,12 +151,12 @@ export interface ListsParts {
 export const createLists = ({ disk, root, given = {} }: ListsParts): Lists => {
   const opened = new Map<string, Open>()
   const followers = new Set<(change: ListChange) => void>()
-  const contentOf = (file: string): JsonObject | undefined =>
-    given[file] ?? readToml(disk, path.join(root, 'config', `${file}.toml`))
+  const contentOf = ({ file, from }: ListSpec): JsonObject | undefined =>
+    given[file] ?? readToml(disk, from ?? path.join(root, 'config', `${file}.toml`))
   const look = (open: Open, believesGone: boolean): boolean => {
     const before = open.held
     try {
-      const content = contentOf(open.spec.file)
+      const content = contentOf(open.spec)
       if (content === undefined && before.size > 0 && !believesGone) return true
       const parts = partsOf(open.plugin, open.spec, content ?? {})
       const { rest } = parts
@@ -217,13 +220,14 @@ export const createLists = ({ disk, root, given = {} }: ListsParts): Lists => {
       return open !== undefined && (open.first ?? open.rest) === open.rest
     },
     files: () => [...opened.keys()],
+    elsewhere: () => [...opened.values()].flatMap(({ spec: { from } }) => from ?? []),
     health: { id: 'lists', check: () => [...opened.values()].flatMap(warningsOf) },
   }
 }
 
 /** The fault of a file begins with its name. */
 const vitalFault = ({ spec, faults }: Open, name: string): Problem => {
-  const [source, fault] = [`config/${spec.file}.toml`, faults.get(name) ?? 'is wrong']
+  const [source, fault] = [sourceOf(spec), faults.get(name) ?? 'is wrong']
   const problem = name === wholeFile ? fault.replace(`${source} `, '') : `${placeOf(spec, name)} ${fault}`
   return errors.list_invalid({ details: { file: source, problem } })
 }
@@ -238,9 +242,9 @@ const warningsOf = ({ spec, spec: { file }, held, faults }: Open): Warning[] =>
   [...faults].slice(0, mostWarnings).map(([name, fault], at) => {
     const [place, kept] =
       name === wholeFile || name === besideTables
-        ? [name === wholeFile ? '' : `config/${file}.toml: `, 'What held before stays.']
+        ? [name === wholeFile ? '' : `${sourceOf(spec)}: `, 'What held before stays.']
         : [
-            `config/${file}.toml: ${placeOf(spec, name)} `,
+            `${sourceOf(spec)}: ${placeOf(spec, name)} `,
             held.has(name) ? 'What held before stays.' : 'The entry is left out.',
           ]
     return {

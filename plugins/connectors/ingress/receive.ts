@@ -9,7 +9,7 @@ import { ingressErrors } from './errors.js'
 import { knownEvent, receiptOf } from './known.js'
 import { acceptPending, checkFiles, pendingEvent, type AcceptParts } from './pending/accept.js'
 import type { Rates } from './rates/rates.js'
-import { isThere, sessionOf, wantedSession } from './session.js'
+import { boundKeys, isThere, sessionOf, wantedSession } from './session.js'
 import { submissionOf } from './submission.js'
 import { toldOutside } from './told.js'
 
@@ -68,11 +68,12 @@ const createOnce = () => {
   }
 }
 
-const take = async (parts: IngressParts, connector: Connector, event: IngressEvent): Promise<Received> => {
+const take = async (parts: IngressParts, connector: Connector, sent: IngressEvent): Promise<Received> => {
   const { runs, sessions, rates, pending } = parts
-  const known = knownEvent(runs, receiptOf(event)) ?? pendingEvent(pending.store, event)
+  const known = knownEvent(runs, receiptOf(sent)) ?? pendingEvent(pending.store, sent)
   if (known !== undefined) return known
-  const session_id = sessionOf(runs, connector, event)
+  const session_id = sessionOf(runs, connector, sent)
+  const event = { ...sent, binding_keys: boundKeys(runs, connector, sent.binding_keys) }
   const there = isThere(sessions, connector, session_id)
   const hasFiles = event.files !== undefined && event.files.length > 0
   if (hasFiles) checkFiles(pending.store, connector, event)

@@ -49,3 +49,16 @@ export const isThere = (
     members: { reason: 'session_missing' },
   })
 }
+
+/**
+ * Keys that the session is bound to. That of a fixed one is the operator's word: what belongs to another session stays
+ * there, and the event is not refused for it.
+ */
+export const boundKeys = (
+  { sessionOfBinding }: Pick<Runs, 'sessionOfBinding'>,
+  { settings: { fixed_session_id } }: Connector,
+  keys: readonly string[],
+): readonly string[] =>
+  fixed_session_id === undefined
+    ? keys
+    : keys.filter((key) => (sessionOfBinding(key) ?? fixed_session_id) === fixed_session_id)

@@ -25,6 +25,8 @@ export interface ChangeParts extends SecretPlanParts, UserParts {
   readonly state: State
   readonly collection: Collection<StoredConnector>
   readonly kinds: () => readonly AnyConnectorKind[]
+  /** How the file of connectors is called. */
+  readonly file: string
   readonly registry: Pick<Registry, 'find' | 'changed' | 'list'>
   readonly outbox: Pick<Outbox, 'normalize'>
   readonly slots: Pick<SecretSlots, 'find' | 'put'>
@@ -144,9 +146,9 @@ export const putConnector = (parts: ChangeParts, wish: Wish, body: JsonObject): 
     tx.after(() => registry.changed(kind.kind, name))
   })
 
-const refuseFileBacked = ({ registry }: ChangeParts, { kind, name }: Wish): void => {
+const refuseFileBacked = ({ registry, file }: ChangeParts, { kind, name }: Wish): void => {
   if (registry.find(kind, name)?.source === 'file')
-    throw connectorErrors.connector_file_backed({ details: { kind, name } })
+    throw connectorErrors.connector_file_backed({ details: { kind, name, file } })
 }
 
 /** What a change may not change, and what it may not change now. */

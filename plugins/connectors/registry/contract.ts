@@ -102,6 +102,8 @@ export interface ConnectorTrouble {
 
 /** The connectors of this daemon. */
 export interface Connectors {
+  /** True if one of this name is set up, in force or not: what reply targets may lead to. */
+  has(kind: ConnectorKindName, name: string): boolean
   /** Undefined if there is none of this name in force. */
   find<S extends ConnectorSettings>(kind: ConnectorKind<S>, name: string): Connector<S> | undefined
   /** By name. */

@@ -13,7 +13,7 @@ export const connectorErrors = defineErrors({
   },
   connector_file_backed: {
     status: 409,
-    detail: 'The connector {kind} {name} stands in config/connectors.toml.',
+    detail: 'The connector {kind} {name} stands in {file}.',
     action: 'Change that file: it is read again when it is saved.',
   },
   connector_member_fixed: {

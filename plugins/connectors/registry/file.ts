@@ -1,8 +1,12 @@
 /** `config/connectors.toml`: connectors that operators keep in a file. */
 import {
   defineList,
+  doc,
   isJsonObject,
   jsonObject,
+  object,
+  optional,
+  string,
   type Json,
   type JsonObject,
   type ListSpec,
@@ -14,13 +18,23 @@ import { connectorKinds } from './settings.js'
 
 const suffix = '_connectors'
 
-/** The form of the reference: an array of tables for each kind. */
-export const connectorList: ListSpec<JsonObject> = defineList({
-  file: 'connectors',
-  arrays: { of: connectorKinds.map((kind) => `${kind}${suffix}`), name: 'name' },
-  summary: 'Connectors, beside those that requests set up.',
-  entry: jsonObject(),
+/** Where the file is. */
+export const FileConfig = object({
+  connectors_config: doc(
+    optional(string({ min: 1, max: 4_096 })),
+    'File of connectors that is read in place of config/connectors.toml.',
+  ),
 })
+
+/** An array of tables for each kind, as others have it. */
+export const connectorList = (from: string | undefined): ListSpec<JsonObject> =>
+  defineList({
+    file: 'connectors',
+    from,
+    arrays: { of: connectorKinds.map((kind) => `${kind}${suffix}`), name: 'name' },
+    summary: 'Connectors, beside those that requests set up.',
+    entry: jsonObject(),
+  })
 
 /** The kind and name in the name of an entry of the list. */
 export const placeIn = (entry: string): { readonly kind: string; readonly name: string } => {

@@ -1,15 +1,17 @@
-import { definePlugin, type Caller } from '../../../core/plugin.js'
+import { definePlugin, Metrics, type Caller } from '../../../core/plugin.js'
 import { Outbox, TargetKeepers } from '../../execution/deliveries/contract.js'
 import { Runs } from '../../execution/runs/contract.js'
 import { PersonaSource, Sessions } from '../../execution/sessions/contract.js'
 import { SecretReferences, SecretSlots } from '../../operator/secrets/contract.js'
+import { StatusSections } from '../../operator/status/contract.js'
 import { putConnector, removeConnector, type ChangeParts } from './change.js'
 import { ConnectorKinds, Connectors } from './contract.js'
-import { connectorList } from './file.js'
+import { connectorList, FileConfig } from './file.js'
 import { connectorKeeper, declareConnectors } from './record.js'
 import { createRegistry } from './registry.js'
 import { idOfEntry } from './roster.js'
 import { connectorRoutes } from './routes.js'
+import { connectorMetrics, connectorsHealth, connectorsSection } from './status.js'
 import { viewOf } from './view.js'
 
 export default definePlugin({
@@ -21,17 +23,21 @@ export default definePlugin({
   wants: { runs: Runs },
   provides: [Connectors],
   fileIsList: true,
+  config: FileConfig,
+  flags: { connectors_config: 'connectors-config' },
   register(ctx, { outbox, personas, sessions, slots, runs }) {
     const { clock, log, secrets, state } = ctx
     const collection = declareConnectors(state)
     const [kinds, keepers] = [ctx.view(ConnectorKinds), ctx.view(TargetKeepers)]
-    const list = ctx.list(connectorList)
+    const { connectors_config: elsewhere } = ctx.config
+    const list = ctx.list(connectorList(elsewhere))
     const registry = createRegistry({ collection, list, kinds, slots, outbox, secrets, clock, log })
+    const shown = { registry, file: elsewhere ?? 'config/connectors.toml' }
     const parts: ChangeParts = {
+      ...shown,
       state,
       collection,
       kinds,
-      registry,
       outbox,
       slots,
       personas,
@@ -48,6 +54,9 @@ export default definePlugin({
       id: 'connectors',
       of: (ref) => registry.using(ref).map((entry) => ({ kind: 'connector', id: idOfEntry(entry) })),
     })
+    ctx.contribute(StatusSections, connectorsSection(shown))
+    ctx.contribute(Metrics, ...connectorMetrics(shown))
+    ctx.health(connectorsHealth(shown))
     ctx.routes(
       ...connectorRoutes({
         list: registry.list,

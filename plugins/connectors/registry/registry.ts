@@ -30,6 +30,8 @@ export interface Registry {
   faults(): ReadonlyMap<string, string>
   /** Ids of records in whose place the file has an entry. */
   shaded(): readonly string[]
+  /** Ids of records of whose kind there is no plugin. */
+  unserved(): readonly string[]
   /** Connectors that a secret is a source of. */
   using(secret_ref: string): readonly Entry[]
   /** Has the value of a variable redacted. */
@@ -114,6 +116,7 @@ export const createRegistry = (parts: RegistryParts): Registry => {
     changed: (kind, name) => changed(idOf({ kind, name }), kind),
     faults: roster.faults,
     shaded: roster.shaded,
+    unserved: roster.unserved,
     using,
     guard: guards.once,
     begin() {
@@ -141,6 +144,7 @@ const createService = ({ roster, courses, listeners, serve }: ServiceParts): Con
     if (roster.find(id) !== undefined) courses.note(id, what)
   }
   return {
+    has: (kind, name) => roster.find(idOf({ kind, name })) !== undefined,
     find<S extends ConnectorSettings>({ kind }: ConnectorKind<S>, name: string) {
       const entry = roster.find(idOf({ kind, name }))
       return entry === undefined || !inForce(entry) ? undefined : serve<S>(entry)

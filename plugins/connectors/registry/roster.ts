@@ -19,6 +19,8 @@ export interface Roster {
   faults(): ReadonlyMap<string, string>
   /** Ids of records in whose place the file has an entry. */
   shaded(): readonly string[]
+  /** Ids of records of whose kind there is no plugin. */
+  unserved(): readonly string[]
 }
 
 /** What names an entry. */
@@ -72,5 +74,6 @@ export const createRoster = (parts: RosterParts): Roster => {
     },
     faults: files.faults,
     shaded: () => collection.ids('all', 'all').filter((id) => fromFile().has(id)),
+    unserved: () => collection.ids('all', 'all').filter((id) => find(id) === undefined),
   }
 }

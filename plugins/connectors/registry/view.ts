@@ -4,10 +4,12 @@ import {
   doc,
   enums,
   integer,
+  isJsonObject,
   named,
   object,
   open,
   optional,
+  parse,
   string,
   timestamp,
   type Caller,
@@ -65,6 +67,20 @@ const listsOf = ({ kind, secrets }: Entry): JsonObject =>
     ]),
   )
 
+/**
+ * What a kind shows otherwise than it is kept: also of settings that are not right any more. Of those that it cannot
+ * read nothing inner is shown: there may be values that are never read back.
+ */
+const ownView = ({ kind, settings }: Entry): JsonObject => {
+  const read = parse(kind.settings, settings)
+  if (read.ok) return kind.view?.(read.value) ?? {}
+  return Object.fromEntries(
+    Object.entries(settingsJson(settings)).flatMap(([member, value]) =>
+      isJsonObject(value) || Array.isArray(value) ? [[member, undefined]] : [],
+    ),
+  )
+}
+
 export const viewOf = (entry: Entry, health: Health, caller: Caller): ConnectorView & JsonObject => {
   const { kind, name, source, settings, secrets } = entry
   const shown: JsonObject = {
@@ -72,7 +88,7 @@ export const viewOf = (entry: Entry, health: Health, caller: Caller): ConnectorV
     ...Object.fromEntries(kind.secrets.map((secret) => [secret, { ...viewSource(secrets.get(secret)) }])),
     ...listsOf(entry),
     [kind.targets]: targetsOf(entry).map((target) => ({ ...shownHandle(target, caller) })),
-    ...(entry.fault === undefined && kind.view?.(settings)),
+    ...ownView(entry),
   }
   const { allow_unauthenticated_ingress = false, ingress_events_per_second = 0 } = settings
   return {

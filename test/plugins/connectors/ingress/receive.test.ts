@@ -49,6 +49,9 @@ test('connectors-40 to connectors-47: one run for each event, in the session tha
     'conflict',
     { reason: 'session_bound' },
   ])
+  t.is(await sessionsOf({ fixed_session_id: 'fixed' }, { binding_keys: ['shop:a', 'shop:c'] }), 'fixed')
+  t.is(await sessionsOf({}, { binding_keys: ['shop:c'] }), 'fixed', 'what was free is bound to it')
+  t.is(await sessionsOf({}, { binding_keys: ['shop:a'] }), 'shop-1', 'what was not stays where it is')
   const { natural_session_id: _, ...homeless } = eventOf('x')
   t.deepEqual(await toldBy(ingress.receive(shop, homeless)), [400, 'bad_request', { reason: 'session_unresolved' }])
 
