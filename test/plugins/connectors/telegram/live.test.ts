@@ -15,7 +15,7 @@ const jpeg = Buffer.from(
   'base64',
 )
 
-test('telegram-26 to telegram-29: files come, a sign is shown, and the buttons of an approval decide', async (t) => {
+test('telegram-12, telegram-26 and telegram-28: files come, a sign is shown, and the buttons of an approval decide', async (t) => {
   const world = createWorld()
   const bot = await startBot(t, { plugins: [effectTools(world)] })
   const { api, put, hook, request } = bot
@@ -65,13 +65,4 @@ test('telegram-26 to telegram-29: files come, a sign is shown, and the buttons o
   await api.until(() => api.of('answerCallbackQuery').length === 2, 'both are answered')
   t.true(api.of('answerCallbackQuery').every(({ fields }) => String(fields['text']).length > 0))
   await api.until(() => api.of('editMessageText').length > 0, 'the buttons go')
-
-  await put('bot', { stream_replies: true })
-  const streamed = await hook(message('first words\n/sleep 1500\nlast words'))
-  await until(bot, streamed.body.run_id, 'completed')
-  const isWhole = (text: unknown): boolean => /first words[^]*last words/u.test(String(text))
-  await api.until(() => api.of('editMessageText').some(({ fields }) => isWhole(fields['text'])), 'the whole answer')
-  const sent = api.of('sendMessage').filter(({ fields }) => /first words/u.test(String(fields['text'])))
-  t.is(sent.length, 1, 'telegram-27: one message, which grows')
-  t.false(isWhole(sent[0]?.fields['text']))
 })
