@@ -7,6 +7,7 @@ export const access: Readonly<Record<string, 'public' | 'ingress' | 'read' | 'ad
   'health.ready': 'public',
   'mcp_oauth.callback': 'public',
 
+  'connectors.http': 'ingress',
   'observations.upload': 'ingress',
   'capture_agents.heartbeat': 'ingress',
 
