@@ -2,7 +2,7 @@
 import test from 'ava'
 import { parse, type JsonObject } from '../../../../core/plugin.js'
 import { telegramFiles } from '../../../../plugins/connectors/telegram/files.js'
-import { telegramKind, telegramSettings } from '../../../../plugins/connectors/telegram/settings.js'
+import { telegramKind, telegramSettings } from '../../../../plugins/connectors/telegram/bot/settings.js'
 import { isLasting } from '../../../../plugins/connectors/telegram/polling/poll.js'
 import { filesOf } from '../../../../plugins/connectors/telegram/updates/media.js'
 import { ingressErrors } from '../../../../plugins/connectors/ingress/contract.js'
@@ -106,7 +106,7 @@ test('telegram-13: a file comes, is refused, or is asked for again', async (t) =
   t.false(JSON.stringify(failed).includes(token))
   api.on('getFile', hanging)
   t.is((await fetched('good', AbortSignal.timeout(50))).type, 'retry')
-  const mute = connectorOf({ api_base_url: api.base, include_self_output: false }, {})
+  const mute = { ...connector, name: 'mute' }
   t.is((await source.fetch(mute, { file_id: 'good', file_name: 'x' }, new AbortController().signal)).type, 'refused')
 })
 
