@@ -64,6 +64,7 @@ const known: Readonly<Record<string, string>> = {
   'sessions 5': '9c1f5782cb34e471',
   'souls 1': '3cfea001a09dd2aa',
   'tasks 2': 'd5c7360c1a309d33',
+  'telegram_cursors 1': '2b2f8ed7d0c46700',
   'thread_starts 2': '3cfea001a09dd2aa',
   'todos 2': '3cfea001a09dd2aa',
   'usage_days 2': '2b2f8ed7d0c46700',

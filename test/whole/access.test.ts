@@ -65,6 +65,7 @@ const look = async (
 const schemes: Readonly<Record<string, string>> = {
   'connectors.http': 'http_connector',
   'connectors.slack': 'slack_signature',
+  'connectors.telegram': 'telegram_webhook',
   'observations.upload': 'observation_source',
   'capture_agents.heartbeat': 'capture_agent',
 }

@@ -8,6 +8,7 @@ export const access: Readonly<Record<string, 'public' | 'ingress' | 'read' | 'ad
   'mcp_oauth.callback': 'public',
 
   'connectors.http': 'ingress',
+  'connectors.telegram': 'ingress',
   'observations.upload': 'ingress',
   'capture_agents.heartbeat': 'ingress',
   'external.asset': 'ingress',
