@@ -126,7 +126,7 @@ const kindOf = (chat: Chat, nextId: () => string): LiveKind => {
       const outcome = await call({ what: 'post', address, id: message_id, message }, signal)
       return outcome.type === 'done' ? { type: 'done', message_id } : outcome
     },
-    edit: (address, id, message, signal) => call({ what: 'edit', address, id, message }, signal),
+    edit: (address, { message_id: id, message }, signal) => call({ what: 'edit', address, id, message }, signal),
   }
 }
 
@@ -156,12 +156,13 @@ export const liveDaemon = async (chat: Chat, ...plugins: AnyPlugin[]) => ({
   plugins: [hearTroubles(chat), chat.plugin, ...plugins],
 })
 
-/** Looks until it holds. */
-export const seen = async (what: string, look: () => boolean): Promise<void> => {
+/** Looks until it holds; `between` is done before each further look. */
+export const seen = async (what: string, look: () => boolean, between = (): void => {}): Promise<void> => {
   const pause = createPause()
-  for (let n = 0; n < 600; n += 1) {
+  for (let n = 0; n < 300; n += 1) {
     if (look()) return
     await pause()
+    between()
   }
   throw fault(`${what} did not come`)
 }

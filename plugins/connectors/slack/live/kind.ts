@@ -95,7 +95,7 @@ export const createLiveKind = (parts: LiveParts): LiveKind => ({
       message_id: messageIdOf({ channel_id: typeof channel === 'string' ? channel : channel_id, ts }),
     }
   },
-  async edit(...[address, message_id, message, signal]) {
+  async edit(address, { message_id, message }, signal) {
     const chat = chatOf(parts, address)
     if (chat === undefined) return refused
     const { channel_id: channel, ts } = messageNameIn(message_id)

@@ -37,7 +37,7 @@ const asked = async ({ chat, daemon }: { chat: Chat; daemon: TestDaemon }, conte
   return { run, id, message, token: (label: string) => chat.token(label, id) }
 }
 
-test('live-20 to live-25: a button decides exactly its request, once, by those who may', async (t) => {
+test('live-14 to live-19: a button decides exactly its request, once, by those who may', async (t) => {
   const { world, chat, daemon } = await start(t)
   const live = chat.live()
   const { run, id, message, token } = await asked({ chat, daemon }, pay({ what: 'a\u202eb' }))
@@ -77,7 +77,7 @@ test('live-20 to live-25: a button decides exactly its request, once, by those w
   t.like(resolved.event.resolutions[0], { behavior: 'allow', decided_by: 'operator', actor_id: 'telegram:main:tg:7' })
 })
 
-test('live-26 live-27: an operator decides elsewhere, at the same moment or before: one wins, both are told', async (t) => {
+test('live-20 live-21: an operator decides elsewhere, at the same moment or before: one wins, both are told', async (t) => {
   const { world, chat, daemon, decide } = await start(t)
   const live = chat.live()
   const { run, id, token } = await asked({ chat, daemon }, pay({ what: 'a' }))
@@ -105,7 +105,7 @@ test('live-26 live-27: an operator decides elsewhere, at the same moment or befo
   }
 })
 
-test('live-28 live-29: what is not shown whole and as it is cannot be allowed here, and says so', async (t) => {
+test('live-22 live-23: what is not shown whole and as it is cannot be allowed here, and says so', async (t) => {
   const { chat, daemon, decide } = await start(t, { most_text: 600 })
   const long = await asked({ chat, daemon }, pay({ what: 'y'.repeat(5000) }))
   t.deepEqual(
@@ -129,7 +129,7 @@ test('live-28 live-29: what is not shown whole and as it is cannot be allowed he
   await until(daemon, secret.run.run_id, 'completed')
 })
 
-test('live-30: without approvers one message says that an operator has to decide, and shows nothing', async (t) => {
+test('live-24: without approvers one message says that an operator has to decide, and shows nothing', async (t) => {
   const { chat, daemon, decide } = await start(t, { approver_ids: [] })
   const { run, message } = await asked({ chat, daemon }, [pay({ what: 'a' }), pay({ what: 'b' })].join('\n'))
   t.deepEqual([message.text, message.buttons.length], ['An operator has to decide on this.', 0])
@@ -143,7 +143,7 @@ test('live-30: without approvers one message says that an operator has to decide
   t.is(chat.count('post'), 1)
 })
 
-test('live-31 to live-34: a question is answered by a button, or by a reply of somebody who may', async (t) => {
+test('live-25 to live-28: a question is answered by a button, or by a reply of somebody who may', async (t) => {
   const { chat, daemon } = await start(t)
   const live = chat.live()
   const colour = { header: 'Colour', question: 'Which?', options: [{ label: 'Red' }, { label: 'Blue' }] }

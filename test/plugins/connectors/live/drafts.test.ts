@@ -35,7 +35,10 @@ const start = async (t: any, settings = {}) => {
     const { body: run } = await daemon.request('POST', '/v1/sessions/s1/runs', { content: 'Say it.', reply_targets })
     return { run, latches }
   }
-  return { chat, daemon, clock: options.clock, say }
+  const { clock } = options
+  /** Time goes on until it holds. */
+  const comes = (what: string, look: () => boolean) => seen(what, look, () => clock.leap(100_000))
+  return { chat, daemon, clock, say, comes }
 }
 
 const open = (latches: readonly Latch[]): void => latches.forEach((latch) => latch.open())
@@ -63,17 +66,15 @@ test('live-1 live-2: a typing sign from start to end, at the pace of the kind; d
 })
 
 test('live-5 to live-8: a draft is posted, edited at the pace of the kind, and becomes the answer', async (t) => {
-  const { chat, daemon, clock, say } = await start(t, { stream_replies: true })
+  const { chat, daemon, clock, say, comes } = await start(t, { stream_replies: true })
   const { run, latches } = await say(['One', ' two', ' three', ' four'])
   await latches[0]?.reached
   t.is(chat.count('post'), 0)
-  clock.leap(100_000)
-  await seen('the draft', () => chat.messages.get('m1')?.text === 'One')
+  await comes('the draft', () => chat.messages.get('m1')?.text === 'One')
   for (const at of [0, 1]) latches[at]?.open()
   await latches[2]?.reached
   t.is(chat.count('edit'), 0)
-  clock.leap(100_000)
-  await seen('one edit for both', () => chat.messages.get('m1')?.text === 'One two three')
+  await comes('one edit for both', () => chat.messages.get('m1')?.text === 'One two three')
   t.is(chat.count('edit'), 1)
   open(latches)
   await until(daemon, run.run_id, 'completed')
@@ -94,14 +95,13 @@ test('live-5 to live-8: a draft is posted, edited at the pace of the kind, and b
 })
 
 test('live-10 live-11: a draft of a run that fails says so, and a long one is cut within the length', async (t) => {
-  const { chat, daemon, clock, say } = await start(t, { stream_replies: true, most_text: 500 })
+  const { chat, daemon, clock, say, comes } = await start(t, { stream_replies: true, most_text: 500 })
   const { run, latches } = await say(
     ['x'.repeat(700), 'more'],
     [{ type: 'done', outcome: 'failed', failure: { class: 'bad_request', retryable: false, message: 'No.' } }],
   )
   await latches[0]?.reached
-  clock.leap(100_000)
-  await seen('the draft', () => chat.messages.has('m1'))
+  await comes('the draft', () => chat.messages.has('m1'))
   t.is(chat.messages.get('m1')?.text, `${'x'.repeat(498)} …`)
   latches[0]?.open()
   await latches[1]?.reached
@@ -109,18 +109,18 @@ test('live-10 live-11: a draft of a run that fails says so, and a long one is cu
   t.is(chat.count('edit'), 0)
   open(latches)
   await until(daemon, run.run_id, 'failed')
-  await seen(
+  await comes(
     'its end',
     () => chat.messages.get('m1')?.text.endsWith('\n\nThis was not finished: the run failed.') === true,
   )
   t.true((chat.messages.get('m1')?.text.length ?? 0) <= 500)
   const cancelled = await say(['Begun'])
   await cancelled.latches[0]?.reached
-  clock.leap(100_000)
-  await seen('another draft', () => chat.messages.get('m2')?.text === 'Begun')
-  await daemon.request('POST', `/v1/runs/${cancelled.run.run_id}/cancel`)
+  await comes('another draft', () => chat.messages.get('m2')?.text === 'Begun')
+  const cancel = daemon.request('POST', `/v1/runs/${cancelled.run.run_id}/cancel`)
   open(cancelled.latches)
-  await seen(
+  await cancel
+  await comes(
     'its end',
     () => chat.messages.get('m2')?.text === 'Begun\n\nThis was not finished: the run was cancelled.',
   )
