@@ -4,7 +4,7 @@ import path from 'node:path'
 import type { TestFn } from 'ava'
 import { fault } from '../../core/base/assert.js'
 import { freshRoot, spawnDaemon, type SpawnedDaemon } from './daemon.js'
-import { startMortal, type Mortal } from './mortal.js'
+import { createOwner, startMortal, type Mortal } from './mortal.js'
 import { openSession, submit, until } from './runs.js'
 
 export interface AskingDaemon extends Mortal {
@@ -105,13 +105,11 @@ export const startAsking = startOn((t, root, flags) => startMortal(t, { flags, .
 /** One daemon for all tests of a file that keep to sessions of their own. A start is what costs most. */
 export const shareAsking = (test: TestFn<any>): (() => AskingDaemon) => {
   let daemon: AskingDaemon | undefined
-  const undos: (() => unknown)[] = []
+  const owner = createOwner()
   test.before(async () => {
-    daemon = await startAsking({ teardown: (undo) => void undos.push(undo) })
+    daemon = await startAsking(owner)
   })
-  test.after.always(async () => {
-    for (const undo of undos.toReversed()) await undo()
-  })
+  test.after.always(owner.end)
   return () => daemon ?? fail('the shared daemon is not up')
 }
 const fail = (what: string): never => {

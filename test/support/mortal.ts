@@ -11,6 +11,17 @@ import { freshRoot, startTestDaemon, type Reachable, type SpawnedDaemon } from '
 
 export interface Mortal extends Reachable, Pick<SpawnedDaemon, 'kill' | 'stop'> {}
 
+/** Stands for the test that owns a daemon of a whole file. */
+export const createOwner = () => {
+  const undos: (() => unknown)[] = []
+  return {
+    teardown: (undo: () => unknown): void => void undos.push(undo),
+    end: async (): Promise<void> => {
+      for (const undo of undos.toReversed()) await undo()
+    },
+  }
+}
+
 export interface MortalOptions {
   readonly root?: string
   /** As after `serve`, each with its value. */
@@ -40,8 +51,10 @@ export const startMortal = async (
       home = left
     }
     isDead = true
-    await stop()
-    return signal === 'SIGKILL' ? { code: null, signal } : { code: 0, signal: null }
+    const over = stop()
+    if (signal === 'SIGKILL') return { code: null, signal }
+    await over
+    return { code: 0, signal: null }
   }
   return {
     url,
