@@ -7,8 +7,15 @@ export const access: Readonly<Record<string, 'public' | 'ingress' | 'read' | 'ad
   'health.ready': 'public',
   'mcp_oauth.callback': 'public',
 
+  'connectors.http': 'ingress',
+  'connectors.telegram': 'ingress',
   'observations.upload': 'ingress',
   'capture_agents.heartbeat': 'ingress',
+  'external.asset': 'ingress',
+  'external.credential': 'ingress',
+  'external.event': 'ingress',
+  'external.events': 'ingress',
+  'connectors.slack': 'ingress',
 
   'mcp.servers': 'read',
   'mcp.tool': 'read',
@@ -59,6 +66,7 @@ export const access: Readonly<Record<string, 'public' | 'ingress' | 'read' | 'ad
   'runs.list': 'read',
   'runs.stream': 'read',
   'metrics.read': 'read',
+  'external.metrics': 'read',
   'explanations.get': 'read',
   'flows.get': 'read',
   'flows.list': 'read',

@@ -11,7 +11,7 @@ import {
 import type { Outbox } from '../../execution/deliveries/contract.js'
 import { assetErrors, type Assets } from '../../media/assets/contract.js'
 import { ingressDomain, ingressErrors } from '../ingress/contract.js'
-import { admitSidecar, sharedScheme, type AccessParts } from './access.js'
+import { admitSidecar, sharedScheme, type AccessParts } from './setup/access.js'
 import { routeIn } from './sidecar/reply-route.js'
 
 export interface AssetRouteParts extends AccessParts {
