@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { request } from 'undici'
-import { median, startDaemon, startFloor, temporaryRoot, type Bench, type Part } from '../bench.js'
+import { median, prepare, startDaemon, startFloor, temporaryRoot, type Bench, type Part } from '../bench.js'
 import type { Server } from '../server.js'
 
 const clients = 64
@@ -62,7 +62,8 @@ const toConnector =
       body,
     )
   }
-const toFloor =
+/** The same work without a connector: a client of the daemon submits it. */
+const toRuns =
   ({ url }: Server): Post =>
   (own) =>
     posted(`${url}/v1/sessions/bench-${own}/runs`, {}, JSON.stringify({ content }))
@@ -89,14 +90,19 @@ const measure = async ({ note, rounds, milliseconds }: Bench): Promise<void> => 
   writeFileSync(join(root, 'config', 'connector-ingress.toml'), 'events_per_second = 100000\n')
   const [daemon, floor] = [await startDaemon(root), await startFloor()]
   await setUp(daemon)
-  const [own, bare]: [Taken[], Taken[]] = [[], []]
+  await prepare(daemon.url, 'bench-', clients)
+  // The code of the daemon is compiled while it runs: what it costs before that says nothing.
+  for (const post of [toConnector(daemon, rounds), toRuns(daemon)]) await load(daemon, milliseconds, post)
+  const [own, submitted, bare]: [Taken[], Taken[], Taken[]] = [[], [], []]
   for (let round = 0; round < rounds; round += 1) {
-    bare.push(await load(floor, milliseconds, toFloor(floor)))
+    bare.push(await load(floor, milliseconds, toRuns(floor)))
+    submitted.push(await load(daemon, milliseconds, toRuns(daemon)))
     own.push(await load(daemon, milliseconds, toConnector(daemon, round)))
   }
   const of = (taken: readonly Taken[], what: keyof Taken): number => median(taken.map((one) => one[what]))
   note(`signed messages to a connector, ${clients} clients`, '/s', 'more', of(own, 'perSecond'), of(bare, 'perSecond'))
   note('CPU for each, with its run', 'ms', 'less', of(own, 'cpu'), of(bare, 'cpu'))
+  note('the same, beside that of a run of a client', 'ms', 'less', of(own, 'cpu'), of(submitted, 'cpu'))
   await daemon.stop()
   await floor.stop()
   rmSync(root, { recursive: true })

@@ -134,7 +134,7 @@ for (const unbuffered of [false, true])
       })
       const front = `http://127.0.0.1:${port}`
       for (const pause = createPause(); ; await pause()) {
-        const up = await fetch(`${front}/health/live`).then(
+        const up = await fetch(`${front}/healthz`).then(
           (answer) => answer.ok,
           () => false,
         )
