@@ -2,8 +2,12 @@
 import test from 'ava'
 import { parse } from '../../../../core/base/parse.js'
 import { unsafeCast, type JsonObject } from '../../../../core/base/schema.js'
-import { createExternalKind, reservedVariables, testVariables } from '../../../../plugins/connectors/external/kind.js'
-import { ExternalSettings } from '../../../../plugins/connectors/external/settings.js'
+import {
+  createExternalKind,
+  reservedVariables,
+  testVariables,
+} from '../../../../plugins/connectors/external/setup/kind.js'
+import { ExternalSettings } from '../../../../plugins/connectors/external/setup/settings.js'
 import type { SecretSlots, SecretStatus } from '../../../../plugins/operator/secrets/contract.js'
 import { specialAddresses } from '../../../support/special-addresses.js'
 
@@ -28,7 +32,8 @@ const wrongIn = (given: JsonObject, secrets: readonly string[] = ['shared_token'
   const parsed = parse(ExternalSettings, given)
   if (!parsed.ok) return `struct ${parsed.issues[0]?.path ?? ''}`
   const settings = kind.normal?.(parsed.value) ?? parsed.value
-  return kind.fault({ name: 'one', settings, has: (secret) => secrets.includes(secret) })?.path
+  const fault = kind.fault({ name: 'one', settings, has: (secret) => secrets.includes(secret) })
+  return (fault ?? kind.faultOfUses?.(settings))?.path
 }
 const remote = { platform: 'discord', base_url: 'https://sidecar.example' }
 const child = { platform: 'discord', mode: 'child_process', base_url: 'http://127.0.0.1:9000' }
@@ -106,6 +111,17 @@ test('external-4: a sidecar that others run has no special address, unless that 
     t.is(wrongIn({ ...remote, base_url }), 'base_url', host)
     t.is(wrongIn({ ...remote, base_url, allow_private_network: true }), undefined, host)
   }
+})
+
+test('external-46: a range that an operator opened is open, and none beside it', (t) => {
+  const { fault } = createExternalKind({ slots, open: ['198.18.0.0/15'] })
+  const pathOf = (base_url: string) => {
+    const parsed = parse(ExternalSettings, { ...remote, base_url })
+    return parsed.ok ? fault({ name: 'one', settings: parsed.value, has: () => true })?.path : 'none'
+  }
+  t.is(pathOf('http://198.18.0.7'), undefined)
+  t.is(pathOf('http://198.17.0.7'), undefined)
+  t.is(pathOf('http://10.0.0.1'), 'base_url')
 })
 
 test('external-5: a sidecar that the daemon starts is on this machine', (t) => {
