@@ -126,6 +126,7 @@ export const shipped: readonly ShippedPlugin[] = [
     load: () => import('./execution/questions/plugin.js'),
     commands: () => import('./execution/questions/commands.js'),
   },
+  { id: 'live-replies', required: false, load: () => import('./connectors/live/plugin.js') },
   {
     id: 'sidechains',
     required: false,

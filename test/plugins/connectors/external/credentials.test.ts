@@ -178,6 +178,8 @@ test('external-17, external-30: events of a child are those of the one that runs
   t.is(manifests.known(child), undefined, 'five minutes are over')
   await manifests.find(child)
   t.is(manifests.known(child)?.instance_id, 'three')
+  const moved = { ...child, settings: { ...child.settings, base_url: 'http://127.0.0.1:2' } }
+  t.is(manifests.known(moved), undefined, 'at another place another one answers')
   manifests.forget('main')
   t.is(manifests.known(child), undefined)
   const late = manifests.fetch(child)

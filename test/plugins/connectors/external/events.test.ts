@@ -216,10 +216,12 @@ test('external-10 to external-28: events are one run each, in their conversation
   /** The routes at which the answer arrived. */
   const routesOf = async (more: object, many: number): Promise<string[]> => {
     const event = eventOf(more)
-    t.is((await send(event)).body.status, 'accepted')
+    const { status, run_id } = (await send(event)).body
+    t.is(status, 'accepted')
     const arrived = () =>
       daemon.sidecar.at('/deliver').filter(({ body }) => body.content === `You said: ${event.content}`)
     await daemon.sidecar.until(() => arrived().length >= many, 'an answer')
+    t.is((await request('GET', `/v1/deliveries?run_id=${run_id}`)).body.length, many)
     return arrived()
       .map(({ body }) => body.reply_route)
       .toSorted()
@@ -289,6 +291,10 @@ test('external-10 to external-28: events are one run each, in their conversation
   t.is(refused.body.retry_after_ms, 500)
   clock.leap(500)
   t.is((await send(eventOf(), 'slow')).body.status, 'accepted')
+
+  // external-28: what is no answer of the protocol is a problem of its domain.
+  const wrong = await request('PUT', '/v1/connectors/external/main/events', {}, {})
+  t.is(wrong.status, 405)
 
   // external-43: all of it is counted.
   const { text, type } = await metricsOf(daemon.url)

@@ -12,9 +12,15 @@ import {
   type Infer,
   type Issue,
   type OutboundReach,
-} from '../../../core/plugin.js'
-import { connectorSettings, selfReplySettings, type ConnectorDraft, type ConnectorKind } from '../registry/contract.js'
-import { placeOf } from './output/address.js'
+} from '../../../../core/plugin.js'
+import {
+  connectorSettings,
+  selfReplySettings,
+  type Connector,
+  type ConnectorDraft,
+  type ConnectorKind,
+} from '../../registry/contract.js'
+import { placeOf } from './address.js'
 
 const defaultRate = 100
 
@@ -37,6 +43,9 @@ export const telegramSettings = object({
 })
 /** Its settings but for secrets. */
 export type TelegramSettings = Infer<typeof telegramSettings>
+
+/** A connector of this kind. */
+export type TelegramConnector = Connector<TelegramSettings>
 
 export const defaultBaseUrl = 'https://api.telegram.org'
 

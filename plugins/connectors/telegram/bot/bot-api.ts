@@ -14,10 +14,8 @@ import {
   type Outbound,
   type OutboundAnswer,
   type OutboundCode,
-} from '../../../core/plugin.js'
-import type { TelegramConfig } from './config.js'
-import type { TelegramConnector } from './updates/event.js'
-import { defaultBaseUrl } from './settings.js'
+} from '../../../../core/plugin.js'
+import { defaultBaseUrl, type TelegramConnector } from './settings.js'
 
 /** A bot, by its token. */
 export interface Bot {
@@ -115,9 +113,15 @@ export interface BotCall {
   readonly max_answer_bytes?: number
 }
 
+/** Where calls may lead, and how long they may take. */
+export interface BotApiConfig {
+  readonly allow_cidrs: readonly string[]
+  readonly timeout_ms: number
+}
+
 export interface BotApiParts {
   readonly outbound: Outbound
-  readonly config: TelegramConfig
+  readonly config: BotApiConfig
   readonly now: () => number
 }
 

@@ -1,4 +1,4 @@
-import { defineErrors } from '../../../core/plugin.js'
+import { defineErrors } from '../../../../core/plugin.js'
 
 /** Where those are told of problems who send events. */
 export const ingressDomain = 'connector_ingress'

@@ -1,5 +1,5 @@
-/** What senders of events are told of problems that are none of theirs alone: no ids, names or reasons of the daemon. */
-import { Problem } from '../../../core/plugin.js'
+/** What senders of events are told of problems of the daemon: no ids, names or reasons of it (ingress-7). */
+import { Problem } from '../../../../core/plugin.js'
 import { ingressDomain, ingressErrors } from './errors.js'
 
 /** Domains whose sentences speak of the request and of nothing else. */

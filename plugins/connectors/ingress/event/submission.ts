@@ -1,7 +1,7 @@
 /** An event as the submission of its run. */
-import { digest } from '../../../core/plugin.js'
-import type { Submission } from '../../execution/runs/contract.js'
-import type { Connector, IngressEvent } from '../registry/contract.js'
+import { digest } from '../../../../core/plugin.js'
+import type { Submission } from '../../../execution/runs/contract.js'
+import type { Connector, IngressEvent } from '../../registry/contract.js'
 import { receiptOf } from './known.js'
 
 /** What names the event in the metadata of its run: nobody learns the key of the platform from it. */

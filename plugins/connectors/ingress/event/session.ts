@@ -1,7 +1,7 @@
 /** The session of an event, and what the connector's policy says of it. */
-import type { Connector, IngressEvent } from '../registry/contract.js'
-import type { Runs } from '../../execution/runs/contract.js'
-import type { Sessions, WantedSession } from '../../execution/sessions/contract.js'
+import type { Connector, IngressEvent } from '../../registry/contract.js'
+import type { Runs } from '../../../execution/runs/contract.js'
+import type { Sessions, WantedSession } from '../../../execution/sessions/contract.js'
 import { ingressErrors } from './errors.js'
 
 /** Fixed, asked for, bound, natural: the first that there is. Throws `bad_request` where there is none. */

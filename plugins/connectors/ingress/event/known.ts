@@ -1,7 +1,7 @@
 /** Events that came before: the key of each is kept in the commit of its run. */
-import { digest } from '../../../core/plugin.js'
-import type { ReceiptKey, Runs } from '../../execution/runs/contract.js'
-import type { IngressEvent, Received } from '../registry/contract.js'
+import { digest } from '../../../../core/plugin.js'
+import type { ReceiptKey, Runs } from '../../../execution/runs/contract.js'
+import type { IngressEvent, Received } from '../../registry/contract.js'
 import { ingressErrors } from './errors.js'
 
 export const receiptScope = 'connector'
