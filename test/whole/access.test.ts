@@ -64,6 +64,7 @@ const look = async (
 /** How callers of routes with a check of their own show who they are. */
 const schemes: Readonly<Record<string, string>> = {
   'connectors.http': 'http_connector',
+  'connectors.slack': 'slack_signature',
   'connectors.telegram': 'telegram_webhook',
   'observations.upload': 'observation_source',
   'capture_agents.heartbeat': 'capture_agent',

@@ -82,7 +82,7 @@ const say = async (parts: AskPostParts, ask: AskRecord, attempt: number): Promis
   const message = messageOf(parts, ask, chat)
   let message_id = ask.message_id
   const made = await parts.calls.make({ kind, address: ask.address }, async (signal): Promise<LiveOutcome> => {
-    if (message_id !== undefined) return kind.edit(ask.address, message_id, message, signal)
+    if (message_id !== undefined) return kind.edit(ask.address, { message_id, message }, signal)
     const posted = await kind.post(ask.address, message, signal)
     if (posted.type === 'done') ({ message_id } = posted)
     return posted

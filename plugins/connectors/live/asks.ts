@@ -92,7 +92,7 @@ interface Wanted {
   readonly known: AskRecord[]
 }
 
-/** Undefined if it is asked there already. Where nobody may decide, one message stands for all that a run waits with. */
+/** Undefined if it is asked there already. Where nobody may decide, one message stands for all that a run asks. */
 const askFor = (parts: AskParts, { run, place, asked, known }: Wanted): AskRecord | undefined => {
   const chat = chatOf(place)
   if (chat === undefined) return undefined

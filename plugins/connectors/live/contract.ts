@@ -35,14 +35,19 @@ export const mostToken = 48
 
 /** A message as it is to be, whole: a kind puts it in place of what it was. */
 export interface LiveMessage {
-  /** `draft`: the words of a model, shown as a delivery shows them. `request`: plain text, in which nothing has a form. */
+  /** `draft`: the words of a model, shown as a delivery shows them. `request`: plain text, all of it as it stands. */
   readonly purpose: 'draft' | 'request'
-  /** Within `most_text`, never blank. A kind must escape what the platform would read as a mention, a link or a form. */
+  /** Within `most_text`, never blank. A kind must escape what the platform reads as a mention, a link or a form. */
   readonly text: string
   /** At most `mostButtons`; empty: it has none, and those that it had go. */
   readonly buttons: readonly LiveButton[]
   /** True if the platform should offer to answer this message. */
   readonly asks_for_reply?: boolean
+}
+/** What a message that was sent is to be. */
+export interface LiveEdit {
+  readonly message_id: string
+  readonly message: LiveMessage
 }
 /** Buttons of one message. */
 export const mostButtons = 12
@@ -77,7 +82,7 @@ export interface LiveKind {
   /** Sends a message. */
   post(address: string, message: LiveMessage, signal: AbortSignal): Promise<LivePosted>
   /** Puts a message in place of one. That it says the same already is `done`. */
-  edit(address: string, message_id: string, message: LiveMessage, signal: AbortSignal): Promise<LiveOutcome>
+  edit(address: string, edit: LiveEdit, signal: AbortSignal): Promise<LiveOutcome>
 }
 /** The kinds that show work as it is done, by the plugin of their handles. */
 export const LiveKinds: Point<LiveKind> = definePoint<LiveKind>(
@@ -106,7 +111,7 @@ export interface LiveAct {
   readonly connector: string
   /** Who, proven by the platform; as it stands in `actor_id` of the events of this connector. */
   readonly actor_id: string
-  /** What this person is called, for the sentence that says who decided; anybody's text. The id stands there if absent. */
+  /** What this person is called, for the sentence that says who decided; anybody's text. The id, if absent. */
   readonly actor_name?: string | undefined
 }
 /** A button was pressed. */
@@ -137,9 +142,9 @@ export interface LiveReplies {
   /**
    * The message that shows the output of this delivery so far: its first step must edit it in place of sending one,
    * with `message_id` of `LivePosted`. From then on nothing but this delivery touches it, and only this delivery is
-   * given it, however often it asks and over restarts, until it is settled; if the message is gone, send one. Undefined:
-   * there is none. Resolves within seconds; never rejects. Ask before the first step of each attempt, unless that has
-   * been done.
+   * given it, however often it asks and over restarts, until it is settled; if the message is gone, send one.
+   * Undefined: there is none. Resolves within seconds; never rejects. Ask before the first step of each attempt, unless
+   * that has been done.
    */
   takeDraft(wish: DraftWish): Promise<string | undefined>
   /** Never rejects. Resolves when what was decided is on disk. */

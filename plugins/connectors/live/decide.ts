@@ -17,7 +17,7 @@ export interface DecideParts {
   readonly runs: Runs
   readonly store: LiveStore
   readonly approvals: Approvals
-  readonly questions: () => Questions | undefined
+  readonly questions: Questions
   readonly kinds: () => readonly LiveKind[]
   /** What people are called that decide right now, by the message. */
   readonly names: Map<string, string>
@@ -108,11 +108,7 @@ const settleQuestion = (
   deciding: Deciding,
   resolution: UserQuestionResolution,
 ): Promise<LiveAnswer> =>
-  settle(
-    parts,
-    deciding,
-    (actor_id) => parts.questions()?.resolve(deciding.ask.run_id, { resolution, actor_id }) ?? Promise.resolve(),
-  )
+  settle(parts, deciding, (actor_id) => parts.questions.resolve(deciding.ask.run_id, { resolution, actor_id }))
 
 /** Looks and decides in one turn of the event loop, so that of two who decide at once one learns of the other. */
 const settle = async (
@@ -131,10 +127,12 @@ const settle = async (
       log.warn('a decision at a platform could not be recorded', { run_id: ask.run_id, error })
       return answer('failed', 'This could not be recorded. Please try again.')
     }
-    return over(parts, ask)
+    const isOpen = openAsked(parts.runs, parts.runs.find(ask.run_id), ask) !== undefined
+    return isOpen ? answer('invalid', 'This does not answer the question.') : over(parts, ask)
   } finally {
     if (isFirst) names.delete(ask.ask_id)
   }
 }
 
-const over = ({ runs }: DecideParts, ask: AskRecord): LiveAnswer => answer('over', ask.outcome ?? outcomeOf(runs, ask))
+const over = ({ runs, names }: DecideParts, ask: AskRecord): LiveAnswer =>
+  answer('over', ask.outcome ?? outcomeOf(runs, ask, names.get(ask.ask_id)))

@@ -105,7 +105,7 @@ const end = async (parts: DraftEndParts, draft: DraftRecord, words: LastWords): 
     if (parts.store.drafts.find(draft.draft_id)?.taken_by !== undefined) return
     if (most === undefined) break
     const message = { purpose: 'draft' as const, text: textOf(words, most), buttons: [] }
-    const made = await calls.make({ kind, address }, (signal) => kind.edit(address, message_id, message, signal))
+    const made = await calls.make({ kind, address }, (signal) => kind.edit(address, { message_id, message }, signal))
     if (made?.type === 'done' || made?.type === 'refused') break
     if (!(await clock.sleep(backoff({ base: firstMs, max: longestMs }, attempt)))) return
   }

@@ -187,7 +187,7 @@ const show = async ({ parts }: Life, spoken: Spoken, draft: Draft): Promise<void
   const { record } = draft
   let message_id: string | undefined
   const made = await calls.make(place, async (signal): Promise<LiveOutcome> => {
-    if (record !== undefined) return place.kind.edit(place.address, record.message_id, message, signal)
+    if (record !== undefined) return place.kind.edit(place.address, { message_id: record.message_id, message }, signal)
     const posted = await place.kind.post(place.address, message, signal)
     if (posted.type === 'done') message_id = posted.message_id
     return posted

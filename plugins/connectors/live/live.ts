@@ -26,7 +26,7 @@ export interface LiveParts {
   readonly approvals: Approvals
   readonly connectors: () => Connectors | undefined
   readonly interception: () => Interception | undefined
-  readonly questions: () => Questions | undefined
+  readonly questions: Questions
   readonly store: LiveStore
   readonly kinds: () => readonly LiveKind[]
 }

@@ -15,8 +15,8 @@ export default definePlugin({
   version: '1.0.0',
   api: 1,
   summary: 'Typing signs, drafts of answers, and buttons for approvals and questions at chat platforms.',
-  needs: { host: Host, runs: Runs, sessions: Sessions, outbox: Outbox, approvals: Approvals },
-  wants: { connectors: Connectors, interception: Interception, questions: Questions },
+  needs: { host: Host, runs: Runs, sessions: Sessions, outbox: Outbox, approvals: Approvals, questions: Questions },
+  wants: { connectors: Connectors, interception: Interception },
   provides: [LiveReplies],
   register(ctx, services) {
     const { events } = ctx

@@ -113,7 +113,7 @@ export const telegramLive = (parts: LiveParts): LiveKind => ({
     const aim = botAt(parts, address)
     return aim === undefined ? { type: 'refused' } : await post(parts, aim, { message, signal })
   },
-  async edit(address, name, ...[message, signal]) {
+  async edit(address, { message_id: name, message }, signal) {
     const aim = botAt(parts, address)
     const message_id = aim && messageNumber(aim.place, name)
     if (aim === undefined || message_id === undefined) return { type: 'refused' }

@@ -84,7 +84,8 @@ export const createLiveKind = (parts: LiveParts): LiveKind => ({
     if (chat === undefined) return refused
     const { channel_id, thread_ts } = chat.route
     const place = { channel: channel_id, ...(thread_ts !== undefined && { thread_ts }) }
-    const args = { ...place, ...shownMessage(message) }
+    const { text, blocks } = shownMessage(message)
+    const args: JsonObject = { ...place, text, ...(blocks.length > 0 && { blocks }) }
     const called = await call(parts, chat, { method: 'chat.postMessage', args, signal })
     if (called?.type !== 'ok') return failed(called)
     const { ts, channel } = called.body
@@ -94,7 +95,7 @@ export const createLiveKind = (parts: LiveParts): LiveKind => ({
       message_id: messageIdOf({ channel_id: typeof channel === 'string' ? channel : channel_id, ts }),
     }
   },
-  async edit(address, message_id, message, signal) {
+  async edit(address, { message_id, message }, signal) {
     const chat = chatOf(parts, address)
     if (chat === undefined) return refused
     const { channel_id: channel, ts } = messageNameIn(message_id)

@@ -1,5 +1,5 @@
 /** Where a sidecar is asked (external-3 to external-5). */
-import { refusedUrl, type OutboundReach } from '../../../core/plugin.js'
+import { refusedUrl, type OutboundReach } from '../../../../core/plugin.js'
 import type { ExternalSettings } from './settings.js'
 
 /** Addresses of this machine. A name that is said to be local is not asked where else it leads. */

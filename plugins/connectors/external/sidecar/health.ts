@@ -1,14 +1,20 @@
 /** How sidecars answer, as the health of their connectors (external-44). */
-import type { DeliveryOutcome } from '../../execution/deliveries/contract.js'
-import type { Connectors, ConnectorTrouble } from '../registry/contract.js'
-import type { Asked, ExternalConnector, SidecarFault } from './sidecar/client.js'
-import type { Health } from './sidecar/protocol.js'
+import type { DeliveryOutcome } from '../../../execution/deliveries/contract.js'
+import type { Connectors, ConnectorTrouble } from '../../registry/contract.js'
+import type { Asked, SidecarFault } from './client.js'
+import type { ExternalConnector } from '../setup/connector.js'
+import type { Health } from './protocol.js'
 
 type Told = Pick<ConnectorTrouble, 'cause' | 'action'>
 
 const noAnswer = 'Look whether it runs and listens at base_url, and whether a firewall is between.'
 const causes: Readonly<Record<string, Told>> = {
   outbound_url_invalid: { cause: 'Its base_url cannot be asked.', action: 'Correct base_url.' },
+  outbound_request_invalid: {
+    cause:
+      'What was to be sent cannot be: its shared token has characters that no header can have, or it is too large.',
+    action: 'Give the connector and the sidecar another shared token.',
+  },
   outbound_address_refused: {
     cause: 'The name in base_url leads to a private, local or special address, and nothing was sent there.',
     action: 'Set allow_private_network if that is meant, or correct base_url.',
@@ -58,7 +64,6 @@ const quiet: ReadonlySet<string> = new Set([
   'sidecar_terminal_error',
   'sidecar_status_429',
   'outbound_aborted',
-  'outbound_request_invalid',
 ])
 
 const troubleOf = (code: string): ConnectorTrouble | undefined => {

@@ -1,5 +1,5 @@
-/** What `GET /v1/runtime/connectors/external/metrics` says (reference 2 §2.8). Of no connector before it does something. */
-import type { Metric, Sample } from '../../../core/plugin.js'
+/** What is counted of external connectors (external-43): of none before it does something. */
+import type { Metric, Sample } from '../../../../core/plugin.js'
 
 const statuses = {
   ingress: ['accepted', 'duplicate', 'rejected'],

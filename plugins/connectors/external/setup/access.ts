@@ -1,11 +1,10 @@
 /** Who may call the routes of sidecars (external-10, external-11). */
 import { createHash, timingSafeEqual } from 'node:crypto'
-import type { Admitted, IngressHead, IngressScheme } from '../../../core/plugin.js'
-import { ingressErrors } from '../ingress/contract.js'
-import type { Connectors } from '../registry/contract.js'
-import { sharedToken } from './kind.js'
-import type { ExternalKind } from './kind.js'
-import type { ExternalConnector } from './sidecar/client.js'
+import type { Admitted, IngressHead, IngressScheme } from '../../../../core/plugin.js'
+import { ingressErrors } from '../../ingress/contract.js'
+import type { Connectors } from '../../registry/contract.js'
+import { sharedToken, type ExternalKind } from './kind.js'
+import type { ExternalConnector } from './connector.js'
 
 const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest()
 

@@ -1,4 +1,4 @@
-/** What a connector of the kind `external` is set up with (contract 2, `external` connector fields). */
+/** What a connector of the kind `external` is set up with (external-1). */
 import {
   array,
   boolean,
@@ -11,8 +11,8 @@ import {
   record,
   string,
   type Infer,
-} from '../../../core/plugin.js'
-import { connectorSettings, selfReplySettings } from '../registry/contract.js'
+} from '../../../../core/plugin.js'
+import { connectorSettings, selfReplySettings } from '../../registry/contract.js'
 
 const word = (max: number) => string({ min: 1, max })
 

@@ -1,9 +1,10 @@
 /** Looks at the sidecars that others run, once a minute: a silent one is known before an answer is for it. */
-import { Problem, type Clock, type Log } from '../../../core/plugin.js'
-import type { AccessParts } from './access.js'
+import { Problem, type Clock, type Log } from '../../../../core/plugin.js'
+import type { AccessParts } from '../setup/access.js'
 import { hearHealth } from './health.js'
-import type { ExternalConnector, SidecarClient } from './sidecar/client.js'
-import type { Connectors } from '../registry/contract.js'
+import type { SidecarClient } from './client.js'
+import type { ExternalConnector } from '../setup/connector.js'
+import type { Connectors } from '../../registry/contract.js'
 
 export interface WatchParts extends Pick<AccessParts, 'kind'> {
   readonly connectors: Connectors
@@ -22,10 +23,16 @@ export const lookAtAll = async ({ kind, connectors, client, log, signal }: Watch
       const asked = await client.health(connector, signal)
       if (!signal.aborted) hearHealth(connectors, connector, asked)
     } catch (error) {
-      if (!(error instanceof Problem)) log.error('a sidecar could not be looked at', { connector: connector.name, error })
+      if (!(error instanceof Problem))
+        log.error('a sidecar could not be looked at', { connector: connector.name, error })
     }
   }
-  await Promise.all(connectors.all(kind).filter(({ settings }) => settings.mode === 'remote_http').map(look))
+  await Promise.all(
+    connectors
+      .all(kind)
+      .filter(({ settings }) => settings.mode === 'remote_http')
+      .map(look),
+  )
 }
 
 /** From now on, until the plugin ends. */

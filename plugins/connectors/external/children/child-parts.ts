@@ -1,10 +1,10 @@
 /** What the supervision of children is given by its plugin. */
-import type { ConnectorKind, Connectors } from '../registry/contract.js'
-import type { ExternalCounts } from './counts.js'
+import type { ConnectorKind, Connectors } from '../../registry/contract.js'
+import type { ExternalCounts } from '../setup/counts.js'
 import type { ChildCredentials } from './credentials.js'
-import type { ExternalSettings } from './settings.js'
-import type { SidecarClient } from './sidecar/client.js'
-import type { Manifests } from './sidecar/manifests.js'
+import type { ExternalSettings } from '../setup/settings.js'
+import type { SidecarClient } from '../sidecar/client.js'
+import type { Manifests } from '../sidecar/manifests.js'
 
 export interface ChildParts {
   readonly kind: ConnectorKind<ExternalSettings>

@@ -1,6 +1,6 @@
 /** What no program can be given (external-51). */
 import type { Issue } from '../../../../core/plugin.js'
-import type { ChildProcess } from '../settings.js'
+import type { ChildProcess } from './settings.js'
 
 /** What no program can be given: the system ends a text at its first NUL. */
 export const faultOfTexts = ({ command, args = [], env = {}, working_dir = '' }: ChildProcess): Issue | undefined => {

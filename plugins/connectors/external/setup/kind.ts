@@ -1,9 +1,9 @@
 /** The kind `external`: connectors whose platform is spoken to by a sidecar (external-1 to external-9). */
-import type { Issue } from '../../../core/plugin.js'
-import type { SecretSlots } from '../../operator/secrets/contract.js'
-import type { ConnectorDraft, ConnectorKind } from '../registry/contract.js'
+import type { Issue } from '../../../../core/plugin.js'
+import type { SecretSlots } from '../../../operator/secrets/contract.js'
+import type { ConnectorDraft, ConnectorKind } from '../../registry/contract.js'
 import { faultOfBaseUrl, normalBaseUrl } from './base-url.js'
-import { faultOfTexts } from './children/texts.js'
+import { faultOfTexts } from './texts.js'
 import { ExternalSettings, type ChildProcess } from './settings.js'
 
 /** The secret that both sides show to each other. */
@@ -52,10 +52,14 @@ export const faultOfSlot = (slots: ExternalKindParts['slots'], secret_ref: strin
     : 'must name secrets that hold a value'
 }
 
-const faultOfSecrets = (slots: ExternalKindParts['slots'], refs: readonly string[]): string | undefined => {
-  for (const ref of refs) {
+/** Secrets that a child may ask for. */
+const usesOf = ({ child_process: child }: ExternalSettings): readonly string[] =>
+  Object.values(child?.credential_slots ?? {})
+
+const faultOfUses = ({ slots }: ExternalKindParts, settings: ExternalSettings): Issue | undefined => {
+  for (const ref of usesOf(settings)) {
     const rule = faultOfSlot(slots, ref)
-    if (rule !== undefined) return rule
+    if (rule !== undefined) return { path: 'child_process.credential_slots', rule }
   }
   return undefined
 }
@@ -63,7 +67,7 @@ const faultOfSecrets = (slots: ExternalKindParts['slots'], refs: readonly string
 /** The test endpoint of a sidecar takes messages of whoever has the shared token: without one, of everybody here. */
 const opensTests = ({ env = {} }: ChildProcess): boolean => testVariables.every((name) => env[name]?.trim() === 'true')
 
-const faultOfChild = ({ slots }: ExternalKindParts, draft: ConnectorDraft<ExternalSettings>): Issue | undefined => {
+const faultOfChild = (draft: ConnectorDraft<ExternalSettings>): Issue | undefined => {
   const { mode, child_process: child } = draft.settings
   if (mode === 'remote_http')
     return child && { path: 'child_process', rule: 'must be absent, because others run the sidecar' }
@@ -78,7 +82,7 @@ const faultOfChild = ({ slots }: ExternalKindParts, draft: ConnectorDraft<Extern
     return { path: 'child_process.env', rule: 'must not open the test endpoint without a shared token' }
   if (Object.keys(credential_slots).length > mostSlots)
     return { path: 'child_process.credential_slots', rule: `must have at most ${mostSlots} entries` }
-  const ofSlots = faultOfNames(Object.keys(credential_slots)) ?? faultOfSecrets(slots, Object.values(credential_slots))
+  const ofSlots = faultOfNames(Object.keys(credential_slots))
   return ofSlots === undefined ? undefined : { path: 'child_process.credential_slots', rule: ofSlots }
 }
 
@@ -89,7 +93,7 @@ const faultOf = (parts: ExternalKindParts, draft: ConnectorDraft<ExternalSetting
   if (ofUrl !== undefined) return { path: 'base_url', rule: ofUrl }
   if (!draft.has(sharedToken) && !settings.allow_unauthenticated_ingress)
     return { path: sharedToken, rule: 'is required where allow_unauthenticated_ingress is not true' }
-  return faultOfChild(parts, draft)
+  return faultOfChild(draft)
 }
 
 const namesOf = (values: Readonly<Record<string, string>> | undefined): string[] | undefined => {
@@ -116,6 +120,8 @@ export const createExternalKind = (parts: ExternalKindParts): ExternalKind => ({
     ingress_events_per_second: Math.max(1, settings.ingress_events_per_second),
   }),
   fault: (draft) => faultOf(parts, draft),
+  uses: usesOf,
+  faultOfUses: (settings) => faultOfUses(parts, settings),
   view: ({ child_process: child }) => ({
     child_process: child && {
       command: child.command,

@@ -1,4 +1,4 @@
-import { array, defaulted, doc, isCidr, object, rule, string } from '../../../core/plugin.js'
+import { array, defaulted, doc, isCidr, object, rule, string } from '../../../../core/plugin.js'
 
 export const externalConfig = object({
   allow_cidrs: doc(

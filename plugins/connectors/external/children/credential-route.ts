@@ -11,11 +11,11 @@ import {
   type Infer,
   type IngressHead,
   type Route,
-} from '../../../core/plugin.js'
-import type { Lease } from '../../operator/leases/contract.js'
-import type { SecretSlots } from '../../operator/secrets/contract.js'
-import { ingressDomain, ingressErrors } from '../ingress/contract.js'
-import { bearerOf, connectorOf, credentialScheme, unopened, type AccessParts } from './access.js'
+} from '../../../../core/plugin.js'
+import type { Lease } from '../../../operator/leases/contract.js'
+import type { SecretSlots } from '../../../operator/secrets/contract.js'
+import { ingressDomain, ingressErrors } from '../../ingress/contract.js'
+import { bearerOf, connectorOf, credentialScheme, unopened, type AccessParts } from '../setup/access.js'
 import type { ChildCredentials } from './credentials.js'
 
 const Credential = named(
@@ -40,7 +40,7 @@ interface Admission {
   readonly secret_ref: string
 }
 
-/** Throws `not_found` and `unauthorized` in the order of reference 2, §2.10. */
+/** Throws `not_found` and `unauthorized` in the order of what is looked at (external-40). */
 const admit = (parts: CredentialRouteParts, head: IngressHead<Asked>): Admitted<Admission> => {
   const { name, env_key } = head.params
   const { child_process: child } = connectorOf(parts, name).settings
