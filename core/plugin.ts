@@ -9,7 +9,7 @@ export * from './base/schema.js'
 export * from './base/parse.js'
 export { unknownField } from './base/issue-rule.js'
 export { bytes } from './http/routes/bytes.js'
-/** The JSON of a platform, as routes with the body form `lenient` read it: for bodies that hold it in something else. */
+/** The JSON of a platform, as the body form `lenient` reads it: for bodies that hold it in something else. */
 export { readLenient } from './http/server/json-text.js'
 export { foreignSchema, fromJsonSchema } from './base/foreign/foreign-schema.js'
 export { defineErrors, Problem } from './base/errors.js'

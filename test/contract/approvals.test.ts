@@ -1,9 +1,9 @@
 /**
- * docs/rules/approvals.md: rules that can be seen from outside, against a real process.
+ * docs/rules/approvals.md: rules that can be seen from outside, against a daemon in this process, of whose root a kill leaves the files as they are.
  */
 import { digest } from '../../core/plugin.js'
 import test from 'ava'
-import { eventsOf, inputOf, shareAsking, spawnAsking, type AskingDaemon } from '../support/answers.js'
+import { eventsOf, inputOf, shareAsking, startAsking, type AskingDaemon } from '../support/answers.js'
 import type { Answer } from '../support/daemon.js'
 import { codeOf, eventTypes, openSession, submit, until } from '../support/runs.js'
 
@@ -72,7 +72,7 @@ test.serial(
 test.serial(
   'approvals-1: GET /v1/approvals: open requests of all sessions or one, as an array and in pages',
   async (t) => {
-    const daemon = await spawnAsking(t)
+    const daemon = await startAsking(t)
     const runs = [await daemon.asks('s1', 'a', 'b'), await daemon.asks('s2', 'c')]
     const all = (await daemon.request('GET', '/v1/approvals')).body
     t.deepEqual(
@@ -203,7 +203,7 @@ test.serial(
   'approvals-10: a key in the body or the header gives the same run for the same payload, through kill -9, ' +
     'and idempotency_conflict for another',
   async (t) => {
-    const first = await spawnAsking(t)
+    const first = await startAsking(t)
     for (const [at, session] of ['s1', 's2', 's3'].entries()) {
       const run = await first.asks(session, session)
       const [request_id] = run.pending_approval_ids
@@ -298,7 +298,7 @@ test.serial(
   'approvals-9: an invalid, duplicate or stale id rejects the whole batch, and nothing of it is recorded, ' +
     'also after kill -9',
   async (t) => {
-    const first = await spawnAsking(t)
+    const first = await startAsking(t)
     const run = await first.asks('s1', 'a', 'b')
     const foreign = await first.asks('s2', 'c')
     const [a, b] = run.pending_approval_ids
@@ -344,7 +344,7 @@ test.serial(
   'approvals-16: POST /v1/runs/{run_id}/cancel still ends a run that waits, and its requests are closed in ' +
     'the name of the cancellation',
   async (t) => {
-    const daemon = await spawnAsking(t)
+    const daemon = await startAsking(t)
     const run = await daemon.asks('s1', 'a', 'b')
     t.is((await daemon.request('POST', `/v1/runs/${run.run_id}/cancel`)).body.status, 'cancelled')
     const [closed] = await eventsOf(daemon, run.run_id, 'approval_resolved')
@@ -394,7 +394,7 @@ test.serial('approvals-14: Codes run_not_found and session_not_found: unknown ta
 test.serial(
   'approvals-15: Three open approvals survive kill -9 with their ids, and each is resolved once, in any order',
   async (t) => {
-    let daemon = await spawnAsking(t)
+    let daemon = await startAsking(t)
     const orders: Record<string, readonly number[]> = { s1: [0, 1, 2], s2: [2, 0, 1], s3: [1, 2, 0] }
     const runs = []
     for (const session of Object.keys(orders))
@@ -442,7 +442,7 @@ test.serial(
   'approvals-17: Expiry: what nobody decides is denied by time, also while the daemon is dead; the model is ' +
     'told and the run goes on',
   async (t) => {
-    const first = await spawnAsking(t, { flags: ['--approval-expires-after-ms', '4000'] })
+    const first = await startAsking(t, { flags: ['--approval-expires-after-ms', '4000'] })
     const run = await first.asks('s1', 'a', 'b')
     for (const { created_at_ms, expires_at_ms } of run.pending_approvals) t.is(expires_at_ms - created_at_ms, 4000)
     const second = await first.again()

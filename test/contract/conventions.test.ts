@@ -1,5 +1,5 @@
 /**
- * docs/rules/http.md: answers, lists and access, against a real process.
+ * docs/rules/http.md: answers, lists and access, against a daemon.
  */
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
@@ -10,18 +10,20 @@ import {
   spawnTestDaemon,
   startTestDaemon,
   type Answer,
-  type SpawnedDaemon,
+  type Reachable,
 } from '../support/daemon.js'
+import { createOwner, startMortal, type Mortal } from '../support/mortal.js'
 import { openStream } from '../support/sse.js'
 import { createLeapingClock } from '../../core/testing/leaping-clock.js'
 import { codeOf, openSession, submit, until } from '../support/runs.js'
 import { makeSchedule } from '../support/schedules.js'
 import { operationsOf, type Operation } from '../whole/client.js'
 
-let daemon: SpawnedDaemon
+let daemon: Mortal
+const owner = createOwner()
 let operations: Operation[]
 test.before(async () => {
-  daemon = await spawnDaemon()
+  daemon = await startMortal(owner)
   operations = operationsOf((await daemon.request('GET', '/v1/openapi.json')).body)
   for (const session_id of ['s1', 's2', 's3']) {
     await openSession(daemon, session_id)
@@ -36,7 +38,7 @@ test.before(async () => {
   for (const name of ['one', 'two', 'three'])
     await daemon.request('POST', `/v1/agents/${agent_id}/sidechains`, { subtask: { name, content: '/say hi' } })
 })
-test.after.always(() => daemon.kill('SIGKILL'))
+test.after.always(owner.end)
 
 /** An agent with others below it. */
 let agent_id = ''
@@ -302,7 +304,7 @@ test.serial(
 test.serial(
   'http-30: pages of loopback may call, others may not, and a flag or SERVICE_HTTP_CORS_ALLOW_ORIGINS narrows it',
   async (t) => {
-    const from = (target: SpawnedDaemon, origin: string, method = 'GET'): Promise<Answer> =>
+    const from = (target: Reachable, origin: string, method = 'GET'): Promise<Answer> =>
       target.request(method, '/v1/status', undefined, { origin })
     for (const origin of ['http://localhost:3000', 'https://127.0.0.1', 'http://[::1]:8080']) {
       const answer = await from(daemon, origin)

@@ -4,7 +4,8 @@
 import { readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import test from 'ava'
-import { freshRoot, spawnMain, spawnTestDaemon, startTestDaemon, type Ask, type TestDaemon } from '../support/daemon.js'
+import { freshRoot, spawnTestDaemon, startTestDaemon, type Ask, type TestDaemon } from '../support/daemon.js'
+import { createCommandLine } from '../support/command-line.js'
 import { codeOf, openSession, submit, until } from '../support/runs.js'
 
 const full = ['--debug-level', 'full']
@@ -111,7 +112,7 @@ test.serial(
       ['redacted', false, true],
       ['full', true, true],
     ] as const) {
-      const daemon = await spawnTestDaemon(t, { env: { SERVICE_DEBUG_LEVEL: level } })
+      const daemon = await start(t, level)
       t.is((await daemon.request('GET', '/v1/runtime')).body.debug_level, level)
       const text = await lastText(daemon, await ranOnce(daemon, 's1'))
       t.deepEqual(
@@ -315,13 +316,13 @@ test.serial(
 test.serial('holdfast runs debug and holdfast runs prune', async (t) => {
   const daemon = await start(t, 'on')
   const run_id = await ranOnce(daemon, 's1')
-  const shown = spawnMain(['runs', 'debug', run_id, '--base-url', daemon.url])
-  t.is((await shown.exited).code, 0)
-  t.regex(shown.text.out, /level on\n.*0001-model/u)
-  const told = spawnMain(['runs', 'prune', '1', '--base-url', daemon.url, '--output', 'json'])
-  t.is((await told.exited).code, 0)
-  t.like(JSON.parse(told.text.out), { dry_run: true, candidate_run_ids: [run_id] })
-  const applied = spawnMain(['runs', 'prune', '1', '--apply', '--base-url', daemon.url, '--output', 'json'])
-  t.is((await applied.exited).code, 0)
+  const holdfast = createCommandLine(daemon)
+  const shown = await holdfast('runs', 'debug', run_id)
+  t.is(shown.code, 0)
+  t.regex(shown.out, /level on\n.*0001-model/u)
+  const told = await holdfast('runs', 'prune', '1', '--output', 'json')
+  t.is(told.code, 0)
+  t.like(JSON.parse(told.out), { dry_run: true, candidate_run_ids: [run_id] })
+  t.is((await holdfast('runs', 'prune', '1', '--apply', '--output', 'json')).code, 0)
   t.is((await debugOf(daemon, run_id)).status, 404)
 })

@@ -1,17 +1,19 @@
 /**
- * Codes that no other suite of this folder has, each as a problem document, against a real process.
+ * Codes that no other suite of this folder has, each as a problem document, against a daemon.
  */
 import { request as httpRequest } from 'node:http'
 import test from 'ava'
-import { spawnDaemon, spawnTestDaemon, startTestDaemon, type Answer, type SpawnedDaemon } from '../support/daemon.js'
+import { spawnTestDaemon, startTestDaemon, type Answer } from '../support/daemon.js'
+import { createOwner, startMortal, type Mortal } from '../support/mortal.js'
 import { codeOf, openSession, submit, until } from '../support/runs.js'
 
-let daemon: SpawnedDaemon
+let daemon: Mortal
+const owner = createOwner()
 test.before(async () => {
-  daemon = await spawnDaemon()
+  daemon = await startMortal(owner)
   await openSession(daemon, 'made')
 })
-test.after.always(() => daemon.kill('SIGKILL'))
+test.after.always(owner.end)
 
 /** The title of a problem is that of its status. */
 const titles: Readonly<Record<number, string>> = {

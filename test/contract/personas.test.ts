@@ -1,11 +1,12 @@
-/** docs/rules/personas.md: rules that can be seen from outside, against a daemon, a process of its own where it is killed. */
+/** docs/rules/personas.md: rules that can be seen from outside, against a daemon. */
 import { createHash } from 'node:crypto'
 import test from 'ava'
-import { spawnTestDaemon, startTestDaemon, type SpawnedDaemon, type TestDaemon } from '../support/daemon.js'
+import { startTestDaemon, type TestDaemon } from '../support/daemon.js'
+import { startMortal, type Mortal } from '../support/mortal.js'
 import { startOpenAiServer, saying } from '../support/openai-server.js'
 import { codeOf, openSession, submit, until } from '../support/runs.js'
 
-const reborn = async (t: any, daemon: SpawnedDaemon): Promise<TestDaemon> => {
+const reborn = async (t: any, daemon: Mortal): Promise<TestDaemon> => {
   await daemon.kill('SIGKILL')
   return startTestDaemon(t, { root: daemon.root })
 }
@@ -15,7 +16,7 @@ test.serial(
   'personas-1: POST /v1/personas: creates with an id that is chosen or made, 201, durably; a duplicate id ' +
     'is 409 persona_already_exists',
   async (t) => {
-    const first = await spawnTestDaemon(t)
+    const first = await startMortal(t)
     const made = await first.request('POST', '/v1/personas', {
       persona_id: 'p',
       display_name: 'P',
@@ -89,7 +90,7 @@ test.serial(
   'personas-5: PUT /v1/personas/{persona_id}: replaces the members it names; the version grows with a real ' +
     'change only, durably',
   async (t) => {
-    const first = await spawnTestDaemon(t)
+    const first = await startMortal(t)
     const made = (
       await first.request('POST', '/v1/personas', {
         persona_id: 'p',
@@ -190,14 +191,14 @@ test.serial(
       '--api-key',
       'k',
     ]
-    const first = await spawnTestDaemon(t, { flags })
+    const first = await startMortal(t, { flags })
     const soul = 'You are the keeper of the lighthouse.'
     await first.request('POST', '/v1/personas', { persona_id: 'p', display_name: 'P', soul })
     await first.request('POST', '/v1/personas', { persona_id: 'empty', display_name: 'E', soul: ' ' })
     await first.request('POST', '/v1/sessions', { session_id: 's1', persona_id: 'p' })
     await first.request('PUT', '/v1/personas/p', { soul: 'You are somebody else.' })
     await first.kill('SIGKILL')
-    const daemon = await spawnTestDaemon(t, { root: first.root, flags })
+    const daemon = await startMortal(t, { root: first.root, flags })
     const systemOf = async (session_id: string): Promise<string> => {
       await until(daemon, (await submit(daemon, session_id, 'Hi')).run_id, 'completed')
       const messages: any = server.asked.at(-1)?.body['messages']

@@ -1,8 +1,8 @@
 /**
- * docs/rules/questions.md: rules that can be seen from outside, against a real process.
+ * docs/rules/questions.md: rules that can be seen from outside, against a daemon in this process, of whose root a kill leaves the files as they are.
  */
 import test from 'ava'
-import { eventsOf, shareAsking, spawnAsking, twoQuestions, type AskingDaemon } from '../support/answers.js'
+import { eventsOf, shareAsking, startAsking, twoQuestions, type AskingDaemon } from '../support/answers.js'
 import type { Answer } from '../support/daemon.js'
 import { codeOf, eventTypes, openSession, submit, until } from '../support/runs.js'
 
@@ -42,7 +42,7 @@ test.serial(
   'questions-1: GET /v1/questions and GET /v1/sessions/{session_id}/questions: PendingQuestionView, as an ' +
     'array and in pages, of all sessions or one',
   async (t) => {
-    const daemon = await spawnAsking(t)
+    const daemon = await startAsking(t)
     const runs = [await daemon.wonders('s1'), await daemon.wonders('s2'), await daemon.wonders('s3')]
     const views = runs.map(({ session_id, agent_id, run_id, pending_questions: [request] }) => ({
       session_id,
@@ -239,7 +239,7 @@ test.serial(
   'questions-14: a key in the body or the header gives the same run for the same payload, through kill -9, ' +
     'and idempotency_conflict for another',
   async (t) => {
-    const first = await spawnAsking(t)
+    const first = await startAsking(t)
     const runs = []
     for (const [at, session] of ['s1', 's2'].entries()) {
       const run = await first.wonders(session)
@@ -414,7 +414,7 @@ test.serial(
   'questions-12: State: an expired question cancels its run, also while the daemon is dead; code ' +
     'question_expired: 409 for what comes later',
   async (t) => {
-    const first = await spawnAsking(t)
+    const first = await startAsking(t)
     const alive = await first.wonders('s1', { ...twoQuestions, expires_after_ms: 4000 })
     t.regex((await until(first, alive.run_id, 'cancelled')).error, /^question_expired: /u)
     const dead = await first.wonders('s2', { ...twoQuestions, expires_after_ms: 4000 })
@@ -440,7 +440,7 @@ test.serial(
   'questions-17: State: a question that waits survives kill -9 with its id, its answer is durable, and two ' +
     'answers at once have one effect',
   async (t) => {
-    const first = await spawnAsking(t)
+    const first = await startAsking(t)
     const run = await first.wonders('s1')
     const second = await first.again()
     t.deepEqual((await second.request('GET', `/v1/runs/${run.run_id}`)).body, run)

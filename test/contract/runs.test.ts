@@ -1,6 +1,7 @@
-/** docs/rules/runs.md: rules that can be seen from outside, against a real process. */
+/** docs/rules/runs.md: rules that can be seen from outside, against a daemon. */
 import test from 'ava'
-import { spawnTestDaemon, startTestDaemon } from '../support/daemon.js'
+import { startTestDaemon } from '../support/daemon.js'
+import { startMortal } from '../support/mortal.js'
 import { codeOf, eventTypes, openSession, submit, until } from '../support/runs.js'
 import { shareDaemon } from '../support/shared-daemon.js'
 import { openStream } from '../support/sse.js'
@@ -229,7 +230,7 @@ test('runs-30: POST /v1/sessions/{session_id}/interrupt: ends what is active, an
 })
 
 test('sessions-29: POST /v1/sessions/{session_id}/end: everything in it ends with the reason, also through kill -9', async (t) => {
-  const daemon = await spawnTestDaemon(t)
+  const daemon = await startMortal(t)
   await openSession(daemon)
   const running = await submit(daemon, 's1', '/sleep 60000')
   const queued = await submit(daemon, 's1', 'queued')
@@ -250,7 +251,7 @@ test('sessions-29: POST /v1/sessions/{session_id}/end: everything in it ends wit
 })
 
 test('runs-40: accepted runs are executed after kill -9, waiting ones wait on, and ended ones stay as they were', async (t) => {
-  const daemon = await spawnTestDaemon(t)
+  const daemon = await startMortal(t)
   for (const id of ['s1', 's2', 's3']) await openSession(daemon, id)
   const ended = await until(daemon, (await submit(daemon, 's1', 'one')).run_id, 'completed')
   const running = await submit(daemon, 's1', '/sleep 1500\n/say Slept.')

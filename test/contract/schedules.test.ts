@@ -1,25 +1,20 @@
 /**
- * docs/rules/schedules.md: rules that can be seen from outside, against a real process.
+ * docs/rules/schedules.md: rules that can be seen from outside, against a daemon.
  */
 import test from 'ava'
-import {
-  freshRoot,
-  spawnDaemon,
-  spawnTestDaemon,
-  startTestDaemon,
-  type Reachable,
-  type SpawnedDaemon,
-} from '../support/daemon.js'
+import { freshRoot, spawnTestDaemon, startTestDaemon, type Reachable } from '../support/daemon.js'
+import { createOwner, startMortal, type Mortal } from '../support/mortal.js'
 import { createLeapingClock } from '../../core/testing/leaping-clock.js'
 import { codeOf, openSession, submit, until } from '../support/runs.js'
 import { hourly, makeSchedule, scheduleBody, scheduledRuns, scheduleUntil, settledTimes } from '../support/schedules.js'
 
-let daemon: SpawnedDaemon
+let daemon: Mortal
+const owner = createOwner()
 let sessions = 0
 test.before(async () => {
-  daemon = await spawnDaemon()
+  daemon = await startMortal(owner)
 })
-test.after.always(() => daemon.kill('SIGKILL'))
+test.after.always(owner.end)
 
 /** A session of its own for each test. */
 const session = (): Promise<string> => openSession(daemon, `s${(sessions += 1)}`)
@@ -449,8 +444,7 @@ test.serial(
   'schedules-26: Schedule: a refusal that may pass is tried again, its state is on the view and survives a ' +
     'kill, and the execution keeps its fire',
   async (t) => {
-    const root = await freshRoot()
-    const first = await spawnTestDaemon(t, { root, flags: unready })
+    const first = await startMortal(t, { flags: unready })
     await openSession(first)
     const { schedule_id, next_fire_at_ms } = await makeSchedule(first, { cadence: past })
     const waiting = await scheduleUntil(
@@ -463,7 +457,7 @@ test.serial(
     t.true(waiting.scheduler_retry_after_ms > waiting.recent_executions[0].claimed_at_ms)
     t.like((await first.request('GET', '/v1/status')).body.schedules, { backoff_count: 1, in_flight_count: 1 })
     await first.kill('SIGKILL')
-    const second = await spawnTestDaemon(t, { root })
+    const second = await startMortal(t, { root: first.root })
     const done = await scheduleUntil(second, schedule_id, over)
     t.true(done.recent_executions[0].attempt >= 2)
     t.deepEqual(
@@ -477,7 +471,7 @@ test.serial(
 
 test.serial('schedules-37: one whose fire is refused again and again is named by the status', async (t) => {
   const delays = ['--scheduler-retry-base-delay-ms', '100', '--scheduler-retry-max-delay-ms', '100']
-  const other = await spawnTestDaemon(t, { flags: [...unready, ...delays, '--scheduler-retry-jitter-ms', '0'] })
+  const other = await startMortal(t, { flags: [...unready, ...delays, '--scheduler-retry-jitter-ms', '0'] })
   await openSession(other)
   const { schedule_id } = await makeSchedule(other, { cadence: past })
   const refusals = (most: number) => scheduleUntil(other, schedule_id, (view) => view.scheduler_retry_attempt >= most)
@@ -509,7 +503,7 @@ test.serial('schedules-37: one that failed at last and fires no more is named by
 })
 
 test.serial('schedules-26: Schedule: attempts end when they are limited, and the execution has failed', async (t) => {
-  const other = await spawnTestDaemon(t, {
+  const other = await startMortal(t, {
     flags: [
       ...unready,
       '--scheduler-retry-max-attempts',
@@ -542,7 +536,7 @@ test.serial(
       misfire_policy: { type: 'skip_missed' },
     })
     await first.stop()
-    const second = await spawnTestDaemon(t, { root })
+    const second = await startMortal(t, { root })
     t.is((await scheduleUntil(second, coalesced.schedule_id, over)).execution_count, 1)
     const none = await scheduleUntil(second, skipped.schedule_id, over)
     t.is(none.execution_count, 0)

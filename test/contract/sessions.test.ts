@@ -1,16 +1,10 @@
 /**
- * docs/rules/sessions.md: rules that can be seen from outside, against a daemon, with kill -9 of a process wherever
- * something was acknowledged.
+ * docs/rules/sessions.md: rules that can be seen from outside, against a daemon, with kill -9 wherever something was
+ * acknowledged.
  */
 import test from 'ava'
-import {
-  spawnTestDaemon,
-  startTestDaemon,
-  type Answer,
-  type Reachable,
-  type SpawnedDaemon,
-  type TestDaemon,
-} from '../support/daemon.js'
+import { spawnTestDaemon, startTestDaemon, type Answer, type Reachable, type TestDaemon } from '../support/daemon.js'
+import { startMortal, type Mortal } from '../support/mortal.js'
 import { startReceiver } from '../support/receiver.js'
 import { codeOf, openSession, submit, until } from '../support/runs.js'
 import { capabilityScope, credentialScope } from '../support/scopes.js'
@@ -21,20 +15,20 @@ const start = async (t: any): Promise<TestDaemon> => {
   return daemon
 }
 /** For tests that kill. */
-const spawn = async (t: any): Promise<SpawnedDaemon> => {
-  const daemon = await spawnTestDaemon(t)
+const mortal = async (t: any): Promise<Mortal> => {
+  const daemon = await startMortal(t)
   await openSession(daemon)
   return daemon
 }
-/** Kills the process and starts a daemon on its root. */
-const reborn = async (t: any, daemon: SpawnedDaemon): Promise<TestDaemon> => {
+/** Kills the daemon and starts one on its root. */
+const reborn = async (t: any, daemon: Mortal): Promise<TestDaemon> => {
   await daemon.kill('SIGKILL')
   return startTestDaemon(t, { root: daemon.root })
 }
 /** As `reborn`, to be killed again. */
-const respawn = async (t: any, daemon: SpawnedDaemon): Promise<SpawnedDaemon> => {
+const mortalAgain = async (t: any, daemon: Mortal): Promise<Mortal> => {
   await daemon.kill('SIGKILL')
-  return spawnTestDaemon(t, { root: daemon.root })
+  return startMortal(t, { root: daemon.root })
 }
 const at = '/v1/sessions/s1'
 const read = async ({ request }: Reachable): Promise<any> => (await request('GET', at)).body
@@ -151,7 +145,7 @@ test.serial(
   'sessions-5: GET /v1/sessions?persona_id=: filters by the bound snapshot, not by the latest record, also ' +
     'after kill -9',
   async (t) => {
-    const first = await spawn(t)
+    const first = await mortal(t)
     await openSession(first, 's2')
     await first.request('POST', '/v1/personas', { persona_id: 'p', display_name: 'P' })
     await first.request('POST', '/v1/sessions/s1/persona', { persona_id: 'p' })
@@ -212,12 +206,12 @@ test.serial(
 test.serial(
   'sessions-13: POST, PUT, DELETE /v1/sessions/{session_id}/persona: binds, binds anew and clears, durably',
   async (t) => {
-    const first = await spawn(t)
+    const first = await mortal(t)
     for (const persona_id of ['p', 'q'])
       await first.request('POST', '/v1/personas', { persona_id, display_name: persona_id.toUpperCase() })
     const bound = await first.request('POST', '/v1/sessions/s1/persona', { persona_id: 'p' })
     t.deepEqual([bound.status, bound.body.persona.display_name], [200, 'P'])
-    const second = await respawn(t, first)
+    const second = await mortalAgain(t, first)
     t.deepEqual((await read(second)).persona, bound.body.persona)
     t.is((await second.request('PUT', '/v1/sessions/s1/persona', { persona_id: 'q' })).body.persona.display_name, 'Q')
     t.deepEqual(codeOf(await second.request('PUT', '/v1/sessions/s1/persona', { persona_id: 'none' })), [
@@ -233,12 +227,12 @@ test.serial(
 test.serial(
   'sessions-9: POST, PUT, DELETE /v1/sessions/{session_id}/capability-scope: sets and clears, durably',
   async (t) => {
-    const first = await spawn(t)
+    const first = await mortal(t)
     const set = await first.request('POST', '/v1/sessions/s1/capability-scope', {
       capability_scope: { mcp_tool_allow: ['b', 'a'] },
     })
     t.deepEqual([set.status, set.body.capability_scope], [200, { ...capability, mcp_tool_allow: ['a', 'b'] }])
-    const second = await respawn(t, first)
+    const second = await mortalAgain(t, first)
     t.deepEqual((await read(second)).capability_scope, set.body.capability_scope)
     t.deepEqual(
       (await second.request('PUT', '/v1/sessions/s1/capability-scope', { capability_scope: { skill_deny: ['x'] } }))
@@ -254,7 +248,7 @@ test.serial(
 test.serial(
   'sessions-9: POST, PUT, DELETE /v1/sessions/{session_id}/credential-scope: sets and clears, durably',
   async (t) => {
-    const first = await spawn(t)
+    const first = await mortal(t)
     const set = await first.request('POST', '/v1/sessions/s1/credential-scope', {
       credential_scope: { route_allow: ['demo'] },
     })
@@ -353,7 +347,7 @@ test.serial(
   'models-6: POST, PUT, DELETE /v1/sessions/{session_id}/route-policy: sets, replaces and clears, durably; ' +
     'a run uses it',
   async (t) => {
-    const first = await spawn(t)
+    const first = await mortal(t)
     const policy = {
       provider: 'demo',
       generation: {
@@ -400,7 +394,7 @@ test.serial(
   'sessions-19: GET, POST, PUT, DELETE /v1/sessions/{session_id}/reply-targets: each answers with the ' +
     'normalised handles, durably',
   async (t) => {
-    const first = await spawn(t)
+    const first = await mortal(t)
     t.deepEqual((await first.request('GET', '/v1/sessions/s1/reply-targets')).body, { reply_targets: [] })
     const set = await first.request('POST', '/v1/sessions/s1/reply-targets', {
       reply_targets: [target, { type: 'http', url: 'https://example.org/' }, target],
@@ -463,7 +457,7 @@ test.serial(
   'sessions-21: Reply targets: an empty list and DELETE are remembered as a clear, distinct from never set, ' +
     'also after kill -9',
   async (t) => {
-    const first = await spawn(t)
+    const first = await mortal(t)
     await openSession(first, 's2')
     const metadata = async (daemon: Reachable, session_id: string): Promise<any> =>
       (await daemon.request('GET', `/v1/sessions/${session_id}/events`)).body.session.metadata
@@ -480,7 +474,7 @@ test.serial(
   'sessions-23: GET, POST, PUT, DELETE /v1/sessions/{session_id}/operator: answers with the policy; DELETE ' +
     'disables and never accepts destinations',
   async (t) => {
-    const first = await spawn(t)
+    const first = await mortal(t)
     const off = { enabled: false, allow_notify: true, allow_questions: true }
     t.deepEqual((await first.request('GET', '/v1/sessions/s1/operator')).body, off)
     const asked = {
@@ -555,7 +549,7 @@ test.serial(
     'are sent under one key through kill -9',
   async (t) => {
     const receiver = await startReceiver(t)
-    const first = await spawn(t)
+    const first = await mortal(t)
     const to = (path: string) => [{ type: 'raw', plugin: 'http', address: receiver.address(path) }]
     await first.request('PUT', '/v1/sessions/s1/reply-targets', { reply_targets: to('/operator') })
     await first.request('PUT', '/v1/sessions/s1/operator', { enabled: true })
@@ -594,7 +588,7 @@ test.serial(
   'sessions-27: Operator contact: operator questions are ordinary pending questions and need no transport; ' +
     'the run goes on through kill -9',
   async (t) => {
-    const first = await spawn(t)
+    const first = await mortal(t)
     await first.request('PUT', '/v1/sessions/s1/operator', { enabled: true, allow_notify: false })
     const run = await wait(
       first,
@@ -658,7 +652,7 @@ test.serial(
   'sessions-28: GET /v1/sessions/{session_id}/events: changes of settings are in the journal, the current ' +
     'ones in metadata; no soul, and no address in the journal',
   async (t) => {
-    const first = await spawn(t)
+    const first = await mortal(t)
     await first.request('POST', '/v1/personas', { persona_id: 'p', display_name: 'P', soul: 'my secret soul' })
     await first.request('PUT', '/v1/sessions/s1/persona', { persona_id: 'p' })
     await first.request('PUT', '/v1/sessions/s1/reply-targets', { reply_targets: [target] })
@@ -689,7 +683,7 @@ test.serial(
   'sessions-29, sessions-30: POST /v1/sessions/{session_id}/end: a body with a reason; the session is ' +
     'opened again by POST /v1/sessions and keeps its settings',
   async (t) => {
-    const first = await spawn(t)
+    const first = await mortal(t)
     await first.request('PUT', '/v1/sessions/s1/route-policy', { route_policy: { provider: 'demo' } })
     const ended = await first.request('POST', `${at}/end`, { reason: 'enough' })
     t.is(ended.status, 200)

@@ -1,9 +1,10 @@
 /**
- * docs/rules/runs.md, "Submitting", and which route a run uses, against a real process.
+ * docs/rules/runs.md, "Submitting", and which route a run uses, against a daemon.
  */
 import test from 'ava'
 import { realpathSync } from 'node:fs'
-import { spawnTestDaemon, startTestDaemon, type Reachable } from '../support/daemon.js'
+import { startTestDaemon, type Reachable } from '../support/daemon.js'
+import { startMortal } from '../support/mortal.js'
 import { freshFolder } from '../support/folders.js'
 import { codeOf, openSession, until } from '../support/runs.js'
 import { shareDaemon } from '../support/shared-daemon.js'
@@ -59,7 +60,7 @@ test('runs-6: content, attachments or input_items must carry actual input', asyn
 })
 
 test('runs-8: a binding key leads to one session for ever, also through kill -9', async (t) => {
-  const daemon = await spawnTestDaemon(t)
+  const daemon = await startMortal(t)
   for (const id of ['s1', 's2']) await openSession(daemon, id)
   const send = (body: unknown) => daemon.request('POST', '/v1/sessions/s1/runs', body)
   t.is((await send({ content: 'x', binding_keys: [' chat:1 ', 'chat:1', 'chat:2'] })).status, 202)
@@ -218,7 +219,7 @@ test('runs-12: the daemon itself looks whether the run made the file that it mus
 })
 
 test('runs-12: what the file was when the run began is remembered through kill -9', async (t) => {
-  const daemon = await spawnTestDaemon(t, { flags })
+  const daemon = await startMortal(t, { flags })
   await openSession(daemon)
   const file = `kept-${process.pid}.txt`
   const content = `/tool write_file ${JSON.stringify({ path: file, content: 'x' })}\n---\n/sleep 1000\n/say Done.`
@@ -232,7 +233,7 @@ test('runs-12: what the file was when the run began is remembered through kill -
     )
   while (!(await wrote())) await new Promise((resolve) => setTimeout(resolve, 5))
   await daemon.kill('SIGKILL')
-  const second = await spawnTestDaemon(t, { root: daemon.root, flags })
+  const second = await startMortal(t, { root: daemon.root, flags })
   t.is((await until(second, body.run_id, 'completed', 'failed')).status, 'completed')
 })
 
@@ -320,7 +321,7 @@ test('runs-15: run idempotency: equal submissions at once are one run, also if f
 })
 
 test('runs-15: run idempotency: a key is remembered through kill -9', async (t) => {
-  const daemon = await spawnTestDaemon(t)
+  const daemon = await startMortal(t)
   await openSession(daemon)
   const send = ({ request }: Reachable, content: string) =>
     request('POST', '/v1/sessions/s1/runs', { content }, { 'idempotency-key': 'k1' })

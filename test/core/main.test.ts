@@ -5,6 +5,10 @@ import path from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { version } from '../../core/base/version.js'
 import { freshRoot, spawnMain, spawnTestDaemon, startTestDaemon } from '../support/daemon.js'
+import { longOnly, portion, shortOnly } from '../support/volume.js'
+
+const cheap = shortOnly(test),
+  dear = longOnly(test)
 
 interface Ran {
   readonly code: number | null
@@ -17,7 +21,7 @@ const run = async (args: readonly string[], env: Readonly<Record<string, string>
   return { code, ...text }
 }
 
-test.serial('a client command prints the answer as JSON and exits with 0', async (t) => {
+cheap.serial('a client command prints the answer as JSON and exits with 0', async (t) => {
   const daemon = await startTestDaemon(t)
   const byFlag = await run(['openapi', '--base-url', daemon.url])
   t.is(byFlag.code, 0)
@@ -27,7 +31,7 @@ test.serial('a client command prints the answer as JSON and exits with 0', async
   await daemon.stop()
 })
 
-test.serial('a second daemon on the same root is told who holds it and exits with 1', async (t) => {
+dear.serial('a second daemon on the same root is told who holds it and exits with 1', async (t) => {
   const daemon = await spawnTestDaemon(t)
   const second = await run(['serve', '--bind', '127.0.0.1:0', '--state-root', daemon.root])
   t.is(second.code, 1)
@@ -35,7 +39,7 @@ test.serial('a second daemon on the same root is told who holds it and exits wit
   await daemon.stop()
 })
 
-test.serial('a second daemon on the same port is told so, with the flag that chooses another', async (t) => {
+cheap.serial('a second daemon on the same port is told so, with the flag that chooses another', async (t) => {
   const daemon = await startTestDaemon(t)
   const { host } = new URL(daemon.url)
   const folder = await freshRoot()
@@ -49,14 +53,14 @@ test.serial('a second daemon on the same port is told so, with the flag that cho
   )
 })
 
-test.serial('runtime-14: SIGTERM and SIGINT drain and exit with 0, and the root is free again', async (t) => {
+cheap.serial('runtime-14: SIGTERM and SIGINT drain and exit with 0, and the root is free again', async (t) => {
   const first = await spawnTestDaemon(t)
   t.deepEqual(await first.kill('SIGTERM'), { code: 0, signal: null })
   const second = await spawnTestDaemon(t, { root: first.root })
   t.deepEqual(await second.kill('SIGINT'), { code: 0, signal: null })
 })
 
-test.serial('runtime-17: a daemon that was killed starts again at once', async (t) => {
+cheap.serial('runtime-17: a daemon that was killed starts again at once', async (t) => {
   const first = await spawnTestDaemon(t)
   t.deepEqual(await first.kill('SIGKILL'), { code: null, signal: 'SIGKILL' })
   const second = await spawnTestDaemon(t, { root: first.root })
@@ -87,12 +91,12 @@ const startDraining = async (t: ExecutionContext, signal: NodeJS.Signals) => {
   return daemon
 }
 
-test.serial('runtime-14: a second SIGTERM does not wait for the drain', async (t) => {
+cheap.serial('runtime-14: a second SIGTERM does not wait for the drain', async (t) => {
   const daemon = await startDraining(t, 'SIGTERM')
   t.deepEqual(await daemon.kill('SIGTERM'), { code: 143, signal: null })
 })
 
-test.serial(
+cheap.serial(
   'runtime-14: a second SIGINT does not wait for the drain, but for that which npm passes on at once',
   async (t) => {
     const daemon = await startDraining(t, 'SIGINT')
@@ -108,12 +112,12 @@ test.serial(
   },
 )
 
-test.serial('the daemon gives the running version of package.json', async (t) => {
+cheap.serial('the daemon gives the running version of package.json', async (t) => {
   const manifest = JSON.parse(await readFile(new URL('../../../package.json', import.meta.url), 'utf8'))
   t.is(manifest.version, version)
 })
 
-test.serial('flags beat variables, and a value that is wrong is named with its source', async (t) => {
+cheap.serial('flags beat variables, and a value that is wrong is named with its source', async (t) => {
   const root = await freshRoot()
   const byVariable = await run(['serve', '--state-root', root], { SERVICE_BIND: 'nowhere' })
   t.is(byVariable.code, 2)
@@ -200,8 +204,10 @@ const refused = [
   },
 ]
 
-for (const { args, code, says } of refused) {
-  test.serial(`holdfast ${args.join(' ')} is refused in one sentence with exit code ${code}`, async (t) => {
+for (const [at, { args, code, says }] of refused.entries()) {
+  // Others are said in this process by other tests; here some of each kind are enough for a short run.
+  const declare = at % 4 === 1 ? cheap : dear
+  declare.serial(`holdfast ${args.join(' ')} is refused in one sentence with exit code ${code}`, async (t) => {
     const root = await freshRoot()
     const ran = await run(args, { SERVICE_STATE_ROOT: root })
     t.is(ran.err, `holdfast: ${says}\n`)
@@ -210,7 +216,7 @@ for (const { args, code, says } of refused) {
   })
 }
 
-test.serial('help names every command and every flag of serve', async (t) => {
+cheap.serial('help names every command and every flag of serve', async (t) => {
   const overview = await run(['--help'])
   t.is(overview.code, 0)
   for (const command of ['serve', 'events stream', 'plugins list', 'openapi'])
@@ -231,7 +237,7 @@ test.serial('help names every command and every flag of serve', async (t) => {
   t.regex(command.out, /holdfast events stream[^]*--session-id <text>/u)
 })
 
-test.serial('a problem of the daemon is one sentence with its code, and a token opens what needs one', async (t) => {
+cheap.serial('a problem of the daemon is one sentence with its code, and a token opens what needs one', async (t) => {
   const root = await freshRoot()
   const secret = 'a-very-secret-admin-token'
   await mkdir(path.join(root, 'config'))
@@ -253,7 +259,7 @@ test.serial('a problem of the daemon is one sentence with its code, and a token 
   t.false(daemon.logText().includes(secret), 'a token is never logged')
 })
 
-test.serial('events stream follows the daemon and ends with 0 when it is interrupted', async (t) => {
+cheap.serial('events stream follows the daemon and ends with 0 when it is interrupted', async (t) => {
   const daemon = await startTestDaemon(t)
   const { child, text, exited } = spawnMain(['events', 'stream', '--output', 'json', '--base-url', daemon.url])
   t.teardown(() => child.kill('SIGKILL'))
@@ -271,7 +277,7 @@ test.serial('events stream follows the daemon and ends with 0 when it is interru
   await daemon.stop()
 })
 
-test.serial('state verify exits with 0 for a sound root and with 1 for one of which a byte was changed', async (t) => {
+cheap.serial('state verify exits with 0 for a sound root and with 1 for one of which a byte was changed', async (t) => {
   const daemon = await startTestDaemon(t)
   await daemon.stop()
   const sound = await run(['state', 'verify', '--state-root', daemon.root])
@@ -292,13 +298,13 @@ test('runtime-2: a wrong flag or variable exits with 2 before the root is touche
   const folder = await freshRoot()
   const root = path.join(folder, 'state')
   const serve = ['serve', '--bind', '127.0.0.1:0', '--state-root', root]
-  for (const [more, says] of [
+  for (const [more, says] of portion(2, [
     [['--scheduler-enabled=no'], /--scheduler-enabled must be/u],
     [['--max-concurrent-runs', 'many'], /--max-concurrent-runs must be/u],
     [['--no-such-flag'], /there is no flag --no-such-flag/u],
     [['--version'], /there is no flag --version/u],
     [['--drain-ms', '-1'], /--drain-ms must be/u],
-  ] as const) {
+  ] as const)) {
     const { code, err } = await run([...serve, ...more])
     t.is(code, 2, err)
     t.regex(err, says)
@@ -312,13 +318,13 @@ test('runtime-2: a wrong file in config/ exits with 2 before the root is touched
   const root = path.join(await freshRoot(), 'state')
   const file = path.join(root, 'config', 'models.toml')
   await mkdir(path.dirname(file), { recursive: true, mode: 0o700 })
-  for (const [text, says] of [
+  for (const [text, says] of portion(2, [
     ['api_key = "sk-not-to-be-told', /config\/models\.toml is not TOML: line 1, column \d+/u],
     ['api_key = "sk-not-to-be-told\\q"\nmodel = "x"', /config\/models\.toml is not TOML: line 1/u],
     ['# sk-not-to-be-told\napi_key = sk-not-to-be-told', /config\/models\.toml is not TOML: line 2/u],
     ['api_key = "sk-not-to-be-told"\nmodel = \n', /config\/models\.toml is not TOML: line 2/u],
     ['api_key = 5', /config\/models\.toml:1 api_key must be a string/u],
-  ] as const) {
+  ] as const)) {
     await writeFile(file, text, { mode: 0o600 })
     const { code, out, err } = await run(['serve', '--bind', '127.0.0.1:0', '--state-root', root])
     t.is(code, 2, err)
@@ -334,13 +340,13 @@ test('runtime-2: a wrong file of any shipped plugin ends the start with its line
   const serve = ['serve', '--bind', '127.0.0.1:0', '--state-root', root]
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const hook = '\n[hooks.x]\nevent = "stop"\n[hooks.x.executor]\ntype = "command"\n'
-  for (const [name, text, says] of [
+  for (const [name, text, says] of portion(2, [
     ['usage', '# budgets\nmax_run_output_tokens = "20"\n', /usage\.toml:2 max_run_output_tokens must be/u],
     ['hooks', 'pass_enviroment = ["X"]\n', /hooks\.toml:1 pass_enviroment .*mean pass_environment/u],
     ['hooks', `${hook}comand = "true"\n`, /hooks\.toml:[46] hooks\.x\.executor\.\w+ /u],
     ['hooks', `${hook.replaceAll('stop', 'stopp')}command = "true"\n`, /hooks\.toml hooks\.x: the moment stopp /u],
     ['secrets', 'colour = "red"\n', /secrets\.toml:1 colour is not a known field/u],
-  ] as const) {
+  ] as const)) {
     const file = path.join(folder, `${name}.toml`)
     await writeFile(file, text, { mode: 0o600 })
     const { code, err } = await run(serve)
@@ -363,7 +369,7 @@ test('runtime-2: a wrong file of any shipped plugin ends the start with its line
   await exited
 })
 
-test('state-14: a file that reaches the limit of its size refuses changes and does not end the daemon', async (t) => {
+cheap('state-14: a file that reaches the limit of its size refuses changes and does not end the daemon', async (t) => {
   const root = path.join(await freshRoot(), 'state')
   const { child, text, exited } = spawnMain(['serve', '--bind', '127.0.0.1:0', '--state-root', root], {}, '-f 400')
   await new Promise((resolve) => child.stdout.once('data', resolve))
@@ -372,7 +378,7 @@ test('state-14: a file that reaches the limit of its size refuses changes and do
   t.is((await exited).signal, null)
 })
 
-test('a daemon goes on when nobody reads its log any more, and still stops in order', async (t) => {
+dear('a daemon goes on when nobody reads its log any more, and still stops in order', async (t) => {
   const root = path.join(await freshRoot(), 'state')
   const flags = ['--bind', '127.0.0.1:0', '--state-root', root, '--log-level', 'debug']
   const { child, text, exited } = spawnMain(['serve', ...flags])
@@ -385,14 +391,14 @@ test('a daemon goes on when nobody reads its log any more, and still stops in or
   t.deepEqual(await exited, { code: 0, signal: null })
 })
 
-test('--version and -v print the version and make nothing', async (t) => {
+cheap('--version and -v print the version and make nothing', async (t) => {
   for (const word of ['--version', '-v']) {
     const { code, out } = await run([word])
     t.deepEqual([code, out], [0, `${version}\n`])
   }
 })
 
-test('a token file that is missing is said at the start', async (t) => {
+cheap('a token file that is missing is said at the start', async (t) => {
   const root = await freshRoot()
   const admin = ['--http-admin-token-file', path.join(root, 'nowhere')]
   const started = spawnMain(['serve', '--bind', '127.0.0.1:0', '--state-root', path.join(root, 'a'), ...admin])

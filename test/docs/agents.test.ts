@@ -2,14 +2,15 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
-import { freshRoot, mainFile, spawnTestDaemon, startTestDaemon } from '../support/daemon.js'
+import { freshRoot, mainFile, startTestDaemon } from '../support/daemon.js'
+import { startMortal } from '../support/mortal.js'
 import { blocksFor, sh } from '../support/docs.js'
 
 const page = 'docs/agents.md'
 const block = (name: string): string => blocksFor(page, name).join('\n')
 
 test('agents, messages and questions, exactly as printed', async (t) => {
-  const daemon = await spawnTestDaemon(t)
+  const daemon = await startMortal(t)
   const holdfast = `SERVICE_DAEMON_URL=${daemon.url} '${process.execPath}' '${mainFile}' "$@"`
   const names = ['agents-spawn', 'agents-ways', 'agents-explain', 'agents-mail', 'agents-question']
   await daemon.request('POST', '/v1/sessions', { session_id: 'first' })

@@ -3,7 +3,7 @@ import { appendFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'ava'
-import { spawnTestDaemon } from '../support/daemon.js'
+import { startMortal } from '../support/mortal.js'
 import { blocksFor, blocksOf, pages, repository, sh } from '../support/docs.js'
 
 /** Blocks by name: the test that runs them, or why none does. */
@@ -22,6 +22,7 @@ const treated: Readonly<Record<string, string>> = {
   operations: 'test/docs/operations.test.ts',
   'operations-retention-run': 'test/docs/operations.test.ts',
   'mcp-call': 'test/docs/mcp.test.ts',
+  'connectors-slack': 'test/docs/connectors-slack.long.test.ts',
   'grants-settings': 'test/docs/grants.test.ts',
   'grants-scope': 'test/docs/grants.test.ts',
   'grants-remembered': 'test/docs/grants.test.ts',
@@ -46,6 +47,9 @@ const treated: Readonly<Record<string, string>> = {
   'playbooks-work': 'test/docs/playbooks.test.ts',
   'playbooks-evidence': 'test/docs/playbooks.test.ts',
   'playbooks-schedule': 'test/docs/playbooks.test.ts',
+  sidecars: 'test/docs/sidecars.long.test.ts',
+  'sidecars-alone': 'test/docs/sidecars.long.test.ts',
+  'sidecars-events': 'test/docs/sidecars.long.test.ts',
   'operations-machine': 'needs root, systemd or an engine for containers, and a machine that may be changed',
   install: 'a test cannot install what it runs in; .ci/run does, and every other block needs what it built',
 }
@@ -78,7 +82,7 @@ test('every shell block is run by a test or excused, and every excuse is needed'
 })
 
 test('the request of the tour comes back as frames', async (t) => {
-  const daemon = await spawnTestDaemon(t)
+  const daemon = await startMortal(t)
   await daemon.request('POST', '/v1/sessions', { session_id: 'first' })
   const commands = blocksFor('docs/tour.md', 'tour')
     .join('')

@@ -3,12 +3,13 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
 import { pngOf } from '../support/capture.js'
-import { mainFile, spawnTestDaemon } from '../support/daemon.js'
+import { mainFile } from '../support/daemon.js'
+import { startMortal } from '../support/mortal.js'
 import { blocksFor, shBlocks } from '../support/docs.js'
 import { freshFolder } from '../support/folders.js'
 
 test('the blocks of the guide, as printed, bring a picture of a machine to a run', async (t) => {
-  const daemon = await spawnTestDaemon(t)
+  const daemon = await startMortal(t)
   const folder = freshFolder()
   writeFileSync(join(folder, 'picture.png'), pngOf(7))
   const holdfast = `holdfast() { SERVICE_DAEMON_URL=${daemon.url} '${process.execPath}' '${mainFile}' "$@"; }`

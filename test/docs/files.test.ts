@@ -2,12 +2,13 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
-import { freshRoot, mainFile, spawnTestDaemon, startTestDaemon } from '../support/daemon.js'
+import { freshRoot, mainFile, startTestDaemon } from '../support/daemon.js'
+import { startMortal } from '../support/mortal.js'
 import { blocksFor, shBlocks } from '../support/docs.js'
 import { freshFolder } from '../support/folders.js'
 
 test('the blocks of the guide, as printed, take files in and out, draw on a board and derive words', async (t) => {
-  const daemon = await spawnTestDaemon(t)
+  const daemon = await startMortal(t)
   const folder = freshFolder()
   const holdfast = `holdfast() { SERVICE_DAEMON_URL=${daemon.url} '${process.execPath}' '${mainFile}' "$@"; }`
   const [first = '', ...blocks] = blocksFor('docs/files.md', 'files')

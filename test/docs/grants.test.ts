@@ -2,7 +2,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
-import { freshRoot, mainFile, spawnTestDaemon, startTestDaemon } from '../support/daemon.js'
+import { freshRoot, mainFile, startTestDaemon } from '../support/daemon.js'
+import { startMortal } from '../support/mortal.js'
 import { blocksFor, sh } from '../support/docs.js'
 import { openSession, submit, until } from '../support/runs.js'
 
@@ -17,7 +18,7 @@ const pasted = async (name: string, { url, root }: { readonly url: string; reado
 }
 
 test('settings, secrets, skills, goals and metrics, exactly as printed', async (t) => {
-  const daemon = await spawnTestDaemon(t)
+  const daemon = await startMortal(t)
   const run = async (name: string): Promise<string> => {
     const { code, out, err } = await pasted(name, daemon)
     t.deepEqual([code, err], [0, ''], `${name}: ${out}`)

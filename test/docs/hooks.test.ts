@@ -2,7 +2,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
-import { freshRoot, mainFile, spawnTestDaemon } from '../support/daemon.js'
+import { freshRoot, mainFile } from '../support/daemon.js'
+import { startMortal } from '../support/mortal.js'
 import { blocksFor, sh } from '../support/docs.js'
 import { makeFolder } from '../support/tools.js'
 
@@ -21,7 +22,7 @@ test('a guard of the file, and one that was taken over, stop what they shall', a
   mkdirSync(join(root, 'config'))
   writeFileSync(join(root, 'config', 'hooks.toml'), block('hooks-file'))
   const flags = ['--workspace-root', workspace, '--permission-mode', 'bypassPermissions']
-  const daemon = await spawnTestDaemon(t, { root, flags })
+  const daemon = await startMortal(t, { root, flags })
   const holdfast = `SERVICE_DAEMON_URL=${daemon.url} '${process.execPath}' '${mainFile}' "$@"`
   const pasted = (text: string) => sh(`holdfast() { ${holdfast}; }\n${text}`, workspace)
   t.is((await pasted(block('hooks-guard'))).code, 0)

@@ -2,7 +2,8 @@
 import { cpSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
-import { freshRoot, mainFile, spawnTestDaemon } from '../support/daemon.js'
+import { freshRoot, mainFile } from '../support/daemon.js'
+import { startMortal } from '../support/mortal.js'
 import { fieldSchemas } from '../../core/base/schema.js'
 import { PlaybookManifest, primitiveKinds, RequiredEvidence } from '../../plugins/agents/playbooks/contract.js'
 import { blocksFor, repository, sh, textOf } from '../support/docs.js'
@@ -14,7 +15,7 @@ test('a playbook is published, followed and shown to be done, exactly as printed
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
   const example = 'docs/examples/release-notes'
   cpSync(join(repository, example), join(folder, example), { recursive: true })
-  const daemon = await spawnTestDaemon(t, { flags: ['--workspace-root', folder] })
+  const daemon = await startMortal(t, { flags: ['--workspace-root', folder] })
   const holdfast = `SERVICE_DAEMON_URL=${daemon.url} '${process.execPath}' '${mainFile}' "$@"`
   const names = ['playbooks-publish', 'playbooks-flow', 'playbooks-work', 'playbooks-evidence', 'playbooks-schedule']
   const script = names.map((name) => `echo "## ${name}"\n${blocksFor(page, name).join('\n')}\necho\n`)

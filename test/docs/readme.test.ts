@@ -6,12 +6,13 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import test from 'ava'
 import { spawnMain, spawnTestDaemon } from '../support/daemon.js'
+import { startMortal } from '../support/mortal.js'
 import { blocksFor, repository, sh, shBlocks } from '../support/docs.js'
 
 const block = (name: string): string => blocksFor('README.md', name).join('')
 
 test('the first run works as printed: a session, an answer, a call that asks, an approval, its output', async (t) => {
-  const daemon = await spawnTestDaemon(t)
+  const daemon = await startMortal(t)
   const commands = blocksFor('README.md', 'first-run')
   t.deepEqual([commands.length, commands.join('').match(/^curl |\$\(curl /gmu)?.length], [5, 5], 'five commands')
   const {
@@ -34,12 +35,12 @@ test('the first run works as printed: a session, an answer, a call that asks, an
 
 test('between the question and the approval the daemon may be killed', async (t) => {
   const [create = '', , ask = '', allow = ''] = blocksFor('README.md', 'first-run')
-  const first = await spawnTestDaemon(t)
+  const first = await startMortal(t)
   const {
     printed: [, asked = ''],
   } = await shBlocks([create, ask], { url: first.url, folder: first.root })
   await first.kill('SIGKILL')
-  const second = await spawnTestDaemon(t, { root: first.root })
+  const second = await startMortal(t, { root: first.root })
   const {
     printed: [, allowed = ''],
   } = await shBlocks([`asked='${asked}'`, allow], { url: second.url, folder: second.root })
@@ -48,7 +49,7 @@ test('between the question and the approval the daemon may be killed', async (t)
 })
 
 test('events can be watched with curl', async (t) => {
-  const daemon = await spawnTestDaemon(t)
+  const daemon = await startMortal(t)
   let over = false
   // curl ends when nobody reads on, at its next piece.
   const watching = sh(
@@ -71,7 +72,7 @@ test('events can be watched with curl', async (t) => {
 
 test('a real model is a matter of flags', async (t) => {
   const flags = block('real-model').trim().split(' ').slice(3)
-  const daemon = await spawnTestDaemon(t, { flags })
+  const daemon = await startMortal(t, { flags })
   const { routes } = (await daemon.request('GET', '/v1/runtime')).body
   t.deepEqual(
     routes.map(({ provider, model }: { provider: string; model: string }) => [provider, model]),
@@ -95,7 +96,7 @@ test('the example of a state root is a start, exactly as printed', async (t) => 
 })
 
 test('the commands of the command line work as printed', async (t) => {
-  const daemon = await spawnTestDaemon(t)
+  const daemon = await startMortal(t)
   await daemon.request('POST', '/v1/sessions', { session_id: 'first' })
   const lines = block('command-line')
     .trim()

@@ -1,12 +1,13 @@
-/** A process whose runs ask people: `bash` needs permission and leaves a line for each call that was made. */
+/** Daemons whose runs ask people: `bash` needs permission and leaves a line for each call that was made. */
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import type { TestFn } from 'ava'
 import { fault } from '../../core/base/assert.js'
 import { freshRoot, spawnDaemon, type SpawnedDaemon } from './daemon.js'
+import { createOwner, startMortal, type Mortal } from './mortal.js'
 import { openSession, submit, until } from './runs.js'
 
-export interface AskingDaemon extends SpawnedDaemon {
+export interface AskingDaemon extends Mortal {
   /** What approved calls of a session have done, in order. */
   effects(session_id: string): string[]
   /** A run of the session that waits for approval of one call for each word. */
@@ -44,57 +45,71 @@ interface Options {
   readonly flags?: readonly string[]
 }
 
-/** It is killed by `t`'s teardown if it still runs. */
-export const spawnAsking = async (
-  t: { teardown(undo: () => unknown): void },
-  { root, workspace = '', flags = [] }: Options = {},
-): Promise<AskingDaemon> => {
-  const folder = workspace === '' ? await freshRoot() : workspace
-  const daemon = await spawnDaemon({
-    flags: ['--workspace-root', folder, ...flags],
-    ...(root !== undefined && { root }),
-  })
-  t.teardown(() => daemon.kill('SIGKILL'))
-  const start = async (session_id: string, content: string, status: string): Promise<any> => {
-    await openSession(daemon, session_id)
-    return until(daemon, (await submit(daemon, session_id, content)).run_id, status)
-  }
-  return {
-    ...daemon,
-    effects(session_id) {
-      const file = path.join(folder, `${session_id}.txt`)
-      return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : []
-    },
-    asks: (session_id, ...words) =>
-      start(
-        session_id,
-        `${words.map((word) => `/tool bash ${JSON.stringify(inputOf(session_id, word))}`).join('\n')}\n---\n/say ` +
-          'Went on.',
-        'waiting_for_approval',
-      ),
-    wonders: (session_id, input = twoQuestions) =>
-      start(
-        session_id,
-        `/tool ask_user_question ${JSON.stringify(input)}\n---\n/say Thanks.`,
-        'waiting_for_user_question',
-      ),
-    async again() {
-      await daemon.kill('SIGKILL')
-      return spawnAsking(t, { root: daemon.root, workspace: folder, flags })
-    },
-  }
+interface Owner {
+  teardown(undo: () => unknown): void
 }
+type Begin = (t: Owner, root: string | undefined, flags: readonly string[]) => Promise<Mortal>
 
-/** One process for all tests of a file that keep to sessions of their own. A start is what costs most. */
+const startOn =
+  (begin: Begin) =>
+  async (t: Owner, { root, workspace = '', flags = [] }: Options = {}): Promise<AskingDaemon> => {
+    const folder = workspace === '' ? await freshRoot() : workspace
+    const daemon = await begin(t, root, ['--workspace-root', folder, ...flags])
+    const start = async (session_id: string, content: string, status: string): Promise<any> => {
+      await openSession(daemon, session_id)
+      return until(daemon, (await submit(daemon, session_id, content)).run_id, status)
+    }
+    const { url, request, kill, stop } = daemon
+    return {
+      url,
+      request,
+      kill,
+      stop,
+      get root() {
+        return daemon.root
+      },
+      effects(session_id) {
+        const file = path.join(folder, `${session_id}.txt`)
+        return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : []
+      },
+      asks: (session_id, ...words) =>
+        start(
+          session_id,
+          `${words.map((word) => `/tool bash ${JSON.stringify(inputOf(session_id, word))}`).join('\n')}\n---\n/say ` +
+            'Went on.',
+          'waiting_for_approval',
+        ),
+      wonders: (session_id, input = twoQuestions) =>
+        start(
+          session_id,
+          `/tool ask_user_question ${JSON.stringify(input)}\n---\n/say Thanks.`,
+          'waiting_for_user_question',
+        ),
+      async again() {
+        await daemon.kill('SIGKILL')
+        return startOn(begin)(t, { root: daemon.root, workspace: folder, flags })
+      },
+    }
+  }
+
+/** A process. It is killed by `t`'s teardown if it still runs. */
+export const spawnAsking = startOn(async (t, root, flags) => {
+  const daemon = await spawnDaemon({ flags, ...(root !== undefined && { root }) })
+  t.teardown(() => daemon.kill('SIGKILL'))
+  return daemon
+})
+
+/** In this process: for tests that kill while runs wait for people, and not while they act. */
+export const startAsking = startOn((t, root, flags) => startMortal(t, { flags, ...(root !== undefined && { root }) }))
+
+/** One daemon for all tests of a file that keep to sessions of their own. A start is what costs most. */
 export const shareAsking = (test: TestFn<any>): (() => AskingDaemon) => {
   let daemon: AskingDaemon | undefined
-  const undos: (() => unknown)[] = []
+  const owner = createOwner()
   test.before(async () => {
-    daemon = await spawnAsking({ teardown: (undo) => void undos.push(undo) })
+    daemon = await startAsking(owner)
   })
-  test.after.always(async () => {
-    for (const undo of undos) await undo()
-  })
+  test.after.always(owner.end)
   return () => daemon ?? fail('the shared daemon is not up')
 }
 const fail = (what: string): never => {

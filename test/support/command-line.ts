@@ -33,6 +33,10 @@ export const createCommandLine =
   (...args) =>
     runIn({ args: [`--base-url=${url}`, ...args], environment: {}, signal, attended })
 
+/** The same with these words alone: for commands that work on files or say themselves whom they ask. */
+export const runLine: CommandLine = (...args) =>
+  runIn({ args, environment: {}, signal: never, start: (at) => startShort(at, {}, never) })
+
 /** The same on a state root that nobody holds, with this environment. */
 export const createRootLine =
   (root: string, environment: Readonly<Record<string, string>>): CommandLine =>

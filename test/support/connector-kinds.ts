@@ -8,6 +8,7 @@ import {
   Connectors,
   selfReplySettings,
   targets,
+  type AnyConnectorKind,
   type ConnectorKind,
 } from '../../plugins/connectors/registry/contract.js'
 import { testPlugin } from './plugins.js'
@@ -70,11 +71,11 @@ const served: ReadonlySet<string> = new Set(['http-ingress', 'slack', 'telegram'
 export const shippedWithoutKinds = async () => (await shippedPlugins()).filter(({ id }) => !served.has(id))
 
 /** A plugin that serves three kinds, with replies to slack and external connectors that are there. */
-export const kindsPlugin = (): AnyPlugin =>
+export const kindsPlugin = (kinds: readonly AnyConnectorKind[] = [httpKind, slackKind, externalKind]): AnyPlugin =>
   testPlugin('kinds', {
     needs: { connectors: Connectors },
     register(ctx, { connectors }) {
-      ctx.contribute(ConnectorKinds, httpKind, slackKind, externalKind)
+      ctx.contribute(ConnectorKinds, ...kinds)
       for (const kind of [slackKind, externalKind])
         ctx.contribute(ReplyPlugins, {
           plugin: kind.kind,

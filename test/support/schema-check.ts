@@ -2,11 +2,12 @@
  * Do a struct and its JSON Schema say the same? Values are made near the schema, so that both sides of each limit are
  * met.
  */
-import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc, { type Arbitrary } from 'fast-check'
 import { parse } from '../../core/base/parse.js'
 import { inputSchema, isRuled, partsOf, schemaName, type AnyStruct, type JsonSchema } from '../../core/base/schema.js'
 import type { Route } from '../../core/http/routes/route.js'
+import type { Validators } from './openapi-check.js'
+import { createValidators } from './validators.js'
 
 type Tree = { readonly [key: string]: any }
 
@@ -139,13 +140,20 @@ export interface Comparison {
   readonly disagreement: string | undefined
 }
 
-/** Rules that JSON Schema cannot say make a struct stricter than its schema: pass `stricter` for those. */
+interface ComparisonOptions {
+  readonly seed: number
+  readonly runs: number
+  /** For a struct with rules that JSON Schema cannot say: those make it stricter than its schema. */
+  readonly stricter?: boolean
+  /** Compiles schemas that name the components of the struct. */
+  readonly of?: Validators['of']
+}
+
 export const compareStruct = (
   struct: AnyStruct,
-  { seed, runs, stricter = false }: { seed: number; runs: number; stricter?: boolean },
+  { seed, runs, stricter = false, of = createValidators({ schemas: componentsOf(struct) }).of }: ComparisonOptions,
 ): Comparison => {
-  const ajv = new Ajv2020({ strict: false, validateSchema: false, meta: false, code: { optimize: false } })
-  const validate = ajv.compile({ ...inputSchema(struct), components: { schemas: componentsOf(struct) } })
+  const validate = of(inputSchema(struct))
   let accepted = 0
   let disagreement: string | undefined
   for (const value of fc.sample(valuesNear(struct), { numRuns: runs, seed })) {
@@ -161,17 +169,18 @@ export const compareStruct = (
 }
 
 /** Compares every struct of every route. Returns one sentence for each disagreement. */
-export const compareRoutes = (routes: readonly Route[], { seed, runs }: { seed: number; runs: number }): string[] =>
-  routes.flatMap(({ id, params, query, body, reply }) => {
-    const parts: [string, AnyStruct | undefined][] = [
-      ['params', params],
-      ['query', query],
-      ['body', body],
-      ['reply', reply.kind === 'json' ? reply.body : undefined],
-    ]
-    return parts.flatMap(([part, struct]) => {
-      if (struct === undefined) return []
-      const { disagreement } = compareStruct(struct, { seed, runs, stricter: isRuled(struct) })
-      return disagreement === undefined ? [] : [`${id} ${part}: ${disagreement}`]
-    })
+export const compareRoutes = (routes: readonly Route[], { seed, runs }: { seed: number; runs: number }): string[] => {
+  const parts = routes.flatMap(({ id, params, query, body, reply }) =>
+    Object.entries({ params, query, body, reply: reply.kind === 'json' ? reply.body : undefined }).flatMap(
+      ([part, struct]) => (struct === undefined ? [] : [{ name: `${id} ${part}`, struct }]),
+    ),
+  )
+  // Most structs name the same few: those are compiled once.
+  const [schemas, seen]: [Record<string, JsonSchema>, Set<AnyStruct>] = [{}, new Set()]
+  for (const { struct } of parts) componentsOf(struct, schemas, seen)
+  const { of } = createValidators({ schemas })
+  return parts.flatMap(({ name, struct }) => {
+    const { disagreement } = compareStruct(struct, { seed, runs, of, stricter: isRuled(struct) })
+    return disagreement === undefined ? [] : [`${name}: ${disagreement}`]
   })
+}

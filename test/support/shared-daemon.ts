@@ -1,28 +1,28 @@
-/** One process for all tests of a file that need no death: each test takes a session of its own. */
+/** One daemon for all tests of a file that need no death: each test takes a session of its own. */
 import type { TestFn } from 'ava'
 import { fault } from '../../core/base/assert.js'
-import { spawnDaemon, type SpawnedDaemon, type SpawnOptions } from './daemon.js'
+import type { Reachable } from './daemon.js'
+import { createOwner, startMortal, type Mortal, type MortalOptions } from './mortal.js'
 import { openSession } from './runs.js'
 
 export interface Stand {
-  readonly daemon: SpawnedDaemon
+  readonly daemon: Mortal
   readonly session_id: string
   /** Submits a detached run to the session. */
-  send(body: unknown, headers?: Readonly<Record<string, string>>): ReturnType<SpawnedDaemon['request']>
+  send(body: unknown, headers?: Readonly<Record<string, string>>): ReturnType<Reachable['request']>
   /** Status, code and first field of a refused submission. */
   refusal(body: unknown, headers?: Readonly<Record<string, string>>): Promise<unknown[]>
 }
 
-/** Starts the process before the tests of the file and ends it after them. */
-export const shareDaemon = (test: TestFn, options: SpawnOptions = {}): (() => Promise<Stand>) => {
-  let shared: SpawnedDaemon | undefined
+/** Starts the daemon before the tests of the file and ends it after them. */
+export const shareDaemon = (test: TestFn, options: MortalOptions = {}): (() => Promise<Stand>) => {
+  let shared: Mortal | undefined
+  const owner = createOwner()
   let sessions = 0
   test.before(async () => {
-    shared = await spawnDaemon(options)
+    shared = await startMortal(owner, options)
   })
-  test.after.always(async () => {
-    await shared?.kill('SIGKILL')
-  })
+  test.after.always(owner.end)
   return async () => {
     const daemon = shared
     if (daemon === undefined) throw fault('the daemon of this file did not start')

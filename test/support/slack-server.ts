@@ -35,8 +35,11 @@ export interface SlackFile {
   /** Where it was shared: once for each completion. */
   readonly shared: { channel?: string; thread_ts?: string }[]
 }
-/** Answers a call in place of Slack, 1 being the first; what returns false is answered by Slack. */
-export type SlackAnswerer = (call: SlackCall, response: ServerResponse, count: number) => void | false
+/**
+ * Answers a call in place of Slack, 1 being the first; what returns false is answered by Slack, what returns
+ * `unanswered` is done by Slack, and nobody is told.
+ */
+export type SlackAnswerer = (call: SlackCall, response: ServerResponse, count: number) => void | false | 'unanswered'
 
 export interface SlackServer {
   readonly port: number
@@ -51,6 +54,7 @@ export interface SlackServer {
   readonly read: { readonly path: string; readonly authorization: string | undefined }[]
   /** True: a message with a `client_msg_id` that was seen is not shown once more. */
   dedupes: boolean
+  readonly methods: Readonly<Record<string, Method>>
   of(method: string): SlackCall[]
   /** How calls of a method are answered from now on; `upload` and `file` are the addresses of files. */
   on(method: string, answer: SlackAnswerer | undefined): void
@@ -94,6 +98,20 @@ export const first =
 
 type Method = (call: SlackCall, response: ServerResponse) => void
 
+/** True for blocks within the limits of Slack; none at all are posted by leaving them out. */
+const areBlocks = (blocks: any): boolean => {
+  if (!Array.isArray(blocks) || blocks.length === 0 || blocks.length > 50) return false
+  const elements = blocks.flatMap((block) => block.elements ?? [])
+  return (
+    blocks.every(
+      ({ type, text, elements: own = [] }) =>
+        ['section', 'actions', 'input'].includes(type) && (text?.text ?? 'x').length <= 3000 && own.length <= 25,
+    ) &&
+    new Set(elements.map(({ action_id }) => action_id)).size === elements.length &&
+    elements.every(({ text, value }) => text.text.length <= 75 && value.length <= 2000)
+  )
+}
+
 /** The methods that bots call here, as far as they are looked at. */
 const methodsOf = (slack: SlackServer): Readonly<Record<string, Method>> => {
   let stamps = 0
@@ -113,6 +131,7 @@ const methodsOf = (slack: SlackServer): Readonly<Record<string, Method>> => {
     'chat.postMessage': ({ args }, response) => {
       const { channel, text = '', thread_ts, client_msg_id, blocks } = args
       if (text === '' && blocks === undefined) return json(response, { ok: false, error: 'no_text' })
+      if (blocks !== undefined && !areBlocks(blocks)) return json(response, { ok: false, error: 'invalid_blocks' })
       if (!/^[CDG]/u.test(channel)) return json(response, { ok: false, error: 'channel_not_found' })
       const known = slack.dedupes ? ids.get(client_msg_id) : undefined
       const message: SlackMessage = known ?? {
@@ -134,6 +153,10 @@ const methodsOf = (slack: SlackServer): Readonly<Record<string, Method>> => {
       if (blocks === undefined) delete message.blocks
       else message.blocks = blocks
       json(response, { ok: true, channel, ts, text })
+    },
+    'chat.postEphemeral': ({ args: { channel, user, text } }, response) => {
+      if (!channel || !user || !text) return json(response, { ok: false, error: 'invalid_arguments' })
+      json(response, { ok: true, message_ts: stamp() })
     },
     'files.getUploadURLExternal': ({ args: { filename, length } }, response) => {
       if (filename === undefined || !(Number(length) > 0))
@@ -186,7 +209,6 @@ const giveFile = (slack: SlackServer, request: IncomingMessage, response: Server
 }
 
 const answer = (slack: SlackServer, answers: ReadonlyMap<string, { answer: SlackAnswerer; count: number }>) => {
-  const methods = methodsOf(slack)
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const body = await readBody(request)
     const path = request.url ?? ''
@@ -200,18 +222,37 @@ const answer = (slack: SlackServer, answers: ReadonlyMap<string, { answer: Slack
     const call: SlackCall = { method, token, type, args }
     slack.calls.push(call)
     const otherwise = answers.get(method)
-    if (otherwise !== undefined && otherwise.answer(call, response, (otherwise.count += 1)) !== false) return
-    if (method === 'file') return giveFile(slack, request, response)
-    if (method === 'upload') {
-      const [status, text] = takeUpload(slack, request, body)
-      return void response.writeHead(status, { 'content-type': 'text/plain' }).end(text)
-    }
-    if (call.token !== botToken)
-      return json(response, { ok: false, error: call.token === '' ? 'not_authed' : 'invalid_auth' })
-    const known = methods[method]
-    if (known === undefined) return json(response, { ok: false, error: 'unknown_method' })
-    known(call, response)
+    const came = otherwise === undefined ? false : otherwise.answer(call, response, (otherwise.count += 1))
+    if (came === undefined) return
+    perform(slack, { call, request, body }, came === 'unanswered' ? mute() : response)
   }
+}
+
+/** A response that nobody gets. */
+const mute = (): ServerResponse => {
+  const silent: any = { writeHead: () => silent, end: () => silent }
+  return silent
+}
+
+interface Came {
+  readonly call: SlackCall
+  readonly request: IncomingMessage
+  readonly body: Buffer
+}
+
+/** Does what Slack does. */
+const perform = (slack: SlackServer, { call, request, body }: Came, response: ServerResponse): void => {
+  const { method } = call
+  if (method === 'file') return giveFile(slack, request, response)
+  if (method === 'upload') {
+    const [status, text] = takeUpload(slack, request, body)
+    return void response.writeHead(status, { 'content-type': 'text/plain' }).end(text)
+  }
+  if (call.token !== botToken)
+    return json(response, { ok: false, error: call.token === '' ? 'not_authed' : 'invalid_auth' })
+  const known = slack.methods[method]
+  if (known === undefined) return json(response, { ok: false, error: 'unknown_method' })
+  known(call, response)
 }
 
 export const startSlack = async (t: ExecutionContext<any>): Promise<SlackServer> => {
@@ -230,6 +271,9 @@ export const startSlack = async (t: ExecutionContext<any>): Promise<SlackServer>
     pages: new Map(),
     read: [],
     dedupes: false,
+    get methods() {
+      return methods
+    },
     of: (method) => slack.calls.filter((call) => call.method === method),
     on: (method, other) =>
       void (other === undefined ? answers.delete(method) : answers.set(method, { answer: other, count: 0 })),
@@ -242,6 +286,7 @@ export const startSlack = async (t: ExecutionContext<any>): Promise<SlackServer>
       }
     },
   }
+  const methods = methodsOf(slack)
   const handle = answer(slack, answers)
   const server = createServer((request, response) => void handle(request, response).catch(() => response.destroy()))
   await new Promise<void>((resolve) => {

@@ -113,6 +113,9 @@ def send_for_ever():
             claim()
             paths, size = [], 0
             for path in sorted(CLAIMED.iterdir())[:64]:  # As many as a request takes: 64, and less than 2 MiB.
+                if path.stat().st_size > 1024 * 1024:  # It would not be read to its end: the connection breaks.
+                    settle(path, {"status": "rejected", "reason": "it has more than 1 MiB"})
+                    continue
                 size += 2 * path.stat().st_size + 2000
                 if paths and size > 2_000_000:
                     break

@@ -1,9 +1,17 @@
 /** Where a sidecar gets the files of a delivery that is on its way (external-36). */
-import { bytesReply, defineRoute, object, string, type Infer, type IngressHead, type Route } from '../../../core/plugin.js'
+import {
+  bytesReply,
+  defineRoute,
+  object,
+  string,
+  type Infer,
+  type IngressHead,
+  type Route,
+} from '../../../core/plugin.js'
 import type { Outbox } from '../../execution/deliveries/contract.js'
 import { assetErrors, type Assets } from '../../media/assets/contract.js'
 import { ingressDomain, ingressErrors } from '../ingress/contract.js'
-import { admitSidecar, sharedScheme, type AccessParts } from './access.js'
+import { admitSidecar, sharedScheme, type AccessParts } from './setup/access.js'
 import { routeIn } from './sidecar/reply-route.js'
 
 export interface AssetRouteParts extends AccessParts {

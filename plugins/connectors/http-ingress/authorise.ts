@@ -1,6 +1,6 @@
 /**
  * Who may post: whoever has the bearer token, and signs where that is asked for. Whatever is wrong, the answer is the
- * same, and comparing takes the same time (reference 2, §5.1).
+ * same, and comparing takes the same time (webhooks-1 to webhooks-4).
  */
 import { createHmac, hash, timingSafeEqual } from 'node:crypto'
 import type { Admitted, Clock, IngressHead } from '../../../core/plugin.js'

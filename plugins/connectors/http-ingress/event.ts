@@ -1,4 +1,4 @@
-/** What was posted, as an event (reference 2, §5.2, §5.3 and §5.5). */
+/** What was posted, as an event (webhooks-5 to webhooks-11). */
 import { hash } from 'node:crypto'
 import { fingerprint, isJsonObject, type Json, type JsonObject, type RouteInput } from '../../../core/plugin.js'
 import { ingressErrors } from '../ingress/contract.js'

@@ -1,4 +1,4 @@
-/** Connectors of the kind `http`: programs that post what is to become a run (contract 2, `http` connector fields). */
+/** Connectors of the kind `http`: programs that post what is to become a run (webhooks-1). */
 import {
   array,
   boolean,

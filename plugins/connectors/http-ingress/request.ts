@@ -1,4 +1,4 @@
-/** What is posted (contract 2, `http` ingress). */
+/** What is posted (webhooks-5). */
 import {
   array,
   defaulted,

@@ -24,7 +24,7 @@ export interface HttpRouteParts {
 }
 
 const params = object({ name: string({ min: 1, max: 200 }) })
-/** Reference 2, §1.8. */
+/** With files in it; the rest is 1 MiB at most. */
 const mostBytes = 2 * 1024 * 1024
 
 const { unauthorized, forbidden, not_found, bad_request, conflict, rate_limited, service_unavailable } = ingressErrors

@@ -1,17 +1,16 @@
 /** One event, one run (docs/rules/connectors.md). */
-import type { Count, State } from '../../../core/plugin.js'
-import { Problem } from '../../../core/plugin.js'
+import { Problem, type Count, type State } from '../../../core/plugin.js'
 import type { Interception } from '../../execution/interception/contract.js'
 import type { Runs, Submission } from '../../execution/runs/contract.js'
 import type { Sessions } from '../../execution/sessions/contract.js'
 import type { Connector, Connectors, Ingress, IngressEvent, Received } from '../registry/contract.js'
-import { ingressErrors } from './errors.js'
-import { knownEvent, receiptOf } from './known.js'
+import { ingressErrors } from './event/errors.js'
+import { knownEvent, receiptOf } from './event/known.js'
 import { acceptPending, checkFiles, pendingEvent, type AcceptParts } from './pending/accept.js'
 import type { Rates } from './rates/rates.js'
-import { boundKeys, isThere, sessionOf, wantedSession } from './session.js'
-import { submissionOf } from './submission.js'
-import { toldOutside } from './told.js'
+import { boundKeys, isThere, sessionOf, wantedSession } from './event/session.js'
+import { submissionOf } from './event/submission.js'
+import { toldOutside } from './event/told.js'
 
 export interface IngressParts {
   readonly state: State

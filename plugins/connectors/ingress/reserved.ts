@@ -1,4 +1,4 @@
-/** Members of the metadata of runs that only the daemon writes (contract 2, Events 8). */
+/** Members of the metadata of runs that only the daemon writes (ingress-4). */
 import type { ReservedKey } from '../../execution/runs/contract.js'
 
 export const ingressKeys: readonly ReservedKey[] = [

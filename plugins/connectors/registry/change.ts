@@ -72,6 +72,8 @@ const settingsFrom = (
   const secrets = new Map(Object.entries(sources))
   const read = readSettings(kind, { name, secrets, settings: merged(kind, before, body) })
   if ('issues' in read) throw invalid(...read.issues)
+  const unusable = kind.faultOfUses?.(read.settings)
+  if (unusable !== undefined) throw invalid(unusable)
   const { targets } = kind
   const settings = Object.hasOwn(body, targets)
     ? {

@@ -91,7 +91,8 @@ const bodyOf = async (input: CommandInput): Promise<JsonObject> => {
   for (const text of input.all('set')) {
     const [member, value] = assigned('set', text)
     const read = valueIn(value)
-    if (holdsSecret(read)) throw invalid('set', 'may not have the value of a secret: use --secret')
+    if (holdsSecret(read) || member.endsWith('.value'))
+      throw invalid('set', 'may not have the value of a secret: use --secret')
     body = placed(body, member.split('.'), read)
   }
   for (const text of input.all('secret-ref')) {

@@ -59,6 +59,10 @@ export interface ConnectorKind<S extends ConnectorSettings = ConnectorSettings> 
   fault(draft: ConnectorDraft<S>): Issue | undefined
   /** Members of its view that differ from its settings; undefined ones are left out. */
   view?(settings: S): JsonObject
+  /** Secrets that its settings name beside its own, such as those that a child asks for: they are in use by it. */
+  uses?(settings: S): readonly string[]
+  /** What is wrong with these secrets, when a request names them. No I/O. */
+  faultOfUses?(settings: S): Issue | undefined
   /** What is wrong with a reply target that a connector of this kind is to keep, in words that can follow a path. */
   refuseTarget?(draft: ConnectorDraft<S>, target: ReplyHandle): string | undefined
 }

@@ -32,7 +32,7 @@ export interface Registry {
   shaded(): readonly string[]
   /** Ids of records of whose kind there is no plugin. */
   unserved(): readonly string[]
-  /** Connectors that a secret is a source of. */
+  /** Connectors that a secret is a source of, or that name it. */
   using(secret_ref: string): readonly Entry[]
   /** Has the value of a variable redacted. */
   guard(value: string): void
@@ -84,8 +84,10 @@ export const createRegistry = (parts: RegistryParts): Registry => {
   const using = (secret_ref: string): Entry[] =>
     roster
       .list()
-      .filter(({ secrets }) =>
-        [...secrets.values()].some((source) => source.type === 'secret' && source.secret_ref === secret_ref),
+      .filter(
+        ({ kind, secrets, settings, fault }) =>
+          [...secrets.values()].some((source) => source.type === 'secret' && source.secret_ref === secret_ref) ||
+          (fault === undefined && kind.uses?.(settings).includes(secret_ref) === true),
       )
   const fileChanged = (): void => {
     const kindOf = new Map(roster.list().map((entry) => [idOfEntry(entry), entry.kind.kind]))

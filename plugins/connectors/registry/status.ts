@@ -78,6 +78,8 @@ const ill = ({ registry }: StatusParts, entry: Entry): Warning[] => {
   ]
 }
 
+const opening = 'connectors put --set session_policy.create_if_missing=true'
+
 /** By default each message without a session is refused: whoever does not mean it should know. */
 const unopened = ({ file }: StatusParts, { kind: { kind }, name, source, settings }: Entry): Warning[] => {
   if (settings.fixed_session_id !== undefined || settings.session_policy?.create_if_missing === true) return []
@@ -86,11 +88,11 @@ const unopened = ({ file }: StatusParts, { kind: { kind }, name, source, setting
       severity: 'info',
       code: 'connector_opens_no_session',
       related_id: `${kind}/${name}`,
-      message: `The connector ${kind} ${name} refuses messages of which there is no session yet: it opens none.`,
+      message: `The connector ${kind} ${name} opens no session: messages of which there is none yet are refused.`,
       action:
         source === 'file'
           ? `Let it open them, in its table of ${file}: session_policy = { create_if_missing = true }`
-          : `Let it open them: ${commandLine('connectors put --set session_policy.create_if_missing=true', kind, name)}`,
+          : `Let it open them: ${commandLine(opening, kind, name)}`,
     },
   ]
 }
@@ -102,7 +104,9 @@ const misread = (parts: StatusParts): Warning[] =>
       severity: 'warning',
       code: 'config_entry_invalid',
       related_id: `connectors/${shown}`,
-      message: `${parts.file}: [[${shown.replace('/', ']] ')} ${sentence(fault)} What held before stays, if anything did.`,
+      message:
+        `${parts.file}: [[${shown.replace('/', ']] ')} ${sentence(fault)} ` +
+        'What held before stays, if anything did.',
       action: 'Correct the file: it is read again when it is saved.',
     }
   })
@@ -112,7 +116,7 @@ const shaded = ({ registry, file }: StatusParts): Warning[] =>
     severity: 'warning',
     code: 'connector_shaded',
     related_id: id,
-    message: `The connector ${id.replace('/', ' ')} stands in ${file} and was set up by a request too: the file is in force.`,
+    message: `${file} has ${id.replace('/', ' ')}, which was set up by a request too: that of the file is in force.`,
     action: 'Take it out of the file, and then delete it or leave it as it was set up; or leave the file in force.',
   }))
 

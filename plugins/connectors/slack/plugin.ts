@@ -30,7 +30,7 @@ export default definePlugin({
     const interactions = createInteractions({ live, whisper: createWhisper({ outbound, config, log, signal }) })
     ctx.routes(slackRoute({ clock, connectors, kind, ingress, interactions }))
     const lockedOut = ({ name }: { name: string }): void => connectors.trouble('slack', name, filesUnopened)
-    ctx.contribute(FileSources, createFileSource({ outbound, config, connectors, kind, lockedOut }))
+    ctx.contribute(FileSources, createFileSource({ outbound, clock, config, connectors, kind, lockedOut }))
     ctx.contribute(ReplyPlugins, createReply({ outbound, config, kind, connectors, progress, assets, live }))
     ctx.contribute(LiveKinds, createLiveKind({ outbound, config, connectors, kind }))
   },

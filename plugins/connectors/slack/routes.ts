@@ -72,7 +72,7 @@ const mostBytes = 2_097_152
 
 export const slackRoute = (parts: SlackRouteParts): Route =>
   defineRoute({
-    id: 'slack.receive',
+    id: 'connectors.slack',
     method: 'POST',
     path: '/v1/connectors/slack/:name',
     summary: 'Takes what Slack tells of; the same message again is the same run.',

@@ -19,17 +19,6 @@ export const telegramErrors = defineErrors({
   },
 })
 
-/** Why an update becomes no run: the words of the answer and the member `reason`. */
-const refusals = {
-  update_id_missing: 'it has no update_id',
-  chat_not_allowed: 'its chat is not among the allowed_chat_ids of the connector',
-  message_empty: 'it has neither text nor a file that the connector takes',
-  callback_invalid: 'it names no data, or no message with its button',
-} as const
-
-export const refusedUpdate = (reason: keyof typeof refusals): Problem =>
-  ingressErrors.bad_request({ details: { what: refusals[reason] }, members: { reason } })
-
 /** A connector that asks for its updates takes none. */
 export const pollsItself = (): Problem =>
   ingressErrors.conflict({

@@ -1,9 +1,9 @@
 /** Fetches the files of messages (telegram-12, telegram-13). */
 import { open, optional, nullable, parse, string, integer, type JsonObject, Problem } from '../../../core/plugin.js'
 import { mostAssetBytes } from '../../media/assets/contract.js'
-import type { Connector, FetchedFile, FileSource } from '../registry/contract.js'
-import { botOf, callBot, download, type Bot, type BotAnswer, type BotApiParts } from './bot-api.js'
-import type { TelegramConnector } from './updates/event.js'
+import type { ConnectorKind, Connectors, FetchedFile, FileSource } from '../registry/contract.js'
+import { botOf, callBot, download, type Bot, type BotAnswer, type BotApiParts } from './bot/bot-api.js'
+import type { TelegramConnector, TelegramSettings } from './bot/settings.js'
 
 const Kept = open({
   file_id: string(),
@@ -62,7 +62,7 @@ const read = async (
 }
 
 const fetchFile = async (
-  parts: BotApiParts & { elapsed(): number },
+  parts: FileParts,
   connector: TelegramConnector,
   { file, signal }: { file: JsonObject; signal: AbortSignal },
 ): Promise<FetchedFile> => {
@@ -82,9 +82,17 @@ const fetchFile = async (
   return { type: 'file', file: { file_name, media_type: media_type ?? came.media_type, bytes: came.bytes } }
 }
 
-export const telegramFiles = (parts: BotApiParts & { elapsed(): number }): FileSource => ({
+export interface FileParts extends BotApiParts {
+  readonly connectors: Pick<Connectors, 'find'>
+  readonly kind: ConnectorKind<TelegramSettings>
+  elapsed(): number
+}
+
+export const telegramFiles = (parts: FileParts): FileSource => ({
   kind: 'telegram',
-  async fetch(connector: Connector<any>, file, signal) {
+  async fetch({ name }, file, signal) {
+    const connector = parts.connectors.find(parts.kind, name)
+    if (connector === undefined) return refused('its connector is gone')
     try {
       return await fetchFile(parts, connector, { file, signal })
     } catch (error) {

@@ -2,27 +2,16 @@
 import type { ConnectorKind, Connectors } from '../registry/contract.js'
 import type { LiveButton, LiveKind, LiveMessage, LiveOutcome, LivePosted } from '../live/contract.js'
 import { integer, open, parse, Problem } from '../../../core/plugin.js'
-import { placeOf, type TelegramPlace } from './output/address.js'
-import { botOf, callBot, type Bot, type BotAnswer, type BotApiParts, type BotCall } from './bot-api.js'
+import { placeOf, type TelegramPlace } from './bot/address.js'
+import { botOf, callBot, type Bot, type BotAnswer, type BotApiParts } from './bot/bot-api.js'
+import { buttonMark, messageName, messageNumber } from './bot/live-names.js'
+import { editText } from './output/edit.js'
 import { hasGone, isFlood, isUnchanged } from './output/failures.js'
-import { isAllowed, type TelegramSettings } from './settings.js'
+import { isAllowed, type TelegramSettings } from './bot/settings.js'
 import { mostText } from './output/steps.js'
 
-/** Messages are numbered in their chat. */
-export const messageName = (chat_id: number, message_id: number): string => `${chat_id}:${message_id}`
-/** The number of a message of this chat. */
-export const messageNumber = ({ chat_id }: TelegramPlace, name: string): number | undefined => {
-  const [chat, number] = name.split(':')
-  return chat === String(chat_id) && /^\d{1,15}$/u.test(number ?? '') ? Number(number) : undefined
-}
-
-const mark = 'live:'
-/** What a button carries; undefined for one that is none of ours. */
-export const pressedToken = (data: string): string | undefined =>
-  data.startsWith(mark) ? data.slice(mark.length) : undefined
-
 const keyboard = (buttons: readonly LiveButton[]) => ({
-  inline_keyboard: buttons.map(({ label, token }) => [{ text: label, callback_data: `${mark}${token}` }]),
+  inline_keyboard: buttons.map(({ label, token }) => [{ text: label, callback_data: `${buttonMark}${token}` }]),
 })
 
 /** In a request nothing calls somebody: a sign of no width stands behind what begins a name or a command. */
@@ -99,16 +88,6 @@ const post = async (
   return parsed.ok
     ? { type: 'done', message_id: messageName(place.chat_id, parsed.value.message_id) }
     : { type: 'refused' }
-}
-
-/** Puts a text in place of a message. */
-export const editText = (
-  parts: BotApiParts,
-  { bot, place }: { bot: Bot; place: TelegramPlace },
-  { message_id, signal, ...fields }: { message_id: number; text: string; signal: AbortSignal; reply_markup: object },
-): Promise<BotAnswer> => {
-  const call: BotCall = { method: 'editMessageText', body: { chat_id: place.chat_id, message_id, ...fields }, signal }
-  return callBot(parts, bot, call)
 }
 
 /** A kind of live replies. */

@@ -11,7 +11,7 @@ import { startPollers } from './polling/pollers.js'
 import { telegramReply } from './output/reply.js'
 import { telegramRoute } from './routes.js'
 import { createGate } from './output/send.js'
-import { telegramKind } from './settings.js'
+import { telegramKind } from './bot/settings.js'
 
 export default definePlugin({
   id: 'telegram',
@@ -30,7 +30,7 @@ export default definePlugin({
     const parts = { ...api, connectors, kind, ingress, live, progress, assets, ids, clock, log, signal }
     const cursors = declareCursors(ctx.state)
     ctx.contribute(ConnectorKinds, kind)
-    ctx.contribute(FileSources, telegramFiles(api))
+    ctx.contribute(FileSources, telegramFiles(parts))
     ctx.contribute(ReplyPlugins, telegramReply({ ...parts, gate: createGate() }))
     ctx.contribute(LiveKinds, telegramLive(parts))
     ctx.routes(telegramRoute(parts))

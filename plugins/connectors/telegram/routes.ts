@@ -21,8 +21,7 @@ import { RunView } from '../../execution/runs/contract.js'
 import { ingressDomain, ingressErrors, outsiderView } from '../ingress/contract.js'
 import type { ConnectorKind, Connectors } from '../registry/contract.js'
 import { pollsItself, telegramErrors } from './errors.js'
-import type { TelegramConnector } from './updates/event.js'
-import type { TelegramSettings } from './settings.js'
+import type { TelegramConnector, TelegramSettings } from './bot/settings.js'
 import { takeIn, type Taken, type TakeInParts } from './updates/take-in.js'
 import { TelegramUpdate } from './updates/update.js'
 
@@ -83,7 +82,7 @@ const { bad_request, unauthorized, forbidden, not_found, conflict, rate_limited,
 
 export const telegramRoute = (parts: RouteParts): Route =>
   defineRoute({
-    id: 'telegram.receive',
+    id: 'connectors.telegram',
     method: 'POST',
     path: '/v1/connectors/telegram/:name',
     summary: 'Takes an update of a bot; the same update again is the same run.',

@@ -3,12 +3,18 @@ import { appendFileSync, readFileSync, readdirSync, writeFileSync } from 'node:f
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { runLine } from '../../support/command-line.js'
 import { spawnDaemon, spawnMain } from '../../support/daemon.js'
 
 const run = async (...args: string[]) => {
+  const { code, out, err } = await runLine(...args)
+  return { code, out, err, json: () => JSON.parse(out) }
+}
+/** As an operator does: for the codes with which a process exits, and for what it says beside its answer. */
+const runProcess = async (...args: string[]) => {
   const { text, exited } = spawnMain(args)
   const { code } = await exited
-  return { code, out: text.out, err: text.err, json: () => JSON.parse(text.out) }
+  return { code, ...text }
 }
 const scratch = async (t: ExecutionContext): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), 'holdfast-cli-'))
@@ -72,14 +78,14 @@ test('an answer for a program is nothing but JSON, whoever asks how far the work
 
 test('state-22: exit codes tell a clean root, one with findings, and one that cannot be read', async (t) => {
   const root = join(await scratch(t), 'state')
-  t.is((await run('state', 'verify', '--state-root', root)).code, 2)
+  t.is((await runProcess('state', 'verify', '--state-root', root)).code, 2)
   await (await spawnDaemon({ root })).stop()
-  t.is((await run('state', 'verify', '--state-root', root)).code, 0)
+  t.is((await runProcess('state', 'verify', '--state-root', root)).code, 0)
   const segment = join(root, 'log', readdirSync(join(root, 'log')).at(-1) ?? '')
   const bytes = readFileSync(segment)
   appendFileSync(segment, 'x')
   writeFileSync(join(root, 'notes.txt'), 'mine', { mode: 0o600 })
-  const found = await run('state', 'verify', '--state-root', root)
+  const found = await runProcess('state', 'verify', '--state-root', root)
   t.is(found.code, 1)
   t.true(found.out.includes(`log/${segment.slice(segment.lastIndexOf('/') + 1)} at byte ${bytes.length}`), found.out)
   t.regex(found.out, /NOT CLEAN: first at \S+notes\.txt byte 0/u)
@@ -104,11 +110,11 @@ test(
     const bytes = readFileSync(page)
     bytes[bytes.length - 30] = 0
     writeFileSync(page, bytes)
-    const faulty = await run('state', 'show', 'sessions', '--state-root', root, '--output', 'json')
+    const faulty = await runProcess('state', 'show', 'sessions', '--state-root', root, '--output', 'json')
     t.is(faulty.code, 0)
     t.is(JSON.parse(faulty.err).code, 'state_faults_met')
     t.regex(
-      (await run('state', 'show', 'sessions', '--state-root', root)).err,
+      (await runProcess('state', 'show', 'sessions', '--state-root', root)).err,
       /^holdfast: 1 fault on the way, first at /u,
     )
     const plan = await run('state', 'repair', '--state-root', root)

@@ -3,6 +3,9 @@ import fc from 'fast-check'
 import { createClock } from '../../../core/base/clock.js'
 import { createBus, type Sink } from '../../../core/events/bus.js'
 import { createChunks, joinFrames, type Framed } from '../../../core/events/chunks.js'
+import { shortOnly, volume } from '../../support/volume.js'
+
+const cheap = shortOnly(test)
 
 const epoch = 7
 const start = (more: { capacity?: number; bytes?: number } = {}) =>
@@ -66,32 +69,35 @@ test('frames are the same bytes live, in a filtered view, from the window and as
         bus.since('0').every((event, index) => event.json() === jsonOf(index + 1, told[index] ?? ''))
       )
     }),
-    { numRuns: 60, seed },
+    { numRuns: volume(15, 100), seed },
   )
   t.pass()
 })
 
-test('an event that leaves the window before it is written, or while somebody holds it, keeps its frame', async (t) => {
-  const bus = start({ capacity: 2 })
-  const [live, next] = [collect(), collect()]
-  bus.subscribe(live.sink, {})
-  for (const n of [1, 2]) tell(bus, n, 'early')
-  // Makes their frames, which the next two would be written over.
-  bus.subscribe(collect().sink, { cursor: 0n })
-  for (const n of [3, 4]) tell(bus, n, 'other')
-  bus.subscribe(next.sink, { cursor: 0n })
-  await turn()
-  t.is(live.text(), [1, 2].map((n) => frameOf(n, 'early')).join('') + [3, 4].map((n) => frameOf(n, 'other')).join(''))
-  const held = bus.since('0')
-  for (const n of [5, 6]) tell(bus, n, 'third')
-  await turn()
-  t.deepEqual(
-    held.map((event) => event.json()),
-    [jsonOf(3, 'other'), jsonOf(4, 'other')],
-  )
-})
+cheap(
+  'an event that leaves the window before it is written, or while somebody holds it, keeps its frame',
+  async (t) => {
+    const bus = start({ capacity: 2 })
+    const [live, next] = [collect(), collect()]
+    bus.subscribe(live.sink, {})
+    for (const n of [1, 2]) tell(bus, n, 'early')
+    // Makes their frames, which the next two would be written over.
+    bus.subscribe(collect().sink, { cursor: 0n })
+    for (const n of [3, 4]) tell(bus, n, 'other')
+    bus.subscribe(next.sink, { cursor: 0n })
+    await turn()
+    t.is(live.text(), [1, 2].map((n) => frameOf(n, 'early')).join('') + [3, 4].map((n) => frameOf(n, 'other')).join(''))
+    const held = bus.since('0')
+    for (const n of [5, 6]) tell(bus, n, 'third')
+    await turn()
+    t.deepEqual(
+      held.map((event) => event.json()),
+      [jsonOf(3, 'other'), jsonOf(4, 'other')],
+    )
+  },
+)
 
-test('a replay whose own frames push events out of the window still writes those that it began with', (t) => {
+cheap('a replay whose own frames push events out of the window still writes those that it began with', (t) => {
   const bus = start({ capacity: 64, bytes: 20_000 })
   const text = '語'.repeat(1000)
   for (let n = 1; n <= 20; n += 1) tell(bus, n, text)
@@ -102,7 +108,7 @@ test('a replay whose own frames push events out of the window still writes those
 
 const framed = (counter: number): Framed => ({ counter, frame: undefined, start: 0, end: 0, lent: 0 })
 
-test('chunks are filled again when their events have left: what is published takes no more memory', (t) => {
+cheap('chunks are filled again when their events have left: what is published takes no more memory', (t) => {
   const chunks = createChunks()
   const window: Framed[] = []
   const used = new Set<Buffer>()
@@ -117,7 +123,7 @@ test('chunks are filled again when their events have left: what is published tak
   t.true(used.size <= 5, `${used.size} chunks`)
 })
 
-test('a frame that would keep a chunk from being filled again has bytes of its own', (t) => {
+cheap('a frame that would keep a chunk from being filled again has bytes of its own', (t) => {
   const chunks = createChunks()
   const [old, late, gone, large] = [framed(1), framed(2), framed(3), framed(9)]
   const shared = chunks.place(framed(4), 100)
@@ -130,7 +136,7 @@ test('a frame that would keep a chunk from being filled again has bytes of its o
   t.is(chunks.place(framed(8), 100), shared)
 })
 
-test('joined frames are copies, of neighbours and of others', (t) => {
+cheap('joined frames are copies, of neighbours and of others', (t) => {
   const chunks = createChunks()
   const events = [1, 2, 2, 3, 4].map(framed)
   for (const [index, event] of events.entries()) {
@@ -143,7 +149,7 @@ test('joined frames are copies, of neighbours and of others', (t) => {
   t.is(joinFrames([], 0).length, 0)
 })
 
-test('a chunk is not filled again while an event of it is in the window', (t) => {
+cheap('a chunk is not filled again while an event of it is in the window', (t) => {
   const chunks = createChunks()
   const size = 4096
   const kept = 40

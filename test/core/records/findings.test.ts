@@ -4,7 +4,8 @@ import test, { type ExecutionContext } from 'ava'
 import type { AnyPlugin } from '../../../core/plugin.js'
 import type { Disk } from '../../../core/state/disk/disk.js'
 import { createDisk } from '../../../core/state/disk/real-disk.js'
-import { freshRoot, spawnTestDaemon, startTestDaemon, type TestDaemon } from '../../support/daemon.js'
+import { freshRoot, startTestDaemon, type TestDaemon } from '../../support/daemon.js'
+import { startMortal } from '../../support/mortal.js'
 import { recoveryFound } from '../../../core/start-findings.js'
 import { codeOf, openSession } from '../../support/runs.js'
 import { testPlugin } from '../../support/plugins.js'
@@ -75,10 +76,10 @@ test('runtime-11: a damaged document is one line, one finding with file and byte
 })
 
 test('runtime-11: what a kill leaves is found: the stop, the torn end, a half-made file, a spool without its header', async (t) => {
-  const root = await rootFor(t)
-  const killed = await spawnTestDaemon(t, { root })
+  const killed = await startMortal(t, { root: await rootFor(t) })
   await openSession(killed)
   await killed.kill('SIGKILL')
+  const { root } = killed
   const segment = join(root, 'log', readdirSync(join(root, 'log')).toSorted().at(-1) ?? '')
   const { length } = readFileSync(segment)
   writeFileSync(segment, '{"s":', { flag: 'a' })
@@ -100,8 +101,12 @@ test('runtime-11: what a kill leaves is found: the stop, the torn end, a half-ma
 })
 
 test('two kills are one finding that says so', async (t) => {
-  const root = await rootFor(t)
-  for (let lives = 0; lives < 3; lives += 1) await (await spawnTestDaemon(t, { root })).kill('SIGKILL')
+  let root = await rootFor(t)
+  for (let lives = 0; lives < 3; lives += 1) {
+    const life = await startMortal(t, { root })
+    await life.kill('SIGKILL')
+    ;({ root } = life)
+  }
   const daemon = await startTestDaemon(t, { root })
   const [finding] = (await findingsOf(daemon)).filter(({ code }: any) => code === 'unclean_stop')
   t.is(finding.times, 3)

@@ -1,7 +1,7 @@
 /**
  * Test files that share a process: modules are loaded, and code is made fast, once for all of them. Each file has its
- * turn when the one before it is over, so that no test meets those of another file. What files do before and after
- * their tests is done before the first turn and after the last one.
+ * turn when the one before it is over, with what it does before and after its tests, so that no test meets those of
+ * another file.
  */
 import test, { type ExecutionContext } from 'ava'
 import { fault } from '../../../core/base/assert.js'
@@ -13,41 +13,49 @@ interface Declared {
   readonly body: Body
   readonly args: readonly unknown[]
 }
+type Hook = (t: ExecutionContext<any>) => unknown
+type Hooked = readonly [Hook] | readonly [string, Hook]
 interface File {
   readonly name: string
   readonly tests: Declared[]
+  readonly before: Declared[]
+  readonly after: Declared[]
 }
 
 const files: File[] = []
 
-const hooks: (() => void)[] = []
-/** ava begins soon after the first declaration: all of them are made when every file is loaded. */
-const later =
-  <A extends unknown[]>(declare: (...args: A) => void) =>
-  (...args: A): void => {
-    hooks.push(() => declare(...args))
-  }
-const surroundings = {
-  before: later(test.before),
-  after: Object.assign(later(test.after), { always: later(test.after.always) }),
-}
+const skipped: (() => void)[] = []
 
+/** ava begins soon after the first declaration: all of them are made when every file is loaded. */
 const skip =
   (name: string) =>
   (title: string, body: Body): void =>
-    test.skip(`${name} › ${title}`, body)
+    void skipped.push(() => test.skip(`${name} › ${title}`, body))
+
+/** ava has the hooks of all files run before the first turn and after the last one, but for what is a test. */
+const asTest = (when: string, others: readonly Declared[], hooked: Hooked): Declared => {
+  const [title, hook] = hooked.length === 2 ? hooked : [`${when}, ${others.length + 1}`, ...hooked]
+  const body = async (t: ExecutionContext): Promise<void> => {
+    await hook(t)
+    t.pass()
+  }
+  return { title, isSerial: true, body, args: [] }
+}
 
 /** What stands for the export of ava in one test file: what is declared waits for its turn. */
 export const testsOf = (name: string) => {
-  const file: File = { name, tests: [] }
+  const file: File = { name, tests: [], before: [], after: [] }
   files.push(file)
   const declare =
     (isSerial: boolean) =>
     (title: string, body: Body, ...args: unknown[]): void => {
       file.tests.push({ title, isSerial, body, args })
     }
+  const before = (...hooked: Hooked): void => void file.before.push(asTest('before its tests', file.before, hooked))
+  const after = (...hooked: Hooked): void => void file.after.push(asTest('after its tests', file.after, hooked))
+  const surroundings = { before, after: Object.assign(after, { always: after }) }
   const serial = Object.assign(declare(true), surroundings)
-  return Object.assign(declare(false), { ...surroundings, serial, skip: later(skip(name)) })
+  return Object.assign(declare(false), { ...surroundings, serial, skip: skip(name) })
 }
 
 interface Gate {
@@ -75,20 +83,22 @@ const runWhen = (mayBegin: Promise<void>, title: string, { body, args }: Declare
 }
 
 /** As ava does: one after the other what is serial, then all the others at once. */
-const runFile = ({ name, tests }: File, turn: Promise<void>): Promise<void> => {
+const runFile = ({ name, tests, before, after }: File, turn: Promise<void>): Promise<void> => {
   if (tests.length === 0) throw fault(`no test stands in ${name}`)
   let mayBegin = turn
-  for (const one of tests.filter(({ isSerial }) => isSerial))
+  for (const one of [...before, ...tests.filter(({ isSerial }) => isSerial)])
     mayBegin = runWhen(mayBegin, `${name} › ${one.title}`, one)
   const others = tests.filter(({ isSerial }) => !isSerial)
-  return Promise.all([mayBegin, ...others.map((one) => runWhen(mayBegin, `${name} › ${one.title}`, one))]).then(
+  let over = Promise.all([mayBegin, ...others.map((one) => runWhen(mayBegin, `${name} › ${one.title}`, one))]).then(
     () => {},
   )
+  for (const one of after) over = runWhen(over, `${name} › ${one.title}`, one)
+  return over
 }
 
 /** Declares the tests of all files that were imported, file after file. */
 export const runInTurns = (): void => {
-  for (const hook of hooks) hook()
+  for (const declare of skipped) declare()
   // Timers of the daemon's clock keep no process: a test that waits for one alone would be the last.
   const awake = setInterval(() => {}, 60_000)
   let turn = Promise.resolve()

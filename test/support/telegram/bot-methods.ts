@@ -169,7 +169,7 @@ export const createMethods = ({ tokens, files }: MethodParts) => {
     },
     download({ token, path }: BotCall): Uint8Array | undefined {
       if (!tokens.has(token)) return undefined
-      return [...files.values()].find((file) => path.endsWith(`/${file.path}`))?.bytes
+      return [...files.values()].find((file) => decodeURIComponent(path).endsWith(`/${file.path}`))?.bytes
     },
   }
 }

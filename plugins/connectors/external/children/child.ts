@@ -9,8 +9,8 @@ import {
   type Supervised,
   type SupervisedProgram,
 } from '../../../../core/plugin.js'
-import type { ChildLease } from '../credentials.js'
-import type { ChildProcess } from '../settings.js'
+import type { ChildLease } from './credentials.js'
+import type { ChildProcess } from '../setup/settings.js'
 import { environmentOf } from './environment.js'
 import { restartWaitMs } from './pace.js'
 import { lookAt, untilReady, type Look, type Looks } from './readiness.js'

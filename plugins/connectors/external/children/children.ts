@@ -1,9 +1,9 @@
 /** The programs of all connectors that have one: begun, begun anew when a connector changes, and ended (external-50). */
 import { canonical, digest, type Clock, type HostView, type Log, type Supervised } from '../../../../core/plugin.js'
 import type { SecretSlots } from '../../../operator/secrets/contract.js'
-import type { ChildParts } from '../child-parts.js'
-import { sharedToken } from '../kind.js'
-import type { ExternalConnector } from '../sidecar/client.js'
+import type { ChildParts } from './child-parts.js'
+import { sharedToken } from '../setup/kind.js'
+import type { ExternalConnector } from '../setup/connector.js'
 import { childGraceMs, createChild, type Child, type ChildStates, type LifeParts } from './child.js'
 import { looksOf } from './looks.js'
 
@@ -13,7 +13,7 @@ export interface ChildrenParts extends ChildParts {
   readonly supervised: Supervised
   readonly redact: (text: string) => string
   readonly host: Pick<HostView, 'workspaceRoot' | 'controlPlane' | 'phase'>
-  readonly slots: Pick<SecretSlots, 'find' | 'onChange'>
+  readonly slots: Pick<SecretSlots, 'find'>
 }
 
 export interface Children {
@@ -138,9 +138,6 @@ export const createChildren = (parts: ChildrenParts): Children => {
       const undo = [
         connectors.onChange(({ kind: changed, name }) => {
           if (changed === 'external') reconcile(name)
-        }),
-        slots.onChange((ref) => {
-          for (const connector of connectors.all(kind)) if (lentBy(connector).includes(ref)) reconcile(connector.name)
         }),
       ]
       for (const { name } of connectors.all(kind)) reconcile(name)

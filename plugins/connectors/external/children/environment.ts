@@ -1,8 +1,8 @@
 /** What the program of a connector sees (external-52). */
 import { childEnvironment, type PassedEnvironment } from '../../../../core/plugin.js'
-import type { ChildLease } from '../credentials.js'
-import { reservedVariables as reserved } from '../kind.js'
-import type { ChildProcess } from '../settings.js'
+import type { ChildLease } from './credentials.js'
+import { reservedVariables as reserved } from '../setup/kind.js'
+import type { ChildProcess } from '../setup/settings.js'
 
 /** What the daemon tells a program. */
 export interface ChildFacts {

@@ -1,7 +1,8 @@
 /** What the program of a connector says of itself now. */
 import { redactedTo, redactSecrets, visibleLine } from '../../../../core/plugin.js'
-import type { ChildParts } from '../child-parts.js'
-import type { Asked, ExternalConnector } from '../sidecar/client.js'
+import type { ChildParts } from './child-parts.js'
+import type { Asked } from '../sidecar/client.js'
+import type { ExternalConnector } from '../setup/connector.js'
 import type { Looks, Seen } from './readiness.js'
 
 export interface LooksParts extends Pick<ChildParts, 'client' | 'counts'> {

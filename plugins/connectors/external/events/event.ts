@@ -1,4 +1,4 @@
-/** What sidecars send, and what they are answered (contract 2, External ingress event). */
+/** What sidecars send, and what they are answered (external-12). */
 import {
   array,
   doc,

@@ -1,6 +1,6 @@
 /** Whether an event is of the child that runs (external-17). */
 import { ingressErrors } from '../../ingress/contract.js'
-import type { ExternalConnector } from '../sidecar/client.js'
+import type { ExternalConnector } from '../setup/connector.js'
 import type { Manifests } from '../sidecar/manifests.js'
 
 /** Looks at the identities in one request; the manifest is fetched once in it at most. */

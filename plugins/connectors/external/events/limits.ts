@@ -40,10 +40,17 @@ export const faultOfId = ({ event_id }: ExternalEvent): string | undefined => {
 /** Relations and hints say something or are not there. */
 const faultOfTexts = (event: ExternalEvent): string | undefined => {
   const { intent, routing_key, relation, thread } = event
-  const told = { intent, routing_key, 'relation.kind': relation?.kind, 'relation.target_event_id': relation?.target_event_id }
+  const told = {
+    intent,
+    routing_key,
+    'relation.kind': relation?.kind,
+    'relation.target_event_id': relation?.target_event_id,
+  }
   const blank = Object.entries(told).find(([, text]) => isBlank(text))
   if (blank !== undefined) return `${blank[0]} must not be blank`
-  const wordy = short.find((name) => isLonger(event[name], 4 * mostCharacters) || [...(event[name] ?? '')].length > mostCharacters)
+  const wordy = short.find(
+    (name) => isLonger(event[name], 4 * mostCharacters) || [...(event[name] ?? '')].length > mostCharacters,
+  )
   if (wordy !== undefined) return `${wordy} must have at most ${mostCharacters} characters`
   const long = named.find((name) => isLonger(event[name], mostOf[name]))
   if (long !== undefined) return `${long} must have at most ${mostOf[long]} bytes`

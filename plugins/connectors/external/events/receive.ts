@@ -12,8 +12,8 @@ import {
 } from '../../../../core/plugin.js'
 import type { Runs } from '../../../execution/runs/contract.js'
 import type { Ingress, IngressEvent, Received } from '../../registry/contract.js'
-import type { ExternalCounts } from '../counts.js'
-import type { ExternalConnector } from '../sidecar/client.js'
+import type { ExternalCounts } from '../setup/counts.js'
+import type { ExternalConnector } from '../setup/connector.js'
 import type { Manifests } from '../sidecar/manifests.js'
 import { isEmpty, versionOf, type BatchItem, type EventAnswer, type ExternalEvent } from './event.js'
 import { homeOf, identityOf, type Home } from './identity.js'
@@ -66,19 +66,34 @@ const metadataOf = (given: Json | undefined): JsonObject => {
   return Object.fromEntries(Object.entries(given).filter(([key]) => !ownKeys.has(key)))
 }
 
-/** What an event says, whoever sent it and in which version: a sidecar that was started again may send it again. */
-const saidBy = ({ protocol_version: _, instance_id: _id, ...event }: ExternalEvent): Json => {
-  const { content, thread, input_items = [], attachments = [], metadata, ...rest } = event
+/**
+ * What an event says, whoever sent it and in which version: a sidecar that was started again may send it again. What
+ * is absent, null or empty says nothing, as does what the form does not know.
+ */
+const saidBy = (event: ExternalEvent): Json => {
+  const { content = '', input_items = [], attachments = [], metadata, relation } = event
   return {
-    ...rest,
     event_id: event.event_id.trim(),
-    ...(content !== undefined && content !== '' && { content }),
-    ...(thread?.path !== undefined && thread.path.length > 0 && { path: thread.path }),
-    ...(input_items.length > 0 && { input_items }),
-    ...(attachments.length > 0 && { attachments }),
-    ...(metadata !== undefined && metadata !== null && { metadata }),
+    fingerprint: event.fingerprint,
+    occurred_at_ms: event.occurred_at_ms,
+    actor_id: event.actor_id,
+    source_kind: event.source_kind,
+    intent: event.intent,
+    relation: relation && relationOf(relation),
+    path: filled(event.thread?.path),
+    routing_key: event.routing_key,
+    content: content === '' ? undefined : content,
+    input_items: filled(input_items),
+    attachments: filled(attachments),
+    reply_route: event.reply_route,
+    metadata: metadata ?? undefined,
   }
 }
+const filled = <T>(list: readonly T[] | undefined): readonly T[] | undefined => (list?.length === 0 ? undefined : list)
+const relationOf = ({ kind, target_event_id }: NonNullable<ExternalEvent['relation']>): JsonObject => ({
+  kind,
+  target_event_id,
+})
 
 /** What is known of an event before it is taken in. */
 interface Looked {
@@ -98,7 +113,7 @@ const factsOf = ({ request, event }: Looked, key: string, said: string): JsonObj
   ...(event.intent !== undefined && { external_intent: event.intent }),
   ...(event.routing_key !== undefined && { external_routing_key: event.routing_key.trim() }),
   ...(event.relation !== undefined && {
-    external_relation: { kind: event.relation.kind, target_event_id: event.relation.target_event_id },
+    external_relation: relationOf(event.relation),
   }),
 })
 
@@ -213,7 +228,8 @@ export const createEventTaker = (parts: ReceiveParts, request: EventRequest): Ev
       take(event).catch((error: unknown): BatchItem => {
         const { event_id } = event
         const wait = waitIn(error)
-        if (!(error instanceof Problem)) parts.log.error('an event could not be taken', { connector: connector.name, error })
+        if (!(error instanceof Problem))
+          parts.log.error('an event could not be taken', { connector: connector.name, error })
         const reason = error instanceof Problem ? error.message : 'The daemon could not take it.'
         return wait === undefined
           ? { event_id, status: 'error', reason }

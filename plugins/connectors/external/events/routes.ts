@@ -1,15 +1,18 @@
 /** Where sidecars send events (external-10, external-25 to external-28). */
-import { defineRoute, isJsonObject, jsonReply, object, parse, string, type IngressHead, type Json, type Route } from '../../../../core/plugin.js'
-import { ingressDomain, ingressErrors } from '../../ingress/contract.js'
-import { admitSender, connectorOf, sharedScheme, type AccessParts, type Sender } from '../access.js'
 import {
-  BatchAnswer,
-  EventAnswer,
-  EventBatch,
-  ExternalEvent,
-  mostEvents,
-  type BatchItem,
-} from './event.js'
+  defineRoute,
+  isJsonObject,
+  jsonReply,
+  object,
+  parse,
+  string,
+  type IngressHead,
+  type Json,
+  type Route,
+} from '../../../../core/plugin.js'
+import { ingressDomain, ingressErrors } from '../../ingress/contract.js'
+import { admitSender, connectorOf, sharedScheme, type AccessParts, type Sender } from '../setup/access.js'
+import { BatchAnswer, EventAnswer, EventBatch, ExternalEvent, mostEvents, type BatchItem } from './event.js'
 import { mostBody } from './limits.js'
 import { createEventTaker, type EventTaker, type ReceiveParts } from './receive.js'
 
@@ -27,7 +30,7 @@ const problems = [
   ingressErrors.service_unavailable,
 ]
 
-const common = (parts: EventRouteParts) => ({
+const forSidecars = (parts: EventRouteParts) => ({
   method: 'POST' as const,
   access: 'ingress' as const,
   ingress: (head: IngressHead<{ name: string }>) => admitSender(parts, head),
@@ -47,7 +50,7 @@ const isFull = { what: `a batch has at most ${mostEvents} events` }
 
 export const eventRoutes = (parts: EventRouteParts): readonly Route[] => [
   defineRoute({
-    ...common(parts),
+    ...forSidecars(parts),
     id: 'external.event',
     path: '/v1/connectors/external/:name/events',
     summary: 'Takes an event of a sidecar; the same event again is the same run.',
@@ -67,7 +70,7 @@ export const eventRoutes = (parts: EventRouteParts): readonly Route[] => [
       createEventTaker(parts, { ...requestOf(parts, subject), hashes }).take(body),
   }),
   defineRoute({
-    ...common(parts),
+    ...forSidecars(parts),
     id: 'external.events',
     path: '/v1/connectors/external/:name/events/batch',
     summary: 'Takes events of a sidecar in their order, each for itself.',

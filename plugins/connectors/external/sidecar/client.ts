@@ -7,13 +7,10 @@ import {
   type OutboundCode,
   type StructOf,
 } from '../../../../core/plugin.js'
-import type { Connector } from '../../registry/contract.js'
-import { reachOf } from '../base-url.js'
-import { sharedToken } from '../kind.js'
-import type { ExternalSettings } from '../settings.js'
+import { reachOf } from '../setup/base-url.js'
+import { sharedToken } from '../setup/kind.js'
+import type { ExternalConnector } from '../setup/connector.js'
 import { Health, Manifest, runtimeVersion, Versioned } from './protocol.js'
-
-export type ExternalConnector = Connector<ExternalSettings>
 
 /** Why nothing can be made of what a sidecar answered: safe to show. */
 export type SidecarFault =

@@ -10,10 +10,11 @@ import {
 } from '../../../../core/plugin.js'
 import type { DeliveryOutcome, Envelope } from '../../../execution/deliveries/contract.js'
 import { filesIn, type AttachmentRef, type OutputPart } from '../../../media/assets/contract.js'
-import type { AccessParts } from '../access.js'
-import type { Counted, ExternalCounts } from '../counts.js'
-import { sharedToken } from '../kind.js'
-import { jsonIn, type ExternalConnector, type SidecarClient } from './client.js'
+import type { AccessParts } from '../setup/access.js'
+import type { Counted, ExternalCounts } from '../setup/counts.js'
+import { sharedToken } from '../setup/kind.js'
+import { jsonIn, type Asked, type SidecarClient } from './client.js'
+import type { ExternalConnector } from '../setup/connector.js'
 import type { Manifests } from './manifests.js'
 import { DeliverAnswer, type Manifest } from './protocol.js'
 import { routeIn, type ExternalRoute } from './reply-route.js'
@@ -28,8 +29,10 @@ export interface DeliverParts extends AccessParts {
 }
 
 /** Where a sidecar gets the bytes of a file, as long as its delivery is on its way. */
-export const downloadPath = (name: string, delivery_id: string, asset_id: string): string =>
-  `/v1/connectors/external/${[name, 'deliveries', delivery_id, 'assets', asset_id].map(encodeURIComponent).join('/')}/raw`
+export const downloadPath = (name: string, delivery_id: string, asset_id: string): string => {
+  const parts = [name, 'deliveries', delivery_id, 'assets', asset_id]
+  return `/v1/connectors/external/${parts.map(encodeURIComponent).join('/')}/raw`
+}
 
 interface Delivery {
   readonly connector: ExternalConnector
@@ -71,7 +74,7 @@ const [unreadableWaitMs, longestWaitMs] = [1000, 3_600_000]
 const waitIn = (header: string | undefined, now: number): number =>
   Math.min(longestWaitMs, Math.max(1, retryAfter(header, now) ?? unreadableWaitMs))
 
-/** The table of reference 2, §2.5. */
+/** What an answer means (external-33). */
 export const outcomeOf = (answer: OutboundAnswer, now: number): DeliveryOutcome => {
   if (answer.type === 'failure') return failed(answer.code)
   const { status, headers, body } = answer
@@ -83,7 +86,9 @@ export const outcomeOf = (answer: OutboundAnswer, now: number): DeliveryOutcome 
   if (said === 'retryable_error') return { type: 'retry', code: 'sidecar_retryable_error' }
   if (said === 'terminal_error') return { type: 'terminal', code: 'sidecar_terminal_error' }
   if (isGood)
-    return said === 'committed' ? { type: 'delivered' } : { type: 'retry', code: 'sidecar_answer_invalid', uncertain: true }
+    return said === 'committed'
+      ? { type: 'delivered' }
+      : { type: 'retry', code: 'sidecar_answer_invalid', uncertain: true }
   return status >= 400 && status < 500
     ? { type: 'terminal', code: `sidecar_status_${status}` }
     : { type: 'retry', code: `sidecar_status_${status}` }
@@ -118,9 +123,18 @@ const fileFault = ({ connector, envelope }: Delivery, { capabilities }: Manifest
   return connector.has(sharedToken) ? undefined : 'attachments_need_shared_token'
 }
 
+/** The manifest is asked for on behalf of many: who stops waiting leaves it to the others. */
+const orAborted = (asked: Promise<Asked<Manifest>>, signal: AbortSignal): Promise<Asked<Manifest>> =>
+  new Promise((resolve, reject) => {
+    const abort = (): void => resolve({ type: 'failure', code: 'outbound_aborted' })
+    if (signal.aborted) abort()
+    signal.addEventListener('abort', abort, { once: true })
+    void asked.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+  })
+
 const attempt = async (parts: DeliverParts, delivery: Delivery, signal: AbortSignal): Promise<DeliveryOutcome> => {
   const { connector, envelope } = delivery
-  const asked = await parts.manifests.find(connector)
+  const asked = await orAborted(parts.manifests.find(connector), signal)
   if (asked.type === 'failure') return { type: 'retry', code: asked.code }
   const fault = fileFault(delivery, asked.value)
   if (fault !== undefined) return { type: 'terminal', code: fault }

@@ -1,6 +1,7 @@
 /** What sidecars say that they can, for five minutes (external-30). */
 import type { Clock } from '../../../../core/plugin.js'
-import type { Asked, ExternalConnector, SidecarClient } from './client.js'
+import type { Asked, SidecarClient } from './client.js'
+import type { ExternalConnector } from '../setup/connector.js'
 import type { Manifest } from './protocol.js'
 
 /** Milliseconds that a manifest is believed. */
@@ -45,7 +46,7 @@ export const createManifests = ({ client, clock, signal, failed }: ManifestParts
     else if (age === begun) known.set(name, { base_url: settings.base_url, at: clock.elapsed(), manifest: asked.value })
     return asked
   }
-  const fetch = (connector: ExternalConnector): Promise<Asked<Manifest>> => {
+  const askOnce = (connector: ExternalConnector): Promise<Asked<Manifest>> => {
     const key = JSON.stringify([connector.name, connector.settings.base_url, age])
     const flight = flights.get(key) ?? ask(connector).finally(() => flights.delete(key))
     flights.set(key, flight)
@@ -57,10 +58,10 @@ export const createManifests = ({ client, clock, signal, failed }: ManifestParts
   }
   return {
     known: fresh,
-    fetch,
+    fetch: askOnce,
     find(connector) {
       const value = fresh(connector)
-      return value === undefined ? fetch(connector) : Promise.resolve({ type: 'answer', value })
+      return value === undefined ? askOnce(connector) : Promise.resolve({ type: 'answer', value })
     },
     forget(name) {
       known.delete(name)

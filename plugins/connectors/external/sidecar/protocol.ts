@@ -1,6 +1,6 @@
 /**
- * What daemon and sidecar say to each other, version 1 (reference 2 §2.2 to §2.5). A sidecar is somebody else's: what it
- * says beyond this is dropped, and no word of it is shown.
+ * What daemon and sidecar say to each other, version 1 (external-29, external-30). A sidecar is somebody else's: what
+ * it says beyond this is dropped, and no word of it is shown.
  */
 import {
   boolean,

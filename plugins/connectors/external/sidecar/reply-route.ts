@@ -1,9 +1,12 @@
 /** The address of an `external` reply handle: which connector, and what its sidecar calls the place (external-37). */
-import { object, parse, string, type Infer } from '../../../../core/plugin.js'
+import { notBlank, object, parse, string, type Infer } from '../../../../core/plugin.js'
 import type { ReplyTargetRequest } from '../../../execution/deliveries/contract.js'
-import type { AccessParts } from '../access.js'
+import type { AccessParts } from '../setup/access.js'
 
-const Route = object({ connector: string({ min: 1, max: 400 }), route: string({ min: 1, max: 20_000 }) })
+const Route = object({
+  connector: string({ min: 1, max: 400 }),
+  route: string({ min: 1, max: 20_000, pattern: notBlank }),
+})
 export type ExternalRoute = Infer<typeof Route>
 
 /** Undefined for what is none. */
@@ -31,9 +34,10 @@ export const keptAddress = (address: string): string => {
 /** Why nothing can be sent to an address; undefined if it can be tried. */
 export const refusedAddress = ({ kind, connectors }: AccessParts, address: string): string | undefined => {
   const route = routeIn(address)
-  if (route === undefined) return 'must be a JSON text with connector and route'
-  if (route.route.trim() === '') return 'must have a route that is not blank'
-  return connectors.find(kind, route.connector) === undefined ? 'must name an external connector that is there' : undefined
+  if (route === undefined) return 'must be a JSON text with connector and a route that is not blank'
+  return connectors.find(kind, route.connector) === undefined
+    ? 'must name an external connector that is there'
+    : undefined
 }
 
 const name = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/u

@@ -1,4 +1,4 @@
-/** A file of a platform, by its address (reference 2, §1.9): no redirects, no proxy, and never more than 12 MiB of it. */
+/** A file of a platform, by its address: no redirects, no proxy, and never more than 12 MiB of it (ingress-16). */
 import { assertNever, retryAfter, type Clock, type Outbound, type OutboundCode } from '../../../../core/plugin.js'
 import type { FetchedFile } from '../../registry/contract.js'
 import { fileNameOf } from './file-name.js'

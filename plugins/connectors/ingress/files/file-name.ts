@@ -5,7 +5,7 @@ const mostBytes = 200
 const harmless = (name: string): string => {
   const clean = name
     .replace(/[/\\\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '_')
-    .replace(/^\.+/u, '')
+    .replace(/^[.\s]+/u, '')
     .trim()
   let text = ''
   let bytes = 0

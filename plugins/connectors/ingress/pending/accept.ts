@@ -3,13 +3,13 @@ import type { Ids } from '../../../../core/plugin.js'
 import type { Runs, Submission, SubmitInputRequest } from '../../../execution/runs/contract.js'
 import type { Sessions } from '../../../execution/sessions/contract.js'
 import type { Connector, IngressEvent, Received } from '../../registry/contract.js'
-import { ingressErrors } from '../errors.js'
-import { knownEvent, otherEvent, receiptOf } from '../known.js'
-import { isThere, wantedSession } from '../session.js'
-import { submissionOf } from '../submission.js'
+import { ingressErrors } from '../event/errors.js'
+import { knownEvent, otherEvent, receiptOf } from '../event/known.js'
+import { isThere, wantedSession } from '../event/session.js'
+import { submissionOf } from '../event/submission.js'
 import { laneOf, type PendingEvent, type PendingStore } from './store.js'
 
-/** Files of one event (reference 2, §1.9). */
+/** Files of one event. */
 const mostFiles = 8
 /** Events of one connector that wait: beyond them its platform fails, and it sends them again. */
 const mostWaiting = 10_000

@@ -1,7 +1,7 @@
-/** What a run is told of an event and its files (reference 2, §1.9). */
+/** What a run is told of an event and its files (ingress-15). */
 import { visibleLine } from '../../../../core/plugin.js'
 import type { InputItem, Submission } from '../../../execution/runs/contract.js'
-import { receiptScope } from '../known.js'
+import { receiptScope } from '../event/known.js'
 import type { PendingEvent, PendingFile } from './store.js'
 
 const mostCause = 200

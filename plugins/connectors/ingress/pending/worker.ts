@@ -129,7 +129,7 @@ const refused = async (parts: WorkerParts, event: PendingEvent, problem: Problem
   const { code } = problem
   if (code === 'binding_conflict') {
     const { binding_keys: _, ...input } = event.input
-    return later(parts, event, { files: event.files, wait: 0 }, { input })
+    return later(parts, { ...event, input }, { files: event.files, wait: 0 })
   }
   // A file that was deleted meanwhile is fetched again.
   if (code === 'asset_not_found')
@@ -152,7 +152,6 @@ const later = async (
   { store, clock }: Pick<WorkerParts, 'store' | 'clock'>,
   event: PendingEvent,
   { files, wait }: Left,
-  change: Partial<PendingEvent> = {},
 ): Promise<void> => {
   const attempts = event.attempts + 1
   const until = event.accepted_at_ms + patienceMs
@@ -160,6 +159,6 @@ const later = async (
   // The last attempt is when the patience ends, whatever a server asked for.
   const due_at_ms = now < until ? Math.min(now + pause, until) : now + Math.min(pause, waits.max)
   await store.state.commit((tx) => {
-    if (store.events.has(event.id)) tx.put(store.events, { ...event, ...change, files, attempts, due_at_ms })
+    if (store.events.has(event.id)) tx.put(store.events, { ...event, files, attempts, due_at_ms })
   })
 }

@@ -1,12 +1,11 @@
 /** Which files of messages are read, and from where (slack-17, slack-18). */
 import type { JsonObject } from '../../../../core/plugin.js'
+import { mostFileBytes } from '../../ingress/contract.js'
 import { apiOf, type SlackSettings } from '../setup/settings.js'
 import type { ToldFile } from './envelope.js'
 
 /** Most files of one message. */
 const mostFiles = 8
-/** Most bytes of one file. */
-export const mostFileBytes = 12 * 1024 * 1024
 
 const slackHosts: ReadonlySet<string> = new Set(['files.slack.com', 'files.slack-edge.com', 'slack-files.com'])
 

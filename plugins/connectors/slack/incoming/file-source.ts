@@ -1,14 +1,24 @@
 /** Reads the files of messages, after these are on disk (slack-17, slack-18). */
-import { parse, Problem, object, optional, string, type JsonObject, type Outbound } from '../../../../core/plugin.js'
+import {
+  parse,
+  Problem,
+  object,
+  optional,
+  string,
+  type Clock,
+  type JsonObject,
+  type Outbound,
+} from '../../../../core/plugin.js'
+import { fetchFile, type FileWish } from '../../ingress/contract.js'
 import type { Connector, ConnectorKind, Connectors, FetchedFile, FileSource } from '../../registry/contract.js'
-import { waitOf } from '../api/web-api.js'
 import type { SlackConfig } from '../setup/config.js'
 import type { SlackSettings } from '../setup/settings.js'
 import { tokenOf } from '../setup/token.js'
-import { isFileHost, mostFileBytes } from './file-rules.js'
+import { isFileHost } from './file-rules.js'
 
 export interface FileSourceParts {
-  readonly outbound: Pick<Outbound, 'request'>
+  readonly outbound: Outbound
+  readonly clock: Pick<Clock, 'now'>
   readonly config: SlackConfig
   readonly connectors: Pick<Connectors, 'find'>
   readonly kind: ConnectorKind<SlackSettings>
@@ -24,32 +34,7 @@ const Wanted = object({
 })
 
 const refused = (cause: string): FetchedFile => ({ type: 'refused', cause })
-const later = (cause: string, retry_after_ms?: number): FetchedFile => ({
-  type: 'retry',
-  cause,
-  ...(retry_after_ms !== undefined && { retry_after_ms }),
-})
-
-/** A media type without its parameters. */
-const typeOf = (header: string | undefined): string => header?.split(';', 1).join('').trim().toLowerCase() ?? ''
-
-interface Wish {
-  readonly connector: Connector<SlackSettings>
-  readonly url: string
-  readonly token: string
-  readonly signal: AbortSignal
-}
-
-const read = ({ outbound, config }: FileSourceParts, { url, token, signal }: Wish): ReturnType<Outbound['request']> =>
-  outbound.request({
-    method: 'GET',
-    url,
-    headers: { authorization: `Bearer ${token}`, 'user-agent': 'holdfast' },
-    allow_cidrs: config.allow_cidrs,
-    timeout_ms: config.timeout_ms,
-    max_answer_bytes: mostFileBytes,
-    signal,
-  })
+const later = (cause: string): FetchedFile => ({ type: 'retry', cause })
 
 /** The token of the bot as of now; or why there is none. */
 const tokenNow = (connector: Connector<SlackSettings>, team_id: string | undefined): string | FetchedFile => {
@@ -61,28 +46,25 @@ const tokenNow = (connector: Connector<SlackSettings>, team_id: string | undefin
   }
 }
 
-type Bytes = { readonly type: 'bytes'; readonly media_type: string; readonly bytes: Uint8Array }
+const isPage = (media_type: string | undefined): boolean => /^text\/html(?:\s*;|$)/iu.test(media_type ?? '')
 
-const bytesIn = async (parts: FileSourceParts, wish: Wish, isPage: boolean): Promise<Bytes | FetchedFile> => {
-  const answer = await read(parts, wish)
-  if (answer.type === 'failure') {
-    if (answer.code === 'outbound_answer_too_large') return refused(`it is larger than ${mostFileBytes} bytes`)
-    const isFinal = answer.code === 'outbound_address_refused' || answer.code === 'outbound_url_invalid'
-    return isFinal ? refused('it is where nothing is read from') : later('Slack could not be reached')
-  }
-  const { status, headers, body } = answer
-  if (status === 429) return later('Slack asks for time', waitOf(headers))
-  if (status >= 500) return later('Slack failed')
-  if (status !== 200) return refused('Slack did not give it')
-  const media_type = typeOf(headers['content-type'])
-  if (media_type === 'text/html' && !isPage) {
-    parts.lockedOut(wish.connector)
+/** The file; where Slack does not know the token it shows a login in its place, as if that were the file. */
+const read = async (
+  parts: FileSourceParts,
+  connector: Connector<SlackSettings>,
+  { url, headers = {}, file_name, media_type, signal }: FileWish,
+): Promise<FetchedFile> => {
+  const { outbound, clock, config } = parts
+  const came = await fetchFile(outbound, { url, headers, file_name, signal, allow_cidrs: config.allow_cidrs }, clock)
+  if (came.type !== 'file') return came
+  if (isPage(came.file.media_type) && !isPage(media_type)) {
+    parts.lockedOut(connector)
     return refused('the bot token of the connector does not open it')
   }
-  return body.length === 0 ? refused('it is empty') : { type: 'bytes', media_type, bytes: body }
+  return media_type === undefined ? came : { type: 'file', file: { ...came.file, media_type } }
 }
 
-const fetchFile = async (
+const fetchWanted = async (
   parts: FileSourceParts,
   connector: Connector<SlackSettings>,
   { file, signal }: { file: JsonObject; signal: AbortSignal },
@@ -94,16 +76,16 @@ const fetchFile = async (
   if (!isFileHost(connector.settings, url)) return refused('it is at a host that files are not read from')
   const token = tokenNow(connector, team_id)
   if (typeof token !== 'string') return token
-  const came = await bytesIn(parts, { connector, url, token, signal }, typeOf(media_type) === 'text/html')
-  if (came.type !== 'bytes') return came
-  const type = media_type ?? (came.media_type === '' ? 'application/octet-stream' : came.media_type)
-  return { type: 'file', file: { file_name: name, media_type: type, bytes: came.bytes } }
+  const headers = { authorization: `Bearer ${token}` }
+  return read(parts, connector, { url, headers, file_name: name, media_type, signal })
 }
 
 export const createFileSource = (parts: FileSourceParts): FileSource => ({
   kind: 'slack',
   async fetch({ name }, file, signal) {
     const connector = parts.connectors.find(parts.kind, name)
-    return connector === undefined ? later('the connector is not there') : fetchFile(parts, connector, { file, signal })
+    return connector === undefined
+      ? later('the connector is not there')
+      : fetchWanted(parts, connector, { file, signal })
   },
 })

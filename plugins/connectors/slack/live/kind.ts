@@ -84,7 +84,8 @@ export const createLiveKind = (parts: LiveParts): LiveKind => ({
     if (chat === undefined) return refused
     const { channel_id, thread_ts } = chat.route
     const place = { channel: channel_id, ...(thread_ts !== undefined && { thread_ts }) }
-    const args = { ...place, ...shownMessage(message) }
+    const { text, blocks } = shownMessage(message)
+    const args: JsonObject = { ...place, text, ...(blocks.length > 0 && { blocks }) }
     const called = await call(parts, chat, { method: 'chat.postMessage', args, signal })
     if (called?.type !== 'ok') return failed(called)
     const { ts, channel } = called.body

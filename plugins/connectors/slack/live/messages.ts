@@ -38,7 +38,7 @@ const answerField: JsonObject = {
 }
 
 /** Words and blocks: without buttons and questions there are none, and those that there were go. */
-export const shownMessage = (message: LiveMessage): JsonObject => {
+export const shownMessage = (message: LiveMessage): { readonly text: string; readonly blocks: JsonObject[] } => {
   const { text, asks_for_reply = false } = message
   const below = [...rowsOf(message), ...(asks_for_reply ? [answerField] : [])]
   const section: JsonObject = { type: 'section', text: { type: 'plain_text', text, emoji: false } }

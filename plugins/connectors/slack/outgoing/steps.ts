@@ -1,6 +1,6 @@
 /** What a delivery to Slack is made of (slack-22 to slack-24). */
 import { hash } from 'node:crypto'
-import type { AttachmentRef } from '../../../media/assets/contract.js'
+import { filesIn, type AttachmentRef } from '../../../media/assets/contract.js'
 import type { Envelope } from '../../../execution/deliveries/contract.js'
 
 export type Step =
@@ -10,8 +10,10 @@ export type Step =
 const isBlank = (text: string): boolean => text.trim() === ''
 const textStep = (key: string, text: string): Step[] => (isBlank(text) ? [] : [{ type: 'text', key, text }])
 
+type Output = Pick<Envelope, 'content' | 'parts' | 'artifacts'>
+
 /** What is said and shown, in its order; blank words are not said. */
-const partSteps = ({ content, parts }: Pick<Envelope, 'content' | 'parts'>): Step[] =>
+const partSteps = ({ content, parts }: Output): Step[] =>
   parts.length === 0
     ? textStep('content', content)
     : parts.flatMap((part, index): Step[] =>
@@ -20,15 +22,20 @@ const partSteps = ({ content, parts }: Pick<Envelope, 'content' | 'parts'>): Ste
           : [{ type: 'file', key: `attachment:${index}:${part.attachment.id}`, file: part.attachment }],
       )
 
+/** Files that go with it and are not among its parts: behind them, because nobody in a channel sees them otherwise. */
+const artifactSteps = ({ parts, artifacts }: Output): Step[] => {
+  const among = new Set(filesIn(parts).map(({ id }) => id))
+  return artifacts.flatMap((file, index): Step[] =>
+    among.has(file.id) ? [] : [{ type: 'file', key: `artifact:${index}:${file.id}`, file }],
+  )
+}
+
 /**
  * The steps of a delivery. A file makes no message whose thread others could be in: where a file comes first and no
  * thread is given, words come before it, under the key `anchor`.
  */
-export const planSteps = (
-  envelope: Pick<Envelope, 'content' | 'parts'>,
-  { isThreaded }: { readonly isThreaded: boolean },
-): readonly Step[] => {
-  const steps = partSteps(envelope)
+export const planSteps = (envelope: Output, { isThreaded }: { readonly isThreaded: boolean }): readonly Step[] => {
+  const steps = [...partSteps(envelope), ...artifactSteps(envelope)]
   const [first] = steps
   if (isThreaded || first?.type !== 'file') return steps
   const words = steps.find((step) => step.type === 'text')

@@ -13,8 +13,9 @@ import {
   unanswered,
   wasNeverSent,
   waitOf,
+  type Api,
+  type Failed,
 } from '../api/web-api.js'
-import type { Api, Failed } from '../api/web-api.js'
 
 /** Where it is shown. */
 export interface Shown {

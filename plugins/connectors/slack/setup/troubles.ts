@@ -43,13 +43,11 @@ export const filesUnopened: ConnectorTrouble = {
   action: 'Give the app the scope files:read, install it again, and give the connector its bot token.',
 }
 
-/** `commandLine` quotes what it is given; the JSON is of ours and of a name without a sign that has a meaning. */
 export const sessionMissing = (name: string): ConnectorTrouble => ({
   state: 'degraded',
   cause: 'Messages are not taken: their session is not there, and the connector opens none.',
   action:
-    'Let it open sessions: ' +
-    commandLine('connectors put', 'slack', name, '{"session_policy":{"create_if_missing":true}}'),
+    'Let it open sessions: ' + commandLine('connectors put --set session_policy.create_if_missing=true', 'slack', name),
 })
 
 /** What an attempt says of its connector; undefined if nothing. */

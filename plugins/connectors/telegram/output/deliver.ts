@@ -2,13 +2,14 @@
 import { object, parse, record, boolean, Problem, type Log } from '../../../../core/plugin.js'
 import type { DeliveryOutcome, Envelope } from '../../../execution/deliveries/contract.js'
 import type { Connectors, ConnectorKind, DeliveryProgress } from '../../registry/contract.js'
-import { placeOf, type TelegramPlace } from './address.js'
-import { botOf, type Bot } from '../bot-api.js'
+import { placeOf, type TelegramPlace } from '../bot/address.js'
+import { botOf, type Bot } from '../bot/bot-api.js'
 import type { LiveReplies } from '../../live/contract.js'
-import { editText, messageNumber } from '../live-messages.js'
+import { messageNumber } from '../bot/live-names.js'
+import { editText } from './edit.js'
 import { hasGone, isUnchanged, undelivered, type Undelivered } from './failures.js'
 import { sendStep, type Sending, type SendParts } from './send.js'
-import { isAllowed, type TelegramSettings } from '../settings.js'
+import { isAllowed, type TelegramSettings } from '../bot/settings.js'
 import { stepsOf, type Step } from './steps.js'
 
 export interface DeliverParts extends SendParts {

@@ -1,7 +1,7 @@
 /** How answers of the Bot API are taken by whoever sends (telegram-18). */
 import { assertNever, type OutboundCode } from '../../../../core/plugin.js'
 import type { DeliveryOutcome } from '../../../execution/deliveries/contract.js'
-import type { BotAnswer } from '../bot-api.js'
+import type { BotAnswer } from '../bot/bot-api.js'
 
 type Refused = Extract<BotAnswer, { type: 'refused' }>
 export type Undelivered = Exclude<DeliveryOutcome, { type: 'delivered' }>

@@ -1,8 +1,8 @@
 /** The `telegram` reply plugin (telegram-15 to telegram-19). */
 import type { ReplyPlugin } from '../../../execution/deliveries/contract.js'
-import { addressOf, placeOf, requestedAddress, targetName } from './address.js'
+import { addressOf, placeOf, requestedAddress, targetName } from '../bot/address.js'
 import { deliver, type DeliverParts } from './deliver.js'
-import { isAllowed } from '../settings.js'
+import { isAllowed } from '../bot/settings.js'
 
 const refuse = ({ connectors, kind }: DeliverParts, address: string): string | undefined => {
   const place = placeOf(address)

@@ -1,7 +1,7 @@
 /** How far each polling connector has come with the updates of its bot (telegram-21). */
 import { hash } from 'node:crypto'
 import { type Collection, type State } from '../../../../core/plugin.js'
-import type { Bot } from '../bot-api.js'
+import type { Bot } from '../bot/bot-api.js'
 
 type CursorRecord = {
   readonly name: string

@@ -1,7 +1,7 @@
 /** What a poller tells of itself (telegram-23). */
 import { commandLine, type Clock, type Log } from '../../../../core/plugin.js'
 import type { Connectors, ConnectorTrouble } from '../../registry/contract.js'
-import type { BotAnswer } from '../bot-api.js'
+import type { BotAnswer } from '../bot/bot-api.js'
 
 /** Without a success for so long a connector hears nothing. */
 export const deafAfterMs = 60_000
@@ -25,7 +25,7 @@ type Judged = Omit<ConnectorTrouble, 'state'> & { readonly isDeaf: boolean }
 
 const otherPoller = (name: string): Judged => ({
   isDeaf: true,
-  cause: 'Another program asks for the updates of this bot, or a webhook of the bot takes them (409 of the platform).',
+  cause: 'Another program asks for the updates of this bot, or a webhook takes them (409 of the platform).',
   action:
     'Stop the other program, or give it a bot of its own; remove a webhook with deleteWebhook, or set ' +
     `ingress_mode to webhook: ${commandLine('connectors put', 'telegram', name)}`,

@@ -9,9 +9,9 @@ import {
   type Json,
   type Outbound,
 } from '../../../../core/plugin.js'
-import { callBot, type Bot, type BotAnswer } from '../bot-api.js'
+import { callBot, type Bot, type BotAnswer } from '../bot/bot-api.js'
 import { sourceOf, type Cursors } from './cursor.js'
-import type { TelegramConnector } from '../updates/event.js'
+import type { TelegramConnector } from '../bot/settings.js'
 import { createPollHealth, isTokenRefused, type PollHealth, type PollHealthParts } from './poll-health.js'
 import { takeIn, type TakeInParts } from '../updates/take-in.js'
 import { TelegramUpdate } from '../updates/update.js'

@@ -1,10 +1,9 @@
 /** Which connectors poll: one poller for each, as it is set up now (telegram-24). */
 import { Problem } from '../../../../core/plugin.js'
 import type { ConnectorKind, Connectors } from '../../registry/contract.js'
-import { botOf, type Bot } from '../bot-api.js'
-import type { TelegramConnector } from '../updates/event.js'
+import { botOf, type Bot } from '../bot/bot-api.js'
+import type { TelegramConnector, TelegramSettings } from '../bot/settings.js'
 import { poll, type PollParts } from './poll.js'
-import type { TelegramSettings } from '../settings.js'
 
 export interface PollerParts extends Omit<PollParts, 'find' | 'connectors'> {
   readonly connectors: Connectors

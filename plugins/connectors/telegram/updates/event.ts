@@ -1,13 +1,11 @@
 /** What an update asks for: a run, or nothing (telegram-6 to telegram-12). */
 import type { JsonObject } from '../../../../core/plugin.js'
 import type { ReplyTargetRequest } from '../../../execution/deliveries/contract.js'
-import type { Connector, IngressEvent } from '../../registry/contract.js'
-import { refusedUpdate } from '../errors.js'
+import type { IngressEvent } from '../../registry/contract.js'
+import { refusedUpdate } from './refusals.js'
 import { fileRecord, filesOf } from './media.js'
-import { isAllowed, type TelegramSettings } from '../settings.js'
+import { isAllowed, type TelegramConnector } from '../bot/settings.js'
 import { fingerprintOf, knownUpdate, type TelegramMessage, type TelegramUpdate } from './update.js'
-
-export type TelegramConnector = Connector<TelegramSettings>
 
 /** What an update comes to. */
 export type Meaning =

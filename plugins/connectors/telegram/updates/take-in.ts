@@ -2,10 +2,10 @@
 import type { JsonObject, Log } from '../../../../core/plugin.js'
 import type { LiveAnswer, LiveReplies } from '../../live/contract.js'
 import type { Connectors, Ingress, Received } from '../../registry/contract.js'
-import { botOf, callBot, type BotApiParts, type BotCall } from '../bot-api.js'
-import { meaningOf, type TelegramConnector } from './event.js'
-import { isAllowed } from '../settings.js'
-import { messageName, pressedToken } from '../live-messages.js'
+import { botOf, callBot, type BotApiParts, type BotCall } from '../bot/bot-api.js'
+import { meaningOf } from './event.js'
+import { isAllowed, type TelegramConnector } from '../bot/settings.js'
+import { messageName, pressedToken } from '../bot/live-names.js'
 import type { TelegramCallback, TelegramMessage, TelegramSender, TelegramUpdate } from './update.js'
 
 export interface TakeInParts extends BotApiParts {

@@ -26,6 +26,9 @@ import type { Disk, FileStat } from '../../../../core/state/disk/disk.js'
 import { readOwner } from '../../../../core/state/root/owner.js'
 import { seal, unseal } from '../../../../core/state/format/sealed.js'
 import { contend } from '../../../support/contender.js'
+import { shortOnly, volume } from '../../../support/volume.js'
+
+const cheap = shortOnly(test)
 
 const clock = createClock()
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
@@ -40,7 +43,7 @@ const take = (root: string, more: Partial<LockOptions> = {}) => acquireLock({ ro
 /** The real disk with one answer changed. */
 const lying = (change: Partial<Disk>): Disk => ({ ...createDisk(), ...change })
 
-test('a first open makes the root, its document and the record of its owner', async (t) => {
+cheap('a first open makes the root, its document and the record of its owner', async (t) => {
   const root = join(folder(t), 'deep', 'state')
   const lock = await take(root)
   t.is(lock.generation, 1)
@@ -53,7 +56,7 @@ test('a first open makes the root, its document and the record of its owner', as
   t.deepEqual(readdirSync(root), ['daemon.lock', 'root.json'])
 })
 
-test('a root whose path leads nowhere is refused in one sentence, and nothing is made', async (t) => {
+cheap('a root whose path leads nowhere is refused in one sentence, and nothing is made', async (t) => {
   const above = folder(t)
   symlinkSync(join(above, 'absent', 'disk'), join(above, 'dangling'))
   symlinkSync(join(above, 'circle'), join(above, 'circle'))
@@ -65,7 +68,7 @@ test('a root whose path leads nowhere is refused in one sentence, and nothing is
   t.deepEqual(readdirSync(above), ['circle', 'dangling'])
 })
 
-test('every folder that an open makes is private, the lock too', async (t) => {
+cheap('every folder that an open makes is private, the lock too', async (t) => {
   const above = folder(t)
   const lock = await take(join(above, 'deep', 'state'))
   for (const path of ['deep', 'deep/state', 'deep/state/lock'])
@@ -73,7 +76,7 @@ test('every folder that an open makes is private, the lock too', async (t) => {
   await lock.release()
 })
 
-test('state-3: the generation rises with each open and the rest of the document stays', async (t) => {
+cheap('state-3: the generation rises with each open and the rest of the document stays', async (t) => {
   const root = folder(t)
   const first = await take(root)
   await first.release()
@@ -85,7 +88,7 @@ test('state-3: the generation rises with each open and the rest of the document 
 })
 
 for (const guard of ['flock', 'socket', 'lockfile'] as const) {
-  test(`state-1: behind ${guard} a second daemon is refused and told who holds the root`, async (t) => {
+  cheap(`state-1: behind ${guard} a second daemon is refused and told who holds the root`, async (t) => {
     const root = folder(t)
     const holder = await contend(t, root, guard)
     t.is(holder.answer[0], 'locked')
@@ -98,21 +101,24 @@ for (const guard of ['flock', 'socket', 'lockfile'] as const) {
   })
 }
 
-test('state-1: a lock that is only held for a moment, by a program that is being started, is waited for', async (t) => {
-  const root = folder(t)
-  const carrier = join(root, 'daemon.lock')
-  writeFileSync(carrier, '', { mode: 0o600 })
-  const starting = spawn('flock', ['-x', carrier, 'sh', '-c', 'echo held; sleep 0.08'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  await once(starting.stdout, 'data')
-  const lock = await take(root, { guards: ['flock'] })
-  t.is(lock.owner.mechanism, 'flock')
-  await lock.release()
-})
+cheap(
+  'state-1: a lock that is only held for a moment, by a program that is being started, is waited for',
+  async (t) => {
+    const root = folder(t)
+    const carrier = join(root, 'daemon.lock')
+    writeFileSync(carrier, '', { mode: 0o600 })
+    const starting = spawn('flock', ['-x', carrier, 'sh', '-c', 'echo held; sleep 0.08'], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    await once(starting.stdout, 'data')
+    const lock = await take(root, { guards: ['flock'] })
+    t.is(lock.owner.mechanism, 'flock')
+    await lock.release()
+  },
+)
 
 for (const guard of ['flock', 'socket'] as const) {
-  test(`state-1: behind ${guard} a killed owner is replaced at once`, async (t) => {
+  cheap(`state-1: behind ${guard} a killed owner is replaced at once`, async (t) => {
     const root = folder(t)
     for (const round of [1, 2, 3]) {
       const holder = await contend(t, root, guard)
@@ -131,7 +137,7 @@ for (const guard of ['flock', 'socket'] as const) {
 test('eight processes that race for one root have exactly one owner, every round, also after the owner was killed', async (t) => {
   const root = folder(t)
   let generation = 0
-  for (let round = 1; round <= 4; round += 1) {
+  for (let round = 1; round <= volume(2, 4); round += 1) {
     const racers = await Promise.all(Array.from({ length: 8 }, () => contend(t, root)))
     const owners = racers.filter(({ answer }) => answer[0] === 'locked')
     t.is(owners.length, 1, `round ${round}: ${racers.map(({ answer }) => answer.join(' ')).join(', ')}`)
@@ -149,7 +155,7 @@ test('eight processes that race for one root have exactly one owner, every round
   }
 })
 
-test('an owner behind another guard that may be alive is not replaced, one that is dead is', async (t) => {
+cheap('an owner behind another guard that may be alive is not replaced, one that is dead is', async (t) => {
   const root = folder(t)
   const holder = await contend(t, root, 'socket')
   await t.throwsAsync(take(root, { guards: ['flock'] }), { code: 'state_root_locked' })
@@ -159,7 +165,7 @@ test('an owner behind another guard that may be alive is not replaced, one that 
   await lock.release()
 })
 
-test('the lock is lost when the file that carries the guard is removed, and says so once', async (t) => {
+cheap('the lock is lost when the file that carries the guard is removed, and says so once', async (t) => {
   const root = folder(t)
   const lock = await take(root)
   const reasons: string[] = []
@@ -173,7 +179,7 @@ test('the lock is lost when the file that carries the guard is removed, and says
   await lock.release()
 })
 
-test('the watch notices a removed guard without being asked', async (t) => {
+cheap('the watch notices a removed guard without being asked', async (t) => {
   const root = folder(t)
   const due: (() => void)[] = []
   const watched = {
@@ -194,7 +200,7 @@ test('the watch notices a removed guard without being asked', async (t) => {
   await lock.release()
 })
 
-test('the lock is lost when another takes the folder of proper-lockfile', async (t) => {
+cheap('the lock is lost when another takes the folder of proper-lockfile', async (t) => {
   const root = folder(t)
   const lock = await take(root)
   rmSync(join(root, 'lock'), { recursive: true })
@@ -210,7 +216,7 @@ test('the lock is lost when another takes the folder of proper-lockfile', async 
 const ownedBy = (further: number, found: FileStat | undefined): FileStat | undefined =>
   found && { ...found, uid: found.uid + further }
 
-test('state-4: a root that others can enter is refused, and so is one that belongs to somebody else', async (t) => {
+cheap('state-4: a root that others can enter is refused, and so is one that belongs to somebody else', async (t) => {
   const root = folder(t)
   for (const mode of [0o750, 0o701, 0o707]) {
     chmodSync(root, mode)
@@ -221,7 +227,7 @@ test('state-4: a root that others can enter is refused, and so is one that belon
   await t.throwsAsync(take(root, { disk: stranger }), { code: 'state_root_not_owned' })
 })
 
-test('state-4: a folder of something else is refused and not touched', async (t) => {
+cheap('state-4: a folder of something else is refused and not touched', async (t) => {
   const root = folder(t)
   writeFileSync(join(root, 'thesis.tex'), 'years of work')
   await t.throwsAsync(take(root), { code: 'state_root_foreign', message: /thesis\.tex/u })
@@ -236,7 +242,7 @@ test('state-4: a folder of something else is refused and not touched', async (t)
   await t.throwsAsync(take(join(root, 'thesis.tex', 'below')), { code: 'state_root_not_folder' })
 })
 
-test('a link in place of a folder of the root is refused; a link to the root is followed once', async (t) => {
+cheap('a link in place of a folder of the root is refused; a link to the root is followed once', async (t) => {
   const root = folder(t)
   await (await take(root)).release()
   symlinkSync('/etc', join(root, 'log'))
@@ -249,21 +255,21 @@ test('a link in place of a folder of the root is refused; a link to the root is 
   await lock.release()
 })
 
-test('an exposed folder of secrets is refused', async (t) => {
+cheap('an exposed folder of secrets is refused', async (t) => {
   const root = folder(t)
   await (await take(root)).release()
   mkdirSync(join(root, 'secrets'), { mode: 0o755 })
   await t.throwsAsync(take(root), { code: 'state_root_exposed', message: /secrets/u })
 })
 
-test('state-4: a network file system is refused unless it is accepted explicitly', async (t) => {
+cheap('state-4: a network file system is refused unless it is accepted explicitly', async (t) => {
   const root = folder(t)
   const network = lying({ space: () => ({ free: 1e9, type: 0x6969 }) })
   await t.throwsAsync(take(root, { disk: network }), { code: 'state_root_network', message: /nfs/u })
   await (await take(root, { disk: network, allowNetwork: true })).release()
 })
 
-test('state-4: a root of a newer version is refused by name, unknown compatible flags are kept', async (t) => {
+cheap('state-4: a root of a newer version is refused by name, unknown compatible flags are kept', async (t) => {
   const root = folder(t)
   const first = await take(root)
   await first.release()
@@ -279,7 +285,7 @@ test('state-4: a root of a newer version is refused by name, unknown compatible 
   t.like(unseal(readFileSync(path)), { generation: 2, compat: ['colours'], extra: true })
 })
 
-test('state-17: any changed bit of root.json is noticed', async (t) => {
+cheap('state-17: any changed bit of root.json is noticed', async (t) => {
   const root = folder(t)
   await (await take(root)).release()
   const path = join(root, 'root.json')
@@ -295,7 +301,7 @@ test('state-17: any changed bit of root.json is noticed', async (t) => {
   await t.throwsAsync(take(root), { code: 'state_root_damaged', message: /root\.json/u })
 })
 
-test('half-written files of an earlier start are swept, foreign ones are not mistaken for them', async (t) => {
+cheap('half-written files of an earlier start are swept, foreign ones are not mistaken for them', async (t) => {
   const root = folder(t)
   writeFileSync(join(root, 'root.json.12345'), '{"form')
   writeFileSync(join(root, 'daemon.lock'), '')
@@ -304,7 +310,7 @@ test('half-written files of an earlier start are swept, foreign ones are not mis
   await lock.release()
 })
 
-test('a refused start leaves the lock free', async (t) => {
+cheap('a refused start leaves the lock free', async (t) => {
   const root = folder(t)
   const full = lying({ replace: () => Promise.reject(Object.assign(new Error('no space left'), { code: 'ENOSPC' })) })
   await t.throwsAsync(take(root, { disk: full }), { code: 'state_root_full' })
@@ -315,7 +321,7 @@ test('a refused start leaves the lock free', async (t) => {
 })
 
 for (const name of ['root.json', 'manifest.json', 'watermark.json', 'owner.json', 'daemon.lock'])
-  test(`state-4: a pipe or a link in the place of ${name} is refused by name, not waited for`, async (t) => {
+  cheap(`state-4: a pipe or a link in the place of ${name} is refused by name, not waited for`, async (t) => {
     const root = folder(t)
     await (await take(root)).release()
     const path = join(root, name)
@@ -333,7 +339,7 @@ for (const name of ['root.json', 'manifest.json', 'watermark.json', 'owner.json'
     }
   })
 
-test('state-27: a pipe in the place of backup.json is refused', async (t) => {
+cheap('state-27: a pipe in the place of backup.json is refused', async (t) => {
   const backup = folder(t)
   t.is(spawnSync('mkfifo', [join(backup, 'backup.json')]).status, 0)
   await t.throwsAsync(verifyBackup({ folder: backup, disk: createDisk(), clock }), { code: 'state_root_not_regular' })

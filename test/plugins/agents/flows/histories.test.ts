@@ -104,7 +104,7 @@ test('flows-7, flows-8, flows-9: at every moment a flow is what a second derivat
   const playbook_ref = await publish(daemon)
   const seen = new Map<string, number>()
   let compared = 0
-  for (let seed = 1; seed <= volume(10, 30); seed += 1) {
+  for (let seed = 1; seed <= volume(6, 30); seed += 1) {
     const random = numbers(seed)
     const session_id = await openSession(daemon, `h${seed}`)
     const flow_id = `f${seed}`

@@ -205,7 +205,7 @@ test('flows-1, flows-9: through kills a flow has its run, a run its flow, and ea
   const playbook_ref = await publish(daemon)
   const ends = new Map<string, number>()
   const asked = new Set<string>()
-  for (let kill = 0; kill < volume(3, 6); kill += 1) {
+  for (let kill = 0; kill < volume(2, 6); kill += 1) {
     let answered = 0
     const sent = Array.from({ length: 12 }, (_, n) => {
       const flow_id = `f${kill}-${n}`
@@ -223,7 +223,7 @@ test('flows-1, flows-9: through kills a flow has its run, a run its flow, and ea
   }
   const flows: any[] = (await daemon.request('GET', '/v1/flows?limit=100')).body
   const runs: any[] = (await daemon.request('GET', '/v1/runs?limit=100')).body
-  t.true(flows.length > 5)
+  t.true(flows.length > 3)
   t.deepEqual(flows.map(({ run_id }) => run_id).toSorted(), runs.map(({ run_id }) => run_id).toSorted())
   for (const { flow_id, run_id } of flows) {
     t.true(asked.has(flow_id))

@@ -9,7 +9,7 @@ import { submit, until } from '../../../support/runs.js'
 import { volume } from '../../../support/volume.js'
 
 const clock = createClock()
-const lives = volume(3, 5)
+const lives = volume(2, 5)
 
 test('agents-1, agents-2, agents-15, agents-20: through kills around a start each request has one agent with its run', async (t) => {
   const root = rootForKills()

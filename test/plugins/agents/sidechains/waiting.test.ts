@@ -59,7 +59,7 @@ test('agents-14: one waits for all, or for any, and is told what is not over in 
 
 test('runs-55, agents-14: many that wait leave their two places to their children, and all end', async (t) => {
   const daemon = await start(t, { max_concurrent_runs: 2 })
-  const many = volume(60, 300)
+  const many = volume(30, 300)
   const runs = await Promise.all(
     Array.from({ length: many }, async (_, n) => {
       await openSession(daemon, `p${n}`)

@@ -14,7 +14,8 @@ const fileOf = (bytes: number, more: object = {}) => ({
 })
 
 test('external-10 to external-28: events are one run each, in their conversation', async (t) => {
-  const daemon = await startExternal(t, {}, { ingress_events_per_second: 10_000 })
+  const clock = createLeapingClock({ still: true })
+  const daemon = await startExternal(t, { clock }, { ingress_events_per_second: 10_000 })
   const { send, sendAll, put, change, runOf, request, view } = daemon
   const statusOf = async (event: object) => (await send(event)).body.status
   const reasonOf = async (event: object): Promise<string> => {
@@ -26,7 +27,10 @@ test('external-10 to external-28: events are one run each, in their conversation
   }
 
   // external-10: who may send.
-  for (const headers of [{}, { authorization: 'Bearer other' }, { authorization: 'Basic x' }] as Record<string, string>[])
+  for (const headers of [{}, { authorization: 'Bearer other' }, { authorization: 'Basic x' }] as Record<
+    string,
+    string
+  >[])
     for (const refused of [await send(eventOf(), 'main', headers), await sendAll([], {}, { headers })])
       t.like(refused, { status: 401, body: { code: 'unauthorized', domain: 'connector_ingress' } })
   t.like(await send(eventOf(), 'nobody'), { status: 404, body: { code: 'not_found', domain: 'connector_ingress' } })
@@ -63,7 +67,13 @@ test('external-10 to external-28: events are one run each, in their conversation
     protocol_version: null,
     added_one_day: { to: ['the', 'form'] },
   }
-  const again = { instance_id: 'restarted', event_id: ' discord-123', routing_key: ' inbox ', content: 'Hello', ...nulls }
+  const again = {
+    instance_id: 'restarted',
+    event_id: ' discord-123',
+    routing_key: ' inbox ',
+    content: 'Hello',
+    ...nulls,
+  }
   t.like((await send(again)).body, { ...plain.body, event_id: ' discord-123', status: 'duplicate' })
   t.like((await send({ ...again, protocol_version: 1 })).body, { status: 'duplicate', run_id: plain.body.run_id })
   const whole = await send(
@@ -119,6 +129,7 @@ test('external-10 to external-28: events are one run each, in their conversation
     t.regex(await reasonOf(Object.assign(eventOf(), ...faults.slice(at))), new RegExp(word, 'u'))
 
   // external-15: limits are in bytes.
+  await put('shut', { session_policy: null })
   for (const [fits, over] of [
     [{ content: 'é'.repeat(mebibyte / 2) }, { content: `${'é'.repeat(mebibyte / 2)}a` }],
     [{ event_id: `${'x'.repeat(1023)}y` }, { event_id: 'x'.repeat(1025) }],
@@ -133,7 +144,8 @@ test('external-10 to external-28: events are one run each, in their conversation
     [{ attachments: Array(10).fill(fileOf(1)) }, { attachments: Array(11).fill(fileOf(1)) }],
     [{ attachments: [fileOf(mebibyte)] }, { attachments: [fileOf(mebibyte + 1)] }],
   ] as const) {
-    t.is(await statusOf(eventOf(fits)), 'accepted', JSON.stringify(fits).slice(0, 80))
+    // What fits comes as far as its session, which is not there.
+    t.is((await send(eventOf(fits), 'shut')).status, 409, JSON.stringify(fits).slice(0, 80))
     await reasonOf(eventOf(over))
   }
   for (const broken of [
@@ -172,7 +184,7 @@ test('external-10 to external-28: events are one run each, in their conversation
   t.is(await at(['guild-9', 'any', 'deep']), 'team')
   t.regex(await reasonOf(eventOf({ thread: { path: [] } })), /session/u)
 
-  // external-20, external-21: the same event is the same run, whatever is set up meanwhile.
+  // external-20, external-21, external-28: the same event is the same run, whatever is set up meanwhile.
   const once = eventOf({ event_id: 'once', fingerprint: 'a' })
   const five = await Promise.all(Array.from({ length: 5 }, () => send(once)))
   t.deepEqual(five.map(({ body }) => body.status).toSorted(), ['accepted', ...Array(4).fill('duplicate')])
@@ -180,7 +192,13 @@ test('external-10 to external-28: events are one run each, in their conversation
   await request('POST', '/v1/sessions', { session_id: 'elsewhere' })
   await change('main', { fixed_session_id: 'elsewhere' })
   t.deepEqual((await send(once)).body, { ...original, status: 'duplicate' })
-  for (const other of [{ content: 'else' }, { fingerprint: 'b' }, { reply_route: 'r' }, { metadata: { a: 1 } }, { content: '' }]) {
+  for (const other of [
+    { content: 'else' },
+    { fingerprint: 'b' },
+    { reply_route: 'r' },
+    { metadata: { a: 1 } },
+    { content: '' },
+  ]) {
     const { body } = await send({ ...once, ...other })
     t.like(body, { status: 'rejected', session_id: original.session_id, run_id: original.run_id })
     t.is(typeof body.reason, 'string')
@@ -195,19 +213,26 @@ test('external-10 to external-28: events are one run each, in their conversation
   await put('other')
   const extra = { type: 'external', connector: 'other', route: 'copy' }
   await change('main', { additional_reply_targets: [extra] })
-  const targetsOf = async (event: object) => {
-    const run = await runOf((await send(event)).body.run_id)
-    return run.request.reply_targets?.map(({ address }: any) => JSON.parse(address))
+  /** The routes at which the answer arrived. */
+  const routesOf = async (more: object, many: number): Promise<string[]> => {
+    const event = eventOf(more)
+    const { status, run_id } = (await send(event)).body
+    t.is(status, 'accepted')
+    const arrived = () =>
+      daemon.sidecar.at('/deliver').filter(({ body }) => body.content === `You said: ${event.content}`)
+    await daemon.sidecar.until(() => arrived().length >= many, 'an answer')
+    t.is((await request('GET', `/v1/deliveries?run_id=${run_id}`)).body.length, many)
+    return arrived()
+      .map(({ body }) => body.reply_route)
+      .toSorted()
   }
-  const copy = { connector: 'other', route: 'copy' }
-  t.deepEqual(await targetsOf(eventOf({ reply_route: 'here' })), [{ connector: 'main', route: 'here' }, copy])
-  t.deepEqual(await targetsOf(eventOf({ reply_route: ' ' })), [copy])
+  t.deepEqual(await routesOf({ reply_route: 'here' }, 2), ['copy', 'here'])
+  t.deepEqual(await routesOf({ reply_route: ' ' }, 1), ['copy'])
   await change('main', { include_self_output: false })
-  t.deepEqual(await targetsOf(eventOf({ reply_route: 'here' })), [copy])
+  t.deepEqual(await routesOf({ reply_route: 'here' }, 1), ['copy'])
   await change('main', { include_self_output: null, additional_reply_targets: null })
 
   // external-26: what the operator has to see to is no matter of the event.
-  await put('shut', { session_policy: null })
   const shut = { status: 409, body: { code: 'conflict', domain: 'connector_ingress', reason: 'session_missing' } }
   t.like(await send(eventOf(), 'shut'), shut)
   const shutItem = await sendAll([eventOf()], {}, { name: 'shut' })
@@ -215,7 +240,15 @@ test('external-10 to external-28: events are one run each, in their conversation
 
   // external-27: batches keep their order, and one event takes no other with it.
   const [one, two] = [eventOf(), eventOf()]
-  const batch = await sendAll([one, { ...one, content: 'else' }, { event_id: 'misshapen' }, 'x', two, one, eventOf({ event_id: ' ' })])
+  const batch = await sendAll([
+    one,
+    { ...one, content: 'else' },
+    { event_id: 'misshapen' },
+    'x',
+    two,
+    one,
+    eventOf({ event_id: ' ' }),
+  ])
   t.deepEqual(
     batch.body.results.map(({ status }: any) => status),
     ['accepted', 'rejected', 'rejected', 'rejected', 'accepted', 'duplicate', 'rejected'],
@@ -225,27 +258,13 @@ test('external-10 to external-28: events are one run each, in their conversation
   t.deepEqual((await sendAll([])).body, {})
   const full = Array.from({ length: 64 }, () => eventOf({ content: '' }))
   t.is((await sendAll(full)).body.results.length, 64)
-  t.like(await sendAll([...full, eventOf()]), { status: 400, body: { code: 'bad_request', domain: 'connector_ingress' } })
+  t.like(await sendAll([...full, eventOf()]), {
+    status: 400,
+    body: { code: 'bad_request', domain: 'connector_ingress' },
+  })
   t.like(await sendAll('x'), { status: 400, body: { domain: 'connector_ingress' } })
 
-  // external-43: all of it is counted.
-  const { text } = await metricsOf(daemon.url)
-  t.regex(text, /^# TYPE service_external_connector_ingress_total counter$/mu)
-  t.regex(text, /^service_external_connector_ingress_total\{connector="main",status="accepted"\} \d+$/mu)
-  t.regex(text, /^service_external_connector_delivery_total\{connector="main",status="committed"\} 0$/mu)
-  t.false(text.includes('connector="nobody"'))
-  t.false(JSON.stringify([await view(), daemon.log]).includes('shared-canary'))
-})
-
-const metricsOf = async (url: string) => {
-  const answer = await fetch(`${url}/v1/runtime/connectors/external/metrics`)
-  return { type: answer.headers.get('content-type'), text: await answer.text() }
-}
-
-test('external-11, external-25: without a token nothing that is stored is named; rates are the connector’s', async (t) => {
-  const clock = createLeapingClock({ still: true })
-  const daemon = await startExternal(t, { clock }, { ingress_events_per_second: 2 })
-  const { send, sendAll, put } = daemon
+  // external-11, external-25: without a token nothing that is stored is named; rates are the connector's.
   await put('open', { shared_token: {}, allow_unauthenticated_ingress: true })
   t.is((await send(eventOf(), 'open', {})).body.status, 'accepted')
   for (const item of [
@@ -256,24 +275,41 @@ test('external-11, external-25: without a token nothing that is stored is named;
     t.like(body, { status: 'rejected' })
     t.regex(body.reason, /stored/u)
   }
-  const [one, two] = [eventOf(), eventOf()]
-  t.is((await send(one)).body.status, 'accepted')
-  const batch = await sendAll([two, one, eventOf(), one])
-  const [accepted, known, limited, alike] = batch.body.results
+  const [alpha, beta] = [eventOf(), eventOf()]
+  await put('slow', { ingress_events_per_second: 2 })
+  t.is((await send(alpha, 'slow')).body.status, 'accepted')
+  const slow = await sendAll([beta, alpha, eventOf(), alpha], {}, { name: 'slow' })
+  const [accepted, known, limited, alike] = slow.body.results
   t.is(accepted.status, 'accepted')
   t.is(known.status, 'duplicate', 'what is known is not counted')
   t.is(limited.status, 'rate_limited')
   t.is(limited.retry_after_ms, 500)
   t.is(alike.status, 'duplicate')
-  const refused = await send(eventOf())
+  const refused = await send(eventOf(), 'slow')
   t.like(refused, { status: 429, body: { code: 'external_ingress_rate_limited', domain: 'connector_ingress' } })
   t.is(refused.headers['retry-after'], '1')
   t.is(refused.body.retry_after_ms, 500)
   clock.leap(500)
-  t.is((await send(eventOf())).body.status, 'accepted')
+  t.is((await send(eventOf(), 'slow')).body.status, 'accepted')
+
+  // external-28: what is no answer of the protocol is a problem of its domain.
+  const wrong = await request('PUT', '/v1/connectors/external/main/events', {}, {})
+  t.is(wrong.status, 405)
+
+  // external-43: all of it is counted.
   const { text, type } = await metricsOf(daemon.url)
   t.is(type, 'text/plain; version=0.0.4; charset=utf-8')
-  t.regex(text, /^service_external_connector_ingress_rate_limited_total\{connector="main"\} 2$/mu)
+  t.regex(text, /^service_external_connector_ingress_rate_limited_total\{connector="slow"\} 2$/mu)
   const house = await (await fetch(`${daemon.url}/metrics`)).text()
-  t.regex(house, /^service_external_connector_ingress_rate_limited_total\{connector="main"\} 2$/mu)
+  t.regex(house, /^service_external_connector_ingress_rate_limited_total\{connector="slow"\} 2$/mu)
+  t.regex(text, /^# TYPE service_external_connector_ingress_total counter$/mu)
+  t.regex(text, /^service_external_connector_ingress_total\{connector="main",status="accepted"\} \d+$/mu)
+  t.regex(text, /^service_external_connector_delivery_total\{connector="main",status="terminal"\} 0$/mu)
+  t.false(text.includes('connector="nobody"'))
+  t.false(JSON.stringify([await view(), daemon.log]).includes('shared-canary'))
 })
+
+const metricsOf = async (url: string) => {
+  const answer = await fetch(`${url}/v1/runtime/connectors/external/metrics`)
+  return { type: answer.headers.get('content-type'), text: await answer.text() }
+}

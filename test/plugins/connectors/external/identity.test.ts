@@ -12,7 +12,10 @@ test('external-18: a conversation has the session that the published vectors say
   t.is(identityOf(mail, { routing_key: '  mailbox:ops ' })?.natural, 'external:mail:8fafaffb87a673a1')
   const both = identityOf(discord, { thread, routing_key: 'x' })
   t.is(both?.natural, 'external:discord-main:31a92909d809154e', 'a thread is what it is known by')
-  t.is(identityOf(mail, { thread: { path: [] }, routing_key: 'mailbox:ops' })?.natural, 'external:mail:8fafaffb87a673a1')
+  t.is(
+    identityOf(mail, { thread: { path: [] }, routing_key: 'mailbox:ops' })?.natural,
+    'external:mail:8fafaffb87a673a1',
+  )
   t.is(identityOf(mail, {}), undefined)
   t.is(identityOf(mail, { thread: { path: [] }, routing_key: ' ' }), undefined)
 })

@@ -2,8 +2,12 @@
 import test from 'ava'
 import { parse } from '../../../../core/base/parse.js'
 import { unsafeCast, type JsonObject } from '../../../../core/base/schema.js'
-import { createExternalKind, reservedVariables, testVariables } from '../../../../plugins/connectors/external/kind.js'
-import { ExternalSettings } from '../../../../plugins/connectors/external/settings.js'
+import {
+  createExternalKind,
+  reservedVariables,
+  testVariables,
+} from '../../../../plugins/connectors/external/setup/kind.js'
+import { ExternalSettings } from '../../../../plugins/connectors/external/setup/settings.js'
 import type { SecretSlots, SecretStatus } from '../../../../plugins/operator/secrets/contract.js'
 import { specialAddresses } from '../../../support/special-addresses.js'
 
@@ -28,7 +32,8 @@ const wrongIn = (given: JsonObject, secrets: readonly string[] = ['shared_token'
   const parsed = parse(ExternalSettings, given)
   if (!parsed.ok) return `struct ${parsed.issues[0]?.path ?? ''}`
   const settings = kind.normal?.(parsed.value) ?? parsed.value
-  return kind.fault({ name: 'one', settings, has: (secret) => secrets.includes(secret) })?.path
+  const fault = kind.fault({ name: 'one', settings, has: (secret) => secrets.includes(secret) })
+  return (fault ?? kind.faultOfUses?.(settings))?.path
 }
 const remote = { platform: 'discord', base_url: 'https://sidecar.example' }
 const child = { platform: 'discord', mode: 'child_process', base_url: 'http://127.0.0.1:9000' }
@@ -51,7 +56,11 @@ test('external-1: a connector has its platform, its mode and what is said of not
   t.is(wrongIn({ base_url: remote.base_url }), 'platform')
   t.is(wrongIn({ ...remote, mode: 'both' }), 'struct mode')
   t.deepEqual(kind.fixed, ['platform'])
-  const rate = kind.normal?.({ ...parsed.value, ingress_events_per_second: 0, additional_binding_keys: [' a', 'a', ' '] })
+  const rate = kind.normal?.({
+    ...parsed.value,
+    ingress_events_per_second: 0,
+    additional_binding_keys: [' a', 'a', ' '],
+  })
   t.like(rate, { ingress_events_per_second: 1, additional_binding_keys: ['a'] })
 })
 
@@ -89,11 +98,30 @@ test('external-3: a base URL is an HTTP address and nothing more', (t) => {
 
 test('external-4: a sidecar that others run has no special address, unless that is meant', (t) => {
   t.true(specialAddresses.length >= 80)
-  for (const host of [...specialAddresses, 'localhost', 'localhost.', 'a.localhost', 'LOCALHOST', '0x7f.1', '2130706433']) {
+  for (const host of [
+    ...specialAddresses,
+    'localhost',
+    'localhost.',
+    'a.localhost',
+    'LOCALHOST',
+    '0x7f.1',
+    '2130706433',
+  ]) {
     const base_url = `http://${host}:8080`
     t.is(wrongIn({ ...remote, base_url }), 'base_url', host)
     t.is(wrongIn({ ...remote, base_url, allow_private_network: true }), undefined, host)
   }
+})
+
+test('external-46: a range that an operator opened is open, and none beside it', (t) => {
+  const { fault } = createExternalKind({ slots, open: ['198.18.0.0/15'] })
+  const pathOf = (base_url: string) => {
+    const parsed = parse(ExternalSettings, { ...remote, base_url })
+    return parsed.ok ? fault({ name: 'one', settings: parsed.value, has: () => true })?.path : 'none'
+  }
+  t.is(pathOf('http://198.18.0.7'), undefined)
+  t.is(pathOf('http://198.17.0.7'), undefined)
+  t.is(pathOf('http://10.0.0.1'), 'base_url')
 })
 
 test('external-5: a sidecar that the daemon starts is on this machine', (t) => {
@@ -136,7 +164,8 @@ test('external-8: a child gets variables that are not the daemon’s, and secret
     t.is(wrongIn(childWith({ env: { [name]: 'x' } })), 'child_process.env', name)
     t.is(wrongIn(childWith({ credential_slots: { [name]: 'good' } })), 'child_process.credential_slots', name)
   }
-  for (const name of [' ', '', 'A=B', 'A\u0000']) t.is(wrongIn(childWith({ env: { [name]: 'x' } })), 'child_process.env')
+  for (const name of [' ', '', 'A=B', 'A\u0000'])
+    t.is(wrongIn(childWith({ env: { [name]: 'x' } })), 'child_process.env')
   for (const ref of ['none', 'account', 'vendor', 'revoked', 'locked', 'blank', ''])
     t.is(wrongIn(childWith({ credential_slots: { KEY: ref } })), 'child_process.credential_slots', ref)
   t.is(wrongIn(childWith({ credential_slots: { ' ': 'good' } })), 'child_process.credential_slots')
@@ -151,5 +180,8 @@ test('external-9: the test endpoint of a child is opened with a shared token alo
   const open = { ...childWith({ env }), allow_unauthenticated_ingress: true }
   t.is(wrongIn(open, []), 'child_process.env')
   t.is(wrongIn(open), undefined)
-  t.is(wrongIn({ ...childWith({ env: { [testVariables[0]]: 'true' } }), allow_unauthenticated_ingress: true }, []), undefined)
+  t.is(
+    wrongIn({ ...childWith({ env: { [testVariables[0]]: 'true' } }), allow_unauthenticated_ingress: true }, []),
+    undefined,
+  )
 })

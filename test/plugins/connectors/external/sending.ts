@@ -22,7 +22,11 @@ export const eventOf = (more: object = {}) => {
 }
 
 /** A daemon with the connector `main` and its sidecar. */
-export const startExternal = async (t: ExecutionContext<any>, options: TestDaemonOptions = {}, settings: object = {}) => {
+export const startExternal = async (
+  t: ExecutionContext<any>,
+  options: TestDaemonOptions = {},
+  settings: object = {},
+) => {
   const sidecar = await startSidecar(t)
   const daemon = await startTestDaemon(t, options)
   const { request } = daemon
@@ -39,7 +43,11 @@ export const startExternal = async (t: ExecutionContext<any>, options: TestDaemo
   const view = async (name = 'main') => (await request('GET', `${runtime}/${name}`)).body
   const send = (event: unknown, name = 'main', headers: Record<string, string> = bearer) =>
     request('POST', `/v1/connectors/external/${name}/events`, event as object, headers)
-  const sendAll = (events: unknown, more: object = {}, { name = 'main', headers = bearer as Record<string, string> } = {}) =>
+  const sendAll = (
+    events: unknown,
+    more: object = {},
+    { name = 'main', headers = bearer as Record<string, string> } = {},
+  ) =>
     request('POST', `/v1/connectors/external/${name}/events/batch`, { protocol_version: 2, events, ...more }, headers)
   const runOf = async (run_id: string) => (await request('GET', `/v1/runs/${run_id}`)).body
   const made = await put('main', settings)

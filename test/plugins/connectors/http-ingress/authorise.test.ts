@@ -17,7 +17,7 @@ test('webhooks-2: the published vector', (t) => {
   t.is(signature.toString('hex'), 'f13a4b8c5099a2ffc6b8a913e0998d6765d61a693c27f594ca34ede2e0d4e557')
 })
 
-test('webhooks-1 to webhooks-4: a token, a signature, both or neither, and one answer to whatever is wrong', async (t) => {
+test('webhooks-1, webhooks-2, webhooks-3, webhooks-4: a token, a signature, both or neither, and one answer to whatever is wrong', async (t) => {
   const daemon = await startHttp(t)
   const { put, post, clock } = daemon
   await put('token', open)

@@ -3,7 +3,7 @@ import test from 'ava'
 import { sessionOfKey } from '../../../../plugins/connectors/http-ingress/event.js'
 import { open, startHttp, toldIn } from './posting.js'
 
-test('webhooks-5 to webhooks-12: a message becomes one run, in its session, and says no more than it may', async (t) => {
+test('webhooks-5, webhooks-6, webhooks-7, webhooks-8, webhooks-10, webhooks-11: a message becomes one run, in its session, and says no more than it may', async (t) => {
   const daemon = await startHttp(t)
   const { put, post } = daemon
   await put('orders', open)

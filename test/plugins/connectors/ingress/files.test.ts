@@ -1,4 +1,4 @@
-/** Files of platforms; docs/rules/connectors.md. */
+/** Files of platforms; docs/rules/ingress.md. */
 import test, { type ExecutionContext } from 'ava'
 import type { JsonObject } from '../../../../core/base/schema.js'
 import { createFaultyDisk } from '../../../../core/testing/faulty-disk.js'
@@ -64,7 +64,7 @@ const createPlatform = () => {
   return { plugin, give, asked, most: () => most }
 }
 
-test('connectors-48 to connectors-52: an event with files is on disk at once, and its run begins when they are there', async (t) => {
+test('ingress-11, ingress-12, ingress-14, ingress-15: an event with files is on disk at once, and its run begins when they are there', async (t) => {
   const platform = createPlatform()
   const daemon = await startWith(t, platform)
   const { caught } = daemon
@@ -124,7 +124,7 @@ test('connectors-48 to connectors-52: an event with files is on disk at once, an
   await when(async () => (await runsNow()).every((one: { status: string }) => one.status === 'completed'))
 })
 
-test('connectors-50: a connector whose files do not come holds up no other', async (t) => {
+test('ingress-13: a connector whose files do not come holds up no other', async (t) => {
   const platform = createPlatform()
   const daemon = await startWith(t, platform)
   const { caught } = daemon

@@ -1,11 +1,11 @@
-/** What runs of connectors tell of their events, and what is kept for deliveries; docs/rules/connectors.md. */
+/** What runs of connectors tell of their events, and what is kept for deliveries; docs/rules/ingress.md. */
 import test from 'ava'
 import { startTestDaemon } from '../../../support/daemon.js'
 import { connectorOf, createCaught, eventOf, toldBy } from './sending.js'
 import { ingressKeys } from '../../../../plugins/connectors/ingress/reserved.js'
 import { outsiderView } from '../../../../plugins/connectors/ingress/contract.js'
 
-test('connectors-42, connectors-43: an event says where it is from, and nobody forges that', async (t) => {
+test('ingress-4, ingress-7: an event says where it is from, and nobody forges that', async (t) => {
   const caught = createCaught()
   const daemon = await startTestDaemon(t, { plugins: [caught.plugin] })
   const event = eventOf('hello', {

@@ -1,10 +1,10 @@
-/** The way in of all connectors; docs/rules/connectors.md. */
+/** The way in of all connectors; docs/rules/ingress.md. */
 import test from 'ava'
 import { createLeapingClock } from '../../../../core/testing/leaping-clock.js'
 import { startTestDaemon } from '../../../support/daemon.js'
 import { connectorOf, createCaught, eventOf, toldBy } from './sending.js'
 
-test('connectors-40 to connectors-47: one run for each event, in the session that it belongs to', async (t) => {
+test('ingress-1, ingress-2, ingress-3, ingress-5, ingress-6: one run for each event, in the session that it belongs to', async (t) => {
   const caught = createCaught()
   const clock = createLeapingClock({ still: true })
   const daemon = await startTestDaemon(t, { plugins: [caught.plugin], clock })

@@ -181,4 +181,6 @@ test.serial('connectors-18: another file is read in place of that in config', as
   await elsewhere('[[slack_connectors]]\nname = "two"\n[[slack_connectors]]\nname = "bad"\nx = 1\n')
   await daemon.become('slack/two')
   t.true((await daemon.warnings('config_entry_invalid'))[0].message.startsWith(join(folder, 'mine.toml')))
+  await elsewhere('[[slack_connectors]]\nname = "three"\n')
+  await daemon.become('slack/three')
 })

@@ -34,6 +34,7 @@ test.serial('connectors-1: a connector is set up, read, listed and taken away, u
   const daemon = await start(t)
   const { put, get, remove, request, connectors } = daemon
   const heard: string[] = []
+  t.is((await request('GET', '/v1/runtime/connectors/http/orders')).status, 404)
   connectors.onChange(({ kind, name }) => heard.push(`${kind}/${name}`))
   for (const at of ['http/orders', 'smoke/orders', 'http/a:b'])
     t.deepEqual(codeOf(await request('GET', `${base}/${at}`)), [404, 'connector_not_found'])
@@ -46,7 +47,8 @@ test.serial('connectors-1: a connector is set up, read, listed and taken away, u
       'path.name',
     ])
   t.deepEqual(codeOf(await put('external/metrics', { platform: 'x' })), [400, 'connector_invalid'])
-  const made = await put('http/orders', { bearer_token: { value: 'canary-one' } })
+  const body = { bearer_token: { value: 'canary-one' } }
+  const made = await request('PUT', '/v1/runtime/connectors/http/orders', body)
   t.deepEqual(made.body, {
     kind: 'http',
     source: 'daemon',
@@ -67,7 +69,8 @@ test.serial('connectors-1: a connector is set up, read, listed and taken away, u
   t.deepEqual(await names('?kind=external'), ['external/a', 'external/b'])
   const page = (await request('GET', `${base}?page=true&limit=3`)).body
   t.like(page.pagination, { total_count: 4, has_more: true, order: 'kind_name_asc' })
-  t.deepEqual((await remove('http/orders')).body, { accepted: true })
+  const removed = await request('DELETE', '/v1/runtime/connectors/http/orders')
+  t.deepEqual(removed.body, { accepted: true })
   t.is(connectors.find(httpKind, 'orders'), undefined)
   t.deepEqual(codeOf(await remove('http/orders')), [404, 'connector_not_found'])
   t.deepEqual([heard[0], heard.at(-1), heard.includes('slack/orders')], ['http/orders', 'http/orders', true])

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { specialHosts } from '../../../support/special-hosts.js'
+import { specialAddresses } from '../../../support/special-addresses.js'
 import { checkReply } from '../../../conform/reply.js'
 import { botToken, cuts, first, hangs, refuses, startSlack, tooMany } from '../../../support/slack-server.js'
 import { fileOf, said, shown, slackConfig, startBench } from './bench.js'
@@ -261,7 +261,7 @@ test('slack-27: a file goes over https, or to the host of the API, and never to 
   // The local Slack has this one.
   const isOurs = (host: string) =>
     /^(127\.0\.0\.1|\[::ffff:7f00:1\]|.*localhost\.?)$/u.test(new URL(`https://${host}`).hostname)
-  for (const host of specialHosts.filter((one) => !isOurs(one))) {
+  for (const host of specialAddresses.filter((one) => !isOurs(one))) {
     slack.on(
       'files.getUploadURLExternal',
       (_, response) =>

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { createSlackKind } from '../../../../plugins/connectors/slack/setup/kind.js'
-import { specialHosts } from '../../../support/special-hosts.js'
+import { specialAddresses } from '../../../support/special-addresses.js'
 import { settingsOf } from './bench.js'
 
 const kind = createSlackKind({ allow_cidrs: [], timeout_ms: 1000 })
@@ -62,8 +62,8 @@ test('slack-4: the base of the API is an absolute URL without user, query or fra
 })
 
 test('slack-4: the base of the API is at no private, local or special address, in any spelling', (t) => {
-  t.true(specialHosts.length >= 80, String(specialHosts.length))
-  for (const host of specialHosts)
+  t.true(specialAddresses.length >= 80, String(specialAddresses.length))
+  for (const host of specialAddresses)
     for (const scheme of ['http', 'https'])
       t.regex(fault({ api_base_url: `${scheme}://${host}/api` })?.rule ?? '', /must/u, host)
   const open = createSlackKind({ allow_cidrs: ['127.0.0.0/8'], timeout_ms: 1000 })

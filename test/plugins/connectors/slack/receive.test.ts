@@ -199,7 +199,7 @@ const checkMissing = async (t: ExecutionContext, { daemon, slack }: Stand): Prom
   t.deepEqual([status, body], [200, { ignored: true, reason: 'session_missing' }])
   const { health } = (await daemon.request('GET', '/v1/runtime/connectors/slack/closed')).body
   t.is(health.state, 'degraded')
-  t.regex(health.action, /connectors put slack closed .*create_if_missing/u)
+  t.regex(health.action, /connectors put --set session_policy.create_if_missing=true slack closed$/u)
 }
 
 const checkOpen = async (t: ExecutionContext, { daemon, slack }: Stand): Promise<void> => {
@@ -230,7 +230,7 @@ const checkHealth = async (t: ExecutionContext, { daemon, slack }: Stand): Promi
 const rules = [
   'slack-1, slack-2, slack-3, slack-4: a connector is set up by its fields, and never shows a secret',
   'slack-6: who cannot sign is told no more than that',
-  'slack-7 to slack-10: what is no message is acknowledged, what cannot be read is refused',
+  'slack-7, slack-8, slack-9, slack-10: what is no message is acknowledged, what cannot be read is refused',
   'slack-13, slack-14, slack-16, slack-19: a message is a run in the session of its thread, and answered there',
   'slack-15: what comes again is the same run, what is another is refused',
   'slack-11, slack-12, slack-21: what is not on the lists is neither heard nor told anything',

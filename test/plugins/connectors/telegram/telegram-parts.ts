@@ -7,8 +7,8 @@ import type { Connectors, DeliveryProgress } from '../../../../plugins/connector
 import type { LiveReplies } from '../../../../plugins/connectors/live/contract.js'
 import type { DeliverParts } from '../../../../plugins/connectors/telegram/output/deliver.js'
 import { createGate } from '../../../../plugins/connectors/telegram/output/send.js'
-import type { TelegramConnector } from '../../../../plugins/connectors/telegram/updates/event.js'
-import { telegramKind, telegramSettings } from '../../../../plugins/connectors/telegram/settings.js'
+import type { TelegramConnector } from '../../../../plugins/connectors/telegram/bot/settings.js'
+import { telegramKind, telegramSettings } from '../../../../plugins/connectors/telegram/bot/settings.js'
 import type { Assets } from '../../../../plugins/media/assets/contract.js'
 import { startBotApi, type BotApi } from '../../../support/telegram/bot-api.js'
 

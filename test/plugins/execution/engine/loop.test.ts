@@ -309,7 +309,7 @@ test('runs-43: a stop in good order leaves runs to the next life: once is unknow
 test('many messages to a busy session each end in a run of their own, in order', async (t) => {
   const { daemon } = await start(t, ({ messages }) => [text(`re ${JSON.stringify(messages.at(-1)).length}`), done()])
   const ids: string[] = []
-  const messages = volume(60, 300)
+  const messages = volume(30, 300)
   for (let n = 0; n < messages; n += 1) ids.push((await submit(daemon, 's1', `message ${n}`)).run_id)
   await until(daemon, ids.at(-1)!, 'completed')
   t.is((await daemon.request('GET', '/v1/runs?session_id=s1&page=true&limit=1')).body.pagination.total_count, messages)

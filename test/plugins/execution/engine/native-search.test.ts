@@ -12,7 +12,8 @@ import {
   searchBlocks,
   textBlock,
 } from '../../../support/anthropic-server.js'
-import { freshRoot, spawnTestDaemon, startTestDaemon, type TestDaemonOptions } from '../../../support/daemon.js'
+import { freshRoot, startTestDaemon, type TestDaemonOptions } from '../../../support/daemon.js'
+import { startMortal } from '../../../support/mortal.js'
 import { grounded, ending, searchParts } from '../../../support/google-server.js'
 import { startOpenAiServer, stream, type Asked, type Reply } from '../../../support/openai-server.js'
 import { answeringIn, citedItem, searchItem } from '../../../support/responses-server.js'
@@ -176,11 +177,11 @@ test('models-53: an answer that its server pauses is gone on with, in the same r
 test('models-53: after a kill what was searched goes back as it came', async (t) => {
   const server = await serve(t, () => searched)
   const path = await root(t, server.url)
-  const first = await spawnTestDaemon(t, { root: path })
+  const first = await startMortal(t, { root: path })
   await openSession(first)
   await until(first, (await submit(first, 's1', 'How is the weather?')).run_id, 'completed')
   await first.kill('SIGKILL')
-  const second = await spawnTestDaemon(t, { root: path })
+  const second = await startMortal(t, { root: first.root })
   await until(second, (await submit(second, 's1', 'And tomorrow?')).run_id, 'completed')
   const [before, said] = listOf(server.asked[1], 'messages')
   t.is(before.role, 'user')

@@ -476,7 +476,7 @@ test('assets-7: what is about to be named is not deleted, and what is deleted is
   const { state } = lending.context()
   const { assets } = lending.services()
   let [deleted, kept] = [0, 0]
-  const races = volume(200, 1000)
+  const races = volume(80, 1000)
   for (let at = 0; at < races; at += 1) {
     const { asset_id } = await assets.add({
       file_name: 'a.txt',

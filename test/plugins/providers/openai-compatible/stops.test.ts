@@ -4,6 +4,10 @@ import test, { type ExecutionContext } from 'ava'
 import { freshRoot, spawnDaemon, type SpawnedDaemon } from '../../../support/daemon.js'
 import { chunk, saying, startOpenAiServer, stream, type Reply } from '../../../support/openai-server.js'
 import { openSession, submit, until } from '../../../support/runs.js'
+import { longOnly, shortOnly } from '../../../support/volume.js'
+
+const cheap = shortOnly(test),
+  dear = longOnly(test)
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
@@ -31,26 +35,31 @@ const phases: Readonly<Record<string, Reply>> = {
   'for what follows half of it': { ...stream(chunk({ content: 'half' })), keep_open: true },
 }
 
-for (const [phase, reply] of Object.entries(phases))
-  test(`runs-43: a run that waits ${phase} when the daemon is told to stop is asked again after the start`, async (t) => {
-    const { server, start, asked } = await prepare(t, reply, 100)
-    const first = await start()
-    const ids: string[] = []
-    for (const session of ['s1', 's2', 's3']) {
-      await openSession(first, session)
-      ids.push((await submit(first, session, 'Hi')).run_id)
-    }
-    await asked(3)
-    await pause(50)
-    await first.stop()
-    t.notRegex(first.logText(), /failed/u)
-    server.answer(() => saying('whole'))
-    const second = await start()
-    for (const id of ids) t.is((await until(second, id, 'completed', 'failed')).outputs[0]?.content, 'whole')
-    await second.stop()
-  })
+for (const [phase, reply] of Object.entries(phases)) {
+  const declare = phase === 'for what follows half of it' ? cheap : dear
+  declare(
+    `runs-43: a run that waits ${phase} when the daemon is told to stop is asked again after the start`,
+    async (t) => {
+      const { server, start, asked } = await prepare(t, reply, 100)
+      const first = await start()
+      const ids: string[] = []
+      for (const session of ['s1', 's2', 's3']) {
+        await openSession(first, session)
+        ids.push((await submit(first, session, 'Hi')).run_id)
+      }
+      await asked(3)
+      await pause(50)
+      await first.stop()
+      t.notRegex(first.logText(), /failed/u)
+      server.answer(() => saying('whole'))
+      const second = await start()
+      for (const id of ids) t.is((await until(second, id, 'completed', 'failed')).outputs[0]?.content, 'whole')
+      await second.stop()
+    },
+  )
+}
 
-test('runs-43: an answer that comes to its end while the daemon stops counts', async (t) => {
+cheap('runs-43: an answer that comes to its end while the daemon stops counts', async (t) => {
   const { server, start, asked } = await prepare(t, { ...saying('one ', 'two'), pace_ms: 150 }, 10_000)
   const first = await start()
   await openSession(first)

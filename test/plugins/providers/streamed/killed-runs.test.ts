@@ -28,7 +28,7 @@ const revive = async (daemon: SpawnedDaemon, options: Parameters<typeof spawnDae
 const grok = vendors.filter(({ provider }) => provider === 'openai').map((vendor) => ({ ...vendor, provider: 'xai' }))
 const all = [...vendors, ...grok]
 
-for (const vendor of all.slice(0, volume(2, all.length)))
+for (const vendor of all.slice(0, volume(1, all.length)))
   test(`models-37: with ${vendor.provider} a run with an approval in its middle survives kill -9 in both model calls and while it waits, with one effect and the right answer`, async (t) => {
     let silent = true
     const server = await serve(t, (asked) => (silent ? { type: 'silence', headers: true } : careful(vendor, asked)))

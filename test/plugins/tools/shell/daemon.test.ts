@@ -7,6 +7,10 @@ import { rootTag } from '../../../../core/processes/marker.js'
 import { freshRoot, spawnDaemon, spawnTestDaemon } from '../../../support/daemon.js'
 import { openSession, submit, until } from '../../../support/runs.js'
 import { makeFolder } from '../../../support/tools.js'
+import { longOnly, shortOnly } from '../../../support/volume.js'
+
+const cheap = shortOnly(test),
+  dear = longOnly(test)
 
 const clock = createClock()
 
@@ -21,7 +25,7 @@ const eventually = async (holds: () => Promise<boolean>): Promise<boolean> => {
   return false
 }
 
-test('a run uses files and the shell of its workspace, and a cancel stops its command', async (t) => {
+cheap('a run uses files and the shell of its workspace, and a cancel stops its command', async (t) => {
   const [root, workspace] = [await freshRoot(), await makeFolder(t)]
   t.teardown(() => rm(root, { recursive: true, force: true }))
   const daemon = await spawnDaemon({
@@ -50,34 +54,37 @@ test('a run uses files and the shell of its workspace, and a cancel stops its co
   await daemon.stop()
 })
 
-test('when the daemon is killed its command goes with it, and what escaped is stopped at the next start', async (t) => {
-  const [root, workspace] = [await freshRoot(), await makeFolder(t)]
-  t.teardown(() => rm(root, { recursive: true, force: true }))
-  const flags = ['--workspace-root', workspace, '--permission-mode', 'bypassPermissions']
-  const first = await spawnDaemon({ root, flags })
-  await openSession(first)
-  await submit(
-    first,
-    's1',
-    '/tool bash {"command":"setsid sleep 300 & while :; do date +%N > beat; touch ready; sleep 0.05; done"}',
-  )
-  t.true(
-    await eventually(() =>
-      readFile(join(workspace, 'ready')).then(
-        () => true,
-        () => false,
+cheap(
+  'when the daemon is killed its command goes with it, and what escaped is stopped at the next start',
+  async (t) => {
+    const [root, workspace] = [await freshRoot(), await makeFolder(t)]
+    t.teardown(() => rm(root, { recursive: true, force: true }))
+    const flags = ['--workspace-root', workspace, '--permission-mode', 'bypassPermissions']
+    const first = await spawnDaemon({ root, flags })
+    await openSession(first)
+    await submit(
+      first,
+      's1',
+      '/tool bash {"command":"setsid sleep 300 & while :; do date +%N > beat; touch ready; sleep 0.05; done"}',
+    )
+    t.true(
+      await eventually(() =>
+        readFile(join(workspace, 'ready')).then(
+          () => true,
+          () => false,
+        ),
       ),
-    ),
-  )
-  await first.kill('SIGKILL')
-  t.true(
-    await eventually(async () => (await marked(root)).length === 1),
-    'the group of the command is gone, the one that left it is not',
-  )
-  const second = await spawnDaemon({ root, flags })
-  t.deepEqual(await marked(root), [])
-  await second.stop()
-})
+    )
+    await first.kill('SIGKILL')
+    t.true(
+      await eventually(async () => (await marked(root)).length === 1),
+      'the group of the command is gone, the one that left it is not',
+    )
+    const second = await spawnDaemon({ root, flags })
+    t.deepEqual(await marked(root), [])
+    await second.stop()
+  },
+)
 
 /** A daemon with one session and a command in the background that is ready; `again` starts it anew on the same root. */
 const withBackground = async (t: ExecutionContext, command: string) => {
@@ -106,7 +113,8 @@ const hostile =
   'touch ready; while :; do sleep 0.1; done'
 
 for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
-  test(
+  const declare = signal === 'SIGKILL' ? cheap : dear
+  declare(
     `after a ${signal} of the daemon a task in the background has failed at the next start, its output is there ` +
       'and nothing of it is left',
     async (t) => {
@@ -136,7 +144,7 @@ for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
   )
 }
 
-test('a daemon that is killed while a task is being stopped says that it was restarted', async (t) => {
+dear('a daemon that is killed while a task is being stopped says that it was restarted', async (t) => {
   const { root, daemon, again, path } = await withBackground(
     t,
     `trap '' TERM; touch ready; while :; do sleep 0.1; done`,

@@ -10,7 +10,7 @@ import {
 } from '../../../../../plugins/connectors/external/children/children.js'
 import { environmentOf } from '../../../../../plugins/connectors/external/children/environment.js'
 import { restartWaitMs } from '../../../../../plugins/connectors/external/children/pace.js'
-import { faultOfTexts } from '../../../../../plugins/connectors/external/children/texts.js'
+import { faultOfTexts } from '../../../../../plugins/connectors/external/setup/texts.js'
 
 const isOver = (signal?: AbortSignal): boolean => signal?.aborted === true
 

@@ -1,4 +1,4 @@
-/** The rates of connectors; docs/rules/connectors.md. */
+/** The rates of connectors; docs/rules/ingress.md. */
 import test from 'ava'
 import { createRates } from '../../../../../plugins/connectors/ingress/rates/rates.js'
 import { connectorOf } from '../sending.js'
@@ -16,7 +16,7 @@ const ratesAt = (daemon: number) => {
   return { burst, take: rates.take, leap: (ms: number) => void (now += ms) }
 }
 
-test('connectors-44: as many events as its rate at once, and as many a second from then on', (t) => {
+test('ingress-8: as many events as its rate at once, and as many a second from then on', (t) => {
   const { burst, take, leap } = ratesAt(100_000)
   t.is(burst(10), 10, 'it begins full')
   t.is(take(rated(10), undefined), 100, 'until the next one')
@@ -29,7 +29,7 @@ test('connectors-44: as many events as its rate at once, and as many a second fr
   t.is(burst(60, { name: 'other' }), 60, 'another connector has its own')
 })
 
-test('connectors-45: another rate lowers what is left, and never raises it at once', (t) => {
+test('ingress-9: another rate lowers what is left, and never raises it at once', (t) => {
   const { burst, take, leap } = ratesAt(100_000)
   t.is(take(rated(100), undefined), undefined)
   t.is(burst(5), 5, 'lowered from 99')
@@ -39,7 +39,7 @@ test('connectors-45: another rate lowers what is left, and never raises it at on
   t.is(burst(1000), 100)
 })
 
-test('connectors-44: parts of a connector have rates of their own, and those beyond 10,000 have one together', (t) => {
+test('ingress-8: parts of a connector have rates of their own, and those beyond 10,000 have one together', (t) => {
   const { burst, take, leap } = ratesAt(100_000)
   t.is(burst(2, { scope: 'one' }), 2)
   t.is(burst(2, { scope: 'two' }), 2)
@@ -52,7 +52,7 @@ test('connectors-44: parts of a connector have rates of their own, and those bey
   t.is(burst(2, { scope: 'beyond' }), 2)
 })
 
-test('connectors-46: a noisy connector has what others leave, and takes nothing of their share', (t) => {
+test('ingress-10: a noisy connector has what others leave, and takes nothing of their share', (t) => {
   const { burst, leap } = ratesAt(100)
   t.is(burst(10_000, { name: 'noisy' }), 100)
   t.is(burst(30, { name: 'quiet' }), 30, 'the first of a connector are let in')
@@ -72,7 +72,7 @@ test('connectors-46: a noisy connector has what others leave, and takes nothing 
   t.is(burst(10_000, { name: 'other' }), 100, 'alone it has everything')
 })
 
-test('connectors-46: where there are more connectors than the rate, each is let in now and then', (t) => {
+test('ingress-10: where there are more connectors than the rate, each is let in now and then', (t) => {
   const { burst, leap } = ratesAt(1)
   const names = ['a', 'b', 'c', 'd']
   for (const name of names) burst(10, { name })

@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
-import { freshRoot, spawnTestDaemon, startTestDaemon, type Ask } from '../../../../support/daemon.js'
+import { freshRoot, startTestDaemon, type Ask } from '../../../../support/daemon.js'
+import { startMortal } from '../../../../support/mortal.js'
 import { openSession, submit, until } from '../../../../support/runs.js'
 
 interface Target {
@@ -79,18 +80,19 @@ test.serial('memory-17: without the policy nothing is remembered and nothing sho
 test.serial(
   'memory-15: a run that ended right before a kill is remembered once by the next life, also after a second kill',
   async (t) => {
-    const root = await freshRoot()
-    const first = await spawnTestDaemon(t, { root })
+    const first = await startMortal(t)
     await openSession(first)
     const { run_id } = await runToEnd(first, 's1', '/say before the kill')
     await first.kill('SIGKILL')
+    let { root } = first
     for (const signal of ['SIGKILL', 'SIGTERM', 'SIGTERM'] as const) {
-      const next = await spawnTestDaemon(t, { root })
+      const next = await startMortal(t, { root })
       t.deepEqual(
         (await recovered(next)).map(({ source_id }) => source_id),
         [run_id],
       )
       await next.kill(signal)
+      ;({ root } = next)
     }
   },
 )
@@ -98,8 +100,7 @@ test.serial(
 test.serial(
   'runs that waited over many commits of memory, and one that a start interrupts, are remembered after a kill',
   async (t) => {
-    const root = await freshRoot()
-    const first = await spawnTestDaemon(t, { root })
+    const first = await startMortal(t)
     await openSession(first, 'slow')
     await openSession(first, 's1')
     const question = '/ask Which? | A | B'
@@ -112,7 +113,7 @@ test.serial(
     await first.request('POST', `/v1/runs/${waiting.run_id}/cancel`, {})
     await until(first, waiting.run_id, 'cancelled')
     await first.kill('SIGKILL')
-    const second = await spawnTestDaemon(t, { root })
+    const second = await startMortal(t, { root: first.root })
     t.deepEqual(
       (await recovered(second, 'slow')).map(({ source_id }) => source_id),
       [waiting.run_id],

@@ -12,6 +12,10 @@ import {
   type StreamReply,
 } from '../../../../support/openai-server.js'
 import { hasTmux, openPiped, openTerminal, type Piped, type Terminal } from '../../../../support/screen.js'
+import { longOnly, shortOnly } from '../../../../support/volume.js'
+
+const cheap = shortOnly(test),
+  dear = longOnly(test)
 
 /** With the demo model, for all tests that leave it alone. */
 let shared: Promise<SpawnedDaemon> | undefined
@@ -28,7 +32,7 @@ const sit = (t: ExecutionContext, daemon: SpawnedDaemon, ...words: readonly stri
 
 const times = (text: string, part: string): number => text.split(part).length - 1
 
-test.serial(
+cheap.serial(
   'command-line-6: in a terminal a message is answered, and the session is told to come back to',
   async (t) => {
     if (!hasTmux(t)) return t.pass()
@@ -48,7 +52,7 @@ test.serial(
   },
 )
 
-test.serial(
+cheap.serial(
   'command-line-7: a line goes on behind a backslash and when it is pasted; what was sent can be had again',
   async (t) => {
     if (!hasTmux(t)) return t.pass()
@@ -75,7 +79,7 @@ test.serial(
   },
 )
 
-test.serial(
+cheap.serial(
   'command-line-8: a tool call is one line, and approvals and questions are asked and answered in place',
   async (t) => {
     if (!hasTmux(t)) return t.pass()
@@ -111,7 +115,7 @@ test.serial(
   },
 )
 
-test.serial(
+dear.serial(
   'command-line-8: a call that is denied with a reason is not made, and what others answer is not asked any more',
   async (t) => {
     const daemon = await usual()
@@ -139,7 +143,7 @@ test.serial(
   },
 )
 
-test.serial('command-line-8: a call that is allowed with a passes from then on, and says by which grant', async (t) => {
+dear.serial('command-line-8: a call that is allowed with a passes from then on, and says by which grant', async (t) => {
   const daemon = await usual()
   const script = pipe(t, daemon, 'granted')
   script.say('//tool bash {"command":"echo hi"}')
@@ -152,7 +156,7 @@ test.serial('command-line-8: a call that is allowed with a passes from then on, 
   t.is(await script.ended, 0)
 })
 
-test.serial('command-line-9: Ctrl-C interrupts the run and a second one leaves; the daemon goes on', async (t) => {
+cheap.serial('command-line-9: Ctrl-C interrupts the run and a second one leaves; the daemon goes on', async (t) => {
   if (!hasTmux(t)) return t.pass()
   const daemon = await usual()
   const person = await sit(t, daemon, 'stopped')
@@ -184,7 +188,7 @@ const untilRunning = async ({ request }: SpawnedDaemon, session_id: string): Pro
   }
 }
 
-test.serial('command-line-9: a script that is interrupted ends with 130 when it is told twice', async (t) => {
+dear.serial('command-line-9: a script that is interrupted ends with 130 when it is told twice', async (t) => {
   const daemon = await usual()
   const script = pipe(t, daemon, 'script')
   script.say('//sleep 100000')
@@ -195,7 +199,7 @@ test.serial('command-line-9: a script that is interrupted ends with 130 when it 
   t.is(await script.ended, 130)
 })
 
-test.serial(
+cheap.serial(
   'command-line-10: a failure is told in a sentence with what to do, and the conversation goes on',
   async (t) => {
     const server = await startOpenAiServer(() => ({
@@ -224,7 +228,7 @@ test.serial(
   },
 )
 
-test.serial(
+dear.serial(
   'command-line-13: a script waits for a model that fails again and again for seven attempts, and no longer',
   async (t) => {
     const server = await startOpenAiServer(() => ({
@@ -246,7 +250,7 @@ test.serial(
   },
 )
 
-test.serial('command-line-10: /compact sums up what was said, or says why not', async (t) => {
+dear.serial('command-line-10: /compact sums up what was said, or says why not', async (t) => {
   const server = await startOpenAiServer(() => saying('It was about notes.'))
   t.teardown(server.close)
   const flags = ['--provider', 'openai_compatible', '--provider-base-url', server.url, '--model', 'm']
@@ -286,7 +290,7 @@ const restarted = async (t: ExecutionContext, second: readonly string[]) => {
   return { out: script.out(), daemon: next }
 }
 
-test.serial(
+cheap.serial(
   'command-line-11: a daemon that is killed in the middle of an answer is waited for, and no word comes twice',
   async (t) => {
     const { out, daemon } = await restarted(t, ['Once upon', ' a time', ' and', ' the end'])
@@ -296,7 +300,7 @@ test.serial(
   },
 )
 
-test.serial('command-line-11: a message for a daemon that is away is sent when it is back, and once', async (t) => {
+dear.serial('command-line-11: a message for a daemon that is away is sent when it is back, and once', async (t) => {
   const daemon = await spawnTestDaemon(t)
   const script = pipe(t, daemon, 'early')
   script.say('First')
@@ -312,12 +316,12 @@ test.serial('command-line-11: a message for a daemon that is away is sent when i
   t.is((await next.request('GET', '/v1/runs')).body.length, 2)
 })
 
-test.serial('command-line-11: an answer that is another one after that begins anew', async (t) => {
+dear.serial('command-line-11: an answer that is another one after that begins anew', async (t) => {
   const { out } = await restarted(t, ['Another', ' tale', ': the end'])
   t.regex(out, /\(it begins anew\)\nAnother tale: the end/u)
 })
 
-test.serial(
+cheap.serial(
   'command-line-12: what models and tools say steers no terminal, and cannot pass for what is ours',
   async (t) => {
     if (!hasTmux(t)) return t.pass()
@@ -342,7 +346,7 @@ test.serial(
   },
 )
 
-test.serial(
+cheap.serial(
   'command-line-13: a script that ends at a question is told so with 3, and can come back to it',
   async (t) => {
     const daemon = await usual()
@@ -360,7 +364,7 @@ test.serial(
   },
 )
 
-test.serial('command-line-10: /attach gives a file along with the next message alone', async (t) => {
+dear.serial('command-line-10: /attach gives a file along with the next message alone', async (t) => {
   const daemon = await usual()
   const file = join(await freshRoot(), 'my ferns.md')
   mkdirSync(join(file, '..'), { recursive: true })
@@ -382,7 +386,7 @@ test.serial('command-line-10: /attach gives a file along with the next message a
   t.deepEqual(runs.map((run: any) => run.input_attachments?.length ?? 0).toSorted(), [0, 1])
 })
 
-test.serial(
+dear.serial(
   'command-line-10: a model that its route does not take is told in the words of the conversation',
   async (t) => {
     const daemon = await spawnTestDaemon(t, { flags: ['--provider', 'xai', '--api-key', 'k'] })
