@@ -37,7 +37,7 @@ const asked = async ({ chat, daemon }: { chat: Chat; daemon: TestDaemon }, conte
   return { run, id, message, token: (label: string) => chat.token(label, id) }
 }
 
-test('live-14 to live-19: a button decides exactly its request, once, by those who may', async (t) => {
+test('live-14, live-15, live-16, live-17, live-18, live-19: a button decides exactly its request, once, by those who may', async (t) => {
   const { world, chat, daemon } = await start(t)
   const live = chat.live()
   const { run, id, message, token } = await asked({ chat, daemon }, pay({ what: 'a\u202eb' }))
@@ -77,7 +77,7 @@ test('live-14 to live-19: a button decides exactly its request, once, by those w
   t.like(resolved.event.resolutions[0], { behavior: 'allow', decided_by: 'operator', actor_id: 'telegram:main:tg:7' })
 })
 
-test('live-20 live-21: an operator decides elsewhere, at the same moment or before: one wins, both are told', async (t) => {
+test('live-20, live-21: an operator decides elsewhere, at the same moment or before: one wins, both are told', async (t) => {
   const { world, chat, daemon, decide } = await start(t)
   const live = chat.live()
   const { run, id, token } = await asked({ chat, daemon }, pay({ what: 'a' }))
@@ -105,7 +105,7 @@ test('live-20 live-21: an operator decides elsewhere, at the same moment or befo
   }
 })
 
-test('live-22 live-23: what is not shown whole and as it is cannot be allowed here, and says so', async (t) => {
+test('live-22, live-23: what is not shown whole and as it is cannot be allowed here, and says so', async (t) => {
   const { chat, daemon, decide } = await start(t, { most_text: 600 })
   const long = await asked({ chat, daemon }, pay({ what: 'y'.repeat(5000) }))
   t.deepEqual(
@@ -143,7 +143,7 @@ test('live-24: without approvers one message says that an operator has to decide
   t.is(chat.count('post'), 1)
 })
 
-test('live-25 to live-28: a question is answered by a button, or by a reply of somebody who may', async (t) => {
+test('live-25, live-26, live-27, live-28: a question is answered by a button, or by a reply of somebody who may', async (t) => {
   const { chat, daemon } = await start(t)
   const live = chat.live()
   const colour = { header: 'Colour', question: 'Which?', options: [{ label: 'Red' }, { label: 'Blue' }] }
@@ -187,7 +187,7 @@ test('live-25 to live-28: a question is answered by a button, or by a reply of s
   })
 })
 
-test('live-14 live-19 live-21: eight at a time; what expires or is withdrawn says so, in its message and to who presses', async (t) => {
+test('live-14, live-19, live-21: eight at a time; what expires or is withdrawn says so, in its message and to who presses', async (t) => {
   const { chat, daemon, clock } = await start(t, {}, { runs: { approval_expires_after_ms: 100_000_000 } })
   const live = chat.live()
   const many = Array.from({ length: 10 }, (_, n) => pay({ what: `n${n}` })).join('\n')

@@ -60,7 +60,7 @@ const start = async (t: any, settings = {}) => {
 
 const open = (latches: readonly Latch[]): void => latches.forEach((latch) => latch.open())
 
-test('live-1 live-2: a typing sign from start to end, at the pace of the kind; drafts are off by default', async (t) => {
+test('live-1, live-2: a typing sign from start to end, at the pace of the kind; drafts are off by default', async (t) => {
   const { chat, daemon, clock, say } = await start(t)
   const { run, latches } = await say(['Hello ', 'world'])
   await latches[0]?.reached
@@ -82,7 +82,7 @@ test('live-1 live-2: a typing sign from start to end, at the pace of the kind; d
   )
 })
 
-test('live-5 to live-8: a draft is posted, edited at the pace of the kind, and becomes the answer', async (t) => {
+test('live-5, live-6, live-7, live-8: a draft is posted, edited at the pace of the kind, and becomes the answer', async (t) => {
   const { chat, daemon, clock, say, comes } = await start(t, { stream_replies: true })
   const { run, latches } = await say(['One', ' two', ' three', ' four'])
   await latches[0]?.reached
@@ -111,7 +111,7 @@ test('live-5 to live-8: a draft is posted, edited at the pace of the kind, and b
   t.is(chat.count('post'), 1)
 })
 
-test('live-10 live-11: a draft of a run that fails says so, and a long one is cut within the length', async (t) => {
+test('live-10, live-11: a draft of a run that fails says so, and a long one is cut within the length', async (t) => {
   const { chat, daemon, clock, say, comes } = await start(t, { stream_replies: true, most_text: 500 })
   const { run, latches } = await say(
     ['x'.repeat(700), 'more'],
@@ -141,7 +141,7 @@ test('live-10 live-11: a draft of a run that fails says so, and a long one is cu
   )
 })
 
-test('live-12 live-13: a platform that refuses or hangs loses the draft and never the answer', async (t) => {
+test('live-12, live-13: a platform that refuses or hangs loses the draft and never the answer', async (t) => {
   const { chat, daemon, clock, say } = await start(t, { stream_replies: true })
   chat.fault = (what) => (what === 'answer' ? undefined : { type: 'later', retry_after_ms: 300_000 })
   const { run, latches } = await say(['One', ' two', ' three'])
@@ -176,7 +176,7 @@ test('live-12 live-13: a platform that refuses or hangs loses the draft and neve
   )
 })
 
-test('live-3 live-5 live-7: no draft where the target is gone or a hook may refuse the end; each turn begins anew', async (t) => {
+test('live-3, live-5, live-7: no draft where the target is gone or a hook may refuse the end; each turn begins anew', async (t) => {
   const { chat, daemon, clock, say, add, comes, hook } = await start(t, { stream_replies: true })
   chat.isGone = true
   const { run, latches } = await say(['One', ' two'])

@@ -19,7 +19,7 @@ const root = async (t: any): Promise<string> => {
 const waiting = async (t: any, folder: string, chat: Chat, world: World): Promise<TestDaemon> =>
   startTestDaemon(t, { ...(await liveDaemon(chat, effectTools(world))), root: folder })
 
-test('live-17 live-19 live-23: buttons outlive a restart with their tokens, and what was decided meanwhile is told', async (t) => {
+test('live-17, live-19, live-23: buttons outlive a restart with their tokens, and what was decided meanwhile is told', async (t) => {
   const [folder, chat, world] = [await root(t), createChat({ approver_ids: ['tg:7'] }), createWorld()]
   const first = await waiting(t, folder, chat, world)
   await openSession(first)
@@ -87,7 +87,7 @@ const speaking = async (t: any, folder: string, chat: Chat): Promise<Life> => {
   return { daemon, latch, comes: (what, look) => seen(what, look, () => options.clock.leap(100_000)) }
 }
 
-test('live-8 live-9: a draft outlives a restart of its run, and of its delivery', async (t) => {
+test('live-8, live-9: a draft outlives a restart of its run, and of its delivery', async (t) => {
   const [folder, chat] = [await root(t), createChat({ stream_replies: true })]
   const first = await speaking(t, folder, chat)
   await openSession(first.daemon)
