@@ -1,4 +1,4 @@
-/** The programs of all connectors that have one: begun, begun anew when a connector changes, and ended (external-50). */
+/** The programs of connectors that have one: begun, begun anew when a connector changes, and ended (external-50). */
 import { canonical, digest, type Clock, type HostView, type Log, type Supervised } from '../../../../core/plugin.js'
 import type { SecretSlots } from '../../../operator/secrets/contract.js'
 import type { ChildParts } from './child-parts.js'

@@ -33,7 +33,7 @@ const otherPoller = (name: string): Judged => ({
 const tokenRefused = (name: string): Judged => ({
   isDeaf: true,
   cause: 'The platform refuses the bot_token: it was revoked, or is not that of a bot.',
-  action: `Get the token from BotFather and give it to the connector: ${commandLine('connectors put', 'telegram', name)}`,
+  action: `Get the token from BotFather and give it to it: ${commandLine('connectors put', 'telegram', name)}`,
 })
 const unreachable = (code: string): Judged => ({
   isDeaf: false,

@@ -39,9 +39,9 @@ test('slack-32: a draft is a message that is edited, at the pace of Slack', asyn
   t.is(message_id, `C1/${slack.messages[0]?.ts}`)
   t.like(slack.messages[0], { channel: 'C1', thread_ts: '1.1', text: 'on &lt;b&gt;' })
   t.false('blocks' in (slack.messages[0] ?? {}))
-  t.deepEqual(await live.edit(address(), message_id, message('on and on'), signal), { type: 'done' })
+  t.deepEqual(await live.edit(address(), { message_id, message: message('on and on') }, signal), { type: 'done' })
   t.is(slack.messages[0]?.text, 'on and on')
-  t.deepEqual(await live.edit(address(), 'C1/9.9', message('x'), signal), { type: 'refused' })
+  t.deepEqual(await live.edit(address(), { message_id: 'C1/9.9', message: message('x') }, signal), { type: 'refused' })
 })
 
 test('slack-32: what Slack says of a call holds it back or ends it', async (t) => {
@@ -53,7 +53,7 @@ test('slack-32: what Slack says of a call holds it back or ends it', async (t) =
   slack.on('chat.postMessage', refuses('not_in_channel'))
   t.deepEqual(await live.post(address(), message('x'), signal), { type: 'refused' })
   slack.on('chat.update', refuses('invalid_auth'))
-  t.like(await live.edit(address(), 'C1/1.1', message('x'), signal), {
+  t.like(await live.edit(address(), { message_id: 'C1/1.1', message: message('x') }, signal), {
     type: 'refused',
     trouble: { state: 'degraded' },
   })
@@ -82,7 +82,8 @@ test('slack-33: buttons stand below plain text, five in a row, and go with an ed
   const ids = blocks.flatMap(({ elements = [] }: any) => elements.map(({ action_id }: any) => action_id))
   t.is(new Set(ids).size, 6)
   t.is(slack.messages[0]?.text, 'May *it* &lt;!channel&gt;?')
-  await live.edit(address(), posted.type === 'done' ? posted.message_id : '', message('Allowed.'), signal)
+  const message_id = posted.type === 'done' ? posted.message_id : ''
+  await live.edit(address(), { message_id, message: message('Allowed.') }, signal)
   t.deepEqual(slack.messages[0]?.blocks, [])
 })
 
