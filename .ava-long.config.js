@@ -37,6 +37,8 @@ export default {
   timeout: '40m',
   // More than there are cores: tests wait for the disk and for other processes.
   concurrency: 3,
+  // A thread takes none of these arguments.
+  workerThreads: false,
   // Young objects get more room than a daemon has: most tests leave only those, and their collection takes a twentieth.
   nodeArguments: ['--enable-source-maps', '--min-semi-space-size=16', '--max-semi-space-size=64'],
 }

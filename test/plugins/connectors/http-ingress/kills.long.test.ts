@@ -78,7 +78,7 @@ test.serial(
       cursor = `&cursor=${encodeURIComponent(body.pagination.next_cursor)}`
     }
     t.is(runs.length, messages)
-    t.deepEqual(new Set(runs), new Set(known.values()))
+    t.deepEqual(runs.toSorted(), [...known.values()].toSorted())
     await daemon.kill('SIGKILL')
   },
 )
