@@ -1,7 +1,7 @@
 import test from 'ava'
 import { startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
 import { createWorld, effectTools } from '../../../support/effects.js'
-import { createChat, liveDaemon, seen, type Chat } from '../../../support/live-chat.js'
+import { createChat, liveDaemon, passes, seen, type Chat } from '../../../support/live-chat.js'
 import { openSession, until } from '../../../support/runs.js'
 import { mostToken } from '../../../../plugins/connectors/live/contract.js'
 
@@ -130,9 +130,11 @@ test('live-22, live-23: what is not shown whole and as it is cannot be allowed h
 })
 
 test('live-24: without approvers one message says that an operator has to decide, and shows nothing', async (t) => {
-  const { chat, daemon, decide } = await start(t, { approver_ids: [] })
+  const { chat, daemon, decide, clock } = await start(t, { approver_ids: [] })
   const { run, message } = await asked({ chat, daemon }, [pay({ what: 'a' }), pay({ what: 'b' })].join('\n'))
   t.deepEqual([message.text, message.buttons.length], ['An operator has to decide on this.', 0])
+  await passes(() => clock.leap(100_000))
+  t.is(chat.count('post'), 1)
   const { pending_approval_ids: ids } = await until(daemon, run.run_id, 'waiting_for_approval')
   await decide(
     run.run_id,
@@ -214,6 +216,9 @@ test('live-14, live-19, live-21: eight at a time; what expires or is withdrawn s
 test('live-16: who is taken off the list decides nothing any more, also with a button that is there', async (t) => {
   const { world, chat, daemon } = await start(t)
   const { run, token } = await asked({ chat, daemon }, pay({ what: 'a' }))
+  chat.settings.connector = 'other'
+  t.is((await chat.live().press({ ...act, token: token('Allow') })).type, 'not_allowed')
+  chat.settings.connector = 'main'
   chat.settings.approver_ids = ['tg:9']
   t.is((await chat.live().press({ ...act, token: token('Allow') })).type, 'not_allowed')
   t.deepEqual(world.calls, [])

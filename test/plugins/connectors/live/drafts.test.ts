@@ -2,7 +2,7 @@ import test from 'ava'
 import { startTestDaemon } from '../../../support/daemon.js'
 import { createLatch, type Latch } from '../../../support/latch.js'
 import { testPlugin } from '../../../support/plugins.js'
-import { createChat, liveDaemon, seen } from '../../../support/live-chat.js'
+import { createChat, liveDaemon, passes, seen } from '../../../support/live-chat.js'
 import { openSession, until } from '../../../support/runs.js'
 import { callTool, done, scriptedProvider, text } from '../../../../plugins/providers/scripted/contract.js'
 import { Interceptors } from '../../../../plugins/execution/interception/contract.js'
@@ -170,6 +170,8 @@ test('live-12, live-13: a platform that refuses or hangs loses the draft and nev
   t.is(chat.count('answer'), 1)
   clock.leap(5000)
   await seen('the answer', () => chat.count('answer') === 2)
+  const settled = async () => (await daemon.request('GET', `/v1/runs/${slow.run.run_id}`)).body.deliveries?.[0]?.status
+  for (let status = ''; status !== 'delivered';) status = await settled()
   hanging.open()
   await seen('the end of the draft', () =>
     [...chat.messages.values()].some(({ text: said }) => said.includes('no more of')),
@@ -181,7 +183,7 @@ test('live-3, live-5, live-7: no draft where the target is gone or a hook may re
   chat.isGone = true
   const { run, latches } = await say(['One', ' two'])
   await latches[0]?.reached
-  clock.leap(500_000)
+  await passes(() => clock.leap(100_000))
   open(latches)
   await until(daemon, run.run_id, 'completed')
   await seen('the answer', () => chat.count('answer') === 1)
@@ -190,7 +192,7 @@ test('live-3, live-5, live-7: no draft where the target is gone or a hook may re
   hook.wants = true
   const watched = await say(['One', ' two'])
   await watched.latches[0]?.reached
-  clock.leap(100_000)
+  await passes(() => clock.leap(100_000))
   open(watched.latches)
   await until(daemon, watched.run.run_id, 'completed')
   await seen('the answer', () => chat.count('answer') === 2)
