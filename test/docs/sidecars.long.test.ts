@@ -11,7 +11,7 @@ import { spawnTestDaemon, type Reachable } from '../support/daemon.js'
 import { blocksFor, repository, sh, shBlocks } from '../support/docs.js'
 import { freshFolder, rootForKills } from '../support/folders.js'
 import { eventually } from '../support/mcp.js'
-import { freePort, healthOf, putSidecar } from '../support/sidecars.js'
+import { connectorNow, freePort, healthOf, putSidecar } from '../support/sidecars.js'
 
 const fileBox = join(repository, 'docs/examples/file-box/file_box.py')
 const lineChat = join(repository, 'dist/docs/examples/line-chat/line-chat.js')
@@ -170,6 +170,37 @@ const meet = async (t: ExecutionContext, port: number, name: string) => {
   socket.write(`${name}\n`)
   return { lines, say: (line: string) => void socket.write(`${line}\n`), leave: () => socket.destroy() }
 }
+
+test('external-9, external-60: a message is injected into the chat where both variables and a token allow it alone', async (t) => {
+  const daemon = await spawnTestDaemon(t)
+  const [folder, port] = [freshFolder(), await freePort()]
+  const env = { LINE_CHAT_FILE: join(folder, 'chat.ndjson'), LINE_CHAT_PORT: String(port) }
+  const testing = {
+    SERVICE_EXTERNAL_CONNECTOR_ENABLE_TEST_API: 'true',
+    SERVICE_EXTERNAL_CONNECTOR_TEST_MODE: 'true',
+  }
+  const put = (more: object) =>
+    putSidecar(daemon, 'chat', { command: process.execPath, args: [lineChat], env: { ...env, ...more } })
+  const inject = async (token: string): Promise<number> => {
+    await healthOf(daemon, 'chat', 'ok')
+    const { base_url } = await connectorNow(daemon, 'chat')
+    const body = JSON.stringify({ who: 'anna', text: 'Hello?' })
+    const headers = { authorization: `Bearer ${token}` }
+    return eventually(async () => {
+      const answer = await fetch(`${base_url}/__test/inject`, { method: 'POST', headers, body }).catch(() => undefined)
+      return answer?.status
+    })
+  }
+  await put({})
+  t.is(await inject('shared-chat'), 404)
+  await put({ ...testing, SERVICE_EXTERNAL_CONNECTOR_TEST_MODE: 'yes' })
+  t.is(await inject('shared-chat'), 404)
+  await put(testing)
+  t.is(await inject('wrong'), 401)
+  t.is(await inject('shared-chat'), 200)
+  await eventually(async () => ((await told(daemon)).includes('Hello?') ? true : undefined))
+  await daemon.stop()
+})
 
 test('external-60: who writes lines into the chat is answered there, and kills of either side change nothing of that', async (t) => {
   const [root, folder, port] = [rootForKills(), freshFolder(), await freePort()]

@@ -183,6 +183,17 @@ const isDaemon = ({ headers }: IncomingMessage): boolean => {
   return given.length === right.length && timingSafeEqual(given, right)
 }
 
+// part: inject
+/** For tests of whoever sets this up: somebody seems to have said something. Off unless both variables say otherwise. */
+const inject = (body: string) => {
+  const { who, text } = JSON.parse(body) as Pick<Said, 'who' | 'text'>
+  keep({ type: 'said', event_id: randomUUID(), who, text, at_ms: Date.now() })
+  return { status: 'accepted' }
+}
+const isLocal = /^(?:127\.|\[::1\]$|localhost$)/u.test(here.hostname)
+const mayInject = isLocal && token !== '' && variable('ENABLE_TEST_API') === 'true' && variable('TEST_MODE') === 'true'
+// end
+
 const facts = { protocol_version: 1, instance_id }
 const answers: Readonly<Record<string, (body: string) => object>> = {
   'GET /manifest': () => ({
@@ -191,6 +202,7 @@ const answers: Readonly<Record<string, (body: string) => object>> = {
   }),
   'GET /health': () => ({ ...facts, status: 'ready' }),
   'POST /deliver': (body) => deliver(JSON.parse(body) as Delivery),
+  ...(mayInject && { 'POST /__test/inject': inject }),
 }
 
 const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {

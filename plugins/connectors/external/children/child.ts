@@ -128,10 +128,10 @@ class ChildLife implements Child {
   async #run(before: Promise<void>): Promise<void> {
     const { name, clock, log, states, untilMay } = this.#parts
     const { signal } = this.#ended
+    states.starting()
     await before
     await untilMay(signal)
     for (let failures = 0; !signal.aborted; failures += 1) {
-      states.starting()
       const { cause, wasReady } = await this.#live()
       this.#isUp = false
       if (signal.aborted) return
@@ -141,6 +141,7 @@ class ChildLife implements Child {
       states.waiting(cause, wait_ms)
       if (!(await clock.sleep(wait_ms, signal))) return
       states.restarted()
+      states.starting()
     }
   }
 
