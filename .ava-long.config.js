@@ -1,4 +1,9 @@
+import { setFlagsFromString } from 'node:v8'
 import { environmentVariables } from './.ava-folder.js'
+
+// Young objects get more room than a daemon has: most tests leave only those, and their collection takes a twentieth.
+// Threads take it from their process, and not from arguments.
+for (const flag of ['--min-semi-space-size=16', '--max-semi-space-size=64']) setFlagsFromString(flag)
 
 // What takes longer than the wait for `npm cit` allows: `npm run test:long`.
 
@@ -37,6 +42,5 @@ export default {
   timeout: '40m',
   // More than there are cores: tests wait for the disk and for other processes.
   concurrency: 3,
-  // Young objects get more room than a daemon has: most tests leave only those, and their collection takes a twentieth.
-  nodeArguments: ['--enable-source-maps', '--min-semi-space-size=16', '--max-semi-space-size=64'],
+  nodeArguments: ['--enable-source-maps'],
 }

@@ -21,6 +21,7 @@ const treated: Readonly<Record<string, string>> = {
   'state-format': 'test/docs/blocks.test.ts',
   operations: 'test/docs/operations.test.ts',
   'operations-retention-run': 'test/docs/operations.test.ts',
+  connectors: 'test/plugins/connectors/registry/connector-health.test.ts',
   'mcp-call': 'test/docs/mcp.test.ts',
   'connectors-slack': 'test/docs/connectors-slack.long.test.ts',
   'grants-settings': 'test/docs/grants.test.ts',

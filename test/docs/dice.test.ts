@@ -9,8 +9,11 @@ import makeDice from '../../docs/examples/dice/plugin.js'
 import { callTool, scriptedProvider, text } from '../../plugins/providers/scripted/contract.js'
 import { freshRoot, spawnMain, spawnTestDaemon } from '../support/daemon.js'
 import { blocksFor, repository, sh, shBlocks } from '../support/docs.js'
+import { shortOnly, volume } from '../support/volume.js'
 
-test.serial('dice: it keeps what a plugin must keep', async (t) => {
+const cheap = shortOnly(test)
+
+cheap.serial('dice: it keeps what a plugin must keep', async (t) => {
   assertPassed(await checkPlugin(makeDice))
   t.pass()
 })
@@ -56,6 +59,7 @@ test.serial('dice: an author compiles it in a folder of its own, against the pac
   writeFileSync(join(folder, 'plugin.test.js'), example)
   const tested = await sh(command, folder)
   t.deepEqual([tested.code, tested.err], [0, ''], tested.out)
+  if (volume(0, 1) === 0) return
   writeFileSync(join(folder, 'plugin.test.js'), example.replace('(plugin)', '({ ...plugin, id: "Dice" })'))
   const refused = await sh(command, folder)
   t.is(refused.code, 1)
@@ -74,7 +78,7 @@ const install = (root: string): void => {
   writeFileSync(join(root, 'config', 'plugins.toml'), blocksFor('docs/plugin-guide.md', 'dice-config').join(''))
 }
 
-test.serial('dice: installed by hand, a run rolls it, and the roll is there after a kill -9', async (t) => {
+cheap.serial('dice: installed by hand, a run rolls it, and the roll is there after a kill -9', async (t) => {
   const root = await freshRoot()
   t.teardown(() => rmSync(root, { recursive: true, force: true }))
   install(root)

@@ -1,6 +1,6 @@
 /** The sidecars of the guide, on a daemon, with kills of either side: one run for each message, each answer once. */
 import { createHmac } from 'node:crypto'
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { spawn } from 'node:child_process'
 import { createServer } from 'node:http'
 import { connect, type AddressInfo } from 'node:net'
@@ -256,6 +256,46 @@ test('external-60: what the guide shows works', async (t) => {
   )
   t.regex(events.run.out, /ingress_total\{connector="try",status="accepted"\} 2/u)
   await daemon.stop()
+})
+
+test('external-60: a sidecar that was written from the guide alone does what the two do', async (t) => {
+  if ((await sh('perl -MJSON::PP -MHTTP::Tiny -e 1', repository)).code !== 0) return t.pass('there is no Perl here')
+  const [root, folder] = [rootForKills(), freshFolder()]
+  const program = join(repository, 'test/support/line-sidecar.pl')
+  const first = await spawnTestDaemon(t, { root })
+  const answers = (): any[] =>
+    (existsSync(join(folder, 'answers')) ? readFileSync(join(folder, 'answers'), 'utf8') : '')
+      .split('\n')
+      .flatMap((line) => (line === '' ? [] : [JSON.parse(line)]))
+  const isAnswered = (count: number) => eventually(async () => (answers().length >= count ? true : undefined))
+  const lines = Array.from({ length: 40 }, (_, at) => `Line ${at} with "Ünï"`)
+  const add = (from: number, to: number): void =>
+    lines.slice(from, to).forEach((line) => appendFileSync(join(folder, 'lines'), `${line}\n`))
+  add(0, 20)
+  t.is(
+    (await putSidecar(first, 'lines', { command: 'perl', args: [program], env: { LINES_FOLDER: folder } })).status,
+    200,
+  )
+  await isAnswered(3)
+  await kill(program, folder)
+  add(20, 30)
+  await isAnswered(22)
+  add(30, 40)
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  await first.die()
+  const second = await spawnTestDaemon(t, { root })
+  await isAnswered(40)
+  await new Promise((resolve) => setTimeout(resolve, 1_500))
+  t.deepEqual(await told(second), lines.toSorted())
+  t.deepEqual(
+    answers()
+      .map(({ text }) => text)
+      .toSorted(),
+    lines.map((line) => `You said: ${line}`).toSorted(),
+    'each has a route of its own, so they may overtake each other',
+  )
+  await second.stop()
+  t.deepEqual(pidsWith(program, folder), [])
 })
 
 /** A daemon of an earlier time: it knows version 1 alone and no batches, is busy at first, and answers everything once. */

@@ -166,3 +166,9 @@ export const seen = async (what: string, look: () => boolean, between = (): void
   }
   throw fault(`${what} did not come`)
 }
+
+/** Time passes: whatever would be done in it is done. */
+export const passes = async (leap: () => void): Promise<void> => {
+  let looks = 0
+  await seen('the time', () => (looks += 1) > 12, leap)
+}

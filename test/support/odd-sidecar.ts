@@ -14,8 +14,8 @@ export interface SidecarPlan {
   readonly hangs?: true
   /** It ends, and leaves a program in a session of its own behind, which listens in its place. */
   readonly forks?: true
-  /** It has a child beside it. */
-  readonly hasChild?: true
+  /** It has a child beside it, or one in a session of its own. */
+  readonly hasChild?: true | 'apart'
   readonly ignoresTerm?: true
   /** What it answers for these. */
   readonly manifest?: object
@@ -63,7 +63,7 @@ if (plan.dies !== undefined) {
   process.exitCode = plan.dies.code
 } else if (plan.forks === true) child({ hasChild: true }, true)
 else {
-  if (plan.hasChild === true) child({ ignoresTerm: true, hangs: true, manifest: {} }, false)
+  if (plan.hasChild !== undefined) child({ ignoresTerm: true, hangs: true, manifest: {} }, plan.hasChild === 'apart')
   process.on('SIGTERM', () => {
     note(`SIGTERM ${process.pid}`)
     if (plan.ignoresTerm !== true) process.exit(0)

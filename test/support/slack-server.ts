@@ -149,10 +149,17 @@ const methodsOf = (slack: SlackServer): Readonly<Record<string, Method>> => {
     'chat.update': ({ args: { channel, ts, text = '', blocks } }, response) => {
       const message = slack.messages.find((one) => one.ts === ts && one.channel === channel)
       if (message === undefined) return json(response, { ok: false, error: 'message_not_found' })
+      if (text.length > 4000) return json(response, { ok: false, error: 'msg_too_long' })
       message.text = text
       if (blocks === undefined) delete message.blocks
       else message.blocks = blocks
       json(response, { ok: true, channel, ts, text })
+    },
+    'chat.delete': ({ args: { channel, ts } }, response) => {
+      const at = slack.messages.findIndex((one) => one.ts === ts && one.channel === channel)
+      if (at < 0) return json(response, { ok: false, error: 'message_not_found' })
+      slack.messages.splice(at, 1)
+      json(response, { ok: true, channel, ts })
     },
     'chat.postEphemeral': ({ args: { channel, user, text } }, response) => {
       if (!channel || !user || !text) return json(response, { ok: false, error: 'invalid_arguments' })

@@ -51,8 +51,8 @@ const look = async (
   // is not there is no secret, as its name is in the path that its platform was given.
   if (required === 'ingress')
     return void t.deepEqual(
-      [got.status, got.body?.domain?.endsWith('_ingress')],
-      [id.startsWith('connectors.') ? 404 : 401, true],
+      [got.status, method === 'HEAD' || got.body?.domain?.endsWith('_ingress')],
+      [/^(connectors|external)\./u.test(id) ? 404 : 401, true],
       name,
     )
   if (wanted === undefined) t.false(isAuthProblem(got), name)
@@ -66,6 +66,10 @@ const schemes: Readonly<Record<string, string>> = {
   'connectors.http': 'http_connector',
   'connectors.slack': 'slack_signature',
   'connectors.telegram': 'telegram_webhook',
+  'external.asset': 'external_connector',
+  'external.credential': 'external_connector_credential',
+  'external.event': 'external_connector',
+  'external.events': 'external_connector',
   'observations.upload': 'observation_source',
   'capture_agents.heartbeat': 'capture_agent',
 }

@@ -46,11 +46,20 @@ interface Life {
   readonly lines: Map<string, Line>
   readonly busy: Set<string>
   readonly running: Set<Promise<unknown>>
-  readonly end: AbortController
+  /** What cuts off each call under way. */
+  readonly cuts: Set<AbortController>
+  isClosed: boolean
 }
 
 export const createCalls = (parts: CallParts): Calls => {
-  const life: Life = { parts, lines: new Map(), busy: new Set(), running: new Set(), end: new AbortController() }
+  const life: Life = {
+    parts,
+    lines: new Map(),
+    busy: new Set(),
+    running: new Set(),
+    cuts: new Set(),
+    isClosed: false,
+  }
   return {
     async make(place, call) {
       const chat = chatOf(place)
@@ -71,7 +80,8 @@ export const createCalls = (parts: CallParts): Calls => {
       return outcome
     },
     async close() {
-      life.end.abort('closed')
+      life.isClosed = true
+      for (const cut of life.cuts) cut.abort('closed')
       await Promise.all(life.running)
     },
   }
@@ -83,8 +93,8 @@ const lineOf = ({ lines }: Life, name: string): { readonly line: Line; readonly 
   return { line, name }
 }
 
-const isFree = ({ parts: { clock }, busy, running, end }: Life, line: Line, key: string): boolean =>
-  !end.signal.aborted &&
+const isFree = ({ parts: { clock }, busy, running, isClosed }: Life, line: Line, key: string): boolean =>
+  !isClosed &&
   !busy.has(key) &&
   running.size < mostOfAll &&
   line.running < mostOfConnector &&
@@ -92,21 +102,20 @@ const isFree = ({ parts: { clock }, busy, running, end }: Life, line: Line, key:
 
 /** A call that throws is one that did not go well: whose code that is hears of it. */
 const timed = async <T extends Ended>(
-  { parts: { clock, log }, end }: Life,
+  { parts: { clock, log }, cuts }: Life,
   call: (signal: AbortSignal) => Promise<T>,
 ): Promise<T | { readonly type: 'later' }> => {
   const cut = new AbortController()
-  const abort = (): void => cut.abort('ended')
-  end.signal.addEventListener('abort', abort, { once: true })
+  cuts.add(cut)
   let outcome: T | { readonly type: 'later' } = { type: 'later' }
   const work = call(cut.signal)
     .then((ended) => void (outcome = ended))
     .catch((error: unknown) => log.error('a live reply failed', { error }))
   if (!(await within(clock, callMs, work))) {
-    abort()
+    cut.abort('ended')
     await within(clock, endMs, work)
   }
-  end.signal.removeEventListener('abort', abort)
+  cuts.delete(cut)
   return outcome
 }
 

@@ -2,7 +2,7 @@
  * What people at a chat platform see and do while a run works: a typing sign, the answer as it is made, and buttons for
  * approvals and questions. Everything but the calls to the platform is done here; a kind of connector contributes these
  * as a `LiveKind`, and asks `LiveReplies` when it delivers, and when a button is pressed. Rules:
- * docs/rules/live-replies.md.
+ * docs/rules/live.md.
  */
 import { definePoint, defineToken, hasMembers, type Point, type Token } from '../../../core/plugin.js'
 import type { ConnectorKindName, ConnectorTrouble } from '../registry/contract.js'

@@ -46,6 +46,8 @@ export interface DraftParts {
   readonly calls: Calls
   readonly runs: Runs
   readonly store: LiveStore
+  /** Told of a message that came when nobody wanted it any more, and what its run had said. */
+  readonly left: (run_id: string, said: string) => void
 }
 
 export interface Drafts {
@@ -203,7 +205,9 @@ const show = async ({ parts }: Life, spoken: Spoken, draft: Draft): Promise<void
   }
   draft.failures = 0
   draft.shown = text
-  if (message_id !== undefined) await keep(parts, draft, { run_id: spoken.run_id, message_id })
+  if (message_id === undefined) return
+  await keep(parts, draft, { run_id: spoken.run_id, message_id })
+  if (draft.isLost) parts.left(spoken.run_id, spoken.text)
 }
 
 interface Made {

@@ -47,8 +47,8 @@ export const createLive = (parts: LiveParts): Live => {
   const names = new Map<string, string>()
   const calls = createCalls({ ...parts, clock, log })
   const typing = createTyping({ clock, calls })
-  const drafts = createDrafts({ clock, ids, log, calls, runs, store })
   const ends = createDraftEnds({ ...parts, clock, log, calls })
+  const drafts = createDrafts({ clock, ids, log, calls, runs, store, left: ends.look })
   const nameOf = (ask_id: string): string | undefined => names.get(ask_id)
   const posts = createAskPosts({ ...parts, ids, log, secrets, clock, calls, nameOf, signal: ctx.signal })
   const asks: AskParts = { ids, log, secrets, runs, store, wake: posts.wake, nameOf }

@@ -108,6 +108,8 @@ export interface ConnectorTrouble {
 export interface Connectors {
   /** True if one of this name is set up, in force or not: what reply targets may lead to. */
   has(kind: ConnectorKindName, name: string): boolean
+  /** The settings of one that is set up, in force or not: what is right for a reply target of it. */
+  settingsOf<S extends ConnectorSettings>(kind: ConnectorKind<S>, name: string): S | undefined
   /** Undefined if there is none of this name in force. */
   find<S extends ConnectorSettings>(kind: ConnectorKind<S>, name: string): Connector<S> | undefined
   /** By name. */

@@ -82,13 +82,11 @@ export const createRegistry = (parts: RegistryParts): Registry => {
     tell(kind, id.slice(kind.length + 1))
   }
   const using = (secret_ref: string): Entry[] =>
-    roster
-      .list()
-      .filter(
-        ({ kind, secrets, settings, fault }) =>
-          [...secrets.values()].some((source) => source.type === 'secret' && source.secret_ref === secret_ref) ||
-          (fault === undefined && kind.uses?.(settings).includes(secret_ref) === true),
-      )
+    [...roster.all()].filter(
+      ({ kind, secrets, settings, fault }) =>
+        [...secrets.values()].some((source) => source.type === 'secret' && source.secret_ref === secret_ref) ||
+        (fault === undefined && kind.uses?.(settings).includes(secret_ref) === true),
+    )
   const fileChanged = (): void => {
     const kindOf = new Map(roster.list().map((entry) => [idOfEntry(entry), entry.kind.kind]))
     const ids = roster.reload()
@@ -147,6 +145,10 @@ const createService = ({ roster, courses, listeners, serve }: ServiceParts): Con
   }
   return {
     has: (kind, name) => roster.find(idOf({ kind, name })) !== undefined,
+    settingsOf<S extends ConnectorSettings>({ kind }: ConnectorKind<S>, name: string) {
+      const entry = roster.find(idOf({ kind, name }))
+      return entry === undefined ? undefined : unsafeCast<S>(entry.settings)
+    },
     find<S extends ConnectorSettings>({ kind }: ConnectorKind<S>, name: string) {
       const entry = roster.find(idOf({ kind, name }))
       return entry === undefined || !inForce(entry) ? undefined : serve<S>(entry)

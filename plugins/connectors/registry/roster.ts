@@ -13,6 +13,8 @@ export interface Roster {
   find(id: string): Entry | undefined
   /** By kind and name. */
   list(): readonly Entry[]
+  /** The same in any order. */
+  all(): Iterable<Entry>
   /** Reads the file again; ids of what is another now. */
   reload(): readonly string[]
   /** What is wrong with tables of the file, by the names of their entries. */
@@ -60,10 +62,12 @@ export const createRoster = (parts: RosterParts): Roster => {
     return files.all()
   }
   const find = (id: string): Entry | undefined => fromFile().get(id)?.entry ?? stored(id)
+  const ids = (): string[] => [...new Set([...collection.ids('all', 'all'), ...fromFile().keys()])]
+  const entriesOf = (some: readonly string[]): Entry[] => some.flatMap((id) => find(id) ?? [])
   return {
     find,
-    list: () =>
-      [...new Set([...collection.ids('all', 'all'), ...fromFile().keys()])].toSorted().flatMap((id) => find(id) ?? []),
+    list: () => entriesOf(ids().toSorted()),
+    all: () => entriesOf(ids()),
     reload() {
       const before = fromFile()
       files.read()

@@ -11,6 +11,7 @@ import { createReply } from './outgoing/reply.js'
 import { slackRoute } from './routes.js'
 import { slackConfig } from './setup/config.js'
 import { createSlackKind } from './setup/kind.js'
+import { createSignatures } from './setup/signatures.js'
 import { filesUnopened } from './setup/troubles.js'
 
 export default definePlugin({
@@ -28,7 +29,9 @@ export default definePlugin({
     const kind = createSlackKind(config)
     ctx.contribute(ConnectorKinds, kind)
     const interactions = createInteractions({ live, whisper: createWhisper({ outbound, config, log, signal }) })
-    ctx.routes(slackRoute({ clock, connectors, kind, ingress, interactions }))
+    const signatures = createSignatures(connectors, kind)
+    ctx.health(signatures.health)
+    ctx.routes(slackRoute({ clock, connectors, kind, ingress, interactions, signatures }))
     const lockedOut = ({ name }: { name: string }): void => connectors.trouble('slack', name, filesUnopened)
     ctx.contribute(FileSources, createFileSource({ outbound, clock, config, connectors, kind, lockedOut }))
     ctx.contribute(ReplyPlugins, createReply({ outbound, config, kind, connectors, progress, assets, live }))

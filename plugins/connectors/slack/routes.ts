@@ -23,17 +23,19 @@ import type { ConnectorKind, Connectors } from '../registry/contract.js'
 import { isSigned, readSignature } from './incoming/signature.js'
 import { takeIn, type Admission, type TakeInParts } from './incoming/take-in.js'
 import type { SlackSettings } from './setup/settings.js'
+import type { Signatures } from './setup/signatures.js'
 
 export interface SlackRouteParts extends TakeInParts {
   readonly clock: Pick<Clock, 'now'>
   readonly connectors: Pick<Connectors, 'find' | 'heard' | 'trouble'>
   readonly kind: ConnectorKind<SlackSettings>
+  readonly signatures: Pick<Signatures, 'refused' | 'fit'>
 }
 
 type Head = IngressHead<{ readonly name: string }>
 
 /** Whose request it is, by the headers; the signature is of the body, and so looked at when that is here. */
-const admit = ({ connectors, kind, clock }: SlackRouteParts, head: Head): Admitted<Admission> => {
+const admit = ({ connectors, kind, clock, signatures }: SlackRouteParts, head: Head): Admitted<Admission> => {
   const connector = connectors.find(kind, head.params.name)
   if (connector === undefined) throw ingressErrors.not_found()
   const secret = connector.secret('signing_secret')
@@ -46,7 +48,9 @@ const admit = ({ connectors, kind, clock }: SlackRouteParts, head: Head): Admitt
   return {
     subject: { connector, isAuthenticated: true },
     verify: (body) => {
-      if (!isSigned(secret, signature, body)) throw ingressErrors.unauthorized()
+      if (isSigned(secret, signature, body)) return signatures.fit(connector.name)
+      signatures.refused(connector.name)
+      throw ingressErrors.unauthorized()
     },
   }
 }

@@ -1,7 +1,7 @@
 /**
  * Test files that share a process: modules are loaded, and code is made fast, once for all of them. Each file has its
- * turn when the one before it is over, with what it does before and after its tests, so that no test meets those of
- * another file.
+ * turn when the one before it is over, so that no test meets those of another file. What a file begins before its tests
+ * it ends after them; what it only ends may be shared with others, and is ended after the last turn.
  */
 import test, { type ExecutionContext } from 'ava'
 import { fault } from '../../../core/base/assert.js'
@@ -99,6 +99,9 @@ const runFile = ({ name, tests, before, after }: File, turn: Promise<void>): Pro
 /** Declares the tests of all files that were imported, file after file. */
 export const runInTurns = (): void => {
   for (const declare of skipped) declare()
+  for (const { name, before, after } of files)
+    if (before.length === 0)
+      for (const { title, body } of after.splice(0)) test.after.always(`${name} › ${title}`, (t) => body(t))
   // Timers of the daemon's clock keep no process: a test that waits for one alone would be the last.
   const awake = setInterval(() => {}, 60_000)
   let turn = Promise.resolve()

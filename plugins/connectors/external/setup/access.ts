@@ -38,7 +38,7 @@ export interface Sender {
 
 export interface AccessParts {
   readonly kind: ExternalKind
-  readonly connectors: Pick<Connectors, 'find'>
+  readonly connectors: Pick<Connectors, 'find' | 'has'>
 }
 
 /** The one answer to all who are not let in. */

@@ -157,7 +157,10 @@ export const deliver = async (
   const route = routeIn(envelope.address)
   if (route === undefined) return { type: 'terminal', code: 'reply_route_invalid' }
   const connector = parts.connectors.find(parts.kind, route.connector)
-  if (connector === undefined) return { type: 'terminal', code: 'connector_missing' }
+  if (connector === undefined)
+    return parts.connectors.has('external', route.connector)
+      ? { type: 'retry', code: 'connector_not_in_force' }
+      : { type: 'terminal', code: 'connector_missing' }
   const outcome = await attempt(parts, { connector, envelope, route }, signal).catch((error: unknown) => {
     if (!(error instanceof Problem)) throw error
     return { type: 'retry' as const, code: error.code }

@@ -32,12 +32,10 @@ export const keptAddress = (address: string): string => {
 }
 
 /** Why nothing can be sent to an address; undefined if it can be tried. */
-export const refusedAddress = ({ kind, connectors }: AccessParts, address: string): string | undefined => {
+export const refusedAddress = ({ connectors }: AccessParts, address: string): string | undefined => {
   const route = routeIn(address)
   if (route === undefined) return 'must be a JSON text with connector and a route that is not blank'
-  return connectors.find(kind, route.connector) === undefined
-    ? 'must name an external connector that is there'
-    : undefined
+  return connectors.has('external', route.connector) ? undefined : 'must name an external connector that is there'
 }
 
 const name = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/u

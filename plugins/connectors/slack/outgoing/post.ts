@@ -21,8 +21,21 @@ export interface TextStep {
 export const showText = async (step: TextStep): Promise<Failed | undefined> => {
   const { progress, key, draft } = step
   if (progress.message(key).ts !== undefined) return undefined
-  const edited = draft === undefined ? undefined : await edit(step, draft)
-  return edited === 'gone' || edited === undefined ? post(step) : edited === 'done' ? undefined : edited
+  if (draft === undefined) return post(step)
+  if (escapeText(step.text).length > mostEdited) return replace(step, draft)
+  const edited = await edit(step, draft)
+  return edited === 'gone' ? post(step) : edited === 'done' ? undefined : edited
+}
+
+/** Longest text that a message can be given by an edit; a new one may have ten times as much. */
+const mostEdited = 4000
+
+/** Says it in a message of its own, and takes the draft away: what stays of that is a beginning, and no harm. */
+const replace = async (step: TextStep, ts: string): Promise<Failed | undefined> => {
+  const failed = await post(step)
+  if (failed === undefined)
+    await callSlack(step.api, { method: 'chat.delete', args: { channel: step.shown.channel_id, ts } })
+  return failed
 }
 
 const post = async ({ api, progress, delivery_id, key, text, shown }: TextStep): Promise<Failed | undefined> => {

@@ -9,7 +9,7 @@ import { troubleOf } from '../setup/troubles.js'
 import { deliver, type DeliverParts } from './deliver.js'
 
 export interface ReplyParts extends Omit<DeliverParts, 'takeDraft' | 'ended'> {
-  readonly connectors: Pick<Connectors, 'find' | 'well' | 'trouble'>
+  readonly connectors: Pick<Connectors, 'find' | 'settingsOf' | 'well' | 'trouble'>
   readonly live: () => LiveReplies | undefined
 }
 
@@ -17,11 +17,9 @@ const refuse = ({ connectors, kind }: ReplyParts, address: string): string | und
   const route = readRoute(address)
   if (route === undefined)
     return 'must be a JSON text with connector, channel_id, and perhaps enterprise_id, team_id and thread_ts'
-  const connector = connectors.find(kind, route.connector)
-  if (connector === undefined) return 'must name a Slack connector that is in force'
-  return isTargetDenied(connector.settings, route)
-    ? 'must be within the lists of ids that its connector allows'
-    : undefined
+  const settings = connectors.settingsOf(kind, route.connector)
+  if (settings === undefined) return 'must name a Slack connector that is there'
+  return isTargetDenied(settings, route) ? 'must be within the lists of ids that its connector allows' : undefined
 }
 
 /** What attempts say of a connector. */

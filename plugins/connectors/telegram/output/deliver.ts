@@ -1,5 +1,5 @@
 /** Deliveries: the messages of an output, one after the other, each noted when it was sent (telegram-16). */
-import { object, parse, record, boolean, Problem, type Log } from '../../../../core/plugin.js'
+import { boolean, commandLine, object, parse, Problem, record, type Log } from '../../../../core/plugin.js'
 import type { DeliveryOutcome, Envelope } from '../../../execution/deliveries/contract.js'
 import type { Connectors, ConnectorKind, DeliveryProgress } from '../../registry/contract.js'
 import { placeOf, type TelegramPlace } from '../bot/address.js'
@@ -7,13 +7,13 @@ import { botOf, type Bot } from '../bot/bot-api.js'
 import type { LiveReplies } from '../../live/contract.js'
 import { messageNumber } from '../bot/live-names.js'
 import { editText } from './edit.js'
-import { hasGone, isUnchanged, undelivered, type Undelivered } from './failures.js'
+import { hasGone, isUnchanged, tokenRefusedCode, undelivered, type Undelivered } from './failures.js'
 import { sendStep, type Sending, type SendParts } from './send.js'
 import { isAllowed, type TelegramSettings } from '../bot/settings.js'
 import { stepsOf, type Step } from './steps.js'
 
 export interface DeliverParts extends SendParts {
-  readonly connectors: Pick<Connectors, 'find'>
+  readonly connectors: Pick<Connectors, 'find' | 'has' | 'settingsOf' | 'trouble'>
   readonly kind: ConnectorKind<TelegramSettings>
   readonly progress: DeliveryProgress
   readonly live: () => LiveReplies | undefined
@@ -36,11 +36,14 @@ const doneOf = ({ progress }: DeliverParts, delivery_id: string): ReadonlySet<st
 const aimOf = (
   { connectors, kind }: DeliverParts,
   address: string,
-): { readonly bot: Bot; readonly place: TelegramPlace } | string => {
+): { readonly bot: Bot; readonly place: TelegramPlace } | DeliveryOutcome | string => {
   const place = placeOf(address)
   if (place === undefined) return 'telegram_target_invalid'
   const connector = connectors.find(kind, place.connector)
-  if (connector === undefined) return 'telegram_connector_missing'
+  if (connector === undefined)
+    return connectors.has('telegram', place.connector)
+      ? { type: 'retry', code: 'telegram_connector_not_in_force' }
+      : 'telegram_connector_missing'
   if (!isAllowed(connector.settings, place.chat_id)) return 'telegram_chat_not_allowed'
   const bot = botOf(connector)
   return bot === undefined ? 'telegram_bot_token_missing' : { bot, place }
@@ -82,12 +85,29 @@ const sendAll = async (
     if (sending.signal.aborted) return { type: 'retry', code: 'outbound_aborted' }
     const draft = step === drafted ? await draftOf(parts, envelope, sending) : undefined
     const failure = await sendOrEdit(parts, sending, { step, draft })
-    if (failure !== undefined) return failure
+    if (failure !== undefined) {
+      tellRefused(parts, sending, failure)
+      return failure
+    }
     sent.add(step.key)
     const noted = await note(parts, envelope.delivery_id, sent)
     if (noted !== undefined) return noted
   }
   return { type: 'delivered' }
+}
+
+/** A connector that polls hears of it by itself; one with a webhook would not. */
+const tellRefused = (
+  { connectors, kind }: DeliverParts,
+  { place: { connector: name } }: Sending,
+  { code }: Undelivered,
+): void => {
+  if (code !== tokenRefusedCode || connectors.find(kind, name)?.settings.ingress_mode !== 'webhook') return
+  connectors.trouble('telegram', name, {
+    state: 'degraded',
+    cause: 'The platform refuses the bot_token: nothing can be sent, and no file can be read.',
+    action: `Get the token from BotFather and give it to it: ${commandLine('connectors put', 'telegram', name)}`,
+  })
 }
 
 /** The message that showed the words while they were made: it becomes the first message of the answer. */

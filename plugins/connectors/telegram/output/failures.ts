@@ -6,6 +6,9 @@ import type { BotAnswer } from '../bot/bot-api.js'
 type Refused = Extract<BotAnswer, { type: 'refused' }>
 export type Undelivered = Exclude<DeliveryOutcome, { type: 'delivered' }>
 
+/** The platform does not know the token. */
+export const tokenRefusedCode = 'telegram_token_refused'
+
 /** Descriptions of a 400 that no repetition mends. */
 const hopeless: readonly (readonly [string, string])[] = [
   ['message is too long', 'telegram_message_too_long'],
@@ -31,7 +34,7 @@ const refusedOutcome = (refused: Refused): Undelivered => {
   const { status, error_code, description, retry_after_ms } = refused
   if (isFlood(refused) && retry_after_ms !== undefined)
     return { type: 'retry', code: 'telegram_rate_limited', retry_after_ms }
-  if (status === 401 || error_code === 401) return { type: 'terminal', code: 'telegram_token_refused' }
+  if (status === 401 || error_code === 401) return { type: 'terminal', code: tokenRefusedCode }
   if (status === 403 || error_code === 403) return { type: 'terminal', code: 'telegram_chat_forbidden' }
   const [, code] = error_code === 400 ? (hopeless.find(([words]) => description.includes(words)) ?? []) : []
   if (code !== undefined) return { type: 'terminal', code }

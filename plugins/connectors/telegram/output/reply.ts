@@ -8,9 +8,9 @@ const refuse = ({ connectors, kind }: DeliverParts, address: string): string | u
   const place = placeOf(address)
   if (place === undefined)
     return 'must be a JSON text with connector, chat_id, and perhaps message_thread_id and reply_to_message_id'
-  const connector = connectors.find(kind, place.connector)
-  if (connector === undefined) return 'must name a telegram connector that is there'
-  return isAllowed(connector.settings, place.chat_id) ? undefined : 'must name a chat that is among allowed_chat_ids'
+  const settings = connectors.settingsOf(kind, place.connector)
+  if (settings === undefined) return 'must name a telegram connector that is there'
+  return isAllowed(settings, place.chat_id) ? undefined : 'must name a chat that is among allowed_chat_ids'
 }
 
 export const telegramReply = (parts: DeliverParts): ReplyPlugin => ({

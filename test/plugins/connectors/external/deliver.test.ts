@@ -129,6 +129,8 @@ test('external-29 to external-38, external-44: outputs go to the sidecar, at lea
       saying(200, { protocol_version: 1, instance_id: 'x', capabilities: { threads: 'yes' } }),
       'sidecar_answer_invalid',
     ],
+    [saying(200, { protocol_version: 1, instance_id: 'x'.repeat(401) }), 'sidecar_answer_invalid'],
+    [saying(200, { protocol_version: '1', instance_id: 'x' }), 'sidecar_answer_invalid'],
     [saying(503, {}), 'sidecar_status_503'],
     [saying(302, '', { location: `${sidecar.url}/manifest` }), 'sidecar_status_302'],
     [saying(200, 'x'.repeat(65_537)), 'outbound_answer_too_large'],
@@ -165,9 +167,16 @@ test('external-29 to external-38, external-44: outputs go to the sidecar, at lea
   // external-32, external-33, external-45, external-49: the table of outcomes.
   const uncertain = { uncertain: true } as const
   const said = (status: string) => ({ status, detail: 'canary' })
+  const deep = `${'['.repeat(30_000)}${']'.repeat(30_000)}`
   const rows = [
     [saying(200, said('committed')), { type: 'delivered' }],
     [saying(204, ''), { type: 'retry', code: 'sidecar_answer_invalid', ...uncertain }],
+    [saying(200, `{"status":"committed","x":${deep}}`), { type: 'delivered' }],
+    [
+      saying(200, '{"__proto__":{"status":"committed"}}'),
+      { type: 'retry', code: 'sidecar_answer_invalid', ...uncertain },
+    ],
+    [saying(200, '["committed"]'), { type: 'retry', code: 'sidecar_answer_invalid', ...uncertain }],
     [saying(200, said('retryable_error')), { type: 'retry', code: 'sidecar_retryable_error' }],
     [saying(200, said('terminal_error')), { type: 'terminal', code: 'sidecar_terminal_error' }],
     [saying(200, said('other')), { type: 'retry', code: 'sidecar_answer_invalid', ...uncertain }],

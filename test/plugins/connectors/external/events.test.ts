@@ -85,14 +85,14 @@ test('external-10 to external-28: events are one run each, in their conversation
       intent: 'ask',
       relation: { kind: 'reply', target_event_id: 'discord-123', more: 1 },
       routing_key: 'beside',
-      metadata: { guild: 12345678901234567890n.toString(), external_intent: 'forged', connector_ingress_key: 'forged' },
+      metadata: { guild: 'g', external_intent: 'forged', connector_ingress_key: 'forged' },
       protocol_version: 1,
     }),
   )
   const told = await runOf(whole.body.run_id)
   t.like(told.request, { source_kind: 'direct', actor_id: 'ann' })
   t.like(told.input_metadata, {
-    guild: '12345678901234567890',
+    guild: 'g',
     occurred_at_ms: 12,
     external_protocol_version: 1,
     external_intent: 'ask',
@@ -100,6 +100,10 @@ test('external-10 to external-28: events are one run each, in their conversation
     external_routing_key: 'beside',
   })
   t.regex(told.input_metadata.connector_ingress_key, /^external:main:[0-9a-f]{32}$/u)
+  const snowflake = await send(
+    '{"instance_id":"i","event_id":"snowflake","routing_key":"r","content":"x","metadata":{"id":12345678901234567890}}',
+  )
+  t.is((await runOf(snowflake.body.run_id)).input_metadata.id, '12345678901234567890')
   const wrapped = await send(eventOf({ metadata: ['a', 1] }))
   t.deepEqual((await runOf(wrapped.body.run_id)).input_metadata.source_metadata, ['a', 1])
   for (const lacking of [{ instance_id: undefined }, { event_id: undefined }, { thread: 'x' }, { content: 1 }])

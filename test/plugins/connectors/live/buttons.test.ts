@@ -1,7 +1,7 @@
 import test from 'ava'
 import { startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
 import { createWorld, effectTools } from '../../../support/effects.js'
-import { createChat, liveDaemon, seen, type Chat } from '../../../support/live-chat.js'
+import { createChat, liveDaemon, passes, seen, type Chat } from '../../../support/live-chat.js'
 import { openSession, until } from '../../../support/runs.js'
 import { mostToken } from '../../../../plugins/connectors/live/contract.js'
 
@@ -9,11 +9,11 @@ const reply_targets = [{ plugin: 'telegram', address: 'chat-1' }]
 const act = { plugin: 'telegram', connector: 'main', actor_id: 'tg:7', actor_name: 'Ana\u202e' } as const
 const stranger = { ...act, actor_id: 'tg:8', actor_name: 'Eve' }
 
-const start = async (t: any, settings = {}) => {
+const start = async (t: any, settings = {}, config = {}) => {
   const world = createWorld()
   const chat = createChat({ approver_ids: ['tg:7', 'tg:9'], ...settings })
   const options = await liveDaemon(chat, effectTools(world))
-  const daemon = await startTestDaemon(t, options)
+  const daemon = await startTestDaemon(t, { ...options, config })
   await openSession(daemon)
   const decide = (run_id: string, resolutions: object[]) =>
     daemon.request('POST', `/v1/runs/${run_id}/approvals`, { resolutions })
@@ -37,7 +37,7 @@ const asked = async ({ chat, daemon }: { chat: Chat; daemon: TestDaemon }, conte
   return { run, id, message, token: (label: string) => chat.token(label, id) }
 }
 
-test('live-14 to live-19: a button decides exactly its request, once, by those who may', async (t) => {
+test('live-14, live-15, live-16, live-17, live-18, live-19: a button decides exactly its request, once, by those who may', async (t) => {
   const { world, chat, daemon } = await start(t)
   const live = chat.live()
   const { run, id, message, token } = await asked({ chat, daemon }, pay({ what: 'a\u202eb' }))
@@ -77,7 +77,7 @@ test('live-14 to live-19: a button decides exactly its request, once, by those w
   t.like(resolved.event.resolutions[0], { behavior: 'allow', decided_by: 'operator', actor_id: 'telegram:main:tg:7' })
 })
 
-test('live-20 live-21: an operator decides elsewhere, at the same moment or before: one wins, both are told', async (t) => {
+test('live-20, live-21: an operator decides elsewhere, at the same moment or before: one wins, both are told', async (t) => {
   const { world, chat, daemon, decide } = await start(t)
   const live = chat.live()
   const { run, id, token } = await asked({ chat, daemon }, pay({ what: 'a' }))
@@ -105,7 +105,7 @@ test('live-20 live-21: an operator decides elsewhere, at the same moment or befo
   }
 })
 
-test('live-22 live-23: what is not shown whole and as it is cannot be allowed here, and says so', async (t) => {
+test('live-22, live-23: what is not shown whole and as it is cannot be allowed here, and says so', async (t) => {
   const { chat, daemon, decide } = await start(t, { most_text: 600 })
   const long = await asked({ chat, daemon }, pay({ what: 'y'.repeat(5000) }))
   t.deepEqual(
@@ -130,9 +130,11 @@ test('live-22 live-23: what is not shown whole and as it is cannot be allowed he
 })
 
 test('live-24: without approvers one message says that an operator has to decide, and shows nothing', async (t) => {
-  const { chat, daemon, decide } = await start(t, { approver_ids: [] })
+  const { chat, daemon, decide, clock } = await start(t, { approver_ids: [] })
   const { run, message } = await asked({ chat, daemon }, [pay({ what: 'a' }), pay({ what: 'b' })].join('\n'))
   t.deepEqual([message.text, message.buttons.length], ['An operator has to decide on this.', 0])
+  await passes(() => clock.leap(100_000))
+  t.is(chat.count('post'), 1)
   const { pending_approval_ids: ids } = await until(daemon, run.run_id, 'waiting_for_approval')
   await decide(
     run.run_id,
@@ -143,7 +145,7 @@ test('live-24: without approvers one message says that an operator has to decide
   t.is(chat.count('post'), 1)
 })
 
-test('live-25 to live-28: a question is answered by a button, or by a reply of somebody who may', async (t) => {
+test('live-25, live-26, live-27, live-28: a question is answered by a button, or by a reply of somebody who may', async (t) => {
   const { chat, daemon } = await start(t)
   const live = chat.live()
   const colour = { header: 'Colour', question: 'Which?', options: [{ label: 'Red' }, { label: 'Blue' }] }
@@ -185,4 +187,41 @@ test('live-25 to live-28: a question is answered by a button, or by a reply of s
     actor_id: 'telegram:main:tg:7',
     answers: [{ selected_option_ids: ['o1'] }, { selected_option_ids: [], freeform_answer: 'something else' }],
   })
+})
+
+test('live-14, live-19, live-21: eight at a time; what expires or is withdrawn says so, in its message and to who presses', async (t) => {
+  const { chat, daemon, clock } = await start(t, {}, { runs: { approval_expires_after_ms: 100_000_000 } })
+  const live = chat.live()
+  const many = Array.from({ length: 10 }, (_, n) => pay({ what: `n${n}` })).join('\n')
+  const { body: run } = await daemon.request('POST', '/v1/sessions/s1/runs', { content: many, reply_targets })
+  await seen('eight messages', () => chat.messages.size === 8)
+  clock.leap(1_000_000)
+  t.is(chat.count('post'), 8)
+  const [first = '', second = ''] = [...chat.messages.keys()]
+  t.is((await live.press({ ...act, token: chat.token('Deny', first) })).type, 'decided')
+  await seen('the ninth', () => chat.messages.size === 9)
+  const late = chat.token('Allow', second)
+  clock.leap(100_000_000)
+  await until(daemon, run.run_id, 'completed')
+  await seen('the end of all', () => [...chat.messages.values()].every(({ buttons }) => buttons.length === 0))
+  t.true(chat.messages.get(second)?.text.endsWith('Nobody decided in time.'))
+  t.deepEqual(await live.press({ ...act, token: late }), { type: 'over', text: 'Nobody decided in time.' })
+  const gone = await asked({ chat, daemon }, pay({ what: 'a' }))
+  const token = gone.token('Allow')
+  await daemon.request('POST', `/v1/runs/${gone.run.run_id}/cancel`)
+  t.deepEqual(await live.press({ ...act, token }), { type: 'over', text: 'Withdrawn: the run was stopped.' })
+  await seen('its end', () => chat.messages.get(gone.id)?.text.endsWith('Withdrawn: the run was stopped.') === true)
+})
+
+test('live-16: who is taken off the list decides nothing any more, also with a button that is there', async (t) => {
+  const { world, chat, daemon } = await start(t)
+  const { run, token } = await asked({ chat, daemon }, pay({ what: 'a' }))
+  chat.settings.connector = 'other'
+  t.is((await chat.live().press({ ...act, token: token('Allow') })).type, 'not_allowed')
+  chat.settings.connector = 'main'
+  chat.settings.approver_ids = ['tg:9']
+  t.is((await chat.live().press({ ...act, token: token('Allow') })).type, 'not_allowed')
+  t.deepEqual(world.calls, [])
+  t.is((await chat.live().press({ ...act, actor_id: 'tg:9', token: token('Deny') })).type, 'decided')
+  await until(daemon, run.run_id, 'completed')
 })

@@ -1,11 +1,13 @@
 import test from 'ava'
+import { createFaultyDisk } from '../../../../core/testing/faulty-disk.js'
+import type { Disk } from '../../../../core/state/disk/disk.js'
 import { rm } from 'node:fs/promises'
 import { freshRoot, startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
 import { createLatch, type Latch } from '../../../support/latch.js'
 import { createChat, liveDaemon, seen, type Chat } from '../../../support/live-chat.js'
 import { createWorld, effectTools, type World } from '../../../support/effects.js'
 import { openSession, until } from '../../../support/runs.js'
-import { done, scriptedProvider, text } from '../../../../plugins/providers/scripted/contract.js'
+import { callTool, done, scriptedProvider, text } from '../../../../plugins/providers/scripted/contract.js'
 
 const reply_targets = [{ plugin: 'telegram', address: 'chat-1' }]
 const act = { plugin: 'telegram', connector: 'main', actor_id: 'tg:7' } as const
@@ -19,7 +21,7 @@ const root = async (t: any): Promise<string> => {
 const waiting = async (t: any, folder: string, chat: Chat, world: World): Promise<TestDaemon> =>
   startTestDaemon(t, { ...(await liveDaemon(chat, effectTools(world))), root: folder })
 
-test('live-17 live-19 live-23: buttons outlive a restart with their tokens, and what was decided meanwhile is told', async (t) => {
+test('live-17, live-19, live-23: buttons outlive a restart with their tokens, and what was decided meanwhile is told', async (t) => {
   const [folder, chat, world] = [await root(t), createChat({ approver_ids: ['tg:7'] }), createWorld()]
   const first = await waiting(t, folder, chat, world)
   await openSession(first)
@@ -87,7 +89,7 @@ const speaking = async (t: any, folder: string, chat: Chat): Promise<Life> => {
   return { daemon, latch, comes: (what, look) => seen(what, look, () => options.clock.leap(100_000)) }
 }
 
-test('live-8 live-9: a draft outlives a restart of its run, and of its delivery', async (t) => {
+test('live-8, live-9: a draft outlives a restart of its run, and of its delivery', async (t) => {
   const [folder, chat] = [await root(t), createChat({ stream_replies: true })]
   const first = await speaking(t, folder, chat)
   await openSession(first.daemon)
@@ -112,4 +114,54 @@ test('live-8 live-9: a draft outlives a restart of its run, and of its delivery'
     [['m1', 'Begun and done.']],
   )
   t.is(chat.count('post'), 1)
+})
+
+test('live-8, live-9, live-23: a kill at twelve moments: one message for each answer and request, but for the window', async (t) => {
+  const folder = await root(t)
+  for (let at = 1; at <= 12; at += 1) {
+    const chat = createChat({ stream_replies: true, approver_ids: ['tg:7'] })
+    const faulty = createFaultyDisk()
+    const session_id = `kill-${at}`
+    const life = async (disk?: Disk) => {
+      const model = scriptedProvider(async function* (request, _, signal) {
+        yield { type: 'text_delta', text: 'Begun' }
+        const cut = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+        await Promise.race([seen('the draft', () => chat.messages.size > 0), cut])
+        const isFirst = request.messages.length < 3
+        yield* isFirst ? [callTool('c1', 'mcp__pay', { what: 'a' }), done('tool_calls')] : [text('All of it.'), done()]
+      })
+      const options = await liveDaemon(chat, model.plugin, effectTools(createWorld()))
+      const started = await startTestDaemon(t, {
+        ...options,
+        root: folder,
+        config: model.config,
+        ...(disk !== undefined && { disk }),
+      })
+      return { daemon: started, leap: () => options.clock.leap(100_000) }
+    }
+    const first = await life(faulty.disk)
+    await openSession(first.daemon, session_id)
+    const asking = { content: 'Pay.', reply_targets }
+    const { body: run } = await first.daemon.request('POST', `/v1/sessions/${session_id}/runs`, asking)
+    // A while later than the one before: it comes before, in and behind the messages.
+    for (let n = 0; n < at; n += 1) {
+      first.leap()
+      await new Promise((resolve) => setTimeout(resolve, 5 * n))
+    }
+    faulty.cut()
+    await first.daemon.stop()
+    faulty.heal()
+    const before = chat.messages.size
+    const second = await life()
+    const tokens = () => [...chat.messages.values()].flatMap(({ buttons }) => buttons.map(({ token }) => token))
+    await seen('a button', () => tokens().length > 0, second.leap)
+    t.is((await chat.live().press({ ...act, token: tokens()[0] ?? '' })).type, 'decided')
+    await until(second.daemon, run.run_id, 'completed')
+    await seen('the answer', () => chat.count('answer') === 1, second.leap)
+    const texts = [...chat.messages.values()].map((one) => one.text)
+    t.is(texts.filter((one) => one === 'All of it.').length, 1)
+    // A message of which the daemon did not learn in time stays: one for the draft, one for the request.
+    t.true(texts.length <= 2 + Math.min(2, before), texts.join(' | '))
+    await second.daemon.stop()
+  }
 })

@@ -15,7 +15,7 @@ const press = (daemon: BotDaemon, from: number, data: string) =>
     },
   })
 
-test('live-14 live-16 live-19: at a Bot API a button of an allowed user decides, and its message says so', async (t) => {
+test('live-14, live-16, live-19: at a Bot API a button of an allowed user decides, and its message says so', async (t) => {
   const world = createWorld()
   const daemon = await startBot(t, { plugins: [effectTools(world)] })
   const { api } = daemon
@@ -40,7 +40,7 @@ test('live-14 live-16 live-19: at a Bot API a button of an allowed user decides,
   t.deepEqual(world.calls, ['mcp__pay:*a*'])
 })
 
-test('live-1 live-8: at a Bot API a draft becomes the answer, with a typing sign meanwhile', async (t) => {
+test('live-1, live-8: at a Bot API a draft becomes the answer, with a typing sign meanwhile', async (t) => {
   const latch = createLatch()
   const model = scriptedProvider(async function* () {
     yield { type: 'text_delta', text: 'Begun' }

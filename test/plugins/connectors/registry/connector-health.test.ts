@@ -4,7 +4,7 @@ import test, { type ExecutionContext } from 'ava'
 import { Connectors, type AnyConnectorKind } from '../../../../plugins/connectors/registry/contract.js'
 import { putConnector, type ChangeParts } from '../../../../plugins/connectors/registry/change.js'
 import { faultOfName } from '../../../../plugins/connectors/registry/entry.js'
-import { mostConnectors } from '../../../../plugins/connectors/registry/record.js'
+import { connectorKeeper, idOf, mostConnectors } from '../../../../plugins/connectors/registry/record.js'
 import { viewOf } from '../../../../plugins/connectors/registry/view.js'
 import { httpKind, kindsPlugin, shippedWithoutKinds, slackKind } from '../../../support/connector-kinds.js'
 import { createCommandLine } from '../../../support/command-line.js'
@@ -264,4 +264,26 @@ test('connectors-14: there is an end to how many requests set up', async (t) => 
     putConnector(parts(count) as unknown as ChangeParts, { kind: 'slack', name: 'one-more' }, {})
   await t.notThrowsAsync(put(mostConnectors - 1))
   await t.throwsAsync(put(mostConnectors), { code: 'connectors_full' } as never)
+})
+
+test('deliveries-34: headers of reply targets that stood in clear are sealed in connectors too', async (t) => {
+  const clear = { plugin: 'http', address: '{"url":"https://example.com/","headers":{"x-token":"canary"}}' }
+  const record = { kind: 'slack', name: 'work', settings: { additional_reply_targets: [clear] } }
+  const records = new Map<string, any>([['slack/work', record]])
+  const collection: any = {
+    spec: { id: idOf, indexes: { all: { group: () => 'all' } } },
+    groups: () => ['all'],
+    list: ({ beyond }: any) => (beyond === undefined ? [...records.values()] : []),
+    find: (id: string) => records.get(id),
+  }
+  const state: any = {
+    commit: async (change: any) => change({ put: (_: unknown, one: any) => records.set(idOf(one), one) }),
+  }
+  const keeper = connectorKeeper(state, { collection, targetsOf: () => 'additional_reply_targets' })
+  const sealed = { plugin: 'http', address: 'sealed' }
+  const keep: any = (target: any) => (target.address === 'sealed' ? target : sealed)
+  const { signal } = new AbortController()
+  t.is(await keeper.carryOver(keep, signal), 1)
+  t.deepEqual(records.get('slack/work').settings.additional_reply_targets, [sealed])
+  t.is(await keeper.carryOver(keep, signal), 0)
 })

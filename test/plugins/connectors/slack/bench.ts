@@ -80,6 +80,7 @@ export const startBench = async (t: ExecutionContext<any>, options: BenchOptions
     kind,
     connectors: {
       find: found,
+      settingsOf: (asked, name) => found(asked, name)?.settings,
       well: () => void troubles.push('well'),
       trouble: (_, __, trouble) => void troubles.push(trouble),
     },

@@ -305,7 +305,7 @@ test('slack-32: the first words become the draft, and are posted where that is g
     live: {
       takeDraft: async (wish) => {
         asked.push(wish)
-        return `C1/${wish.delivery_id === 'gone' ? '9.9' : (slack.messages[0]?.ts ?? '')}`
+        return `C1/${{ gone: '9.9', long: '6.6' }[wish.delivery_id] ?? '5.5'}`
       },
     },
   })
@@ -319,6 +319,15 @@ test('slack-32: the first words become the draft, and are posted where that is g
       ['two', '5.5', undefined],
     ],
   )
+  slack.messages.push({ ts: '6.6', channel: 'C1', text: 'on…' })
+  const long = 'word '.repeat(1000)
+  t.deepEqual(await deliver({ delivery_id: 'long', content: long }), { type: 'delivered' })
+  t.false(
+    slack.messages.some(({ ts }) => ts === '6.6'),
+    'an edit has no room for it: the draft goes',
+  )
+  t.is(slack.messages.pop()?.text, long)
+  asked.pop()
   await deliver({ delivery_id: 'gone', content: 'three' })
   t.is(slack.messages[2]?.text, 'three')
   await deliver({ delivery_id: 'gone', content: 'three' })

@@ -24,6 +24,10 @@ test('the client of Slack posts, edits and uploads at the local Slack, and is re
   const posted = await client.chat.postMessage({ channel: 'C1', text: 'hello' })
   await client.chat.update({ channel: 'C1', ts: posted.ts ?? '', text: 'hello again' })
   t.deepEqual(slack.messages, [{ ts: posted.ts ?? '', channel: 'C1', text: 'hello again' }])
+  const other = await client.chat.postMessage({ channel: 'C1', text: 'gone soon' })
+  await client.chat.postEphemeral({ channel: 'C1', user: 'U1', text: 'for you' })
+  await client.chat.delete({ channel: 'C1', ts: other.ts ?? '' })
+  t.is(slack.messages.length, 1)
   await client.files.uploadV2({
     channel_id: 'C1',
     thread_ts: posted.ts ?? '',

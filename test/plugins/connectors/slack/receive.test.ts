@@ -63,6 +63,13 @@ const checkStrangers = async (t: ExecutionContext, { daemon }: Stand): Promise<v
       signed(`${text} `),
     ].map((headers) => sendEvent(daemon, text, { headers })),
   )
+  const warned = async () =>
+    (await daemon.request('GET', '/v1/status')).body.health.warnings.filter(
+      ({ code }: any) => code === 'slack_signature_refused',
+    )
+  t.like(await warned(), [{ related_id: 'main' }])
+  t.is((await sendEvent(daemon, { type: 'other' })).status, 200)
+  t.deepEqual(await warned(), [], 'one that fits ends the warning')
   for (const answer of refused) {
     t.deepEqual(codeOf(answer), [401, 'unauthorized'])
     t.deepEqual(answer.body, refused[0]?.body, 'nobody learns what was wrong')
@@ -213,6 +220,28 @@ const checkOpen = async (t: ExecutionContext, { daemon, slack }: Stand): Promise
   t.deepEqual(codeOf(unread), [400, 'bad_request'])
 }
 
+const checkFixed = async (t: ExecutionContext, { daemon, slack }: Stand): Promise<void> => {
+  await putConnector(daemon, slack.base, {
+    name: 'fixed',
+    fixed_session_id: 'one-for-all',
+    include_self_output: false,
+    additional_binding_keys: ['team-room'],
+    additional_reply_targets: [{ type: 'slack', connector: 'main', channel_id: 'C7' }],
+  })
+  const event = messageEvent({ text: '/say elsewhere' })
+  const { body } = await sendEvent(daemon, event, { name: 'fixed' })
+  t.is(body.session_id, 'one-for-all')
+  await slack.until(() => slack.messages.some(({ text }) => text === 'elsewhere'), 'an answer')
+  const said = slack.messages.filter(({ text }) => text === 'elsewhere')
+  t.deepEqual(
+    said.map(({ channel, thread_ts }) => [channel, thread_ts]),
+    [['C7', undefined]],
+  )
+  await daemon.request('PUT', '/v1/runtime/connectors/slack/fixed', { fixed_session_id: null })
+  const bound = await sendEvent(daemon, messageEvent(), { name: 'fixed' })
+  t.is(bound.body.session_id, 'one-for-all', 'by the key that its messages are bound to')
+}
+
 const checkHealth = async (t: ExecutionContext, { daemon, slack }: Stand): Promise<void> => {
   const state = async () => (await daemon.request('GET', '/v1/runtime/connectors/slack/main')).body.health.state
   slack.on('chat.postMessage', refuses('token_revoked'))
@@ -237,6 +266,7 @@ const rules = [
   'slack-19: too much is refused with its time, by channel',
   'slack-19, slack-31: a message without a session is acknowledged, and the operator told',
   'slack-3, slack-17: a connector that anybody may send to reads no files',
+  'slack-13, slack-14: a fixed session, other targets and further keys are those of the settings',
   'slack-31: what Slack says of the app is told',
 ]
 const checks = [
@@ -249,6 +279,7 @@ const checks = [
   checkRate,
   checkMissing,
   checkOpen,
+  checkFixed,
   checkHealth,
 ]
 

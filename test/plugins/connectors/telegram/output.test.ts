@@ -187,6 +187,8 @@ test('telegram-18 and telegram-19: each failure has its class, and none tells th
   t.deepEqual(await elsewhere('mute'), { type: 'terminal', code: 'telegram_bot_token_missing' })
   t.deepEqual(await elsewhere('nobody'), { type: 'terminal', code: 'telegram_connector_missing' })
   t.deepEqual(await elsewhere('wrong'), { type: 'terminal', code: 'telegram_token_refused' })
+  t.is(parts.troubles.at(-1)?.[0], 'wrong')
+  t.like(parts.troubles.at(-1)?.[1], { state: 'degraded' })
   t.deepEqual(await elsewhere('inner'), { type: 'terminal', code: 'outbound_address_refused' })
   t.deepEqual(await elsewhere('ends-with-bot'), { type: 'delivered' })
   t.is(api.calls.at(-1)?.path, `/bot${token}/sendMessage`)

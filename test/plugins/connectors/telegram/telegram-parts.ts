@@ -38,6 +38,8 @@ export interface TestParts extends DeliverParts {
   /** What was kept, by delivery. */
   readonly kept: Map<string, JsonObject>
   readonly logged: unknown[]
+  /** What was told of connectors. */
+  readonly troubles: readonly (readonly [string, object])[]
 }
 
 export interface PartsWish {
@@ -55,6 +57,7 @@ export const startParts = async (t: ExecutionContext<any>, wish: PartsWish = {})
   const all = wish.connectors?.(api.base) ?? [connectorOf({ api_base_url: api.base })]
   const kept = new Map<string, JsonObject>()
   const logged: unknown[] = []
+  const troubles: (readonly [string, object])[] = []
   const note = (...said: unknown[]): void => void logged.push(said)
   const progress: DeliveryProgress = {
     read: (id) => kept.get(id),
@@ -65,16 +68,19 @@ export const startParts = async (t: ExecutionContext<any>, wish: PartsWish = {})
     api,
     kept,
     logged,
+    troubles,
     outbound,
     config: { allow_cidrs: ['127.0.0.1/32'], timeout_ms: 5000 },
     now: clock.now,
     connectors: unsafeCast<Connectors>({
       find: (_: unknown, name: string) => all.find((one) => one.name === name),
+      settingsOf: (_: unknown, name: string) => all.find((one) => one.name === name)?.settings,
+      has: (_: unknown, name: string) => all.some((one) => one.name === name),
       all: () => all,
       onChange: () => () => {},
       heard: () => {},
       well: () => {},
-      trouble: () => {},
+      trouble: (_: unknown, name: string, trouble: object) => void troubles.push([name, trouble]),
     }),
     kind: telegramKind({ allow_cidrs: ['127.0.0.1/32'] }),
     progress,

@@ -17,7 +17,8 @@ test('telegram-5 to telegram-15: updates become runs once each, and what is refu
   })
   t.is(first.body.input_metadata, undefined, 'telegram-9: outsiders are told no more than the shape needs')
   const again = await hook({ ...hello, message: { ...(hello['message'] as object), new_field: { of: 'them' } } })
-  t.is(again.body.run_id, first.body.run_id, 'telegram-7: unknown fields do not matter')
+  t.is(again.status, 200, 'telegram-7: unknown fields do not matter')
+  t.is(again.body.run_id, first.body.run_id)
   const other = await hook({ ...hello, message: { ...(hello['message'] as object), text: 'Hello?' } })
   t.like(other, { status: 409, body: { code: 'conflict', reason: 'other_payload', run_id: first.body.run_id } })
 
@@ -122,6 +123,26 @@ test('telegram-5 to telegram-15: updates become runs once each, and what is refu
   t.like(await hook(message('x'), { name: 'open', headers: {} }), { status: 409, body: { reason: 'session_missing' } })
   await put('fixed', { fixed_session_id: 'desk', ...opened })
   t.is((await hook(message('x'), { name: 'fixed' })).body.session_id, 'desk')
+
+  for (const empty of ['bot_token', 'secret_token'])
+    t.is((await put('empty', { [empty]: { value: '' } })).status, 400, 'telegram-2: an empty token is refused')
+  const also = (connector: string, chat_id: number) => [{ type: 'telegram', connector, chat_id }]
+  t.is((await put('some', { additional_reply_targets: also('some', 9) })).status, 400, 'telegram-4')
+  t.is((await put('some', { additional_reply_targets: also('some', 5) })).status, 200)
+  await put('fixed', { additional_reply_targets: also('fixed', 2222), additional_binding_keys: ['desk-key'] })
+  const before = api.of('sendMessage').length
+  await hook(message('to both'), { name: 'fixed' })
+  const both = () => api.of('sendMessage').slice(before)
+  await api.until(() => both().length === 2, 'both answers')
+  const chats = both().map(({ fields }) => [fields['chat_id'], fields['text']])
+  t.deepEqual(chats.toSorted(), [
+    [1111, 'You said: to both'],
+    [2222, 'You said: to both'],
+  ])
+  const targets = (await request('GET', '/v1/runtime/connectors/telegram/fixed')).body.additional_reply_targets
+  t.is(targets.length, 1)
+  await put('keyed', { additional_binding_keys: ['desk-key'] })
+  t.is((await hook(message('x'), { name: 'keyed' })).body.session_id, 'desk', 'telegram-14: bound by its key')
 
   t.false(JSON.stringify(bot.log).includes(token))
   t.false(JSON.stringify(bot.log).includes(secret))

@@ -119,18 +119,20 @@ test('external-53, external-54, external-57, external-58: each odd sidecar is to
 test('external-55: a kill of the daemon takes sidecars along, and the next one starts them once', async (t) => {
   const [root, folder] = [rootForKills(), freshFolder()]
   const first = await spawnTestDaemon(t, { root })
-  for (const name of ['bare', 'forked'])
-    await putSidecar(first, name, planned({ notes: notesIn(folder, name), hasChild: true, ignoresTerm: true }))
-  const before = [...(await pidsOf(notesIn(folder, 'bare'), 2)), ...(await pidsOf(notesIn(folder, 'forked'), 2))]
-  await Promise.all(['bare', 'forked'].map((name) => healthOf(first, name, 'ok')))
+  const [bare, apart] = [notesIn(folder, 'bare'), notesIn(folder, 'apart')]
+  await putSidecar(first, 'bare', planned({ notes: bare, hasChild: true, ignoresTerm: true }))
+  await putSidecar(first, 'apart', planned({ notes: apart, hasChild: 'apart', ignoresTerm: true }))
+  const [inGroup, outside] = [await pidsOf(bare, 2), await pidsOf(apart, 2)]
+  await Promise.all(['bare', 'apart'].map((name) => healthOf(first, name, 'ok')))
   await first.kill('SIGKILL')
-  await allGone(before)
+  await allGone(inGroup)
   const second = await spawnTestDaemon(t, { root })
-  await Promise.all(['bare', 'forked'].map((name) => healthOf(second, name, 'ok')))
-  const after = await pidsOf(notesIn(folder, 'bare'), 4)
-  t.is(after.length, 4)
-  await second.die()
-  await allGone(after)
+  t.deepEqual(outside.filter(isAlive), [], 'what left its group is ended before plugins start')
+  await Promise.all(['bare', 'apart'].map((name) => healthOf(second, name, 'ok')))
+  const after = [...(await pidsOf(bare, 4)), ...(await pidsOf(apart, 4))]
+  t.is(after.length, 8)
+  await second.stop()
+  t.deepEqual(after.filter(isAlive), [])
 })
 
 test('external-50: a daemon that holds starts no sidecar until it is released', async (t) => {
