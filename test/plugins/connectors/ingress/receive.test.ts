@@ -2,12 +2,14 @@
 import test from 'ava'
 import { createLeapingClock } from '../../../../core/testing/leaping-clock.js'
 import { startTestDaemon } from '../../../support/daemon.js'
+import { watcher } from '../../../support/interceptors.js'
 import { connectorOf, createCaught, eventOf, toldBy } from './sending.js'
 
 test('ingress-1, ingress-2, ingress-3, ingress-5, ingress-6: one run for each event, in the session that it belongs to', async (t) => {
   const caught = createCaught()
+  const hook = watcher()
   const clock = createLeapingClock({ still: true })
-  const daemon = await startTestDaemon(t, { plugins: [caught.plugin], clock })
+  const daemon = await startTestDaemon(t, { plugins: [caught.plugin, hook.plugin], clock })
   const { ingress } = caught
   const shop = connectorOf()
 
@@ -24,6 +26,11 @@ test('ingress-1, ingress-2, ingress-3, ingress-5, ingress-6: one run for each ev
   const runs = await daemon.request('GET', '/v1/runs')
   t.is(runs.body.length, 1)
   t.like(runs.body[0], { run_id: first.run.run_id, session_id: 'shop-1' })
+
+  const slow = connectorOf({ ingress_events_per_second: 1 }, { name: 'slow' })
+  const storm = eventOf('storm', { key: 'external:slow:1', natural_session_id: 'slow' })
+  for (const { type } of await Promise.all(Array.from({ length: 5 }, () => ingress.receive(slow, storm))))
+    t.true(type === 'accepted' || type === 'duplicate', 'what comes at once counts once')
 
   const moved = connectorOf({
     fixed_session_id: 'elsewhere',
@@ -81,4 +88,12 @@ test('ingress-1, ingress-2, ingress-3, ingress-5, ingress-6: one run for each ev
     'conflict',
     { reason: 'session_policy' },
   ])
+
+  hook.rules.user_prompt_submit = ({ payload }) =>
+    JSON.stringify(payload).includes('secret plan') ? { block: 'canary: not here' } : undefined
+  const blocked = eventOf('secret plan', { key: 'external:shop:9', natural_session_id: 'asked-first' })
+  const inKnown = { ...blocked, natural_session_id: 'shop-1' }
+  t.deepEqual(await toldBy(ingress.receive(shop, inKnown)), [403, 'forbidden', {}])
+  t.deepEqual(await toldBy(ingress.receive(shop, blocked)), [403, 'forbidden', {}], 'hooks are asked, and not quoted')
+  t.is((await ingress.receive(shop, { ...blocked, content: 'plan', fingerprint: 'f' })).type, 'accepted')
 })
