@@ -22,6 +22,12 @@ const refused = (path: string, rule: string, reason: string) =>
 const isBlank = (text: string | null | undefined): boolean => text === null || text === undefined || text.trim() === ''
 const isEmpty = (list: readonly unknown[] | null | undefined): boolean => (list ?? []).length === 0
 
+const mostContent = 1_048_576
+const checkContent = ({ content }: HttpEvent): void => {
+  if (Buffer.byteLength(content ?? '') > mostContent)
+    throw refused('content', `must have at most ${mostContent} bytes`, 'content_too_large')
+}
+
 /** What nobody may say who was not proven to be one who may send. */
 const checkPrivileges = (connector: HttpConnector, event: HttpEvent): void => {
   if (isAuthenticated(connector)) return
@@ -61,11 +67,17 @@ const metadataOf = ({ metadata }: HttpEvent): JsonObject | undefined => {
   return metadata
 }
 
+/** Another member is another message; one that is null is as good as absent (webhooks-5). */
+const saidBy = (event: HttpEvent): Json => ({
+  ...Object.fromEntries(Object.entries(event).filter(([, value]) => value !== null)),
+  content: event.content ?? '',
+})
+
 type Named = Pick<IngressEvent, 'key' | 'facts' | 'fingerprint'>
 
 const namedBy = ({ name, settings }: HttpConnector, event: HttpEvent, hashes: Hashes): Named => {
   const own = event.idempotency_key?.trim() ?? ''
-  const print = fingerprint(event, hashes)
+  const print = fingerprint(saidBy(event), hashes)
   if (own === '') {
     if (settings.require_idempotency_key) throw refused('idempotency_key', 'is required', 'idempotency_key_missing')
     return { fingerprint: print, facts: {} }
@@ -87,6 +99,7 @@ export const sessionOfKey = (name: string, key: string): string => `http:${name}
 /** Throws `bad_request` for what the connector takes from nobody, or not from this sender. */
 export const eventOf = (connector: HttpConnector, event: HttpEvent, hashes: Hashes): IngressEvent => {
   const { name, settings } = connector
+  checkContent(event)
   checkPrivileges(connector, event)
   const reply_targets = targetsOf(connector, event)
   const metadata = metadataOf(event)
