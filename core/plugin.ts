@@ -9,6 +9,8 @@ export * from './base/schema.js'
 export * from './base/parse.js'
 export { unknownField } from './base/issue-rule.js'
 export { bytes } from './http/routes/bytes.js'
+/** The JSON of a platform, as the body form `lenient` reads it: for bodies that hold it in something else. */
+export { readLenient } from './http/server/json-text.js'
 export { foreignSchema, fromJsonSchema } from './base/foreign/foreign-schema.js'
 export { defineErrors, Problem } from './base/errors.js'
 export { innerFolder, isThere, realFolder } from './state/disk/outside.js'
@@ -74,6 +76,7 @@ export type {
   EventFilter,
   PublishedEvent,
   Events,
+  WrittenDelta,
 } from './events/contract.js'
 export { StateFinding } from './records/findings.js'
 export { createRings, ringIndex } from './records/rings.js'

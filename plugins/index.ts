@@ -26,6 +26,12 @@ export const shipped: readonly ShippedPlugin[] = [
   { id: 'files', required: false, load: () => import('./tools/files/plugin.js') },
   { id: 'web', required: false, load: () => import('./tools/web/plugin.js') },
   { id: 'http', required: false, load: () => import('./connectors/http/plugin.js') },
+  {
+    id: 'connectors',
+    required: false,
+    load: () => import('./connectors/registry/plugin.js'),
+    commands: () => import('./connectors/registry/commands.js'),
+  },
   { id: 'external-actions', required: true, load: () => import('./execution/external-actions/plugin.js') },
   {
     id: 'assets',
@@ -91,6 +97,11 @@ export const shipped: readonly ShippedPlugin[] = [
     load: () => import('./execution/runs/plugin.js'),
     commands: () => import('./execution/runs/commands.js'),
   },
+  { id: 'http-ingress', required: false, load: () => import('./connectors/http-ingress/plugin.js') },
+  { id: 'telegram', required: false, load: () => import('./connectors/telegram/plugin.js') },
+  { id: 'connector-ingress', required: false, load: () => import('./connectors/ingress/plugin.js') },
+  { id: 'external', required: false, load: () => import('./connectors/external/plugin.js') },
+  { id: 'slack', required: false, load: () => import('./connectors/slack/plugin.js') },
   {
     id: 'operator-contact',
     required: true,
@@ -115,6 +126,7 @@ export const shipped: readonly ShippedPlugin[] = [
     load: () => import('./execution/questions/plugin.js'),
     commands: () => import('./execution/questions/commands.js'),
   },
+  { id: 'live-replies', required: false, load: () => import('./connectors/live/plugin.js') },
   {
     id: 'sidechains',
     required: false,

@@ -112,6 +112,7 @@ export const createBus = (options: BusOptions): Bus => {
     since,
     on: (spec, hear, { wanted, owner = 'core' } = {}) => listeners.on(spec.name, { hear, wanted, owner }),
     openDeltas: deltas.open,
+    onDeltas: deltas.on,
     subscribe(sink, { include = [], ...view }) {
       const subscription = fanOut.subscribe(sink, view)
       return include.length === 0

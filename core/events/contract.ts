@@ -73,6 +73,14 @@ export interface DeltaSpec<S, K extends string, D extends object> {
 export const defineDeltas = <S, K extends string, D extends object>(spec: DeltaSpec<S, K, D>): DeltaSpec<S, K, D> =>
   Object.freeze(spec)
 
+/** A piece of a text as it was written. */
+export interface WrittenDelta<S, K extends string> {
+  /** What the text was opened with. */
+  readonly subject: S
+  readonly kind: K
+  readonly text: string
+}
+
 /** One text while it is made. */
 export interface Deltas<K extends string> {
   /** Shows more of it. Costs next to nothing while nobody follows; never throws. */
@@ -96,6 +104,15 @@ export interface Events {
   ): () => void
   /** A text that is made now, for those who follow what carries these keys. It must be closed. */
   openDeltas<S, K extends string, D extends object>(spec: DeltaSpec<S, K, D>, keys: EventKeys, subject: S): Deltas<K>
+  /**
+   * Listens in this process to texts while they are made, piece by piece as they are written. A listener that throws is
+   * charged to its plugin. While `wanted`, which must be fast, says no, it is not told.
+   */
+  onDeltas<S, K extends string, D extends object>(
+    spec: DeltaSpec<S, K, D>,
+    listener: (piece: WrittenDelta<S, K>) => void,
+    listening?: { readonly wanted?: (() => boolean) | undefined },
+  ): () => void
   /** Events kept in the replay window after an id, oldest first. */
   since(id: string, filter?: EventFilter): PublishedEvent[]
 }

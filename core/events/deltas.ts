@@ -5,6 +5,7 @@
 import type { Clock } from '../base/clock.js'
 import type { DeltaSpec, Deltas, EventFilter, EventKeys } from './contract.js'
 import { createDeltaFollower, type DeltaFollower, type DeltaText } from './delta-follower.js'
+import { createDeltaListeners, type DeltaListeners } from './delta-listeners.js'
 import { createDeltaText, openDeltaText } from './delta-text.js'
 import { createDeltaTicks } from './delta-ticks.js'
 import type { EventFault } from './listeners.js'
@@ -28,6 +29,7 @@ export interface DeltaView {
 
 export interface DeltaLane {
   open<S, K extends string, D extends object>(spec: DeltaSpec<S, K, D>, keys: EventKeys, subject: S): Deltas<K>
+  readonly on: DeltaListeners['on']
   follow(view: DeltaView): {
     /** The client has taken what it was sent. */
     drained(): void
@@ -42,6 +44,7 @@ export const createDeltaLane = (options: DeltaLaneOptions): DeltaLane => {
   const followers = new Map<DeltaFollower, DeltaView>()
   const ticks = createDeltaTicks({ ...options, followers })
   const encode = createEncode()
+  const listeners = createDeltaListeners(onFault)
   let membership = 0
 
   const audience = (word: string, keys: EventKeys): DeltaFollower[] =>
@@ -51,14 +54,16 @@ export const createDeltaLane = (options: DeltaLaneOptions): DeltaLane => {
   return {
     open(spec, keys, subject) {
       let made: DeltaText | undefined
-      return openDeltaText({
+      const shown = openDeltaText({
         // Most texts are followed by nobody.
         text: () => (made ??= createDeltaText({ spec, keys, subject, clock, onFault })),
         ticks,
         membership: () => membership,
         audience: () => (followers.size === 0 ? nobody : audience(spec.include, keys)),
       })
+      return listeners.told(spec, subject, shown)
     },
+    on: listeners.on,
     follow(view) {
       const leave = (): void => {
         if (!followers.delete(follower)) return

@@ -2,15 +2,22 @@
 import type { JsonObject, StructOf } from '../base/schema.js'
 
 /**
- * The list of a plugin: the tables `[table.name]` of `config/<file>.toml`, and `beside` them what the plugin says, else
- * nothing. In the file of the plugin's own configuration the table is a field of that too, `record(entry)`: a start
- * reads the whole file strictly.
+ * The list of a plugin: the tables `[table.name]` of `config/<file>.toml`, or arrays of tables, and `beside` them what
+ * the plugin says, else nothing. In the file of the plugin's own configuration the table is a field of that too,
+ * `record(entry)`: a start reads the whole file strictly.
  */
 export interface ListSpec<T = unknown, B = unknown> {
   /** The file's name without `.toml`, such as `routes`; of files of configuration the plugin's own alone. */
   readonly file: string
-  /** Such as `routes`. */
-  readonly table: string
+  /** Such as `routes`. Absent where entries stand in arrays. */
+  readonly table?: string
+  /**
+   * Entries that stand in arrays of tables, `[[slack_connectors]]`, each with its name in the member `name`: their
+   * names are `<array>/<name>`. A file of such a list has nothing else.
+   */
+  readonly arrays?: { readonly of: readonly string[]; readonly name: string }
+  /** A file elsewhere that is read in place of that in `config/`: a path, from the folder of the process. */
+  readonly from?: string | undefined
   readonly summary: string
   readonly entry: StructOf<T>
   /** The members that the file has beside its tables, applied as they are; not in the file of a configuration. */

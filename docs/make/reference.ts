@@ -44,9 +44,10 @@ const index = (): string =>
     ),
   )
 
-/** What stands between `// part: name` and `// end`, moved to the left. */
+/** What stands between `// part: name` and `// end`, moved to the left; `#` begins such a line in Python. */
 const partOf = (text: string, part: string): string => {
-  const [, indent = '', body] = new RegExp(`^( *)// part: ${part}\\n([\\s\\S]*?)^ *// end$`, 'mu').exec(text) ?? []
+  const between = new RegExp(`^( *)(?://|#) part: ${part}\\n([\\s\\S]*?)^ *(?://|#) end$`, 'mu')
+  const [, indent = '', body] = between.exec(text) ?? []
   if (body === undefined) throw new Error(`there is no part ${part}`)
   return body.replaceAll(new RegExp(`^${indent}`, 'gmu'), '')
 }

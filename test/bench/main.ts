@@ -11,6 +11,7 @@ import { bodies } from './parts/bodies.js'
 import { capture } from './parts/capture.js'
 import { deliveries } from './parts/deliveries.js'
 import { history } from './parts/history.js'
+import { ingress } from './parts/ingress.js'
 import { live } from './parts/live.js'
 import { mcp } from './parts/mcp.js'
 import { memory } from './parts/memory.js'
@@ -28,6 +29,7 @@ const parts: readonly Part[] = [
   model,
   wires,
   capture,
+  ingress,
   deliveries,
   schedules,
   storage,

@@ -20,8 +20,8 @@ export interface ReplyCase {
   readonly refused: readonly string[]
   /** Texts in these addresses that must never be told. */
   readonly secrets: readonly string[]
-  /** The idempotency keys that arrived at the good address, in order. */
-  readonly arrived: () => readonly string[]
+  /** The idempotency keys that arrived at the good address, in order; absent where the platform takes none. */
+  readonly arrived?: () => readonly string[]
 }
 
 /** One request of each form. */
@@ -114,6 +114,7 @@ const checkDelivers = async (t: ExecutionContext, { reply, good, arrived }: Repl
     ),
     { type: 'delivered' },
   )
+  if (arrived === undefined) return
   const [first, second, third] = arrived()
   t.is(first, second, 'a repetition carries the same key')
   t.not(first, third, 'another delivery carries another key')
@@ -128,10 +129,10 @@ const checkNeverThrows = async (t: ExecutionContext, { reply, refused, silent, s
   const controller = new AbortController()
   const began = performance.now()
   setTimeout(() => controller.abort(), 100)
-  const outcome = await reply.deliver(envelopeOf(silent), controller.signal)
+  const outcome = await reply.deliver(envelopeOf(silent, { delivery_id: 'delivery_3' }), controller.signal)
   t.is(outcome.type, 'retry')
   checkOutcome(t, outcome, secrets)
-  t.not((await reply.deliver(envelopeOf(silent), AbortSignal.abort())).type, 'delivered')
+  t.not((await reply.deliver(envelopeOf(silent, { delivery_id: 'delivery_4' }), AbortSignal.abort())).type, 'delivered')
   t.true(performance.now() - began < 10_000, 'it ends soon after the abort')
 }
 

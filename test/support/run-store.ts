@@ -45,6 +45,7 @@ const noPersonas: PersonaSource = {
   freeze: () => {
     throw fault('there are no personas here')
   },
+  require: () => {},
   soul: () => '',
   keepSoul: () => {},
   letGo: () => {},

@@ -47,9 +47,14 @@ const look = async (
   })
   const wanted = refusal(caller, required)
   const name = `${method} ${id} with ${caller} token: ${got.status} ${got.text.slice(0, 200)}`
-  // A route with a check of its own refuses everybody who has a token of the daemon, in its own words.
+  // A route with a check of its own refuses everybody who has a token of the daemon, in its own words: a connector that
+  // is not there is no secret, as its name is in the path that its platform was given.
   if (required === 'ingress')
-    return void t.deepEqual([got.status, got.body?.domain?.endsWith('_ingress')], [401, true], name)
+    return void t.deepEqual(
+      [got.status, method === 'HEAD' || got.body?.domain?.endsWith('_ingress')],
+      [/^(connectors|external)\./u.test(id) ? 404 : 401, true],
+      name,
+    )
   if (wanted === undefined) t.false(isAuthProblem(got), name)
   else if (method === 'HEAD') t.is(got.status, wanted[0], name)
   else t.deepEqual([got.status, got.body?.code, got.body?.domain], [...wanted, 'auth'], name)
@@ -58,6 +63,13 @@ const look = async (
 
 /** How callers of routes with a check of their own show who they are. */
 const schemes: Readonly<Record<string, string>> = {
+  'connectors.http': 'http_connector',
+  'connectors.slack': 'slack_signature',
+  'connectors.telegram': 'telegram_webhook',
+  'external.asset': 'external_connector',
+  'external.credential': 'external_connector_credential',
+  'external.event': 'external_connector',
+  'external.events': 'external_connector',
   'observations.upload': 'observation_source',
   'capture_agents.heartbeat': 'capture_agent',
 }

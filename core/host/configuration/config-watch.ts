@@ -22,7 +22,7 @@ export interface ConfigWatchOptions extends Pick<ConfigFiles, 'disk' | 'root' | 
   /** What `configContent` said when the daemon read its configuration. */
   readonly before: ReadonlyMap<string, string>
   /** Files, or parts of files, that are applied while the daemon runs. */
-  readonly lists: Pick<Lists, 'covers' | 'files' | 'look'>
+  readonly lists: Pick<Lists, 'covers' | 'files' | 'elsewhere' | 'look'>
   /** Reads every file as a start would; throws the problem of the first that is wrong. */
   readonly check: () => void
   /** What is wrong with the rest of the configuration, as long as the daemon runs. */
@@ -108,7 +108,7 @@ export const watchConfig = async (options: ConfigWatchOptions): Promise<ConfigWa
   }
   let seen = folderIn(disk, folder)
   const begin = (): FSWatcher => {
-    const watcher = watch(folder, watchOptions)
+    const watcher = watch([folder, ...lists.elsewhere()], watchOptions)
     watcher.on('all', (event, name) => {
       if (event === 'unlinkDir' && name === folder) seen = undefined
       look()

@@ -10,6 +10,17 @@ import { visibleLine } from '../../base/text/visible.js'
 import type { Disk } from '../../state/disk/disk.js'
 import { errors } from '../errors.js'
 import { readToml } from '../load/toml.js'
+import {
+  besideTables,
+  faultOfName,
+  isTable,
+  partsOf,
+  placeOf,
+  sourceOf,
+  wholeFile,
+  type ListParts,
+  type Owner,
+} from './list-parts.js'
 import type { EntryChange, List, ListChange, ListSpec } from '../../plugin/list.js'
 
 export interface Lists {
@@ -26,14 +37,9 @@ export interface Lists {
   covers(file: string): boolean
   /** Names without `.toml` of the files that have a list. */
   files(): readonly string[]
+  /** Paths of files elsewhere that have one. */
+  elsewhere(): readonly string[]
   readonly health: HealthCheck
-}
-
-/** A plugin, as far as its lists need it. */
-export interface Owner {
-  readonly id: string
-  /** Where it has one, and the list is in its own file, what else is there is its configuration. */
-  readonly config?: unknown
 }
 
 interface Held {
@@ -55,18 +61,12 @@ interface Open {
   rest: string
 }
 
-const names = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/u
-/** The fault of a file, and what stands beside its tables, are under names that no entry can have. */
-const [wholeFile, besideTables] = ['', '=']
-
-const isTable = (value: Json | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /** The entry, or what is wrong with it. */
 type Reading = { entry: unknown } | { fault: string }
 const readEntry = (spec: ListSpec, name: string, value: Json | undefined): Reading => {
   const struct = name === besideTables && spec.beside !== undefined ? spec.beside : spec.entry
-  if (struct === spec.entry && !names.test(name)) return { fault: `its name must match ${names.source}` }
+  const misnamed = struct === spec.entry ? faultOfName(spec, name) : undefined
+  if (misnamed !== undefined) return { fault: misnamed }
   const read = parse(struct, value)
   if (!read.ok) {
     const told = ({ path: at, rule }: Issue): string => `${at} ${rule}${hintFor(struct, at, rule)}`.trim()
@@ -74,21 +74,6 @@ const readEntry = (spec: ListSpec, name: string, value: Json | undefined): Readi
   }
   const fault = struct === spec.entry ? spec.fault?.(name, unsafeCast(read.value)) : undefined
   return fault === undefined ? { entry: read.value } : { fault }
-}
-
-/** The tables of the file, and what else it has. Throws what is wrong with it as a whole. */
-const partsOf = (
-  { plugin, spec: { file, table, beside } }: Open,
-  content: JsonObject,
-): { tables: JsonObject; rest: string } => {
-  const problem = (text: string): Problem =>
-    errors.list_invalid({ details: { file: `config/${file}.toml`, problem: text } })
-  const { [table]: tables = {}, ...rest } = content
-  if (!isTable(tables)) throw problem(`must have ${table} as tables, [${table}.…]`)
-  if (beside !== undefined) return { tables: { ...tables, [besideTables]: rest }, rest: '' }
-  const isAlone = plugin.id !== file || plugin.config === undefined
-  if (isAlone && Object.keys(rest).length > 0) throw problem(`may have nothing but [${table}.…]`)
-  return { tables, rest: JSON.stringify(rest) }
 }
 
 /** Lets entries in as long as there are not too many for the same. Those in force keep their places. */
@@ -112,14 +97,16 @@ const createRoom = ({ spec: { bound }, held }: Open, tables: JsonObject) => {
 }
 
 /** Entries of the file that are right, and in place of wrong ones those that are held. */
-const applied = (open: Open, tables: JsonObject): Pick<Open, 'held' | 'faults' | 'vital'> => {
+const applied = (open: Open, { tables, faults: known }: ListParts): Pick<Open, 'held' | 'faults' | 'vital'> => {
   const [held, faults] = [new Map<string, Held>(), new Map<string, string>()]
   const admit = createRoom(open, tables)
   let vital: string | undefined
   for (const [name, value] of Object.entries(tables)) {
     const text = JSON.stringify(value)
     const before = open.held.get(name)
-    const read = before?.text === text ? before : admit(name, readEntry(open.spec, name, value))
+    const fault = known.get(name)
+    const read =
+      fault !== undefined ? { fault } : before?.text === text ? before : admit(name, readEntry(open.spec, name, value))
     if ('entry' in read) held.set(name, { text, entry: read.entry })
     else {
       faults.set(name, read.fault)
@@ -164,16 +151,17 @@ export interface ListsParts {
 export const createLists = ({ disk, root, given = {} }: ListsParts): Lists => {
   const opened = new Map<string, Open>()
   const followers = new Set<(change: ListChange) => void>()
-  const contentOf = (file: string): JsonObject | undefined =>
-    given[file] ?? readToml(disk, path.join(root, 'config', `${file}.toml`))
+  const contentOf = ({ file, from }: ListSpec): JsonObject | undefined =>
+    given[file] ?? readToml(disk, from ?? path.join(root, 'config', `${file}.toml`))
   const look = (open: Open, believesGone: boolean): boolean => {
     const before = open.held
     try {
-      const content = contentOf(open.spec.file)
+      const content = contentOf(open.spec)
       if (content === undefined && before.size > 0 && !believesGone) return true
-      const { tables, rest } = partsOf(open, content ?? {})
+      const parts = partsOf(open.plugin, open.spec, content ?? {})
+      const { rest } = parts
       open.first ??= rest
-      Object.assign(open, { rest }, applied(open, tables))
+      Object.assign(open, { rest }, applied(open, parts))
     } catch (error) {
       if (!(error instanceof Problem)) throw error
       open.faults = new Map([[wholeFile, error.message]])
@@ -232,14 +220,15 @@ export const createLists = ({ disk, root, given = {} }: ListsParts): Lists => {
       return open !== undefined && (open.first ?? open.rest) === open.rest
     },
     files: () => [...opened.keys()],
+    elsewhere: () => [...opened.values()].flatMap(({ spec: { from } }) => from ?? []),
     health: { id: 'lists', check: () => [...opened.values()].flatMap(warningsOf) },
   }
 }
 
 /** The fault of a file begins with its name. */
-const vitalFault = ({ spec: { file, table }, faults }: Open, name: string): Problem => {
-  const [source, fault] = [`config/${file}.toml`, faults.get(name) ?? 'is wrong']
-  const problem = name === wholeFile ? fault.replace(`${source} `, '') : `[${table}.${name}] ${fault}`
+const vitalFault = ({ spec, faults }: Open, name: string): Problem => {
+  const [source, fault] = [sourceOf(spec), faults.get(name) ?? 'is wrong']
+  const problem = name === wholeFile ? fault.replace(`${source} `, '') : `${placeOf(spec, name)} ${fault}`
   return errors.list_invalid({ details: { file: source, problem } })
 }
 
@@ -249,13 +238,13 @@ const mostWarnings = 20
 const moreThan = (wrong: number): string =>
   wrong > mostWarnings ? ` ${wrong - mostWarnings} more of the file are wrong.` : ''
 
-const warningsOf = ({ spec: { file, table }, held, faults }: Open): Warning[] =>
+const warningsOf = ({ spec, spec: { file }, held, faults }: Open): Warning[] =>
   [...faults].slice(0, mostWarnings).map(([name, fault], at) => {
     const [place, kept] =
       name === wholeFile || name === besideTables
-        ? [name === wholeFile ? '' : `config/${file}.toml: `, 'What held before stays.']
+        ? [name === wholeFile ? '' : `${sourceOf(spec)}: `, 'What held before stays.']
         : [
-            `config/${file}.toml: [${table}.${visibleLine(name).slice(0, 80)}] `,
+            `${sourceOf(spec)}: ${placeOf(spec, name)} `,
             held.has(name) ? 'What held before stays.' : 'The entry is left out.',
           ]
     return {

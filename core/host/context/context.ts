@@ -99,6 +99,14 @@ const ownEvents = (parts: ContextParts, { core: { events }, scope } = parts): Ev
     }
   },
   openDeltas: (spec, keys, subject) => events.openDeltas(spec, keys, subject),
+  onDeltas: (spec, listener, listening) => {
+    const off = events.onDeltas(spec, owned(parts, `the listener for ${spec.include}`, listener), listening)
+    const forget = scope.own(off)
+    return () => {
+      forget()
+      off()
+    }
+  },
   since: (id, filter) => events.since(id, filter),
 })
 

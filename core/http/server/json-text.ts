@@ -160,7 +160,7 @@ const asText = (found: string): string =>
   found.startsWith('"') || Number.isSafeInteger(Number(found)) ? found : `"${found}"`
 
 /** The JSON of a platform, which is not ours to be strict about: bounded in depth and values. */
-const readLenient = (bytes: Uint8Array): JsonText => {
+export const readLenient = (bytes: Uint8Array): JsonText => {
   const text = decode(bytes)
   if (text === undefined) return notUtf8
   if (!isModest(text)) return immodest

@@ -2,6 +2,7 @@ import { settingsOf, type Setting } from '../../../core/base/config.js'
 import { inlineSchema, type AnyStruct } from '../../../core/base/schema.js'
 import { daemonSettings, Settings } from '../../../core/base/settings.js'
 import { KindConfig, RetentionConfig } from '../../../core/retention/policy.js'
+import type { ListSpec } from '../../../core/plugin/list.js'
 import type { Facts } from '../gather.js'
 import { code, codes, fieldRows, page, table } from '../markdown.js'
 
@@ -47,6 +48,10 @@ const besideTable = (beside: AnyStruct): string =>
     rows(beside, []).map(([field = '', type = '', , , , sentence = '']) => [field, type, sentence]),
   )
 
+/** How the table of an entry begins. */
+const tableOf = ({ table: name = '', arrays }: Pick<ListSpec, 'table' | 'arrays'>): string =>
+  arrays === undefined ? `\`[${name}.<name>]\`` : arrays.of.map((array) => `\`[[${array}]]\``).join(', ')
+
 /** Files that are applied while the daemon runs. */
 const listParts = (plugins: Facts['plugins']): string[] => {
   const found = plugins.flatMap(({ plugin: { id }, declared: { lists } }) => lists.map((list) => ({ id, list })))
@@ -55,9 +60,9 @@ const listParts = (plugins: Facts['plugins']): string[] => {
     '## Lists',
     'Files that are read again when they are saved, entry by entry: of a wrong one the last good one holds, and the ' +
       'warning `config_entry_invalid` names it.',
-    ...found.flatMap(({ id, list: { file, table: name, summary, entry, beside } }) => [
+    ...found.flatMap(({ id, list, list: { file, summary, entry, beside } }) => [
       `### ${file}`,
-      `${summary} In \`config/${file}.toml\`, each in a table \`[${name}.<name>]\`; used by ${id}.`,
+      `${summary} In \`config/${file}.toml\`, each in a table ${tableOf(list)}; used by ${id}.`,
       table(
         ['field', 'type', 'default', 'meaning'],
         rows(entry, []).map(([field = '', type = '', fallback = '', , , sentence = '']) => [
@@ -103,13 +108,13 @@ export const configurationPage = ({ plugins }: Facts): string =>
       'there. What leads a kind is what `max_count` counts. A kind with a promise is kept for that time where ' +
       '`max_age` does not say another, and takes no `max_count`.',
     table(['kind', 'plugin', 'led by', 'with', 'promise'], kindRows(plugins)),
-    ...plugins.map(({ plugin: { id, config, flags = {} } }) => {
+    ...plugins.map(({ plugin: { id, config, flags = {}, fileIsList = false } }) => {
       const found = config === undefined ? [] : rows(config, settingsOf(flags))
       return found.length === 0
         ? []
         : [
             `## ${id}`,
-            `In \`config/${id}.toml\` of the state root:`,
+            fileIsList ? 'By flag or variable:' : `In \`config/${id}.toml\` of the state root:`,
             table(['field', 'type', 'default', 'flag', 'variable', 'meaning'], found),
           ]
     }),

@@ -7,6 +7,7 @@ import {
   definePoint,
   defineToken,
   hasMembers,
+  type AnyStruct,
   type Issue,
   type JsonObject,
   type Point,
@@ -21,7 +22,7 @@ import type { ConnectorKindName, SessionPolicy } from './settings.js'
 export * from './settings.js'
 
 /** What the settings of every kind have. */
-export interface CommonSettings {
+export interface ConnectorSettings {
   readonly fixed_session_id?: string | undefined
   readonly session_policy?: SessionPolicy | undefined
   readonly allow_unauthenticated_ingress: boolean
@@ -37,7 +38,7 @@ export interface ConnectorDraft<S> {
 }
 
 /** A kind of connector. */
-export interface ConnectorKind<S extends CommonSettings = CommonSettings> {
+export interface ConnectorKind<S extends ConnectorSettings = ConnectorSettings> {
   readonly kind: ConnectorKindName
   /** Settings but for secrets. What `{}` parses to is what a connector has of which nothing is said. */
   readonly settings: StructOf<S>
@@ -58,18 +59,28 @@ export interface ConnectorKind<S extends CommonSettings = CommonSettings> {
   fault(draft: ConnectorDraft<S>): Issue | undefined
   /** Members of its view that differ from its settings; undefined ones are left out. */
   view?(settings: S): JsonObject
+  /** Secrets that its settings name beside its own, such as those that a child asks for: they are in use by it. */
+  uses?(settings: S): readonly string[]
+  /** What is wrong with these secrets, when a request names them. No I/O. */
+  faultOfUses?(settings: S): Issue | undefined
   /** What is wrong with a reply target that a connector of this kind is to keep, in words that can follow a path. */
   refuseTarget?(draft: ConnectorDraft<S>, target: ReplyHandle): string | undefined
 }
+/** A kind with settings of any shape. */
+export type AnyConnectorKind = Omit<ConnectorKind, 'settings' | 'targets' | 'fixed'> & {
+  readonly settings: AnyStruct
+  readonly targets: string
+  readonly fixed?: readonly string[]
+}
 /** Every kind, by its name. */
-export const ConnectorKinds: Point<ConnectorKind<any>> = definePoint<ConnectorKind<any>>(
+export const ConnectorKinds: Point<AnyConnectorKind> = definePoint<AnyConnectorKind>(
   'connector-kinds@1',
   ({ kind }) => kind,
   hasMembers('a kind of connector', { kind: 'text', targets: 'text', fault: 'function' }),
 )
 
 /** A connector as it is now. Ask the registry at each use and keep none. */
-export interface Connector<S extends CommonSettings = CommonSettings> {
+export interface Connector<S extends ConnectorSettings = ConnectorSettings> {
   readonly kind: ConnectorKindName
   readonly name: string
   /** Who sets it up: a file of the operator, or requests. */
@@ -83,6 +94,7 @@ export interface Connector<S extends CommonSettings = CommonSettings> {
 
 /** How a connector is: `deaf` if it hears nothing until somebody does something. */
 export const connectorHealths = ['ok', 'degraded', 'deaf'] as const
+/** One of `connectorHealths`. */
 export type ConnectorHealth = (typeof connectorHealths)[number]
 
 /** What is wrong with a connector, in sentences for operators without a word of outsiders. */
@@ -94,13 +106,19 @@ export interface ConnectorTrouble {
 
 /** The connectors of this daemon. */
 export interface Connectors {
+  /** True if one of this name is set up, in force or not: what reply targets may lead to. */
+  has(kind: ConnectorKindName, name: string): boolean
+  /** The settings of one that is set up, in force or not: what is right for a reply target of it. */
+  settingsOf<S extends ConnectorSettings>(kind: ConnectorKind<S>, name: string): S | undefined
   /** Undefined if there is none of this name in force. */
-  find<S extends CommonSettings>(kind: ConnectorKind<S>, name: string): Connector<S> | undefined
+  find<S extends ConnectorSettings>(kind: ConnectorKind<S>, name: string): Connector<S> | undefined
   /** By name. */
-  all<S extends CommonSettings>(kind: ConnectorKind<S>): Connector<S>[]
+  all<S extends ConnectorSettings>(kind: ConnectorKind<S>): Connector<S>[]
   /** Calls back when one was added, changed or removed, or a secret of it has another value. Returns its undo. */
   onChange(listener: (changed: { readonly kind: ConnectorKindName; readonly name: string }) => void): () => void
-  /** What a connector heard or did well: its last success, and an end of this trouble. */
+  /** An event of it was taken in. Says nothing of whether it can do what it is for: `well` does. */
+  heard(kind: ConnectorKindName, name: string): void
+  /** What a connector did well, such as a poll: its last success, and an end of this trouble. */
   well(kind: ConnectorKindName, name: string): void
   /** What is wrong with it, until `well` or the next one. */
   trouble(kind: ConnectorKindName, name: string, trouble: ConnectorTrouble): void
@@ -138,7 +156,10 @@ export interface IngressEvent {
   readonly actor_id: string
   /** Kept with the run: what the sender wrote, already without what it must not write. */
   readonly metadata?: JsonObject
-  /** Members that the daemon writes beside them, such as `http_ingress_fingerprint`. */
+  /**
+   * Members that the daemon writes beside them, such as `http_ingress_fingerprint`: they are the origin of the run, and
+   * nobody else can write them. `connector_ingress_key` is made of the key where they do not say it.
+   */
   readonly facts: JsonObject
   readonly reply_targets: readonly (ReplyTargetRequest | ReplyHandle)[]
 }
@@ -152,9 +173,10 @@ export type Received =
 /** Takes events in. */
 export interface Ingress {
   /**
-   * Resolves when the event is on disk. Rejects with `connector_event_conflict` (409, with the ids of the first),
-   * `ingress_rate_limited` of its kind (429), `connector_session_missing`, `connector_session_bound` (409),
-   * `connector_session_unresolved` (400) and the problems of submissions, in the domain `connector_ingress`.
+   * Resolves when the event is on disk. Rejects with problems of `ingressErrors` (plugins/connectors/ingress), whose
+   * member `reason` says which: `conflict` (409) as `other_payload` and `event_expired` with `run_id` and `session_id`
+   * of the first, `session_missing`, `session_policy`, `session_bound`; `bad_request` (400) as `session_unresolved`,
+   * `persona_missing` and the codes of submissions; `<kind>_ingress_rate_limited` (429) with `retry_after_ms`.
    */
   receive(connector: Connector, event: IngressEvent): Promise<Received>
 }
@@ -172,7 +194,7 @@ export type FetchedFile =
 export interface FileSource {
   readonly kind: ConnectorKindName
   /** Must not throw, and end soon after the signal aborts. */
-  fetch(connector: Connector<any>, file: JsonObject, signal: AbortSignal): Promise<FetchedFile>
+  fetch(connector: Connector, file: JsonObject, signal: AbortSignal): Promise<FetchedFile>
 }
 /** The fetchers of files, by their kind. */
 export const FileSources: Point<FileSource> = definePoint<FileSource>(
@@ -185,7 +207,7 @@ export const FileSources: Point<FileSource> = definePoint<FileSource>(
 export interface DeliveryProgress {
   /** Undefined if nothing was kept. */
   read(delivery_id: string): JsonObject | undefined
-  /** Resolves when it is on disk. */
+  /** Resolves when it is on disk. What is no longer attempted keeps nothing. */
   write(delivery_id: string, progress: JsonObject): Promise<void>
 }
 /** The progress of deliveries. */

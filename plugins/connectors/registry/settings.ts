@@ -16,7 +16,7 @@ import {
 import { ReplyHandle, ReplyTargetRequest } from '../../execution/deliveries/contract.js'
 import { CapabilityScope, CredentialScope, SessionId } from '../../execution/sessions/contract.js'
 
-/** The kinds of connectors, in the order of the lists (contract 2, connector runtime views). */
+/** The kinds of connectors, in the order of the lists. */
 export const connectorKinds = ['external', 'http', 'slack', 'telegram'] as const
 export type ConnectorKindName = (typeof connectorKinds)[number]
 
@@ -33,7 +33,7 @@ export const SessionPolicy = named(
 /** The value form of `SessionPolicy`. */
 export type SessionPolicy = Infer<typeof SessionPolicy>
 
-/** What is asked for of a secret (contract 2, `ConnectorSecretInput`); `{}` clears it, null keeps it. */
+/** What is asked for of a secret; `{}` clears it, null keeps it. */
 export const ConnectorSecretInput = named(
   'ConnectorSecretInput',
   object({
@@ -65,7 +65,7 @@ export const targets = (sentence: string) =>
   doc(defaulted(array(having('type', ReplyTargetRequest, ReplyHandle), { max: 100 }), []), sentence)
 
 /** Members of the settings of every kind. */
-export const commonSettings = (rate: number) => ({
+export const connectorSettings = (rate: number) => ({
   fixed_session_id: optional(doc(SessionId, 'The session of all its messages.')),
   session_policy: optional(SessionPolicy),
   allow_unauthenticated_ingress: doc(
@@ -85,5 +85,13 @@ export const selfReplySettings = {
   additional_binding_keys: doc(
     defaulted(array(string({ min: 1, max: 1000 }), { max: 100 }), []),
     'Keys that sessions of its messages are bound to as well.',
+  ),
+  stream_replies: doc(
+    defaulted(boolean(), false),
+    'True to show an answer in the chat while it is made; the message becomes the answer.',
+  ),
+  approver_ids: doc(
+    defaulted(array(string({ min: 1, max: 200 }), { max: 100 }), []),
+    'Who may decide on approvals and questions with the buttons of the chat: ids of actors. Nobody when empty.',
   ),
 }

@@ -31,6 +31,7 @@ export const createSource = ({ personas, lists, skills }: BindingParts): Persona
       ...(capability_scope !== undefined && { capability_scope }),
     }
   },
+  require: (persona_id) => void personas.find(persona_id),
   soul: (sha256) => personas.souls.get(sha256).text,
   keepSoul: (tx, text) => void personas.souls.keep(tx, { sha256: hash('sha256', text), text }),
   letGo(tx, { soul, soul_sha256, default_skills_sha256 }) {

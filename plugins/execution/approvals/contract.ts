@@ -1,7 +1,19 @@
 /**
  * What a person is asked before a tool runs, and what they answer. Rules: docs/rules/approvals.md.
  */
-import { doc, enums, json, named, object, optional, rule, string, type Infer } from '../../../core/plugin.js'
+import {
+  defineToken,
+  doc,
+  enums,
+  json,
+  named,
+  object,
+  optional,
+  rule,
+  string,
+  type Infer,
+  type Token,
+} from '../../../core/plugin.js'
 import { GrantWish } from '../grants/contract.js'
 
 const given = rule(json(), 'must not be null', (value) => value !== null)
@@ -27,3 +39,20 @@ export const ApprovalResolution = named(
 )
 /** The parsed form of `ApprovalResolution`. */
 export type ApprovalResolution = Infer<typeof ApprovalResolution>
+
+/** Decisions of a person who is known by a connector. */
+export interface ActorDecisions {
+  readonly resolutions: readonly ApprovalResolution[]
+  /** Stands with the decision in the journal. */
+  readonly actor_id: string
+}
+/** Approvals, for plugins by which people decide. */
+export interface Approvals {
+  /**
+   * Decides on open requests of a run, all or none; on disk when it resolves. Rejects with the problems of `POST
+   * /v1/runs/{run_id}/approvals`. Looks and commits in the turn of the event loop in which it is called.
+   */
+  resolve(run_id: string, decisions: ActorDecisions): Promise<void>
+}
+/** Approvals, for plugins by which people decide. */
+export const Approvals: Token<Approvals> = defineToken<Approvals>('approvals@1')

@@ -18,6 +18,8 @@ export interface Batch {
   readonly resolutions: readonly ApprovalResolution[]
   readonly receipt?: ReceiptKey | undefined
   readonly decided_by: Decider
+  /** The person, where a connector knows it. */
+  readonly actor_id?: string | undefined
 }
 
 /**
@@ -49,7 +51,7 @@ const refuseExpired = (runs: Runs, run: RunRecord, { resolutions }: Batch): void
 const checkBatch = (
   tools: ToolRegistry,
   open: ReadonlyMap<string, ApprovalRequest>,
-  { resolutions, decided_by }: Batch,
+  { resolutions, decided_by, actor_id }: Batch,
 ): ResolvedApproval[] => {
   if (resolutions.length === 0)
     throw approvalErrors.approval_batch_empty({ errors: [{ path: 'body.resolutions', rule: 'must not be empty' }] })
@@ -66,7 +68,10 @@ const checkBatch = (
         details: { request_id },
         errors: [{ path, rule: 'must be pending' }],
       })
-    return resolved(resolution, checkInput(tools, request, { resolution, index }), decided_by)
+    return {
+      ...resolved(resolution, checkInput(tools, request, { resolution, index }), decided_by),
+      ...(actor_id !== undefined && { actor_id }),
+    }
   })
 }
 

@@ -123,7 +123,7 @@ const tellDead = ({ log }: AttemptParts, tx: Tx, delivery: DeadDelivery): void =
 
 const ledgerOutcome = (outcome: DeliveryOutcome): 'done' | 'failed' | 'unknown' => {
   if (outcome.type === 'delivered') return 'done'
-  return outcome.type === 'retry' && outcome.uncertain === true ? 'unknown' : 'failed'
+  return outcome.uncertain === true ? 'unknown' : 'failed'
 }
 
 interface Moment {

@@ -13,6 +13,11 @@ export interface TargetKeeper {
    * called again. Rejects when the signal aborts.
    */
   carryOver(keep: KeepTarget, signal: AbortSignal): Promise<number>
+  /**
+   * What of it will still send to a target that fits, in words such as "the schedule s1": what a connector must not be
+   * deleted under. Absent where nothing waits for that.
+   */
+  naming?(fits: (target: ReplyTargetRequest | ReplyHandle) => boolean): readonly string[]
 }
 
 /** Records that are looked at in one turn, and changed in one commit. */

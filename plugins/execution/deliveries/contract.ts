@@ -101,6 +101,10 @@ export interface Outbox {
   normalize(targets: readonly (ReplyTargetRequest | ReplyHandle)[], path: string): ReplyHandle[]
   /** A target as it may be stored: as it is, or as a handle whose secrets are sealed. Throws `secrets_key_unusable`. */
   readonly keep: KeepTarget
+  /** A delivery that has neither arrived nor been given up, with its files; undefined for every other. */
+  findOpen(delivery_id: string): OpenOutput | undefined
+  /** True of a delivery that is attempted now or later. */
+  isOpen(delivery_id: string): boolean
   /** The deliveries of a run. */
   ofRun(run_id: string): RunDeliveries
   /**
@@ -108,6 +112,11 @@ export interface Outbox {
    * not throw. Returns the undo.
    */
   onSettled(listener: (tx: Tx, deliveries: readonly DeliveryView[]) => void): () => void
+}
+/** An output on its way. */
+export interface OpenOutput extends ReplyHandle {
+  /** Of its parts and artifacts, each once. */
+  readonly files: readonly AttachmentRef[]
 }
 /** What became of the outputs of a run. */
 export interface RunDeliveries {
@@ -141,7 +150,7 @@ export interface Envelope {
 export type DeliveryOutcome =
   | { readonly type: 'delivered' }
   | { readonly type: 'retry'; readonly code: string; readonly retry_after_ms?: number; readonly uncertain?: boolean }
-  | { readonly type: 'terminal'; readonly code: string }
+  | { readonly type: 'terminal'; readonly code: string; readonly uncertain?: boolean }
 
 /** One way in which outputs leave the daemon. */
 export interface ReplyPlugin {

@@ -1,13 +1,24 @@
 /** What other plugins use: targets made into handles, outputs made into deliveries. */
 import { hash } from 'node:crypto'
 import { createCache, type Tx } from '../../../core/plugin.js'
-import type { Outbox, OutboxItem, ReplyHandle, ReplyPlugin, ReplyTargetRequest, RunDeliveries } from './contract.js'
+import { filesIn } from '../../media/assets/contract.js'
+import type {
+  OpenOutput,
+  Outbox,
+  OutboxItem,
+  ReplyHandle,
+  ReplyPlugin,
+  ReplyTargetRequest,
+  RunDeliveries,
+} from './contract.js'
 import { deliveryErrors } from './errors.js'
 import { mostAddress } from './reply-targets.js'
 import {
+  isOpen,
   lastPlace,
   nameFiles,
   nextPlace,
+  payloadOf,
   type DeliveryRecord,
   type DeliveryStore,
   type OpenDelivery,
@@ -46,9 +57,22 @@ export const createOutbox = (parts: OutboxParts): Outbox => ({
   normalize: (targets, path) => normalize(parts.replies(), targets, path),
   keep: (target) => keepTarget(parts.replies(), target),
   enqueue: (tx, item) => enqueue(parts, tx, item),
+  findOpen: (delivery_id) => findOpen(parts.store, delivery_id),
+  isOpen: (delivery_id) => {
+    const delivery = parts.store.deliveries.find(delivery_id)
+    return delivery !== undefined && isOpen(delivery)
+  },
   ofRun: (run_id) => ofRun(parts.store, run_id),
   onSettled: (listener) => (parts.listeners.add(listener), () => void parts.listeners.delete(listener)),
 })
+
+const findOpen = (store: DeliveryStore, delivery_id: string): OpenOutput | undefined => {
+  const delivery = store.deliveries.find(delivery_id)
+  if (delivery === undefined || !isOpen(delivery)) return undefined
+  const { parts, artifacts = [] } = payloadOf(store, delivery)
+  const files = new Map([...filesIn(parts), ...artifacts].map((file) => [file.id, file]))
+  return { plugin: delivery.plugin, address: delivery.address, files: [...files.values()] }
+}
 
 /** The records are those of now; what is shown of them is made when it is asked for. */
 const ofRun = ({ deliveries }: DeliveryStore, run_id: string): RunDeliveries => {

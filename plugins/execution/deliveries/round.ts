@@ -25,7 +25,7 @@ const Outcome = tagged('type', {
     retry_after_ms: optional(number()),
     uncertain: optional(boolean()),
   }),
-  terminal: open({ type: literal('terminal'), code: string() }),
+  terminal: open({ type: literal('terminal'), code: string(), uncertain: optional(boolean()) }),
 })
 const isOutcome = (outcome: DeliveryOutcome): boolean => outcome.type === 'delivered' || parse(Outcome, outcome).ok
 

@@ -6,6 +6,7 @@ import {
   boolean,
   defaulted,
   definePoint,
+  defineToken,
   doc,
   named,
   object,
@@ -13,6 +14,7 @@ import {
   string,
   type Infer,
   type Point,
+  type Token,
 } from '../../../core/plugin.js'
 import type { ReceiptKey, RunKind, WaitingRun } from '../runs/contract.js'
 import type { ResolvedQuestion, UserQuestionRequest } from '../sessions/contract.js'
@@ -94,3 +96,20 @@ export interface QuestionSettler {
 export const QuestionSettlers: Point<QuestionSettler & { readonly kind: RunKind }> = definePoint<
   QuestionSettler & { readonly kind: RunKind }
 >('question-settlers@1', ({ kind }) => kind)
+
+/** An answer of a person who is known by a connector. */
+export interface ActorAnswer {
+  readonly resolution: UserQuestionResolution
+  /** Stands with the answer in the journal. */
+  readonly actor_id: string
+}
+/** Questions, for plugins by which people answer. */
+export interface Questions {
+  /**
+   * Answers or declines an open request of a run; on disk when it resolves. Rejects with the problems of `POST
+   * /v1/runs/{run_id}/questions`. Looks and commits in the turn of the event loop in which it is called.
+   */
+  resolve(run_id: string, answer: ActorAnswer): Promise<void>
+}
+/** Questions, for plugins by which people answer. */
+export const Questions: Token<Questions> = defineToken<Questions>('questions@1')

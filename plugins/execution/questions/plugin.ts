@@ -3,8 +3,8 @@ import { Interception } from '../interception/contract.js'
 import { Runs, type RunKind } from '../runs/contract.js'
 import { Sessions } from '../sessions/contract.js'
 import { Tools } from '../tools/contract.js'
-import { QuestionSettlers, type QuestionSettler } from './contract.js'
-import { expireQuestions } from './resolve.js'
+import { Questions, QuestionSettlers, type QuestionSettler } from './contract.js'
+import { expireQuestions, resolveQuestion } from './resolve.js'
 import { questionRoutes } from './routes.js'
 import { settleOwnRun } from './settle.js'
 import { telling } from './told.js'
@@ -17,6 +17,7 @@ export default definePlugin({
   summary: 'Structured questions of a run to a person, and their answers.',
   needs: { runs: Runs, sessions: Sessions },
   wants: { interception: Interception },
+  provides: [Questions],
   config: object({}),
   register(ctx, { runs, sessions, interception }) {
     const settlers = ctx.view(QuestionSettlers)
@@ -27,6 +28,9 @@ export default definePlugin({
     const unreadable = createUnreadable(ctx.log, 'questions')
     ctx.routes(...questionRoutes({ ...parts, skip: unreadable.skip }))
     ctx.health(unreadable.health)
+    ctx.provide(Questions, {
+      resolve: async (run_id, answer) => resolveQuestion(parts, runs.get(run_id), { ...answer, receipt: undefined }),
+    })
     ctx.contribute(Tools, askUserQuestion(ctx.clock), askOperator(ctx.clock, sessions))
     ctx.onStart(() => runs.onDue('waiting_for_user_question', (run) => expireQuestions(parts, run)))
   },

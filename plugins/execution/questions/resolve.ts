@@ -17,11 +17,18 @@ export interface Cancellation {
   readonly receipt?: ReceiptKey | undefined
 }
 
+/** An answer, and who gave it where a connector knows the person. */
+export interface Resolving {
+  readonly resolution: UserQuestionResolution
+  readonly receipt: ReceiptKey | undefined
+  readonly actor_id?: string | undefined
+}
+
 /** Answers or declines. Synchronous up to its commit, so that of two callers one sees the other's answer. */
 export const resolveQuestion = async (
   parts: QuestionParts,
   run: RunRecord,
-  { resolution, receipt }: { resolution: UserQuestionResolution; receipt: ReceiptKey | undefined },
+  { resolution, receipt, actor_id }: Resolving,
 ): Promise<void> => {
   if (isToldAgain(parts, run, resolution)) return
   const open = openRequest(parts, run, { request_id: resolution.request_id, at: 'body.resolution.request_id' })
@@ -33,6 +40,7 @@ export const resolveQuestion = async (
     declined: resolution.declined,
     ...justified(resolution.justification),
     decided_by: 'operator' as const,
+    ...(actor_id !== undefined && { actor_id }),
   }
   await parts.settler(run.kind).answer({ ...open, resolution: kept, receipt })
 }

@@ -10,7 +10,7 @@ import type {
 } from '../sessions/contract.js'
 import type { ApprovalDecision, QuestionAnswer, WaitCancellation } from './lifecycle/answers.js'
 import type { AskedBeside, SettledBeside } from './lifecycle/beside.js'
-import type { ReceiptKey } from './record/receipts.js'
+import type { ReceiptKey, UsedReceipt } from './record/receipts.js'
 import type { RunRecord, TerminalRun, WaitingRun } from './record/run-record.js'
 import type { Submission, SubmitInputRequest } from './submission/input.js'
 import type { RunView } from './views/run-view.js'
@@ -41,8 +41,8 @@ export type { PromptSettings } from './lifecycle/prompt-setting.js'
 export { keepsOutputs, ReservedKeys, RunOrigin } from './record/origin.js'
 /** A key of `metadata` that a caller must not write. */
 export type { ReservedKey } from './record/origin.js'
-/** Names a request once. */
-export type { ReceiptKey } from './record/receipts.js'
+/** Names a request once; what is kept of that. */
+export type { ReceiptKey, UsedReceipt } from './record/receipts.js'
 /** Reads one entry of a journal, or all of a run. */
 export { entryAt, ownEntries } from './record/store.js'
 /** Rulings of interceptors as the journal keeps them. */
@@ -208,6 +208,8 @@ export interface Runs {
   replayed(receipt: ReceiptKey | undefined): RunRecord | undefined
   /** True if an earlier request had this key, also where the run that it led to fell. */
   isUsed(receipt: ReceiptKey): boolean
+  /** The run that an earlier request with this key led to, whatever it said, also where it fell: for conflicts. */
+  used(named: Pick<ReceiptKey, 'scope' | 'key'>): UsedReceipt | undefined
   /**
    * Records decisions and goes on when none is open. The caller has checked that the requests are open, in the same
    * turn of the event loop.

@@ -11,7 +11,7 @@ import { stopOne } from './lifecycle/stop.js'
 import type { ControlContext } from './lifecycle/executor.js'
 import type { Waiters } from './lifecycle/waiters.js'
 import { settledOutput } from './record/output-draft.js'
-import { isUsed, replayed } from './record/receipts.js'
+import { findReceipt, isUsed, replayed } from './record/receipts.js'
 import { sessionOfBinding } from './submission/bindings.js'
 import { openStatuses } from './record/run-record.js'
 import { activeLane, entryAt, newestOwn, ownEntries, queuedLane, type RunStore } from './record/store.js'
@@ -54,6 +54,7 @@ export const createRuns = (
     resolutionOf: (run, request_id) => resolutionOf(store, run, request_id),
     replayed: (receipt) => replayed(store, receipt),
     isUsed: (receipt) => isUsed(store, receipt),
+    used: (named) => findReceipt(store, named),
     decide: (decision) => decide(context, decision),
     answer: (given) => answer(context, given),
     cancelWait: (cancellation) => cancelWait(context, cancellation),

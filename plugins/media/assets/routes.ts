@@ -132,6 +132,8 @@ const upload = ({ importFile }: AssetRouteParts): Route =>
     query: object({ file_name: FileName, media_type: MediaType }),
     body: bytes(),
     bodyForm: 'bytes',
+    // Whatever has no bytes is told as every other file that is none.
+    bodyOptional: true,
     bodyLimit: mostAssetBytes,
     reply: jsonReply(Asset, 201),
     problems: uploadProblems,

@@ -44,6 +44,7 @@ const start = () => {
   })
   return {
     bus,
+    speech,
     faults,
     timers,
     made: () => made,
@@ -345,4 +346,31 @@ test('a frame from a template is that of the whole data, whatever stands in it',
         t.is(createTemplate(make)(text, at), JSON.stringify(make(text, at)))
     }),
   )
+})
+
+test('events-29: listeners in this process hear each piece until the text is closed, whoever throws', (t) => {
+  const { bus, speech, faults, speak } = start()
+  const heard: string[] = []
+  let wanted = true
+  const fail = (): never => {
+    throw new TypeError('no')
+  }
+  const undoFailing = bus.onDeltas(speech, fail)
+  const undo = bus.onDeltas(speech, ({ subject, kind, text }) => void heard.push(`${subject} ${kind} ${text}`), {
+    wanted: () => wanted,
+  })
+  const [one, other] = [speak('r1'), speak('r2')]
+  one.write('loud', 'a')
+  other.write('low', 'b')
+  wanted = false
+  one.write('loud', 'c')
+  wanted = true
+  one.close()
+  one.write('loud', 'd')
+  undoFailing()
+  other.write('low', 'e')
+  undo()
+  other.write('low', 'f')
+  t.deepEqual(heard, ['r1 loud a', 'r2 low b', 'r2 low e'])
+  t.is(faults.length, 3)
 })

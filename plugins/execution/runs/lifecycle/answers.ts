@@ -106,8 +106,11 @@ const resume = async (
     const answered = write(edit, tx)
     const { run } = edit
     const left = 'pending' in run ? run.pending.filter((id) => !answered.includes(id)) : []
-    if (left.length > 0 && 'pending' in run) edit.amend(() => narrowed(context, run, { pending: left, now: tx.now }))
-    else edit.resume()
+    if (left.length > 0 && 'pending' in run) {
+      edit.amend(() => narrowed(context, run, { pending: left, now: tx.now }))
+      // Who watches what is asked is told that it has become less.
+      edit.show()
+    } else edit.resume()
     edit.save()
     return left.length === 0
   })

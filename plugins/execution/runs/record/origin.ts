@@ -39,6 +39,8 @@ export const RunOrigin = object({
   observation_asset_ids: optional(array(string())),
   learned_context: optional(json()),
   service_flow: optional(jsonObject()),
+  /** What a connector says of the event that it is: shown beside the others, not under this name. */
+  ingress: optional(jsonObject()),
 })
 /** The value form of `RunOrigin`. */
 export type RunOrigin = Infer<typeof RunOrigin>
@@ -58,7 +60,7 @@ export const ReservedKeys: Point<ReservedKey> = definePoint<ReservedKey>('reserv
 
 /** Keys of this plugin: those of an origin, and the requirements that have a field of their own. */
 export const ownReservedKeys: readonly ReservedKey[] = [
-  ...Object.keys(RunOrigin.schema),
+  ...Object.keys(RunOrigin.schema).filter((key) => key !== 'ingress'),
   'completion_requirements',
 ].map((key) => ({ key }))
 
@@ -90,5 +92,8 @@ export const keptMetadata = (
 export const shownMetadata = (
   metadata: JsonObject | undefined,
   origin: RunOrigin | undefined,
-): { input_metadata?: JsonObject } =>
-  metadata === undefined && origin === undefined ? {} : { input_metadata: { ...metadata, ...origin } }
+): { input_metadata?: JsonObject } => {
+  if (origin === undefined) return metadata === undefined ? {} : { input_metadata: metadata }
+  const { ingress, ...rest } = origin
+  return { input_metadata: { ...metadata, ...ingress, ...rest } }
+}

@@ -16,7 +16,7 @@ export interface ReceiptKey {
   readonly digest: string
 }
 
-const receiptId = (receipt: ReceiptKey): string => digest([receipt.scope, receipt.key])
+const receiptId = ({ scope, key }: Pick<ReceiptKey, 'scope' | 'key'>): string => digest([scope, key])
 
 /**
  * The run that an earlier request with this key led to. Throws `run_expired` where that fell: the key still names it,
@@ -29,6 +29,19 @@ export const replayed = (store: RunStore, receipt: ReceiptKey | undefined): RunR
   const run = store.runs.find(known.run_id)
   if (run === undefined && store.runs.hasFallen(known.run_id)) throw absentRun(store, known.run_id)
   return run
+}
+
+/** What an earlier request under this key led to, whatever it said; undefined if the key is new. */
+export const findReceipt = (
+  store: Pick<RunStore, 'receipts'>,
+  named: Pick<ReceiptKey, 'scope' | 'key'>,
+): UsedReceipt | undefined => store.receipts.find(receiptId(named))
+
+/** What is kept of a key that was used. */
+export interface UsedReceipt {
+  readonly run_id: string
+  /** Of the request that used it first. */
+  readonly digest: string
 }
 
 export const isUsed = (store: Pick<RunStore, 'receipts'>, receipt: ReceiptKey): boolean =>

@@ -1,5 +1,5 @@
 /** The persisted events of a run, each with the run as it was at that moment. */
-import { fault, type Caller, type StreamEntry } from '../../../../core/plugin.js'
+import { fault, type Caller, type JsonObject, type StreamEntry } from '../../../../core/plugin.js'
 import type { RunRecord } from '../record/run-record.js'
 import type { RunEventEntry } from './run-event-view.js'
 import { stepsOf } from './run-steps.js'
@@ -127,11 +127,17 @@ const project = (before: RunView, entry: JournalEntry, output: DaemonOutputRecor
   }
 }
 
+const bothMetadata = (
+  metadata: JsonObject | undefined,
+  shown: RunView['input_metadata'],
+): Pick<RunView, 'input_metadata'> =>
+  metadata === undefined && shown === undefined ? {} : { input_metadata: { ...metadata, ...shown } }
+
 const projectEvent = (next: RunView, at: number, event: RunEvent): RunView => {
   const { request } = next
   switch (event.type) {
     case 'accepted':
-      return { ...next, ...shownFiles(event), ...shownMetadata(event.metadata, next.input_metadata) }
+      return { ...next, ...shownFiles(event), ...bothMetadata(event.metadata, next.input_metadata) }
     case 'queued':
       return { ...next, status: 'queued', queued_position: event.position }
     case 'started': {

@@ -19,8 +19,7 @@ import {
   type State,
   type Tx,
 } from '../../../../core/plugin.js'
-import { carryOverRecords, type TargetKeeper } from '../../deliveries/contract.js'
-import { keptInput, type SubmitInputRequest } from '../../runs/contract.js'
+import type { SubmitInputRequest } from '../../runs/contract.js'
 import type { Cadence } from '../calendar/cadence.js'
 
 /** The states of a schedule; the last two are final (schedules-16). */
@@ -78,9 +77,9 @@ export type Payload =
   | { readonly kind: 'request'; readonly request: SubmitInputRequest }
   | { readonly kind: PayloadKind; readonly value: PayloadValue }
 
-const submissionIn = (payload: Payload): SubmitInputRequest | undefined =>
+export const submissionIn = (payload: Payload): SubmitInputRequest | undefined =>
   payload.kind === 'request' ? payload.request : payload.value.request
-const withSubmission = (payload: Payload, request: SubmitInputRequest): Payload =>
+export const withSubmission = (payload: Payload, request: SubmitInputRequest): Payload =>
   payload.kind === 'request' ? { ...payload, request } : { ...payload, value: { ...payload.value, request } }
 
 /** What the daemon keeps of a schedule. Times in Unix ms. */
@@ -285,16 +284,3 @@ export const declareStore = (state: State): ScheduleStore => {
     },
   }
 }
-
-/** Puts reply targets of older schedules as they may be stored. */
-export const scheduleKeeper = ({ state, schedules }: ScheduleStore): TargetKeeper => ({
-  id: 'schedules',
-  carryOver: (keep, signal) =>
-    carryOverRecords({ state, collection: schedules, index: 'all', signal }, (record) => {
-      const { payload } = record
-      const request = submissionIn(payload)
-      if (request === undefined) return undefined
-      const kept = keptInput(keep, request)
-      return kept === request ? undefined : { ...record, payload: withSubmission(payload, kept) }
-    }),
-})

@@ -70,6 +70,9 @@ export const deciders = ['operator', 'policy', 'timeout', 'cancel', 'recovery'] 
 /** One of `deciders`. */
 export type Decider = (typeof deciders)[number]
 
+const decidingActor = () =>
+  optional(doc(string(), 'The person that did it by a connector: kind, connector and id at the platform.'))
+
 /**
  * The wire form of a resolution in a run event: what was decided, by whom, and the digest that the call is bound to.
  */
@@ -82,6 +85,7 @@ export const ResolvedApproval = named(
     justification: optional(doc(string(), 'Why, in the words of who decided.')),
     reason: optional(string()),
     decided_by: doc(enums(deciders), 'Who or what decided.'),
+    actor_id: decidingActor(),
     input_digest: doc(string(), 'SHA-256 of the canonical JSON of the input that was decided on.'),
     grant_id: optional(doc(string(), 'Id of the grant that the answer became.')),
   }),
@@ -94,6 +98,8 @@ export type ResolvedApproval = {
   justification?: string
   reason?: string
   decided_by: Decider
+  /** The person that decided by a connector: kind, connector and id at the platform. */
+  actor_id?: string
   input_digest: string
   /** The grant that the answer became. */
   grant_id?: string
@@ -151,6 +157,7 @@ export const ResolvedQuestionView = named(
     declined: doc(boolean(), 'True if the questions were declined.'),
     justification: optional(doc(string(), 'Why, in the words of who decided.')),
     decided_by: doc(enums(deciders), 'Who or what answered.'),
+    actor_id: decidingActor(),
   }),
 )
 /** An answered request as the journal keeps it. */
@@ -160,6 +167,8 @@ export type ResolvedQuestion = {
   declined: boolean
   justification?: string
   decided_by: Decider
+  /** The person that answered by a connector: kind, connector and id at the platform. */
+  actor_id?: string
 }
 
 /** What is asked, before its parts have ids. */

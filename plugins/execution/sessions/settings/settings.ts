@@ -120,6 +120,8 @@ export interface PersonaSource {
    * and `persona_unbindable` (400) where its default skills are not there any more.
    */
   freeze(tx: Tx, persona_id: string): Omit<PersonaSnapshot, 'bound_at_ms' | 'soul'>
+  /** Throws `persona_not_found` (404): for those who name a persona that sessions are to be bound to later. */
+  require(persona_id: string): void
   /** The text of a digest that a record names. */
   soul(sha256: string): string
   /** Keeps the text of a record that names its digest from this commit on. */

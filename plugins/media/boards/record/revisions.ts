@@ -87,9 +87,12 @@ const replayed = (store: BoardStore, board_id: string, wish: Wish): StoredRevisi
 
 const numberOf = (store: BoardStore, board_id: string, previous: string): number => {
   const found = store.revisions.find(previous)
-  if (found !== undefined && found.board_id !== board_id)
-    refuse('previous_revision_id', 'must be a revision of this board')
-  return store.revision(board_id, previous).number
+  if (found === undefined) {
+    const errors = [{ path: 'body.previous_revision_id', rule: 'names no revision that is there' }]
+    throw boardErrors.board_revision_not_found({ details: { revision_id: previous }, errors })
+  }
+  if (found.board_id !== board_id) refuse('previous_revision_id', 'must be a revision of this board')
+  return found.number
 }
 
 /** The number of what follows; throws unless the newest revision is followed. */

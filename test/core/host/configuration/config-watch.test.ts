@@ -133,7 +133,7 @@ test('a file in config that cannot be read is told and ends nothing', async (t) 
     log: { debug: () => {}, info: () => {}, error: () => {}, warn: (fact) => void looked.push(fact) },
     before,
     plugins: ['models'],
-    lists: { covers: () => false, files: () => [], look: () => false },
+    lists: { covers: () => false, files: () => [], elsewhere: () => [], look: () => false },
     check: () => {},
     lasting: [],
   })
@@ -174,7 +174,7 @@ test('runtime-5: a folder that takes the place of config is watched, whether the
     log: { debug: () => {}, info: () => {}, error: () => {}, warn: () => {} },
     before: configContent(disk, root),
     plugins: [],
-    lists: { covers: () => true, files: () => ['mcp'], look },
+    lists: { covers: () => true, files: () => ['mcp'], elsewhere: () => [], look },
     check: () => {},
     lasting: [],
   })

@@ -2,6 +2,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { createClock } from '../../../../core/base/clock.js'
+import { partsOf, placeOf } from '../../../../core/host/configuration/list-parts.js'
 import { createLists } from '../../../../core/host/configuration/lists.js'
 import { defineList, integer, object, optional, string, type List, type ListChange } from '../../../../core/plugin.js'
 import { createDisk } from '../../../../core/state/disk/real-disk.js'
@@ -166,4 +167,28 @@ test('runtime-35: what stands beside the entries is applied together, and holds 
   write('[pots.a]\nsize = 0\n')
   await until(() => lists[0]?.beside()?.width === undefined)
   t.deepEqual([...(lists[0]?.wrong() ?? [])], [['a', 'size must be at least 1']])
+})
+
+test('runtime-35: entries may stand in arrays of tables, each with its name; one that is there twice is nobody', (t) => {
+  const spec = defineList({
+    file: 'pots',
+    arrays: { of: ['big_pots', 'small_pots'], name: 'name' },
+    summary: 'Pots.',
+    entry: object({ size: integer() }),
+  })
+  const read = (content: object) => partsOf({ id: 'shelf' }, spec as never, content as never)
+  const { tables, faults } = read({
+    big_pots: [{ name: 'a', size: 1 }, { size: 2 }, { name: 'b:c' }, 7],
+    small_pots: [
+      { name: 'a', size: 3 },
+      { name: 'd', size: 4 },
+      { name: 'd', size: 5 },
+    ],
+  })
+  t.deepEqual(tables['big_pots/a'], { size: 1 })
+  t.deepEqual(tables['small_pots/a'], { size: 3 })
+  t.deepEqual([...faults.keys()], ['big_pots/#2', 'big_pots/#3', 'big_pots/#4', 'small_pots/d'])
+  t.is(placeOf(spec, 'small_pots/d'), '[[small_pots]] d')
+  t.deepEqual(read({}).tables, {})
+  for (const content of [{ pots: {} }, { big_pots: {} }]) t.throws(() => read(content), { message: /pots\.toml/u })
 })

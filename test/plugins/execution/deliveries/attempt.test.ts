@@ -98,6 +98,12 @@ test('what became of an attempt is in the ledger and in the record', (t) => {
   t.deepEqual(after(1, { type: 'terminal', code: 'no' }), ['failed', 'no', 'dead_lettered', 'no'])
   t.deepEqual(after(2, { type: 'retry', code: 'later' }), ['failed', 'later', 'retrying', 1070])
   t.deepEqual(after(2, { type: 'retry', code: 'lost', uncertain: true }), ['unknown', 'lost', 'retrying', 1070])
+  t.deepEqual(after(2, { type: 'terminal', code: 'lost', uncertain: true }), [
+    'unknown',
+    'lost',
+    'dead_lettered',
+    'lost',
+  ])
   t.deepEqual(after(3, { type: 'retry', code: 'later' }), [
     'failed',
     'later',

@@ -60,8 +60,9 @@ test('assets-12: a problem of a file tells its field by the full path: POST /v1/
     ['file_name=a&media_type=text/plain', '', 'body'],
   ] as const) {
     const answer = await fetch(`${daemon.url}/v1/assets/raw?${query}`, { method: 'POST', body: Buffer.from(body) })
-    const { errors }: any = await answer.json()
+    const { errors, code }: any = await answer.json()
     t.is(errors[0].path, place)
+    if (body === '') t.is(code, 'asset_invalid')
   }
 })
 
@@ -89,6 +90,11 @@ test('assets-12: a problem of a stored file tells where it is named', async (t) 
   for (const [answer, code, place] of [
     [await revise(daemon, 'b', { render_asset_id: 'asset_none' }), 'asset_not_found', 'body.render_asset_id'],
     [await revise(daemon, 'b', { render_asset_id, state_asset_id }), 'asset_not_found', 'body.state_asset_id'],
+    [
+      await revise(daemon, 'b', { render_asset_id, previous_revision_id: 'none' }),
+      'board_revision_not_found',
+      'body.previous_revision_id',
+    ],
     [await derive(daemon), 'asset_not_found', 'body.subject.asset_id'],
     [await run(daemon, { type: 'asset_reference', asset_id: 'asset_none' }), 'asset_not_found', 'body.input_items.1'],
     [await run(daemon, { type: 'board_reference', board_id: 'none' }), 'board_not_found', 'body.input_items.1'],

@@ -1,0 +1,16 @@
+import { definePlugin } from '../../../core/plugin.js'
+import { ConnectorKinds, Connectors, Ingress } from '../registry/contract.js'
+import { httpKind } from './kind.js'
+import { httpRoute } from './route.js'
+
+export default definePlugin({
+  id: 'http-ingress',
+  version: '1.0.0',
+  api: 1,
+  summary: 'Lets programs post what is to become a run, with a token, a signature or neither.',
+  needs: { connectors: Connectors, ingress: Ingress },
+  register(ctx, { connectors, ingress }) {
+    ctx.contribute(ConnectorKinds, httpKind)
+    ctx.routes(httpRoute({ connectors, ingress, clock: ctx.clock }))
+  },
+})

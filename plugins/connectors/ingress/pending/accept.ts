@@ -1,0 +1,96 @@
+/** Takes an event with files in: it is on disk before anybody asks for them. */
+import type { Ids } from '../../../../core/plugin.js'
+import type { Runs, Submission, SubmitInputRequest } from '../../../execution/runs/contract.js'
+import type { Sessions } from '../../../execution/sessions/contract.js'
+import type { Connector, IngressEvent, Received } from '../../registry/contract.js'
+import { ingressErrors } from '../event/errors.js'
+import { knownEvent, otherEvent, receiptOf } from '../event/known.js'
+import { isThere, wantedSession } from '../event/session.js'
+import { submissionOf } from '../event/submission.js'
+import { laneOf, type PendingEvent, type PendingStore } from './store.js'
+
+/** Files of one event. */
+const mostFiles = 8
+/** Events of one connector that wait: beyond them its platform fails, and it sends them again. */
+const mostWaiting = 10_000
+/** Seconds. */
+const fullWait = 30
+
+export interface AcceptParts {
+  readonly store: PendingStore
+  readonly runs: Runs
+  readonly sessions: Sessions
+  readonly ids: Ids
+  /** Called when it is on disk. */
+  readonly poke: () => void
+}
+
+/** The same event, which waits still. Throws `conflict` for another one of its key. */
+export const pendingEvent = (
+  { events }: Pick<PendingStore, 'events'>,
+  event: IngressEvent,
+): Extract<Received, { type: 'pending' }> | undefined => {
+  const receipt = receiptOf(event)
+  const found = receipt === undefined ? undefined : events.find(receipt.key)
+  if (found === undefined) return undefined
+  const { session_id, fingerprint } = found
+  if (fingerprint !== event.fingerprint) throw otherEvent({ session_id })
+  return { type: 'pending', session_id }
+}
+
+/** Throws `bad_request` for too many files, and `rate_limited` where too many events wait. */
+export const checkFiles = (
+  { events }: Pick<PendingStore, 'events'>,
+  connector: Connector,
+  event: IngressEvent,
+): void => {
+  if ((event.files?.length ?? 0) > mostFiles)
+    throw ingressErrors.bad_request({
+      details: { what: `it has more than ${mostFiles} files` },
+      members: { reason: 'too_many_files' },
+    })
+  if (events.count('lane', laneOf(connector)) >= mostWaiting) throw ingressErrors.rate_limited({ retryAfter: fullWait })
+}
+
+/** Stands for a text where the files are all that is said, for checks that want one. */
+const someText = 'files'
+
+/** Throws what no run could be of, and gives its input as it may be stored. */
+const keptInput = ({ runs }: Pick<AcceptParts, 'runs'>, { session_id, input }: Submission): SubmitInputRequest => {
+  const isBlank = input.content.trim() === '' && (input.input_items ?? []).length === 0
+  const kept = runs.check({ session_id, input: isBlank ? { ...input, content: someText } : input })
+  return isBlank ? { ...kept, content: '' } : kept
+}
+
+export const acceptPending = (
+  parts: AcceptParts,
+  connector: Connector,
+  { event, session_id }: { readonly event: IngressEvent; readonly session_id: string },
+): Promise<Received> => {
+  const { store, sessions, runs, ids, poke } = parts
+  const submission = submissionOf(connector, event, session_id)
+  const { receipt, origin } = submission
+  return store.state.commit((tx): Received => {
+    const known = knownEvent(runs, receipt) ?? pendingEvent(store, event)
+    if (known !== undefined) return known
+    isThere(sessions, connector, session_id)
+    sessions.open(tx, wantedSession(connector, session_id))
+    const waiting: PendingEvent = {
+      id: receipt?.key ?? ids.make('event'),
+      kind: connector.kind,
+      name: connector.name,
+      session_id,
+      fingerprint: event.fingerprint,
+      keyed: receipt !== undefined,
+      input: keptInput(parts, submission),
+      ...(origin?.ingress !== undefined && { ingress: origin.ingress }),
+      files: (event.files ?? []).map((wanted) => ({ wanted })),
+      accepted_at_ms: tx.now,
+      attempts: 0,
+      due_at_ms: tx.now,
+    }
+    tx.insert(store.events, waiting)
+    tx.after(poke)
+    return { type: 'pending', session_id }
+  })
+}

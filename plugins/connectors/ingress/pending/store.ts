@@ -1,0 +1,57 @@
+/** Events that wait for their files: each goes in the commit of its run, and leaves nothing. */
+import { timeKey, type Collection, type JsonObject, type State } from '../../../../core/plugin.js'
+import type { SubmitInputRequest } from '../../../execution/runs/contract.js'
+import type { ConnectorKindName } from '../../registry/contract.js'
+
+/** A file of an event: what its kind knows of it, and what became of it. */
+export type PendingFile = {
+  readonly wanted: JsonObject
+  readonly stored?: { readonly asset_id: string; readonly file_name: string }
+  /** Why it is not there, in words. */
+  readonly missing?: string
+}
+
+/** An event on disk. `id` is the digest of its key, or made where it has none. Times in Unix ms. */
+export type PendingEvent = {
+  readonly id: string
+  readonly kind: ConnectorKindName
+  readonly name: string
+  readonly session_id: string
+  readonly fingerprint: string
+  readonly keyed: boolean
+  readonly input: SubmitInputRequest
+  readonly ingress?: JsonObject
+  readonly files: readonly PendingFile[]
+  readonly accepted_at_ms: number
+  readonly attempts: number
+  /** It is not looked at before. */
+  readonly due_at_ms: number
+}
+
+export interface PendingStore {
+  readonly state: State
+  readonly events: Collection<PendingEvent>
+}
+
+/** The group of the events of one connector. */
+export const laneOf = ({ kind, name }: Pick<PendingEvent, 'kind' | 'name'>): string => `${kind}:${name}`
+
+export const dueKey = ({ due_at_ms, id }: Pick<PendingEvent, 'due_at_ms' | 'id'>): string =>
+  `${timeKey(due_at_ms)}:${id}`
+
+export const declarePending = (state: State): PendingStore => ({
+  state,
+  events: state.collection<PendingEvent>({
+    name: 'connector_events',
+    version: 1,
+    id: ({ id }) => id,
+    indexes: {
+      all: { group: () => 'all' },
+      lane: { group: laneOf, sort: dueKey },
+      session: { group: ({ session_id }) => session_id },
+    },
+    settled: () => true,
+    removed: 'forgotten',
+    references: ({ session_id }) => [{ collection: 'sessions', id: session_id }],
+  }),
+})

@@ -1,0 +1,164 @@
+/**
+ * Fetches the files of events that wait, and begins their runs. A few at a time, connector by connector, so that one
+ * whose platform is slow holds up no other.
+ */
+import { backoff, Problem, type Clock, type Log } from '../../../../core/plugin.js'
+import type { Runs } from '../../../execution/runs/contract.js'
+import type { Sessions } from '../../../execution/sessions/contract.js'
+import { attemptFiles, isComplete, patienceMs, type FetchParts } from './fetch-files.js'
+import { submissionOfPending } from './material.js'
+import { laneOf, type PendingEvent, type PendingStore } from './store.js'
+
+/** Events at a time, and of one connector. */
+const [mostActive, mostOfLane] = [8, 4]
+/** Behind an attempt that left something open. */
+const waits = { base: 1000, max: 300_000 }
+/** Behind a fault of the daemon itself. */
+const faultMs = 5000
+/** A run that cannot be accepted is tried for so long. */
+const mostWaitMs = 24 * patienceMs
+
+export interface WorkerParts extends FetchParts {
+  readonly store: PendingStore
+  readonly runs: Runs
+  readonly sessions: Sessions
+  readonly clock: Clock
+  readonly log: Log
+}
+
+export interface FilesWorker {
+  /** Looks again at what waits. */
+  poke(): void
+  /** Begins; the undo resolves when nothing is under way. */
+  start(): () => Promise<void>
+}
+
+export const createFilesWorker = (parts: WorkerParts): FilesWorker => {
+  const { store, clock, log, signal } = parts
+  const { events } = store
+  const active = new Map<string, { readonly lane: string; readonly work: Promise<void> }>()
+  /** Connectors in the order in which they had their turn last. */
+  const turns = new Map<string, number>()
+  let [phase, turn]: ['new' | 'running' | 'ended', number] = ['new', 0]
+  let cancelTimer = (): void => {}
+
+  const activeIn = (lane: string): number => [...active.values()].filter((one) => one.lane === lane).length
+  /** The event of a connector that is due first and that nobody works on. */
+  const nextOf = (lane: string): PendingEvent | undefined => {
+    const id = events.page({ index: 'lane', group: lane, limit: mostOfLane + 1 }).find((one) => !active.has(one))
+    return id === undefined ? undefined : events.find(id)
+  }
+
+  const look = (): void => {
+    cancelTimer()
+    if (phase !== 'running') return
+    const now = clock.now()
+    let earliest = Infinity
+    const lanes = events.groups('lane').toSorted((a, b) => (turns.get(a) ?? 0) - (turns.get(b) ?? 0))
+    for (const lane of turns.keys()) if (!lanes.includes(lane)) turns.delete(lane)
+    for (const lane of lanes) {
+      if (active.size >= mostActive) return
+      const next = activeIn(lane) < mostOfLane ? nextOf(lane) : undefined
+      if (next === undefined) continue
+      if (next.due_at_ms > now) earliest = Math.min(earliest, next.due_at_ms)
+      else {
+        turns.set(lane, (turn += 1))
+        begin(next)
+        earliest = now
+      }
+    }
+    if (earliest < Infinity) cancelTimer = clock.after(Math.max(0, earliest - now), look)
+  }
+  const begin = (event: PendingEvent): void => {
+    const work = workOn(parts, event)
+      .catch((error: unknown) => {
+        if (signal.aborted) return undefined
+        log.error('a message with files was not worked on', { kind: event.kind, error })
+        // Such as where the disk takes nothing: it is due still.
+        return clock.sleep(faultMs, signal).then(() => undefined)
+      })
+      .then(() => {
+        active.delete(event.id)
+        look()
+      })
+    active.set(event.id, { lane: laneOf(event), work })
+  }
+  return {
+    poke: () => (phase === 'running' ? look() : undefined),
+    start() {
+      phase = 'running'
+      look()
+      return async () => {
+        phase = 'ended'
+        cancelTimer()
+        await Promise.all([...active.values()].map(({ work }) => work))
+      }
+    },
+  }
+}
+
+/** Fetches what is missing, then begins the run, or leaves it for later. */
+const workOn = async (parts: WorkerParts, event: PendingEvent): Promise<void> => {
+  const attempted = isComplete(event) ? { files: event.files, wait: 0 } : await attemptFiles(parts, event)
+  if (parts.signal.aborted) return
+  const next = { ...event, files: attempted.files }
+  if (!isComplete(next)) return later(parts, event, attempted)
+  try {
+    await complete(parts, next)
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error
+    await refused(parts, next, error)
+  }
+}
+
+/** The end of what waits and the begin of its run are one commit. */
+const complete = async ({ store, runs, sessions }: WorkerParts, event: PendingEvent): Promise<void> => {
+  const submission = await runs.prepare(submissionOfPending(event))
+  await store.state.commit((tx) => {
+    if (!store.events.has(event.id)) return
+    // It was let in before its session was ended, and its sender was told so.
+    sessions.open(tx, { session_id: event.session_id })
+    runs.admit(submission)(tx)
+    tx.remove(store.events, event.id, 'its run has begun')
+  })
+}
+
+/** Only what nobody mends by waiting ends an event without a run. */
+const refused = async (parts: WorkerParts, event: PendingEvent, problem: Problem): Promise<void> => {
+  const { store, log, clock } = parts
+  const { code } = problem
+  if (code === 'binding_conflict') {
+    const { binding_keys: _, ...input } = event.input
+    return later(parts, { ...event, input }, { files: event.files, wait: 0 })
+  }
+  // A file that was deleted meanwhile is fetched again.
+  if (code === 'asset_not_found')
+    return later(parts, event, {
+      files: event.files.map(({ wanted, missing }) => ({ wanted, ...(missing !== undefined && { missing }) })),
+      wait: 0,
+    })
+  const isLate = clock.now() >= event.accepted_at_ms + mostWaitMs
+  if (code !== 'hook_blocked' && !isLate) return later(parts, event, { files: event.files, wait: 0 })
+  log.error('a message with files has no run', { kind: event.kind, connector: event.name, code })
+  await store.state.commit((tx) => tx.remove(store.events, event.id, code))
+}
+
+interface Left {
+  readonly files: PendingEvent['files']
+  readonly wait: number
+}
+
+const later = async (
+  { store, clock }: Pick<WorkerParts, 'store' | 'clock'>,
+  event: PendingEvent,
+  { files, wait }: Left,
+): Promise<void> => {
+  const attempts = event.attempts + 1
+  const until = event.accepted_at_ms + patienceMs
+  const [now, pause] = [clock.now(), Math.max(backoff(waits, attempts), wait)]
+  // The last attempt is when the patience ends, whatever a server asked for.
+  const due_at_ms = now < until ? Math.min(now + pause, until) : now + Math.min(pause, waits.max)
+  await store.state.commit((tx) => {
+    if (store.events.has(event.id)) tx.put(store.events, { ...event, files, attempts, due_at_ms })
+  })
+}

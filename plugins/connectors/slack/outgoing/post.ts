@@ -1,0 +1,73 @@
+/** Words on their way into a channel (slack-26). */
+import type { JsonObject } from '../../../../core/plugin.js'
+import { escapeText } from '../api/mrkdwn.js'
+import type { Progress } from './progress.js'
+import { clientMessageId } from './steps.js'
+import type { Shown } from './upload.js'
+import { callSlack, type Api, type Failed } from '../api/web-api.js'
+
+export interface TextStep {
+  readonly api: Api
+  readonly progress: Progress
+  readonly delivery_id: string
+  readonly key: string
+  readonly text: string
+  readonly shown: Shown
+  /** A message that becomes this one, by its `ts`. */
+  readonly draft?: string | undefined
+}
+
+/** Undefined: it is there. */
+export const showText = async (step: TextStep): Promise<Failed | undefined> => {
+  const { progress, key, draft } = step
+  if (progress.message(key).ts !== undefined) return undefined
+  if (draft === undefined) return post(step)
+  if (escapeText(step.text).length > mostEdited) return replace(step, draft)
+  const edited = await edit(step, draft)
+  return edited === 'gone' ? post(step) : edited === 'done' ? undefined : edited
+}
+
+/** Longest text that a message can be given by an edit; a new one may have ten times as much. */
+const mostEdited = 4000
+
+/** Says it in a message of its own, and takes the draft away: what stays of that is a beginning, and no harm. */
+const replace = async (step: TextStep, ts: string): Promise<Failed | undefined> => {
+  const failed = await post(step)
+  if (failed === undefined)
+    await callSlack(step.api, { method: 'chat.delete', args: { channel: step.shown.channel_id, ts } })
+  return failed
+}
+
+const post = async ({ api, progress, delivery_id, key, text, shown }: TextStep): Promise<Failed | undefined> => {
+  const client_msg_id = clientMessageId(delivery_id, key)
+  await progress.setMessage(key, { client_msg_id })
+  const args: JsonObject = {
+    channel: shown.channel_id,
+    text: escapeText(text),
+    ...(shown.thread_ts !== undefined && { thread_ts: shown.thread_ts }),
+    client_msg_id,
+  }
+  const called = await callSlack(api, { method: 'chat.postMessage', args, isSeen: true })
+  if (called.type !== 'ok') return called
+  const { ts } = called.body
+  // It is posted, and there is no thread for what follows.
+  await progress.setMessage(key, { client_msg_id, ts: typeof ts === 'string' ? ts : '' })
+  return undefined
+}
+
+/** An edit that is made twice changes nothing the second time. */
+const edit = async ({ api, progress, key, text, shown }: TextStep, ts: string): Promise<Failed | 'done' | 'gone'> => {
+  // Buttons and blocks of a draft go with what it was.
+  const args: JsonObject = { channel: shown.channel_id, ts, text: escapeText(text), blocks: [] }
+  const called = await callSlack(api, { method: 'chat.update', args })
+  if (called.type === 'ok') {
+    await progress.setMessage(key, { ts })
+    return 'done'
+  }
+  return gone.has(called.code) ? 'gone' : called
+}
+const gone: ReadonlySet<string> = new Set([
+  'slack_message_not_found',
+  'slack_cant_update_message',
+  'slack_edit_window_closed',
+])

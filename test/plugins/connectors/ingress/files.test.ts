@@ -1,0 +1,144 @@
+/** Files of platforms; docs/rules/ingress.md. */
+import test, { type ExecutionContext } from 'ava'
+import type { JsonObject } from '../../../../core/base/schema.js'
+import { createFaultyDisk } from '../../../../core/testing/faulty-disk.js'
+import { createLeapingClock } from '../../../../core/testing/leaping-clock.js'
+import { kindsPlugin, shippedWithoutKinds } from '../../../support/connector-kinds.js'
+import { freshRoot, startTestDaemon } from '../../../support/daemon.js'
+import { createPause } from '../../../support/pause.js'
+import type { FetchedFile } from '../../../../plugins/connectors/registry/contract.js'
+import { connectorOf, createCaught, eventOf, filesOf, toldBy } from './sending.js'
+
+const textFile = (file_name: string, text: string): FetchedFile => ({
+  type: 'file',
+  file: { file_name, media_type: 'text/plain', bytes: Buffer.from(text) },
+})
+
+const when = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
+  for (const pause = createPause(); !(await holds());) await pause()
+}
+
+/** A daemon that knows the connectors `shop`, `slow` and `quick`, with a crash that begins its next life. */
+const startWith = async (t: ExecutionContext, platform: ReturnType<typeof createPlatform>, still = true) => {
+  const [root, clock, faulty] = [await freshRoot(), createLeapingClock({ still }), createFaultyDisk()]
+  const shipped = await shippedWithoutKinds()
+  const caught = createCaught()
+  const plugins = [kindsPlugin(), platform.plugin, caught.plugin]
+  const begin = () => startTestDaemon(t, { root, clock, disk: faulty.disk, shipped, plugins })
+  let life = await begin()
+  const request: typeof life.request = (...asked) => life.request(...asked)
+  for (const name of ['shop', 'slow', 'quick'])
+    await request('PUT', `/v1/runtime/connectors/external/${name}`, { platform: 'test' })
+  const crash = async (): Promise<void> => {
+    faulty.cut()
+    await life.stop()
+    faulty.heal()
+    life = await begin()
+  }
+  return { clock, request, crash, caught }
+}
+
+/** Answers of a platform by the name of the file; what has none waits until the test gives one. */
+const createPlatform = () => {
+  const answers = new Map<string, FetchedFile>()
+  const waiting = new Map<string, (() => void)[]>()
+  const asked: string[] = []
+  let [active, most] = [0, 0]
+  const plugin = filesOf(async (name, { id }: JsonObject, signal) => {
+    const file = String(id)
+    asked.push(`${name} ${file}`)
+    active += 1
+    most = Math.max(most, active)
+    if (!answers.has(file))
+      await new Promise<void>((resolve) => {
+        waiting.set(file, [...(waiting.get(file) ?? []), resolve])
+        signal.addEventListener('abort', () => resolve(), { once: true })
+      })
+    active -= 1
+    return answers.get(file) ?? { type: 'retry', cause: 'it was cut off' }
+  })
+  const give = (file: string, answer: FetchedFile): void => {
+    answers.set(file, answer)
+    waiting.get(file)?.forEach((resolve) => resolve())
+  }
+  return { plugin, give, asked, most: () => most }
+}
+
+test('ingress-11, ingress-12, ingress-14, ingress-15: an event with files is on disk at once, and its run begins when they are there', async (t) => {
+  const platform = createPlatform()
+  const daemon = await startWith(t, platform)
+  const { caught } = daemon
+  const { give } = platform
+  const shop = connectorOf()
+  const event = eventOf('look', { key: 'e:1', files: [{ id: 'a' }, { id: 'b' }, { id: 'c' }] })
+  const first = await Promise.all([caught.ingress.receive(shop, event), caught.ingress.receive(shop, event)])
+  t.deepEqual(first, [
+    { type: 'pending', session_id: 'shop-1' },
+    { type: 'pending', session_id: 'shop-1' },
+  ])
+  const moved = connectorOf({ fixed_session_id: 'elsewhere' })
+  t.deepEqual(await caught.ingress.receive(moved, event), { type: 'pending', session_id: 'shop-1' })
+  t.deepEqual(await toldBy(caught.ingress.receive(shop, { ...event, fingerprint: 'other' })), [
+    409,
+    'conflict',
+    { reason: 'other_payload', session_id: 'shop-1' },
+  ])
+  t.deepEqual((await daemon.request('GET', '/v1/runs')).body, [])
+  const busy = await daemon.request('PUT', '/v1/sessions/shop-1/isolation', { isolation: 'shared' })
+  t.is(busy.body.code, 'session_not_idle', 'it holds its session')
+
+  await daemon.crash()
+  give('a', textFile('../a\n.txt', 'of a'))
+  give('b', { type: 'refused', cause: 'its server answers 404' })
+  give('c', { type: 'retry', cause: 'its server fails', retry_after_ms: 7200_000 })
+  await when(() => platform.asked.includes('shop c'))
+  daemon.clock.leap(1_800_000)
+  t.deepEqual((await daemon.request('GET', '/v1/runs')).body, [], 'it is waited for')
+  daemon.clock.leap(1_800_001)
+  const runsNow = async () => (await daemon.request('GET', '/v1/runs')).body
+  await when(async () => (await runsNow()).length === 1)
+  const [run] = await runsNow()
+  t.is(platform.asked.filter((one) => one === 'shop b').length < 3, true, 'what is settled is not asked for again')
+  t.deepEqual(
+    run.input_attachments.map((file: { file_name: string }) => file.file_name),
+    ['_a_.txt'],
+  )
+  const again = await caught.ingress.receive(moved, event)
+  t.like(again, { type: 'duplicate', session_id: 'shop-1' })
+  const journal = await daemon.request('GET', `/v1/runs/${run.run_id}/events`)
+  const said = journal.body[0].event.content ?? JSON.stringify(journal.body[0])
+  t.true(said.includes('look') && said.includes('A file of this message is not here: its server answers 404.'), said)
+  t.true(said.includes('its server fails'))
+
+  t.deepEqual(
+    await toldBy(caught.ingress.receive(shop, eventOf('x', { files: Array.from({ length: 9 }, () => ({ id: 'a' })) }))),
+    [400, 'bad_request', { reason: 'too_many_files' }],
+  )
+  give('huge', {
+    type: 'file',
+    file: { file_name: 'h', media_type: 'text/plain', bytes: Buffer.alloc(12 * 1024 * 1024 + 1) },
+  })
+  const bare = { ...eventOf('', { key: 'e:2', files: [{ id: 'huge' }] }), natural_session_id: 'bare' }
+  await caught.ingress.receive(shop, bare)
+  await when(async () => (await runsNow()).length === 2)
+  await when(async () => (await runsNow()).every((one: { status: string }) => one.status === 'completed'))
+})
+
+test('ingress-13: a connector whose files do not come holds up no other', async (t) => {
+  const platform = createPlatform()
+  const daemon = await startWith(t, platform)
+  const { caught } = daemon
+  const slow = connectorOf({}, { name: 'slow' })
+  for (let at = 0; at < 20; at += 1)
+    await caught.ingress.receive(slow, eventOf('x', { files: [{ id: 'never' }], natural_session_id: 'slow' }))
+  platform.give('quick', textFile('q.txt', 'quick'))
+  const quick = connectorOf({}, { name: 'quick' })
+  await caught.ingress.receive(quick, eventOf('x', { files: [{ id: 'quick' }], natural_session_id: 'quick' }))
+  await when(async () => {
+    const { body } = await daemon.request('GET', '/v1/runs')
+    return body.length === 1 && body[0].session_id === 'quick'
+  })
+  t.is(platform.most(), 5, 'four of one connector at a time, and the other one')
+  platform.give('never', textFile('n.txt', 'at last'))
+  await when(async () => (await daemon.request('GET', '/v1/runs')).body.length === 21)
+})

@@ -1,0 +1,60 @@
+import test from 'ava'
+import { clientMessageId, planSteps } from '../../../../plugins/connectors/slack/outgoing/steps.js'
+import { escapeText, unescapeText } from '../../../../plugins/connectors/slack/api/mrkdwn.js'
+import type { AttachmentRef } from '../../../../plugins/media/assets/contract.js'
+import { fileOf, said } from './bench.js'
+
+const keys = (
+  content: string,
+  parts: Parameters<typeof planSteps>[0]['parts'],
+  { isThreaded = true, artifacts = [] }: { isThreaded?: boolean; artifacts?: AttachmentRef[] } = {},
+) =>
+  planSteps({ content, parts, artifacts }, { isThreaded }).map((step) =>
+    step.type === 'text' ? [step.key, step.text] : step.key,
+  )
+const a = { type: 'attachment' as const, attachment: fileOf('asset_1', 'a.csv') }
+
+test('slack-22: an output is its content, or its parts in their order; blank words are not said', (t) => {
+  t.deepEqual(keys('all', []), [['content', 'all']])
+  t.deepEqual(keys(' \n', []), [])
+  t.deepEqual(keys('all', [said('one'), a, said(' '), said('two')]), [
+    ['text:0', 'one'],
+    'attachment:1:asset_1',
+    ['text:3', 'two'],
+  ])
+  const artifacts = [a.attachment, fileOf('asset_9', 'c.csv')]
+  t.deepEqual(keys('all', [a], { artifacts }), ['attachment:0:asset_1', 'artifact:1:asset_9'])
+  t.deepEqual(keys('all', [], { artifacts }), [['content', 'all'], 'artifact:0:asset_1', 'artifact:1:asset_9'])
+  const long = 'word '.repeat(20_000)
+  t.deepEqual(keys(long, []), [['content', long]], 'no text is split')
+})
+
+test('slack-23: before a file that would begin a thread come words, the first of the output or its content', (t) => {
+  t.deepEqual(keys('all', [a, said('one'), said('two')], { isThreaded: false }), [
+    ['anchor', 'one'],
+    'attachment:0:asset_1',
+    ['text:2', 'two'],
+  ])
+  t.deepEqual(keys('all', [a], { isThreaded: false }), [['anchor', 'all'], 'attachment:0:asset_1'])
+  t.deepEqual(keys(' ', [a, said(' ')], { isThreaded: false }), ['attachment:0:asset_1'])
+  t.deepEqual(keys('all', [a, said('one')]), ['attachment:0:asset_1', ['text:1', 'one']], 'a thread is given')
+  t.deepEqual(keys('all', [said('one'), a], { isThreaded: false }), [['text:0', 'one'], 'attachment:1:asset_1'])
+  t.deepEqual(
+    keys('all', [said(' '), a, said('one')], { isThreaded: false })[0],
+    ['anchor', 'one'],
+    'what is seen first is a file',
+  )
+})
+
+test('slack-24: the id of a message follows from its delivery and its step', (t) => {
+  t.is(clientMessageId('delivery-1', 'anchor'), '2d23fe16-f5d4-4c73-8563-34b002de4a82')
+  const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/u
+  const made = ['content', 'text:0', 'text:1'].map((step) => clientMessageId('d', step))
+  t.is(new Set(made).size, 3)
+  for (const id of made) t.regex(id, uuid)
+})
+
+test('slack-25: words mention nobody and hide no link, and come back as they were typed', (t) => {
+  t.is(escapeText('<!channel> <@U1> <https://a|b> a & b'), '&lt;!channel&gt; &lt;@U1&gt; &lt;https://a|b&gt; a &amp; b')
+  for (const text of ['1 < 2 && 3 > 2', '&lt;', '&amp;lt;', '<<>>&&']) t.is(unescapeText(escapeText(text)), text)
+})
