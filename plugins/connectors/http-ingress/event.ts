@@ -1,6 +1,14 @@
 /** What was posted, as an event (webhooks-5 to webhooks-11). */
 import { hash } from 'node:crypto'
-import { fingerprint, isJsonObject, type Json, type JsonObject, type RouteInput } from '../../../core/plugin.js'
+import {
+  fingerprint,
+  isJsonObject,
+  Problem,
+  type Json,
+  type JsonObject,
+  type RouteInput,
+} from '../../../core/plugin.js'
+import type { Outbox } from '../../execution/deliveries/contract.js'
 import { ingressErrors } from '../ingress/contract.js'
 import type { IngressEvent } from '../registry/contract.js'
 import { isAuthenticated, type HttpConnector } from './authorise.js'
@@ -44,15 +52,38 @@ const checkPrivileges = (connector: HttpConnector, event: HttpEvent): void => {
 const saysTargets = ({ reply_targets, reply_plugin, reply_address }: HttpEvent): boolean =>
   !isEmpty(reply_targets) || !isBlank(reply_plugin) || !isBlank(reply_address)
 
+/** Targets that a message says itself. */
+const saidTargets = ({ reply_targets, reply_plugin, reply_address }: HttpEvent): IngressEvent['reply_targets'] => {
+  const first = isBlank(reply_plugin) ? [] : [{ plugin: reply_plugin ?? '', address: reply_address ?? '' }]
+  return [...first, ...(reply_targets ?? [])]
+}
+
+/** Why the targets of a message were refused, which its sender may know; of those of the connector he is told nothing. */
+export const withTargetFaults = (outbox: Pick<Outbox, 'normalize'>, event: HttpEvent, error: unknown): unknown => {
+  if (!(error instanceof Problem) || error.spec.status !== 400 || !saysTargets(event)) return error
+  try {
+    outbox.normalize(saidTargets(event), 'body.reply_targets')
+    return error
+  } catch (fault) {
+    if (!(fault instanceof Problem) || fault.code !== 'reply_target_invalid') return error
+    const { errors = [] } = fault.occurrence
+    const [first] = errors
+    return ingressErrors.bad_request({
+      details: { what: `a reply target ${first?.rule ?? 'cannot be used'}` },
+      members: { reason: 'reply_target_invalid' },
+      errors,
+    })
+  }
+}
+
 const targetsOf = ({ settings }: HttpConnector, event: HttpEvent): IngressEvent['reply_targets'] => {
   if (!saysTargets(event)) return settings.default_reply_targets
   if (!settings.allow_payload_reply_targets)
     throw refused('reply_targets', 'must be left out: the connector says where answers go', 'reply_targets_refused')
-  const { reply_targets, reply_plugin, reply_address } = event
+  const { reply_plugin, reply_address } = event
   if (isBlank(reply_plugin) !== isBlank(reply_address))
     throw refused(isBlank(reply_plugin) ? 'reply_plugin' : 'reply_address', 'is required', 'reply_target_incomplete')
-  const first = isBlank(reply_plugin) ? [] : [{ plugin: reply_plugin ?? '', address: reply_address ?? '' }]
-  return [...first, ...(reply_targets ?? [])]
+  return saidTargets(event)
 }
 
 const ownKey = 'connector_ingress_key'

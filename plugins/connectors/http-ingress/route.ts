@@ -9,17 +9,19 @@ import {
   type IngressHead,
   type Route,
 } from '../../../core/plugin.js'
+import type { Outbox } from '../../execution/deliveries/contract.js'
 import { RunView } from '../../execution/runs/contract.js'
 import { ingressDomain, ingressErrors, outsiderView } from '../ingress/contract.js'
 import type { Connectors, Ingress } from '../registry/contract.js'
 import { authorise } from './authorise.js'
-import { eventOf } from './event.js'
+import { eventOf, withTargetFaults } from './event.js'
 import { httpKind } from './kind.js'
 import { HttpEvent } from './request.js'
 
 export interface HttpRouteParts {
   readonly connectors: Connectors
   readonly ingress: Ingress
+  readonly outbox: Pick<Outbox, 'normalize'>
   readonly clock: Clock
 }
 
@@ -28,7 +30,7 @@ const mostBytes = 2 * 1024 * 1024
 
 const { unauthorized, forbidden, not_found, bad_request, conflict, rate_limited, service_unavailable } = ingressErrors
 
-export const httpRoute = ({ connectors, ingress, clock }: HttpRouteParts): Route =>
+export const httpRoute = ({ connectors, ingress, outbox, clock }: HttpRouteParts): Route =>
   defineRoute({
     id: 'connectors.http',
     method: 'POST',
@@ -72,7 +74,9 @@ export const httpRoute = ({ connectors, ingress, clock }: HttpRouteParts): Route
       body: { content: 'Order 123 was paid.', binding_keys: ['customer:acme'], idempotency_key: 'order-123' },
     },
     handler: async ({ body, hashes, caller: { subject } }) => {
-      const received = await ingress.receive(subject, eventOf(subject, body, hashes))
+      const received = await ingress.receive(subject, eventOf(subject, body, hashes)).catch((error: unknown) => {
+        throw withTargetFaults(outbox, body, error)
+      })
       // No event of this kind has files that are still to be fetched.
       if (received.type === 'pending') throw ingressErrors.service_unavailable({ retryAfter: 5 })
       return outsiderView(received.run)

@@ -103,6 +103,10 @@ test('webhooks-5, webhooks-6, webhooks-7, webhooks-8, webhooks-10, webhooks-11: 
 
   await put('plain', { allow_payload_reply_targets: true, require_idempotency_key: false })
   await refused({ ...asked, idempotency_key: 'd', reply_plugin: 'http' }, 400, 'bad_request', 'reply_target_incomplete')
+  const local = { ...asked, idempotency_key: 'd', reply_targets: [{ plugin: 'http', address: 'http://127.0.0.1/' }] }
+  await refused(local, 400, 'bad_request', 'reply_target_invalid')
+  t.is((await post('plain', local)).body.errors[0].path, 'body.reply_targets.0.address')
+  await refused({ ...asked, idempotency_key: 'd', content: '' }, 400, 'bad_request', 'run_input_missing')
   const replied = await post('plain', { ...asked, idempotency_key: 'd', reply_targets: targets })
   t.is(replied.status, 200)
   const keyless = [
