@@ -58,7 +58,7 @@ const saidTargets = ({ reply_targets, reply_plugin, reply_address }: HttpEvent):
   return [...first, ...(reply_targets ?? [])]
 }
 
-/** Why the targets of a message were refused, which its sender may know; of those of the connector he is told nothing. */
+/** Why targets of a message were refused, which its sender may know; of those of the connector he is told nothing. */
 export const withTargetFaults = (outbox: Pick<Outbox, 'normalize'>, event: HttpEvent, error: unknown): unknown => {
   if (!(error instanceof Problem) || error.spec.status !== 400 || !saysTargets(event)) return error
   try {
