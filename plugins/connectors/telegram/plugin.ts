@@ -35,6 +35,7 @@ export default definePlugin({
     ctx.contribute(FileSources, telegramFiles(parts))
     ctx.contribute(ReplyPlugins, telegramReply({ ...parts, gate: createGate() }))
     ctx.contribute(LiveKinds, telegramLive(parts))
+    ctx.health(refusals.health)
     ctx.routes(telegramRoute(parts))
     ctx.onStart(() => host.whenActing(() => startPollers({ ...parts, cursors })))
   },
