@@ -23,6 +23,7 @@ const treated: Readonly<Record<string, string>> = {
   'operations-retention-run': 'test/docs/operations.test.ts',
   connectors: 'test/plugins/connectors/registry/connector-health.test.ts',
   'mcp-call': 'test/docs/mcp.test.ts',
+  'connectors-live': 'test/docs/connectors-slack.long.test.ts',
   'connectors-slack': 'test/docs/connectors-slack.long.test.ts',
   'connectors-http': 'test/docs/connectors-pages.long.test.ts',
   'connectors-telegram': 'test/docs/connectors-pages.long.test.ts',

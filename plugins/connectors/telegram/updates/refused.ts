@@ -1,4 +1,4 @@
-/** What operators are told of updates that are refused: the platform is told why, and nobody reads that (telegram-22). */
+/** What operators are told of refused updates: the platform is told why, and nobody reads that (telegram-22). */
 import { Problem, type Clock, type HealthCheck, type Log } from '../../../../core/plugin.js'
 import {
   changeLine,

@@ -5,7 +5,11 @@ import test from 'ava'
 import { freshRoot, startTestDaemon } from '../../../support/daemon.js'
 import { ConnectorKinds, type AnyConnectorKind } from '../../../../plugins/connectors/registry/contract.js'
 import { httpKind } from '../../../../plugins/connectors/http-ingress/kind.js'
-import { blocksFor } from '../../../support/docs.js'
+import { jsonSchema } from '../../../../core/base/schema.js'
+import { ExternalSettings } from '../../../../plugins/connectors/external/setup/settings.js'
+import { SlackSettings } from '../../../../plugins/connectors/slack/setup/settings.js'
+import { telegramSettings } from '../../../../plugins/connectors/telegram/bot/settings.js'
+import { blocksFor, textOf } from '../../../support/docs.js'
 import { eventually } from '../../../support/mcp.js'
 import { openSession } from '../../../support/runs.js'
 
@@ -57,6 +61,32 @@ test('connectors-11, connectors-15, connectors-20: the file that the page shows 
     state: { value: 'canary-of-orders' },
   })
   t.is((await states())[1], 'http/orders ok')
+})
+
+test('connectors-4: the page names every member of each kind, and no other', (t) => {
+  const rows = textOf('docs/connectors.md').split('## Members')[1]?.split('## ')[0] ?? ''
+  const named = (...kinds: string[]): string[] =>
+    rows.split('\n').flatMap((row) => {
+      const [, kind = '', members = ''] = row.split('|')
+      const isOf = kinds.some((one) => kind.includes(one === 'all' ? 'all' : `\`${one}\``))
+      return isOf ? [...members.matchAll(/`(\w+)`/gu)].map(([, member = '']) => member) : []
+    })
+  const secrets = {
+    external: ['shared_token'],
+    http: ['bearer_token', 'hmac_secret'],
+    slack: ['signing_secret', 'bot_token', 'team_bot_tokens'],
+    telegram: ['bot_token', 'secret_token'],
+  }
+  const settings = {
+    external: ExternalSettings,
+    http: httpKind.settings,
+    slack: SlackSettings,
+    telegram: telegramSettings,
+  }
+  for (const kind of ['external', 'http', 'slack', 'telegram'] as const) {
+    const { properties = {} } = jsonSchema(settings[kind]) as { properties?: object }
+    t.deepEqual(named('all', kind).toSorted(), [...Object.keys(properties), ...secrets[kind]].toSorted(), kind)
+  }
 })
 
 test('connectors-27: a plugin adds no kind to the four', (t) => {
