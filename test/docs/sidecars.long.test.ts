@@ -33,6 +33,8 @@ const kill = async (file: string, text: string): Promise<void> => {
     return pids.length > 0 ? pids : undefined
   })
   process.kill(pid ?? 0, 'SIGKILL')
+  // Whoever meets one that is about to end speaks to nobody.
+  await eventually(async () => (pidsWith(file, text).includes(pid ?? 0) ? undefined : true))
 }
 
 /** What all runs were told, sorted. */
@@ -232,11 +234,8 @@ test('external-60: who writes lines into the chat is answered there, and kills o
   const ben = await meet(t, port, 'ben')
   for (let at = 0; at < 10; at += 1) ben.say(`Good morning ${at}`)
   await eventually(async () => (journal().some(({ who }) => who === 'ben') ? true : undefined))
-  const before = pidsWith(lineChat, file)
   await first.die()
   const second = await spawnTestDaemon(t, { root })
-  // It listens until the next daemon ends it: what it was told in that moment is told to nobody.
-  await eventually(async () => (pidsWith(lineChat, file).some((pid) => before.includes(pid)) ? undefined : true))
   const again = await meet(t, port, 'anna')
   again.say('And now \u001b[2J?')
   const said = (): string[] => journal().flatMap(({ type, text }) => (type === 'said' ? [text] : []))
