@@ -2,6 +2,7 @@ import { createOutbound, definePlugin } from '../../../core/plugin.js'
 import { ReplyPlugins } from '../../execution/deliveries/contract.js'
 import { Assets } from '../../media/assets/contract.js'
 import { LiveKinds, LiveReplies } from '../live/contract.js'
+import { createAsides } from '../ingress/contract.js'
 import { ConnectorKinds, Connectors, DeliveryProgress, FileSources, Ingress } from '../registry/contract.js'
 import { createFileSource } from './incoming/file-source.js'
 import { createInteractions } from './live/interactions.js'
@@ -28,7 +29,10 @@ export default definePlugin({
     ctx.own(() => outbound.close())
     const kind = createSlackKind(config)
     ctx.contribute(ConnectorKinds, kind)
-    const interactions = createInteractions({ live, whisper: createWhisper({ outbound, config, log, signal }) })
+    const interactions = createInteractions({
+      live,
+      whisper: createWhisper({ outbound, config, log, asides: createAsides(), signal }),
+    })
     const signatures = createSignatures(connectors, kind)
     ctx.health(signatures.health)
     ctx.routes(slackRoute({ clock, connectors, kind, ingress, interactions, signatures }))
