@@ -14,7 +14,7 @@ export interface WhisperParts extends Pick<Api, 'outbound' | 'config' | 'signal'
 }
 
 const say = async (
-  { log, asides: _, ...api }: WhisperParts,
+  { log, ...api }: WhisperParts,
   connector: Connector<SlackSettings>,
   { team_id, channel_id: channel, thread_ts, user, text }: Whisper,
 ): Promise<void> => {
