@@ -18,6 +18,9 @@ const faultMs = 5000
 /** A run that cannot be accepted is tried for so long. */
 const mostWaitMs = 24 * patienceMs
 
+/** Nothing is put off for longer: what is due later than that was put off by a clock that was set back since. */
+const mostAheadMs = patienceMs + waits.max
+
 export interface WorkerParts extends FetchParts {
   readonly store: PendingStore
   readonly runs: Runs
@@ -60,7 +63,7 @@ export const createFilesWorker = (parts: WorkerParts): FilesWorker => {
       if (active.size >= mostActive) return
       const next = activeIn(lane) < mostOfLane ? nextOf(lane) : undefined
       if (next === undefined) continue
-      if (next.due_at_ms > now) earliest = Math.min(earliest, next.due_at_ms)
+      if (next.due_at_ms > now && next.due_at_ms <= now + mostAheadMs) earliest = Math.min(earliest, next.due_at_ms)
       else {
         turns.set(lane, (turn += 1))
         begin(next)
