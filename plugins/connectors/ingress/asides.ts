@@ -1,4 +1,4 @@
-/** What is said to a platform beside the answer of a run, and that nobody waits for (ingress-18). */
+/** What is said to a platform beside the answer of a run, and that nobody waits for (ingress-19). */
 
 export interface Asides {
   /** Begins the work, unless too much of this connector is under way: then it is left out. It must not reject. */

@@ -14,7 +14,7 @@ const hanging = () => {
 }
 const turn = () => new Promise((resolve) => void setImmediate(resolve))
 
-test('ingress-18: of one connector 32 things are said at a time, and what is beyond is left out', async (t) => {
+test('ingress-19: of one connector 32 things are said at a time, and what is beyond is left out', async (t) => {
   const asides = createAsides()
   const ends: (() => void)[] = []
   const say = (connector: string) => asides.say(connector, () => new Promise((resolve) => void ends.push(resolve)))
@@ -28,7 +28,7 @@ test('ingress-18: of one connector 32 things are said at a time, and what is bey
   t.is(ends.length, 32, 'what has ended makes room')
 })
 
-test('ingress-18: presses and replies of a flood wait for no platform that hangs, and fill no memory', async (t) => {
+test('ingress-19: presses and replies of a flood wait for no platform that hangs, and fill no memory', async (t) => {
   const log = unsafeCast<TakeInParts['log']>({ warn: () => {} })
   const { signal } = new AbortController()
   const telegram = hanging()
