@@ -75,6 +75,7 @@ export default definePlugin({
       manifests,
       counts,
       redact: ctx.secrets.redact,
+      guard: ctx.secrets.guard,
     })
     ctx.contribute(ConnectorKinds, kind)
     ctx.contribute(Metrics, ...counts.metrics)

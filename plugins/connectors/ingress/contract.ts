@@ -8,5 +8,9 @@ export { outsiderView } from './outsider-view.js'
 export { fetchFile, fileTimeoutMs, mostFileBytes } from './files/fetch-file.js'
 /** Which file is wanted. */
 export type { FileWish } from './files/fetch-file.js'
+/** What is said to a platform beside the answer of a run: a few at a time, and what is beyond is left out. */
+export { createAsides } from './asides.js'
+/** Its shape. */
+export type { Asides } from './asides.js'
 /** The name of a file that outsiders named: nothing that leads elsewhere or hides, and never empty. */
 export { fileNameOf } from './files/file-name.js'

@@ -79,11 +79,12 @@ const resolutionOf = (runs: Runs, ask: AskRecord): Resolution | undefined => {
 /** Somebody as a sentence names them, without a sign that is not seen. */
 export const nameIn = (name: string): string => visibleLine(name).slice(0, 80)
 
-/** Who decided: a person of this connector by name or id, of another one by its whole id. */
+/** Who decided: a person of this connector by id, and name where it is known: anybody may be called an operator. */
 const decider = (ask: AskRecord, actor_id: string | undefined, name: string | undefined): string => {
   if (actor_id === undefined) return 'an operator'
   const own = `${ask.plugin}:${ask.connector}:`
-  return nameIn(name ?? (actor_id.startsWith(own) ? actor_id.slice(own.length) : actor_id))
+  const id = nameIn(actor_id.startsWith(own) ? actor_id.slice(own.length) : actor_id)
+  return name === undefined ? id : `${nameIn(name)} (${id})`
 }
 
 /** One sentence. `name` is what the person is called that decided here. */

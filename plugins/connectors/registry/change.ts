@@ -12,13 +12,15 @@ import {
 import type { Outbox } from '../../execution/deliveries/contract.js'
 import type { Runs } from '../../execution/runs/contract.js'
 import type { PersonaSource, Sessions } from '../../execution/sessions/contract.js'
-import type { SecretSlots } from '../../operator/secrets/contract.js'
+import type { SecretSeal, SecretSlots } from '../../operator/secrets/contract.js'
 import type { ConnectorSettings, AnyConnectorKind } from './contract.js'
 import { draftOf, faultOfName, readSettings, settingsJson, targetsOf } from './entry.js'
 import { connectorErrors } from './errors.js'
 import { usersOf, type UserParts } from './references.js'
 import { idOf, mostConnectors, type StoredConnector } from './record.js'
 import type { Registry } from './registry.js'
+import { doesNotOpen } from './roster.js'
+import { openedSettings, sealedSettings } from './sealed.js'
 import { invalid, planSecrets, type SecretPlan, type SecretPlanParts } from './secret-inputs.js'
 
 export interface ChangeParts extends SecretPlanParts, UserParts {
@@ -30,6 +32,7 @@ export interface ChangeParts extends SecretPlanParts, UserParts {
   readonly registry: Pick<Registry, 'find' | 'changed' | 'list'>
   readonly outbox: Pick<Outbox, 'normalize'>
   readonly slots: Pick<SecretSlots, 'find' | 'put'>
+  readonly seal: Pick<SecretSeal, 'sealLasting' | 'open'>
   readonly personas: Pick<PersonaSource, 'require'>
   readonly sessions: Pick<Sessions, 'find' | 'requireIdle'>
   readonly runs: () => Pick<Runs, 'open' | 'find'> | undefined
@@ -132,14 +135,15 @@ export const putConnector = (parts: ChangeParts, wish: Wish, body: JsonObject): 
     if (stored === undefined && collection.count('all', 'all') >= mostConnectors)
       throw connectorErrors.connectors_full({ details: { most: mostConnectors } })
     const plan = planSecrets(parts, { kind, name, body, before: stored?.secrets ?? {} })
-    const settings = settingsFrom(parts, { kind, name, body, before: stored?.settings ?? {} }, plan)
-    if (stored !== undefined) checkAgainst(parts, { kind, name }, { before: stored.settings, settings })
+    const before = settingsBefore(parts, { kind, name, body }, stored)
+    const settings = settingsFrom(parts, { kind, name, body, before }, plan)
+    if (stored !== undefined) checkAgainst(parts, { kind, name }, { before, settings })
     const persona_id = settings.session_policy?.persona_id
     if (persona_id !== undefined && isJsonObject(body['session_policy'])) personas.require(persona_id)
     tx.put(collection, {
       kind: kind.kind,
       name,
-      settings: settingsJson(settings),
+      settings: sealedSettings(parts.seal, { kind, name }, settingsJson(settings)),
       secrets: plan.secrets,
       created_at_ms: stored?.created_at_ms ?? tx.now,
       updated_at_ms: Math.max(tx.now, stored?.updated_at_ms ?? 0),
@@ -147,6 +151,18 @@ export const putConnector = (parts: ChangeParts, wish: Wish, body: JsonObject): 
     for (const draft of plan.writes) slots.put(tx, draft)
     tx.after(() => registry.changed(kind.kind, name))
   })
+
+/** Throws `connector_invalid` where something does not open that the body leaves as it is. */
+const settingsBefore = (
+  { seal }: ChangeParts,
+  { kind, name, body }: { kind: AnyConnectorKind; name: string; body: JsonObject },
+  stored: StoredConnector | undefined,
+): JsonObject => {
+  const { settings, locked } = openedSettings(seal, { kind, name }, stored?.settings ?? {})
+  const lost = locked.find((place) => !Object.hasOwn(body, place.split('.', 1).join('')))
+  if (lost !== undefined) throw invalid({ path: lost, rule: doesNotOpen })
+  return settings
+}
 
 const refuseFileBacked = ({ registry, file }: ChangeParts, { kind, name }: Wish): void => {
   if (registry.find(kind, name)?.source === 'file')

@@ -73,6 +73,11 @@ export interface ConnectorKind<S extends ConnectorSettings = ConnectorSettings> 
   exposure?(draft: ConnectorDraft<S>): Exposure | undefined
   /** Members of its view that differ from its settings; undefined ones are left out. */
   view?(settings: S): JsonObject
+  /**
+   * Values that are never read back and are no secrets by name, such as `{ child_process: 'env' }`: which member holds
+   * them, and what they are called in it. On disk they are sealed.
+   */
+  readonly sealed?: Readonly<Record<string, string>>
   /** Secrets that its settings name beside its own, such as those that a child asks for: they are in use by it. */
   uses?(settings: S): readonly string[]
   /** What is wrong with these secrets, when a request names them. No I/O. */

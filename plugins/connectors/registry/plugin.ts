@@ -2,7 +2,7 @@ import { definePlugin, Metrics, type Caller } from '../../../core/plugin.js'
 import { Outbox, TargetKeepers } from '../../execution/deliveries/contract.js'
 import { Runs } from '../../execution/runs/contract.js'
 import { PersonaSource, Sessions } from '../../execution/sessions/contract.js'
-import { SecretReferences, SecretSlots } from '../../operator/secrets/contract.js'
+import { SecretReferences, SecretSeal, SecretSlots } from '../../operator/secrets/contract.js'
 import { StatusSections } from '../../operator/status/contract.js'
 import { putConnector, removeConnector, type ChangeParts } from './change.js'
 import { ConnectorKinds, Connectors } from './contract.js'
@@ -19,19 +19,19 @@ export default definePlugin({
   version: '1.0.0',
   api: 1,
   summary: 'Connectors of all kinds, as a file and requests set them up.',
-  needs: { outbox: Outbox, personas: PersonaSource, sessions: Sessions, slots: SecretSlots },
+  needs: { outbox: Outbox, personas: PersonaSource, sessions: Sessions, slots: SecretSlots, seal: SecretSeal },
   wants: { runs: Runs },
   provides: [Connectors],
   fileIsList: true,
   config: FileConfig,
   flags: { connectors_config: 'connectors-config' },
-  register(ctx, { outbox, personas, sessions, slots, runs }) {
+  register(ctx, { outbox, personas, sessions, slots, seal, runs }) {
     const { clock, log, secrets, state } = ctx
     const collection = declareConnectors(state)
     const [kinds, keepers] = [ctx.view(ConnectorKinds), ctx.view(TargetKeepers)]
     const { connectors_config: elsewhere } = ctx.config
     const list = ctx.list(connectorList(elsewhere))
-    const registry = createRegistry({ collection, list, kinds, slots, outbox, secrets, clock, log })
+    const registry = createRegistry({ collection, list, kinds, slots, seal, outbox, secrets, clock, log })
     const shown = { registry, file: elsewhere ?? 'config/connectors.toml', elsewhere }
     const parts: ChangeParts = {
       ...shown,
@@ -40,6 +40,7 @@ export default definePlugin({
       kinds,
       outbox,
       slots,
+      seal,
       personas,
       sessions,
       runs,

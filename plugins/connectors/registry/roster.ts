@@ -1,12 +1,15 @@
 /** The connectors that are listed: those of the file, and those of requests that it has not. */
 import { unsafeCast, type Collection } from '../../../core/plugin.js'
+import type { SecretSeal } from '../../operator/secrets/contract.js'
 import type { AnyConnectorKind } from './contract.js'
 import { readSettings, tellIssues, type Entry } from './entry.js'
 import { createFileEntries, type FileParts } from './file-entries.js'
 import { idOf, type StoredConnector } from './record.js'
+import { openedSettings } from './sealed.js'
 
 export interface RosterParts extends FileParts {
   readonly collection: Collection<StoredConnector>
+  readonly seal: Pick<SecretSeal, 'open'>
 }
 
 export interface Roster {
@@ -28,14 +31,23 @@ export interface Roster {
 /** What names an entry. */
 export const idOfEntry = ({ kind: { kind }, name }: Pick<Entry, 'kind' | 'name'>): string => idOf({ kind, name })
 
-const fromRecord = (kind: AnyConnectorKind, { name, settings, secrets: stored }: StoredConnector): Entry => {
+const fromRecord = (
+  { seal }: Pick<RosterParts, 'seal'>,
+  kind: AnyConnectorKind,
+  { name, settings: kept, secrets: stored }: StoredConnector,
+): Entry => {
+  const { settings, locked } = openedSettings(seal, { kind, name }, kept)
   const secrets = new Map(Object.entries(stored))
   const read = readSettings(kind, { name, secrets, settings })
   const entry = { kind, name, source: 'daemon', secrets } as const
+  const [place] = locked
   return 'settings' in read
-    ? { ...entry, settings: read.settings }
+    ? { ...entry, settings: read.settings, ...(place !== undefined && { fault: `${place} ${doesNotOpen}` }) }
     : { ...entry, settings: unsafeCast(settings), fault: tellIssues(read.issues) }
 }
+
+/** Of a place in settings: what is wrong with it, and what mends it. */
+export const doesNotOpen = 'cannot be decrypted: give the key back, or give it anew'
 
 /**
  * What is read is what the state has now, as secrets are: a commit that changes settings and secrets of a connector is
@@ -50,8 +62,9 @@ export const createRoster = (parts: RosterParts): Roster => {
     const record = collection.find(id)
     const kind = record && kinds().find((one) => one.kind === record.kind)
     if (record === undefined || kind === undefined) return undefined
-    const entry = made.get(record) ?? fromRecord(kind, record)
-    made.set(record, entry)
+    const entry = made.get(record) ?? fromRecord(parts, kind, record)
+    // What is locked now may open when the key is back.
+    if (entry.fault === undefined) made.set(record, entry)
     return entry
   }
   const fromFile = (): ReturnType<typeof files.all> => {

@@ -10,6 +10,7 @@ import {
   Ingress,
   type Changeable,
 } from '../registry/contract.js'
+import { createAsides } from '../ingress/contract.js'
 import { createFileSource } from './incoming/file-source.js'
 import { createInteractions } from './live/interactions.js'
 import { createLiveKind } from './live/kind.js'
@@ -36,7 +37,10 @@ export default definePlugin({
     ctx.own(() => outbound.close())
     const kind = createSlackKind(config)
     ctx.contribute(ConnectorKinds, kind)
-    const interactions = createInteractions({ live, whisper: createWhisper({ outbound, config, log, signal }) })
+    const interactions = createInteractions({
+      live,
+      whisper: createWhisper({ outbound, config, log, asides: createAsides(), signal }),
+    })
     const signatures = createSignatures(connectors, kind)
     ctx.health(signatures.health)
     ctx.routes(

@@ -7,7 +7,7 @@ import { botOf, callBot, type Bot, type BotAnswer, type BotApiParts } from './bo
 import { buttonMark, messageName, messageNumber } from './bot/live-names.js'
 import { editText } from './output/edit.js'
 import { hasGone, isFlood, isUnchanged } from './output/failures.js'
-import { isAllowed, type TelegramSettings } from './bot/settings.js'
+import { approversOf, isAllowed, type TelegramSettings } from './bot/settings.js'
 import { mostText } from './output/steps.js'
 
 const keyboard = (buttons: readonly LiveButton[]) => ({
@@ -97,7 +97,8 @@ export const telegramLive = (parts: LiveParts): LiveKind => ({
   chat(address) {
     const aim = aimOf(parts, address)
     if (aim === undefined || !aim.connector.has('bot_token')) return undefined
-    const { stream_replies, approver_ids } = aim.connector.settings
+    const { stream_replies } = aim.connector.settings
+    const approver_ids = approversOf(aim.connector)
     const edit_ms = aim.place.chat_id < 0 ? groupEditMs : editMs
     const { name: connector } = aim.connector
     return { connector, stream_replies, approver_ids, most_text: mostText, edit_ms, typing_ms: typingMs }

@@ -2,6 +2,7 @@ import { createOutbound, definePlugin, Host } from '../../../core/plugin.js'
 import { ReplyPlugins } from '../../execution/deliveries/contract.js'
 import { Assets } from '../../media/assets/contract.js'
 import { LiveKinds, LiveReplies } from '../live/contract.js'
+import { createAsides } from '../ingress/contract.js'
 import { ConnectorKinds, Connectors, DeliveryProgress, FileSources, Ingress } from '../registry/contract.js'
 import { telegramConfig } from './config.js'
 import { declareCursors } from './polling/cursor.js'
@@ -29,7 +30,8 @@ export default definePlugin({
     const kind = telegramKind({ allow_cidrs: config.allow_cidrs })
     const api = { outbound, config, now: clock.now, elapsed: clock.elapsed }
     const refusals = createRefusals({ connectors, kind, clock, log })
-    const parts = { ...api, connectors, kind, ingress, live, progress, assets, ids, clock, log, signal, refusals }
+    const asides = createAsides()
+    const parts = { ...api, connectors, kind, ingress, live, progress, assets, ids, clock, log, asides, signal, refusals }
     const cursors = declareCursors(ctx.state)
     ctx.contribute(ConnectorKinds, kind)
     ctx.contribute(FileSources, telegramFiles(parts))

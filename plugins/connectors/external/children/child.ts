@@ -11,7 +11,7 @@ import {
 } from '../../../../core/plugin.js'
 import type { ChildLease } from './credentials.js'
 import type { ChildProcess } from '../setup/settings.js'
-import { environmentOf } from './environment.js'
+import { environmentOf, hiddenIn } from './environment.js'
 import { restartWaitMs } from './pace.js'
 import { lookAt, untilReady, type Look, type Looks } from './readiness.js'
 import { hearSaid, type Said } from './said.js'
@@ -44,6 +44,8 @@ export interface LifeParts {
   readonly log: Log
   readonly supervised: Supervised
   readonly redact: (text: string) => string
+  /** Has a value redacted until its undo is called. */
+  readonly guard: (value: string) => () => void
   readonly workspaceRoot: string
   readonly daemonUrl: () => string
   /** Resolves when programs may start, or when the signal aborts. */
@@ -178,6 +180,7 @@ class ChildLife implements Child {
     const program = await supervised.start({ run, folder, environment })
     if (!program.isThere) return unready(`it could not be started in ${folder}: is that folder there?`)
     program.stdout.resume()
+    const unguard = hiddenIn(child).map(this.#parts.guard)
     const over = new AbortController()
     try {
       return await this.#watch(program, AbortSignal.any([this.#ended.signal, over.signal]))
@@ -185,6 +188,7 @@ class ChildLife implements Child {
       over.abort('over')
       await supervised.stop([program], childGraceMs)
       await program.letGo()
+      for (const undo of unguard) undo()
     }
   }
 

@@ -12,6 +12,7 @@ export interface ChildrenParts extends ChildParts {
   readonly log: Log
   readonly supervised: Supervised
   readonly redact: (text: string) => string
+  readonly guard: (value: string) => () => void
   readonly host: Pick<HostView, 'workspaceRoot' | 'controlPlane' | 'phase'>
   readonly slots: Pick<SecretSlots, 'find'>
 }

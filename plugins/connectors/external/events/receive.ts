@@ -183,7 +183,11 @@ const rejectionIn = (error: unknown): Omit<EventAnswer, 'event_id'> | undefined 
   const { spec, occurrence } = error
   const reason = occurrence.members?.['reason']
   const isOfEvent =
-    (spec.status === 409 && conflicts.has(reason)) || (spec.status === 400 && !setUp.has(reason)) || spec.status === 413
+    (spec.status === 409 && conflicts.has(reason)) ||
+    (spec.status === 400 && !setUp.has(reason)) ||
+    // A hook refused it, and would again: who sends it in a loop would send nothing else.
+    spec.status === 403 ||
+    spec.status === 413
   if (!isOfEvent) return undefined
   const { members } = occurrence
   return { status: 'rejected', reason: error.message, ...textIn(members, 'session_id'), ...textIn(members, 'run_id') }

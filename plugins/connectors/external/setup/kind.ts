@@ -110,6 +110,7 @@ export const createExternalKind = (parts: ExternalKindParts): ExternalKind => ({
   secrets: [sharedToken],
   targets: 'additional_reply_targets',
   fixed: ['platform'],
+  sealed: { child_process: 'env' },
   normal: (settings) => ({
     ...settings,
     platform: settings.platform.trim(),

@@ -7,17 +7,19 @@ import type { Runs } from '../../../execution/runs/contract.js'
 import type { Sessions } from '../../../execution/sessions/contract.js'
 import { attemptFiles, isComplete, patienceMs, type FetchParts } from './fetch-files.js'
 import { submissionOfPending } from './material.js'
+import { createRoom, mostLooked } from './room.js'
 import { endEvent, holderOf, holdMs } from './order.js'
 import { laneOf, type PendingEvent, type PendingStore } from './store.js'
 
-/** Events at a time, and of one connector. */
-const [mostActive, mostOfLane] = [8, 4]
 /** Behind an attempt that left something open. */
 const waits = { base: 1000, max: 300_000 }
 /** Behind a fault of the daemon itself. */
 const faultMs = 5000
 /** A run that cannot be accepted is tried for so long. */
 const mostWaitMs = 24 * patienceMs
+
+/** Nothing is put off for longer: what is due later than that was put off by a clock that was set back since. */
+const mostAheadMs = patienceMs + waits.max
 
 export interface WorkerParts extends FetchParts {
   readonly store: PendingStore
@@ -37,16 +39,16 @@ export interface FilesWorker {
 export const createFilesWorker = (parts: WorkerParts): FilesWorker => {
   const { store, clock, log, signal } = parts
   const { events } = store
-  const active = new Map<string, { readonly lane: string; readonly work: Promise<void> }>()
+  const room = createRoom(clock)
+  const works = new Set<Promise<void>>()
   /** Connectors in the order in which they had their turn last. */
   const turns = new Map<string, number>()
   let [phase, turn]: ['new' | 'running' | 'ended', number] = ['new', 0]
   let cancelTimer = (): void => {}
 
-  const activeIn = (lane: string): number => [...active.values()].filter((one) => one.lane === lane).length
   /** The event of a connector that is due first and that nobody works on. */
   const nextOf = (lane: string): PendingEvent | undefined => {
-    const id = events.page({ index: 'lane', group: lane, limit: mostOfLane + 1 }).find((one) => !active.has(one))
+    const id = events.page({ index: 'lane', group: lane, limit: mostLooked }).find((one) => !room.isActive(one))
     return id === undefined ? undefined : events.find(id)
   }
 
@@ -57,11 +59,11 @@ export const createFilesWorker = (parts: WorkerParts): FilesWorker => {
     let earliest = Infinity
     const lanes = events.groups('lane').toSorted((a, b) => (turns.get(a) ?? 0) - (turns.get(b) ?? 0))
     for (const lane of turns.keys()) if (!lanes.includes(lane)) turns.delete(lane)
+    room.keepOnly(lanes)
     for (const lane of lanes) {
-      if (active.size >= mostActive) return
-      const next = activeIn(lane) < mostOfLane ? nextOf(lane) : undefined
+      const next = room.has(lane) ? nextOf(lane) : undefined
       if (next === undefined) continue
-      if (next.due_at_ms > now) earliest = Math.min(earliest, next.due_at_ms)
+      if (next.due_at_ms > now && next.due_at_ms <= now + mostAheadMs) earliest = Math.min(earliest, next.due_at_ms)
       else {
         turns.set(lane, (turn += 1))
         begin(next)
@@ -71,6 +73,7 @@ export const createFilesWorker = (parts: WorkerParts): FilesWorker => {
     if (earliest < Infinity) cancelTimer = clock.after(Math.max(0, earliest - now), look)
   }
   const begin = (event: PendingEvent): void => {
+    room.begin(event.id, laneOf(event))
     const work = workOn(parts, event)
       .catch((error: unknown) => {
         if (signal.aborted) return undefined
@@ -79,10 +82,11 @@ export const createFilesWorker = (parts: WorkerParts): FilesWorker => {
         return clock.sleep(faultMs, signal).then(() => undefined)
       })
       .then(() => {
-        active.delete(event.id)
+        room.end(event.id)
+        works.delete(work)
         look()
       })
-    active.set(event.id, { lane: laneOf(event), work })
+    works.add(work)
   }
   return {
     poke: () => (phase === 'running' ? look() : undefined),
@@ -92,7 +96,7 @@ export const createFilesWorker = (parts: WorkerParts): FilesWorker => {
       return async () => {
         phase = 'ended'
         cancelTimer()
-        await Promise.all([...active.values()].map(({ work }) => work))
+        await Promise.all(works)
       }
     },
   }
@@ -119,7 +123,8 @@ const isHeldUp = async ({ store, clock }: WorkerParts, event: PendingEvent): Pro
   return store.state.commit((tx) => {
     const holder = holderOf(store, event, tx.now)
     if (holder !== undefined && store.events.has(event.id))
-      tx.put(store.events, { ...event, due_at_ms: holder.accepted_at_ms + holdMs })
+      // The clock may have been set back since it came.
+      tx.put(store.events, { ...event, due_at_ms: Math.min(holder.accepted_at_ms, tx.now) + holdMs })
     return holder !== undefined
   })
 }

@@ -1,4 +1,5 @@
 /** How many new events there may be: of a connector, of a part of it such as a channel, and of all together. */
+import { hash } from 'node:crypto'
 import type { Clock } from '../../../../core/plugin.js'
 import type { Connector } from '../../registry/contract.js'
 import { createBucket, waitFor, type Bucket } from './bucket.js'
@@ -8,6 +9,10 @@ import { createShares } from './shares.js'
 const mostScopes = 10_000
 /** A bucket that was left alone for so long is full. */
 const fullMs = 1000
+/** Characters of a scope that is kept as it is: outsiders name theirs. */
+const mostScope = 200
+
+const short = (scope: string): string => (scope.length <= mostScope ? scope : hash('sha256', scope))
 
 export interface Rates {
   /** Counts one; the ms to wait where there is no room. */
@@ -34,7 +39,7 @@ export const createRates = (clock: Pick<Clock, 'elapsed'>, perSecond: number): R
   }
   const bucketOf = (name: string, scope: string | undefined, { rate, now }: { rate: number; now: number }): Bucket => {
     dropFull(now)
-    const place = scope === undefined ? name : `${name} ${scope}`
+    const place = scope === undefined ? name : `${name} ${short(scope)}`
     const isApart = scope !== undefined && (scoped.has(place) || scoped.size < mostScopes)
     const [buckets, key] = isApart ? [scoped, place] : [whole, scope === undefined ? name : `${name} others`]
     const used = buckets.get(key) ?? { bucket: createBucket(rate, now), at: now }

@@ -8,7 +8,7 @@ import { isTargetDenied } from '../setup/allow-lists.js'
 import { apiOf, type SlackSettings } from '../setup/settings.js'
 import { tokenOf } from '../setup/token.js'
 import { troubleOf } from '../setup/troubles.js'
-import { messageIdOf, messageNameIn } from '../api/message-name.js'
+import { messageIdOf, messageNameIn, namedIn } from '../api/message-name.js'
 import { mostText, shownMessage } from './messages.js'
 
 export interface LiveParts extends Pick<Api, 'outbound' | 'config'> {
@@ -79,7 +79,9 @@ export const createLiveKind = (parts: LiveParts): LiveKind => ({
     const found = chatOf(parts, address)
     if (found === undefined) return undefined
     const { name, settings } = found.connector
-    const { stream_replies, approver_ids } = settings
+    const { stream_replies } = settings
+    // Who presses is proven by the signature alone: without one nobody is who he says.
+    const approver_ids = found.connector.has('signing_secret') ? settings.approver_ids : []
     return { connector: name, stream_replies, approver_ids, most_text: mostText, edit_ms: editMs }
   },
   async post(address, message, signal): Promise<LivePosted> {
@@ -91,12 +93,9 @@ export const createLiveKind = (parts: LiveParts): LiveKind => ({
     const args: JsonObject = { ...place, text, ...(blocks.length > 0 && { blocks }) }
     const called = await call(parts, chat, { method: 'chat.postMessage', args, signal })
     if (called?.type !== 'ok') return failed(chat.connector, called)
-    const { ts, channel } = called.body
-    if (typeof ts !== 'string') return refused
-    return {
-      type: 'done',
-      message_id: messageIdOf({ channel_id: typeof channel === 'string' ? channel : channel_id, ts }),
-    }
+    const ts = namedIn(called.body['ts'])
+    if (ts === undefined) return refused
+    return { type: 'done', message_id: messageIdOf({ channel_id: namedIn(called.body['channel']) ?? channel_id, ts }) }
   },
   async edit(address, { message_id, message }, signal) {
     const chat = chatOf(parts, address)

@@ -1,5 +1,6 @@
 /** Says something to one person of a channel, whom nobody waits for (slack-35). */
 import { Problem, type Log } from '../../../../core/plugin.js'
+import type { Asides } from '../../ingress/contract.js'
 import type { Connector } from '../../registry/contract.js'
 import { escapeText } from '../api/mrkdwn.js'
 import { callSlack, type Api } from '../api/web-api.js'
@@ -9,6 +10,7 @@ import type { InteractionParts, Whisper } from './interactions.js'
 
 export interface WhisperParts extends Pick<Api, 'outbound' | 'config' | 'signal'> {
   readonly log: Log
+  readonly asides: Asides
 }
 
 const say = async (
@@ -34,4 +36,4 @@ const say = async (
 export const createWhisper =
   (parts: WhisperParts): InteractionParts['whisper'] =>
   (connector, whisper) =>
-    void say(parts, connector, whisper)
+    parts.asides.say(connector.name, () => say(parts, connector, whisper))

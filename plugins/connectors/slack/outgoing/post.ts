@@ -1,6 +1,7 @@
 /** Words on their way into a channel (slack-26). */
 import type { JsonObject } from '../../../../core/plugin.js'
 import { escapeText } from '../api/mrkdwn.js'
+import { namedIn } from '../api/message-name.js'
 import type { Progress } from './progress.js'
 import { clientMessageId } from './steps.js'
 import type { Shown } from './upload.js'
@@ -49,9 +50,8 @@ const post = async ({ api, progress, delivery_id, key, text, shown }: TextStep):
   }
   const called = await callSlack(api, { method: 'chat.postMessage', args, isSeen: true })
   if (called.type !== 'ok') return called
-  const { ts } = called.body
-  // It is posted, and there is no thread for what follows.
-  await progress.setMessage(key, { client_msg_id, ts: typeof ts === 'string' ? ts : '' })
+  // Without a time it is posted, and there is no thread for what follows.
+  await progress.setMessage(key, { client_msg_id, ts: namedIn(called.body['ts']) ?? '' })
   return undefined
 }
 

@@ -1,6 +1,7 @@
 /** A file on its way into a channel: an address to send it to, the bytes, and its completion (slack-27 to slack-29). */
 import type { JsonObject, OutboundAnswer } from '../../../../core/plugin.js'
 import type { AttachmentRef } from '../../../media/assets/contract.js'
+import { namedIn } from '../api/message-name.js'
 import type { Progress } from './progress.js'
 import {
   ask,
@@ -44,9 +45,9 @@ const send = async ({ api, progress, key, file, read }: FileStep): Promise<Faile
   const args = { filename: nameOf(file), length: bytes.length }
   const place = await callSlack(api, { method: 'files.getUploadURLExternal', args, form: true })
   if (place.type !== 'ok') return place
-  const { upload_url, file_id } = place.body
-  if (typeof upload_url !== 'string' || typeof file_id !== 'string')
-    return { type: 'retry', code: 'slack_answer_unreadable' }
+  const { upload_url } = place.body
+  const file_id = namedIn(place.body['file_id'])
+  if (typeof upload_url !== 'string' || file_id === undefined) return { type: 'retry', code: 'slack_answer_unreadable' }
   if (!isUploadHost(api.base, upload_url)) return { type: 'terminal', code: 'slack_upload_url_refused' }
   await progress.setUpload(key, { file_id, uploaded: false, completion_requested: false })
   const failed = sent(await post(api, { upload_url, bytes, media_type: file.media_type }))

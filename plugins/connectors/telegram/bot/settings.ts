@@ -67,6 +67,13 @@ const refusedBase = (text: string, reach: OutboundReach): string | undefined => 
 export const isAllowed = ({ allowed_chat_ids: allowed }: TelegramSettings, chat_id: number): boolean =>
   allowed.length === 0 || allowed.includes(chat_id)
 
+/**
+ * Who may decide in a chat. A webhook without a secret token hears whoever knows its path, and he says himself who he
+ * is: nobody decides there.
+ */
+export const approversOf = ({ settings, has }: Pick<TelegramConnector, 'settings' | 'has'>): readonly string[] =>
+  settings.ingress_mode === 'polling' || has('secret_token') ? settings.approver_ids : []
+
 const faultOf = (draft: ConnectorDraft<TelegramSettings>, reach: OutboundReach): Issue | undefined => {
   const { api_base_url: base, ingress_mode: mode, include_self_output: answers } = draft.settings
   const wrong = base === undefined ? undefined : refusedBase(base, reach)

@@ -19,5 +19,6 @@ export const isLasting = (error: unknown): boolean => {
   const { status } = error.spec
   const reason = error.occurrence.members?.['reason']
   if (passing.has(reason)) return false
-  return lasting.has(reason) || status === 400 || status === 404 || status === 413 || status === 422
+  // A hook refused it (403): it would again, and whoever writes such a message would hold up all who come behind.
+  return lasting.has(reason) || status === 400 || status === 403 || status === 404 || status === 413 || status === 422
 }

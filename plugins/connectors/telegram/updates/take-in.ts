@@ -1,6 +1,7 @@
 /** Updates on their way in, by webhook or by poll (telegram-6 to telegram-14). */
 import type { JsonObject, Log } from '../../../../core/plugin.js'
 import type { LiveAnswer, LiveReplies } from '../../live/contract.js'
+import type { Asides } from '../../ingress/contract.js'
 import type { Connectors, Ingress, Received } from '../../registry/contract.js'
 import { botOf, callBot, type BotApiParts, type BotCall } from '../bot/bot-api.js'
 import { meaningOf } from './event.js'
@@ -13,6 +14,7 @@ export interface TakeInParts extends BotApiParts {
   readonly connectors: Pick<Connectors, 'heard'>
   readonly live: () => LiveReplies | undefined
   readonly log: Log
+  readonly asides: Asides
   /** Aborts when the plugin ends. */
   readonly signal: AbortSignal
 }
@@ -22,8 +24,12 @@ export type Taken =
   | { readonly type: 'skipped'; readonly reason: 'unsupported_update' | 'live_reply'; readonly update_id: number }
   | { readonly type: 'received'; readonly received: Received; readonly update_id: number }
 
-/** Tells the platform something that nobody waits for; that it did not work is logged, without a word of it. */
-const tell = async (
+/** Tells the platform something that nobody waits for. */
+const tell = (parts: TakeInParts, connector: TelegramConnector, call: Omit<BotCall, 'signal'>): void =>
+  parts.asides.say(connector.name, () => tellNow(parts, connector, call))
+
+/** Never rejects: that it did not work is logged, without a word of it. */
+const tellNow = async (
   { log, signal, ...parts }: TakeInParts,
   connector: TelegramConnector,
   call: Omit<BotCall, 'signal'>,
@@ -45,7 +51,7 @@ const answerCallback = (
   parts: TakeInParts,
   connector: TelegramConnector,
   answer: { readonly callback_query_id: string; readonly text?: string },
-): void => void tell(parts, connector, { method: 'answerCallbackQuery', body: answer })
+): void => tell(parts, connector, { method: 'answerCallbackQuery', body: answer })
 
 const nameOf = ({ first_name, username }: TelegramSender): string | undefined => first_name ?? username ?? undefined
 
@@ -92,7 +98,7 @@ const answered = async (
   if (answer === undefined) return false
   const { chat, message_id = null, message_thread_id = null } = message
   const place = { chat_id: chat.id, message_thread_id, reply_to_message_id: message_id }
-  void tell(parts, connector, { method: 'sendMessage', body: { ...place, text: answer.text } })
+  tell(parts, connector, { method: 'sendMessage', body: { ...place, text: answer.text } })
   return true
 }
 

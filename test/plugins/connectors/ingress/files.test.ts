@@ -143,6 +143,24 @@ test('ingress-13: a connector whose files do not come holds up no other', async 
   await when(async () => (await daemon.request('GET', '/v1/runs')).body.length === 21)
 })
 
+test('ingress-14: a clock that is set back puts off no file for longer than it would have been', async (t) => {
+  const platform = createPlatform()
+  const { caught, clock } = await startWith(t, platform)
+  platform.give('a', { type: 'retry', cause: 'not yet' })
+  const event = eventOf('look', { key: 'e:back', files: [{ id: 'a' }] })
+  t.is((await caught.ingress.receive(connectorOf(), event)).type, 'pending')
+  await when(() => platform.asked.length === 1)
+  platform.give('a', textFile('a.txt', 'here'))
+  clock.jump(-365 * 86_400_000)
+  for (let leaps = 0; leaps < 20 && platform.asked.length < 2; leaps += 1) {
+    clock.leap(1000)
+    await new Promise((resolve) => void setImmediate(resolve))
+  }
+  t.is(platform.asked.length, 2)
+  const answer = () => caught.ingress.receive(connectorOf(), event)
+  await when(async () => (await answer()).type === 'duplicate')
+})
+
 test('ingress-18: what comes behind a message with files waits for it, a minute at most, and then goes on in order', async (t) => {
   const platform = createPlatform()
   const daemon = await startWith(t, platform)

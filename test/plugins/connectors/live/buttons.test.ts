@@ -64,14 +64,14 @@ test('live-14, live-15, live-16, live-17, live-18, live-19: a button decides exa
     t.is((await live.press(wrong)).type, 'over')
   t.is((await until(daemon, run.run_id, 'waiting_for_approval')).pending_approvals.length, 1)
   t.deepEqual(world.calls, [])
-  t.deepEqual(await live.press({ ...act, token: allow }), { type: 'decided', text: 'Allowed by Ana\\u202e.' })
+  t.deepEqual(await live.press({ ...act, token: allow }), { type: 'decided', text: 'Allowed by Ana\\u202e (tg:7).' })
   await until(daemon, run.run_id, 'completed')
   t.deepEqual(world.calls, ['mcp__pay:a\u202eb'])
   await seen('the end of the buttons', () => chat.messages.get(id)?.buttons.length === 0)
-  t.true(chat.messages.get(id)?.text.endsWith('\n\nAllowed by Ana\\u202e.'))
+  t.true(chat.messages.get(id)?.text.endsWith('\n\nAllowed by Ana\\u202e (tg:7).'))
   t.true(chat.messages.get(id)?.text.includes('mcp__pay'))
   for (const old of [allow, deny])
-    t.deepEqual(await live.press({ ...act, token: old }), { type: 'over', text: 'Allowed by Ana\\u202e.' })
+    t.deepEqual(await live.press({ ...act, token: old }), { type: 'over', text: 'Allowed by Ana\\u202e (tg:7).' })
   const events = (await daemon.request('GET', `/v1/runs/${run.run_id}/events`)).body
   const resolved = events.find((one: any) => one.event.type === 'approval_resolved')
   t.like(resolved.event.resolutions[0], { behavior: 'allow', decided_by: 'operator', actor_id: 'telegram:main:tg:7' })
@@ -157,7 +157,7 @@ test('live-25, live-26, live-27, live-28: a question is answered by a button, or
   t.is((await live.press({ ...stranger, token: first.token('2. Blue') })).type, 'not_allowed')
   t.deepEqual(await live.press({ ...act, token: first.token('2. Blue') }), {
     type: 'decided',
-    text: 'Answered by Ana\\u202e.',
+    text: 'Answered by Ana\\u202e (tg:7).',
   })
   await until(daemon, first.run.run_id, 'completed')
   const second = await asked({ chat, daemon }, ask({ ...colour, multi_select: true }))

@@ -3,7 +3,7 @@ import test, { type ExecutionContext } from 'ava'
 import type { LiveAnswer, LiveMessage, LivePress, LiveReply } from '../../../../plugins/connectors/live/contract.js'
 import { createInteractions, type Whisper } from '../../../../plugins/connectors/slack/live/interactions.js'
 import { createLiveKind } from '../../../../plugins/connectors/slack/live/kind.js'
-import { cuts, first, refuses, tooMany } from '../../../support/slack-server.js'
+import { botToken, cuts, first, refuses, tooMany } from '../../../support/slack-server.js'
 import { connectorOf, slackConfig, startBench } from './bench.js'
 
 const signal = new AbortController().signal
@@ -23,7 +23,11 @@ const startKind = async (t: ExecutionContext<any>, settings: object = {}, secret
 }
 
 test('slack-32: a draft is a message that is edited, at the pace of Slack', async (t) => {
-  const { slack, live, address } = await startKind(t, { stream_replies: true, approver_ids: ['U1'] })
+  const { slack, live, address } = await startKind(
+    t,
+    { stream_replies: true, approver_ids: ['U1'] },
+    { bot_token: botToken, signing_secret: 's' },
+  )
   t.true(live.isUsed())
   t.deepEqual(live.chat(address()), {
     connector: 'main',
@@ -33,6 +37,9 @@ test('slack-32: a draft is a message that is edited, at the pace of Slack', asyn
     edit_ms: 1200,
   })
   t.is(live.chat(address({ connector: 'other' })), undefined)
+  const open = { allow_unauthenticated_ingress: true, approver_ids: ['U1'] }
+  const { live: unsigned, address: at } = await startKind(t, open, { bot_token: botToken })
+  t.deepEqual(unsigned.chat(at())?.approver_ids, [], 'slack-34: nobody decides where nothing is signed')
   t.is(live.typing, undefined, 'apps cannot show that they type')
   const posted = await live.post(address({ thread_ts: '1.1' }), message('on <b>'), signal)
   const message_id = posted.type === 'done' ? posted.message_id : ''

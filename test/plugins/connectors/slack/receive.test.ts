@@ -250,6 +250,11 @@ const checkHealth = async (t: ExecutionContext, { daemon, slack }: Stand): Promi
   slack.on('chat.postMessage', undefined)
   await sendEvent(daemon, messageEvent())
   await slack.until(async () => (await state()) === 'ok', 'it answers again')
+  const isOver = async () => {
+    const { body } = await daemon.request('GET', '/v1/deliveries?limit=500')
+    return body.every(({ status }: { status: string }) => /^(?:delivered|dead)/u.test(status))
+  }
+  await slack.until(isOver, 'no answer of an earlier message says that all is well')
   await sendEvent(daemon, messageEvent({ type: 'app_uninstalled' }))
   t.is(await state(), 'deaf')
   await sendEvent(daemon, messageEvent())

@@ -2,6 +2,9 @@ import test from 'ava'
 import { clientMessageId, planSteps } from '../../../../plugins/connectors/slack/outgoing/steps.js'
 import { escapeText, unescapeText } from '../../../../plugins/connectors/slack/api/mrkdwn.js'
 import type { AttachmentRef } from '../../../../plugins/media/assets/contract.js'
+import { unsafeCast } from '../../../../core/plugin.js'
+import { namedIn } from '../../../../plugins/connectors/slack/api/message-name.js'
+import { showText } from '../../../../plugins/connectors/slack/outgoing/post.js'
 import { fileOf, said } from './bench.js'
 
 const keys = (
@@ -57,4 +60,24 @@ test('slack-24: the id of a message follows from its delivery and its step', (t)
 test('slack-25: words mention nobody and hide no link, and come back as they were typed', (t) => {
   t.is(escapeText('<!channel> <@U1> <https://a|b> a & b'), '&lt;!channel&gt; &lt;@U1&gt; &lt;https://a|b&gt; a &amp; b')
   for (const text of ['1 < 2 && 3 > 2', '&lt;', '&amp;lt;', '<<>>&&']) t.is(unescapeText(escapeText(text)), text)
+})
+
+test('slack-30: what a platform says of a message is kept only where it can be a name of one', async (t) => {
+  const kept: unknown[] = []
+  const told = { ok: true, ts: '1'.repeat(300_000), channel: 'C1' }
+  const request = () =>
+    Promise.resolve({ type: 'answer', status: 200, headers: {}, body: Buffer.from(JSON.stringify(told)) })
+  const progress = {
+    message: () => ({}),
+    setMessage: (_: string, message: object) => Promise.resolve(void kept.push(message)),
+  }
+  const step = { api: { outbound: { request }, config: {}, base: 'https://slack.com/api', token: 't' }, progress }
+  const more = { delivery_id: 'd', key: 'content', text: 'hello', shown: { channel_id: 'C1' } }
+  t.is(await showText(unsafeCast({ ...step, ...more })), undefined)
+  t.deepEqual(kept.at(-1), { client_msg_id: clientMessageId('d', 'content'), ts: '' })
+  t.deepEqual(['1700000000.000100', 'C024BE7LH', '', 'a/b', 7, null].map(namedIn), [
+    '1700000000.000100',
+    'C024BE7LH',
+    ...Array.from({ length: 4 }, () => undefined),
+  ])
 })

@@ -2,7 +2,9 @@
 import test from 'ava'
 import { createWorld, effectTools } from '../../../support/effects.js'
 import { until } from '../../../support/runs.js'
-import { message, startBot } from './telegram-bot.js'
+import { approversOf } from '../../../../plugins/connectors/telegram/bot/settings.js'
+import { message, startBot, token } from './telegram-bot.js'
+import { connectorOf } from './telegram-parts.js'
 
 /** One red point. */
 const jpeg = Buffer.from(
@@ -65,4 +67,27 @@ test('telegram-12, telegram-26, telegram-28: files come, a sign is shown, and th
   await api.until(() => api.of('answerCallbackQuery').length === 2, 'both are answered')
   t.true(api.of('answerCallbackQuery').every(({ fields }) => String(fields['text']).length > 0))
   await api.until(() => api.of('editMessageText').length > 0, 'the buttons go')
+})
+
+test('telegram-29: where nothing proves who sends, nobody decides in the chat, whoever he says he is', async (t) => {
+  const world = createWorld()
+  const bot = await startBot(t, { plugins: [effectTools(world)] })
+  const { api, put, hook } = bot
+  const headers = {}
+  await put('bot', { approver_ids: ['77'], secret_token: {}, allow_unauthenticated_ingress: true })
+
+  const options = [{ label: 'Red' }, { label: 'Blue' }]
+  const question = { header: 'Which', question: 'Which one?', options, multi_select: false }
+  const asked = await hook(message(`/tool ask_user_question ${JSON.stringify({ questions: [question] })}`), { headers })
+  await until(bot, asked.body.run_id, 'waiting_for_user_question')
+  await api.until(() => api.of('sendMessage').length > 0, 'the message of the question')
+  t.is(api.of('sendMessage')[0]?.fields['text'], 'An operator has to decide on this.')
+  t.is(api.of('sendMessage')[0]?.fields['reply_markup'], undefined)
+  for (let message_id = 1; message_id < 5; message_id += 1)
+    await hook(message('mine', { reply_to_message: { message_id } }), { headers })
+  t.is((await bot.request('GET', `/v1/runs/${asked.body.run_id}`)).body.status, 'waiting_for_user_question')
+
+  t.deepEqual(approversOf(connectorOf({ approver_ids: ['77'] })), ['77'])
+  t.deepEqual(approversOf(connectorOf({ approver_ids: ['77'] }, { bot_token: token })), [])
+  t.deepEqual(approversOf(connectorOf({ approver_ids: ['77'], ingress_mode: 'polling' }, { bot_token: token })), ['77'])
 })

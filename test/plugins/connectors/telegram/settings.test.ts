@@ -118,6 +118,7 @@ test('telegram-22: what a repetition would not mend is passed over, and nothing 
     t.true(isLasting(conflict(lasting)), lasting)
   for (const lasting of ['persona_missing', 'run_input_missing', 'message_empty', 'chat_not_allowed'])
     t.true(isLasting(refused(lasting)), lasting)
+  t.true(isLasting(ingressErrors.forbidden()), 'a hook refuses it each time')
   const passing = [
     conflict('not_possible'),
     refused('not_set_up'),

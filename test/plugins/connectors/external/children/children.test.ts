@@ -126,6 +126,7 @@ const createFake = (says?: (life: number) => string) => {
     clock,
     log,
     supervised: programs,
+    guard: () => () => {},
     redact: (text: string) => text.replaceAll('the-shared-token', '[redacted]'),
     host: {
       workspaceRoot: '/workspace',

@@ -1,4 +1,6 @@
 /** The rates of connectors; docs/rules/ingress.md. */
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import test from 'ava'
 import { createRates } from '../../../../../plugins/connectors/ingress/rates/rates.js'
 import { connectorOf } from '../sending.js'
@@ -82,4 +84,20 @@ test('ingress-10: where there are more connectors than the rate, each is let in 
     for (const name of names) taken.set(name, (taken.get(name) ?? 0) + burst(10, { name }))
   }
   for (const [name, count] of taken) t.true(count >= 8 && count <= 14, `${name}: ${count}`)
+})
+
+test('ingress-8: a scope that outsiders name takes no more memory than a digest', (t) => {
+  setFlagsFromString('--expose-gc')
+  const collect: () => void = runInNewContext('gc')
+  const { burst, take } = ratesAt(100_000)
+  const long = (name: string): string => Buffer.alloc(100_000, name).toString('latin1')
+  t.is(burst(2, { scope: `${long('a')}1` }), 2)
+  t.is(burst(2, { scope: `${long('a')}1` }), 0)
+  t.is(burst(2, { scope: `${long('a')}2` }), 2, 'all of it counts')
+  collect()
+  const before = process.memoryUsage().heapUsed
+  for (let at = 0; at < 500; at += 1) take(rated(2), long(`scope ${at} `))
+  collect()
+  const grown = process.memoryUsage().heapUsed - before
+  t.true(grown < 20_000_000, `${grown} bytes for 50 MB of scopes`)
 })
