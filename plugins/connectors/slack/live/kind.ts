@@ -76,7 +76,9 @@ export const createLiveKind = (parts: LiveParts): LiveKind => ({
     const found = chatOf(parts, address)
     if (found === undefined) return undefined
     const { name, settings } = found.connector
-    const { stream_replies, approver_ids } = settings
+    const { stream_replies } = settings
+    // Without a signing secret nothing proves who pressed.
+    const approver_ids = found.connector.has('signing_secret') ? settings.approver_ids : []
     return { connector: name, stream_replies, approver_ids, most_text: mostText, edit_ms: editMs }
   },
   async post(address, message, signal): Promise<LivePosted> {

@@ -65,4 +65,16 @@ test('telegram-12, telegram-26 and telegram-28: files come, a sign is shown, and
   await api.until(() => api.of('answerCallbackQuery').length === 2, 'both are answered')
   t.true(api.of('answerCallbackQuery').every(({ fields }) => String(fields['text']).length > 0))
   await api.until(() => api.of('editMessageText').length > 0, 'the buttons go')
+
+  const texts = () => api.of('sendMessage').map(({ fields }) => String(fields['text']))
+  const long = await hook(message(`/tool mcp__pay {"what":"${'@a'.repeat(1400)}the end"}`))
+  await until(bot, long.body.run_id, 'waiting_for_approval')
+  await api.until(() => texts().at(-1)?.includes('mcp__pay') === true, 'a request that grows as it is sent')
+  const [allow] = buttons().at(-1)?.fields['reply_markup'].inline_keyboard.flat() ?? []
+  t.is(allow.text, 'Deny', 'nothing is allowed that is not shown whole')
+
+  await put('bot', { approver_ids: ['77'], secret_token: {}, allow_unauthenticated_ingress: true })
+  const open = await hook(message('/tool mcp__pay {}', { chat: { id: 3 } }), { headers: {} })
+  await until(bot, open.body.run_id, 'waiting_for_approval')
+  await api.until(() => texts().at(-1) === 'An operator has to decide on this.', 'nobody is proven')
 })

@@ -91,6 +91,20 @@ test('telegram-20 to telegram-25: a connector asks for updates, goes on behind t
   t.is(polls()[seen]?.fields['offset'], ids[1], 'telegram-22: what was not taken in is asked for again')
   await api.until(async () => (await runs()).length === before + 2, 'the second one')
 
+  await put('bot', { ingress_mode: 'polling', polling_timeout_seconds: 50, ingress_events_per_second: 1000 })
+  let lower: any[] = [{ ...message('after a week'), update_id: 40 }]
+  api.on('getUpdates', async ({ call, response, work }) => {
+    const offset = Number(call.fields['offset'])
+    // An offset behind all that there is counts as none.
+    if (offset <= 41) lower = lower.filter(({ update_id: id }) => id >= offset)
+    const body = lower.length > 0 ? { ok: true, result: lower } : (await work()).body
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+  })
+  clock.leap(60_000)
+  await api.until(() => lower.length === 0, 'telegram-21: ids that the platform began anew are confirmed')
+  t.is(polls().at(-1)?.fields['offset'], 41)
+  api.on('getUpdates', undefined)
+
   await request('DELETE', settingsPath('bot'))
   await api.until(() => true, 'the end')
   const over = polls().length
