@@ -85,12 +85,16 @@ const updatesIn = (result: Json | undefined): NumberedUpdate[] | undefined => {
 }
 
 /** True if the poll may go on behind this update. */
-const takeOne = async (parts: PollParts, { name }: Polling, update: Json): Promise<boolean> => {
+const takeOne = async (
+  parts: PollParts,
+  { name }: Polling,
+  { update, health }: { readonly update: Json; readonly health: PollHealth },
+): Promise<boolean> => {
   const connector = parts.find(name)
   if (connector === undefined) return false
   const parsed = parse(TelegramUpdate, update)
   if (!parsed.ok) {
-    parts.log.warn('a telegram update cannot be read and is passed over', { connector: name })
+    health.passedOver('unreadable')
     return true
   }
   try {
@@ -98,8 +102,7 @@ const takeOne = async (parts: PollParts, { name }: Polling, update: Json): Promi
     return true
   } catch (error) {
     if (!isLasting(error)) throw error
-    const code = error instanceof Problem ? error.code : ''
-    parts.log.warn('a telegram update is refused and passed over', { connector: name, code, error })
+    health.passedOver(error instanceof Problem ? error.code : '', error)
     return true
   }
 }
@@ -118,7 +121,7 @@ const takeBatch = async (
   for (const { id, update } of updates) {
     if (polling.signal.aborted) break
     try {
-      if (!(await takeOne(parts, polling, update))) break
+      if (!(await takeOne(parts, polling, { update, health }))) break
       next = Math.max(next, id + 1)
     } catch (error) {
       whole = false
