@@ -39,7 +39,10 @@ export const mostToken = 48
 export interface LiveMessage {
   /** `draft`: the words of a model, shown as a delivery shows them. `request`: plain text, all of it as it stands. */
   readonly purpose: 'draft' | 'request'
-  /** Within `most_text`, or `most_request`; never blank. A kind must escape what the platform reads as a mention, a link or a form. */
+  /**
+   * Within `most_text`, or `most_request`; never blank. A kind must escape what the platform reads as a mention, a link
+   * or a form.
+   */
   readonly text: string
   /** At most `mostButtons`; empty: it has none, and those that it had go. */
   readonly buttons: readonly LiveButton[]

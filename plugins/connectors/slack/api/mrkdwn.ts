@@ -4,7 +4,7 @@ const written: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '
 /** Words that mention nobody and are shown as they are. */
 export const escapeText = (text: string): string => text.replace(/[&<>]/gu, (sign) => written[sign] ?? sign)
 
-/** Longest text that a message can be given by an edit, in code units as it is sent; a new one may have ten times that. */
+/** Longest text that an edit can give a message, in code units as it is sent; a new one may have ten times that. */
 export const mostEdited = 4000
 /** The beginning of a text that an edit can give a message: what is escaped is longer than it is read. */
 export const escapedToEdit = (text: string): string => {

@@ -70,7 +70,7 @@ const bytesOf = async ({ assets }: DeliverParts, asset_id: string): Promise<Uint
 const isDone = ({ progress }: Attempt, step: Step): boolean =>
   step.type === 'text' ? progress.message(step.key).ts !== undefined : progress.upload(step.key).completed
 
-/** Takes away the draft of words that stand in a message of their own: the attempt that posted them may not have come to it. */
+/** Takes away the draft of words that were posted: the attempt that posted them may not have come to it. */
 const leave = async ({ api, opened, progress }: Attempt, { key }: Step): Promise<undefined> => {
   const { replaces } = progress.message(key)
   if (replaces !== undefined) await takeAway(api, opened.route, replaces)
