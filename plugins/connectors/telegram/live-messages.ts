@@ -115,8 +115,11 @@ export const telegramLive = (parts: LiveParts): LiveKind => ({
   async typing(address, signal) {
     const aim = botAt(parts, address)
     if (aim === undefined) return { type: 'refused' }
-    const body = { ...placed(aim.place), action: 'typing' }
-    const answer = await callBot(parts, aim.bot, { method: 'sendChatAction', body, signal })
+    const type = (place: object): Promise<BotAnswer> =>
+      callBot(parts, aim.bot, { method: 'sendChatAction', body: { ...place, action: 'typing' }, signal })
+    const first = await type(placed(aim.place))
+    const isReply = first.type === 'refused' && lacksThread(first)
+    const answer = isReply ? await type({ chat_id: aim.place.chat_id }) : first
     return answer.type === 'done' ? { type: 'done' } : outcomeOf(answer)
   },
   async post(address, message, signal) {
