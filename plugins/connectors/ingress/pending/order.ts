@@ -33,7 +33,11 @@ export const holderOf = (
 }
 
 /** Takes an event away, in the commit that ends it, and lets the next one of its session go on. */
-export const endEvent = ({ events }: Pick<PendingStore, 'events'>, tx: Tx, event: PendingEvent, why: string): void => {
+export const endEvent = (
+  { events }: Pick<PendingStore, 'events'>,
+  tx: Tx,
+  { event, why }: { readonly event: PendingEvent; readonly why: string },
+): void => {
   tx.remove(events, event.id, why)
   const [next] = holding({ events }, event, tx.now)
   if (next !== undefined && next.files.every(({ stored, missing }) => (stored ?? missing) !== undefined))

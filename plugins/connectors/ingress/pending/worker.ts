@@ -132,7 +132,7 @@ const complete = async ({ store, runs, sessions }: WorkerParts, event: PendingEv
     // It was let in before its session was ended, and its sender was told so.
     sessions.open(tx, { session_id: event.session_id })
     runs.admit(submission)(tx)
-    endEvent(store, tx, event, 'its run has begun')
+    endEvent(store, tx, { event, why: 'its run has begun' })
   })
 }
 
@@ -153,7 +153,7 @@ const refused = async (parts: WorkerParts, event: PendingEvent, problem: Problem
   const isLate = clock.now() >= event.accepted_at_ms + mostWaitMs
   if (code !== 'hook_blocked' && !isLate) return later(parts, event, { files: event.files, wait: 0 })
   log.error('a message with files has no run', { kind: event.kind, connector: event.name, code })
-  await store.state.commit((tx) => endEvent(store, tx, event, code))
+  await store.state.commit((tx) => endEvent(store, tx, { event, why: code }))
 }
 
 interface Left {
