@@ -137,9 +137,9 @@ export const askOfToken = ({ asks }: LiveStore, token: string): AskRecord | unde
 const shownOf = (
   parts: Pick<AskParts, 'secrets'>,
   asked: Asked,
-  { most_text: most }: Pick<LiveChat, 'most_text'>,
+  { most_text, most_request = most_text }: Pick<LiveChat, 'most_text' | 'most_request'>,
 ): Shown => {
-  const how: ShownParts = { redact: redactorOf(parts), most }
+  const how: ShownParts = { redact: redactorOf(parts), most: most_request }
   return asked.subject === 'approval' ? showApproval(asked.request, how) : showQuestions(asked.request, how)
 }
 

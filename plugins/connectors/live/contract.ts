@@ -17,6 +17,8 @@ export interface LiveChat {
   readonly approver_ids: readonly string[]
   /** Longest text of one message, in UTF-16 code units, at least 500. */
   readonly most_text: number
+  /** The same of a request, where the kind makes that longer while it sends it. `most_text` when absent. */
+  readonly most_request?: number
   /** Milliseconds between two calls for a draft, such as 1,000, or 3,000 in a group; never less than 500. */
   readonly edit_ms: number
   /** Milliseconds after which a typing sign is to be shown again; never less than 1,000. Absent: there is none. */
@@ -37,7 +39,10 @@ export const mostToken = 48
 export interface LiveMessage {
   /** `draft`: the words of a model, shown as a delivery shows them. `request`: plain text, all of it as it stands. */
   readonly purpose: 'draft' | 'request'
-  /** Within `most_text`, never blank. A kind must escape what the platform reads as a mention, a link or a form. */
+  /**
+   * Within `most_text`, or `most_request`; never blank. A kind must escape what the platform reads as a mention, a link
+   * or a form.
+   */
   readonly text: string
   /** At most `mostButtons`; empty: it has none, and those that it had go. */
   readonly buttons: readonly LiveButton[]

@@ -166,11 +166,13 @@ const schedule = (life: Life, spoken: Spoken, draft: Draft): void => {
   })
 }
 
+const wholeSigns = (text: string): string => text.replace(/[\ud800-\udbff]$/u, '')
+
 /** The beginning of what was said, as one message can have it; what is left out is told. */
 export const beginningOf = (text: string, most: number, isCut = false): string => {
-  if (text.length <= most && !isCut) return text
-  const cut = text.slice(0, Math.min(text.length, most - 2))
-  return `${cut.replace(/[\ud800-\udbff]$/u, '')} …`
+  // Words come in pieces: the other half of a last sign may be on its way.
+  if (text.length <= most && !isCut) return wholeSigns(text)
+  return `${wholeSigns(text.slice(0, Math.min(text.length, most - 2)))} …`
 }
 const beginning = ({ text, isCut }: Spoken, most: number): string => {
   const shown = beginningOf(text, most, isCut)

@@ -6,7 +6,7 @@ import { placeOf, type TelegramPlace } from './bot/address.js'
 import { botOf, callBot, type Bot, type BotAnswer, type BotApiParts } from './bot/bot-api.js'
 import { buttonMark, messageName, messageNumber } from './bot/live-names.js'
 import { editText } from './output/edit.js'
-import { hasGone, isFlood, isUnchanged } from './output/failures.js'
+import { hasGone, isFlood, isUnchanged, lacksThread } from './output/failures.js'
 import { approversOf, isAllowed, type TelegramSettings } from './bot/settings.js'
 import { mostText } from './output/steps.js'
 
@@ -14,6 +14,8 @@ const keyboard = (buttons: readonly LiveButton[]) => ({
   inline_keyboard: buttons.map(({ label, token }) => [{ text: label, callback_data: `${buttonMark}${token}` }]),
 })
 
+/** Code units of a request: with the signs that come to it, at most one for two, all of it is in its message. */
+const mostRequest = Math.floor((mostText * 2) / 3)
 /** In a request nothing calls somebody: a sign of no width stands behind what begins a name or a command. */
 const textOf = ({ purpose, text }: LiveMessage): string =>
   (purpose === 'request' ? text.replaceAll(/[@/#](?=[\p{L}\p{N}_])/gu, '$&\u2060') : text).slice(0, mostText)
@@ -75,14 +77,18 @@ const post = async (
   const { reply_to_message_id: replied } = place
   const { buttons, asks_for_reply: asks = false } = message
   const markup = buttons.length > 0 ? keyboard(buttons) : asks ? { force_reply: true, selective: true } : undefined
-  const body = {
-    ...placed(place),
+  const say = (where: object): Promise<BotAnswer> =>
+    callBot(parts, bot, { method: 'sendMessage', body: { ...said, ...where }, signal })
+  const said = {
     ...(typeof replied === 'number' && { reply_to_message_id: replied, allow_sending_without_reply: true }),
     text: textOf(message),
     ...(message.purpose === 'request' && noPreview),
     ...(markup !== undefined && { reply_markup: markup }),
   }
-  const answer = await callBot(parts, bot, { method: 'sendMessage', body, signal })
+  const first = await say(placed(place))
+  // In a group without topics the thread is that of the message that it replies to.
+  const isReply = typeof replied === 'number' && first.type === 'refused' && lacksThread(first)
+  const answer = isReply ? await say({ chat_id: place.chat_id, allow_sending_without_reply: false }) : first
   if (answer.type !== 'done') return outcomeOf(answer)
   const parsed = parse(Sent, answer.result)
   return parsed.ok
@@ -101,13 +107,17 @@ export const telegramLive = (parts: LiveParts): LiveKind => ({
     const approver_ids = approversOf(aim.connector)
     const edit_ms = aim.place.chat_id < 0 ? groupEditMs : editMs
     const { name: connector } = aim.connector
-    return { connector, stream_replies, approver_ids, most_text: mostText, edit_ms, typing_ms: typingMs }
+    const most = { most_text: mostText, most_request: mostRequest }
+    return { connector, stream_replies, approver_ids, ...most, edit_ms, typing_ms: typingMs }
   },
   async typing(address, signal) {
     const aim = botAt(parts, address)
     if (aim === undefined) return { type: 'refused' }
-    const body = { ...placed(aim.place), action: 'typing' }
-    const answer = await callBot(parts, aim.bot, { method: 'sendChatAction', body, signal })
+    const type = (place: object): Promise<BotAnswer> =>
+      callBot(parts, aim.bot, { method: 'sendChatAction', body: { ...place, action: 'typing' }, signal })
+    const first = await type(placed(aim.place))
+    const isReply = first.type === 'refused' && lacksThread(first)
+    const answer = isReply ? await type({ chat_id: aim.place.chat_id }) : first
     return answer.type === 'done' ? { type: 'done' } : outcomeOf(answer)
   },
   async post(address, message, signal) {

@@ -31,7 +31,21 @@ export default definePlugin({
     const api = { outbound, config, now: clock.now, elapsed: clock.elapsed }
     const refusals = createRefusals({ connectors, kind, clock, log })
     const asides = createAsides()
-    const parts = { ...api, connectors, kind, ingress, live, progress, assets, ids, clock, log, asides, signal, refusals }
+    const parts = {
+      ...api,
+      connectors,
+      kind,
+      ingress,
+      live,
+      progress,
+      assets,
+      ids,
+      clock,
+      log,
+      asides,
+      signal,
+      refusals,
+    }
     const cursors = declareCursors(ctx.state)
     ctx.contribute(ConnectorKinds, kind)
     ctx.contribute(FileSources, telegramFiles(parts))

@@ -4,6 +4,16 @@ const written: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '
 /** Words that mention nobody and are shown as they are. */
 export const escapeText = (text: string): string => text.replace(/[&<>]/gu, (sign) => written[sign] ?? sign)
 
+/** Longest text that an edit can give a message, in code units as it is sent; a new one may have ten times that. */
+export const mostEdited = 4000
+/** The beginning of a text that an edit can give a message: what is escaped is longer than it is read. */
+export const escapedToEdit = (text: string): string => {
+  const whole = escapeText(text)
+  if (whole.length <= mostEdited) return whole
+  const cut = whole.slice(0, mostEdited - 2).replace(/&[a-z]{0,3}$|[\ud800-\udbff]$/u, '')
+  return `${cut} …`
+}
+
 const meant: Readonly<Record<string, string>> = { '&amp;': '&', '&lt;': '<', '&gt;': '>' }
 /** What a person typed. */
 export const unescapeText = (text: string): string => text.replace(/&(?:amp|lt|gt);/gu, (name) => meant[name] ?? name)

@@ -77,6 +77,13 @@ const fileOf = (value: Json): ToldFile => {
   }
 }
 
+/** What a bot of ours wrote: Slack tells of its files as if a person had shared them, with no `bot_id`. */
+const isOurs = (payload: JsonObject, { user }: JsonObject): boolean =>
+  word(user) !== undefined &&
+  listOf(payload['authorizations'])
+    .map(objectOf)
+    .some(({ user_id, is_bot }) => is_bot === true && word(user_id) === word(user))
+
 const isPlain = ({ bot_id, subtype }: JsonObject): boolean =>
   word(bot_id) === undefined && (word(subtype) ?? 'file_share') === 'file_share'
 
@@ -119,7 +126,7 @@ export const readEnvelope = (payload: JsonObject): Envelope => {
   if (removals.has(word(event['type'])))
     return Object.assign(ignored('unsupported_event'), { says: 'removed' as const })
   if (event['type'] !== 'message') return ignored('unsupported_event')
-  if (!isPlain(event)) return ignored('unsupported_message_subtype')
+  if (!isPlain(event) || isOurs(payload, event)) return ignored('unsupported_message_subtype')
   const message = messageOf(payload, event)
   return typeof message === 'string' ? { type: 'invalid', what: message } : { type: 'message', origin, message }
 }

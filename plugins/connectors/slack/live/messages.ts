@@ -1,7 +1,7 @@
 /** Messages with buttons, and their names (slack-32, slack-33). */
 import type { JsonObject } from '../../../../core/plugin.js'
 import type { LiveMessage } from '../../live/contract.js'
-import { escapeText } from '../api/mrkdwn.js'
+import { escapedToEdit, escapeText, mostEdited } from '../api/mrkdwn.js'
 
 /** Before the number of a button in its `action_id`. */
 export const buttonPrefix = 'holdfast_button_'
@@ -39,8 +39,10 @@ const answerField: JsonObject = {
 
 /** Words and blocks: without buttons and questions there are none, and those that there were go. */
 export const shownMessage = (message: LiveMessage): { readonly text: string; readonly blocks: JsonObject[] } => {
-  const { text, asks_for_reply = false } = message
+  const { purpose, text, asks_for_reply = false } = message
   const below = [...rowsOf(message), ...(asks_for_reply ? [answerField] : [])]
   const section: JsonObject = { type: 'section', text: { type: 'plain_text', text, emoji: false } }
-  return { text: escapeText(text), blocks: below.length === 0 ? [] : [section, ...below] }
+  // What is too long for an edit as it is sent is whole in its section.
+  const isLong = purpose === 'request' && escapeText(text).length > mostEdited
+  return { text: escapedToEdit(text), blocks: below.length === 0 && !isLong ? [] : [section, ...below] }
 }

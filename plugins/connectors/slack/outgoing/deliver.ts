@@ -8,7 +8,7 @@ import { isTargetDenied } from '../setup/allow-lists.js'
 import type { SlackConfig } from '../setup/config.js'
 import { apiOf, type SlackSettings } from '../setup/settings.js'
 import { tokenOf } from '../setup/token.js'
-import { showText } from './post.js'
+import { showText, takeAway } from './post.js'
 import { openProgress, type Progress } from './progress.js'
 import { planSteps, type Step } from './steps.js'
 import { showFile } from './upload.js'
@@ -70,9 +70,15 @@ const bytesOf = async ({ assets }: DeliverParts, asset_id: string): Promise<Uint
 const isDone = ({ progress }: Attempt, step: Step): boolean =>
   step.type === 'text' ? progress.message(step.key).ts !== undefined : progress.upload(step.key).completed
 
+/** Takes away the draft of words that were posted: the attempt that posted them may not have come to it. */
+const leave = async ({ api, opened, progress }: Attempt, { key }: Step): Promise<undefined> => {
+  const { replaces } = progress.message(key)
+  if (replaces !== undefined) await takeAway(api, opened.route, replaces)
+}
+
 const take = async (attempt: Attempt, step: Step, isFirst: boolean): Promise<Failed | undefined> => {
   const { parts, envelope, opened, api, progress } = attempt
-  if (isDone(attempt, step)) return undefined
+  if (isDone(attempt, step)) return await leave(attempt, step)
   const { channel_id, thread_ts = progress.thread_ts || undefined } = opened.route
   const { key } = step
   const shared = { api, progress, key, shown: { channel_id, thread_ts } }

@@ -1,6 +1,6 @@
 /** Words on their way into a channel (slack-26). */
 import type { JsonObject } from '../../../../core/plugin.js'
-import { escapeText } from '../api/mrkdwn.js'
+import { escapeText, mostEdited } from '../api/mrkdwn.js'
 import { namedIn } from '../api/message-name.js'
 import type { Progress } from './progress.js'
 import { clientMessageId } from './steps.js'
@@ -28,20 +28,24 @@ export const showText = async (step: TextStep): Promise<Failed | undefined> => {
   return edited === 'gone' ? post(step) : edited === 'done' ? undefined : edited
 }
 
-/** Longest text that a message can be given by an edit; a new one may have ten times as much. */
-const mostEdited = 4000
-
 /** Says it in a message of its own, and takes the draft away: what stays of that is a beginning, and no harm. */
 const replace = async (step: TextStep, ts: string): Promise<Failed | undefined> => {
-  const failed = await post(step)
-  if (failed === undefined)
-    await callSlack(step.api, { method: 'chat.delete', args: { channel: step.shown.channel_id, ts } })
+  const failed = await post(step, ts)
+  if (failed === undefined) await takeAway(step.api, step.shown, ts)
   return failed
 }
 
-const post = async ({ api, progress, delivery_id, key, text, shown }: TextStep): Promise<Failed | undefined> => {
+export const takeAway = async (api: Api, { channel_id: channel }: Shown, ts: string): Promise<void> => {
+  await callSlack(api, { method: 'chat.delete', args: { channel, ts } })
+}
+
+const post = async (
+  { api, progress, delivery_id, key, text, shown }: TextStep,
+  replaces?: string,
+): Promise<Failed | undefined> => {
   const client_msg_id = clientMessageId(delivery_id, key)
-  await progress.setMessage(key, { client_msg_id })
+  const name = { client_msg_id, ...(replaces !== undefined && { replaces }) }
+  await progress.setMessage(key, name)
   const args: JsonObject = {
     channel: shown.channel_id,
     text: escapeText(text),
@@ -51,7 +55,7 @@ const post = async ({ api, progress, delivery_id, key, text, shown }: TextStep):
   const called = await callSlack(api, { method: 'chat.postMessage', args, isSeen: true })
   if (called.type !== 'ok') return called
   // Without a time it is posted, and there is no thread for what follows.
-  await progress.setMessage(key, { client_msg_id, ts: namedIn(called.body['ts']) ?? '' })
+  await progress.setMessage(key, { ...name, ts: namedIn(called.body['ts']) ?? '' })
   return undefined
 }
 

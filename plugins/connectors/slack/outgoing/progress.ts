@@ -14,8 +14,8 @@ import type { DeliveryProgress } from '../../registry/contract.js'
 const Progress = object({
   /** The thread that its first message began. */
   thread_ts: optional(string()),
-  /** `client_msg_id` stands there before a message is posted, `ts` behind it. */
-  messages: record(object({ ts: optional(string()), client_msg_id: optional(string()) })),
+  /** `client_msg_id` stands there before a message is posted, `ts` behind it; it takes the place of `replaces`. */
+  messages: record(object({ ts: optional(string()), client_msg_id: optional(string()), replaces: optional(string()) })),
   uploads: record(
     object({ file_id: optional(string()), uploaded: boolean(), completion_requested: boolean(), completed: boolean() }),
   ),

@@ -47,7 +47,11 @@ const Answer = open({
   result: optional(json()),
   error_code: optional(nullable(integer())),
   description: optional(nullable(string())),
-  parameters: optional(nullable(open({ retry_after: optional(nullable(integer({ min: 0 }))) }))),
+  parameters: optional(
+    nullable(
+      open({ retry_after: optional(nullable(integer({ min: 0 }))), migrate_to_chat_id: optional(nullable(integer())) }),
+    ),
+  ),
 })
 
 /** What came of a call. `description` is the platform's: it is compared, never told. */
@@ -60,6 +64,8 @@ export type BotAnswer =
       readonly error_code: number | undefined
       readonly description: string
       readonly retry_after_ms: number | undefined
+      /** The chat that a group has become. */
+      readonly moved_to?: number | undefined
     }
   | { readonly type: 'failure'; readonly code: OutboundCode }
 
@@ -99,6 +105,7 @@ export const readAnswer = (answer: OutboundAnswer, now: number): BotAnswer => {
     error_code: error_code ?? undefined,
     description: (description ?? '').toLowerCase(),
     retry_after_ms: hintOf(headers['retry-after'], parameters?.retry_after, now),
+    moved_to: parameters?.migrate_to_chat_id ?? undefined,
   }
 }
 

@@ -2,8 +2,8 @@
 import { boolean, object, parse, Problem, record, type Log } from '../../../../core/plugin.js'
 import type { DeliveryOutcome, Envelope } from '../../../execution/deliveries/contract.js'
 import type { Connectors, ConnectorKind, DeliveryProgress } from '../../registry/contract.js'
-import { placeOf, type TelegramPlace } from '../bot/address.js'
-import { botOf, type Bot } from '../bot/bot-api.js'
+import { placeOf } from '../bot/address.js'
+import { botOf } from '../bot/bot-api.js'
 import type { LiveReplies } from '../../live/contract.js'
 import { messageNumber } from '../bot/live-names.js'
 import { tokenLine } from '../polling/poll-health.js'
@@ -37,7 +37,7 @@ const doneOf = ({ progress }: DeliverParts, delivery_id: string): ReadonlySet<st
 const aimOf = (
   { connectors, kind }: DeliverParts,
   address: string,
-): { readonly bot: Bot; readonly place: TelegramPlace } | DeliveryOutcome | string => {
+): Omit<Sending, 'signal'> | DeliveryOutcome | string => {
   const place = placeOf(address)
   if (place === undefined) return 'telegram_target_invalid'
   const connector = connectors.find(kind, place.connector)
@@ -47,7 +47,8 @@ const aimOf = (
       : 'telegram_connector_missing'
   if (!isAllowed(connector.settings, place.chat_id)) return 'telegram_chat_not_allowed'
   const bot = botOf(connector)
-  return bot === undefined ? 'telegram_bot_token_missing' : { bot, place }
+  const mayChat = (chat_id: number): boolean => isAllowed(connector.settings, chat_id)
+  return bot === undefined ? 'telegram_bot_token_missing' : { bot, place, isAllowed: mayChat }
 }
 
 const aimed = (parts: DeliverParts, address: string): ReturnType<typeof aimOf> | DeliveryOutcome => {
@@ -132,7 +133,8 @@ const sendOrEdit = async (
   const edit = { message_id: draft, text: step.text, signal, reply_markup: { inline_keyboard: [] } }
   const answer = await editText(parts, sending, edit)
   if (answer.type === 'done' || (answer.type === 'refused' && isUnchanged(answer))) return undefined
-  return answer.type === 'refused' && hasGone(answer) ? await sendStep(parts, sending, step) : undelivered(answer)
+  const isGone = answer.type === 'refused' && (hasGone(answer) || answer.moved_to !== undefined)
+  return isGone ? await sendStep(parts, sending, step) : undelivered(answer)
 }
 
 /** The message was sent: if that cannot be noted, a repetition sends it again, and is told to be one that may. */

@@ -21,6 +21,16 @@ const hopeless: readonly (readonly [string, string])[] = [
 export const lacksRepliedMessage = ({ error_code, description }: Refused): boolean =>
   error_code === 400 && /message to be replied not found|replied message not found/u.test(description)
 
+/** Its topic is gone; or it never had one, and is in the thread of a message of a group without topics. */
+export const lacksThread = ({ error_code, description }: Refused): boolean =>
+  error_code === 400 && description.includes('message thread not found')
+
+/** A picture that is none to the platform, such as one that is too long or too large, is a file all the same. */
+export const isNoPhoto = ({ status, error_code, description }: Refused): boolean =>
+  status === 413 ||
+  error_code === 413 ||
+  (error_code === 400 && /photo_|image_process|file is too (?:big|large)/u.test(description))
+
 /** It says what it is to say already. */
 export const isUnchanged = ({ error_code, description }: Refused): boolean =>
   error_code === 400 && description.includes('message is not modified')
@@ -35,6 +45,7 @@ const refusedOutcome = (refused: Refused): Undelivered => {
   if (isFlood(refused) && retry_after_ms !== undefined)
     return { type: 'retry', code: 'telegram_rate_limited', retry_after_ms }
   if (status === 401 || error_code === 401) return { type: 'terminal', code: tokenRefusedCode }
+  if (refused.moved_to !== undefined) return { type: 'terminal', code: 'telegram_chat_not_allowed' }
   if (status === 403 || error_code === 403) return { type: 'terminal', code: 'telegram_chat_forbidden' }
   const [, code] = error_code === 400 ? (hopeless.find(([words]) => description.includes(words)) ?? []) : []
   if (code !== undefined) return { type: 'terminal', code }

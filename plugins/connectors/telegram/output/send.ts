@@ -4,7 +4,7 @@ import { Problem, type Ids } from '../../../../core/plugin.js'
 import { mostAssetBytes, type Assets, type AttachmentRef } from '../../../media/assets/contract.js'
 import type { TelegramPlace } from '../bot/address.js'
 import { callBot, type Bot, type BotAnswer, type BotApiParts } from '../bot/bot-api.js'
-import { lacksRepliedMessage, undelivered, type Undelivered } from './failures.js'
+import { isNoPhoto, lacksRepliedMessage, lacksThread, undelivered, type Undelivered } from './failures.js'
 import { formOf } from './multipart.js'
 import { mediaOf, type Step } from './steps.js'
 
@@ -45,6 +45,8 @@ export interface Sending {
   readonly bot: Bot
   readonly place: TelegramPlace
   readonly signal: AbortSignal
+  /** Whether it may speak there, too. */
+  isAllowed(chat_id: number): boolean
 }
 
 const sendText = (parts: SendParts, { bot, place, signal }: Sending, text: string): Promise<BotAnswer> => {
@@ -75,15 +77,21 @@ const sendFile = async (
 ): Promise<BotAnswer | Undelivered> => {
   const bytes = await bytesOf(parts, file)
   if (!(bytes instanceof Uint8Array)) return bytes
-  const { method, part } = mediaOf(file.media_type)
   const { chat_id, message_thread_id: thread, reply_to_message_id: replied } = place
   const fields = {
     chat_id: String(chat_id),
     ...(typeof thread === 'number' && { message_thread_id: String(thread) }),
     ...(typeof replied === 'number' && { reply_to_message_id: String(replied) }),
   }
-  const form = { part, file_name: nameOf(file), media_type: file.media_type, bytes }
-  return await callBot(parts, bot, { method, body: formOf(fields, form, `holdfast-${parts.ids.random(24)}`), signal })
+  const sendAs = ({ method, part }: ReturnType<typeof mediaOf>): Promise<BotAnswer> => {
+    const form = { part, file_name: nameOf(file), media_type: file.media_type, bytes }
+    const body = formOf(fields, form, `holdfast-${parts.ids.random(24)}`)
+    return callBot(parts, bot, { method, body, signal })
+  }
+  const media = mediaOf(file.media_type)
+  const answer = await sendAs(media)
+  const isPlainFile = media.method === 'sendPhoto' && answer.type === 'refused' && isNoPhoto(answer)
+  return isPlainFile ? await sendAs(mediaOf('')) : answer
 }
 
 const sendOnce = (parts: SendParts, sending: Sending, step: Step): Promise<BotAnswer | Undelivered> =>
@@ -91,13 +99,36 @@ const sendOnce = (parts: SendParts, sending: Sending, step: Step): Promise<BotAn
     ? sendText(parts, sending, step.text)
     : parts.gate.through(() => sendFile(parts, sending, step.file))
 
-/** Undefined when it was sent. A message that answers one that is gone answers none. */
+/** Another way to say it where the platform does not take it so; undefined if there is none. */
+const otherwise = (sending: Sending, answer: BotAnswer): Sending | undefined => {
+  if (answer.type !== 'refused') return undefined
+  const { place, isAllowed } = sending
+  const { message_thread_id: thread, reply_to_message_id: replied } = place
+  const { moved_to: chat_id } = answer
+  if (chat_id !== undefined && chat_id !== place.chat_id && isAllowed(chat_id))
+    return { ...sending, place: { connector: place.connector, chat_id } }
+  if (typeof replied !== 'number') return undefined
+  if (lacksRepliedMessage(answer)) return { ...sending, place: { ...place, reply_to_message_id: null } }
+  // It is in the thread of the message that it replies to.
+  return lacksThread(answer) && typeof thread === 'number'
+    ? { ...sending, place: { ...place, message_thread_id: null } }
+    : undefined
+}
+
+const outcomeOf = (answer: BotAnswer | Undelivered): Undelivered | undefined =>
+  answer.type === 'done'
+    ? undefined
+    : answer.type === 'retry' || answer.type === 'terminal'
+      ? answer
+      : undelivered(answer)
+
+/** Undefined when it was sent. A message that answers one that is gone answers none, but in a topic that is gone. */
 export const sendStep = async (parts: SendParts, sending: Sending, step: Step): Promise<Undelivered | undefined> => {
   const answer = await sendOnce(parts, sending, step)
-  if (answer.type === 'done') return undefined
   if (answer.type === 'retry' || answer.type === 'terminal') return answer
-  const { reply_to_message_id: replied } = sending.place
-  if (answer.type === 'refused' && typeof replied === 'number' && lacksRepliedMessage(answer))
-    return await sendStep(parts, { ...sending, place: { ...sending.place, reply_to_message_id: null } }, step)
-  return undelivered(answer)
+  const other = otherwise(sending, answer)
+  if (other === undefined) return outcomeOf(answer)
+  if (answer.type !== 'refused' || !lacksThread(answer)) return await sendStep(parts, other, step)
+  const second = await sendOnce(parts, other, step)
+  return outcomeOf(second.type === 'refused' && lacksRepliedMessage(second) ? answer : second)
 }

@@ -15,6 +15,8 @@ export interface PollHealth {
   unheard(answer: Exclude<BotAnswer, { readonly type: 'done' }>): void
   /** Something else went wrong; `what` is a sentence of ours. */
   failed(what: string, error?: unknown): void
+  /** An update was passed over: anybody can send those, so they are told of together. */
+  passedOver(code: string, error?: unknown): void
 }
 
 export interface PollHealthParts {
@@ -80,6 +82,8 @@ export const createPollHealth = (parts: PollHealthParts, name: string): PollHeal
   let lastWell = clock.elapsed()
   let lastConflict = -Infinity
   let lastWarned = -Infinity
+  let lastPassed = -Infinity
+  let passed = 0
   const warn = (cause: string, error?: unknown): void => {
     if (clock.elapsed() - lastWarned < warnEveryMs) return
     lastWarned = clock.elapsed()
@@ -102,6 +106,13 @@ export const createPollHealth = (parts: PollHealthParts, name: string): PollHeal
     unheard(answer) {
       if (isConflict(answer)) lastConflict = clock.elapsed()
       tell(judge(connector(), answer))
+    },
+    passedOver(code, error) {
+      passed += 1
+      if (clock.elapsed() - lastPassed < warnEveryMs) return
+      log.warn('telegram updates are passed over', { connector: name, count: passed, code, error })
+      lastPassed = clock.elapsed()
+      passed = 0
     },
     failed: (cause, error) =>
       tell({ isDeaf: false, cause, action: 'It is tried again every two seconds; see the log for why.' }, error),

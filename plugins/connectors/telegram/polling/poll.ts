@@ -24,6 +24,8 @@ const idleMs = 1000
 /** What a poll takes longer than it waits. */
 const graceMs = 10_000
 const mostAnswerBytes = 4 * 1024 * 1024
+/** Updates that the platform gives at a time when it is told no number. */
+const mostUpdates = 100
 const updateTypes = ['message', 'edited_message', 'callback_query']
 
 /** One connector while it polls. */
@@ -53,12 +55,16 @@ const updatesIn = (result: Json | undefined): NumberedUpdate[] | undefined => {
 }
 
 /** True if the poll may go on behind this update. */
-const takeOne = async (parts: PollParts, { name }: Polling, update: Json): Promise<boolean> => {
+const takeOne = async (
+  parts: PollParts,
+  { name }: Polling,
+  { update, health }: { readonly update: Json; readonly health: PollHealth },
+): Promise<boolean> => {
   const connector = parts.find(name)
   if (connector === undefined) return false
   const parsed = parse(TelegramUpdate, update)
   if (!parsed.ok) {
-    parts.log.warn('a telegram update cannot be read and is passed over', { connector: name })
+    health.passedOver('unreadable')
     return true
   }
   try {
@@ -80,12 +86,13 @@ const takeBatch = async (
 ): Promise<boolean> => {
   const source = sourceOf(polling.bot)
   const before = parts.cursors.next(polling.name, source)
-  let next = before
+  // After a week of silence the platform counts on from a number by chance, which may be lower.
+  let next = updates.every(({ id }) => id < before) ? 0 : before
   let whole = true
   for (const { id, update } of updates) {
     if (polling.signal.aborted) break
     try {
-      if (!(await takeOne(parts, polling, update))) break
+      if (!(await takeOne(parts, polling, { update, health }))) break
       next = Math.max(next, id + 1)
     } catch (error) {
       whole = false
@@ -93,7 +100,7 @@ const takeBatch = async (
       break
     }
   }
-  if (next === before) return false
+  if (next === before || next === 0) return false
   await parts.cursors.advance(polling.name, source, next)
   return whole
 }
@@ -113,16 +120,21 @@ const pollOnce = async (parts: PollParts, polling: Polling, own: Own): Promise<n
   const began = parts.clock.elapsed()
   const answer = await callBot({ ...parts, outbound }, bot, {
     method: 'getUpdates',
-    body: { offset, timeout, allowed_updates: updateTypes },
+    body: { offset, timeout, allowed_updates: updateTypes, ...(own.most < mostUpdates && { limit: own.most }) },
     signal,
     timeout_ms: timeout * 1000 + graceMs,
     max_answer_bytes: mostAnswerBytes,
   })
   if (signal.aborted) return 0
+  if (answer.type === 'failure' && answer.code === 'outbound_answer_too_large' && own.most > 1) {
+    own.most = Math.ceil(own.most / 4)
+    return 0
+  }
   if (answer.type !== 'done') {
     health.unheard(answer)
     return waitBehind(answer)
   }
+  own.most = Math.min(mostUpdates, own.most * 2)
   const updates = updatesIn(answer.result)
   if (updates === undefined) {
     health.failed('The Bot API answers what are no updates.')
@@ -138,13 +150,16 @@ const pollOnce = async (parts: PollParts, polling: Polling, own: Own): Promise<n
 interface Own {
   readonly outbound: Outbound
   readonly health: PollHealth
+  /** Updates that are asked for at a time: fewer where more of them were larger than an answer may be. */
+  most: number
 }
 
 /** Polls until the signal aborts. Never rejects. */
 export const poll = async (parts: PollParts, polling: Polling): Promise<void> => {
   const { clock } = parts
   const { signal, name } = polling
-  const own: Own = { outbound: createOutbound({ clock, connections: 1 }), health: createPollHealth(parts, name) }
+  const outbound = createOutbound({ clock, connections: 1 })
+  const own: Own = { outbound, health: createPollHealth(parts, name), most: mostUpdates }
   try {
     while (!signal.aborted) {
       const wait = await pollOnce(parts, polling, own).catch((error: unknown) => {

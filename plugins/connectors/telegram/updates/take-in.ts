@@ -96,8 +96,9 @@ const answered = async (
   const live = parts.live()
   const answer = live && (await askLive(live, connector, message))
   if (answer === undefined) return false
-  const { chat, message_id = null, message_thread_id = null } = message
-  const place = { chat_id: chat.id, message_thread_id, reply_to_message_id: message_id }
+  const { chat, message_id = null } = message
+  // A reply is in the thread of what it replies to.
+  const place = { chat_id: chat.id, reply_to_message_id: message_id }
   tell(parts, connector, { method: 'sendMessage', body: { ...place, text: answer.text } })
   return true
 }

@@ -5,6 +5,7 @@ import { testPlugin } from '../../../support/plugins.js'
 import { createChat, liveDaemon, passes, seen } from '../../../support/live-chat.js'
 import { openSession, until } from '../../../support/runs.js'
 import { callTool, done, scriptedProvider, text } from '../../../../plugins/providers/scripted/contract.js'
+import { beginningOf } from '../../../../plugins/connectors/live/drafts.js'
 import { Interceptors } from '../../../../plugins/execution/interception/contract.js'
 import type { ModelEvent } from '../../../../plugins/execution/models/contract.js'
 
@@ -210,4 +211,10 @@ test('live-3, live-5, live-7: no draft where the target is gone or a hook may re
   await seen('the answer', () => chat.count('answer') === 3)
   t.is(chat.count('post'), 1)
   t.is([...chat.messages.values()].at(-1)?.text, 'Found it.')
+})
+
+test('live-11: a draft has no half of a sign, also where words came in pieces', (t) => {
+  t.is(beginningOf('a\ud83d', 500), 'a')
+  t.is(beginningOf('a\ud83d\ude00', 500), 'a\ud83d\ude00')
+  t.is(beginningOf(`${'x'.repeat(497)}\ud83d\ude00yz`, 500), `${'x'.repeat(497)} …`)
 })

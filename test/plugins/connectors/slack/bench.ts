@@ -10,7 +10,7 @@ import { createSlackKind } from '../../../../plugins/connectors/slack/setup/kind
 import { SlackSettings } from '../../../../plugins/connectors/slack/setup/settings.js'
 import type { Envelope } from '../../../../plugins/execution/deliveries/contract.js'
 import type { AttachmentRef, OutputPart } from '../../../../plugins/media/assets/contract.js'
-import { botToken, startSlack } from '../../../support/slack-server.js'
+import { botToken, signingSecret, startSlack } from '../../../support/slack-server.js'
 
 export const settingsOf = (more: object = {}): SlackSettings => {
   const parsed = parse(SlackSettings, more)
@@ -20,7 +20,7 @@ export const settingsOf = (more: object = {}): SlackSettings => {
 
 export const connectorOf = (
   settings: object = {},
-  secrets: Readonly<Record<string, string>> = { bot_token: botToken },
+  secrets: Readonly<Record<string, string>> = { bot_token: botToken, signing_secret: signingSecret },
 ): Connector<SlackSettings> => ({
   kind: 'slack',
   name: 'main',

@@ -301,7 +301,12 @@ test('slack-31: what attempts say of the connector is told with an action', asyn
 
 test('slack-32: the first words become the draft, and are posted where that is gone', async (t) => {
   const asked: unknown[] = []
-  const { slack, deliver, address } = await startBench(t, {
+  const {
+    slack,
+    deliver,
+    address,
+    progress: { kept },
+  } = await startBench(t, {
     live: {
       takeDraft: async (wish) => {
         asked.push(wish)
@@ -327,6 +332,14 @@ test('slack-32: the first words become the draft, and are posted where that is g
     'an edit has no room for it: the draft goes',
   )
   t.is(slack.messages.pop()?.text, long)
+  const progress = kept.get('long') ?? {}
+  t.like(progress, { messages: { content: { replaces: '6.6' } } })
+  slack.messages.push({ ts: '6.6', channel: 'C1', text: 'on…' })
+  t.deepEqual(await deliver({ delivery_id: 'long', content: long }), { type: 'delivered' })
+  t.false(
+    slack.messages.some(({ ts }) => ts === '6.6'),
+    'the draft goes also where the daemon died before it went',
+  )
   asked.pop()
   await deliver({ delivery_id: 'gone', content: 'three' })
   t.is(slack.messages[2]?.text, 'three')

@@ -35,6 +35,10 @@ test('slack-10: only what people write, with or without files, becomes a run', (
   t.deepEqual(answerOf(messageEvent({ bot_id: 'B1' })), ignored)
   for (const subtype of ['bot_message', 'message_changed', 'message_deleted', 'channel_join', 'thread_broadcast'])
     t.deepEqual(answerOf(messageEvent({ subtype })), ignored, subtype)
+  const ours = { subtype: 'file_share', user: 'UBOT' }
+  t.deepEqual(answerOf(messageEvent(ours)), ignored, 'files of our own bot come with no bot_id')
+  t.is(answerOf(messageEvent(ours, { authorizations: [{ user_id: 'UBOT', is_bot: false }] })), 'message')
+  t.is(answerOf(messageEvent({ user: undefined }, { authorizations: [{ is_bot: true }] })), 'message')
   t.is(answerOf(messageEvent()), 'message')
   t.is(answerOf(messageEvent({ subtype: 'file_share' })), 'message')
   t.is(answerOf(messageEvent({ channel: ' ' })), 'its message has no channel')

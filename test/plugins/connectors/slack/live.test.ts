@@ -71,6 +71,25 @@ test('slack-32: what Slack says of a call holds it back or ends it', async (t) =
   t.deepEqual(await mute.post(to(), message('x'), signal), { type: 'refused' })
 })
 
+test('slack-32, slack-33: what escapes make too long for an edit is cut in a draft, and whole in a request', async (t) => {
+  const { slack, live, address } = await startKind(t)
+  const text = '<&>'.repeat(900)
+  const posted = await live.post(address(), message('…'), signal)
+  const message_id = posted.type === 'done' ? posted.message_id : ''
+  const edit = (more: Partial<LiveMessage>) =>
+    live.edit(address(), { message_id, message: message(text, more) }, signal)
+  t.deepEqual(await edit({}), { type: 'done' })
+  t.regex(slack.messages[0]?.text ?? '', /^(?:&lt;&amp;&gt;)+(?:&lt;(?:&amp;)?)? …$/u)
+  t.deepEqual(await edit({ purpose: 'request' }), { type: 'done' })
+  t.like(slack.messages[0]?.blocks, [{ type: 'section', text: { text } }])
+})
+
+test('slack-34: where nothing proves who pressed nobody may decide', async (t) => {
+  const open = { approver_ids: ['U1'], allow_unauthenticated_ingress: true }
+  const { live, address } = await startKind(t, open, { bot_token: 'xoxb-1' })
+  t.deepEqual(live.chat(address())?.approver_ids, [])
+})
+
 test('slack-33: buttons stand below plain text, five in a row, and go with an edit', async (t) => {
   const { slack, live, address } = await startKind(t)
   const buttons = Array.from({ length: 6 }, (_, at) => ({ label: `B${at}`, token: `token.${at}` }))

@@ -3,8 +3,14 @@ import test from 'ava'
 import { createWorld, effectTools } from '../../../support/effects.js'
 import { until } from '../../../support/runs.js'
 import { approversOf } from '../../../../plugins/connectors/telegram/bot/settings.js'
-import { message, startBot, token } from './telegram-bot.js'
 import { connectorOf } from './telegram-parts.js'
+import { failing, first, type Answerer } from '../../../support/telegram/bot-api.js'
+import { message, startBot, token } from './telegram-bot.js'
+
+const noThread = async () => ({
+  status: 400,
+  body: { ok: false, error_code: 400, description: 'Bad Request: message thread not found' },
+})
 
 /** One red point. */
 const jpeg = Buffer.from(
@@ -67,6 +73,31 @@ test('telegram-12, telegram-26, telegram-28: files come, a sign is shown, and th
   await api.until(() => api.of('answerCallbackQuery').length === 2, 'both are answered')
   t.true(api.of('answerCallbackQuery').every(({ fields }) => String(fields['text']).length > 0))
   await api.until(() => api.of('editMessageText').length > 0, 'the buttons go')
+
+  const texts = () => api.of('sendMessage').map(({ fields }) => String(fields['text']))
+  const long = await hook(message(`/tool mcp__pay {"what":"${'@a'.repeat(1400)}the end"}`))
+  await until(bot, long.body.run_id, 'waiting_for_approval')
+  await api.until(() => texts().at(-1)?.includes('mcp__pay') === true, 'a request that grows as it is sent')
+  const [allow] = buttons().at(-1)?.fields['reply_markup'].inline_keyboard.flat() ?? []
+  t.is(allow.text, 'Deny', 'nothing is allowed that is not shown whole')
+
+  const thread: Answerer = (asked) =>
+    first(
+      0,
+      failing(400, ''),
+    )(asked.call.fields['message_thread_id'] === undefined ? asked : { ...asked, work: noThread })
+  for (const method of ['sendMessage', 'sendChatAction']) api.on(method, thread)
+  const replied = await hook(message('/tool mcp__pay {}', { chat: { id: -1007 }, message_thread_id: 12 }))
+  await until(bot, replied.body.run_id, 'waiting_for_approval')
+  const inGroup = (method: string) =>
+    api.of(method).some(({ fields }) => fields['chat_id'] === -1007 && fields['message_thread_id'] === undefined)
+  await api.until(() => inGroup('sendMessage') && inGroup('sendChatAction'), 'in the thread of a reply, too')
+  for (const method of ['sendMessage', 'sendChatAction']) api.on(method, undefined)
+
+  await put('bot', { approver_ids: ['77'], secret_token: {}, allow_unauthenticated_ingress: true })
+  const open = await hook(message('/tool mcp__pay {}', { chat: { id: 3 } }), { headers: {} })
+  await until(bot, open.body.run_id, 'waiting_for_approval')
+  await api.until(() => texts().at(-1) === 'An operator has to decide on this.', 'nobody is proven')
 })
 
 test('telegram-29: where nothing proves who sends, nobody decides in the chat, whoever he says he is', async (t) => {

@@ -172,7 +172,8 @@ test('telegram-18, telegram-19: each failure has its class, and none tells the t
     api.on('sendMessage', answer)
     t.deepEqual(await outcomeOf(), expected)
   }
-  api.on('sendMessage', first(classes.length + 1, bad('message to be replied not found')))
+  // Without the thread that was not found it was tried once more.
+  api.on('sendMessage', first(classes.length + 2, bad('message to be replied not found')))
   t.deepEqual(await outcomeOf(), { type: 'delivered' })
   t.deepEqual(
     api
@@ -193,6 +194,61 @@ test('telegram-18, telegram-19: each failure has its class, and none tells the t
   t.deepEqual(await elsewhere('ends-with-bot'), { type: 'delivered' })
   t.is(api.calls.at(-1)?.path, `/bot${token}/sendMessage`)
   t.false(JSON.stringify(parts.logged).includes(token))
+})
+
+test('telegram-16: an answer finds its chat, in the thread of a reply and where its group has become another one', async (t) => {
+  const parts = await startParts(t, {
+    connectors: (api_base_url) => [connectorOf({ api_base_url, allowed_chat_ids: [1111, -4040, -100_4040, -5] })],
+    draft: () => '-4040:1',
+  })
+  const { api } = parts
+  const reply = telegramReply(parts)
+  const sent = () => api.of('sendMessage').map(({ fields }) => fields)
+  const noThread = failing(400, 'Bad Request: message thread not found')
+  api.on('sendMessage', first(1, noThread))
+  t.deepEqual(await reply.deliver(envelopeOf(), signal), { type: 'delivered' })
+  t.like(sent().at(-1), { message_thread_id: null, reply_to_message_id: 3 })
+  const topicGone: Answerer = (asked) =>
+    asked.call.fields['message_thread_id'] === null
+      ? failing(400, 'Bad Request: message to be replied not found')(asked)
+      : noThread(asked)
+  api.on('sendMessage', topicGone)
+  const gone = envelopeOf({ delivery_id: 'delivery_2' })
+  t.deepEqual(await reply.deliver(gone, signal), { type: 'terminal', code: 'telegram_thread_not_found' })
+  t.is(sent().length, 4, 'what was said in a topic is not said to all')
+
+  const moved =
+    (to: number): Answerer =>
+    (asked) =>
+      Number(asked.call.fields['chat_id']) === -4040
+        ? failing(400, 'Bad Request: group chat was upgraded', { migrate_to_chat_id: to })(asked)
+        : passing(asked)
+  for (const method of ['sendMessage', 'editMessageText']) api.on(method, moved(-100_4040))
+  const from = { address: address({ chat_id: -4040, reply_to_message_id: 3 }) }
+  t.deepEqual(await reply.deliver(envelopeOf({ delivery_id: 'delivery_3', ...from }), signal), { type: 'delivered' })
+  t.like(sent().at(-1), { chat_id: -100_4040, reply_to_message_id: null })
+  for (const method of ['sendMessage', 'editMessageText']) api.on(method, moved(-9))
+  const away = envelopeOf({ delivery_id: 'delivery_4', ...from })
+  t.deepEqual(await reply.deliver(away, signal), { type: 'terminal', code: 'telegram_chat_not_allowed' })
+})
+
+test('telegram-17: a picture that the platform takes for no photo goes as a document', async (t) => {
+  const parts = await startParts(t, { files: new Map([['png', Buffer.from('bytes')]]) })
+  const reply = telegramReply(parts)
+  const send = (delivery_id: string) =>
+    reply.deliver(envelopeOf({ delivery_id, content: '', artifacts: [file('png', 'image/png')] }), signal)
+  for (const [status, what] of [
+    [400, 'Bad Request: PHOTO_INVALID_DIMENSIONS'],
+    [413, 'Request Entity Too Large'],
+  ] as const) {
+    parts.api.on('sendPhoto', failing(status, what))
+    t.deepEqual(await send(what), { type: 'delivered' })
+  }
+  const [sent] = parts.api.of('sendDocument')
+  t.deepEqual(sent?.files['document']?.bytes, Buffer.from('bytes'))
+  parts.api.on('sendPhoto', failing(400, 'Bad Request: not enough rights to send photos to the chat'))
+  t.like(await send('delivery_9'), { type: 'retry' })
+  t.is(parts.api.of('sendDocument').length, 2)
 })
 
 test('telegram-27: the draft of an answer becomes its first message', async (t) => {

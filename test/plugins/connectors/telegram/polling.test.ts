@@ -94,6 +94,24 @@ test('telegram-20, telegram-21, telegram-22, telegram-23, telegram-24, telegram-
   t.is(polls()[seen]?.fields['offset'], ids[1], 'telegram-22: what was not taken in is asked for again')
   await api.until(async () => (await runs()).length === before + 2, 'the second one')
 
+  const passed = () => bot.log.filter(({ fact }) => fact === 'telegram updates are passed over').length
+  await put('bot', { ingress_mode: 'polling', polling_timeout_seconds: 50, ingress_events_per_second: 1000 })
+  const toldBefore = passed()
+  for (let n = 0; n < 20; n += 1) api.push(message('  ', {}))
+  await api.until(() => api.waiting() === 0, 'what says nothing')
+  t.true(passed() <= toldBefore + 1, 'telegram-25: one warning for all that is passed over in 30 s')
+  let lower: any[] = [{ ...message('after a week'), update_id: 40 }]
+  api.on('getUpdates', async ({ call, response, work }) => {
+    const offset = Number(call.fields['offset'])
+    // An offset behind all that there is counts as none.
+    if (offset <= 41) lower = lower.filter(({ update_id: id }) => id >= offset)
+    const body = lower.length > 0 ? { ok: true, result: lower } : (await work()).body
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+  })
+  api.push(message('nine'))
+  await api.until(() => lower.length === 0, 'telegram-21: ids that the platform began anew are confirmed')
+  api.on('getUpdates', undefined)
+
   await request('DELETE', settingsPath('bot'))
   await api.until(() => true, 'the end')
   const over = polls().length
