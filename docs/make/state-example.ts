@@ -19,6 +19,19 @@ reason = "People look at shell commands here before they run."
 /** One white pixel, PNG in base64. */
 const whitePicture = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGP4DwABAQEAsTj2FAAAAABJRU5ErkJggg=='
 
+/** A connector that anybody may post to, and what a rain gauge has posted. */
+const heardGauge = async (daemon: SpawnedDaemon): Promise<void> => {
+  const settings = {
+    allow_unauthenticated_ingress: true,
+    default_binding_keys: ['gauge'],
+    session_policy: { create_if_missing: true },
+  }
+  await daemon.request('PUT', '/v1/runtime/connectors/http/gauge', settings)
+  const event = { content: '/say 4 mm of rain.', idempotency_key: 'gauge-1' }
+  const { run_id } = await post(daemon, '/v1/connectors/http/gauge', event)
+  await until(async () => (await daemon.request('GET', `/v1/runs/${run_id}`)).body.status === 'completed')
+}
+
 const post = async (daemon: SpawnedDaemon, path: string, body: object): Promise<any> => {
   const answer = await daemon.request('POST', path, body)
   if (answer.status >= 300) throw new Error(`${path}: ${answer.text}`)
@@ -58,6 +71,7 @@ const firstLife = async (daemon: SpawnedDaemon): Promise<void> => {
     { authorization: 'Bearer given-to-the-camera' },
   )
   await plannedBoard(daemon)
+  await heardGauge(daemon)
   await post(daemon, '/v1/capture-agent-provisions', {
     batch_id: 'shed',
     daemon_base_url: 'https://holdfast.example',
@@ -265,7 +279,7 @@ const row = (path: string): string => {
 /** The comment file, from the files that are there. */
 export const commentFile = (root: string): string => `# A state root to read
 
-This is what a daemon leaves on disk: session \`garden\` with six runs that ended, a task that ran behind one of them, an output that was delivered, a schedule, and one run that waits for an approval; session \`kitchen\` with one that waits for an answer; session \`orchard\`, which plans, with a run that a schedule made; an asset, which a run was given, and its words; a board with one revision; an observation of a camera; and a capture agent. The first daemon stopped in order, so its work is in pages. The second was killed, so its work is in the log.
+This is what a daemon leaves on disk: session \`garden\` with six runs that ended, a task that ran behind one of them, an output that was delivered, a schedule, and one run that waits for an approval; session \`kitchen\` with one that waits for an answer; session \`orchard\`, which plans, with a run that a schedule made; an asset, which a run was given, and its words; a board with one revision; an observation of a camera; a capture agent; and a connector, with the run that a rain gauge posted. The first daemon stopped in order, so its work is in pages. The second was killed, so its work is in the log.
 
 To start on a copy, where there is no \`./state\` yet: \`cp -r state-example state && chmod -R go= state && npm start\`. Then \`node dist/core/main.js approvals list\` and \`node dist/core/main.js questions list\` say what waits.
 

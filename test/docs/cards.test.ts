@@ -1,5 +1,5 @@
 /** The example of the guide for files, and every example as an operator installs it. */
-import { cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import test from 'ava'
 import { assertPassed, checkPlugin, createTestDaemon } from '../../core/testing/contract.js'
@@ -42,7 +42,9 @@ test.serial('examples: each is loaded from a folder of the state root, with the 
   const root = await freshRoot()
   t.teardown(() => rmSync(root, { recursive: true, force: true }))
   const compiled = resolve(import.meta.dirname, '../../docs/examples')
-  const ids = readdirSync(compiled, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? entry.name : []))
+  const ids = readdirSync(compiled, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && existsSync(join(compiled, entry.name, 'plugin.js')))
+    .map(({ name }) => name)
   for (const id of ids) {
     const folder = join(root, 'plugins', id)
     mkdirSync(folder, { recursive: true, mode: 0o700 })

@@ -262,7 +262,7 @@ test('external-60: what the guide shows works', async (t) => {
     const [box, port] = [join(folder, name), await freePort()]
     return blocksFor('docs/sidecars.md', name).map((block) =>
       block
-        .replaceAll(/\/tmp\/box(?:-alone)?/gu, box)
+        .replaceAll(/'?\$HOME'?\/box(?:-alone)?/gu, box)
         .replaceAll(/127\.0\.0\.1:809[01]/gu, `127.0.0.1:${port}`)
         .replaceAll("'$PWD'", repository),
     )

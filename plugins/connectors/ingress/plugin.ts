@@ -40,7 +40,10 @@ export default definePlugin({
     }
     const worker = createFilesWorker({ store, runs, sessions, assets, find, clock, log, signal })
     const pending = { store, runs, sessions, ids, poke: worker.poke }
-    ctx.provide(Ingress, createIngress({ state, runs, sessions, interception, connectors, rates, pending, counted }))
+    ctx.provide(
+      Ingress,
+      createIngress({ clock, state, runs, sessions, interception, connectors, rates, pending, counted }),
+    )
     const progress = declareProgress(state)
     ctx.provide(DeliveryProgress, createProgress(progress, outbox))
     ctx.contribute(ReservedKeys, ...ingressKeys)

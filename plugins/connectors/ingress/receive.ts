@@ -1,11 +1,12 @@
 /** One event, one run (docs/rules/connectors.md). */
-import { Problem, type Count, type State } from '../../../core/plugin.js'
+import { Problem, type Clock, type Count, type State } from '../../../core/plugin.js'
 import type { Interception } from '../../execution/interception/contract.js'
 import type { Runs, Submission } from '../../execution/runs/contract.js'
 import type { Sessions } from '../../execution/sessions/contract.js'
 import type { Connector, Connectors, Ingress, IngressEvent, Received } from '../registry/contract.js'
 import { ingressErrors } from './event/errors.js'
 import { knownEvent, receiptOf } from './event/known.js'
+import { isBehindOthers } from './pending/order.js'
 import { acceptPending, checkFiles, pendingEvent, type AcceptParts } from './pending/accept.js'
 import type { Rates } from './rates/rates.js'
 import { boundKeys, isThere, sessionOf, wantedSession } from './event/session.js'
@@ -13,6 +14,7 @@ import { submissionOf } from './event/submission.js'
 import { toldOutside } from './event/told.js'
 
 export interface IngressParts {
+  readonly clock: Clock
   readonly state: State
   readonly runs: Runs
   readonly sessions: Sessions
@@ -78,7 +80,8 @@ const take = async (parts: IngressParts, connector: Connector, sent: IngressEven
   if (hasFiles) checkFiles(pending.store, connector, event)
   const wait = rates.take(connector, event.rate_scope)
   if (wait !== undefined) throw limited(connector, wait)
-  if (hasFiles) return acceptPending(pending, connector, { event, session_id })
+  if (hasFiles || isHeldUp(parts, connector, { event, session_id }))
+    return acceptPending(pending, connector, { event, session_id })
   const submission = submissionOf(connector, event, session_id)
   return admitted(
     parts,
@@ -86,6 +89,16 @@ const take = async (parts: IngressParts, connector: Connector, sent: IngressEven
     there ? await runs.prepare(submission) : await prepareNew(parts, connector, submission),
   )
 }
+
+/** Text waits for what came before it; whoever sends files in the request itself waits for none. */
+const isHeldUp = (
+  { pending, clock }: IngressParts,
+  { kind, name }: Connector,
+  { event, session_id }: { readonly event: IngressEvent; readonly session_id: string },
+): boolean =>
+  event.attachments === undefined &&
+  event.input_items === undefined &&
+  isBehindOthers(pending.store, { kind, name, session_id }, clock.now())
 
 /** What is looked at before a run is accepted needs the session, where somebody looks. */
 const prepareNew = async (

@@ -126,7 +126,7 @@ const unserved = ({ registry }: StatusParts): Warning[] =>
     code: 'connector_unserved',
     related_id: id,
     message: `The connector ${id.replace('/', ' ')} is of a kind that no plugin serves now.`,
-    action: `See why in the plugins of GET /v1/status: ${commandLine('plugins list')}`,
+    action: `See why: ${commandLine('plugins list')}`,
   }))
 
 export const connectorsHealth = (parts: StatusParts): HealthCheck => ({

@@ -34,6 +34,8 @@ export interface ChildStates {
   waiting(cause: string, wait_ms: number): void
   /** It is started once more. */
   restarted(): void
+  /** Tells the last of what is wrong once more. */
+  again(): void
 }
 
 export interface LifeParts {
@@ -57,6 +59,8 @@ export interface LifeParts {
 export interface Child {
   /** It is starting, or waits for its next start. */
   isDown(): boolean
+  /** Tells what is wrong with it once more. */
+  tellAgain(): void
   /** Ends it with all that it started. */
   end(): Promise<void>
 }
@@ -117,6 +121,10 @@ class ChildLife implements Child {
 
   isDown(): boolean {
     return !this.#isUp
+  }
+
+  tellAgain(): void {
+    this.#parts.states.again()
   }
 
   async end(): Promise<void> {

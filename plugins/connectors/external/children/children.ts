@@ -65,11 +65,18 @@ const stop = (cause: string): string => cause.replace(/[.\s]*$/u, '.')
 
 /** How a program does, as the health of its connector. */
 const statesOf = ({ connectors, counts }: ChildrenParts, name: string): ChildStates => {
-  const trouble = (state: 'degraded' | 'deaf', cause: string, what = action): void =>
-    connectors.trouble('external', name, { state, cause, action: what })
+  let last: (() => void) | undefined
+  const trouble = (state: 'degraded' | 'deaf', cause: string, what = action): void => {
+    last = () => connectors.trouble('external', name, { state, cause, action: what })
+    last()
+  }
   return {
     starting: () => trouble('degraded', 'Its program is starting.', 'Wait: it has 20 s to be ready.'),
-    ready: () => connectors.well('external', name),
+    ready() {
+      last = undefined
+      connectors.well('external', name)
+    },
+    again: () => last?.(),
     degraded: (cause) => trouble('degraded', stop(`Its program runs, and ${cause}`)),
     waiting: (cause, wait_ms) =>
       trouble(
@@ -128,7 +135,8 @@ export const createChildren = (parts: ChildrenParts): Children => {
   const reconcile = (name: string): void => {
     const connector = connectors.find(kind, name)
     const key = connector?.settings.mode === 'child_process' ? keyOf(connector, slots) : undefined
-    if (key === lives.get(name)?.key) return
+    // Whoever tells of a change that is none has forgotten what was wrong.
+    if (key === lives.get(name)?.key) return lives.get(name)?.child.tellAgain()
     end(name)
     if (key !== undefined) lives.set(name, { key, child: createChild(lifeOf(parts, name), endings.get(name)) })
   }

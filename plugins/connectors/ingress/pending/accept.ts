@@ -75,8 +75,9 @@ export const acceptPending = (
     if (known !== undefined) return known
     isThere(sessions, connector, session_id)
     sessions.open(tx, wantedSession(connector, session_id))
+    const arrival = ids.make('event')
     const waiting: PendingEvent = {
-      id: receipt?.key ?? ids.make('event'),
+      id: receipt?.key ?? arrival,
       kind: connector.kind,
       name: connector.name,
       session_id,
@@ -86,6 +87,7 @@ export const acceptPending = (
       ...(origin?.ingress !== undefined && { ingress: origin.ingress }),
       files: (event.files ?? []).map((wanted) => ({ wanted })),
       accepted_at_ms: tx.now,
+      arrival,
       attempts: 0,
       due_at_ms: tx.now,
     }

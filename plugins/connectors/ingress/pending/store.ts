@@ -23,6 +23,8 @@ export type PendingEvent = {
   readonly ingress?: JsonObject
   readonly files: readonly PendingFile[]
   readonly accepted_at_ms: number
+  /** Greater than that of every event that came before it. */
+  readonly arrival: string
   readonly attempts: number
   /** It is not looked at before. */
   readonly due_at_ms: number
@@ -39,6 +41,10 @@ export const laneOf = ({ kind, name }: Pick<PendingEvent, 'kind' | 'name'>): str
 export const dueKey = ({ due_at_ms, id }: Pick<PendingEvent, 'due_at_ms' | 'id'>): string =>
   `${timeKey(due_at_ms)}:${id}`
 
+/** The order in which the events of a session came. */
+const arrivalKey = ({ accepted_at_ms, arrival }: Pick<PendingEvent, 'accepted_at_ms' | 'arrival'>): string =>
+  `${timeKey(accepted_at_ms)}:${arrival}`
+
 export const declarePending = (state: State): PendingStore => ({
   state,
   events: state.collection<PendingEvent>({
@@ -48,7 +54,7 @@ export const declarePending = (state: State): PendingStore => ({
     indexes: {
       all: { group: () => 'all' },
       lane: { group: laneOf, sort: dueKey },
-      session: { group: ({ session_id }) => session_id },
+      session: { group: ({ session_id }) => session_id, sort: arrivalKey },
     },
     settled: () => true,
     removed: 'forgotten',

@@ -7,6 +7,7 @@ import type { Runs } from '../../../execution/runs/contract.js'
 import type { Sessions } from '../../../execution/sessions/contract.js'
 import { attemptFiles, isComplete, patienceMs, type FetchParts } from './fetch-files.js'
 import { submissionOfPending } from './material.js'
+import { endEvent, holderOf, holdMs } from './order.js'
 import { laneOf, type PendingEvent, type PendingStore } from './store.js'
 
 /** Events at a time, and of one connector. */
@@ -103,12 +104,24 @@ const workOn = async (parts: WorkerParts, event: PendingEvent): Promise<void> =>
   if (parts.signal.aborted) return
   const next = { ...event, files: attempted.files }
   if (!isComplete(next)) return later(parts, event, attempted)
+  if (await isHeldUp(parts, next)) return
   try {
     await complete(parts, next)
   } catch (error) {
     if (!(error instanceof Problem)) throw error
     await refused(parts, next, error)
   }
+}
+
+/** Puts off what came behind an event that waits still: that one's end lets it go on. */
+const isHeldUp = async ({ store, clock }: WorkerParts, event: PendingEvent): Promise<boolean> => {
+  if (holderOf(store, event, clock.now()) === undefined) return false
+  return store.state.commit((tx) => {
+    const holder = holderOf(store, event, tx.now)
+    if (holder !== undefined && store.events.has(event.id))
+      tx.put(store.events, { ...event, due_at_ms: holder.accepted_at_ms + holdMs })
+    return holder !== undefined
+  })
 }
 
 /** The end of what waits and the begin of its run are one commit. */
@@ -119,7 +132,7 @@ const complete = async ({ store, runs, sessions }: WorkerParts, event: PendingEv
     // It was let in before its session was ended, and its sender was told so.
     sessions.open(tx, { session_id: event.session_id })
     runs.admit(submission)(tx)
-    tx.remove(store.events, event.id, 'its run has begun')
+    endEvent(store, tx, { event, why: 'its run has begun' })
   })
 }
 
@@ -140,7 +153,7 @@ const refused = async (parts: WorkerParts, event: PendingEvent, problem: Problem
   const isLate = clock.now() >= event.accepted_at_ms + mostWaitMs
   if (code !== 'hook_blocked' && !isLate) return later(parts, event, { files: event.files, wait: 0 })
   log.error('a message with files has no run', { kind: event.kind, connector: event.name, code })
-  await store.state.commit((tx) => tx.remove(store.events, event.id, code))
+  await store.state.commit((tx) => endEvent(store, tx, { event, why: code }))
 }
 
 interface Left {

@@ -50,7 +50,7 @@ const start = async (t: ExecutionContext) => {
   return { ...daemon, clock, lender, reply, deliver }
 }
 
-test('external-29 to external-38, external-44: outputs go to the sidecar, at least once', async (t) => {
+test('external-29, external-30, external-31, external-32, external-33, external-34, external-35, external-36, external-37, external-38, external-44: outputs go to the sidecar, at least once', async (t) => {
   const daemon = await start(t)
   const { sidecar, deliver, reply, clock, put, change, view, request } = daemon
 

@@ -13,7 +13,7 @@ const fileOf = (bytes: number, more: object = {}) => ({
   ...more,
 })
 
-test('external-10 to external-28: events are one run each, in their conversation', async (t) => {
+test('external-10, external-11, external-12, external-13, external-14, external-15, external-16, external-17, external-18, external-19, external-20, external-21, external-22, external-23, external-24, external-25, external-26, external-27, external-28: events are one run each, in their conversation', async (t) => {
   const clock = createLeapingClock({ still: true })
   const daemon = await startExternal(t, { clock }, { ingress_events_per_second: 10_000 })
   const { send, sendAll, put, change, runOf, request, view } = daemon

@@ -57,4 +57,8 @@ test.serial('ingress-12: an event with files has one run, wherever a crash comes
   for (const key of acknowledged) t.true(texts.includes(`text of ${key}`), key)
   t.true(acknowledged.size > lives, `${acknowledged.size} acknowledged`)
   for (const run of body) t.is(run.input_attachments.length, 2, run.request.text_preview)
+  for (const key of acknowledged) {
+    const files = [{ id: key }, { id: `${key} too` }]
+    t.is((await caught.ingress.receive(shop, eventOf(`text of ${key}`, { key, files }))).type, 'duplicate')
+  }
 })

@@ -142,3 +142,34 @@ test('ingress-13: a connector whose files do not come holds up no other', async 
   platform.give('never', textFile('n.txt', 'at last'))
   await when(async () => (await daemon.request('GET', '/v1/runs')).body.length === 21)
 })
+
+test('ingress-18: what comes behind a message with files waits for it, a minute at most, and then goes on in order', async (t) => {
+  const platform = createPlatform()
+  const daemon = await startWith(t, platform)
+  const { ingress } = daemon.caught
+  const shop = connectorOf()
+  const send = (content: string, more = {}) => ingress.receive(shop, eventOf(content, more))
+  const contents = async (): Promise<string[]> =>
+    (await daemon.request('GET', '/v1/runs')).body.map(({ outputs }: any) => outputs?.[0]?.content)
+
+  t.like(await send('look', { files: [{ id: 'photo' }] }), { type: 'pending' })
+  t.like(await send('what is it?', { key: 'e:2' }), { type: 'pending' })
+  t.like(await send('well?'), { type: 'pending' })
+  t.like(await ingress.receive(shop, { ...eventOf('elsewhere'), natural_session_id: 'other' }), { type: 'accepted' })
+  await when(() => platform.asked.length === 1)
+  platform.give('photo', textFile('p.txt', 'a photo'))
+  await when(async () => (await contents()).length === 4)
+  await when(async () => (await contents()).every((content) => content !== undefined))
+  const said = await contents()
+  t.deepEqual(
+    said.slice(1).map((content) => /look|what is it|well/u.exec(content)?.[0]),
+    ['look', 'what is it', 'well'],
+  )
+  t.like(await send('what is it?', { key: 'e:2' }), { type: 'duplicate' })
+
+  t.like(await send('and this', { files: [{ id: 'never' }] }), { type: 'pending' })
+  t.like(await send('hello?'), { type: 'pending' })
+  daemon.clock.leap(60_001)
+  await when(async () => (await contents()).length === 5)
+  t.like(await send('still there?'), { type: 'accepted' }, 'it is held up no more')
+})

@@ -132,7 +132,7 @@ test.serial(
 )
 
 test.serial(
-  'connectors-16 and connectors-17: a saved file is applied table by table, and requests do not change it',
+  'connectors-16, connectors-17: a saved file is applied table by table, and requests do not change it',
   async (t) => {
     const { root, write } = await rootWith(t, '[[external_connectors]]\nname = "a"\nplatform = "one"\n')
     const daemon = await daemonOn(t, root)

@@ -41,7 +41,7 @@ const start = async (t: ExecutionContext, options: { root?: string; kinds?: read
 }
 
 test.serial(
-  'connectors-19 and connectors-20: a secret is asked at each use; without its value a connector is listed and not in force',
+  'connectors-19, connectors-20: a secret is asked at each use; without its value a connector is listed and not in force',
   async (t) => {
     const daemon = await start(t)
     const { put, get, request, connectors, set, warnings } = daemon
@@ -79,7 +79,7 @@ test.serial(
 )
 
 test.serial(
-  'connectors-21 and connectors-23: how a connector is stands in its view, the status, the warnings and the metrics',
+  'connectors-21, connectors-23: how a connector is stands in its view, the status, the warnings and the metrics',
   async (t) => {
     const { put, get, status, warnings, request, connectors } = await start(t)
     await put('http/orders', { bearer_token: { value: 'canary-first' } })

@@ -7,7 +7,7 @@ import { blocksFor } from '../../../support/docs.js'
 import { eventually } from '../../../support/mcp.js'
 import { openSession } from '../../../support/runs.js'
 
-test('connectors-11, connectors-15 and connectors-20: the file that the page shows is right, and replies wait for a connector that lacks its secret', async (t) => {
+test('connectors-11, connectors-15, connectors-20: the file that the page shows is right, and replies wait for a connector that lacks its secret', async (t) => {
   const root = await freshRoot()
   t.teardown(() => rm(root, { recursive: true, force: true }))
   await mkdir(join(root, 'config'), { recursive: true })

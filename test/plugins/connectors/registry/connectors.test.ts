@@ -77,7 +77,7 @@ test.serial('connectors-1: a connector is set up, read, listed and taken away, u
 })
 
 test.serial(
-  'connectors-2, connectors-3 and connectors-4: a body says with its keys what changes; what is empty is not shown',
+  'connectors-2, connectors-3, connectors-4: a body says with its keys what changes; what is empty is not shown',
   async (t) => {
     const { put, get } = await start(t)
     const first = { bot_token: { value: 'canary-bot' }, ingress_events_per_second: 7, fixed_session_id: 's1' }
@@ -120,7 +120,7 @@ test.serial(
   },
 )
 
-test.serial('connectors-5 and connectors-6: a secret is kept, cleared, written, or taken from elsewhere', async (t) => {
+test.serial('connectors-5, connectors-6: a secret is kept, cleared, written, or taken from elsewhere', async (t) => {
   const { put, get, store, connectors } = await start(t)
   const value = (secret: string) => connectors.find(slackKind, 'work')?.secret(secret)
   await put('slack/work', {
@@ -200,7 +200,7 @@ test.serial('connectors-7: a list of secrets is given as a whole, and is sorted'
 })
 
 test.serial(
-  'connectors-9, connectors-10 and connectors-11: a platform stays, a persona and reply targets must be there',
+  'connectors-9, connectors-10, connectors-11: a platform stays, a persona and reply targets must be there',
   async (t) => {
     const { put, get, request } = await start(t)
     await put('external/chat', { platform: 'chat' })

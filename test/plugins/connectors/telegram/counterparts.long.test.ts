@@ -166,7 +166,7 @@ const freePort = (): Promise<number> =>
     })
   })
 
-test('telegram-20 and telegram-14: the connector works with a Bot API that nobody here wrote', async (t) => {
+test('telegram-20, telegram-14: the connector works with a Bot API that nobody here wrote', async (t) => {
   const clock = createClock()
   const port = await freePort()
   const Server: any = TelegramTestServer

@@ -15,7 +15,7 @@ const jpeg = Buffer.from(
   'base64',
 )
 
-test('telegram-12, telegram-26 and telegram-28: files come, a sign is shown, and the buttons of an approval decide', async (t) => {
+test('telegram-12, telegram-26, telegram-28: files come, a sign is shown, and the buttons of an approval decide', async (t) => {
   const world = createWorld()
   const bot = await startBot(t, { plugins: [effectTools(world)] })
   const { api, put, hook, request } = bot

@@ -87,7 +87,7 @@ const passing: Answerer = async ({ response, work }) => {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
 }
 
-test('telegram-16 and telegram-17: what was sent is not sent again, and files go as what they are', async (t) => {
+test('telegram-16, telegram-17: what was sent is not sent again, and files go as what they are', async (t) => {
   const bytes = Buffer.from([0, 1, 13, 10, 255])
   const files = new Map(['png', 'mp3', 'pdf'].map((id) => [id, bytes]))
   const parts = await startParts(t, { files })
@@ -134,7 +134,7 @@ test('telegram-16 and telegram-17: what was sent is not sent again, and files go
   t.deepEqual(await reply.deliver(gone, signal), { type: 'terminal', code: 'telegram_file_missing' })
 })
 
-test('telegram-18 and telegram-19: each failure has its class, and none tells the token', async (t) => {
+test('telegram-18, telegram-19: each failure has its class, and none tells the token', async (t) => {
   const parts = await startParts(t, {
     connectors: (api_base_url) => [
       connectorOf({ api_base_url }),

@@ -4,7 +4,7 @@ import { createLeapingClock } from '../../../../core/testing/leaping-clock.js'
 import { failing, flood, garbage } from '../../../support/telegram/bot-api.js'
 import { message, settingsPath, startBot, token } from './telegram-bot.js'
 
-test('telegram-20 to telegram-25: a connector asks for updates, goes on behind them, and says when it is deaf', async (t) => {
+test('telegram-20, telegram-21, telegram-22, telegram-23, telegram-24, telegram-25: a connector asks for updates, goes on behind them, and says when it is deaf', async (t) => {
   const clock = createLeapingClock()
   const bot = await startBot(t, { clock })
   const { api, put, request } = bot

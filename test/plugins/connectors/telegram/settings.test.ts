@@ -17,7 +17,7 @@ const faultOf = (settings: JsonObject, ...secrets: string[]): string | undefined
   return kind.fault(draft)?.path
 }
 
-test('telegram-1 to telegram-4: what a connector says, and what it cannot say', (t) => {
+test('telegram-1, telegram-2, telegram-3, telegram-4: what a connector says, and what it cannot say', (t) => {
   const { settings } = connectorOf()
   t.like(settings, {
     ingress_mode: 'webhook',

@@ -3,7 +3,7 @@ import test from 'ava'
 import { codeOf, until } from '../../../support/runs.js'
 import { message, opened, secret, startBot, token } from './telegram-bot.js'
 
-test('telegram-5 to telegram-15: updates become runs once each, and what is refused is told as it is', async (t) => {
+test('telegram-5, telegram-6, telegram-7, telegram-8, telegram-9, telegram-10, telegram-11, telegram-12, telegram-13, telegram-14, telegram-15: updates become runs once each, and what is refused is told as it is', async (t) => {
   const bot = await startBot(t)
   const { api, put, hook, request } = bot
   t.is((await put('bot')).status, 200)
