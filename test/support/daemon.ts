@@ -23,7 +23,6 @@ import { asShipped, rootFaults, startInProcess, type LogEntry } from '../../core
 import { findBundle } from './bundle.js'
 import { freshRoot } from './folders.js'
 import { createCheck, type OpenapiCheck, type Seen, type Validators } from './openapi-check.js'
-import { createQuickDisk } from './quick-disk.js'
 
 export { freshRoot } from './folders.js'
 export type { Answer, Ask, Headers } from '../../core/testing/send.js'
@@ -120,7 +119,6 @@ export const startTestDaemon = async (
   const { plugins = [], shipped = await shippedPlugins() } = options
   const { daemon, log, rootFaults } = await startInProcess({
     patienceMs: sharedPatienceMs,
-    disk: createQuickDisk(),
     ...options,
     root,
     plugins: plugins.length === 0 ? shipped : [...shipped, ...plugins.map(asShipped)],
