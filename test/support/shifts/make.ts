@@ -10,7 +10,7 @@ const tests = path.join(dist, 'test')
 const shifts = path.join(tests, 'shifts')
 const turns = path.join(tests, 'support/shifts/turns.js')
 
-/** Each loads nearly all modules, which takes three seconds: few, but more than run at once, so that none is the last. */
+/** Each loads nearly all modules, for three seconds: few, but twice as many as run at once, as the last one is alone. */
 const count = 8
 
 const nameOf = (file: string): string => file.slice(0, -'.test.js'.length)
