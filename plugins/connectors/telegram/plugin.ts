@@ -12,6 +12,7 @@ import { startPollers } from './polling/pollers.js'
 import { telegramReply } from './output/reply.js'
 import { telegramRoute } from './routes.js'
 import { createGate } from './output/send.js'
+import { createRefusals } from './updates/refused.js'
 import { telegramKind } from './bot/settings.js'
 
 export default definePlugin({
@@ -29,12 +30,15 @@ export default definePlugin({
     const kind = telegramKind({ allow_cidrs: config.allow_cidrs })
     const api = { outbound, config, now: clock.now, elapsed: clock.elapsed }
     const asides = createAsides()
-    const parts = { ...api, connectors, kind, ingress, live, progress, assets, ids, clock, log, asides, signal }
+    const refusals = createRefusals({ connectors, kind, clock, log })
+    const shared = { connectors, kind, ingress, live, progress, assets, ids, clock, log, signal }
+    const parts = { ...api, ...shared, asides, refusals }
     const cursors = declareCursors(ctx.state)
     ctx.contribute(ConnectorKinds, kind)
     ctx.contribute(FileSources, telegramFiles(parts))
     ctx.contribute(ReplyPlugins, telegramReply({ ...parts, gate: createGate() }))
     ctx.contribute(LiveKinds, telegramLive(parts))
+    ctx.health(refusals.health)
     ctx.routes(telegramRoute(parts))
     ctx.onStart(() => host.whenActing(() => startPollers({ ...parts, cursors })))
   },

@@ -42,7 +42,10 @@ test('telegram-20, telegram-21, telegram-22, telegram-23, telegram-24, telegram-
   t.like(await health(), { state: 'deaf' })
   const { cause, action } = await health()
   t.regex(cause, /Another program/u)
-  t.regex(action, /deleteWebhook.*connectors put telegram bot/u)
+  t.regex(
+    action,
+    /deleteWebhook.*connectors put telegram bot --set ingress_mode=webhook --secret secret_token --stdin$/u,
+  )
   api.on('getUpdates', undefined)
   api.push(message('three, a while later'))
   const conflicts = polls().length
