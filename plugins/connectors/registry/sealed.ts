@@ -1,4 +1,4 @@
-/** Values of settings that are never read back, as they stand on disk (connectors-26). */
+/** Values of settings that are never read back, as they stand on disk (connectors-28). */
 import { isJsonObject, type JsonObject } from '../../../core/plugin.js'
 import { isSealed, type SecretSeal } from '../../operator/secrets/contract.js'
 import type { AnyConnectorKind } from './contract.js'

@@ -29,23 +29,10 @@ export default definePlugin({
     ctx.own(() => outbound.close())
     const kind = telegramKind({ allow_cidrs: config.allow_cidrs })
     const api = { outbound, config, now: clock.now, elapsed: clock.elapsed }
-    const refusals = createRefusals({ connectors, kind, clock, log })
     const asides = createAsides()
-    const parts = {
-      ...api,
-      connectors,
-      kind,
-      ingress,
-      live,
-      progress,
-      assets,
-      ids,
-      clock,
-      log,
-      asides,
-      signal,
-      refusals,
-    }
+    const refusals = createRefusals({ connectors, kind, clock, log })
+    const shared = { connectors, kind, ingress, live, progress, assets, ids, clock, log, signal }
+    const parts = { ...api, ...shared, asides, refusals }
     const cursors = declareCursors(ctx.state)
     ctx.contribute(ConnectorKinds, kind)
     ctx.contribute(FileSources, telegramFiles(parts))

@@ -20,7 +20,7 @@ const settings = {
 }
 const canaries = [...Object.values(env), 'canary-of-the-shared-token']
 
-test('connectors-26 and external-2: variables of a child stand nowhere but sealed, and nobody is told them', async (t) => {
+test('connectors-28 and external-2: variables of a child stand nowhere but sealed, and nobody is told them', async (t) => {
   const root = await freshRoot()
   t.teardown(() => rm(root, { recursive: true, force: true }))
   const first = await startTestDaemon(t, { root })
@@ -51,7 +51,7 @@ test('connectors-26 and external-2: variables of a child stand nowhere but seale
   t.true(again.includes('[redacted]'), 'it was given its variables again')
 })
 
-test('connectors-26: what does not open is left out and named, and opens nowhere else', (t) => {
+test('connectors-28: what does not open is left out and named, and opens nowhere else', (t) => {
   const kind = unsafeCast<AnyConnectorKind>({ kind: 'external', sealed: { child_process: 'env' } })
   const seal = {
     sealLasting: (value: unknown, about: string) => ({ sealed_with: about, sealed: JSON.stringify(value) }),
