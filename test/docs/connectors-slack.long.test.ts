@@ -17,7 +17,8 @@ test('a connector is set up by the lines of the page, and hears what its app tel
   writeFileSync(join(folder, 'signing.txt'), `${signingSecret}\n`, { mode: 0o600 })
   writeFileSync(join(folder, 'bot.txt'), `${botToken}\n`, { mode: 0o600 })
   const before = `set -e\nholdfast() { SERVICE_DAEMON_URL=${url} '${process.execPath}' '${mainFile}' "$@"; }\n`
-  for (const block of blocksFor(page, 'connectors-slack')) {
+  const live = blocksFor('docs/connectors-live.md', 'connectors-live')
+  for (const block of [...blocksFor(page, 'connectors-slack'), ...live]) {
     const { code, out, err } = await sh(before + block, folder)
     t.deepEqual([code, err], [0, ''], `${block}\n${out}`)
     t.false(out.includes(botToken) || out.includes(signingSecret))

@@ -33,6 +33,8 @@ const kill = async (file: string, text: string): Promise<void> => {
     return pids.length > 0 ? pids : undefined
   })
   process.kill(pid ?? 0, 'SIGKILL')
+  // Whoever meets one that is about to end speaks to nobody.
+  await eventually(async () => (pidsWith(file, text).includes(pid ?? 0) ? undefined : true))
 }
 
 /** What all runs were told, sorted. */
@@ -274,6 +276,17 @@ test('external-60: what the guide shows works', async (t) => {
   const committed = String.raw`\{"status": "committed"\}`
   const seen = `"instance_id": "(\\w+)", "capabilities".*"instance_id": "\\1", "status": "ready"\\}${committed}${committed}`
   t.regex(out, new RegExp(`${seen}\\{"error": "the shared token is wrong"\\}greeting--delivery_1\\.txt\\n$`, 'u'))
+  const [port, file] = [await freePort(), join(folder, 'chat.ndjson')]
+  const [chat = ''] = await placed('sidecars-chat')
+  const placedChat = chat
+    .replace('127.0.0.1:8092', `127.0.0.1:${await freePort()}`)
+    .replace("'$HOME'/line-chat.ndjson", file)
+    .replace('"7000"', `"${port}"`)
+  t.regex((await shBlocks([placedChat], { url: daemon.url, folder })).run.out, /"kind":"external"/u)
+  await healthOf(daemon, 'lines', 'ok')
+  const anna = await meet(t, port, 'anna')
+  anna.say('Hello')
+  await eventually(async () => (anna.lines.includes('< You said: Hello') ? true : undefined))
   const events = await shBlocks(await placed('sidecars-events'), { url: daemon.url, folder })
   const answers = events.run.out.split('\n')
   const [one, two, three, four, five] = answers.slice(1, 6).map((line) => JSON.parse(line))

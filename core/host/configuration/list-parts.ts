@@ -63,8 +63,11 @@ const partsOfArrays = (
   content: JsonObject,
   problem: (text: string) => Problem,
 ): ListParts => {
-  const strange = Object.keys(content).some((key) => !arrays.of.includes(key))
-  if (strange) throw problem(`may have nothing but ${arrays.of.map((array) => `[[${array}]]`).join(', ')}`)
+  const strange = Object.keys(content).find((key) => !arrays.of.includes(key))
+  if (strange !== undefined) {
+    const known = arrays.of.map((array) => `[[${array}]]`).join(', ')
+    throw problem(`has ${visibleLine(strange).slice(0, 80)}, and may have nothing but ${known}`)
+  }
   const [tables, faults] = [new Map<string, JsonObject>(), new Map<string, string>()]
   for (const array of arrays.of) {
     const elements = content[array] ?? []

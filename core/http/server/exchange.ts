@@ -62,9 +62,12 @@ export const createExchange = (options: ExchangeOptions): Exchange => {
   const lists = createListWriter()
 
   const noRoute = ({ url = '', method = '' }: IncomingMessage): Problem => {
-    const methods = table.methods(pathOf(url))
+    const path = pathOf(url)
+    const methods = table.methods(path)
     if (methods.length === 0) return httpErrors.route_not_found()
-    return httpErrors.method_not_allowed({ details: { method }, headers: { allow: allowed(methods) } })
+    const [other] = methods.map((one) => table.find(one, path))
+    const problem = httpErrors.method_not_allowed({ details: { method }, headers: { allow: allowed(methods) } })
+    return inDomain(problem, other?.entry.route)
   }
   const toProblem = (error: unknown, found: Found | undefined): Problem => {
     if (error instanceof Problem) return error

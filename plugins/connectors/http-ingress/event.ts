@@ -1,6 +1,14 @@
 /** What was posted, as an event (webhooks-5 to webhooks-11). */
 import { hash } from 'node:crypto'
-import { fingerprint, isJsonObject, type Json, type JsonObject, type RouteInput } from '../../../core/plugin.js'
+import {
+  fingerprint,
+  isJsonObject,
+  Problem,
+  type Json,
+  type JsonObject,
+  type RouteInput,
+} from '../../../core/plugin.js'
+import type { Outbox } from '../../execution/deliveries/contract.js'
 import { ingressErrors } from '../ingress/contract.js'
 import type { IngressEvent } from '../registry/contract.js'
 import { isAuthenticated, type HttpConnector } from './authorise.js'
@@ -22,6 +30,12 @@ const refused = (path: string, rule: string, reason: string) =>
 const isBlank = (text: string | null | undefined): boolean => text === null || text === undefined || text.trim() === ''
 const isEmpty = (list: readonly unknown[] | null | undefined): boolean => (list ?? []).length === 0
 
+const mostContent = 1_048_576
+const checkContent = ({ content }: HttpEvent): void => {
+  if (Buffer.byteLength(content ?? '') > mostContent)
+    throw refused('content', `must have at most ${mostContent} bytes`, 'content_too_large')
+}
+
 /** What nobody may say who was not proven to be one who may send. */
 const checkPrivileges = (connector: HttpConnector, event: HttpEvent): void => {
   if (isAuthenticated(connector)) return
@@ -38,15 +52,38 @@ const checkPrivileges = (connector: HttpConnector, event: HttpEvent): void => {
 const saysTargets = ({ reply_targets, reply_plugin, reply_address }: HttpEvent): boolean =>
   !isEmpty(reply_targets) || !isBlank(reply_plugin) || !isBlank(reply_address)
 
+/** Targets that a message says itself. */
+const saidTargets = ({ reply_targets, reply_plugin, reply_address }: HttpEvent): IngressEvent['reply_targets'] => {
+  const first = isBlank(reply_plugin) ? [] : [{ plugin: reply_plugin ?? '', address: reply_address ?? '' }]
+  return [...first, ...(reply_targets ?? [])]
+}
+
+/** Why targets of a message were refused, which its sender may know; of those of the connector he is told nothing. */
+export const withTargetFaults = (outbox: Pick<Outbox, 'normalize'>, event: HttpEvent, error: unknown): unknown => {
+  if (!(error instanceof Problem) || error.spec.status !== 400 || !saysTargets(event)) return error
+  try {
+    outbox.normalize(saidTargets(event), 'body.reply_targets')
+    return error
+  } catch (fault) {
+    if (!(fault instanceof Problem) || fault.code !== 'reply_target_invalid') return error
+    const { errors = [] } = fault.occurrence
+    const [first] = errors
+    return ingressErrors.bad_request({
+      details: { what: `a reply target ${first?.rule ?? 'cannot be used'}` },
+      members: { reason: 'reply_target_invalid' },
+      errors,
+    })
+  }
+}
+
 const targetsOf = ({ settings }: HttpConnector, event: HttpEvent): IngressEvent['reply_targets'] => {
   if (!saysTargets(event)) return settings.default_reply_targets
   if (!settings.allow_payload_reply_targets)
     throw refused('reply_targets', 'must be left out: the connector says where answers go', 'reply_targets_refused')
-  const { reply_targets, reply_plugin, reply_address } = event
+  const { reply_plugin, reply_address } = event
   if (isBlank(reply_plugin) !== isBlank(reply_address))
     throw refused(isBlank(reply_plugin) ? 'reply_plugin' : 'reply_address', 'is required', 'reply_target_incomplete')
-  const first = isBlank(reply_plugin) ? [] : [{ plugin: reply_plugin ?? '', address: reply_address ?? '' }]
-  return [...first, ...(reply_targets ?? [])]
+  return saidTargets(event)
 }
 
 const ownKey = 'connector_ingress_key'
@@ -61,11 +98,17 @@ const metadataOf = ({ metadata }: HttpEvent): JsonObject | undefined => {
   return metadata
 }
 
+/** Another member is another message; one that is null is as good as absent (webhooks-5). */
+const saidBy = (event: HttpEvent): Json => ({
+  ...Object.fromEntries(Object.entries(event).filter(([, value]) => value !== null)),
+  content: event.content ?? '',
+})
+
 type Named = Pick<IngressEvent, 'key' | 'facts' | 'fingerprint'>
 
 const namedBy = ({ name, settings }: HttpConnector, event: HttpEvent, hashes: Hashes): Named => {
   const own = event.idempotency_key?.trim() ?? ''
-  const print = fingerprint(event, hashes)
+  const print = fingerprint(saidBy(event), hashes)
   if (own === '') {
     if (settings.require_idempotency_key) throw refused('idempotency_key', 'is required', 'idempotency_key_missing')
     return { fingerprint: print, facts: {} }
@@ -87,6 +130,7 @@ export const sessionOfKey = (name: string, key: string): string => `http:${name}
 /** Throws `bad_request` for what the connector takes from nobody, or not from this sender. */
 export const eventOf = (connector: HttpConnector, event: HttpEvent, hashes: Hashes): IngressEvent => {
   const { name, settings } = connector
+  checkContent(event)
   checkPrivileges(connector, event)
   const reply_targets = targetsOf(connector, event)
   const metadata = metadataOf(event)

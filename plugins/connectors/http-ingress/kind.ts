@@ -11,7 +11,13 @@ import {
   type Infer,
   type Issue,
 } from '../../../core/plugin.js'
-import { connectorSettings, targets, type ConnectorDraft, type ConnectorKind } from '../registry/contract.js'
+import {
+  connectorSettings,
+  targets,
+  type ConnectorDraft,
+  type ConnectorKind,
+  unauthenticated,
+} from '../registry/contract.js'
 import { inOrder } from './order.js'
 
 const HttpSettings = object({
@@ -66,4 +72,6 @@ export const httpKind: ConnectorKind<HttpSettings> = {
   targets: 'default_reply_targets',
   normal: (settings) => ({ ...settings, default_binding_keys: inOrder(settings.default_binding_keys) }),
   fault,
+  exposure: ({ settings: { require_hmac_signature: signed }, has }) =>
+    has('bearer_token') || signed ? undefined : unauthenticated('bearer_token'),
 }

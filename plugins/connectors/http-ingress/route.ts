@@ -9,27 +9,28 @@ import {
   type IngressHead,
   type Route,
 } from '../../../core/plugin.js'
-import { fileBytesOf, RunView } from '../../execution/runs/contract.js'
+import type { Outbox } from '../../execution/deliveries/contract.js'
+import { RunView } from '../../execution/runs/contract.js'
 import { ingressDomain, ingressErrors, outsiderView } from '../ingress/contract.js'
 import type { Connectors, Ingress } from '../registry/contract.js'
 import { authorise } from './authorise.js'
-import { eventOf } from './event.js'
+import { eventOf, withTargetFaults } from './event.js'
 import { httpKind } from './kind.js'
 import { HttpEvent } from './request.js'
 
 export interface HttpRouteParts {
   readonly connectors: Connectors
   readonly ingress: Ingress
+  readonly outbox: Pick<Outbox, 'normalize'>
   readonly clock: Clock
 }
 
 const params = object({ name: string({ min: 1, max: 200 }) })
-/** With files in it; the rest is 1 MiB at most. */
 const mostBytes = 2 * 1024 * 1024
 
 const { unauthorized, forbidden, not_found, bad_request, conflict, rate_limited, service_unavailable } = ingressErrors
 
-export const httpRoute = ({ connectors, ingress, clock }: HttpRouteParts): Route =>
+export const httpRoute = ({ connectors, ingress, outbox, clock }: HttpRouteParts): Route =>
   defineRoute({
     id: 'connectors.http',
     method: 'POST',
@@ -54,8 +55,8 @@ export const httpRoute = ({ connectors, ingress, clock }: HttpRouteParts): Route
     body: HttpEvent,
     bodyForm: 'lenient',
     bodyLimit: mostBytes,
-    fileBytes: ({ attachments, input_items }) =>
-      fileBytesOf({ attachments: attachments ?? [], input_items: input_items ?? [] }),
+    // Its content alone may have 1 MiB.
+    fileBytes: () => mostBytes,
     problemDomain: ingressDomain,
     reply: jsonReply(RunView),
     problems: [
@@ -73,7 +74,9 @@ export const httpRoute = ({ connectors, ingress, clock }: HttpRouteParts): Route
       body: { content: 'Order 123 was paid.', binding_keys: ['customer:acme'], idempotency_key: 'order-123' },
     },
     handler: async ({ body, hashes, caller: { subject } }) => {
-      const received = await ingress.receive(subject, eventOf(subject, body, hashes))
+      const received = await ingress.receive(subject, eventOf(subject, body, hashes)).catch((error: unknown) => {
+        throw withTargetFaults(outbox, body, error)
+      })
       // No event of this kind has files that are still to be fetched.
       if (received.type === 'pending') throw ingressErrors.service_unavailable({ retryAfter: 5 })
       return outsiderView(received.run)

@@ -135,7 +135,9 @@ export const commands: readonly Command[] = [
   defineCommand({
     path: ['connectors', 'put'],
     route: `PUT ${base}/{kind}/{name}`,
-    summary: 'Sets a connector up, or changes what the line names; a secret is never a part of the line.',
+    summary:
+      'Sets a connector of a kind (external, http, slack, telegram) up, or changes what the line names; a secret is ' +
+      'never a part of the line. docs/connectors.md has the members of each kind.',
     args: ['kind', 'name'],
     flags: {
       set: {

@@ -16,10 +16,11 @@ import {
 } from '../../../core/plugin.js'
 import type { ReplyHandle, ReplyTargetRequest } from '../../execution/deliveries/contract.js'
 import type { InlineAsset, InputItem, RunRecord } from '../../execution/runs/contract.js'
-import type { ConnectorKindName, SessionPolicy } from './settings.js'
+import { connectorKinds, type ConnectorKindName, type SessionPolicy } from './settings.js'
 
 /** Their parts, for structs of kinds. */
 export * from './settings.js'
+export * from './mending.js'
 
 /** What the settings of every kind have. */
 export interface ConnectorSettings {
@@ -35,6 +36,17 @@ export interface ConnectorDraft<S> {
   readonly settings: S
   /** True if this secret has a source. */
   has(secret: string): boolean
+}
+
+/** Who else a connector hears than an operator may think. */
+export interface Exposure {
+  readonly severity: 'info' | 'warning'
+  /** Words that can follow the name of the connector. */
+  readonly message: string
+  /** What to do, in words that a line follows. */
+  readonly action: string
+  /** Flags of `holdfast connectors put` that change it. */
+  readonly flags: string
 }
 
 /** A kind of connector. */
@@ -57,6 +69,8 @@ export interface ConnectorKind<S extends ConnectorSettings = ConnectorSettings> 
   normal?(settings: S): S
   /** What is wrong with it as a whole: which member, and what it must be. No I/O. */
   fault(draft: ConnectorDraft<S>): Issue | undefined
+  /** Who may send to it that nobody may mean; undefined if all is closed. No I/O. */
+  exposure?(draft: ConnectorDraft<S>): Exposure | undefined
   /** Members of its view that differ from its settings; undefined ones are left out. */
   view?(settings: S): JsonObject
   /** Secrets that its settings name beside its own, such as those that a child asks for: they are in use by it. */
@@ -72,11 +86,20 @@ export type AnyConnectorKind = Omit<ConnectorKind, 'settings' | 'targets' | 'fix
   readonly targets: string
   readonly fixed?: readonly string[]
 }
-/** Every kind, by its name. */
+const lacking = hasMembers<AnyConnectorKind>('a kind of connector', {
+  kind: 'text',
+  targets: 'text',
+  fault: 'function',
+})
+/** Routes, the file, views and metrics know these alone: another one would be kept and half of it work. */
+const faultOfKind = (kind: AnyConnectorKind): string | undefined =>
+  lacking(kind) ??
+  (connectorKinds.includes(kind.kind) ? undefined : `a kind of connector must be one of ${connectorKinds.join(', ')}`)
+/** Every kind, by its name: the four of the contract, each once. Another platform is one of the kind `external`. */
 export const ConnectorKinds: Point<AnyConnectorKind> = definePoint<AnyConnectorKind>(
   'connector-kinds@1',
   ({ kind }) => kind,
-  hasMembers('a kind of connector', { kind: 'text', targets: 'text', fault: 'function' }),
+  faultOfKind,
 )
 
 /** A connector as it is now. Ask the registry at each use and keep none. */

@@ -10,19 +10,21 @@ interface Course {
   readonly trouble?: ConnectorTrouble | undefined
   readonly last_event_at_ms?: number
   readonly last_success_at_ms?: number
+  /** What the connector was when it told its trouble. */
+  readonly of?: Entry
 }
 
 /** How a connector is now. */
 export type Health = { readonly state: 'ok' | ConnectorTrouble['state'] } & Partial<Omit<ConnectorTrouble, 'state'>> &
-  Omit<Course, 'trouble'>
+  Omit<Course, 'trouble' | 'of'>
 
 export interface Courses {
   /** What keeps a connector out of force; undefined if nothing does. */
   blockOf(entry: Entry): ConnectorTrouble | undefined
   healthOf(entry: Entry): Health
-  note(id: string, what: 'heard' | 'well' | ConnectorTrouble): void
-  /** It is another one now: what was wrong with it may be mended. */
-  renew(id: string): void
+  note(entry: Entry, what: 'heard' | 'well' | ConnectorTrouble): void
+  /** It is another one now: what was wrong with the one before may be mended. */
+  renew(entry: Entry): void
   forget(id: string): void
   /** Looks at the secrets of a connector again. */
   lookAgain(entry: Entry): void
@@ -55,15 +57,20 @@ export const createCourses = (parts: SourceParts, clock: Pick<Clock, 'now'>): Co
   return {
     blockOf,
     healthOf(entry) {
-      const { trouble, ...times } = courses.get(idOfEntry(entry)) ?? {}
+      const { trouble, of: _of, ...times } = courses.get(idOfEntry(entry)) ?? {}
       return { state: 'ok', ...(blockOf(entry) ?? trouble), ...times }
     },
-    note(id, what) {
+    note(entry, what) {
+      const id = idOfEntry(entry)
       if (what === 'heard') change(id, { last_event_at_ms: clock.now() })
       else if (what === 'well') change(id, { last_success_at_ms: clock.now(), trouble: undefined })
-      else change(id, { trouble: what })
+      else change(id, { trouble: what, of: entry })
     },
-    renew: (id) => change(id, { trouble: undefined }),
+    renew(entry) {
+      const id = idOfEntry(entry)
+      // Its secrets are told of first, and whoever heard that may have begun with what it is now.
+      if (courses.get(id)?.of !== entry) change(id, { trouble: undefined })
+    },
     forget: (id) => void courses.delete(id),
     lookAgain: (entry) => void blocks.delete(entry),
   }

@@ -4,7 +4,7 @@ export const connectorErrors = defineErrors({
   connector_not_found: {
     status: 404,
     detail: 'There is no connector {kind} {name}.',
-    action: 'List those that are there with GET /v1/runtime/connectors.',
+    action: 'List those that are there with GET /v1/runtime/connectors. Kinds are external, http, slack and telegram.',
   },
   connector_invalid: {
     status: 400,

@@ -32,7 +32,7 @@ export default definePlugin({
     const { connectors_config: elsewhere } = ctx.config
     const list = ctx.list(connectorList(elsewhere))
     const registry = createRegistry({ collection, list, kinds, slots, outbox, secrets, clock, log })
-    const shown = { registry, file: elsewhere ?? 'config/connectors.toml' }
+    const shown = { registry, file: elsewhere ?? 'config/connectors.toml', elsewhere }
     const parts: ChangeParts = {
       ...shown,
       state,

@@ -77,8 +77,9 @@ export const createRegistry = (parts: RegistryParts): Registry => {
   const guardFile = (): void =>
     guards.replace(roster.list().flatMap(({ source, secrets }) => (source === 'file' ? [...secrets.values()] : [])))
   const changed = (id: string, kind: ConnectorKindName): void => {
-    if (roster.find(id) === undefined) courses.forget(id)
-    else courses.renew(id)
+    const entry = roster.find(id)
+    if (entry === undefined) courses.forget(id)
+    else courses.renew(entry)
     tell(kind, id.slice(kind.length + 1))
   }
   const using = (secret_ref: string): Entry[] =>
@@ -140,8 +141,8 @@ interface ServiceParts {
 const createService = ({ roster, courses, listeners, serve }: ServiceParts): Connectors => {
   const inForce = (entry: Entry): boolean => courses.blockOf(entry) === undefined
   const note = (kind: string, name: string, what: Parameters<Courses['note']>[1]): void => {
-    const id = idOf({ kind, name })
-    if (roster.find(id) !== undefined) courses.note(id, what)
+    const entry = roster.find(idOf({ kind, name }))
+    if (entry !== undefined) courses.note(entry, what)
   }
   return {
     has: (kind, name) => roster.find(idOf({ kind, name })) !== undefined,

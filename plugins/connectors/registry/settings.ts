@@ -10,11 +10,12 @@ import {
   named,
   object,
   optional,
+  rule,
   string,
   type Infer,
 } from '../../../core/plugin.js'
 import { ReplyHandle, ReplyTargetRequest } from '../../execution/deliveries/contract.js'
-import { CapabilityScope, CredentialScope, SessionId } from '../../execution/sessions/contract.js'
+import { CapabilityScope, CredentialScope, isSessionId, SessionId } from '../../execution/sessions/contract.js'
 
 /** The kinds of connectors, in the order of the lists. */
 export const connectorKinds = ['external', 'http', 'slack', 'telegram'] as const
@@ -64,9 +65,15 @@ export type ConnectorSecretView = Infer<typeof ConnectorSecretView>
 export const targets = (sentence: string) =>
   doc(defaulted(array(having('type', ReplyTargetRequest, ReplyHandle), { max: 100 }), []), sentence)
 
+const FixedSessionId = rule(
+  SessionId,
+  'must not be "." or "..", and must hold no slash, backslash or control character',
+  isSessionId,
+)
+
 /** Members of the settings of every kind. */
 export const connectorSettings = (rate: number) => ({
-  fixed_session_id: optional(doc(SessionId, 'The session of all its messages.')),
+  fixed_session_id: optional(doc(FixedSessionId, 'The session of all its messages.')),
   session_policy: optional(SessionPolicy),
   allow_unauthenticated_ingress: doc(
     defaulted(boolean(), false),

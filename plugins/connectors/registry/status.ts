@@ -3,6 +3,7 @@ import {
   commandLine,
   doc,
   integer,
+  isThere,
   object,
   sentence,
   visibleLine,
@@ -11,14 +12,16 @@ import {
   type Warning,
 } from '../../../core/plugin.js'
 import type { StatusSection } from '../../operator/status/contract.js'
-import { connectorHealths, connectorKinds, type ConnectorHealth } from './contract.js'
-import type { Entry } from './entry.js'
+import { changeLine, connectorHealths, connectorKinds, opening, type ConnectorHealth } from './contract.js'
+import { draftOf, type Entry } from './entry.js'
 import type { Registry } from './registry.js'
 import { idOfEntry } from './roster.js'
 
 export interface StatusParts {
   /** How the file of connectors is called. */
   readonly file: string
+  /** Where it is, if it is not in `config`. */
+  readonly elsewhere?: string | undefined
   readonly registry: Pick<Registry, 'list' | 'healthOf' | 'faults' | 'shaded' | 'unserved'>
 }
 
@@ -78,8 +81,6 @@ const ill = ({ registry }: StatusParts, entry: Entry): Warning[] => {
   ]
 }
 
-const opening = 'connectors put --set session_policy.create_if_missing=true'
-
 /** By default each message without a session is refused: whoever does not mean it should know. */
 const unopened = ({ file }: StatusParts, { kind: { kind }, name, source, settings }: Entry): Warning[] => {
   if (settings.fixed_session_id !== undefined || settings.session_policy?.create_if_missing === true) return []
@@ -92,7 +93,24 @@ const unopened = ({ file }: StatusParts, { kind: { kind }, name, source, setting
       action:
         source === 'file'
           ? `Let it open them, in its table of ${file}: session_policy = { create_if_missing = true }`
-          : `Let it open them: ${commandLine(opening, kind, name)}`,
+          : `Let it open them: ${changeLine({ kind, name, source }, opening)}`,
+    },
+  ]
+}
+
+/** Who sends from outside is a stranger: an operator knows who may. */
+const exposed = (entry: Entry): Warning[] => {
+  const { kind, name, source, settings } = entry
+  const found = kind.exposure?.(draftOf(entry, settings))
+  if (found === undefined) return []
+  const { severity, message, action, flags } = found
+  return [
+    {
+      severity,
+      code: 'connector_exposed',
+      related_id: idOfEntry(entry),
+      message: sentence(`The connector ${kind.kind} ${name} ${message}`),
+      action: `${action}: ${changeLine({ kind: kind.kind, name, source }, flags)}`,
     },
   ]
 }
@@ -129,14 +147,29 @@ const unserved = ({ registry }: StatusParts): Warning[] =>
     action: `See why: ${commandLine('plugins list')}`,
   }))
 
+/** Somebody named it: one that is not there is a slip, which looks like an empty one. */
+const absent = ({ elsewhere }: StatusParts): Warning[] =>
+  elsewhere === undefined || isThere(elsewhere)
+    ? []
+    : [
+        {
+          severity: 'warning',
+          code: 'connectors_file_missing',
+          message: sentence(`${elsewhere}, which --connectors-config names, is not there`),
+          action: 'Put it there: it is read then. Or start the daemon with the right name.',
+        },
+      ]
+
 export const connectorsHealth = (parts: StatusParts): HealthCheck => ({
   id: 'connectors',
   check: () =>
     [
       parts.registry.list().flatMap((entry) => ill(parts, entry)),
+      absent(parts),
       misread(parts),
       shaded(parts),
       unserved(parts),
+      parts.registry.list().flatMap(exposed),
       parts.registry.list().flatMap((entry) => unopened(parts, entry)),
     ].flatMap((warnings) => warnings.slice(0, mostWarnings)),
 })

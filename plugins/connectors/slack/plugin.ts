@@ -2,13 +2,21 @@ import { createOutbound, definePlugin } from '../../../core/plugin.js'
 import { ReplyPlugins } from '../../execution/deliveries/contract.js'
 import { Assets } from '../../media/assets/contract.js'
 import { LiveKinds, LiveReplies } from '../live/contract.js'
-import { ConnectorKinds, Connectors, DeliveryProgress, FileSources, Ingress } from '../registry/contract.js'
+import {
+  ConnectorKinds,
+  Connectors,
+  DeliveryProgress,
+  FileSources,
+  Ingress,
+  type Changeable,
+} from '../registry/contract.js'
 import { createFileSource } from './incoming/file-source.js'
 import { createInteractions } from './live/interactions.js'
 import { createLiveKind } from './live/kind.js'
 import { createWhisper } from './live/whisper.js'
 import { createReply } from './outgoing/reply.js'
 import { slackRoute } from './routes.js'
+import { createDenied } from './setup/denied.js'
 import { slackConfig } from './setup/config.js'
 import { createSlackKind } from './setup/kind.js'
 import { createSignatures } from './setup/signatures.js'
@@ -31,8 +39,11 @@ export default definePlugin({
     const interactions = createInteractions({ live, whisper: createWhisper({ outbound, config, log, signal }) })
     const signatures = createSignatures(connectors, kind)
     ctx.health(signatures.health)
-    ctx.routes(slackRoute({ clock, connectors, kind, ingress, interactions, signatures }))
-    const lockedOut = ({ name }: { name: string }): void => connectors.trouble('slack', name, filesUnopened)
+    ctx.routes(
+      slackRoute({ clock, connectors, kind, ingress, interactions, signatures, denied: createDenied(clock, log) }),
+    )
+    const lockedOut = (connector: Changeable): void =>
+      connectors.trouble('slack', connector.name, filesUnopened(connector))
     ctx.contribute(FileSources, createFileSource({ outbound, clock, config, connectors, kind, lockedOut }))
     ctx.contribute(ReplyPlugins, createReply({ outbound, config, kind, connectors, progress, assets, live }))
     ctx.contribute(LiveKinds, createLiveKind({ outbound, config, connectors, kind }))

@@ -11,6 +11,7 @@ import { startPollers } from './polling/pollers.js'
 import { telegramReply } from './output/reply.js'
 import { telegramRoute } from './routes.js'
 import { createGate } from './output/send.js'
+import { createRefusals } from './updates/refused.js'
 import { telegramKind } from './bot/settings.js'
 
 export default definePlugin({
@@ -27,12 +28,14 @@ export default definePlugin({
     ctx.own(() => outbound.close())
     const kind = telegramKind({ allow_cidrs: config.allow_cidrs })
     const api = { outbound, config, now: clock.now, elapsed: clock.elapsed }
-    const parts = { ...api, connectors, kind, ingress, live, progress, assets, ids, clock, log, signal }
+    const refusals = createRefusals({ connectors, kind, clock, log })
+    const parts = { ...api, connectors, kind, ingress, live, progress, assets, ids, clock, log, signal, refusals }
     const cursors = declareCursors(ctx.state)
     ctx.contribute(ConnectorKinds, kind)
     ctx.contribute(FileSources, telegramFiles(parts))
     ctx.contribute(ReplyPlugins, telegramReply({ ...parts, gate: createGate() }))
     ctx.contribute(LiveKinds, telegramLive(parts))
+    ctx.health(refusals.health)
     ctx.routes(telegramRoute(parts))
     ctx.onStart(() => host.whenActing(() => startPollers({ ...parts, cursors })))
   },

@@ -22,12 +22,15 @@ import { ingressDomain, ingressErrors, outsiderView } from '../ingress/contract.
 import type { ConnectorKind, Connectors } from '../registry/contract.js'
 import { pollsItself, telegramErrors } from './errors.js'
 import type { TelegramConnector, TelegramSettings } from './bot/settings.js'
+import { isLasting } from './updates/lasting.js'
+import type { Refusals } from './updates/refused.js'
 import { takeIn, type Taken, type TakeInParts } from './updates/take-in.js'
 import { TelegramUpdate } from './updates/update.js'
 
 export interface RouteParts extends TakeInParts {
   readonly connectors: Connectors
   readonly kind: ConnectorKind<TelegramSettings>
+  readonly refusals: Refusals
 }
 
 const secretHeader = 'x-telegram-bot-api-secret-token'
@@ -46,13 +49,18 @@ const isJson = (given: readonly string[]): boolean =>
   given.length === 1 && /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;|$)/iu.test(given[0]?.trim() ?? '')
 
 const admit = (
-  { connectors, kind }: RouteParts,
+  { connectors, kind, refusals }: RouteParts,
   head: IngressHead<{ readonly name: string }>,
 ): Admitted<TelegramConnector> => {
   const connector = connectors.find(kind, head.params.name)
   if (connector === undefined) throw ingressErrors.not_found()
   if (connector.settings.ingress_mode === 'polling') throw pollsItself()
-  if (!isProven(connector, head.header(secretHeader))) throw ingressErrors.unauthorized()
+  const given = head.header(secretHeader)
+  if (!isProven(connector, given)) {
+    if (given.length > 0) refusals.strange(connector)
+    throw ingressErrors.unauthorized()
+  }
+  refusals.proven(connector.name)
   if (!isJson(head.header('content-type'))) throw telegramErrors.telegram_media_type_unsupported()
   return { subject: connector }
 }
@@ -116,7 +124,13 @@ export const telegramRoute = (parts: RouteParts): Route =>
       body: { update_id: 10_000, message: { message_id: 1, chat: { id: 1111 }, from: { id: 1111 }, text: 'Hello' } },
     },
     handler: async ({ body, caller: { subject } }) => {
-      const taken = await takeIn(parts, subject, { update: body })
-      return replyTo(taken)
+      try {
+        const taken = await takeIn(parts, subject, { update: body })
+        parts.refusals.taken(subject)
+        return replyTo(taken)
+      } catch (error) {
+        if (isLasting(error)) parts.refusals.passedOver(subject, body, error)
+        throw error
+      }
     },
   })

@@ -76,6 +76,9 @@ export {
 
 /** A path parameter or body field that names a session. */
 export const SessionId: StructOf<string> = string({ min: 1, max: 200 })
+/** True of an id that a session can have. It must be addressable: what a path cannot hold, it does not hold either. */
+export const isSessionId = (id: string): boolean =>
+  id.trim() !== '' && id !== '.' && id !== '..' && !/[/\\\p{Cc}\p{Cs}]/u.test(id)
 
 /** State of a session's root agent with the numbers of its open requests, as they are shown. */
 export interface SessionState {

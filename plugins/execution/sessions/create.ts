@@ -22,6 +22,7 @@ import {
   type SessionRecord,
   type SettingName,
   type WantedSession,
+  isSessionId,
 } from './contract.js'
 import { noteChange, noteOf } from './record/journal.js'
 import { settingKeys } from './settings/settings.js'
@@ -112,10 +113,8 @@ const tellStarted = (
   interception()?.tell({ event: 'session_start', subject: source, session_id, agent_id, payload: { source } })
 }
 
-/** An id must be addressable: what a path parameter may not hold, an id may not hold either. */
 const checkId = (session_id: string): void => {
-  if (session_id.trim() !== '' && session_id !== '.' && session_id !== '..' && !/[/\\\p{Cc}\p{Cs}]/u.test(session_id))
-    return
+  if (isSessionId(session_id)) return
   throw sessionErrors.invalid_session_id({
     errors: [
       {

@@ -1,7 +1,7 @@
 /** What an event must keep (external-15, external-16). Sizes are bytes. */
 import type { InlineAsset } from '../../../execution/runs/contract.js'
 import { fromBase64 } from '../../../media/assets/contract.js'
-import { eventVersions, type ExternalEvent } from './event.js'
+import type { ExternalEvent } from './event.js'
 
 const mebibyte = 1_048_576
 export const mostBody = 2 * mebibyte
@@ -27,10 +27,7 @@ const isLonger = (text: string | undefined, most: number): boolean =>
   text !== undefined && (text.length > most || Buffer.byteLength(text) > most)
 
 /** Clients look for these words, and send the version before. */
-export const faultOfVersion = (version: number): string | undefined =>
-  eventVersions.some((known) => known === version)
-    ? undefined
-    : 'unsupported protocol_version: events of the versions 1 and 2 are taken'
+export const faultOfVersion = 'unsupported protocol_version: events of the versions 1 and 2 are taken'
 
 export const faultOfId = ({ event_id }: ExternalEvent): string | undefined => {
   if (isBlank(event_id)) return 'event_id must not be blank'

@@ -4,6 +4,7 @@ import {
   assertNever,
   fingerprint,
   isJsonObject,
+  parse,
   Problem,
   type Json,
   type JsonObject,
@@ -15,7 +16,15 @@ import type { Ingress, IngressEvent, Received } from '../../registry/contract.js
 import type { ExternalCounts } from '../setup/counts.js'
 import type { ExternalConnector } from '../setup/connector.js'
 import type { Manifests } from '../sidecar/manifests.js'
-import { isEmpty, versionOf, type BatchItem, type EventAnswer, type ExternalEvent } from './event.js'
+import {
+  ExternalEvent,
+  isEmpty,
+  isStrange,
+  versionOf,
+  type BatchItem,
+  type EventAnswer,
+  type StrangeEvent,
+} from './event.js'
 import { homeOf, identityOf, type Home } from './identity.js'
 import { createInstanceCheck, type InstanceCheck } from './instance.js'
 import { faultOfId, faultOfLimits, faultOfVersion } from './limits.js'
@@ -40,9 +49,9 @@ export interface EventRequest {
 /** Takes the events of one request, one after the other. */
 export interface EventTaker {
   /** Rejects with what is no matter of the event: that there are too many, or what the operator must see to. */
-  take(event: ExternalEvent): Promise<EventAnswer>
-  /** The same for an event of a batch. Never rejects. */
-  takeItem(event: ExternalEvent): Promise<BatchItem>
+  take(event: ExternalEvent | StrangeEvent): Promise<EventAnswer>
+  /** The same for an event of a batch, which may have another form. Never rejects. */
+  takeItem(given: Json): Promise<BatchItem>
 }
 
 const digestOf = (text: string): string => hash('sha256', text)
@@ -184,7 +193,6 @@ const faultOf = async (
   { request, event }: Pick<Looked, 'request' | 'event'>,
   isOfInstance: InstanceCheck,
 ): Promise<string | undefined> =>
-  faultOfVersion(versionOf(event, request.protocol_version)) ??
   faultOfId(event) ??
   (await faultOfLimits(event, request.isProven)) ??
   ((await isOfInstance(event.instance_id)) ? undefined : 'instance_id is not that of the sidecar that runs now')
@@ -211,8 +219,12 @@ export const createEventTaker = (parts: ReceiveParts, request: EventRequest): Ev
       return isEmpty(event) && session_id !== undefined ? { session_id, ...rejection } : rejection
     }
   }
-  const take = async (event: ExternalEvent): Promise<EventAnswer> => {
-    const told = event.event_id.trim() === '' ? {} : { event_id: event.event_id }
+  const reject = (given: unknown, reason: string): EventAnswer => {
+    parts.counts.add(connector.name, 'rejected')
+    return { ...idIn(given), status: 'rejected', reason }
+  }
+  const takeKnown = async (event: ExternalEvent): Promise<EventAnswer> => {
+    const told = idIn(event)
     try {
       const answer = await look(event)
       parts.counts.add(connector.name, answer.status)
@@ -222,20 +234,33 @@ export const createEventTaker = (parts: ReceiveParts, request: EventRequest): Ev
       throw error
     }
   }
+  const takeEach = (event: ExternalEvent): Promise<BatchItem> =>
+    takeKnown(event).catch((error: unknown): BatchItem => {
+      const { event_id } = event
+      const wait = waitIn(error)
+      if (!(error instanceof Problem))
+        parts.log.error('an event could not be taken', { connector: connector.name, error })
+      const reason = error instanceof Problem ? error.message : 'The daemon could not take it.'
+      return wait === undefined
+        ? { event_id, status: 'error', reason }
+        : { event_id, status: 'rate_limited', reason, retry_after_ms: wait }
+    })
   return {
-    take,
-    takeItem: (event) =>
-      take(event).catch((error: unknown): BatchItem => {
-        const { event_id } = event
-        const wait = waitIn(error)
-        if (!(error instanceof Problem))
-          parts.log.error('an event could not be taken', { connector: connector.name, error })
-        const reason = error instanceof Problem ? error.message : 'The daemon could not take it.'
-        return wait === undefined
-          ? { event_id, status: 'error', reason }
-          : { event_id, status: 'rate_limited', reason, retry_after_ms: wait }
-      }),
+    take: async (event) => (isStrange(event) ? reject(event, faultOfVersion) : takeKnown(event)),
+    async takeItem(given) {
+      if (isStrange(given, request.protocol_version)) return reject(given, faultOfVersion)
+      const parsed = parse(ExternalEvent, given)
+      if (parsed.ok) return takeEach(parsed.value)
+      const [first] = parsed.issues
+      return reject(given, `${first?.path ?? ''} ${first?.rule ?? ''}`.trim())
+    },
   }
+}
+
+/** The id of what may be no event, where it says one. */
+const idIn = (given: unknown): Pick<EventAnswer, 'event_id'> => {
+  const event_id: unknown = typeof given === 'object' && given !== null ? Reflect.get(given, 'event_id') : undefined
+  return typeof event_id === 'string' && event_id.trim() !== '' ? { event_id } : {}
 }
 
 /** Milliseconds to wait, where that is all that is wrong. */

@@ -1,20 +1,10 @@
 /** Where sidecars send events (external-10, external-25 to external-28). */
-import {
-  defineRoute,
-  isJsonObject,
-  jsonReply,
-  object,
-  parse,
-  string,
-  type IngressHead,
-  type Json,
-  type Route,
-} from '../../../../core/plugin.js'
+import { defineRoute, jsonReply, object, string, type IngressHead, type Route } from '../../../../core/plugin.js'
 import { ingressDomain, ingressErrors } from '../../ingress/contract.js'
 import { admitSender, connectorOf, sharedScheme, type AccessParts, type Sender } from '../setup/access.js'
-import { BatchAnswer, EventAnswer, EventBatch, ExternalEvent, mostEvents, type BatchItem } from './event.js'
+import { BatchAnswer, EventAnswer, EventBatch, GivenEvent, mostEvents, type BatchItem } from './event.js'
 import { mostBody } from './limits.js'
-import { createEventTaker, type EventTaker, type ReceiveParts } from './receive.js'
+import { createEventTaker, type ReceiveParts } from './receive.js'
 
 export interface EventRouteParts extends ReceiveParts, AccessParts {}
 
@@ -40,7 +30,6 @@ const forSidecars = (parts: EventRouteParts) => ({
   bodyLimit: mostBody,
   // Its content alone may have 1 MiB.
   fileBytes: () => mostBody,
-  invalidBody: ingressErrors.bad_request,
   problemDomain: ingressDomain,
   problems,
   durability: 'A' as const,
@@ -54,7 +43,7 @@ export const eventRoutes = (parts: EventRouteParts): readonly Route[] => [
     id: 'external.event',
     path: '/v1/connectors/external/:name/events',
     summary: 'Takes an event of a sidecar; the same event again is the same run.',
-    body: ExternalEvent,
+    body: GivenEvent,
     reply: jsonReply(EventAnswer),
     example: {
       body: {
@@ -86,7 +75,7 @@ export const eventRoutes = (parts: EventRouteParts): readonly Route[] => [
       if (events.length > mostEvents) throw ingressErrors.bad_request({ details: isFull })
       const taker = createEventTaker(parts, { ...requestOf(parts, subject), hashes, protocol_version })
       const results: BatchItem[] = []
-      for (const event of events) results.push(await takeItem(taker, event))
+      for (const event of events) results.push(await taker.takeItem(event))
       return results.length === 0 ? {} : { results }
     },
   }),
@@ -96,13 +85,3 @@ const requestOf = (parts: EventRouteParts, { name, isProven }: Sender) => ({
   connector: connectorOf(parts, name),
   isProven,
 })
-
-/** One that has another form is rejected, and takes no other with it. */
-const takeItem = async (taker: EventTaker, given: Json): Promise<BatchItem> => {
-  const parsed = parse(ExternalEvent, given)
-  if (parsed.ok) return taker.takeItem(parsed.value)
-  const [first] = parsed.issues
-  const event_id = isJsonObject(given) ? given['event_id'] : undefined
-  const reason = `${first?.path ?? ''} ${first?.rule ?? ''}`.trim()
-  return { ...(typeof event_id === 'string' && { event_id }), status: 'rejected', reason }
-}

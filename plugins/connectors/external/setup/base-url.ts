@@ -27,7 +27,8 @@ export const faultOfBaseUrl = (place: Place, open?: readonly string[]): string |
   const { base_url, mode } = place
   if (odd.test(base_url)) return 'must hold no blanks, control characters and backslashes'
   const refused = refusedUrl(base_url, reachOf(place, open))
-  if (refused !== undefined) return refused
+  if (refused !== undefined)
+    return refused.includes('private') ? `${refused}, unless allow_private_network is true` : refused
   if (/[?#]/u.test(base_url)) return 'must have no query and no fragment'
   if (mode === 'remote_http') return undefined
   const { hostname, pathname } = new URL(base_url)

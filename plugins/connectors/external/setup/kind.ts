@@ -1,7 +1,7 @@
 /** The kind `external`: connectors whose platform is spoken to by a sidecar (external-1 to external-9). */
 import type { Issue } from '../../../../core/plugin.js'
 import type { SecretSlots } from '../../../operator/secrets/contract.js'
-import type { ConnectorDraft, ConnectorKind } from '../../registry/contract.js'
+import { type ConnectorDraft, type ConnectorKind, unauthenticated } from '../../registry/contract.js'
 import { faultOfBaseUrl, normalBaseUrl } from './base-url.js'
 import { faultOfTexts } from './texts.js'
 import { ExternalSettings, type ChildProcess } from './settings.js'
@@ -120,6 +120,7 @@ export const createExternalKind = (parts: ExternalKindParts): ExternalKind => ({
     ingress_events_per_second: Math.max(1, settings.ingress_events_per_second),
   }),
   fault: (draft) => faultOf(parts, draft),
+  exposure: ({ has }) => (has(sharedToken) ? undefined : unauthenticated(sharedToken)),
   uses: usesOf,
   faultOfUses: (settings) => faultOfUses(parts, settings),
   view: ({ child_process: child }) => ({

@@ -13,7 +13,7 @@ export const sessionOf = (
   const found = fixed_session_id ?? session_id ?? firstBound(sessionOfBinding, binding_keys) ?? natural_session_id
   if (found !== undefined) return found
   throw ingressErrors.bad_request({
-    details: { what: 'nothing says which session it belongs to' },
+    details: { what: 'nothing says which session it belongs to, neither itself nor its connector' },
     members: { reason: 'session_unresolved' },
   })
 }

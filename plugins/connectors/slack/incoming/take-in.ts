@@ -3,7 +3,7 @@ import { Problem, type JsonObject } from '../../../../core/plugin.js'
 import { ingressErrors, outsiderView } from '../../ingress/contract.js'
 import type { Connector, ConnectorTrouble, Connectors, Ingress } from '../../registry/contract.js'
 import type { Interactions } from '../live/interactions.js'
-import { isDenied } from '../setup/allow-lists.js'
+import { isDenied, type Origin } from '../setup/allow-lists.js'
 import { appRateLimited, appRemoved, sessionMissing } from '../setup/troubles.js'
 import type { SlackSettings } from '../setup/settings.js'
 import { hasToken } from '../setup/token.js'
@@ -16,6 +16,8 @@ export interface TakeInParts {
   readonly ingress: Ingress
   readonly connectors: Pick<Connectors, 'heard' | 'trouble'>
   readonly interactions: Interactions
+  /** The lists of the connector leave out where an event comes from. */
+  denied(name: string, origin: Origin): void
 }
 
 /** A request that was let in. */
@@ -69,13 +71,16 @@ const receive = async (
   } catch (error) {
     if (!isSessionMissing(error)) throw error
     // Slack would send it for hours, and stop to send anything at all.
-    connectors.trouble('slack', connector.name, sessionMissing(connector.name))
+    connectors.trouble('slack', connector.name, sessionMissing(connector))
     return ignored('session_missing')
   }
 }
 
-const troubleOf = ({ says }: Extract<Envelope, { type: 'ignored' }>): ConnectorTrouble | undefined =>
-  says === 'limited' ? appRateLimited : says === 'removed' ? appRemoved : undefined
+const troubleOf = (
+  { says }: Extract<Envelope, { type: 'ignored' }>,
+  connector: Connector<SlackSettings>,
+): ConnectorTrouble | undefined =>
+  says === 'limited' ? appRateLimited : says === 'removed' ? appRemoved(connector) : undefined
 
 const takeEvent = async (parts: TakeInParts, admission: Admission, payload: JsonObject): Promise<Answer> => {
   const { connector, isAuthenticated } = admission
@@ -83,9 +88,12 @@ const takeEvent = async (parts: TakeInParts, admission: Admission, payload: Json
   if (envelope.type === 'challenge') return { challenge: envelope.challenge }
   if (envelope.type === 'invalid') throw invalid(envelope.what)
   const needsChannel = envelope.type === 'message'
-  if (isDenied(connector.settings, envelope.origin, { needsChannel })) throw ingressErrors.forbidden()
+  if (isDenied(connector.settings, envelope.origin, { needsChannel })) {
+    parts.denied(connector.name, envelope.origin)
+    throw ingressErrors.forbidden()
+  }
   if (envelope.type === 'ignored') {
-    const trouble = isAuthenticated ? troubleOf(envelope) : undefined
+    const trouble = isAuthenticated ? troubleOf(envelope, connector) : undefined
     if (trouble !== undefined) parts.connectors.trouble('slack', connector.name, trouble)
     return envelope.answer
   }

@@ -1,7 +1,7 @@
 /** Slack as a place where work is shown as it is done: messages that are edited, and buttons (slack-32). */
 import { assertNever, Problem, type JsonObject } from '../../../../core/plugin.js'
 import type { LiveKind, LiveOutcome, LivePosted } from '../../live/contract.js'
-import type { Connector, ConnectorKind, Connectors } from '../../registry/contract.js'
+import type { Changeable, Connector, ConnectorKind, Connectors } from '../../registry/contract.js'
 import { callSlack, type Called, type Api } from '../api/web-api.js'
 import { readRoute, type SlackRoute } from '../setup/reply-route.js'
 import { isTargetDenied } from '../setup/allow-lists.js'
@@ -48,9 +48,12 @@ const call = async (
   }
 }
 
-const failed = (called: Exclude<Called, { type: 'ok' }> | undefined): Exclude<LiveOutcome, { type: 'done' }> => {
+const failed = (
+  connector: Changeable,
+  called: Exclude<Called, { type: 'ok' }> | undefined,
+): Exclude<LiveOutcome, { type: 'done' }> => {
   if (called === undefined) return refused
-  const trouble = troubleOf(called)
+  const trouble = troubleOf(called, connector)
   switch (called.type) {
     case 'retry': {
       const { retry_after_ms } = called
@@ -89,7 +92,7 @@ export const createLiveKind = (parts: LiveParts): LiveKind => ({
     const { text, blocks } = shownMessage(message)
     const args: JsonObject = { ...place, text, ...(blocks.length > 0 && { blocks }) }
     const called = await call(parts, chat, { method: 'chat.postMessage', args, signal })
-    if (called?.type !== 'ok') return failed(called)
+    if (called?.type !== 'ok') return failed(chat.connector, called)
     const { ts, channel } = called.body
     if (typeof ts !== 'string') return refused
     return {
@@ -104,6 +107,6 @@ export const createLiveKind = (parts: LiveParts): LiveKind => ({
     const args = { channel, ts, ...shownMessage(message) }
     const called = await call(parts, chat, { method: 'chat.update', args, signal })
     if (called?.type === 'ok') return { type: 'done' }
-    return called !== undefined && lost.has(called.code) ? refused : failed(called)
+    return called !== undefined && lost.has(called.code) ? refused : failed(chat.connector, called)
   },
 })

@@ -24,9 +24,9 @@ const refuse = ({ connectors, kind }: ReplyParts, address: string): string | und
 
 /** What attempts say of a connector. */
 const watcher =
-  ({ connectors }: ReplyParts) =>
+  ({ connectors, kind }: ReplyParts) =>
   (name: string, outcome: DeliveryOutcome): void => {
-    const trouble = troubleOf(outcome)
+    const trouble = troubleOf(outcome, connectors.find(kind, name) ?? { kind: 'slack', name, source: 'daemon' })
     if (trouble !== undefined) connectors.trouble('slack', name, trouble)
     else if (outcome.type === 'delivered') connectors.well('slack', name)
   }

@@ -1,6 +1,6 @@
 /** Slack as a kind of connector (slack-1 to slack-5). */
 import { refusedUrl, type Issue } from '../../../../core/plugin.js'
-import type { ConnectorKind } from '../../registry/contract.js'
+import { type ConnectorKind, unauthenticated } from '../../registry/contract.js'
 import { readRoute } from './reply-route.js'
 import { isTargetDenied } from './allow-lists.js'
 import type { SlackConfig } from './config.js'
@@ -47,6 +47,7 @@ export const createSlackKind = (config: SlackConfig): ConnectorKind<SlackSetting
     const rule = settings.api_base_url === undefined ? undefined : faultOfBase(settings.api_base_url, config)
     return rule === undefined ? undefined : { path: 'api_base_url', rule }
   },
+  exposure: ({ has }) => (has('signing_secret') ? undefined : unauthenticated('signing_secret')),
   refuseTarget({ name, settings }, { plugin, address }) {
     const route = plugin === 'slack' ? readRoute(address) : undefined
     if (route?.connector !== name || !isTargetDenied(settings, route)) return undefined

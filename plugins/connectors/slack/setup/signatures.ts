@@ -1,6 +1,6 @@
 /** Connectors whose requests do not fit their signing secret, as when another app's was given (slack-31). */
-import { commandLine, type HealthCheck } from '../../../../core/plugin.js'
-import type { ConnectorKind, Connectors } from '../../registry/contract.js'
+import type { HealthCheck } from '../../../../core/plugin.js'
+import { changeLine, type ConnectorKind, type Connectors } from '../../registry/contract.js'
 import type { SlackSettings } from './settings.js'
 
 export interface Signatures {
@@ -22,17 +22,19 @@ export const createSignatures = (
     health: {
       id: 'slack.signatures',
       check: () =>
-        [...refused]
-          .filter((name) => connectors.find(kind, name) !== undefined)
-          .map((name) => ({
-            severity: 'warning',
+        [...refused].flatMap((name) => {
+          const connector = connectors.find(kind, name)
+          if (connector === undefined) return []
+          return {
+            severity: 'warning' as const,
             code: 'slack_signature_refused',
             message: `Requests to the Slack connector ${name} do not fit its signing secret, and none has since.`,
             related_id: name,
             action:
               'If Slack says that the address does not answer, give the Signing Secret of the app again: ' +
-              commandLine('connectors put --secret signing_secret --stdin', 'slack', name),
-          })),
+              changeLine(connector, '--secret signing_secret --stdin'),
+          }
+        }),
     },
   }
 }

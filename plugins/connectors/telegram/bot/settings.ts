@@ -16,9 +16,11 @@ import {
 import {
   connectorSettings,
   selfReplySettings,
+  unauthenticated,
   type Connector,
   type ConnectorDraft,
   type ConnectorKind,
+  type Exposure,
 } from '../../registry/contract.js'
 import { placeOf } from './address.js'
 
@@ -77,6 +79,18 @@ const faultOf = (draft: ConnectorDraft<TelegramSettings>, reach: OutboundReach):
   return undefined
 }
 
+const exposure = ({ settings, has }: ConnectorDraft<TelegramSettings>): Exposure | undefined => {
+  const { ingress_mode: mode, allow_unauthenticated_ingress: open, allowed_chat_ids: chats } = settings
+  if (mode === 'webhook' && open && !has('secret_token')) return unauthenticated('secret_token')
+  if (chats.length > 0) return undefined
+  return {
+    severity: 'info',
+    message: 'hears everybody who finds its bot: allowed_chat_ids is empty',
+    action: 'Name the chats that it may hear, in place of 1111',
+    flags: "--set 'allowed_chat_ids=[1111]'",
+  }
+}
+
 const normal = (settings: TelegramSettings): TelegramSettings => ({
   ...settings,
   ingress_events_per_second: Math.max(1, settings.ingress_events_per_second),
@@ -91,6 +105,7 @@ export const telegramKind = (reach: OutboundReach): ConnectorKind<TelegramSettin
   targets: 'additional_reply_targets',
   normal,
   fault: (draft) => faultOf(draft, reach),
+  exposure,
   refuseTarget(draft, { plugin, address }) {
     const place = plugin === 'telegram' ? placeOf(address) : undefined
     if (place === undefined || place.connector !== draft.name || isAllowed(draft.settings, place.chat_id))

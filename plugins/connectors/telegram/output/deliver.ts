@@ -1,11 +1,12 @@
 /** Deliveries: the messages of an output, one after the other, each noted when it was sent (telegram-16). */
-import { boolean, commandLine, object, parse, Problem, record, type Log } from '../../../../core/plugin.js'
+import { boolean, object, parse, Problem, record, type Log } from '../../../../core/plugin.js'
 import type { DeliveryOutcome, Envelope } from '../../../execution/deliveries/contract.js'
 import type { Connectors, ConnectorKind, DeliveryProgress } from '../../registry/contract.js'
 import { placeOf } from '../bot/address.js'
 import { botOf } from '../bot/bot-api.js'
 import type { LiveReplies } from '../../live/contract.js'
 import { messageNumber } from '../bot/live-names.js'
+import { tokenLine } from '../polling/poll-health.js'
 import { editText } from './edit.js'
 import { hasGone, isUnchanged, tokenRefusedCode, undelivered, type Undelivered } from './failures.js'
 import { sendStep, type Sending, type SendParts } from './send.js'
@@ -103,11 +104,12 @@ const tellRefused = (
   { place: { connector: name } }: Sending,
   { code }: Undelivered,
 ): void => {
-  if (code !== tokenRefusedCode || connectors.find(kind, name)?.settings.ingress_mode !== 'webhook') return
+  const connector = connectors.find(kind, name)
+  if (code !== tokenRefusedCode || connector?.settings.ingress_mode !== 'webhook') return
   connectors.trouble('telegram', name, {
     state: 'degraded',
     cause: 'The platform refuses the bot_token: nothing can be sent, and no file can be read.',
-    action: `Get the token from BotFather and give it to it: ${commandLine('connectors put', 'telegram', name)}`,
+    action: tokenLine(connector),
   })
 }
 

@@ -1,7 +1,9 @@
 /** What a poller tells of itself (telegram-23). */
-import { commandLine, type Clock, type Log } from '../../../../core/plugin.js'
-import type { Connectors, ConnectorTrouble } from '../../registry/contract.js'
+import type { Clock, Log } from '../../../../core/plugin.js'
+import { changeLine, type Changeable, type Connectors, type ConnectorTrouble } from '../../registry/contract.js'
 import type { BotAnswer } from '../bot/bot-api.js'
+import type { TelegramConnector } from '../bot/settings.js'
+import type { Refusals } from '../updates/refused.js'
 
 /** Without a success for so long a connector hears nothing. */
 export const deafAfterMs = 60_000
@@ -13,29 +15,36 @@ export interface PollHealth {
   unheard(answer: Exclude<BotAnswer, { readonly type: 'done' }>): void
   /** Something else went wrong; `what` is a sentence of ours. */
   failed(what: string, error?: unknown): void
-  /** An update was passed over: anybody can send those, so they are told of together. */
-  passedOver(code: string, error?: unknown): void
+  /** An update that cannot be read was passed over: anybody may send those, so they are told of together. */
+  unreadable(): void
 }
 
 export interface PollHealthParts {
   readonly connectors: Pick<Connectors, 'well' | 'trouble'>
+  readonly refusals: Pick<Refusals, 'unopened'>
+  /** The connector as it is now; undefined if it is gone. */
+  find(name: string): TelegramConnector | undefined
   readonly clock: Clock
   readonly log: Log
 }
 
+/** What to do about a token that is none. */
+export const tokenLine = (connector: Changeable): string =>
+  `Get the token from BotFather and give it to it: ${changeLine(connector, '--secret bot_token --stdin')}`
+
 type Judged = Omit<ConnectorTrouble, 'state'> & { readonly isDeaf: boolean }
 
-const otherPoller = (name: string): Judged => ({
+const otherPoller = (connector: Changeable): Judged => ({
   isDeaf: true,
   cause: 'Another program asks for the updates of this bot, or a webhook takes them (409 of the platform).',
   action:
-    'Stop the other program, or give it a bot of its own; remove a webhook with deleteWebhook, or set ' +
-    `ingress_mode to webhook: ${commandLine('connectors put', 'telegram', name)}`,
+    'Stop the other program, or give it a bot of its own; remove a webhook with deleteWebhook, or let the platform ' +
+    `send updates here: ${changeLine(connector, '--set ingress_mode=webhook --secret secret_token --stdin')}`,
 })
-const tokenRefused = (name: string): Judged => ({
+const tokenRefused = (connector: Changeable): Judged => ({
   isDeaf: true,
   cause: 'The platform refuses the bot_token: it was revoked, or is not that of a bot.',
-  action: `Get the token from BotFather and give it to it: ${commandLine('connectors put', 'telegram', name)}`,
+  action: tokenLine(connector),
 })
 const unreachable = (code: string): Judged => ({
   isDeaf: false,
@@ -60,14 +69,16 @@ export const isConflict = (answer: BotAnswer): boolean =>
 export const isTokenRefused = (answer: BotAnswer): boolean =>
   answer.type === 'refused' && [401, 403, 404].includes(answer.error_code ?? answer.status)
 
-const judge = (name: string, answer: Exclude<BotAnswer, { readonly type: 'done' }>): Judged => {
+const judge = (connector: Changeable, answer: Exclude<BotAnswer, { readonly type: 'done' }>): Judged => {
   if (answer.type === 'failure') return unreachable(answer.code)
-  if (isConflict(answer)) return otherPoller(name)
-  if (isTokenRefused(answer)) return tokenRefused(name)
+  if (isConflict(answer)) return otherPoller(connector)
+  if (isTokenRefused(answer)) return tokenRefused(connector)
   return answer.status === 429 || answer.error_code === 429 ? flooded : unreadable(answer.status)
 }
 
-export const createPollHealth = ({ connectors, clock, log }: PollHealthParts, name: string): PollHealth => {
+export const createPollHealth = (parts: PollHealthParts, name: string): PollHealth => {
+  const { connectors, clock, log, refusals } = parts
+  const connector = (): Changeable => parts.find(name) ?? { kind: 'telegram', name, source: 'daemon' }
   let lastWell = clock.elapsed()
   let lastConflict = -Infinity
   let lastWarned = -Infinity
@@ -89,15 +100,17 @@ export const createPollHealth = ({ connectors, clock, log }: PollHealthParts, na
       if (clock.elapsed() - lastConflict < deafAfterMs) return
       lastWell = clock.elapsed()
       connectors.well('telegram', name)
+      const unopened = refusals.unopened(parts.find(name))
+      if (unopened !== undefined) connectors.trouble('telegram', name, unopened)
     },
     unheard(answer) {
       if (isConflict(answer)) lastConflict = clock.elapsed()
-      tell(judge(name, answer))
+      tell(judge(connector(), answer))
     },
-    passedOver(code, error) {
+    unreadable() {
       passed += 1
       if (clock.elapsed() - lastPassed < warnEveryMs) return
-      log.warn('telegram updates are passed over', { connector: name, count: passed, code, error })
+      log.warn('telegram updates cannot be read and are passed over', { connector: name, count: passed })
       lastPassed = clock.elapsed()
       passed = 0
     },

@@ -1,27 +1,18 @@
 /** Asks a bot for its updates, one poll after the other (telegram-20 to telegram-24). */
-import {
-  createOutbound,
-  integer,
-  open,
-  parse,
-  Problem,
-  type Clock,
-  type Json,
-  type Outbound,
-} from '../../../../core/plugin.js'
+import { createOutbound, integer, open, parse, type Clock, type Json, type Outbound } from '../../../../core/plugin.js'
 import { callBot, type Bot, type BotAnswer } from '../bot/bot-api.js'
 import { sourceOf, type Cursors } from './cursor.js'
-import type { TelegramConnector } from '../bot/settings.js'
 import { createPollHealth, isTokenRefused, type PollHealth, type PollHealthParts } from './poll-health.js'
 import { takeIn, type TakeInParts } from '../updates/take-in.js'
+import { isLasting } from '../updates/lasting.js'
+import type { Refusals } from '../updates/refused.js'
 import { TelegramUpdate } from '../updates/update.js'
 
 export interface PollParts extends TakeInParts, PollHealthParts {
+  readonly refusals: Refusals
   readonly connectors: TakeInParts['connectors'] & PollHealthParts['connectors']
   readonly cursors: Cursors
   readonly clock: Clock
-  /** The connector as it is now; undefined if it is gone. */
-  find(name: string): TelegramConnector | undefined
 }
 
 /** Before something is tried again. */
@@ -36,27 +27,6 @@ const mostAnswerBytes = 4 * 1024 * 1024
 /** Updates that the platform gives at a time when it is told no number. */
 const mostUpdates = 100
 const updateTypes = ['message', 'edited_message', 'callback_query']
-
-/** Reasons of refusals that a repetition does not mend: the update is passed over (telegram-22). */
-const lasting: ReadonlySet<unknown> = new Set([
-  'session_missing',
-  'session_policy',
-  'session_bound',
-  'other_payload',
-  'event_expired',
-  'session_unresolved',
-  'persona_missing',
-])
-const passing: ReadonlySet<unknown> = new Set(['not_set_up', 'not_possible'])
-
-/** Whether an update that was refused would be refused again. */
-export const isLasting = (error: unknown): boolean => {
-  if (!(error instanceof Problem)) return false
-  const { status } = error.spec
-  const reason = error.occurrence.members?.['reason']
-  if (passing.has(reason)) return false
-  return lasting.has(reason) || status === 400 || status === 404 || status === 413 || status === 422
-}
 
 /** One connector while it polls. */
 export interface Polling {
@@ -94,15 +64,16 @@ const takeOne = async (
   if (connector === undefined) return false
   const parsed = parse(TelegramUpdate, update)
   if (!parsed.ok) {
-    health.passedOver('unreadable')
+    health.unreadable()
     return true
   }
   try {
     await takeIn(parts, connector, { update: parsed.value, how: { ingress_mode: 'polling' } })
+    parts.refusals.taken(connector)
     return true
   } catch (error) {
     if (!isLasting(error)) throw error
-    health.passedOver(error instanceof Problem ? error.code : '', error)
+    parts.refusals.passedOver(connector, parsed.value, error)
     return true
   }
 }

@@ -4,6 +4,7 @@ import type { ConnectorKind, Connectors } from '../../registry/contract.js'
 import { botOf, type Bot } from '../bot/bot-api.js'
 import type { TelegramConnector, TelegramSettings } from '../bot/settings.js'
 import { poll, type PollParts } from './poll.js'
+import { tokenLine } from './poll-health.js'
 
 export interface PollerParts extends Omit<PollParts, 'find' | 'connectors'> {
   readonly connectors: Connectors
@@ -38,7 +39,7 @@ const wantedOf = ({ connectors }: PollerParts, connector: TelegramConnector | un
   connectors.trouble('telegram', name, {
     state: 'deaf',
     cause: 'The bot_token of the connector cannot be read, or cannot be the token of a bot.',
-    action: 'Get the token from BotFather and give it to the connector.',
+    action: tokenLine(connector),
   })
   return undefined
 }

@@ -108,6 +108,7 @@ test('external-10, external-11, external-12, external-13, external-14, external-
   t.deepEqual((await runOf(wrapped.body.run_id)).input_metadata.source_metadata, ['a', 1])
   for (const lacking of [{ instance_id: undefined }, { event_id: undefined }, { thread: 'x' }, { content: 1 }])
     t.like(await send(eventOf(lacking)), { status: 400, body: { code: 'bad_request', domain: 'connector_ingress' } })
+  t.regex((await send(eventOf({ content: 1 }))).body.detail, /content must be a string/u)
 
   // external-13: clients look for these words.
   for (const protocol_version of [0, 3, -1])
@@ -120,7 +121,16 @@ test('external-10, external-11, external-12, external-13, external-14, external-
       ['rejected', true],
     ],
   )
-  // external-14: each fault hides those behind it.
+  // external-14: each fault hides those behind it; whoever has another version has another form too.
+  const strange = { event_id: 'strange', instance_id: undefined, content: { text: 'Hello' } }
+  const unknown = await send(eventOf({ ...strange, protocol_version: 3 }))
+  t.like(unknown, { status: 200, body: { event_id: 'strange', status: 'rejected' } })
+  for (const { reason } of [
+    unknown.body,
+    ...(await sendAll([eventOf(strange)], { protocol_version: 3 })).body.results,
+    ...(await sendAll([eventOf({ ...strange, protocol_version: 3 })], { protocol_version: undefined })).body.results,
+  ])
+    t.regex(reason, /unsupported protocol_version/u)
   const faults = [
     { protocol_version: 9 },
     { event_id: ' ' },
@@ -298,9 +308,11 @@ test('external-10, external-11, external-12, external-13, external-14, external-
 
   // external-28: what is no answer of the protocol is a problem of its domain.
   const wrong = await request('PUT', '/v1/connectors/external/main/events', {}, {})
-  t.is(wrong.status, 405)
+  t.like(wrong, { status: 405, body: { domain: 'connector_ingress' } })
 
-  // external-43: all of it is counted.
+  // external-43: all of it is counted, also what has no form at all.
+  await put('shapeless')
+  await sendAll(['no event', { event_id: 'x' }, eventOf({ content: '' })], {}, { name: 'shapeless' })
   const { text, type } = await metricsOf(daemon.url)
   t.is(type, 'text/plain; version=0.0.4; charset=utf-8')
   t.regex(text, /^service_external_connector_ingress_rate_limited_total\{connector="slow"\} 2$/mu)
@@ -308,6 +320,7 @@ test('external-10, external-11, external-12, external-13, external-14, external-
   t.regex(house, /^service_external_connector_ingress_rate_limited_total\{connector="slow"\} 2$/mu)
   t.regex(text, /^# TYPE service_external_connector_ingress_total counter$/mu)
   t.regex(text, /^service_external_connector_ingress_total\{connector="main",status="accepted"\} \d+$/mu)
+  t.regex(text, /^service_external_connector_ingress_total\{connector="shapeless",status="rejected"\} 3$/mu)
   t.regex(text, /^service_external_connector_delivery_total\{connector="main",status="terminal"\} 0$/mu)
   t.false(text.includes('connector="nobody"'))
   t.false(JSON.stringify([await view(), daemon.log]).includes('shared-canary'))

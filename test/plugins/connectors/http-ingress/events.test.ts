@@ -45,6 +45,14 @@ test('webhooks-5, webhooks-6, webhooks-7, webhooks-8, webhooks-10, webhooks-11: 
   t.true(input_metadata.http_ingress_key_sha256.startsWith('3b6a198e6f182f27b91aa5a8b37ab70d'))
   t.regex(input_metadata.http_ingress_fingerprint, /^[0-9a-f]{64}$/u)
 
+  const { session_id: _session, reply_plugin: _plugin, ...said } = event
+  t.is((await post('orders', said)).body.run_id, run.run_id, 'null is as good as absent')
+  t.is((await post('orders', { ...event, actor_id: null, reply_targets: null })).body.run_id, run.run_id)
+  t.like(await daemon.request('GET', '/v1/connectors/http/orders'), {
+    status: 405,
+    body: { code: 'method_not_allowed', domain: 'connector_ingress' },
+  })
+
   await put('orders', { fixed_session_id: 'elsewhere', ingress_events_per_second: 1 })
   for (let at = 0; at < 5; at += 1) t.is((await post('orders', event)).body.run_id, run.run_id)
   const other = await post('orders', { ...event, content: 'other' })
@@ -80,7 +88,11 @@ test('webhooks-5, webhooks-6, webhooks-7, webhooks-8, webhooks-10, webhooks-11: 
   await refused({ ...asked, content: ' ' }, 400, 'bad_request', 'run_input_missing')
   await refused({ ...asked, input_items: [{ type: 'text', text: 'y' }] }, 400, 'bad_request', 'run_input_conflict')
   await refused({ ...asked, content: 'x'.repeat(2 * 1024 * 1024) }, 413, 'payload_too_large')
+  const mebibyte = 'é'.repeat(512 * 1024)
+  await refused({ ...asked, content: `${mebibyte}x` }, 400, 'bad_request', 'content_too_large')
   t.is((await daemon.request('GET', '/v1/sessions/plain')).status, 404, 'a refused message leaves nothing')
+  const whole = { ...asked, idempotency_key: 'whole', content: mebibyte, metadata: { more: 'x'.repeat(1_040_000) } }
+  t.is((await post('plain', whole)).status, 200)
 
   const taken = await post('plain', { ...asked, metadata: [1], actor_id: 'me' })
   t.like(taken.body.request, { actor_id: 'me' })
@@ -91,6 +103,10 @@ test('webhooks-5, webhooks-6, webhooks-7, webhooks-8, webhooks-10, webhooks-11: 
 
   await put('plain', { allow_payload_reply_targets: true, require_idempotency_key: false })
   await refused({ ...asked, idempotency_key: 'd', reply_plugin: 'http' }, 400, 'bad_request', 'reply_target_incomplete')
+  const local = { ...asked, idempotency_key: 'd', reply_targets: [{ plugin: 'http', address: 'http://127.0.0.1/' }] }
+  await refused(local, 400, 'bad_request', 'reply_target_invalid')
+  t.is((await post('plain', local)).body.errors[0].path, 'body.reply_targets.0.address')
+  await refused({ ...asked, idempotency_key: 'd', content: '' }, 400, 'bad_request', 'run_input_missing')
   const replied = await post('plain', { ...asked, idempotency_key: 'd', reply_targets: targets })
   t.is(replied.status, 200)
   const keyless = [

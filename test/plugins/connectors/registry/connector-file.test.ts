@@ -183,4 +183,7 @@ test.serial('connectors-18: another file is read in place of that in config', as
   t.true((await daemon.warnings('config_entry_invalid'))[0].message.startsWith(join(folder, 'mine.toml')))
   await elsewhere('[[slack_connectors]]\nname = "three"\n')
   await daemon.become('slack/three')
+  t.deepEqual(await daemon.warnings('connectors_file_missing'), [])
+  await rm(join(folder, 'mine.toml'))
+  t.true((await daemon.warnings('connectors_file_missing'))[0].message.startsWith(join(folder, 'mine.toml')))
 })

@@ -75,6 +75,18 @@ test.serial(
     t.deepEqual([warning.related_id, warning.action, warning.severity], ['http/orders', health.action, 'warning'])
     await set(slot, 'canary-third')
     t.deepEqual([bearer(), (await get('http/orders')).health], ['canary-third', { state: 'ok' }])
+
+    // connectors-23: what is told by who hears of its new secret first, is of what it is then.
+    const begins = { state: 'degraded' as const, cause: 'It begins.', action: 'Wait.' }
+    connectors.trouble('http', 'orders', { ...begins, cause: 'It is the one before.' })
+    const undo = connectors.onChange(({ kind, name }) => {
+      undo()
+      connectors.trouble(kind, name, begins)
+    })
+    await put('http/orders', { bearer_token: { value: 'canary-fourth' } })
+    t.deepEqual((await get('http/orders')).health, begins)
+    await put('http/orders', { bearer_token: { value: 'canary-fifth' } })
+    t.deepEqual((await get('http/orders')).health, { state: 'ok' })
   },
 )
 

@@ -108,6 +108,12 @@ test.serial(
     t.like(body, { include_self_output: true, ingress_events_per_second: 60, bot_token: { configured: true } })
     t.is((await put('slack/work', { ingress_events_per_second: 0 })).body.ingress_events_per_second, 1)
     t.deepEqual(await wrong(put('slack/work', { strange: 1 })), [400, 'connector_invalid', 'body.strange'])
+    for (const fixed_session_id of ['a/b', '..', 'a\u0007'])
+      t.deepEqual(await wrong(put('slack/work', { fixed_session_id })), [
+        400,
+        'connector_invalid',
+        'body.fixed_session_id',
+      ])
     t.deepEqual(await wrong(put('slack/work', { ingress_events_per_second: 'x' })), [
       400,
       'connector_invalid',

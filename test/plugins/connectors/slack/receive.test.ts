@@ -206,7 +206,7 @@ const checkMissing = async (t: ExecutionContext, { daemon, slack }: Stand): Prom
   t.deepEqual([status, body], [200, { ignored: true, reason: 'session_missing' }])
   const { health } = (await daemon.request('GET', '/v1/runtime/connectors/slack/closed')).body
   t.is(health.state, 'degraded')
-  t.regex(health.action, /connectors put --set session_policy.create_if_missing=true slack closed$/u)
+  t.regex(health.action, /connectors put slack closed --set session_policy.create_if_missing=true$/u)
 }
 
 const checkOpen = async (t: ExecutionContext, { daemon, slack }: Stand): Promise<void> => {
