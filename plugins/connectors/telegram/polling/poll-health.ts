@@ -15,8 +15,8 @@ export interface PollHealth {
   unheard(answer: Exclude<BotAnswer, { readonly type: 'done' }>): void
   /** Something else went wrong; `what` is a sentence of ours. */
   failed(what: string, error?: unknown): void
-  /** An update was passed over: anybody can send those, so they are told of together. */
-  passedOver(code: string, error?: unknown): void
+  /** An update that cannot be read was passed over: anybody may send those, so they are told of together. */
+  unreadable(): void
 }
 
 export interface PollHealthParts {
@@ -107,10 +107,10 @@ export const createPollHealth = (parts: PollHealthParts, name: string): PollHeal
       if (isConflict(answer)) lastConflict = clock.elapsed()
       tell(judge(connector(), answer))
     },
-    passedOver(code, error) {
+    unreadable() {
       passed += 1
       if (clock.elapsed() - lastPassed < warnEveryMs) return
-      log.warn('telegram updates are passed over', { connector: name, count: passed, code, error })
+      log.warn('telegram updates cannot be read and are passed over', { connector: name, count: passed })
       lastPassed = clock.elapsed()
       passed = 0
     },

@@ -64,7 +64,7 @@ const takeOne = async (
   if (connector === undefined) return false
   const parsed = parse(TelegramUpdate, update)
   if (!parsed.ok) {
-    health.passedOver('unreadable')
+    health.unreadable()
     return true
   }
   try {

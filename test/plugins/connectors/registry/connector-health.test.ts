@@ -159,10 +159,8 @@ test.serial('connectors-25: connectors are set up from the command line, and no 
   const run = createCommandLine(daemon)
   const file = await writeGiven(t, 'canary-in-file\n')
   const made = await run(
-    ...['connectors', 'put', 'http', 'orders', '--secret', 'bearer_token', '--from-file', file].concat([
-      ...['--set', 'session_policy.create_if_missing=true', '--set', 'actor_id=shop'],
-      ...['--secret-env', 'hmac_secret=HOME'],
-    ]),
+    ...`connectors put http orders --secret bearer_token --from-file ${file}`.split(' '),
+    ...'--set session_policy.create_if_missing=true --set actor_id=shop --secret-env hmac_secret=HOME'.split(' '),
   )
   t.deepEqual([made.code, made.out], [0, 'http  orders  daemon  ok\n'], made.err)
   t.is(daemon.connectors.find(httpKind, 'orders')?.secret('bearer_token'), 'canary-in-file')
