@@ -209,6 +209,8 @@ const constant = new Set([
   'playbooks list: query.page',
   'flows list: query.page',
   'worktrees list: query.page',
+  'connectors list: query.page',
+  'connectors put: body.1.value',
   'derivations list: query.page',
   'boards list: query.page',
   'boards revisions: query.page',
