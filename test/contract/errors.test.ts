@@ -139,7 +139,7 @@ test.serial(
     const posts = Object.entries<any>(paths).flatMap(([path, { post }]) => (post === undefined ? [] : [{ path, post }]))
     for (const { path, post } of posts) {
       const takes = (post.parameters ?? []).some(({ name }: any) => name === 'Idempotency-Key')
-      const isIngress = /\/(heartbeat|observations)$/u.test(path)
+      const isIngress = post['x-access'] === 'ingress'
       t.is(/Takes an idempotency key\./u.test(post.description), takes, path)
       t.is(/Takes no idempotency key\./u.test(post.description), !takes && !isIngress, path)
       if (/(runs|input|retry)$/u.test(path)) t.true(takes, path)

@@ -429,14 +429,14 @@ test.serial(
     const { body: before } = await daemon.request('PUT', '/v1/sessions/s1/reply-targets', { reply_targets: [target] })
     const refused: readonly (readonly [object, string])[] = [
       [{ type: 'raw', plugin: 'none', address: 'x' }, 'body.reply_targets.1.plugin'],
-      [{ type: 'external', connector: 'c', route: 'r' }, 'body.reply_targets.1.type'],
+      [{ type: 'external', connector: 'c', route: 'r' }, 'body.reply_targets.1.connector'],
       [
         { type: 'telegram', connector: 'c', chat_id: 5, message_thread_id: 6, reply_to_message_id: 7 },
-        'body.reply_targets.1.type',
+        'body.reply_targets.1.connector',
       ],
       [
         { type: 'slack', connector: 'c', channel_id: 'C1', enterprise_id: 'E1', team_id: 'T1', thread_ts: '1.2' },
-        'body.reply_targets.1.type',
+        'body.reply_targets.1.connector',
       ],
       [{ type: 'http', url: 'http://127.0.0.1/' }, 'body.reply_targets.1.url'],
       [{ type: 'http', url: 'ftp://example.com' }, 'body.reply_targets.1.url'],

@@ -53,7 +53,7 @@ test('deliveries-25, deliveries-26: a target that cannot work is refused with it
   )
   t.deepEqual(
     normalize({ type: 'slack', connector: 'none', channel_id: 'C1' }),
-    invalid('body.reply_targets.1.type', 'must be served by a plugin that takes replies'),
+    invalid('body.reply_targets.1.connector', 'must name a Slack connector that is there'),
   )
   t.deepEqual(
     normalize({ type: 'http', url: 'http://127.0.0.1/token' }),
