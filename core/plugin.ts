@@ -211,8 +211,8 @@ export type {
 export { createFetch } from './http/outbound/fetch.js'
 export type { Fetch } from './http/outbound/fetch.js'
 export { retryAfter } from './http/outbound/retry-after.js'
-export { outboundCodes } from './http/outbound/outbound-failure.js'
-export type { OutboundCode } from './http/outbound/outbound-failure.js'
+export { outboundCodes, outboundFate } from './http/outbound/outbound-failure.js'
+export type { OutboundCode, OutboundFate } from './http/outbound/outbound-failure.js'
 export { isCidr } from './http/outbound/address-rules.js'
 
 export { defineList } from './plugin/list.js'

@@ -1,5 +1,7 @@
 /** Why a request to the outside failed: a closed set of codes that may be shown to anybody. */
 
+import { assertNever } from '../../base/assert.js'
+
 /** Codes of failed requests. */
 export const outboundCodes = [
   'outbound_url_invalid',
@@ -15,6 +17,29 @@ export const outboundCodes = [
 ] as const
 /** One of `outboundCodes`. */
 export type OutboundCode = (typeof outboundCodes)[number]
+
+/** What a failure says of its request: not allowed here, never sent, or perhaps received. */
+export type OutboundFate = 'refused' | 'unsent' | 'uncertain'
+
+export const outboundFate = (code: OutboundCode): OutboundFate => {
+  switch (code) {
+    case 'outbound_url_invalid':
+    case 'outbound_request_invalid':
+    case 'outbound_address_refused':
+      return 'refused'
+    case 'outbound_name_not_found':
+    case 'outbound_connection_failed':
+    case 'outbound_certificate_refused':
+      return 'unsent'
+    case 'outbound_connection_broken':
+    case 'outbound_answer_too_large':
+    case 'outbound_timed_out':
+    case 'outbound_aborted':
+      return 'uncertain'
+    default:
+      return assertNever(code)
+  }
+}
 
 const codeIn = (error: unknown): string => {
   if (error instanceof AggregateError && error.errors.length > 0) return codeIn(error.errors.at(-1))

@@ -1,15 +1,7 @@
 /** One POST for each attempt (deliveries-24 to deliveries-29). */
-import {
-  assertNever,
-  retryAfter,
-  type Clock,
-  type JsonObject,
-  type Outbound,
-  type OutboundAnswer,
-  type OutboundCode,
-} from '../../../core/plugin.js'
+import { retryAfter, type Clock, type JsonObject, type Outbound, type OutboundAnswer } from '../../../core/plugin.js'
 import type { AttachmentRef, OutputPart } from '../../media/assets/contract.js'
-import type { DeliveryOutcome, Envelope } from '../../execution/deliveries/contract.js'
+import { failedRequest, type DeliveryOutcome, type Envelope } from '../../execution/deliveries/contract.js'
 import type { HttpConfig } from './config.js'
 import { lockedCode } from './locked.js'
 import type { ReplyRoutes } from './reply-route.js'
@@ -72,7 +64,7 @@ export const deliver = async (
     allow_cidrs: config.allow_cidrs,
     timeout_ms: config.timeout_ms,
   })
-  return answer.type === 'failure' ? failed(answer.code) : answered(answer, clock.now())
+  return answer.type === 'failure' ? failedRequest(answer.code) : answered(answer, clock.now())
 }
 
 /** What stands for a `Retry-After` that is absent or cannot be read (deliveries-28). */
@@ -84,25 +76,4 @@ const answered = ({ status, headers }: Extract<OutboundAnswer, { type: 'answer' 
   if (status === 429)
     return { type: 'retry', code, retry_after_ms: retryAfter(headers['retry-after'], now) ?? unreadableWaitMs }
   return status >= 400 && status < 500 ? { type: 'terminal', code } : { type: 'retry', code }
-}
-
-/** What a repetition would not mend is terminal. */
-const failed = (code: OutboundCode): DeliveryOutcome => {
-  switch (code) {
-    case 'outbound_url_invalid':
-    case 'outbound_request_invalid':
-    case 'outbound_address_refused':
-      return { type: 'terminal', code }
-    case 'outbound_name_not_found':
-    case 'outbound_connection_failed':
-    case 'outbound_certificate_refused':
-      return { type: 'retry', code }
-    case 'outbound_connection_broken':
-    case 'outbound_answer_too_large':
-    case 'outbound_timed_out':
-    case 'outbound_aborted':
-      return { type: 'retry', code, uncertain: true }
-    default:
-      return assertNever(code)
-  }
 }

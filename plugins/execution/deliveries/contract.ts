@@ -9,10 +9,12 @@ import {
   named,
   object,
   optional,
+  outboundFate,
   string,
   timestamp,
   type Infer,
   type JsonObject,
+  type OutboundCode,
   type Point,
   type Token,
   type Tx,
@@ -151,6 +153,13 @@ export type DeliveryOutcome =
   | { readonly type: 'delivered' }
   | { readonly type: 'retry'; readonly code: string; readonly retry_after_ms?: number; readonly uncertain?: boolean }
   | { readonly type: 'terminal'; readonly code: string; readonly uncertain?: boolean }
+
+/** What a request without an answer means for an attempt: what a repetition would not mend is terminal. */
+export const failedRequest = (code: OutboundCode): Exclude<DeliveryOutcome, { type: 'delivered' }> => {
+  const fate = outboundFate(code)
+  if (fate === 'refused') return { type: 'terminal', code }
+  return { type: 'retry', code, ...(fate === 'uncertain' && { uncertain: true }) }
+}
 
 /** One way in which outputs leave the daemon. */
 export interface ReplyPlugin {

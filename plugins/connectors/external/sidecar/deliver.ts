@@ -1,12 +1,13 @@
 /** One attempt to deliver to a sidecar (external-29 to external-35). */
 import {
-  assertNever,
+  outboundFate,
   parse,
   Problem,
   retryAfter,
   type Clock,
   type JsonObject,
   type OutboundAnswer,
+  type OutboundCode,
 } from '../../../../core/plugin.js'
 import type { DeliveryOutcome, Envelope } from '../../../execution/deliveries/contract.js'
 import { filesIn, type AttachmentRef, type OutputPart } from '../../../media/assets/contract.js'
@@ -95,24 +96,11 @@ export const outcomeOf = (answer: OutboundAnswer, now: number): DeliveryOutcome 
 }
 
 /** All of it goes again; what may have arrived says so. */
-const failed = (code: Extract<OutboundAnswer, { type: 'failure' }>['code']): DeliveryOutcome => {
-  switch (code) {
-    case 'outbound_url_invalid':
-    case 'outbound_request_invalid':
-    case 'outbound_address_refused':
-    case 'outbound_name_not_found':
-    case 'outbound_connection_failed':
-    case 'outbound_certificate_refused':
-      return { type: 'retry', code }
-    case 'outbound_connection_broken':
-    case 'outbound_answer_too_large':
-    case 'outbound_timed_out':
-    case 'outbound_aborted':
-      return { type: 'retry', code, uncertain: true }
-    default:
-      return assertNever(code)
-  }
-}
+const failed = (code: OutboundCode): DeliveryOutcome => ({
+  type: 'retry',
+  code,
+  ...(outboundFate(code) === 'uncertain' && { uncertain: true }),
+})
 
 const hasFiles = ({ parts, artifacts }: Envelope): boolean => artifacts.length > 0 || filesIn(parts).length > 0
 

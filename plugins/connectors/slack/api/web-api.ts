@@ -2,6 +2,7 @@
 import {
   assertNever,
   isJsonObject,
+  outboundFate,
   type Json,
   type JsonObject,
   type Outbound,
@@ -106,18 +107,11 @@ export const errorIn = ({ ok, error }: JsonObject): string | undefined =>
   ok === true ? undefined : typeof error === 'string' ? error : 'error'
 
 /** True if nothing of a request has left: it may be made again whatever it does. */
-export const wasNeverSent = (code: OutboundCode): boolean =>
-  code === 'outbound_name_not_found' ||
-  code === 'outbound_connection_failed' ||
-  code === 'outbound_certificate_refused' ||
-  isRefusedHere(code)
-
-const isRefusedHere = (code: OutboundCode): boolean =>
-  code === 'outbound_url_invalid' || code === 'outbound_request_invalid' || code === 'outbound_address_refused'
+export const wasNeverSent = (code: OutboundCode): boolean => outboundFate(code) !== 'uncertain'
 
 /** What a request that got no answer means for a step that may be made again. */
 export const unanswered = (code: OutboundCode, isSeen: boolean): Failed => {
-  if (isRefusedHere(code)) return { type: 'terminal', code }
+  if (outboundFate(code) === 'refused') return { type: 'terminal', code }
   return { type: 'retry', code, ...(isSeen && !wasNeverSent(code) && { uncertain: true }) }
 }
 

@@ -1,6 +1,5 @@
 /** How answers of the Bot API are taken by whoever sends (telegram-18). */
-import { assertNever, type OutboundCode } from '../../../../core/plugin.js'
-import type { DeliveryOutcome } from '../../../execution/deliveries/contract.js'
+import { failedRequest, type DeliveryOutcome } from '../../../execution/deliveries/contract.js'
 import type { BotAnswer } from '../bot/bot-api.js'
 
 type Refused = Extract<BotAnswer, { type: 'refused' }>
@@ -55,26 +54,6 @@ const refusedOutcome = (refused: Refused): Undelivered => {
   return { type: 'retry', code: `http_status_${status}`, ...(isUnknown && { uncertain: true }) }
 }
 
-const failedOutcome = (code: OutboundCode): Undelivered => {
-  switch (code) {
-    case 'outbound_url_invalid':
-    case 'outbound_request_invalid':
-    case 'outbound_address_refused':
-      return { type: 'terminal', code }
-    case 'outbound_name_not_found':
-    case 'outbound_connection_failed':
-    case 'outbound_certificate_refused':
-      return { type: 'retry', code }
-    case 'outbound_connection_broken':
-    case 'outbound_answer_too_large':
-    case 'outbound_timed_out':
-    case 'outbound_aborted':
-      return { type: 'retry', code, uncertain: true }
-    default:
-      return assertNever(code)
-  }
-}
-
 /** What a call that did not work means for a delivery. */
 export const undelivered = (answer: Exclude<BotAnswer, { type: 'done' }>): Undelivered =>
-  answer.type === 'failure' ? failedOutcome(answer.code) : refusedOutcome(answer)
+  answer.type === 'failure' ? failedRequest(answer.code) : refusedOutcome(answer)
