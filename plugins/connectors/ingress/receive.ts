@@ -83,12 +83,20 @@ const take = async (parts: IngressParts, connector: Connector, sent: IngressEven
   if (hasFiles || isHeldUp(parts, connector, { event, session_id }))
     return acceptPending(pending, connector, { event, session_id })
   const submission = submissionOf(connector, event, session_id)
-  return admitted(
-    parts,
-    connector,
-    there ? await runs.prepare(submission) : await prepareNew(parts, connector, submission),
-  )
+  try {
+    return await admitted(
+      parts,
+      connector,
+      there ? await runs.prepare(submission) : await prepareNew(parts, connector, submission),
+    )
+  } catch (error) {
+    if (event.patient !== true || !isFullQueue(error)) throw error
+    checkFiles(pending.store, connector, event)
+    return acceptPending(pending, connector, { event, session_id })
+  }
 }
+
+const isFullQueue = (error: unknown): boolean => error instanceof Problem && error.code === 'run_queue_full'
 
 /** Text waits for what came before it; whoever sends files in the request itself waits for none. */
 const isHeldUp = (

@@ -169,6 +169,11 @@ export interface IngressEvent {
   readonly binding_keys: readonly string[]
   /** The session that it is in when none of them is bound; absent where that is refused. */
   readonly natural_session_id?: string
+  /**
+   * True where nobody can be told to come back, as a chat: while the queue of its session is full it waits on disk, and
+   * is answered as one with files.
+   */
+  readonly patient?: boolean
   /** What shares a rate within the connector, such as a channel; the connector as a whole when absent. */
   readonly rate_scope?: string
   /** What the run is told: `content` with `attachments`, or `input_items`. */

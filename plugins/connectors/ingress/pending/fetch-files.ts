@@ -4,7 +4,7 @@ import type { Assets } from '../../../media/assets/contract.js'
 import type { Connector, FetchedFile, FileSource } from '../../registry/contract.js'
 import { fileTimeoutMs, mostFileBytes } from '../files/fetch-file.js'
 import { fileNameOf } from '../files/file-name.js'
-import type { PendingEvent, PendingFile } from './store.js'
+import { isSettled, type PendingEvent, type PendingFile } from './store.js'
 
 export interface FetchParts {
   readonly assets: () => Assets | undefined
@@ -24,10 +24,6 @@ export interface Attempted {
 
 /** After it no file is waited for any more. */
 export const patienceMs = 3_600_000
-
-const isSettled = ({ stored, missing }: PendingFile): boolean => stored !== undefined || missing !== undefined
-
-export const isComplete = ({ files }: Pick<PendingEvent, 'files'>): boolean => files.every(isSettled)
 
 /** One after the other, so that an event holds no more than one of them in memory. */
 export const attemptFiles = async (parts: FetchParts, event: PendingEvent): Promise<Attempted> => {

@@ -11,6 +11,11 @@ export type PendingFile = {
   readonly missing?: string
 }
 
+export const isSettled = ({ stored, missing }: PendingFile): boolean => stored !== undefined || missing !== undefined
+
+/** True of an event of which nothing is waited for but room for its run. */
+export const isComplete = ({ files }: Pick<PendingEvent, 'files'>): boolean => files.every(isSettled)
+
 /** An event on disk. `id` is the digest of its key, or made where it has none. Times in Unix ms. */
 export type PendingEvent = {
   readonly id: string

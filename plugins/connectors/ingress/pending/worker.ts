@@ -5,16 +5,16 @@
 import { backoff, Problem, type Clock, type Log } from '../../../../core/plugin.js'
 import type { Runs } from '../../../execution/runs/contract.js'
 import type { Sessions } from '../../../execution/sessions/contract.js'
-import { attemptFiles, isComplete, patienceMs, type FetchParts } from './fetch-files.js'
+import { attemptFiles, patienceMs, type FetchParts } from './fetch-files.js'
 import { submissionOfPending } from './material.js'
 import { createRoom, mostLooked } from './room.js'
 import { endEvent, holderOf, holdMs } from './order.js'
-import { laneOf, type PendingEvent, type PendingStore } from './store.js'
+import { isComplete, laneOf, type PendingEvent, type PendingStore } from './store.js'
 
 /** Behind an attempt that left something open. */
 const waits = { base: 1000, max: 300_000 }
-/** Behind a fault of the daemon itself. */
-const faultMs = 5000
+/** Behind a fault of the daemon itself, and a queue that was full. */
+const soonMs = 5000
 /** A run that cannot be accepted is tried for so long. */
 const mostWaitMs = 24 * patienceMs
 
@@ -79,7 +79,7 @@ export const createFilesWorker = (parts: WorkerParts): FilesWorker => {
         if (signal.aborted) return undefined
         log.error('a message with files was not worked on', { kind: event.kind, error })
         // Such as where the disk takes nothing: it is due still.
-        return clock.sleep(faultMs, signal).then(() => undefined)
+        return clock.sleep(soonMs, signal).then(() => undefined)
       })
       .then(() => {
         room.end(event.id)
@@ -122,9 +122,11 @@ const isHeldUp = async ({ store, clock }: WorkerParts, event: PendingEvent): Pro
   if (holderOf(store, event, clock.now()) === undefined) return false
   return store.state.commit((tx) => {
     const holder = holderOf(store, event, tx.now)
-    if (holder !== undefined && store.events.has(event.id))
+    if (holder !== undefined && store.events.has(event.id)) {
       // The clock may have been set back since it came.
-      tx.put(store.events, { ...event, due_at_ms: Math.min(holder.accepted_at_ms, tx.now) + holdMs })
+      const until = isComplete(holder) ? tx.now + waits.max : Math.min(holder.accepted_at_ms, tx.now) + holdMs
+      tx.put(store.events, { ...event, due_at_ms: until })
+    }
     return holder !== undefined
   })
 }
@@ -156,6 +158,10 @@ const refused = async (parts: WorkerParts, event: PendingEvent, problem: Problem
       wait: 0,
     })
   const isLate = clock.now() >= event.accepted_at_ms + mostWaitMs
+  if (code === 'run_queue_full' && !isLate)
+    return store.state.commit((tx) => {
+      if (store.events.has(event.id)) tx.put(store.events, { ...event, due_at_ms: tx.now + soonMs })
+    })
   if (code !== 'hook_blocked' && !isLate) return later(parts, event, { files: event.files, wait: 0 })
   log.error('a message with files has no run', { kind: event.kind, connector: event.name, code })
   await store.state.commit((tx) => endEvent(store, tx, { event, why: code }))

@@ -36,6 +36,7 @@ export const eventOf = (
     fingerprint,
     binding_keys: [thread, ...settings.additional_binding_keys],
     natural_session_id: thread,
+    patient: true,
     rate_scope: rateScope(origin, message),
     content: unescapeText(message.text),
     ...(files.length > 0 && { files }),

@@ -19,12 +19,16 @@ const when = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
 }
 
 /** A daemon that knows the connectors `shop`, `slow` and `quick`, with a crash that begins its next life. */
-const startWith = async (t: ExecutionContext, platform: ReturnType<typeof createPlatform>, still = true) => {
+const startWith = async (
+  t: ExecutionContext,
+  platform: ReturnType<typeof createPlatform>,
+  { still = true, config = {} }: { readonly still?: boolean; readonly config?: Record<string, JsonObject> } = {},
+) => {
   const [root, clock, faulty] = [await freshRoot(), createLeapingClock({ still }), createFaultyDisk()]
   const shipped = await shippedWithoutKinds()
   const caught = createCaught()
   const plugins = [kindsPlugin(), platform.plugin, caught.plugin]
-  const begin = () => startTestDaemon(t, { root, clock, disk: faulty.disk, shipped, plugins })
+  const begin = () => startTestDaemon(t, { root, clock, disk: faulty.disk, shipped, plugins, config })
   let life = await begin()
   const request: typeof life.request = (...asked) => life.request(...asked)
   for (const name of ['shop', 'slow', 'quick'])
@@ -190,4 +194,39 @@ test('ingress-18: what comes behind a message with files waits for it, a minute 
   daemon.clock.leap(60_001)
   await when(async () => (await contents()).length === 5)
   t.like(await send('still there?'), { type: 'accepted' }, 'it is held up no more')
+})
+
+test('ingress-20: where the queue of a session is full a patient message waits on disk, and the others are told', async (t) => {
+  const config = { runs: { max_queued_runs: 1 } }
+  const daemon = await startWith(t, createPlatform(), { config })
+  const { ingress } = daemon.caught
+  const shop = connectorOf()
+  const send = (content: string, more = {}) => ingress.receive(shop, eventOf(content, { patient: true, ...more }))
+  const told = async (): Promise<string[]> => (await daemon.request('GET', '/v1/runs')).body
+  t.like(await send('/ask Which? | A | B'), { type: 'accepted' })
+  await when(async () => (await daemon.request('GET', '/v1/runs')).body[0].status === 'waiting_for_user_question')
+  t.like(await send('in the queue'), { type: 'accepted' })
+  t.deepEqual((await toldBy(ingress.receive(shop, eventOf('told'))))[0], 429)
+  t.like(await send('first', { key: 'e:1' }), { type: 'pending' })
+  t.like(await send('second'), { type: 'pending' })
+  t.like(await send('first', { key: 'e:1' }), { type: 'pending' })
+  await daemon.crash()
+  daemon.clock.leap(120_000)
+  t.is((await told()).length, 2)
+  t.like(await daemon.caught.ingress.receive(shop, eventOf('third', { patient: true })), { type: 'pending' })
+  const [{ session_id, run_id }] = (await daemon.request('GET', '/v1/runs')).body
+  t.is(session_id, 'shop-1')
+  await daemon.request('POST', `/v1/runs/${run_id}/cancel`)
+  await when(async () => {
+    daemon.clock.leap(5001)
+    return (await told()).length === 5
+  })
+  await when(async () =>
+    (await daemon.request('GET', '/v1/runs')).body.slice(1).every(({ status }: any) => status === 'completed'),
+  )
+  const said = (await daemon.request('GET', '/v1/runs')).body.slice(1).map(({ outputs }: any) => outputs[0].content)
+  t.deepEqual(said, ['You said: in the queue', 'You said: first', 'You said: second', 'You said: third'])
+  t.like(await daemon.caught.ingress.receive(shop, eventOf('first', { key: 'e:1', patient: true })), {
+    type: 'duplicate',
+  })
 })
