@@ -115,7 +115,7 @@ const posts = ({ client }: Stage): Operation[] =>
 /** Of a real session and run, so that nothing but the body is wrong. */
 const idsOf = async ({ daemon }: Stage): Promise<Record<string, string>> => {
   const runs: any[] = (await daemon.request('GET', '/v1/runs?session_id=asked')).body
-  return { session_id: 'asked', run_id: runs[0].run_id, request_id: 'nothing' }
+  return { session_id: 'asked', run_id: runs[0].run_id, request_id: 'nothing', kind: 'http' }
 }
 
 /** What some routes take for no body. */

@@ -22,28 +22,34 @@ export const mostEvents = 64
 const protocolVersion = optional(doc(integer(), 'Of the form of events: 1 or 2, and 2 when absent.'))
 
 /** Members that it does not know are dropped: what the form has one day may be sent already. */
-export const ExternalEvent = open({
-  protocol_version: protocolVersion,
-  instance_id: doc(string(), 'Names the process of the sidecar.'),
-  event_id: doc(string(), 'Names the event among all of this connector: sent again, it is the same event.'),
-  fingerprint: optional(doc(string(), 'Of what it says, such as a revision: another one under its id is refused.')),
-  occurred_at_ms: optional(doc(integer(), 'When it happened, in ms since 1970.')),
-  actor_id: optional(doc(string(), 'Who did it.')),
-  source_kind: optional(doc(string(), 'What kind of source it is of; the platform when absent.')),
-  intent: optional(doc(string(), 'What it is meant as.')),
-  relation: optional(
-    doc(open({ kind: optional(string()), target_event_id: optional(string()) }), 'How it relates to an earlier event.'),
-  ),
-  thread: optional(
-    open({ path: optional(doc(array(string()), 'The conversation, from the outermost part to the innermost.')) }),
-  ),
-  routing_key: optional(doc(string(), 'The conversation, where there is no thread.')),
-  content: optional(doc(string(), 'What the model is told; with attachments or without.')),
-  input_items: optional(doc(array(InputItem), 'What the model is told, in place of content and attachments.')),
-  attachments: optional(doc(array(InlineAsset), 'Files that came with it.')),
-  reply_route: optional(doc(string(), 'Where the answer goes, in words of the sidecar; it comes back with it.')),
-  metadata: optional(doc(json(), 'Kept with the run.')),
-})
+export const ExternalEvent = named(
+  'ExternalIngressEvent',
+  open({
+    protocol_version: protocolVersion,
+    instance_id: doc(string(), 'Names the process of the sidecar.'),
+    event_id: doc(string(), 'Names the event among all of this connector: sent again, it is the same event.'),
+    fingerprint: optional(doc(string(), 'Of what it says, such as a revision: another one under its id is refused.')),
+    occurred_at_ms: optional(doc(integer(), 'When it happened, in ms since 1970.')),
+    actor_id: optional(doc(string(), 'Who did it.')),
+    source_kind: optional(doc(string(), 'What kind of source it is of; the platform when absent.')),
+    intent: optional(doc(string(), 'What it is meant as.')),
+    relation: optional(
+      doc(
+        open({ kind: optional(string()), target_event_id: optional(string()) }),
+        'How it relates to an earlier event.',
+      ),
+    ),
+    thread: optional(
+      open({ path: optional(doc(array(string()), 'The conversation, from the outermost part to the innermost.')) }),
+    ),
+    routing_key: optional(doc(string(), 'The conversation, where there is no thread.')),
+    content: optional(doc(string(), 'What the model is told; with attachments or without.')),
+    input_items: optional(doc(array(InputItem), 'What the model is told, in place of content and attachments.')),
+    attachments: optional(doc(array(InlineAsset), 'Files that came with it.')),
+    reply_route: optional(doc(string(), 'Where the answer goes, in words of the sidecar; it comes back with it.')),
+    metadata: optional(doc(json(), 'Kept with the run.')),
+  }),
+)
 /** The value form of `ExternalEvent`. */
 export type ExternalEvent = Infer<typeof ExternalEvent>
 
@@ -59,10 +65,14 @@ export const isStrange = (given: unknown, shared?: number): given is StrangeEven
   const version: unknown = shared ?? Reflect.get(given, 'protocol_version')
   return Number.isInteger(version) && !isKnown(Number(version))
 }
-export const GivenEvent = named(
-  'ExternalIngressEvent',
-  passing(ExternalEvent, (given): given is StrangeEvent => isStrange(given)),
-)
+export const GivenEvent = passing(ExternalEvent, {
+  holds: (given): given is StrangeEvent => isStrange(given),
+  schema: {
+    type: 'object',
+    properties: { protocol_version: { type: 'integer', not: { enum: [...eventVersions] } } },
+    required: ['protocol_version'],
+  },
+})
 
 export const EventBatch = named(
   'ExternalIngressBatch',
