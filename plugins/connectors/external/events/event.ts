@@ -69,8 +69,12 @@ export const GivenEvent = passing(ExternalEvent, {
   holds: (given): given is StrangeEvent => isStrange(given),
   schema: {
     type: 'object',
-    properties: { protocol_version: { type: 'integer', not: { enum: [...eventVersions] } } },
-    required: ['protocol_version'],
+    allOf: [
+      {
+        properties: { protocol_version: { type: 'integer', not: { enum: [...eventVersions] } } },
+        required: ['protocol_version'],
+      },
+    ],
   },
 })
 
