@@ -4,6 +4,8 @@
 export { ingressDomain, ingressErrors } from './event/errors.js'
 /** A run as the sender of its event may see it: the members that its shape needs. */
 export { outsiderView } from './outsider-view.js'
+/** Members of the metadata of runs that events of sidecars have, and that no sidecar writes. */
+export { externalKeys } from './reserved.js'
 /** Fetches a file of a platform by its address, for sources of files; its bounds, and what a file may be called. */
 export { fetchFile, fileTimeoutMs, mostFileBytes } from './files/fetch-file.js'
 /** Which file is wanted. */

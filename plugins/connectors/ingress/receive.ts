@@ -77,7 +77,7 @@ const take = async (parts: IngressParts, connector: Connector, sent: IngressEven
   const event = { ...sent, binding_keys: boundKeys(runs, connector, sent.binding_keys) }
   const there = isThere(sessions, connector, session_id)
   const hasFiles = event.files !== undefined && event.files.length > 0
-  if (hasFiles) checkFiles(pending.store, connector, event)
+  checkFiles(event)
   const wait = rates.take(connector, event.rate_scope)
   if (wait !== undefined) throw limited(connector, wait)
   if (hasFiles || isHeldUp(parts, connector, { event, session_id }))
@@ -91,7 +91,6 @@ const take = async (parts: IngressParts, connector: Connector, sent: IngressEven
     )
   } catch (error) {
     if (event.patient !== true || !isFullQueue(error)) throw error
-    checkFiles(pending.store, connector, event)
     return acceptPending(pending, connector, { event, session_id })
   }
 }

@@ -12,6 +12,7 @@ import {
   type RouteInput,
 } from '../../../../core/plugin.js'
 import type { Runs } from '../../../execution/runs/contract.js'
+import { externalKeys } from '../../ingress/contract.js'
 import type { Ingress, IngressEvent, Received } from '../../registry/contract.js'
 import type { ExternalCounts } from '../setup/counts.js'
 import type { ExternalConnector } from '../setup/connector.js'
@@ -57,18 +58,7 @@ export interface EventTaker {
 const digestOf = (text: string): string => hash('sha256', text)
 
 /** Metadata of the daemon, which a sidecar cannot write. */
-const ownKeys: ReadonlySet<string> = new Set([
-  'connector_ingress_key',
-  'occurred_at_ms',
-  'external_protocol_version',
-  'external_instance_id',
-  'external_event_id',
-  'external_event_key_sha256',
-  'external_event_fingerprint',
-  'external_intent',
-  'external_relation',
-  'external_routing_key',
-])
+const ownKeys: ReadonlySet<string> = new Set(['connector_ingress_key', 'occurred_at_ms', ...externalKeys])
 const metadataOf = (given: Json | undefined): JsonObject => {
   if (given === undefined || given === null) return {}
   if (!isJsonObject(given)) return { source_metadata: given }

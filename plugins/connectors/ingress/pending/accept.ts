@@ -38,18 +38,13 @@ export const pendingEvent = (
   return { type: 'pending', session_id }
 }
 
-/** Throws `bad_request` for too many files, and `rate_limited` where too many events wait. */
-export const checkFiles = (
-  { events }: Pick<PendingStore, 'events'>,
-  connector: Connector,
-  event: IngressEvent,
-): void => {
-  if ((event.files?.length ?? 0) > mostFiles)
+/** Throws `bad_request` for too many files. */
+export const checkFiles = ({ files = [] }: IngressEvent): void => {
+  if (files.length > mostFiles)
     throw ingressErrors.bad_request({
       details: { what: `it has more than ${mostFiles} files` },
       members: { reason: 'too_many_files' },
     })
-  if (events.count('lane', laneOf(connector)) >= mostWaiting) throw ingressErrors.rate_limited({ retryAfter: fullWait })
 }
 
 /** Stands for a text where the files are all that is said, for checks that want one. */
@@ -62,12 +57,15 @@ const keptInput = ({ runs }: Pick<AcceptParts, 'runs'>, { session_id, input }: S
   return isBlank ? { ...kept, content: '' } : kept
 }
 
-export const acceptPending = (
+/** Throws `rate_limited` where too many events of the connector wait. */
+export const acceptPending = async (
   parts: AcceptParts,
   connector: Connector,
   { event, session_id }: { readonly event: IngressEvent; readonly session_id: string },
 ): Promise<Received> => {
   const { store, sessions, runs, ids, poke } = parts
+  if (store.events.count('lane', laneOf(connector)) >= mostWaiting)
+    throw ingressErrors.rate_limited({ retryAfter: fullWait })
   const submission = submissionOf(connector, event, session_id)
   const { receipt, origin } = submission
   return store.state.commit((tx): Received => {

@@ -7,6 +7,7 @@ import { kindsPlugin, shippedWithoutKinds } from '../../../support/connector-kin
 import { freshRoot, startTestDaemon } from '../../../support/daemon.js'
 import { createPause } from '../../../support/pause.js'
 import type { FetchedFile } from '../../../../plugins/connectors/registry/contract.js'
+import { acceptPending, type AcceptParts } from '../../../../plugins/connectors/ingress/pending/accept.js'
 import { connectorOf, createCaught, eventOf, filesOf, toldBy } from './sending.js'
 
 const textFile = (file_name: string, text: string): FetchedFile => ({
@@ -229,4 +230,15 @@ test('ingress-20: where the queue of a session is full a patient message waits o
   t.like(await daemon.caught.ingress.receive(shop, eventOf('first', { key: 'e:1', patient: true })), {
     type: 'duplicate',
   })
+})
+
+test('ingress-15: beyond 10,000 events of a connector that wait none is taken, with files or without', async (t) => {
+  const counted: unknown[] = []
+  const count = (...asked: unknown[]): number => counted.push(asked) && 10_000
+  const parts: any = { store: { events: { count }, state: { commit: () => t.fail('nothing is stored') } } }
+  const accept = (more: object) =>
+    toldBy(acceptPending(parts as AcceptParts, connectorOf(), { event: eventOf('x', more), session_id: 's' }))
+  for (const more of [{ files: [{ id: 'a' }] }, {}])
+    t.deepEqual((await accept(more)).slice(0, 2), [429, 'rate_limited'])
+  t.deepEqual(counted[0], ['lane', 'external:shop'])
 })
