@@ -12,13 +12,17 @@ import {
   timestamp,
   type Infer,
 } from '../../../core/plugin.js'
-import { learningKinds, LearningScope, sensitivities } from '../../execution/memory/contract.js'
+import {
+  learningKinds,
+  LearningScope,
+  learningStatuses,
+  publishTiers,
+  sensitivities,
+  verificationStatuses,
+} from '../../execution/memory/contract.js'
 import { policyActions } from './policy.js'
 
 export const candidateStates = ['pending', 'escalated', 'published', 'rejected'] as const
-export const learningStatuses = ['provisional', 'active', 'superseded', 'revoked'] as const
-export const publishTiers = ['provisional', 'active'] as const
-export const verificationStatuses = ['unverified', 'pending', 'verified', 'failed'] as const
 
 const id = () => optional(string({ max: 200 }))
 /** Where a learning comes from. */
