@@ -121,8 +121,7 @@ export const createChanges = ({ store, ids, assets, parts, channels }: ChangePar
       channels.get(channel_id)
       for (const part of parts()) {
         const reason = part.veto?.(channel_id)
-        if (reason !== undefined)
-          throw channelErrors.channel_in_use({ details: { channel_id, reason: `${reason}.` } })
+        if (reason !== undefined) throw channelErrors.channel_in_use({ details: { channel_id, reason: `${reason}.` } })
       }
       tx.remove(store.channels, channel_id, 'removed')
       tx.insert(store.removals, { channel_id, removed_at_ms: tx.now })

@@ -44,9 +44,7 @@ const showChannel = ({ channel_id, title, member_count, message_count, paused }:
     ...(paused ? ['paused'] : []),
   ].join('  ')
 const showChannels = (rows: Infer<typeof Row>[]): string =>
-  rows.length === 0
-    ? 'No channels yet. Make one: holdfast channels create TITLE'
-    : rows.map(showChannel).join('\n')
+  rows.length === 0 ? 'No channels yet. Make one: holdfast channels create TITLE' : rows.map(showChannel).join('\n')
 
 const MemberRow = open({
   member_id: string(),
@@ -90,7 +88,11 @@ const memberFlags = {
   name: { kind: 'text', summary: 'What it is called; its id when absent.' },
   session: { kind: 'text', summary: 'The session that it is; without one it is a person.' },
   actor: { kind: 'text', summary: 'The id under which the person is known elsewhere.' },
-  'name-mode': { kind: 'text', value: 'mode', summary: 'Whether the name of a session stays, or is that of its agent.' },
+  'name-mode': {
+    kind: 'text',
+    value: 'mode',
+    summary: 'Whether the name of a session stays, or is that of its agent.',
+  },
   role: { kind: 'text', summary: 'What it is there for.' },
   mode: { kind: 'text', value: 'mode', summary: 'How it takes part.' },
   muted: { kind: 'switch', summary: 'It is not asked to speak.' },

@@ -91,7 +91,12 @@ test('channels-1, channels-2, channels-3: what is wrong with a channel is refuse
     [{ title: 'x', metadata: { a: 'x'.repeat(65_536) } }, 400, 'bad_request', 'body.metadata'],
     [{ title: 'x', members: [person('a'), person(' ')] }, 400, 'channel_invalid_request', 'body.members.1.member_id'],
     [{ title: 'x', pinned_asset_ids: [' '] }, 400, 'channel_invalid_request', 'body.pinned_asset_ids.0'],
-    [policy('max_parallel_public_speakers', 0), 400, 'bad_request', 'body.autonomy_policy.max_parallel_public_speakers'],
+    [
+      policy('max_parallel_public_speakers', 0),
+      400,
+      'bad_request',
+      'body.autonomy_policy.max_parallel_public_speakers',
+    ],
     [policy('lease_timeout_ms', 0), 400, 'bad_request', 'body.autonomy_policy.lease_timeout_ms'],
     [policy('max_pending_stimuli', 0), 400, 'bad_request', 'body.autonomy_policy.max_pending_stimuli'],
     [
@@ -175,7 +180,12 @@ test('channels-5: channels are listed by id and found by a part of what is said 
 
 test('channels-6: a change replaces what it names, and one that changes nothing leaves the time', async (t) => {
   const daemon = await startTestDaemon(t)
-  const made = await channel(daemon, 'c', { description: 'd', purpose: 'p', metadata: { a: 1 }, members: [person('ann')] })
+  const made = await channel(daemon, 'c', {
+    description: 'd',
+    purpose: 'p',
+    metadata: { a: 1 },
+    members: [person('ann')],
+  })
   const put = (body: object) => daemon.request('PUT', '/v1/channels/c', body)
   t.deepEqual((await put({})).body, made)
   t.deepEqual((await put({ title: ` ${made.title} `, description: 'd', metadata: { a: 1 }, paused: false })).body, made)
@@ -215,8 +225,7 @@ test('channels-7: pinned assets are there, and stay while they are pinned', asyn
     { domain: 'channels', owner_id: 'a b', role: 'pinned_asset', hard: true },
   ])
   t.is((await daemon.request('DELETE', `/v1/assets/${one}`)).status, 409)
-  const put = (pinned_asset_ids: readonly string[]) =>
-    daemon.request('PUT', '/v1/channels/a%20b', { pinned_asset_ids })
+  const put = (pinned_asset_ids: readonly string[]) => daemon.request('PUT', '/v1/channels/a%20b', { pinned_asset_ids })
   const missing = await put([one, 'asset_none'])
   t.deepEqual(codeOf(missing), [404, 'asset_not_found'])
   t.is(missing.body.errors[0].path, 'body.pinned_asset_ids.1')
@@ -286,14 +295,19 @@ test('channels-9, channels-22: what a removed channel held goes in portions, ove
   for (const path of ['/v1/channels/c', '/v1/channels/c/messages', '/v1/channels/c/members'])
     t.deepEqual(codeOf(await first.request('GET', path)), [404, 'channel_not_found'], path)
   t.deepEqual(await read(first, '/v1/channels'), [])
-  t.deepEqual(codeOf(await first.request('POST', '/v1/channels', { channel_id: 'c', title: 'x' })), [409, 'channel_exists'])
+  t.deepEqual(codeOf(await first.request('POST', '/v1/channels', { channel_id: 'c', title: 'x' })), [
+    409,
+    'channel_exists',
+  ])
   await until(async () => asked > 0)
   t.deepEqual(await referencesOf(first, asset_id), [])
   await first.stop()
   const before = asked
   mayEnd = true
   const second = await startTestDaemon(t, { root, plugins: [part] })
-  await until(async () => (await second.request('POST', '/v1/channels', { channel_id: 'c', title: 'new' })).status === 201)
+  await until(
+    async () => (await second.request('POST', '/v1/channels', { channel_id: 'c', title: 'new' })).status === 201,
+  )
   t.true(asked > before)
   t.like(await read(second, '/v1/channels/c'), { title: 'new', member_count: 0, message_count: 0 })
   t.deepEqual(await read(second, '/v1/channels/c/messages'), [])
