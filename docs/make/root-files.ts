@@ -240,7 +240,7 @@ export const contents: Readonly<Record<string, string>> = {
   session_control_states: 'sessions that plan or planned, with their plan',
   session_journal: 'the journal of each session: messages, steps, run events, outputs',
   connectors: 'ways from outside into sessions and back, as requests set them up',
-  connector_events: 'messages whose files are not there yet, each until its run begins',
+  connector_events: 'messages that wait for their files, or for room, each until its run begins',
   telegram_cursors: 'how far each bot that is asked for updates has been heard',
   delivery_progress: 'what deliveries of several steps have done, until they are settled',
   live_drafts: 'messages that show an answer while it is made, until they are the answer',

@@ -19,7 +19,7 @@ const known: Readonly<Record<string, string>> = {
   'capture_leases 1': '4f011a3f8a130ce0',
   'capture_provisions 1': '6ed3ce2f80281f65',
   'clarifications 1': '4ffe2ff81558ee46',
-  'connector_events 1': '9d960b7becf28164',
+  'connector_events 2': '8f7e3cc7bcfa4c5c',
   'control_plane_refusals 1': '15c09544b1cfc39a',
   'connectors 1': '2b2f8ed7d0c46700',
   'debug_runs 1': 'b8719289023d0669',

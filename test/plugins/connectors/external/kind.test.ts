@@ -185,3 +185,13 @@ test('external-9: the test endpoint of a child is opened with a shared token alo
     undefined,
   )
 })
+
+test('connectors-12: what sessions are bound to stays while a run of an event has not ended, whatever its platform is', async (t) => {
+  const { change, send, request } = await startExternal(t)
+  const { body } = await send(eventOf({ content: '/sleep 3600000' }))
+  const bind = () =>
+    change('main', { session_policy: { create_if_missing: true, capability_scope: { skill_deny: ['x'] } } })
+  t.like(await bind(), { status: 409, body: { code: 'session_not_idle' } })
+  await request('POST', `/v1/runs/${body.run_id}/cancel`)
+  t.is((await bind()).status, 200)
+})
