@@ -10,6 +10,7 @@ import {
 import { ExternalSettings } from '../../../../plugins/connectors/external/setup/settings.js'
 import type { SecretSlots, SecretStatus } from '../../../../plugins/operator/secrets/contract.js'
 import { specialAddresses } from '../../../support/special-addresses.js'
+import { eventOf, startExternal } from './sending.js'
 
 const slot = (more: object = {}, details: object = {}): SecretStatus =>
   unsafeCast({ provider: 'generic', mode: 'opaque_secret', details: { readable: true, ...details }, ...more })
