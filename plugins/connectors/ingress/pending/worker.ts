@@ -1,6 +1,6 @@
 /**
- * Fetches the files of events that wait, and begins their runs when there is room. A few at a time, connector by connector, so that one
- * whose platform is slow holds up no other.
+ * Fetches the files of events that wait, and begins their runs when there is room. A few at a time, connector by
+ * connector, so that one whose platform is slow holds up no other.
  */
 import { backoff, Problem, type Clock, type Log } from '../../../../core/plugin.js'
 import type { Runs } from '../../../execution/runs/contract.js'
