@@ -50,8 +50,7 @@ export const laneOf = ({ kind, name }: Pick<PendingEvent, 'kind' | 'name'>): str
 export const placeOf = ({ session_id, ...lane }: Pick<PendingEvent, 'kind' | 'name' | 'session_id'>): string =>
   `${laneOf(lane)} ${session_id}`
 
-const dueKey = ({ due_at_ms, id }: Pick<PendingEvent, 'due_at_ms' | 'id'>): string =>
-  `${timeKey(due_at_ms)}:${id}`
+const dueKey = ({ due_at_ms, id }: Pick<PendingEvent, 'due_at_ms' | 'id'>): string => `${timeKey(due_at_ms)}:${id}`
 
 /** The order in which the events of a session came. */
 export const arrivalKey = ({ accepted_at_ms, arrival }: Pick<PendingEvent, 'accepted_at_ms' | 'arrival'>): string =>

@@ -11,9 +11,12 @@ import { createRoom, mostLooked } from './room.js'
 import { endEvent, freeAt, holderOf } from './order.js'
 import { isComplete, laneOf, type PendingEvent, type PendingStore } from './store.js'
 
-/** Behind an attempt that left something open. */
-const waits = { base: 1000, max: 300_000 }
-/** Behind a fault of the daemon itself, and a queue that was full. */
+/** Behind an attempt that left something open, and one that found the queue full. */
+const [waits, queueWaits] = [
+  { base: 1000, max: 300_000 },
+  { base: 5000, max: 60_000 },
+]
+/** Behind a fault of the daemon itself. */
 const soonMs = 5000
 /** A run that cannot be accepted is tried for so long. */
 const mostWaitMs = 24 * patienceMs
@@ -155,11 +158,8 @@ const refused = async (parts: WorkerParts, event: PendingEvent, problem: Problem
       wait: 0,
     })
   const isLate = clock.now() >= event.accepted_at_ms + mostWaitMs
-  if (code === 'run_queue_full' && !isLate)
-    return store.state.commit((tx) => {
-      if (store.events.has(event.id)) tx.put(store.events, { ...event, due_at_ms: tx.now + soonMs })
-    })
-  if (code !== 'hook_blocked' && !isLate) return later(parts, event, { files: event.files, wait: 0 })
+  const pace = code === 'run_queue_full' ? queueWaits : waits
+  if (code !== 'hook_blocked' && !isLate) return later(parts, event, { files: event.files, wait: 0, pace })
   log.error('a message that waited has no run', { kind: event.kind, connector: event.name, code })
   await store.state.commit((tx) => endEvent(store, tx, { event, why: code }))
 }
@@ -167,22 +167,23 @@ const refused = async (parts: WorkerParts, event: PendingEvent, problem: Problem
 interface Left {
   readonly files: PendingEvent['files']
   readonly wait: number
+  readonly pace?: typeof waits
 }
 
 const later = async (
   { store }: Pick<WorkerParts, 'store'>,
   event: PendingEvent,
-  { files, wait }: Left,
+  { files, wait, pace = waits }: Left,
 ): Promise<void> => {
   const attempts = event.attempts + 1
-  const pause = Math.max(backoff(waits, attempts), wait)
+  const pause = Math.max(backoff(pace, attempts), wait)
   await store.state.commit((tx) => {
     const { now } = tx
     // The clock may have been set back since it came.
     const accepted_at_ms = Math.min(event.accepted_at_ms, now)
     const until = accepted_at_ms + patienceMs
     // The last attempt is when the patience ends, whatever a server asked for.
-    const due_at_ms = now < until ? Math.min(now + pause, until) : now + Math.min(pause, waits.max)
+    const due_at_ms = now < until ? Math.min(now + pause, until) : now + Math.min(pause, pace.max)
     if (store.events.has(event.id)) tx.put(store.events, { ...event, files, attempts, accepted_at_ms, due_at_ms })
   })
 }

@@ -283,6 +283,22 @@ test('ingress-18: what waited for room waits for a picture before it no longer t
   t.like((await runs())[3], { request: { text_preview: 'behind both' } })
 })
 
+test('ingress-20: what waits for room is not written anew all the time', async (t) => {
+  const { caught, clock, request } = await startWith(t, createPlatform(), { config: { runs: { max_queued_runs: 1 } } })
+  const send = (content: string) => caught.ingress.receive(connectorOf(), eventOf(content, { patient: true }))
+  await send('/ask Which? | A | B')
+  await when(async () => (await request('GET', '/v1/runs')).body[0].status === 'waiting_for_user_question')
+  for (const content of ['in the queue', 'first', 'second', 'third']) await send(content)
+  const sequence = async (): Promise<number> => (await request('GET', '/v1/status')).body.storage.sequence
+  const before = await sequence()
+  for (let leaps = 0; leaps < 60; leaps += 1) {
+    clock.leap(15_000)
+    await request('GET', '/v1/runs')
+  }
+  const written = (await sequence()) - before
+  t.true(written < 40, `${written} changes in a quarter of an hour`)
+})
+
 test('ingress-14: where the clock was set back a file that never comes is waited for an hour', async (t) => {
   const platform = createPlatform()
   const { caught, clock, request } = await startWith(t, platform)
