@@ -3,7 +3,7 @@ import { Problem } from '../../../../core/plugin.js'
 import { ingressDomain, ingressErrors } from './errors.js'
 
 /** Domains whose sentences speak of the request and of nothing else. */
-const aboutRequests: ReadonlySet<string | undefined> = new Set(['runs', 'assets', 'deliveries'])
+const aboutRequests: ReadonlySet<string | undefined> = new Set(['runs', 'assets', 'boards', 'deliveries'])
 
 const withoutPeriod = (sentence: string): string => sentence.replace(/\.$/u, '')
 
