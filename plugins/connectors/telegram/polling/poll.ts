@@ -10,7 +10,6 @@ import { TelegramUpdate } from '../updates/update.js'
 
 export interface PollParts extends TakeInParts, PollHealthParts {
   readonly refusals: Refusals
-  readonly connectors: TakeInParts['connectors'] & PollHealthParts['connectors']
   readonly cursors: Cursors
   readonly clock: Clock
 }
@@ -68,8 +67,8 @@ const takeOne = async (
     return true
   }
   try {
-    await takeIn(parts, connector, { update: parsed.value, how: { ingress_mode: 'polling' } })
-    parts.refusals.taken(connector)
+    const taken = await takeIn(parts, connector, { update: parsed.value, how: { ingress_mode: 'polling' } })
+    parts.refusals.taken(connector, parsed.value, taken)
     return true
   } catch (error) {
     if (!isLasting(error)) throw error
