@@ -84,7 +84,10 @@ const attemptOne = async (life: Life, ask_id: string, attempt: number): Promise<
   if (isDone) return void life.sent.delete(ask_id)
   if (life.isClosed || life.waiting.has(ask_id)) return
   const wait = backoff({ base: firstMs, max: longestMs }, attempt)
-  life.resting.set(ask_id, clock.after(wait, () => enter(life, ask_id, attempt)))
+  life.resting.set(
+    ask_id,
+    clock.after(wait, () => enter(life, ask_id, attempt)),
+  )
 }
 
 /** True if there is nothing more to do for it now. */

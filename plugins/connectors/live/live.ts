@@ -63,7 +63,7 @@ export const createLive = (parts: LiveParts): Live => {
     begin() {
       goOn(asks)
       watch.lookAtAll()
-      void ends.sweep()
+      ends.sweep().catch((error: unknown) => log.warn('drafts of an earlier life were not looked at', { error }))
     },
     async close() {
       later.close()

@@ -45,7 +45,7 @@ for (const commit of commits)
     const { pending_approval_ids: ids } = await until(daemon, run.run_id, 'waiting_for_approval')
     const resolutions = [{ request_id: ids[0], behavior: 'deny' }]
     const decide = () => daemon.request('POST', `/v1/runs/${run.run_id}/approvals`, { resolutions })
-    for (let status = 503; status === 503; ) {
+    for (let status = 503; status === 503;) {
       options.clock.leap(20_000)
       ;({ status } = await decide())
     }
