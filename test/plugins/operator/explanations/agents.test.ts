@@ -124,6 +124,7 @@ test('explanations-10: mail waits behind a run, and for its next attempt', async
     payload: { asset_ids: ['asset_nope'] },
   }))
   const last = await start(t, { clock, root })
+  await last.request('POST', '/v1/release')
   const paused = await situation(t, last, 'mail-in-its-pause', { id: daemon.parent, codes: ['mail'] })
   await paused.move()
 })
