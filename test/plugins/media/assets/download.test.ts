@@ -212,3 +212,18 @@ test('runs-46: a stored file is given by its id, beside words and other files', 
   t.regex(out, /You said: Look[^]*notes\.md[^]*stored[^]*b\.md[^]*beside/u)
   t.regex((await holdfast('runs', 'submit', 's1', '--asset', 'nope')).err, /no asset nope/u)
 })
+
+test('assets-7, assets-8: numbers agree with their words', async (t) => {
+  const daemon = await startTestDaemon(t)
+  const holdfast = createCommandLine(daemon)
+  await openSession(daemon)
+  const file = { file_name: 'n.txt', media_type: 'text/plain', content_base64: 'YQ==' }
+  const { asset_id } = (await daemon.request('POST', '/v1/assets', file)).body
+  const gc = async () => (await holdfast('assets', 'gc')).out
+  t.regex(await gc(), /^Would delete 1 asset and 0 orphaned files: .* 0 assets are in use and stay\./u)
+  const item = { type: 'asset_reference', asset_id }
+  await daemon.request('POST', '/v1/sessions/s1/runs', { input_items: [item] })
+  t.regex(await gc(), /^Would delete 0 assets .* 1 asset is in use and stays\./u)
+  t.regex((await holdfast('assets', 'delete', asset_id)).err, /in use 1 time, first by runs/u)
+  t.regex((await holdfast('assets', 'delete', asset_id, '--dry-run')).out, /in use 1 time and stays/u)
+})
