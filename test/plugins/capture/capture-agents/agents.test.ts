@@ -150,6 +150,18 @@ test('capture-5: nothing is provisioned whose files have no place', async (t) =>
   t.regex(err, /<batch_id>/u)
 })
 
+test('capture-2: a machine of linux or windows is provisioned with its microphone, which is all that it has', async (t) => {
+  const daemon = await startTestDaemon(t)
+  const line = createCommandLine({ url: daemon.url })
+  for (const os of ['linux', 'windows']) {
+    const words = ['capture-agents', 'provision', os, '--machines', 'm', '--os', os, '--into', freshFolder()]
+    const { code, err } = await line(...words)
+    t.is(code, 0, err)
+  }
+  const { source_ids } = (await daemon.request('GET', '/v1/capture-agents/m')).body
+  t.deepEqual(source_ids, ['windows-m-call-audio'])
+})
+
 const everything = {
   agents: [{ machine_id: 'Desk 1', camera_name: 'Cam "1"\n\\', microphone_name: 'Röde\u0000 \u007f' }],
   sources: { camera: true, system_audio: true, microphone: true },

@@ -227,3 +227,25 @@ test('assets-7, assets-8: numbers agree with their words', async (t) => {
   t.regex((await holdfast('assets', 'delete', asset_id)).err, /in use 1 time, first by runs/u)
   t.regex((await holdfast('assets', 'delete', asset_id, '--dry-run')).out, /in use 1 time and stays/u)
 })
+
+test('assets-5: a picture of a file comes under a name that says that it is one', async (t) => {
+  const daemon = await startTestDaemon(t)
+  const line = '0\nLINE\n8\n0\n10\n0\n20\n0\n11\n10\n21\n10\n'
+  const drawing = `0\nSECTION\n2\nENTITIES\n${line}0\nENDSEC\n0\nEOF\n`
+  const content_base64 = Buffer.from(drawing).toString('base64')
+  const file = { file_name: 'd.dxf', media_type: 'application/dxf', content_base64 }
+  const { asset_id } = (await daemon.request('POST', '/v1/assets', file)).body
+  const { headers } = await fetch(`${daemon.url}/v1/assets/${asset_id}/preview`)
+  t.is(headers.get('content-type'), 'image/png')
+  t.regex(headers.get('content-disposition') ?? '', /filename="d\.dxf\.preview\.png"/u)
+})
+
+test('assets-3: what is said of a name that is not taken is what is wrong with it', async (t) => {
+  const daemon = await startTestDaemon(t)
+  const file = { media_type: 'text/plain', content_base64: 'YQ==' }
+  for (const file_name of ['.', '..']) {
+    const refused = await daemon.request('POST', '/v1/assets', { ...file, file_name })
+    t.is(refused.body.code, 'asset_invalid')
+    t.regex(refused.body.errors[0].rule, /not blank, \. or \.\.$/u)
+  }
+})
