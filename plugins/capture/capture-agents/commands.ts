@@ -70,7 +70,8 @@ const agentCommands: readonly Command[] = [
       sources: {
         kind: 'text',
         summary:
-          'Of screen, camera, system_audio and microphone, separated by commas: screen when absent, of linux and windows the microphone.',
+          'Of screen, camera, system_audio and microphone, separated by commas: screen when absent, ' +
+          'of linux and windows the microphone.',
       },
       'daemon-url': {
         kind: 'text',

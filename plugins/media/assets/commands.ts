@@ -76,7 +76,8 @@ const Report = open({
 const showReport = (report: Infer<typeof Report>): string => {
   const { candidate_count, blocked_count, orphan_file_count } = report
   const size = showSize(report.reclaimable_bytes)
-  const stays = `${count(blocked_count, 'asset is', 'assets are')} in use and ${blocked_count === 1 ? 'stays' : 'stay'}.`
+  const stay = blocked_count === 1 ? 'stays' : 'stay'
+  const stays = `${count(blocked_count, 'asset is', 'assets are')} in use and ${stay}.`
   const orphans = count(orphan_file_count, 'orphaned file')
   return report.dry_run
     ? `Would delete ${count(candidate_count, 'asset')} and ${orphans}: ${size}. ${stays} ` +

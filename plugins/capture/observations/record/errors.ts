@@ -100,7 +100,7 @@ export const observationErrors = defineErrors({
     domain: 'observations',
     detail: 'Observations of source {source_id} are not given to runs: {reason}.',
     action:
-      'Choose another source, set its allow_materialization, or provision the machine anew where its agent was revoked.',
+      'Choose another source, set its allow_materialization, or provision the machine anew if its agent was revoked.',
   },
   materialization_empty: {
     status: 400,
