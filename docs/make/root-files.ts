@@ -226,6 +226,7 @@ export const contents: Readonly<Record<string, string>> = {
   runtime_revisions: 'the settings that operators changed, as they are and were',
   agents: 'what is known of agents that other agents started',
   mailbox_messages: 'messages that agents have not read yet, and for a day the ids of those that they have',
+  mailbox_files: 'which of those messages name which assets',
   clarifications: 'questions of agents to the ones that started them, until they are settled',
   session_goals: 'what each session works towards by itself, with what it has used',
   playbooks: 'playbooks: what became of each of their versions',

@@ -37,6 +37,7 @@ const known: Readonly<Record<string, string>> = {
   'lasting_keys 1': 'd3b6a0d9069e63f8',
   'live_asks 1': '5f45f25137fac75b',
   'live_drafts 1': '4f83eb2b774eb9f7',
+  'mailbox_files 1': '55fb377ea4b8264b',
   'mailbox_messages 1': 'a7dffcd55477e999',
   'mcp_calls 1': '2b2f8ed7d0c46700',
   'mcp_oauth_marks 1': '2b2f8ed7d0c46700',
