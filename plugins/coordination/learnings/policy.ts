@@ -22,7 +22,9 @@ import { learningErrors } from './errors.js'
 
 const mostRules = 200
 const Name = string({ max: 200, pattern: notBlank })
-const Action = enums(['manual_review', 'reject', 'publish_provisional', 'publish_active'])
+/** What may become of a candidate without a person. */
+export const policyActions = ['manual_review', 'reject', 'publish_provisional', 'publish_active'] as const
+const Action = enums(policyActions)
 const Model = nullable(object({ provider: optional(string({ max: 200 })), generation: optional(jsonObject()) }))
 
 /** Of whoever is asked about learnings. */

@@ -17,10 +17,13 @@ export {
   LearnedEntry,
   learningKinds,
   LearningScope,
+  learningStatuses,
+  publishTiers,
   scopeKinds,
   sensitivities,
   skillFields,
   SkillSummary,
+  verificationStatuses,
 } from './sources/learning.js'
 /** The same as their plugins keep them. */
 export type { LearningItem, SkillItem } from './sources/learning.js'

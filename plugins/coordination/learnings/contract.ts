@@ -1,0 +1,68 @@
+/** What was learned and is kept: candidates, learnings, and what is done about them. Rules: docs/rules/learnings.md. */
+import {
+  definePoint,
+  defineToken,
+  hasMembers,
+  type Collection,
+  type Point,
+  type Token,
+  type Tx,
+} from '../../../core/plugin.js'
+import type { LearningPolicy } from './policy.js'
+import type { Learning, LearningCandidate } from './record.js'
+
+/** Problems of learnings, for routes of other plugins. */
+export { learningErrors } from './errors.js'
+/** What the operator decided. */
+export type { LearningPolicy } from './policy.js'
+/** What may become of a candidate without a person. */
+export { policyActions } from './policy.js'
+/** Candidates and learnings, as they are kept and shown. */
+export { AutomationReview, EvidenceRef, Learning, LearningCandidate, LearningSource } from './record.js'
+
+/** A candidate that the daemon itself brings. */
+export type CandidateDraft = Pick<LearningCandidate, 'scope' | 'kind' | 'sensitivity' | 'content' | 'confidence'> &
+  Partial<Pick<LearningCandidate, 'source' | 'evidence_refs' | 'expires_at_ms'>>
+
+/** How a candidate is published without a person. */
+export interface AutomaticPublication {
+  readonly tier: 'provisional' | 'active'
+  /** Unix ms, that of the candidate if it is earlier. */
+  readonly expires_at_ms?: number
+}
+
+/** Candidates and learnings, for plugins that bring, judge or use them. */
+export interface Learnings {
+  readonly candidates: Collection<LearningCandidate>
+  readonly learnings: Collection<Learning>
+  /** As it is now: the setting of the runtime. */
+  policy(): LearningPolicy
+  /**
+   * Keeps one in a commit, with origin `daemon`. Undefined, and nothing is kept, where a secret is in it, or where the
+   * same came from the same run and session before.
+   */
+  propose(tx: Tx, draft: CandidateDraft): LearningCandidate | undefined
+  /** Writes what was decided without a person, with the state that follows from it. The candidate is as it was read. */
+  review(tx: Tx, candidate: LearningCandidate, review: NonNullable<LearningCandidate['automation_review']>): void
+  /** Publishes a candidate in a commit as `automatic` of the actor `daemon`: the learning, or an equivalent one. */
+  publish(tx: Tx, candidate: LearningCandidate, wish: AutomaticPublication): Learning
+  /** The active learning that says something else of the same subject in the same scope and kind. */
+  conflict(of: Pick<LearningCandidate, 'scope' | 'kind' | 'content'>): Learning | undefined
+  /** Listens for candidates that have come; called after that is durable. Must not throw. Returns the undo. */
+  onProposed(listener: (candidate: LearningCandidate) => void): () => void
+}
+/** The learnings of this daemon. */
+export const Learnings: Token<Learnings> = defineToken<Learnings>('learnings@1')
+
+/** Somebody who keeps what rests on a learning. */
+export interface LearningUser {
+  readonly id: string
+  /** Called in the commit in which an active learning is superseded or revoked, for what ends with it. */
+  ended(tx: Tx, learning: Learning, why: 'superseded' | 'revoked'): void
+}
+/** Everyone who keeps what rests on learnings. */
+export const LearningUsers: Point<LearningUser> = definePoint<LearningUser>(
+  'learning-users@1',
+  ({ id }) => id,
+  hasMembers('a user of learnings', { id: 'text', ended: 'function' }),
+)
