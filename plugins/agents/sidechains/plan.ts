@@ -15,7 +15,13 @@ import type { AgentProfile, SpawnSidechainRequest, SubtaskRequest } from './cont
 import { agentErrors } from './bounds/errors.js'
 import { narrowedFolder } from './bounds/folder.js'
 import { checkLimits, depthBelow, rootOf } from './limits.js'
-import { checkedSurface, narrowedCapabilities, narrowedCredentials, narrowedIsolation, narrowedMode } from './bounds/narrowing.js'
+import {
+  checkedSurface,
+  narrowedCapabilities,
+  narrowedCredentials,
+  narrowedIsolation,
+  narrowedMode,
+} from './bounds/narrowing.js'
 import type { AgentRecord } from './record.js'
 import type { Agent, AgentStore } from './store.js'
 import { narrowable, type AgentAuditDraft } from './supervision/audit.js'

@@ -25,7 +25,10 @@ export const narrowedMode = (parent: PermissionMode, wanted: PermissionMode | un
 }
 
 /** Throws `agent_widened` where the parent works in a copy of the workspace and the child would work in itself. */
-export const narrowedIsolation = (parent: Isolation | undefined, wanted: Isolation | undefined): Isolation | undefined => {
+export const narrowedIsolation = (
+  parent: Isolation | undefined,
+  wanted: Isolation | undefined,
+): Isolation | undefined => {
   if (wanted === 'shared' && parent === 'worktree')
     throw widened('body.fork_context.isolation', 'its parent works in a copy of the workspace')
   return wanted ?? parent
