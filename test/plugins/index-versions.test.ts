@@ -35,6 +35,8 @@ const known: Readonly<Record<string, string>> = {
   'hook_calls 1': '2b2f8ed7d0c46700',
   'hook_dead_letters 1': '1716de0f0d30d461',
   'lasting_keys 1': 'd3b6a0d9069e63f8',
+  'learning_candidates 1': '',
+  'learnings 1': '',
   'live_asks 1': '5f45f25137fac75b',
   'live_drafts 1': '4f83eb2b774eb9f7',
   'mailbox_messages 1': 'a7dffcd55477e999',

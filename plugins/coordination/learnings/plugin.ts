@@ -1,36 +1,44 @@
-import { commandLine, defineRoute, definePlugin, jsonReply, type Warning } from '../../../core/plugin.js'
+import { defineRoute, definePlugin, jsonReply } from '../../../core/plugin.js'
+import { MemorySources } from '../../execution/memory/contract.js'
 import { RuntimeSettings, Settings } from '../../operator/runtime/contract.js'
+import { createSecretGuard } from './checked.js'
+import { LearningUsers, Learnings } from './contract.js'
+import { createLive, type LiveLearnings } from './live.js'
 import { ConfiguredPolicy, LearningPolicy, learningPolicy } from './policy.js'
+import { createPublishing } from './publish.js'
+import { createService } from './service.js'
+import { declareLearnings, type LearningStore } from './store.js'
 
 export default definePlugin({
   id: 'learnings',
   version: '1.0.0',
   api: 1,
-  summary: 'What the operator decided about learnings.',
+  summary: 'What was learned and is kept: candidates, learnings, and what is done about them.',
   needs: { settings: Settings },
+  provides: [Learnings],
   config: ConfiguredPolicy,
   register(ctx, { settings }) {
+    const { clock, ids, log, secrets, state } = ctx
     const setting = learningPolicy(ctx.config)
     ctx.contribute(RuntimeSettings, setting)
+    const store: LearningStore = declareLearnings(state, (learning) => live.changed(learning))
+    const live: LiveLearnings = createLive({ learnings: store.learnings, health: state.health, clock })
+    const guard = createSecretGuard((text) => secrets.redact(text))
+    const publishing = createPublishing({ store, ids, users: ctx.view(LearningUsers) })
+    const policy = (): LearningPolicy => settings.get(setting)
+    const service = createService({ store, publishing, guard, policy, ids, clock, log })
+    ctx.provide(Learnings, service)
+    ctx.contribute(MemorySources, { id: 'learnings', learnings: (scopes) => live.of(scopes) })
     ctx.routes(
       defineRoute({
         id: 'runtime.learning_policy',
         method: 'GET',
         path: '/v1/runtime/learning-policy',
         access: 'read',
-        summary: 'What is done about learnings. This daemon has none yet: nothing acts on it.',
+        summary: 'What is done about learnings: what is captured, what is published by itself, who judges.',
         reply: jsonReply(LearningPolicy),
-        handler: () => settings.get(setting),
+        handler: policy,
       }),
     )
-    ctx.health({ id: 'learning-policy', check: () => (settings.get(setting).mode === 'enabled' ? [unread] : []) })
   },
 })
-
-/** Who switches it on expects that something happens. */
-const unread: Warning = {
-  severity: 'warning',
-  code: 'learning_policy_unread',
-  message: 'The learning policy is enabled, and this daemon has no learnings yet: nothing acts on it.',
-  action: `To hear no more of it: ${commandLine('runtime learning-policy set --mode shadow')}`,
-}

@@ -42,6 +42,10 @@ export const EvidenceRef = named(
   'LearningEvidenceRef',
   object({ run_id: id(), artifact_id: id(), note: optional(string({ max: 400 })) }),
 )
+/** The value form of `EvidenceRef`. */
+export type EvidenceRef = Infer<typeof EvidenceRef>
+export const EvidenceRefs = array(EvidenceRef, { max: 64 })
+
 /** What was decided about a candidate without a person. */
 export const AutomationReview = named(
   'AutomationReview',
@@ -62,7 +66,7 @@ const content = {
   content: string(),
   confidence: integer({ min: 0, max: 100 }),
   source: defaulted(LearningSource, {}),
-  evidence_refs: optional(array(EvidenceRef)),
+  evidence_refs: optional(EvidenceRefs),
   created_at_ms: timestamp(),
   expires_at_ms: optional(timestamp()),
 }
