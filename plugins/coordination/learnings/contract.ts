@@ -51,8 +51,8 @@ export interface Learnings {
    */
   review(tx: Tx, candidate: LearningCandidate, review: NonNullable<LearningCandidate['automation_review']>): void
   /**
-   * Publishes a candidate in a commit as `automatic` of the actor `daemon`: the learning, or an equivalent one. One that
-   * is published answers its learning. Throws `learning_candidate_rejected`, `learning_conflict`, and `learnings_full`
+   * Publishes a candidate in a commit as `automatic` of the actor `daemon`: the learning, or one that says the same. One
+   * that is published answers its learning. Throws `learning_candidate_rejected`, `learning_conflict`, and `learnings_full`
    * where the scope holds 10,000: then nothing of the commit may stand.
    */
   publish(tx: Tx, candidate: LearningCandidate, wish: AutomaticPublication): Learning

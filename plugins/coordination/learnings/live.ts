@@ -1,5 +1,5 @@
 /** The learnings that hold, by scope, as memory asks for them before every model call. */
-import type { Clock, Collection, State } from '../../../core/plugin.js'
+import type { Clock, Collection, Skip, State } from '../../../core/plugin.js'
 import type { LearningScope } from '../../execution/memory/contract.js'
 import { scopeKey } from './checked.js'
 import { afterEnds, isLive } from './store.js'
@@ -16,6 +16,8 @@ export interface LiveParts {
   readonly learnings: Collection<Learning>
   readonly health: State['health']
   readonly clock: Pick<Clock, 'now'>
+  /** Given what cannot be read. */
+  readonly skip: Skip
 }
 
 interface Held {
@@ -36,7 +38,7 @@ const mostCharacters = 16_000_000
 const mostChanged = 1_000
 const slice = 500
 
-export const createLive = ({ learnings, health, clock }: LiveParts): LiveLearnings => {
+export const createLive = ({ learnings, health, clock, skip }: LiveParts): LiveLearnings => {
   /** The one that was asked for last is the last. */
   const held = new Map<string, Held>()
 
@@ -44,7 +46,7 @@ export const createLive = ({ learnings, health, clock }: LiveParts): LiveLearnin
     const one: Held = { items: new Map(), changed: new Set(), undone: health.undone, characters: 0, ends: Infinity }
     let beyond = afterEnds(clock.now())
     for (;;) {
-      const some = learnings.list({ index: 'live', group: key, limit: slice, beyond })
+      const some = learnings.list({ index: 'live', group: key, limit: slice, beyond, skip })
       for (const learning of some) add(one, learning)
       const last = some.at(-1)
       if (last === undefined || some.length < slice) return one

@@ -1,11 +1,15 @@
-import { defineRoute, definePlugin, jsonReply } from '../../../core/plugin.js'
+import { createUnreadable, defineRoute, definePlugin, jsonReply } from '../../../core/plugin.js'
 import { MemorySources } from '../../execution/memory/contract.js'
 import { RuntimeSettings, Settings } from '../../operator/runtime/contract.js'
+import { candidateRoutes } from './candidate-routes.js'
 import { createSecretGuard } from './checked.js'
 import { LearningUsers, Learnings } from './contract.js'
+import { createFound } from './filters.js'
 import { createLive, type LiveLearnings } from './live.js'
+import { createOperations } from './operate.js'
 import { ConfiguredPolicy, LearningPolicy, learningPolicy } from './policy.js'
 import { createPublishing } from './publish.js'
+import { learningRoutes } from './routes.js'
 import { createService } from './service.js'
 import { declareLearnings, type LearningStore } from './store.js'
 
@@ -21,15 +25,22 @@ export default definePlugin({
     const { clock, ids, log, secrets, state } = ctx
     const setting = learningPolicy(ctx.config)
     ctx.contribute(RuntimeSettings, setting)
+    const { skip, health } = createUnreadable(log, 'learnings')
     const store: LearningStore = declareLearnings(state, (learning) => live.changed(learning))
-    const live: LiveLearnings = createLive({ learnings: store.learnings, health: state.health, clock })
+    const live: LiveLearnings = createLive({ learnings: store.learnings, health: state.health, clock, skip })
     const guard = createSecretGuard((text) => secrets.redact(text))
     const publishing = createPublishing({ store, ids, users: ctx.view(LearningUsers) })
     const policy = (): LearningPolicy => settings.get(setting)
     const service = createService({ store, publishing, guard, policy, ids, clock, log })
     ctx.provide(Learnings, service)
     ctx.contribute(MemorySources, { id: 'learnings', learnings: (scopes) => live.of(scopes) })
+    const found = createFound(store, skip)
+    const operations = createOperations({ store, publishing, service, guard, found, state })
+    const parts = { store, operations, found, skip }
+    ctx.health(health)
     ctx.routes(
+      ...candidateRoutes(parts),
+      ...learningRoutes(parts),
       defineRoute({
         id: 'runtime.learning_policy',
         method: 'GET',

@@ -44,7 +44,7 @@ export const EvidenceRef = named(
 )
 /** The value form of `EvidenceRef`. */
 export type EvidenceRef = Infer<typeof EvidenceRef>
-export const EvidenceRefs = array(EvidenceRef, { max: 64 })
+export const EvidenceRefs = array(EvidenceRef, { max: 16 })
 
 /** What was decided about a candidate without a person. */
 export const AutomationReview = named(

@@ -4,7 +4,7 @@ import { mostContent, type SecretGuard } from './checked.js'
 import type { CandidateDraft, Learnings } from './contract.js'
 import type { LearningPolicy } from './policy.js'
 import { mostInScope, type Publishing } from './publish.js'
-import type { LearningCandidate } from './record.js'
+import type { Learning, LearningCandidate } from './record.js'
 import { originMark, type LearningStore } from './store.js'
 
 export interface ServiceParts {
@@ -114,7 +114,7 @@ export const keptOf = ({
   source,
   evidence_refs,
   created_at_ms,
-}: LearningCandidate) => ({
+}: Pick<LearningCandidate, keyof Learning & keyof LearningCandidate>) => ({
   scope,
   kind,
   sensitivity,

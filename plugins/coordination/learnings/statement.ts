@@ -12,10 +12,7 @@ export interface Statement {
 const delimiters = [' is ', ' are ', ' est ', ' sont ', '=', ':'] as const
 const article = /^(?:the|le|la|les) /u
 /** What is no subject by itself. */
-const noSubjects: ReadonlySet<string> = new Set([
-  ...['a', 'an', 'it', 'the', 'this', 'that'],
-  ...['ce', 'cela', 'il', 'elle', 'le', 'la', 'les'],
-])
+const noSubjects: ReadonlySet<string> = new Set('a an it the this that ce cela il elle le la les'.split(' '))
 const [leastSubject, leastValue] = [3, 2]
 
 const signs = (text: string): number => text.match(/[\p{L}\p{N}]/gu)?.length ?? 0
