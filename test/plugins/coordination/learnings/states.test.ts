@@ -33,7 +33,7 @@ const inState = async (daemon: TestDaemon, state: LearningCandidate['state']): P
 }
 const states = ['pending', 'escalated', 'published', 'rejected'] as const
 
-test('learnings-9, learnings-10: every state of a candidate with what people do', async (t) => {
+test.serial('learnings-9, learnings-10: every state of a candidate with what people do', async (t) => {
   const daemon = await startTestDaemon(t, { plugins: lent.plugins })
   const { request } = daemon
   const table = {
@@ -64,7 +64,7 @@ test('learnings-9, learnings-10: every state of a candidate with what people do'
   t.deepEqual(codeOf(await request('POST', `${candidatesPath}/none/publish`)), [404, 'learning_candidate_not_found'])
 })
 
-test('learnings-12: every state of a candidate with every review', async (t) => {
+test.serial('learnings-12: every state of a candidate with every review', async (t) => {
   const daemon = await startTestDaemon(t, { plugins: lent.plugins })
   const becomes: Readonly<Record<string, LearningCandidate['state']>> = {
     'enabled manual_review': 'escalated',
