@@ -13,7 +13,7 @@ import {
 import { learningKinds, learningStatuses, scopeKinds } from '../../execution/memory/contract.js'
 import { readScope, scopeKey } from './checked.js'
 import { learningErrors } from './errors.js'
-import { candidateStates, type Learning, type LearningCandidate } from './record.js'
+import { candidateStates, policyDecisions, type Learning, type LearningCandidate } from './record.js'
 import { ruleKey, type LearningStore } from './store.js'
 
 const Text = string({ max: 200 })
@@ -27,7 +27,7 @@ export const candidateFilters = { ...shared, state: optional(enums(candidateStat
 export const learningFilters = {
   ...shared,
   status: optional(enums(learningStatuses)),
-  policy_decision: optional(enums(['manual', 'automatic', 'escalated'])),
+  policy_decision: optional(enums(policyDecisions)),
   policy_actor: optional(doc(Text, '`operator` or `daemon`; case does not count.')),
   matched_rule_name: optional(doc(Text, 'The rule of the policy that decided; case does not count.')),
 }

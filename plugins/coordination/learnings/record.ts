@@ -23,6 +23,7 @@ import {
 import { policyActions } from './policy.js'
 
 export const candidateStates = ['pending', 'escalated', 'published', 'rejected'] as const
+export const policyDecisions = ['manual', 'automatic', 'escalated'] as const
 
 const id = () => optional(string({ max: 200 }))
 /** Where a learning comes from. */
@@ -96,7 +97,7 @@ export const Learning = named(
     published_at_ms: timestamp(),
     status: enums(learningStatuses),
     publish_tier: enums(publishTiers),
-    policy_decision: optional(enums(['manual', 'automatic', 'escalated'])),
+    policy_decision: optional(enums(policyDecisions)),
     policy_actor: optional(string()),
     verification_status: enums(verificationStatuses),
     supersedes: optional(string()),
