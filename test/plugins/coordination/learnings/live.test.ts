@@ -6,7 +6,7 @@ import { createLive } from '../../../../plugins/coordination/learnings/live.js'
 import { afterEnds } from '../../../../plugins/coordination/learnings/store.js'
 import { createClock } from '../../../../core/base/clock.js'
 import { freshRoot, startTestDaemon } from '../../../support/daemon.js'
-import { learningsLender, learningsPath, publish } from '../../../support/learnings.js'
+import { learningsLender, publish } from '../../../support/learnings.js'
 import { testPlugin } from '../../../support/plugins.js'
 
 const workspace = { kind: 'workspace', id: 'default' } as const
@@ -45,11 +45,11 @@ test('learnings-25: memory is brought what holds, of its scopes, and each change
   t.is(brought(workspace)[0], brought(workspace)[0], 'the same objects again')
   now += 100
   t.deepEqual(brought(session), [])
-  const { body: four } = await daemon.request('POST', `${learningsPath}/${one.learning_id}/supersede`, {
+  const { body: four } = await daemon.request('POST', `/v1/learnings/${one.learning_id}/supersede`, {
     content: 'Four.',
   })
   t.deepEqual(ids(brought(workspace)).toSorted(), [three.learning_id, four.learning_id].toSorted())
-  await daemon.request('POST', `${learningsPath}/${three.learning_id}/revoke`)
+  await daemon.request('POST', `/v1/learnings/${three.learning_id}/revoke`)
   t.deepEqual(brought(workspace), [four])
   await t.throwsAsync(
     lent.commit((tx) => {
