@@ -235,6 +235,8 @@ export const contents: Readonly<Record<string, string>> = {
   mailbox_files: 'which of those messages name which assets',
   clarifications: 'questions of agents to the ones that started them, until they are settled',
   session_goals: 'what each session works towards by itself, with what it has used',
+  learning_candidates: 'what may be learned, and what was decided about it',
+  learnings: 'what was learned, with what became of it',
   playbooks: 'playbooks: what became of each of their versions',
   flows: 'work by playbooks, each with how it ended',
   playbook_manifests: 'what the versions of playbooks say, as it was given',

@@ -8,6 +8,7 @@ import {
   type Token,
   type Tx,
 } from '../../../core/plugin.js'
+import type { LearningScope } from '../../execution/memory/contract.js'
 import type { LearningPolicy } from './policy.js'
 import type { Learning, LearningCandidate } from './record.js'
 
@@ -31,23 +32,34 @@ export interface AutomaticPublication {
   readonly expires_at_ms?: number
 }
 
-/** Candidates and learnings, for plugins that bring, judge or use them. */
+/** Candidates and learnings, for plugins that bring, judge or use them. The collections are for reading alone. */
 export interface Learnings {
+  /** The index `unreviewed`, group `all`, has those that are pending and have no review, by id. */
   readonly candidates: Collection<LearningCandidate>
   readonly learnings: Collection<Learning>
   /** As it is now: the setting of the runtime. */
   policy(): LearningPolicy
   /**
-   * Keeps one in a commit, with origin `daemon`. Undefined, and nothing is kept, where a secret is in it, or where the
-   * same came from the same run and session before.
+   * Keeps one in a commit, with origin `daemon`. Undefined, and nothing is kept, where it is blank or longer than 1600
+   * characters, where a secret is in a fact, a preference or a decision, or in a note, or where the same came from the
+   * same run and session before.
    */
   propose(tx: Tx, draft: CandidateDraft): LearningCandidate | undefined
-  /** Writes what was decided without a person, with the state that follows from it. The candidate is as it was read. */
+  /**
+   * Writes what was decided without a person, with the state that follows from it. Of one that is not pending any more
+   * the state stays. Throws `learning_candidate_not_found`.
+   */
   review(tx: Tx, candidate: LearningCandidate, review: NonNullable<LearningCandidate['automation_review']>): void
-  /** Publishes a candidate in a commit as `automatic` of the actor `daemon`: the learning, or an equivalent one. */
+  /**
+   * Publishes a candidate in a commit as `automatic` of the actor `daemon`: the learning, or one that says the same.
+   * One that is published answers its learning. Throws `learning_candidate_rejected`, `learning_conflict`, and
+   * `learnings_full` where the scope holds 10,000: then nothing of the commit may stand.
+   */
   publish(tx: Tx, candidate: LearningCandidate, wish: AutomaticPublication): Learning
   /** The active learning that says something else of the same subject in the same scope and kind. */
   conflict(of: Pick<LearningCandidate, 'scope' | 'kind' | 'content'>): Learning | undefined
+  /** True where a scope holds as many learnings as it may: `publish` throws then. */
+  isFull(scope: LearningScope): boolean
   /** Listens for candidates that have come; called after that is durable. Must not throw. Returns the undo. */
   onProposed(listener: (candidate: LearningCandidate) => void): () => void
 }

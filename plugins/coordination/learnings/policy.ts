@@ -148,7 +148,7 @@ export const learningPolicy = (configured: LearningPolicy) =>
     check: checkPolicy,
     change: {
       path: 'learning-policy',
-      summary: 'Sets what is done about learnings, all of it. This daemon has none yet: nothing acts on it.',
+      summary: 'Sets what is done about learnings, all of it: what is not named gets its default.',
       fields: {
         policy: optional(doc(object(some), 'The policy; its members may also stand in the body itself.')),
         ...some,

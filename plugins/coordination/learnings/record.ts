@@ -23,6 +23,7 @@ import {
 import { policyActions } from './policy.js'
 
 export const candidateStates = ['pending', 'escalated', 'published', 'rejected'] as const
+export const policyDecisions = ['manual', 'automatic', 'escalated'] as const
 
 const id = () => optional(string({ max: 200 }))
 /** Where a learning comes from. */
@@ -42,6 +43,10 @@ export const EvidenceRef = named(
   'LearningEvidenceRef',
   object({ run_id: id(), artifact_id: id(), note: optional(string({ max: 400 })) }),
 )
+/** The value form of `EvidenceRef`. */
+export type EvidenceRef = Infer<typeof EvidenceRef>
+export const EvidenceRefs = array(EvidenceRef, { max: 16 })
+
 /** What was decided about a candidate without a person. */
 export const AutomationReview = named(
   'AutomationReview',
@@ -62,7 +67,7 @@ const content = {
   content: string(),
   confidence: integer({ min: 0, max: 100 }),
   source: defaulted(LearningSource, {}),
-  evidence_refs: optional(array(EvidenceRef)),
+  evidence_refs: optional(EvidenceRefs),
   created_at_ms: timestamp(),
   expires_at_ms: optional(timestamp()),
 }
@@ -92,7 +97,7 @@ export const Learning = named(
     published_at_ms: timestamp(),
     status: enums(learningStatuses),
     publish_tier: enums(publishTiers),
-    policy_decision: optional(enums(['manual', 'automatic', 'escalated'])),
+    policy_decision: optional(enums(policyDecisions)),
     policy_actor: optional(string()),
     verification_status: enums(verificationStatuses),
     supersedes: optional(string()),

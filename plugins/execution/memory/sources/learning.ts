@@ -38,13 +38,13 @@ export interface LearningItem {
   readonly sensitivity: (typeof sensitivities)[number]
   readonly content: string
   readonly published_at_ms: number
-  readonly expires_at_ms?: number
+  readonly expires_at_ms?: number | undefined
   readonly status: (typeof learningStatuses)[number]
   readonly publish_tier: (typeof publishTiers)[number]
-  readonly policy_decision?: 'manual' | 'automatic' | 'escalated'
+  readonly policy_decision?: 'manual' | 'automatic' | 'escalated' | undefined
   readonly verification_status: (typeof verificationStatuses)[number]
   /** The learning that this one stands for while it is live. */
-  readonly supersedes?: string
+  readonly supersedes?: string | undefined
 }
 
 /** The members of a skill's summary. */

@@ -1,0 +1,139 @@
+/** Where candidates and learnings are kept. All are settled: they leave memory, however many there are. */
+import { digest, timeKey, type Collection, type CollectionSpec, type State, type Tx } from '../../../core/plugin.js'
+import type { LearningScope } from '../../execution/memory/contract.js'
+import { scopeKey } from './checked.js'
+import { learningErrors } from './errors.js'
+import { Learning, LearningCandidate } from './record.js'
+import { statementOf } from './statement.js'
+
+/** Short, so that an index of it stays small. */
+const mark = (...parts: readonly (string | undefined)[]): string =>
+  digest(parts.map((part) => part ?? null)).slice(0, 32)
+
+/** Where one from the daemon is found that says the same and comes from the same. */
+export const originMark = (candidate: Pick<LearningCandidate, 'scope' | 'kind' | 'content' | 'source'>): string =>
+  mark(
+    scopeKey(candidate.scope),
+    candidate.kind,
+    statementOf(candidate).key,
+    candidate.source.run_id,
+    candidate.source.session_id,
+  )
+
+export type Stated = Pick<Learning, 'scope' | 'kind' | 'content'>
+/** Where those are that say something of the same; undefined for one without a subject. */
+export const subjectMark = (learning: Stated): string | undefined => {
+  const { subject } = statementOf(learning)
+  return subject === undefined ? undefined : mark(scopeKey(learning.scope), learning.kind, subject)
+}
+/** Where those are that say the same. */
+export const statementMark = (learning: Stated): string =>
+  mark(scopeKey(learning.scope), learning.kind, statementOf(learning).key)
+
+export const isLive = ({ status }: Pick<Learning, 'status'>): boolean => status === 'active' || status === 'provisional'
+
+/** True of one that models may be told, as far as its kind and its end let them. */
+export const isShown = (learning: Learning): boolean =>
+  learning.status === 'active' &&
+  learning.publish_tier === 'active' &&
+  learning.sensitivity !== 'sensitive' &&
+  learning.verification_status !== 'failed' &&
+  learning.policy_decision !== 'escalated' &&
+  (learning.policy_decision !== 'automatic' || learning.verification_status === 'verified')
+
+/** In order of their end, so that what is over is not read. */
+const byEnd = ({ expires_at_ms = Number.MAX_SAFE_INTEGER, learning_id }: Learning): string =>
+  `${timeKey(expires_at_ms)} ${learning_id}`
+/** Behind everything that is over. */
+export const afterEnds = (now: number): string => `${timeKey(now)} ~`
+
+/** Whatever a group is made of counts as one of its functions: who changes it raises the version. */
+const candidateCollection: CollectionSpec<LearningCandidate> = {
+  name: 'learning_candidates',
+  version: 1,
+  id: ({ candidate_id }) => candidate_id,
+  indexes: {
+    all: { group: () => 'all' },
+    scope: { group: ({ scope }) => scopeKey(scope) },
+    kind: { group: ({ kind }) => kind },
+    state: { group: ({ state }) => state },
+    rule: { group: ({ automation_review }) => ruleKey(automation_review?.matched_rule_name) },
+    origin: { group: (candidate) => (candidate.origin === 'daemon' ? originMark(candidate) : undefined) },
+    unreviewed: {
+      group: ({ state, automation_review }) =>
+        state === 'pending' && automation_review === undefined ? 'all' : undefined,
+    },
+  },
+  settled: () => true,
+  schema: LearningCandidate,
+}
+
+const learningCollection: CollectionSpec<Learning> = {
+  name: 'learnings',
+  version: 1,
+  id: ({ learning_id }) => learning_id,
+  indexes: {
+    all: { group: () => 'all' },
+    scope: { group: ({ scope }) => scopeKey(scope) },
+    kind: { group: ({ kind }) => kind },
+    status: { group: ({ status }) => status },
+    decision: { group: ({ policy_decision }) => policy_decision },
+    candidate: { group: ({ source_candidate_id }) => source_candidate_id },
+    live: { group: (learning) => (isLive(learning) ? scopeKey(learning.scope) : undefined), sort: byEnd },
+    subject: { group: (learning) => (isShown(learning) ? subjectMark(learning) : undefined), sort: byEnd },
+    statement: { group: (learning) => (isShown(learning) ? statementMark(learning) : undefined), sort: byEnd },
+  },
+  settled: () => true,
+  schema: Learning,
+}
+
+/** Names of rules are compared without case and blanks around them. */
+export const ruleKey = (name: string | undefined): string | undefined => name?.trim().toLowerCase()
+
+export interface LearningStore {
+  readonly candidates: Collection<LearningCandidate>
+  readonly learnings: Collection<Learning>
+  /** Throws `learning_candidate_not_found`. */
+  candidate(candidate_id: string): LearningCandidate
+  /** Throws `learning_not_found`. */
+  learning(learning_id: string): Learning
+  /** Learnings of a scope that hold. */
+  count(scope: LearningScope, now: number): number
+  /** What is shown and holds of an index that is in order of ends; the other one is not looked at. */
+  shown(index: 'subject' | 'statement', group: string, now: number): readonly Learning[]
+  putCandidate(tx: Tx, candidate: LearningCandidate): LearningCandidate
+  putLearning(tx: Tx, learning: Learning): Learning
+}
+
+/** Of one subject there is one that holds, but where a rule was broken by hand. */
+const mostShown = 16
+
+export const declareLearnings = (state: State, changed: (learning: Learning) => void): LearningStore => {
+  const candidates = state.collection(candidateCollection)
+  const learnings = state.collection(learningCollection)
+  return {
+    candidates,
+    learnings,
+    candidate(candidate_id) {
+      const candidate = candidates.find(candidate_id)
+      if (candidate === undefined) throw learningErrors.learning_candidate_not_found({ details: { candidate_id } })
+      return candidate
+    },
+    learning(learning_id) {
+      const learning = learnings.find(learning_id)
+      if (learning === undefined) throw learningErrors.learning_not_found({ details: { learning_id } })
+      return learning
+    },
+    count: (scope, now) => learnings.count('live', scopeKey(scope), afterEnds(now)),
+    shown: (index, group, now) => learnings.list({ index, group, limit: mostShown, beyond: afterEnds(now) }),
+    putCandidate(tx, candidate) {
+      tx.put(candidates, candidate)
+      return candidate
+    },
+    putLearning(tx, learning) {
+      tx.put(learnings, learning)
+      changed(learning)
+      return learning
+    },
+  }
+}
