@@ -22,7 +22,7 @@ import { projectTaskErrors } from './record/task-errors.js'
 import { viewTask } from './record/views.js'
 import { requireActive, sessionMember } from './work/assignment.js'
 import { createTask, newTask, type ChangeParts } from './work/changes.js'
-import { cutTo } from './work/projection.js'
+import { caughtUp, cutTo } from './work/projection.js'
 import { requireUnblocked } from './work/start.js'
 
 /** Tasks and projects in one answer, and bytes of what came of a task in a list. */
@@ -146,7 +146,7 @@ const claim = (parts: ToolParts): Tool =>
       changing((tx) => {
         const { store } = parts
         const self = selfIn(parts, call, project_id)
-        const task = free(store.getTask(project_id, project_task_id), self)
+        const task = free(caughtUp(parts.runs, store.getTask(project_id, project_task_id)), self)
         requireActive(store, project_id)
         requireUnblocked(store, task)
         const next = { ...task, ...sessionMember(store, project_id, self.member_id), status: 'in_progress' as const }
@@ -173,10 +173,10 @@ const update = (parts: ToolParts): Tool =>
       changing((tx) => {
         const { store } = parts
         const self = selfIn(parts, call, project_id)
-        const task = store.getTask(project_id, project_task_id)
+        const task = caughtUp(parts.runs, store.getTask(project_id, project_task_id))
         if (task.assignee_member_id === undefined)
           throw projectTaskErrors.project_task_not_assigned({ details: { project_task_id } })
-        const { latest_run_id, follows, ...rest } = free(task, self)
+        const { latest_run_id: _, follows: __, ...rest } = free(task, self)
         if (status === 'in_progress' || status === 'completed') requireUnblocked(store, task)
         const next: ProjectTaskRecord = {
           ...(status === 'blocked' ? rest : task),

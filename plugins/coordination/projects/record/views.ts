@@ -62,9 +62,18 @@ export const Project = named(
 /** The value form of `Project`. */
 export type Project = Infer<typeof Project>
 
-export const viewMember = ({ project_id: _, ...member }: ProjectMemberRecord): ProjectMember => member
-export const viewLink = ({ project_id: _, position: __, ...link }: ProjectLinkRecord): ProjectLink => link
-export const viewTask = ({ follows: _, ...task }: ProjectTaskRecord): ProjectTask => task
+export const viewMember = (record: ProjectMemberRecord): ProjectMember => {
+  const { project_id: _, ...member } = record
+  return member
+}
+export const viewLink = (record: ProjectLinkRecord): ProjectLink => {
+  const { project_id: _, position: __, ...link } = record
+  return link
+}
+export const viewTask = (record: ProjectTaskRecord): ProjectTask => {
+  const { follows: _, ...task } = record
+  return task
+}
 
 export const viewProject = (store: ProjectStore, project: ProjectRecord): Project => {
   const { project_id, display_name, description, status, created_at_ms, updated_at_ms, metadata } = project
