@@ -218,6 +218,8 @@ const constant = new Set([
   'projects members put: body.member_kind',
   'projects channels list: query.page',
   'projects tasks list: query.page',
+  'channels list: query.page',
+  'channels members list: query.page',
   'boards revisions: query.page',
   'observation-sources list: query.page',
   'observations list: query.page',
