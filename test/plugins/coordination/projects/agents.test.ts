@@ -51,7 +51,7 @@ test('projects-23: the tools are there for members of a project alone', async (t
 test('projects-23: a member lists, makes, claims and ends tasks, and reaches nothing of others', async (t) => {
   const daemon = await startGarden(t, { play })
   await daemon.make('POST', '/v1/projects', { project_id: 'house', display_name: 'House' })
-  const task = (project_task_id: string, more = {}) => ({ ...garden, project_task_id, ...more })
+  const of = (project_task_id: string, more = {}) => ({ ...garden, project_task_id, ...more })
   await daemon.make('POST', '/tasks', { project_task_id: 'a', title: 'a' })
   await daemon.make('POST', '/tasks', { project_task_id: 'b', title: 'b', blocked_by: ['a'] })
   await daemon.make('POST', '/tasks', { project_task_id: 'c', title: 'c', assignee_member_id: 'bob' })
@@ -60,12 +60,12 @@ test('projects-23: a member lists, makes, claims and ends tasks, and reaches not
     's1',
     ['list_project_tasks', {}],
     ['list_project_tasks', garden],
-    ['claim_project_task', task('a')],
-    ['claim_project_task', task('b')],
-    ['claim_project_task', task('c')],
+    ['claim_project_task', of('a')],
+    ['claim_project_task', of('b')],
+    ['claim_project_task', of('c')],
     ['list_project_tasks', { project_id: 'house' }],
-    ['update_project_task', task('a', { status: 'completed', output: 'dug' })],
-    ['update_project_task', task('a', { status: 'in_progress' })],
+    ['update_project_task', of('a', { status: 'completed', output: 'dug' })],
+    ['update_project_task', of('a', { status: 'in_progress' })],
   )
   t.like(projects.projects[0], { project_id: 'garden', you_are: 'ada', task_count: 3 })
   t.deepEqual(
@@ -83,7 +83,7 @@ test('projects-23: a member lists, makes, claims and ends tasks, and reaches not
     's1',
     ['create_project_task', { ...garden, title: 'd', blocked_by: ['b'], assignee_member_id: 'ada' }],
     ['list_project_tasks', { ...garden, mine: true, status: 'pending' }],
-    ['list_project_tasks', task('b')],
+    ['list_project_tasks', of('b')],
   )
   t.like(made.task, { title: 'd', status: 'pending', metadata: { created_by_session_id: 's1' } })
   t.deepEqual(
@@ -91,7 +91,8 @@ test('projects-23: a member lists, makes, claims and ends tasks, and reaches not
     ['d'],
   )
   t.is(row.task.title, 'b')
-  t.like(await daemon.task(made.task.project_task_id), made.task)
+  const { created_at_ms: _, updated_at_ms: __, ...task } = made.task
+  t.like(await daemon.task(task.project_task_id), task)
 })
 
 test('projects-22, projects-23: what an agent says of a task in its run stays when the run ends', async (t) => {

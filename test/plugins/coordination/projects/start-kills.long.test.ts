@@ -62,7 +62,7 @@ test('projects-19, projects-22: through kills a start is whole or nothing, and e
     rmSync(root, { recursive: true, force: true })
     rmSync(armed, { force: true })
   })
-  const count = 24
+  const count = 12
   const first = await spawnDaemon({ root })
   await prepare(first, count)
   await first.kill('SIGKILL')
@@ -70,7 +70,7 @@ test('projects-19, projects-22: through kills a start is whole or nothing, and e
   for (let n = 0; n < count; n += 1) {
     rmSync(armed, { force: true })
     // Counted from the start on: each life dies one step later, in front of, within or behind the commit.
-    const env = { NODE_OPTIONS: `--import ${preload}`, KILL_AT: String(1 + (n % 12)), KILL_WHEN: armed }
+    const env = { NODE_OPTIONS: `--import ${preload}`, KILL_AT: String(1 + (n % 4)), KILL_WHEN: armed }
     const daemon = await spawnDaemon({ root, env })
     writeFileSync(armed, '')
     const answer = await daemon.request('POST', `/v1/projects/garden/tasks/t${n}/start`).catch(() => undefined)

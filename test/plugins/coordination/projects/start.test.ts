@@ -95,7 +95,7 @@ test('projects-20: a kick-off message opens the thread in the default channel, a
   const [kickoff] = await messages(garden)
   t.deepEqual(task.discussion, { channel_id: 'beds', thread_root_message_id: kickoff.message_id })
   t.like(kickoff, {
-    thread_root_message_id: kickoff.message_id,
+    thread_root_message_id: undefined,
     sender: { id: 'project-control', display_name: 'Project Control' },
     addressed_member_ids: ['project:garden:ada'],
     metadata: { project_id: 'garden', project_task_id: 't', source_plugin: 'project_task' },
@@ -222,6 +222,35 @@ test('projects-22: a task is what its run is, and its output that of the run', a
   await garden.make('PUT', '/tasks/t', { status: 'pending' })
   t.is((await garden.task('t')).status, 'pending')
   await garden.stop()
+})
+
+test('projects-25: the explanation of a run says what task it does, while it does it', async (t) => {
+  const { play, open } = held()
+  const garden = await startGarden(t, { play })
+  await add(garden, 't')
+  const { run_id } = (await start(garden)).body
+  const reasons = async (): Promise<any[]> =>
+    (await garden.make('GET', `/v1/explanations/${run_id}`)).reasons.filter(({ code }: any) => code === 'project_task')
+  const [reason] = await reasons()
+  t.regex(reason.text, /the task "t" of the project garden/u)
+  t.deepEqual(reason.commands, ['holdfast projects tasks get garden t'])
+  open()
+  await untilTask(garden, 't', ({ status }) => status === 'completed')
+  t.deepEqual(await reasons(), [])
+})
+
+test('projects-22: where a run put nothing out, what its model said last is what came of the task', async (t) => {
+  const garden = await startGarden(t, {
+    play: (_, count) =>
+      count === 1
+        ? [text('Dug all of it.'), callTool('c1', 'list_project_tasks', {}), done('tool_calls')]
+        : [text(' '), done()],
+  })
+  await add(garden, 't')
+  const { run_id } = (await start(garden)).body
+  const run = await until(garden, run_id, 'completed')
+  t.is(run.outputs, undefined)
+  t.is((await untilTask(garden, 't', ({ status }) => status === 'completed')).output, 'Dug all of it.')
 })
 
 test('projects-22: what is opened again stays open over a restart, and what waits for a run that is gone has failed', async (t) => {
