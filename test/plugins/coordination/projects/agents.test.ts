@@ -44,7 +44,7 @@ test('projects-23: the tools are there for members of a project alone', async (t
   }
   t.deepEqual(await seen('s1'), names)
   t.deepEqual(await seen('s3'), [])
-  await daemon.make('DELETE', '/members/ada')
+  await daemon.make('DELETE', '/v1/projects/garden/members/ada')
   t.deepEqual(await seen('s1'), [])
 })
 
@@ -52,9 +52,13 @@ test('projects-23: a member lists, makes, claims and ends tasks, and reaches not
   const daemon = await startGarden(t, { play })
   await daemon.make('POST', '/v1/projects', { project_id: 'house', display_name: 'House' })
   const of = (project_task_id: string, more = {}) => ({ ...garden, project_task_id, ...more })
-  await daemon.make('POST', '/tasks', { project_task_id: 'a', title: 'a' })
-  await daemon.make('POST', '/tasks', { project_task_id: 'b', title: 'b', blocked_by: ['a'] })
-  await daemon.make('POST', '/tasks', { project_task_id: 'c', title: 'c', assignee_member_id: 'bob' })
+  await daemon.make('POST', '/v1/projects/garden/tasks', { project_task_id: 'a', title: 'a' })
+  await daemon.make('POST', '/v1/projects/garden/tasks', { project_task_id: 'b', title: 'b', blocked_by: ['a'] })
+  await daemon.make('POST', '/v1/projects/garden/tasks', {
+    project_task_id: 'c',
+    title: 'c',
+    assignee_member_id: 'bob',
+  })
   const [projects, all, claimed, waits, foreign, outside, done_, ended] = await call(
     daemon,
     's1',
@@ -112,8 +116,12 @@ test('projects-22, projects-23: what an agent says of a task in its run stays wh
         : [text('the last words'), done()],
   })
   for (at of Object.keys(ways)) {
-    await daemon.make('POST', '/tasks', { project_task_id: at, title: at, assignee_member_id: 'ada' })
-    const { run_id } = await daemon.make('POST', `/tasks/${at}/start`)
+    await daemon.make('POST', '/v1/projects/garden/tasks', {
+      project_task_id: at,
+      title: at,
+      assignee_member_id: 'ada',
+    })
+    const { run_id } = await daemon.make('POST', `/v1/projects/garden/tasks/${at}/start`)
     await until(daemon, run_id, 'completed')
     const task = await untilTask(daemon, at, ({ status }) => status !== 'in_progress' && status !== 'pending')
     t.like(task, { ...ways[at], latest_run_id: at === 'blocked' ? undefined : run_id })

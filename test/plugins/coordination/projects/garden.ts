@@ -13,8 +13,8 @@ export const path = '/v1/projects/garden'
 export interface Garden extends Reachable {
   readonly asked: readonly any[]
   readonly stop: () => Promise<void>
-  /** A request about the project, which must succeed. */
-  make(method: 'POST' | 'PUT' | 'DELETE' | 'GET', rest: string, body?: object): Promise<any>
+  /** A request that must succeed. */
+  make(method: 'POST' | 'PUT' | 'DELETE' | 'GET', at: string, body?: object): Promise<any>
   task(id: string): Promise<any>
 }
 
@@ -41,8 +41,7 @@ export const startGarden = async (
     plugins: [model.plugin],
     config: { ...model.config, ...config },
   })
-  const make: Garden['make'] = async (method, rest, body) =>
-    succeeded(await daemon.request(method, rest.startsWith('/v1/') ? rest : `${path}${rest}`, body))
+  const make: Garden['make'] = async (method, at, body) => succeeded(await daemon.request(method, at, body))
   if (project !== null) {
     for (const id of ['s1', 's2', 's3']) await openSession(daemon, id)
     await make('POST', '/v1/channels', { channel_id: 'beds', title: 'Beds' })
@@ -53,7 +52,11 @@ export const startGarden = async (
       ...project,
     })
   }
-  return Object.assign(daemon, { asked: model.requests, make, task: (id: string) => make('GET', `/tasks/${id}`) })
+  return Object.assign(daemon, {
+    asked: model.requests,
+    make,
+    task: (id: string) => make('GET', `/v1/projects/garden/tasks/${id}`),
+  })
 }
 
 /** Members of a channel by id. */

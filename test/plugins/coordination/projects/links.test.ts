@@ -8,7 +8,7 @@ import { codeOf } from '../../../support/runs.js'
 import { ada, bob, cleo, membersOf, path, startGarden, type Garden } from './garden.js'
 
 const defaults = async (garden: Garden): Promise<string[]> =>
-  (await garden.make('GET', '/channels')).flatMap((link: any) =>
+  (await garden.make('GET', '/v1/projects/garden/channels')).flatMap((link: any) =>
     link.default_for_new_tasks ? [link.channel_id as string] : [],
   )
 const channels = async (garden: Garden, ...ids: string[]): Promise<void> => {
@@ -18,7 +18,8 @@ const channels = async (garden: Garden, ...ids: string[]): Promise<void> => {
 test('projects-9: exactly one link is the default, whatever happens', async (t) => {
   const garden = await startGarden(t)
   await channels(garden, 'a', 'b', 'c')
-  const link = (channel_id: string, more = {}) => garden.make('POST', '/channels', { channel_id, ...more })
+  const link = (channel_id: string, more = {}) =>
+    garden.make('POST', '/v1/projects/garden/channels', { channel_id, ...more })
   t.deepEqual(await defaults(garden), [])
   t.true((await link('b')).default_for_new_tasks, 'the first one')
   await link('a')
@@ -29,11 +30,11 @@ test('projects-9: exactly one link is the default, whatever happens', async (t) 
   t.deepEqual(await defaults(garden), ['b'], 'nothing is marked any more: the first in the order of linking')
   t.true((await link('b', { role: 'r' })).default_for_new_tasks)
   await link('a', { default_for_new_tasks: true })
-  await garden.make('DELETE', '/channels/c')
+  await garden.make('DELETE', '/v1/projects/garden/channels/c')
   t.deepEqual(await defaults(garden), ['a'])
-  await garden.make('DELETE', '/channels/a')
+  await garden.make('DELETE', '/v1/projects/garden/channels/a')
   t.deepEqual(await defaults(garden), ['b'])
-  await garden.make('DELETE', '/channels/b')
+  await garden.make('DELETE', '/v1/projects/garden/channels/b')
   t.deepEqual(await defaults(garden), [])
   t.deepEqual(codeOf(await garden.request('DELETE', `${path}/channels/b`)), [404, 'project_link_not_found'])
   t.deepEqual(codeOf(await garden.request('POST', `${path}/channels`, { channel_id: 'z' })), [404, 'channel_not_found'])
@@ -80,20 +81,20 @@ test('projects-10: members are mirrored into linked channels, and follow every c
   t.like((await membersOf(garden))[2], { member_id: 'project:garden:cleo', actor_id: 'cleo' })
   const own = { member_id: 'zoe', member_kind: 'human_actor', display_name: 'Zoe' }
   await garden.make('POST', '/v1/channels/beds/members', own)
-  await garden.make('POST', '/members', { ...ada, display_name: 'Ada L.', role: undefined })
+  await garden.make('POST', '/v1/projects/garden/members', { ...ada, display_name: 'Ada L.', role: undefined })
   const renamed = (await membersOf(garden))[0]
   t.like(renamed, { display_name: 'Ada L.', role: undefined, joined_at_ms: first.joined_at_ms })
-  await garden.make('DELETE', '/members/bob')
+  await garden.make('DELETE', '/v1/projects/garden/members/bob')
   t.deepEqual(await ids(), ['project:garden:ada', 'project:garden:cleo', 'zoe'])
   // What somebody changed there is set right by the next look at the link.
   await garden.make('DELETE', '/v1/channels/beds/members/project%3Agarden%3Acleo')
   await garden.make('POST', '/v1/channels/beds/members', { ...own, member_id: 'project:garden:stale' })
-  await garden.make('POST', '/channels', { channel_id: 'beds', mirror_members: true })
+  await garden.make('POST', '/v1/projects/garden/channels', { channel_id: 'beds', mirror_members: true })
   t.deepEqual(await ids(), ['project:garden:ada', 'project:garden:cleo', 'zoe'])
-  await garden.make('POST', '/channels', { channel_id: 'beds' })
+  await garden.make('POST', '/v1/projects/garden/channels', { channel_id: 'beds' })
   t.deepEqual(await ids(), ['zoe'])
-  await garden.make('POST', '/channels', { channel_id: 'beds', mirror_members: true })
-  await garden.make('DELETE', '/channels/beds')
+  await garden.make('POST', '/v1/projects/garden/channels', { channel_id: 'beds', mirror_members: true })
+  await garden.make('DELETE', '/v1/projects/garden/channels/beds')
   t.deepEqual(await ids(), ['zoe'])
 })
 
@@ -116,12 +117,12 @@ test('projects-10: what fails in a channel undoes the change of the project too'
     shipped: [...(await shippedPlugins()), asShipped(strict)],
     project: { channel_links: [{ channel_id: 'beds', mirror_members: true }] },
   })
-  const before = [await garden.make('GET', ''), await membersOf(garden)]
+  const before = [await garden.make('GET', '/v1/projects/garden'), await membersOf(garden)]
   t.is((await garden.request('DELETE', `${path}/members/bob`)).status, 500)
   t.is((await garden.request('POST', `${path}/channels`, { channel_id: 'beds' })).status, 500)
   t.is((await garden.request('DELETE', `${path}/channels/beds`)).status, 500)
   t.is((await garden.request('DELETE', path)).status, 500)
-  t.deepEqual([await garden.make('GET', ''), await membersOf(garden)], before)
+  t.deepEqual([await garden.make('GET', '/v1/projects/garden'), await membersOf(garden)], before)
 })
 
 test('projects-10: a channel that is full takes the change of the project back', async (t) => {
@@ -139,7 +140,7 @@ test('projects-10: a channel that is full takes the change of the project back',
   })
   const full = await garden.request('POST', `${path}/channels`, { channel_id: 'beds', mirror_members: true })
   t.deepEqual(codeOf(full), [409, 'channel_full'])
-  t.deepEqual(await garden.make('GET', '/channels'), [])
+  t.deepEqual(await garden.make('GET', '/v1/projects/garden/channels'), [])
   t.is((await garden.make('GET', '/v1/channels/beds')).member_count, 9_999)
 })
 
@@ -150,7 +151,7 @@ test('projects-11: a link that a task needs stays, and a linked channel stays', 
     sender_actor_id: 'cleo',
     content: 'Hello',
   })
-  await garden.make('POST', '/tasks', {
+  await garden.make('POST', '/v1/projects/garden/tasks', {
     project_task_id: 't',
     title: 't',
     discussion_channel_id: 'beds',
@@ -160,8 +161,8 @@ test('projects-11: a link that a task needs stays, and a linked channel stays', 
   const refused = await garden.request('DELETE', '/v1/channels/beds')
   t.deepEqual(codeOf(refused), [409, 'channel_in_use'])
   t.regex(refused.body.detail, /the project garden links it/u)
-  await garden.make('PUT', '/tasks/t', { clear_discussion: true })
-  await garden.make('DELETE', '/channels/beds')
+  await garden.make('PUT', '/v1/projects/garden/tasks/t', { clear_discussion: true })
+  await garden.make('DELETE', '/v1/projects/garden/channels/beds')
   await garden.make('DELETE', '/v1/channels/beds')
 })
 
@@ -171,7 +172,7 @@ test('projects-12: a session that is a member of a project is not ended', async 
   const refused = await end('s2')
   t.deepEqual(codeOf(refused), [409, 'session_end_refused'])
   t.regex(refused.body.detail, /it is a member of the project garden/u)
-  await garden.make('DELETE', `/members/${bob.member_id}`)
+  await garden.make('DELETE', `/v1/projects/garden/members/${bob.member_id}`)
   t.is((await end('s2')).status, 200)
   t.is((await end('s3')).status, 200)
 })

@@ -5,7 +5,7 @@ import { ada, bob, cleo, path, startGarden } from './garden.js'
 
 test('projects-1, projects-4: a project shows its members and what it counts', async (t) => {
   const garden = await startGarden(t, { project: { description: '  Plants ', metadata: { a: 1 } } })
-  const { created_at_ms, ...project } = await garden.make('GET', '')
+  const { created_at_ms, ...project } = await garden.make('GET', '/v1/projects/garden')
   t.deepEqual(project, {
     project_id: 'garden',
     display_name: 'The garden',
@@ -23,9 +23,9 @@ test('projects-1, projects-4: a project shows its members and what it counts', a
     ],
     metadata: { a: 1 },
   })
-  await garden.make('POST', '/tasks', { title: 'a' })
-  await garden.make('POST', '/tasks', { title: 'b', status: 'completed' })
-  t.like(await garden.make('GET', ''), { task_count: 2, active_task_count: 1 })
+  await garden.make('POST', '/v1/projects/garden/tasks', { title: 'a' })
+  await garden.make('POST', '/v1/projects/garden/tasks', { title: 'b', status: 'completed' })
+  t.like(await garden.make('GET', '/v1/projects/garden'), { task_count: 2, active_task_count: 1 })
 })
 
 test('projects-1: an id is used once, holds no colon, and is made where none is chosen', async (t) => {
@@ -36,7 +36,7 @@ test('projects-1: an id is used once, holds no colon, and is made where none is 
     t.deepEqual(codeOf(await create({ project_id })), [400, 'bad_request'], project_id)
   t.deepEqual(codeOf(await create({ display_name: '  ' })), [400, 'bad_request'])
   t.regex((await create({ project_id: ' ' })).body.project_id, /^project_/u)
-  await garden.make('DELETE', '')
+  await garden.make('DELETE', '/v1/projects/garden')
   t.deepEqual(codeOf(await create({ project_id: 'garden' })), [409, 'project_exists'], 'learnings may name it')
   t.deepEqual(codeOf(await garden.request('GET', path)), [404, 'project_not_found'])
 })
@@ -48,11 +48,11 @@ test('projects-1: of many members the first are shown, and all are counted', asy
     display_name: `M ${n}`,
   }))
   const garden = await startGarden(t, { project: { members } })
-  const project = await garden.make('GET', '')
+  const project = await garden.make('GET', '/v1/projects/garden')
   t.is(project.member_count, 130)
   t.is(project.members.length, 100)
   t.is(project.members.at(-1).member_id, 'm099')
-  t.is((await garden.make('GET', '/members')).length, 130)
+  t.is((await garden.make('GET', '/v1/projects/garden/members')).length, 130)
 })
 
 test('projects-2: projects are found by text, status, session and channel', async (t) => {
@@ -90,14 +90,18 @@ test('projects-2: projects are found by text, status, session and channel', asyn
 
 test('projects-3: what changes nothing leaves the time, and what changes a part changes the project', async (t) => {
   const garden = await startGarden(t, { project: { description: 'Plants', metadata: { a: 1 } } })
-  const before = await garden.make('GET', '')
+  const before = await garden.make('GET', '/v1/projects/garden')
   t.deepEqual(
-    await garden.make('PUT', '', { display_name: ' The garden ', description: '  ', status: 'active' }),
+    await garden.make('PUT', '/v1/projects/garden', {
+      display_name: ' The garden ',
+      description: '  ',
+      status: 'active',
+    }),
     before,
   )
-  await garden.make('POST', '/members', ada)
-  t.deepEqual(await garden.make('GET', ''), before, 'the same member again')
-  const renamed = await garden.make('PUT', '', { display_name: 'Park', metadata: {} })
+  await garden.make('POST', '/v1/projects/garden/members', ada)
+  t.deepEqual(await garden.make('GET', '/v1/projects/garden'), before, 'the same member again')
+  const renamed = await garden.make('PUT', '/v1/projects/garden', { display_name: 'Park', metadata: {} })
   t.like(renamed, { display_name: 'Park', description: 'Plants', metadata: undefined })
   t.true(renamed.updated_at_ms >= before.updated_at_ms)
   for (const [method, rest, body] of [
@@ -109,13 +113,13 @@ test('projects-3: what changes nothing leaves the time, and what changes a part 
     ['DELETE', '/channels/beds', undefined],
     ['DELETE', '/members/bob', undefined],
   ] as const) {
-    const { updated_at_ms } = await garden.make('GET', '')
+    const { updated_at_ms } = await garden.make('GET', '/v1/projects/garden')
     await new Promise((resolve) => setTimeout(resolve, 3))
-    await garden.make(method, rest, body)
-    t.true((await garden.make('GET', '')).updated_at_ms > updated_at_ms, `${method} ${rest}`)
+    await garden.make(method, `${path}${rest}`, body)
+    t.true((await garden.make('GET', '/v1/projects/garden')).updated_at_ms > updated_at_ms, `${method} ${rest}`)
   }
   for (const status of ['archived', 'active', 'completed', 'paused', 'active'])
-    t.is((await garden.make('PUT', '', { status })).status, status)
+    t.is((await garden.make('PUT', '/v1/projects/garden', { status })).status, status)
 })
 
 test('projects-4: a member is a session or a person, and what is of the other kind is left out', async (t) => {
@@ -124,7 +128,7 @@ test('projects-4: a member is a session or a person, and what is of the other ki
   const session = { member_kind: 'session' }
   const { agent_id } = (await garden.request('GET', '/v1/sessions/s3')).body
   t.like((await post({ ...session, member_id: 's3', actor_id: 'x' })).body, { session_id: 's3', actor_id: undefined })
-  await garden.make('DELETE', '/members/s3')
+  await garden.make('DELETE', '/v1/projects/garden/members/s3')
   const byAgent = (await post({ ...session, member_id: 'dan', agent_id })).body
   t.like(byAgent, { session_id: 's3', agent_id: undefined })
   t.like((await post({ member_id: 'eve', member_kind: 'human_actor', session_id: 's1' })).body, {
@@ -147,7 +151,7 @@ test('projects-5: one session is one member, on create and on change, in each pr
   const garden = await startGarden(t)
   const twin = { ...ada, member_id: 'twin' }
   t.deepEqual(codeOf(await garden.request('POST', `${path}/members`, twin)), [400, 'project_session_twice'])
-  t.is((await garden.make('GET', '')).member_count, 3)
+  t.is((await garden.make('GET', '/v1/projects/garden')).member_count, 3)
   const other = { project_id: 'house', display_name: 'House' }
   const twice = await garden.request('POST', '/v1/projects', { ...other, members: [ada, twin] })
   t.deepEqual(codeOf(twice), [400, 'project_session_twice'])
@@ -155,33 +159,40 @@ test('projects-5: one session is one member, on create and on change, in each pr
   const same = await garden.request('POST', '/v1/projects', { ...other, members: [cleo, cleo] })
   t.deepEqual([...codeOf(same), same.body.errors[0].path], [400, 'project_invalid_request', 'body.members.1.member_id'])
   await garden.make('POST', '/v1/projects', { ...other, members: [ada] })
-  await garden.make('DELETE', '/members/ada')
-  await garden.make('POST', '/members', twin)
+  await garden.make('DELETE', '/v1/projects/garden/members/ada')
+  await garden.make('POST', '/v1/projects/garden/members', twin)
 })
 
 test('projects-6: who owns a task that is not done stays, with the same session', async (t) => {
   const garden = await startGarden(t)
-  await garden.make('POST', '/tasks', { project_task_id: 't', title: 't', assignment: { assignee_member_id: 'ada' } })
+  await garden.make('POST', '/v1/projects/garden/tasks', {
+    project_task_id: 't',
+    title: 't',
+    assignment: { assignee_member_id: 'ada' },
+  })
   t.deepEqual(codeOf(await garden.request('DELETE', `${path}/members/ada`)), [409, 'project_member_in_use'])
   const moved = await garden.request('POST', `${path}/members`, { ...ada, session_id: 's3' })
   t.deepEqual(codeOf(moved), [409, 'project_member_in_use'])
-  t.like(await garden.make('POST', '/members', { ...ada, role: 'lead' }), { role: 'lead', session_id: 's1' })
-  await garden.make('PUT', '/tasks/t', { status: 'completed' })
-  await garden.make('DELETE', '/members/ada')
-  t.is((await garden.make('GET', '')).member_count, 2)
+  t.like(await garden.make('POST', '/v1/projects/garden/members', { ...ada, role: 'lead' }), {
+    role: 'lead',
+    session_id: 's1',
+  })
+  await garden.make('PUT', '/v1/projects/garden/tasks/t', { status: 'completed' })
+  await garden.make('DELETE', '/v1/projects/garden/members/ada')
+  t.is((await garden.make('GET', '/v1/projects/garden')).member_count, 2)
 })
 
 test('projects-7: a project with tasks stays whole; without them it goes with all that it has', async (t) => {
   const garden = await startGarden(t, {
     project: { channel_links: [{ channel_id: 'beds', mirror_members: true }] },
   })
-  const before = await garden.make('GET', '')
-  await garden.make('POST', '/tasks', { project_task_id: 't', title: 't', status: 'completed' })
+  const before = await garden.make('GET', '/v1/projects/garden')
+  await garden.make('POST', '/v1/projects/garden/tasks', { project_task_id: 't', title: 't', status: 'completed' })
   t.deepEqual(codeOf(await garden.request('DELETE', path)), [409, 'project_in_use'])
   t.is((await garden.make('GET', '/v1/channels/beds')).member_count, 3, 'nobody has left the channel')
-  t.deepEqual((await garden.make('GET', '')).members, before.members)
-  await garden.make('DELETE', '/tasks/t')
-  t.deepEqual(await garden.make('DELETE', ''), { accepted: true })
+  t.deepEqual((await garden.make('GET', '/v1/projects/garden')).members, before.members)
+  await garden.make('DELETE', '/v1/projects/garden/tasks/t')
+  t.deepEqual(await garden.make('DELETE', '/v1/projects/garden'), { accepted: true })
   t.is((await garden.make('GET', '/v1/channels/beds')).member_count, 0)
   await garden.make('DELETE', '/v1/channels/beds')
   t.is((await garden.request('POST', '/v1/sessions/s1/end', {})).status, 200)
@@ -194,21 +205,22 @@ test('projects-8: members, mirrored members, links and tasks have bounds, and wh
   const limit = [400, 'project_limit']
   await garden.make('POST', '/v1/channels', { channel_id: 'two', title: 'Two' })
   await garden.make('POST', '/v1/channels', { channel_id: 'three', title: 'Three' })
-  for (const channel_id of ['beds', 'two']) await garden.make('POST', '/channels', { channel_id, mirror_members: true })
+  for (const channel_id of ['beds', 'two'])
+    await garden.make('POST', '/v1/projects/garden/channels', { channel_id, mirror_members: true })
   const third = await garden.request('POST', `${path}/channels`, { channel_id: 'three', mirror_members: true })
   t.deepEqual(codeOf(third), limit)
-  await garden.make('POST', '/channels', { channel_id: 'three' })
+  await garden.make('POST', '/v1/projects/garden/channels', { channel_id: 'three' })
   const dan = { member_id: 'dan', member_kind: 'human_actor', display_name: 'Dan' }
   t.deepEqual(codeOf(await garden.request('POST', `${path}/members`, dan)), limit)
   t.is((await garden.make('GET', '/v1/channels/beds')).member_count, 3)
-  await garden.make('POST', '/channels', { channel_id: 'two' })
-  await garden.make('POST', '/members', dan)
+  await garden.make('POST', '/v1/projects/garden/channels', { channel_id: 'two' })
+  await garden.make('POST', '/v1/projects/garden/members', dan)
   t.deepEqual(codeOf(await garden.request('POST', `${path}/members`, { ...dan, member_id: 'eve' })), limit)
-  for (const title of ['a', 'b']) await garden.make('POST', '/tasks', { title })
+  for (const title of ['a', 'b']) await garden.make('POST', '/v1/projects/garden/tasks', { title })
   t.deepEqual(codeOf(await garden.request('POST', `${path}/tasks`, { title: 'c' })), limit)
   const many = Array.from({ length: 5 }, (_, n) => ({ ...dan, member_id: `m${n}` }))
   const big = { project_id: 'big', display_name: 'x', members: many }
   t.deepEqual(codeOf(await garden.request('POST', '/v1/projects', big)), limit)
   await openSession(garden, 's9')
-  t.like(await garden.make('GET', ''), { member_count: 4, channel_count: 3, task_count: 2 })
+  t.like(await garden.make('GET', '/v1/projects/garden'), { member_count: 4, channel_count: 3, task_count: 2 })
 })

@@ -9,7 +9,7 @@ import { ada, bob, cleo, held, membersOf, path, startGarden, untilTask, type Gar
 
 const ofAda = { assignee_member_id: 'ada' }
 const add = (garden: Garden, project_task_id: string, more: object = ofAda) =>
-  garden.make('POST', '/tasks', { project_task_id, title: project_task_id, ...more })
+  garden.make('POST', '/v1/projects/garden/tasks', { project_task_id, title: project_task_id, ...more })
 const start = (garden: Garden, id = 't', body?: object) => garden.request('POST', `${path}/tasks/${id}/start`, body)
 const linked = { channel_links: [{ channel_id: 'beds', mirror_members: true }] }
 const messages = (garden: Garden, channel_id = 'beds'): Promise<any[]> =>
@@ -21,18 +21,18 @@ test('projects-18: a start looks at everything in its order', async (t) => {
   await add(garden, 'before', {})
   await add(garden, 't', { status: 'completed', blocked_by: ['before'] })
   const codes = async (): Promise<unknown> => codeOf(await start(garden))
-  await garden.make('PUT', '', { status: 'paused' })
+  await garden.make('PUT', '/v1/projects/garden', { status: 'paused' })
   t.deepEqual(await codes(), [400, 'project_not_active'])
-  await garden.make('PUT', '', { status: 'active' })
+  await garden.make('PUT', '/v1/projects/garden', { status: 'active' })
   for (const status of ['completed', 'failed', 'cancelled']) {
-    await garden.make('PUT', '/tasks/t', { status })
+    await garden.make('PUT', '/v1/projects/garden/tasks/t', { status })
     t.deepEqual(await codes(), [400, 'project_task_terminal'], status)
   }
-  await garden.make('PUT', '/tasks/t', { status: 'blocked' })
+  await garden.make('PUT', '/v1/projects/garden/tasks/t', { status: 'blocked' })
   t.deepEqual(await codes(), [400, 'project_task_waits'])
-  await garden.make('PUT', '/tasks/before', { status: 'completed' })
+  await garden.make('PUT', '/v1/projects/garden/tasks/before', { status: 'completed' })
   t.deepEqual(await codes(), [400, 'project_task_not_assigned'])
-  await garden.make('PUT', '/tasks/t', ofAda)
+  await garden.make('PUT', '/v1/projects/garden/tasks/t', ofAda)
   t.deepEqual(codeOf(await start(garden, 'none')), [404, 'project_task_not_found'])
   t.deepEqual(codeOf(await garden.request('POST', '/v1/projects/none/tasks/t/start')), [404, 'project_not_found'])
   t.deepEqual(codeOf(await start(garden, 't', { provider: 'none' })).slice(0, 1), [400])
@@ -40,7 +40,7 @@ test('projects-18: a start looks at everything in its order', async (t) => {
   t.is(begun.status, 202)
   t.like(begun.body, { session_id: 's1', kind: 'input' })
   t.deepEqual(await codes(), [400, 'project_task_run_active'])
-  await garden.make('PUT', '', { status: 'paused' })
+  await garden.make('PUT', '/v1/projects/garden', { status: 'paused' })
   t.deepEqual(await codes(), [400, 'project_not_active'], 'it comes before the run')
   open()
   await untilTask(garden, 't', ({ status }) => status === 'completed')
@@ -49,12 +49,12 @@ test('projects-18: a start looks at everything in its order', async (t) => {
 test('projects-18: a member that became a person does no task', async (t) => {
   const garden = await startGarden(t)
   await add(garden, 't', { ...ofAda, status: 'completed' })
-  await garden.make('POST', '/members', { ...ada, member_kind: 'human_actor' })
-  await garden.make('PUT', '/tasks/t', { status: 'pending' })
+  await garden.make('POST', '/v1/projects/garden/members', { ...ada, member_kind: 'human_actor' })
+  await garden.make('PUT', '/v1/projects/garden/tasks/t', { status: 'pending' })
   t.deepEqual(codeOf(await start(garden)), [400, 'project_task_assignee_invalid'])
-  await garden.make('PUT', '/tasks/t', { status: 'failed' })
-  await garden.make('DELETE', '/members/ada')
-  await garden.make('PUT', '/tasks/t', { status: 'pending' })
+  await garden.make('PUT', '/v1/projects/garden/tasks/t', { status: 'failed' })
+  await garden.make('DELETE', '/v1/projects/garden/members/ada')
+  await garden.make('PUT', '/v1/projects/garden/tasks/t', { status: 'pending' })
   t.deepEqual(codeOf(await start(garden)), [404, 'project_member_not_found'])
 })
 
@@ -80,10 +80,13 @@ test('projects-19: a start that cannot be accepted leaves nothing, no message ei
   await submit(garden, 's1', 'a')
   await submit(garden, 's1', 'b')
   await add(garden, 't')
-  const before = [await garden.make('GET', ''), await garden.task('t'), await membersOf(garden)]
+  const before = [await garden.make('GET', '/v1/projects/garden'), await garden.task('t'), await membersOf(garden)]
   t.deepEqual(codeOf(await start(garden)), [429, 'run_queue_full'])
   t.deepEqual(await messages(garden), [])
-  t.deepEqual([await garden.make('GET', ''), await garden.task('t'), await membersOf(garden)], before)
+  t.deepEqual(
+    [await garden.make('GET', '/v1/projects/garden'), await garden.task('t'), await membersOf(garden)],
+    before,
+  )
   open()
 })
 
@@ -110,7 +113,7 @@ test('projects-20: a kick-off message opens the thread in the default channel, a
     participation_mode: 'manual_only',
     muted: true,
   })
-  await garden.make('PUT', '/tasks/t', { status: 'pending' })
+  await garden.make('PUT', '/v1/projects/garden/tasks/t', { status: 'pending' })
   await start(garden, 't', { kickoff_message: 'Not said.' })
   const again = await untilTask(garden, 't', ({ status }) => status === 'completed')
   t.deepEqual(again.discussion, task.discussion)
@@ -126,14 +129,14 @@ test('projects-20: a thread whose channel is not linked any more is opened anew,
   const [first] = await messages(garden)
   t.is(first.output.content, 'Let us dig.')
   t.is(first.addressed_member_ids, undefined, 'nobody is mirrored there')
-  await garden.make('DELETE', '/channels/beds')
-  await garden.make('POST', '/channels', { channel_id: 'two' })
-  await garden.make('PUT', '/tasks/t', { status: 'pending' })
+  await garden.make('DELETE', '/v1/projects/garden/channels/beds')
+  await garden.make('POST', '/v1/projects/garden/channels', { channel_id: 'two' })
+  await garden.make('PUT', '/v1/projects/garden/tasks/t', { status: 'pending' })
   await start(garden)
   const task = await untilTask(garden, 't', ({ status }) => status === 'completed')
   t.is(task.discussion.channel_id, 'two')
-  await garden.make('DELETE', '/channels/two')
-  await garden.make('PUT', '/tasks/t', { status: 'pending' })
+  await garden.make('DELETE', '/v1/projects/garden/channels/two')
+  await garden.make('PUT', '/v1/projects/garden/tasks/t', { status: 'pending' })
   const run = (await start(garden)).body
   t.is((await untilTask(garden, 't', ({ status }) => status === 'completed')).discussion, undefined)
   t.is(run.input_metadata.discussion_channel_id, undefined)
@@ -208,18 +211,18 @@ test('projects-22: a task is what its run is, and its output that of the run', a
   await add(garden, 't')
   await start(garden)
   t.like(await untilTask(garden, 't', ({ status }) => status === 'completed'), { output: 'first' })
-  await garden.make('PUT', '/tasks/t', { status: 'pending' })
+  await garden.make('PUT', '/v1/projects/garden/tasks/t', { status: 'pending' })
   const asking = (await start(garden)).body
   await until(garden, asking.run_id, 'waiting_for_user_question')
   const waiting = await untilTask(garden, 't', ({ status }) => status === 'in_progress')
   t.is(waiting.output, undefined, 'what was before is over')
   await garden.make('POST', `/v1/runs/${asking.run_id}/cancel`)
   t.truthy((await untilTask(garden, 't', ({ status }) => status === 'cancelled')).output)
-  await garden.make('PUT', '/tasks/t', { status: 'pending' })
+  await garden.make('PUT', '/v1/projects/garden/tasks/t', { status: 'pending' })
   await start(garden)
   const failed = await untilTask(garden, 't', ({ status }) => status === 'failed')
   t.regex(failed.output, /No\./u)
-  await garden.make('PUT', '/tasks/t', { status: 'pending' })
+  await garden.make('PUT', '/v1/projects/garden/tasks/t', { status: 'pending' })
   t.is((await garden.task('t')).status, 'pending')
   await garden.stop()
 })
@@ -230,7 +233,9 @@ test('projects-25: the explanation of a run says what task it does, while it doe
   await add(garden, 't')
   const { run_id } = (await start(garden)).body
   const reasons = async (): Promise<any[]> =>
-    (await garden.make('GET', `/v1/explanations/${run_id}`)).reasons.filter(({ code }: any) => code === 'project_task')
+    (await garden.make('GET', `/v1/explanations/${run_id}`)).subjects[0].reasons.filter(
+      ({ code }: any) => code === 'project_task',
+    )
   const [reason] = await reasons()
   t.regex(reason.text, /the task "t" of the project garden/u)
   t.deepEqual(reason.commands, ['holdfast projects tasks get garden t'])
@@ -262,7 +267,7 @@ test('projects-22: what is opened again stays open over a restart, and what wait
   await add(garden, 'open')
   await start(garden, 'open')
   await untilTask(garden, 'open', ({ status }) => status === 'completed')
-  await garden.make('PUT', '/tasks/open', { status: 'pending' })
+  await garden.make('PUT', '/v1/projects/garden/tasks/open', { status: 'pending' })
   await add(garden, 'lost')
   first = false
   const { run_id } = (await start(garden, 'lost')).body

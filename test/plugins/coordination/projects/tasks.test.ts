@@ -4,7 +4,7 @@ import { codeOf, submit, until } from '../../../support/runs.js'
 import { cleo, held, path, startGarden, untilTask, type Garden } from './garden.js'
 
 const add = (garden: Garden, project_task_id: string, more: object = {}) =>
-  garden.make('POST', '/tasks', { project_task_id, title: project_task_id, ...more })
+  garden.make('POST', '/v1/projects/garden/tasks', { project_task_id, title: project_task_id, ...more })
 const ofAda = { assignee_member_id: 'ada' }
 
 test('projects-13: a task is made in an active project, for a member with a session or for nobody', async (t) => {
@@ -41,13 +41,13 @@ test('projects-13: a task is made in an active project, for a member with a sess
     [{ status: 'lost' }, 400, 'bad_request'],
   ] as const)
     t.deepEqual(codeOf(await post(body)), [status, code], JSON.stringify(body))
-  const { task_count } = await garden.make('GET', '')
+  const { task_count } = await garden.make('GET', '/v1/projects/garden')
   t.is(task_count, 7)
   for (const status of ['paused', 'completed', 'archived']) {
-    await garden.make('PUT', '', { status })
+    await garden.make('PUT', '/v1/projects/garden', { status })
     t.deepEqual(codeOf(await post({})), [400, 'project_not_active'])
   }
-  t.is((await garden.make('PUT', `/tasks/${project_task_id}`, { title: 'Dug' })).title, 'Dug')
+  t.is((await garden.make('PUT', `/v1/projects/garden/tasks/${project_task_id}`, { title: 'Dug' })).title, 'Dug')
   t.deepEqual(codeOf(await garden.request('GET', `${path}/tasks/none`)), [404, 'project_task_not_found'])
   t.deepEqual(codeOf(await garden.request('GET', '/v1/projects/none/tasks/none')), [404, 'project_not_found'])
   t.deepEqual(codeOf(await garden.request('DELETE', `${path}/tasks/none`)), [404, 'project_task_not_found'])
@@ -59,7 +59,7 @@ test('projects-13: tasks are listed by id, and found by text, status and assigne
   await add(garden, 'c', { status: 'completed', output: 'Nice beds', ...ofAda })
   await add(garden, 'a', { assignee_member_id: 'bob' })
   const list = async (query: string) =>
-    (await garden.make('GET', `/tasks?${query}`)).map((task: any) => task.project_task_id)
+    (await garden.make('GET', `/v1/projects/garden/tasks?${query}`)).map((task: any) => task.project_task_id)
   t.deepEqual(await list(''), ['a', 'b', 'c'])
   t.deepEqual(await list('query=spade'), ['b'])
   t.deepEqual(await list('query=nice'), ['c'])
@@ -96,7 +96,7 @@ test('projects-14: a discussion is a thread of a linked channel, named with both
     [{ clear_discussion: true, [channel]: 'beds', [thread]: root }, 400, 'project_invalid_request'],
   ] as const)
     t.deepEqual(codeOf(await garden.request('PUT', `${path}/tasks/t`, body)), [status, code], JSON.stringify(body))
-  t.is((await garden.make('PUT', '/tasks/t', { clear_discussion: true })).discussion, undefined)
+  t.is((await garden.make('PUT', '/v1/projects/garden/tasks/t', { clear_discussion: true })).discussion, undefined)
 })
 
 test('projects-15: dependencies are tasks of the project, no task waits for itself, and what is waited for stays', async (t) => {
@@ -116,12 +116,12 @@ test('projects-15: dependencies are tasks of the project, no task waits for itse
   t.deepEqual(codeOf(await put('a', ['x'])), [404, 'project_task_not_found'], 'it is of another project')
   t.is((await garden.task('a')).blocked_by, undefined)
   t.deepEqual(codeOf(await garden.request('DELETE', `${path}/tasks/a`)), [409, 'project_task_in_use'])
-  await garden.make('PUT', '/tasks/b', { blocked_by: [] })
+  await garden.make('PUT', '/v1/projects/garden/tasks/b', { blocked_by: [] })
   t.is((await garden.task('b')).blocked_by, undefined)
-  await garden.make('DELETE', '/tasks/a')
-  await garden.make('DELETE', '/tasks/c')
-  await garden.make('DELETE', '/tasks/b')
-  t.is((await garden.make('GET', '')).task_count, 0)
+  await garden.make('DELETE', '/v1/projects/garden/tasks/a')
+  await garden.make('DELETE', '/v1/projects/garden/tasks/c')
+  await garden.make('DELETE', '/v1/projects/garden/tasks/b')
+  t.is((await garden.make('GET', '/v1/projects/garden')).task_count, 0)
 })
 
 test('projects-16: the latest run is of the assignee and over, and says what became of the task', async (t) => {
@@ -140,11 +140,18 @@ test('projects-16: the latest run is of the assignee and over, and says what bec
     t.deepEqual(codeOf(await put(body)), [status, code], JSON.stringify(body))
   const post = await garden.request('POST', `${path}/tasks`, { title: 'x', latest_run_id: one.run_id })
   t.deepEqual(codeOf(post), [400, 'project_task_run_invalid'], 'it is assigned to nobody')
-  const moved = await garden.make('PUT', '/tasks/t', { assignee_member_id: 'bob', status: 'pending' })
+  const moved = await garden.make('PUT', '/v1/projects/garden/tasks/t', {
+    assignee_member_id: 'bob',
+    status: 'pending',
+  })
   t.like(moved, { assignee_member_id: 'bob', primary_session_id: 's2', latest_run_id: undefined, output: 'done' })
-  const again = await garden.make('PUT', '/tasks/t', { latest_run_id: two.run_id, status: 'failed', output: 'no' })
+  const again = await garden.make('PUT', '/v1/projects/garden/tasks/t', {
+    latest_run_id: two.run_id,
+    status: 'failed',
+    output: 'no',
+  })
   t.like(again, { status: 'completed', output: 'done', latest_run_id: two.run_id })
-  const cleared = await garden.make('PUT', '/tasks/t', { clear_assignment: true })
+  const cleared = await garden.make('PUT', '/v1/projects/garden/tasks/t', { clear_assignment: true })
   t.like(cleared, { assignee_member_id: undefined, primary_session_id: undefined, latest_run_id: undefined })
 })
 
@@ -166,7 +173,7 @@ test('projects-17: while its run goes on a task keeps what follows from it, in e
   // One of the session runs, another one is queued behind it.
   for (const id of ['running', 'queued']) {
     await add(garden, id, ofAda)
-    await garden.make('POST', `/tasks/${id}/start`)
+    await garden.make('POST', `/v1/projects/garden/tasks/${id}/start`)
   }
   t.is((await garden.task('running')).status, 'in_progress')
   t.is((await garden.task('queued')).status, 'pending')
@@ -199,19 +206,24 @@ test('projects-3, projects-17: without a run every status may follow every other
   const statuses = ['pending', 'in_progress', 'blocked', 'completed', 'failed', 'cancelled']
   for (const from of statuses)
     for (const to of statuses) {
-      await garden.make('PUT', '/tasks/t', { status: from })
+      await garden.make('PUT', '/v1/projects/garden/tasks/t', { status: from })
       const before = await garden.task('t')
-      const after = await garden.make('PUT', '/tasks/t', { status: to })
+      const after = await garden.make('PUT', '/v1/projects/garden/tasks/t', { status: to })
       t.is(after.status, to)
       if (from === to) t.deepEqual(after, before)
     }
   const before = await garden.task('t')
   t.deepEqual(
-    await garden.make('PUT', '/tasks/t', { title: ' t ', ...ofAda, blocked_by: [], metadata: { a: 1 } }),
+    await garden.make('PUT', '/v1/projects/garden/tasks/t', {
+      title: ' t ',
+      ...ofAda,
+      blocked_by: [],
+      metadata: { a: 1 },
+    }),
     before,
   )
-  t.is((await garden.make('PUT', '/tasks/t', { output: 'By hand' })).output, 'By hand')
-  t.is((await garden.make('PUT', '/tasks/t', { clear_output: true })).output, undefined)
+  t.is((await garden.make('PUT', '/v1/projects/garden/tasks/t', { output: 'By hand' })).output, 'By hand')
+  t.is((await garden.make('PUT', '/v1/projects/garden/tasks/t', { clear_output: true })).output, undefined)
 })
 
 test('projects-17: the output of a run is no output that a person writes', async (t) => {
