@@ -151,7 +151,7 @@ test('channels-4: a channel shows its first members, its last message, and sums 
     shown.members.map(({ member_id }: any) => member_id),
     members.slice(0, 100).map(({ member_id }) => member_id),
   )
-  t.deepEqual(await read(daemon, '/v1/channels'), [shown])
+  t.deepEqual((await daemon.request('GET', '/v1/channels')).body, [shown])
 })
 
 test('channels-5: channels are listed by id and found by a part of what is said of them', async (t) => {

@@ -229,6 +229,10 @@ test('channels-20: members give emojis to messages and take them back', async (t
     ['ann', 'b'],
   ] as const)
     t.is((await react('POST', actor, emoji)).status, 200)
+  const given = { actor_id: 'ann', emoji: 'c' }
+  const set = await daemon.request('POST', `/v1/channels/c/messages/${message_id}/reactions`, given)
+  const unset = await daemon.request('DELETE', `/v1/channels/c/messages/${message_id}/reactions`, given)
+  t.deepEqual([set.body.reactions.length, unset.body.reactions.length], [3, 2])
   const all = [
     { emoji: 'a b', actor_ids: ['ann'], count: 1 },
     { emoji: 'b', actor_ids: ['ann', 'user-1', 'w', 'writer'], count: 4 },
