@@ -67,6 +67,12 @@ export const shipped: readonly ShippedPlugin[] = [
     commands: () => import('./execution/deliveries/commands.js'),
   },
   {
+    id: 'floor',
+    required: false,
+    load: () => import('./coordination/floor/plugin.js'),
+    commands: () => import('./coordination/floor/commands.js'),
+  },
+  {
     id: 'personas',
     required: true,
     load: () => import('./coordination/personas/plugin.js'),
