@@ -184,6 +184,12 @@ export const shipped: readonly ShippedPlugin[] = [
     commands: () => import('./execution/memory/commands.js'),
   },
   {
+    id: 'channels',
+    required: false,
+    load: () => import('./coordination/channels/plugin.js'),
+    commands: () => import('./coordination/channels/commands.js'),
+  },
+  {
     id: 'goals',
     required: false,
     load: () => import('./coordination/goals/plugin.js'),

@@ -1,0 +1,3 @@
+import type { Command } from '../../../core/plugin.js'
+
+export const commands: readonly Command[] = []
