@@ -67,12 +67,6 @@ export const shipped: readonly ShippedPlugin[] = [
     commands: () => import('./execution/deliveries/commands.js'),
   },
   {
-    id: 'floor',
-    required: false,
-    load: () => import('./coordination/floor/plugin.js'),
-    commands: () => import('./coordination/floor/commands.js'),
-  },
-  {
     id: 'personas',
     required: true,
     load: () => import('./coordination/personas/plugin.js'),
@@ -188,6 +182,12 @@ export const shipped: readonly ShippedPlugin[] = [
     required: false,
     load: () => import('./coordination/channels/plugin.js'),
     commands: () => import('./coordination/channels/commands.js'),
+  },
+  {
+    id: 'floor',
+    required: false,
+    load: () => import('./coordination/floor/plugin.js'),
+    commands: () => import('./coordination/floor/commands.js'),
   },
   {
     id: 'goals',

@@ -141,9 +141,7 @@ export const factsFor = (
     .toReversed()
     .map((message) => ({
       message,
-      reactions: channels
-        .reactions(message.message_id)
-        .map(({ emoji, actor_ids }) => ({ emoji, count: actor_ids.length })),
+      reactions: channels.reactions(message.message_id),
     }))
   const addressed = addressed_member_ids.slice(0, mostRoster).flatMap((id) => channels.member(channel_id, id) ?? [])
   return {
