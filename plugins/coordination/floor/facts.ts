@@ -84,7 +84,7 @@ export const rankedFor = (parts: FactParts, { channel, human, priority, excluded
         spoke_at_ms: last?.at_ms,
         commented: last !== undefined && last.message_id > message_id,
         reacted: reacted.has(session_id),
-        open_runs: () => runs.queued(session_id) + (runs.active(session_id) === undefined ? 0 : 1),
+        open_runs: () => runs.openIn(session_id).length,
       },
     ]
   })

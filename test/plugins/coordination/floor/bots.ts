@@ -35,9 +35,23 @@ const toldOf = (request: ModelRequest, signal: AbortSignal): Told => {
 }
 
 let calls = 0
-async function* played(script: Script, request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
-  if (request.messages.at(-1)?.role !== 'user') return yield* [text('ok'), done()]
-  const said = await script(toldOf(request, signal))
+/** `behind` is waited for when it has published something. */
+interface Plays {
+  readonly script: Script
+  readonly behind?: (told: Told) => Promise<void>
+}
+
+async function* played(
+  { script, behind }: Plays,
+  request: ModelRequest,
+  signal: AbortSignal,
+): AsyncGenerator<ModelEvent> {
+  const told = toldOf(request, signal)
+  if (request.messages.at(-1)?.role !== 'user') {
+    await behind?.(told)
+    return yield* [text('ok'), done()]
+  }
+  const said = await script(told)
   if (said === undefined) return yield* [text('Nothing to say.'), done()]
   if (typeof said !== 'string') return yield* said
   calls += 1
@@ -53,16 +67,15 @@ export const bot = (name: string, more: JsonObject = {}): JsonObject => ({
   ...more,
 })
 
-export const scripted = (script: Script) =>
-  scriptedProvider((request, _, signal) => played(script, request, signal))
+export const scripted = (plays: Plays) => scriptedProvider((request, _, signal) => played(plays, request, signal))
 
 /** A daemon with a channel of a person and bots, who are sessions of the same name. */
 export const startBots = async (
   t: ExecutionContext,
   bots: readonly (string | JsonObject)[],
-  { script, policy = {}, ...more }: { script: Script; policy?: JsonObject } & TestDaemonOptions,
+  { script, behind, policy = {}, ...more }: Plays & { policy?: JsonObject } & TestDaemonOptions,
 ) => {
-  const model = scripted(script)
+  const model = scripted({ script, ...(behind !== undefined && { behind }) })
   const daemon = await startTestDaemon(t, { plugins: [model.plugin], config: model.config, ...more })
   const members = bots.map((one) => (typeof one === 'string' ? bot(one) : one))
   for (const { session_id, member_id } of members as any[])
