@@ -44,7 +44,7 @@ const idOf = (ids: Ids, asked: string | undefined): string => {
   return isSessionId(id) ? id : refuse('channel_id', 'must not be dots, and must not hold slashes and backslashes')
 }
 
-/** Trimmed; blank for none (channels-3). */
+/** Trimmed; blank for none (channels-2). */
 const proseOf = (field: string, text: string): string | undefined => {
   const trimmed = text.trim()
   if ([...trimmed].length > mostProse) refuse(field, `must have at most ${mostProse} characters`)
@@ -121,8 +121,7 @@ export const createChanges = ({ store, ids, assets, parts, channels }: ChangePar
       channels.get(channel_id)
       for (const part of parts()) {
         const reason = part.veto?.(channel_id)
-        if (reason !== undefined)
-          throw channelErrors.channel_in_use({ details: { channel_id, reason: `${reason}.` } })
+        if (reason !== undefined) throw channelErrors.channel_in_use({ details: { channel_id, reason: `${reason}.` } })
       }
       tx.remove(store.channels, channel_id, 'removed')
       tx.insert(store.removals, { channel_id, removed_at_ms: tx.now })
