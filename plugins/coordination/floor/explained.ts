@@ -1,7 +1,7 @@
 /** What a run is that is asked to speak, and how long its turn may take (floor-19). */
 import { commandLine, count, sentence } from '../../../core/plugin.js'
 import type { ReasonSource } from '../../operator/explanations/contract.js'
-import { quoted } from './told.js'
+import { quoted } from './turns/told.js'
 import type { FloorStore } from './record/store.js'
 
 export const floorReasons = (store: FloorStore): ReasonSource => ({
@@ -16,7 +16,8 @@ export const floorReasons = (store: FloorStore): ReasonSource => ({
       {
         code: 'turn',
         text: sentence(
-          `It has the floor in the channel ${quoted(channel_id)}, ${count(queue.length, 'session')} behind it; ${clock}`,
+          `It has the floor in the channel ${quoted(channel_id)}, ` +
+            `${count(queue.length, 'session')} behind it; ${clock}`,
         ),
         ...(runs && { until_ms: expires_at_ms }),
         commands: [commandLine('channels leases', channel_id)],

@@ -92,3 +92,18 @@ test('floor-16: a run that nobody waits for any more is ended by the next life',
   t.is(run.run_id, orphan.run_id)
   t.is((await daemon.request('GET', channel)).body.moderation_metrics.active_turn_lease_count, 0)
 })
+
+test('floor-16: what could not be decided is tried again soon', async (t) => {
+  const { open } = await lives(t)
+  const daemon = await open(({ bot: name }) => name)
+  await fill(daemon)
+  daemon.inside.fails = 3
+  await daemon.post('Hello')
+  await eventually(
+    () => said(daemon),
+    (all) => all.length === 3,
+  )
+  await quiet(daemon)
+  t.is(daemon.inside.fails, 0)
+  t.true(daemon.log.some(({ fact }) => fact === 'a turn could not be decided'))
+})
