@@ -40,7 +40,7 @@ test('floor-16: a message that was posted while nobody acted is answered once so
   await daemon.request('POST', '/v1/release')
   await eventually(
     () => said(daemon),
-    (all) => all.length === 3,
+    (all) => all.length >= 3,
   )
   await quiet(daemon)
   t.deepEqual(await said(daemon), ['ann: Hello', 'A: A', 'B: B'])
@@ -70,7 +70,7 @@ test('floor-16: a turn goes on in the next life, and one that ended between the 
   await daemon.request('POST', '/v1/release')
   await eventually(
     () => said(daemon),
-    (all) => all.length === 2,
+    (all) => all.length >= 2,
   )
   await quiet(daemon)
   t.deepEqual((await said(daemon)).slice(0, 2), ['ann: Hello', 'B: B'])
@@ -101,7 +101,7 @@ test('floor-16: what could not be decided is tried again soon', async (t) => {
   await daemon.post('Hello')
   await eventually(
     () => said(daemon),
-    (all) => all.length === 3,
+    (all) => all.length >= 3,
   )
   await quiet(daemon)
   t.is(daemon.inside.fails, 0)
