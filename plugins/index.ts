@@ -190,6 +190,12 @@ export const shipped: readonly ShippedPlugin[] = [
     commands: () => import('./coordination/projects/commands.js'),
   },
   {
+    id: 'floor',
+    required: false,
+    load: () => import('./coordination/floor/plugin.js'),
+    commands: () => import('./coordination/floor/commands.js'),
+  },
+  {
     id: 'goals',
     required: false,
     load: () => import('./coordination/goals/plugin.js'),
