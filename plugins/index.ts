@@ -73,6 +73,12 @@ export const shipped: readonly ShippedPlugin[] = [
     commands: () => import('./coordination/floor/commands.js'),
   },
   {
+    id: 'stimuli',
+    required: false,
+    load: () => import('./coordination/stimuli/plugin.js'),
+    commands: () => import('./coordination/stimuli/commands.js'),
+  },
+  {
     id: 'personas',
     required: true,
     load: () => import('./coordination/personas/plugin.js'),

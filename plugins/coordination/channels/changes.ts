@@ -115,14 +115,14 @@ export const createChanges = ({ store, ids, assets, parts, channels }: ChangePar
       const channel = { ...after, updated_at_ms: Math.max(tx.now, before.updated_at_ms) }
       tx.put(store.channels, channel)
       namePins(tx, store.assets, { before, after: channel })
+      for (const part of parts()) part.changed?.(tx, channel)
       return channel
     },
     remove(tx: Tx, channel_id: string): void {
       channels.get(channel_id)
       for (const part of parts()) {
         const reason = part.veto?.(channel_id)
-        if (reason !== undefined)
-          throw channelErrors.channel_in_use({ details: { channel_id, reason: `${reason}.` } })
+        if (reason !== undefined) throw channelErrors.channel_in_use({ details: { channel_id, reason: `${reason}.` } })
       }
       tx.remove(store.channels, channel_id, 'removed')
       tx.insert(store.removals, { channel_id, removed_at_ms: tx.now })

@@ -54,7 +54,8 @@ const sessionOf = (draft: MemberDraft, member_id: string, { sessions, names }: M
   return {
     member_kind: 'session',
     display_name_mode,
-    display_name: display_name_mode === 'follow_agent' && visible !== undefined ? visible : nameOf('display_name', given),
+    display_name:
+      display_name_mode === 'follow_agent' && visible !== undefined ? visible : nameOf('display_name', given),
     session_id,
   }
 }

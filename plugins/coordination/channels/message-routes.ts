@@ -80,9 +80,7 @@ const list = (parts: Parts): Route =>
     params: channelParams,
     query: object({
       thread_root_message_id: optional(doc(string({ max: 200 }), 'Only this message and those behind it.')),
-      query: optional(
-        doc(string({ max: 200 }), 'Only those whose sender, words or names of files hold this text.'),
-      ),
+      query: optional(doc(string({ max: 200 }), 'Only those whose sender, words or names of files hold this text.')),
       limit: optional(doc(integer(), `Most messages, the newest: 1 to ${mostListed}.`)),
       before: optional(doc(string({ max: 200 }), 'Only messages that came before this one.')),
     }),

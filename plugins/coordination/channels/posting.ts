@@ -164,4 +164,3 @@ export const checkPerson = ({ members }: ChannelStore, channel_id: string, sende
   if (member?.member_kind === 'session')
     refuse('sender_session_id', 'is required where the member that sends is a session')
 }
-

@@ -57,8 +57,7 @@ export const createReads = ({ store, names }: ReadParts): Reads => {
             .list({ index: 'channel', group: channel_id, limit, ...(beyond !== undefined && { beyond }) })
             .map(names.current)
         : [],
-    listeners: (channel_id) =>
-      channels.has(channel_id) ? known(members.ids('listener', channel_id)) : [],
+    listeners: (channel_id) => (channels.has(channel_id) ? known(members.ids('listener', channel_id)) : []),
     memberCount: (channel_id) => (channels.has(channel_id) ? members.count('channel', channel_id) : 0),
     ofSession: (session_id) =>
       [...new Set(members.ids('channels', session_id).map(channelOf))].filter((id) => channels.has(id)),
@@ -136,9 +135,7 @@ const reactionsOf = (store: ChannelStore, message_id: string): ReturnType<Reads[
     const group = `${message_id} ${emoji}`
     return {
       emoji,
-      actor_ids: store.reactions
-        .list({ index: 'emoji', group, limit: mostActors })
-        .map(({ actor_id }) => actor_id),
+      actor_ids: store.reactions.list({ index: 'emoji', group, limit: mostActors }).map(({ actor_id }) => actor_id),
       count: store.reactions.count('emoji', group),
     }
   })

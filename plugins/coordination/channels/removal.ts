@@ -1,5 +1,13 @@
 /** Channels that go: what they held is removed in portions, over restarts (channels-9). */
-import { createShare, tellFailure, type Clock, type Collection, type Log, type State, type Tx } from '../../../core/plugin.js'
+import {
+  createShare,
+  tellFailure,
+  type Clock,
+  type Collection,
+  type Log,
+  type State,
+  type Tx,
+} from '../../../core/plugin.js'
 import type { ChannelPart } from './contract.js'
 import type { ChannelStore } from './record/store.js'
 

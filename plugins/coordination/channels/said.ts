@@ -1,7 +1,15 @@
 /** What a request says in its items: its files are stored, boards become files (channels-19). */
 import { array, defaulted, doc, object, optional, string, type Infer } from '../../../core/plugin.js'
 import { InputItem, inputItems, runErrors, type Runs } from '../../execution/runs/contract.js'
-import { assetAt, attachmentOf, attachmentParts, placedAt, plainText, type Assets, type OutputPart } from '../../media/assets/contract.js'
+import {
+  assetAt,
+  attachmentOf,
+  attachmentParts,
+  placedAt,
+  plainText,
+  type Assets,
+  type OutputPart,
+} from '../../media/assets/contract.js'
 import type { Boards } from '../../media/boards/contract.js'
 import { mostMemberId } from './members.js'
 import { mostText } from './posting.js'

@@ -14,7 +14,14 @@ import {
   type Infer,
 } from '../../../core/plugin.js'
 import { AttachmentRef, OutputPart } from '../../media/assets/contract.js'
-import type { ChannelPart, ChannelRecord, Channels, MemberRecord, MessageRecord, ModerationMetrics } from './contract.js'
+import type {
+  ChannelPart,
+  ChannelRecord,
+  Channels,
+  MemberRecord,
+  MessageRecord,
+  ModerationMetrics,
+} from './contract.js'
 import { messageIds } from './reading.js'
 import { AutonomyPolicy, ParticipationMode } from './record/policy.js'
 import { displayNameModes, memberKinds } from './record/record.js'

@@ -33,7 +33,7 @@ export default definePlugin({
     ctx.contribute(TurnObservers, ownerObserver(store))
     ctx.contribute(ScheduleObservers, scheduleObserver(sources))
     ctx.contribute(SpawnObservers, spawnObserver(sources))
-    ctx.contribute(Tools, createChannelStimulus({ channels, create, state }))
+    ctx.contribute(Tools, createChannelStimulus({ channels, create }))
     ctx.routes(...stimulusRoutes({ state, store, channels, create }))
     ctx.onStart(() => host.whenActing(worker.begin))
   },

@@ -22,7 +22,14 @@ import { channelErrors, type Channels } from '../channels/contract.js'
 import { stimulusKinds, type StimulusDraft } from './contract.js'
 import { mostContent, mostName } from './create.js'
 import { stimulusErrors } from './errors.js'
-import { scopes, shownStimulus, Stimulus, stimulusStates, visibilityHints, type StimulusRecord } from './record/stimulus.js'
+import {
+  scopes,
+  shownStimulus,
+  Stimulus,
+  stimulusStates,
+  visibilityHints,
+  type StimulusRecord,
+} from './record/stimulus.js'
 import { stimulusGroup, type StimulusStore } from './record/store.js'
 import { ThreadWork, type WorkRecord } from './record/thread-work.js'
 
@@ -58,7 +65,11 @@ const Draft = object({
   available_at_ms: optional(timestamp()),
   expires_at_ms: optional(timestamp()),
   metadata: optional(
-    rule(jsonObject(), 'must have at most 65536 bytes as JSON', (value) => Buffer.byteLength(JSON.stringify(value)) <= 65_536),
+    rule(
+      jsonObject(),
+      'must have at most 65536 bytes as JSON',
+      (value) => Buffer.byteLength(JSON.stringify(value)) <= 65_536,
+    ),
   ),
 })
 
@@ -80,7 +91,10 @@ const list = ({ store, channels }: StimulusRouteParts): Route =>
     }),
     reply: jsonReply(array(Stimulus)),
     problems: [...pageProblems, channelErrors.channel_not_found],
-    handler: ({ params: { channel_id }, query: { thread_root_message_id: thread, state, limit = mostListed, before } }) => {
+    handler: ({
+      params: { channel_id },
+      query: { thread_root_message_id: thread, state, limit = mostListed, before },
+    }) => {
       channels.get(channel_id)
       const beyond = before === undefined ? {} : { beyond: before }
       const page = { ...stimulusGroup(channel_id, { thread, state }), ...beyond, order: 'desc' } as const

@@ -1,6 +1,6 @@
 /** How a model has something said in a channel. */
-import { array, doc, enums, object, optional, Problem, string, timestamp, type Tx } from '../../../core/plugin.js'
-import { defineTool, failedCall, type Tool } from '../../execution/tools/contract.js'
+import { array, doc, enums, object, optional, string, timestamp, type Tx } from '../../../core/plugin.js'
+import { defineTool, type Tool } from '../../execution/tools/contract.js'
 import { channelErrors, type Channels } from '../channels/contract.js'
 import { stimulusKinds, type StimulusDraft } from './contract.js'
 import { mostContent, mostName } from './create.js'
@@ -9,7 +9,6 @@ import { scopes, visibilityHints, type StimulusRecord } from './record/stimulus.
 export interface ToolParts {
   readonly channels: Channels
   readonly create: (tx: Tx, draft: StimulusDraft) => StimulusRecord
-  readonly state: { readonly commit: <R>(change: (tx: Tx) => R) => Promise<R> }
 }
 
 const name = () => optional(string({ max: mostName }))
@@ -29,7 +28,7 @@ const Wish = object({
 })
 
 /** The stimulus is kept in the commit of the outcome: a call that is made again keeps one. */
-export const createChannelStimulus = ({ channels, create, state }: ToolParts): Tool =>
+export const createChannelStimulus = ({ channels, create }: ToolParts): Tool =>
   defineTool({
     name: 'create_channel_stimulus',
     seldom: true,
@@ -42,7 +41,7 @@ export const createChannelStimulus = ({ channels, create, state }: ToolParts): T
     parallel: false,
     timeout_ms: 30_000,
     sandbox: 'read_only',
-    async run({ kind = 'agent_idea', scope = 'channel', ...wish }, { session_id, run_id }) {
+    run({ kind = 'agent_idea', scope = 'channel', ...wish }, { session_id, run_id }) {
       const { channel_id } = wish
       const draft: StimulusDraft = {
         ...wish,
@@ -59,11 +58,6 @@ export const createChannelStimulus = ({ channels, create, state }: ToolParts): T
           throw channelErrors.channel_not_found({ details: { channel_id } })
         return create(tx, draft)
       }
-      try {
-        return { type: 'result', output: { accepted: true, channel_id }, apply: (tx) => void keep(tx) }
-      } catch (error) {
-        if (error instanceof Problem) return failedCall(error)
-        throw error
-      }
+      return { type: 'result', output: { accepted: true, channel_id }, apply: (tx) => void keep(tx) }
     },
   })

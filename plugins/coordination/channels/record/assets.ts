@@ -1,5 +1,13 @@
 /** Which assets channels and messages name: all of them keep what they name (channels-22). */
-import { enums, object, string, type Collection, type CollectionSpec, type Infer, type Tx } from '../../../../core/plugin.js'
+import {
+  enums,
+  object,
+  string,
+  type Collection,
+  type CollectionSpec,
+  type Infer,
+  type Tx,
+} from '../../../../core/plugin.js'
 import { filesIn, namingIn, type AssetHolder } from '../../../media/assets/contract.js'
 import type { ChannelRecord, MessageRecord } from './record.js'
 

@@ -131,7 +131,11 @@ export const boundWork = (channel_id: string, thread_root_message_id: string): W
 })
 
 /** Who opened it says whose it is: a stimulus in the thread of a person leaves it theirs. */
-const topicBehind = (opened: WorkRecord, { kind }: StimulusRecord, { message_id }: Posted): WorkRecord['topic_kind'] => {
+const topicBehind = (
+  opened: WorkRecord,
+  { kind }: StimulusRecord,
+  { message_id }: Posted,
+): WorkRecord['topic_kind'] => {
   if (isClosing(kind)) return 'summary'
   return opened.thread_root_message_id === message_id ? 'autonomous_root' : opened.topic_kind
 }
