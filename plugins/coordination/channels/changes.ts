@@ -44,7 +44,7 @@ const idOf = (ids: Ids, asked: string | undefined): string => {
   return isSessionId(id) ? id : refuse('channel_id', 'must not be dots, and must not hold slashes and backslashes')
 }
 
-/** Trimmed; blank for none (channels-3). */
+/** Trimmed; blank for none (channels-2). */
 const proseOf = (field: string, text: string): string | undefined => {
   const trimmed = text.trim()
   if ([...trimmed].length > mostProse) refuse(field, `must have at most ${mostProse} characters`)

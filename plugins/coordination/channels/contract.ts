@@ -1,4 +1,4 @@
-/** Public conversations of sessions and people: channels, members, messages, reactions. Rules: docs/rules/channels.md. */
+/** Public conversations: channels, members, messages, reactions. Rules: docs/rules/channels.md. */
 import {
   definePoint,
   defineToken,

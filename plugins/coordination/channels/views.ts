@@ -125,7 +125,7 @@ export interface ViewParts {
   readonly parts: () => readonly ChannelPart[]
 }
 
-export const viewOfMember = ({ channel_id: _, ...member }: MemberRecord): Member => member
+export const viewOfMember = ({ channel_id: _channel_id, ...member }: MemberRecord): Member => member
 
 const metricsOf = (parts: readonly ChannelPart[], channel_id: string): ModerationMetrics => {
   const sums = { ...noMetrics }
@@ -159,7 +159,9 @@ export const createViews = ({ store, channels, parts }: ViewParts) => ({
       message_count: store.messages.count('channel', channel_id),
       ...(last !== undefined && {
         last_message_id: last.message_id,
-        last_message_preview: [...last.output.content.slice(0, 2 * mostPreview)].slice(0, mostPreview).join(''),
+        last_message_preview: Array.from(last.output.content.slice(0, 2 * mostPreview))
+          .slice(0, mostPreview)
+          .join(''),
       }),
       created_at_ms,
       updated_at_ms,
