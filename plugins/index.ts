@@ -67,18 +67,6 @@ export const shipped: readonly ShippedPlugin[] = [
     commands: () => import('./execution/deliveries/commands.js'),
   },
   {
-    id: 'floor',
-    required: false,
-    load: () => import('./coordination/floor/plugin.js'),
-    commands: () => import('./coordination/floor/commands.js'),
-  },
-  {
-    id: 'stimuli',
-    required: false,
-    load: () => import('./coordination/stimuli/plugin.js'),
-    commands: () => import('./coordination/stimuli/commands.js'),
-  },
-  {
     id: 'personas',
     required: true,
     load: () => import('./coordination/personas/plugin.js'),
@@ -194,6 +182,18 @@ export const shipped: readonly ShippedPlugin[] = [
     required: false,
     load: () => import('./coordination/channels/plugin.js'),
     commands: () => import('./coordination/channels/commands.js'),
+  },
+  {
+    id: 'floor',
+    required: false,
+    load: () => import('./coordination/floor/plugin.js'),
+    commands: () => import('./coordination/floor/commands.js'),
+  },
+  {
+    id: 'stimuli',
+    required: false,
+    load: () => import('./coordination/stimuli/plugin.js'),
+    commands: () => import('./coordination/stimuli/commands.js'),
   },
   {
     id: 'goals',

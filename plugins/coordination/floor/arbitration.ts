@@ -73,20 +73,20 @@ const rowOf = (candidate: Candidate, place: number | undefined): Row => ({
 
 const runsOf = (row: Row): number => (row.runs ??= row.candidate.open_runs())
 
+/** Among very many: without an iterator for each pair. */
 const compare = (one: Row, other: Row): number => {
-  for (const [at, part] of one.parts.entries()) {
+  for (let at = 0; at < one.parts.length; at += 1) {
+    const part = one.parts[at] ?? 0
     const against = other.parts[at] ?? 0
     if (part !== against) return part < against ? -1 : 1
   }
-  const [a, b] = [one.candidate.session_id, other.candidate.session_id]
+  const a = one.candidate.session_id
+  const b = other.candidate.session_id
   return runsOf(one) - runsOf(other) || (a < b ? -1 : a > b ? 1 : 0)
 }
 
 /** Those who may be asked, the first one first. */
-export const ranked = (
-  candidates: Iterable<Candidate>,
-  { now, priority, cooldown_ms, excluded }: Ranking,
-): string[] => {
+export const ranked = (candidates: Iterable<Candidate>, { now, priority, cooldown_ms, excluded }: Ranking): string[] => {
   const places = new Map(priority.toReversed().map((id, at) => [id, priority.length - 1 - at]))
   const rows: Row[] = []
   const seen = new Set(excluded)

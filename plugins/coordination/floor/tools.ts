@@ -44,7 +44,7 @@ const messageView = ({ channels }: ToolParts, message: MessageRecord): JsonObjec
     text: cut(visible(output.content)),
     created_at_ms,
     ...(reactions.length > 0 && {
-      reactions: reactions.map(({ emoji, actor_ids }) => ({ emoji, count: actor_ids.length })),
+      reactions: reactions.map(({ emoji, count }) => ({ emoji, count })),
     }),
   }
 }
@@ -111,10 +111,9 @@ const setReaction = (parts: ToolParts): Tool =>
           checkMember(parts, channel_id, session_id)
           return parts.channels.getMessage(channel_id, message_id)
         }
-        const { root_message_id } = found()
         return {
           type: 'result',
-          output: { channel_id, message_id, thread_root_message_id: root_message_id, emoji, reacted: true },
+          output: { message: messageView(parts, found()), set: emoji },
           apply: (tx) => parts.channels.react(tx, { message: found(), actor_id: session_id, emoji, is: 'set' }),
         }
       }),

@@ -84,7 +84,8 @@ export const createWorker = (given: WorkerParts): FloorWorker => {
     add(channel_id, async () => {
       for (let call = store.firstCall(channel_id); call !== undefined && acts; call = store.firstCall(channel_id)) {
         const { message_id } = call
-        await decide(parts, () => planCall(parts, message_id))
+        const ranks = {}
+        await decide(parts, () => planCall(parts, message_id, ranks))
       }
     })
   const lookDue = (): void => {

@@ -1,5 +1,15 @@
 /** What is kept of the floor: a record for each turn, and one for each message that somebody is still to be asked about. */
-import { array, doc, integer, named, object, optional, string, timestamp, type Infer } from '../../../../core/plugin.js'
+import {
+  array,
+  doc,
+  integer,
+  named,
+  object,
+  optional,
+  string,
+  timestamp,
+  type Infer,
+} from '../../../../core/plugin.js'
 
 const leaseFields = {
   turn_id: string(),

@@ -1,8 +1,8 @@
 /** Decides who answers a message of a person (floor-2 to floor-6). */
 import type { Tx } from '../../../../core/plugin.js'
-import type { ChannelRecord, MessageRecord } from '../../channels/contract.js'
+import type { ChannelRecord, MemberRecord, MessageRecord } from '../../channels/contract.js'
 import { budgetOf, queueOf, startsOf, type Thread } from '../arbitration.js'
-import { isOpen, priorityOf, rankedFor, saidBehind } from '../facts.js'
+import { isEligible, isOpen, priorityOf, rankedFor, saidBehind, type Wish } from '../facts.js'
 import type { CallRecord, LeaseRecord } from '../record/lease.js'
 import type { DecisionParts, Plan } from './decide.js'
 
@@ -17,10 +17,23 @@ export const queueFor = (
   const queue: string[] = []
   for (const id of left) {
     if (queue.length === most) break
-    if (isOpen(parts, id)) queue.push(id)
+    if (isOpen(parts, id) && isEligible(parts, channel.channel_id, id)) queue.push(id)
   }
   return queue
 }
+
+/** The order in which members were ranked for a decision, once they were. */
+export interface Ranks {
+  order?: readonly string[]
+}
+
+/** Who may be asked in the order found before: what has changed since is looked at for each who is chosen. */
+export const orderIn = (parts: DecisionParts, ranks: Ranks, wish: Wish): readonly string[] =>
+  (ranks.order ??= rankedFor(parts, wish)).filter((id) => !wish.excluded.has(id))
+
+/** A member that may be asked now. */
+export const eligible = (parts: DecisionParts, channel_id: string, session_id: string): MemberRecord | undefined =>
+  isEligible(parts, channel_id, session_id) ? parts.channels.memberOf(channel_id, session_id) : undefined
 
 /** Nobody is asked; that is decided, too. */
 const nobody = ({ store }: DecisionParts, { message_id }: CallRecord): Plan => ({
@@ -61,8 +74,8 @@ const standingOf = (parts: DecisionParts, call: CallRecord): Standing | undefine
   }
 }
 
-/** What to do about the call of a message; undefined if it was done. */
-export const planCall = (parts: DecisionParts, message_id: string): Plan | undefined => {
+/** What to do about the call of a message; undefined if it was done. Members are ranked once for a decision. */
+export const planCall = (parts: DecisionParts, message_id: string, ranks: Ranks): Plan | undefined => {
   const call = parts.store.calls.find(message_id)
   if (call === undefined) return undefined
   const standing = standingOf(parts, call)
@@ -70,9 +83,9 @@ export const planCall = (parts: DecisionParts, message_id: string): Plan | undef
   const { channel, human, leases, thread, priority } = standing
   const holders = leases.map(({ holder_session_id }) => holder_session_id)
   const excluded = new Set([...holders, ...(call.passed?.asked ?? [])])
-  const order = rankedFor(parts, { channel, human, priority, excluded, now: parts.clock.now() })
+  const order = orderIn(parts, ranks, { channel, human, priority, excluded, now: parts.clock.now() })
   const turnOf: Plan['turnOf'] = (session_id) => {
-    const member = parts.channels.memberOf(channel.channel_id, session_id)
+    const member = eligible(parts, channel.channel_id, session_id)
     return member && { channel, human, origin: human, member, session_id, turn_id: '' }
   }
   return {

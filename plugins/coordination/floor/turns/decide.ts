@@ -49,13 +49,13 @@ interface Choice {
   readonly unknown?: string
 }
 
-const choose = (parts: DecisionParts, { candidates, starts }: Plan, { ready, refused }: Checked): Choice => {
+const choose = (parts: DecisionParts, { candidates, starts, turnOf }: Plan, { ready, refused }: Checked): Choice => {
   const chosen: string[] = []
   for (const session_id of candidates) {
     if (chosen.length >= starts || refused.size >= mostRefused) break
     if (refused.has(session_id) || !isOpen(parts, session_id)) continue
     if (!ready.has(session_id)) return { chosen, unknown: session_id }
-    chosen.push(session_id)
+    if (turnOf(session_id) !== undefined) chosen.push(session_id)
   }
   return { chosen }
 }

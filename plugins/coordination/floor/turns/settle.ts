@@ -3,10 +3,10 @@ import { Problem, tellFailure, type Tx } from '../../../../core/plugin.js'
 import type { RunRecord } from '../../../execution/runs/contract.js'
 import type { ChannelRecord, MemberRecord, MessageOutput, MessageRecord } from '../../channels/contract.js'
 import { budgetOf, mostAsked, startsOf, type Thread } from '../arbitration.js'
-import { isEligible, rankedFor, saidBehind } from '../facts.js'
+import { isEligible, saidBehind } from '../facts.js'
 import type { LeaseRecord } from '../record/lease.js'
 import { answerOf, postOf } from './answer.js'
-import { queueFor } from './call.js'
+import { eligible, orderIn, queueFor, type Ranks } from './call.js'
 import { decide, type Begin, type DecisionParts, type Plan } from './decide.js'
 
 /** True of a run that has ended, or is not there. */
@@ -57,7 +57,7 @@ const endingOf = (parts: DecisionParts, lease: LeaseRecord, how: How): Ending | 
 }
 
 /** Who is asked next, in order: those of the queue, and where it is empty all others who may have something to say. */
-const orderOf = (parts: DecisionParts, ending: Ending): readonly string[] => {
+const orderOf = (parts: DecisionParts, ending: Ending, ranks: Ranks): readonly string[] => {
   const { lease, channel, human, switched, others, asked } = ending
   const { holder_session_id, last_human_priority_session_ids: priority } = lease
   const excluded = new Set(others.map((one) => one.holder_session_id))
@@ -70,7 +70,7 @@ const orderOf = (parts: DecisionParts, ending: Ending): readonly string[] => {
     if (queue.length > 0) return queue
   }
   if (asked.length >= mostAsked) return []
-  return rankedFor(parts, { channel, human, priority, excluded, now: parts.clock.now() })
+  return orderIn(parts, ranks, { channel, human, priority, excluded, now: parts.clock.now() })
 }
 
 /** How a turn is looked at. */
@@ -81,11 +81,7 @@ interface How {
   readonly silent: boolean
 }
 
-const planEnd = (
-  parts: DecisionParts,
-  turn_id: string,
-  how: How & { posting(draft: boolean): void },
-): Plan | undefined => {
+const planEnd = (parts: DecisionParts, turn_id: string, how: How & { readonly ranks: Ranks; posting(begins: boolean): void }): Plan | undefined => {
   const { store, channels } = parts
   const lease = store.leases.find(turn_id)
   if (lease === undefined || (!how.late && !isOver(parts.runs.find(lease.active_run_id)))) return undefined
@@ -93,23 +89,13 @@ const planEnd = (
   if (ending === undefined) return gone(parts, lease)
   const { channel, human, switched, thread } = ending
   const starts = channel.paused ? 0 : Math.min(1, startsOf(thread))
-  const order = starts === 0 ? [] : orderOf(parts, ending)
+  const order = starts === 0 ? [] : orderOf(parts, ending, how.ranks)
   const earlier = channels.message(lease.origin_message_id) ?? human
   const turnOf = (session_id: string, post?: MessageRecord) => {
-    const member = channels.memberOf(channel.channel_id, session_id)
+    const member = eligible(parts, channel.channel_id, session_id)
     const origin = switched ? human : (post ?? earlier)
     const { active_run_id: run_id } = lease
-    return (
-      member && {
-        channel,
-        human,
-        origin,
-        member,
-        session_id,
-        turn_id: '',
-        instead: ending.late ? { run_id, turn_id } : undefined,
-      }
-    )
+    return member && { channel, human, origin, member, session_id, turn_id: '', instead: ending.late ? { run_id, turn_id } : undefined }
   }
   return {
     candidates: order,
@@ -121,10 +107,7 @@ const planEnd = (
       store.drop(tx, lease, 'the turn is over')
       if (ending.late) tx.after(() => parts.abandon(lease.active_run_id))
       const turn = next === undefined ? undefined : turnOf(next, post)
-      const queue = queueFor(parts, channel, {
-        order,
-        without: new Set([...passed, ...(next === undefined ? [] : [next])]),
-      })
+      const queue = queueFor(parts, channel, { order, without: new Set([...passed, ...(next === undefined ? [] : [next])]) })
       share(parts, tx, ending, next)
       if (turn !== undefined) succeed(parts, tx, ending, { turn, queue, begin })
     },
@@ -213,7 +196,8 @@ const end = async (parts: DecisionParts, turn_id: string, late: boolean): Promis
   const posting = (begins: boolean): void => {
     isPosting = begins
   }
-  const look = (): Plan | undefined => planEnd(parts, turn_id, { late, silent, posting })
+  const ranks: Ranks = {}
+  const look = (): Plan | undefined => planEnd(parts, turn_id, { late, silent, ranks, posting })
   try {
     return await decide(parts, look)
   } catch (error) {

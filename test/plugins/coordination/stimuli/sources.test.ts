@@ -20,7 +20,7 @@ const scripted = (name: string, input: JsonObject) =>
   })
 
 test('stimuli-13, stimuli-16: a schedule that a run of a thread makes is bound to it, and its result is told there', async (t) => {
-  const model = scripted('wake_after', { delay_seconds: 1, prompt: 'Give the report.' })
+  const model = scripted('wake_after', { delay_seconds: 1, message: 'Give the report.' })
   const daemon = await startTalk(t, { plugins: [model.plugin], config: model.config })
   const root = (await daemon.post('A: report to us')).message_id
   const [work] = await daemon.eventually(
@@ -56,7 +56,7 @@ test('stimuli-13: an agent that a run of a thread starts is bound to it', async 
     (all) => all.length > 0,
   )
   t.like(work, { topic_kind: 'human', status: 'proposed' })
-  const agents = (await daemon.request('GET', '/v1/agents')).body
+  const { items: agents } = (await daemon.request('GET', '/v1/agents/summaries')).body
   const child = agents.find(({ parent_agent_id }: any) => parent_agent_id !== undefined)
   t.like(work.bindings[0], { binding_kind: 'sidechain_agent', binding_ref: child.agent_id })
 })
