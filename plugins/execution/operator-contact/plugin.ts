@@ -3,7 +3,8 @@ import { Outbox } from '../deliveries/contract.js'
 import { SystemSections } from '../models/contract.js'
 import { Runs } from '../runs/contract.js'
 import { Sessions } from '../sessions/contract.js'
-import { Tools } from '../tools/contract.js'
+import { ToolGates, Tools } from '../tools/contract.js'
+import { contactGate } from './gate.js'
 import { contactRoutes } from './routes.js'
 import { contactSection } from './section.js'
 import { notifyOperator } from './tools.js'
@@ -19,6 +20,7 @@ export default definePlugin({
   register(ctx, { sessions, runs, outbox }) {
     ctx.routes(...contactRoutes({ sessions, outbox }))
     ctx.contribute(Tools, notifyOperator({ sessions, outbox, runs }))
+    ctx.contribute(ToolGates, contactGate(sessions))
     ctx.contribute(SystemSections, contactSection(sessions))
   },
 })

@@ -90,6 +90,25 @@ test('a model notifies the operator through the targets of the session, if it ma
   t.is((await called(daemon, 'notify_operator', { message: 'x' })).outcome.output.error.code, 'operator_contact_off')
 })
 
+test('sessions-34: a model is told of the tools by which it may reach the operator, and of no others', async (t) => {
+  let tools: ToolRegistry | undefined
+  const seen = extra(ReplyPlugins, pigeon, (services) => {
+    tools = services.tools
+  })
+  const daemon = await startTestDaemon(t, { plugins: [seen] })
+  await openSession(daemon)
+  const told = () => ['ask_operator', 'notify_operator'].filter((name) => tools?.find(name, 's1') !== undefined)
+  t.deepEqual(told(), [])
+  await daemon.request('PUT', '/v1/sessions/s1/operator', { enabled: true, allow_notify: false })
+  t.deepEqual(told(), ['ask_operator'])
+  await daemon.request('PUT', '/v1/sessions/s1/reply-targets', targets('north'))
+  await daemon.request('PUT', '/v1/sessions/s1/operator', { enabled: true, allow_questions: false })
+  t.deepEqual(told(), ['notify_operator'])
+  await daemon.request('PUT', '/v1/sessions/s1/operator', { enabled: true })
+  t.deepEqual(told(), ['ask_operator', 'notify_operator'])
+  t.is(tools?.list().filter(({ name }) => name.endsWith('_operator')).length, 2)
+})
+
 test('a model asks the operator an ordinary question, if it may, and without any reply target', async (t) => {
   const daemon = await startTestDaemon(t)
   await openSession(daemon)
