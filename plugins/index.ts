@@ -196,6 +196,12 @@ export const shipped: readonly ShippedPlugin[] = [
     commands: () => import('./coordination/floor/commands.js'),
   },
   {
+    id: 'stimuli',
+    required: false,
+    load: () => import('./coordination/stimuli/plugin.js'),
+    commands: () => import('./coordination/stimuli/commands.js'),
+  },
+  {
     id: 'goals',
     required: false,
     load: () => import('./coordination/goals/plugin.js'),

@@ -4,6 +4,9 @@ import { definePoint, hasMembers, type Point, type Tx } from '../../../core/plug
 /** The right of a session to speak in a thread, and the run in which it does. */
 export { TurnLease } from './record/lease.js'
 
+/** What a run said by emit_output last. */
+export { answerOf } from './turns/answer.js'
+
 /** Hears who was asked to answer a message. */
 export interface TurnObserver {
   readonly id: string
