@@ -69,6 +69,7 @@ export const commands: readonly Command[] = [
       limit: { kind: 'text', value: 'n', summary: 'Most stimuli, the newest.' },
     },
     choices: { state: stimulusStates },
+    fields: { 'query.thread_root_message_id': '--thread' },
     run: (input) => {
       const query = queryOf(input, { thread: 'thread_root_message_id', state: 'state', limit: 'limit' })
       return input.client.get(`${pathOf(input)}/stimuli${query}`)
@@ -90,6 +91,7 @@ export const commands: readonly Command[] = [
     },
     choices: { kind: stimulusKinds, hint: visibilityHints },
     fields: {
+      'body.scope': '--thread',
       'body.thread_root_message_id': '--thread',
       'body.kind': '--kind',
       'body.visibility_hint': '--hint',
@@ -117,6 +119,7 @@ export const commands: readonly Command[] = [
     summary: 'What is worked on in the threads of a channel.',
     args: ['channel_id'],
     flags: { thread },
+    fields: { 'query.thread_root_message_id': '--thread' },
     run: (input) =>
       input.client.get(`${pathOf(input)}/thread-work${queryOf(input, { thread: 'thread_root_message_id' })}`),
     answer: array(Work),

@@ -136,7 +136,7 @@ const shownWork = ({ bindings }: StimulusStore, work: WorkRecord): ThreadWork =>
   ...work,
   bindings: bindings
     .list({ index: 'thread', group: work.thread_root_message_id, order: 'desc', limit: mostBindings })
-    .map(({ channel_id: _, thread_root_message_id: __, ...bound }) => bound),
+    .map(({ channel_id: _channel, thread_root_message_id: _root, ...bound }) => bound),
 })
 
 const work = ({ store, channels }: StimulusRouteParts): Route =>

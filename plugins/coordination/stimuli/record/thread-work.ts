@@ -99,6 +99,9 @@ const later = (one: WorkStatus, other: WorkStatus): WorkStatus =>
 
 const [mostSnapshots, mostDigest] = [32, 400]
 
+/** Never between the halves of a character. */
+const cut = (text: string): string => text.slice(0, mostDigest).replace(/[\ud800-\udbff]$/u, '')
+
 const snapshotsWith = (before: readonly Snapshot[], stimulus: StimulusRecord, posted: Posted): Snapshot[] => {
   const { progress_key, source_kind, source_ref, content } = stimulus
   if (progress_key === undefined || source_kind === undefined || source_ref === undefined) return [...before]
@@ -108,7 +111,7 @@ const snapshotsWith = (before: readonly Snapshot[], stimulus: StimulusRecord, po
     source_ref,
     latest_message_id: posted.message_id,
     updated_at_ms: posted.at_ms,
-    summary_digest: [...content.slice(0, 2 * mostDigest)].slice(0, mostDigest).join(''),
+    summary_digest: cut(content),
   }
   return [...before.filter((one) => one.progress_key !== progress_key), snapshot].slice(-mostSnapshots)
 }
