@@ -35,7 +35,7 @@ const known: Readonly<Record<string, string>> = {
   'hook_calls 1': '2b2f8ed7d0c46700',
   'hook_dead_letters 1': '1716de0f0d30d461',
   'lasting_keys 1': 'd3b6a0d9069e63f8',
-  'learning_candidates 1': '1c5d441951ebed6a',
+  'learning_candidates 1': 'ca0620340670fa75',
   'learnings 1': 'e9b2ac0cf19a6f8a',
   'live_asks 1': '5f45f25137fac75b',
   'live_drafts 1': '4f83eb2b774eb9f7',

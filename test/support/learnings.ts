@@ -53,6 +53,7 @@ export const learningsLender = (ended: LearningUser['ended'] = () => {}) => {
   return {
     plugins: [lent.plugin, user],
     learnings: () => lent.services().learnings,
+    guardSecret: (value: string): void => void lent.context().secrets.guard(value),
     commit: <R>(change: (tx: Tx) => R): Promise<R> => lent.context().state.commit(change),
   }
 }

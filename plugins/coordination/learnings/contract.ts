@@ -34,7 +34,11 @@ export interface AutomaticPublication {
 
 /** Candidates and learnings, for plugins that bring, judge or use them. */
 export interface Learnings {
-  /** The index `unreviewed`, group `all`, has those that are pending and have no review, by id. */
+  /**
+   * Index `unreviewed`, group `all`: those that are pending and have no review, by id. `state`: by state. Of those from
+   * the daemon that are over at some time and not published, `leaving`, group `all`, has all in order of their ends,
+   * and `summaries` those of kind `run_summary` by session.
+   */
   readonly candidates: Collection<LearningCandidate>
   readonly learnings: Collection<Learning>
   /** As it is now: the setting of the runtime. */
@@ -51,13 +55,19 @@ export interface Learnings {
    */
   review(tx: Tx, candidate: LearningCandidate, review: NonNullable<LearningCandidate['automation_review']>): void
   /**
-   * Publishes a candidate in a commit as `automatic` of the actor `daemon`: the learning, or one that says the same. One
-   * that is published answers its learning. Throws `learning_candidate_rejected`, `learning_conflict`, and `learnings_full`
-   * where the scope holds 10,000: then nothing of the commit may stand.
+   * Publishes a candidate in a commit as `automatic` of the actor `daemon`: the learning, or one that says the same.
+   * One that is published answers its learning. Throws `learning_candidate_rejected`, `learning_conflict`, and
+   * `learnings_full` where the scope holds 10,000: then nothing of the commit may stand.
    */
   publish(tx: Tx, candidate: LearningCandidate, wish: AutomaticPublication): Learning
   /** The active learning that says something else of the same subject in the same scope and kind. */
   conflict(of: Pick<LearningCandidate, 'scope' | 'kind' | 'content'>): Learning | undefined
+  /** True where the daemon brought a candidate of this run: its summary, or something else. */
+  isCaptured(run_id: string, what: 'summary' | 'semantic'): boolean
+  /** True where `propose` would keep nothing of this text, because it looks like a secret. */
+  tellsSecret(text: string): boolean
+  /** Takes away those that the daemon brought and nobody published; others stay, and so does what cannot be read. */
+  forget(tx: Tx, candidate_ids: readonly string[]): void
   /** True where a scope holds as many learnings as it may: `publish` throws then. */
   isFull(scope: LearningScope): boolean
   /** Listens for candidates that have come; called after that is durable. Must not throw. Returns the undo. */
