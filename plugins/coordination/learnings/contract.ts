@@ -32,7 +32,7 @@ export interface AutomaticPublication {
   readonly expires_at_ms?: number
 }
 
-/** Candidates and learnings, for plugins that bring, judge or use them. */
+/** Candidates and learnings, for plugins that bring, judge or use them. The collections are for reading alone. */
 export interface Learnings {
   /**
    * Index `unreviewed`, group `all`: those that are pending and have no review, by id. `state`: by state. Of those from
