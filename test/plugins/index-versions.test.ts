@@ -36,6 +36,7 @@ const known: Readonly<Record<string, string>> = {
   'hook_dead_letters 1': '1716de0f0d30d461',
   'lasting_keys 1': 'd3b6a0d9069e63f8',
   'learning_candidates 1': 'ca0620340670fa75',
+  'learning_captures 1': 'e139ae07d7ae1050',
   'learnings 1': 'e9b2ac0cf19a6f8a',
   'live_asks 1': '5f45f25137fac75b',
   'live_drafts 1': '4f83eb2b774eb9f7',

@@ -3,8 +3,10 @@ import type { ModelEvent, ModelRequest } from '../../plugins/execution/models/co
 import { done, scriptedProvider, text } from '../../plugins/providers/scripted/contract.js'
 import type { CandidateDraft } from '../../plugins/coordination/learnings/contract.js'
 import type { Ask } from './daemon.js'
-import { candidatesPath, learningsPath } from './learnings.js'
 import { eventually } from './mcp.js'
+
+export const candidatesPath = '/v1/learning-candidates'
+export const learningsPath = '/v1/learnings'
 
 interface Target {
   readonly request: Ask

@@ -1,9 +1,10 @@
 import test from 'ava'
 import { createClock } from '../../../../core/base/clock.js'
 import { freshRoot, startTestDaemon } from '../../../support/daemon.js'
-import { bring, candidatesPath } from '../../../support/learnings.js'
+import { bring } from '../../../support/learnings.js'
 import {
   candidatesOf,
+  candidatesPath,
   isTeacher,
   judging,
   never,
@@ -161,9 +162,9 @@ test('learning-review-22, learning-review-23: a model names what a completed run
     source: { run_id: run.run_id, session_id: 's1' },
     evidence_refs: [{ run_id: run.run_id }],
   })
-  const [asked] = second.asked()
-  t.true(asked !== undefined && isTeacher(asked))
-  t.like(JSON.parse((asked?.messages[0]?.content[0] as any).text), {
+  const [asked]: any[] = second.asked()
+  t.true(isTeacher(asked))
+  t.like(JSON.parse(asked.messages[0].content[0].text), {
     run: { run_id: run.run_id, session_id: 's1', status: 'completed', request_preview: 'When is the window?' },
     max_candidates: 2,
   })

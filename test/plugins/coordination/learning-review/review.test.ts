@@ -1,11 +1,13 @@
 import test from 'ava'
 import { startTestDaemon } from '../../../support/daemon.js'
-import { bring, candidatesPath, learningsLender, learningsPath, publish } from '../../../support/learnings.js'
+import { bring, learningsLender, publish } from '../../../support/learnings.js'
 import {
   candidate,
   candidatesOf,
+  candidatesPath,
   draftOf,
   learningOf,
+  learningsPath,
   remember,
   reviewed,
   setPolicy,
