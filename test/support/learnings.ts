@@ -25,6 +25,9 @@ export const bringing = (learnings: readonly LearningItem[]) =>
     register: (ctx) => ctx.contribute(MemorySources, { id: 'source', learnings: () => learnings }),
   })
 
+/** Configuration of a daemon that reviews no candidate by itself, for tests that compare them. */
+export const byHand = { learnings: { mode: 'manual_only' } }
+
 const workspace = { kind: 'workspace' }
 
 /** Brings a candidate of the workspace; returns what is answered. */
