@@ -213,6 +213,7 @@ export const shipped: readonly ShippedPlugin[] = [
     load: () => import('./coordination/learnings/plugin.js'),
     commands: () => import('./coordination/learnings/commands.js'),
   },
+  { id: 'learning-review', required: false, load: () => import('./coordination/learning-review/plugin.js') },
   {
     id: 'schedules',
     required: false,

@@ -245,6 +245,7 @@ export const contents: Readonly<Record<string, string>> = {
   project_tasks: 'what is to be done in each project, and what came of it',
   session_goals: 'what each session works towards by itself, with what it has used',
   learning_candidates: 'what may be learned, and what was decided about it',
+  learning_captures: 'ended runs about which a model is still asked what they teach',
   learnings: 'what was learned, with what became of it',
   playbooks: 'playbooks: what became of each of their versions',
   flows: 'work by playbooks, each with how it ended',
