@@ -190,6 +190,12 @@ export const shipped: readonly ShippedPlugin[] = [
     commands: () => import('./coordination/learnings/commands.js'),
   },
   {
+    id: 'promoted-skills',
+    required: false,
+    load: () => import('./coordination/promoted-skills/plugin.js'),
+    commands: () => import('./coordination/promoted-skills/commands.js'),
+  },
+  {
     id: 'schedules',
     required: false,
     load: () => import('./execution/schedules/plugin.js'),
