@@ -35,7 +35,7 @@ const showSkill = (skill: Infer<typeof Skill>): string =>
     visibleLine(skill.skill_name),
     visibleLine(skill.status),
     `of ${visibleLine(skill.source_learning_id)}`,
-    `${count(skill.successful_run_count, 'success')}, canary ${skill.canary_success_count}:${skill.canary_failure_count}`,
+    `${count(skill.successful_run_count, 'good run')}, canary ${skill.canary_success_count}:${skill.canary_failure_count}`,
     visibleLine(skill.description),
   ].join('  ')
 const showSkills = (rows: Infer<typeof Skill>[]): string =>

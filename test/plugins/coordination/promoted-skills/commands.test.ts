@@ -24,7 +24,7 @@ test('promoted-skills-24: promoted skills from the command line, from the first 
   const learning = await procedure(daemon)
   const step = (...more: string[]) => run('learnings', 'promote-skill', learning, 'notes', ...more)
   const draft = await step('--instructions', instructions, '--allowed-tools', 'a', '--allowed-tools', 'b')
-  t.regex(draft, /^notes {2}draft {2}of learning_\w+ {2}0 successes, canary 0:0 {2}Has an agent/u)
+  t.regex(draft, /^notes {2}draft {2}of learning_\w+ {2}0 good runs, canary 0:0 {2}Has an agent/u)
   const whole = JSON.stringify({ instructions, allowed_tools: ['a', 'b'], context: 'fork' })
   const failed = await line(
     'learning-skills',
@@ -38,10 +38,10 @@ test('promoted-skills-24: promoted skills from the command line, from the first 
   t.regex(failed.err, /is draft and no canary.*\(rollout_not_canary\)/u)
   const record = async (kind: string) =>
     run('learning-skills', 'rollout-result', 'notes', await completed(daemon), marker, '--kind', kind)
-  t.regex(await record('verification'), / {2}draft {2}.* {2}1 success, canary 0:0 {2}/u)
+  t.regex(await record('verification'), / {2}draft {2}.* {2}1 good run, canary 0:0 {2}/u)
   t.regex(await step('--promotion-json', whole, '--status', 'verified'), / {2}verified {2}/u)
   t.regex(await step('--promotion-json', whole, '--status', 'canary'), / {2}canary {2}/u)
-  t.regex(await record('canary'), / {2}canary {2}.* {2}2 successes, canary 1:0 {2}/u)
+  t.regex(await record('canary'), / {2}canary {2}.* {2}2 good runs, canary 1:0 {2}/u)
   const active = await step('--promotion-json', whole, '--status', 'active')
   t.regex(active, / {2}active {2}/u)
   t.is(await run('learning-skills', 'list', '--status', 'active', '--source-learning-id', learning), active)

@@ -91,9 +91,8 @@ test('promoted-skills-19, promoted-skills-21, promoted-skills-22, promoted-skill
   t.like(used, { name: 'notes', context: 'fork', final_output: marker, last_run_status: 'completed' })
   const child = (await request('GET', `/v1/runs/${used.launch_run_id}`)).body
   t.is(child.status, 'completed')
-  const agent = (await request('GET', `/v1/agents/${used.agent_id}`)).body
-  t.true(JSON.stringify(agent).includes('verification'))
-  t.true(model.requests.some(({ messages }) => JSON.stringify(messages).includes(instructions)))
+  const told = model.requests.find(({ messages }) => JSON.stringify(messages[0]).includes(instructions))
+  t.regex(told?.system ?? '', /Check what others say they did/u)
 
   const file = join(folder, 'SKILL.md')
   writeFileSync(file, readFileSync(file, 'utf8').replace(instructions, 'Do something else.'))
