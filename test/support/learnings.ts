@@ -25,13 +25,18 @@ export const bringing = (learnings: readonly LearningItem[]) =>
     register: (ctx) => ctx.contribute(MemorySources, { id: 'source', learnings: () => learnings }),
   })
 
-export const candidatesPath = '/v1/learning-candidates'
-export const learningsPath = '/v1/learnings'
 const workspace = { kind: 'workspace' }
 
 /** Brings a candidate of the workspace; returns what is answered. */
 export const bring = async ({ request }: { readonly request: Ask }, more: object = {}): Promise<any> =>
-  (await request('POST', candidatesPath, { scope: workspace, kind: 'fact', content: 'The sky is blue.', ...more })).body
+  (
+    await request('POST', '/v1/learning-candidates', {
+      scope: workspace,
+      kind: 'fact',
+      content: 'The sky is blue.',
+      ...more,
+    })
+  ).body
 
 /** Brings one and publishes it. */
 export const publish = async (daemon: { readonly request: Ask }, more: object = {}, wish: object = {}): Promise<any> =>
@@ -42,7 +47,7 @@ export const answerOf = (
   { request }: { readonly request: Ask },
   { candidate_id }: { readonly candidate_id?: string },
   wish: object = {},
-): Promise<Answer> => request('POST', `${candidatesPath}/${candidate_id}/publish`, wish)
+): Promise<Answer> => request('POST', `/v1/learning-candidates/${candidate_id}/publish`, wish)
 
 /** Lends a test the learnings of a daemon, with somebody who is told what ends. */
 export const learningsLender = (ended: LearningUser['ended'] = () => {}) => {

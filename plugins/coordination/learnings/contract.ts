@@ -32,7 +32,7 @@ export interface AutomaticPublication {
   readonly expires_at_ms?: number
 }
 
-/** Candidates and learnings, for plugins that bring, judge or use them. */
+/** Candidates and learnings, for plugins that bring, judge or use them. The collections are for reading alone. */
 export interface Learnings {
   /** The index `unreviewed`, group `all`, has those that are pending and have no review, by id. */
   readonly candidates: Collection<LearningCandidate>
@@ -51,9 +51,9 @@ export interface Learnings {
    */
   review(tx: Tx, candidate: LearningCandidate, review: NonNullable<LearningCandidate['automation_review']>): void
   /**
-   * Publishes a candidate in a commit as `automatic` of the actor `daemon`: the learning, or one that says the same. One
-   * that is published answers its learning. Throws `learning_candidate_rejected`, `learning_conflict`, and `learnings_full`
-   * where the scope holds 10,000: then nothing of the commit may stand.
+   * Publishes a candidate in a commit as `automatic` of the actor `daemon`: the learning, or one that says the same.
+   * One that is published answers its learning. Throws `learning_candidate_rejected`, `learning_conflict`, and
+   * `learnings_full` where the scope holds 10,000: then nothing of the commit may stand.
    */
   publish(tx: Tx, candidate: LearningCandidate, wish: AutomaticPublication): Learning
   /** The active learning that says something else of the same subject in the same scope and kind. */

@@ -1,5 +1,5 @@
 /** The learnings that hold, by scope, as memory asks for them before every model call. */
-import type { Clock, Collection, Skip, State } from '../../../core/plugin.js'
+import { createPause, type Clock, type Collection, type Skip, type State } from '../../../core/plugin.js'
 import type { LearningScope } from '../../execution/memory/contract.js'
 import { scopeKey } from './checked.js'
 import { afterEnds, isLive } from './store.js'
@@ -10,11 +10,13 @@ export interface LiveLearnings {
   changed(learning: Learning): void
   /** Those of these scopes that hold. Costs what they hold the first time, then what has changed. */
   of(scopes: readonly LearningScope[]): readonly Learning[]
+  /** Reads those of a scope in slices, before anybody asks for them. Ends early when the signal aborts. */
+  prepare(scope: LearningScope, signal: AbortSignal): Promise<void>
 }
 
 export interface LiveParts {
   readonly learnings: Collection<Learning>
-  readonly health: State['health']
+  readonly health: Pick<State['health'], 'undone'>
   readonly clock: Pick<Clock, 'now'>
   /** Given what cannot be read. */
   readonly skip: Skip
@@ -29,31 +31,62 @@ interface Held {
   characters: number
   /** When the next of them ends, Unix ms. */
   ends: number
+  /** What it counts among all that is held. */
+  weight: number
 }
 
-/** Kept of all scopes together: the scope that was asked for last is kept however large it is. */
-const mostItems = 20_000
-const mostCharacters = 16_000_000
+/** Learnings of all scopes together, a long one for two: the scope that was asked for last is held in any case. */
+const mostWeight = 20_000
+const charactersOfOne = 800
 /** With as many changes a scope is read anew. */
-const mostChanged = 1_000
-const slice = 500
+const mostChanged = 5_000
+const slice = 50
+
+/** What is held by scope, up to a weight; the one that was held last is the last. */
+const createShelf = () => {
+  const held = new Map<string, Held>()
+  let weight = 0
+  const drop = (key: string): void => {
+    weight -= held.get(key)?.weight ?? 0
+    held.delete(key)
+  }
+  const hold = (key: string, one: Held): void => {
+    drop(key)
+    one.weight = 1 + one.items.size + one.characters / charactersOfOne
+    weight += one.weight
+    held.set(key, one)
+    for (const oldest of held.keys()) {
+      if (weight <= mostWeight || oldest === key) return
+      drop(oldest)
+    }
+  }
+  return { get: (key: string) => held.get(key), hold }
+}
 
 export const createLive = ({ learnings, health, clock, skip }: LiveParts): LiveLearnings => {
-  /** The one that was asked for last is the last. */
-  const held = new Map<string, Held>()
+  const shelf = createShelf()
+  /** Those that are being read. */
+  const coming = new Map<string, Held>()
 
-  const read = (key: string): Held => {
-    const one: Held = { items: new Map(), changed: new Set(), undone: health.undone, characters: 0, ends: Infinity }
-    let beyond = afterEnds(clock.now())
-    for (;;) {
+  const empty = (): Held => ({
+    items: new Map(),
+    changed: new Set(),
+    undone: health.undone,
+    characters: 0,
+    ends: Infinity,
+    weight: 0,
+  })
+  /** Reads a scope; what is yielded says nothing. */
+  function* reading(key: string, one: Held): Generator<void> {
+    for (let beyond = afterEnds(clock.now()); ; yield) {
       const some = learnings.list({ index: 'live', group: key, limit: slice, beyond, skip })
       for (const learning of some) add(one, learning)
       const last = some.at(-1)
-      if (last === undefined || some.length < slice) return one
+      if (last === undefined || some.length < slice) return
       beyond = learnings.spec.indexes['live']?.sort?.(last) ?? beyond
     }
   }
-  const refresh = (one: Held): void => {
+  const refresh = (one: Held): Held => {
     for (const id of one.changed) {
       remove(one, id)
       const learning = learnings.find(id)
@@ -61,37 +94,44 @@ export const createLive = ({ learnings, health, clock, skip }: LiveParts): LiveL
     }
     one.changed.clear()
     const now = clock.now()
-    if (now < one.ends) return
+    if (now < one.ends) return one
     for (const { learning_id, expires_at_ms = Infinity } of one.items.values())
       if (expires_at_ms <= now) remove(one, learning_id)
     one.ends = Infinity
     for (const { expires_at_ms = Infinity } of one.items.values()) one.ends = Math.min(one.ends, expires_at_ms)
+    return one
   }
-  const makeRoom = (): void => {
-    let [items, characters] = [0, 0]
-    for (const [key, one] of [...held].toReversed()) {
-      items += one.items.size + 1
-      characters += one.characters
-      if (items !== one.items.size + 1 && (items > mostItems || characters > mostCharacters)) held.delete(key)
-    }
-  }
+  const isUsable = (one: Held): boolean => one.undone === health.undone && one.changed.size < mostChanged
   const get = (key: string): Held => {
-    const known = held.get(key)
-    const isUsable = known?.undone === health.undone
-    const one = isUsable ? known : read(key)
-    refresh(one)
-    held.delete(key)
-    held.set(key, one)
-    if (!isUsable) makeRoom()
+    const known = shelf.get(key)
+    if (known !== undefined && isUsable(known)) {
+      shelf.hold(key, refresh(known))
+      return known
+    }
+    const one = empty()
+    for (const _ of reading(key, one)) continue
+    shelf.hold(key, one)
     return one
   }
   return {
     changed({ scope, learning_id }) {
-      const one = held.get(scopeKey(scope))
-      one?.changed.add(learning_id)
-      if (one !== undefined && one.changed.size >= mostChanged) held.delete(scopeKey(scope))
+      const key = scopeKey(scope)
+      for (const one of [shelf.get(key), coming.get(key)])
+        if (one !== undefined && one.changed.size < mostChanged) one.changed.add(learning_id)
     },
     of: (scopes) => scopes.flatMap((scope) => [...get(scopeKey(scope)).items.values()]),
+    async prepare(scope, signal) {
+      const key = scopeKey(scope)
+      const one = empty()
+      coming.set(key, one)
+      const pause = createPause(1)
+      for (const _ of reading(key, one)) {
+        await pause()
+        if (signal.aborted) break
+      }
+      coming.delete(key)
+      if (!signal.aborted && shelf.get(key) === undefined && isUsable(one)) shelf.hold(key, refresh(one))
+    },
   }
 }
 

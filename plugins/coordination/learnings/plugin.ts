@@ -38,6 +38,11 @@ export default definePlugin({
     const operations = createOperations({ store, publishing, service, guard, found, state })
     const parts = { store, operations, found, skip }
     ctx.health(health)
+    ctx.onStart(() => {
+      void live
+        .prepare({ kind: 'workspace', id: 'default' }, ctx.signal)
+        .catch((error: unknown) => log.error('the learnings of the workspace could not be read', { error }))
+    })
     ctx.routes(
       ...candidateRoutes(parts),
       ...learningRoutes(parts),

@@ -2,7 +2,7 @@ import test from 'ava'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startTestDaemon } from '../../../support/daemon.js'
-import { answerOf, bring, candidatesPath, learningsPath, publish } from '../../../support/learnings.js'
+import { answerOf, bring, publish } from '../../../support/learnings.js'
 import { codeOf } from '../../../support/runs.js'
 
 const workspace = { kind: 'workspace', id: 'default' }
@@ -10,7 +10,7 @@ const workspace = { kind: 'workspace', id: 'default' }
 test('learnings-5: a candidate is pending, of the api, and says what was left out', async (t) => {
   const daemon = await startTestDaemon(t)
   const { request } = daemon
-  const { status, body } = await request('POST', candidatesPath, {
+  const { status, body } = await request('POST', '/v1/learning-candidates', {
     scope: { kind: 'workspace' },
     kind: 'preference',
     content: '  Releases are made on Tuesdays.\n',
@@ -30,7 +30,7 @@ test('learnings-5: a candidate is pending, of the api, and says what was left ou
     state: 'pending',
   }
   t.deepEqual(body, expected)
-  t.deepEqual((await request('GET', `${candidatesPath}/${candidate_id}`)).body, expected)
+  t.deepEqual((await request('GET', `/v1/learning-candidates/${candidate_id}`)).body, expected)
   const source = { session_id: 's1', run_id: 'r1', agent_id: 'a', input_event_offset: 3, observation_id: 'o' }
   const whole = {
     scope: { kind: 'session', id: 's1' },
@@ -42,13 +42,13 @@ test('learnings-5: a candidate is pending, of the api, and says what was left ou
     evidence_refs: [{ run_id: 'r1', artifact_id: 'x', note: 'seen' }],
     expires_at_ms: 4_000_000_000_000,
   }
-  t.like((await request('POST', candidatesPath, whole)).body, whole)
-  const summary = await request('POST', candidatesPath, { ...whole, kind: 'run_summary' })
+  t.like((await request('POST', '/v1/learning-candidates', whole)).body, whole)
+  const summary = await request('POST', '/v1/learning-candidates', { ...whole, kind: 'run_summary' })
   t.deepEqual(codeOf(summary), [400, 'invalid_learning'])
   t.is(summary.body.errors[0].path, 'body.kind')
-  t.deepEqual(codeOf(await request('GET', `${candidatesPath}/none`)), [404, 'learning_candidate_not_found'])
-  t.deepEqual(codeOf(await request('GET', `${learningsPath}/none`)), [404, 'learning_not_found'])
-  t.is((await request('GET', candidatesPath)).body.length, 2)
+  t.deepEqual(codeOf(await request('GET', `/v1/learning-candidates/none`)), [404, 'learning_candidate_not_found'])
+  t.deepEqual(codeOf(await request('GET', `/v1/learnings/none`)), [404, 'learning_not_found'])
+  t.is((await request('GET', '/v1/learning-candidates')).body.length, 2)
 })
 
 test('learnings-6: what cannot be is refused with its field, and nothing is kept', async (t) => {
@@ -75,13 +75,13 @@ test('learnings-6: what cannot be is refused with its field, and nothing is kept
     [{ state: 'published' }, 'body.state'],
   ]
   for (const [change, path] of cases) {
-    const { status, body } = await request('POST', candidatesPath, { ...good, ...change })
+    const { status, body } = await request('POST', '/v1/learning-candidates', { ...good, ...change })
     t.is(status, 400, path)
     t.is(body.errors[0].path, path)
   }
-  t.deepEqual((await request('GET', candidatesPath)).body, [])
+  t.deepEqual((await request('GET', '/v1/learning-candidates')).body, [])
   const long = ` ${'é🙂'.repeat(800)} `
-  t.is((await request('POST', candidatesPath, { ...good, content: long })).body.content, long.trim())
+  t.is((await request('POST', '/v1/learning-candidates', { ...good, content: long })).body.content, long.trim())
 })
 
 /** Made up, and put together here so that no scanner takes this file for a leak. */
@@ -126,18 +126,18 @@ test('learnings-7: a secret is refused wherever it is said, and stands nowhere a
   const scope = workspace
   for (const content of secrets) {
     for (const kind of ['fact', 'preference', 'decision'])
-      await refused(candidatesPath, { scope, kind, content }, 'body.content')
-    await refused(`${candidatesPath}/${candidate.candidate_id}/publish`, { content }, 'body.content')
-    await refused(`${learningsPath}/${learning.learning_id}/supersede`, { content }, 'body.content')
-    await refused(`${learningsPath}/${learning.learning_id}/revoke`, { reason: content }, 'body.reason')
-    await refused(`${learningsPath}/revoke-matching`, { kind: 'fact', reason: content }, 'body.reason')
+      await refused('/v1/learning-candidates', { scope, kind, content }, 'body.content')
+    await refused(`/v1/learning-candidates/${candidate.candidate_id}/publish`, { content }, 'body.content')
+    await refused(`/v1/learnings/${learning.learning_id}/supersede`, { content }, 'body.content')
+    await refused(`/v1/learnings/${learning.learning_id}/revoke`, { reason: content }, 'body.reason')
+    await refused(`/v1/learnings/revoke-matching`, { kind: 'fact', reason: content }, 'body.reason')
     const evidence_refs = [{}, { note: content.slice(0, 400) }]
     const note = 'body.evidence_refs.1.note'
-    await refused(candidatesPath, { scope, kind: 'procedure', content: 'Do it.', evidence_refs }, note)
-    await refused(`${candidatesPath}/${candidate.candidate_id}/publish`, { evidence_refs }, note)
+    await refused('/v1/learning-candidates', { scope, kind: 'procedure', content: 'Do it.', evidence_refs }, note)
+    await refused(`/v1/learning-candidates/${candidate.candidate_id}/publish`, { evidence_refs }, note)
   }
-  t.deepEqual((await request('GET', `${candidatesPath}/${candidate.candidate_id}`)).body, candidate)
-  t.deepEqual((await request('GET', `${learningsPath}/${learning.learning_id}`)).body, learning)
+  t.deepEqual((await request('GET', `/v1/learning-candidates/${candidate.candidate_id}`)).body, candidate)
+  t.deepEqual((await request('GET', `/v1/learnings/${learning.learning_id}`)).body, learning)
   await daemon.stop()
   for (const text of [...answers, JSON.stringify(log), ...filesBelow(root)]) t.false(text.includes(canary))
 })
@@ -167,7 +167,7 @@ test('learnings-8: prose about secrets is kept', async (t) => {
   ]) {
     const learning = await publish(daemon, { content }, { evidence_refs: [{ note: content }] })
     t.is(learning.content, content)
-    const { body } = await daemon.request('POST', `${learningsPath}/${learning.learning_id}/revoke`, {
+    const { body } = await daemon.request('POST', `/v1/learnings/${learning.learning_id}/revoke`, {
       reason: content,
     })
     t.is(body.revoked_reason, content)

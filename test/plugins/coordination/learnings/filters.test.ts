@@ -1,6 +1,6 @@
 import test from 'ava'
 import { startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
-import { bring, candidatesPath, learningsLender, learningsPath, publish } from '../../../support/learnings.js'
+import { bring, learningsLender, publish } from '../../../support/learnings.js'
 import { codeOf } from '../../../support/runs.js'
 import type { Learning } from '../../../../plugins/coordination/learnings/contract.js'
 
@@ -29,7 +29,7 @@ test('learnings-22, learnings-23: candidates by every filter, alone and together
     await bring(daemon, { content: 'Delta', kind: 'decision' }),
   ]
   const [alpha, beta, gamma, delta] = made.map(({ candidate_id }): string => candidate_id)
-  await daemon.request('POST', `${candidatesPath}/${delta}/reject`)
+  await daemon.request('POST', `/v1/learning-candidates/${delta}/reject`)
   const cases: readonly (readonly [query: string, found: readonly (string | undefined)[]])[] = [
     ['', [alpha, beta, gamma, delta]],
     ['scope_kind=session&scope_id=s1', [beta, gamma]],
@@ -50,20 +50,20 @@ test('learnings-22, learnings-23: candidates by every filter, alone and together
     ['query=%20', [alpha, beta, gamma, delta]],
     ['query=session&kind=fact', [beta]],
   ]
-  for (const [query, found] of cases) t.deepEqual(await idsOf(daemon, `${candidatesPath}?${query}`), found, query)
+  for (const [query, found] of cases) t.deepEqual(await idsOf(daemon, `/v1/learning-candidates?${query}`), found, query)
   for (const [query, field] of refusals)
     t.deepEqual(
-      await idsOf(daemon, `${candidatesPath}?${query}`),
+      await idsOf(daemon, `/v1/learning-candidates?${query}`),
       [`400 invalid_learning_filter query.${field}`],
       query,
     )
   for (const query of ['state=open', 'kind=x', 'scope_kind=x&scope_id=x', 'status=active'])
-    t.is((await daemon.request('GET', `${candidatesPath}?${query}`)).status, 400, query)
+    t.is((await daemon.request('GET', `/v1/learning-candidates?${query}`)).status, 400, query)
   for (const filter of ['', '&kind=decision', '&query=a']) {
-    const whole = await idsOf(daemon, `${candidatesPath}?${filter.slice(1)}`)
+    const whole = await idsOf(daemon, `/v1/learning-candidates?${filter.slice(1)}`)
     const paged: string[] = []
     for (let cursor = ''; ;) {
-      const { body } = await daemon.request('GET', `${candidatesPath}?page=true&limit=1${filter}${cursor}`)
+      const { body } = await daemon.request('GET', `/v1/learning-candidates?page=true&limit=1${filter}${cursor}`)
       t.is(body.pagination.total_count, whole.length)
       paged.push(...body.items.map((one: any) => one.candidate_id))
       if (!body.pagination.has_more) break
@@ -100,7 +100,7 @@ test('learnings-22, learnings-23: learnings by every filter, alone and together'
     await byRule('Epsilon', 'others'),
   ]
   const [alpha, beta, gamma, delta, epsilon] = made.map(({ learning_id }): string => learning_id)
-  await daemon.request('POST', `${learningsPath}/${delta}/revoke`)
+  await daemon.request('POST', `/v1/learnings/${delta}/revoke`)
   const cases: readonly (readonly [query: string, found: readonly (string | undefined)[]])[] = [
     ['', [alpha, beta, gamma, delta, epsilon]],
     ['scope_kind=project&scope_id=p1', [beta]],
@@ -124,16 +124,16 @@ test('learnings-22, learnings-23: learnings by every filter, alone and together'
     ['kind=fact&query=ta', [beta, delta]],
     ['kind=decision', []],
   ]
-  for (const [query, found] of cases) t.deepEqual(await idsOf(daemon, `${learningsPath}?${query}`), found, query)
+  for (const [query, found] of cases) t.deepEqual(await idsOf(daemon, `/v1/learnings?${query}`), found, query)
   for (const [query, field] of refusals)
-    t.deepEqual(await idsOf(daemon, `${learningsPath}?${query}`), [`400 invalid_learning_filter query.${field}`], query)
-  const matching = (body: object) => daemon.request('POST', `${learningsPath}/revoke-matching`, body)
+    t.deepEqual(await idsOf(daemon, `/v1/learnings?${query}`), [`400 invalid_learning_filter query.${field}`], query)
+  const matching = (body: object) => daemon.request('POST', `/v1/learnings/revoke-matching`, body)
   t.deepEqual(codeOf(await matching({ scope_id: 's1', reason: 'x' })), [400, 'invalid_learning_filter'])
   t.deepEqual((await matching({ kind: 'decision' })).body, [])
   const { body } = await matching({ matched_rule_name: 'facts', reason: 'Too wide.' })
   t.is(body.length, 1)
   t.like(body[0], { learning_id: gamma, status: 'revoked', revoked_reason: 'Too wide.' })
-  t.deepEqual(await idsOf(daemon, `${learningsPath}?status=active`), [alpha, epsilon])
+  t.deepEqual(await idsOf(daemon, `/v1/learnings?status=active`), [alpha, epsilon])
 })
 
 test('learnings-21: so many at once, in order, until nothing fits; without a filter nothing', async (t) => {
@@ -146,7 +146,7 @@ test('learnings-21: so many at once, in order, until nothing fits; without a fil
   await lent.commit((tx) => {
     for (let n = 0; n < 1_100; n += 1) tx.put(learnings, { ...first, learning_id: idOf(n), content: `Number ${n}` })
   })
-  const matching = (body: object) => request('POST', `${learningsPath}/revoke-matching`, body)
+  const matching = (body: object) => request('POST', `/v1/learnings/revoke-matching`, body)
   for (const body of [{}, { reason: 'All.' }, { query: ' ' }, { policy_actor: '', matched_rule_name: ' ' }])
     t.deepEqual(codeOf(await matching(body)), [400, 'invalid_learning_filter'], JSON.stringify(body))
   t.is(learnings.count('status', 'active'), 1_101)

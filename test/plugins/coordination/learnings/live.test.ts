@@ -6,7 +6,7 @@ import { createLive } from '../../../../plugins/coordination/learnings/live.js'
 import { afterEnds } from '../../../../plugins/coordination/learnings/store.js'
 import { createClock } from '../../../../core/base/clock.js'
 import { freshRoot, startTestDaemon } from '../../../support/daemon.js'
-import { learningsLender, learningsPath, publish } from '../../../support/learnings.js'
+import { learningsLender, publish } from '../../../support/learnings.js'
 import { testPlugin } from '../../../support/plugins.js'
 
 const workspace = { kind: 'workspace', id: 'default' } as const
@@ -45,11 +45,11 @@ test('learnings-25: memory is brought what holds, of its scopes, and each change
   t.is(brought(workspace)[0], brought(workspace)[0], 'the same objects again')
   now += 100
   t.deepEqual(brought(session), [])
-  const { body: four } = await daemon.request('POST', `${learningsPath}/${one.learning_id}/supersede`, {
+  const { body: four } = await daemon.request('POST', `/v1/learnings/${one.learning_id}/supersede`, {
     content: 'Four.',
   })
   t.deepEqual(ids(brought(workspace)).toSorted(), [three.learning_id, four.learning_id].toSorted())
-  await daemon.request('POST', `${learningsPath}/${three.learning_id}/revoke`)
+  await daemon.request('POST', `/v1/learnings/${three.learning_id}/revoke`)
   t.deepEqual(brought(workspace), [four])
   await t.throwsAsync(
     lent.commit((tx) => {
@@ -80,7 +80,7 @@ const learning = (n: number, more: Partial<Learning> = {}): Learning => ({
 })
 
 test('learnings-25: what is over is not read, and a change is read alone', async (t) => {
-  const { lent, daemon, brought } = await watched(t)
+  const { lent, daemon } = await watched(t)
   const { learnings } = lent.learnings()
   await lent.commit((tx) => {
     for (let n = 0; n < 300; n += 1) tx.put(learnings, learning(n, { expires_at_ms: 5 }))
@@ -89,7 +89,6 @@ test('learnings-25: what is over is not read, and a change is read alone', async
     for (let n = 900; n < 910; n += 1) tx.put(learnings, learning(n))
   })
   t.is(learnings.count('live', 'workspace:default', afterEnds(10)), 10)
-  t.is(brought(workspace).length, 10)
   const asked = { found: 0, listed: 0, undone: 0 }
   const counting: Collection<Learning> = {
     ...learnings,
@@ -121,7 +120,7 @@ test('learnings-25: what is over is not read, and a change is read alone', async
   asked.undone = 1
   t.is(live.of([workspace]).length, 10)
   t.deepEqual(asked, { found: 1, listed: 20, undone: 1 })
-  for (let n = 0; n < 2_000; n += 1) live.changed(learning(n))
+  for (let n = 0; n < 6_000; n += 1) live.changed(learning(n))
   t.is(live.of([workspace]).length, 10)
   t.deepEqual(asked, { found: 1, listed: 30, undone: 1 }, 'after many changes the scope is read anew')
   t.is((await daemon.request('GET', '/readyz')).status, 200)
@@ -158,4 +157,37 @@ test('learnings-25: what is kept of scopes is bounded, the oldest goes first', a
   }
   t.deepEqual([0, 1, 2, 0].map(read), [5_000, 5_000, 5_000, 0])
   t.deepEqual([3, 4, 0, 1].map(read), [5_000, 5_000, 0, 5_000])
+})
+
+test('learnings-25: a scope is read ahead in slices, and sees what changes meanwhile', async (t) => {
+  const { lent } = await watched(t)
+  const { learnings } = lent.learnings()
+  await lent.commit((tx) => {
+    for (let n = 0; n < 300; n += 1) tx.put(learnings, learning(n))
+  })
+  const lists: number[] = []
+  const counting: Collection<Learning> = {
+    ...learnings,
+    find: (id) => learnings.find(id),
+    list(query: PageQuery) {
+      const found = learnings.list(query)
+      lists.push(found.length)
+      return found
+    },
+  }
+  const live = createLive({ learnings: counting, health: { undone: 0 }, clock: { now: () => 10 }, skip: () => {} })
+  const prepared = live.prepare(workspace, new AbortController().signal)
+  const revoked = learning(0, { status: 'revoked' })
+  await lent.commit((tx) => {
+    tx.put(learnings, revoked)
+    live.changed(revoked)
+  })
+  await prepared
+  t.deepEqual(lists, [50, 50, 50, 50, 50, 50, 0])
+  t.is(live.of([workspace]).length, 299)
+  t.is(lists.length, 7, 'it is read once')
+  const gone = new AbortController()
+  gone.abort()
+  await live.prepare(session, gone.signal)
+  t.is(live.of([session]).length, 0)
 })

@@ -3,7 +3,7 @@ import test from 'ava'
 import { done, scriptedProvider, text } from '../../../../plugins/providers/scripted/contract.js'
 import { createClock } from '../../../../core/base/clock.js'
 import { startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
-import { bring, learningsLender, learningsPath, publish } from '../../../support/learnings.js'
+import { bring, learningsLender, publish } from '../../../support/learnings.js'
 import { openSession, submit, until } from '../../../support/runs.js'
 
 const contextOf = async ({ request }: TestDaemon, query = ''): Promise<any> =>
@@ -45,9 +45,9 @@ test('memory-1, memory-2, memory-3, memory-4, memory-7: which learnings a sessio
   await byDaemon('verified', 'active')
   await byDaemon('unverified', 'provisional')
   await byDaemon('learnt procedure', 'active', 'procedure')
-  await request('POST', `${learningsPath}/${await learn('revoked')}/revoke`)
+  await request('POST', `/v1/learnings/${await learn('revoked')}/revoke`)
   const replaced = await learn('replaced')
-  const { body } = await request('POST', `${learningsPath}/${replaced}/supersede`, { content: 'The harbour is open.' })
+  const { body } = await request('POST', `/v1/learnings/${replaced}/supersede`, { content: 'The harbour is open.' })
   names.set(body.learning_id, 'replacement')
   const named = (ids: readonly string[]) => ids.map((id) => names.get(id)).toSorted()
 
@@ -68,7 +68,7 @@ test('memory-1, memory-2, memory-3, memory-4, memory-7: which learnings a sessio
     named(await foundBy(daemon, 'harbour')),
     [...expected, 'procedure', 'provisional', 'learnt procedure'].toSorted(),
   )
-  await request('POST', `${learningsPath}/${shown[0]}/revoke`)
+  await request('POST', `/v1/learnings/${shown[0]}/revoke`)
   t.false((await foundBy(daemon, 'harbour')).includes(shown[0]))
 })
 

@@ -2,7 +2,7 @@
 import test from 'ava'
 import { createClock } from '../../../../core/base/clock.js'
 import { startTestDaemon } from '../../../support/daemon.js'
-import { answerOf, bring, candidatesPath, learningsLender, learningsPath, publish } from '../../../support/learnings.js'
+import { answerOf, bring, learningsLender, publish } from '../../../support/learnings.js'
 import { codeOf } from '../../../support/runs.js'
 
 test('learnings-15, learnings-16: what is published beside a learning', async (t) => {
@@ -49,16 +49,17 @@ test('learnings-15, learnings-16: what is published beside a learning', async (t
     if (result === 'conflict') {
       t.deepEqual([status, body.code], [409, 'learning_conflict'], what)
       t.true(body.detail.includes(known.learning_id), what)
-      t.is((await daemon.request('GET', `${candidatesPath}/${candidate.candidate_id}`)).body.state, 'pending')
+      t.is((await daemon.request('GET', `/v1/learning-candidates/${candidate.candidate_id}`)).body.state, 'pending')
     } else {
       t.is(status, 200, what)
       t.is(body.learning_id === known.learning_id, result === 'same', what)
-      const { published_learning_id } = (await daemon.request('GET', `${candidatesPath}/${candidate.candidate_id}`))
-        .body
+      const { published_learning_id } = (
+        await daemon.request('GET', `/v1/learning-candidates/${candidate.candidate_id}`)
+      ).body
       t.is(published_learning_id, body.learning_id)
     }
-    for (const { learning_id } of (await daemon.request('GET', learningsPath)).body)
-      await daemon.request('POST', `${learningsPath}/${learning_id}/revoke`)
+    for (const { learning_id } of (await daemon.request('GET', '/v1/learnings')).body)
+      await daemon.request('POST', `/v1/learnings/${learning_id}/revoke`)
     now += 10
   }
 })
@@ -78,20 +79,20 @@ test('learnings-17: a learning that stands for another is active, of its scope, 
     [{ content: 'The door is blue.' }, 409, 'learning_conflict'],
   ] as const)
     t.deepEqual(codeOf(await answerOf(daemon, monday, { ...wish, ...more })), [status, code])
-  t.deepEqual((await request('GET', `${learningsPath}/${friday.learning_id}`)).body, friday)
+  t.deepEqual((await request('GET', `/v1/learnings/${friday.learning_id}`)).body, friday)
   const { body } = await answerOf(daemon, monday, wish)
   t.like(body, { supersedes: friday.learning_id, status: 'active' })
-  const ended = (await request('GET', `${learningsPath}/${friday.learning_id}`)).body
+  const ended = (await request('GET', `/v1/learnings/${friday.learning_id}`)).body
   t.deepEqual(ended, { ...friday, status: 'superseded', superseded_by: body.learning_id })
   const again = await answerOf(daemon, await bring(daemon, { content: 'Window: Monday' }), wish)
   t.is(again.body.learning_id, body.learning_id)
   const other = await answerOf(daemon, await bring(daemon, { content: 'The window is Sunday.' }), wish)
   t.deepEqual(codeOf(other), [409, 'learning_superseded'])
-  const third = await request('POST', `${learningsPath}/${body.learning_id}/supersede`, { content: 'Door: blue' })
+  const third = await request('POST', `/v1/learnings/${body.learning_id}/supersede`, { content: 'Door: blue' })
   t.deepEqual(codeOf(third), [409, 'learning_conflict'])
-  const merged = await request('POST', `${learningsPath}/${body.learning_id}/supersede`, { content: 'Door: red' })
+  const merged = await request('POST', `/v1/learnings/${body.learning_id}/supersede`, { content: 'Door: red' })
   t.deepEqual(merged.body, door)
-  t.like((await request('GET', `${learningsPath}/${body.learning_id}`)).body, { superseded_by: door.learning_id })
+  t.like((await request('GET', `/v1/learnings/${body.learning_id}`)).body, { superseded_by: door.learning_id })
 })
 
 test('learnings-16: the daemon is told of what says otherwise, and publishes nothing against it', async (t) => {
@@ -123,7 +124,7 @@ test('learnings-24: a scope has room for so many that hold', async (t) => {
   const candidate = await bring(daemon, { content: 'The door is red.' })
   t.deepEqual(codeOf(await answerOf(daemon, candidate)), [409, 'learnings_full'])
   t.is((await answerOf(daemon, candidate, { supersedes: 'l0' })).status, 200)
-  await daemon.request('POST', `${learningsPath}/l1/revoke`)
+  await daemon.request('POST', `/v1/learnings/l1/revoke`)
   t.false(lent.learnings().isFull(scope))
   t.is((await answerOf(daemon, await bring(daemon, { content: 'The roof is red.' }))).status, 200)
   t.true(lent.learnings().isFull(scope))

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { startTestDaemon } from '../../../support/daemon.js'
-import { bring, candidatesPath, learningsLender, learningsPath, publish } from '../../../support/learnings.js'
+import { bring, learningsLender, publish } from '../../../support/learnings.js'
 import { codeOf } from '../../../support/runs.js'
 import type { CandidateDraft, LearningCandidate } from '../../../../plugins/coordination/learnings/contract.js'
 
@@ -42,7 +42,7 @@ test('learnings-11: the daemon brings the same once, and nothing secret, blank o
     heard.map(({ candidate_id }) => candidate_id),
     [first, ...others, byHand].map((one) => one?.candidate_id),
   )
-  t.deepEqual((await daemon.request('GET', `${candidatesPath}/${first?.candidate_id}`)).body, first)
+  t.deepEqual((await daemon.request('GET', `/v1/learning-candidates/${first?.candidate_id}`)).body, first)
   await t.throwsAsync(
     lent.commit((tx) => {
       lent.learnings().propose(tx, { ...draft, content: 'Lost.' })
@@ -52,7 +52,7 @@ test('learnings-11: the daemon brings the same once, and nothing secret, blank o
   undo()
   await bring(daemon)
   t.is(heard.length, 7)
-  t.is((await daemon.request('GET', candidatesPath)).body.length, 8)
+  t.is((await daemon.request('GET', '/v1/learning-candidates')).body.length, 8)
 })
 
 test('learnings-13: what the daemon publishes says so, and ends when the first of two ends', async (t) => {
@@ -82,7 +82,7 @@ test('learnings-13: what the daemon publishes says so, and ends when the first o
   t.is(same.content, 'Fact number 1')
   t.deepEqual(await publishIt(), same)
   const rejected = await bring(daemon, { content: 'Never.' })
-  await daemon.request('POST', `${candidatesPath}/${rejected.candidate_id}/reject`)
+  await daemon.request('POST', `/v1/learning-candidates/${rejected.candidate_id}/reject`)
   await t.throwsAsync(
     lent.commit((tx) => lent.learnings().publish(tx, rejected, { tier: 'active' })),
     { message: /was rejected/u },
@@ -110,19 +110,19 @@ test('learnings-20: who rests on an active learning is told in its commit, and c
     [`${first}/supersede`, { content: 'Other' }],
     ['revoke-matching', { kind: 'fact' }],
   ] as const) {
-    t.is((await request('POST', `${learningsPath}/${path}`, body)).status, 500, path)
-    t.deepEqual((await request('GET', `${learningsPath}?status=active`)).body, all)
-    t.is((await request('GET', learningsPath)).body.length, 4)
+    t.is((await request('POST', `/v1/learnings/${path}`, body)).status, 500, path)
+    t.deepEqual((await request('GET', `/v1/learnings?status=active`)).body, all)
+    t.is((await request('GET', '/v1/learnings')).body.length, 4)
   }
   fails = false
-  await request('POST', `${learningsPath}/${first}/revoke`)
-  await request('POST', `${learningsPath}/${first}/revoke`)
-  await request('POST', `${learningsPath}/${second}/supersede`, { content: 'Fact number 5' })
-  await request('POST', `${learningsPath}/${second}/revoke`)
-  await request('POST', `${learningsPath}/${draftOne.learning_id}/revoke`)
+  await request('POST', `/v1/learnings/${first}/revoke`)
+  await request('POST', `/v1/learnings/${first}/revoke`)
+  await request('POST', `/v1/learnings/${second}/supersede`, { content: 'Fact number 5' })
+  await request('POST', `/v1/learnings/${second}/revoke`)
+  await request('POST', `/v1/learnings/${draftOne.learning_id}/revoke`)
   const wish = { supersedes: third }
   const candidate = await bring(daemon, { content: 'Fact number 6' })
-  t.deepEqual(codeOf(await request('POST', `${candidatesPath}/${candidate.candidate_id}/publish`, wish))[0], 200)
+  t.deepEqual(codeOf(await request('POST', `/v1/learning-candidates/${candidate.candidate_id}/publish`, wish))[0], 200)
   t.deepEqual(told, [
     [first, 'revoked', 'revoked'],
     [second, 'superseded', 'superseded'],

@@ -1,7 +1,7 @@
 /** Every state with every action on it. */
 import test from 'ava'
 import { startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
-import { answerOf, bring, candidatesPath, learningsLender, learningsPath, publish } from '../../../support/learnings.js'
+import { answerOf, bring, learningsLender, publish } from '../../../support/learnings.js'
 import { codeOf } from '../../../support/runs.js'
 import type { LearningCandidate } from '../../../../plugins/coordination/learnings/contract.js'
 
@@ -21,15 +21,15 @@ const news = (): { content: string } => ({ content: `Number ${(number += 1)} is 
 
 const reviewed = async (daemon: TestDaemon, candidate: LearningCandidate, what: Review): Promise<LearningCandidate> => {
   await lent.commit((tx) => lent.learnings().review(tx, candidate, what))
-  return (await daemon.request('GET', `${candidatesPath}/${candidate.candidate_id}`)).body
+  return (await daemon.request('GET', `/v1/learning-candidates/${candidate.candidate_id}`)).body
 }
 const inState = async (daemon: TestDaemon, state: LearningCandidate['state']): Promise<LearningCandidate> => {
   const candidate: LearningCandidate = await bring(daemon, news())
   if (state === 'pending') return candidate
   if (state === 'escalated') return reviewed(daemon, candidate, review('enabled', 'manual_review'))
   const action = state === 'published' ? 'publish' : 'reject'
-  await daemon.request('POST', `${candidatesPath}/${candidate.candidate_id}/${action}`)
-  return (await daemon.request('GET', `${candidatesPath}/${candidate.candidate_id}`)).body
+  await daemon.request('POST', `/v1/learning-candidates/${candidate.candidate_id}/${action}`)
+  return (await daemon.request('GET', `/v1/learning-candidates/${candidate.candidate_id}`)).body
 }
 const states = ['pending', 'escalated', 'published', 'rejected'] as const
 
@@ -47,9 +47,9 @@ test.serial('learnings-9, learnings-10: every state of a candidate with what peo
       const before = await inState(daemon, state)
       t.is(before.state, state)
       const [status, becomes] = table[state][action]
-      const answer = await request('POST', `${candidatesPath}/${before.candidate_id}/${action}`)
+      const answer = await request('POST', `/v1/learning-candidates/${before.candidate_id}/${action}`)
       t.is(answer.status, status, `${state} ${action}`)
-      const after = (await request('GET', `${candidatesPath}/${before.candidate_id}`)).body
+      const after = (await request('GET', `/v1/learning-candidates/${before.candidate_id}`)).body
       if (status === 409) {
         t.is(answer.body.code, becomes)
         t.deepEqual(after, before)
@@ -60,8 +60,14 @@ test.serial('learnings-9, learnings-10: every state of a candidate with what peo
       if (action === 'reject') t.deepEqual(answer.body, after)
       else t.is(answer.body.learning_id, after.published_learning_id)
     }
-  t.deepEqual(codeOf(await request('POST', `${candidatesPath}/none/reject`)), [404, 'learning_candidate_not_found'])
-  t.deepEqual(codeOf(await request('POST', `${candidatesPath}/none/publish`)), [404, 'learning_candidate_not_found'])
+  t.deepEqual(codeOf(await request('POST', `/v1/learning-candidates/none/reject`)), [
+    404,
+    'learning_candidate_not_found',
+  ])
+  t.deepEqual(codeOf(await request('POST', `/v1/learning-candidates/none/publish`)), [
+    404,
+    'learning_candidate_not_found',
+  ])
 })
 
 test.serial('learnings-12: every state of a candidate with every review', async (t) => {
@@ -106,7 +112,7 @@ test('learnings-9: a learning is what the candidate says, or what is said instea
     policy_actor: 'operator',
     verification_status: 'unverified',
   })
-  t.deepEqual((await daemon.request('GET', `${learningsPath}/${learning_id}`)).body, body)
+  t.deepEqual((await daemon.request('GET', `/v1/learnings/${learning_id}`)).body, body)
   const wish = {
     scope: { kind: 'session', id: 's2' },
     kind: 'decision',
@@ -128,12 +134,12 @@ const ofStatus = {
   active: (daemon: TestDaemon) => publish(daemon, news()),
   superseded: async (daemon: TestDaemon) => {
     const { learning_id } = await publish(daemon, news())
-    await daemon.request('POST', `${learningsPath}/${learning_id}/supersede`, news())
-    return (await daemon.request('GET', `${learningsPath}/${learning_id}`)).body
+    await daemon.request('POST', `/v1/learnings/${learning_id}/supersede`, news())
+    return (await daemon.request('GET', `/v1/learnings/${learning_id}`)).body
   },
   revoked: async (daemon: TestDaemon) => {
     const { learning_id } = await publish(daemon, news())
-    return (await daemon.request('POST', `${learningsPath}/${learning_id}/revoke`)).body
+    return (await daemon.request('POST', `/v1/learnings/${learning_id}/revoke`)).body
   },
 } as const
 
@@ -155,23 +161,23 @@ test('learnings-17, learnings-18, learnings-19: every status of a learning with 
       const before = await ofStatus[status](daemon)
       t.is(before.status, status)
       const { learning_id } = before
-      const count = (await request('GET', learningsPath)).body.length
+      const count = (await request('GET', '/v1/learnings')).body.length
       const candidate = await bring(daemon, news())
       const wish = { supersedes: learning_id, publish_tier: action === 'publish' ? 'active' : 'provisional' }
       const answer =
         action === 'revoke'
-          ? await request('POST', `${learningsPath}/${learning_id}/revoke`, { reason: ' Enough. ' })
+          ? await request('POST', `/v1/learnings/${learning_id}/revoke`, { reason: ' Enough. ' })
           : action === 'supersede'
-            ? await request('POST', `${learningsPath}/${learning_id}/supersede`, news())
+            ? await request('POST', `/v1/learnings/${learning_id}/supersede`, news())
             : await answerOf(daemon, candidate, wish)
-      const after = (await request('GET', `${learningsPath}/${learning_id}`)).body
-      const all = (await request('GET', learningsPath)).body
+      const after = (await request('GET', `/v1/learnings/${learning_id}`)).body
+      const all = (await request('GET', '/v1/learnings')).body
       const result = table[status][action]
       const what = `${status} ${action}`
       if (typeof result === 'number') {
         t.is(answer.status, result, what)
         t.is(answer.body.code, codes[`${status} ${result}`] ?? 'invalid_learning', what)
-        t.is((await request('GET', `${candidatesPath}/${candidate.candidate_id}`)).body.state, 'pending')
+        t.is((await request('GET', `/v1/learning-candidates/${candidate.candidate_id}`)).body.state, 'pending')
       } else t.is(answer.status, 200, what)
       if (typeof result === 'number' || result === 'same') {
         t.deepEqual(after, before, what)
@@ -202,7 +208,7 @@ test('learnings-18: what is not said of a replacement is as it was', async (t) =
     source: { run_id: 'r1' },
   }
   const before = await publish(daemon, { ...said, ...news() })
-  const supersede = (wish: object) => request('POST', `${learningsPath}/${before.learning_id}/supersede`, wish)
+  const supersede = (wish: object) => request('POST', `/v1/learnings/${before.learning_id}/supersede`, wish)
   const refused: readonly (readonly [wish: object, status: number, code: string])[] = [
     [{ ...news(), scope: { kind: 'session', id: 's1' } }, 409, 'learning_scope_mismatch'],
     [{ ...news(), kind: 'run_summary' }, 400, 'invalid_learning'],
@@ -210,11 +216,11 @@ test('learnings-18: what is not said of a replacement is as it was', async (t) =
     [{}, 400, 'bad_request'],
   ]
   for (const [wish, status, code] of refused) t.deepEqual(codeOf(await supersede(wish)), [status, code])
-  t.is((await request('GET', `${learningsPath}/${before.learning_id}`)).body.status, 'active')
+  t.is((await request('GET', `/v1/learnings/${before.learning_id}`)).body.status, 'active')
   const { body } = await supersede({ ...news(), scope: { kind: 'workspace' } })
   t.like(body, said)
   t.is(body.source_candidate_id, undefined)
   t.deepEqual((await supersede(news())).body, body)
-  t.deepEqual(codeOf(await request('POST', `${learningsPath}/none/supersede`, news())), [404, 'learning_not_found'])
-  t.deepEqual(codeOf(await request('POST', `${learningsPath}/none/revoke`)), [404, 'learning_not_found'])
+  t.deepEqual(codeOf(await request('POST', `/v1/learnings/none/supersede`, news())), [404, 'learning_not_found'])
+  t.deepEqual(codeOf(await request('POST', `/v1/learnings/none/revoke`)), [404, 'learning_not_found'])
 })
