@@ -178,6 +178,18 @@ export const shipped: readonly ShippedPlugin[] = [
     commands: () => import('./execution/memory/commands.js'),
   },
   {
+    id: 'channels',
+    required: false,
+    load: () => import('./coordination/channels/plugin.js'),
+    commands: () => import('./coordination/channels/commands.js'),
+  },
+  {
+    id: 'projects',
+    required: false,
+    load: () => import('./coordination/projects/plugin.js'),
+    commands: () => import('./coordination/projects/commands.js'),
+  },
+  {
     id: 'goals',
     required: false,
     load: () => import('./coordination/goals/plugin.js'),

@@ -13,8 +13,12 @@ export interface Arguments {
 /** What people take for a switch: it must not swallow the next word before it is refused. */
 const mistaken: ReadonlySet<string> = new Set(['json'])
 
-/** Flags of every command but serve. */
+/** Flags of every command that calls a daemon. */
 export const globals: readonly string[] = ['base-url', 'token', 'token-file', 'output', 'help']
+
+/** Flags of a command beside its own. */
+export const globalsOf = ({ alone }: Pick<Command, 'alone'>): readonly string[] =>
+  alone === true ? ['output', 'help'] : globals
 
 /** Flags of serve that take no value. */
 export const serveSwitches: ReadonlySet<string> = new Set(['safe', 'hold', 'help'])

@@ -1,6 +1,6 @@
 /** `completion bash|zsh|fish`: scripts that complete command lines, made from the table of commands. */
 import { defineCommand, type Command } from '../plugin/command.js'
-import { globals, serveSwitches, switchesOf } from './arguments.js'
+import { globals, globalsOf, serveSwitches, switchesOf } from './arguments.js'
 import { errors } from './told/errors.js'
 import { choicesOf, type PluginFlag } from './help.js'
 
@@ -31,7 +31,7 @@ const placeAfter = (commands: readonly Command[], after: string): Place => {
   return {
     after,
     words: [...wordsAfter(commands, after.split(' ')), ...(command === undefined ? [] : argumentsOf(command))],
-    flags: [...Object.keys(command?.flags ?? {}), ...globals],
+    flags: [...Object.keys(command?.flags ?? {}), ...globalsOf(command ?? {})],
     choices: { ...command?.choices, ...globalChoices },
   }
 }

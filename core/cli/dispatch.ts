@@ -7,7 +7,7 @@ import { errors as configErrors, type Environment, type Flags } from '../base/co
 import { nearest } from '../base/words/nearest.js'
 import { unknownFlag } from '../base/text/unknown-flag.js'
 import { parseOnce } from '../base/parse.js'
-import { globals, refuseTwice, switchValue, type Arguments } from './arguments.js'
+import { globals, globalsOf, refuseTwice, switchValue, type Arguments } from './arguments.js'
 import { readSecretFile } from '../state/side/secret-file.js'
 import { createClient } from './client.js'
 import { explain } from './told/explain.js'
@@ -93,7 +93,7 @@ const refuseStrangeFlags = (flags: Flags, commands: readonly Command[]): void =>
 /** The command's own flags; a switch that is turned off is as good as none. */
 const flagsOf = (command: Command, flags: Flags): Readonly<Record<string, string | boolean>> => {
   const own = command.flags ?? {}
-  const known = [...Object.keys(own), ...globals]
+  const known = [...Object.keys(own), ...globalsOf(command)]
   const given: Record<string, string | boolean> = {}
   for (const [flag, value] of flags) {
     if (!known.includes(flag)) throw strangeFlag(flag, known, nameOf(command))

@@ -46,7 +46,7 @@ export const commandHelp = (command: Command): string => {
     ...wrapped(command.summary),
     '',
     'Flags',
-    columns([...own, ...clientFlags]),
+    columns([...own, ...(command.alone === true ? clientFlags.slice(-1) : clientFlags)]),
   ].join('\n')
 }
 
@@ -97,7 +97,7 @@ export const overview = (commands: readonly Command[]): string => {
       columns([...(heading === 'daemon' ? [serveRow] : []), ...own.map(rowOf)], all),
       '',
     ]),
-    'Flags of every command but serve',
+    'Flags of every command that calls a daemon',
     columns(clientFlags, all),
     '',
     'holdfast COMMAND --help tells more about one, and its flags.',

@@ -172,6 +172,8 @@ interface CommandForm {
   readonly flags?: Readonly<Record<string, CommandFlag>>
   /** Of these at least one must be given: flags as `--to`, optional arguments as `<answer>`. */
   readonly oneOf?: readonly string[]
+  /** It calls no daemon that its line names: it has no flags for that. */
+  readonly alone?: true
   /** What a flag or an argument may be, by its name, where there are a few words: for help and completion. */
   readonly choices?: Readonly<Record<string, readonly string[]>>
   /**

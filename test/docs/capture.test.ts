@@ -18,7 +18,7 @@ test('the blocks of the guide, as printed, bring a picture of a machine to a run
   t.not(once.replace(' --once', ''), capture.trim())
   const { printed, run } = await shBlocks([`${holdfast}\n${provision}`, once, ...looking], { url: daemon.url, folder })
   t.deepEqual([run.code, run.err], [0, ''], run.out)
-  const [provisioned = '', captured = '', listed = '', asked = ''] = printed
+  const [provisioned = '', captured = '', listed = '', asked = '', sent = ''] = printed
   t.regex(provisioned, /^Batch office: .*\ndesk {2}.*\/files\/desk\.toml/u)
   t.regex(
     captured,
@@ -29,4 +29,5 @@ test('the blocks of the guide, as printed, bring a picture of a machine to a run
   const run_id = outputs[0]?.run_id ?? ''
   const { body } = await daemon.request('GET', `/v1/runs/${run_id}`)
   t.is(body.input_attachments[0].media_type, 'image/png')
+  t.like(JSON.parse(sent.slice(sent.indexOf('{'))), { source_id: 'door', idempotency_key: 'door-1' })
 })

@@ -4,7 +4,7 @@ import type { Reason, ReasonSource, Subject, SubjectSource } from '../../operato
 import type { SessionTask } from '../../execution/tasks/contract.js'
 import type { EvidenceRef } from '../playbooks/contract.js'
 import { look, missingEvidence, project, type Projection, type ProjectionParts } from './projection.js'
-import type { FlowRecord, PhaseState } from './record.js'
+import { productView, type FlowRecord, type PhaseState } from './record.js'
 import type { Scope } from './scope.js'
 import type { Settling } from './settle.js'
 import { isTerminal, type FlowStatus } from './status.js'
@@ -61,8 +61,18 @@ export const flowSubjects = (parts: ExplainedParts): SubjectSource => ({
 
 const named = ({ kind, id }: EvidenceRef): string => (id === '*' ? `${kind} of any id` : `${kind} ${id}`)
 const given = ({ kind, id }: EvidenceRef): string => shellWord(`${kind}:${id === '*' ? 'ID' : id}`)
-/** What adds all of it in one line. */
-const givenAll = (missing: readonly EvidenceRef[]): string => missing.map(given).join(' --evidence ')
+const isReport = ({ kind }: EvidenceRef): boolean => kind === productView
+/** A report is looked at; whoever attests it has the flow say that nobody did. */
+const verifies = (flow_id: string, { id }: EvidenceRef): string =>
+  commandLine('flows verify-product-view', flow_id, id === '*' ? 'PATH' : id)
+
+/** What adds all of it: attestations in one line. */
+const addAll = (flow_id: string, missing: readonly EvidenceRef[]): string => {
+  const attested = missing.filter((ref) => !isReport(ref)).map(given)
+  const reports = missing.filter(isReport).map((ref) => verifies(flow_id, ref))
+  if (attested.length === 0) return reports.join('; ')
+  return [commandLine(`flows evidence --evidence ${attested.join(' --evidence ')}`, flow_id), ...reports].join('; ')
+}
 
 const evidenceReason = (flow_id: string, missing: readonly EvidenceRef[]): readonly Reason[] => {
   if (missing.length === 0) return []
@@ -70,7 +80,9 @@ const evidenceReason = (flow_id: string, missing: readonly EvidenceRef[]): reado
     {
       code: 'evidence',
       text: `Its playbook requires evidence that nobody has added: ${missing.map(named).join(', ')}.`,
-      commands: missing.map((ref) => commandLine(`flows evidence --evidence ${given(ref)}`, flow_id)),
+      commands: missing.map((ref) =>
+        isReport(ref) ? verifies(flow_id, ref) : commandLine(`flows evidence --evidence ${given(ref)}`, flow_id),
+      ),
     },
   ]
 }
@@ -88,7 +100,7 @@ export const flowsHealth = ({ lacking }: Pick<Settling, 'lacking'>): HealthCheck
       related_id: flow_id,
       message: `The work of the flow ${flow_id} is done, and it waits for evidence: ${missing.map(named).join(', ')}.`,
       action:
-        `To add it: ${commandLine(`flows evidence --evidence ${givenAll(missing)}`, flow_id)}. ` +
+        `To add it: ${addAll(flow_id, missing)}. ` +
         `To end it without: ${commandLine('flows cancel', flow_id)}`,
     })),
 })

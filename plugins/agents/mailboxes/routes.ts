@@ -9,6 +9,7 @@ import {
   jsonReply,
   object,
   optional,
+  notBlank,
   pageProblems,
   rule,
   string,
@@ -16,6 +17,7 @@ import {
   type State,
 } from '../../../core/plugin.js'
 import type { Runs } from '../../execution/runs/contract.js'
+import { assetErrors } from '../../media/assets/contract.js'
 import { agentErrors, type Agents } from '../sidechains/contract.js'
 import { MailboxMessage, type Mailboxes } from './contract.js'
 import { mailboxErrors } from './errors.js'
@@ -65,7 +67,7 @@ const send = ({ state, post }: MailRouteParts): Route =>
     body: object({
       from_agent_id: AgentId,
       to_agent_id: AgentId,
-      subject: string({ min: 1, max: 400 }),
+      subject: string({ min: 1, max: 400, pattern: notBlank }),
       payload: doc(jsonObject(), 'At most 64 KiB of JSON.'),
       message_id: optional(doc(MessageId, 'Names it once; made by the daemon when absent.')),
       ttl_ms: optional(
@@ -75,6 +77,7 @@ const send = ({ state, post }: MailRouteParts): Route =>
     reply: jsonReply(Posted, 202),
     problems: [
       agentErrors.agent_not_found,
+      assetErrors.asset_not_found,
       mailboxErrors.mailbox_full,
       mailboxErrors.message_id_conflict,
       mailboxErrors.message_too_large,

@@ -14,6 +14,7 @@ import {
   type Tx,
 } from '../../../core/plugin.js'
 import { messageStates, type MailboxMessage } from './contract.js'
+import { declareFiles, letFilesGo, type MessageFile } from './files.js'
 
 /** Times in Unix ms. */
 export interface MessageRecord {
@@ -91,6 +92,8 @@ const lettingGo = 100
 
 export interface MessageStore {
   readonly collection: Collection<MessageRecord>
+  /** Which of those that wait name which assets. */
+  readonly files: Collection<MessageFile>
   find(message_id: string): MessageRecord | undefined
   /** Those that wait for an agent, in order. */
   pending(agent_id: string, limit: number): readonly MessageRecord[]
@@ -115,6 +118,7 @@ export interface MessageStore {
 /** `emptied` is told, in the commit, of an agent for whom nothing waits any more. */
 export const declareMessages = (state: State, emptied: (tx: Tx, agent_id: string) => void): MessageStore => {
   const collection = state.collection(messageCollection)
+  const files = declareFiles(state)
   const put = (tx: Tx, message: MessageRecord): void => {
     const { to_agent_id, message_id } = message
     const waited = collection.find(message_id)?.state === 'pending'
@@ -130,6 +134,7 @@ export const declareMessages = (state: State, emptied: (tx: Tx, agent_id: string
   }
   return {
     collection,
+    files,
     find: (id) => collection.find(id),
     pending: (group, limit) => collection.list({ index: 'pending', group, limit }),
     deadLetters: (group, limit) => collection.list({ index: 'dead', group, limit }),
@@ -141,6 +146,7 @@ export const declareMessages = (state: State, emptied: (tx: Tx, agent_id: string
     put,
     acknowledge(tx, message) {
       letGo(tx)
+      letFilesGo(tx, files, message)
       const { message_id, from_agent_id, to_agent_id, subject, digest, created_at_ms, delivery_attempts } = message
       put(tx, {
         message_id,
@@ -161,6 +167,7 @@ export const declareMessages = (state: State, emptied: (tx: Tx, agent_id: string
       if (collection.count(dead.index, dead.group) >= mostDead)
         for (const oldest of collection.list({ ...dead, limit: 1 }))
           tx.remove(collection, oldest.message_id, 'newer ones are among the dead letters')
+      letFilesGo(tx, files, message)
       put(tx, { ...kept, state: 'dead_letter', last_error: why })
     },
   }

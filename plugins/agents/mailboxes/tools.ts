@@ -1,14 +1,17 @@
-import { array, digest, doc, object, optional, string } from '../../../core/plugin.js'
+import { array, digest, doc, notBlank, object, optional, string } from '../../../core/plugin.js'
 import { defineTool, failedCall, type Tool } from '../../execution/tools/contract.js'
+import type { Assets } from '../../media/assets/contract.js'
 import { agentErrors, type Agents } from '../sidechains/contract.js'
 import type { Sessions } from '../../execution/sessions/contract.js'
 import type { Mailboxes } from './contract.js'
 import { mailboxErrors } from './errors.js'
-import { MailItem } from './reading.js'
+import { checkFiles } from './files.js'
+import { MailItem } from './mail-item.js'
 
 export interface MailToolParts {
   readonly agents: Agents
   readonly sessions: Pick<Sessions, 'get'>
+  readonly assets: () => Assets | undefined
   readonly post: Mailboxes['post']
 }
 
@@ -18,7 +21,7 @@ const isEmpty = (message = '', more: readonly (string | MailItem)[]): boolean =>
   )
 
 /** The message is sent in the commit of the call's outcome: a call that is made again has sent none. */
-export const messageTool = ({ agents, sessions, post }: MailToolParts): Tool =>
+export const messageTool = ({ agents, sessions, assets, post }: MailToolParts): Tool =>
   defineTool({
     name: 'message_agent',
     seldom: true,
@@ -27,7 +30,7 @@ export const messageTool = ({ agents, sessions, post }: MailToolParts): Tool =>
       'to do; an answer comes to you the same way.',
     input: object({
       agent_id: string({ min: 1, max: 400 }),
-      subject: string({ min: 1, max: 400 }),
+      subject: string({ min: 1, max: 400, pattern: notBlank }),
       message: optional(doc(string({ max: 32_768 }), 'What you have to say.')),
       asset_ids: optional(doc(array(string({ min: 1, max: 400 }), { max: 100 }), 'Stored files that it is about.')),
       input_items: optional(doc(array(MailItem, { max: 100 }), 'Texts, and stored files that it is about.')),
@@ -46,18 +49,14 @@ export const messageTool = ({ agents, sessions, post }: MailToolParts): Tool =>
       if (isEmpty(message, [...(asset_ids ?? []), ...(input_items ?? [])]))
         return failedCall(mailboxErrors.message_empty())
       const message_id = `message_${digest(call.key).slice(0, 26)}`
-      const letter = {
-        from_agent_id: from.session.agent_id,
-        to_agent_id: agent_id,
-        subject,
-        message_id,
-        payload: {
-          ...(message_type !== undefined && { type: message_type }),
-          ...(message !== undefined && { text: message }),
-          ...(asset_ids !== undefined && { asset_ids }),
-          ...(input_items !== undefined && { input_items }),
-        },
+      const payload = {
+        ...(message_type !== undefined && { type: message_type }),
+        ...(message !== undefined && { text: message }),
+        ...(asset_ids !== undefined && { asset_ids }),
+        ...(input_items !== undefined && { input_items }),
       }
+      checkFiles(assets(), payload, '')
+      const letter = { from_agent_id: from.session.agent_id, to_agent_id: agent_id, subject, message_id, payload }
       return {
         type: 'result',
         output: { message_id, to: agent_id },

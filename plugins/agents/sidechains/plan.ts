@@ -15,7 +15,13 @@ import type { AgentProfile, SpawnSidechainRequest, SubtaskRequest } from './cont
 import { agentErrors } from './bounds/errors.js'
 import { narrowedFolder } from './bounds/folder.js'
 import { checkLimits, depthBelow, rootOf } from './limits.js'
-import { checkedSurface, narrowedCapabilities, narrowedCredentials, narrowedMode } from './bounds/narrowing.js'
+import {
+  checkedSurface,
+  narrowedCapabilities,
+  narrowedCredentials,
+  narrowedIsolation,
+  narrowedMode,
+} from './bounds/narrowing.js'
 import type { AgentRecord } from './record.js'
 import type { Agent, AgentStore } from './store.js'
 import { narrowable, type AgentAuditDraft } from './supervision/audit.js'
@@ -87,7 +93,7 @@ export const planAgent = (parts: PlanParts, wanted: WantedAgent, now: number): P
   const has = limitsOfParent(parts, parent, effective_mode)
   const capability_scope = narrowedCapabilities(has.capability_scope, request.capability_scope)
   const credential_scope = narrowedCredentials(has.credential_scope, request.credential_scope)
-  const isolation = request.fork_context?.isolation ?? session.isolation
+  const isolation = narrowedIsolation(isolationOf(parts, session, run_id), request.fork_context?.isolation)
   const cwd = narrowedFolder({
     cwd: request.cwd,
     parent: has.cwd,
@@ -152,6 +158,10 @@ const callBy = ({ runs }: PlanParts, { session_id }: SessionRecord, run_id: stri
   const pins = run_id === undefined ? undefined : runs.find(run_id)?.pinned
   return { tool_name: 'spawn_agent', session_id, ...(pins !== undefined && { pins }) }
 }
+
+/** Where the parent works: a run may have a copy of the workspace although its session has none. */
+const isolationOf = ({ runs }: PlanParts, { isolation }: SessionRecord, run_id: string | undefined) =>
+  (run_id === undefined ? undefined : runs.find(run_id)?.isolation) ?? isolation
 
 /** A session that plans asks before some calls, which `dontAsk` refuses: a child of such a session has none of them. */
 const unasked = (tools: ToolRegistry, { session_id }: SessionRecord): readonly PermissionRule[] =>

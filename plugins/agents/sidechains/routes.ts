@@ -100,8 +100,10 @@ const summaries = (parts: AgentRouteParts): Route =>
         object({ items: array(AgentSummaryView), pagination: paginationOf(mostOfPage), counts: AgentCounts }),
       ),
     ),
-    problems: [...pageProblems, agentErrors.agent_not_found],
+    problems: [...pageProblems, agentErrors.agent_not_found, agentErrors.agent_root_conflict],
     handler: async ({ query: { page, cursor, limit, root, root_agent_id = root, ...filter } }) => {
+      if (root !== undefined && root !== root_agent_id)
+        throw agentErrors.agent_root_conflict({ errors: [{ path: 'query.root', rule: 'must say the same' }] })
       const { found, counts } = await lookUp(parts, { root_agent_id, ...filter })
       const shown = {
         source: arraySource(found, key),

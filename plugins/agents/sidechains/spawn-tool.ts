@@ -122,14 +122,15 @@ export const spawnTool = (parts: WaitParts): Tool =>
       if (waits)
         await waitFor(parts, call, { session_ids: [record.session_id], how: 'all', timeout_ms: input.timeout_ms })
       const { agent_id, session_id, launch_run_id, name, path, nickname, retention } = record
+      const session = parts.sessions.get(session_id)
       const output = {
         agent_id,
         session_id,
-        ...endOf(parts, parts.sessions.get(session_id)),
+        ...endOf(parts, session),
         run_in_background: !waits,
         launch_run_id,
         team_name: input.team_name,
-        isolation: input.isolation ?? 'shared',
+        isolation: session.isolation ?? 'shared',
         name,
         path,
         nickname,

@@ -69,7 +69,9 @@ const agentCommands: readonly Command[] = [
       os: { kind: 'text', summary: 'What they run: macos when absent.' },
       sources: {
         kind: 'text',
-        summary: 'Of screen, camera, system_audio and microphone, separated by commas: screen when absent.',
+        summary:
+          'Of screen, camera, system_audio and microphone, separated by commas: screen when absent, ' +
+          'of linux and windows the microphone.',
       },
       'daemon-url': {
         kind: 'text',
@@ -128,6 +130,7 @@ export const commands: readonly Command[] = [
   ...agentCommands,
   defineCommand({
     path: ['capture'],
+    alone: true,
     summary: 'Captures on this machine until it is ended: takes what the file of its agent says, and sends it.',
     flags: {
       config: { kind: 'text', value: 'file', summary: 'The file of the agent, as it was provisioned.' },

@@ -95,10 +95,11 @@ export default definePlugin({
       metricsRoute(counts),
     )
     ctx.onStart(() =>
-      connectors.onChange(({ kind: changed, name }) => {
+      connectors.onChange(({ kind: changed, name, why }) => {
         if (changed !== 'external') return
         manifests.forget(name)
-        if (connectors.find(kind, name) !== undefined)
+        // Whoever revoked it may go on to revoke its secrets, or to renew them: that lets nobody in again.
+        if (why === 'set_up' && connectors.find(kind, name) !== undefined)
           leases
             .admit(subjectOf(name))
             .catch((error: unknown) => log.error('a connector could not be admitted', { connector: name, error }))

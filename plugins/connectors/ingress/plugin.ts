@@ -50,14 +50,14 @@ export default definePlugin({
     ctx.contribute(SessionHolds, {
       id: 'connector-events',
       holds: (session_id) =>
-        store.events.count('session', session_id) > 0 ? 'a message whose files are not there yet' : undefined,
+        store.events.count('session', session_id) > 0 ? 'a message that waits for its files, or for room' : undefined,
     })
     ctx.contribute(
       Metrics,
       counted.metric,
       ...gauges([
         'service_connector_events_waiting',
-        'Events of connectors that wait for their files.',
+        'Events of connectors that wait for their files, or for room.',
         () => store.events.count('all', 'all'),
       ]),
     )

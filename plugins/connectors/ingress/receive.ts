@@ -21,7 +21,7 @@ export interface IngressParts {
   readonly interception: () => Interception | undefined
   readonly connectors: () => Pick<Connectors, 'heard'> | undefined
   readonly rates: Rates
-  /** Where events wait for their files. */
+  /** Where events wait for their files, or for room. */
   readonly pending: AcceptParts
   /** Events, by kind and by what became of them. */
   readonly counted: Count

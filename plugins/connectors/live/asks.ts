@@ -1,5 +1,5 @@
 /** Messages that ask people to decide: one for each request of a run and kind, kept before it is sent. */
-import { type Ids, type Log, type Secrets, redactSecrets } from '../../../core/plugin.js'
+import { type Ids, type Log, type Secrets, redactSecrets, tellFailure } from '../../../core/plugin.js'
 import type { RunRecord, Runs } from '../../execution/runs/contract.js'
 import { mostButtons, type LiveButton, type LiveChat, type LiveMessage } from './contract.js'
 import { digestOf, everAsked, openAsked, openIn, outcomeOf, type Asked } from './outcomes.js'
@@ -29,6 +29,8 @@ export interface AskParts {
   readonly store: LiveStore
   /** Has a message be sent or edited; called when it is on disk what it is to say. */
   readonly wake: (ask_id: string) => void
+  /** Has a run be looked at once more, a while later. */
+  readonly lookLater: (run_id: string) => void
   /** What the person is called that decides on this request here right now. */
   readonly nameOf: (ask_id: string) => string | undefined
 }
@@ -38,18 +40,14 @@ const redactorOf =
   (text: string): string =>
     redactSecrets(secrets.redact(text))
 
-/** Has the messages of a run say what is true of it now. Changes that are not new make no commit. */
-export const lookAtAsks = (parts: AskParts, run: RunRecord | undefined, places: readonly Place[]): void => {
-  if (run === undefined) return
-  closeOver(parts, run.run_id)
-  if (!('pending' in run)) return
+/** Puts what a run waits for to its chats. What is asked there already makes no commit. */
+export const askAll = (parts: AskParts, run: Waiting, places: readonly Place[]): void => {
   const waiting = openIn(parts.runs, run).slice(0, mostAsked)
   const known = asksOf(parts.store, run.run_id)
   const wanted = firstOfKinds(places).flatMap((place) =>
     waiting.flatMap((asked) => askFor(parts, { run, place, asked, known }) ?? []),
   )
-  if (wanted.length === 0) return
-  keep(parts, wanted)
+  keep(parts, run.run_id, wanted)
 }
 
 export const asksOf = ({ asks }: LiveStore, run_id: string): AskRecord[] =>
@@ -60,23 +58,26 @@ export const closeOver = (parts: AskParts, run_id: string): void => {
   const { runs, store } = parts
   const run = runs.find(run_id)
   const over = asksOf(store, run_id).filter((ask) => ask.status === 'open' && openAsked(runs, run, ask) === undefined)
-  if (over.length === 0) return
   const closed = over.map((ask): AskRecord => ({
     ...ask,
     status: 'closing',
     outcome: outcomeOf(runs, ask, parts.nameOf(ask.ask_id)),
   }))
-  keep(parts, closed)
+  keep(parts, run_id, closed)
 }
 
-const keep = ({ store, wake, log }: AskParts, asks: readonly AskRecord[]): void => {
+const keep = ({ store, wake, log, lookLater }: AskParts, run_id: string, asks: readonly AskRecord[]): void => {
+  if (asks.length === 0) return
   store.state
     .commit((tx) => {
       for (const ask of asks) tx.put(store.asks, ask)
       letGoOldest(store, (id) => tx.remove(store.asks, id, 'it is over for long'))
     })
     .then(() => asks.forEach(({ ask_id }) => wake(ask_id)))
-    .catch((error: unknown) => log.warn('a request could not be put to a chat', { error }))
+    .catch((error: unknown) => {
+      tellFailure({ log, state: store.state }, 'what a chat shows of a request could not be kept', { run_id, error })
+      lookLater(run_id)
+    })
 }
 
 /** Ids sort by their time. */
@@ -85,8 +86,10 @@ const letGoOldest = ({ asks }: LiveStore, remove: (ask_id: string) => void): voi
   if (over > 0) asks.page({ index: 'status', group: 'closed', limit: Math.min(over, 50) }).forEach(remove)
 }
 
+type Waiting = Extract<RunRecord, { pending: readonly string[] }>
+
 interface Wanted {
-  readonly run: Extract<RunRecord, { pending: readonly string[] }>
+  readonly run: Waiting
   readonly place: Place
   readonly asked: Asked
   readonly known: AskRecord[]

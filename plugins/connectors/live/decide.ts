@@ -6,6 +6,7 @@ import { answerTo, numberedAnswer, type Runs } from '../../execution/runs/contra
 import type { Question } from '../../execution/sessions/contract.js'
 import { askOfToken } from './asks.js'
 import type { LiveAct, LiveAnswer, LiveKind, LivePress, LiveReply } from './contract.js'
+import { cutTo } from './cut.js'
 import { openAsked, outcomeOf, type Asked } from './outcomes.js'
 import { messagePlace, type AskRecord, type LiveStore } from './store.js'
 
@@ -23,7 +24,7 @@ export interface DecideParts {
   readonly names: Map<string, string>
 }
 
-const answer = (type: LiveAnswer['type'], text: string): LiveAnswer => ({ type, text: text.slice(0, mostSentence) })
+const answer = (type: LiveAnswer['type'], text: string): LiveAnswer => ({ type, text: cutTo(text, mostSentence) })
 const unknown = answer('over', 'This is no longer open.')
 const notAllowed = answer('not_allowed', 'You are not allowed to decide on this.')
 const operatorAnswers = answer('not_allowed', 'An operator answers this question.')

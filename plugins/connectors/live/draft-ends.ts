@@ -109,5 +109,6 @@ const end = async (parts: DraftEndParts, draft: DraftRecord, words: LastWords): 
     if (made?.type === 'done' || made?.type === 'refused') break
     if (!(await clock.sleep(backoff({ base: firstMs, max: longestMs }, attempt)))) return
   }
-  await forget(parts, draft)
+  // From then on it is the delivery's, which must find it again.
+  if (parts.store.drafts.find(draft.draft_id)?.taken_by === undefined) await forget(parts, draft)
 }

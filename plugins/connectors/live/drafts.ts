@@ -5,6 +5,7 @@
 import { digest, within, type Clock, type Ids, type Log } from '../../../core/plugin.js'
 import type { Runs, SpokenCall } from '../../execution/runs/contract.js'
 import type { Calls } from './calls.js'
+import { cutTo, wholeSigns } from './cut.js'
 import type { DraftWish, LiveChat, LiveMessage, LiveOutcome } from './contract.js'
 import { chatOf, placeKey, type Place } from './places.js'
 import { draftPlace, type DraftRecord, type LiveStore } from './store.js'
@@ -128,7 +129,7 @@ const newDraft = (place: Place, record: DraftRecord | undefined): Draft => ({
 })
 
 /** The draft of a run at a place that no delivery has taken. */
-export const freeDraft = (
+const freeDraft = (
   { drafts }: LiveStore,
   of: Pick<DraftRecord, 'run_id' | 'plugin' | 'address'>,
 ): DraftRecord | undefined => drafts.list({ index: 'free', group: draftPlace(of), limit: 1 })[0]
@@ -166,13 +167,11 @@ const schedule = (life: Life, spoken: Spoken, draft: Draft): void => {
   })
 }
 
-const wholeSigns = (text: string): string => text.replace(/[\ud800-\udbff]$/u, '')
-
 /** The beginning of what was said, as one message can have it; what is left out is told. */
 export const beginningOf = (text: string, most: number, isCut = false): string => {
   // Words come in pieces: the other half of a last sign may be on its way.
   if (text.length <= most && !isCut) return wholeSigns(text)
-  return `${wholeSigns(text.slice(0, Math.min(text.length, most - 2)))} …`
+  return `${cutTo(text, most - 2)} …`
 }
 const beginning = ({ text, isCut }: Spoken, most: number): string => {
   const shown = beginningOf(text, most, isCut)

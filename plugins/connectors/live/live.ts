@@ -1,5 +1,5 @@
 /** Puts the parts together. */
-import type { PluginContext } from '../../../core/plugin.js'
+import type { Clock, PluginContext } from '../../../core/plugin.js'
 import type { Approvals } from '../../execution/approvals/contract.js'
 import type { Outbox } from '../../execution/deliveries/contract.js'
 import type { Interception } from '../../execution/interception/contract.js'
@@ -50,8 +50,9 @@ export const createLive = (parts: LiveParts): Live => {
   const ends = createDraftEnds({ ...parts, clock, log, calls })
   const drafts = createDrafts({ clock, ids, log, calls, runs, store, left: ends.look })
   const nameOf = (ask_id: string): string | undefined => names.get(ask_id)
-  const posts = createAskPosts({ ...parts, ids, log, secrets, clock, calls, nameOf, signal: ctx.signal })
-  const asks: AskParts = { ids, log, secrets, runs, store, wake: posts.wake, nameOf }
+  const posts = createAskPosts({ ...parts, log, secrets, clock, calls })
+  const later = createLooks(clock, (run_id) => watch.look(run_id))
+  const asks: AskParts = { ids, log, secrets, runs, store, wake: posts.wake, lookLater: later.add, nameOf }
   const mayRefuse = (): boolean => interception()?.wants('stop') === true
   const watch = createWatch({ ...parts, typing, drafts, ends, asks, mayRefuse })
   return {
@@ -62,13 +63,37 @@ export const createLive = (parts: LiveParts): Live => {
     begin() {
       goOn(asks)
       watch.lookAtAll()
-      void ends.sweep()
+      ends.sweep().catch((error: unknown) => log.warn('drafts of an earlier life were not looked at', { error }))
     },
     async close() {
+      later.close()
       typing.close()
       drafts.close()
       await calls.close()
       await posts.close()
+    },
+  }
+}
+
+/** Before a run is looked at once more of which something could not be kept. Milliseconds. */
+const lookMs = 10_000
+
+/** Runs that are looked at once more, each once. */
+const createLooks = (clock: Clock, look: (run_id: string) => void) => {
+  const waiting = new Map<string, () => void>()
+  let isClosed = false
+  return {
+    add(run_id: string): void {
+      if (isClosed || waiting.has(run_id)) return
+      const cancel = clock.after(lookMs, () => {
+        waiting.delete(run_id)
+        look(run_id)
+      })
+      waiting.set(run_id, cancel)
+    },
+    close(): void {
+      isClosed = true
+      for (const cancel of waiting.values()) cancel()
     },
   }
 }

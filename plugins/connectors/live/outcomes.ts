@@ -8,6 +8,7 @@ import type {
   UserQuestionRequest,
 } from '../../execution/sessions/contract.js'
 import type { RunRecord, Runs } from '../../execution/runs/contract.js'
+import { cutTo } from './cut.js'
 import type { AskRecord } from './store.js'
 
 /** What is asked, as the run asks it. */
@@ -77,7 +78,7 @@ const resolutionOf = (runs: Runs, ask: AskRecord): Resolution | undefined => {
 }
 
 /** Somebody as a sentence names them, without a sign that is not seen. */
-export const nameIn = (name: string): string => visibleLine(name).slice(0, 80)
+const nameIn = (name: string): string => cutTo(visibleLine(name), 80)
 
 /** Who decided: a person of this connector by id, and name where it is known: anybody may be called an operator. */
 const decider = (ask: AskRecord, actor_id: string | undefined, name: string | undefined): string => {

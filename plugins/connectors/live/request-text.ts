@@ -1,6 +1,7 @@
 /** What people are shown of a request, and of what became of it: whole and as it is, or they do not decide on it. */
 import { redactedTo, visible, visibleLine } from '../../../core/plugin.js'
 import type { ApprovalRequest, UserQuestionRequest } from '../../execution/sessions/contract.js'
+import { cutTo, shortened } from './cut.js'
 
 /** A text, and whether it shows everything as it is. */
 export interface Shown {
@@ -23,10 +24,10 @@ export interface ShownParts {
 const shown = (text: string, most: number, redact: (text: string) => string): Shown => {
   const safe = visible(redactedTo(text, most + 1, redact))
   if (safe.length <= most) return { text: safe, isWhole: safe === visible(text), isCut: false }
-  return { text: `${safe.slice(0, most - 2).replace(/[\ud800-\udbff]$/u, '')} …`, isWhole: false, isCut: true }
+  return { text: shortened(safe, most), isWhole: false, isCut: true }
 }
 
-const wordOf = (text: string, most: number): string => visibleLine(text).slice(0, most)
+const wordOf = (text: string, most: number): string => cutTo(visibleLine(text), most)
 
 /** A call that waits for permission, with its whole input. */
 export const showApproval = (request: ApprovalRequest, { redact, most }: ShownParts): Shown => {
@@ -69,7 +70,4 @@ export const howToAnswer = ({ questions }: UserQuestionRequest, hasButtons: bool
 }
 
 /** A label of a button. */
-export const labelOf = (text: string, at: number): string => {
-  const label = `${at + 1}. ${visibleLine(text)}`
-  return label.length <= 60 ? label : `${label.slice(0, 58).replace(/[\ud800-\udbff]$/u, '')} …`
-}
+export const labelOf = (text: string, at: number): string => shortened(`${at + 1}. ${visibleLine(text)}`, 60)

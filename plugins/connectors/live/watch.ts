@@ -1,7 +1,7 @@
 /** Looks at runs as they change, and has everything that people see of them say what is true now. */
 import type { Runs } from '../../execution/runs/contract.js'
 import type { Sessions } from '../../execution/sessions/contract.js'
-import { lookAtAsks, type AskParts } from './asks.js'
+import { askAll, closeOver, type AskParts } from './asks.js'
 import type { LiveKind } from './contract.js'
 import type { DraftEnds } from './draft-ends.js'
 import type { Drafts } from './drafts.js'
@@ -38,8 +38,9 @@ export const createWatch = (parts: WatchParts): Watch => {
     const places = run === undefined || 'finished_at_ms' in run ? [] : placesOf(parts, run)
     typing.show(run_id, isRunning && run.route_wait === undefined ? places : [])
     if (isRunning) drafts.follow(run_id, parts.mayRefuse() ? [] : places.filter(isStreamed))
-    lookAtAsks(parts.asks, run, places)
-    if (isRunning || (run !== undefined && 'pending' in run)) return
+    closeOver(parts.asks, run_id)
+    if (run !== undefined && 'pending' in run) return askAll(parts.asks, run, places)
+    if (isRunning) return
     const said = drafts.leave(run_id)
     ends.look(run_id, said)
   }

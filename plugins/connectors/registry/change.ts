@@ -10,7 +10,7 @@ import {
   type Tx,
 } from '../../../core/plugin.js'
 import type { Outbox } from '../../execution/deliveries/contract.js'
-import type { Runs } from '../../execution/runs/contract.js'
+import type { RunRecord, Runs } from '../../execution/runs/contract.js'
 import type { PersonaSource, Sessions } from '../../execution/sessions/contract.js'
 import type { SecretSeal, SecretSlots } from '../../operator/secrets/contract.js'
 import type { ConnectorSettings, AnyConnectorKind } from './contract.js'
@@ -98,10 +98,10 @@ const bindings = ({ session_policy }: Partial<Pick<ConnectorSettings, 'session_p
   return canonical(unsafeCast(JSON.parse(JSON.stringify({ persona_id, capability_scope, credential_scope }))))
 }
 
-/** True of a run that an event of the connector began. */
-const isOf = ({ kind, name }: Wish, run: { origin?: JsonObject; source_plugin: string; source_kind: string }) =>
-  String(run.origin?.['connector_ingress_key'] ?? '').startsWith(`${kind}:${name}:`) ||
-  (run.source_plugin === kind && run.source_kind === name)
+/** True of a run that an event of the connector began; one of the kind `http` may have no key. */
+const isOf = ({ kind, name }: Wish, { origin, source_plugin, source_kind }: RunRecord): boolean =>
+  String(origin?.ingress?.['connector_ingress_key'] ?? '').startsWith(`${kind}:${name}:`) ||
+  (source_plugin === kind && source_kind === name)
 
 /**
  * Throws `session_not_idle` (409) while sessions of the connector are busy: its fixed one, and those in which a run of
@@ -114,7 +114,7 @@ const requireIdle = ({ sessions, runs }: ChangeParts, wish: Wish, settings: Part
   const kept = runs()
   for (const run_id of kept?.open() ?? []) {
     const run = kept?.find(run_id)
-    if (run !== undefined && isOf(wish, unsafeCast(run))) sessions.requireIdle(run.session_id)
+    if (run !== undefined && isOf(wish, run)) sessions.requireIdle(run.session_id)
   }
 }
 

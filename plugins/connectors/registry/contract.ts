@@ -132,6 +132,14 @@ export interface ConnectorTrouble {
   readonly action: string
 }
 
+/** What is told of a connector that is another one now. */
+export interface ConnectorChange {
+  readonly kind: ConnectorKindName
+  readonly name: string
+  /** It was set up, changed or taken away; or a secret of it has another value, or none. */
+  readonly why: 'set_up' | 'secret'
+}
+
 /** The connectors of this daemon. */
 export interface Connectors {
   /** True if one of this name is set up, in force or not: what reply targets may lead to. */
@@ -143,7 +151,7 @@ export interface Connectors {
   /** By name. */
   all<S extends ConnectorSettings>(kind: ConnectorKind<S>): Connector<S>[]
   /** Calls back when one was added, changed or removed, or a secret of it has another value. Returns its undo. */
-  onChange(listener: (changed: { readonly kind: ConnectorKindName; readonly name: string }) => void): () => void
+  onChange(listener: (changed: ConnectorChange) => void): () => void
   /** An event of it was taken in. Says nothing of whether it can do what it is for: `well` does. */
   heard(kind: ConnectorKindName, name: string): void
   /** What a connector did well, such as a poll: its last success, and an end of this trouble. */

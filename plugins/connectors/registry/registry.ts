@@ -1,7 +1,14 @@
 /** Connectors as they are now, of the file and of requests, and how each of them is. */
 import { unsafeCast, type Clock, type Log, type Secrets } from '../../../core/plugin.js'
 import type { SecretSlots } from '../../operator/secrets/contract.js'
-import type { Connector, ConnectorKind, ConnectorKindName, Connectors, ConnectorSettings } from './contract.js'
+import type {
+  Connector,
+  ConnectorChange,
+  ConnectorKind,
+  ConnectorKindName,
+  Connectors,
+  ConnectorSettings,
+} from './contract.js'
 import { createCourses, type Courses, type Health } from './courses.js'
 import type { Entry } from './entry.js'
 import { connectorErrors } from './errors.js'
@@ -40,6 +47,8 @@ export interface Registry {
   begin(): () => void
 }
 
+type Listener = Parameters<Connectors['onChange']>[0]
+
 /** A connector for its kind. */
 const served = <S extends ConnectorSettings>(
   { log }: Pick<RegistryParts, 'log'>,
@@ -70,9 +79,9 @@ export const createRegistry = (parts: RegistryParts): Registry => {
   const sources: SourceParts = { slots, secrets: parts.secrets, guard: guards.once }
   const roster = createRoster(parts)
   const courses = createCourses(sources, clock)
-  const listeners = new Set<Parameters<Connectors['onChange']>[0]>()
-  const tell = (kind: ConnectorKindName, name: string): void => {
-    for (const listener of listeners) listener({ kind, name })
+  const listeners = new Set<Listener>()
+  const tell = (change: ConnectorChange): void => {
+    for (const listener of listeners) listener(change)
   }
   const guardFile = (): void =>
     guards.replace(roster.list().flatMap(({ source, secrets }) => (source === 'file' ? [...secrets.values()] : [])))
@@ -80,7 +89,7 @@ export const createRegistry = (parts: RegistryParts): Registry => {
     const entry = roster.find(id)
     if (entry === undefined) courses.forget(id)
     else courses.renew(entry)
-    tell(kind, id.slice(kind.length + 1))
+    tell({ kind, name: id.slice(kind.length + 1), why: 'set_up' })
   }
   const using = (secret_ref: string): Entry[] =>
     [...roster.all()].filter(
@@ -101,7 +110,7 @@ export const createRegistry = (parts: RegistryParts): Registry => {
   const secretChanged = (secret_ref: string): void => {
     for (const entry of using(secret_ref)) {
       courses.lookAgain(entry)
-      tell(entry.kind.kind, entry.name)
+      tell({ kind: entry.kind.kind, name: entry.name, why: 'secret' })
     }
   }
   return {
@@ -134,7 +143,7 @@ export const createRegistry = (parts: RegistryParts): Registry => {
 interface ServiceParts {
   readonly roster: Pick<ReturnType<typeof createRoster>, 'find' | 'list'>
   readonly courses: Courses
-  readonly listeners: Set<Parameters<Connectors['onChange']>[0]>
+  readonly listeners: Set<Listener>
   serve<S extends ConnectorSettings>(entry: Entry): Connector<S>
 }
 

@@ -37,15 +37,15 @@ export default definePlugin({
     ctx.own(() => outbound.close())
     const kind = createSlackKind(config)
     ctx.contribute(ConnectorKinds, kind)
+    const denied = createDenied(clock, log)
     const interactions = createInteractions({
       live,
+      denied,
       whisper: createWhisper({ outbound, config, log, asides: createAsides(), signal }),
     })
     const signatures = createSignatures(connectors, kind)
     ctx.health(signatures.health)
-    ctx.routes(
-      slackRoute({ clock, connectors, kind, ingress, interactions, signatures, denied: createDenied(clock, log) }),
-    )
+    ctx.routes(slackRoute({ clock, connectors, kind, ingress, interactions, signatures, denied }))
     const lockedOut = (connector: Changeable): void =>
       connectors.trouble('slack', connector.name, filesUnopened(connector))
     ctx.contribute(FileSources, createFileSource({ outbound, clock, config, connectors, kind, lockedOut }))

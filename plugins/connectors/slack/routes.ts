@@ -27,7 +27,7 @@ import type { Signatures } from './setup/signatures.js'
 
 export interface SlackRouteParts extends TakeInParts {
   readonly clock: Pick<Clock, 'now'>
-  readonly connectors: Pick<Connectors, 'find' | 'heard' | 'trouble'>
+  readonly connectors: Pick<Connectors, 'find' | 'trouble'>
   readonly kind: ConnectorKind<SlackSettings>
   readonly signatures: Pick<Signatures, 'refused' | 'fit'>
 }

@@ -1,8 +1,9 @@
 /** Fetches the files of messages (telegram-12, telegram-13). */
 import { open, optional, nullable, parse, string, integer, type JsonObject, Problem } from '../../../core/plugin.js'
 import { mostAssetBytes } from '../../media/assets/contract.js'
+import { fileTimeoutMs } from '../ingress/contract.js'
 import type { ConnectorKind, Connectors, FetchedFile, FileSource } from '../registry/contract.js'
-import { botOf, callBot, download, type Bot, type BotAnswer, type BotApiParts } from './bot/bot-api.js'
+import { botOf, callBot, download, isFlood, type Bot, type BotAnswer, type BotApiParts } from './bot/bot-api.js'
 import type { TelegramConnector, TelegramSettings } from './bot/settings.js'
 
 const Kept = open({
@@ -12,9 +13,6 @@ const Kept = open({
   file_size: optional(integer()),
 })
 const Found = open({ file_path: optional(nullable(string())), file_size: optional(nullable(integer())) })
-
-/** For everything about one file. */
-const fileTimeoutMs = 15_000
 
 const refused = (cause: string): FetchedFile => ({ type: 'refused', cause })
 const later = (cause: string, retry_after_ms?: number): FetchedFile => ({
@@ -31,7 +29,7 @@ const pathOf = (answer: BotAnswer): string | FetchedFile => {
   if (answer.type === 'failure') return later(`the platform could not be asked for it: ${answer.code}`)
   if (answer.type === 'refused') {
     const { status, error_code, retry_after_ms } = answer
-    const isPassing = status >= 500 || status === 429 || error_code === 429 || error_code === undefined
+    const isPassing = status >= 500 || isFlood(answer) || error_code === undefined
     return isPassing
       ? later('the platform did not say where it is', retry_after_ms)
       : refused('the platform does not give it')

@@ -126,7 +126,7 @@ export const telegramRoute = (parts: RouteParts): Route =>
     handler: async ({ body, caller: { subject } }) => {
       try {
         const taken = await takeIn(parts, subject, { update: body })
-        parts.refusals.taken(subject)
+        parts.refusals.taken(subject, body, taken)
         return replyTo(taken)
       } catch (error) {
         if (isLasting(error)) parts.refusals.passedOver(subject, body, error)

@@ -49,13 +49,16 @@ export const resolveQuestion = async (
  * True for an answer to an agent that asked its parent which was given before: the same is no fault. Throws
  * `question_resolution_conflict` for another one.
  */
-const isToldAgain = ({ runs }: QuestionParts, run: RunRecord, given: UserQuestionResolution): boolean => {
-  if (run.kind !== 'parent_clarification' || !('finished_at_ms' in run)) return false
-  const before = runs.resolutionOf(run, given.request_id)
-  if (before?.decided_by !== 'operator') return false
+const isToldAgain = (parts: QuestionParts, run: RunRecord, given: UserQuestionResolution): boolean => {
+  const before = toldBefore(parts, run, given.request_id)
+  if (before?.decided_by !== 'operator' && before?.decided_by !== 'cancel') return false
   if (digest(saidBy(before)) === digest(saidBy(given))) return true
   throw questionErrors.question_resolution_conflict({ details: { request_id: given.request_id } })
 }
+
+/** What an agent that asked its parent was told; a cancellation of its question is a decline. */
+const toldBefore = ({ runs }: QuestionParts, run: RunRecord, request_id: string): ResolvedQuestion | undefined =>
+  run.kind === 'parent_clarification' && run.status === 'completed' ? runs.resolutionOf(run, request_id) : undefined
 
 /** Whatever else stands in it is no part of the answer. */
 const saidBy = ({ answers, declined }: Pick<UserQuestionResolution, 'answers' | 'declined'>): Json => ({
@@ -67,12 +70,13 @@ const saidBy = ({ answers, declined }: Pick<UserQuestionResolution, 'answers' | 
   ]),
 })
 
-/** Settles a request without an answer, in the name of the operator. */
+/** Settles a request without an answer, in the name of the operator. What an agent was told so before is no fault. */
 export const cancelQuestion = async (
   parts: QuestionParts,
   run: RunRecord,
   { request_id, justification, receipt }: Cancellation,
 ): Promise<void> => {
+  if (toldBefore(parts, run, request_id)?.decided_by === 'cancel') return
   const open = openRequest(parts, run, { request_id, at: 'path.request_id' })
   if (isOver(parts, open)) return refuseExpired(parts, open)
   await parts.settler(run.kind).cancel({ ...open, resolution: ended(request_id, 'cancel', justification), receipt })

@@ -3,6 +3,7 @@ import {
   boolean,
   commandErrors,
   commandLine,
+  count,
   defineCommand,
   isJsonObject,
   listedRows,
@@ -59,7 +60,7 @@ const showPlan = (plan: Infer<typeof Plan>): string => {
   const size = showSize(plan.reclaimable_bytes)
   if (!plan.dry_run) return `${id} is deleted: ${size}.`
   return plan.blocked
-    ? `${id} is in use ${plan.hard_reference_count} times and stays. ` +
+    ? `${id} is in use ${count(plan.hard_reference_count, 'time')} and stays. ` +
         `See: ${commandLine('assets references', plan.asset_id)}`
     : `${id} would be deleted: ${size}.`
 }
@@ -75,11 +76,13 @@ const Report = open({
 const showReport = (report: Infer<typeof Report>): string => {
   const { candidate_count, blocked_count, orphan_file_count } = report
   const size = showSize(report.reclaimable_bytes)
-  const stays = `${blocked_count} assets are in use and stay.`
+  const stay = blocked_count === 1 ? 'stays' : 'stay'
+  const stays = `${count(blocked_count, 'asset is', 'assets are')} in use and ${stay}.`
+  const orphans = count(orphan_file_count, 'orphaned file')
   return report.dry_run
-    ? `Would delete ${candidate_count} assets and ${orphan_file_count} orphaned files: ${size}. ${stays} ` +
+    ? `Would delete ${count(candidate_count, 'asset')} and ${orphans}: ${size}. ${stays} ` +
         'Do it with --execute.'
-    : `Deleted ${report.deleted_count} assets and ${orphan_file_count} orphaned files: ${size}. ${stays}`
+    : `Deleted ${count(report.deleted_count, 'asset')} and ${orphans}: ${size}. ${stays}`
 }
 
 export const commands: readonly Command[] = [

@@ -36,7 +36,7 @@ export const assetErrors = defineErrors({
   asset_delete_blocked: {
     status: 409,
     domain: 'assets',
-    detail: 'Asset {asset_id} is in use {count} times, first by {domain} {owner_id}.',
+    detail: 'Asset {asset_id} is in use {times}, first by {domain} {owner_id}.',
     action: 'See GET /v1/assets/{asset_id}/references for what uses it.',
   },
   asset_integrity_mismatch: {

@@ -2,6 +2,7 @@
 import {
   array,
   boolean,
+  count,
   doc,
   enums,
   integer,
@@ -110,8 +111,8 @@ export const createRemoval = ({ store, bytes, holders, log }: RemovalParts): Rem
     const keeper = keeperOf(holders(), asset_id)
     if (keeper === undefined) return
     const { domain, owner_id } = keeper
-    const { hard_reference_count: count } = countsOf(holders(), asset_id)
-    throw assetErrors.asset_delete_blocked({ details: { asset_id, count, domain, owner_id } })
+    const times = count(countsOf(holders(), asset_id).hard_reference_count, 'time')
+    throw assetErrors.asset_delete_blocked({ details: { asset_id, times, domain, owner_id } })
   }
   /** Nobody can name it from this commit on. */
   const bury = (tx: Tx, asset_id: string, reason: DeletionReason): StoredAsset => {

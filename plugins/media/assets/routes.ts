@@ -199,9 +199,10 @@ const typeOf = ({ media_type, preview }: StoredAsset, part: AssetPart): string =
   if (part === 'raw') return media_type
   return part === 'text' ? 'text/plain; charset=utf-8' : (preview?.media_type ?? 'application/octet-stream')
 }
-const nameOf = ({ file_name }: StoredAsset, part: AssetPart): string => {
+const nameOf = ({ file_name, preview }: StoredAsset, part: AssetPart): string => {
   if (part === 'raw') return file_name
-  return part === 'text' ? `${file_name}.txt` : `${file_name}.preview`
+  if (part === 'text') return `${file_name}.txt`
+  return `${file_name}.preview.${preview?.media_type === 'image/jpeg' ? 'jpg' : 'png'}`
 }
 
 const file = ({ store }: AssetRouteParts, part: AssetPart): Route =>

@@ -1,6 +1,7 @@
 import {
   array,
   commandErrors,
+  count,
   defineCommand,
   isJsonObject,
   listedRows,
@@ -32,7 +33,7 @@ const BoardRow = open({
 const showBoard = ({ board_id, display_name, revision_count, owner_session_id }: Infer<typeof BoardRow>): string =>
   [
     visibleLine(board_id),
-    `${revision_count} revisions`,
+    count(revision_count, 'revision'),
     visibleLine(display_name),
     ...(owner_session_id === undefined ? [] : [`of ${visibleLine(owner_session_id)}`]),
   ].join('  ')

@@ -1,10 +1,12 @@
 /** Pages of help are read in a terminal. */
+import { spawnSync } from 'node:child_process'
 import test from 'ava'
 import { pluginFlags } from '../../../core/cli/plugin-commands.js'
 import { allCommands } from '../../../core/cli/client-line.js'
 import { callOf, commandHelp, groupHelp, overview, serveHelp } from '../../../core/cli/help.js'
 import { columns } from '../../../core/cli/screen/columns.js'
 import { shipped } from '../../../core/shipped.js'
+import { mainFile } from '../../support/daemon.js'
 
 const commands = await allCommands(shipped)
 const longest = (page: string): number => Math.max(...page.split('\n').map((line) => line.length))
@@ -46,6 +48,14 @@ test('command-line-1: help of the whole program has every command under the head
   }
   t.true(sections.has('MCP') && sections.get('Daemon')?.includes('\n  serve '))
   t.notRegex(page.split('\nFlags of every command')[0] ?? '', /--stdin|--max-/u)
+})
+
+test('command-line-1: a command that calls no daemon has no flags that name one, and its help none', (t) => {
+  const [capture] = commands.filter(({ path }) => path.join(' ') === 'capture')
+  t.true(capture?.alone)
+  t.notRegex(capture === undefined ? '' : commandHelp(capture), /--base-url|--token/u)
+  const { status, stderr } = spawnSync(process.execPath, [mainFile, 'capture', '--config', 'x', '--base-url', 'http://a'])
+  t.deepEqual([status, /no flag --base-url/u.test(stderr.toString())], [2, true], stderr.toString())
 })
 
 test('command-line-1: what is too long for the left column stands above what is said of it, and words end lines', (t) => {

@@ -42,4 +42,10 @@ export const agentErrors = defineErrors({
     detail: 'The request says two different things: {reason}',
     action: 'Say one of them.',
   },
+  agent_root_conflict: {
+    status: 400,
+    domain: 'agents',
+    detail: 'root and root_agent_id name two agents.',
+    action: 'Name one of them.',
+  },
 })

@@ -6,6 +6,7 @@ import {
   restrictScope,
   type CapabilityScope,
   type CredentialScope,
+  type Isolation,
   type ToolSurface,
 } from '../../../execution/sessions/contract.js'
 import { modesByStrictness, type PermissionMode } from '../../../execution/tools/contract.js'
@@ -21,6 +22,16 @@ export const narrowedMode = (parent: PermissionMode, wanted: PermissionMode | un
   if (modesByStrictness.indexOf(wanted) < modesByStrictness.indexOf(parent))
     throw widened('body.permission_mode', `${wanted} lets more pass than ${parent}`)
   return wanted
+}
+
+/** Throws `agent_widened` where the parent works in a copy of the workspace and the child would work in itself. */
+export const narrowedIsolation = (
+  parent: Isolation | undefined,
+  wanted: Isolation | undefined,
+): Isolation | undefined => {
+  if (wanted === 'shared' && parent === 'worktree')
+    throw widened('body.fork_context.isolation', 'its parent works in a copy of the workspace')
+  return wanted ?? parent
 }
 
 const narrowed = <S extends CapabilityScope | CredentialScope>(

@@ -51,7 +51,8 @@ const requestOf = async (input: Input): Promise<Json> => {
     if (other === undefined) return given
     throw commandErrors.flags_together({ details: { flag: 'file', other } })
   }
-  const [os, sources, interval] = [textOf(input, 'os'), textOf(input, 'sources'), textOf(input, 'interval-ms')]
+  const [os, interval] = [textOf(input, 'os'), textOf(input, 'interval-ms')]
+  const sources = textOf(input, 'sources') ?? (os === undefined || os === 'macos' ? undefined : 'microphone')
   return {
     batch_id: input.args['batch_id'] ?? '',
     daemon_base_url: textOf(input, 'daemon-url') ?? input.client.baseUrl,

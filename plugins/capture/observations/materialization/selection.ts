@@ -47,8 +47,8 @@ const newest = (store: ObservationStore, selection: Latest, now: number): Observ
 
 const checkSource = ({ view }: SourceRecord): void => {
   const { source_id, status, allow_materialization } = view
-  if (!allow_materialization || status === 'disabled')
-    throw observationErrors.materialization_not_allowed({ details: { source_id } })
+  const reason = status === 'disabled' ? 'it is disabled' : allow_materialization ? undefined : 'it does not allow that'
+  if (reason !== undefined) throw observationErrors.materialization_not_allowed({ details: { source_id, reason } })
 }
 
 const actorOf = (selection: ObservationSelection): string => {

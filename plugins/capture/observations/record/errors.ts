@@ -98,8 +98,9 @@ export const observationErrors = defineErrors({
   materialization_not_allowed: {
     status: 400,
     domain: 'observations',
-    detail: 'Observations of source {source_id} are not given to runs.',
-    action: 'Set allow_materialization of the source, or choose another one.',
+    detail: 'Observations of source {source_id} are not given to runs: {reason}.',
+    action:
+      'Choose another source, set its allow_materialization, or provision the machine anew if its agent was revoked.',
   },
   materialization_empty: {
     status: 400,

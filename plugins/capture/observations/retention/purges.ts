@@ -1,5 +1,5 @@
 /** Which observations end now, and how: within the commit of somebody else. */
-import type { PageQuery, Tx } from '../../../../core/plugin.js'
+import { latestTime, type PageQuery, type Tx } from '../../../../core/plugin.js'
 import {
   groupOf,
   receivedKey,
@@ -12,8 +12,9 @@ import {
 export const history = { ms: 30 * 86_400_000, most: 100_000 } as const
 const second = 1_000
 
+/** A source may keep for longer than a calendar has days. */
 export const expiryOf = ({ view: { retention_seconds } }: SourceRecord, { view }: ObservationRecord): number =>
-  view.received_at_ms + retention_seconds * second + 1
+  Math.min(view.received_at_ms + retention_seconds * second + 1, latestTime)
 export const soonest = (...times: readonly (number | undefined)[]): number | undefined => {
   const known = times.filter((time) => time !== undefined)
   return known.length === 0 ? undefined : Math.min(...known)

@@ -1,5 +1,5 @@
 /** How many uploads of a source are new in one window, which begins with the first of them. */
-import type { Clock } from '../../../../core/plugin.js'
+import { latestTime, type Clock } from '../../../../core/plugin.js'
 import type { ObservationSourceView } from '../record/structs.js'
 
 export interface Rates {
@@ -28,7 +28,8 @@ export const createRates = (clock: Pick<Clock, 'elapsed'>): Rates => {
         return undefined
       }
       window.refused += 1
-      return { retry_after_ms: Math.max(1, Math.ceil(window.since + length - now)), isFirst: window.refused === 1 }
+      const left = Math.min(Math.ceil(window.since + length - now), latestTime)
+      return { retry_after_ms: Math.max(1, left), isFirst: window.refused === 1 }
     },
   }
 }

@@ -144,14 +144,12 @@ export const createChildren = (parts: ChildrenParts): Children => {
   return {
     isDown: (name) => lives.get(name)?.child.isDown() === true,
     begin() {
-      const undo = [
-        connectors.onChange(({ kind: changed, name }) => {
-          if (changed === 'external') reconcile(name)
-        }),
-      ]
+      const quiet = connectors.onChange(({ kind: changed, name }) => {
+        if (changed === 'external') reconcile(name)
+      })
       for (const { name } of connectors.all(kind)) reconcile(name)
       return async () => {
-        for (const one of undo) one()
+        quiet()
         for (const name of lives.keys()) end(name)
         await Promise.all(endings.values())
       }

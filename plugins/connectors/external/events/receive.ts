@@ -12,7 +12,7 @@ import {
   type RouteInput,
 } from '../../../../core/plugin.js'
 import type { Runs } from '../../../execution/runs/contract.js'
-import { externalKeys } from '../../ingress/contract.js'
+import { externalKeys, ingressErrors } from '../../ingress/contract.js'
 import type { Ingress, IngressEvent, Received } from '../../registry/contract.js'
 import type { ExternalCounts } from '../setup/counts.js'
 import type { ExternalConnector } from '../setup/connector.js'
@@ -161,6 +161,8 @@ const answered = (received: Received): Omit<EventAnswer, 'event_id'> => {
 const conflicts: ReadonlySet<unknown> = new Set(['other_payload', 'event_expired'])
 /** What is wrong with how the connector is set up, and not with the event. */
 const setUp: ReadonlySet<unknown> = new Set(['persona_missing', 'not_set_up'])
+const isOfSetUp = (error: unknown): error is Problem =>
+  error instanceof Problem && setUp.has(error.occurrence.members?.['reason'])
 
 const textIn = (members: Problem['occurrence']['members'], name: string): Record<string, string> => {
   const value = members?.[name]
@@ -174,7 +176,7 @@ const rejectionIn = (error: unknown): Omit<EventAnswer, 'event_id'> | undefined 
   const reason = occurrence.members?.['reason']
   const isOfEvent =
     (spec.status === 409 && conflicts.has(reason)) ||
-    (spec.status === 400 && !setUp.has(reason)) ||
+    (spec.status === 400 && !isOfSetUp(error)) ||
     // A hook refused it, and would again: who sends it in a loop would send nothing else.
     spec.status === 403 ||
     spec.status === 413
@@ -209,7 +211,8 @@ export const createEventTaker = (parts: ReceiveParts, request: EventRequest): Ev
       return answered(await parts.ingress.receive(connector, eventOf({ request, event, home })))
     } catch (error) {
       const rejection = rejectionIn(error)
-      if (rejection === undefined) throw error
+      // As a 400 its sender would not send it again, when the operator has mended what is wrong.
+      if (rejection === undefined) throw isOfSetUp(error) ? ingressErrors.conflict(error.occurrence) : error
       return isEmpty(event) && session_id !== undefined ? { session_id, ...rejection } : rejection
     }
   }

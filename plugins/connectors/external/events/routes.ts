@@ -35,7 +35,7 @@ const forSidecars = (parts: EventRouteParts) => ({
   durability: 'A' as const,
 })
 
-const isFull = { what: `a batch has at most ${mostEvents} events` }
+const tooMany = () => ingressErrors.bad_request({ details: { what: `a batch has at most ${mostEvents} events` } })
 
 export const eventRoutes = (parts: EventRouteParts): readonly Route[] => [
   defineRoute({
@@ -72,7 +72,7 @@ export const eventRoutes = (parts: EventRouteParts): readonly Route[] => [
       },
     },
     async handler({ body: { protocol_version, events }, hashes, caller: { subject } }) {
-      if (events.length > mostEvents) throw ingressErrors.bad_request({ details: isFull })
+      if (events.length > mostEvents) throw tooMany()
       const taker = createEventTaker(parts, { ...requestOf(parts, subject), hashes, protocol_version })
       const results: BatchItem[] = []
       for (const event of events) results.push(await taker.takeItem(event))

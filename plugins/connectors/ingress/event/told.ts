@@ -3,26 +3,28 @@ import { Problem } from '../../../../core/plugin.js'
 import { ingressDomain, ingressErrors } from './errors.js'
 
 /** Domains whose sentences speak of the request and of nothing else. */
-const aboutRequests: ReadonlySet<string | undefined> = new Set(['runs', 'assets', 'deliveries'])
+const aboutRequests: ReadonlySet<string | undefined> = new Set(['runs', 'assets', 'boards', 'deliveries'])
 
 const withoutPeriod = (sentence: string): string => sentence.replace(/\.$/u, '')
 
-const refused = ({ code, spec: { domain }, message, occurrence: { errors }, ...rest }: Problem): Problem => {
+const refused = (problem: Problem): Problem => {
+  const { code, spec, message, occurrence } = problem
   if (code === 'persona_not_found' || code === 'persona_unbindable')
     return ingressErrors.bad_request({
       details: { what: 'the persona that its sessions are bound to is not there' },
       members: { reason: 'persona_missing' },
-      cause: rest,
+      cause: problem,
     })
-  if (code === 'invalid_session_id' || aboutRequests.has(domain))
+  if (code === 'invalid_session_id' || aboutRequests.has(spec.domain))
     return ingressErrors.bad_request({
       details: { what: withoutPeriod(message) },
       members: { reason: code },
-      ...(errors !== undefined && { errors }),
+      ...(occurrence.errors !== undefined && { errors: occurrence.errors }),
     })
   return ingressErrors.bad_request({
     details: { what: 'the daemon is not set up for it' },
     members: { reason: 'not_set_up' },
+    cause: problem,
   })
 }
 

@@ -1,4 +1,4 @@
-/** Takes an event with files in: it is on disk before anybody asks for them. */
+/** Takes an event in that waits for files or for room: it is on disk before anything is done about it. */
 import type { Ids } from '../../../../core/plugin.js'
 import type { Runs, Submission, SubmitInputRequest } from '../../../execution/runs/contract.js'
 import type { Sessions } from '../../../execution/sessions/contract.js'
@@ -7,13 +7,12 @@ import { ingressErrors } from '../event/errors.js'
 import { knownEvent, otherEvent, receiptOf } from '../event/known.js'
 import { isThere, wantedSession } from '../event/session.js'
 import { submissionOf } from '../event/submission.js'
-import { laneOf, type PendingEvent, type PendingStore } from './store.js'
+import { hasRoom } from './sizes.js'
+import { laneOf, type PendingStore } from './store.js'
 
 /** Files of one event. */
 const mostFiles = 8
-/** Events of one connector that wait: beyond them its platform fails, and it sends them again. */
-const mostWaiting = 10_000
-/** Seconds. */
+/** Seconds until a platform sends again what there was no room for. */
 const fullWait = 30
 
 export interface AcceptParts {
@@ -57,15 +56,13 @@ const keptInput = ({ runs }: Pick<AcceptParts, 'runs'>, { session_id, input }: S
   return isBlank ? { ...kept, content: '' } : kept
 }
 
-/** Throws `rate_limited` where too many events of the connector wait. */
+/** Throws `rate_limited` where too much of the connector waits. */
 export const acceptPending = async (
   parts: AcceptParts,
   connector: Connector,
   { event, session_id }: { readonly event: IngressEvent; readonly session_id: string },
 ): Promise<Received> => {
   const { store, sessions, runs, ids, poke } = parts
-  if (store.events.count('lane', laneOf(connector)) >= mostWaiting)
-    throw ingressErrors.rate_limited({ retryAfter: fullWait })
   const submission = submissionOf(connector, event, session_id)
   const { receipt, origin } = submission
   return store.state.commit((tx): Received => {
@@ -74,7 +71,7 @@ export const acceptPending = async (
     isThere(sessions, connector, session_id)
     sessions.open(tx, wantedSession(connector, session_id))
     const arrival = ids.make('event')
-    const waiting: PendingEvent = {
+    const waiting = {
       id: receipt?.key ?? arrival,
       kind: connector.kind,
       name: connector.name,
@@ -89,7 +86,10 @@ export const acceptPending = async (
       attempts: 0,
       due_at_ms: tx.now,
     }
-    tx.insert(store.events, waiting)
+    const bytes = Buffer.byteLength(JSON.stringify(waiting))
+    if (!hasRoom((group) => store.events.count('size', group), laneOf(connector), bytes))
+      throw ingressErrors.rate_limited({ retryAfter: fullWait })
+    tx.insert(store.events, { ...waiting, bytes })
     tx.after(poke)
     return { type: 'pending', session_id }
   })

@@ -1,7 +1,8 @@
-/** Events that wait for their files: each goes in the commit of its run, and leaves nothing. */
+/** Events that wait for their files, or for room: each goes in the commit of its run, and leaves nothing. */
 import { timeKey, type Collection, type JsonObject, type State } from '../../../../core/plugin.js'
 import type { SubmitInputRequest } from '../../../execution/runs/contract.js'
 import type { ConnectorKindName } from '../../registry/contract.js'
+import { sizeGroup } from './sizes.js'
 
 /** A file of an event: what its kind knows of it, and what became of it. */
 export type PendingFile = {
@@ -30,6 +31,8 @@ export type PendingEvent = {
   readonly accepted_at_ms: number
   /** Greater than that of every event that came before it. */
   readonly arrival: string
+  /** Bytes of it as it came; those of earlier versions do not say. */
+  readonly bytes?: number
   readonly attempts: number
   /** It is not looked at before. */
   readonly due_at_ms: number
@@ -43,23 +46,29 @@ export interface PendingStore {
 /** The group of the events of one connector. */
 export const laneOf = ({ kind, name }: Pick<PendingEvent, 'kind' | 'name'>): string => `${kind}:${name}`
 
-export const dueKey = ({ due_at_ms, id }: Pick<PendingEvent, 'due_at_ms' | 'id'>): string =>
-  `${timeKey(due_at_ms)}:${id}`
+/** The group of the events of one connector in one session. */
+export const placeOf = ({ session_id, ...lane }: Pick<PendingEvent, 'kind' | 'name' | 'session_id'>): string =>
+  `${laneOf(lane)} ${session_id}`
+
+const dueKey = ({ due_at_ms, id }: Pick<PendingEvent, 'due_at_ms' | 'id'>): string => `${timeKey(due_at_ms)}:${id}`
 
 /** The order in which the events of a session came. */
-const arrivalKey = ({ accepted_at_ms, arrival }: Pick<PendingEvent, 'accepted_at_ms' | 'arrival'>): string =>
+export const arrivalKey = ({ accepted_at_ms, arrival }: Pick<PendingEvent, 'accepted_at_ms' | 'arrival'>): string =>
   `${timeKey(accepted_at_ms)}:${arrival}`
 
 export const declarePending = (state: State): PendingStore => ({
   state,
   events: state.collection<PendingEvent>({
     name: 'connector_events',
-    version: 1,
+    version: 2,
     id: ({ id }) => id,
     indexes: {
       all: { group: () => 'all' },
       lane: { group: laneOf, sort: dueKey },
-      session: { group: ({ session_id }) => session_id, sort: arrivalKey },
+      session: { group: ({ session_id }) => session_id },
+      place: { group: placeOf, sort: arrivalKey },
+      ready: { group: (event) => (isComplete(event) ? placeOf(event) : undefined), sort: arrivalKey },
+      size: { group: (event) => sizeGroup(laneOf(event), event.bytes ?? 0) },
     },
     settled: () => true,
     removed: 'forgotten',

@@ -1,6 +1,6 @@
 /**
- * Fetches the files of events that wait, and begins their runs. A few at a time, connector by connector, so that one
- * whose platform is slow holds up no other.
+ * Fetches the files of events that wait, and begins their runs when there is room. A few at a time, connector by
+ * connector, so that one whose platform is slow holds up no other.
  */
 import { backoff, Problem, type Clock, type Log } from '../../../../core/plugin.js'
 import type { Runs } from '../../../execution/runs/contract.js'
@@ -8,12 +8,15 @@ import type { Sessions } from '../../../execution/sessions/contract.js'
 import { attemptFiles, patienceMs, type FetchParts } from './fetch-files.js'
 import { submissionOfPending } from './material.js'
 import { createRoom, mostLooked } from './room.js'
-import { endEvent, holderOf, holdMs } from './order.js'
+import { endEvent, freeAt, holderOf } from './order.js'
 import { isComplete, laneOf, type PendingEvent, type PendingStore } from './store.js'
 
-/** Behind an attempt that left something open. */
-const waits = { base: 1000, max: 300_000 }
-/** Behind a fault of the daemon itself, and a queue that was full. */
+/** Behind an attempt that left something open, and one that found the queue full. */
+const [waits, queueWaits] = [
+  { base: 1000, max: 300_000 },
+  { base: 5000, max: 60_000 },
+]
+/** Behind a fault of the daemon itself. */
 const soonMs = 5000
 /** A run that cannot be accepted is tried for so long. */
 const mostWaitMs = 24 * patienceMs
@@ -77,7 +80,7 @@ export const createFilesWorker = (parts: WorkerParts): FilesWorker => {
     const work = workOn(parts, event)
       .catch((error: unknown) => {
         if (signal.aborted) return undefined
-        log.error('a message with files was not worked on', { kind: event.kind, error })
+        log.error('a message that waits was not worked on', { kind: event.kind, error })
         // Such as where the disk takes nothing: it is due still.
         return clock.sleep(soonMs, signal).then(() => undefined)
       })
@@ -122,11 +125,8 @@ const isHeldUp = async ({ store, clock }: WorkerParts, event: PendingEvent): Pro
   if (holderOf(store, event, clock.now()) === undefined) return false
   return store.state.commit((tx) => {
     const holder = holderOf(store, event, tx.now)
-    if (holder !== undefined && store.events.has(event.id)) {
-      // The clock may have been set back since it came.
-      const until = isComplete(holder) ? tx.now + waits.max : Math.min(holder.accepted_at_ms, tx.now) + holdMs
-      tx.put(store.events, { ...event, due_at_ms: until })
-    }
+    if (holder !== undefined && store.events.has(event.id))
+      tx.put(store.events, { ...event, due_at_ms: freeAt(holder, tx.now) })
     return holder !== undefined
   })
 }
@@ -158,31 +158,32 @@ const refused = async (parts: WorkerParts, event: PendingEvent, problem: Problem
       wait: 0,
     })
   const isLate = clock.now() >= event.accepted_at_ms + mostWaitMs
-  if (code === 'run_queue_full' && !isLate)
-    return store.state.commit((tx) => {
-      if (store.events.has(event.id)) tx.put(store.events, { ...event, due_at_ms: tx.now + soonMs })
-    })
-  if (code !== 'hook_blocked' && !isLate) return later(parts, event, { files: event.files, wait: 0 })
-  log.error('a message with files has no run', { kind: event.kind, connector: event.name, code })
+  const pace = code === 'run_queue_full' ? queueWaits : waits
+  if (code !== 'hook_blocked' && !isLate) return later(parts, event, { files: event.files, wait: 0, pace })
+  log.error('a message that waited has no run', { kind: event.kind, connector: event.name, code })
   await store.state.commit((tx) => endEvent(store, tx, { event, why: code }))
 }
 
 interface Left {
   readonly files: PendingEvent['files']
   readonly wait: number
+  readonly pace?: typeof waits
 }
 
 const later = async (
-  { store, clock }: Pick<WorkerParts, 'store' | 'clock'>,
+  { store }: Pick<WorkerParts, 'store'>,
   event: PendingEvent,
-  { files, wait }: Left,
+  { files, wait, pace = waits }: Left,
 ): Promise<void> => {
   const attempts = event.attempts + 1
-  const until = event.accepted_at_ms + patienceMs
-  const [now, pause] = [clock.now(), Math.max(backoff(waits, attempts), wait)]
-  // The last attempt is when the patience ends, whatever a server asked for.
-  const due_at_ms = now < until ? Math.min(now + pause, until) : now + Math.min(pause, waits.max)
+  const pause = Math.max(backoff(pace, attempts), wait)
   await store.state.commit((tx) => {
-    if (store.events.has(event.id)) tx.put(store.events, { ...event, files, attempts, due_at_ms })
+    const { now } = tx
+    // The clock may have been set back since it came.
+    const accepted_at_ms = Math.min(event.accepted_at_ms, now)
+    const until = accepted_at_ms + patienceMs
+    // The last attempt is when the patience ends, whatever a server asked for.
+    const due_at_ms = now < until ? Math.min(now + pause, until) : now + Math.min(pause, pace.max)
+    if (store.events.has(event.id)) tx.put(store.events, { ...event, files, attempts, accepted_at_ms, due_at_ms })
   })
 }

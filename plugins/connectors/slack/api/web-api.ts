@@ -70,6 +70,12 @@ const lasting: ReadonlySet<string> = new Set([
   'restricted_action',
   'msg_too_long',
 ])
+/** Codes of edits of a message that no later edit of it would mend: it is not there, or not to be changed. */
+export const uneditable: ReadonlySet<string> = new Set([
+  'slack_message_not_found',
+  'slack_cant_update_message',
+  'slack_edit_window_closed',
+])
 /** Slack failed, and may have done it before. */
 export const halfDone: ReadonlySet<string> = new Set(['fatal_error', 'internal_error'])
 

@@ -1,5 +1,6 @@
 /** What an event of Slack is: a message, or what is only acknowledged (slack-8 to slack-10). */
 import { isJsonObject, type Json, type JsonObject } from '../../../../core/plugin.js'
+import { objectOf, word } from '../api/json.js'
 import type { Origin, Place } from '../setup/allow-lists.js'
 
 /** A file as a message tells of it. */
@@ -40,11 +41,6 @@ export type Envelope =
   | { readonly type: 'message'; readonly origin: Origin; readonly message: SlackMessage }
   | { readonly type: 'invalid'; readonly what: string }
 
-/** A text that says something, without the space around it. */
-const word = (value: Json | undefined): string | undefined =>
-  typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined
-
-const objectOf = (value: Json | undefined): JsonObject => (isJsonObject(value) ? value : {})
 const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : [])
 
 const placeOf = (value: Json): Place => {

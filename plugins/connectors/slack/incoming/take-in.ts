@@ -3,7 +3,7 @@ import { Problem, type JsonObject } from '../../../../core/plugin.js'
 import { ingressErrors, outsiderView } from '../../ingress/contract.js'
 import type { Connector, ConnectorTrouble, Connectors, Ingress } from '../../registry/contract.js'
 import type { Interactions } from '../live/interactions.js'
-import { isDenied, type Origin } from '../setup/allow-lists.js'
+import { checkOrigin, type Denied } from '../setup/denied.js'
 import { appRateLimited, appRemoved, sessionMissing } from '../setup/troubles.js'
 import type { SlackSettings } from '../setup/settings.js'
 import { hasToken } from '../setup/token.js'
@@ -14,10 +14,9 @@ import { readPayload } from './payload.js'
 
 export interface TakeInParts {
   readonly ingress: Ingress
-  readonly connectors: Pick<Connectors, 'heard' | 'trouble'>
+  readonly connectors: Pick<Connectors, 'trouble'>
   readonly interactions: Interactions
-  /** The lists of the connector leave out where an event comes from. */
-  denied(name: string, origin: Origin): void
+  readonly denied: Denied
 }
 
 /** A request that was let in. */
@@ -64,7 +63,6 @@ const receive = async (
 ): Promise<Answer> => {
   try {
     const received = await ingress.receive(connector, eventOf(connector, read))
-    connectors.heard('slack', connector.name)
     return received.type === 'pending'
       ? { accepted: true, session_id: received.session_id }
       : outsiderView(received.run)
@@ -87,11 +85,7 @@ const takeEvent = async (parts: TakeInParts, admission: Admission, payload: Json
   const envelope = readEnvelope(payload)
   if (envelope.type === 'challenge') return { challenge: envelope.challenge }
   if (envelope.type === 'invalid') throw invalid(envelope.what)
-  const needsChannel = envelope.type === 'message'
-  if (isDenied(connector.settings, envelope.origin, { needsChannel })) {
-    parts.denied(connector.name, envelope.origin)
-    throw ingressErrors.forbidden()
-  }
+  checkOrigin(parts.denied, connector, { origin: envelope.origin, needsChannel: envelope.type === 'message' })
   if (envelope.type === 'ignored') {
     const trouble = isAuthenticated ? troubleOf(envelope, connector) : undefined
     if (trouble !== undefined) parts.connectors.trouble('slack', connector.name, trouble)

@@ -1,11 +1,12 @@
 /** Buttons that were pressed, and questions that were answered (slack-33 to slack-36). */
-import { isJsonObject, type Json, type JsonObject } from '../../../../core/plugin.js'
+import type { JsonObject } from '../../../../core/plugin.js'
 import type { LiveAnswer, LiveReplies } from '../../live/contract.js'
-import { ingressErrors } from '../../ingress/contract.js'
 import type { Connector } from '../../registry/contract.js'
-import { isDenied, type Origin, type Place } from '../setup/allow-lists.js'
+import type { Origin, Place } from '../setup/allow-lists.js'
+import { checkOrigin, type Denied } from '../setup/denied.js'
 import type { SlackSettings } from '../setup/settings.js'
 import { messageIdOf } from '../api/message-name.js'
+import { objectOf, word } from '../api/json.js'
 import { answerAction, buttonPrefix } from './messages.js'
 
 /** A person at a place, who is to be told something that nobody else sees. */
@@ -31,6 +32,7 @@ export interface ThreadMessage {
 
 export interface InteractionParts {
   readonly live: () => LiveReplies | undefined
+  readonly denied: Denied
   /** Says it, some time; nobody waits for it. */
   readonly whisper: (connector: Connector<SlackSettings>, whisper: Whisper) => void
 }
@@ -45,9 +47,6 @@ export interface Interactions {
   reply(connector: Connector<SlackSettings>, message: ThreadMessage): Promise<boolean>
 }
 
-const objectOf = (value: Json | undefined): JsonObject => (isJsonObject(value) ? value : {})
-const word = (value: Json | undefined): string | undefined =>
-  typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined
 const nested = (payload: JsonObject, ...path: readonly string[]): string | undefined =>
   word(path.slice(0, -1).reduce((inside, key) => objectOf(inside[key]), payload)[path.at(-1) ?? ''])
 
@@ -75,10 +74,10 @@ const actOf = (action: JsonObject): Act | undefined => {
 /** Whoever decided sees it in the message itself. */
 const isNews = ({ type }: LiveAnswer): boolean => type !== 'decided'
 
-export const createInteractions = ({ live, whisper }: InteractionParts): Interactions => ({
+export const createInteractions = ({ live, denied, whisper }: InteractionParts): Interactions => ({
   async press({ connector, isAuthenticated }, payload) {
     const origin = originOf(payload)
-    if (isDenied(connector.settings, origin, { needsChannel: true })) throw ingressErrors.forbidden()
+    checkOrigin(denied, connector, { origin, needsChannel: true })
     const [asked, act, user] = [live(), actOf(actionIn(payload)), nested(payload, 'user', 'id')]
     const ts = nested(payload, 'container', 'message_ts') ?? nested(payload, 'message', 'ts')
     const { channel_id, team_id } = origin

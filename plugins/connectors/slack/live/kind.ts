@@ -2,7 +2,7 @@
 import { assertNever, Problem, type JsonObject } from '../../../../core/plugin.js'
 import type { LiveKind, LiveOutcome, LivePosted } from '../../live/contract.js'
 import type { Changeable, Connector, ConnectorKind, Connectors } from '../../registry/contract.js'
-import { callSlack, type Called, type Api } from '../api/web-api.js'
+import { callSlack, uneditable, type Called, type Api } from '../api/web-api.js'
 import { readRoute, type SlackRoute } from '../setup/reply-route.js'
 import { isTargetDenied } from '../setup/allow-lists.js'
 import { apiOf, type SlackSettings } from '../setup/settings.js'
@@ -65,12 +65,6 @@ const failed = (
       return assertNever(called)
   }
 }
-/** What no later edit of the same message would mend. */
-const lost: ReadonlySet<string> = new Set([
-  'slack_message_not_found',
-  'slack_cant_update_message',
-  'slack_edit_window_closed',
-])
 
 export const createLiveKind = (parts: LiveParts): LiveKind => ({
   plugin: 'slack',
@@ -104,6 +98,6 @@ export const createLiveKind = (parts: LiveParts): LiveKind => ({
     const args = { channel, ts, ...shownMessage(message) }
     const called = await call(parts, chat, { method: 'chat.update', args, signal })
     if (called?.type === 'ok') return { type: 'done' }
-    return called !== undefined && lost.has(called.code) ? refused : failed(chat.connector, called)
+    return called !== undefined && uneditable.has(called.code) ? refused : failed(chat.connector, called)
   },
 })

@@ -5,7 +5,7 @@ import { namedIn } from '../api/message-name.js'
 import type { Progress } from './progress.js'
 import { clientMessageId } from './steps.js'
 import type { Shown } from './upload.js'
-import { callSlack, type Api, type Failed } from '../api/web-api.js'
+import { callSlack, uneditable, type Api, type Failed } from '../api/web-api.js'
 
 export interface TextStep {
   readonly api: Api
@@ -18,10 +18,9 @@ export interface TextStep {
   readonly draft?: string | undefined
 }
 
-/** Undefined: it is there. */
+/** Says what was not said yet. Undefined: it is there. */
 export const showText = async (step: TextStep): Promise<Failed | undefined> => {
-  const { progress, key, draft } = step
-  if (progress.message(key).ts !== undefined) return undefined
+  const { draft } = step
   if (draft === undefined) return post(step)
   if (escapeText(step.text).length > mostEdited) return replace(step, draft)
   const edited = await edit(step, draft)
@@ -68,10 +67,5 @@ const edit = async ({ api, progress, key, text, shown }: TextStep, ts: string): 
     await progress.setMessage(key, { ts })
     return 'done'
   }
-  return gone.has(called.code) ? 'gone' : called
+  return uneditable.has(called.code) ? 'gone' : called
 }
-const gone: ReadonlySet<string> = new Set([
-  'slack_message_not_found',
-  'slack_cant_update_message',
-  'slack_edit_window_closed',
-])

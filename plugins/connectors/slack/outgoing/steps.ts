@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto'
 import { filesIn, type AttachmentRef } from '../../../media/assets/contract.js'
 import type { Envelope } from '../../../execution/deliveries/contract.js'
+import { piecesOf } from '../api/mrkdwn.js'
 
 export type Step =
   | { readonly type: 'text'; readonly key: string; readonly text: string }
@@ -9,6 +10,11 @@ export type Step =
 
 const isBlank = (text: string): boolean => text.trim() === ''
 const textStep = (key: string, text: string): Step[] => (isBlank(text) ? [] : [{ type: 'text', key, text }])
+/** What one message cannot hold follows in messages behind it. */
+const fitting = (step: Step): Step[] =>
+  step.type === 'file'
+    ? [step]
+    : piecesOf(step.text).flatMap((piece, at) => textStep(at === 0 ? step.key : `${step.key}:chunk:${at}`, piece))
 
 type Output = Pick<Envelope, 'content' | 'parts' | 'artifacts'>
 
@@ -37,10 +43,10 @@ const artifactSteps = ({ parts, artifacts }: Output): Step[] => {
 export const planSteps = (envelope: Output, { isThreaded }: { readonly isThreaded: boolean }): readonly Step[] => {
   const steps = [...partSteps(envelope), ...artifactSteps(envelope)]
   const [first] = steps
-  if (isThreaded || first?.type !== 'file') return steps
+  if (isThreaded || first?.type !== 'file') return steps.flatMap(fitting)
   const words = steps.find((step) => step.type === 'text')
   const anchor = textStep('anchor', words?.type === 'text' ? words.text : envelope.content)
-  return [...anchor, ...steps.filter((step) => step !== words)]
+  return [...anchor, ...steps.filter((step) => step !== words)].flatMap(fitting)
 }
 
 /** The id under which Slack knows a message before it is posted: the same for each repetition. */

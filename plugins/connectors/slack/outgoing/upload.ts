@@ -112,10 +112,9 @@ const completionArgs = ({ progress, key, file, shown: { channel_id, thread_ts } 
   ...(thread_ts !== undefined && { thread_ts }),
 })
 
-/** Shows a file. Undefined: it is shown. */
+/** Shows a file that was not shown yet. Undefined: it is shown. */
 export const showFile = async (step: FileStep): Promise<Failed | undefined> => {
   const { api, progress, key } = step
-  if (progress.upload(key).completed) return undefined
   // It was asked for and nothing came back, such as when the daemon died: Slack takes it once.
   if (progress.upload(key).completion_requested) return unknownCompletion
   const failed = progress.upload(key).uploaded ? undefined : await send(step)

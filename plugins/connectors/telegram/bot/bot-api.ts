@@ -69,6 +69,10 @@ export type BotAnswer =
     }
   | { readonly type: 'failure'; readonly code: OutboundCode }
 
+export type Refused = Extract<BotAnswer, { readonly type: 'refused' }>
+/** The platform asks for time. */
+export const isFlood = ({ status, error_code }: Refused): boolean => status === 429 || error_code === 429
+
 /** Longest wait that is honoured. */
 const mostWaitMs = 3_600_000
 

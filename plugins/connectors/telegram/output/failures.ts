@@ -1,8 +1,7 @@
 /** How answers of the Bot API are taken by whoever sends (telegram-18). */
 import { failedRequest, type DeliveryOutcome } from '../../../execution/deliveries/contract.js'
-import type { BotAnswer } from '../bot/bot-api.js'
+import { isFlood, type BotAnswer, type Refused } from '../bot/bot-api.js'
 
-type Refused = Extract<BotAnswer, { type: 'refused' }>
 export type Undelivered = Exclude<DeliveryOutcome, { type: 'delivered' }>
 
 /** The platform does not know the token. */
@@ -36,8 +35,6 @@ export const isUnchanged = ({ error_code, description }: Refused): boolean =>
 /** There is no such message to change. */
 export const hasGone = ({ error_code, description }: Refused): boolean =>
   error_code === 400 && /message to edit not found|message can't be edited|message_id_invalid/u.test(description)
-
-export const isFlood = ({ status, error_code }: Refused): boolean => status === 429 || error_code === 429
 
 const refusedOutcome = (refused: Refused): Undelivered => {
   const { status, error_code, description, retry_after_ms } = refused

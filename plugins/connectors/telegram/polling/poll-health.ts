@@ -1,12 +1,12 @@
 /** What a poller tells of itself (telegram-23). */
 import type { Clock, Log } from '../../../../core/plugin.js'
 import { changeLine, type Changeable, type Connectors, type ConnectorTrouble } from '../../registry/contract.js'
-import type { BotAnswer } from '../bot/bot-api.js'
+import { isFlood, type BotAnswer } from '../bot/bot-api.js'
 import type { TelegramConnector } from '../bot/settings.js'
 import type { Refusals } from '../updates/refused.js'
 
 /** Without a success for so long a connector hears nothing. */
-export const deafAfterMs = 60_000
+const deafAfterMs = 60_000
 const warnEveryMs = 30_000
 
 export interface PollHealth {
@@ -73,7 +73,7 @@ const judge = (connector: Changeable, answer: Exclude<BotAnswer, { readonly type
   if (answer.type === 'failure') return unreachable(answer.code)
   if (isConflict(answer)) return otherPoller(connector)
   if (isTokenRefused(answer)) return tokenRefused(connector)
-  return answer.status === 429 || answer.error_code === 429 ? flooded : unreadable(answer.status)
+  return isFlood(answer) ? flooded : unreadable(answer.status)
 }
 
 export const createPollHealth = (parts: PollHealthParts, name: string): PollHealth => {

@@ -1,6 +1,6 @@
 /** Asks a bot for its updates, one poll after the other (telegram-20 to telegram-24). */
 import { createOutbound, integer, open, parse, type Clock, type Json, type Outbound } from '../../../../core/plugin.js'
-import { callBot, type Bot, type BotAnswer } from '../bot/bot-api.js'
+import { callBot, isFlood, type Bot, type BotAnswer } from '../bot/bot-api.js'
 import { sourceOf, type Cursors } from './cursor.js'
 import { createPollHealth, isTokenRefused, type PollHealth, type PollHealthParts } from './poll-health.js'
 import { takeIn, type TakeInParts } from '../updates/take-in.js'
@@ -10,13 +10,12 @@ import { TelegramUpdate } from '../updates/update.js'
 
 export interface PollParts extends TakeInParts, PollHealthParts {
   readonly refusals: Refusals
-  readonly connectors: TakeInParts['connectors'] & PollHealthParts['connectors']
   readonly cursors: Cursors
   readonly clock: Clock
 }
 
 /** Before something is tried again. */
-export const retryMs = 2000
+const retryMs = 2000
 /** Before a token is tried again that was refused: one that is changed is tried at once. */
 const refusedMs = 30_000
 /** A server that does not wait is asked no more often. */
@@ -68,8 +67,8 @@ const takeOne = async (
     return true
   }
   try {
-    await takeIn(parts, connector, { update: parsed.value, how: { ingress_mode: 'polling' } })
-    parts.refusals.taken(connector)
+    const taken = await takeIn(parts, connector, { update: parsed.value, how: { ingress_mode: 'polling' } })
+    parts.refusals.taken(connector, parsed.value, taken)
     return true
   } catch (error) {
     if (!isLasting(error)) throw error
@@ -107,8 +106,7 @@ const takeBatch = async (
 
 /** Waits before the next poll, which is how long. */
 const waitBehind = (answer: Exclude<BotAnswer, { readonly type: 'done' }>): number => {
-  if (answer.type === 'refused' && (answer.status === 429 || answer.error_code === 429))
-    return answer.retry_after_ms ?? retryMs
+  if (answer.type === 'refused' && isFlood(answer)) return answer.retry_after_ms ?? retryMs
   return isTokenRefused(answer) ? refusedMs : retryMs
 }
 

@@ -12,11 +12,11 @@ export type Meaning =
   | { readonly type: 'skipped'; readonly update_id: number }
   | { readonly type: 'event'; readonly event: IngressEvent; readonly callback_query_id?: string }
 
-/** Which of the updates that are heard it is; `text` of one that has none is blank. */
+/** Which of the updates that are heard it is; `text` is undefined of one that can have none, such as a sticker. */
 interface Heard {
   readonly source_kind: string
   readonly message: TelegramMessage
-  readonly text: string
+  readonly text: string | undefined
   readonly actor: number | undefined
   readonly callback_query_id?: string
 }
@@ -24,7 +24,7 @@ interface Heard {
 const said = (message: TelegramMessage, source_kind: string): Heard => ({
   source_kind,
   message,
-  text: message.text ?? message.caption ?? '',
+  text: message.text ?? message.caption ?? undefined,
   actor: message.from?.id,
 })
 
@@ -66,11 +66,15 @@ export const meaningOf = (connector: TelegramConnector, update: TelegramUpdate, 
   if (update_id === undefined || update_id === null) throw refusedUpdate('update_id_missing')
   const heard = heardIn(update, name)
   if (heard === undefined) return { type: 'skipped', update_id }
-  const { message, text, actor, source_kind, callback_query_id } = heard
+  const { message, text = '', actor, source_kind, callback_query_id } = heard
   if (!isAllowed(settings, message.chat.id)) throw refusedUpdate('chat_not_allowed')
   const takesFiles = callback_query_id === undefined && connector.has('bot_token')
   const files = takesFiles ? filesOf(message).map(fileRecord) : []
-  if (text.trim() === '' && files.length === 0) throw refusedUpdate('message_empty')
+  if (text.trim() === '' && files.length === 0) {
+    // Stickers and joins are no faults of their sender: what is refused the platform sends again for hours.
+    if (heard.text === undefined) return { type: 'skipped', update_id }
+    throw refusedUpdate('message_empty')
+  }
   const session = naturalSession(name, message)
   const fingerprint = fingerprintOf(update)
   const event: IngressEvent = {

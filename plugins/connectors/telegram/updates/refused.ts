@@ -1,4 +1,4 @@
-/** What operators are told of refused updates: the platform is told why, and nobody reads that (telegram-22). */
+/** What operators are told of updates of which no run comes: nobody reads what the platform is told (telegram-22). */
 import { Problem, type Clock, type HealthCheck, type Log } from '../../../../core/plugin.js'
 import {
   changeLine,
@@ -8,6 +8,7 @@ import {
   type ConnectorTrouble,
 } from '../../registry/contract.js'
 import type { TelegramConnector, TelegramSettings } from '../bot/settings.js'
+import type { Taken } from './take-in.js'
 import type { TelegramUpdate } from './update.js'
 
 const tellEveryMs = 30_000
@@ -19,8 +20,8 @@ export interface Refusals {
   proven(name: string): void
   /** An update that no repetition would mend. */
   passedOver(connector: TelegramConnector, update: TelegramUpdate, error: unknown): void
-  /** One was taken in: its session was there. */
-  taken(connector: TelegramConnector): void
+  /** One was taken in: its session was there; or it carried nothing for a run. */
+  taken(connector: TelegramConnector, update: TelegramUpdate, taken: Taken): void
   /** What is wrong while updates find no session and the connector opens none. */
   unopened(connector: TelegramConnector | undefined): ConnectorTrouble | undefined
   readonly health: HealthCheck
@@ -33,6 +34,17 @@ export interface RefusalsParts {
   readonly log: Log
 }
 
+/** When a line told of a reason last, and how often it came since. */
+interface Told {
+  readonly at: number
+  readonly count: number
+}
+interface Passed {
+  readonly connector: string
+  readonly reason: string
+  readonly chat_id: number | undefined
+}
+
 const reasonOf = (error: unknown): string => {
   if (!(error instanceof Problem)) return 'failed'
   const reason = error.occurrence.members?.['reason']
@@ -43,13 +55,14 @@ const chatOf = ({ message, edited_message: edited, callback_query: pressed }: Te
   (message ?? edited ?? pressed?.message)?.chat.id
 
 export const createRefusals = ({ connectors, kind, clock, log }: RefusalsParts): Refusals => {
-  const [strangers, sessionless, told] = [new Set<string>(), new Set<string>(), new Map<string, number>()]
+  const [strangers, sessionless, told] = [new Set<string>(), new Set<string>(), new Map<string, Told>()]
   /** Who writes to a bot is anybody: not each of their messages is a line of the log. */
-  const tell = (connector: string, reason: string, chat_id: number | undefined): void => {
+  const tell = (level: 'info' | 'warn', fact: string, { connector, reason, chat_id }: Passed): void => {
     const [of, now] = [`${connector}/${reason}`, clock.elapsed()]
-    if (now - (told.get(of) ?? -Infinity) < tellEveryMs) return
-    told.set(of, now)
-    log.warn('a telegram update is refused and passed over', { connector, reason, chat_id })
+    const { at, count } = told.get(of) ?? { at: -Infinity, count: 0 }
+    const isDue = now - at >= tellEveryMs
+    told.set(of, isDue ? { at: now, count: 0 } : { at, count: count + 1 })
+    if (isDue) log[level](fact, { connector, reason, chat_id, count: count + 1 })
   }
   const unopened: Refusals['unopened'] = (connector) => {
     if (connector === undefined || !sessionless.has(connector.name)) return undefined
@@ -64,17 +77,24 @@ export const createRefusals = ({ connectors, kind, clock, log }: RefusalsParts):
     unopened,
     strange: ({ name }) => void strangers.add(name),
     proven: (name) => void strangers.delete(name),
-    taken({ name, settings: { ingress_mode: mode } }) {
+    taken({ name, settings: { ingress_mode: mode } }, update, taken) {
+      if (taken.type === 'skipped') {
+        const passed = { connector: name, reason: taken.reason, chat_id: chatOf(update) }
+        if (taken.reason === 'unsupported_update') tell('info', 'a telegram update carries nothing for a run', passed)
+        return
+      }
       // One that polls says at each poll how it is.
       if (sessionless.delete(name) && mode === 'webhook') connectors.well('telegram', name)
     },
     passedOver(connector, update, error) {
+      const { name } = connector
       const reason = reasonOf(error)
-      tell(connector.name, reason, chatOf(update))
+      const passed = { connector: name, reason, chat_id: chatOf(update) }
+      tell('warn', 'a telegram update is refused and passed over', passed)
       if (reason !== 'session_missing') return
-      sessionless.add(connector.name)
+      sessionless.add(name)
       const trouble = unopened(connector)
-      if (trouble !== undefined) connectors.trouble('telegram', connector.name, trouble)
+      if (trouble !== undefined) connectors.trouble('telegram', name, trouble)
     },
     health: {
       id: 'telegram.secrets',

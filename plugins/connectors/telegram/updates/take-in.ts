@@ -2,7 +2,7 @@
 import type { JsonObject, Log } from '../../../../core/plugin.js'
 import type { LiveAnswer, LiveReplies } from '../../live/contract.js'
 import type { Asides } from '../../ingress/contract.js'
-import type { Connectors, Ingress, Received } from '../../registry/contract.js'
+import type { Ingress, Received } from '../../registry/contract.js'
 import { botOf, callBot, type BotApiParts, type BotCall } from '../bot/bot-api.js'
 import { meaningOf } from './event.js'
 import { isAllowed, type TelegramConnector } from '../bot/settings.js'
@@ -11,7 +11,6 @@ import type { TelegramCallback, TelegramMessage, TelegramSender, TelegramUpdate 
 
 export interface TakeInParts extends BotApiParts {
   readonly ingress: Ingress
-  readonly connectors: Pick<Connectors, 'heard'>
   readonly live: () => LiveReplies | undefined
   readonly log: Log
   readonly asides: Asides
@@ -127,7 +126,6 @@ export const takeIn = async (
   const meaning = meaningOf(connector, update, how)
   if (meaning.type === 'skipped') return { ...meaning, reason: 'unsupported_update' }
   const received = await parts.ingress.receive(connector, meaning.event)
-  parts.connectors.heard('telegram', connector.name)
   const { callback_query_id } = meaning
   if (callback_query_id !== undefined && received.type !== 'duplicate' && connector.has('bot_token'))
     answerCallback(parts, connector, { callback_query_id })

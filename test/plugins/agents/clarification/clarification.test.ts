@@ -232,6 +232,22 @@ test('clarification-2: it is answered in the session of the parent too, the same
   t.is((await daemon.runsOf(daemon.child.session_id)).filter(({ kind }) => kind === 'mailbox_delivery').length, 1)
 })
 
+test('clarification-2, clarification-4: a cancellation is a decline: again it is no fault, and an answer behind it is one', async (t) => {
+  const daemon = await start(t)
+  const [{ run_id, request }] = await daemon.questions()
+  const cancel = (more = {}) =>
+    daemon.request('POST', `/v1/runs/${run_id}/questions/${request.id}/cancel`, { justification: 'no time', ...more })
+  const answer = (resolution: object) =>
+    daemon.request('POST', `/v1/runs/${run_id}/questions`, { resolution: { request_id: request.id, ...resolution } })
+  t.like(await cancel(), { status: 200, body: { status: 'completed' } })
+  await daemon.answered()
+  t.like(await cancel(), { status: 200, body: { status: 'completed' } })
+  t.like(await answer({ declined: true }), { status: 202, body: { status: 'completed' } })
+  const answers = [{ question_id: 'q1', selected_option_ids: ['o1'] }]
+  t.deepEqual(codeOf(await answer({ answers })), [409, 'question_resolution_conflict'])
+  t.is((await daemon.runsOf(daemon.child.session_id)).filter(({ kind }) => kind === 'mailbox_delivery').length, 1)
+})
+
 test('agents-12: a question of a child is no run of its parent: what that said and how it ended stays', async (t) => {
   const daemon = await start(t)
   const row = async () =>

@@ -49,6 +49,9 @@ test('agents-12: in a tree of two hundred the counts are those of a recount, and
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
   const root = `root_agent_id=${daemon.parent}`
+  const both = await daemon.request('GET', `/v1/agents/summaries?${root}&root=${daemon.parent}x`)
+  t.deepEqual([both.status, both.body.code], [400, 'agent_root_conflict'])
+  t.is((await daemon.request('GET', `/v1/agents/summaries?${root}&root=${daemon.parent}`)).status, 200)
   const rows: any[] = await rowsOf(daemon, `?${root}`)
   t.deepEqual(new Set(rows.map(({ agent_id }) => agent_id)), new Set(ids))
   const { counts, pagination, items } = await rowsOf(daemon, `?page=true&${root}`)

@@ -150,6 +150,18 @@ test('capture-5: nothing is provisioned whose files have no place', async (t) =>
   t.regex(err, /<batch_id>/u)
 })
 
+test('capture-2: a machine of linux or windows is provisioned with its microphone, which is all that it has', async (t) => {
+  const daemon = await startTestDaemon(t)
+  const line = createCommandLine({ url: daemon.url })
+  for (const os of ['linux', 'windows']) {
+    const words = ['capture-agents', 'provision', os, '--machines', 'm', '--os', os, '--into', freshFolder()]
+    const { code, err } = await line(...words)
+    t.is(code, 0, err)
+  }
+  const { source_ids } = (await daemon.request('GET', '/v1/capture-agents/m')).body
+  t.deepEqual(source_ids, ['windows-m-call-audio'])
+})
+
 const everything = {
   agents: [{ machine_id: 'Desk 1', camera_name: 'Cam "1"\n\\', microphone_name: 'Röde\u0000 \u007f' }],
   sources: { camera: true, system_audio: true, microphone: true },
@@ -393,7 +405,7 @@ test('capture-9: an agent that is not heard in time is missing once, and its nex
   t.is((await auditOf(daemon, 'capture_agent_heartbeat_recovered')).length, 1)
 })
 
-test('capture-10: a revoked agent opens nothing, and a second revocation changes nothing', async (t) => {
+test('capture-10, observations-19: a revoked agent opens nothing, what it sent is not given, and a second revocation changes nothing', async (t) => {
   const daemon = await startTestDaemon(t)
   const [agent] = (await provisioned(daemon, everything)).agents
   t.deepEqual(codeOf(await daemon.request('POST', '/v1/capture-agents/nobody/revoke', {})), [
@@ -408,6 +420,13 @@ test('capture-10: a revoked agent opens nothing, and a second revocation changes
   t.is((await beat(daemon, agent.heartbeat_token)).status, 401)
   t.deepEqual((await revoke('another')).body, revoked)
   t.is((await auditOf(daemon, 'capture_agent_revoked')).length, 1)
+  const given = await daemon.request('POST', '/v1/observation-materializations', {
+    target_session_id: (await daemon.request('POST', '/v1/sessions', {})).body.session_id,
+    selection: { type: 'latest_from_source', source_id: agent.sources[0].source_id },
+    request: { content: 'Look.' },
+  })
+  t.deepEqual(codeOf(given), [400, 'materialization_not_allowed'])
+  t.regex(given.body.detail, /it is disabled/u)
   await provisioned(daemon, { batch_id: 'again' })
   t.is((await revoke('the password was told')).body.revoked_reason, 'operator_reason_redacted')
 })

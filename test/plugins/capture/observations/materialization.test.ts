@@ -166,7 +166,9 @@ test('observations-19: a source says whether it may be given, and whether what c
   t.true(free.input_metadata.observation_allows_output_delivery)
   t.deepEqual((await daemon.request('GET', `/v1/deliveries?run_id=${free.run_id}`)).body, [])
   await createSource(daemon, { allow_materialization: false })
-  t.deepEqual(codeOf(await materialize(daemon)), [400, 'materialization_not_allowed'])
+  const refused = await materialize(daemon)
+  t.deepEqual(codeOf(refused), [400, 'materialization_not_allowed'])
+  t.regex(refused.body.detail, /it does not allow that/u)
 })
 
 test('observations-17: what cannot be selected or asked is refused, and no run is made', async (t) => {

@@ -2,6 +2,7 @@
 import test from 'ava'
 import { createLeapingClock } from '../../../../core/testing/leaping-clock.js'
 import { history } from '../../../../plugins/capture/observations/retention/purges.js'
+import { verifyShipped } from '../../../support/copied-root.js'
 import { freshRoot, startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
 import { codeOf } from '../../../support/runs.js'
 import { auditOf, comes, createSource, list, picture, readSource, send } from './uploading.js'
@@ -155,4 +156,19 @@ test('observations-13: a start purges what came due while nobody was there', asy
   const daemon = await startTestDaemon(t, { clock, root })
   await comes(async () => (await daemon.request('GET', `/v1/assets/${body.asset_id}`)).status === 404)
   t.like((await list(daemon, '?include_purged=true'))[0], { retention_state: 'purged' })
+})
+
+test('observations-13, observations-9: a source may keep, and make wait, for longer than there are numbers', async (t) => {
+  const root = await freshRoot()
+  const daemon = await startTestDaemon(t, { root })
+  const retention_seconds = Number.MAX_SAFE_INTEGER
+  const rate = { ingest_rate_limit_window_ms: Number.MAX_SAFE_INTEGER, ingest_rate_limit_burst: 1 }
+  t.is((await createSource(daemon, { retention_seconds, ...rate })).status, 200)
+  t.is((await send(daemon, 1)).status, 200)
+  const limited = await send(daemon, 2)
+  t.deepEqual(codeOf(limited), [429, 'rate_limited'])
+  t.true(Number.isSafeInteger(limited.body.retry_after_ms))
+  t.deepEqual(await keys(daemon), ['key-1'])
+  await daemon.stop()
+  t.deepEqual((await verifyShipped(root)).findings, [], 'what is on disk is as it must be')
 })

@@ -7,7 +7,7 @@ import { hanging } from '../../../support/sidecar.js'
 import { storeNotes } from '../../../support/sent-files.js'
 import { startExternal, bearer } from './sending.js'
 
-test('external-1, external-2, external-8, external-36: a sidecar gets the files that are on their way to it', async (t) => {
+test('external-1, external-2, external-8, external-36, external-47: a sidecar gets the files that are on their way to it', async (t) => {
   const outbox = lendOutbox()
   let lent: Leases | undefined
   const lessor = testPlugin('lessor', {
@@ -120,6 +120,10 @@ test('external-1, external-2, external-8, external-36: a sidecar gets the files 
   await leases.issue(wish)
   await leases.revokeSubject(wish.subject.id)
   await t.throwsAsync(leases.issue(wish), { message: /revoked/u })
+  const slot_id = 'connectors.external.main.shared_token'
+  t.is((await request('POST', '/v1/runtime/secrets', { slot_id, state: { value: 'canary-renewed' } })).status, 200)
+  await request('GET', '/v1/runtime/connectors/external/main')
+  await t.throwsAsync(leases.issue(wish), { message: /revoked/u }, 'a new value of its secret is no new connector')
   await put('main')
   let admitted = false
   for (let at = 0; at < 200 && !admitted; at += 1)

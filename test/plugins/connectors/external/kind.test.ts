@@ -10,6 +10,7 @@ import {
 import { ExternalSettings } from '../../../../plugins/connectors/external/setup/settings.js'
 import type { SecretSlots, SecretStatus } from '../../../../plugins/operator/secrets/contract.js'
 import { specialAddresses } from '../../../support/special-addresses.js'
+import { eventOf, startExternal } from './sending.js'
 
 const slot = (more: object = {}, details: object = {}): SecretStatus =>
   unsafeCast({ provider: 'generic', mode: 'opaque_secret', details: { readable: true, ...details }, ...more })
@@ -184,4 +185,14 @@ test('external-9: the test endpoint of a child is opened with a shared token alo
     wrongIn({ ...childWith({ env: { [testVariables[0]]: 'true' } }), allow_unauthenticated_ingress: true }, []),
     undefined,
   )
+})
+
+test('connectors-12: what sessions are bound to stays while a run of an event has not ended, whatever its platform is', async (t) => {
+  const { change, send, request } = await startExternal(t)
+  const { body } = await send(eventOf({ content: '/sleep 3600000' }))
+  const bind = () =>
+    change('main', { session_policy: { create_if_missing: true, capability_scope: { skill_deny: ['x'] } } })
+  t.like(await bind(), { status: 409, body: { code: 'session_not_idle' } })
+  await request('POST', `/v1/runs/${body.run_id}/cancel`)
+  t.is((await bind()).status, 200)
 })

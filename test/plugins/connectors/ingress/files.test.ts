@@ -7,7 +7,6 @@ import { kindsPlugin, shippedWithoutKinds } from '../../../support/connector-kin
 import { freshRoot, startTestDaemon } from '../../../support/daemon.js'
 import { createPause } from '../../../support/pause.js'
 import type { FetchedFile } from '../../../../plugins/connectors/registry/contract.js'
-import { acceptPending, type AcceptParts } from '../../../../plugins/connectors/ingress/pending/accept.js'
 import { connectorOf, createCaught, eventOf, filesOf, toldBy } from './sending.js'
 
 const textFile = (file_name: string, text: string): FetchedFile => ({
@@ -232,13 +231,85 @@ test('ingress-20: where the queue of a session is full a patient message waits o
   })
 })
 
-test('ingress-15: beyond 10,000 events of a connector that wait none is taken, with files or without', async (t) => {
-  const counted: unknown[] = []
-  const count = (...asked: unknown[]): number => counted.push(asked) && 10_000
-  const parts: any = { store: { events: { count }, state: { commit: () => t.fail('nothing is stored') } } }
-  const accept = (more: object) =>
-    toldBy(acceptPending(parts as AcceptParts, connectorOf(), { event: eventOf('x', more), session_id: 's' }))
-  for (const more of [{ files: [{ id: 'a' }] }, {}])
-    t.deepEqual((await accept(more)).slice(0, 2), [429, 'rate_limited'])
-  t.deepEqual(counted[0], ['lane', 'external:shop'])
+test('ingress-15: beyond so many bytes of a connector that wait none is taken, with files or without', async (t) => {
+  const platform = createPlatform()
+  const { caught } = await startWith(t, platform)
+  const { ingress } = caught
+  const large = 'x'.repeat(17_000_000)
+  const send = (at: number, name = 'shop') => {
+    const event = eventOf(`${at} ${large}`, { key: `${name}:${at}`, files: [{ id: 'a' }] })
+    return ingress.receive(connectorOf({}, { name }), { ...event, natural_session_id: `s${at}` })
+  }
+  for (let at = 0; at < 2; at += 1) t.is((await send(at)).type, 'pending')
+  t.deepEqual((await toldBy(send(2))).slice(0, 2), [429, 'rate_limited'])
+  t.is((await send(1)).type, 'pending', 'what is known is answered as before')
+  const behind = await toldBy(ingress.receive(connectorOf(), { ...eventOf('hi'), natural_session_id: 's0' }))
+  t.deepEqual(behind.slice(0, 2), [429, 'rate_limited'])
+  t.is((await send(0, 'quick')).type, 'pending', 'another connector has its own')
+  platform.give('a', textFile('a.txt', 'here'))
+  await when(async () => (await toldBy(send(2)))[0] === 'taken')
+})
+
+test('ingress-18: one picture of very many is waited for, however many before it are waited for no more', async (t) => {
+  const platform = createPlatform()
+  const { caught, clock } = await startWith(t, platform)
+  const shop = connectorOf({ ingress_events_per_second: 1000 })
+  const send = (content: string, more = {}) => caught.ingress.receive(shop, eventOf(content, more))
+  for (let at = 0; at < 120; at += 1) await send(`old ${at}`, { files: [{ id: 'never' }] })
+  clock.leap(60_001)
+  t.is((await send('they hold up none')).type, 'accepted')
+  await send('look', { files: [{ id: 'never' }] })
+  t.is((await send('what is it?')).type, 'pending')
+})
+
+test('ingress-18: what waited for room waits for a picture before it no longer than a minute', async (t) => {
+  const platform = createPlatform()
+  const { caught, clock, request } = await startWith(t, platform, { config: { runs: { max_queued_runs: 1 } } })
+  const send = (content: string, more = {}) => caught.ingress.receive(connectorOf(), eventOf(content, more))
+  const runs = async () => (await request('GET', '/v1/runs')).body
+  await send('/ask Which? | A | B')
+  await when(async () => (await runs())[0].status === 'waiting_for_user_question')
+  await send('in the queue')
+  t.is((await send('full', { patient: true })).type, 'pending')
+  t.is((await send('look', { files: [{ id: 'never' }] })).type, 'pending')
+  t.is((await send('behind both')).type, 'pending')
+  await request('POST', `/v1/runs/${(await runs())[0].run_id}/cancel`)
+  await when(async () => {
+    clock.leap(1000)
+    return (await runs()).length === 3
+  })
+  clock.leap(60_001)
+  await when(async () => (await runs()).length === 4)
+  t.like((await runs())[3], { request: { text_preview: 'behind both' } })
+})
+
+test('ingress-20: what waits for room is not written anew all the time', async (t) => {
+  const { caught, clock, request } = await startWith(t, createPlatform(), { config: { runs: { max_queued_runs: 1 } } })
+  const send = (content: string) => caught.ingress.receive(connectorOf(), eventOf(content, { patient: true }))
+  await send('/ask Which? | A | B')
+  await when(async () => (await request('GET', '/v1/runs')).body[0].status === 'waiting_for_user_question')
+  for (const content of ['in the queue', 'first', 'second', 'third']) await send(content)
+  const sequence = async (): Promise<number> => (await request('GET', '/v1/status')).body.storage.sequence
+  const before = await sequence()
+  for (let leaps = 0; leaps < 60; leaps += 1) {
+    clock.leap(15_000)
+    await request('GET', '/v1/runs')
+  }
+  const written = (await sequence()) - before
+  t.true(written < 40, `${written} changes in a quarter of an hour`)
+})
+
+test('ingress-14: where the clock was set back a file that never comes is waited for an hour', async (t) => {
+  const platform = createPlatform()
+  const { caught, clock, request } = await startWith(t, platform)
+  platform.give('a', { type: 'retry', cause: 'not yet', retry_after_ms: 86_400_000 })
+  await caught.ingress.receive(connectorOf(), eventOf('look', { files: [{ id: 'a' }] }))
+  await when(() => platform.asked.length === 1)
+  clock.jump(-365 * 86_400_000)
+  for (let leaps = 0; leaps < 130; leaps += 1) {
+    clock.leap(60_000)
+    await new Promise((resolve) => void setImmediate(resolve))
+  }
+  await when(async () => (await request('GET', '/v1/runs')).body.length === 1)
+  t.true(platform.asked.length < 10, `asked ${platform.asked.length} times`)
 })

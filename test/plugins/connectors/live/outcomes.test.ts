@@ -44,4 +44,9 @@ test('live-14, live-22: what is shown of a call is bounded and whole, or says th
   const long = shown({ command: `${'x'.repeat(460)} sesame-7731 ${'y'.repeat(5000)}` })
   t.deepEqual([long.isWhole, long.isCut, long.text.includes('sesame')], [false, true, false])
   for (const most of [500, 600, 1000, 4096]) t.true(shown({ command: '😀'.repeat(9000) }, most).text.length <= most)
+  const odd = showApproval(unsafeCast({ ...request, tool_name: `${'x'.repeat(99)}😀`, reason: '😀'.repeat(200) }), {
+    redact: (text) => ` ${text}`,
+    most: 2000,
+  })
+  t.notRegex(odd.text, /\p{Cs}/u, 'no half of a sign, which a platform refuses')
 })

@@ -69,6 +69,28 @@ test('live-3: a daemon that holds shows nothing of what waits', async (t) => {
   await seen('the message', () => chat.messages.size === 1)
 })
 
+test('live-23: a request whose connector is away at the start is asked when it is back', async (t) => {
+  const [folder, chat, world] = [await root(t), createChat({ approver_ids: ['tg:7'] }), createWorld()]
+  chat.fault = () => ({ type: 'later' })
+  const first = await waiting(t, folder, chat, world)
+  await openSession(first)
+  const content = '/tool mcp__pay {"what":"a"}'
+  const { body: run } = await first.request('POST', '/v1/sessions/s1/runs', { content, reply_targets })
+  await seen('an attempt', () => chat.count('post') > 0)
+  await first.stop()
+  Object.assign(chat, { fault: undefined, isGone: true })
+  const options = await liveDaemon(chat, effectTools(world))
+  const second = await startTestDaemon(t, { ...options, root: folder })
+  await until(second, run.run_id, 'waiting_for_approval')
+  chat.isGone = false
+  await seen(
+    'the message',
+    () => chat.messages.size === 1,
+    () => options.clock.leap(100_000),
+  )
+  t.is((await chat.live().press({ ...act, token: chat.token('Allow') })).type, 'decided')
+})
+
 interface Life {
   readonly daemon: TestDaemon
   readonly latch: Latch

@@ -260,11 +260,12 @@ test.serial(
       await request('POST', `/v1/runs/${run_id}/cancel`)
     }
     await busy('fixed', {})
-    await busy('thread', { origin: { connector_ingress_key: 'http:orders:3b6a198e6f182f27b91aa5a8b37ab70d' } })
+    const keyed = (key: string) => ({ origin: { ingress: { connector_ingress_key: key } } })
+    await busy('thread', keyed('http:orders:3b6a198e6f182f27b91aa5a8b37ab70d'))
     const other = await runs.submit({
       session_id: 'thread',
       input: { content: ask },
-      origin: { connector_ingress_key: 'http:order:3b6a' },
+      ...keyed('http:order:3b6a'),
     } as never)
     t.is((await bind(scope)).status, 200)
     await request('POST', `/v1/runs/${other.run_id}/cancel`)

@@ -114,16 +114,17 @@ test('slack-33: buttons stand below plain text, five in a row, and go with an ed
 })
 
 const startInteractions = (settings: object, answer: LiveAnswer | undefined) => {
-  const [asked, whispers]: [(LivePress | LiveReply)[], Whisper[]] = [[], []]
+  const [asked, whispers, denied]: [(LivePress | LiveReply)[], Whisper[], string[]] = [[], [], []]
   const take = async (act: LivePress | LiveReply): Promise<any> => {
     asked.push(act)
     return answer
   }
   const interactions = createInteractions({
     live: () => ({ takeDraft: async () => undefined, press: take, reply: take }),
+    denied: (name) => void denied.push(name),
     whisper: (_, whisper) => void whispers.push(whisper),
   })
-  return { interactions, asked, whispers, connector: connectorOf(settings) }
+  return { interactions, asked, whispers, denied, connector: connectorOf(settings) }
 }
 
 const press = (more: object = {}): any => ({
@@ -150,7 +151,7 @@ test('slack-34, slack-35: a button decides for who pressed it, who alone is told
   t.deepEqual(decided.whispers, [], 'the message itself says so')
 })
 
-test('slack-34: nothing is decided by who may not send, or by what is no button of ours', async (t) => {
+test('slack-12, slack-34: nothing is decided by who may not send, or by what is no button of ours', async (t) => {
   const decided: LiveAnswer = { type: 'decided', text: 'Allowed.' }
   const { interactions, asked, connector } = startInteractions({ allowed_team_ids: ['T1'] }, decided)
   const given = { connector, isAuthenticated: true }
@@ -168,6 +169,7 @@ test('slack-34: nothing is decided by who may not send, or by what is no button 
   const closed = startInteractions({ allowed_channel_ids: ['C2'] }, decided)
   await t.throwsAsync(closed.interactions.press({ ...given, connector: closed.connector }, press()))
   t.deepEqual([...asked, ...closed.asked], [])
+  t.deepEqual(closed.denied, ['main'], 'the operator is told of the list')
 })
 
 test('slack-36: a question is answered in its field, or in the thread of its message', async (t) => {

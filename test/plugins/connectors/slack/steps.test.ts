@@ -1,6 +1,6 @@
 import test from 'ava'
 import { clientMessageId, planSteps } from '../../../../plugins/connectors/slack/outgoing/steps.js'
-import { escapeText, unescapeText } from '../../../../plugins/connectors/slack/api/mrkdwn.js'
+import { escapeText, piecesOf, unescapeText } from '../../../../plugins/connectors/slack/api/mrkdwn.js'
 import type { AttachmentRef } from '../../../../plugins/media/assets/contract.js'
 import { unsafeCast } from '../../../../core/plugin.js'
 import { namedIn } from '../../../../plugins/connectors/slack/api/message-name.js'
@@ -28,8 +28,26 @@ test('slack-22: an output is its content, or its parts in their order; blank wor
   const artifacts = [a.attachment, fileOf('asset_9', 'c.csv')]
   t.deepEqual(keys('all', [a], { artifacts }), ['attachment:0:asset_1', 'artifact:1:asset_9'])
   t.deepEqual(keys('all', [], { artifacts }), [['content', 'all'], 'artifact:0:asset_1', 'artifact:1:asset_9'])
-  const long = 'word '.repeat(20_000)
-  t.deepEqual(keys(long, []), [['content', long]], 'no text is split')
+  const whole = 'word '.repeat(8000)
+  t.deepEqual(keys(whole, []), [['content', whole]], 'no text is split that one message can hold')
+})
+
+test('slack-22: what one message cannot hold follows in messages behind it, with no sign cut in two', (t) => {
+  const [amps, faces] = ['&'.repeat(8000), `${'x'.repeat(39_999)}\u{1f600}yz`]
+  t.deepEqual(keys(`${amps}&b`, []), [
+    ['content', amps],
+    ['content:chunk:1', '&b'],
+  ])
+  t.deepEqual(keys('all', [a, said(faces), said('two')], { isThreaded: false }), [
+    ['anchor', 'x'.repeat(39_999)],
+    ['anchor:chunk:1', '\u{1f600}yz'],
+    'attachment:0:asset_1',
+    ['text:2', 'two'],
+  ])
+  const long = 'word '.repeat(50_000)
+  const pieces = piecesOf(long)
+  t.is(pieces.join(''), long)
+  t.true(pieces.every((piece) => escapeText(piece).length <= 40_000))
 })
 
 test('slack-23: before a file that would begin a thread come words, the first of the output or its content', (t) => {

@@ -60,7 +60,9 @@ test('telegram-20, telegram-21, telegram-22, telegram-23, telegram-24, telegram-
   api.push(message('five'))
   await api.until(async () => (await health()).state === 'degraded', 'garbage')
   const warned = () => bot.log.filter(({ fact }) => fact === 'a telegram connector does not hear well').length
+  const earlier = warned()
   await nextPoll('garbage again', 30_000)
+  await api.until(() => warned() > earlier, 'its warning')
   const once = warned()
   for (const again of [1, 2, 3]) await nextPoll(`garbage ${again}`, 2100)
   t.is(warned(), once, 'telegram-25: one warning in 30 s')

@@ -66,12 +66,19 @@ test('telegram-5, telegram-6, telegram-7, telegram-8, telegram-9, telegram-10, t
   await api.until(() => api.calls.some(({ fields }) => fields['message_thread_id'] === 7), 'the answer in its topic')
   t.is(api.of('answerCallbackQuery').length, 1, 'telegram-14: a duplicate is not answered again')
 
-  t.deepEqual((await hook({ update_id: 9100, my_chat_member: {} })).body, {
-    accepted: true,
-    skipped: true,
-    reason: 'unsupported_update',
-    update_id: 9100,
-  })
+  const without = { text: undefined, from: undefined }
+  for (const update of [
+    { my_chat_member: {} },
+    { message: message('', { ...without, sticker: { file_id: 's' } })['message'] },
+    { message: message('', { ...without, new_chat_members: [{ id: 5 }] })['message'] },
+    { edited_message: message('', { ...without, location: {} })['message'] },
+  ]) {
+    const { status, body } = await hook({ update_id: 9100, ...update })
+    const skipped = { accepted: true, skipped: true, reason: 'unsupported_update', update_id: 9100 }
+    t.deepEqual([status, body], [200, skipped], JSON.stringify(update))
+  }
+  const nothing = bot.log.filter(({ fact }) => fact === 'a telegram update carries nothing for a run')
+  t.like(nothing, [{ details: { connector: 'bot', reason: 'unsupported_update', count: 1 } }], 'once in 30 s')
   const headers = { 'x-telegram-bot-api-secret-token': secret }
   const refused: [object | string, number, string?][] = [
     [{ message: hello['message'] }, 400, 'update_id_missing'],

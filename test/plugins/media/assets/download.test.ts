@@ -212,3 +212,40 @@ test('runs-46: a stored file is given by its id, beside words and other files', 
   t.regex(out, /You said: Look[^]*notes\.md[^]*stored[^]*b\.md[^]*beside/u)
   t.regex((await holdfast('runs', 'submit', 's1', '--asset', 'nope')).err, /no asset nope/u)
 })
+
+test('assets-7, assets-8: numbers agree with their words', async (t) => {
+  const daemon = await startTestDaemon(t)
+  const holdfast = createCommandLine(daemon)
+  await openSession(daemon)
+  const file = { file_name: 'n.txt', media_type: 'text/plain', content_base64: 'YQ==' }
+  const { asset_id } = (await daemon.request('POST', '/v1/assets', file)).body
+  const gc = async () => (await holdfast('assets', 'gc')).out
+  t.regex(await gc(), /^Would delete 1 asset and 0 orphaned files: .* 0 assets are in use and stay\./u)
+  const item = { type: 'asset_reference', asset_id }
+  await daemon.request('POST', '/v1/sessions/s1/runs', { input_items: [item] })
+  t.regex(await gc(), /^Would delete 0 assets .* 1 asset is in use and stays\./u)
+  t.regex((await holdfast('assets', 'delete', asset_id)).err, /in use 1 time, first by runs/u)
+  t.regex((await holdfast('assets', 'delete', asset_id, '--dry-run')).out, /in use 1 time and stays/u)
+})
+
+test('assets-5: a picture of a file comes under a name that says that it is one', async (t) => {
+  const daemon = await startTestDaemon(t)
+  const line = '0\nLINE\n8\n0\n10\n0\n20\n0\n11\n10\n21\n10\n'
+  const drawing = `0\nSECTION\n2\nENTITIES\n${line}0\nENDSEC\n0\nEOF\n`
+  const content_base64 = Buffer.from(drawing).toString('base64')
+  const file = { file_name: 'd.dxf', media_type: 'application/dxf', content_base64 }
+  const { asset_id } = (await daemon.request('POST', '/v1/assets', file)).body
+  const { headers } = await fetch(`${daemon.url}/v1/assets/${asset_id}/preview`)
+  t.is(headers.get('content-type'), 'image/png')
+  t.regex(headers.get('content-disposition') ?? '', /filename="d\.dxf\.preview\.png"/u)
+})
+
+test('assets-3: what is said of a name that is not taken is what is wrong with it', async (t) => {
+  const daemon = await startTestDaemon(t)
+  const file = { media_type: 'text/plain', content_base64: 'YQ==' }
+  for (const file_name of ['.', '..']) {
+    const refused = await daemon.request('POST', '/v1/assets', { ...file, file_name })
+    t.is(refused.body.code, 'asset_invalid')
+    t.regex(refused.body.errors[0].rule, /not blank, \. or \.\.$/u)
+  }
+})

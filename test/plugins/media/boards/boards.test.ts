@@ -517,6 +517,7 @@ test('boards-5: the same line with --client-id, given again, makes no second rev
   const lacking = await holdfast('boards', 'create-revision', 'b')
   t.deepEqual([lacking.code, lacking.err.includes('--render')], [2, true])
   await holdfast('boards', 'create-revision', 'b', '--render', render)
+  t.regex((await holdfast('boards', 'list')).out, /^b {2}1 revision {2}/u)
   const first = await holdfast(...line)
   t.is(first.code, 0, first.err)
   t.is((await holdfast(...line)).out, first.out)

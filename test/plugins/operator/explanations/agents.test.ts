@@ -1,9 +1,11 @@
 /** Why agents do nothing, or wait: for work, for agents, for their parent, for mail. */
 import test, { type ExecutionContext } from 'ava'
+import { rmSync } from 'node:fs'
 import { createLeapingClock } from '../../../../core/testing/leaping-clock.js'
 import { call, does, endless, openAgent, spawn, told } from '../../../support/agents.js'
-import { startTestDaemon, type TestDaemonOptions } from '../../../support/daemon.js'
+import { freshRoot, startTestDaemon, type Reachable, type TestDaemonOptions } from '../../../support/daemon.js'
 import { situation } from '../../../support/explanations.js'
+import { rewriteRecord } from '../../../support/rewrite.js'
 import { openSession, submit, until } from '../../../support/runs.js'
 
 const asks = call('bash', { command: 'true' })
@@ -93,14 +95,16 @@ test('explanations-11: an agent that asks its parent leads to the question in th
 
 test('explanations-10: mail waits behind a run, and for its next attempt', async (t) => {
   const clock = createLeapingClock({ still: true })
-  const daemon = await start(t, { clock })
+  const root = await freshRoot()
+  t.teardown(() => rmSync(root, { recursive: true, force: true }))
+  const daemon = await start(t, { clock, root })
   const other = await openAgent(daemon, 's2')
-  const post = (payload: object = { text: 'How are you?' }) =>
-    daemon.request('POST', '/v1/mailboxes', {
+  const post = ({ request }: Reachable = daemon) =>
+    request('POST', '/v1/mailboxes', {
       from_agent_id: other,
       to_agent_id: daemon.parent,
       subject: 'hello',
-      payload,
+      payload: { text: 'How are you?' },
     })
   const { run_id } = await submit(daemon, 's1', '/sleep 3600000')
   await until(daemon, run_id, 'running')
@@ -109,8 +113,19 @@ test('explanations-10: mail waits behind a run, and for its next attempt', async
   await post()
   const { move } = await situation(t, daemon, 'mails-behind-run', { id: daemon.parent, codes: ['mail', 'model_call'] })
   await move()
-  await post({ asset_ids: ['asset_nope'] })
-  const paused = await situation(t, daemon, 'mail-in-its-pause', { id: daemon.parent, codes: ['mail'] })
+  await situation(t, daemon, 'mail-was-read', { id: daemon.parent, codes: ['idle'] })
+  await daemon.stop()
+  const held = await start(t, { clock, root, flags: { hold: 'true' } })
+  const { message_id } = (await post(held)).body
+  await held.stop()
+  // As an earlier version took it.
+  rewriteRecord(root, { collection: 'mailbox_messages', id: message_id }, (message) => ({
+    ...message,
+    payload: { asset_ids: ['asset_nope'] },
+  }))
+  const last = await start(t, { clock, root })
+  await last.request('POST', '/v1/release')
+  const paused = await situation(t, last, 'mail-in-its-pause', { id: daemon.parent, codes: ['mail'] })
   await paused.move()
 })
 

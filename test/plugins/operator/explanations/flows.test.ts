@@ -82,6 +82,9 @@ test('explanations-12: evidence that a playbook requires, of itself and of its p
   const own = await start(t, { required_evidence: [{ kind: 'release', id: '7' }] })
   const one = await own.flow('a', 'hello')
   await (await situation(t, own, 'flow-own-evidence', { id: one.flow_id, codes: ['evidence'] })).move()
+  const reports = await start(t, { required_evidence: [{ kind: 'product_view', id: 'notes.md' }] })
+  const shown = await reports.flow('a', 'hello')
+  await situation(t, reports, 'flow-report', { id: shown.flow_id, codes: ['evidence'] })
 })
 
 test('explanations-12: tasks that are not done, or blocked', async (t) => {
