@@ -8,7 +8,6 @@ interface Target {
   readonly request: Ask
 }
 
-export const skillsPath = '/v1/learning-skills'
 export const marker = 'Notes written.'
 export const instructions = 'Read the log, then write the notes.'
 
@@ -36,7 +35,12 @@ export const result = (
   run_id: string,
   more: object = {},
 ): Promise<Answer> =>
-  request('POST', `${skillsPath}/notes/rollout-result`, { kind, run_id, expected_output_contains: marker, ...more })
+  request('POST', `/v1/learning-skills/notes/rollout-result`, {
+    kind,
+    run_id,
+    expected_output_contains: marker,
+    ...more,
+  })
 
 /** Takes a learning through the whole rollout. */
 export const activate = async (daemon: Target, learning_id: string, more: object = {}): Promise<any> => {
@@ -49,4 +53,4 @@ export const activate = async (daemon: Target, learning_id: string, more: object
 }
 
 export const skillOf = async ({ request }: Target, name = 'notes'): Promise<any> =>
-  (await request('GET', `${skillsPath}/${name}`)).body
+  (await request('GET', `/v1/learning-skills/${name}`)).body

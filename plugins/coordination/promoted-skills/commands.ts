@@ -30,17 +30,20 @@ const Skill = open({
   canary_failure_count: number(),
 })
 
+const canaryOf = ({ canary_success_count, canary_failure_count }: Infer<typeof Skill>): string =>
+  `canary ${canary_success_count}:${canary_failure_count}`
 const showSkill = (skill: Infer<typeof Skill>): string =>
   [
     visibleLine(skill.skill_name),
     visibleLine(skill.status),
     `of ${visibleLine(skill.source_learning_id)}`,
-    `${count(skill.successful_run_count, 'good run')}, canary ${skill.canary_success_count}:${skill.canary_failure_count}`,
+    `${count(skill.successful_run_count, 'good run')}, ${canaryOf(skill)}`,
     visibleLine(skill.description),
   ].join('  ')
 const showSkills = (rows: Infer<typeof Skill>[]): string =>
   rows.length === 0
-    ? 'No learning is promoted yet. Promote one: holdfast learnings promote-skill LEARNING_ID SKILL_NAME --instructions TEXT'
+    ? 'No learning is promoted yet. Promote one: ' +
+      'holdfast learnings promote-skill LEARNING_ID SKILL_NAME --instructions TEXT'
     : rows.map(showSkill).join('\n')
 
 const text = (summary: string, value?: string): CommandFlag => ({
@@ -99,6 +102,7 @@ export const commands: readonly Command[] = [
     oneOf: ['--instructions', '--file', '--stdin', '--promotion-json'],
     choices: { status: rolloutStatuses },
     fields: {
+      'body.skill_name': '<skill_name>',
       'body.allowed_tools.*': '--allowed-tools',
       'body.blocked_tools.*': '--blocked-tools',
       'body.*': ['--file', '--stdin', '--promotion-json'],

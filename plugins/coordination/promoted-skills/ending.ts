@@ -26,7 +26,9 @@ export const createEndings = (parts: EndingParts): Endings => {
   return {
     async revoke(skill_name, reason) {
       refuseSecret(reason, 'body.reason')
-      const record = await state.commit((tx) => revoked(store, tx, store.get(skill_name), said(reason)))
+      const record = await state.commit((tx) =>
+        revoked(store, tx, { before: store.get(skill_name), reason: said(reason) }),
+      )
       await mounts.follow(record.source_learning_id)
       return record
     },
@@ -41,14 +43,19 @@ export const createEndings = (parts: EndingParts): Endings => {
       ended(tx, { learning_id }, why) {
         const record = store.ofLearning(learning_id)
         if (record === undefined) return
-        revoked(store, tx, record, `its learning ${learning_id} is ${why}`)
+        revoked(store, tx, { before: record, reason: `its learning ${learning_id} is ${why}` })
         tx.after(() => void mounts.follow(learning_id))
       },
     },
   }
 }
 
-const revoked = (store: SkillStore, tx: Tx, before: SkillRecord, reason: string | undefined): SkillRecord => {
+interface Revocation {
+  readonly before: SkillRecord
+  readonly reason: string | undefined
+}
+
+const revoked = (store: SkillStore, tx: Tx, { before, reason }: Revocation): SkillRecord => {
   if (!isLive(before)) return before
   store.remember(tx, before)
   const record: SkillRecord = {

@@ -91,10 +91,11 @@ export const declareSkills = (state: State): SkillStore => {
       tx.put(skills, record)
       return record
     },
-    remember(tx, { lifecycle_events: _, ...record }) {
+    remember(tx, before) {
+      const { lifecycle_events: _, ...record } = before
       const { skill_name } = record
-      const before = newest('skill', skill_name)
-      const number = before === undefined ? 1 : Number(before.slice(before.lastIndexOf('/') + 1)) + 1
+      const last = newest('skill', skill_name)
+      const number = last === undefined ? 1 : Number(last.slice(last.lastIndexOf('/') + 1)) + 1
       tx.insert(history, { ...record, number })
       trim(tx, skill_name)
     },

@@ -59,7 +59,7 @@ export interface DefaultSkills {
 /** Provided by the plugin that keeps personas. */
 export const DefaultSkills: Token<DefaultSkills> = defineToken<DefaultSkills>('default-skills@1')
 
-/** The folder in `skills/` of the state root whose files the daemon writes: what is in it counts where a guard says so. */
+/** The folder in `skills/` of the state root that the daemon writes: what is in it counts where a guard says so. */
 export const promotedFolder = 'procedural'
 
 /** A skill that was found, as a guard is shown it. */

@@ -1,15 +1,7 @@
 import test from 'ava'
 import { createCommandLine } from '../../../support/command-line.js'
 import { startTestDaemon } from '../../../support/daemon.js'
-import {
-  completed,
-  instructions,
-  marker,
-  markingModel,
-  procedure,
-  promote,
-  skillsPath,
-} from '../../../support/promoted.js'
+import { completed, instructions, marker, markingModel, procedure, promote } from '../../../support/promoted.js'
 
 test('promoted-skills-24: promoted skills from the command line, from the first to the last', async (t) => {
   const model = markingModel()
@@ -60,9 +52,9 @@ test('promoted-skills-24: lists are by name, filtered and in pages', async (t) =
     learnings.push(learning)
     await promote(daemon, learning, { skill_name: name })
   }
-  await daemon.request('POST', `${skillsPath}/b/revoke`)
+  await daemon.request('POST', `/v1/learning-skills/b/revoke`)
   const names = async (query: string): Promise<string[]> => {
-    const { body } = await daemon.request('GET', `${skillsPath}?${query}`)
+    const { body } = await daemon.request('GET', `/v1/learning-skills?${query}`)
     return (Array.isArray(body) ? body : body.items).map(({ skill_name }: any) => skill_name)
   }
   t.deepEqual(await names(''), ['a', 'b', 'c'])
@@ -70,5 +62,5 @@ test('promoted-skills-24: lists are by name, filtered and in pages', async (t) =
   t.deepEqual(await names(`source_learning_id=${learnings[0]}`), ['c'])
   t.deepEqual(await names(`source_learning_id=${learnings[2]}&status=draft`), [])
   t.deepEqual(await names('status=revoked'), ['b'])
-  t.is((await daemon.request('GET', `${skillsPath}?status=other`)).status, 400)
+  t.is((await daemon.request('GET', `/v1/learning-skills?status=other`)).status, 400)
 })

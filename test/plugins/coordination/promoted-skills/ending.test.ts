@@ -3,9 +3,8 @@ import { join } from 'node:path'
 import test from 'ava'
 import { startTestDaemon } from '../../../support/daemon.js'
 import { freshRoot } from '../../../support/folders.js'
-import { learningsPath } from '../../../support/learnings.js'
 import { createPause } from '../../../support/pause.js'
-import { activate, markingModel, procedure, promote, skillOf, skillsPath } from '../../../support/promoted.js'
+import { activate, markingModel, procedure, promote, skillOf } from '../../../support/promoted.js'
 import { codeOf } from '../../../support/runs.js'
 
 const start = async (t: any) => {
@@ -14,7 +13,7 @@ const start = async (t: any) => {
   const daemon = await startTestDaemon(t, { root, plugins: [model.plugin], config: model.config })
   const { request } = daemon
   const act = (what: 'revoke' | 'rollback', reason?: string) =>
-    request('POST', `${skillsPath}/notes/${what}`, reason === undefined ? undefined : { reason })
+    request('POST', `/v1/learning-skills/notes/${what}`, reason === undefined ? undefined : { reason })
   const isMounted = (learning: string): boolean => existsSync(join(root, 'skills/procedural', learning, 'SKILL.md'))
   return { daemon, request, act, isMounted }
 }
@@ -63,7 +62,7 @@ for (const [what, body] of [
     const { daemon, request, act, isMounted } = await start(t)
     const learning = await procedure(daemon)
     await activate(daemon, learning)
-    t.is((await request('POST', `${learningsPath}/${learning}/${what}`, body)).status, 200)
+    t.is((await request('POST', `/v1/learnings/${learning}/${what}`, body)).status, 200)
     const ended = await skillOf(daemon)
     t.is(ended.status, 'revoked')
     t.is(ended.revoked_reason, `its learning ${learning} is ${what}d`)
@@ -75,7 +74,7 @@ test('promoted-skills-16: learnings that are revoked together end skills of any 
   const { daemon, request } = await start(t)
   const learning = await procedure(daemon)
   await promote(daemon, learning)
-  const { body } = await request('POST', `${learningsPath}/revoke-matching`, { kind: 'procedure' })
+  const { body } = await request('POST', `/v1/learnings/revoke-matching`, { kind: 'procedure' })
   t.is(body.length, 1)
   t.is((await skillOf(daemon)).status, 'revoked')
 })

@@ -6,16 +6,7 @@ import { parse } from 'yaml'
 import { callTool, done, scriptedProvider, text } from '../../../../plugins/providers/scripted/contract.js'
 import { startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
 import { freshRoot } from '../../../support/folders.js'
-import {
-  activate,
-  instructions,
-  marker,
-  procedure,
-  promote,
-  result,
-  skillOf,
-  skillsPath,
-} from '../../../support/promoted.js'
+import { activate, instructions, marker, procedure, promote, result, skillOf } from '../../../support/promoted.js'
 import { createPause } from '../../../support/pause.js'
 import { codeOf, openSession, submit, until } from '../../../support/runs.js'
 
@@ -105,12 +96,12 @@ test('promoted-skills-19, promoted-skills-21, promoted-skills-22, promoted-skill
   t.like(await use(daemon), { final_output: marker })
   t.false((await warningsOf(daemon)).includes('promoted_skill_changed'))
 
-  await request('POST', `${skillsPath}/notes/revoke`)
+  await request('POST', `/v1/learning-skills/notes/revoke`)
   t.false(existsSync(folder))
   t.is((await request('GET', '/v1/skills/notes')).status, 404)
   t.is((await use(daemon)).error.code, 'skill_not_found')
   t.deepEqual(await shown(daemon), [])
-  t.is((await request('POST', `${skillsPath}/notes/rollback`)).body.digest, active.digest)
+  t.is((await request('POST', `/v1/learning-skills/notes/rollback`)).body.digest, active.digest)
   t.like(await use(daemon), { final_output: marker })
   t.deepEqual(await shown(daemon), ['notes', 'notes'])
 })
@@ -185,5 +176,5 @@ test('promoted-skills-5: a name that a skill of people has is not given to anoth
   writeFileSync(join(root, 'skills/notes/SKILL.md'), 'Ours.')
   const { daemon } = await start(t, root)
   t.deepEqual(codeOf(await promote(daemon, await procedure(daemon))), [409, 'skill_name_taken'])
-  t.deepEqual((await daemon.request('GET', skillsPath)).body, [])
+  t.deepEqual((await daemon.request('GET', '/v1/learning-skills')).body, [])
 })

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { createClock } from '../../../../core/base/clock.js'
 import { startTestDaemon } from '../../../support/daemon.js'
-import { learningsPath, publish } from '../../../support/learnings.js'
+import { publish } from '../../../support/learnings.js'
 import {
   activate,
   completed,
@@ -11,7 +11,6 @@ import {
   promote,
   result,
   skillOf,
-  skillsPath,
 } from '../../../support/promoted.js'
 import { codeOf } from '../../../support/runs.js'
 
@@ -23,7 +22,7 @@ test('promoted-skills-1: only an active procedure of the workspace is promoted',
   const learn = async (more: object, wish: object = {}): Promise<string> =>
     (await publish(daemon, { kind: 'procedure', content: `Way ${(n += 1)}.`, ...more }, wish)).learning_id
   const revoked = await learn({})
-  await daemon.request('POST', `${learningsPath}/${revoked}/revoke`)
+  await daemon.request('POST', `/v1/learnings/${revoked}/revoke`)
   const over = await learn({ expires_at_ms: now + 1_000 })
   now += 1_000
   const ids = [
@@ -60,7 +59,7 @@ test('promoted-skills-2: what no skill can be is refused with the field', async 
   }
   for (const more of [{ status: 'revoked' }, { description: 'a'.repeat(4_001) }, { more: 1 }])
     t.is((await promote(daemon, learning, more)).status, 400)
-  t.deepEqual((await daemon.request('GET', skillsPath)).body, [])
+  t.deepEqual((await daemon.request('GET', '/v1/learning-skills')).body, [])
 })
 
 test('promoted-skills-3: a secret in any field or reason is refused, and nothing is kept', async (t) => {
@@ -84,10 +83,10 @@ test('promoted-skills-3: a secret in any field or reason is refused, and nothing
     t.like({ status, ...body }, { status: 400, code: 'promotion_secret', errors: [{ path: `body.${path}` }] }, path)
     t.false(JSON.stringify(body).includes(secret))
   }
-  t.deepEqual((await daemon.request('GET', skillsPath)).body, [])
+  t.deepEqual((await daemon.request('GET', '/v1/learning-skills')).body, [])
   await activate(daemon, learning)
   for (const what of ['revoke', 'rollback'])
-    t.deepEqual(codeOf(await daemon.request('POST', `${skillsPath}/notes/${what}`, { reason: secret })), [
+    t.deepEqual(codeOf(await daemon.request('POST', `/v1/learning-skills/notes/${what}`, { reason: secret })), [
       400,
       'promotion_secret',
     ])
@@ -189,7 +188,7 @@ test('promoted-skills-5, promoted-skills-6: a name and a learning belong to one 
   t.deepEqual(codeOf(await promote(daemon, one, { skill_name: 'other' })), [409, 'learning_promoted'])
   t.deepEqual(codeOf(await promote(daemon, two)), [409, 'promoted_skill_exists'])
   await result(daemon, 'verification', await completed(daemon))
-  await request('POST', `${skillsPath}/notes/revoke`, { reason: ' wrong ' })
+  await request('POST', `/v1/learning-skills/notes/revoke`, { reason: ' wrong ' })
   t.like(await skillOf(daemon), { status: 'revoked', revoked_reason: 'wrong' })
   const anew = (await promote(daemon, two, { instructions: 'Anew.' })).body
   t.like(anew, { source_learning_id: two, status: 'draft', verification_status: 'unverified', verifier_run_ids: [] })

@@ -1,15 +1,6 @@
 import test from 'ava'
 import { startTestDaemon } from '../../../support/daemon.js'
-import {
-  completed,
-  marker,
-  markingModel,
-  procedure,
-  promote,
-  result,
-  skillOf,
-  skillsPath,
-} from '../../../support/promoted.js'
+import { completed, marker, markingModel, procedure, promote, result, skillOf } from '../../../support/promoted.js'
 import { codeOf, openSession, submit, until } from '../../../support/runs.js'
 import { done, fails, scriptedProvider, text } from '../../../../plugins/providers/scripted/contract.js'
 
@@ -19,7 +10,7 @@ test('promoted-skills-12: a result is looked at in order, and what is wrong chan
   const learning = await procedure(daemon)
   const run = await completed(daemon)
   const send = async (body: object, name = 'notes') =>
-    codeOf(await daemon.request('POST', `${skillsPath}/${name}/rollout-result`, body))
+    codeOf(await daemon.request('POST', `/v1/learning-skills/${name}/rollout-result`, body))
   const blank = { kind: 'canary', run_id: 'run_none', expected_output_contains: ' ' }
   t.deepEqual(await send(blank), [400, 'invalid_rollout'])
   t.deepEqual(await send({ ...blank, expected_output_contains: 'x' }), [404, 'run_not_found'])
@@ -35,7 +26,7 @@ test('promoted-skills-12: a result is looked at in order, and what is wrong chan
   const before = await skillOf(daemon)
   t.is(before.lifecycle_events.length, 1)
   t.deepEqual(await send({ ...right, definition_fingerprint: ' ' }), [200, undefined])
-  await daemon.request('POST', `${skillsPath}/notes/revoke`)
+  await daemon.request('POST', `/v1/learning-skills/notes/revoke`)
   t.deepEqual(await send(right), [400, 'promoted_skill_revoked'])
 })
 

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url'
 import test from 'ava'
 import { spawnDaemon, type SpawnedDaemon } from '../../../support/daemon.js'
 import { rootForKills } from '../../../support/folders.js'
-import { completed, procedure, promote, skillOf, skillsPath } from '../../../support/promoted.js'
+import { completed, procedure, promote, skillOf } from '../../../support/promoted.js'
 
 const preload = pathToFileURL(join(import.meta.dirname, '../../../support/kill-step.js')).href
 
@@ -34,19 +34,19 @@ test('promoted-skills-20, promoted-skills-22: through kills the files of a skill
   const runs = [run, await completed(first)]
   await first.kill('SIGKILL')
   const show = (daemon: SpawnedDaemon, kind: string, run_id: string | undefined) =>
-    daemon.request('POST', `${skillsPath}/notes/rollout-result`, { kind, run_id, expected_output_contains })
+    daemon.request('POST', `/v1/learning-skills/notes/rollout-result`, { kind, run_id, expected_output_contains })
   /** From wherever it is to active, or from active to the end. */
   const goOn = async (daemon: SpawnedDaemon): Promise<void> => {
     const steps = [
-      () => daemon.request('POST', `${skillsPath}/notes/revoke`),
+      () => daemon.request('POST', `/v1/learning-skills/notes/revoke`),
       () => promote(daemon, learning),
       () => show(daemon, 'verification', runs[0]),
       () => promote(daemon, learning, { status: 'verified' }),
       () => promote(daemon, learning, { status: 'canary' }),
       () => show(daemon, 'canary', runs[1]),
       () => promote(daemon, learning, { status: 'active' }),
-      () => daemon.request('POST', `${skillsPath}/notes/revoke`),
-      () => daemon.request('POST', `${skillsPath}/notes/rollback`),
+      () => daemon.request('POST', `/v1/learning-skills/notes/revoke`),
+      () => daemon.request('POST', `/v1/learning-skills/notes/rollback`),
     ]
     for (const step of steps) await step()
   }
