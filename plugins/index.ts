@@ -215,6 +215,12 @@ export const shipped: readonly ShippedPlugin[] = [
   },
   { id: 'learning-review', required: false, load: () => import('./coordination/learning-review/plugin.js') },
   {
+    id: 'promoted-skills',
+    required: false,
+    load: () => import('./coordination/promoted-skills/plugin.js'),
+    commands: () => import('./coordination/promoted-skills/commands.js'),
+  },
+  {
     id: 'schedules',
     required: false,
     load: () => import('./execution/schedules/plugin.js'),

@@ -247,6 +247,8 @@ export const contents: Readonly<Record<string, string>> = {
   learning_candidates: 'what may be learned, and what was decided about it',
   learning_captures: 'ended runs about which a model is still asked what they teach',
   learnings: 'what was learned, with what became of it',
+  promoted_skills: 'skills that were made of what was learned, and how far their rollout is',
+  promoted_skill_history: 'what each promoted skill was before, the newest of it',
   playbooks: 'playbooks: what became of each of their versions',
   flows: 'work by playbooks, each with how it ended',
   playbook_manifests: 'what the versions of playbooks say, as it was given',

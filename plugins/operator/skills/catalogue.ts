@@ -3,6 +3,7 @@ import type { Log, Warning } from '../../../core/plugin.js'
 import type { MemorySource } from '../../execution/memory/contract.js'
 import { discover, nothing, type Catalogue, type Skill } from './discovery.js'
 import type { SkillRoot } from './roots.js'
+import type { Rulings } from './rulings.js'
 
 export interface LiveCatalogue extends MemorySource {
   readonly now: Catalogue
@@ -19,10 +20,11 @@ const mostShown = 10
 
 interface CatalogueParts {
   readonly roots: () => readonly SkillRoot[]
+  readonly rulings: Rulings
   readonly log: Log
 }
 
-export const createCatalogue = ({ roots, log }: CatalogueParts): LiveCatalogue => {
+export const createCatalogue = ({ roots, rulings, log }: CatalogueParts): LiveCatalogue => {
   let now = nothing
   let running: Promise<void> | undefined
   let isStale = false
@@ -54,7 +56,13 @@ export const createCatalogue = ({ roots, log }: CatalogueParts): LiveCatalogue =
     },
     find: (name) => now.skills.get(name),
     list,
-    skills: () => list().map(({ summary, updated_at_ms }) => ({ summary, updated_at_ms })),
+    skills: () =>
+      list().flatMap((skill) => {
+        const { summary, updated_at_ms } = skill
+        const ruling = rulings.of(skill)
+        if (ruling === undefined) return [{ summary, updated_at_ms }]
+        return ruling.fault === undefined ? [{ summary, updated_at_ms, promoted: ruling.promoted }] : []
+      }),
     look() {
       isStale = true
       return (running ??= lookUntilFresh())

@@ -1,12 +1,30 @@
 /** Instructions that operators and repositories bring, by name. Rules: docs/rules/skills.md. */
-import { defineToken, doc, named, object, optional, string, type Infer, type Token } from '../../../core/plugin.js'
-import { skillFields } from '../../execution/memory/contract.js'
+import {
+  definePoint,
+  defineToken,
+  doc,
+  hasMembers,
+  named,
+  object,
+  optional,
+  string,
+  type Infer,
+  type Point,
+  type Token,
+} from '../../../core/plugin.js'
+import { skillFields, type SkillItem, type SkillSummary } from '../../execution/memory/contract.js'
 import type { FrozenSkill } from './active-skill.js'
+import type { ReadSkill, SkillFiles } from './skill-file.js'
 
 /** A skill in use, with its instructions. */
 export { FrozenSkill } from './active-skill.js'
 /** Which tools skills in use hide, by what they allow and block; undefined if none (skills-13). */
 export { hiddenBy } from './active-skill.js'
+
+/** A line of a skill as it is read: one line, without what steers a terminal. */
+export { oneLine } from './skill-file.js'
+/** The files of a skill; what they say, or the rule that they break. */
+export type { ReadSkill, SkillFiles } from './skill-file.js'
 
 /** A skill with what it says. */
 export const SkillDetail = named(
@@ -40,3 +58,44 @@ export interface DefaultSkills {
 }
 /** Provided by the plugin that keeps personas. */
 export const DefaultSkills: Token<DefaultSkills> = defineToken<DefaultSkills>('default-skills@1')
+
+/** The folder in `skills/` of the state root that the daemon writes: what is in it counts where a guard says so. */
+export const promotedFolder = 'procedural'
+
+/** A skill that was found, as a guard is shown it. */
+export interface GuardedSkill {
+  readonly summary: SkillSummary
+  readonly instructions: string
+}
+/** What is known of a skill beside its files. */
+export interface SkillRuling {
+  readonly promoted: NonNullable<SkillItem['promoted']>
+  /** Why it must not be used as it was found, in words that follow its name and a colon. */
+  readonly fault?: string
+}
+/** Knows some skills otherwise than by their files, and says which of them may be used. */
+export interface SkillGuard {
+  readonly id: string
+  /**
+   * Undefined for a skill that is none of its own. Asked for each skill before each call of a model: must be fast and
+   * must do no I/O. Where it throws, the skill is used by nobody.
+   */
+  ruling(skill: GuardedSkill): SkillRuling | undefined
+}
+/** Guards of skills; the first one that knows a skill rules on it. */
+export const SkillGuards: Point<SkillGuard> = definePoint<SkillGuard>(
+  'skill-guards@1',
+  ({ id }) => id,
+  hasMembers('a guard of skills', { id: 'text', ruling: 'function' }),
+)
+
+/** The skills that were found, for those who bring some. */
+export interface SkillCatalogue {
+  find(name: string): GuardedSkill | undefined
+  /** Looks again; resolves when what it found counts. */
+  look(): Promise<void>
+  /** What files would say if they were found. Changes nothing. */
+  read(files: SkillFiles): Promise<ReadSkill>
+}
+/** Provided by the plugin that finds skills. */
+export const SkillCatalogue: Token<SkillCatalogue> = defineToken<SkillCatalogue>('skill-catalogue@1')

@@ -49,7 +49,7 @@ const mostWarnings = 50
 
 let loaded: Promise<ParseYaml> | undefined
 /** Every value stays text; few aliases, which otherwise multiply. Loaded with the first skill. */
-const loadYaml = (): Promise<ParseYaml> =>
+export const loadYaml = (): Promise<ParseYaml> =>
   (loaded ??= import('yaml').then(
     ({ parse }) =>
       (text) =>

@@ -6,6 +6,11 @@ export const skillErrors = defineErrors({
     detail: 'There is no skill {name}.',
     action: 'Choose one that is listed: `holdfast skills list`, or for a model list_skills.',
   },
+  skill_changed: {
+    status: 409,
+    detail: 'The skill {name} is not used: {what}.',
+    action: 'Do without; an operator sees in GET /v1/status what to do.',
+  },
   skill_not_inline: {
     status: 409,
     detail: 'The skill {name} cannot be used here: {what}.',

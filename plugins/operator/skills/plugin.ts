@@ -8,10 +8,13 @@ import { ToolGates, Tools } from '../../execution/tools/contract.js'
 import { RuntimeSections } from '../runtime/contract.js'
 import { declareUses, skillGate, skillsState } from './active.js'
 import { personaSkills } from './persona-skills.js'
-import { DefaultSkills, PersonaSkills } from './contract.js'
+import { DefaultSkills, PersonaSkills, SkillCatalogue, SkillGuards } from './contract.js'
 import { createCatalogue } from './catalogue.js'
+import { loadYaml } from './discovery.js'
 import { rootsOf } from './roots.js'
 import { skillRoutes, skillsSection } from './routes.js'
+import { createRulings } from './rulings.js'
+import { readSkill } from './skill-file.js'
 import { catalogueSection, skillTools } from './tools.js'
 import { watchSkills } from './watch.js'
 
@@ -28,7 +31,7 @@ export default definePlugin({
   summary: 'Instructions that operators and repositories bring, which models use by name.',
   needs: { host: Host, sessions: Sessions },
   wants: { runs: Runs, defaults: DefaultSkills, agents: Agents },
-  provides: [PersonaSkills],
+  provides: [PersonaSkills, SkillCatalogue],
   config: object({
     roots: doc(
       defaulted(array(string({ min: 1, max: 4096 }), { max: 100 }), []),
@@ -44,17 +47,23 @@ export default definePlugin({
   flags: { roots: 'skill-root' },
   register(ctx, { host, sessions, runs, defaults, agents }) {
     const roots = () => rootsOf(host, ctx.config)
-    const catalogue = createCatalogue({ roots, log: ctx.log })
+    const rulings = createRulings({ guards: ctx.view(SkillGuards), stateRoot: () => host.stateRoot, log: ctx.log })
+    const catalogue = createCatalogue({ roots, rulings, log: ctx.log })
     ctx.routes(...skillRoutes(catalogue))
     ctx.contribute(RuntimeSections, skillsSection(catalogue))
     ctx.contribute(MemorySources, catalogue)
-    ctx.provide(PersonaSkills, personaSkills(catalogue))
+    ctx.provide(PersonaSkills, personaSkills(catalogue, rulings))
+    ctx.provide(SkillCatalogue, {
+      find: catalogue.find,
+      look: catalogue.look,
+      read: async (files) => readSkill(files, await loadYaml()),
+    })
     const uses = declareUses(ctx.state, runs)
-    ctx.contribute(Tools, ...skillTools({ catalogue, sessions, uses, agents }))
+    ctx.contribute(Tools, ...skillTools({ catalogue, sessions, rulings, uses, agents, runs }))
     ctx.contribute(ToolGates, skillGate(uses))
     ctx.contribute(ReservedKeys, ...skillKeys)
     ctx.contribute(SessionMetadata, skillsState({ uses, defaults }))
-    ctx.contribute(SystemSections, catalogueSection({ catalogue, sessions }))
+    ctx.contribute(SystemSections, catalogueSection({ catalogue, sessions, rulings }))
     ctx.health({ id: 'skills', check: catalogue.warnings })
     ctx.onStart(async () => {
       await within(ctx.clock, longestLookMs, catalogue.look())

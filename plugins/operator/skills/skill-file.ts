@@ -38,7 +38,7 @@ const refuse = (rule: string): never => {
 }
 
 /** A line of text that steers no terminal and hides nothing. */
-const oneLine = (text: string): string =>
+export const oneLine = (text: string): string =>
   text
     .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ')
     .replaceAll(/[\p{Default_Ignorable_Code_Point}\p{Cs}\ufff9-\ufffb]/gu, '')

@@ -2,6 +2,7 @@
 import { doc, object, optional, string } from '../../../core/plugin.js'
 import type { Agents } from '../../agents/sidechains/contract.js'
 import type { SystemSection } from '../../execution/models/contract.js'
+import type { Runs } from '../../execution/runs/contract.js'
 import { permitsCapability, type Sessions } from '../../execution/sessions/contract.js'
 import { defineTool, failedCall, type Tool } from '../../execution/tools/contract.js'
 import type { SkillUses } from './active.js'
@@ -11,6 +12,7 @@ import type { LiveCatalogue } from './catalogue.js'
 import type { Skill } from './discovery.js'
 import { skillErrors } from './errors.js'
 import { longestWaitMs, workOnSkill } from './forked.js'
+import type { Rulings } from './rulings.js'
 
 /** Most skills of one answer. */
 const mostListed = 200
@@ -19,20 +21,23 @@ interface SkillParts {
   readonly catalogue: LiveCatalogue
   readonly uses: SkillUses
   readonly agents: () => Agents | undefined
+  readonly runs: () => Pick<Runs, 'inSession'> | undefined
+  readonly rulings: Pick<Rulings, 'isShown' | 'fault'>
   readonly sessions: Pick<Sessions, 'find' | 'effectiveCapabilityScope'>
 }
 
-const seenBy = (
-  { catalogue, sessions }: Pick<SkillParts, 'catalogue' | 'sessions'>,
-  session_id: string,
-  query?: string,
-): Skill[] => {
+type Seeing = Pick<SkillParts, 'catalogue' | 'sessions' | 'rulings'>
+
+const permittedTo = ({ catalogue, sessions }: Seeing, session_id: string, query?: string): Skill[] => {
   const skills = catalogue.list(query)
   if (skills.length === 0) return skills
   const session = sessions.find(session_id)
   const scope = session === undefined ? undefined : sessions.effectiveCapabilityScope(session)
   return skills.filter(({ summary: { name } }) => permitsCapability(scope, 'skill', name))
 }
+
+const seenBy = (parts: Seeing, session_id: string, query?: string): Skill[] =>
+  permittedTo(parts, session_id, query).filter(parts.rulings.isShown)
 
 const shared = {
   effect: 'read',
@@ -77,10 +82,12 @@ const useSkill = (parts: SkillParts): Tool =>
     }),
     run: async ({ name, args }, call) => {
       const { session_id, run_id } = call
-      const skill = seenBy(parts, session_id).find(({ summary }) => summary.name === name)
-      if (skill === undefined) return failedCall(skillErrors.skill_not_found({ details: { name } }))
-      if (whyForked(skill.summary) !== undefined)
-        return workOnSkill(parts.agents(), call, { skill, args: args?.trim() })
+      const skill = permittedTo(parts, session_id).find(({ summary }) => summary.name === name)
+      const what = skill && parts.rulings.fault(skill)
+      if (what !== undefined) return failedCall(skillErrors.skill_changed({ details: { name, what } }))
+      if (skill === undefined || !parts.rulings.isShown(skill))
+        return failedCall(skillErrors.skill_not_found({ details: { name } }))
+      if (whyForked(skill.summary) !== undefined) return workOnSkill(parts, call, { skill, args: args?.trim() })
       if (!parts.uses.hasRoom(session_id, name)) return failedCall(skillErrors.too_many_skills())
       const { digest, runtime } = skill.summary
       const given = args?.trim()
@@ -96,7 +103,7 @@ const useSkill = (parts: SkillParts): Tool =>
 export const skillTools = (parts: SkillParts): readonly Tool[] => [listSkills(parts), useSkill(parts)]
 
 /** The skills of a session, as its model is told them. */
-export const catalogueSection = (parts: Pick<SkillParts, 'catalogue' | 'sessions'>): SystemSection => ({
+export const catalogueSection = (parts: Seeing): SystemSection => ({
   id: 'skills',
   rank: 35,
   text: ({ session_id }) => catalogueText(seenBy(parts, session_id)),

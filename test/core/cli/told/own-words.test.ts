@@ -204,6 +204,7 @@ const constant = new Set([
   'schedules list: query.page',
   'personas list: query.page',
   'learnings list: query.page',
+  'learning-skills list: query.page',
   'learnings candidates list: query.page',
   'learnings candidates create: body.scope.kind',
   'assets list: query.page',

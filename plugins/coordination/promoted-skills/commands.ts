@@ -1,0 +1,187 @@
+/** Promoted skills from the command line. */
+import {
+  count,
+  defineCommand,
+  listedRows,
+  number,
+  open,
+  pageFlags,
+  readRows,
+  showRows,
+  string,
+  visibleLine,
+  type Command,
+  type CommandFlag,
+  type CommandInput,
+  type Infer,
+  type JsonObject,
+} from '../../../core/plugin.js'
+import { rolloutKinds, rolloutStatuses, skillStatuses } from './record.js'
+
+const skills = '/v1/learning-skills'
+
+const Skill = open({
+  skill_name: string(),
+  status: string(),
+  source_learning_id: string(),
+  description: string(),
+  successful_run_count: number(),
+  canary_success_count: number(),
+  canary_failure_count: number(),
+})
+
+const canaryOf = ({ canary_success_count, canary_failure_count }: Infer<typeof Skill>): string =>
+  `canary ${canary_success_count}:${canary_failure_count}`
+const showSkill = (skill: Infer<typeof Skill>): string =>
+  [
+    visibleLine(skill.skill_name),
+    visibleLine(skill.status),
+    `of ${visibleLine(skill.source_learning_id)}`,
+    `${count(skill.successful_run_count, 'good run')}, ${canaryOf(skill)}`,
+    visibleLine(skill.description),
+  ].join('  ')
+const showSkills = (rows: Infer<typeof Skill>[]): string =>
+  rows.length === 0
+    ? 'No learning is promoted yet. Promote one: ' +
+      'holdfast learnings promote-skill LEARNING_ID SKILL_NAME --instructions TEXT'
+    : rows.map(showSkill).join('\n')
+
+const text = (summary: string, value?: string): CommandFlag => ({
+  kind: 'text',
+  summary,
+  ...(value !== undefined && { value }),
+})
+const several = (summary: string): CommandFlag => ({ ...text(summary, 'tool'), several: true })
+
+const lines = {
+  description: text('What it is, in a line.'),
+  'when-to-use': text('When a model is to use it, in a line.'),
+  version: text('Its version.'),
+  instructions: text('What its agent is told.'),
+  provider: text('The provider of the model of its agent.'),
+  model: text('The model of its agent.'),
+  'fallback-model': text('The model that is asked when the first one fails.'),
+  status: text('How far its rollout is to be: draft, verified, canary or active.'),
+}
+const lists = {
+  'allowed-tools': several('A tool that its agent may call, and no other; may be given again.'),
+  'blocked-tools': several('A tool that its agent may not call; may be given again.'),
+}
+const files: Readonly<Record<string, CommandFlag>> = {
+  file: { kind: 'text', value: 'file', summary: 'Read the rest of it from this file of JSON.' },
+  stdin: { kind: 'switch', summary: 'Read the rest of it as JSON from standard input.' },
+  'promotion-json': { kind: 'text', value: 'json', summary: 'The rest of it as JSON.' },
+}
+const reasonFlag = { reason: text('Why; kept with it.') }
+
+/** Members of a body from the flags of these names that were given. */
+const given = ({ flags }: CommandInput, names: object): JsonObject =>
+  Object.fromEntries(
+    Object.keys(names).flatMap((name) => {
+      const said = flags[name]
+      return typeof said === 'string' ? [[name.replaceAll('-', '_'), said]] : []
+    }),
+  )
+const listed = (input: CommandInput, names: object): JsonObject =>
+  Object.fromEntries(
+    Object.keys(names).flatMap((name) => {
+      const said = input.all(name)
+      return said.length > 0 ? [[name.replaceAll('-', '_'), [...said]]] : []
+    }),
+  )
+
+const skillAt = ({ args }: CommandInput): string => `${skills}/${encodeURIComponent(args['skill_name'] ?? '')}`
+
+export const commands: readonly Command[] = [
+  defineCommand({
+    path: ['learnings', 'promote-skill'],
+    route: 'POST /v1/learnings/{learning_id}/promote-skill',
+    summary: 'Makes a skill of a procedure that was learned, or takes it a step further.',
+    args: ['learning_id', 'skill_name'],
+    flags: { ...lines, ...lists, ...files },
+    oneOf: ['--instructions', '--file', '--stdin', '--promotion-json'],
+    choices: { status: rolloutStatuses },
+    fields: {
+      'body.skill_name': '<skill_name>',
+      'body.allowed_tools.*': '--allowed-tools',
+      'body.blocked_tools.*': '--blocked-tools',
+      'body.*': ['--file', '--stdin', '--promotion-json'],
+    },
+    run: async (input) => {
+      const rest = await input.json('promotion-json')
+      return input.client.send(
+        'POST',
+        `/v1/learnings/${encodeURIComponent(input.args['learning_id'] ?? '')}/promote-skill`,
+        {
+          ...(rest !== null && typeof rest === 'object' && !Array.isArray(rest) ? rest : {}),
+          ...given(input, lines),
+          ...listed(input, lists),
+          skill_name: input.args['skill_name'] ?? '',
+        },
+      )
+    },
+    answer: Skill,
+    show: showSkill,
+  }),
+  defineCommand({
+    path: ['learning-skills', 'list'],
+    route: `GET ${skills}`,
+    summary: 'Promoted skills by name, also those that are revoked.',
+    flags: {
+      'source-learning-id': text('Only those of this learning.', 'learning_id'),
+      status: text('Only those in this status.'),
+      ...pageFlags,
+    },
+    choices: { status: skillStatuses },
+    run: (input) => {
+      const query = Object.entries(given(input, { 'source-learning-id': '', status: '' })).map(
+        ([name, said]) => `${name}=${encodeURIComponent(String(said))}`,
+      )
+      return readRows(input, query.length === 0 ? skills : `${skills}?${query.join('&')}`)
+    },
+    answer: listedRows(Skill),
+    show: showRows(showSkills),
+  }),
+  defineCommand({
+    path: ['learning-skills', 'get'],
+    route: `GET ${skills}/{skill_name}`,
+    summary: 'One promoted skill, with what has become of it.',
+    args: ['skill_name'],
+    run: (input) => input.client.get(skillAt(input)),
+  }),
+  defineCommand({
+    path: ['learning-skills', 'rollout-result'],
+    route: `POST ${skills}/{skill_name}/rollout-result`,
+    summary: 'Records what a run has shown of a promoted skill.',
+    args: ['skill_name', 'run_id', 'expected_output_contains'],
+    oneOf: ['--kind'],
+    flags: {
+      kind: text('verification of a draft, or canary.'),
+      'definition-fingerprint': text('Refused if the skill says something else by now.', 'sha256'),
+    },
+    choices: { kind: rolloutKinds },
+    run: (input) =>
+      input.client.send('POST', `${skillAt(input)}/rollout-result`, {
+        ...given(input, { kind: '', 'definition-fingerprint': '' }),
+        run_id: input.args['run_id'] ?? '',
+        expected_output_contains: input.args['expected_output_contains'] ?? '',
+      }),
+    answer: Skill,
+    show: showSkill,
+  }),
+  ...(['revoke', 'rollback'] as const).map((name) =>
+    defineCommand({
+      path: ['learning-skills', name],
+      route: `POST ${skills}/{skill_name}/${name}`,
+      summary:
+        name === 'revoke'
+          ? 'Ends a promoted skill: no model uses it any more.'
+          : 'Makes a promoted skill what it was when it was active the last time.',
+      args: ['skill_name'],
+      flags: reasonFlag,
+      run: (input) => input.client.send('POST', `${skillAt(input)}/${name}`, given(input, reasonFlag)),
+      answer: Skill,
+      show: showSkill,
+    }),
+  ),
+]

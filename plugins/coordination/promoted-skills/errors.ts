@@ -1,0 +1,139 @@
+import { defineErrors } from '../../../core/plugin.js'
+
+const domain = 'learnings'
+
+/** Problems of promoted skills. */
+export const promotedErrors = defineErrors({
+  invalid_promotion: {
+    status: 400,
+    domain,
+    detail: 'No skill can be made of this.',
+    action: 'Correct the fields that are named and ask again.',
+  },
+  promotion_secret: {
+    status: 400,
+    domain,
+    detail: 'There is what looks like a secret in it, and nothing of it was kept.',
+    action: 'Say it without the secret: name where it is kept, for example.',
+  },
+  learning_not_promotable: {
+    status: 400,
+    domain,
+    detail: 'No skill can be made of the learning {learning_id}: {rule}.',
+    action: 'Promote a procedure of the workspace that is active and of the tier active.',
+  },
+  promotion_not_draft: {
+    status: 400,
+    domain,
+    detail: 'The skill {skill_name} cannot begin as {status}.',
+    action: 'Promote it as draft, then record the result of a run that verifies it.',
+  },
+  promotion_step_refused: {
+    status: 400,
+    domain,
+    detail: 'The skill {skill_name} cannot go from {from} to {to}.',
+    action: 'Go from draft to verified, canary and active; an active one is revoked before it begins anew.',
+  },
+  promotion_unverified: {
+    status: 400,
+    domain,
+    detail: 'The skill {skill_name} as it is defined now has no run that verifies it.',
+    action: 'Promote it as draft and record the result of a run with POST …/rollout-result, kind verification.',
+  },
+  promotion_without_canary: {
+    status: 400,
+    domain,
+    detail: 'The skill {skill_name} has {successes} canary successes and {failures} canary failures.',
+    action: 'It takes a success and no failure: record one as canary, or begin again as draft.',
+  },
+  promoted_skill_not_found: {
+    status: 404,
+    domain,
+    detail: 'There is no promoted skill {skill_name}.',
+    action: 'See GET /v1/learning-skills for those that there are.',
+  },
+  learning_promoted: {
+    status: 409,
+    domain,
+    detail: 'The learning {learning_id} is promoted as {skill_name} already.',
+    action: 'Revoke that skill first, or promote the learning under its name.',
+  },
+  promoted_skill_exists: {
+    status: 409,
+    domain,
+    detail: 'The promoted skill {skill_name} is of the learning {learning_id}.',
+    action: 'Choose another name, or revoke that skill first.',
+  },
+  skill_name_taken: {
+    status: 409,
+    domain,
+    detail: 'There is a skill {skill_name} among those of people: {skill_path}.',
+    action: 'Choose another name, or rename that skill.',
+  },
+  active_definition_change: {
+    status: 409,
+    domain,
+    detail: 'The skill {skill_name} is active, and what it says cannot change.',
+    action: 'Revoke it and promote the learning anew, which begins as a draft.',
+  },
+  promoted_skills_full: {
+    status: 409,
+    domain,
+    detail: 'There are {most} promoted skills that are not revoked, which is the most.',
+    action: 'Revoke some of them.',
+  },
+  rollback_impossible: {
+    status: 409,
+    domain,
+    detail: 'The skill {skill_name} was never active, as far as is known.',
+    action: 'Promote its learning instead.',
+  },
+  rollback_source_ended: {
+    status: 409,
+    domain,
+    detail: 'The skill {skill_name} cannot return, because of its learning {learning_id}: {rule}.',
+    action: 'Publish the procedure anew and promote that learning.',
+  },
+  invalid_rollout: {
+    status: 400,
+    domain,
+    detail: 'This is no result of a rollout.',
+    action: 'Correct the fields that are named and ask again.',
+  },
+  promoted_skill_revoked: {
+    status: 400,
+    domain,
+    detail: 'The skill {skill_name} is revoked.',
+    action: 'Promote its learning anew, or roll it back.',
+  },
+  rollout_not_canary: {
+    status: 400,
+    domain,
+    detail: 'The skill {skill_name} is {status} and no canary.',
+    action: 'Promote it as canary first.',
+  },
+  rollout_fingerprint_mismatch: {
+    status: 400,
+    domain,
+    detail: 'The skill {skill_name} has the fingerprint {fingerprint} now.',
+    action: 'Look at the skill again: the run was of another definition.',
+  },
+  rollout_failed: {
+    status: 400,
+    domain,
+    detail: 'The run {run_id} does not verify the skill: {rule}.',
+    action: 'See its output with GET /v1/runs/{run_id}, and give a run that completed with the expected words.',
+  },
+  rollout_unverified: {
+    status: 400,
+    domain,
+    detail: 'The skill {skill_name} has no run that verifies it.',
+    action: 'Record one with kind verification first.',
+  },
+  rollout_results_full: {
+    status: 409,
+    domain,
+    detail: 'The skill {skill_name} has the results of {most} runs, which is the most.',
+    action: 'They are enough. A new draft begins without results.',
+  },
+})
