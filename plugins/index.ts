@@ -178,6 +178,24 @@ export const shipped: readonly ShippedPlugin[] = [
     commands: () => import('./execution/memory/commands.js'),
   },
   {
+    id: 'channels',
+    required: false,
+    load: () => import('./coordination/channels/plugin.js'),
+    commands: () => import('./coordination/channels/commands.js'),
+  },
+  {
+    id: 'floor',
+    required: false,
+    load: () => import('./coordination/floor/plugin.js'),
+    commands: () => import('./coordination/floor/commands.js'),
+  },
+  {
+    id: 'stimuli',
+    required: false,
+    load: () => import('./coordination/stimuli/plugin.js'),
+    commands: () => import('./coordination/stimuli/commands.js'),
+  },
+  {
     id: 'goals',
     required: false,
     load: () => import('./coordination/goals/plugin.js'),

@@ -401,6 +401,7 @@ const acting: ReadonlySet<string> = new Set([
   'backups.create',
   'secrets.rekey',
   'boards.create',
+  'channels.create',
   'observation_sources.create',
   'capture_agents.provision',
 ])

@@ -1,4 +1,4 @@
-/** Public conversations of sessions and people: channels, members, messages, reactions. Rules: docs/rules/channels.md. */
+/** Public conversations: channels, members, messages, reactions. Rules: docs/rules/channels.md. */
 import {
   definePoint,
   defineToken,
@@ -18,10 +18,17 @@ export { AutonomyPolicy, ParticipationMode, participationModes } from './record/
 export type { ChannelRecord, MemberRecord, MessageOutput, MessageRecord } from './record/record.js'
 
 /** A member that a plugin wants to be in a channel; what is absent has its default, as in a request. */
-export interface MemberDraft extends Partial<Omit<MemberRecord, 'channel_id' | 'joined_at_ms'>> {
+export interface MemberDraft {
   readonly member_id: string
   readonly member_kind: MemberRecord['member_kind']
   readonly display_name: string
+  readonly display_name_mode?: MemberRecord['display_name_mode'] | undefined
+  readonly session_id?: string | undefined
+  readonly actor_id?: string | undefined
+  readonly role?: string | undefined
+  readonly expertise_tags?: readonly string[] | undefined
+  readonly participation_mode?: MemberRecord['participation_mode'] | undefined
+  readonly muted?: boolean | undefined
 }
 
 /** A message that a plugin posts. Its place in a thread follows from what it replies to, or the root that is named. */
@@ -83,7 +90,7 @@ export interface Channels {
   /** Sessions and actors that reacted in a thread to a message or to one that came behind it. */
   reactedSince(root_message_id: string, message_id: string): ReadonlySet<string>
   /** Emojis of a message with who gave them, sorted. */
-  reactions(message_id: string): readonly { readonly emoji: string; readonly actor_ids: readonly string[] }[]
+  reactions(message_id: string): readonly GivenEmoji[]
   /** Posts in a commit. Throws the problems of `POST /v1/channels/{channel_id}/messages`. */
   post(tx: Tx, draft: PostDraft): MessageRecord
   /** Adds or replaces a member in a commit. Throws the problems of `POST /v1/channels/{channel_id}/members`. */
@@ -92,6 +99,12 @@ export interface Channels {
   removeMember(tx: Tx, channel_id: string, member_id: string): void
   /** Adds an emoji of an actor to a message in a commit, or takes it away; no effect if it is as wanted. */
   react(tx: Tx, wish: ReactionWish): void
+}
+/** An emoji that a message has: how many gave it, and the first 100 of them. */
+export interface GivenEmoji {
+  readonly emoji: string
+  readonly actor_ids: readonly string[]
+  readonly count: number
 }
 /** One emoji of one actor. */
 export interface ReactionWish {
@@ -121,6 +134,8 @@ export interface ChannelPart {
   metrics?(channel_id: string): Partial<ModerationMetrics>
   /** Called in the commit that adds a message. */
   posted?(tx: Tx, message: MessageRecord, draft: PostDraft): void
+  /** Called in the commit that changes a channel, such as one that pauses it or lets it go on. */
+  changed?(tx: Tx, channel: ChannelRecord): void
   /** Called in the commit in which a session leaves a channel. */
   left?(tx: Tx, member: MemberRecord): void
   /** Why a channel must stay, as the end of a sentence: "the project p1 links it". Undefined if it may go. */

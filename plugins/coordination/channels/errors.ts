@@ -32,6 +32,18 @@ export const channelErrors = defineErrors({
     detail: 'The channel {channel_id} has no message {message_id}.',
     action: 'List its messages with GET /v1/channels/{channel_id}/messages.',
   },
+  channel_full: {
+    status: 409,
+    domain: 'channels',
+    detail: 'The channel {channel_id} has {most} members, which is the most.',
+    action: 'Take members away, or make another channel.',
+  },
+  channel_reactions_full: {
+    status: 409,
+    domain: 'channels',
+    detail: 'The message {message_id} has {most} different emojis, which is the most.',
+    action: 'Take one of those that it has.',
+  },
   channel_invalid_request: {
     status: 400,
     domain: 'channels',

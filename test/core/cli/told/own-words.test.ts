@@ -213,6 +213,8 @@ const constant = new Set([
   'connectors put: body.1.value',
   'derivations list: query.page',
   'boards list: query.page',
+  'channels list: query.page',
+  'channels members list: query.page',
   'boards revisions: query.page',
   'observation-sources list: query.page',
   'observations list: query.page',
