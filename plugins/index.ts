@@ -196,6 +196,12 @@ export const shipped: readonly ShippedPlugin[] = [
     commands: () => import('./coordination/stimuli/commands.js'),
   },
   {
+    id: 'projects',
+    required: false,
+    load: () => import('./coordination/projects/plugin.js'),
+    commands: () => import('./coordination/projects/commands.js'),
+  },
+  {
     id: 'goals',
     required: false,
     load: () => import('./coordination/goals/plugin.js'),

@@ -37,6 +37,7 @@ export const RunOrigin = object({
   observation_ids: optional(array(string())),
   connector_ingress_key: optional(string()),
   materialization_run_id: optional(string()),
+  project_task_id: optional(string()),
   observation_source_id: optional(string()),
   observation_source_ids: optional(array(string())),
   observation_source_sensitivity: optional(string()),

@@ -1,0 +1,40 @@
+/** What projects keep from others: sessions that end, channels that go, and what sessions learn. */
+import type { MemorySource } from '../../execution/memory/contract.js'
+import type { SessionEndGuard } from '../../execution/sessions/contract.js'
+import type { ToolGate } from '../../execution/tools/contract.js'
+import type { ChannelPart } from '../channels/contract.js'
+import type { ProjectStore } from './record/store.js'
+import { projectToolNames } from './tools.js'
+
+/** Projects whose learnings a session sees. */
+const mostScopes = 100
+
+export const endGuard = ({ members, tasks }: ProjectStore): SessionEndGuard => ({
+  id: 'projects',
+  veto({ session_id }) {
+    const [member] = members.list({ index: 'session', group: session_id, limit: 1 })
+    if (member !== undefined) return `it is a member of the project ${member.project_id}`
+    const [task] = tasks.list({ index: 'session', group: session_id, limit: 1 })
+    return task && `the task ${task.project_task_id} of the project ${task.project_id} is assigned to it`
+  },
+})
+
+export const channelPart = ({ links }: ProjectStore): ChannelPart => ({
+  id: 'projects',
+  veto(channel_id) {
+    const [link] = links.list({ index: 'channel', group: channel_id, limit: 1 })
+    return link && `the project ${link.project_id} links it`
+  },
+})
+
+export const projectScopes = (store: ProjectStore): MemorySource => ({
+  id: 'projects',
+  scopes: (session_id) =>
+    store.membershipsOf(session_id, { limit: mostScopes }).map(({ project_id: id }) => ({ kind: 'project', id })),
+})
+
+/** Who is in no project has nothing to do with their tasks. */
+export const toolGate = ({ members }: ProjectStore): ToolGate => ({
+  id: 'projects',
+  hidden: (session_id) => (members.count('session', session_id) > 0 ? undefined : projectToolNames),
+})

@@ -1,0 +1,165 @@
+/** Starting a task: its run, its reservation and the message that opens its thread are one commit. */
+import { type JsonObject, type Tx } from '../../../../core/plugin.js'
+import type { Channels } from '../../channels/contract.js'
+import type { RunRecord, Submission } from '../../../execution/runs/contract.js'
+import { given, trimmed } from '../record/fields.js'
+import { isDone, type Discussion, type ProjectRecord, type ProjectTaskRecord } from '../record/record.js'
+import { projectTaskErrors } from '../record/task-errors.js'
+import { mirroredId } from '../roster/mirror.js'
+import { awaited, openRun, requireActive, sessionMember, type Assignee, type TaskParts } from './assignment.js'
+import { caughtUp, statusOf } from './projection.js'
+import { kickoffOf, toldOf, type Place } from './told.js'
+
+/** What a start may say. */
+export interface StartWish {
+  readonly provider?: string | undefined
+  readonly model?: string | undefined
+  readonly kickoff_message?: string | undefined
+  readonly metadata?: JsonObject | undefined
+}
+/** A task to be started. */
+export interface Start {
+  readonly project_id: string
+  readonly project_task_id: string
+  readonly wish: StartWish
+}
+/** A task that may be started now. */
+interface Ready extends Assignee {
+  readonly project: ProjectRecord
+  readonly task: ProjectTaskRecord
+}
+
+/** Throws unless everything that it was blocked by is completed. */
+export const requireUnblocked = (store: TaskParts['store'], task: ProjectTaskRecord): void => {
+  const blocked_by = awaited(store, task)
+  if (blocked_by === undefined) return
+  throw projectTaskErrors.project_task_waits({ details: { project_task_id: task.project_task_id, blocked_by } })
+}
+
+/** The checks of a start, in their order. */
+const readyTask = (parts: TaskParts, { project_id, project_task_id }: Start): Ready => {
+  const { store, runs } = parts
+  const task = caughtUp(runs, store.getTask(project_id, project_task_id))
+  requireActive(store, project_id)
+  const { status, assignee_member_id } = task
+  if (isDone(status)) throw projectTaskErrors.project_task_terminal({ details: { project_task_id, status } })
+  const run = openRun(parts, task)
+  if (run !== undefined) throw projectTaskErrors.project_task_run_active({ details: { run_id: run.run_id } })
+  requireUnblocked(store, task)
+  if (assignee_member_id === undefined)
+    throw projectTaskErrors.project_task_not_assigned({ details: { project_task_id } })
+  return { project: store.get(project_id), task, ...sessionMember(store, project_id, assignee_member_id) }
+}
+
+const control = {
+  member_id: 'project-control',
+  member_kind: 'human_actor',
+  display_name_mode: 'manual',
+  display_name: 'Project Control',
+  actor_id: 'project-control',
+  role: 'project_control',
+  expertise_tags: ['project', 'coordination'],
+  participation_mode: 'manual_only',
+  muted: true,
+} satisfies Parameters<Channels['putMember']>[2]
+
+const of = ({ project_id, project_task_id }: ProjectTaskRecord) => ({
+  project_id,
+  project_task_id,
+  source_plugin: 'project_task',
+})
+
+/** The thread of the task if it is still there. */
+const keptDiscussion = ({ store, channels }: TaskParts, { project_id, discussion }: ProjectTaskRecord) => {
+  if (discussion === undefined || store.link(project_id, discussion.channel_id) === undefined) return undefined
+  const message = channels.message(discussion.thread_root_message_id)
+  return message?.channel_id === discussion.channel_id ? discussion : undefined
+}
+const defaultLink = ({ store }: TaskParts, { project_id }: ProjectTaskRecord) =>
+  store.linksOf(project_id).find(({ default_for_new_tasks }) => default_for_new_tasks)
+
+/** Opens a thread in the default channel, if there is one. */
+const openThread = (
+  parts: TaskParts,
+  tx: Tx,
+  { ready, kickoff }: { readonly ready: Ready; readonly kickoff: string | undefined },
+): Discussion | undefined => {
+  const { store, channels } = parts
+  const { project, task, assignee_member_id: member_id = '' } = ready
+  const link = defaultLink(parts, task)
+  if (link === undefined) return undefined
+  const { channel_id, mirror_members } = link
+  if (channels.member(channel_id, control.member_id) === undefined) channels.putMember(tx, channel_id, control)
+  const { message_id } = channels.post(tx, {
+    channel_id,
+    sender: { id: control.actor_id, display_name: control.display_name },
+    output: { content: trimmed(kickoff) ?? kickoffOf(store, { project, task }), parts: [], artifacts: [] },
+    ...(mirror_members && { addressed_member_ids: [mirroredId({ project_id: task.project_id, member_id })] }),
+    metadata: of(task),
+  })
+  return { channel_id, thread_root_message_id: message_id }
+}
+
+const submissionOf = (
+  { store }: TaskParts,
+  { project, task, primary_session_id: session_id = '' }: Ready,
+  { wish: { provider, model, metadata }, discussion }: { wish: StartWish; discussion: Place | undefined },
+): Submission => {
+  const { project_task_id, ...rest } = of(task)
+  return {
+    session_id,
+    origin: { project_task_id },
+    input: given({
+      content: toldOf(store, { project, task, discussion }),
+      source_plugin: 'project_task',
+      source_kind: 'project_task',
+      actor_id: control.actor_id,
+      provider,
+      generation: model === undefined ? undefined : { model },
+      metadata: given({
+        ...rest,
+        discussion_channel_id: discussion?.channel_id,
+        discussion_thread_root_message_id: discussion?.thread_root_message_id,
+        operator_metadata: metadata,
+      }),
+    }),
+  }
+}
+
+/** The same task for the same session, as it was when the run was prepared. */
+const requireSame = (before: Ready, now: Ready): void => {
+  if (before.primary_session_id !== now.primary_session_id || before.task.latest_run_id !== now.task.latest_run_id)
+    throw projectTaskErrors.project_task_changed({ details: { project_task_id: now.task.project_task_id } })
+}
+
+/**
+ * The run of a task, which is durable when this resolves. Of many starts at once one makes a run. Rejects with the
+ * problems of tasks and of submissions, and then nothing has changed.
+ */
+export const startTask = async (parts: TaskParts, start: Start): Promise<RunRecord> => {
+  const { store, runs } = parts
+  const { wish } = start
+  const asked = readyTask(parts, start)
+  const link = defaultLink(parts, asked.task)
+  const place = keptDiscussion(parts, asked.task) ?? (link && { channel_id: link.channel_id })
+  const prepared = await runs.prepare(submissionOf(parts, asked, { wish, discussion: place }))
+  return store.state.commit((tx) => {
+    const ready = readyTask(parts, start)
+    requireSame(asked, ready)
+    const discussion =
+      keptDiscussion(parts, ready.task) ?? openThread(parts, tx, { ready, kickoff: wish.kickoff_message })
+    // What the run is told has the thread in it, which is opened only now.
+    const { input } = submissionOf(parts, ready, { wish, discussion })
+    const run = runs.admit({ ...prepared, input: { ...prepared.input, ...input } })(tx)
+    const { output: _, discussion: __, ...task } = ready.task
+    store.putTask(tx, {
+      ...task,
+      status: statusOf(run),
+      latest_run_id: run.run_id,
+      primary_session_id: run.session_id,
+      follows: true,
+      ...(discussion !== undefined && { discussion }),
+    })
+    return run
+  })
+}
