@@ -3,7 +3,7 @@ import type { JsonObject, Tx } from '../../../core/plugin.js'
 import type { ChannelRecord, Channels, MessageRecord, PostDraft } from '../channels/contract.js'
 import type { StimulusStore } from './record/store.js'
 import type { StimulusRecord } from './record/stimulus.js'
-import { isClosing, workBehind, type WorkRecord } from './record/thread-work.js'
+import { isClosing, workBehind } from './record/thread-work.js'
 
 export interface DispatchParts {
   readonly store: StimulusStore
@@ -17,10 +17,11 @@ const hourMs = 3_600_000
 
 type Change = Partial<Pick<StimulusRecord, 'available_at_ms' | 'last_error'>> & Pick<StimulusRecord, 'state'>
 
-const put = ({ store }: DispatchParts, tx: Tx, stimulus: StimulusRecord, change: Change): void => {
-  const isOver = change.state !== 'pending'
-  tx.put(store.stimuli, { ...stimulus, ...change, ...(isOver && { dispatched_at_ms: tx.now }) })
-}
+const changed = (stimulus: StimulusRecord, change: Change, now: number): StimulusRecord => ({
+  ...stimulus,
+  ...change,
+  ...(change.state !== 'pending' && { dispatched_at_ms: now }),
+})
 
 /** Why no further subject is opened now; undefined if one may be (stimuli-9). */
 export const gateOf = (
@@ -97,65 +98,60 @@ const postOf = (parts: DispatchParts, stimulus: StimulusRecord, root: string | u
   }
 }
 
-const workOf = ({ store }: DispatchParts, root: string | undefined): WorkRecord | undefined =>
-  root === undefined ? undefined : store.work.find(root)
-
 /** The message of an equal stimulus that had one already, which is still there (stimuli-10). */
 const reused = ({ store, channels }: DispatchParts, { digest }: StimulusRecord): MessageRecord | undefined => {
   const twin = store.twin(digest)
   return twin?.message_id === undefined ? undefined : channels.message(twin.message_id)
 }
 
-const post = (parts: DispatchParts, tx: Tx, stimulus: StimulusRecord, root: string | undefined): void => {
+/** The message of a stimulus, and the work of its thread behind it. */
+const post = (parts: DispatchParts, tx: Tx, stimulus: StimulusRecord): void => {
   const { store, channels } = parts
+  const root = targetOf(parts, stimulus)
   const message = channels.post(tx, postOf(parts, stimulus, root))
   const presentation = presentationOf(root, stimulus)
   const posted = { message_id: message.message_id, at_ms: tx.now, isMain: presentation !== 'thread' }
-  const before = workOf(parts, root)
-  const work = workBehind(before, { ...stimulus, ...(root !== undefined && { thread_root_message_id: root }) }, posted)
-  tx.put(store.work, work)
+  const before = root === undefined ? undefined : store.work.find(root)
+  const placed = { ...stimulus, ...(root !== undefined && { thread_root_message_id: root }) }
+  tx.put(store.work, workBehind(before, placed, posted))
   tx.put(store.stimuli, {
-    ...stimulus,
-    state: 'dispatched',
+    ...changed(stimulus, { state: 'dispatched' }, tx.now),
     claimed_at_ms: tx.now,
-    dispatched_at_ms: tx.now,
     message_id: message.message_id,
     presentation,
   })
 }
 
-/** Moves one on whose time has come. Throws what keeps its message from being posted. */
-export const dispatch = (parts: DispatchParts, tx: Tx, stimulus: StimulusRecord): void => {
+/** Why nothing is said now: it is too late, or a further subject may not be opened. */
+const refusalOf = (parts: DispatchParts, stimulus: StimulusRecord, now: number): Change | undefined => {
   const { store, channels } = parts
-  const { channel_id, expires_at_ms, thread_root_message_id } = stimulus
+  const { channel_id, expires_at_ms = Infinity, thread_root_message_id } = stimulus
   const channel = channels.find(channel_id)
-  if (channel === undefined) return put(parts, tx, stimulus, { state: 'cancelled', last_error: 'its channel is gone' })
-  if (expires_at_ms !== undefined && expires_at_ms <= tx.now)
-    return put(parts, tx, stimulus, { state: 'cancelled', last_error: 'it expired' })
+  if (channel === undefined) return { state: 'cancelled', last_error: 'its channel is gone' }
+  if (expires_at_ms <= now) return { state: 'cancelled', last_error: 'it expired' }
   if (thread_root_message_id !== undefined && channels.message(thread_root_message_id) === undefined)
-    return put(parts, tx, stimulus, { state: 'cancelled', last_error: 'its thread is gone' })
-  const again = reused(parts, stimulus)
-  if (again !== undefined) {
-    const { message_id } = again
-    tx.put(store.stimuli, { ...stimulus, state: 'dispatched', dispatched_at_ms: tx.now, message_id })
-    return
-  }
-  const root = targetOf(parts, stimulus)
-  const gate =
-    root !== undefined
-      ? undefined
-      : gateOf(channel.autonomy_policy, {
-          now: tx.now,
-          promoted_at_ms: store.promotedAt(channel_id),
-          open: store.work.count('own', channel_id),
-          lastHour: store.rootsSince(channel_id, tx.now - hourMs),
-        })
-  if (gate === undefined) post(parts, tx, stimulus, root)
-  else put(parts, tx, stimulus, gate)
+    return { state: 'cancelled', last_error: 'its thread is gone' }
+  if (targetOf(parts, stimulus) !== undefined || reused(parts, stimulus) !== undefined) return undefined
+  return gateOf(channel.autonomy_policy, {
+    now,
+    promoted_at_ms: store.promotedAt(channel_id),
+    open: store.work.count('own', channel_id),
+    lastHour: store.rootsSince(channel_id, now - hourMs),
+  })
 }
 
-/** Keeps one that cannot go now: the longer it has waited, the longer. */
-export const postpone = (parts: DispatchParts, tx: Tx, stimulus: StimulusRecord, last_error: string): void => {
-  const pause = Math.min(mostPauseMs, Math.max(pauseMs, (tx.now - stimulus.created_at_ms) / 4))
-  put(parts, tx, stimulus, { state: 'pending', available_at_ms: Math.floor(tx.now + pause), last_error })
+/** Moves one on whose time has come. Throws what keeps its message from being posted. */
+export const dispatch = (parts: DispatchParts, tx: Tx, stimulus: StimulusRecord): void => {
+  const { store } = parts
+  const refusal = refusalOf(parts, stimulus, tx.now)
+  if (refusal !== undefined) return tx.put(store.stimuli, changed(stimulus, refusal, tx.now))
+  const again = reused(parts, stimulus)
+  if (again === undefined) return post(parts, tx, stimulus)
+  tx.put(store.stimuli, { ...changed(stimulus, { state: 'dispatched' }, tx.now), message_id: again.message_id })
+}
+
+/** One that cannot go now, as it waits on: the longer it has waited, the longer. */
+export const postponed = (stimulus: StimulusRecord, now: number, last_error: string): StimulusRecord => {
+  const pause = Math.min(mostPauseMs, Math.max(pauseMs, (now - stimulus.created_at_ms) / 4))
+  return changed(stimulus, { state: 'pending', available_at_ms: Math.floor(now + pause), last_error }, now)
 }

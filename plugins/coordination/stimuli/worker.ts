@@ -1,6 +1,7 @@
 /** Looks for stimuli whose time has come, channel by channel; everything that it does is found in records. */
-import { Problem, tellFailure, type Clock, type Log, type State } from '../../../core/plugin.js'
-import { dispatch, postpone, type DispatchParts } from './dispatch.js'
+import { Problem, tellFailure, type Clock, type Log, type State, type Tx } from '../../../core/plugin.js'
+import { dispatch, postponed, type DispatchParts } from './dispatch.js'
+import type { StimulusRecord } from './record/stimulus.js'
 import { dueAt } from './record/store.js'
 
 export interface WorkerParts extends DispatchParts {
@@ -22,84 +23,78 @@ const [longestMs, retryMs, leastMs] = [30_000, 500, 5]
 const atOnce = 16
 const paused = 'the channel is paused'
 
+/** What is done in one channel. */
+const createMoves = ({ store, channels, state, clock }: WorkerParts) => {
+  const change = (stimulus_id: string, by: (tx: Tx, stimulus: StimulusRecord) => void): Promise<void> =>
+    state.commit((tx) => {
+      const now = store.stimuli.find(stimulus_id)
+      if (now?.state === 'pending') by(tx, now)
+    })
+  const wait = (stimulus_id: string, why: string): Promise<void> =>
+    change(stimulus_id, (tx, now) => tx.put(store.stimuli, postponed(now, tx.now, why)))
+  const isPaused = (channel_id: string): boolean => channels.find(channel_id)?.paused === true
+  return {
+    isPaused,
+    due: (channel_id: string) => store.due(channel_id, atOnce).filter((one) => dueAt(one) <= clock.now()),
+    /** Those of a paused channel are told of it once, and looked at again when it changes. */
+    async holdUp(channel_id: string): Promise<void> {
+      const untold = store.due(channel_id, atOnce).filter(({ last_error }) => last_error !== paused)
+      for (const { stimulus_id } of untold) await wait(stimulus_id, paused)
+    },
+    move: (stimulus_id: string): Promise<void> =>
+      change(stimulus_id, (tx, now) => {
+        if (dueAt(now) <= tx.now) dispatch({ store, channels }, tx, now)
+      }).catch((error: unknown) => {
+        if (!(error instanceof Problem) || error.spec.status >= 500) throw error
+        return wait(stimulus_id, error.message)
+      }),
+    /** Milliseconds until a stimulus is due in a channel that is not paused; undefined if none waits. */
+    next(): number | undefined {
+      let next: number | undefined
+      for (const channel_id of store.channels()) {
+        const [first] = isPaused(channel_id) ? [] : store.due(channel_id, 1)
+        if (first !== undefined) next = Math.min(next ?? longestMs, Math.max(leastMs, dueAt(first) - clock.now()))
+      }
+      return next
+    },
+  }
+}
+
 export const createWorker = (parts: WorkerParts): StimulusWorker => {
-  const { store, channels, state, clock, log } = parts
+  const { store, state, clock, log } = parts
+  const moves = createMoves(parts)
   const waiting = new Set<string>()
   let running: Promise<void> | undefined
   let acts = false
   let cancel = (): void => {}
-
-  const move = (stimulus_id: string): Promise<void> =>
-    state
-      .commit((tx) => {
-        const now = store.stimuli.find(stimulus_id)
-        if (now?.state === 'pending' && dueAt(now) <= tx.now) dispatch(parts, tx, now)
-      })
-      .catch((error: unknown) => {
-        if (!(error instanceof Problem) || error.spec.status >= 500) throw error
-        return state.commit((tx) => {
-          const now = store.stimuli.find(stimulus_id)
-          if (now?.state === 'pending') postpone(parts, tx, now, error.message)
-        })
-      })
-
-  /** One that is paused is told of once, and looked at again when it changes. */
-  const holdUp = (channel_id: string): Promise<void> => {
-    const untold = store.due(channel_id, atOnce).filter(({ last_error }) => last_error !== paused)
-    if (untold.length === 0) return Promise.resolve()
-    return state.commit((tx) => {
-      for (const { stimulus_id } of untold) {
-        const now = store.stimuli.find(stimulus_id)
-        if (now?.state === 'pending') postpone(parts, tx, now, paused)
-      }
-    })
-  }
-
-  const isPaused = (channel_id: string): boolean => channels.find(channel_id)?.paused === true
-  const dueIn = (channel_id: string) => store.due(channel_id, atOnce).filter((one) => dueAt(one) <= clock.now())
-
   const look = async (channel_id: string): Promise<void> => {
-    if (isPaused(channel_id)) return holdUp(channel_id)
-    for (const { stimulus_id } of dueIn(channel_id)) if (acts) await move(stimulus_id)
-    if (acts && dueIn(channel_id).length > 0) waiting.add(channel_id)
+    if (moves.isPaused(channel_id)) return moves.holdUp(channel_id)
+    for (const { stimulus_id } of moves.due(channel_id)) if (acts) await moves.move(stimulus_id)
+    if (moves.due(channel_id).length > 0) waiting.add(channel_id)
   }
-
-  const work = async (): Promise<void> => {
+  const work = async (): Promise<number | undefined> => {
     for (let [channel_id] = waiting; channel_id !== undefined && acts; [channel_id] = waiting) {
       waiting.delete(channel_id)
       await look(channel_id)
     }
+    return moves.next()
   }
-
+  const failed = (error: unknown): number => {
+    tellFailure({ log, state }, 'a stimulus could not go on', { error })
+    // All of them are looked at behind the pause.
+    waiting.clear()
+    return retryMs
+  }
   const run = (): void => {
     if (!acts || running !== undefined) return
+    cancel()
     running = work()
-      .then(
-        () => nextLook(),
-        (error: unknown) => {
-          tellFailure({ log, state }, 'a stimulus could not go on', { error })
-          return retryMs
-        },
-      )
+      .catch(failed)
       .then((ms) => {
         running = undefined
         if (waiting.size > 0) run()
-        else arm(ms)
+        else if (acts && ms !== undefined) cancel = clock.after(ms, lookAll)
       })
-  }
-  /** Milliseconds until the first stimulus is due of the channels that are not paused; undefined if none waits. */
-  const nextLook = (): number | undefined => {
-    let next: number | undefined
-    for (const channel_id of store.channels()) {
-      const [first] = isPaused(channel_id) ? [] : store.due(channel_id, 1)
-      if (first !== undefined) next = Math.min(next ?? longestMs, Math.max(leastMs, dueAt(first) - clock.now()))
-    }
-    return next
-  }
-  const arm = (ms: number | undefined): void => {
-    cancel()
-    if (!acts || ms === undefined) return
-    cancel = clock.after(ms, lookAll)
   }
   const lookAll = (): void => {
     for (const channel_id of store.channels()) waiting.add(channel_id)

@@ -2,10 +2,8 @@
 import {
   array,
   defaulted,
-  definePoint,
   doc,
   enums,
-  hasMembers,
   integer,
   jsonObject,
   named,
@@ -14,8 +12,6 @@ import {
   string,
   timestamp,
   type Infer,
-  type Point,
-  type Tx,
   notBlank,
 } from '../../../core/plugin.js'
 import { SubmitInputRequest } from '../runs/contract.js'
@@ -23,28 +19,10 @@ import { SessionId } from '../sessions/contract.js'
 import { Cadence } from './calendar/cadence.js'
 import { MisfirePolicy, overlapPolicies, ScheduleExecution, scheduleStatuses } from './record/store.js'
 
-/** Hears of schedules, in the commits that change them. Its methods must be fast and must not throw. */
-export interface ScheduleObserver {
-  readonly id: string
-  /** One was made. */
-  created(tx: Tx, schedule: { readonly schedule_id: string; readonly created_by_run_id?: string | undefined }): void
-  /** The run of an execution has ended; it may have fallen since. */
-  settled(tx: Tx, end: ScheduleEnd): void
-}
-/** An execution that is over. */
-export interface ScheduleEnd {
-  readonly schedule_id: string
-  /** That of the schedule. */
-  readonly name: string
-  readonly run_id: string
-}
-/** Everyone who hears of schedules. */
-export const ScheduleObservers: Point<ScheduleObserver> = definePoint<ScheduleObserver>(
-  'schedule-observers@1',
-  ({ id }) => id,
-  hasMembers('an observer of schedules', { id: 'text', created: 'function', settled: 'function' }),
-)
-
+/** Who hears of schedules. */
+export { ScheduleObservers } from './dispatch/observers.js'
+/** One who does, and what it hears of an execution. */
+export type { ScheduleEnd, ScheduleObserver } from './dispatch/observers.js'
 /** Problems of schedules, for routes of other plugins. */
 export { scheduleErrors } from './record/errors.js'
 /** When a schedule fires. */

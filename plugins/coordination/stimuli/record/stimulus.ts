@@ -11,7 +11,7 @@ import {
   timestamp,
   type Infer,
 } from '../../../../core/plugin.js'
-import { stimulusKinds } from '../contract.js'
+import { stimulusKinds } from './kinds.js'
 
 /** What becomes of a stimulus (stimuli-2). */
 export const stimulusStates = ['pending', 'claimed', 'dispatched', 'coalesced', 'superseded', 'cancelled'] as const

@@ -11,7 +11,7 @@ import {
   timestamp,
   type Infer,
 } from '../../../../core/plugin.js'
-import type { StimulusKind } from '../contract.js'
+import type { StimulusKind } from './kinds.js'
 import type { StimulusRecord } from './stimulus.js'
 
 /** In their order: none goes back. */

@@ -5,7 +5,7 @@ import type { Sessions } from '../../sessions/contract.js'
 import type { SchedulesConfig } from './config.js'
 import type { SchedulePayload } from './payloads.js'
 import type { ScheduleStore } from '../record/store.js'
-import type { ScheduleObserver } from '../contract.js'
+import type { ScheduleObserver } from './observers.js'
 
 /** What the files of this plugin work with. */
 export interface ScheduleParts {

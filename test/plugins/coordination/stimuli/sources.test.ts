@@ -36,15 +36,16 @@ test('stimuli-13, stimuli-16: a schedule that a run of a thread makes is bound t
   const result = said.find(({ metadata }) => metadata?.stimulus_kind === 'schedule_result')
   t.like(result, { output: { content: 'All is well.' }, thread_root_message_id: root, sender: { id: 'system' } })
   const [stimulus] = await daemon.stimuli()
-  const schedule_id = work.bindings[0].binding_ref
+  const schedule_id = stimulus.source_ref
   t.like(stimulus, {
     source_kind: 'schedule',
-    source_ref: schedule_id,
     dedupe_key: `schedule:${schedule_id}`,
     progress_key: `schedule:${schedule_id}:latest`,
     metadata: { schedule_id, status: 'completed' },
   })
-  t.is((await daemon.work())[0].bindings[0].latest_stimulus_id, stimulus.stimulus_id)
+  const [{ bindings }] = await daemon.work()
+  const bound = bindings.find(({ binding_ref }: any) => binding_ref === schedule_id)
+  t.like(bound, { binding_kind: 'schedule', latest_stimulus_id: stimulus.stimulus_id })
 })
 
 test('stimuli-13: an agent that a run of a thread starts is bound to it', async (t) => {
@@ -56,9 +57,14 @@ test('stimuli-13: an agent that a run of a thread starts is bound to it', async 
     (all) => all.length > 0,
   )
   t.like(work, { topic_kind: 'human', status: 'proposed' })
-  const { items: agents } = (await daemon.request('GET', '/v1/agents/summaries')).body
+  const { body } = await daemon.request('GET', '/v1/agents/summaries?limit=100')
+  const agents = body.items ?? body
   const child = agents.find(({ parent_agent_id }: any) => parent_agent_id !== undefined)
-  t.like(work.bindings[0], { binding_kind: 'sidechain_agent', binding_ref: child.agent_id })
+  t.like(work.bindings[0], { binding_kind: 'sidechain_agent' })
+  t.true(
+    work.bindings.some(({ binding_ref }: any) => binding_ref === child?.agent_id),
+    JSON.stringify(body).slice(0, 400),
+  )
 })
 
 test('stimuli-17: a model has something said in channels that its session is a member of, and in no others', async (t) => {
