@@ -2,10 +2,17 @@
 import { commandLine } from '../../../core/plugin.js'
 import type { Reason, ReasonSource, Subject, SubjectSource } from '../../operator/explanations/contract.js'
 import { isDone, type ProjectTaskRecord } from './record/record.js'
-import { keyOf, type ProjectStore } from './record/store.js'
+import type { ProjectStore } from './record/store.js'
 
 /** Tasks that are named of one run, and those that are named of a task. */
 const [mostNamed, mostBlockers] = [3, 20]
+
+/** A task is named by its project, a colon and its id: no id of a project holds a colon (projects-1). */
+const nameOf = (project_id: string, project_task_id: string): string => `${project_id}:${project_task_id}`
+const named = (store: ProjectStore, name: string): ProjectTaskRecord | undefined => {
+  const at = name.indexOf(':')
+  return at < 0 ? undefined : store.task(name.slice(0, at), name.slice(at + 1))
+}
 
 const said = (text: string): string => JSON.stringify(text)
 const get = ({ project_id, project_task_id }: ProjectTaskRecord): string =>
@@ -37,7 +44,7 @@ const blockedReasons = (store: ProjectStore, { project_id, blocked_by = [] }: Pr
       code: 'task_waits',
       text: `It waits for the task ${said(task.title)}, which is ${task.status}.`,
       commands: [get(task)],
-      leads_to: [keyOf(project_id, task.project_task_id)],
+      leads_to: [nameOf(project_id, task.project_task_id)],
     }))
 
 /** Of a task that is not done and that no run does. */
@@ -79,7 +86,7 @@ export const projectReasons = (store: ProjectStore): ReasonSource => ({
   id: 'projects',
   of({ kind, id }) {
     if (kind === 'run') return runReasons(store, id)
-    const task = kind === 'task' ? store.tasks.find(id) : undefined
+    const task = kind === 'task' ? named(store, id) : undefined
     return task === undefined ? [] : taskReasons(store, task)
   },
 })
@@ -88,18 +95,17 @@ const subjectOf = (task: ProjectTaskRecord): Subject => {
   const { project_id, project_task_id, title, status, primary_session_id } = task
   return {
     kind: 'task',
-    id: keyOf(project_id, project_task_id),
+    id: nameOf(project_id, project_task_id),
     status,
     text: `It is the task ${said(title)} of the project ${project_id}.`,
     ...(primary_session_id !== undefined && { session_id: primary_session_id }),
   }
 }
 
-/** A task is named by its project, a slash and its id. */
-export const taskSubjects = ({ tasks }: ProjectStore): SubjectSource => ({
+export const taskSubjects = (store: ProjectStore): SubjectSource => ({
   id: 'project_tasks',
   find(id) {
-    const task = id.includes('/') ? tasks.find(id) : undefined
+    const task = named(store, id)
     return task && subjectOf(task)
   },
 })

@@ -108,7 +108,7 @@ const scriptFor = (text: string, system: string): readonly string[] | undefined 
   })
   if (at < 0) return undefined
   const rest = lines.slice(at + 1)
-  const end = rest.findIndex((line) => line === '' || when.test(line))
+  const end = rest.findIndex((line) => when.test(line) || !(line === '---' || slash.test(line)))
   return end < 0 ? rest : rest.slice(0, end)
 }
 

@@ -181,7 +181,7 @@ test('a text that is no script has one in the system prompt, by the words that s
     '/tool look',
     '---',
     '/say It is cold.',
-    '',
+    '</soul>',
     '/say This line belongs to none.',
     '/when nothing',
     '/when wrong',
