@@ -41,7 +41,7 @@ test('a trip is planned in a channel, exactly as printed', async (t) => {
   t.regex(again, /With a tent it is 30/u)
   t.regex(
     asks,
-    /Scout has the floor, waiting_for_approval since [^\n]*\n[^]*next Purse; 2 messages of agents left behind this turn\n {2}- It asks to use write_file/u,
+    /Scout has the floor, waiting_for_approval since [^\n]*\n[^]*next Purse; 3 messages of agents may still follow\n {2}- It asks to use write_file/u,
   )
   t.regex(asks, /run run_\w+ {2}waiting_for_approval {2}scout[^]*has the floor in the channel "trip" to answer message_/u)
   t.regex(allowed, /The plan is in plan\.md\.\n[^]*# The lake/u)

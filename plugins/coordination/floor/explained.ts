@@ -2,10 +2,10 @@
 import { commandLine, count, sentence } from '../../../core/plugin.js'
 import type { Reason, ReasonSource, Subject, SubjectSource } from '../../operator/explanations/contract.js'
 import type { ChannelRecord, Channels, MessageRecord } from '../channels/contract.js'
-import { repliesOf } from './arbitration.js'
 import type { LeaseRecord } from './record/lease.js'
 import type { FloorStore } from './record/store.js'
-import { quoted } from './told.js'
+import { repliesOf } from './turns/arbitration.js'
+import { quoted } from './turns/told.js'
 
 interface ExplainedParts {
   readonly store: FloorStore

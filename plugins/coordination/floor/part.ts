@@ -1,7 +1,7 @@
 /** What the floor keeps of channels, in the commits of channels: who is to be asked, and who no longer speaks. */
 import type { Tx } from '../../../core/plugin.js'
 import type { ChannelPart, Channels, MemberRecord } from '../channels/contract.js'
-import { mostAsked } from './arbitration.js'
+import { mostAsked } from './turns/arbitration.js'
 import type { LeaseRecord } from './record/lease.js'
 import type { FloorStore } from './record/store.js'
 
@@ -25,13 +25,17 @@ const passOn = ({ store }: PartParts, tx: Tx, lease: LeaseRecord): void => {
   tx.put(store.calls, { message_id, channel_id, thread_root_message_id, at_ms: tx.now, passed: { priority, asked } })
 }
 
-const lose = (parts: PartParts, tx: Tx, lease: LeaseRecord, why: string): void => {
+const lose = (parts: PartParts, tx: Tx, { lease, why }: { lease: LeaseRecord; why: string }): void => {
   parts.store.drop(tx, lease, why)
   tx.after(() => parts.abandon(lease.active_run_id))
 }
 
 /** Nobody waits for the session any more. */
-const forget = ({ store }: PartParts, tx: Tx, channel_id: string, session_id: string): void => {
+const forget = (
+  { store }: PartParts,
+  tx: Tx,
+  { channel_id, session_id }: { readonly channel_id: string; readonly session_id: string },
+): void => {
   const others = (ids: readonly string[]): string[] => ids.filter((id) => id !== session_id)
   for (const lease of store.inChannel(channel_id, most)) {
     const { queued_candidate_session_ids: queue, last_human_priority_session_ids: priority } = lease
@@ -53,9 +57,9 @@ export const floorPart = (parts: PartParts): ChannelPart => {
     for (const lease of store.heldBy(session_id))
       if (lease.channel_id === channel_id) {
         passOn(parts, tx, lease)
-        lose(parts, tx, lease, 'its holder left the channel')
+        lose(parts, tx, { lease, why: 'its holder left the channel' })
       }
-    forget(parts, tx, channel_id, session_id)
+    forget(parts, tx, { channel_id, session_id })
     tx.after(() => consider(channel_id))
   }
   return {
@@ -72,7 +76,7 @@ export const floorPart = (parts: PartParts): ChannelPart => {
     left,
     sweep(tx, channel_id) {
       const leases = store.inChannel(channel_id, most)
-      for (const lease of leases) lose(parts, tx, lease, 'its channel is gone')
+      for (const lease of leases) lose(parts, tx, { lease, why: 'its channel is gone' })
       const calls = store.calls.list({ index: 'channel', group: channel_id, limit: most })
       for (const { message_id } of calls) tx.remove(store.calls, message_id, 'its channel is gone')
       return leases.length < most && calls.length < most

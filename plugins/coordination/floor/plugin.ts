@@ -25,7 +25,15 @@ export default definePlugin({
     const store = declareFloor(state)
     const observers = ctx.view(TurnObservers)
     const worker = createWorker({
-      ...{ store, channels, runs, sessions, assets, state, ids, log, clock },
+      store,
+      channels,
+      runs,
+      sessions,
+      assets,
+      state,
+      ids,
+      log,
+      clock,
       granted(tx, message_id, session_ids) {
         for (const observer of observers()) observer.granted(tx, message_id, session_ids)
       },

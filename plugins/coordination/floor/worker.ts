@@ -41,21 +41,49 @@ const createLanes = (log: (error: unknown) => void) => {
         })
       lanes.set(key, done)
     },
-    has: (key: string): boolean => lanes.has(key),
     done: async (): Promise<void> => {
       while (lanes.size > 0) await Promise.all(lanes.values())
     },
   }
 }
 
+/** Runs that nobody waits for any more. */
+const createEnding = (
+  { runs }: Pick<WorkerParts, 'runs'>,
+  { acts, failed }: { readonly acts: () => boolean; readonly failed: (error: unknown) => void },
+) => {
+  const ending = new Set<Promise<void>>()
+  return {
+    abandon(run_id: string): void {
+      if (!acts() || isOver(runs.find(run_id))) return
+      const done: Promise<void> = runs
+        .cancel(run_id)
+        .then(
+          () => {},
+          // One that ended by itself meanwhile need not be ended.
+          (error: unknown) => {
+            if (!isOver(runs.find(run_id))) failed(error)
+          },
+        )
+        .finally(() => ending.delete(done))
+      ending.add(done)
+    },
+    ended: async (): Promise<void> => void (await Promise.all(ending)),
+  }
+}
+
 export const createWorker = (given: WorkerParts): FloorWorker => {
   const { store, runs, clock, state, log } = given
-  const ending = new Set<Promise<void>>()
   let acts = false
   let cancel = (): void => {}
+  let cancelRetry: (() => void) | undefined
   const failed = (error: unknown): void => {
     tellFailure({ log, state }, 'a turn could not be decided', { error })
-    arm(retryMs, lookAll)
+    if (!acts) return
+    cancelRetry ??= clock.after(retryMs, () => {
+      cancelRetry = undefined
+      lookAll()
+    })
   }
   const lanes = createLanes(failed)
   const add = (channel_id: string, work: () => Promise<void>): void => {
@@ -65,20 +93,7 @@ export const createWorker = (given: WorkerParts): FloorWorker => {
     })
     lanes.add(channel_id, async () => arm())
   }
-  const abandon = (run_id: string): void => {
-    if (!acts || isOver(runs.find(run_id))) return
-    const done: Promise<void> = runs
-      .cancel(run_id)
-      .then(
-        () => {},
-        // One that ended by itself meanwhile need not be ended.
-        (error: unknown) => {
-          if (!isOver(runs.find(run_id))) failed(error)
-        },
-      )
-      .finally(() => ending.delete(done))
-    ending.add(done)
-  }
+  const { abandon, ended: allEnded } = createEnding(given, { acts: () => acts, failed })
   const parts: DecisionParts = { ...given, abandon }
   const consider = (channel_id: string): void =>
     add(channel_id, async () => {
@@ -105,12 +120,11 @@ export const createWorker = (given: WorkerParts): FloorWorker => {
       if (runs.find(run_id)?.kind === 'channel_delivery' && store.ofRun(run_id) === undefined) abandon(run_id)
     lookDue()
   }
-  const arm = (ms?: number, look = lookDue): void => {
+  const arm = (): void => {
     cancel()
     const [due] = acts ? store.due(1) : []
-    if (!acts || (due === undefined && ms === undefined)) return
-    const wait = due === undefined ? longestMs : Math.max(leastMs, due.expires_at_ms - clock.now())
-    cancel = clock.after(ms ?? Math.min(longestMs, wait), look)
+    if (due !== undefined)
+      cancel = clock.after(Math.min(longestMs, Math.max(leastMs, due.expires_at_ms - clock.now())), lookDue)
   }
   return {
     consider,
@@ -125,8 +139,9 @@ export const createWorker = (given: WorkerParts): FloorWorker => {
       return async () => {
         acts = false
         cancel()
+        cancelRetry?.()
         await lanes.done()
-        await Promise.all(ending)
+        await allEnded()
       }
     },
   }

@@ -11,7 +11,8 @@ export const stimulusReasons = (store: StimulusStore): ReasonSource => ({
   of({ kind, id }) {
     if (kind !== 'channel' || store.waiting(id) === 0) return []
     return store.due(id, most).map(({ content, last_error, created_at_ms, available_at_ms }) => {
-      const said = visibleLine(JSON.stringify(Array.from(content.slice(0, 2 * mostContent)).slice(0, mostContent).join('')))
+      const beginning = Array.from(content.slice(0, 2 * mostContent)).slice(0, mostContent)
+      const said = visibleLine(JSON.stringify(beginning.join('')))
       return {
         code: 'stimulus',
         text: `${said} waits to be said${last_error === undefined ? '' : `: ${last_error}`}.`,

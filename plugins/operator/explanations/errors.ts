@@ -5,6 +5,8 @@ export const explanationErrors = defineErrors({
     status: 404,
     domain: 'explanations',
     detail: 'There is no run, agent, session, flow, channel or task {id}.',
-    action: 'See what there is with GET /v1/runs, GET /v1/agents/summaries, GET /v1/flows, GET /v1/channels and GET /v1/projects.',
+    action:
+      'See what there is with GET /v1/runs, GET /v1/agents/summaries, GET /v1/flows, GET /v1/channels and ' +
+      'GET /v1/projects.',
   },
 })

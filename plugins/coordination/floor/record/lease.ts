@@ -1,4 +1,4 @@
-/** What is kept of the floor: a record for each turn, and one for each message that somebody is still to be asked about. */
+/** What is kept of the floor: a record for each turn, and one for each message that is still to be decided on. */
 import { array, doc, integer, named, object, optional, string, timestamp, type Infer } from '../../../../core/plugin.js'
 
 const leaseFields = {

@@ -20,6 +20,8 @@ const [mostTurns, mostStimuli, mostSought] = [5, 5, 100]
 
 const pathOf = ({ args }: CommandInput): string => `/v1/channels/${encodeURIComponent(args['channel_id'] ?? '')}`
 
+const waitingPath = (input: CommandInput): string => `${pathOf(input)}/stimuli?state=pending&limit=${mostSought}`
+
 const readChannel = async (input: CommandInput): Promise<ShownChannel> => {
   const channel = parse(ShownChannel, await input.client.get(pathOf(input)))
   if (!channel.ok) throw fault('the daemon answered with no channel')
@@ -48,7 +50,7 @@ const readLeases = async (input: CommandInput): Promise<Lease[]> => {
 
 const readStimuli = async (input: CommandInput, { moderation_metrics }: ShownChannel): Promise<Stimulus[]> => {
   if (moderation_metrics.pending_stimulus_count === 0) return []
-  const found = parse(array(Stimulus), await ifThere(input, `${pathOf(input)}/stimuli?state=pending&limit=${mostSought}`))
+  const found = parse(array(Stimulus), await ifThere(input, waitingPath(input)))
   const stimuli = found.ok ? found.value : []
   return stimuli.toSorted((one, other) => one.available_at_ms - other.available_at_ms).slice(0, mostStimuli)
 }
@@ -109,7 +111,7 @@ const look = async (input: CommandInput, place: Place): Promise<Standing> => {
 const readAll = async (input: CommandInput, limit: number): Promise<Json> => ({
   channel: await input.client.get(pathOf(input)),
   leases: await input.client.get(`${pathOf(input)}/leases`),
-  stimuli: (await ifThere(input, `${pathOf(input)}/stimuli?state=pending&limit=${mostSought}`)) ?? [],
+  stimuli: (await ifThere(input, waitingPath(input))) ?? [],
   messages: await input.client.get(`${pathOf(input)}/messages?limit=${limit}`),
 })
 

@@ -121,7 +121,7 @@ const turnLines = (names: ReadonlyMap<string, string>, { lease, run }: Turn): st
     `${holder} has the floor,${how} ${times.join(', ')}`.trimEnd(),
     `  answers ${idWord(origin_message_id)} in the thread of ${idWord(lease.thread_root_message_id)}`,
     `  in the run ${idWord(active_run_id)}`,
-    `  next ${queueText(names, lease)}; ${count(left, 'message')} of agents left behind this turn`,
+    `  next ${queueText(names, lease)}; ${count(left, 'message')} of agents may still follow`,
     ...reasons.flatMap((reason) => reasonLines(reason, 1)).map((line) => `  ${line}`),
   ]
 }

@@ -1,8 +1,8 @@
 /** Decides who answers a message of a person (floor-2 to floor-6). */
 import type { Tx } from '../../../../core/plugin.js'
 import type { ChannelRecord, MemberRecord, MessageRecord } from '../../channels/contract.js'
-import { budgetOf, queueOf, startsOf, type Thread } from '../arbitration.js'
-import { isEligible, isOpen, priorityOf, rankedFor, saidBehind, type Wish } from '../facts.js'
+import { budgetOf, queueOf, startsOf, type Thread } from './arbitration.js'
+import { isEligible, isOpen, priorityOf, rankedFor, saidBehind, type Wish } from './facts.js'
 import type { CallRecord, LeaseRecord } from '../record/lease.js'
 import type { DecisionParts, Plan } from './decide.js'
 
@@ -96,7 +96,7 @@ export const planCall = (parts: DecisionParts, message_id: string, ranks: Ranks)
       tx.remove(parts.store.calls, message_id, 'it is decided who is asked')
       const without = new Set([...chosen, ...passed])
       const queue = queueFor(parts, channel, { order, without })
-      refresh(parts, tx, standing, queue)
+      refresh(parts, tx, { ...standing, queue })
       for (const session_id of chosen) {
         const turn = turnOf(session_id)
         if (turn === undefined) continue
@@ -110,8 +110,8 @@ export const planCall = (parts: DecisionParts, message_id: string, ranks: Ranks)
 }
 
 /** Those who hold the floor already go on, and then answer this message. */
-const refresh = (parts: DecisionParts, tx: Tx, standing: Standing, queue: string[]): void => {
-  const { call, channel, human, leases, priority } = standing
+const refresh = (parts: DecisionParts, tx: Tx, standing: Standing & { readonly queue: string[] }): void => {
+  const { call, channel, human, leases, priority, queue } = standing
   for (const lease of leases)
     tx.put(parts.store.leases, {
       ...lease,

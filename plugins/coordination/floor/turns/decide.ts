@@ -4,9 +4,9 @@
  */
 import { Problem, tellFailure, type Ids, type Log, type State, type Tx } from '../../../../core/plugin.js'
 import { runErrors, type RunRecord } from '../../../execution/runs/contract.js'
-import { isOpen } from '../facts.js'
+import { isOpen } from './facts.js'
 import type { FloorStore } from '../record/store.js'
-import { prepareTurn, startTurn, type Prepared, type StartParts, type Turn } from '../start.js'
+import { prepareTurn, startTurn, type Prepared, type StartParts, type Turn } from './start.js'
 
 export interface DecisionParts extends StartParts {
   readonly store: FloorStore

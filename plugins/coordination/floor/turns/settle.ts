@@ -2,8 +2,8 @@
 import { Problem, tellFailure, type Tx } from '../../../../core/plugin.js'
 import type { RunRecord } from '../../../execution/runs/contract.js'
 import type { ChannelRecord, MemberRecord, MessageOutput, MessageRecord } from '../../channels/contract.js'
-import { budgetOf, mostAsked, startsOf, type Thread } from '../arbitration.js'
-import { isEligible, saidBehind } from '../facts.js'
+import { budgetOf, mostAsked, startsOf, type Thread } from './arbitration.js'
+import { isEligible, saidBehind } from './facts.js'
 import type { LeaseRecord } from '../record/lease.js'
 import { answerOf, postOf } from './answer.js'
 import { eligible, orderIn, queueFor, type Ranks } from './call.js'
@@ -116,8 +116,8 @@ const planEnd = (
     starts,
     turnOf,
     apply(tx, { chosen: [next], passed, begin }) {
-      if (ending.late && next === undefined) return extend(parts, tx, lease, channel)
-      const post = say(parts, tx, ending, how.posting)
+      if (ending.late && next === undefined) return extend(parts, tx, { lease, channel })
+      const post = say(parts, tx, { ...ending, posting: how.posting })
       store.drop(tx, lease, 'the turn is over')
       if (ending.late) tx.after(() => parts.abandon(lease.active_run_id))
       const turn = next === undefined ? undefined : turnOf(next, post)
@@ -125,8 +125,8 @@ const planEnd = (
         order,
         without: new Set([...passed, ...(next === undefined ? [] : [next])]),
       })
-      share(parts, tx, ending, next)
-      if (turn !== undefined) succeed(parts, tx, ending, { turn, queue, begin })
+      share(parts, tx, { ...ending, next })
+      if (turn !== undefined) succeed(parts, tx, { ...ending, turn, queue, begin })
     },
   }
 }
@@ -145,8 +145,7 @@ const gone = ({ store, abandon }: DecisionParts, lease: LeaseRecord): Plan => ({
 const say = (
   { channels }: DecisionParts,
   tx: Tx,
-  { lease, member, answer }: Ending,
-  posting: (begins: boolean) => void,
+  { lease, member, answer, posting }: Ending & { posting(begins: boolean): void },
 ): MessageRecord | undefined => {
   if (member === undefined || answer === undefined) return undefined
   posting(true)
@@ -156,8 +155,8 @@ const say = (
 }
 
 /** Other speakers of the thread know what this turn has come to, and do not ask the same next one. */
-const share = ({ store }: DecisionParts, tx: Tx, ending: Ending, next: string | undefined): void => {
-  const { others, answer, switched, lease } = ending
+const share = ({ store }: DecisionParts, tx: Tx, ending: Ending & { readonly next: string | undefined }): void => {
+  const { others, answer, switched, lease, next } = ending
   for (const other of others) {
     const heard = answer === undefined ? other.asked_session_ids : []
     tx.put(store.leases, {
@@ -168,7 +167,7 @@ const share = ({ store }: DecisionParts, tx: Tx, ending: Ending, next: string | 
   }
 }
 
-interface Successor {
+interface Successor extends Ending {
   readonly turn: NonNullable<ReturnType<Plan['turnOf']>>
   readonly queue: string[]
   readonly begin: Begin
@@ -177,8 +176,7 @@ interface Successor {
 const succeed = (
   { store, ids }: DecisionParts,
   tx: Tx,
-  { lease, late, channel, human, thread, asked }: Ending,
-  { turn, queue, begin }: Successor,
+  { lease, late, channel, human, thread, asked, turn, queue, begin }: Successor,
 ): void => {
   const turn_id = ids.make('turn')
   const { run_id } = begin(tx, { ...turn, turn_id })
@@ -202,7 +200,7 @@ const succeed = (
 /** Least milliseconds between two looks at a turn that goes on. */
 const leastMs = 1_000
 
-const extend = ({ store }: DecisionParts, tx: Tx, lease: LeaseRecord, channel: ChannelRecord): void => {
+const extend = ({ store }: DecisionParts, tx: Tx, { lease, channel }: Pick<Ending, 'lease' | 'channel'>): void => {
   const expires_at_ms = tx.now + Math.max(leastMs, channel.autonomy_policy.lease_timeout_ms)
   tx.put(store.leases, { ...lease, expires_at_ms })
 }
@@ -245,6 +243,6 @@ export const expire = async (parts: DecisionParts, turn_id: string): Promise<voi
   if (expires_at_ms <= now) return end(parts, turn_id, true)
   await state.commit((tx) => {
     if (run.status === 'running') tx.put(store.leases, { ...lease, expires_at_ms })
-    else extend(parts, tx, lease, channel)
+    else extend(parts, tx, { lease, channel })
   })
 }

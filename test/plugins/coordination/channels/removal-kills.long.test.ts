@@ -10,7 +10,7 @@ import { rootForKills } from '../../../support/folders.js'
 import { createPause } from '../../../support/pause.js'
 
 const preload = pathToFileURL(join(import.meta.dirname, '../../../support/kill-step.js')).href
-const messages = 3_000
+const messages = 2_000
 
 /** Answers once a channel of this id can be made again. */
 const madeAgain = async ({ request }: SpawnedDaemon): Promise<void> => {
@@ -33,7 +33,7 @@ test('channels-9: through kills all that a removed channel held goes, and nothin
   await first.kill('SIGKILL')
   let kills = 1
   for (;;) {
-    const env = { NODE_OPTIONS: `--import ${preload}`, KILL_AT: String(30 + kills * 12) }
+    const env = { NODE_OPTIONS: `--import ${preload}`, KILL_AT: String(60 + kills * 30) }
     const daemon = await spawnDaemon({ root, env }).catch(() => undefined)
     const isDone =
       daemon &&

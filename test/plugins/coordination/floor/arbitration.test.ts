@@ -10,7 +10,7 @@ import {
   type Candidate,
   type Claims,
   type Ranking,
-} from '../../../../plugins/coordination/floor/arbitration.js'
+} from '../../../../plugins/coordination/floor/turns/arbitration.js'
 import type { AutonomyPolicy } from '../../../../plugins/coordination/channels/contract.js'
 
 type Draft = Partial<Omit<Candidate, 'open_runs'>> & { readonly runs?: number }

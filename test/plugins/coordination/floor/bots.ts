@@ -100,7 +100,7 @@ export const handsOf = ({ request }: Pick<Reachable, 'request'>) => ({
   leases: async (): Promise<any[]> => (await request('GET', `${channel}/leases`)).body,
   messages: async (): Promise<any[]> => (await request('GET', `${channel}/messages`)).body,
   turns: async (): Promise<any[]> =>
-    (await request('GET', '/v1/runs?limit=1000')).body
+    (await request('GET', '/v1/runs?limit=100')).body
       .filter(({ kind }: any) => kind === 'channel_delivery')
       .toSorted((a: any, b: any) => (a.run_id < b.run_id ? -1 : 1)),
 })

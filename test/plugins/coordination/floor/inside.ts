@@ -14,13 +14,15 @@ export interface Inside {
   state: State
   leases: Collection<LeaseRecord>
   calls: Collection<CallRecord>
+  /** Commits of this plugin that are to fail. */
+  fails: number
   /** Runs that this plugin asked to cancel. */
   lost: Set<string>
 }
 
 /** The shipped plugins, of which one tells what it is given. */
 export const openInside = async (): Promise<{ inside: Inside; shipped: readonly ShippedPlugin[] }> => {
-  const inside: Inside = unsafeCast({ lost: new Set() })
+  const inside: Inside = unsafeCast({ lost: new Set(), fails: 0 })
   const plain: AnyPlugin = floor
   const told: AnyPlugin = {
     ...plain,
@@ -30,7 +32,12 @@ export const openInside = async (): Promise<{ inside: Inside; shipped: readonly 
         Object.assign(inside, { [spec.name === 'turn_leases' ? 'leases' : 'calls']: made })
         return made
       }
-      const state = Object.create(ctx.state, { collection: { value: collection } })
+      const commit: State['commit'] = (change) => {
+        if (inside.fails === 0) return ctx.state.commit(change)
+        inside.fails -= 1
+        return Promise.reject(new Error('The commit fails.'))
+      }
+      const state = Object.create(ctx.state, { collection: { value: collection }, commit: { value: commit } })
       Object.assign(inside, services, { state: ctx.state })
       const { runs } = inside
       const cancel: Runs['cancel'] = (run_id) => {

@@ -1,7 +1,7 @@
 /** What a session is told that is asked to speak. */
 import test from 'ava'
 import type { MemberRecord, MessageRecord } from '../../../../plugins/coordination/channels/contract.js'
-import { toldOf, type ToldFacts } from '../../../../plugins/coordination/floor/told.js'
+import { toldOf, type ToldFacts } from '../../../../plugins/coordination/floor/turns/told.js'
 
 const member = (member_id: string, more: Partial<MemberRecord> = {}): MemberRecord => ({
   channel_id: 'garden',

@@ -1,7 +1,7 @@
 /** Looks up what a turn depends on: in indexes, so that it costs the same however long the history is. */
-import type { Runs } from '../../execution/runs/contract.js'
-import type { Sessions } from '../../execution/sessions/contract.js'
-import type { AutonomyPolicy, ChannelRecord, Channels, MemberRecord, MessageRecord } from '../channels/contract.js'
+import type { Runs } from '../../../execution/runs/contract.js'
+import type { Sessions } from '../../../execution/sessions/contract.js'
+import type { AutonomyPolicy, ChannelRecord, Channels, MemberRecord, MessageRecord } from '../../channels/contract.js'
 import { mayBeAsked, priorities, ranked, repliesOf, type Candidate } from './arbitration.js'
 import { mostMessages, type ToldFacts } from './told.js'
 

@@ -1,5 +1,5 @@
 /** Who is asked to speak, in which order, and how many: floor-2 to floor-5. Pure. */
-import type { AutonomyPolicy, MemberRecord } from '../channels/contract.js'
+import type { AutonomyPolicy, MemberRecord } from '../../channels/contract.js'
 
 /** A session member as a thread knows it. Times in Unix ms. */
 export interface Candidate {

@@ -1,6 +1,6 @@
 /** What a session is told that is asked to speak: the facts of the channel, each bounded in bytes. Pure. */
-import { count, frameTags, visible, visibleLine } from '../../../core/plugin.js'
-import type { ChannelRecord, MemberRecord, MessageRecord } from '../channels/contract.js'
+import { count, frameTags, visible, visibleLine } from '../../../../core/plugin.js'
+import type { ChannelRecord, MemberRecord, MessageRecord } from '../../channels/contract.js'
 
 /** A message with how often it was reacted to. */
 export interface ToldMessage {
