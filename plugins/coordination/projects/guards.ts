@@ -3,7 +3,7 @@ import type { MemorySource } from '../../execution/memory/contract.js'
 import type { SessionEndGuard } from '../../execution/sessions/contract.js'
 import type { ToolGate } from '../../execution/tools/contract.js'
 import type { ChannelPart } from '../channels/contract.js'
-import type { ProjectStore } from './record/store.js'
+import { projectOf, type ProjectStore } from './record/store.js'
 import { projectToolNames } from './tools.js'
 
 /** Projects whose learnings a session sees. */
@@ -27,10 +27,13 @@ export const channelPart = ({ links }: ProjectStore): ChannelPart => ({
   },
 })
 
-export const projectScopes = (store: ProjectStore): MemorySource => ({
+export const projectScopes = ({ members }: ProjectStore): MemorySource => ({
   id: 'projects',
+  // Asked for each model call: the keys of members say enough, and no record is read.
   scopes: (session_id) =>
-    store.membershipsOf(session_id, { limit: mostScopes }).map(({ project_id: id }) => ({ kind: 'project', id })),
+    members
+      .page({ index: 'session', group: session_id, limit: mostScopes })
+      .map((key) => ({ kind: 'project', id: projectOf(key) })),
 })
 
 /** Who is in no project has nothing to do with their tasks. */

@@ -15,7 +15,7 @@ import {
 } from '../../../core/plugin.js'
 import { defineTool, failedCall, type Tool, type ToolCall, type ToolOutcome } from '../../execution/tools/contract.js'
 import { projectErrors } from './record/errors.js'
-import { mostBlockers } from './record/fields.js'
+import { mostBlockers, Title } from './record/fields.js'
 import { isDone, projectTaskStatuses, type ProjectMemberRecord, type ProjectTaskRecord } from './record/record.js'
 import { keyOf, statusGroup } from './record/store.js'
 import { projectTaskErrors } from './record/task-errors.js'
@@ -194,7 +194,7 @@ const create = (parts: ToolParts): Tool =>
     description: 'Adds a task to a project of this session. Nobody begins it before it is claimed or started.',
     input: object({
       project_id: ProjectId,
-      title: doc(string({ min: 1, max: 400 }), 'What is to be done, in a few words.'),
+      title: Title,
       description: optional(doc(string({ max: 20_000 }), 'What is to be done.')),
       assignee_member_id: optional(doc(string({ min: 1, max: 400 }), 'The member that is to do it.')),
       blocked_by: optional(doc(array(TaskId, { max: mostBlockers }), 'Tasks that must be completed before.')),

@@ -111,7 +111,8 @@ const discussion = {
   discussion_channel_id: optional(doc(AnyId, 'With discussion_thread_root_message_id: where it is discussed.')),
   discussion_thread_root_message_id: optional(AnyId),
 }
-const Title = doc(string({ max: 400, pattern: name, told: named }), 'What is to be done, in a few words.')
+/** What a task is called. */
+export const Title = doc(string({ max: 400, pattern: name, told: named }), 'What is to be done, in a few words.')
 const work = {
   description: optional(doc(string({ max: 20_000 }), 'What is to be done.')),
   blocked_by: optional(doc(array(string({ max: 400 }), { max: mostBlockers }), 'Tasks that must be completed before.')),

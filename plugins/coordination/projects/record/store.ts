@@ -20,6 +20,8 @@ import { projectTaskErrors } from './task-errors.js'
 
 /** Of a project and something of it; neither id holds a slash. */
 export const keyOf = (project_id: string, id: string): string => `${project_id}/${id}`
+/** The project in such a key. */
+export const projectOf = (key: string): string => key.slice(0, key.indexOf('/'))
 export const statusGroup = (project_id: string, status: ProjectTaskStatus): string => `${project_id}/${status}`
 
 const all = { group: () => 'all' }
@@ -162,7 +164,8 @@ export const declareProjects = (state: State, skip: Skip): ProjectStore => {
   const task = (project_id: string, project_task_id: string) => tasks.find(keyOf(project_id, project_task_id))
   const touch = (tx: Tx, project_id: string): void => {
     const project = get(project_id)
-    tx.put(projects, { ...project, updated_at_ms: Math.max(tx.now, project.updated_at_ms) })
+    // Once in a commit, however much of it changes there.
+    if (project.updated_at_ms < tx.now) tx.put(projects, { ...project, updated_at_ms: tx.now })
   }
   return {
     state,

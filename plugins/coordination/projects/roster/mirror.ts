@@ -1,6 +1,7 @@
 /** Members of projects as members of channels: written in the commit that changes the project. */
 import { canonical, type Tx } from '../../../../core/plugin.js'
 import type { Channels, MemberDraft } from '../../channels/contract.js'
+import { projectErrors } from '../record/errors.js'
 import { given } from '../record/fields.js'
 import type { ProjectLinkRecord, ProjectMemberRecord } from '../record/record.js'
 import type { ProjectStore } from '../record/store.js'
@@ -39,8 +40,14 @@ export interface Mirror {
 }
 
 const portion = 100
+/** Bytes of members that one commit writes to channels. */
+const mostBytes = 16 * 1024 * 1024
+
+const tooManyBytes = (project_id: string) =>
+  projectErrors.project_limit({ details: { project_id, what: 'bytes of mirrored members', limit: mostBytes } })
 
 export const createMirror = (store: ProjectStore, channels: Channels): Mirror => {
+  const written = new WeakMap<Tx, number>()
   const putIn = (tx: Tx, channel_id: string, member: ProjectMemberRecord): void => {
     const draft = draftOf(member)
     const before = channels.member(channel_id, draft.member_id)
@@ -48,6 +55,9 @@ export const createMirror = (store: ProjectStore, channels: Channels): Mirror =>
       const { channel_id: _, joined_at_ms: __, ...same } = before
       if (canonical(same) === canonical(draft)) return
     }
+    const bytes = (written.get(tx) ?? 0) + Buffer.byteLength(JSON.stringify(draft))
+    if (bytes > mostBytes) throw tooManyBytes(member.project_id)
+    written.set(tx, bytes)
     channels.putMember(tx, channel_id, draft)
   }
   /** Those of the project that a channel has, by id. */

@@ -1,6 +1,6 @@
 /** A project with two agents, a person and a channel, for tests. */
 import type { ExecutionContext } from 'ava'
-import type { JsonObject } from '../../../../core/plugin.js'
+import type { AnyPlugin, JsonObject } from '../../../../core/plugin.js'
 import { done, scriptedProvider, text, type Play } from '../../../../plugins/providers/scripted/contract.js'
 import { startTestDaemon, type Answer, type Reachable, type TestDaemonOptions } from '../../../support/daemon.js'
 import { openSession } from '../../../support/runs.js'
@@ -25,6 +25,8 @@ const succeeded = ({ status, body }: Answer): any => {
 
 export interface GardenOptions extends Omit<TestDaemonOptions, 'plugins' | 'config'> {
   readonly play?: Play
+  /** Plugins beside the model. */
+  readonly beside?: readonly AnyPlugin[]
   readonly config?: Readonly<Record<string, JsonObject>>
   /** Of the request that makes the project; nothing is made if it is null. */
   readonly project?: object | null
@@ -33,12 +35,12 @@ export interface GardenOptions extends Omit<TestDaemonOptions, 'plugins' | 'conf
 /** A daemon with the project `garden`, its sessions `s1` and `s2`, and the channel `beds`. */
 export const startGarden = async (
   t: ExecutionContext<any>,
-  { play, config, project = {}, ...more }: GardenOptions = {},
+  { play, config, beside = [], project = {}, ...more }: GardenOptions = {},
 ): Promise<Garden> => {
   const model = scriptedProvider(play ?? (() => [text('done'), done()]))
   const daemon = await startTestDaemon(t, {
     ...more,
-    plugins: [model.plugin],
+    plugins: [model.plugin, ...beside],
     config: { ...model.config, ...config },
   })
   const make: Garden['make'] = async (method, at, body) => succeeded(await daemon.request(method, at, body))

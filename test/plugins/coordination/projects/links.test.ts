@@ -176,3 +176,19 @@ test('projects-12: a session that is a member of a project is not ended', async 
   t.is((await end('s2')).status, 200)
   t.is((await end('s3')).status, 200)
 })
+
+test('projects-8, projects-10: what one commit would write to channels is bounded in bytes too', async (t) => {
+  const garden = await startGarden(t)
+  const ids = Array.from({ length: 45 }, (_, n) => `c${n}`)
+  await channels(garden, ...ids)
+  const tags = Array.from({ length: 50 }, (_, n) => `${n}`.padEnd(100, 'é'))
+  const members = Array.from({ length: 40 }, (_, n) => ({ ...cleo, member_id: `m${n}`, expertise_tags: tags }))
+  const project = { project_id: 'heavy', display_name: 'Heavy', members }
+  const links = (count: number) => ({
+    ...project,
+    channel_links: ids.slice(0, count).map((channel_id) => ({ channel_id, mirror_members: true })),
+  })
+  t.deepEqual(codeOf(await garden.request('POST', '/v1/projects', links(45))), [400, 'project_limit'])
+  t.is((await garden.make('GET', '/v1/channels/c0')).member_count, 0)
+  t.is((await garden.request('POST', '/v1/projects', links(2))).status, 201)
+})

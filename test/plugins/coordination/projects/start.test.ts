@@ -3,10 +3,18 @@ import test from 'ava'
 import type { ModelEvent } from '../../../../plugins/execution/models/contract.js'
 import { callTool, done, fails, text } from '../../../../plugins/providers/scripted/contract.js'
 import { freshRoot } from '../../../support/folders.js'
+import { watcher } from '../../../support/interceptors.js'
 import { rewriteRecord } from '../../../support/rewrite.js'
 import { codeOf, submit, until } from '../../../support/runs.js'
 import { ada, bob, cleo, held, membersOf, path, startGarden, untilTask, type Garden } from './garden.js'
 
+const latch = () => {
+  let open: () => void = () => {}
+  const opened = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  return { opened, open: () => open() }
+}
 const ofAda = { assignee_member_id: 'ada' }
 const add = (garden: Garden, project_task_id: string, more: object = ofAda) =>
   garden.make('POST', '/v1/projects/garden/tasks', { project_task_id, title: project_task_id, ...more })
@@ -60,8 +68,16 @@ test('projects-18: a member that became a person does no task', async (t) => {
 
 test('projects-19: of fifty starts at once one makes a run', async (t) => {
   const { play, open } = held()
-  const garden = await startGarden(t, { play, project: linked })
+  const { plugin, seen, rules } = watcher()
+  const garden = await startGarden(t, { play, beside: [plugin], project: linked })
   await add(garden, 't')
+  // All of them have found that it may be started before the first one is.
+  const gate = latch()
+  rules.user_prompt_submit = async () => {
+    if (seen.length === 50) gate.open()
+    await gate.opened
+    return undefined
+  }
   const answers = await Promise.all(Array.from({ length: 50 }, () => start(garden)))
   const [first, ...more] = answers.filter(({ status }) => status === 202)
   t.deepEqual(more, [])
@@ -72,6 +88,19 @@ test('projects-19: of fifty starts at once one makes a run', async (t) => {
   t.is((await garden.task('t')).latest_run_id, first?.body.run_id)
   open()
   await untilTask(garden, 't', ({ status }) => status === 'completed')
+})
+
+test('projects-19: a task that is given to somebody else while it is started is not started', async (t) => {
+  const { plugin, rules } = watcher()
+  const garden = await startGarden(t, { beside: [plugin], project: linked })
+  await add(garden, 't')
+  rules.user_prompt_submit = async () => {
+    await garden.make('PUT', '/v1/projects/garden/tasks/t', { assignee_member_id: 'bob' })
+    return undefined
+  }
+  t.deepEqual(codeOf(await start(garden)), [400, 'project_task_changed'])
+  t.deepEqual([await garden.make('GET', '/v1/runs'), await messages(garden)], [[], []])
+  t.like(await garden.task('t'), { status: 'pending', assignee_member_id: 'bob', latest_run_id: undefined })
 })
 
 test('projects-19: a start that cannot be accepted leaves nothing, no message either', async (t) => {
