@@ -11,6 +11,7 @@ import {
   type Command,
   type Infer,
 } from '../../../core/plugin.js'
+import { followCommand } from './terminal/follow-command.js'
 
 const Lease = open({
   turn_id: string(),
@@ -41,4 +42,5 @@ export const commands: readonly Command[] = [
     answer: array(Lease),
     show: (leases) => (leases.length === 0 ? 'Nobody has the floor.' : leases.map(show).join('\n')),
   }),
+  followCommand,
 ]

@@ -3,10 +3,10 @@ import { Runs } from '../../execution/runs/contract.js'
 import { Sessions } from '../../execution/sessions/contract.js'
 import { Tools } from '../../execution/tools/contract.js'
 import { Assets } from '../../media/assets/contract.js'
-import { Reasons } from '../../operator/explanations/contract.js'
+import { Reasons, Subjects } from '../../operator/explanations/contract.js'
 import { ChannelParts, Channels } from '../channels/contract.js'
 import { TurnObservers } from './contract.js'
-import { floorReasons } from './explained.js'
+import { channelSubjects, floorReasons } from './explained.js'
 import { floorPart } from './part.js'
 import { declareFloor } from './record/store.js'
 import { floorRoutes } from './routes.js'
@@ -42,7 +42,8 @@ export default definePlugin({
     ctx.contribute(ChannelParts, floorPart({ store, channels, consider, abandon }))
     ctx.routes(...floorRoutes({ store, channels }))
     ctx.contribute(Tools, ...floorTools({ channels }))
-    ctx.contribute(Reasons, floorReasons(store))
+    ctx.contribute(Subjects, channelSubjects({ store, channels }))
+    ctx.contribute(Reasons, floorReasons({ store, channels }))
     ctx.onStart(() => {
       const undo = runs.onEnded(worker.ended)
       const end = host.whenActing(worker.begin)

@@ -3,10 +3,12 @@ import { SpawnObservers } from '../../agents/sidechains/contract.js'
 import { Runs } from '../../execution/runs/contract.js'
 import { ScheduleObservers } from '../../execution/schedules/contract.js'
 import { Tools } from '../../execution/tools/contract.js'
+import { Reasons } from '../../operator/explanations/contract.js'
 import { ChannelParts, Channels } from '../channels/contract.js'
 import { TurnObservers } from '../floor/contract.js'
 import { Stimuli } from './contract.js'
 import { createStimulus } from './create.js'
+import { stimulusReasons } from './explained.js'
 import { ownerObserver, stimulusPart } from './part.js'
 import { declareStimuli } from './record/store.js'
 import { stimulusRoutes } from './routes.js'
@@ -30,6 +32,7 @@ export default definePlugin({
     const sources = { store, runs, channels, create, log }
     ctx.provide(Stimuli, { create: (tx, draft) => create(tx, draft).stimulus_id })
     ctx.contribute(ChannelParts, stimulusPart({ store, poke: worker.poke, now: () => clock.now() }))
+    ctx.contribute(Reasons, stimulusReasons(store))
     ctx.contribute(TurnObservers, ownerObserver(store))
     ctx.contribute(ScheduleObservers, scheduleObserver(sources))
     ctx.contribute(SpawnObservers, spawnObserver(sources))
