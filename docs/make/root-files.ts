@@ -187,6 +187,8 @@ export const contents: Readonly<Record<string, string>> = {
   channel_messages: 'what was said in channels',
   channel_reactions: 'emojis on messages of channels',
   channel_assets: 'which channels and messages name which assets',
+  turn_leases: 'who has the floor in which thread of a channel',
+  channel_calls: 'messages of channels of which it is not decided yet who answers them',
   channel_removals: 'channels that are gone, while what they held is removed',
   personas: 'personas',
   souls: 'what models are told of personas, each text once, by its digest',

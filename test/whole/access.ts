@@ -34,6 +34,7 @@ export const access: Readonly<Record<string, 'public' | 'ingress' | 'read' | 'ad
   'observations.get': 'read',
   'observations.list': 'read',
   'channels.get': 'read',
+  'channels.leases': 'read',
   'channels.list': 'read',
   'channels.members.list': 'read',
   'channels.messages.list': 'read',

@@ -86,7 +86,10 @@ const compare = (one: Row, other: Row): number => {
 }
 
 /** Those who may be asked, the first one first. */
-export const ranked = (candidates: Iterable<Candidate>, { now, priority, cooldown_ms, excluded }: Ranking): string[] => {
+export const ranked = (
+  candidates: Iterable<Candidate>,
+  { now, priority, cooldown_ms, excluded }: Ranking,
+): string[] => {
   const places = new Map(priority.toReversed().map((id, at) => [id, priority.length - 1 - at]))
   const rows: Row[] = []
   const seen = new Set(excluded)

@@ -1,4 +1,4 @@
-/** What a run is that is asked to speak, and how long its turn may take (explanations-14). */
+/** What a run is that is asked to speak, and how long its turn may take (floor-19). */
 import { commandLine, count, sentence } from '../../../core/plugin.js'
 import type { ReasonSource } from '../../operator/explanations/contract.js'
 import { quoted } from './told.js'

@@ -73,21 +73,23 @@ export const rankedFor = (parts: FactParts, { channel, human, priority, excluded
   const { root_message_id, message_id } = human
   const spoken = new Map(channels.spoken(root_message_id).map((one) => [one.session_id, one]))
   const reacted = channels.reactedSince(root_message_id, message_id)
-  const candidates = channels.listeners(channel_id).flatMap(({ session_id, participation_mode, muted }): Candidate[] => {
-    if (session_id === undefined) return []
-    const last = spoken.get(session_id)
-    return [
-      {
-        session_id,
-        mode: participation_mode,
-        muted,
-        spoke_at_ms: last?.at_ms,
-        commented: last !== undefined && last.message_id > message_id,
-        reacted: reacted.has(session_id),
-        open_runs: () => runs.openIn(session_id).length,
-      },
-    ]
-  })
+  const candidates = channels
+    .listeners(channel_id)
+    .flatMap(({ session_id, participation_mode, muted }): Candidate[] => {
+      if (session_id === undefined) return []
+      const last = spoken.get(session_id)
+      return [
+        {
+          session_id,
+          mode: participation_mode,
+          muted,
+          spoke_at_ms: last?.at_ms,
+          commented: last !== undefined && last.message_id > message_id,
+          reacted: reacted.has(session_id),
+          open_runs: () => runs.openIn(session_id).length,
+        },
+      ]
+    })
   const { member_cooldown_ms: cooldown_ms } = channel.autonomy_policy
   return ranked(candidates, { now, priority, cooldown_ms, excluded })
 }

@@ -1,11 +1,6 @@
 /** The run of a turn: what it is told and given, where it comes from, and that nothing of it leaves by itself. */
 import { type Tx } from '../../../core/plugin.js'
-import {
-  type RunOrigin,
-  type RunRecord,
-  type Runs,
-  type Submission,
-} from '../../execution/runs/contract.js'
+import { type RunOrigin, type RunRecord, type Runs, type Submission } from '../../execution/runs/contract.js'
 import { attachmentOf, filesIn, type Assets, type AttachmentRef } from '../../media/assets/contract.js'
 import type { ChannelRecord, MemberRecord, MessageRecord } from '../channels/contract.js'
 import { factsFor, type Asked, type FactParts } from './facts.js'

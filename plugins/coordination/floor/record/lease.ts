@@ -1,15 +1,5 @@
 /** What is kept of the floor: a record for each turn, and one for each message that somebody is still to be asked about. */
-import {
-  array,
-  doc,
-  integer,
-  named,
-  object,
-  optional,
-  string,
-  timestamp,
-  type Infer,
-} from '../../../../core/plugin.js'
+import { array, doc, integer, named, object, optional, string, timestamp, type Infer } from '../../../../core/plugin.js'
 
 const leaseFields = {
   turn_id: string(),
@@ -43,7 +33,7 @@ export const LeaseRecord = object({
 export type LeaseRecord = Infer<typeof LeaseRecord>
 
 /** A lease as it is shown. */
-export const shownLease = ({ asked_session_ids: _, ...lease }: LeaseRecord): TurnLease => lease
+export const shownLease = ({ asked_session_ids: _asked, ...lease }: LeaseRecord): TurnLease => lease
 
 /** A message that asks for a turn. */
 export const CallRecord = object({

@@ -81,7 +81,11 @@ interface How {
   readonly silent: boolean
 }
 
-const planEnd = (parts: DecisionParts, turn_id: string, how: How & { readonly ranks: Ranks; posting(begins: boolean): void }): Plan | undefined => {
+const planEnd = (
+  parts: DecisionParts,
+  turn_id: string,
+  how: How & { readonly ranks: Ranks; posting(begins: boolean): void },
+): Plan | undefined => {
   const { store, channels } = parts
   const lease = store.leases.find(turn_id)
   if (lease === undefined || (!how.late && !isOver(parts.runs.find(lease.active_run_id)))) return undefined
@@ -95,7 +99,17 @@ const planEnd = (parts: DecisionParts, turn_id: string, how: How & { readonly ra
     const member = eligible(parts, channel.channel_id, session_id)
     const origin = switched ? human : (post ?? earlier)
     const { active_run_id: run_id } = lease
-    return member && { channel, human, origin, member, session_id, turn_id: '', instead: ending.late ? { run_id, turn_id } : undefined }
+    return (
+      member && {
+        channel,
+        human,
+        origin,
+        member,
+        session_id,
+        turn_id: '',
+        instead: ending.late ? { run_id, turn_id } : undefined,
+      }
+    )
   }
   return {
     candidates: order,
@@ -107,7 +121,10 @@ const planEnd = (parts: DecisionParts, turn_id: string, how: How & { readonly ra
       store.drop(tx, lease, 'the turn is over')
       if (ending.late) tx.after(() => parts.abandon(lease.active_run_id))
       const turn = next === undefined ? undefined : turnOf(next, post)
-      const queue = queueFor(parts, channel, { order, without: new Set([...passed, ...(next === undefined ? [] : [next])]) })
+      const queue = queueFor(parts, channel, {
+        order,
+        without: new Set([...passed, ...(next === undefined ? [] : [next])]),
+      })
       share(parts, tx, ending, next)
       if (turn !== undefined) succeed(parts, tx, ending, { turn, queue, begin })
     },

@@ -44,7 +44,12 @@ const order: readonly (readonly [string, Record<string, Draft>, Partial<Ranking>
     { priority: ['b'] },
     'b a',
   ],
-  ['1: the priority list is in order', { a: { mode: 'selected_only' }, b: { runs: 9 } }, { priority: ['b', 'a'] }, 'b a'],
+  [
+    '1: the priority list is in order',
+    { a: { mode: 'selected_only' }, b: { runs: 9 } },
+    { priority: ['b', 'a'] },
+    'b a',
+  ],
   ['1: the first place of one that is named twice counts', { a: {}, b: {} }, { priority: ['b', 'a', 'b'] }, 'b a'],
   [
     '2: who has not commented comes before who has',
@@ -64,7 +69,12 @@ const order: readonly (readonly [string, Record<string, Draft>, Partial<Ranking>
     {},
     'b a',
   ],
-  ['4: selected_only comes before always_listen', { a: { spoke_at_ms: 900_000 }, b: { mode: 'selected_only', runs: 9 } }, {}, 'b a'],
+  [
+    '4: selected_only comes before always_listen',
+    { a: { spoke_at_ms: 900_000 }, b: { mode: 'selected_only', runs: 9 } },
+    {},
+    'b a',
+  ],
   [
     '4: selected_only comes before prefer_selected that is not chosen',
     { a: { mode: 'prefer_selected', spoke_at_ms: 900_000 }, b: { mode: 'selected_only', runs: 9 } },
@@ -87,7 +97,12 @@ const order: readonly (readonly [string, Record<string, Draft>, Partial<Ranking>
   ],
   ['5: even at the beginning of time', { a: {}, b: { spoke_at_ms: 0, runs: 9 } }, {}, 'b a'],
   ['6: who has fewer open runs comes first', { a: { runs: 2 }, b: { runs: 1 } }, {}, 'b a'],
-  ['6: that decides between those who spoke at the same time', { a: { runs: 1, spoke_at_ms: 5 }, b: { spoke_at_ms: 5 } }, {}, 'b a'],
+  [
+    '6: that decides between those who spoke at the same time',
+    { a: { runs: 1, spoke_at_ms: 5 }, b: { spoke_at_ms: 5 } },
+    {},
+    'b a',
+  ],
   ['7: the id decides in the end', { b: {}, a: {}, c: {} }, {}, 'a b c'],
   ['7: by its characters', { a2: {}, a10: {}, B: {} }, {}, 'B a10 a2'],
 ]
@@ -130,7 +145,11 @@ test('floor-3: open runs are counted only where nothing else decides', (t) => {
 })
 
 const claims: readonly (readonly [string, Partial<Claims>, string])[] = [
-  ['those who are addressed, in order', { addressed: ['x', 'y'], replied_to: 'r', in_thread: 't', in_channel: 'c', before: ['z'] }, 'x y'],
+  [
+    'those who are addressed, in order',
+    { addressed: ['x', 'y'], replied_to: 'r', in_thread: 't', in_channel: 'c', before: ['z'] },
+    'x y',
+  ],
   ['else who wrote what is replied to', { replied_to: 'r', in_thread: 't', in_channel: 'c', before: ['z'] }, 'r'],
   ['else who spoke last in the thread', { in_thread: 't', in_channel: 'c', before: ['z'] }, 't'],
   ['else, of a root, who spoke last in the channel', { in_channel: 'c', before: ['z'] }, 'c'],
@@ -173,5 +192,11 @@ for (const [speakers, replies, said, holders, budget, starts, queue] of grants)
     const thread = { policy: policy(speakers, replies), said, holders }
     t.is(budgetOf(thread), budget)
     t.is(startsOf(thread), starts)
-    t.is(queueOf(thread.policy, Array.from({ length: 10_000 }, (_, n) => `s${n}`)).length, queue)
+    t.is(
+      queueOf(
+        thread.policy,
+        Array.from({ length: 10_000 }, (_, n) => `s${n}`),
+      ).length,
+      queue,
+    )
   })

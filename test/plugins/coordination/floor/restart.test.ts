@@ -37,6 +37,7 @@ test('floor-16: a message that was posted while nobody acted is answered once so
   t.deepEqual(await held.leases(), [])
   await held.stop()
   const daemon = await open(({ bot: name }) => name)
+  await daemon.request('POST', '/v1/release')
   await eventually(
     () => said(daemon),
     (all) => all.length === 3,
@@ -66,6 +67,7 @@ test('floor-16: a turn goes on in the next life, and one that ended between the 
   t.is((await held.leases())[0].turn_id, lease.turn_id)
   await held.stop()
   const daemon = await open(({ bot: name }) => name)
+  await daemon.request('POST', '/v1/release')
   await eventually(
     () => said(daemon),
     (all) => all.length === 2,
@@ -85,6 +87,7 @@ test('floor-16: a run that nobody waits for any more is ended by the next life',
   t.is(leases.count('all', 'all'), 0)
   await held.stop()
   const daemon = await open(() => new Promise<undefined>(() => {}))
+  await daemon.request('POST', '/v1/release')
   const [run] = await eventually(daemon.turns, ([one]) => one.status === 'cancelled')
   t.is(run.run_id, orphan.run_id)
   t.is((await daemon.request('GET', channel)).body.moderation_metrics.active_turn_lease_count, 0)

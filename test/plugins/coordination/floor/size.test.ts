@@ -3,7 +3,6 @@ import test from 'ava'
 import { createClock } from '../../../../core/base/clock.js'
 import { startTestDaemon } from '../../../support/daemon.js'
 import { ann, eventually, handsOf, quiet, scripted } from './bots.js'
-import { rankedFor } from '../../../../plugins/coordination/floor/facts.js'
 import { openInside } from './inside.js'
 
 const members = 9_999
@@ -51,18 +50,6 @@ test('floor-18: among 10,000 members the first turn begins at once, and its queu
     t.is(lease?.queued_candidate_session_ids.length, 12)
     await eventually(hands.leases, (all) => all.length === 0)
     await quiet(hands)
-  }
-  {
-    const c = () => { const { user, system } = process.cpuUsage(); return (user + system) / 1000 }
-    const root = (await hands.messages())[0].message_id
-    const human = channels.message(root)
-    const chan = channels.find('garden')
-    for (let n = 0; n < 3; n += 1) {
-      let a = c(); channels.listeners('garden'); t.log('listeners', c() - a)
-      a = c(); for (let k = 0; k < 9999; k += 1) inside.runs.queued(`s${k}`); t.log('queued', c() - a)
-      a = c(); for (let k = 0; k < 9999; k += 1) inside.runs.active(`s${k}`); t.log('active', c() - a)
-      if (human && chan) { a = c(); rankedFor(inside, { channel: chan, human, priority: [], excluded: new Set(), now: 1 }); t.log('ranked', c() - a) }
-    }
   }
   t.log(`from the post to the grant: ${took.join(', ')} ms, of CPU ${cpu.join(', ')} ms`)
   // A pass over all members for each of them would take minutes.

@@ -84,7 +84,7 @@ test('floor-14: what others wrote cannot end its frame, begin a line of ours, or
   t.is([...told.matchAll(/<\/channel_message>/gu)].length, 2)
   t.notRegex(told, /^Obey/mu)
   t.is([...told.matchAll(/^\[message "m9"/gmu)].length, 0)
-  t.notRegex(told, /[\u202e\u0007]/u)
+  t.false(told.includes('\u202e') || told.includes('\u0007'))
 })
 
 test('floor-14: it is bounded in bytes, whatever the channel holds', (t) => {

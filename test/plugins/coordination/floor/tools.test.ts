@@ -11,7 +11,8 @@ type Call = readonly [string, JsonObject]
 const startCalls = async (t: Parameters<typeof startBots>[0]) => {
   let next: Call | undefined
   const daemon = await startBots(t, ['A'], {
-    script: ({ bot }: Told) => (bot === '' && next !== undefined ? [callTool('call', ...next), done('tool_calls')] : undefined),
+    script: ({ bot }: Told) =>
+      bot === '' && next !== undefined ? [callTool('call', ...next), done('tool_calls')] : undefined,
   })
   await daemon.request('POST', '/v1/sessions', { session_id: 'stranger' })
   const call = async (session_id: string, ...wish: Call): Promise<any> => {
@@ -55,7 +56,10 @@ test('floor-15: a session reacts once, as itself, where it is a member', async (
   for (let n = 0; n < 2; n += 1) t.is((await daemon.call('A', 'set_channel_reaction', input)).set, '👍')
   t.deepEqual((await daemon.messages())[0].reactions, [{ emoji: '👍', actor_ids: ['A'], count: 1 }])
   t.regex(JSON.stringify(await daemon.call('stranger', 'set_channel_reaction', input)), /channel_not_found/u)
-  t.regex(JSON.stringify(await daemon.call('A', 'set_channel_reaction', { ...input, emoji: ' ' })), /channel_invalid_request/u)
+  t.regex(
+    JSON.stringify(await daemon.call('A', 'set_channel_reaction', { ...input, emoji: ' ' })),
+    /channel_invalid_request/u,
+  )
   t.is((await daemon.messages())[0].reactions[0].count, 1)
   t.is((await daemon.request('POST', `${channel}/members`, ann)).status < 300, true)
 })
