@@ -68,10 +68,9 @@ const expected = ({ model }: Play) => ({
     ({ author = 'ann', reply = null, root }, at) => `m${at} of ${author} in ${root} to ${reply}`,
   ),
   turns: turnsOf(model)
-    .map(({ root, holder, origin, human }) => {
-      const thread = model.threads.get(root)
-      return lineOf({ root, holder, origin, human, called: thread?.called, queue: thread?.queue })
-    })
+    .map(({ root, holder, origin, human, queue }) =>
+      lineOf({ root, holder, origin, human, called: model.threads.get(root)?.called, queue }),
+    )
     .toSorted(byText),
   asked: [...new Set(turnsOf(model).map(({ holder }) => holder))].toSorted(byText),
 })

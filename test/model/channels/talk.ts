@@ -29,16 +29,16 @@ export interface Turn {
   readonly origin: number
   /** The message of the person from which its thread counts. */
   readonly human: number
+  queue: readonly string[]
 }
 export interface Thread {
   readonly root: number
   turns: Turn[]
-  queue: string[]
   /** Who comes first. */
   first: string[]
   /** The last message of a person that called. */
   called: number
-  /** Who was asked since somebody spoke last, and who that was: nobody answers itself. */
+  /** Whose turn about the last call began or ended since somebody spoke last, and who that was. */
   readonly asked: Set<string>
 }
 export interface Channel {
@@ -117,9 +117,9 @@ const waiting = ({ policy }: Channel, names: readonly string[]): string[] =>
   names.slice(0, Math.min(policy.budget * 4, 256))
 
 const begin = (thread: Thread, turn: Turn): void => {
+  for (const other of thread.turns) other.queue = other.queue.filter((name) => name !== turn.holder)
   thread.turns.push(turn)
   thread.asked.add(turn.holder)
-  thread.queue = thread.queue.filter((name) => name !== turn.holder)
 }
 
 interface Said {
@@ -152,7 +152,7 @@ export const say = (channel: Channel, said: Said): number => {
   const at = channel.messages.length
   const root = (said.reply === undefined ? said.thread : channel.messages[said.reply]?.root) ?? at
   channel.messages.push({ root, author: undefined, reply: said.reply, reactors: new Set() })
-  const thread = channel.threads.get(root) ?? { root, turns: [], queue: [], first: [], called: -1, asked: new Set() }
+  const thread = channel.threads.get(root) ?? { root, turns: [], first: [], called: -1, asked: new Set() }
   channel.threads.set(root, thread)
   thread.asked.clear()
   if (channel.paused) return at
@@ -160,18 +160,9 @@ export const say = (channel: Channel, said: Said): number => {
   thread.called = at
   const names = ranked(channel, thread)
   for (const holder of names.splice(0, Math.max(0, left(channel, thread, at))))
-    begin(thread, { holder, origin: at, human: at })
-  thread.queue = waiting(channel, names)
+    begin(thread, { holder, origin: at, human: at, queue: [] })
+  for (const turn of thread.turns) turn.queue = waiting(channel, names)
   return at
-}
-
-/** The next one of the queue who may be asked; those who may not are forgotten. */
-const nextOf = (channel: Channel, thread: Thread, without: string): string | undefined => {
-  const may = (name: string): boolean => name !== without && mayBeAsked(channel, name) && !holds(thread, name)
-  const at = thread.queue.findIndex(may)
-  const name = thread.queue[at]
-  thread.queue = at < 0 ? [] : thread.queue.slice(at + 1)
-  return name
 }
 
 interface Ending {
@@ -184,24 +175,17 @@ interface Ending {
 
 /** Asks the next one behind a turn that is no longer one. */
 const passOn = (channel: Channel, thread: Thread, { turn, origin, isLate }: Ending): boolean => {
-  if (channel.paused) return false
+  if (channel.paused || left(channel, thread, thread.called) <= 0) return false
   const isNewer = thread.called !== turn.human
-  const without = isNewer && !isLate && thread.first[0] === turn.holder ? '' : turn.holder
-  const rank = (names: readonly string[]): void => {
-    thread.queue = waiting(
-      channel,
-      names.filter((name) => name !== without),
-    )
-  }
-  if (left(channel, thread, thread.called) <= 0) return false
-  if (isNewer) rank(ranked(channel, thread))
-  let holder = nextOf(channel, thread, without)
-  if (holder === undefined) {
-    rank(ranked(channel, thread).filter((name) => !thread.asked.has(name)))
-    holder = nextOf(channel, thread, without)
-  }
+  const without = isNewer && !isLate && thread.first[0] === turn.holder ? undefined : turn.holder
+  const fresh = ranked(channel, thread).filter((name) => name !== without)
+  const may = (name: string): boolean => name !== without && mayBeAsked(channel, name) && !holds(thread, name)
+  const kept = isNewer ? fresh : turn.queue.filter(may)
+  const names = kept.length > 0 ? kept : fresh.filter((name) => !thread.asked.has(name))
+  const [holder, ...others] = names
   if (holder === undefined) return false
-  begin(thread, { holder, origin: isNewer ? thread.called : origin, human: thread.called })
+  const queue = waiting(channel, others)
+  begin(thread, { holder, origin: isNewer ? thread.called : origin, human: thread.called, queue })
   return true
 }
 
@@ -225,8 +209,8 @@ export const endTurn = (channel: Channel, root: number, { holder, speaks }: { ho
     origin = channel.messages.length
     channel.messages.push({ root, author: holder, reply: turn.origin, reactors: new Set() })
     thread.asked.clear()
-    thread.asked.add(holder)
   }
+  if (turn.human === thread.called) thread.asked.add(holder)
   passOn(channel, thread, { turn, origin, isLate: false })
 }
 
@@ -243,7 +227,7 @@ export const expire = (channel: Channel, root: number, holder: string): void => 
 export const remove = (channel: Channel, name: string): void => {
   channel.members.delete(name)
   for (const thread of channel.threads.values()) {
-    thread.queue = thread.queue.filter((one) => one !== name)
+    for (const turn of thread.turns) turn.queue = turn.queue.filter((one) => one !== name)
     thread.first = thread.first.filter((one) => one !== name)
   }
   for (const { root } of turnsOf(channel, name)) endTurn(channel, root, { holder: name, speaks: false })
