@@ -72,5 +72,7 @@ test('floor-5, floor-16, floor-17: who speaks is what the model says, whenever t
     }
   }
   t.log(`${rounds} rounds, ${kills} kills`)
+  t.true(rounds > 0 && kills > 0)
+  t.true(stand.rooms.some(({ model }) => model?.messages.some(({ author }) => author !== undefined)))
   await daemon.stop()
 })
