@@ -162,7 +162,7 @@ const share = ({ store }: DecisionParts, tx: Tx, ending: Ending & { readonly nex
     tx.put(store.leases, {
       ...other,
       queued_candidate_session_ids: other.queued_candidate_session_ids.filter((id) => id !== next),
-      asked_session_ids: switched ? other.asked_session_ids : [...new Set([...heard, lease.holder_session_id])],
+      asked_session_ids: switched ? heard : [...new Set([...heard, lease.holder_session_id])],
     })
   }
 }
