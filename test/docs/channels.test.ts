@@ -43,7 +43,10 @@ test('a trip is planned in a channel, exactly as printed', async (t) => {
     asks,
     /Scout has the floor, waiting_for_approval since [^\n]*\n[^]*next Purse; 3 messages of agents may still follow\n {2}- It asks to use write_file/u,
   )
-  t.regex(asks, /run run_\w+ {2}waiting_for_approval {2}scout[^]*has the floor in the channel "trip" to answer message_/u)
+  t.regex(
+    asks,
+    /run run_\w+ {2}waiting_for_approval {2}scout[^]*has the floor in the channel "trip" to answer message_/u,
+  )
   t.regex(allowed, /The plan is in plan\.md\.\n[^]*# The lake/u)
   t.regex(readFileSync(join(folder, 'plan.md'), 'utf8'), /^# The lake/u)
   t.regex(stimuli, /Holdfast {2}[^]*rain on Sunday[^]*the quiet period is not over\n {4}The hut has a new oven\./u)

@@ -64,6 +64,7 @@ export const StimulusRecord = object({
 /** The value form of `StimulusRecord`. */
 export type StimulusRecord = Infer<typeof StimulusRecord>
 
-export const shownStimulus = ({ digest: _digest, presentation: _presentation, ...shown }: StimulusRecord): Stimulus => shown
+export const shownStimulus = ({ digest: _digest, presentation: _presentation, ...shown }: StimulusRecord): Stimulus =>
+  shown
 
 export const isWaiting = ({ state }: StimulusRecord): boolean => state === 'pending' || state === 'claimed'

@@ -189,8 +189,7 @@ test('a text that is no script has one in the system prompt, by the words that s
     '/when *',
     '/say Whatever.',
   )
-  const answer = (text: string, ...more: ModelMessage[]) =>
-    ask(demo, requestOf([userText(text), ...more], { system }))
+  const answer = (text: string, ...more: ModelMessage[]) => ask(demo, requestOf([userText(text), ...more], { system }))
   const first = await answer('What of THE LAKE, or nothing?')
   t.deepEqual(
     first.parts.map((part) => part.type === 'tool_call' && part.name),

@@ -36,7 +36,10 @@ test('floor-20: channels follow shows what is said, who has the floor, who is ne
     untimed(out),
     /^T {2}ann {2}\w+\n {2}Hello\S*\n {2}Nobody has the floor\.\ngarden {2}The garden {2}4 members {2}1 message\nA has the floor, running since T, until T\n {2}answers \w+ in the thread of \w+\n {2}in the run run\n {2}next B, C; 3 messages of agents may still follow\n {2}- /u,
   )
-  t.regex(untimed(out), /\nTo be said when the channel lets it:\n {2}agent_idea until T\n {4}Later\S+B has the floor\n$/u)
+  t.regex(
+    untimed(out),
+    /\nTo be said when the channel lets it:\n {2}agent_idea until T\n {4}Later\S+B has the floor\n$/u,
+  )
   const told = JSON.parse((await line('channels', 'follow', 'garden', '--output', 'json')).out)
   t.deepEqual(
     [told.channel.channel_id, told.leases.length, told.stimuli.length, told.messages.length],
