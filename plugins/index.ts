@@ -190,6 +190,18 @@ export const shipped: readonly ShippedPlugin[] = [
     commands: () => import('./coordination/projects/commands.js'),
   },
   {
+    id: 'floor',
+    required: false,
+    load: () => import('./coordination/floor/plugin.js'),
+    commands: () => import('./coordination/floor/commands.js'),
+  },
+  {
+    id: 'stimuli',
+    required: false,
+    load: () => import('./coordination/stimuli/plugin.js'),
+    commands: () => import('./coordination/stimuli/commands.js'),
+  },
+  {
     id: 'goals',
     required: false,
     load: () => import('./coordination/goals/plugin.js'),
@@ -201,6 +213,7 @@ export const shipped: readonly ShippedPlugin[] = [
     load: () => import('./coordination/learnings/plugin.js'),
     commands: () => import('./coordination/learnings/commands.js'),
   },
+  { id: 'learning-review', required: false, load: () => import('./coordination/learning-review/plugin.js') },
   {
     id: 'promoted-skills',
     required: false,

@@ -31,7 +31,7 @@ export interface Line {
   /** A part of a text; `print` when absent. */
   readonly write?: (text: string) => void
   /** Writes a block in place of the one before; `print` when absent. */
-  readonly redraw?: (block: string) => void
+  readonly redraw?: (block: string, above?: string) => void
   /** Standard output is a terminal; false when absent. */
   readonly attended?: boolean
   /** Prints a whole answer for a person; `print` when absent. */
@@ -227,9 +227,14 @@ const around = ({ environment, signal, start = noStart }: Line) => ({
       withDaemon(input, start, work),
 })
 
+const printing =
+  (print: Line['print']): CommandInput['redraw'] =>
+  (block, above) =>
+    print(above === undefined ? block : `${above}\n${block}`)
+
 /** Resolves with the exit code. */
 export const runCommand = async (command: Command, line: Line): Promise<number> => {
-  const { flags, print, write = print, redraw = print, attended = false, signal } = line
+  const { flags, print, write = print, redraw = printing(print), attended = false, signal } = line
   const output = outputOf(flags)
   const dialogue = dialogueOf(line)
   let code = 0

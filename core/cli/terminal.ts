@@ -15,7 +15,7 @@ export const write = (text: string): void => {
 }
 
 /** What writes blocks of text, each in place of the one before. */
-export const redraw: (block: string) => void = createRedraw(process.stdout)
+export const redraw: (block: string, above?: string) => void = createRedraw(process.stdout)
 
 /** True if a person may read along. */
 export const isAttended = (): boolean => process.stdout.isTTY

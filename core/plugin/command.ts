@@ -126,9 +126,9 @@ export interface CommandInput {
   /**
    * A block of text on standard output in place of the one that this wrote before, cut to the lines that the terminal
    * shows at once; where nobody reads along, it is printed behind that. Nothing where it is the same text, unless the
-   * terminal has another size now.
+   * terminal has another size now. What is `above` stands over it for good.
    */
-  redraw(block: string): void
+  redraw(block: string, above?: string): void
   /** True if standard output is a terminal, where a person reads along. */
   readonly attended: boolean
   /**

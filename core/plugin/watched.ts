@@ -11,6 +11,8 @@ export const watchFlag: Readonly<Record<'watch', CommandFlag>> = {
 export interface Standing {
   readonly text: string
   readonly isOver: boolean
+  /** What has come since the last look, and stays above all that follows. */
+  readonly above?: string
 }
 
 /** True of what a daemon that goes away does to those who ask it: it may be there again soon, and know what it knew. */
@@ -42,8 +44,8 @@ export const watchStanding = async (
     }
   }
   while (!signal.aborted) {
-    const { text, isOver } = await lookAgain()
-    if (!signal.aborted) redraw(text)
+    const { text, isOver, above } = await lookAgain()
+    if (!signal.aborted) redraw(text, above)
     if (isOver) return
     await pause(pauseMs, signal)
   }

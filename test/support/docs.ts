@@ -1,6 +1,6 @@
 /** The guides of the repository, as tests read them. */
 import { execFile } from 'node:child_process'
-import { readFileSync, readdirSync } from 'node:fs'
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fault } from '../../core/base/assert.js'
 import { fencesOf, type Fence } from '../../docs/make/fences.js'
@@ -14,6 +14,9 @@ export const pages: readonly string[] = [
   ...readdirSync(join(repository, 'docs'))
     .filter((name) => name.endsWith('.md'))
     .map((name) => `docs/${name}`),
+  ...readdirSync(join(repository, 'docs/examples'))
+    .map((name) => `docs/examples/${name}/README.md`)
+    .filter((page) => existsSync(join(repository, page))),
 ]
 
 export const textOf = (page: string): string => readFileSync(join(repository, page), 'utf8')

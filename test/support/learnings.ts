@@ -25,6 +25,9 @@ export const bringing = (learnings: readonly LearningItem[]) =>
     register: (ctx) => ctx.contribute(MemorySources, { id: 'source', learnings: () => learnings }),
   })
 
+/** Configuration of a daemon that reviews no candidate by itself, for tests that compare them. */
+export const byHand = { learnings: { mode: 'manual_only' } }
+
 const workspace = { kind: 'workspace' }
 
 /** Brings a candidate of the workspace; returns what is answered. */
@@ -58,6 +61,7 @@ export const learningsLender = (ended: LearningUser['ended'] = () => {}) => {
   return {
     plugins: [lent.plugin, user],
     learnings: () => lent.services().learnings,
+    guardSecret: (value: string): void => void lent.context().secrets.guard(value),
     commit: <R>(change: (tx: Tx) => R): Promise<R> => lent.context().state.commit(change),
   }
 }

@@ -194,6 +194,7 @@ export const openScheduleLife = async ({
     sessions: unsafeCast({}),
     assets: () => undefined,
     payloads: () => [],
+    observers: () => [],
     clock,
     ids,
     log: silent,

@@ -43,8 +43,11 @@ interface Drawn extends Screen {
   readonly lines: readonly string[]
 }
 
-/** What writes blocks of text, each in place of the one before; the same block again only where the size is another. */
-export const createRedraw = (sheet: Sheet): ((block: string) => void) => {
+/**
+ * What writes blocks of text, each in place of the one before; the same block again only where the size is another, or
+ * where something is to stand above it from now on.
+ */
+export const createRedraw = (sheet: Sheet): ((block: string, above?: string) => void) => {
   let drawn: Drawn | undefined
   /**
    * Some terminals fold what stands on them anew when their size is another, and others leave it as it is. Where that
@@ -56,12 +59,16 @@ export const createRedraw = (sheet: Sheet): ((block: string) => void) => {
     if (height !== heightOf(drawn.lines, drawn.columns)) return `${'\n'.repeat(rows)}\u001b[H\u001b[J`
     return `\u001b[${Math.min(height, rows - 1)}A\r\u001b[J`
   }
-  return (block) => {
+  return (block, above) => {
     const { rows, columns } = sheet
-    if (drawn?.block === block && drawn.rows === rows && drawn.columns === columns) return
+    const isSame = drawn?.block === block && drawn.rows === rows && drawn.columns === columns
+    if (isSame && above === undefined) return
     const isPlain = !sheet.isTTY || !(rows > 2) || !(columns > 2)
     const lines = isPlain ? [visible(block)] : fitted(block, sheet)
-    sheet.write(`${isPlain ? '' : back(sheet)}${lines.join('\n')}\n`)
+    const stays = above === undefined ? '' : `${visible(above)}\n`
+    // Where nobody reads along the block would only be repeated.
+    const drawing = isPlain && isSame ? '' : `${lines.join('\n')}\n`
+    sheet.write(`${isPlain ? '' : back(sheet)}${stays}${drawing}`)
     drawn = { block, rows, columns, lines }
   }
 }

@@ -99,9 +99,7 @@ export const flowsHealth = ({ lacking }: Pick<Settling, 'lacking'>): HealthCheck
       code: 'flow_lacks_evidence',
       related_id: flow_id,
       message: `The work of the flow ${flow_id} is done, and it waits for evidence: ${missing.map(named).join(', ')}.`,
-      action:
-        `To add it: ${addAll(flow_id, missing)}. ` +
-        `To end it without: ${commandLine('flows cancel', flow_id)}`,
+      action: `To add it: ${addAll(flow_id, missing)}. ` + `To end it without: ${commandLine('flows cancel', flow_id)}`,
     })),
 })
 

@@ -3,9 +3,11 @@ import {
   array,
   boolean,
   defaulted,
+  definePoint,
   defineToken,
   doc,
   enums,
+  hasMembers,
   IdempotencyKey,
   integer,
   named,
@@ -15,6 +17,7 @@ import {
   string,
   timestamp,
   type Infer,
+  type Point,
   type Token,
   type Tx,
 } from '../../../core/plugin.js'
@@ -261,5 +264,18 @@ export interface SpawnedAgents {
   /** The agent of a session that another agent started. */
   find(session_id: string): FollowedAgent | undefined
 }
+/** Hears of agents that are started. */
+export interface SpawnObserver {
+  readonly id: string
+  /** Called in the commit that starts one. Must be fast and must not throw. */
+  spawned(tx: Tx, agent: FollowedAgent): void
+}
+/** Everyone who hears of agents that are started. */
+export const SpawnObservers: Point<SpawnObserver> = definePoint<SpawnObserver>(
+  'spawn-observers@1',
+  ({ id }) => id,
+  hasMembers('an observer of starts', { id: 'text', spawned: 'function' }),
+)
+
 /** Which agents runs have started. Provided by the plugin that starts them. */
 export const SpawnedAgents: Token<SpawnedAgents> = defineToken<SpawnedAgents>('spawned-agents@1')

@@ -9,7 +9,7 @@ import { RuntimeSections } from '../../operator/runtime/contract.js'
 import { Capabilities, StatusSections } from '../../operator/status/contract.js'
 import { UsageBooks } from '../../operator/usage/contract.js'
 import { limitsOf, limitsView, policySection, SidechainsConfig, sidechainsFlags } from './config.js'
-import { AgentAudit, AgentMail, AgentQuestions, Agents, SpawnedAgents } from './contract.js'
+import { AgentAudit, AgentMail, AgentQuestions, Agents, SpawnedAgents, SpawnObservers } from './contract.js'
 import { endGuard, settingsHold, watchEnds } from './kinship.js'
 import { agentReasons, agentSubjects } from './explained.js'
 import { nicknameRoutes } from './nickname-routes.js'
@@ -52,6 +52,7 @@ export default definePlugin({
       interception,
       mail,
       modes,
+      observers: ctx.view(SpawnObservers),
       questions,
       runs,
       sessions,

@@ -7,7 +7,7 @@ import type { UsageBooks } from '../../operator/usage/contract.js'
 import { agentErrors } from './bounds/errors.js'
 import { planAgent, toldBy, type PlanParts, type WantedAgent } from './plan.js'
 import type { AgentRecord } from './record.js'
-import type { AgentMail, AgentQuestions, SubtaskRequest } from './contract.js'
+import type { AgentMail, AgentQuestions, SpawnObserver, SubtaskRequest } from './contract.js'
 import type { AgentAuditDraft, AgentAuditStore } from './supervision/audit.js'
 
 export interface SpawnParts extends PlanParts {
@@ -19,6 +19,7 @@ export interface SpawnParts extends PlanParts {
   readonly mail: () => AgentMail | undefined
   readonly questions: () => AgentQuestions | undefined
   readonly books: () => UsageBooks | undefined
+  readonly observers: () => readonly SpawnObserver[]
 }
 
 /**
@@ -106,7 +107,7 @@ interface Start {
 }
 
 const start = (parts: SpawnParts, tx: Tx, { wanted, first }: Start): AgentRecord => {
-  const { audit, ids, interception, runs, sessions, store } = parts
+  const { audit, ids, interception, observers, runs, sessions, store } = parts
   const { session_id = ids.make('session') } = wanted.request
   if (sessions.find(session_id) !== undefined)
     throw agentErrors.conflict({ details: { reason: `there is a session ${session_id}` } })
@@ -120,6 +121,7 @@ const start = (parts: SpawnParts, tx: Tx, { wanted, first }: Start): AgentRecord
   store.noteBegun(tx)
   store.put(tx, started)
   audit.note(tx, startedEvent(started, narrowed))
+  for (const observer of observers()) observer.spawned(tx, started)
   const { parent_session_id, parent_agent_id, profile } = started
   const of = { timestamp_ms: tx.now, session_id: parent_session_id, agent_id: parent_agent_id }
   const kind = { type: 'agent_spawned', agent_id } as const

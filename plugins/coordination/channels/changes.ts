@@ -115,6 +115,7 @@ export const createChanges = ({ store, ids, assets, parts, channels }: ChangePar
       const channel = { ...after, updated_at_ms: Math.max(tx.now, before.updated_at_ms) }
       tx.put(store.channels, channel)
       namePins(tx, store.assets, { before, after: channel })
+      for (const part of parts()) part.changed?.(tx, channel)
       return channel
     },
     remove(tx: Tx, channel_id: string): void {

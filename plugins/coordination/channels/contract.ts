@@ -134,6 +134,8 @@ export interface ChannelPart {
   metrics?(channel_id: string): Partial<ModerationMetrics>
   /** Called in the commit that adds a message. */
   posted?(tx: Tx, message: MessageRecord, draft: PostDraft): void
+  /** Called in the commit that changes a channel, such as one that pauses it or lets it go on. */
+  changed?(tx: Tx, channel: ChannelRecord): void
   /** Called in the commit in which a session leaves a channel. */
   left?(tx: Tx, member: MemberRecord): void
   /** Why a channel must stay, as the end of a sentence: "the project p1 links it". Undefined if it may go. */

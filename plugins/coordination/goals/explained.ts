@@ -6,7 +6,8 @@ import type { GoalStore } from './store.js'
 export const goalReasons = (store: GoalStore): ReasonSource => ({
   id: 'goals',
   of({ kind, session_id }) {
-    const goal = kind === 'agent' ? store.find(session_id) : undefined
+    if (kind !== 'agent') return []
+    const goal = store.find(session_id)
     if (goal === undefined || goal.status === 'active' || goal.status === 'complete') return []
     const { status, stop_reason, updated_at_ms } = goal
     const how = status === 'paused' ? 'Its goal is paused' : 'The budget of its goal is used up'

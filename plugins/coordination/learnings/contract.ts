@@ -34,7 +34,11 @@ export interface AutomaticPublication {
 
 /** Candidates and learnings, for plugins that bring, judge or use them. The collections are for reading alone. */
 export interface Learnings {
-  /** The index `unreviewed`, group `all`, has those that are pending and have no review, by id. */
+  /**
+   * Index `unreviewed`, group `all`: those that are pending and have no review, by id. `state`: by state. Of those from
+   * the daemon that are over at some time and not published, `leaving`, group `all`, has all in order of their ends,
+   * and `summaries` those of kind `run_summary` by session.
+   */
   readonly candidates: Collection<LearningCandidate>
   readonly learnings: Collection<Learning>
   /** As it is now: the setting of the runtime. */
@@ -58,6 +62,12 @@ export interface Learnings {
   publish(tx: Tx, candidate: LearningCandidate, wish: AutomaticPublication): Learning
   /** The active learning that says something else of the same subject in the same scope and kind. */
   conflict(of: Pick<LearningCandidate, 'scope' | 'kind' | 'content'>): Learning | undefined
+  /** True where the daemon brought a candidate of this run: its summary, or something else. */
+  isCaptured(run_id: string, what: 'summary' | 'semantic'): boolean
+  /** True where `propose` would keep nothing of this text, because it looks like a secret. */
+  tellsSecret(text: string): boolean
+  /** Takes away those that the daemon brought and nobody published; others stay, and so does what cannot be read. */
+  forget(tx: Tx, candidate_ids: readonly string[]): void
   /** True where a scope holds as many learnings as it may: `publish` throws then. */
   isFull(scope: LearningScope): boolean
   /** Listens for candidates that have come; called after that is durable. Must not throw. Returns the undo. */

@@ -27,7 +27,13 @@ export default definePlugin({
     ctx.contribute(RuntimeSettings, setting)
     const { skip, health } = createUnreadable(log, 'learnings')
     const store: LearningStore = declareLearnings(state, (learning) => live.changed(learning))
-    const live: LiveLearnings = createLive({ learnings: store.learnings, health: state.health, clock, skip })
+    // A daemon that only notes what is declared has no health of its state.
+    const undone = {
+      get undone() {
+        return state.health.undone
+      },
+    }
+    const live: LiveLearnings = createLive({ learnings: store.learnings, health: undone, clock, skip })
     const guard = createSecretGuard((text) => secrets.redact(text))
     const publishing = createPublishing({ store, ids, users: ctx.view(LearningUsers) })
     const policy = (): LearningPolicy => settings.get(setting)

@@ -5,7 +5,7 @@ import type { CandidateDraft, Learnings } from './contract.js'
 import type { LearningPolicy } from './policy.js'
 import { mostInScope, type Publishing } from './publish.js'
 import type { Learning, LearningCandidate } from './record.js'
-import { originMark, type LearningStore } from './store.js'
+import { capturedFrom, originMark, type LearningStore } from './store.js'
 
 export interface ServiceParts {
   readonly store: LearningStore
@@ -75,6 +75,22 @@ export const createService = ({ store, publishing, guard, policy, ids, clock, lo
       })
       store.putCandidate(tx, { ...candidate, state: 'published', published_learning_id: learning.learning_id })
       return learning
+    },
+    isCaptured(run_id, what) {
+      const kind = what === 'summary' ? 'run_summary' : 'fact'
+      const group = capturedFrom({ origin: 'daemon', kind, source: { run_id } })
+      return group !== undefined && store.candidates.count('captured', group) > 0
+    },
+    tellsSecret: guard.tells,
+    forget(tx, ids) {
+      for (const candidate_id of ids)
+        try {
+          const candidate = store.candidates.find(candidate_id)
+          if (candidate?.origin === 'daemon' && candidate.state !== 'published')
+            tx.remove(store.candidates, candidate_id, 'nobody published it')
+        } catch (error) {
+          log.warn('a learning candidate could not be removed', { candidate_id, error: String(error) })
+        }
     },
     conflict: (of) => publishing.conflict(of, clock.now()),
     isFull: (scope) => store.count(scope, clock.now()) >= mostInScope,

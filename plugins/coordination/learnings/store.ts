@@ -47,6 +47,20 @@ const byEnd = ({ expires_at_ms = Number.MAX_SAFE_INTEGER, learning_id }: Learnin
 /** Behind everything that is over. */
 export const afterEnds = (now: number): string => `${timeKey(now)} ~`
 
+/** What the daemon brought of itself, is not published and is over at some time. */
+const leaves = ({ origin, state, expires_at_ms }: LearningCandidate): boolean =>
+  origin === 'daemon' && state !== 'published' && expires_at_ms !== undefined
+const byCandidateEnd = ({ expires_at_ms = Number.MAX_SAFE_INTEGER, candidate_id }: LearningCandidate): string =>
+  `${timeKey(expires_at_ms)} ${candidate_id}`
+
+/** Where what the daemon brought of a run is found: its summary, or the rest. */
+export const capturedFrom = ({
+  origin,
+  kind,
+  source: { run_id },
+}: Pick<LearningCandidate, 'origin' | 'kind' | 'source'>): string | undefined =>
+  origin !== 'daemon' || run_id === undefined ? undefined : mark(kind === 'run_summary' ? kind : 'said', run_id)
+
 /** Whatever a group is made of counts as one of its functions: who changes it raises the version. */
 const candidateCollection: CollectionSpec<LearningCandidate> = {
   name: 'learning_candidates',
@@ -63,8 +77,15 @@ const candidateCollection: CollectionSpec<LearningCandidate> = {
       group: ({ state, automation_review }) =>
         state === 'pending' && automation_review === undefined ? 'all' : undefined,
     },
+    captured: { group: ({ origin, kind, source }) => capturedFrom({ origin, kind, source }) },
+    leaving: { group: (candidate) => (leaves(candidate) ? 'all' : undefined), sort: byCandidateEnd },
+    summaries: {
+      group: (candidate) =>
+        leaves(candidate) && candidate.kind === 'run_summary' ? candidate.source.session_id : undefined,
+    },
   },
   settled: () => true,
+  removed: 'forgotten',
   schema: LearningCandidate,
 }
 

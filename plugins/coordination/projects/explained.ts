@@ -1,22 +1,111 @@
-/** What a run is there for, where a task of a project is. */
+/** What a run is there for, where a task of a project is, and what it waits for. */
 import { commandLine } from '../../../core/plugin.js'
-import type { ReasonSource } from '../../operator/explanations/contract.js'
+import type { Reason, ReasonSource, Subject, SubjectSource } from '../../operator/explanations/contract.js'
+import { isDone, type ProjectTaskRecord } from './record/record.js'
 import type { ProjectStore } from './record/store.js'
 
-/** Tasks that are named of one run. */
-const mostNamed = 3
+/** Tasks that are named of one run, and those that are named of a task. */
+const [mostNamed, mostBlockers] = [3, 20]
 
-export const taskReasons = ({ tasks }: ProjectStore): ReasonSource => ({
+/** A task is named by its project, a colon and its id: no id of a project holds a colon (projects-1). */
+const nameOf = (project_id: string, project_task_id: string): string => `${project_id}:${project_task_id}`
+const named = (store: ProjectStore, name: string): ProjectTaskRecord | undefined => {
+  const at = name.indexOf(':')
+  return at < 0 ? undefined : store.task(name.slice(0, at), name.slice(at + 1))
+}
+
+const said = (text: string): string => JSON.stringify(text)
+const get = ({ project_id, project_task_id }: ProjectTaskRecord): string =>
+  commandLine('projects tasks get', project_id, project_task_id)
+
+const runReasons = ({ tasks, projects }: ProjectStore, run_id: string): readonly Reason[] =>
+  tasks.count('run', run_id) === 0
+    ? []
+    : tasks
+        .list({ index: 'run', group: run_id, limit: mostNamed })
+        .filter(({ follows }) => follows === true)
+        .map((task) => {
+          const { project_id, title } = task
+          const name = projects.find(project_id)?.display_name
+          const which = name === undefined ? project_id : `${project_id} (${said(name)})`
+          return {
+            code: 'project_task',
+            text: `It does the task ${said(title)} of the project ${which}, which follows it.`,
+            commands: [get(task)],
+          }
+        })
+
+const blockedReasons = (store: ProjectStore, { project_id, blocked_by = [] }: ProjectTaskRecord): readonly Reason[] =>
+  blocked_by
+    .flatMap((id) => store.task(project_id, id) ?? [])
+    .filter(({ status }) => status !== 'completed')
+    .slice(0, mostBlockers)
+    .map((task) => ({
+      code: 'task_waits',
+      text: `It waits for the task ${said(task.title)}, which is ${task.status}.`,
+      commands: [get(task)],
+      leads_to: [nameOf(project_id, task.project_task_id)],
+    }))
+
+/** Of a task that is not done and that no run does. */
+const idleReasons = (store: ProjectStore, task: ProjectTaskRecord): readonly Reason[] => {
+  const { project_id, project_task_id, assignee_member_id } = task
+  const { status } = store.get(project_id)
+  const blocked = blockedReasons(store, task)
+  const reasons: Reason[] = [...blocked]
+  if (status !== 'active')
+    reasons.push({
+      code: 'project_not_active',
+      text: `Its project is ${status}: no task of it is started.`,
+      commands: [commandLine('projects update --status active', project_id)],
+    })
+  if (assignee_member_id === undefined)
+    reasons.push({
+      code: 'task_not_assigned',
+      text: 'It is assigned to nobody.',
+      commands: [commandLine('projects tasks update --assignee MEMBER', project_id, project_task_id)],
+    })
+  if (reasons.length > 0) return reasons
+  return [
+    {
+      code: 'task_not_started',
+      text: 'Nobody has started it.',
+      commands: [commandLine('projects tasks start', project_id, project_task_id)],
+    },
+  ]
+}
+
+const taskReasons = (store: ProjectStore, task: ProjectTaskRecord): readonly Reason[] => {
+  const { follows, latest_run_id, status } = task
+  if (follows === true && latest_run_id !== undefined)
+    return [{ code: 'task_run', text: 'A run does it.', leads_to: [latest_run_id], commands: [get(task)] }]
+  return isDone(status) ? [] : idleReasons(store, task)
+}
+
+export const projectReasons = (store: ProjectStore): ReasonSource => ({
   id: 'projects',
   of({ kind, id }) {
-    if (kind !== 'run' || tasks.count('run', id) === 0) return []
-    return tasks
-      .list({ index: 'run', group: id, limit: mostNamed })
-      .filter(({ follows }) => follows === true)
-      .map(({ project_id, project_task_id, title }) => ({
-        code: 'project_task',
-        text: `It does the task ${JSON.stringify(title)} of the project ${project_id}, which follows it.`,
-        commands: [commandLine('projects tasks get', project_id, project_task_id)],
-      }))
+    if (kind === 'run') return runReasons(store, id)
+    const task = kind === 'task' ? named(store, id) : undefined
+    return task === undefined ? [] : taskReasons(store, task)
+  },
+})
+
+const subjectOf = (task: ProjectTaskRecord): Subject => {
+  const { project_id, project_task_id, title, status, primary_session_id } = task
+  return {
+    kind: 'task',
+    id: nameOf(project_id, project_task_id),
+    status,
+    text: `It is the task ${said(title)} of the project ${project_id}.`,
+    ...(primary_session_id !== undefined && { session_id: primary_session_id }),
+  }
+}
+
+export const taskSubjects = (store: ProjectStore): SubjectSource => ({
+  id: 'project_tasks',
+  find(id) {
+    const task = named(store, id)
+    return task && subjectOf(task)
   },
 })

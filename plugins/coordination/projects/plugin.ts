@@ -3,10 +3,10 @@ import { MemorySources } from '../../execution/memory/contract.js'
 import { Runs } from '../../execution/runs/contract.js'
 import { SessionEndGuards, Sessions } from '../../execution/sessions/contract.js'
 import { ToolGates, Tools } from '../../execution/tools/contract.js'
-import { Reasons } from '../../operator/explanations/contract.js'
+import { Reasons, Subjects } from '../../operator/explanations/contract.js'
 import { Capabilities } from '../../operator/status/contract.js'
 import { ChannelParts, Channels } from '../channels/contract.js'
-import { taskReasons } from './explained.js'
+import { projectReasons, taskSubjects } from './explained.js'
 import { channelPart, endGuard, projectScopes, toolGate } from './guards.js'
 import { projectRoutes } from './project-routes.js'
 import { declareProjects } from './record/store.js'
@@ -42,7 +42,8 @@ export default definePlugin({
     ctx.contribute(SessionEndGuards, endGuard(store))
     ctx.contribute(ChannelParts, channelPart(store))
     ctx.contribute(MemorySources, projectScopes(store))
-    ctx.contribute(Reasons, taskReasons(store))
+    ctx.contribute(Subjects, taskSubjects(store))
+    ctx.contribute(Reasons, projectReasons(store))
     ctx.contribute(Capabilities, { name: 'projects', value: true })
     ctx.health(health)
     ctx.onStart(() => beginFollowing({ store, runs, events, log, clock }))

@@ -1,21 +1,14 @@
-/** What agents, schedules and others would say in a channel by themselves, and the work of its threads. Rules: docs/rules/stimuli.md. */
+/**
+ * What agents, schedules and others would say in a channel by themselves, and the work of its threads. Rules:
+ * docs/rules/stimuli.md.
+ */
 import { defineToken, type JsonObject, type Token, type Tx } from '../../../core/plugin.js'
+import type { StimulusKind } from './record/kinds.js'
 
 /** What a stimulus tells of. */
-export const stimulusKinds = [
-  'agent_idea',
-  'schedule_fire',
-  'schedule_result',
-  'task_completed',
-  'review_completed',
-  'sidechain_milestone',
-  'observation_materialized',
-  'thread_idle_followup',
-  'result_summary',
-  'supersession_notice',
-] as const
+export { stimulusKinds } from './record/kinds.js'
 /** One of `stimulusKinds`. */
-export type StimulusKind = (typeof stimulusKinds)[number]
+export type { StimulusKind } from './record/kinds.js'
 
 /** A stimulus that a plugin brings; times in Unix ms. */
 export interface StimulusDraft {

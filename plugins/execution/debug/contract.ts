@@ -4,6 +4,7 @@
 import {
   array,
   boolean,
+  defineToken,
   doc,
   enums,
   integer,
@@ -13,6 +14,7 @@ import {
   string,
   timestamp,
   type Infer,
+  type Token,
 } from '../../../core/plugin.js'
 
 /**
@@ -53,3 +55,11 @@ export const RunDebugView = named(
 )
 /** The value form of `RunDebugView`. */
 export type RunDebugView = Infer<typeof RunDebugView>
+
+/** Evidence of runs, for other plugins. */
+export interface DebugEvidence {
+  /** The text of an artifact; undefined if there is none that can be read. */
+  text(run_id: string, artifact_id: string): Promise<string | undefined>
+}
+/** What this daemon keeps of what runs asked and were answered. */
+export const DebugEvidence: Token<DebugEvidence> = defineToken<DebugEvidence>('debug-evidence@1')

@@ -4,10 +4,11 @@ import { Runs } from '../runs/contract.js'
 import { RunObservers } from '../engine/contract.js'
 import { createCapture } from './capture.js'
 import { debugConfig, debugFlags } from './config.js'
+import { DebugEvidence } from './contract.js'
 import { readKey, type KeySetup } from './key.js'
 import { debugRepair } from './repair.js'
 import { createRetention, watchAge } from './retention.js'
-import { debugRoutes } from './routes.js'
+import { debugRoutes, evidenceOf } from './routes.js'
 import { captureSection, debugLevelSetting } from './sections.js'
 import { declareStore } from './store.js'
 
@@ -20,6 +21,7 @@ export default definePlugin({
   api: 1,
   summary: 'Evidence of what runs asked and were answered, within limits and for a time.',
   needs: { runs: Runs, settings: Settings },
+  provides: [DebugEvidence],
   config: debugConfig,
   flags: debugFlags,
   register(ctx, { runs, settings }) {
@@ -44,7 +46,9 @@ export default definePlugin({
       room: retention.room,
     })
     ctx.contribute(RunObservers, capture)
-    ctx.routes(...debugRoutes({ store, runs, capture, retention, key }))
+    const shown = { store, runs, capture, retention, key }
+    ctx.provide(DebugEvidence, evidenceOf(shown))
+    ctx.routes(...debugRoutes(shown))
     ctx.contribute(RuntimeSettings, level)
     ctx.contribute(RuntimeSections, captureSection(config, key))
     ctx.repair(debugRepair(store))

@@ -18,7 +18,7 @@ import {
 } from '../../../core/plugin.js'
 import { noRun, type Runs } from '../runs/contract.js'
 import type { Capture } from './capture.js'
-import { RunDebugView, type DebugArtifactView } from './contract.js'
+import { RunDebugView, type DebugArtifactView, type DebugEvidence } from './contract.js'
 import { debugErrors } from './errors.js'
 import type { KeySetup } from './key.js'
 import type { Retention } from './retention.js'
@@ -86,6 +86,16 @@ const artifact = (parts: DebugRouteParts): Route =>
       return text
     },
   })
+
+/** What other plugins read of it. */
+export const evidenceOf = (parts: DebugRouteParts): DebugEvidence => ({
+  async text(run_id, artifact_id) {
+    await parts.capture.settled()
+    const found = parts.store.runs.find(run_id)?.artifacts.find((one) => one.artifact_id === artifact_id)
+    const text = found && (await textOf(parts, found, run_id))
+    return typeof text === 'string' ? text : undefined
+  },
+})
 
 /** The text of an artifact, or why it cannot be read. */
 const textOf = async (

@@ -12,6 +12,10 @@ import { LearnedEntry, LearningScope, SkillSummary } from './sources/learning.js
 export { RunMemoryPolicy } from './recording/policy.js'
 /** A run that is remembered. */
 export { RunMemory } from './recording/store.js'
+/** Who keeps more of ended runs, in the commit in which they are remembered, and who reads what is remembered. */
+export { RunMemories, RunMemoryUsers } from './recording/users.js'
+/** One who keeps more of ended runs. */
+export type { RunMemoryUser } from './recording/users.js'
 /** What other plugins bring: learnings, where they belong, and skills. */
 export {
   LearnedEntry,

@@ -4,7 +4,7 @@ import { Settings, RuntimeSettings } from '../../operator/runtime/contract.js'
 import { StatusSections } from '../../operator/status/contract.js'
 import { Runs } from '../runs/contract.js'
 import { Sessions } from '../sessions/contract.js'
-import { MemorySources, RunMemoryPolicy } from './contract.js'
+import { MemorySources, RunMemories, RunMemoryPolicy, RunMemoryUsers } from './contract.js'
 import { policyInForce, policySetting } from './recording/policy.js'
 import { learnedSection, recoveredSection } from './prompt.js'
 import { createRecall } from './recall.js'
@@ -13,6 +13,7 @@ import { createRecording } from './recording/recording.js'
 import { memoryRoutes } from './routes.js'
 import { createSearchIndex } from './search/search-index.js'
 import { createSharedRuns } from './search/shared-runs.js'
+import { createRunMemories } from './recording/users.js'
 import { createSources } from './sources/sources.js'
 import { memorySections } from './status.js'
 import { declareStore } from './recording/store.js'
@@ -23,6 +24,7 @@ export default definePlugin({
   api: 1,
   summary: 'What a session remembers: ended runs, and the learnings and skills of other plugins.',
   needs: { runs: Runs, sessions: Sessions, settings: Settings },
+  provides: [RunMemories],
   config: RunMemoryPolicy,
   register(ctx, { runs, sessions, settings }) {
     const { clock, log, secrets } = ctx
@@ -43,12 +45,14 @@ export default definePlugin({
       policy,
       clean,
       sources,
+      users: ctx.view(RunMemoryUsers),
       shared: createSharedRuns({ store, clock, policy }),
       index: createSearchIndex(clock),
     }
     const recorder = createRecorder(parts)
     const recording = createRecording(parts, recorder)
     const recall = createRecall({ ...parts, settled: recording.settled })
+    ctx.provide(RunMemories, createRunMemories(store, recording.settled))
     ctx.routes(...memoryRoutes(recall, policy))
     ctx.contribute(SystemSections, learnedSection(recall), recoveredSection(recall))
     ctx.contribute(StatusSections, ...memorySections({ ...parts, recorder }))

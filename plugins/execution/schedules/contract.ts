@@ -19,6 +19,10 @@ import { SessionId } from '../sessions/contract.js'
 import { Cadence } from './calendar/cadence.js'
 import { MisfirePolicy, overlapPolicies, ScheduleExecution, scheduleStatuses } from './record/store.js'
 
+/** Who hears of schedules. */
+export { ScheduleObservers } from './dispatch/observers.js'
+/** One who does, and what it hears of an execution. */
+export type { ScheduleEnd, ScheduleObserver } from './dispatch/observers.js'
 /** Problems of schedules, for routes of other plugins. */
 export { scheduleErrors } from './record/errors.js'
 /** When a schedule fires. */

@@ -8,7 +8,7 @@ import { Runs } from '../runs/contract.js'
 import { SessionAgents, Sessions } from '../sessions/contract.js'
 import { Tools } from '../tools/contract.js'
 import { schedulesConfig, schedulesFlags } from './dispatch/config.js'
-import { SchedulePayloads, SchedulerPolicy } from './contract.js'
+import { ScheduleObservers, SchedulePayloads, SchedulerPolicy } from './contract.js'
 import { createScheduleCommits } from './dispatch/schedule-commits.js'
 import { scheduleReasons } from './explained.js'
 import { scheduleMetrics } from './metrics.js'
@@ -39,6 +39,7 @@ export default definePlugin({
       sessions,
       assets,
       payloads: ctx.view(SchedulePayloads),
+      observers: ctx.view(ScheduleObservers),
       clock,
       ids,
       log,

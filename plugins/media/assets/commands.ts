@@ -80,8 +80,7 @@ const showReport = (report: Infer<typeof Report>): string => {
   const stays = `${count(blocked_count, 'asset is', 'assets are')} in use and ${stay}.`
   const orphans = count(orphan_file_count, 'orphaned file')
   return report.dry_run
-    ? `Would delete ${count(candidate_count, 'asset')} and ${orphans}: ${size}. ${stays} ` +
-        'Do it with --execute.'
+    ? `Would delete ${count(candidate_count, 'asset')} and ${orphans}: ${size}. ${stays} ` + 'Do it with --execute.'
     : `Deleted ${count(report.deleted_count, 'asset')} and ${orphans}: ${size}. ${stays}`
 }
 

@@ -23,8 +23,7 @@ export type ImportFile = (upload: AssetUpload, place?: FilePlace) => Promise<Sto
 const badName = /[/\\\p{Cc}\p{Cs}]/u
 const checkName = (name: string, media_type: string): void => {
   if (name.trim() !== '' && name !== '.' && name !== '..' && name.length <= 255 && !badName.test(name)) return
-  const reason =
-    'its name must be 1 to 255 characters without slashes and control characters, and not blank, . or ..'
+  const reason = 'its name must be 1 to 255 characters without slashes and control characters, and not blank, . or ..'
   throw assetErrors.asset_invalid({ details: { media_type, reason }, errors: [{ path: 'file_name', rule: reason }] })
 }
 const checkSize = ({ media_type, bytes }: IncomingFile): void => {

@@ -17,7 +17,7 @@ const Subject = open({
   depth: integer(),
   kind: string(),
   id: string(),
-  session_id: string(),
+  session_id: optional(string()),
   status: string(),
   text: string(),
   since_ms: optional(integer()),
@@ -28,7 +28,7 @@ const Explanation = open({ subjects: array(Subject), truncated: optional(literal
 const showSubject = (subject: Infer<typeof Subject>): string => {
   const { depth, kind, id, session_id, status, text, reasons } = subject
   return [
-    `${kind} ${idWord(id)}  ${status}  ${idWord(session_id)}`,
+    [`${kind} ${idWord(id)}`, status, ...(session_id === undefined ? [] : [idWord(session_id)])].join('  '),
     `  ${timedText(text, subject)}`,
     ...reasons.flatMap((reason) => reasonLines(reason)).map((line) => `  ${line}`),
   ]
@@ -43,7 +43,7 @@ export const commands: readonly Command[] = [
   defineCommand({
     path: ['explain'],
     route: 'GET /v1/explanations/{id}',
-    summary: 'Why a run, an agent, a session or a flow is where it is, and what would move it.',
+    summary: 'Why a run, an agent, a session, a flow, a channel or a task is where it is, and what would move it.',
     args: ['id'],
     run: ({ client, args }) => client.get(`/v1/explanations/${encodeURIComponent(args['id'] ?? '')}`),
     answer: Explanation,

@@ -5,15 +5,12 @@ import { definePoint, hasMembers, type Point } from '../../../core/plugin.js'
 export { reasonLines, ShownReason } from './reason-text.js'
 
 /** What may be asked about. */
-export const subjectKinds = ['run', 'agent', 'flow'] as const
+export const subjectKinds = ['run', 'agent', 'flow', 'channel', 'task'] as const
 /** One of `subjectKinds`. */
 export type SubjectKind = (typeof subjectKinds)[number]
 
-/** Something that is asked about, as it is now. */
-export interface Subject {
-  readonly kind: SubjectKind
+interface Asked {
   readonly id: string
-  readonly session_id: string
   /** As its own view shows it. */
   readonly status: string
   /** How it stands, in one sentence. */
@@ -23,6 +20,17 @@ export interface Subject {
   /** Ids of what it is made of that has not ended: what they wait for, it waits for. */
   readonly parts?: readonly string[]
 }
+interface OfSession extends Asked {
+  readonly kind: 'run' | 'agent' | 'flow'
+  readonly session_id: string
+}
+interface Shared extends Asked {
+  readonly kind: 'channel' | 'task'
+  /** The session that does it, if there is one. */
+  readonly session_id?: string | undefined
+}
+/** Something that is asked about, as it is now. */
+export type Subject = OfSession | Shared
 
 /** Finds subjects by id. */
 export interface SubjectSource {

@@ -4,7 +4,9 @@ export const explanationErrors = defineErrors({
   nothing_to_explain: {
     status: 404,
     domain: 'explanations',
-    detail: 'There is no run, agent, session or flow {id}.',
-    action: 'See what there is with GET /v1/runs, GET /v1/agents/summaries and GET /v1/flows.',
+    detail: 'There is no run, agent, session, flow, channel or task {id}.',
+    action:
+      'See what there is with GET /v1/runs, GET /v1/agents/summaries, GET /v1/flows, GET /v1/channels and ' +
+      'GET /v1/projects.',
   },
 })

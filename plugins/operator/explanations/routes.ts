@@ -37,7 +37,7 @@ const SubjectView = named(
     depth: doc(integer({ min: 0 }), 'Steps below the subject that was asked about.'),
     kind: enums(subjectKinds),
     id: string(),
-    session_id: string(),
+    session_id: optional(doc(string(), 'Absent where it belongs to none.')),
     status: doc(string(), 'As its own view shows it.'),
     text: doc(string(), 'How it stands, in one sentence.'),
     since_ms: optional(timestamp()),
@@ -60,8 +60,9 @@ const shownReason = ({ commands = [], leads_to = [], ...reason }: Reason): Subje
   ...(leads_to.length > 0 && { leads_to: [...leads_to] }),
 })
 
-const shown = ({ reasons, ...subject }: Explained): SubjectView => ({
+const shown = ({ reasons, session_id, ...subject }: Explained): SubjectView => ({
   ...subject,
+  ...(session_id !== undefined && { session_id }),
   reasons: reasons.map(shownReason),
 })
 
@@ -70,7 +71,7 @@ export const explanationRoutes = (parts: ExplainParts): readonly Route[] => [
     id: 'explanations.get',
     method: 'GET',
     path: '/v1/explanations/:id',
-    summary: 'Why a run, an agent or a flow is where it is, and what would move it.',
+    summary: 'Why a run, an agent, a flow, a channel or a task of a project is where it is, and what would move it.',
     access: 'read',
     params: object({ id: string({ min: 1, max: 400 }) }),
     reply: jsonReply(ExplanationView),

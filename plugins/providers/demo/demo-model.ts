@@ -27,7 +27,7 @@ export const createDemoModel = (life: Life): ModelConnection => ({
 async function* play(request: ModelRequest, signal: AbortSignal, life: Life): AsyncGenerator<ModelEvent> {
   const parts: AssistantPart[] = []
   const { answers, characters } = countOf(request.messages)
-  for (const [index, step] of currentTurn(request.messages).entries()) {
+  for (const [index, step] of currentTurn(request).entries()) {
     const failed = failureOf(step, signal) ?? (step.type === 'sleep' ? await sleep(step.ms, signal, life) : undefined)
     if (failed !== undefined) return yield failed
     const part = partOf(step, `call_${answers + 1}_${index + 1}`)
@@ -85,21 +85,27 @@ const isUserText = (message: ModelMessage): boolean => message.role === 'user' &
 const isAssistant = (message: ModelMessage): boolean => message.role === 'assistant'
 
 /** Long scripts that were read, as long as their messages are in use: each turn asks for the same one. */
-const scripts = new WeakMap<ModelMessage, readonly Turn[]>()
+interface Kept {
+  readonly system: string
+  readonly turns: readonly Turn[]
+}
+const scripts = new WeakMap<ModelMessage, Kept>()
 const longScript = 1000
-const scriptOf = (message: ModelMessage): readonly Turn[] => {
+const scriptOf = (message: ModelMessage, system: string): readonly Turn[] => {
   const text = message.role === 'user' ? message.content.map((part) => part.text).join('\n') : ''
-  if (text.length < longScript) return readScript(text)
-  const script = scripts.get(message) ?? readScript(text)
-  scripts.set(message, script)
-  return script
+  if (text.length < longScript) return readScript(text, system)
+  const kept = scripts.get(message)
+  if (kept?.system === system) return kept.turns
+  const turns = readScript(text, system)
+  scripts.set(message, { system, turns })
+  return turns
 }
 
 /** The turn to play: as many turns are over as the model has answered since the last user text. */
-const currentTurn = (messages: readonly ModelMessage[]): Turn => {
+const currentTurn = ({ messages, system }: Pick<ModelRequest, 'messages' | 'system'>): Turn => {
   const at = messages.findLastIndex(isUserText)
   const message = messages[at]
-  const script = message === undefined ? readScript('') : scriptOf(message)
+  const script = message === undefined ? readScript('', system) : scriptOf(message, system)
   return turnOf(script, messages.slice(at + 1).filter(isAssistant).length)
 }
 

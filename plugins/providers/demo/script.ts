@@ -94,10 +94,32 @@ const readLine = (line: string): Read => {
 /** More than anyone writes by hand. */
 const mostLines = 10_000
 
-/** The turns of a text: one that repeats it, the turns of a script, or one that says what is wrong with the script. */
-export const readScript = (text: string): readonly Turn[] => {
-  const lines = text.split('\n').map((line) => line.trim())
-  return isScript(lines) ? readLines(lines) : [[{ type: 'say', text: `You said: ${text}` }]]
+const when = /^\/when\s+(\S.*)$/u
+const linesOf = (text: string): readonly string[] => text.split('\n').map((line) => line.trim())
+
+/** The first script of the system prompt whose words stand in the text. */
+const scriptFor = (text: string, system: string): readonly string[] | undefined => {
+  if (!system.includes('/when')) return undefined
+  const said = text.toLowerCase()
+  const lines = linesOf(system)
+  const at = lines.findIndex((line) => {
+    const words = when.exec(line)?.[1]?.toLowerCase()
+    return words !== undefined && (words === '*' || said.includes(words))
+  })
+  if (at < 0) return undefined
+  const rest = lines.slice(at + 1)
+  const end = rest.findIndex((line) => when.test(line) || !(line === '---' || slash.test(line)))
+  return end < 0 ? rest : rest.slice(0, end)
+}
+
+/**
+ * The turns of a text: those of a script, which it is or which the system prompt has for it; one that repeats it; or
+ * one that says what is wrong with the script.
+ */
+export const readScript = (text: string, system = ''): readonly Turn[] => {
+  const lines = linesOf(text)
+  const script = isScript(lines) ? lines : scriptFor(text, system)
+  return script === undefined ? [[{ type: 'say', text: `You said: ${text}` }]] : readLines(script)
 }
 
 const unreadable = (index: number, reason: string): readonly Turn[] => [

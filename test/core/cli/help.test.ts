@@ -54,7 +54,14 @@ test('command-line-1: a command that calls no daemon has no flags that name one,
   const [capture] = commands.filter(({ path }) => path.join(' ') === 'capture')
   t.true(capture?.alone)
   t.notRegex(capture === undefined ? '' : commandHelp(capture), /--base-url|--token/u)
-  const { status, stderr } = spawnSync(process.execPath, [mainFile, 'capture', '--config', 'x', '--base-url', 'http://a'])
+  const { status, stderr } = spawnSync(process.execPath, [
+    mainFile,
+    'capture',
+    '--config',
+    'x',
+    '--base-url',
+    'http://a',
+  ])
   t.deepEqual([status, /no flag --base-url/u.test(stderr.toString())], [2, true], stderr.toString())
 })
 

@@ -4,6 +4,7 @@ import {
   defineCommand,
   fault,
   open,
+  optional,
   parse,
   string,
   watchFlag,
@@ -18,7 +19,7 @@ import { lookAtTree } from '../../sidechains/contract.js'
 import { ended, ShownFlow, standingLines } from './flow-text.js'
 
 const Told = open({
-  subjects: array(open({ session_id: string(), reasons: array(ShownReason) })),
+  subjects: array(open({ session_id: optional(string()), reasons: array(ShownReason) })),
 })
 
 /** Of the flow and its root run: its agents have their own. None where the plugin that explains is off. */

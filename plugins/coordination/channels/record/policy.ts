@@ -17,7 +17,7 @@ export const AutonomyPolicy = named(
     max_agent_replies_per_human_message: count(1, 3, 'Messages of agents behind one message of a person.'),
     member_cooldown_ms: span(0, 15_000, 'How long who spoke in a thread is left out there, unless addressed.'),
     lease_timeout_ms: span(1, 60_000, 'How long a session may hold the floor before the next one is asked.'),
-    max_pending_stimuli: count(1, 32, 'Stimuli that wait at a time.'),
+    max_pending_stimuli: defaulted(doc(integer({ min: 1, max: 1_000 }), 'Stimuli that wait at a time.'), 32),
     max_autonomous_root_posts_per_hour: count(0, 4, 'Subjects that stimuli open within an hour.'),
     max_active_autonomous_roots: count(0, 1, 'Subjects of stimuli that are open at a time.'),
     quiet_period_ms_after_root_post: span(0, 300_000, 'How long no further subject is opened behind one.'),

@@ -11,6 +11,7 @@ import { isRemembered, keep, rememberRun, type Clean } from './memory.js'
 import { sharedKeys } from '../sources/scopes.js'
 import type { Sources } from '../sources/sources.js'
 import { markId, type MarkRecord, type MemoryStore } from './store.js'
+import type { RunMemoryUser } from './users.js'
 
 export interface RecorderParts {
   readonly store: MemoryStore
@@ -21,6 +22,7 @@ export interface RecorderParts {
   readonly policy: RunMemoryPolicy
   readonly clean: Clean
   readonly sources: Sources
+  readonly users: () => readonly RunMemoryUser[]
   /** Told which sessions have been written. */
   readonly shared: { forget(session_ids: readonly string[]): void }
 }
@@ -164,22 +166,25 @@ const writePart = (
 }
 
 const writeSession = (
-  { store, sessions, runs: service, policy, clean, sources }: RecorderParts,
+  { store, sessions, runs: service, policy, clean, sources, users }: RecorderParts,
   tx: Tx,
   { session_id, runs }: { session_id: string; runs: readonly TerminalRun[] },
 ): number => {
   const session = sessions.find(session_id)
   if (session === undefined) return 0
   const known = store.memories.find(session_id)
-  const added = runs
-    .filter(({ run_id }) => !isRemembered(known, run_id))
-    .map((run) => rememberRun(run, service.texts(run), clean))
-  if (added.length === 0) return 0
+  const added = new Map(
+    runs
+      .filter(({ run_id }) => !isRemembered(known, run_id))
+      .map((run) => [rememberRun(run, service.texts(run), clean), run]),
+  )
+  if (added.size === 0) return 0
   const scope_keys = sharedKeys(sources.scopes(session))
-  tx.put(store.memories, {
-    session_id,
-    ...(scope_keys.length > 0 && { scope_keys }),
-    memories: keep([...(known?.memories ?? []), ...added], { now: tx.now, ...policy }),
-  })
-  return added.length
+  const memories = keep([...(known?.memories ?? []), ...added.keys()], { now: tx.now, ...policy })
+  tx.put(store.memories, { session_id, ...(scope_keys.length > 0 && { scope_keys }), memories })
+  for (const memory of memories) {
+    const run = added.get(memory)
+    if (run !== undefined) for (const user of users()) user.remembered(tx, run, memory)
+  }
+  return added.size
 }

@@ -128,6 +128,10 @@ export interface Submission {
   readonly retry_of?: string
   /** Model answers, at most, where that is fewer than any run has. */
   readonly max_turns?: number
+  /** Its outputs go nowhere, whatever its session says. */
+  readonly targets?: 'none'
+  /** What lists show of what it is told; the beginning of that when absent. */
+  readonly preview?: string
   /** Stored files that the run is told of, beside those that `input` names. */
   readonly files?: readonly AttachmentRef[]
   /** Ids of further assets that the run names. */

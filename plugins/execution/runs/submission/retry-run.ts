@@ -60,6 +60,7 @@ export const retryOf = (context: RunContext, run: RunRecord, wanted: string | un
     session_id,
     input,
     retry_of: run_id,
+    ...(run.reply_targets?.length === 0 && { targets: 'none' }),
     ...(origin !== undefined && { origin }),
     ...(files !== undefined && { files }),
     ...(max_turns !== undefined && { max_turns }),

@@ -138,7 +138,7 @@ const admit = (context: ControlContext, asked: Submission): Admitted | { readonl
   const route = chooseRoute(context, session, input)
   const missing = context.missing(session_id)
   if (missing !== undefined) throw runErrors.required_tools_missing({ details: { missing }, retryAfter: 30 })
-  const reply_targets = replyTargets(store.outbox, input)
+  const reply_targets = submission.targets === 'none' ? [] : replyTargets(store.outbox, input)
   const keys = input.binding_keys === undefined ? undefined : bindingKeys(input.binding_keys)
   if (keys !== undefined) checkKeys(store, { keys, session_id })
   const { busy, queued } = queueOf(context, session_id)
@@ -245,7 +245,7 @@ const recordOf = (
     source_plugin: input.source_plugin ?? 'http',
     source_kind: input.source_kind ?? 'api',
     actor_id: input.actor_id ?? 'operator',
-    text_preview: preview(text === '' ? (files?.[0]?.file_name ?? '') : text),
+    text_preview: preview(submission.preview ?? (text === '' ? (files?.[0]?.file_name ?? '') : text)),
     provider: route.provider,
     model: route.model,
     pinned: context.pin(),

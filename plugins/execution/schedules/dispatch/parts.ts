@@ -5,6 +5,7 @@ import type { Sessions } from '../../sessions/contract.js'
 import type { SchedulesConfig } from './config.js'
 import type { SchedulePayload } from './payloads.js'
 import type { ScheduleStore } from '../record/store.js'
+import type { ScheduleObserver } from './observers.js'
 
 /** What the files of this plugin work with. */
 export interface ScheduleParts {
@@ -14,6 +15,7 @@ export interface ScheduleParts {
   /** Keeps the files of what runs are told; absent while no plugin does. */
   readonly assets: () => Assets | undefined
   readonly payloads: () => readonly SchedulePayload[]
+  readonly observers: () => readonly ScheduleObserver[]
   readonly clock: Clock
   readonly ids: Ids
   readonly log: Log

@@ -86,6 +86,7 @@ const update = (
   const changed = change(record)
   if (changed !== record) context.store.put(tx, { ...changed, updated_at_ms: Math.max(tx.now, changed.updated_at_ms) })
   tellFailure(context, tx, { record, changed })
+  tellEnds(context, tx, { record, changed })
   return changed
 }
 
@@ -243,6 +244,22 @@ const tellFailure = (
       ...(last_error !== undefined && { reason: last_error }),
     }),
   )
+}
+
+/** Runs of executions that were not over before this change. */
+const tellEnds = (
+  { observers }: ScheduleParts,
+  tx: Tx,
+  { record, changed }: { record: ScheduleRecord; changed: ScheduleRecord },
+): void => {
+  if (changed === record || observers().length === 0) return
+  const { schedule_id, name } = changed
+  for (const { status, run_id, fire_at_ms } of changed.executions) {
+    if (status !== 'settled' || run_id === undefined) continue
+    const before = record.executions.find((one) => one.fire_at_ms === fire_at_ms)
+    if (before === undefined || before.status === 'settled') continue
+    for (const observer of observers()) observer.settled(tx, { schedule_id, name, run_id })
+  }
 }
 
 const keyOf = (schedule_id: string, fire: number): string => `${schedule_id}/${fire}`

@@ -39,3 +39,20 @@ test('command-line-24: the same block is written again where the terminal has an
   redraw('c')
   t.deepEqual(sheet.written.slice(4), ['c\n'])
 })
+
+test('command-line-24: what stays stands above the block, once, and a block that nobody reads along is not repeated', (t) => {
+  const sheet = createSheet(10, 40)
+  const redraw = createRedraw(sheet)
+  redraw('a\nb', 'old\u001b[2J')
+  t.regex(sheet.written.join(''), /^old[^\u001b]*\na\nb\n$/u)
+  redraw('a\nb', 'new')
+  t.is(sheet.written.at(-1), '\u001b[2A\r\u001b[Jnew\na\nb\n')
+  redraw('a\nb')
+  t.is(sheet.written.length, 2)
+  const plain = { ...createSheet(10, 40), isTTY: false }
+  const print = createRedraw(plain)
+  print('a', 'one')
+  print('a', 'two')
+  print('b')
+  t.deepEqual(plain.written, ['one\na\n', 'two\n', 'b\n'])
+})

@@ -73,7 +73,12 @@ test('mailboxes-11: a file that is not there refuses the message, with its place
   const places = [
     [{ asset_ids: [there, 'asset_nope'] }, 'body.payload.asset_ids.1'],
     [
-      { input_items: [{ type: 'text', text: 'x' }, { type: 'asset_reference', asset_id: 'asset_nope' }] },
+      {
+        input_items: [
+          { type: 'text', text: 'x' },
+          { type: 'asset_reference', asset_id: 'asset_nope' },
+        ],
+      },
       'body.payload.input_items.1',
     ],
   ] as const

@@ -2,13 +2,13 @@ import test from 'ava'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startTestDaemon } from '../../../support/daemon.js'
-import { answerOf, bring, publish } from '../../../support/learnings.js'
+import { answerOf, bring, byHand, publish } from '../../../support/learnings.js'
 import { codeOf } from '../../../support/runs.js'
 
 const workspace = { kind: 'workspace', id: 'default' }
 
 test('learnings-5: a candidate is pending, of the api, and says what was left out', async (t) => {
-  const daemon = await startTestDaemon(t)
+  const daemon = await startTestDaemon(t, { config: byHand })
   const { request } = daemon
   const { status, body } = await request('POST', '/v1/learning-candidates', {
     scope: { kind: 'workspace' },
@@ -52,7 +52,7 @@ test('learnings-5: a candidate is pending, of the api, and says what was left ou
 })
 
 test('learnings-6: what cannot be is refused with its field, and nothing is kept', async (t) => {
-  const { request } = await startTestDaemon(t)
+  const { request } = await startTestDaemon(t, { config: byHand })
   const good = { scope: workspace, kind: 'fact', content: 'The sky is blue.' }
   const cases: readonly (readonly [change: object, path: string])[] = [
     [{ scope: { kind: 'session' } }, 'body.scope.id'],
@@ -112,7 +112,7 @@ const filesBelow = (root: string): string[] =>
     .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1'))
 
 test('learnings-7: a secret is refused wherever it is said, and stands nowhere afterwards', async (t) => {
-  const daemon = await startTestDaemon(t)
+  const daemon = await startTestDaemon(t, { config: byHand })
   const { request, root, log } = daemon
   const answers: string[] = []
   const refused = async (path: string, body: object, field: string): Promise<void> => {
@@ -143,7 +143,7 @@ test('learnings-7: a secret is refused wherever it is said, and stands nowhere a
 })
 
 test('learnings-7: a procedure is not looked at, until it is to be a fact', async (t) => {
-  const daemon = await startTestDaemon(t)
+  const daemon = await startTestDaemon(t, { config: byHand })
   const content = 'Set password = x and restart.'
   const candidate = await bring(daemon, { kind: 'procedure', content })
   t.is(candidate.content, content)
@@ -152,7 +152,7 @@ test('learnings-7: a procedure is not looked at, until it is to be a fact', asyn
 })
 
 test('learnings-8: prose about secrets is kept', async (t) => {
-  const daemon = await startTestDaemon(t)
+  const daemon = await startTestDaemon(t, { config: byHand })
   for (const content of [
     'Keep an eye on the token budget of each run.',
     'The token budget: 500 a day.',

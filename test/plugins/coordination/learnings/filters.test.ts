@@ -1,6 +1,6 @@
 import test from 'ava'
 import { startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
-import { bring, learningsLender, publish } from '../../../support/learnings.js'
+import { bring, byHand, learningsLender, publish } from '../../../support/learnings.js'
 import { codeOf } from '../../../support/runs.js'
 import type { Learning } from '../../../../plugins/coordination/learnings/contract.js'
 
@@ -20,7 +20,7 @@ const refusals: readonly (readonly [query: string, field: string])[] = [
 
 test('learnings-22, learnings-23: candidates by every filter, alone and together', async (t) => {
   const lent = learningsLender()
-  const daemon = await startTestDaemon(t, { plugins: lent.plugins })
+  const daemon = await startTestDaemon(t, { plugins: lent.plugins, config: byHand })
   const s1 = { kind: 'session', id: 's1' }
   const made = [
     await bring(daemon, { content: 'Alpha Red' }),
@@ -75,7 +75,7 @@ test('learnings-22, learnings-23: candidates by every filter, alone and together
 
 test('learnings-22, learnings-23: learnings by every filter, alone and together', async (t) => {
   const lent = learningsLender()
-  const daemon = await startTestDaemon(t, { plugins: lent.plugins })
+  const daemon = await startTestDaemon(t, { plugins: lent.plugins, config: byHand })
   const byRule = async (content: string, rule: string): Promise<Learning> => {
     const candidate = await bring(daemon, { content })
     return lent.commit((tx) => {
@@ -138,7 +138,7 @@ test('learnings-22, learnings-23: learnings by every filter, alone and together'
 
 test('learnings-21: so many at once, in order, until nothing fits; without a filter nothing', async (t) => {
   const lent = learningsLender()
-  const daemon = await startTestDaemon(t, { plugins: lent.plugins })
+  const daemon = await startTestDaemon(t, { plugins: lent.plugins, config: byHand })
   const { request } = daemon
   const first = await publish(daemon)
   const { learnings } = lent.learnings()

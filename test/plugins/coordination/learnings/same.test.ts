@@ -2,13 +2,13 @@
 import test from 'ava'
 import { createClock } from '../../../../core/base/clock.js'
 import { startTestDaemon } from '../../../support/daemon.js'
-import { answerOf, bring, learningsLender, publish } from '../../../support/learnings.js'
+import { answerOf, bring, byHand, learningsLender, publish } from '../../../support/learnings.js'
 import { codeOf } from '../../../support/runs.js'
 
 test('learnings-15, learnings-16: what is published beside a learning', async (t) => {
   const clock = { ...createClock(), now: () => now }
   let now = 1_800_000_000_000
-  const daemon = await startTestDaemon(t, { clock })
+  const daemon = await startTestDaemon(t, { clock, config: byHand })
   const session = { kind: 'session', id: 's1' }
   const first = { content: 'The window is Friday.' }
   type Case = readonly [
@@ -65,7 +65,7 @@ test('learnings-15, learnings-16: what is published beside a learning', async (t
 })
 
 test('learnings-17: a learning that stands for another is active, of its scope, and each names the other', async (t) => {
-  const daemon = await startTestDaemon(t)
+  const daemon = await startTestDaemon(t, { config: byHand })
   const { request } = daemon
   const friday = await publish(daemon, { content: 'The window is Friday.' })
   const door = await publish(daemon, { content: 'The door is red.' })
@@ -97,7 +97,7 @@ test('learnings-17: a learning that stands for another is active, of its scope, 
 
 test('learnings-16: the daemon is told of what says otherwise, and publishes nothing against it', async (t) => {
   const lent = learningsLender()
-  const daemon = await startTestDaemon(t, { plugins: lent.plugins })
+  const daemon = await startTestDaemon(t, { plugins: lent.plugins, config: byHand })
   const friday = await publish(daemon, { content: 'The window is Friday.' })
   const of = (content: string) =>
     lent.learnings().conflict({ scope: { kind: 'workspace', id: 'default' }, kind: 'fact', content })
@@ -111,7 +111,7 @@ test('learnings-16: the daemon is told of what says otherwise, and publishes not
 
 test('learnings-24: a scope has room for so many that hold', async (t) => {
   const lent = learningsLender()
-  const daemon = await startTestDaemon(t, { plugins: lent.plugins })
+  const daemon = await startTestDaemon(t, { plugins: lent.plugins, config: byHand })
   const scope = { kind: 'workspace', id: 'default' } as const
   const first = await publish(daemon, { content: 'The window is Friday.', expires_at_ms: 5 })
   const most = 10_000

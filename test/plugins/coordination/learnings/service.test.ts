@@ -1,6 +1,6 @@
 import test from 'ava'
 import { startTestDaemon } from '../../../support/daemon.js'
-import { bring, learningsLender, publish } from '../../../support/learnings.js'
+import { bring, byHand, learningsLender, publish } from '../../../support/learnings.js'
 import { codeOf } from '../../../support/runs.js'
 import type { CandidateDraft, LearningCandidate } from '../../../../plugins/coordination/learnings/contract.js'
 
@@ -16,7 +16,7 @@ const draft: CandidateDraft = {
 
 test('learnings-11: the daemon brings the same once, and nothing secret, blank or long', async (t) => {
   const lent = learningsLender()
-  const daemon = await startTestDaemon(t, { plugins: lent.plugins })
+  const daemon = await startTestDaemon(t, { plugins: lent.plugins, config: byHand })
   const heard: LearningCandidate[] = []
   const undo = lent.learnings().onProposed((candidate) => heard.push(candidate))
   lent.learnings().onProposed(() => {
@@ -37,10 +37,10 @@ test('learnings-11: the daemon brings the same once, and nothing secret, blank o
     await propose({ kind: 'run_summary', content: 'It said <redacted>' }),
   ]
   t.false(others.includes(undefined))
-  const byHand = await bring(daemon)
+  const brought = await bring(daemon)
   t.deepEqual(
     heard.map(({ candidate_id }) => candidate_id),
-    [first, ...others, byHand].map((one) => one?.candidate_id),
+    [first, ...others, brought].map((one) => one?.candidate_id),
   )
   t.deepEqual((await daemon.request('GET', `/v1/learning-candidates/${first?.candidate_id}`)).body, first)
   await t.throwsAsync(
@@ -57,7 +57,7 @@ test('learnings-11: the daemon brings the same once, and nothing secret, blank o
 
 test('learnings-13: what the daemon publishes says so, and ends when the first of two ends', async (t) => {
   const lent = learningsLender()
-  const daemon = await startTestDaemon(t, { plugins: lent.plugins })
+  const daemon = await startTestDaemon(t, { plugins: lent.plugins, config: byHand })
   let n = 0
   const act = async (tier: 'active' | 'provisional', ends: readonly (number | undefined)[] = []): Promise<any> => {
     const candidate = await bring(daemon, {
@@ -98,7 +98,7 @@ test('learnings-20: who rests on an active learning is told in its commit, and c
     if (fails) throw new TypeError('cannot be ended')
     told.push([learning_id, status, why])
   })
-  const daemon = await startTestDaemon(t, { plugins: lent.plugins })
+  const daemon = await startTestDaemon(t, { plugins: lent.plugins, config: byHand })
   const { request } = daemon
   const all = []
   for (const n of [1, 2, 3]) all.push(await publish(daemon, { content: `Fact number ${n}` }))

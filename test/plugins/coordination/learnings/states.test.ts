@@ -1,7 +1,7 @@
 /** Every state with every action on it. */
 import test from 'ava'
 import { startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
-import { answerOf, bring, learningsLender, publish } from '../../../support/learnings.js'
+import { answerOf, bring, byHand, learningsLender, publish } from '../../../support/learnings.js'
 import { codeOf } from '../../../support/runs.js'
 import type { LearningCandidate } from '../../../../plugins/coordination/learnings/contract.js'
 
@@ -34,7 +34,7 @@ const inState = async (daemon: TestDaemon, state: LearningCandidate['state']): P
 const states = ['pending', 'escalated', 'published', 'rejected'] as const
 
 test.serial('learnings-9, learnings-10: every state of a candidate with what people do', async (t) => {
-  const daemon = await startTestDaemon(t, { plugins: lent.plugins })
+  const daemon = await startTestDaemon(t, { plugins: lent.plugins, config: byHand })
   const { request } = daemon
   const table = {
     pending: { publish: [200, 'published'], reject: [200, 'rejected'] },
@@ -71,7 +71,7 @@ test.serial('learnings-9, learnings-10: every state of a candidate with what peo
 })
 
 test.serial('learnings-12: every state of a candidate with every review', async (t) => {
-  const daemon = await startTestDaemon(t, { plugins: lent.plugins })
+  const daemon = await startTestDaemon(t, { plugins: lent.plugins, config: byHand })
   const becomes: Readonly<Record<string, LearningCandidate['state']>> = {
     'enabled manual_review': 'escalated',
     'enabled reject': 'rejected',
@@ -93,7 +93,7 @@ test.serial('learnings-12: every state of a candidate with every review', async 
 })
 
 test('learnings-9: a learning is what the candidate says, or what is said instead', async (t) => {
-  const daemon = await startTestDaemon(t)
+  const daemon = await startTestDaemon(t, { config: byHand })
   const evidence_refs = [{ run_id: 'r1', note: 'seen' }]
   const source = { session_id: 's1', run_id: 'r1' }
   const candidate = await bring(daemon, { ...news(), evidence_refs, source, expires_at_ms: 4_000_000_000_000 })
@@ -144,7 +144,7 @@ const ofStatus = {
 } as const
 
 test('learnings-17, learnings-18, learnings-19: every status of a learning with what people do', async (t) => {
-  const daemon = await startTestDaemon(t)
+  const daemon = await startTestDaemon(t, { config: byHand })
   const { request } = daemon
   const table = {
     provisional: { revoke: 'revoked', supersede: 'superseded', publish: 'superseded', 'publish provisional': 400 },
@@ -197,7 +197,7 @@ test('learnings-17, learnings-18, learnings-19: every status of a learning with 
 })
 
 test('learnings-18: what is not said of a replacement is as it was', async (t) => {
-  const daemon = await startTestDaemon(t)
+  const daemon = await startTestDaemon(t, { config: byHand })
   const { request } = daemon
   const said = {
     kind: 'preference',

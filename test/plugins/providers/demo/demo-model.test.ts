@@ -174,6 +174,40 @@ test('ids of calls differ within a conversation and repeat with the same call', 
   t.deepEqual(again, answers)
 })
 
+test('a text that is no script has one in the system prompt, by the words that stand in it', async (t) => {
+  const system = script(
+    'You are Scout.',
+    '  /when the Lake',
+    '/tool look',
+    '---',
+    '/say It is cold.',
+    '</soul>',
+    '/say This line belongs to none.',
+    '/when nothing',
+    '/when wrong',
+    '/nonsense',
+    '/when *',
+    '/say Whatever.',
+  )
+  const answer = (text: string, ...more: ModelMessage[]) => ask(demo, requestOf([userText(text), ...more], { system }))
+  const first = await answer('What of THE LAKE, or nothing?')
+  t.deepEqual(
+    first.parts.map((part) => part.type === 'tool_call' && part.name),
+    ['look'],
+  )
+  const behind: ModelMessage[] = [{ role: 'assistant', content: first.parts }, resultsOf(first.parts)]
+  t.is((await answer('What of THE LAKE, or nothing?', ...behind)).text, 'It is cold.')
+  t.is((await answer('nothing')).text, 'Done.')
+  t.regex((await answer('wrong')).text, /^I cannot read line 1: it is not a directive/u)
+  t.is((await answer('hello')).text, 'Whatever.')
+  t.is((await answer('/say the lake')).text, 'the lake', 'a script is its own')
+  const long = `the lake ${'x'.repeat(2_000)}`
+  const asked = userText(long)
+  t.is((await ask(demo, requestOf([asked], { system: '/when lake\n/say One.' }))).text, 'One.')
+  t.is((await ask(demo, requestOf([asked], { system: '/when lake\n/say Two.' }))).text, 'Two.', 'by both of them')
+  t.is((await ask(demo, requestOf([userText('x')], { system: 'Do not say /when x.' }))).text, 'You said: x')
+})
+
 conformProvider(test, 'demo', () => ({
   connection: createDemoModel({ clock: createClock(), idle_timeout_ms: 3_600_000 }),
   texts: {

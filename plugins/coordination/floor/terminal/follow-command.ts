@@ -1,0 +1,132 @@
+/** `holdfast channels follow`: a channel while it goes on (floor-20). */
+import {
+  array,
+  defineCommand,
+  fault,
+  isLoss,
+  parse,
+  watchStanding,
+  type Command,
+  type CommandInput,
+  type Json,
+  type Standing,
+} from '../../../../core/plugin.js'
+import { Lease, messageText, sceneText, ShownChannel, ShownMessage, Stimulus, Told, type Turn } from './follow-text.js'
+
+/** Messages that stand there at first, those of one request, and those of one look. */
+const [mostFirst, mostAsked, mostShown] = [20, 100, 1_000]
+/** Turns and stimuli that are shown, and stimuli among which those are found that are due first. */
+const [mostTurns, mostStimuli, mostSought] = [5, 5, 100]
+
+const pathOf = ({ args }: CommandInput): string => `/v1/channels/${encodeURIComponent(args['channel_id'] ?? '')}`
+
+const waitingPath = (input: CommandInput): string => `${pathOf(input)}/stimuli?state=pending&limit=${mostSought}`
+
+const readChannel = async (input: CommandInput): Promise<ShownChannel> => {
+  const channel = parse(ShownChannel, await input.client.get(pathOf(input)))
+  if (!channel.ok) throw fault('the daemon answered with no channel')
+  return channel.value
+}
+
+/** What a plugin tells that may be off: undefined then. A daemon that goes away is no such thing. */
+const ifThere = async ({ client }: CommandInput, path: string): Promise<Json | undefined> => {
+  try {
+    return await client.get(path)
+  } catch (error) {
+    if (isLoss(error)) throw error
+    return undefined
+  }
+}
+
+const told = async (input: CommandInput, run_id: string): Promise<Turn['run']> => {
+  const found = parse(Told, await ifThere(input, `/v1/explanations/${encodeURIComponent(run_id)}`))
+  return found.ok ? found.value.subjects[0] : undefined
+}
+
+const readLeases = async (input: CommandInput): Promise<Lease[]> => {
+  const leases = parse(array(Lease), await input.client.get(`${pathOf(input)}/leases`))
+  return leases.ok ? leases.value : []
+}
+
+const readStimuli = async (input: CommandInput, { moderation_metrics }: ShownChannel): Promise<Stimulus[]> => {
+  if (moderation_metrics.pending_stimulus_count === 0) return []
+  const found = parse(array(Stimulus), await ifThere(input, waitingPath(input)))
+  const stimuli = found.ok ? found.value : []
+  return stimuli.toSorted((one, other) => one.available_at_ms - other.available_at_ms).slice(0, mostStimuli)
+}
+
+/** What was shown last. */
+interface Place {
+  last: string | undefined
+  readonly limit: number
+}
+
+interface News {
+  readonly messages: readonly ShownMessage[]
+  readonly isCut: boolean
+}
+
+const readPage = async (input: CommandInput, limit: number, before: string | undefined): Promise<ShownMessage[]> => {
+  const beyond = before === undefined ? '' : `&before=${encodeURIComponent(before)}`
+  const page = parse(array(ShownMessage), await input.client.get(`${pathOf(input)}/messages?limit=${limit}${beyond}`))
+  if (!page.ok) throw fault('the daemon answered with no messages')
+  return page.value
+}
+
+/** Those that came behind the last one that was shown, oldest first; at first the newest. */
+const readNews = async (input: CommandInput, { last, limit }: Place): Promise<News> => {
+  if (last === undefined) return { messages: await readPage(input, limit, undefined), isCut: false }
+  const messages: ShownMessage[] = []
+  for (let before: string | undefined; messages.length < mostShown; before = messages[0]?.message_id) {
+    const page = await readPage(input, mostAsked, before)
+    const news = page.filter(({ message_id }) => message_id > last)
+    messages.unshift(...news)
+    if (news.length < page.length || page.length < mostAsked) return { messages, isCut: false }
+  }
+  return { messages, isCut: true }
+}
+
+const newsText = ({ messages, isCut }: News): string[] => [
+  ...(isCut ? ['… older ones are left out'] : []),
+  ...messages.map(messageText),
+]
+
+const look = async (input: CommandInput, place: Place): Promise<Standing> => {
+  const channel = await readChannel(input)
+  const leases = await readLeases(input)
+  const shown = leases.slice(0, mostTurns)
+  const turns: Turn[] = []
+  for (const lease of shown) turns.push({ lease, run: await told(input, lease.active_run_id) })
+  const stimuli = await readStimuli(input, channel)
+  const text = sceneText({ channel, turns, more: leases.length - shown.length, stimuli })
+  const { last_message_id: newest } = channel
+  if (newest === undefined || newest === place.last) return { text, isOver: false }
+  const news = await readNews(input, place)
+  place.last = news.messages.at(-1)?.message_id ?? place.last
+  const lines = newsText(news)
+  return { text, isOver: false, ...(lines.length > 0 && { above: lines.join('\n') }) }
+}
+
+/** The same for programs, of one moment. */
+const readAll = async (input: CommandInput, limit: number): Promise<Json> => ({
+  channel: await input.client.get(pathOf(input)),
+  leases: await input.client.get(`${pathOf(input)}/leases`),
+  stimuli: (await ifThere(input, waitingPath(input))) ?? [],
+  messages: await input.client.get(`${pathOf(input)}/messages?limit=${limit}`),
+})
+
+const run = async (input: CommandInput): Promise<Json | void> => {
+  const place: Place = { last: undefined, limit: mostFirst }
+  if (input.output === 'json') return readAll(input, mostFirst)
+  if (input.flags['once'] !== true) return watchStanding(input, () => look(input, place))
+  const { text, above } = await look(input, place)
+  input.print(above === undefined ? text : `${above}\n${text}`)
+}
+
+export const followCommand: Command = defineCommand({
+  path: ['channels', 'follow'],
+  summary: 'A channel as it goes on: what is said, who has the floor, who is next, and what waits; until Ctrl-C.',
+  args: ['channel_id'],
+  flags: { once: { kind: 'switch', summary: 'Show it as it is, and end.' } },
+  run,
+})

@@ -1,0 +1,179 @@
+/** A channel as it stands, and what is said in it, as text for terminals. */
+import {
+  array,
+  boolean,
+  commandLine,
+  count,
+  idWord,
+  integer,
+  open,
+  optional,
+  showTime,
+  string,
+  visibleBlock,
+  visibleLine,
+  type Infer,
+} from '../../../../core/plugin.js'
+import { reasonLines } from '../../../operator/explanations/contract.js'
+
+export const ShownChannel = open({
+  channel_id: string(),
+  title: string(),
+  member_count: integer(),
+  message_count: integer(),
+  last_message_id: optional(string()),
+  paused: boolean(),
+  members: array(open({ display_name: string(), session_id: optional(string()) })),
+  moderation_metrics: open({ pending_stimulus_count: integer() }),
+})
+export type ShownChannel = Infer<typeof ShownChannel>
+
+export const ShownMessage = open({
+  message_id: string(),
+  thread_root_message_id: optional(string()),
+  sender: open({ id: string(), display_name: optional(string()) }),
+  output: open({ content: string(), artifacts: array(open({ file_name: optional(string()) })) }),
+  created_at_ms: integer(),
+})
+export type ShownMessage = Infer<typeof ShownMessage>
+
+export const Lease = open({
+  turn_id: string(),
+  thread_root_message_id: string(),
+  origin_message_id: string(),
+  holder_session_id: string(),
+  active_run_id: string(),
+  remaining_reply_budget: integer(),
+  expires_at_ms: integer(),
+  queued_candidate_session_ids: array(string()),
+})
+export type Lease = Infer<typeof Lease>
+
+export const Stimulus = open({
+  kind: string(),
+  content: string(),
+  available_at_ms: integer(),
+  last_error: optional(string()),
+})
+export type Stimulus = Infer<typeof Stimulus>
+
+/** What is told of the run of a turn. */
+export const Told = open({
+  subjects: array(
+    open({
+      status: string(),
+      since_ms: optional(integer()),
+      reasons: array(
+        open({
+          code: string(),
+          text: string(),
+          since_ms: optional(integer()),
+          until_ms: optional(integer()),
+          commands: optional(array(string())),
+        }),
+      ),
+    }),
+  ),
+})
+
+/** A turn with what is known of its run. */
+export interface Turn {
+  readonly lease: Lease
+  readonly run?: Infer<typeof Told>['subjects'][number] | undefined
+}
+
+/** What stands below the messages. */
+export interface Scene {
+  readonly channel: ShownChannel
+  readonly turns: readonly Turn[]
+  /** Turns beyond those. */
+  readonly more: number
+  /** Those that wait and are due first, as far as they are shown. */
+  readonly stimuli: readonly Stimulus[]
+}
+
+/** Sessions that wait for the floor and are named, and characters of a stimulus. */
+const [mostNamed, mostContent] = [5, 200]
+
+const namesOf = ({ members }: ShownChannel): ReadonlyMap<string, string> =>
+  new Map(
+    members.flatMap(({ session_id, display_name }) =>
+      session_id === undefined ? [] : [[session_id, display_name] as const],
+    ),
+  )
+
+const queueText = (names: ReadonlyMap<string, string>, { queued_candidate_session_ids: queue }: Lease): string => {
+  const shown = queue.slice(0, mostNamed).map((id) => visibleLine(names.get(id) ?? id))
+  const more = queue.length - shown.length
+  return queue.length === 0 ? 'nobody' : [...shown, ...(more > 0 ? [`${more} more`] : [])].join(', ')
+}
+
+const turnLines = (names: ReadonlyMap<string, string>, { lease, run }: Turn): string[] => {
+  const { holder_session_id: id, remaining_reply_budget: left, active_run_id, origin_message_id } = lease
+  const times = [
+    ...(run?.since_ms === undefined ? [] : [`since ${showTime(run.since_ms)}`]),
+    ...(run === undefined || run.status === 'running' ? [`until ${showTime(lease.expires_at_ms)}`] : []),
+  ]
+  const holder = visibleLine(names.get(id) ?? id)
+  const how = run === undefined ? '' : ` ${visibleLine(run.status)}`
+  const reasons = run?.reasons.filter(({ code }) => code !== 'turn') ?? []
+  return [
+    `${holder} has the floor,${how} ${times.join(', ')}`.trimEnd(),
+    `  answers ${idWord(origin_message_id)} in the thread of ${idWord(lease.thread_root_message_id)}`,
+    `  in the run ${idWord(active_run_id)}`,
+    `  next ${queueText(names, lease)}; ${count(left, 'message')} of agents may still follow`,
+    ...reasons.flatMap((reason) => reasonLines(reason, 1)).map((line) => `  ${line}`),
+  ]
+}
+
+const stimulusLine = ({ kind, content, available_at_ms, last_error }: Stimulus): string => {
+  const said = visibleLine(Array.from(content).slice(0, mostContent).join(''))
+  const why = last_error === undefined ? '' : `: ${visibleLine(last_error)}`
+  return `  ${visibleLine(kind)} until ${showTime(available_at_ms)}${why}\n    ${said}`
+}
+
+const stimulusLines = ({ channel, stimuli }: Scene): string[] => {
+  const { channel_id, moderation_metrics } = channel
+  const more = moderation_metrics.pending_stimulus_count - stimuli.length
+  if (stimuli.length === 0) return []
+  return [
+    'To be said when the channel lets it:',
+    ...stimuli.map(stimulusLine),
+    ...(more > 0 ? [`  and ${more} more: ${commandLine('channels stimuli list', channel_id)}`] : []),
+  ]
+}
+
+export const sceneText = (scene: Scene): string => {
+  const { channel, turns, more } = scene
+  const names = namesOf(channel)
+  return [
+    [
+      idWord(channel.channel_id),
+      visibleLine(channel.title),
+      count(channel.member_count, 'member'),
+      count(channel.message_count, 'message'),
+    ].join('  '),
+    ...(channel.paused
+      ? [`It is paused: nobody is asked to speak. ${commandLine('channels update --resume', channel.channel_id)}`]
+      : []),
+    ...(turns.length === 0 ? ['Nobody has the floor.'] : turns.flatMap((turn) => turnLines(names, turn))),
+    ...(more > 0 ? [`${more} more have the floor: ${commandLine('channels leases', channel.channel_id)}`] : []),
+    ...stimulusLines(scene),
+  ].join('\n')
+}
+
+/** A message with its words whole: none of its lines begins where those of ours do. */
+export const messageText = (message: ShownMessage): string => {
+  const { message_id, thread_root_message_id: root, sender, output, created_at_ms } = message
+  const files = output.artifacts.map(({ file_name = 'a file without a name' }) => visibleLine(file_name))
+  return [
+    [
+      showTime(created_at_ms),
+      visibleLine(sender.display_name ?? sender.id),
+      idWord(message_id),
+      ...(root === undefined ? [] : [`in the thread of ${idWord(root)}`]),
+    ].join('  '),
+    ...(output.content === '' ? [] : [`  ${visibleBlock(output.content, 2)}`]),
+    ...files.map((name) => `  + ${name}`),
+  ].join('\n')
+}

@@ -1,0 +1,86 @@
+/** What people are told of the floor. */
+import test from 'ava'
+import { createCommandLine } from '../../../support/command-line.js'
+import { checkLine, readExplanation } from '../../../support/explanations.js'
+import { createLatch } from '../../../support/latch.js'
+import { bot, channel, quiet, startBots } from './bots.js'
+
+test('floor-1, floor-19: who has the floor and why is told on the terminal', async (t) => {
+  const gate = createLatch()
+  const daemon = await startBots(t, ['A', 'B', 'C'], {
+    script: async () => {
+      await gate.wait()
+      return undefined
+    },
+  })
+  const line = createCommandLine(daemon)
+  t.regex((await line('channels', 'leases', 'garden')).out, /Nobody has the floor\./u)
+  await daemon.post('Hello')
+  await gate.reached
+  const [lease] = await daemon.leases()
+  const { out } = await line('channels', 'leases', 'garden')
+  t.regex(
+    out,
+    new RegExp(`${lease.turn_id}  A, until .*\\n.*run ${lease.active_run_id}\\n  3 messages left; next B, C`, 'u'),
+  )
+  const { subjects } = await readExplanation(daemon, lease.active_run_id)
+  const reason = subjects[0].reasons.find(({ code }: any) => code === 'turn')
+  t.like(reason, {
+    text:
+      `It has the floor in the channel "garden" to answer ${lease.origin_message_id}, 2 sessions behind it; ` +
+      'then the next one may be asked.',
+    until_ms: lease.expires_at_ms,
+    commands: ['holdfast channels follow garden', 'holdfast channels leases garden'],
+  })
+  gate.open()
+  await quiet(daemon)
+})
+
+test('floor-21: a channel says who speaks in it, and why nobody does', async (t) => {
+  const gate = createLatch()
+  const daemon = await startBots(t, ['A'], {
+    script: async ({ message }) => {
+      await gate.wait()
+      return message === 'Hello' ? 'Hello, Ann.' : undefined
+    },
+    policy: { max_agent_replies_per_human_message: 1 },
+  })
+  const put = (body: object) => daemon.request('PUT', channel, body)
+  const asked = async (id = 'garden'): Promise<any> => (await readExplanation(daemon, id)).subjects
+  const only = async (): Promise<any> => {
+    const [{ reasons, ...subject }, ...rest] = await asked()
+    t.is(reasons.length, 1)
+    t.deepEqual(rest, [])
+    for (const command of reasons[0].commands) checkLine(t, command)
+    return { ...subject, code: reasons[0].code, command: reasons[0].commands[0] }
+  }
+  t.like(await only(), { kind: 'channel', id: 'garden', status: 'quiet', code: 'nothing_said' })
+  const { message_id } = await daemon.post('Hello')
+  await gate.reached
+  const [speaking, run] = await asked('channel:garden')
+  t.like(speaking, { id: 'garden', status: 'speaking', session_id: undefined })
+  t.like(speaking.reasons[0], { code: 'speaks', text: 'The session "A" has the floor.' })
+  t.like(run, { kind: 'run', session_id: 'A', depth: 1 })
+  gate.open()
+  await quiet(daemon)
+  t.like(await only(), {
+    code: 'replies_used',
+    command: `holdfast channels post --thread ${message_id} garden ACTOR TEXT`,
+  })
+  await daemon.post('Once more')
+  await quiet(daemon)
+  t.like(await only(), { code: 'nobody_asked' })
+  await put({ paused: true })
+  t.like(await only(), {
+    status: 'paused',
+    code: 'channel_paused',
+    command: 'holdfast channels update --resume garden',
+  })
+  await put({ paused: false })
+  await daemon.request('POST', `${channel}/members`, { ...bot('A'), muted: true })
+  t.like(await only(), { code: 'nobody_listens' })
+  t.is((await daemon.request('GET', '/v1/explanations/channel:none')).status, 404)
+  await daemon.request('POST', '/v1/sessions', { session_id: 'garden' })
+  const kinds = [(await asked('garden'))[0].kind, (await asked('channel:garden'))[0].kind]
+  t.true(kinds.includes('channel') && kinds[1] === 'channel')
+})

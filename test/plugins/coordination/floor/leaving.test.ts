@@ -1,0 +1,108 @@
+/** Who leaves while there is something to say, and what ends with a channel. */
+import test from 'ava'
+import { createLatch } from '../../../support/latch.js'
+import { ann, bot, channel, eventually, quiet, said, startBots } from './bots.js'
+
+test('floor-13: a member that is removed loses the floor, says nothing, and the next one is asked', async (t) => {
+  const gate = createLatch()
+  const daemon = await startBots(t, ['A', 'B', 'C'], {
+    script: async ({ bot: name }) => {
+      if (name === 'A') await gate.wait()
+      return name
+    },
+    policy: { max_agent_replies_per_human_message: 2 },
+  })
+  await daemon.post('Hello', { addressed_member_ids: ['A', 'C', 'B'] })
+  await gate.reached
+  t.is((await daemon.request('DELETE', `${channel}/members/A`)).status, 200)
+  t.false((await daemon.leases()).some(({ holder_session_id }) => holder_session_id === 'A'))
+  gate.open()
+  await eventually(
+    () => said(daemon),
+    (all) => all.length === 3,
+  )
+  await quiet(daemon)
+  t.deepEqual(await said(daemon), ['ann: Hello', 'C: C', 'B: B'])
+  t.is((await daemon.turns())[0].status, 'cancelled')
+})
+
+test('floor-13: queues and priorities forget who is removed; who is muted meanwhile is passed over', async (t) => {
+  const gate = createLatch()
+  const daemon = await startBots(t, ['A', 'B', 'C', 'D'], {
+    script: async ({ bot: name }) => {
+      if (name === 'A') await gate.wait()
+      return name
+    },
+    policy: { max_agent_replies_per_human_message: 4 },
+  })
+  await daemon.post('Hello', { addressed_member_ids: ['A', 'B', 'C'] })
+  await gate.reached
+  await daemon.request('DELETE', `${channel}/members/B`)
+  await daemon.request('POST', `${channel}/members`, bot('C', { muted: true }))
+  t.like((await daemon.leases())[0], {
+    queued_candidate_session_ids: ['C', 'D'],
+    last_human_priority_session_ids: ['A', 'C'],
+  })
+  gate.open()
+  await quiet(daemon)
+  t.deepEqual(await said(daemon), ['ann: Hello', 'A: A', 'D: D', 'A: A'])
+})
+
+test('floor-13: what was said before a pause is heard, and nobody is asked behind it', async (t) => {
+  const gate = createLatch()
+  const daemon = await startBots(t, ['A', 'B'], {
+    script: async ({ bot: name }) => {
+      await gate.wait()
+      return name
+    },
+  })
+  await daemon.post('Hello')
+  await gate.reached
+  await daemon.request('PUT', channel, { paused: true })
+  gate.open()
+  await quiet(daemon)
+  t.deepEqual(await said(daemon), ['ann: Hello', 'A: A'])
+})
+
+test('floor-13: with a channel its turns end', async (t) => {
+  const gate = createLatch()
+  const daemon = await startBots(t, ['A', 'B'], {
+    script: async () => {
+      await gate.wait()
+      return 'late'
+    },
+  })
+  await daemon.post('Hello')
+  await gate.reached
+  t.is((await daemon.request('DELETE', channel)).status, 200)
+  await eventually(daemon.turns, ([run]) => run.status === 'cancelled')
+  gate.open()
+  const again = { channel_id: 'garden', title: 'Anew', members: [ann] }
+  await eventually(
+    async () => (await daemon.request('POST', '/v1/channels', again)).status,
+    (status) => status === 201,
+  )
+  t.deepEqual(await daemon.leases(), [])
+  t.is((await daemon.turns()).length, 1)
+})
+
+test('floor-13: the floor of a session that is ended passes on, and it is asked again when it is back', async (t) => {
+  const gate = createLatch()
+  const daemon = await startBots(t, ['A', 'B'], {
+    script: async ({ bot: name }) => {
+      if (name === 'A') await gate.wait()
+      return name
+    },
+    policy: { max_agent_replies_per_human_message: 1 },
+  })
+  await daemon.post('Hello', { addressed_member_ids: ['A'] })
+  await gate.reached
+  await daemon.request('POST', '/v1/sessions/A/end', {})
+  gate.open()
+  await quiet(daemon)
+  t.deepEqual(await said(daemon), ['ann: Hello', 'B: B'])
+  await daemon.request('POST', '/v1/sessions', { session_id: 'A' })
+  await daemon.post('Back?', { addressed_member_ids: ['A'] })
+  await quiet(daemon)
+  t.deepEqual((await said(daemon)).slice(2), ['ann: Back?', 'A: A'])
+})

@@ -1,0 +1,82 @@
+/** A channel on the terminal, as it is and while it goes on. */
+import test from 'ava'
+import { createCommandLine } from '../../../../support/command-line.js'
+import { spawnTestDaemon } from '../../../../support/daemon.js'
+import { createLatch } from '../../../../support/latch.js'
+import { openPiped } from '../../../../support/screen.js'
+import { ann, channel, handsOf, quiet, startBots } from '../bots.js'
+
+const untimed = (text: string): string =>
+  text
+    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/gu, 'T')
+    .replaceAll(/\b(message|channel_message|run|turn|channel_stimulus|stimulus)_0[a-z0-9]+/gu, '$1')
+
+test('floor-20: channels follow shows what is said, who has the floor, who is next, and what waits and why', async (t) => {
+  const gate = createLatch()
+  const daemon = await startBots(t, ['A', 'B', 'C'], {
+    script: async () => {
+      await gate.wait()
+      return undefined
+    },
+  })
+  const line = createCommandLine(daemon)
+  t.is((await line('channels', 'follow', 'garden', '--once')).out.split('\n')[1], 'Nobody has the floor.')
+  await daemon.post('Hello\u001b[2J\nNobody has the floor.')
+  await gate.reached
+  await daemon.request('POST', `${channel}/stimuli`, {
+    content: 'Later\u001b[2J\nB has the floor',
+    scope: 'channel',
+    kind: 'agent_idea',
+    available_at_ms: Date.now() + 3_600_000,
+  })
+  const { out, code } = await line('channels', 'follow', 'garden', '--once')
+  t.is(code, 0)
+  t.false(out.includes('\u001b'))
+  t.regex(
+    untimed(out),
+    /^T {2}ann {2}\w+\n {2}Hello\S*\n {2}Nobody has the floor\.\ngarden {2}The garden {2}4 members {2}1 message\nA has the floor, running since T, until T\n {2}answers \w+ in the thread of \w+\n {2}in the run run\n {2}next B, C; 3 messages of agents may still follow\n {2}- /u,
+  )
+  t.regex(
+    untimed(out),
+    /\nTo be said when the channel lets it:\n {2}agent_idea until T\n {4}Later\S+B has the floor\n$/u,
+  )
+  const told = JSON.parse((await line('channels', 'follow', 'garden', '--output', 'json')).out)
+  t.deepEqual(
+    [told.channel.channel_id, told.leases.length, told.stimuli.length, told.messages.length],
+    ['garden', 1, 1, 1],
+  )
+  gate.open()
+  await quiet(daemon)
+  await daemon.request('PUT', channel, { paused: true })
+  t.regex(
+    (await line('channels', 'follow', 'garden', '--once')).out,
+    /\nIt is paused: nobody is asked to speak\. holdfast channels update --resume garden\nNobody has the floor\.\n/u,
+  )
+  const gone = await line('channels', 'follow', 'none')
+  t.is(gone.code, 1)
+  t.regex(gone.err, /channel_not_found/u)
+})
+
+test('floor-20: each message comes once, however many there are, and over a restart', async (t) => {
+  const daemon = await spawnTestDaemon(t)
+  await daemon.request('POST', '/v1/channels', { channel_id: 'garden', title: 'The garden', members: [ann] })
+  const { post } = handsOf(daemon)
+  await post('first')
+  const following = openPiped(t, ['channels', 'follow', 'garden'], { SERVICE_DAEMON_URL: daemon.url })
+  await following.until(/ {2}first\n[^]*Nobody has the floor\./u)
+  for (let n = 0; n < 130; n += 1) await post(`message ${n} of many`)
+  await following.until(/message 129 of many/u)
+  await daemon.kill('SIGKILL')
+  await following.until(/The daemon at \S+ is away: waiting for it\./u)
+  const next = await spawnTestDaemon(t, { root: daemon.root, bind: new URL(daemon.url).host })
+  await handsOf(next).post('behind the restart')
+  await following.until(/ {2}behind the restart\n/u)
+  const words = [...following.out().matchAll(/^ {2}(first|message \d+ of many|behind the restart)$/gmu)]
+  t.deepEqual(
+    words.map(([, word]) => word),
+    ['first', ...Array.from({ length: 130 }, (_, n) => `message ${n} of many`), 'behind the restart'],
+  )
+  following.kill('SIGINT')
+  t.is(await following.ended, 130)
+  t.is(following.err(), '')
+})
