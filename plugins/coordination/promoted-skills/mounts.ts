@@ -11,7 +11,7 @@ const pauseMs = 30_000
 
 export interface MountParts {
   readonly store: SkillStore
-  readonly folders: FollowedFolders
+  readonly folders: () => FollowedFolders
   readonly catalogue: () => SkillCatalogue | undefined
   readonly clock: Clock
   readonly log: Log
@@ -33,7 +33,7 @@ export interface Mounts {
 }
 
 export const createMounts = ({ store, folders, catalogue, clock, log }: MountParts): Mounts => {
-  const given = dirname(folders.path)
+  const given = (): string => dirname(folders().path)
   let root: string | undefined
   let tail: Promise<void> = Promise.resolve()
   let [isOver, cancel] = [false, (): void => {}]
@@ -48,7 +48,7 @@ export const createMounts = ({ store, folders, catalogue, clock, log }: MountPar
     try {
       const record = activeOf(learning_id)
       const isChanged =
-        record === undefined ? await folders.remove(learning_id) : await folders.keep(learning_id, filesOf(record))
+        record === undefined ? await folders().remove(learning_id) : await folders().keep(learning_id, filesOf(record))
       failed.delete(learning_id)
       return isChanged
     } catch (error) {
@@ -58,7 +58,7 @@ export const createMounts = ({ store, folders, catalogue, clock, log }: MountPar
     }
   }
   const look = async (): Promise<void> => {
-    root = realFolder(given)?.path
+    root = realFolder(given())?.path
     await catalogue()?.look()
   }
   const work = async (learning_ids: readonly string[]): Promise<void> => {
@@ -73,19 +73,21 @@ export const createMounts = ({ store, folders, catalogue, clock, log }: MountPar
   }
   const follow = (...learning_ids: readonly string[]): Promise<void> => enqueue(() => work(learning_ids))
   return {
-    root: () => (root ??= realFolder(given)?.path) ?? given,
+    root: () => (root ??= realFolder(given())?.path) ?? given(),
     follow,
     repair: () =>
       enqueue(async () => {
-        const names = await folders.names().catch((error: unknown) => {
-          log.error('the folder of promoted skills cannot be looked at', { folder: folders.path, error })
-          return []
-        })
+        const names = await folders()
+          .names()
+          .catch((error: unknown) => {
+            log.error('the folder of promoted skills cannot be looked at', { folder: folders().path, error })
+            return []
+          })
         const wanted = new Set(store.active().map(({ source_learning_id }) => source_learning_id))
         const foreign = names.filter((name) => !wanted.has(name))
         if (foreign.length > 0)
           log.warn('what is of no active promoted skill is removed', {
-            folder: folders.path,
+            folder: folders().path,
             names: foreign.slice(0, 20),
           })
         await work([...foreign, ...wanted])
@@ -96,7 +98,7 @@ export const createMounts = ({ store, folders, catalogue, clock, log }: MountPar
         code: 'promoted_skill_files',
         related_id: learning_id,
         message: `The files of the promoted skill of ${learning_id} are not as its record says: ${why}.`,
-        action: `See whether ${folders.path} can be written; it is tried again every 30 seconds.`,
+        action: `See whether ${folders().path} can be written; it is tried again every 30 seconds.`,
       })),
     async end() {
       isOver = true

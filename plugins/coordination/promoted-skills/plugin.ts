@@ -30,7 +30,7 @@ export default definePlugin({
     const store = declareSkills(state)
     const mounts = createMounts({
       store,
-      folders: openFollowedFolders(host.stateRoot, 'skills', promotedFolder),
+      folders: () => openFollowedFolders(host.stateRoot, 'skills', promotedFolder),
       catalogue,
       clock,
       log,

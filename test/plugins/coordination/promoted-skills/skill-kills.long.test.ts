@@ -10,15 +10,16 @@ import { completed, procedure, promote, skillOf } from '../../../support/promote
 const preload = pathToFileURL(join(import.meta.dirname, '../../../support/kill-step.js')).href
 
 const agree = async (t: any, daemon: SpawnedDaemon, root: string): Promise<string> => {
-  const record = await skillOf(daemon)
-  const file = join(root, 'skills/procedural', record.source_learning_id ?? 'none', 'SKILL.md')
-  const isActive = record.status === 'active'
-  t.is(existsSync(file), isActive, record.status)
-  const { status, body } = await daemon.request('GET', '/v1/skills/notes')
-  t.is(status, isActive ? 200 : 404)
+  const { source_learning_id: of = 'none', digest, ...found } = await skillOf(daemon)
+  const status = of === 'none' ? 'none' : found.status
+  const file = join(root, 'skills/procedural', of, 'SKILL.md')
+  const isActive = status === 'active'
+  t.is(existsSync(file), isActive, status)
+  const { status: answer, body } = await daemon.request('GET', '/v1/skills/notes')
+  t.is(answer, isActive ? 200 : 404, status)
   if (isActive) t.true(readFileSync(file, 'utf8').includes(body.instructions))
-  if (isActive) t.is(record.digest, body.digest)
-  return record.status ?? 'none'
+  if (isActive) t.is(digest, body.digest)
+  return status
 }
 
 test('promoted-skills-20, promoted-skills-22: through kills the files of a skill are as its record says', async (t) => {
