@@ -104,8 +104,13 @@ export const createChanges = ({ store, ids, assets, parts, channels }: ChangePar
       const channel = changed(blank, { ...draft, title: draft.title ?? '' })
       tx.insert(store.channels, channel)
       namePins(tx, store.assets, { after: channel })
+      const named = new Set<string>()
       for (const [at, member] of (draft.members ?? []).entries())
-        placedUnder(`members.${at}`, () => channels.putMember(tx, channel_id, member))
+        placedUnder(`members.${at}`, () => {
+          const { member_id } = channels.putMember(tx, channel_id, member)
+          if (named.has(member_id)) refuse('member_id', 'must not be named twice')
+          named.add(member_id)
+        })
       return channel
     },
     update(tx: Tx, channel_id: string, wish: ChannelWish): ChannelRecord {

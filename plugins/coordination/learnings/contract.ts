@@ -81,6 +81,8 @@ export interface LearningUser {
   readonly id: string
   /** Called in the commit in which an active learning is superseded or revoked, for what ends with it. */
   ended(tx: Tx, learning: Learning, why: 'superseded' | 'revoked'): void
+  /** Resolves when what follows from such commits is done; requests that end learnings wait. Must not reject. */
+  settled?(): Promise<void>
 }
 /** Everyone who keeps what rests on learnings. */
 export const LearningUsers: Point<LearningUser> = definePoint<LearningUser>(

@@ -1,6 +1,7 @@
 /** What operators do with candidates and learnings. Each is one commit: it happens whole, or nothing does. */
 import type { State } from '../../../core/plugin.js'
 import { readContent, readScope, refuse, scopeKey, type ScopeWish, type SecretGuard } from './checked.js'
+import type { LearningUser } from './contract.js'
 import { learningErrors } from './errors.js'
 import { isEmpty, learningFilter, type Found, type LearningWish } from './filters.js'
 import { checkReplaceable, type Draft, type Publishing } from './publish.js'
@@ -14,6 +15,7 @@ export interface OperateParts {
   readonly service: Pick<LearningService, 'keep'>
   readonly guard: SecretGuard
   readonly found: Found
+  readonly users: () => readonly Pick<LearningUser, 'settled'>[]
   readonly state: State
 }
 
@@ -60,12 +62,21 @@ const mostRevokedCharacters = 4 * 1024 * 1024
 
 export const createOperations = (parts: OperateParts): Operations => ({
   create: creating(parts),
-  publish: publishing(parts),
+  publish: settling(parts, publishing(parts)),
   reject: rejecting(parts),
-  revoke: revoking(parts),
-  supersede: superseding(parts),
-  revokeMatching: revokingMatching(parts),
+  revoke: settling(parts, revoking(parts)),
+  supersede: settling(parts, superseding(parts)),
+  revokeMatching: settling(parts, revokingMatching(parts)),
 })
+
+/** Whoever hears that a learning has ended finds nothing any more that rested on it. */
+const settling =
+  <A extends unknown[], R>({ users }: OperateParts, operation: (...wish: A) => Promise<R>) =>
+  async (...wish: A): Promise<R> => {
+    const done = await operation(...wish)
+    await Promise.all(users().map((user) => user.settled?.()))
+    return done
+  }
 
 /** Summaries of runs are made by the daemon alone; one that is there may be kept as what it is. */
 const checkKind = (kind: Learning['kind'], before?: Learning['kind']): void => {

@@ -35,13 +35,14 @@ export default definePlugin({
     }
     const live: LiveLearnings = createLive({ learnings: store.learnings, health: undone, clock, skip })
     const guard = createSecretGuard((text) => secrets.redact(text))
-    const publishing = createPublishing({ store, ids, users: ctx.view(LearningUsers) })
+    const users = ctx.view(LearningUsers)
+    const publishing = createPublishing({ store, ids, users })
     const policy = (): LearningPolicy => settings.get(setting)
     const service = createService({ store, publishing, guard, policy, ids, clock, log })
     ctx.provide(Learnings, service)
     ctx.contribute(MemorySources, { id: 'learnings', learnings: (scopes) => live.of(scopes) })
     const found = createFound(store, skip)
-    const operations = createOperations({ store, publishing, service, guard, found, state })
+    const operations = createOperations({ store, publishing, service, guard, found, users, state })
     const parts = { store, operations, found, skip }
     ctx.health(health)
     ctx.onStart(() => {

@@ -1,6 +1,7 @@
 /** Projects as text for terminals, and what commands of projects share. */
 import {
   boolean,
+  count,
   integer,
   open,
   optional,
@@ -50,9 +51,9 @@ export const showProject = (project: Infer<typeof ProjectRow>): string =>
     project.project_id,
     project.status.padEnd(9),
     project.display_name,
-    `${project.member_count} members`,
-    `${project.channel_count} channels`,
-    `${project.active_task_count} of ${project.task_count} tasks to do`,
+    count(project.member_count, 'member'),
+    count(project.channel_count, 'channel'),
+    `${project.active_task_count} of ${count(project.task_count, 'task')} to do`,
   ])
 export const showMember = ({
   member_id,

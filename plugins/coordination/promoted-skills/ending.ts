@@ -3,11 +3,13 @@ import type { State, Tx } from '../../../core/plugin.js'
 import type { LearningUser } from '../learnings/contract.js'
 import { lackOf, type RefuseSecret } from './checked.js'
 import { promotedErrors } from './errors.js'
+import type { Mounts } from './mounts.js'
 import { checkLearning, checkName, type PromoteParts } from './promote.js'
 import { isLive, withEvent, withEvidence, type SkillRecord } from './record.js'
 import { mostLive, type SkillStore } from './store.js'
 
-export interface EndingParts extends Pick<PromoteParts, 'store' | 'learnings' | 'catalogue' | 'mounts'> {
+export interface EndingParts extends Pick<PromoteParts, 'store' | 'learnings' | 'catalogue'> {
+  readonly mounts: Pick<Mounts, 'follow' | 'root' | 'settled'>
   readonly refuseSecret: RefuseSecret
   readonly state: State
 }
@@ -46,6 +48,7 @@ export const createEndings = (parts: EndingParts): Endings => {
         revoked(store, tx, { before: record, reason: `its learning ${learning_id} is ${why}` })
         tx.after(() => void mounts.follow(learning_id))
       },
+      settled: mounts.settled,
     },
   }
 }

@@ -25,6 +25,8 @@ export interface Mounts {
    * rejects: what fails is told, and tried again.
    */
   follow(...learning_ids: readonly string[]): Promise<void>
+  /** Resolves when all that was asked for until now is done. */
+  settled(): Promise<void>
   /** The same for all skills, and removes what is of none. */
   repair(): Promise<void>
   warnings(): readonly Warning[]
@@ -75,6 +77,7 @@ export const createMounts = ({ store, folders, catalogue, clock, log }: MountPar
   return {
     root: () => (root ??= realFolder(given())?.path) ?? given(),
     follow,
+    settled: () => tail,
     repair: () =>
       enqueue(async () => {
         const names = await folders()

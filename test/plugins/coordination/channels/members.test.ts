@@ -88,6 +88,15 @@ test('channels-10, channels-11: a member is added, and replaced by who has its i
   ])
 })
 
+test('channels-10: a new channel names each member once, or is none', async (t) => {
+  const daemon = await startTestDaemon(t)
+  const wish = { channel_id: 'twice', title: 'Twice', members: [person('ann'), person('bob'), person(' ann ')] }
+  const refused = await daemon.request('POST', '/v1/channels', wish)
+  t.deepEqual(codeOf(refused), [400, 'channel_invalid_request'])
+  t.deepEqual(refused.body.errors, [{ path: 'body.members.2.member_id', rule: 'must not be named twice' }])
+  t.is((await daemon.request('GET', '/v1/channels/twice')).status, 404)
+})
+
 test('channels-12: members are listed by id, and leave with what they said staying', async (t) => {
   const left: MemberRecord[] = []
   const lent = lender({ channels: Channels })

@@ -26,6 +26,7 @@ test('projects-1, projects-9, projects-19: a project is made, filled and worked 
   await run(['members', 'remove', 'garden', 'cleo'], /taken out/u)
   await run(['channels', 'link', 'garden', 'beds', '--mirror'], /beds {2}default {2}mirrors members/u)
   await run(['channels', 'list', 'garden'], /beds/u)
+  await run(['list'], /garden.* {2}1 member {2}1 channel {2}0 of 0 tasks to do/u)
   await run(['tasks', 'create', 'garden', 'Dig', '--id', 'a', '--assignee', 'ada'], /^a {2}pending {6}Dig {2}ada/u)
   await run(['tasks', 'create', 'garden', 'Sow', '--id', 'b', '--blocked-by', 'a'], /^b/u)
   await run(['tasks', 'list', 'garden', '--status', 'pending'], /a[^]*b/u)

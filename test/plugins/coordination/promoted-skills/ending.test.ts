@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import test from 'ava'
 import { startTestDaemon } from '../../../support/daemon.js'
 import { freshRoot } from '../../../support/folders.js'
-import { createPause } from '../../../support/pause.js'
 import { activate, markingModel, procedure, promote, skillOf } from '../../../support/promoted.js'
 import { codeOf } from '../../../support/runs.js'
 
@@ -58,15 +57,16 @@ for (const [what, body] of [
   ['revoke', {}],
   ['supersede', { content: 'Another way.' }],
 ] as const)
-  test(`promoted-skills-16: to ${what} a learning ends its skill, which does not come back`, async (t) => {
+  test(`promoted-skills-16, promoted-skills-22: to ${what} a learning ends its skill, which does not come back`, async (t) => {
     const { daemon, request, act, isMounted } = await start(t)
     const learning = await procedure(daemon)
     await activate(daemon, learning)
     t.is((await request('POST', `/v1/learnings/${learning}/${what}`, body)).status, 200)
+    t.false(isMounted(learning))
+    t.is((await request('GET', '/v1/skills/notes')).status, 404)
     const ended = await skillOf(daemon)
     t.is(ended.status, 'revoked')
     t.is(ended.revoked_reason, `its learning ${learning} is ${what}d`)
-    for (const pause = createPause(); isMounted(learning);) await pause()
     t.deepEqual(codeOf(await act('rollback')), [409, 'rollback_source_ended'])
   })
 
