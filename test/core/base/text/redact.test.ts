@@ -85,6 +85,9 @@ for (const text of [
   'it was <redacted:key>',
   'it was [redacted]',
   'clientsecret : yes',
+  'pass\u200bword: hunter2',
+  'sk-abc\u2060defghijklmnopqrst1234',
+  'ｐａｓｓｗｏｒｄ：hunter2',
 ]) {
   test(`debug-3: is taken for a secret: ${text}`, (t) => t.true(looksSecret(text)))
 }
