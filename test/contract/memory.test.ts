@@ -377,7 +377,7 @@ test.serial(
     t.is((await bounded.request('GET', '/v1/runtime/run-memory-policy')).body.max_prompt_entries, 2)
     t.like((await bounded.request('GET', '/v1/status')).body, {
       run_memory: { enabled: true },
-      session_memory: { sources: ['learnings', 'skills', 'learns', 'broken'] },
+      session_memory: { sources: ['projects', 'learnings', 'skills', 'learns', 'broken'] },
     })
   },
 )

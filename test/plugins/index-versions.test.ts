@@ -66,6 +66,8 @@ const known: Readonly<Record<string, string>> = {
   'project_members 1': '6de4c20f29167609',
   'project_tasks 1': 'c6e6a260e8132d0b',
   'projects 1': 'c6fd089dcbabdf99',
+  'promoted_skill_history 1': '234f5e3d45741808',
+  'promoted_skills 1': 'eba4b3649bf429f7',
   'receipts 1': '3cfea001a09dd2aa',
   'run_files 2': '77271a1403cf9a0c',
   'run_memories 1': 'b1c26bd83da3f229',

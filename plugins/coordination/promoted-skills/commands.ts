@@ -153,7 +153,8 @@ export const commands: readonly Command[] = [
     path: ['learning-skills', 'rollout-result'],
     route: `POST ${skills}/{skill_name}/rollout-result`,
     summary: 'Records what a run has shown of a promoted skill.',
-    args: ['skill_name', 'run_id', 'expected_output_contains'],
+    args: ['skill_name', 'run_id', 'marker'],
+    fields: { 'body.expected_output_contains': '<marker>' },
     oneOf: ['--kind'],
     flags: {
       kind: text('verification of a draft, or canary.'),
@@ -164,7 +165,7 @@ export const commands: readonly Command[] = [
       input.client.send('POST', `${skillAt(input)}/rollout-result`, {
         ...given(input, { kind: '', 'definition-fingerprint': '' }),
         run_id: input.args['run_id'] ?? '',
-        expected_output_contains: input.args['expected_output_contains'] ?? '',
+        expected_output_contains: input.args['marker'] ?? '',
       }),
     answer: Skill,
     show: showSkill,

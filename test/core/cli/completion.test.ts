@@ -1,5 +1,8 @@
 /** Completion as a shell does it: the script is loaded by a real bash, which is asked what may follow. */
 import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import test from 'ava'
 import { shipped } from '../../../core/shipped.js'
@@ -15,7 +18,11 @@ const choicesOfAll = async (script: string, lines: readonly (readonly string[])[
     const typed = words.map((word) => `'${word}'`).join(' ')
     return `COMPREPLY=(); COMP_WORDS=(holdfast ${typed}); COMP_CWORD=${words.length}; _holdfast; printf '%s\\n' "\${COMPREPLY[@]}"; printf '\\f'`
   })
-  const { stdout, stderr } = await promisify(execFile)('bash', ['--norc', '-c', [script, ...asks].join('\n')])
+  // More than an argument of a program may hold.
+  const file = join(await mkdtemp(join(tmpdir(), 'completion-')), 'asks.sh')
+  await writeFile(file, [script, ...asks].join('\n'))
+  const { stdout, stderr } = await promisify(execFile)('bash', ['--norc', file])
+  await rm(dirname(file), { recursive: true })
   if (stderr !== '') throw new RangeError(stderr)
   return stdout.split('\f').map((told) => told.split('\n').filter((choice) => choice !== ''))
 }

@@ -12,7 +12,7 @@ import { parseArguments, switchesOf } from '../../../core/cli/arguments.js'
 import { runCommand } from '../../../core/cli/dispatch.js'
 import { commandHelp } from '../../../core/cli/help.js'
 import { defineCommand, type CommandInput } from '../../../core/plugin/command.js'
-import { createCommandLine } from '../../support/command-line.js'
+import { createCommandLine, runLine } from '../../support/command-line.js'
 
 const holdfast = createCommandLine({ url: 'http://127.0.0.1:9' })
 
@@ -120,10 +120,10 @@ test('what a command cannot do without is in its usage line, and is asked for be
 /** What each switch is set to when the line says so of all of them. */
 const switchesWith = async (value: string) => {
   const told: (readonly [string, number, string])[] = []
-  for (const { path, args = [], flags = {} } of await allCommands(shipped))
+  for (const { path, args = [], flags = {}, alone } of await allCommands(shipped))
     for (const [flag] of Object.entries(flags).filter(([, { kind }]) => kind === 'switch')) {
       const needed = args.filter((name) => !name.endsWith('?')).map(() => 'x')
-      const { code, err } = await holdfast(...path, ...needed, `--${flag}=${value}`)
+      const { code, err } = await (alone === true ? runLine : holdfast)(...path, ...needed, `--${flag}=${value}`)
       told.push([flag, code, err])
     }
   return told

@@ -20,6 +20,8 @@ interface File {
   readonly tests: Declared[]
   readonly before: Declared[]
   readonly after: Declared[]
+  /** Tests that lack what judges them. */
+  skipped: number
 }
 
 const files: File[] = []
@@ -28,9 +30,11 @@ const skipped: (() => void)[] = []
 
 /** ava begins soon after the first declaration: all of them are made when every file is loaded. */
 const skip =
-  (name: string) =>
-  (title: string, body: Body): void =>
-    void skipped.push(() => test.skip(`${name} › ${title}`, body))
+  (file: File) =>
+  (title: string, body: Body): void => {
+    file.skipped += 1
+    skipped.push(() => test.skip(`${file.name} › ${title}`, body))
+  }
 
 /** ava has the hooks of all files run before the first turn and after the last one, but for what is a test. */
 const asTest = (when: string, others: readonly Declared[], hooked: Hooked): Declared => {
@@ -44,7 +48,7 @@ const asTest = (when: string, others: readonly Declared[], hooked: Hooked): Decl
 
 /** What stands for the export of ava in one test file: what is declared waits for its turn. */
 export const testsOf = (name: string) => {
-  const file: File = { name, tests: [], before: [], after: [] }
+  const file: File = { name, tests: [], before: [], after: [], skipped: 0 }
   files.push(file)
   const declare =
     (isSerial: boolean) =>
@@ -55,7 +59,7 @@ export const testsOf = (name: string) => {
   const after = (...hooked: Hooked): void => void file.after.push(asTest('after its tests', file.after, hooked))
   const surroundings = { before, after: Object.assign(after, { always: after }) }
   const serial = Object.assign(declare(true), surroundings)
-  return Object.assign(declare(false), { ...surroundings, serial, skip: skip(name) })
+  return Object.assign(declare(false), { ...surroundings, serial, skip: skip(file) })
 }
 
 interface Gate {
@@ -83,7 +87,8 @@ const runWhen = (mayBegin: Promise<void>, title: string, { body, args }: Declare
 }
 
 /** As ava does: one after the other what is serial, then all the others at once. */
-const runFile = ({ name, tests, before, after }: File, turn: Promise<void>): Promise<void> => {
+const runFile = ({ name, tests, before, after, skipped: left }: File, turn: Promise<void>): Promise<void> => {
+  if (tests.length === 0 && left > 0) return turn
   if (tests.length === 0) throw fault(`no test stands in ${name}`)
   let mayBegin = turn
   for (const one of [...before, ...tests.filter(({ isSerial }) => isSerial)])

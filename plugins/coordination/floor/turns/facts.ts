@@ -67,29 +67,42 @@ export interface Wish extends Asked {
   readonly now: number
 }
 
+/** Counts the open runs of very many sessions: from the runs where these are fewer. */
+const openRuns = (runs: Runs, sessions: number): ((session_id: string) => number) => {
+  const open = runs.open()
+  if (open.length > sessions) return (session_id) => runs.openIn(session_id).length
+  const counts = new Map<string, number>()
+  for (const run_id of open) {
+    const session_id = runs.find(run_id)?.session_id
+    if (session_id !== undefined) counts.set(session_id, (counts.get(session_id) ?? 0) + 1)
+  }
+  return (session_id) => counts.get(session_id) ?? 0
+}
+
 export const rankedFor = (parts: FactParts, { channel, human, priority, excluded, now }: Wish): string[] => {
   const { channels, runs } = parts
   const { channel_id } = channel
   const { root_message_id, message_id } = human
   const spoken = new Map(channels.spoken(root_message_id).map((one) => [one.session_id, one]))
   const reacted = channels.reactedSince(root_message_id, message_id)
-  const candidates = channels
-    .listeners(channel_id)
-    .flatMap(({ session_id, participation_mode, muted }): Candidate[] => {
-      if (session_id === undefined) return []
-      const last = spoken.get(session_id)
-      return [
-        {
-          session_id,
-          mode: participation_mode,
-          muted,
-          spoke_at_ms: last?.at_ms,
-          commented: last !== undefined && last.message_id > message_id,
-          reacted: reacted.has(session_id),
-          open_runs: () => runs.openIn(session_id).length,
-        },
-      ]
-    })
+  const listeners = channels.listeners(channel_id)
+  let counted: ReturnType<typeof openRuns> | undefined
+  const runsOf = (session_id: string): number => (counted ??= openRuns(runs, listeners.length))(session_id)
+  const candidates = listeners.flatMap(({ session_id, participation_mode, muted }): Candidate[] => {
+    if (session_id === undefined) return []
+    const last = spoken.get(session_id)
+    return [
+      {
+        session_id,
+        mode: participation_mode,
+        muted,
+        spoke_at_ms: last?.at_ms,
+        commented: last !== undefined && last.message_id > message_id,
+        reacted: reacted.has(session_id),
+        open_runs: () => runsOf(session_id),
+      },
+    ]
+  })
   const { member_cooldown_ms: cooldown_ms } = channel.autonomy_policy
   return ranked(candidates, { now, priority, cooldown_ms, excluded })
 }

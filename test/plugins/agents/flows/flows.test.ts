@@ -6,6 +6,7 @@ import { createCommandLine } from '../../../support/command-line.js'
 import { startTestDaemon, type TestDaemonOptions } from '../../../support/daemon.js'
 import { inStatus, publish, startFlow, untilFlow } from '../../../support/flows.js'
 import { testPlugin } from '../../../support/plugins.js'
+import { refusing } from '../../../support/refusing.js'
 import { codeOf, openSession, submit, until } from '../../../support/runs.js'
 import { openStream } from '../../../support/sse.js'
 
@@ -469,7 +470,9 @@ test('flows-12: a kind and an id with blanks in them are what they are', async (
 })
 
 /** A child of a flow for which a message waits that cannot be told, and which so counts as working. */
-const withMail = async (daemon: Awaited<ReturnType<typeof start>>, script: string) => {
+const withMail = async (t: ExecutionContext, script: string) => {
+  const { plugin, refuse, allow } = refusing()
+  const daemon = await start(t, {}, { plugins: [plugin] })
   const { playbook_ref, request } = daemon
   const { flow_id } = (await startFlow(daemon, { playbook_ref, content: worker('w', script) })).body
   const { primitive_refs } = await untilFlow(
@@ -481,28 +484,28 @@ const withMail = async (daemon: Awaited<ReturnType<typeof start>>, script: strin
   const { session_id } = (await request('GET', '/v1/agents/summaries')).body.find(
     ({ agent_id }: any) => agent_id === to_agent_id,
   )
-  const letter = { from_agent_id: to_agent_id, to_agent_id, subject: 'x', payload: { asset_ids: ['asset_nope'] } }
+  const letter = { from_agent_id: to_agent_id, to_agent_id, subject: 'x', payload: {} }
   const { message_id } = (await request('POST', '/v1/mailboxes', letter)).body
-  return { flow_id, to_agent_id, session_id, message_id }
+  refuse(session_id)
+  return { daemon, flow_id, to_agent_id, session_id, message_id, allow: () => allow(session_id) }
 }
 
 test('flows-9: a flow whose last agent comes to rest when its mailbox is emptied is kept then', async (t) => {
-  const daemon = await start(t)
-  const { flow_id, to_agent_id, session_id, message_id } = await withMail(daemon, '/sleep 3000\n/say done')
+  const { daemon, flow_id, to_agent_id, session_id, message_id, allow } = await withMail(t, '/sleep 3000\n/say done')
   await untilFlow(daemon, flow_id, ({ primitive_refs }) => primitive_refs.run_ids.length === 2)
   for (const run of (await daemon.request('GET', `/v1/runs?session_id=${session_id}`)).body)
     await until(daemon, run.run_id, 'completed')
   t.is((await daemon.request('GET', `/v1/flows/${flow_id}`)).body.status, 'running')
   await daemon.request('POST', `/v1/agents/${to_agent_id}/mailbox/${message_id}/ack`)
   await untilFlow(daemon, flow_id, inStatus('succeeded'))
+  allow()
   const { run_id } = await submit(daemon, session_id, '/fail fatal no')
   await until(daemon, run_id, 'failed')
   t.is((await daemon.request('GET', `/v1/flows/${flow_id}`)).body.status, 'succeeded')
 })
 
 test('flows-13: messages and questions of agents of a cancelled flow are taken back', async (t) => {
-  const daemon = await start(t)
-  const mail = await withMail(daemon, '/sleep 3000\n/say done')
+  const { daemon, ...mail } = await withMail(t, '/sleep 3000\n/say done')
   t.is((await daemon.request('POST', `/v1/flows/${mail.flow_id}/cancel`)).body.status, 'cancelled')
   const [dead] = (await daemon.request('GET', `/v1/agents/${mail.to_agent_id}/mailbox/dead-letter`)).body
   t.like(dead, { id: mail.message_id, last_error: 'the flow of its reader was cancelled' })

@@ -14,16 +14,21 @@ import {
   told,
   untilAgent,
 } from '../../../support/agents.js'
-import { startTestDaemon } from '../../../support/daemon.js'
+import { startTestDaemon, type TestDaemonOptions } from '../../../support/daemon.js'
 import { freshRoot } from '../../../support/folders.js'
 import { watcher } from '../../../support/interceptors.js'
+import { refusing } from '../../../support/refusing.js'
 import { codeOf, openSession, submit, until } from '../../../support/runs.js'
 import { openStream } from '../../../support/sse.js'
 
-const start = async (t: ExecutionContext, config: JsonObject = {}, more = {}) => {
+const start = async (
+  t: ExecutionContext,
+  config: JsonObject = {},
+  { plugins = [], ...more }: TestDaemonOptions = {},
+) => {
   const model = directed()
   const daemon = await startTestDaemon(t, {
-    plugins: [model.plugin],
+    plugins: [model.plugin, ...plugins],
     config: { ...model.config, ...(Object.keys(config).length > 0 && { sidechains: config }) },
     ...more,
   })
@@ -303,12 +308,13 @@ test('agents-13: an agent that is to be closed is, when its work and that below 
 })
 
 test('agents-13: an agent that is to be closed is when somebody takes the last message from its mailbox', async (t) => {
-  const daemon = await start(t)
+  const { plugin, refuse } = refusing()
+  const daemon = await start(t, {}, { plugins: [plugin] })
   const child = (await spawn(daemon, daemon.parent, { retention: 'close_on_settle', ...told('/sleep 5000\n/say hi') }))
     .body
   const letter = { from_agent_id: daemon.parent, to_agent_id: child.agent_id, subject: 'hello' }
-  const payload = { asset_ids: ['asset_nope'] }
-  const { message_id } = (await daemon.request('POST', '/v1/mailboxes', { ...letter, payload })).body
+  const { message_id } = (await daemon.request('POST', '/v1/mailboxes', { ...letter, payload: {} })).body
+  refuse(child.session_id)
   const waiting = call('wait_agent', { agent_ids: [child.agent_id], timeout_ms: 100_000 })
   const { run_id } = await submit(daemon, 's1', waiting)
   await untilAgent(daemon, child.agent_id, ({ status }) => status === 'completed')
@@ -337,10 +343,12 @@ test('agents-1: a session id that is none is refused as sessions refuse it', asy
 })
 
 test('agents-7: a session is not idle while messages wait for an agent below it', async (t) => {
-  const daemon = await start(t)
+  const { plugin, refuse } = refusing()
+  const daemon = await start(t, {}, { plugins: [plugin] })
   const child = (await spawn(daemon, daemon.parent)).body
+  refuse(child.session_id)
   const letter = { from_agent_id: child.agent_id, to_agent_id: child.agent_id, subject: 'x' }
-  await daemon.request('POST', '/v1/mailboxes', { ...letter, payload: { asset_ids: ['asset_nope'] } })
+  t.is((await daemon.request('POST', '/v1/mailboxes', { ...letter, payload: {} })).status, 202)
   const change = () => daemon.request('PUT', '/v1/sessions/s1/isolation', { isolation: 'worktree' })
   t.deepEqual(codeOf(await change()), [409, 'session_not_idle'])
   t.deepEqual(codeOf(await daemon.request('POST', '/v1/sessions/s1/end')), [409, 'session_end_refused'])

@@ -69,6 +69,7 @@ const bench = (record = due, enter: () => RunRecord = () => run, clock = createC
       clock,
       ids: createIds(clock),
       log: silent,
+      observers: () => [],
       config: {},
     }),
   )
