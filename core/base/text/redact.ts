@@ -58,7 +58,7 @@ const tokens: readonly Shape[] = [
   {
     pattern: beginning(
       'gh[opusr]_[A-Za-z0-9]{16,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,}|npm_[A-Za-z0-9]{30,}|' +
-        'hf_[A-Za-z0-9]{30,}|hft_[A-Za-z0-9_-]{16,}',
+        'hf_[A-Za-z0-9]{30,}|hft_[A-Za-z0-9_-]{16,}|(?:xai-|gsk_)[A-Za-z0-9]{30,}',
     ),
     instead: marked,
   },
@@ -143,15 +143,21 @@ const squashed = anyOf(
   ],
   'iu',
 )
-/**
- * True if text holds what looks like a secret, or did before it was redacted (debug-3); personal data does not count.
- */
-export const looksSecret = (text: string): boolean =>
+const tells = (text: string): boolean =>
   /<redacted|\[redacted\]/u.test(text) ||
   redactSecrets(text) !== text ||
   phrases.test(text) ||
   squashed.test(text.replaceAll(/\s{1,8}(?=[:=])|(?<=[:=])\s{1,8}/gu, '')) ||
   text.split('\n').some(namesSecret)
+
+/**
+ * True if text holds what looks like a secret, or did before it was redacted (debug-3); personal data does not count.
+ * Signs without a shape and signs of another width hide nothing: whoever reads the text overlooks them, too.
+ */
+export const looksSecret = (text: string): boolean => {
+  const plain = text.normalize('NFKC').replaceAll(/\p{Default_Ignorable_Code_Point}/gu, '')
+  return tells(text) || (plain !== text && tells(plain))
+}
 
 /** Luhn's check digit: tells a card number from any other. */
 const isCard = (found: string): boolean => {

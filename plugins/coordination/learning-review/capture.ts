@@ -43,6 +43,15 @@ const makeRoom = ({ learnings }: CaptureParts, tx: Tx, session_id: string): void
   if (beyond > 0) learnings.forget(tx, candidates.page({ index: 'summaries', group: session_id, limit: beyond }))
 }
 
+const byOthers: ReadonlySet<TerminalRun['kind']> = new Set<TerminalRun['kind']>([
+  'channel_delivery',
+  'mailbox_delivery',
+  'observation_materialization',
+  'scheduled_observation_materialization',
+])
+/** The daemon words these requests, with titles and texts of anybody in them: nobody asks there to have it learned. */
+const isTold = ({ kind, origin }: TerminalRun): boolean => byOthers.has(kind) || origin?.project_task_id !== undefined
+
 interface Ended {
   readonly run: TerminalRun
   readonly memory: RunMemory
@@ -65,7 +74,7 @@ const take = (parts: CaptureParts, tx: Tx, { run, memory }: Ended): void => {
   const { run_id, session_id, agent_id, kind, status } = run
   const { max_candidates_per_run } = learnings.policy().capture.semantic_candidates
   if (status !== 'completed' || learnings.isCaptured(run_id, 'semantic') || waiting.has(run_id)) return
-  const labelled = labelledIn(memory.request_preview ?? '')
+  const labelled = isTold(run) ? [] : labelledIn(memory.request_preview ?? '')
   const whole = labelled.filter(({ content }) => !isRedacted(content))
   for (const said of whole.slice(0, max_candidates_per_run))
     learnings.propose(tx, draftFrom(run, { ...said, confidence: labelConfidence }))

@@ -44,11 +44,11 @@ const cut = (text: string, bytes: number): string => {
 
 /** What others wrote, in one line and in quotes. */
 export const quoted = (text: string, bytes = mostName): string =>
-  visibleLine(JSON.stringify(cut(text.slice(0, bytes), bytes)).replace(tags, '('))
+  visibleLine(JSON.stringify(cut(text.slice(0, bytes + 1), bytes)).replace(tags, '('))
 
 /** What others wrote, each line of it marked: none of them is one of ours. */
 const marked = (text: string, bytes: number): string =>
-  cut(visible(text.slice(0, bytes)).replace(tags, '(').replaceAll(/^/gmu, '| '), bytes)
+  cut(visible(text.slice(0, bytes + 1)).replace(tags, '(').replaceAll(/^/gmu, '| '), bytes)
 
 /** As many of these as fit. */
 const within = (parts: readonly string[], bytes: number, separator: string): string => {

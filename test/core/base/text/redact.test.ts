@@ -17,6 +17,8 @@ const shapes: Readonly<Record<string, string>> = {
   'a Stripe key': b('sk', '_live_', '4eC39HqLyjWDarjtT1zdp7dc'),
   'a Telegram token': b('123456789', ':AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw1'),
   'a JSON web token': b('eyJ', 'hbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9P'),
+  'an xAI key': b('xai', '-', 'Ab3dEf6hIj9kLmNoPqRsTuVwXyZ012345'),
+  'a Groq key': b('gsk', '_', 'Ab3dEf6hIj9kLmNoPqRsTuVwXyZ012345'),
   'a private key': b('-----BEGIN RSA ', 'PRIVATE KEY-----\nMIIEow\n-----END RSA PRIVATE KEY-----'),
   'the beginning of a private key': b('-----BEGIN ', 'PRIVATE KEY-----\nMIIEow'),
 }
@@ -85,6 +87,9 @@ for (const text of [
   'it was <redacted:key>',
   'it was [redacted]',
   'clientsecret : yes',
+  'pass\u200bword: hunter2',
+  'sk-abc\u2060defghijklmnopqrst1234',
+  'ｐａｓｓｗｏｒｄ：hunter2',
 ]) {
   test(`debug-3: is taken for a secret: ${text}`, (t) => t.true(looksSecret(text)))
 }

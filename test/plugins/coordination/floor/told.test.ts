@@ -113,3 +113,14 @@ test('floor-14: it is bounded in bytes, whatever the channel holds', (t) => {
   t.false(told.includes('\ufffd'))
   t.true(told.includes('10000 members in all'))
 })
+
+test('floor-14: what is cut says so, and what is not does not', (t) => {
+  const asked = (content: string): string => {
+    const human = message('m1', content)
+    return toldOf(facts({ human, origin: human, thread: [] }))
+  }
+  const titled = (title: string): string => toldOf(facts({ channel: { channel_id: 'garden', title } }))
+  t.true(asked('x'.repeat(16_385)).includes('x…\n</channel_message>'))
+  t.true(titled('y'.repeat(257)).includes('y…"'))
+  t.true(titled('y'.repeat(256)).includes('y"'))
+})
