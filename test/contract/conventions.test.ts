@@ -12,6 +12,7 @@ import {
   type Answer,
   type Reachable,
 } from '../support/daemon.js'
+import { channel, person } from '../support/channels.js'
 import { createOwner, startMortal, type Mortal } from '../support/mortal.js'
 import { openStream } from '../support/sse.js'
 import { createLeapingClock } from '../../core/testing/leaping-clock.js'
@@ -34,6 +35,10 @@ test.before(async () => {
     await daemon.request('POST', '/v1/personas', { persona_id, display_name: persona_id })
   for (const name of ['a', 'b', 'c']) await makeSchedule(daemon, { name })
   await daemon.request('POST', '/v1/boards', { board_id: 'b1', display_name: 'Plan' })
+  const members = ['ann', 'bob', 'cy'].map((member_id) => person(member_id))
+  await channel(daemon, 'c1', { members })
+  await daemon.request('POST', '/v1/projects', { project_id: 'p1', display_name: 'Trip', members })
+  for (const title of ['a', 'b', 'c']) await daemon.request('POST', '/v1/projects/p1/tasks', { title })
   agent_id = (await daemon.request('GET', '/v1/sessions/s1')).body.agent_id
   for (const name of ['one', 'two', 'three'])
     await daemon.request('POST', `/v1/agents/${agent_id}/sidechains`, { subtask: { name, content: '/say hi' } })
@@ -43,6 +48,15 @@ test.after.always(owner.end)
 /** An agent with others below it. */
 let agent_id = ''
 
+/** What stands in paths, by its name. */
+const ids = (): Readonly<Record<string, string>> => ({
+  session_id: 's1',
+  board_id: 'b1',
+  channel_id: 'c1',
+  project_id: 'p1',
+  agent_id,
+})
+
 /** Lists in pages, as the document has them: a new one is checked without a line here. */
 const lists = (): string[] =>
   operations
@@ -51,9 +65,7 @@ const lists = (): string[] =>
         parameters.some((parameter) => parameter.in === 'query' && parameter.name === name),
       ),
     )
-    .map(({ template }) =>
-      template.replace('{session_id}', 's1').replace('{board_id}', 'b1').replace('{agent_id}', agent_id),
-    )
+    .map(({ template }) => template.replaceAll(/\{(\w+)\}/gu, (_, name: string) => ids()[name] ?? name))
 const get = async (at: string): Promise<any> => (await daemon.request('GET', at)).body
 
 test.serial('http-2: Responses are the concrete view, without an envelope', async (t) => {

@@ -48,7 +48,12 @@ export const quoted = (text: string, bytes = mostName): string =>
 
 /** What others wrote, each line of it marked: none of them is one of ours. */
 const marked = (text: string, bytes: number): string =>
-  cut(visible(text.slice(0, bytes + 1)).replace(tags, '(').replaceAll(/^/gmu, '| '), bytes)
+  cut(
+    visible(text.slice(0, bytes + 1))
+      .replace(tags, '(')
+      .replaceAll(/^/gmu, '| '),
+    bytes,
+  )
 
 /** As many of these as fit. */
 const within = (parts: readonly string[], bytes: number, separator: string): string => {
