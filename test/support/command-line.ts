@@ -33,6 +33,12 @@ export const createCommandLine =
   (...args) =>
     runIn({ args: [`--base-url=${url}`, ...args], environment: {}, signal, attended })
 
+/** The same with these words alone, for commands that know themselves whom they ask. */
+export const createLine =
+  (signal: AbortSignal = never): CommandLine =>
+  (...args) =>
+    runIn({ args, environment: {}, signal })
+
 /** The same with these words alone: for commands that work on files or say themselves whom they ask. */
 export const runLine: CommandLine = (...args) =>
   runIn({ args, environment: {}, signal: never, start: (at) => startShort(at, {}, never) })

@@ -20,12 +20,6 @@ export const projectTaskErrors = defineErrors({
     detail: 'The task {project_task_id} cannot be deleted: the task {dependent} is blocked by it.',
     action: 'Take it out of blocked_by of that task first.',
   },
-  project_task_invalid_request: {
-    status: 400,
-    domain: 'projects',
-    detail: 'This cannot be done with the task: {reason}',
-    action: 'Correct what is named.',
-  },
   project_task_assignee_invalid: {
     status: 400,
     domain: 'projects',

@@ -26,7 +26,7 @@ import {
   uploadToken,
   writeAgentFile,
 } from '../../../support/capture.js'
-import { createCommandLine, type Ran } from '../../../support/command-line.js'
+import { createLine, type Ran } from '../../../support/command-line.js'
 import { spawnMain } from '../../../support/daemon.js'
 import { freshFolder } from '../../../support/folders.js'
 import { startReceiver, type Answerer, type Receiver } from '../../../support/receiver.js'
@@ -57,7 +57,7 @@ interface Capturing {
 }
 const start = (file: AgentFile | string, ...args: readonly string[]): Capturing => {
   const aborted = new AbortController()
-  const line = createCommandLine({ url: nowhere }, aborted.signal)
+  const line = createLine(aborted.signal)
   const ended = line('capture', '--config', writeAgentFile(file), ...args)
   return {
     ended,
@@ -111,7 +111,7 @@ test('capture-12: a file that is not as a daemon gives it is refused by place an
     for (const secret of [uploadToken, heartbeatToken, 'secret@']) t.false((out + err).includes(secret), what)
   }
   const open = writeAgentFile(good)
-  const line = createCommandLine({ url: nowhere })
+  const line = createLine()
   t.regex(
     (await line('capture', '--config', path.join(freshFolder(), 'none'))).err,
     /the agent file .* cannot be used: it does not exist.*capture_file_refused/u,
