@@ -32,6 +32,46 @@ const heardGauge = async (daemon: SpawnedDaemon): Promise<void> => {
   await until(async () => (await daemon.request('GET', `/v1/runs/${run_id}`)).body.status === 'completed')
 }
 
+/** A channel of neighbours, a project that links it, and what they have learned. */
+const workedTogether = async (daemon: SpawnedDaemon, asset_id: string): Promise<void> => {
+  const members = ['ann', 'bob'].map((member_id) => ({
+    member_id,
+    member_kind: 'human_actor',
+    display_name: member_id,
+  }))
+  await post(daemon, '/v1/channels', {
+    channel_id: 'fence',
+    title: 'Over the fence',
+    members,
+    pinned_asset_ids: [asset_id],
+  })
+  const { message_id } = await post(daemon, '/v1/channels/fence/messages', {
+    sender_actor_id: 'ann',
+    content: 'Who waters the ferns in July?',
+  })
+  await post(daemon, `/v1/channels/fence/messages/${message_id}/reactions`, { actor_id: 'bob', emoji: '👍' })
+  await post(daemon, '/v1/channels/fence/stimuli', {
+    scope: 'thread',
+    thread_root_message_id: message_id,
+    kind: 'task_completed',
+    content: 'The water butt is full.',
+  })
+  const worked = async (): Promise<boolean> =>
+    (await daemon.request('GET', '/v1/channels/fence/thread-work')).body.length === 1
+  await until(worked)
+  await post(daemon, '/v1/projects', { project_id: 'july', display_name: 'July', members })
+  await post(daemon, '/v1/projects/july/channels', { channel_id: 'fence' })
+  await post(daemon, '/v1/projects/july/tasks', { title: 'Find somebody who waters' })
+  const { candidate_id } = await post(daemon, '/v1/learning-candidates', {
+    scope: { kind: 'workspace' },
+    kind: 'procedure',
+    content: 'Water ferns in the evening, and never on their leaves.',
+  })
+  const { learning_id } = await post(daemon, `/v1/learning-candidates/${candidate_id}/publish`, {})
+  for (const instructions of ['Water in the evening.', 'Water in the evening, at the root.'])
+    await post(daemon, `/v1/learnings/${learning_id}/promote-skill`, { skill_name: 'water-ferns', instructions })
+}
+
 const post = async (daemon: SpawnedDaemon, path: string, body: object): Promise<any> => {
   const answer = await daemon.request('POST', path, body)
   if (answer.status >= 300) throw new Error(`${path}: ${answer.text}`)
@@ -72,6 +112,7 @@ const firstLife = async (daemon: SpawnedDaemon): Promise<void> => {
   )
   await plannedBoard(daemon)
   await heardGauge(daemon)
+  await workedTogether(daemon, asset_id)
   await post(daemon, '/v1/capture-agent-provisions', {
     batch_id: 'shed',
     daemon_base_url: 'https://holdfast.example',
@@ -279,7 +320,7 @@ const row = (path: string): string => {
 /** The comment file, from the files that are there. */
 export const commentFile = (root: string): string => `# A state root to read
 
-This is what a daemon leaves on disk: session \`garden\` with six runs that ended, a task that ran behind one of them, an output that was delivered, a schedule, and one run that waits for an approval; session \`kitchen\` with one that waits for an answer; session \`orchard\`, which plans, with a run that a schedule made; an asset, which a run was given, and its words; a board with one revision; an observation of a camera; a capture agent; and a connector, with the run that a rain gauge posted. The first daemon stopped in order, so its work is in pages. The second was killed, so its work is in the log.
+This is what a daemon leaves on disk: session \`garden\` with six runs that ended, a task that ran behind one of them, an output that was delivered, a schedule, and one run that waits for an approval; session \`kitchen\` with one that waits for an answer; session \`orchard\`, which plans, with a run that a schedule made; an asset, which a run was given, and its words; a board with one revision; an observation of a camera; a capture agent; a connector, with the run that a rain gauge posted; a channel of neighbours, a project that links it, and a learning with the draft of a skill. The first daemon stopped in order, so its work is in pages. The second was killed, so its work is in the log.
 
 To start on a copy, where there is no \`./state\` yet: \`cp -r state-example state && chmod -R go= state && npm start\`. Then \`node dist/core/main.js approvals list\` and \`node dist/core/main.js questions list\` say what waits.
 
