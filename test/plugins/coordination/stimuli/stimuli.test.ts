@@ -94,6 +94,7 @@ test('stimuli-3: what cannot be is refused, and nothing is kept of it', async (t
     content: 'x',
   })
   t.is(unknown.status, 404)
+  t.deepEqual(codeOf(await daemon.request('GET', '/v1/channels/none/thread-work')), [404, 'channel_not_found'])
   t.deepEqual(await daemon.stimuli(), [])
 })
 
