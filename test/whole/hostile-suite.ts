@@ -127,6 +127,9 @@ const isEmptyObject = (text: string): boolean => {
   }
 }
 
+/** One of them is all that a new channel needs. */
+const isGood = (text: string): boolean => text.startsWith('{"title":')
+
 /** A request on a bare socket: no client would send these headers. */
 const rawRequest = (
   { method, template }: Operation,
@@ -148,7 +151,9 @@ const jsonTexts = (test: TestFn, { jsons }: Shares): void => {
   test('no text of the JSON test suite is a fault of any route: what is not JSON is 400 and names the body', async (t) => {
     const stage = await start(t)
     const ids = await idsOf(stage)
-    const wrong = [...parsing, ...transform].filter(({ input }) => input !== '' && !isEmptyObject(input))
+    const wrong = [...parsing, ...transform].filter(
+      ({ input }) => input !== '' && !isEmptyObject(input) && !isGood(input),
+    )
     t.true(wrong.length > 300)
     await unchanged(stage, async () => {
       for (const [turn, operation] of posts(stage).entries()) {
