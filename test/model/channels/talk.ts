@@ -198,13 +198,20 @@ const find = ({ threads }: Channel, root: number, holder: string): { thread: Thr
   return thread === undefined || turn === undefined ? undefined : { thread, turn }
 }
 
+interface TurnEnd {
+  readonly holder: string
+  readonly speaks: boolean
+  /** Behind one who leaves the message of the person calls again. */
+  readonly leaves?: true
+}
+
 /** A turn ends: its holder says something, or nothing. */
-export const endTurn = (channel: Channel, root: number, { holder, speaks }: { holder: string; speaks: boolean }) => {
+export const endTurn = (channel: Channel, root: number, { holder, speaks, leaves }: TurnEnd): void => {
   const found = find(channel, root, holder)
   if (found === undefined) return
   const { thread, turn } = found
   without(thread, turn)
-  let { origin } = turn
+  let origin = leaves === true ? thread.called : turn.origin
   if (speaks && channel.members.has(holder)) {
     origin = channel.messages.length
     channel.messages.push({ root, author: holder, reply: turn.origin, reactors: new Set() })
@@ -230,5 +237,5 @@ export const remove = (channel: Channel, name: string): void => {
     for (const turn of thread.turns) turn.queue = turn.queue.filter((one) => one !== name)
     thread.first = thread.first.filter((one) => one !== name)
   }
-  for (const { root } of turnsOf(channel, name)) endTurn(channel, root, { holder: name, speaks: false })
+  for (const { root } of turnsOf(channel, name)) endTurn(channel, root, { holder: name, speaks: false, leaves: true })
 }
