@@ -14,6 +14,8 @@ import type { ChannelRecord, MemberRecord, MessageOutput, MessageRecord } from '
 export { channelErrors } from './errors.js'
 /** Bounds of what agents say, and who may be asked to speak. */
 export { AutonomyPolicy, ParticipationMode, participationModes } from './record/policy.js'
+/** Names in requests of channels, and the refusal of one field of them. */
+export { nameIn, refuse } from './refuse.js'
 /** What is kept of channels. */
 export type { ChannelRecord, MemberRecord, MessageOutput, MessageRecord } from './record/record.js'
 

@@ -1,6 +1,6 @@
 /** What becomes of a stimulus when it comes: it waits, or says what is said already (stimuli-1 to stimuli-6). */
 import { digest, type Ids, type JsonObject, type Tx } from '../../../core/plugin.js'
-import { channelErrors, type Channels } from '../channels/contract.js'
+import { nameIn, refuse, type Channels } from '../channels/contract.js'
 import type { StimulusDraft } from './contract.js'
 import { stimulusErrors } from './errors.js'
 import type { StimulusStore } from './record/store.js'
@@ -17,20 +17,6 @@ export interface CreateParts {
 /** Characters of what one says, of a name or key, and members that it addresses. */
 export const [mostContent, mostName, mostAddressed] = [16_384, 200, 100]
 const mostMetadata = 65_536
-
-const refuse = (field: string, rule: string): never => {
-  throw channelErrors.channel_invalid_request({
-    details: { reason: `${field} ${rule}.` },
-    errors: [{ path: `body.${field}`, rule }],
-  })
-}
-
-const nameIn = (field: string, text: string | undefined): string | undefined => {
-  const name = text?.trim() ?? ''
-  if (name === '') return undefined
-  if (/\p{Cc}/u.test(name)) return refuse(field, 'must not hold control characters')
-  return name.length > mostName ? refuse(field, `must have at most ${mostName} characters`) : name
-}
 
 const contentOf = ({ content }: StimulusDraft): string => {
   const text = content.trim()
