@@ -1,7 +1,7 @@
 import { definePlugin } from '../../../core/plugin.js'
 import { QuestionSettlers } from '../../execution/questions/contract.js'
 import { Runs } from '../../execution/runs/contract.js'
-import { SessionEndGuards, SessionHolds, Sessions } from '../../execution/sessions/contract.js'
+import { SessionEndGuards, SessionHolds, SessionMemberships, Sessions } from '../../execution/sessions/contract.js'
 import { Tools } from '../../execution/tools/contract.js'
 import { Reasons } from '../../operator/explanations/contract.js'
 import { Mailboxes } from '../mailboxes/contract.js'
@@ -22,7 +22,18 @@ export default definePlugin({
   register(ctx, { agents, audit, mailboxes, runs, sessions }) {
     const { clock, log, state } = ctx
     const store = declareClarifications(state)
-    const parts = { agents, audit, clock, log, mailboxes, runs, sessions, state, store }
+    const parts = {
+      agents,
+      audit,
+      clock,
+      log,
+      mailboxes,
+      memberships: ctx.view(SessionMemberships),
+      runs,
+      sessions,
+      state,
+      store,
+    }
     ctx.provide(AgentQuestions, {
       asks: (session_id) => store.collection.has(session_id),
       askedBy: store.find,

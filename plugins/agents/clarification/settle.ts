@@ -2,7 +2,13 @@
 import type { State, Tx } from '../../../core/plugin.js'
 import type { QuestionSettlement, QuestionSettler } from '../../execution/questions/contract.js'
 import type { Runs, WaitingRun } from '../../execution/runs/contract.js'
-import type { ResolvedQuestion, Sessions, UserQuestionRequest } from '../../execution/sessions/contract.js'
+import {
+  belongsTo,
+  type ResolvedQuestion,
+  type SessionMembership,
+  type Sessions,
+  type UserQuestionRequest,
+} from '../../execution/sessions/contract.js'
 import type { Mailboxes } from '../mailboxes/contract.js'
 import type { AgentAudit } from '../sidechains/contract.js'
 import type { Clarification, ClarificationStore } from './store.js'
@@ -14,6 +20,7 @@ export interface SettleParts {
   readonly sessions: Pick<Sessions, 'announce'>
   readonly mailboxes: Mailboxes
   readonly audit: AgentAudit
+  readonly memberships: () => readonly SessionMembership[]
 }
 
 /** A question to a parent, and what became of it. */
@@ -25,7 +32,7 @@ interface Answered {
 
 /** Tells the agent that asked how its question ended; a closed one has it among its dead letters. */
 export const tellAsker = (
-  { store, sessions, mailboxes, audit }: Omit<SettleParts, 'state' | 'runs'>,
+  { store, sessions, mailboxes, audit }: Omit<SettleParts, 'state' | 'runs' | 'memberships'>,
   tx: Tx,
   answered: Answered,
 ): void => {
@@ -72,7 +79,7 @@ const payloadOf = ({ asked: { request_id }, request, resolution }: Answered) => 
 
 /** Ends an open question in a commit. */
 export const settleIn = (
-  parts: Omit<SettleParts, 'state'>,
+  parts: Omit<SettleParts, 'state' | 'memberships'>,
   tx: Tx,
   { run, request, resolution, receipt }: QuestionSettlement,
 ): void => {
@@ -96,18 +103,29 @@ export const settleIn = (
   tellAsker(parts, tx, { asked, request, resolution })
 }
 
+/** Projects and channels of one of the two; absent where it is in none. */
+const groupsOf = (known: readonly SessionMembership[], of: 'requester' | 'parent', session_id: string | undefined) =>
+  Object.fromEntries(
+    (session_id === undefined ? [] : (['project', 'channel'] as const)).flatMap((kind) => {
+      const ids = belongsTo(known, kind, session_id ?? '')
+      return ids.length === 0 ? [] : [[`${of}_${kind}_ids`, ids]]
+    }),
+  )
+
 export const clarificationSettler = (parts: SettleParts): QuestionSettler & { readonly kind: WaitingRun['kind'] } => {
   const settle = (settlement: QuestionSettlement): Promise<void> =>
     parts.state.commit((tx) => settleIn(parts, tx, settlement))
   return {
     kind: 'parent_clarification',
-    asker({ origin }) {
+    asker({ origin, session_id }) {
       const { requester_agent_id, requester_session_id, requester_run_id, requester_tool_call_id } = origin ?? {}
       return {
         ...(requester_agent_id !== undefined && { requester_agent_id }),
         ...(requester_session_id !== undefined && { requester_session_id }),
         ...(requester_run_id !== undefined && { requester_run_id }),
         ...(requester_tool_call_id !== undefined && { requester_tool_call_id }),
+        ...groupsOf(parts.memberships(), 'requester', requester_session_id),
+        ...groupsOf(parts.memberships(), 'parent', session_id),
       }
     },
     answer: settle,

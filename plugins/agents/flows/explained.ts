@@ -74,18 +74,24 @@ const addAll = (flow_id: string, missing: readonly EvidenceRef[]): string => {
   return [commandLine(`flows evidence --evidence ${attested.join(' --evidence ')}`, flow_id), ...reports].join('; ')
 }
 
-const evidenceReason = (flow_id: string, missing: readonly EvidenceRef[]): readonly Reason[] => {
+/** Whether its work is done decides whether it waits for evidence now, or will then. */
+const evidenceReason = (flow_id: string, missing: readonly EvidenceRef[], isDone: boolean): readonly Reason[] => {
   if (missing.length === 0) return []
+  const requires = `requires evidence that nobody has added: ${missing.map(named).join(', ')}.`
+  if (!isDone) return [{ code: 'evidence', text: `When its work is done, its playbook ${requires}` }]
   return [
     {
       code: 'evidence',
-      text: `Its playbook requires evidence that nobody has added: ${missing.map(named).join(', ')}.`,
+      text: `Its playbook ${requires}`,
       commands: missing.map((ref) =>
         isReport(ref) ? verifies(flow_id, ref) : commandLine(`flows evidence --evidence ${given(ref)}`, flow_id),
       ),
     },
   ]
 }
+
+const isWorkDone = (scope: Scope | undefined): boolean =>
+  scope === undefined || scope.open.length + scope.held.length + scope.openTasks.length === 0
 
 /** Flows that one status names. */
 const mostNamed = 10
@@ -171,14 +177,14 @@ export const flowReasons = (parts: ExplainedParts): ReasonSource => ({
     if (flow === undefined || status === 'succeeded') return []
     const found = flow.settled === undefined ? await inTurns(look(parts, flow)) : undefined
     const now = found ?? (await inTurns(project(parts, flow)))
+    const isDone = isWorkDone(found?.scope)
+    const evidence = isTerminal(now.status) ? [] : evidenceReason(flow.flow_id, missingEvidence(parts, flow), isDone)
     return [
-      ...(isTerminal(now.status)
-        ? endReasons(parts, flow, now)
-        : evidenceReason(flow.flow_id, missingEvidence(parts, flow))),
+      ...(isTerminal(now.status) ? endReasons(parts, flow, now) : isDone ? evidence : []),
       ...(found === undefined ? [] : found.scope.openTasks.map(taskReason)),
       ...checkReasons(now),
       ...phaseReasons(now.phases),
-      ...(isTerminal(now.status) ? [anewReason(flow)] : []),
+      ...(isTerminal(now.status) ? [anewReason(flow)] : isDone ? [] : evidence),
     ]
   },
 })

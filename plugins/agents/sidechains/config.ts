@@ -14,7 +14,7 @@ import {
   type StructOf,
 } from '../../../core/plugin.js'
 import type { RuntimeSection } from '../../operator/runtime/contract.js'
-import { agentProfiles } from './contract.js'
+import { agentProfiles, type AgentProfile } from './contract.js'
 
 /** First values, and what they bound. */
 const bounds = {
@@ -27,6 +27,10 @@ const bounds = {
   spawn_rate_window_ms: [60_000, 'Milliseconds for which starts are counted.'],
   max_spawns_per_session_window: [60, 'Agents that the agent of one session starts in that time.'],
   max_spawns_per_profile_window: [60, 'Agents of one profile that are started in that time.'],
+  max_spawns_per_project_window: [
+    120,
+    'Agents that members of one project, and agents below them, start in that time.',
+  ],
   max_spawns_global_window: [240, 'Agents that are started in that time.'],
   max_spawn_input_tokens_per_request: [128_000, 'Tokens that an agent is told at its start, reckoned.'],
   max_spawn_output_tokens_per_request: [64_000, 'Tokens of an answer that a start may ask for.'],
@@ -53,6 +57,7 @@ const SpawnRule = object({
     object({
       parent_agent_id: optional(string({ min: 1, max: 400 })),
       session_id: optional(doc(string({ min: 1, max: 200 }), 'The session of the parent.')),
+      project_id: optional(doc(string({ min: 1, max: 200 }), 'A project that the parent, or one above it, is in.')),
       profile: optional(enums(agentProfiles)),
     }),
     'Starts that it is for: those of which all of these are true.',
@@ -78,9 +83,12 @@ export const sidechainsFlags: Readonly<Record<string, string>> = Object.fromEntr
 )
 
 /** Who starts an agent, as far as limits ask. */
-export type Starter = Required<{
-  readonly [N in keyof SidechainsConfig['rules'][number]['selector']]: string
-}>
+export interface Starter {
+  readonly parent_agent_id: string
+  readonly session_id: string
+  readonly project_id: readonly string[]
+  readonly profile: AgentProfile
+}
 
 /** The limits to which no rule gives others. */
 export const limitsOf = (config: SidechainsConfig): SpawnLimits => {
@@ -95,7 +103,7 @@ export const limitsFor = ({ rules, ...limits }: SidechainsConfig, starter: Start
     ...rules
       .filter(({ selector }) =>
         Object.entries(selector).every(
-          ([key, value]) => value === undefined || starter[unsafeCast<keyof Starter>(key)] === value,
+          ([key, value]) => value === undefined || [starter[unsafeCast<keyof Starter>(key)]].flat().includes(value),
         ),
       )
       .map((rule) => Object.fromEntries(Object.entries(rule.limits).filter(([, value]) => value !== undefined))),

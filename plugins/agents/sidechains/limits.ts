@@ -9,6 +9,8 @@ import type { Agent, AgentStore } from './store.js'
 export interface Start {
   readonly parent: Agent
   readonly profile: AgentProfile
+  /** Projects that its parent, or one above that, is in. */
+  readonly project_ids: readonly string[]
   readonly run_id: string | undefined
   /** What the new agent is told, in bytes. */
   readonly told_bytes: number
@@ -24,9 +26,9 @@ export const depthBelow = ({ spawned }: Agent): number => (spawned?.depth ?? 0) 
 
 /** Throws `conflict` (409) where too many are at work, and `rate_limited` (429) where they come too fast. */
 export const checkLimits = (store: AgentStore, config: SidechainsConfig, start: Start): SpawnLimits => {
-  const { parent, profile } = start
+  const { parent, profile, project_ids: project_id } = start
   const { agent_id, session_id } = parent.session
-  const limits = limitsFor(config, { parent_agent_id: agent_id, session_id, profile })
+  const limits = limitsFor(config, { parent_agent_id: agent_id, session_id, project_id, profile })
   if (depthBelow(parent) > limits.max_child_depth) throw conflict(`agents stand at most ${limits.max_child_depth} deep`)
   checkLive(store.present(), parent, limits)
   checkRun(store, start, limits)
@@ -76,7 +78,7 @@ interface Use {
 
 const checkRate = (
   started: readonly AgentRecord[],
-  { parent: { session }, profile, now }: Start,
+  { parent: { session }, profile, project_ids, now }: Start,
   limits: SpawnLimits,
 ): void => {
   const counted = (found: readonly AgentRecord[], most: number, whose: string): Use => ({
@@ -96,6 +98,13 @@ const checkRate = (
       started.filter((one) => one.profile === profile),
       limits.max_spawns_per_profile_window,
       `of the profile ${profile}`,
+    ),
+    ...project_ids.map((id) =>
+      counted(
+        started.filter((one) => one.project_ids?.includes(id) === true),
+        limits.max_spawns_per_project_window,
+        `of the project ${id}`,
+      ),
     ),
     counted(started, limits.max_spawns_global_window, 'of the daemon'),
     {

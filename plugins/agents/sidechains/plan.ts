@@ -1,7 +1,14 @@
 /** What a new agent will be, by what is asked and what its parent may do (agents-3 to agents-9). */
 import { canonical } from '../../../core/plugin.js'
 import type { Runs } from '../../execution/runs/contract.js'
-import type { SessionRecord, SessionRoutePolicy, Sessions, WantedSession } from '../../execution/sessions/contract.js'
+import {
+  belongsTo,
+  type SessionMembership,
+  type SessionRecord,
+  type SessionRoutePolicy,
+  type Sessions,
+  type WantedSession,
+} from '../../execution/sessions/contract.js'
 import type {
   NamedTools,
   PermissionMode,
@@ -48,6 +55,7 @@ export interface PlanParts {
   readonly runs: Runs
   readonly tools: ToolRegistry
   readonly modes: () => readonly SessionMode[]
+  readonly memberships: () => readonly SessionMembership[]
   readonly config: SidechainsConfig
   readonly host: { readonly stateRoot: string }
 }
@@ -81,9 +89,11 @@ export const planAgent = (parts: PlanParts, wanted: WantedAgent, now: number): P
     ...(wanted.surfaces ?? []),
   ]
   const route_policy = policyOf(request, session)
+  const project_ids = projectsOf(parts, parent)
   const limits = checkLimits(store, config, {
     parent,
     profile,
+    project_ids,
     run_id,
     told_bytes: toldBytes(request),
     output_tokens: route_policy?.generation?.max_output_tokens,
@@ -129,6 +139,7 @@ export const planAgent = (parts: PlanParts, wanted: WantedAgent, now: number): P
       spawned_at_ms: now,
       cost_microusd: limits.estimated_spawn_cost_microusd,
       cpu_ms: limits.estimated_spawn_cpu_ms,
+      ...(project_ids.length > 0 && { project_ids }),
       ...(nickname !== undefined && { nickname }),
       ...(surface !== undefined && { tool_surface: surface }),
       ...(cwd !== undefined && { cwd }),
@@ -140,6 +151,11 @@ export const planAgent = (parts: PlanParts, wanted: WantedAgent, now: number): P
     },
   }
 }
+
+/** A child works for the projects of those above it. */
+const projectsOf = ({ memberships }: PlanParts, { session, spawned }: Agent): readonly string[] => [
+  ...new Set([...(spawned?.project_ids ?? []), ...belongsTo(memberships(), 'project', session.session_id)]),
+]
 
 /** What has it started gives it fewer tools, such as a skill. */
 const isCut = ({ surfaces = [] }: WantedAgent): boolean =>

@@ -2,7 +2,13 @@ import { createUnreadable, definePlugin, Host } from '../../../core/plugin.js'
 import { Interception } from '../../execution/interception/contract.js'
 import { SystemSections } from '../../execution/models/contract.js'
 import { Runs } from '../../execution/runs/contract.js'
-import { SessionAgents, SessionEndGuards, SessionHolds, Sessions } from '../../execution/sessions/contract.js'
+import {
+  SessionAgents,
+  SessionEndGuards,
+  SessionHolds,
+  SessionMemberships,
+  Sessions,
+} from '../../execution/sessions/contract.js'
 import { SessionModes, ToolGates, ToolRegistry, Tools } from '../../execution/tools/contract.js'
 import { Reasons, Subjects } from '../../operator/explanations/contract.js'
 import { RuntimeSections } from '../../operator/runtime/contract.js'
@@ -51,6 +57,7 @@ export default definePlugin({
       ids,
       interception,
       mail,
+      memberships: ctx.view(SessionMemberships),
       modes,
       observers: ctx.view(SpawnObservers),
       questions,

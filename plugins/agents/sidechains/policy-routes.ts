@@ -38,6 +38,7 @@ const Explanation = object({
 
 /** Sessions that are named with what they started. */
 const mostSessions = 100
+const mostProjects = 100
 
 const limits: StructOf<SpawnLimits> = limitsView
 const count = (text: string) => doc(integer({ min: 0 }), text)
@@ -52,6 +53,10 @@ const Quotas = named(
     profiles_in_window: doc(
       array(object({ profile: enums(agentProfiles), started: integer({ min: 1 }) })),
       'How many of them have each profile, most first.',
+    ),
+    projects_in_window: doc(
+      array(object({ project_id: string(), started: integer({ min: 1 }) })),
+      `How many of them count for each project, most first; at most ${mostProjects} projects.`,
     ),
     sessions_in_window: doc(
       array(object({ session_id: string(), started: integer({ min: 1 }) })),
@@ -134,6 +139,9 @@ const quotas = ({ store, config, clock }: SpawnParts): Route =>
           profile,
           started: n,
         })),
+        projects_in_window: tally(started.flatMap(({ project_ids = [] }) => project_ids))
+          .slice(0, mostProjects)
+          .map(([project_id, n]) => ({ project_id, started: n })),
         sessions_in_window: tally(started.map((one) => one.parent_session_id))
           .slice(0, mostSessions)
           .map(([session_id, n]) => ({ session_id, started: n })),

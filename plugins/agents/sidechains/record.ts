@@ -55,6 +55,8 @@ export interface AgentRecord {
   /** Of the request that `spawn_request_id` names. */
   readonly request_digest?: string
   readonly spawned_at_ms: number
+  /** Projects that its parent, or one above that, was a member of when it was started. */
+  readonly project_ids?: readonly string[] | undefined
   /** What the start was charged: millionths of a dollar, and milliseconds. */
   readonly cost_microusd: number
   readonly cpu_ms: number
@@ -94,6 +96,7 @@ const schema = object({
   spawn_request_id: optional(string()),
   request_digest: optional(string()),
   spawned_at_ms: integer(),
+  project_ids: optional(array(string())),
   cost_microusd: integer(),
   cpu_ms: integer(),
   is_closed: optional(literal(true)),

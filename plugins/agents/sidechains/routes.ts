@@ -19,7 +19,6 @@ import {
   pageProblems,
   paginationOf,
   string,
-  timeKey,
   union,
   type Route,
   type Skip,
@@ -48,8 +47,7 @@ const mostPlain = 1000
 const [mostOfPage, usualPage] = [100, 50]
 const AgentId = string({ min: 1, max: 400 })
 const params = object({ agent_id: AgentId })
-const key = ({ created_at_ms, session_id }: { readonly created_at_ms: number; readonly session_id: string }): string =>
-  `${timeKey(created_at_ms)}${session_id}`
+const key = ({ agent_id }: { readonly agent_id: string }): string => agent_id
 
 export const agentRoutes = (parts: AgentRouteParts): readonly Route[] => [
   list(parts),
@@ -84,7 +82,7 @@ const summaries = (parts: AgentRouteParts): Route =>
     id: 'agents.summaries',
     method: 'GET',
     path: '/v1/agents/summaries',
-    summary: 'Rows of agents in order of their start, of all or of one root with all below it.',
+    summary: 'Rows of agents in order of their ids, of all or of one root with all below it.',
     access: 'read',
     query: object({
       root_agent_id: optional(doc(AgentId, 'Only this agent and those below it, however deep.')),
@@ -107,7 +105,7 @@ const summaries = (parts: AgentRouteParts): Route =>
       const { found, counts } = await lookUp(parts, { root_agent_id, ...filter })
       const shown = {
         source: arraySource(found, key),
-        label: 'spawned_at_asc',
+        label: 'agent_id_asc',
         view: (session: SessionRecord) => summaryOf(parts, session),
         skip: parts.skip,
       }

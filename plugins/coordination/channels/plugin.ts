@@ -1,6 +1,6 @@
 import { createUnreadable, definePlugin, Host, object } from '../../../core/plugin.js'
 import { Runs } from '../../execution/runs/contract.js'
-import { SessionAgents, Sessions, SessionSnapshotTaken } from '../../execution/sessions/contract.js'
+import { SessionAgents, SessionMemberships, Sessions, SessionSnapshotTaken } from '../../execution/sessions/contract.js'
 import { AssetReferences, Assets } from '../../media/assets/contract.js'
 import { Boards } from '../../media/boards/contract.js'
 import { Capabilities } from '../../operator/status/contract.js'
@@ -18,6 +18,9 @@ import { declareChannels } from './record/store.js'
 import { createRemoval } from './removal.js'
 import { channelRoutes } from './routes.js'
 import { createViews } from './views.js'
+
+/** Channels of a session that others are told of. */
+const mostOfSession = 100
 
 export default definePlugin({
   id: 'channels',
@@ -51,6 +54,10 @@ export default definePlugin({
     ctx.routes(...channelRoutes(routed), ...memberRoutes(routed), ...messageRoutes({ ...routed, runs, assets, boards }))
     ctx.health(health)
     ctx.contribute(AssetReferences, channelAssets(store.assets))
+    ctx.contribute(SessionMemberships, {
+      kind: 'channel',
+      of: (session_id) => reads.ofSession(session_id).slice(0, mostOfSession),
+    })
     ctx.contribute(Capabilities, { name: 'channels', value: true })
     ctx.onStart(() => {
       const undo = ctx.events.on(SessionSnapshotTaken, ({ session_id }) => following.renamed(session_id))

@@ -1,12 +1,12 @@
 /** What projects keep from others: sessions that end, channels that go, and what sessions learn. */
 import type { MemorySource } from '../../execution/memory/contract.js'
-import type { SessionEndGuard } from '../../execution/sessions/contract.js'
+import type { SessionEndGuard, SessionMembership } from '../../execution/sessions/contract.js'
 import type { ToolGate } from '../../execution/tools/contract.js'
 import type { ChannelPart } from '../channels/contract.js'
 import { projectOf, type ProjectStore } from './record/store.js'
 import { projectToolNames } from './tools.js'
 
-/** Projects whose learnings a session sees. */
+/** Projects of a session that count for what it sees and starts. */
 const mostScopes = 100
 
 export const endGuard = ({ members, tasks }: ProjectStore): SessionEndGuard => ({
@@ -27,13 +27,18 @@ export const channelPart = ({ links }: ProjectStore): ChannelPart => ({
   },
 })
 
-export const projectScopes = ({ members }: ProjectStore): MemorySource => ({
+/** The keys of members say enough, and no record is read. */
+const projectsOf = ({ members }: ProjectStore, session_id: string): string[] =>
+  members.page({ index: 'session', group: session_id, limit: mostScopes }).map(projectOf)
+
+export const membership = (store: ProjectStore): SessionMembership => ({
+  kind: 'project',
+  of: (session_id) => projectsOf(store, session_id),
+})
+
+export const projectScopes = (store: ProjectStore): MemorySource => ({
   id: 'projects',
-  // Asked for each model call: the keys of members say enough, and no record is read.
-  scopes: (session_id) =>
-    members
-      .page({ index: 'session', group: session_id, limit: mostScopes })
-      .map((key) => ({ kind: 'project', id: projectOf(key) })),
+  scopes: (session_id) => projectsOf(store, session_id).map((id) => ({ kind: 'project', id })),
 })
 
 /** Who is in no project has nothing to do with their tasks. */

@@ -1,13 +1,13 @@
 import { createUnreadable, defaulted, definePlugin, doc, integer, object } from '../../../core/plugin.js'
 import { MemorySources } from '../../execution/memory/contract.js'
 import { Runs } from '../../execution/runs/contract.js'
-import { SessionEndGuards, Sessions } from '../../execution/sessions/contract.js'
+import { SessionEndGuards, SessionMemberships, Sessions } from '../../execution/sessions/contract.js'
 import { ToolGates, Tools } from '../../execution/tools/contract.js'
 import { Reasons, Subjects } from '../../operator/explanations/contract.js'
 import { Capabilities } from '../../operator/status/contract.js'
 import { ChannelParts, Channels } from '../channels/contract.js'
 import { projectReasons, taskSubjects } from './explained.js'
-import { channelPart, endGuard, projectScopes, toolGate } from './guards.js'
+import { channelPart, endGuard, membership, projectScopes, toolGate } from './guards.js'
 import { projectRoutes } from './project-routes.js'
 import { declareProjects } from './record/store.js'
 import { createMirror } from './roster/mirror.js'
@@ -40,6 +40,7 @@ export default definePlugin({
     ctx.contribute(Tools, ...projectTools(parts))
     ctx.contribute(ToolGates, toolGate(store))
     ctx.contribute(SessionEndGuards, endGuard(store))
+    ctx.contribute(SessionMemberships, membership(store))
     ctx.contribute(ChannelParts, channelPart(store))
     ctx.contribute(MemorySources, projectScopes(store))
     ctx.contribute(Subjects, taskSubjects(store))

@@ -5,6 +5,7 @@ import {
   defineToken,
   doc,
   enums,
+  hasMembers,
   integer,
   object,
   string,
@@ -158,6 +159,25 @@ export interface SessionMetadata {
   /** Undefined if the session has none. Must be fast and must not throw. */
   value(session_id: string): Json | undefined
 }
+/** What a session belongs to, such as projects. */
+export interface SessionMembership {
+  readonly kind: 'project' | 'channel'
+  /** Ids, the first hundred. Must be fast and must not throw. */
+  of(session_id: string): readonly string[]
+}
+/** What sessions belong to, by kind. */
+export const SessionMemberships: Point<SessionMembership> = definePoint<SessionMembership>(
+  'session-memberships@1',
+  ({ kind }) => kind,
+  hasMembers('a membership of sessions', { kind: 'text', of: 'function' }),
+)
+/** Ids of what a session belongs to of one kind. */
+export const belongsTo = (
+  known: readonly SessionMembership[],
+  wanted: SessionMembership['kind'],
+  session_id: string,
+): readonly string[] => known.flatMap(({ kind, of }) => (kind === wanted ? of(session_id) : []))
+
 /** Members of the metadata of sessions, by key. */
 export const SessionMetadata: Point<SessionMetadata> = definePoint<SessionMetadata>(
   'session-metadata@1',

@@ -16,7 +16,7 @@ const familyOf = (limits: Partial<JobLimits> = {}): JobFamily<any> => ({
   name: 'hostile',
   program: new URL('./hostile-program.js', import.meta.url),
   answer: Answer,
-  limits: { ms: 2_000, memoryBytes: 400 * mebibyte, resultBytes: 16 * mebibyte, ...limits },
+  limits: { ms: 20_000, memoryBytes: 400 * mebibyte, resultBytes: 16 * mebibyte, ...limits },
 })
 
 const start = async (t: ExecutionContext, limits: Partial<JobLimits> = {}) => {
@@ -64,7 +64,7 @@ test('sandbox-1: jobs of a family are done in a process of its own, one after th
 })
 
 test('sandbox-2: a job that takes too long, crashes, ends or lies fails alone; the next is done', async (t) => {
-  const { run, echo } = await start(t, { ms: 700 })
+  const { run, echo } = await start(t, { ms: 3_000 })
   for (const [deed, code] of [
     ['loop', 'timed_out'],
     ['wait', 'timed_out'],
@@ -85,7 +85,7 @@ test('sandbox-2: a job that takes too long, crashes, ends or lies fails alone; t
 })
 
 test('sandbox-3: memory is bounded, of the heap and beside it', async (t) => {
-  const { run, echo } = await start(t, { ms: 20_000, memoryBytes: 250 * mebibyte })
+  const { run, echo } = await start(t, { memoryBytes: 250 * mebibyte })
   for (const deed of ['heap', 'buffers']) {
     const result = await run(deed)
     t.true(

@@ -5,6 +5,7 @@
  */
 import test, { type ExecutionContext } from 'ava'
 import { fault } from '../../../core/base/assert.js'
+import { noteCost, spent } from './costs.js'
 
 type Body = (t: ExecutionContext<any>, ...args: unknown[]) => unknown
 interface Declared {
@@ -110,6 +111,10 @@ export const runInTurns = (): void => {
   // Timers of the daemon's clock keep no process: a test that waits for one alone would be the last.
   const awake = setInterval(() => {}, 60_000)
   let turn = Promise.resolve()
-  for (const file of files) turn = runFile(file, turn)
+  for (const file of files) {
+    const begun = turn.then(spent)
+    turn = runFile(file, turn)
+    void turn.then(async () => noteCost(file.name, await begun))
+  }
   void turn.finally(() => clearInterval(awake))
 }

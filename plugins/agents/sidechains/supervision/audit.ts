@@ -120,6 +120,8 @@ const cut = (draft: AgentAuditDraft): AgentAuditDraft =>
 export const declareAgentAudit = (state: State, log: Log): AgentAuditStore => {
   const collection = state.collection(auditCollection)
   let failures: AgentAuditStore['failures'] = { count: 0 }
+  /** Storage that takes nothing is told once, not for each start that it refuses. */
+  let isRecording = true
   const rings = createRings<Ring, AgentAuditEntry>(collection, agentRings)
   const note = (tx: Tx, draft: AgentAuditDraft): void => {
     const ring = draft.event === 'agent_start_refused' ? 'refused' : 'lasting'
@@ -134,9 +136,11 @@ export const declareAgentAudit = (state: State, log: Log): AgentAuditStore => {
     async tell(draft) {
       try {
         await state.commit((tx) => note(tx, draft))
+        isRecording = true
       } catch (error) {
         failures = { count: failures.count + 1, last: error instanceof Error ? error.message : String(error) }
-        log.warn('what became of an agent could not be recorded', { event: draft.event, error })
+        if (isRecording) log.warn('what becomes of agents cannot be recorded', { event: draft.event, error })
+        isRecording = false
       }
     },
     of: (agent_id) => bothOf(collection, agent_id),

@@ -4,7 +4,7 @@ import type { AnyPlugin, JsonObject } from '../../../../core/plugin.js'
 import { createLeapingClock } from '../../../../core/testing/leaping-clock.js'
 import type { ModelEvent } from '../../../../plugins/execution/models/contract.js'
 import { callTool, done, scriptedProvider, text } from '../../../../plugins/providers/scripted/contract.js'
-import { freshRoot, startTestDaemon } from '../../../support/daemon.js'
+import { freshRoot, startTestDaemon, type Reachable } from '../../../support/daemon.js'
 import { createPause } from '../../../support/pause.js'
 import { lender } from '../../../support/plugins.js'
 import { codeOf, submit, until } from '../../../support/runs.js'
@@ -68,6 +68,11 @@ const start = async (t: ExecutionContext, { asks = {}, times = 1, beside = [], m
     told,
   })
 }
+const join = async (daemon: Pick<Reachable, 'request'>, project_id: string, session_id: string): Promise<void> => {
+  const member = { member_id: 'm', member_kind: 'session', display_name: 'M', session_id }
+  await daemon.request('POST', '/v1/projects', { project_id, display_name: project_id, members: [member] })
+}
+
 interface Options {
   readonly asks?: JsonObject
   readonly times?: number
@@ -87,6 +92,15 @@ test('clarification-1, clarification-2, clarification-3, clarification-4: the an
     requester_tool_call_id: 'ask_1_0',
   })
   t.is(await daemon.status(), 'waiting_for_user_input')
+  t.false('requester_project_ids' in open)
+  await join(daemon, 'p', 's1')
+  await join(daemon, 'q', daemon.child.session_id)
+  const members = [{ member_id: 's1', member_kind: 'session', display_name: 'One' }]
+  const channel = { title: 'Talk', members }
+  const { channel_id } = (await daemon.request('POST', '/v1/channels', channel)).body
+  const [joined] = await daemon.questions()
+  t.like(joined, { parent_project_ids: ['p'], parent_channel_ids: [channel_id], requester_project_ids: ['q'] })
+  t.false('requester_channel_ids' in joined)
   const summaries: any[] = (await daemon.request('GET', '/v1/agents/summaries')).body
   t.like(
     summaries.find(({ agent_id }) => agent_id === daemon.parent),

@@ -172,6 +172,28 @@ for (const sidechains of [
     t.is((await refused(t, daemon, {}, tooFast)).headers['retry-after'], undefined)
   })
 
+test('agents-11: starts of a project are those of its members and of agents below them', async (t) => {
+  const rules = [{ selector: { project_id: 'b' }, limits: { max_spawns_per_project_window: 0 } }]
+  const daemon = await start(t, { max_spawns_per_project_window: 2, rules })
+  const join = async (project_id: string, session_id: string): Promise<void> => {
+    await daemon.request('POST', '/v1/projects', { project_id, display_name: project_id })
+    const member = { member_id: session_id, member_kind: 'session', display_name: session_id, session_id }
+    t.is((await daemon.request('POST', `/v1/projects/${project_id}/members`, member)).status, 200)
+  }
+  const { agent_id } = await taken(t, daemon, {}, 'before the project')
+  await join('a', 's1')
+  await taken(t, daemon, {}, 'one of its member')
+  const child = (await spawn(daemon, daemon.parent)).body.agent_id
+  t.deepEqual((await daemon.quotas()).projects_in_window, [{ project_id: 'a', started: 2 }])
+  t.is((await refused(t, daemon, {}, tooFast)).headers['retry-after'], String(window / 1_000))
+  t.deepEqual(codeOf(await spawn(daemon, child)), tooFast, 'below a member')
+  t.is((await spawn(daemon, agent_id)).status, 200, 'started before its parent was a member')
+  const other = await openAgent(daemon, 's2')
+  t.is((await spawn(daemon, other)).status, 200)
+  await join('b', 's2')
+  t.deepEqual(codeOf(await spawn(daemon, other)), tooFast, 'a rule for the project')
+})
+
 test('agents-11: who must wait for several starts to leave the window is told so', async (t) => {
   const rules = [{ selector: { session_id: 's2' }, limits: { estimated_spawn_cost_microusd: 2_000 } }]
   const daemon = await start(t, { max_spawn_cost_microusd_per_window: 3_000, rules })

@@ -80,6 +80,9 @@ test('explanations-12: evidence that a playbook requires, of itself and of its p
   await move({}, /review:x/u)
   await untilFlow(daemon, flow_id, inStatus('succeeded'))
   const own = await start(t, { required_evidence: [{ kind: 'release', id: '7' }] })
+  const before = await own.flow('b', asks)
+  const codes = ['approval', 'evidence']
+  await (await situation(t, own, 'flow-evidence-later', { id: before.flow_id, codes })).move()
   const one = await own.flow('a', 'hello')
   await (await situation(t, own, 'flow-own-evidence', { id: one.flow_id, codes: ['evidence'] })).move()
   const reports = await start(t, { required_evidence: [{ kind: 'product_view', id: 'notes.md' }] })
