@@ -177,11 +177,13 @@ const checkContent = (
       tables.record(collection, line)
       if (at.counts) records.record(collection, { id: line.id, record: line.r }, at)
     },
+    finish: () => {
+      inspection.look('indexes', tables.finish)
+      inspection.look('references', records.finish)
+      inspection.look('entries', entries.finish)
+    },
   }
   const { sequence } = survey({ ...place, visitor })
-  inspection.look('indexes', tables.finish)
-  inspection.look('references', records.finish)
-  inspection.look('entries', entries.finish)
   inspection.look('chains', () => chains.suspects(entries.owners).forEach((some) => readSuspects(place, some, report)))
   return { sequence, records: records.counts(), entries: entries.counts() }
 }

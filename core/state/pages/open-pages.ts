@@ -34,6 +34,11 @@ export class OpenPages {
     void page.file.close()
   }
 
+  /** All of them, for whoever reads no more. */
+  shutAll(): void {
+    for (const page of this.#open) this.shut(page)
+  }
+
   /** Before one more is opened. */
   makeRoom(): void {
     if (this.#open.size < this.#most) return

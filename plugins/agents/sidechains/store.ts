@@ -1,5 +1,5 @@
 /** The agents that others started, and those of sessions that nobody started. */
-import type { Collection, State, Tx } from '../../../core/plugin.js'
+import { beginningOf, type Collection, type State, type Tx } from '../../../core/plugin.js'
 import type { Runs } from '../../execution/runs/contract.js'
 import type {
   ForkContext,
@@ -8,7 +8,6 @@ import type {
   SpawnedAgent,
   ToolSurface,
 } from '../../execution/sessions/contract.js'
-import { beginningOf } from './bounds/beginning.js'
 import type { AgentMail, AgentQuestions } from './contract.js'
 import { agentErrors } from './bounds/errors.js'
 import { agentCollection, type AgentRecord } from './record.js'

@@ -1,9 +1,9 @@
 /** Agents as lists show them (agents-12). */
+import { beginningOf } from '../../../core/plugin.js'
 import type { Runs, RunRecord } from '../../execution/runs/contract.js'
 import type { SessionRecord, Sessions, SpawnedAgent } from '../../execution/sessions/contract.js'
 import type { UsageBooks } from '../../operator/usage/contract.js'
 import type { AgentMail, AgentQuestions, AgentSummaryView } from './contract.js'
-import { beginningOf } from './bounds/beginning.js'
 import { shownAgent, type AgentStore } from './store.js'
 
 export interface ViewParts {

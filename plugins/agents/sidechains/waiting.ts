@@ -1,9 +1,9 @@
 /** A call that waits for agents, and what it is told of them (agents-14). */
+import { beginningOf } from '../../../core/plugin.js'
 import type { SessionRecord } from '../../execution/sessions/contract.js'
 import type { ToolCall } from '../../execution/tools/contract.js'
 import type { SpawnParts } from './spawn.js'
 import type { AgentEnd } from './contract.js'
-import { beginningOf } from './bounds/beginning.js'
 import type { AgentWait, AgentWaits } from './waits.js'
 
 export interface WaitParts extends SpawnParts {

@@ -1,9 +1,11 @@
 import { createUnreadable, defineRoute, definePlugin, jsonReply } from '../../../core/plugin.js'
 import { MemorySources } from '../../execution/memory/contract.js'
+import { Reasons, Subjects } from '../../operator/explanations/contract.js'
 import { RuntimeSettings, Settings } from '../../operator/runtime/contract.js'
 import { candidateRoutes } from './candidate-routes.js'
 import { createSecretGuard } from './checked.js'
 import { LearningUsers, Learnings } from './contract.js'
+import { candidateReasons, candidateSubjects } from './explained.js'
 import { createFound } from './filters.js'
 import { createLive, type LiveLearnings } from './live.js'
 import { createOperations } from './operate.js'
@@ -44,6 +46,8 @@ export default definePlugin({
     const found = createFound(store, skip)
     const operations = createOperations({ store, publishing, service, guard, found, users, state })
     const parts = { store, operations, found, skip }
+    ctx.contribute(Subjects, candidateSubjects({ store }))
+    ctx.contribute(Reasons, candidateReasons({ store, publishing, policy, clock }))
     ctx.health(health)
     ctx.onStart(() => {
       void live

@@ -1,11 +1,11 @@
-/** What a run is there for, where a task of a project is, and what it waits for. */
-import { commandLine } from '../../../core/plugin.js'
+/** What a run is there for, where a project and a task of it are, and what they wait for. */
+import { commandLine, count } from '../../../core/plugin.js'
 import type { Reason, ReasonSource, Subject, SubjectSource } from '../../operator/explanations/contract.js'
-import { isDone, type ProjectTaskRecord } from './record/record.js'
+import { isDone, type ProjectRecord, type ProjectTaskRecord } from './record/record.js'
 import type { ProjectStore } from './record/store.js'
 
-/** Tasks that are named of one run, and those that are named of a task. */
-const [mostNamed, mostBlockers] = [3, 20]
+/** Tasks that are named of one run, of a task, and of a project. */
+const [mostNamed, mostBlockers, mostOpen] = [3, 20, 20]
 
 /** A task is named by its project, a colon and its id: no id of a project holds a colon (projects-1). */
 const nameOf = (project_id: string, project_task_id: string): string => `${project_id}:${project_task_id}`
@@ -47,6 +47,11 @@ const blockedReasons = (store: ProjectStore, { project_id, blocked_by = [] }: Pr
       leads_to: [nameOf(project_id, task.project_task_id)],
     }))
 
+const notActive = (project_id: string): Pick<Reason, 'code' | 'commands'> => ({
+  code: 'project_not_active',
+  commands: [commandLine('projects update --status active', project_id)],
+})
+
 /** Of a task that is not done and that no run does. */
 const idleReasons = (store: ProjectStore, task: ProjectTaskRecord): readonly Reason[] => {
   const { project_id, project_task_id, assignee_member_id } = task
@@ -54,11 +59,7 @@ const idleReasons = (store: ProjectStore, task: ProjectTaskRecord): readonly Rea
   const blocked = blockedReasons(store, task)
   const reasons: Reason[] = [...blocked]
   if (status !== 'active')
-    reasons.push({
-      code: 'project_not_active',
-      text: `Its project is ${status}: no task of it is started.`,
-      commands: [commandLine('projects update --status active', project_id)],
-    })
+    reasons.push({ ...notActive(project_id), text: `Its project is ${status}: no task of it is started.` })
   if (assignee_member_id === undefined)
     reasons.push({
       code: 'task_not_assigned',
@@ -82,16 +83,39 @@ const taskReasons = (store: ProjectStore, task: ProjectTaskRecord): readonly Rea
   return isDone(status) ? [] : idleReasons(store, task)
 }
 
+/** What keeps a project as a whole; what its open tasks wait for they say themselves. */
+const wholeReasons = (store: ProjectStore, { project_id, status }: ProjectRecord): readonly Reason[] => {
+  const { task_count, active_task_count } = store.counts(project_id)
+  if (status !== 'active') return [{ ...notActive(project_id), text: `It is ${status}: no task of it is started.` }]
+  if (task_count === 0)
+    return [
+      {
+        code: 'no_tasks',
+        text: 'It has no tasks.',
+        commands: [commandLine('projects tasks create', project_id, 'TITLE')],
+      },
+    ]
+  if (active_task_count <= mostOpen) return []
+  return [
+    {
+      code: 'more_tasks',
+      text: `${count(active_task_count, 'task')} of it are not done, of which ${mostOpen} are shown.`,
+      commands: [commandLine('projects tasks list', project_id)],
+    },
+  ]
+}
+
 export const projectReasons = (store: ProjectStore): ReasonSource => ({
   id: 'projects',
   of({ kind, id }) {
     if (kind === 'run') return runReasons(store, id)
+    if (kind === 'project') return wholeReasons(store, store.get(id))
     const task = kind === 'task' ? named(store, id) : undefined
     return task === undefined ? [] : taskReasons(store, task)
   },
 })
 
-const subjectOf = (task: ProjectTaskRecord): Subject => {
+const taskSubject = (task: ProjectTaskRecord): Subject => {
   const { project_id, project_task_id, title, status, primary_session_id } = task
   return {
     kind: 'task',
@@ -102,10 +126,28 @@ const subjectOf = (task: ProjectTaskRecord): Subject => {
   }
 }
 
-export const taskSubjects = (store: ProjectStore): SubjectSource => ({
-  id: 'project_tasks',
+const projectSubject = (store: ProjectStore, { project_id, display_name, status }: ProjectRecord): Subject => {
+  const { task_count, active_task_count } = store.counts(project_id)
+  return {
+    kind: 'project',
+    id: project_id,
+    status,
+    text: `It is the project ${said(display_name)}; ${active_task_count} of ${count(task_count, 'task')} not done.`,
+    parts: store.tasks
+      .list({ index: 'open', group: project_id, limit: mostOpen })
+      .map((task) => nameOf(project_id, task.project_task_id)),
+  }
+}
+
+/** How a project is named where a session or a channel has its id, too. */
+const prefix = 'project:'
+
+export const projectSubjects = (store: ProjectStore): SubjectSource => ({
+  id: 'projects',
   find(id) {
     const task = named(store, id)
-    return task && subjectOf(task)
+    if (task !== undefined) return taskSubject(task)
+    const project = store.projects.find(id.startsWith(prefix) ? id.slice(prefix.length) : id)
+    return project && projectSubject(store, project)
   },
 })

@@ -6,7 +6,7 @@ import { ToolGates, Tools } from '../../execution/tools/contract.js'
 import { Reasons, Subjects } from '../../operator/explanations/contract.js'
 import { Capabilities } from '../../operator/status/contract.js'
 import { ChannelParts, Channels } from '../channels/contract.js'
-import { projectReasons, taskSubjects } from './explained.js'
+import { projectReasons, projectSubjects } from './explained.js'
 import { channelPart, endGuard, membership, projectScopes, toolGate } from './guards.js'
 import { projectRoutes } from './project-routes.js'
 import { declareProjects } from './record/store.js'
@@ -43,7 +43,7 @@ export default definePlugin({
     ctx.contribute(SessionMemberships, membership(store))
     ctx.contribute(ChannelParts, channelPart(store))
     ctx.contribute(MemorySources, projectScopes(store))
-    ctx.contribute(Subjects, taskSubjects(store))
+    ctx.contribute(Subjects, projectSubjects(store))
     ctx.contribute(Reasons, projectReasons(store))
     ctx.contribute(Capabilities, { name: 'projects', value: true })
     ctx.health(health)

@@ -43,7 +43,8 @@ export const commands: readonly Command[] = [
   defineCommand({
     path: ['explain'],
     route: 'GET /v1/explanations/{id}',
-    summary: 'Why a run, an agent, a session, a flow, a channel or a task is where it is, and what would move it.',
+    summary:
+      'Why a run, agent, session, flow, channel, project, task or candidate is where it is, and what would move it.',
     args: ['id'],
     run: ({ client, args }) => client.get(`/v1/explanations/${encodeURIComponent(args['id'] ?? '')}`),
     answer: Explanation,

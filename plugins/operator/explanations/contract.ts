@@ -5,7 +5,7 @@ import { definePoint, hasMembers, type Point } from '../../../core/plugin.js'
 export { reasonLines, ShownReason } from './reason-text.js'
 
 /** What may be asked about. */
-export const subjectKinds = ['run', 'agent', 'flow', 'channel', 'task'] as const
+export const subjectKinds = ['run', 'agent', 'flow', 'channel', 'project', 'task', 'candidate'] as const
 /** One of `subjectKinds`. */
 export type SubjectKind = (typeof subjectKinds)[number]
 
@@ -25,7 +25,7 @@ interface OfSession extends Asked {
   readonly session_id: string
 }
 interface Shared extends Asked {
-  readonly kind: 'channel' | 'task'
+  readonly kind: 'channel' | 'project' | 'task' | 'candidate'
   /** The session that does it, if there is one. */
   readonly session_id?: string | undefined
 }

@@ -4,9 +4,9 @@ export const explanationErrors = defineErrors({
   nothing_to_explain: {
     status: 404,
     domain: 'explanations',
-    detail: 'There is no run, agent, session, flow, channel or task {id}.',
+    detail: 'There is no run, agent, session, flow, channel, project, task or candidate {id}.',
     action:
-      'See what there is with GET /v1/runs, GET /v1/agents/summaries, GET /v1/flows, GET /v1/channels and ' +
-      'GET /v1/projects.',
+      'See what there is with GET /v1/runs, GET /v1/agents/summaries, GET /v1/flows, GET /v1/channels, ' +
+      'GET /v1/projects and GET /v1/learning-candidates.',
   },
 })

@@ -71,7 +71,7 @@ export const explanationRoutes = (parts: ExplainParts): readonly Route[] => [
     id: 'explanations.get',
     method: 'GET',
     path: '/v1/explanations/:id',
-    summary: 'Why a run, an agent, a flow, a channel or a task of a project is where it is, and what would move it.',
+    summary: 'Why a run, an agent, a flow, a channel, a project, a task of one or a candidate is where it is.',
     access: 'read',
     params: object({ id: string({ min: 1, max: 400 }) }),
     reply: jsonReply(ExplanationView),

@@ -89,9 +89,19 @@ export type SurveyPlace = Pick<SurveyOptions, 'disk' | 'paths' | 'manifest' | 'w
 /** Tables that are open at a time. */
 const openAtOnce = 64
 
-/** Walks what the manifest names; returns what the log said. */
+/** Walks what the manifest names; returns what the log said. Nothing of the root stays open. */
 export const survey = (given: Omit<SurveyOptions, 'files'>): Replay => {
-  const options = { ...given, files: new OpenPages(openAtOnce) }
+  const files = new OpenPages(openAtOnce)
+  try {
+    const replay = walk({ ...given, files })
+    given.visitor.finish?.()
+    return replay
+  } finally {
+    files.shutAll()
+  }
+}
+
+const walk = (options: SurveyOptions): Replay => {
   const look = <R>(area: string, run: () => R): R =>
     options.visitor.look === undefined ? run() : options.visitor.look(area, run)
   const [inStreams, tables] = look('indexes', () => [readTablesOf(options, 'streams'), readTablesOf(options, 'data')])

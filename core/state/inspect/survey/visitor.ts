@@ -65,6 +65,8 @@ export interface SurveyVisitor {
   found?(has: Has): void
   /** The tables of a collection or stream, all of whose lines are sound; who reads them counts their bytes. */
   tables?(pageStore: PageStoreName, tables: SoundTables): void
+  /** Everything was walked; tables can still be read. */
+  finish?(): void
 }
 
 export interface PageStoreName {

@@ -3,6 +3,7 @@
  * is not pushed out by starts that are refused.
  */
 import {
+  beginningOf,
   array,
   boolean,
   createRings,
@@ -113,9 +114,7 @@ export interface AgentAuditStore {
 /** Characters of a text of somebody else. */
 const mostReason = 500
 const cut = (draft: AgentAuditDraft): AgentAuditDraft =>
-  draft.reason === undefined || draft.reason.length <= mostReason
-    ? draft
-    : { ...draft, reason: draft.reason.slice(0, mostReason).replace(/[\uD800-\uDBFF]$/, '') }
+  draft.reason === undefined ? draft : { ...draft, reason: beginningOf(draft.reason, mostReason) }
 
 export const declareAgentAudit = (state: State, log: Log): AgentAuditStore => {
   const collection = state.collection(auditCollection)

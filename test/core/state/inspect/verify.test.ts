@@ -1,6 +1,15 @@
 import test from 'ava'
 import { createHash } from 'node:crypto'
-import { appendFileSync, mkdirSync, readdirSync, statSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  statSync,
+  truncateSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { unsafeCast } from '../../../../core/base/schema.js'
@@ -11,6 +20,18 @@ import { clock, declared, disk, holdRoot, keptRoot, writeNotes } from '../../../
 import { note, tempRoot } from '../../../support/notes.js'
 
 const verify = (root: string): Promise<VerifyReport> => verifyRoot({ root, disk, clock, declared })
+/** Files below a folder that this process has open. */
+const openIn = (folder: string): string[] =>
+  readdirSync('/proc/self/fd')
+    .flatMap((fd) => {
+      try {
+        return [readlinkSync(`/proc/self/fd/${fd}`)]
+      } catch {
+        return []
+      }
+    })
+    .filter((path) => path.startsWith(folder))
+
 test('a root is clean after an orderly end, after a kill, and while a daemon writes to it', async (t) => {
   const root = await keptRoot(t)
   const killed = await verify(root)
@@ -32,6 +53,7 @@ test('a root is clean after an orderly end, after a kill, and while a daemon wri
   const ended = await verify(root)
   t.deepEqual(ended.findings, [])
   t.is(ended.sequence, held.state.health.sequence)
+  t.deepEqual(openIn(root), [])
 })
 
 test('a spool that a kill or a power cut left without its header is a leftover, which the next start clears', async (t) => {

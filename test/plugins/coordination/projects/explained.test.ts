@@ -41,3 +41,33 @@ test('projects-26: a task says what it waits for, down to the run that does it',
   t.deepEqual(await codes('garden:plant'), [['task', 'garden:plant', 'task_not_started']])
   t.is((await garden.request('GET', '/v1/explanations/garden:none')).status, 404)
 })
+
+test('projects-26: a project tells its open tasks, and what keeps all of them', async (t) => {
+  const garden = await startGarden(t, {})
+  const told = async (id: string): Promise<any[]> => (await readExplanation(garden, id)).subjects
+  const codes = async (id: string): Promise<unknown> =>
+    (await told(id)).map(({ kind, id: name, reasons }) => [kind, name, ...reasons.map(({ code }: any) => code)])
+  t.deepEqual(await codes('garden'), [['project', 'garden', 'no_tasks']])
+  const add = (project_task_id: string) =>
+    garden.make('POST', '/v1/projects/garden/tasks', { project_task_id, title: project_task_id })
+  await add('dig')
+  await add('weed')
+  await garden.make('PUT', '/v1/projects/garden/tasks/weed', { status: 'cancelled' })
+  t.deepEqual(await codes('project:garden'), [
+    ['project', 'garden'],
+    ['task', 'garden:dig', 'task_not_assigned'],
+  ])
+  const [project] = await told('garden')
+  t.like(project, { status: 'active', text: 'It is the project "The garden"; 1 of 2 tasks not done.' })
+  for (let n = 0; n < 20; n += 1) await add(`bed${n}`)
+  const many = await told('garden')
+  t.is(many.length, 21)
+  t.like(many[0].reasons[0], { code: 'more_tasks', text: '21 tasks of it are not done, of which 20 are shown.' })
+  await garden.make('PUT', '/v1/projects/garden', { status: 'paused' })
+  t.deepEqual(
+    (await told('garden'))[0].reasons.map(({ code }: any) => code),
+    ['project_not_active'],
+  )
+  await garden.make('POST', '/v1/sessions', { session_id: 'garden' })
+  t.is((await told('project:garden'))[0].kind, 'project')
+})

@@ -182,7 +182,7 @@ test('approvals-24: a grant is listed until it is revoked, has expired, or its s
     (await daemon.request('POST', '/v1/grants', { tool_name: 'bash', input: { command: 'true' }, ...body })).body
   const mine = await add({ session_id: 's1' })
   const others = await add({ session_id: 's2' })
-  const all = await add({ expires_in_ms: 4_000 })
+  const all = await add({ expires_in_ms: 10_000 })
   t.is(all.scope, 'user')
   const list = async (query = ''): Promise<string[]> =>
     (await daemon.request('GET', `/v1/grants${query}`)).body.map(({ grant_id }: any) => grant_id)
