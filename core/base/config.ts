@@ -40,9 +40,16 @@ export interface Setting {
 
 export const variableOf = (flag: string): string => `SERVICE_${flag.replaceAll('-', '_').toUpperCase()}`
 
-/** Settings for a plugin's `flags`. */
-export const settingsOf = (flags: Readonly<Record<string, string>>): readonly Setting[] =>
-  Object.entries(flags).map(([field, flag]) => ({ flag, field, variable: variableOf(flag) }))
+const settings = new WeakMap<object, readonly Setting[]>()
+
+/** Settings for a plugin's `flags`: a start asks for them several times. */
+export const settingsOf = (flags: Readonly<Record<string, string>>): readonly Setting[] => {
+  const known = settings.get(flags)
+  if (known !== undefined) return known
+  const made = Object.entries(flags).map(([field, flag]) => ({ flag, field, variable: variableOf(flag) }))
+  settings.set(flags, made)
+  return made
+}
 
 export interface Sources {
   readonly struct: AnyStruct

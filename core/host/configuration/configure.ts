@@ -23,12 +23,30 @@ export interface ConfigureOptions {
 
 const nothing = object({})
 
+type HasFile = (name: string) => boolean
+
+/** Whether `config/` has a file. It is listed once: a start would look for one of each plugin, several times. */
+const filesIn = ({ disk, root }: ConfigureOptions): HasFile => {
+  let names: ReadonlySet<string> | undefined
+  return (name) => {
+    try {
+      names ??= new Set(disk.list(path.join(root, 'config')))
+    } catch {
+      // Whoever reads the file is told why not.
+      return true
+    }
+    return names.has(name)
+  }
+}
+
 /** Throws what is wrong with the file, variables and flags of a plugin. */
-const readConfig = (options: ConfigureOptions, plugin: AnyPlugin): unknown => {
+const readConfig = (options: ConfigureOptions, plugin: AnyPlugin, hasFile: HasFile): unknown => {
   const name = `config/${plugin.id}.toml`
   const given = options.given[plugin.id]
   const kept = (): TomlFile | undefined =>
-    plugin.fileIsList === true ? undefined : readTomlFile(options.disk, path.join(options.root, name))
+    plugin.fileIsList === true || !hasFile(`${plugin.id}.toml`)
+      ? undefined
+      : readTomlFile(options.disk, path.join(options.root, name))
   return readLayers<unknown>({
     ...options,
     struct: plugin.config ?? nothing,
@@ -48,9 +66,10 @@ export const createConfigure = (options: ConfigureOptions) => {
       owners.set(flag, plugin.id)
     }
   }
+  const hasFile = filesIn(options)
   return (plugin: AnyPlugin): unknown => {
     claim(plugin)
-    return readConfig(options, plugin)
+    return readConfig(options, plugin, hasFile)
   }
 }
 
@@ -82,8 +101,9 @@ export const checkFiles = (
   options: ConfigureOptions & { readonly safe: boolean },
   shipped: readonly Loaded[],
 ): void => {
+  const hasFile = filesIn(options)
   for (const entry of shipped)
-    if (entry.ok && (entry.candidate.required || !options.safe)) readConfig(options, entry.plugin)
+    if (entry.ok && (entry.candidate.required || !options.safe)) readConfig(options, entry.plugin, hasFile)
 }
 
 const flagsOf = (loaded: readonly Loaded[]): readonly string[] =>

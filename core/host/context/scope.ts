@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events'
+import { isPromise } from './faults.js'
 
 /** Everything a plugin registered, undone in reverse order, and the work that it has under way. */
 export interface Scope {
@@ -25,11 +26,14 @@ export const createScope = (onFault: (error: unknown) => void): Scope => {
   let closing: Promise<void> | undefined
   let closed = false
   let ended = false
-  const run = async (undo: () => void | Promise<void>): Promise<void> => {
+  /** Most undos are done at once: nobody waits for those. */
+  const run = (undo: () => void | Promise<void>): Promise<void> | undefined => {
     try {
-      await undo()
+      const outcome = undo()
+      return isPromise(outcome) ? Promise.resolve(outcome).catch(onFault) : undefined
     } catch (error) {
       onFault(error)
+      return undefined
     }
   }
   const track = (work: Promise<unknown>): void => {
@@ -40,7 +44,10 @@ export const createScope = (onFault: (error: unknown) => void): Scope => {
   const unwind = async (): Promise<void> => {
     closed = true
     controller.abort()
-    for (const undo of [...undos].toReversed()) await run(undo)
+    for (const undo of [...undos].toReversed()) {
+      const work = run(undo)
+      if (work !== undefined) await work
+    }
     undos.clear()
     while (works.size > 0) await Promise.allSettled(works)
     ended = true
@@ -55,7 +62,7 @@ export const createScope = (onFault: (error: unknown) => void): Scope => {
     },
     own: (undo) => {
       const entry = (): void | Promise<void> => undo()
-      if (closed) track(run(entry))
+      if (closed) track(Promise.resolve(run(entry)))
       else undos.add(entry)
       return () => undos.delete(entry)
     },

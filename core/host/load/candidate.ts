@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import type { AnyKit, AnyPlugin, AnyPluginModule, ShippedPlugin } from '../../plugin/contract.js'
 import { defaultsOf } from '../../base/config.js'
 import { parse } from '../../base/parse.js'
-import { literal, open, string } from '../../base/schema.js'
+import { literal, object, string } from '../../base/schema.js'
 import { errors } from '../errors.js'
 
 export interface Candidate {
@@ -15,7 +15,7 @@ export interface Candidate {
   readonly load: () => Promise<AnyPlugin>
 }
 
-const Shape = open({
+const Shape = object({
   id: string({ pattern: '^[a-z][a-z0-9]*(-[a-z0-9]+)*$' }),
   version: string({ min: 1 }),
   api: literal(1),
@@ -37,14 +37,15 @@ export const pluginOf = (module: Partial<AnyPluginModule>, kit: AnyKit, id?: str
   const plugin = typeof exported === 'function' ? exported(kit) : exported
   if (typeof plugin !== 'object' || plugin === null)
     return refuse('its main file must have a plugin, or a function that returns one, as default export')
-  const shape = parse(Shape, plugin)
+  const { id: own, version, api, summary } = plugin
+  const shape = parse(Shape, { id: own, version, api, summary })
   if (!shape.ok)
     return refuse(
       `its default export is not a plugin: ${shape.issues.map(({ path, rule }) => `${path} ${rule}`).join(', ')}`,
     )
   if (typeof plugin.register !== 'function')
     return refuse('its default export is not a plugin: register must be a function')
-  if (id !== undefined && plugin.id !== id) return refuse(`it calls itself ${plugin.id}, but is listed as ${id}`)
+  if (id !== undefined && own !== id) return refuse(`it calls itself ${own}, but is listed as ${id}`)
   checkConfig(plugin)
   return plugin
 }

@@ -191,8 +191,7 @@ export const createDisk = (): Disk => ({
       await files.chmod(path, found.kind === 'file' ? 0o600 : 0o700)
   },
   syncFolder,
-  // A start looks for a folder of each collection, of which most are not there.
-  list: (path) => (stat(path) === undefined ? [] : (orAbsent(() => fs.readdirSync(path).toSorted()) ?? [])),
+  list: (path) => orAbsent(() => fs.readdirSync(path).toSorted()) ?? [],
   stat,
   space: (path) => {
     const { bavail, bsize, type, files: most, ffree } = fs.statfsSync(path)

@@ -12,12 +12,13 @@ export interface Shadows {
 
 export const createShadows = (indexes: readonly string[]): Shadows => {
   const shadows = new Map<string, readonly Place[]>()
-  const counts = new Map(indexes.map((index) => [index, new Map<string, number>()]))
+  const counts = new Map<string, Map<string, number>>()
   const change = (places: readonly Place[], by: number): void =>
     indexes.forEach((index, at) => {
       const group = places[at]?.group
-      const groups = counts.get(index)
-      if (group === undefined || groups === undefined) return
+      if (group === undefined) return
+      const groups = counts.get(index) ?? new Map<string, number>()
+      counts.set(index, groups)
       const count = (groups.get(group) ?? 0) + by
       if (count === 0) groups.delete(group)
       else groups.set(group, count)

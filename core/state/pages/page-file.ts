@@ -25,6 +25,8 @@ export type ReadOrder = 'oldest first' | 'newest first'
 export interface PageOptions {
   readonly disk: Disk
   readonly folder: string
+  /** Whether the folder was there when the root was opened; it is looked for where nobody says. */
+  readonly wasThere?: () => boolean
   readonly ids: Ids
   readonly root: string
   readonly of: string

@@ -37,9 +37,9 @@ export class PageSet<Line> {
   }
 
   load(refs: readonly PageRef[]): void {
-    const { disk, folder } = this.#options
+    const { disk, folder, wasThere } = this.#options
     this.#refs = refs
-    const there = disk.list(folder).map((name) => numberOf(name) ?? 0)
+    const there = (wasThere?.() === false ? [] : disk.list(folder)).map((name) => numberOf(name) ?? 0)
     this.#nextNo = 1 + Math.max(0, ...there, ...refs.map((ref) => ref.no))
   }
 

@@ -54,6 +54,8 @@ export class PageStores {
   readonly #room: CacheRoom
   readonly #records = new Map<string, RecordPages<object>>()
   readonly #entries = new Map<string, EntryPages<Json>>()
+  /** What was there when something was loaded first, by folder. */
+  readonly #there = new Map<string, ReadonlySet<string>>()
   readonly #kinds = { collections: new Map<string, string>(), streams: new Map<string, string>() }
   readonly #leaders = new Set<string>()
   readonly #undeclared = new Set<string>()
@@ -155,7 +157,15 @@ export class PageStores {
     const { root } = manifest.current
     const { pageBytes, tables } = tuning
     const shared = { files: this.#files, blocks: this.#blocks, progress, pause, onDamage }
-    return { disk, folder: join(folder, name), ids, root, of: name, version, pageBytes, tables, ...shared }
+    const wasThere = (): boolean => this.#foldersIn(folder).has(name)
+    return { disk, folder: join(folder, name), wasThere, ids, root, of: name, version, pageBytes, tables, ...shared }
+  }
+
+  /** A start would look for a folder of each collection, of which most are not there. */
+  #foldersIn(folder: string): ReadonlySet<string> {
+    const found = this.#there.get(folder) ?? new Set(this.#options.disk.list(folder))
+    this.#there.set(folder, found)
+    return found
   }
 
   #readTombstones(name: string, visit: (id: string) => void): void {

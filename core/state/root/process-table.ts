@@ -1,5 +1,5 @@
 /** The processes of this machine, as /proc tells them. Empty where there is no /proc. */
-import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs'
 import { createPause } from '../../base/turns.js'
 
 /** The variable with the marker of those that the daemon started. */
@@ -95,5 +95,8 @@ export const readProcesses = async (): Promise<ProcessRow[]> => {
 /** Whether a process has a marker that begins so. */
 export const isMarkerInUse = (beginning: string): boolean => {
   const read = createReader()
-  return pids().some((pid) => read(`${pid}/environ`).includes(`${markerPrefix}${beginning}`))
+  // Those of the kernel and of other users are passed over: a refusal costs as much as ten files.
+  return pids().some(
+    (pid) => existsSync(`/proc/${pid}/exe`) && read(`${pid}/environ`).includes(`${markerPrefix}${beginning}`),
+  )
 }
