@@ -22,3 +22,7 @@ const mend = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(mend)
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [wellFormed(name), mend(one)]))
 }
+
+/** The first `most` UTF-16 code units of a text, not cut between the halves of a character. */
+export const beginningOf = (text: string, most: number): string =>
+  text.length > most ? text.slice(0, most).replace(/[\uD800-\uDBFF]$/u, '') : text

@@ -83,11 +83,7 @@ export const planAgent = (parts: PlanParts, wanted: WantedAgent, now: number): P
     parent.spawned?.tool_surface,
     request.tool_surface ?? request.fork_context?.tool_surface,
   )
-  const run_surfaces = [
-    ...(parent.spawned?.run_surfaces ?? []),
-    ...(run_id === undefined ? [] : tools.surfaces(session.session_id)),
-    ...(wanted.surfaces ?? []),
-  ]
+  const run_surfaces = surfacesOfRuns(parts, parent, wanted)
   const route_policy = policyOf(request, session)
   const project_ids = projectsOf(parts, parent)
   const limits = checkLimits(store, config, {
@@ -151,6 +147,13 @@ export const planAgent = (parts: PlanParts, wanted: WantedAgent, now: number): P
     },
   }
 }
+
+/** Lists of tools that its runs keep to. */
+const surfacesOfRuns = ({ tools }: PlanParts, { session, spawned }: Agent, { run_id, surfaces = [] }: WantedAgent) => [
+  ...(spawned?.run_surfaces ?? []),
+  ...(run_id === undefined ? [] : tools.surfaces(session.session_id)),
+  ...surfaces,
+]
 
 /** A child works for the projects of those above it. */
 const projectsOf = ({ memberships }: PlanParts, { session, spawned }: Agent): readonly string[] => [
