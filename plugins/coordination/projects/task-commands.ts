@@ -27,6 +27,7 @@ import {
   showTask,
   TaskRow,
 } from './terminal.js'
+import { showWholeTask, WholeTask } from './whole-text.js'
 
 const filters = { query: 'query', status: 'status', assignee: 'assignee_member_id' }
 const shared = {
@@ -95,6 +96,8 @@ export const taskCommands: readonly Command[] = [
     summary: 'One task of a project.',
     args,
     run: (input) => input.client.get(at(input)),
+    answer: WholeTask,
+    show: showWholeTask,
   }),
   defineCommand({
     path: ['projects', 'tasks', 'create'],
@@ -127,6 +130,7 @@ export const taskCommands: readonly Command[] = [
       'clear-result': { kind: 'switch', summary: 'What came of it is forgotten.' },
       'clear-blocked-by': { kind: 'switch', summary: 'It waits for no task any more.' },
     },
+    oneOf: [...Object.keys(changed), 'blocked-by', 'clear-blocked-by', 'metadata'].map((name) => `--${name}`),
     choices: statuses,
     fields: { ...words, ...fieldsOf(changed) },
     run: async (input) =>
