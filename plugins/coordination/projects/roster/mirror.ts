@@ -44,8 +44,15 @@ const mostBytes = 16 * 1024 * 1024
 const tooManyBytes = (project_id: string) =>
   projectErrors.project_limit({ details: { project_id, what: 'bytes of mirrored members', limit: mostBytes } })
 
-const isAs = ({ channel_id: _, joined_at_ms: __, ...same }: Mirrored, draft: MemberDraft): boolean =>
-  canonical(same) === canonical(draft)
+/** A member as it is to be in each channel, and that as text to compare by. */
+interface Wanted {
+  readonly draft: MemberDraft
+  readonly text: string
+}
+const isAs = (member: Mirrored, { text }: Wanted): boolean => {
+  const { channel_id: _, joined_at_ms: __, ...same } = member
+  return canonical(same) === text
+}
 
 export const createMirror = (store: ProjectStore, channels: Channels): Mirror => {
   const written = new WeakMap<Tx, number>()
@@ -68,12 +75,12 @@ export const createMirror = (store: ProjectStore, channels: Channels): Mirror =>
       beyond = last.member_id
     }
   }
-  const syncLink = (tx: Tx, link: ProjectLinkRecord, wanted: ReadonlyMap<string, MemberDraft>): void => {
+  const syncLink = (tx: Tx, link: ProjectLinkRecord, wanted: ReadonlyMap<string, Wanted>): void => {
     const there = membersIn(link)
     for (const id of there.keys()) if (!wanted.has(id)) channels.removeMember(tx, link.channel_id, id)
-    for (const [id, draft] of wanted) {
+    for (const [id, one] of wanted) {
       const before = there.get(id)
-      if (before === undefined || !isAs(before, draft)) write(tx, link, draft)
+      if (before === undefined || !isAs(before, one)) write(tx, link, one.draft)
     }
   }
   return {
@@ -82,7 +89,7 @@ export const createMirror = (store: ProjectStore, channels: Channels): Mirror =>
       if (links.length === 0) return
       const { member_count: limit } = store.counts(project_id)
       const drafts = store.membersOf(project_id, { limit }).map(draftOf)
-      const wanted = new Map(drafts.map((draft) => [draft.member_id, draft]))
+      const wanted = new Map(drafts.map((draft) => [draft.member_id, { draft, text: canonical(draft) }]))
       for (const link of links) syncLink(tx, link, wanted)
     },
     clear(tx, link) {
