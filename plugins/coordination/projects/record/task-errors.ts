@@ -1,7 +1,7 @@
 import { defineErrors } from '../../../../core/plugin.js'
 
 const unblock =
-  'holdfast projects tasks update PROJECT_ID TASK_ID --clear-blocked-by, ' +
+  'holdfast projects tasks update --clear-blocked-by PROJECT_ID TASK_ID, ' +
   'or with --blocked-by for each that it still waits for.'
 
 /** Problems of the tasks of projects. */
@@ -66,7 +66,7 @@ export const projectTaskErrors = defineErrors({
     detail: 'The task {project_task_id} is {status}.',
     action:
       'Open it again first, by the status pending: ' +
-      'holdfast projects tasks update PROJECT_ID TASK_ID --status pending',
+      'holdfast projects tasks update --status pending PROJECT_ID TASK_ID',
   },
   project_task_waits: {
     status: 400,
@@ -80,7 +80,7 @@ export const projectTaskErrors = defineErrors({
     detail: 'The task {project_task_id} is assigned to nobody.',
     action:
       'Assign it to a member of kind session first: ' +
-      'holdfast projects tasks update PROJECT_ID TASK_ID --assignee MEMBER_ID',
+      'holdfast projects tasks update --assignee MEMBER_ID PROJECT_ID TASK_ID',
   },
   project_task_changed: {
     status: 400,

@@ -124,7 +124,7 @@ test('a change of a task that changes nothing is refused, and actions of problem
   t.is((await holdfast('projects', 'tasks', 'update', 'garden', 't')).code, 2)
   await garden.make('PUT', '/v1/projects/garden', { status: 'paused' })
   const refused = await holdfast('projects', 'tasks', 'start', 'garden', 't')
-  t.regex(refused.err, /holdfast projects update PROJECT_ID --status active$/mu)
+  t.regex(refused.err, /holdfast projects update --status active PROJECT_ID$/mu)
   for (const { spec } of [...Object.values(projectErrors), ...Object.values(projectTaskErrors)])
     for (const [line] of spec.action?.matchAll(/holdfast [\w -]+\w/gu) ?? []) checkLine(t, line)
 })
