@@ -73,10 +73,12 @@ const startOf = ({ project_id, project_task_id }: ProjectTaskRecord): string =>
 
 /** Of a task that is not done and that no run does. */
 const idleReasons = (store: ProjectStore, task: ProjectTaskRecord): readonly Reason[] => {
+  const { status } = task
   const held = heldReasons(store, task)
-  return held.length > 0
-    ? held
-    : [{ code: 'task_not_started', text: 'Nobody has started it.', commands: [startOf(task)] }]
+  if (held.length > 0) return held
+  // Agents that claim a task, and people, say how it stands without a run.
+  const text = status === 'pending' ? 'Nobody has started it.' : `It is called ${status}, and no run does it.`
+  return [{ code: 'task_not_started', text, commands: [startOf(task)] }]
 }
 
 /** Of a task that failed or was cancelled: it stays so until somebody opens it again. */
@@ -84,10 +86,11 @@ const endedReasons = (store: ProjectStore, task: ProjectTaskRecord): readonly Re
   const { project_id, project_task_id, status, latest_run_id } = task
   const held = heldReasons(store, task)
   const how = status === 'failed' ? 'failed' : 'was cancelled'
+  const still = latest_run_id === undefined ? '' : ', also when its run is retried,'
   return [
     {
       code: 'task_not_completed',
-      text: `It ${how}, and stays so until it is opened again.`,
+      text: `It ${how}, and stays so${still} until it is opened again.`,
       commands: [
         commandLine('projects tasks update --status pending', project_id, project_task_id),
         ...(held.length === 0 ? [startOf(task)] : []),

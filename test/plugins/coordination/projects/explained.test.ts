@@ -60,7 +60,7 @@ test('projects-26: a task that failed or was cancelled leads to its run, and say
   t.deepEqual(a.reasons, [
     {
       code: 'task_not_completed',
-      text: 'It failed, and stays so until it is opened again.',
+      text: 'It failed, and stays so, also when its run is retried, until it is opened again.',
       commands: again,
       leads_to: [run_id],
     },
@@ -71,6 +71,9 @@ test('projects-26: a task that failed or was cancelled leads to its run, and say
     t.is(ran.code, 0, ran.err)
   }
   await untilTask(garden, 'a', ({ status }) => status === 'failed')
+  await garden.make('PUT', '/v1/projects/garden/tasks/a', { status: 'in_progress' })
+  const [claimed] = await told('garden:a')
+  t.like(claimed.reasons[0], { code: 'task_not_started', text: 'It is called in_progress, and no run does it.' })
   await garden.make('PUT', '/v1/projects/garden/tasks/b', { status: 'cancelled' })
   const [cancelled] = await told('garden:b')
   t.like(cancelled.reasons[0], {
