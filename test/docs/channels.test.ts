@@ -59,10 +59,10 @@ test('a leaflet is made in a project, exactly as printed', async (t) => {
   const [project = '', tasks = '', facts = '', text = '', evidence = ''] = printed
   t.regex(project, /default {2}mirrors members/u)
   t.regex(tasks, /project_task_waits[^]*task leaflet:text {2}\w+ {2}bob[^]*\n {2}task leaflet:facts[^]*tasks start/u)
-  t.regex(facts, /"output": "Ferns have no flowers/u)
+  t.regex(facts, /\n {2}output {6}Ferns have no flowers/u)
   t.regex(text, /task leaflet:text {2}in_progress {2}bob[^]*run run_\w+ {2}waiting_for_approval[^]*# Ferns/u)
   t.regex(readFileSync(join(folder, 'leaflet.md'), 'utf8'), /^# Ferns/u)
-  t.regex(evidence, /"output": "The leaflet is in leaflet\.md\."[^]*write_file[^]*Project Control[^]*completed/u)
+  t.regex(evidence, /\n {2}output {6}The leaflet is in leaflet\.md\.\n[^]*write_file[^]*Project Control[^]*completed/u)
   t.regex(evidence, /0 of 2 tasks to do/u)
 })
 

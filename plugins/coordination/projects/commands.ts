@@ -1,6 +1,7 @@
 /** Projects from the command line. */
 import { defineCommand, listedRows, pageFlags, readRows, showRows, type Command } from '../../../core/plugin.js'
 import { projectMemberKinds, projectStatuses } from './record/record.js'
+import { showWholeProject, WholeProject } from './whole-text.js'
 import { taskCommands } from './task-commands.js'
 import {
   bodyOf,
@@ -56,6 +57,8 @@ const projectCommands: readonly Command[] = [
     summary: 'One project, with its members and the channels that it links.',
     args: ['project_id'],
     run: (input) => input.client.get(pathOf(input)),
+    answer: WholeProject,
+    show: showWholeProject,
   }),
   defineCommand({
     path: ['projects', 'create'],
@@ -119,7 +122,10 @@ const memberCommands: readonly Command[] = [
     summary: 'Adds a member to a project, or replaces the one of this id: a person, unless it is said otherwise.',
     args: ['project_id', 'member_id', 'display_name'],
     flags: {
-      kind: { kind: 'text', summary: 'Whether it is a person or a session; human_actor when absent.' },
+      kind: {
+        kind: 'text',
+        summary: 'Whether it is a person or a session; when absent, what the other flags make it.',
+      },
       session: { kind: 'text', summary: 'Of a session: its id; member_id when absent.' },
       agent: { kind: 'text', summary: 'Of a session: the id of its agent, in place of --session.' },
       actor: { kind: 'text', summary: 'Of a person: the id that it writes under; member_id when absent.' },

@@ -52,12 +52,11 @@ const notActive = (project_id: string): Pick<Reason, 'code' | 'commands'> => ({
   commands: [commandLine('projects update --status active', project_id)],
 })
 
-/** Of a task that is not done and that no run does. */
-const idleReasons = (store: ProjectStore, task: ProjectTaskRecord): readonly Reason[] => {
+/** What a start of a task would be refused for. */
+const heldReasons = (store: ProjectStore, task: ProjectTaskRecord): readonly Reason[] => {
   const { project_id, project_task_id, assignee_member_id } = task
   const { status } = store.get(project_id)
-  const blocked = blockedReasons(store, task)
-  const reasons: Reason[] = [...blocked]
+  const reasons: Reason[] = [...blockedReasons(store, task)]
   if (status !== 'active')
     reasons.push({ ...notActive(project_id), text: `Its project is ${status}: no task of it is started.` })
   if (assignee_member_id === undefined)
@@ -66,13 +65,39 @@ const idleReasons = (store: ProjectStore, task: ProjectTaskRecord): readonly Rea
       text: 'It is assigned to nobody.',
       commands: [commandLine('projects tasks update --assignee MEMBER', project_id, project_task_id)],
     })
-  if (reasons.length > 0) return reasons
+  return reasons
+}
+
+const startOf = ({ project_id, project_task_id }: ProjectTaskRecord): string =>
+  commandLine('projects tasks start', project_id, project_task_id)
+
+/** Of a task that is not done and that no run does. */
+const idleReasons = (store: ProjectStore, task: ProjectTaskRecord): readonly Reason[] => {
+  const { status } = task
+  const held = heldReasons(store, task)
+  if (held.length > 0) return held
+  // Agents that claim a task, and people, say how it stands without a run.
+  const text = status === 'pending' ? 'Nobody has started it.' : `It is called ${status}, and no run does it.`
+  return [{ code: 'task_not_started', text, commands: [startOf(task)] }]
+}
+
+/** Of a task that failed or was cancelled: it stays so until somebody opens it again. */
+const endedReasons = (store: ProjectStore, task: ProjectTaskRecord): readonly Reason[] => {
+  const { project_id, project_task_id, status, latest_run_id } = task
+  const held = heldReasons(store, task)
+  const how = status === 'failed' ? 'failed' : 'was cancelled'
+  const still = latest_run_id === undefined ? '' : ', also when its run is retried,'
   return [
     {
-      code: 'task_not_started',
-      text: 'Nobody has started it.',
-      commands: [commandLine('projects tasks start', project_id, project_task_id)],
+      code: 'task_not_completed',
+      text: `It ${how}, and stays so${still} until it is opened again.`,
+      commands: [
+        commandLine('projects tasks update --status pending', project_id, project_task_id),
+        ...(held.length === 0 ? [startOf(task)] : []),
+      ],
+      ...(latest_run_id !== undefined && { leads_to: [latest_run_id] }),
     },
+    ...held,
   ]
 }
 
@@ -80,7 +105,8 @@ const taskReasons = (store: ProjectStore, task: ProjectTaskRecord): readonly Rea
   const { follows, latest_run_id, status } = task
   if (follows === true && latest_run_id !== undefined)
     return [{ code: 'task_run', text: 'A run does it.', leads_to: [latest_run_id], commands: [get(task)] }]
-  return isDone(status) ? [] : idleReasons(store, task)
+  if (status === 'completed') return []
+  return isDone(status) ? endedReasons(store, task) : idleReasons(store, task)
 }
 
 /** What keeps a project as a whole; what its open tasks wait for they say themselves. */

@@ -127,22 +127,21 @@ const list = (parts: ProjectParts): Route =>
       }),
   })
 
+/** What every change of members and links may be refused for: it writes members to channels. */
+export const mirrorProblems = [
+  projectErrors.project_limit,
+  channelErrors.channel_full,
+  channelErrors.channel_invalid_request,
+]
 /** What a member or a link may be refused for. */
 export const memberProblems = [
   projectErrors.project_invalid_request,
   projectErrors.project_session_twice,
-  projectErrors.project_limit,
   sessionErrors.session_not_found,
   agentErrors.agent_not_found,
-  channelErrors.channel_full,
-  channelErrors.channel_invalid_request,
+  ...mirrorProblems,
 ]
-export const linkProblems = [
-  projectErrors.project_limit,
-  channelErrors.channel_not_found,
-  channelErrors.channel_full,
-  channelErrors.channel_invalid_request,
-]
+export const linkProblems = [channelErrors.channel_not_found, ...mirrorProblems]
 
 const create = (parts: ProjectParts): Route =>
   defineRoute({

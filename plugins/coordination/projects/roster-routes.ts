@@ -9,7 +9,7 @@ import {
   pageProblems,
   type Route,
 } from '../../../core/plugin.js'
-import { Accepted, linkProblems, memberProblems, projectParams, projectPath } from './project-routes.js'
+import { Accepted, linkProblems, memberProblems, mirrorProblems, projectParams, projectPath } from './project-routes.js'
 import { projectErrors } from './record/errors.js'
 import { AnyId, bodyLimit, LinkDraft, MemberDraft } from './record/fields.js'
 import { ProjectLink, ProjectMember, viewLink, viewMember } from './record/views.js'
@@ -78,6 +78,7 @@ const deleteMember = (parts: ProjectParts): Route =>
       projectErrors.project_not_found,
       projectErrors.project_member_not_found,
       projectErrors.project_member_in_use,
+      ...mirrorProblems,
     ],
     durability: 'A',
     handler: async ({ params }) => {
@@ -135,6 +136,7 @@ const deleteLink = (parts: ProjectParts): Route =>
       projectErrors.project_not_found,
       projectErrors.project_link_not_found,
       projectErrors.project_link_in_use,
+      ...mirrorProblems,
     ],
     durability: 'A',
     handler: async ({ params }) => {

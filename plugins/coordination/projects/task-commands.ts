@@ -27,6 +27,7 @@ import {
   showTask,
   TaskRow,
 } from './terminal.js'
+import { showWholeTask, WholeTask } from './whole-text.js'
 
 const filters = { query: 'query', status: 'status', assignee: 'assignee_member_id' }
 const shared = {
@@ -95,6 +96,8 @@ export const taskCommands: readonly Command[] = [
     summary: 'One task of a project.',
     args,
     run: (input) => input.client.get(at(input)),
+    answer: WholeTask,
+    show: showWholeTask,
   }),
   defineCommand({
     path: ['projects', 'tasks', 'create'],
@@ -127,6 +130,7 @@ export const taskCommands: readonly Command[] = [
       'clear-result': { kind: 'switch', summary: 'What came of it is forgotten.' },
       'clear-blocked-by': { kind: 'switch', summary: 'It waits for no task any more.' },
     },
+    oneOf: [...Object.keys(changed), 'blocked-by', 'clear-blocked-by', 'metadata'].map((name) => `--${name}`),
     choices: statuses,
     fields: { ...words, ...fieldsOf(changed) },
     run: async (input) =>
@@ -148,14 +152,19 @@ export const taskCommands: readonly Command[] = [
       provider: { kind: 'text', summary: "The route of the run; the session's own when absent." },
       model: { kind: 'text', summary: 'The model of the run.' },
       kickoff: { kind: 'text', summary: 'What its thread is opened with; made by the daemon when absent.' },
+      'idempotency-key': { kind: 'text', summary: 'The same line with the same key gives the same run.' },
       ...metadataFlag,
     },
-    fields: { 'body.kickoff_message': '--kickoff' },
-    run: async (input) =>
-      input.client.send('POST', `${at(input)}/start`, {
+    fields: { 'body.kickoff_message': '--kickoff', 'header.idempotency-key': '--idempotency-key' },
+    run: async (input) => {
+      const key = input.flags['idempotency-key']
+      const body = {
         ...bodyOf(input, { provider: 'provider', model: 'model', kickoff: 'kickoff_message' }),
         ...(await metadataOf(input)),
-      }),
+      }
+      const headers = typeof key === 'string' ? { 'idempotency-key': key } : {}
+      return input.client.send('POST', `${at(input)}/start`, body, headers)
+    },
     answer: open({ run_id: string(), status: string() }),
     show: ({ run_id, status }) => `${visibleLine(run_id)}  ${visibleLine(status)}`,
   }),

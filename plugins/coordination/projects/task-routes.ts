@@ -5,6 +5,9 @@ import {
   defineRoute,
   doc,
   enums,
+  fingerprint,
+  idempotencyKey,
+  IdempotencyKey,
   jsonReply,
   listPage,
   object,
@@ -191,19 +194,20 @@ const update = (parts: ChangeParts): Route =>
       ),
   })
 
-const remove = ({ store }: ChangeParts): Route =>
+const remove = (parts: ChangeParts): Route =>
   defineRoute({
     id: 'projects.tasks.delete',
     method: 'DELETE',
     path: taskPath,
-    summary: 'Deletes a task that no other one is blocked by.',
+    summary: 'Deletes a task that no other one is blocked by and whose run, if it has one, is over.',
     access: 'admin',
     params,
     reply: jsonReply(Accepted),
-    problems: [...unknown, projectTaskErrors.project_task_in_use],
+    problems: [...unknown, projectTaskErrors.project_task_in_use, projectTaskErrors.project_task_run_active],
     durability: 'A',
     handler: async ({ params: { project_id, task_id } }) => {
-      await store.state.commit((tx) => deleteTask(store, tx, store.getTask(project_id, task_id)))
+      const { store } = parts
+      await store.state.commit((tx) => deleteTask(parts, tx, store.getTask(project_id, task_id)))
       return { accepted: true as const }
     },
   })
@@ -217,6 +221,7 @@ const start = (parts: ChangeParts): Route =>
     access: 'admin',
     params,
     body: object({
+      idempotency_key: IdempotencyKey,
       provider: optional(doc(string({ min: 1, max: 200 }), "Route for the run; the session's own when absent.")),
       model: optional(string({ min: 1, max: 200 })),
       kickoff_message: optional(
@@ -225,13 +230,19 @@ const start = (parts: ChangeParts): Route =>
       metadata: optional(doc(MetadataObject, 'Kept with the run as operator_metadata.')),
     }),
     bodyOptional: true,
+    idempotent: true,
     bodyLimit,
     reply: jsonReply(RunView, 202),
     problems: startProblems,
     durability: 'A',
     example: { body: { kickoff_message: 'Let us dig.' } },
-    handler: async ({ params: { project_id, task_id: project_task_id }, body: wish, caller }) =>
-      parts.runs.view(await startTask(parts, { project_id, project_task_id, wish }), caller),
+    handler: async ({ params, body: { idempotency_key, ...wish }, idempotencyKey: header, hashes, caller }) => {
+      const { project_id, task_id: project_task_id } = params
+      const key = idempotencyKey(header, idempotency_key)
+      const scope = `projects.tasks.start:${keyOf(project_id, project_task_id)}`
+      const receipt = key === undefined ? undefined : { scope, key, digest: fingerprint(wish, hashes) }
+      return parts.runs.view(await startTask(parts, { project_id, project_task_id, wish, receipt }), caller)
+    },
   })
 
 const startProblems = [

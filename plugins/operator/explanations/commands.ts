@@ -44,7 +44,8 @@ export const commands: readonly Command[] = [
     path: ['explain'],
     route: 'GET /v1/explanations/{id}',
     summary:
-      'Why a run, agent, session, flow, channel, project, task or candidate is where it is, and what would move it.',
+      'Why a run, agent, session, flow, channel, project, task or candidate is where it is, and what would move it. ' +
+      'A task is named PROJECT:TASK; project:ID and channel:ID name those where a session has the same id.',
     args: ['id'],
     run: ({ client, args }) => client.get(`/v1/explanations/${encodeURIComponent(args['id'] ?? '')}`),
     answer: Explanation,

@@ -7,6 +7,6 @@ export const explanationErrors = defineErrors({
     detail: 'There is no run, agent, session, flow, channel, project, task or candidate {id}.',
     action:
       'See what there is with GET /v1/runs, GET /v1/agents/summaries, GET /v1/flows, GET /v1/channels, ' +
-      'GET /v1/projects and GET /v1/learning-candidates.',
+      'GET /v1/projects and GET /v1/learning-candidates. A task is named PROJECT:TASK.',
   },
 })

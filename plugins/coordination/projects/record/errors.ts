@@ -12,19 +12,19 @@ export const projectErrors = defineErrors({
     status: 409,
     domain: 'projects',
     detail: 'There is or was a project {project_id}: an id is used once.',
-    action: 'Take another project_id, or change that project with PUT /v1/projects/{project_id}.',
+    action: 'Take another id (project_id, on the command line --id), or leave it out to get one.',
   },
   project_in_use: {
     status: 409,
     domain: 'projects',
     detail: 'The project {project_id} cannot be deleted: it has {count} tasks.',
-    action: 'Delete its tasks first, or archive it with PUT /v1/projects/{project_id}.',
+    action: 'Delete its tasks first, or archive it: holdfast projects update --status archived PROJECT_ID',
   },
   project_not_active: {
     status: 400,
     domain: 'projects',
     detail: 'The project {project_id} is {status} and takes no new work.',
-    action: 'Make it active with PUT /v1/projects/{project_id}.',
+    action: 'Set its status to active: holdfast projects update --status active PROJECT_ID',
   },
   project_invalid_request: {
     status: 400,
@@ -48,7 +48,9 @@ export const projectErrors = defineErrors({
     status: 409,
     domain: 'projects',
     detail: 'The member {member_id} owns the task {project_task_id}, which is not done.',
-    action: 'Assign the task to another member first, or end it.',
+    action:
+      'End the task, or assign it to another member first: ' +
+      'holdfast projects tasks update --assignee MEMBER_ID PROJECT_ID TASK_ID',
   },
   project_session_twice: {
     status: 400,
@@ -66,7 +68,9 @@ export const projectErrors = defineErrors({
     status: 409,
     domain: 'projects',
     detail: 'The task {project_task_id}, which is not done, is discussed in the channel {channel_id}.',
-    action: 'Take its discussion away with clear_discussion first, or end the task.',
+    action:
+      'End the task, or take its discussion away first (clear_discussion): ' +
+      'holdfast projects tasks update --clear-thread PROJECT_ID TASK_ID',
   },
   project_channel_not_linked: {
     status: 400,

@@ -1,5 +1,9 @@
 import { defineErrors } from '../../../../core/plugin.js'
 
+const unblock =
+  'holdfast projects tasks update --clear-blocked-by PROJECT_ID TASK_ID, ' +
+  'or with --blocked-by for each that it still waits for.'
+
 /** Problems of the tasks of projects. */
 export const projectTaskErrors = defineErrors({
   project_task_not_found: {
@@ -12,13 +16,13 @@ export const projectTaskErrors = defineErrors({
     status: 409,
     domain: 'projects',
     detail: 'The project {project_id} has a task {project_task_id} already.',
-    action: 'Take another project_task_id, or leave it out to get one.',
+    action: 'Take another id (project_task_id, on the command line --id), or leave it out to get one.',
   },
   project_task_in_use: {
     status: 409,
     domain: 'projects',
     detail: 'The task {project_task_id} cannot be deleted: the task {dependent} is blocked by it.',
-    action: 'Take it out of blocked_by of that task first.',
+    action: `Take it out of blocked_by of that task first: ${unblock}`,
   },
   project_task_assignee_invalid: {
     status: 400,
@@ -30,13 +34,13 @@ export const projectTaskErrors = defineErrors({
     status: 400,
     domain: 'projects',
     detail: 'The task {project_task_id} cannot be blocked by itself.',
-    action: 'Leave it out of blocked_by.',
+    action: 'Leave it out of blocked_by (--blocked-by).',
   },
   project_task_dependency_cycle: {
     status: 400,
     domain: 'projects',
     detail: 'The task {project_task_id} would wait for itself: {through} waits for it.',
-    action: 'Leave that task out of blocked_by, or take the dependency of the other one away.',
+    action: `Leave that task out of blocked_by (--blocked-by), or take it from the other one: ${unblock}`,
   },
   project_task_run_invalid: {
     status: 400,
@@ -54,25 +58,29 @@ export const projectTaskErrors = defineErrors({
     status: 400,
     domain: 'projects',
     detail: 'The output of the task is that of its run {run_id}.',
-    action: 'Leave output and clear_output out, or name another latest_run_id.',
+    action: 'Leave output and clear_output out (--result, --clear-result), or name another latest_run_id (--run).',
   },
   project_task_terminal: {
     status: 400,
     domain: 'projects',
     detail: 'The task {project_task_id} is {status}.',
-    action: 'Open it again first: set its status to pending.',
+    action:
+      'Open it again first, by the status pending: ' +
+      'holdfast projects tasks update --status pending PROJECT_ID TASK_ID',
   },
   project_task_waits: {
     status: 400,
     domain: 'projects',
     detail: 'The task {project_task_id} is blocked by {blocked_by}, which is not completed.',
-    action: 'Complete that task first, or leave it out of blocked_by.',
+    action: `Complete that task first, or take it out of blocked_by: ${unblock}`,
   },
   project_task_not_assigned: {
     status: 400,
     domain: 'projects',
     detail: 'The task {project_task_id} is assigned to nobody.',
-    action: 'Assign it to a member of kind session first.',
+    action:
+      'Assign it to a member of kind session first: ' +
+      'holdfast projects tasks update --assignee MEMBER_ID PROJECT_ID TASK_ID',
   },
   project_task_changed: {
     status: 400,

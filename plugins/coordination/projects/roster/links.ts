@@ -29,12 +29,13 @@ interface Wish {
   readonly wanted?: string | undefined
 }
 
-/** Links a channel, or makes a link what the draft says. */
-export const putLink = (
-  parts: LinkParts,
-  tx: Tx,
-  { project_id, draft }: { readonly project_id: string; readonly draft: LinkDraft },
-): ProjectLinkRecord => {
+interface LinkOf {
+  readonly project_id: string
+  readonly draft: LinkDraft
+}
+
+/** Links a channel, or makes a link what the draft says. Mirrors are for the caller. */
+export const writeLink = (parts: LinkParts, tx: Tx, { project_id, draft }: LinkOf): ProjectLinkRecord => {
   const { store, channels, mirror } = parts
   store.get(project_id)
   const { channel_id } = channels.get(draft.channel_id)
@@ -60,8 +61,14 @@ export const putLink = (
   settleDefault(store, tx, { project_id, wanted: default_for_new_tasks ? channel_id : undefined })
   const after = store.link(project_id, channel_id) ?? link
   if (before === undefined || canonical(before) !== canonical(after)) store.touch(tx, project_id)
-  if (mirror_members || before?.mirror_members === true) mirror.sync(tx, after)
+  if (!mirror_members && before?.mirror_members === true) mirror.clear(tx, after)
   return after
+}
+
+export const putLink = (parts: LinkParts, tx: Tx, asked: LinkOf): ProjectLinkRecord => {
+  const link = writeLink(parts, tx, asked)
+  parts.mirror.sync(tx, asked.project_id)
+  return link
 }
 
 /** Takes a link away. Throws while a task that is not done is discussed there. */
@@ -79,5 +86,6 @@ export const removeLink = (
   if (link.mirror_members) mirror.clear(tx, link)
   tx.remove(store.links, keyOf(project_id, channel_id), 'it is not linked any more')
   settleDefault(store, tx, { project_id })
+  mirror.sync(tx, project_id)
   store.touch(tx, project_id)
 }

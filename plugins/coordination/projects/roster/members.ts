@@ -80,9 +80,9 @@ export const checkSize = (
   if (members * mirrored > bounds.max_mirrored) throw tooMany(project_id, 'mirrored members', bounds.max_mirrored)
 }
 
-/** Adds a member, or makes one what the draft says. One session is one member. */
-export const putMember = (parts: RosterParts, tx: Tx, asked: MemberOf): ProjectMemberRecord => {
-  const { store, mirror } = parts
+/** Adds a member, or makes one what the draft says. One session is one member. Mirrors are for the caller. */
+export const writeMember = (parts: RosterParts, tx: Tx, asked: MemberOf): ProjectMemberRecord => {
+  const { store } = parts
   const { project_id } = store.get(asked.project_id)
   const before = store.member(project_id, asked.draft.member_id.trim())
   const member = memberOf(parts, asked.draft, { project_id, joined_at_ms: before?.joined_at_ms ?? tx.now })
@@ -103,7 +103,12 @@ export const putMember = (parts: RosterParts, tx: Tx, asked: MemberOf): ProjectM
     tx.put(store.members, member)
     store.touch(tx, project_id)
   }
-  mirror.put(tx, member)
+  return member
+}
+
+export const putMember = (parts: RosterParts, tx: Tx, asked: MemberOf): ProjectMemberRecord => {
+  const member = writeMember(parts, tx, asked)
+  parts.mirror.sync(tx, member.project_id)
   return member
 }
 export interface MemberOf {
@@ -120,7 +125,7 @@ export const removeMember = (
   store.get(project_id)
   const member = store.getMember(project_id, member_id)
   refuseOwner(store, member)
-  mirror.remove(tx, member)
   tx.remove(store.members, keyOf(project_id, member_id), 'it was taken out of the project')
+  mirror.sync(tx, project_id)
   store.touch(tx, project_id)
 }

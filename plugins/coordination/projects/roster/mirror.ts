@@ -29,15 +29,13 @@ const draftOf = (member: ProjectMemberRecord): MemberDraft => {
 }
 
 export interface Mirror {
-  /** Writes a member to every channel that mirrors its project. */
-  put(tx: Tx, member: ProjectMemberRecord): void
-  /** Takes it out of these. */
-  remove(tx: Tx, member: ProjectMemberRecord): void
-  /** Makes one channel hold all members of the project and nobody else of it, or none of them. */
-  sync(tx: Tx, link: ProjectLinkRecord): void
-  /** Takes all of them out. */
+  /** Makes each channel that mirrors a project hold its members, as they are, and nobody else of it. */
+  sync(tx: Tx, project_id: string): void
+  /** Takes all of them out of a channel. */
   clear(tx: Tx, link: ProjectLinkRecord): void
 }
+
+type Mirrored = ReturnType<Channels['members']>[number]
 
 const portion = 100
 /** Bytes of members that one commit writes to channels. */
@@ -46,55 +44,56 @@ const mostBytes = 16 * 1024 * 1024
 const tooManyBytes = (project_id: string) =>
   projectErrors.project_limit({ details: { project_id, what: 'bytes of mirrored members', limit: mostBytes } })
 
+/** A member as it is to be in each channel, and that as text to compare by. */
+interface Wanted {
+  readonly draft: MemberDraft
+  readonly text: string
+}
+const isAs = (member: Mirrored, { text }: Wanted): boolean => {
+  const { channel_id: _, joined_at_ms: __, ...same } = member
+  return canonical(same) === text
+}
+
 export const createMirror = (store: ProjectStore, channels: Channels): Mirror => {
   const written = new WeakMap<Tx, number>()
-  const putIn = (tx: Tx, channel_id: string, member: ProjectMemberRecord): void => {
-    const draft = draftOf(member)
-    const before = channels.member(channel_id, draft.member_id)
-    if (before !== undefined) {
-      const { channel_id: _, joined_at_ms: __, ...same } = before
-      if (canonical(same) === canonical(draft)) return
-    }
+  const write = (tx: Tx, { project_id, channel_id }: ProjectLinkRecord, draft: MemberDraft): void => {
     const bytes = (written.get(tx) ?? 0) + Buffer.byteLength(JSON.stringify(draft))
-    if (bytes > mostBytes) throw tooManyBytes(member.project_id)
+    if (bytes > mostBytes) throw tooManyBytes(project_id)
     written.set(tx, bytes)
     channels.putMember(tx, channel_id, draft)
   }
-  /** Those of the project that a channel has, by id. */
-  const idsIn = ({ project_id, channel_id }: ProjectLinkRecord): string[] => {
+  /** Those of the project that a channel has. */
+  const membersIn = ({ project_id, channel_id }: ProjectLinkRecord): Map<string, Mirrored> => {
     const prefix = prefixOf(project_id)
-    const found: string[] = []
+    const found = new Map<string, Mirrored>()
     for (let beyond = prefix; ;) {
-      const some = channels.members(channel_id, { limit: portion, beyond }).map(({ member_id }) => member_id)
-      const own = some.filter((id) => id.startsWith(prefix))
-      found.push(...own)
+      const some = channels.members(channel_id, { limit: portion, beyond })
+      const own = some.filter(({ member_id }) => member_id.startsWith(prefix))
+      for (const member of own) found.set(member.member_id, member)
       const last = own.at(-1)
       if (own.length < portion || last === undefined) return found
-      beyond = last
+      beyond = last.member_id
     }
   }
-  const mirrored = (project_id: string): ProjectLinkRecord[] =>
-    store.linksOf(project_id).filter(({ mirror_members }) => mirror_members)
-  const clear = (tx: Tx, link: ProjectLinkRecord): void => {
-    for (const id of idsIn(link)) channels.removeMember(tx, link.channel_id, id)
+  const syncLink = (tx: Tx, link: ProjectLinkRecord, wanted: ReadonlyMap<string, Wanted>): void => {
+    const there = membersIn(link)
+    for (const id of there.keys()) if (!wanted.has(id)) channels.removeMember(tx, link.channel_id, id)
+    for (const [id, one] of wanted) {
+      const before = there.get(id)
+      if (before === undefined || !isAs(before, one)) write(tx, link, one.draft)
+    }
   }
   return {
-    put(tx, member) {
-      for (const { channel_id } of mirrored(member.project_id)) putIn(tx, channel_id, member)
-    },
-    remove(tx, member) {
-      for (const { channel_id } of mirrored(member.project_id))
-        channels.removeMember(tx, channel_id, mirroredId(member))
-    },
-    sync(tx, link) {
-      if (!link.mirror_members) return clear(tx, link)
-      const { project_id, channel_id } = link
-      for (const id of idsIn(link))
-        if (store.member(project_id, id.slice(prefixOf(project_id).length)) === undefined)
-          channels.removeMember(tx, channel_id, id)
+    sync(tx, project_id) {
+      const links = store.linksOf(project_id).filter(({ mirror_members }) => mirror_members)
+      if (links.length === 0) return
       const { member_count: limit } = store.counts(project_id)
-      for (const member of store.membersOf(project_id, { limit })) putIn(tx, channel_id, member)
+      const drafts = store.membersOf(project_id, { limit }).map(draftOf)
+      const wanted = new Map(drafts.map((draft) => [draft.member_id, { draft, text: canonical(draft) }]))
+      for (const link of links) syncLink(tx, link, wanted)
     },
-    clear,
+    clear(tx, link) {
+      for (const id of membersIn(link).keys()) channels.removeMember(tx, link.channel_id, id)
+    },
   }
 }

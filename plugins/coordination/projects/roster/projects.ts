@@ -4,8 +4,8 @@ import { projectErrors } from '../record/errors.js'
 import { filled, given, refuse, trimmed, type ProjectChange, type ProjectDraft } from '../record/fields.js'
 import type { ProjectRecord } from '../record/record.js'
 import { keyOf } from '../record/store.js'
-import { putLink, type LinkParts } from './links.js'
-import { checkSize, putMember } from './members.js'
+import { writeLink, type LinkParts } from './links.js'
+import { checkSize, writeMember } from './members.js'
 
 export interface ProjectParts extends LinkParts {
   readonly ids: Ids
@@ -50,8 +50,9 @@ export const createProject = (parts: ProjectParts, tx: Tx, draft: ProjectDraft):
     members: members.length,
     mirrored: links.filter(({ mirror_members }) => mirror_members).length,
   })
-  for (const member of members) putMember(parts, tx, { project_id, draft: member })
-  for (const link of links) putLink(parts, tx, { project_id, draft: link })
+  for (const member of members) writeMember(parts, tx, { project_id, draft: member })
+  for (const link of links) writeLink(parts, tx, { project_id, draft: link })
+  parts.mirror.sync(tx, project_id)
   return project
 }
 

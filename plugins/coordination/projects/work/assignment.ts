@@ -109,12 +109,18 @@ export const namedRun = (
 }
 
 /** The run of a task while it has not ended. One that is not kept any more has. */
-export const openRun = (
+const openRun = (
   { runs }: Pick<TaskParts, 'runs'>,
   { latest_run_id }: Pick<ProjectTaskRecord, 'latest_run_id'>,
 ): RunRecord | undefined => {
   const run = latest_run_id === undefined ? undefined : runs.find(latest_run_id)
   return run === undefined || hasEnded(run) ? undefined : run
+}
+
+/** Throws while the run of a task has not ended, be it queued. */
+export const requireNoRun = (parts: Pick<TaskParts, 'runs'>, task: Pick<ProjectTaskRecord, 'latest_run_id'>): void => {
+  const run = openRun(parts, task)
+  if (run !== undefined) throw projectTaskErrors.project_task_run_active({ details: { run_id: run.run_id } })
 }
 
 /** A task that another one waits for, the first that is not completed. */

@@ -5,7 +5,15 @@ import { filled, given, refuse, trimmed, type TaskChange, type TaskDraft } from 
 import type { ProjectTaskRecord } from '../record/record.js'
 import { keyOf, type ProjectStore } from '../record/store.js'
 import { projectTaskErrors } from '../record/task-errors.js'
-import { assigneeOf, blockersOf, discussionOf, namedRun, openRun, requireActive, type TaskParts } from './assignment.js'
+import {
+  assigneeOf,
+  blockersOf,
+  discussionOf,
+  namedRun,
+  requireActive,
+  requireNoRun,
+  type TaskParts,
+} from './assignment.js'
 import { caughtUp, outputOf, statusOf } from './projection.js'
 
 export interface ChangeParts extends TaskParts {
@@ -106,10 +114,8 @@ const nextRun = (
 /** What must not change while the run of a task goes on. */
 const guarded = ['assignee_member_id', 'primary_session_id', 'blocked_by', 'latest_run_id', 'status', 'output'] as const
 const guard = (parts: TaskParts, before: ProjectTaskRecord, after: ProjectTaskRecord): void => {
-  const run = openRun(parts, before)
-  if (run === undefined) return
   if (guarded.some((field) => canonical(before[field] ?? null) !== canonical(after[field] ?? null)))
-    throw projectTaskErrors.project_task_run_active({ details: { run_id: run.run_id } })
+    requireNoRun(parts, before)
 }
 
 /** A change that changes nothing leaves the time of the task. */
@@ -158,9 +164,11 @@ const dependentOn = (store: ProjectStore, { project_id, project_task_id }: Proje
   }
 }
 
-/** Deletes a task. Throws while another one is blocked by it. */
-export const deleteTask = (store: ProjectStore, tx: Tx, task: ProjectTaskRecord): void => {
+/** Deletes a task. Throws while its run goes on, and while another one is blocked by it. */
+export const deleteTask = (parts: Pick<TaskParts, 'store' | 'runs'>, tx: Tx, task: ProjectTaskRecord): void => {
+  const { store } = parts
   const { project_id, project_task_id } = task
+  requireNoRun(parts, task)
   const dependent = dependentOn(store, task)
   if (dependent !== undefined) throw projectTaskErrors.project_task_in_use({ details: { project_task_id, dependent } })
   tx.remove(store.tasks, keyOf(project_id, project_task_id), 'somebody deleted it')

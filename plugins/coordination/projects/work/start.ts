@@ -1,12 +1,12 @@
 /** Starting a task: its run, its reservation and the message that opens its thread are one commit. */
 import { type JsonObject, type Tx } from '../../../../core/plugin.js'
 import type { Channels } from '../../channels/contract.js'
-import type { RunRecord, Submission } from '../../../execution/runs/contract.js'
+import type { ReceiptKey, RunRecord, Submission } from '../../../execution/runs/contract.js'
 import { given, trimmed } from '../record/fields.js'
 import { isDone, type Discussion, type ProjectRecord, type ProjectTaskRecord } from '../record/record.js'
 import { projectTaskErrors } from '../record/task-errors.js'
 import { mirroredId } from '../roster/mirror.js'
-import { awaited, openRun, requireActive, sessionMember, type Assignee, type TaskParts } from './assignment.js'
+import { awaited, requireActive, requireNoRun, sessionMember, type Assignee, type TaskParts } from './assignment.js'
 import { caughtUp, statusOf } from './projection.js'
 import { kickoffOf, toldOf, type Place } from './told.js'
 
@@ -22,6 +22,8 @@ export interface Start {
   readonly project_id: string
   readonly project_task_id: string
   readonly wish: StartWish
+  /** The same one again gives the run of the first, whatever the task is like by now. */
+  readonly receipt?: ReceiptKey | undefined
 }
 /** A task that may be started now. */
 interface Ready extends Assignee {
@@ -43,8 +45,7 @@ const readyTask = (parts: TaskParts, { project_id, project_task_id }: Start): Re
   requireActive(store, project_id)
   const { status, assignee_member_id } = task
   if (isDone(status)) throw projectTaskErrors.project_task_terminal({ details: { project_task_id, status } })
-  const run = openRun(parts, task)
-  if (run !== undefined) throw projectTaskErrors.project_task_run_active({ details: { run_id: run.run_id } })
+  requireNoRun(parts, task)
   requireUnblocked(store, task)
   if (assignee_member_id === undefined)
     throw projectTaskErrors.project_task_not_assigned({ details: { project_task_id } })
@@ -138,12 +139,17 @@ const requireSame = (before: Ready, now: Ready): void => {
  */
 export const startTask = async (parts: TaskParts, start: Start): Promise<RunRecord> => {
   const { store, runs } = parts
-  const { wish } = start
+  const { wish, receipt } = start
+  const known = runs.replayed(receipt)
+  if (known !== undefined) return known
   const asked = readyTask(parts, start)
   const link = defaultLink(parts, asked.task)
   const place = keptDiscussion(parts, asked.task) ?? (link && { channel_id: link.channel_id })
-  const prepared = await runs.prepare(submissionOf(parts, asked, { wish, discussion: place }))
+  const submission = submissionOf(parts, asked, { wish, discussion: place })
+  const prepared = await runs.prepare({ ...submission, ...(receipt !== undefined && { receipt }) })
   return store.state.commit((tx) => {
+    const first = runs.replayed(receipt)
+    if (first !== undefined) return first
     const ready = readyTask(parts, start)
     requireSame(asked, ready)
     const discussion =

@@ -1,5 +1,7 @@
 /** What is told of tasks; docs/rules/projects.md. */
 import test from 'ava'
+import { fails } from '../../../../plugins/providers/scripted/contract.js'
+import { createCommandLine } from '../../../support/command-line.js'
 import { checkLine, readExplanation } from '../../../support/explanations.js'
 import { held, startGarden, untilTask } from './garden.js'
 
@@ -40,6 +42,48 @@ test('projects-26: a task says what it waits for, down to the run that does it',
   t.deepEqual(await codes('garden:dig'), [['task', 'garden:dig']])
   t.deepEqual(await codes('garden:plant'), [['task', 'garden:plant', 'task_not_started']])
   t.is((await garden.request('GET', '/v1/explanations/garden:none')).status, 404)
+})
+
+test('projects-26: a task that failed or was cancelled leads to its run, and says how it is opened again', async (t) => {
+  const garden = await startGarden(t, { play: () => [fails(false, 'No.')] })
+  const add = (project_task_id: string, more: object) =>
+    garden.make('POST', '/v1/projects/garden/tasks', { project_task_id, title: project_task_id, ...more })
+  const told = async (id: string): Promise<any[]> => (await readExplanation(garden, id)).subjects
+  await add('a', { assignee_member_id: 'ada' })
+  await add('b', { assignee_member_id: 'bob', blocked_by: ['a'] })
+  const { run_id } = await garden.make('POST', '/v1/projects/garden/tasks/a/start')
+  await untilTask(garden, 'a', ({ status }) => status === 'failed')
+  const [b, a, run] = await told('garden:b')
+  t.like(b.reasons[0], { code: 'task_waits', leads_to: ['garden:a'] })
+  t.like(run, { kind: 'run', id: run_id, depth: 2 })
+  const again = ['holdfast projects tasks update --status pending garden a', 'holdfast projects tasks start garden a']
+  t.deepEqual(a.reasons, [
+    {
+      code: 'task_not_completed',
+      text: 'It failed, and stays so, also when its run is retried, until it is opened again.',
+      commands: again,
+      leads_to: [run_id],
+    },
+  ])
+  for (const line of again) {
+    checkLine(t, line)
+    const ran = await createCommandLine(garden)(...line.split(' ').slice(1))
+    t.is(ran.code, 0, ran.err)
+  }
+  await untilTask(garden, 'a', ({ status }) => status === 'failed')
+  await garden.make('PUT', '/v1/projects/garden/tasks/a', { status: 'in_progress' })
+  const [claimed] = await told('garden:a')
+  t.like(claimed.reasons[0], { code: 'task_not_started', text: 'It is called in_progress, and no run does it.' })
+  await garden.make('PUT', '/v1/projects/garden/tasks/b', { status: 'cancelled' })
+  const [cancelled] = await told('garden:b')
+  t.like(cancelled.reasons[0], {
+    text: 'It was cancelled, and stays so until it is opened again.',
+    commands: ['holdfast projects tasks update --status pending garden b'],
+  })
+  t.deepEqual(
+    cancelled.reasons.map(({ code }: any) => code),
+    ['task_not_completed', 'task_waits'],
+  )
 })
 
 test('projects-26: a project tells its open tasks, and what keeps all of them', async (t) => {

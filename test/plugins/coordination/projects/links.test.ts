@@ -98,6 +98,29 @@ test('projects-10: members are mirrored into linked channels, and follow every c
   t.deepEqual(await ids(), ['zoe'])
 })
 
+test('projects-10: every change of a member or a link sets right what was changed by hand', async (t) => {
+  const mirrored = { channel_id: 'beds', mirror_members: true }
+  const garden = await startGarden(t, { project: { channel_links: [mirrored] } })
+  await channels(garden, 'a')
+  const changes = [
+    () => garden.make('POST', '/v1/projects/garden/members', { ...ada, display_name: 'Ada L.' }),
+    () => garden.make('POST', '/v1/projects/garden/members', { ...ada, display_name: 'Ada L.' }),
+    () => garden.make('POST', '/v1/projects/garden/channels', { channel_id: 'a', mirror_members: true }),
+    () => garden.make('DELETE', '/v1/projects/garden/channels/a'),
+    () => garden.make('DELETE', '/v1/projects/garden/members/bob'),
+  ]
+  for (const [n, change] of changes.entries()) {
+    await garden.make('DELETE', '/v1/channels/beds/members/project%3Agarden%3Acleo')
+    await garden.make('POST', '/v1/channels/beds/members', { ...cleo, member_id: 'project:garden:ghost' })
+    await garden.make('POST', '/v1/channels/beds/members', { ...cleo, member_id: 'project:gardens:ghost' })
+    await change()
+    const ids = (await membersOf(garden)).map(({ member_id }) => member_id)
+    t.false(ids.includes('project:garden:ghost'), `${n}`)
+    t.true(ids.includes('project:garden:cleo'), `${n}`)
+    t.true(ids.includes('project:gardens:ghost'), 'it is of no project of ours')
+  }
+})
+
 test('projects-10: what fails in a channel undoes the change of the project too', async (t) => {
   const strict = definePlugin({
     id: 'strict',

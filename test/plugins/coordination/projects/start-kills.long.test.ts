@@ -48,6 +48,10 @@ const check = async ({ request }: SpawnedDaemon): Promise<{ readonly started: nu
   return { started: started.length, faults }
 }
 
+/** Under a key, so that whoever was not answered may ask again. */
+const start = ({ request }: SpawnedDaemon, n: number) =>
+  request('POST', `/v1/projects/garden/tasks/t${n}/start`, {}, { 'idempotency-key': `k${n}` })
+
 const allDone = async ({ request }: SpawnedDaemon): Promise<any[]> => {
   for (const pause = createPause(); ; await pause()) {
     const tasks: any[] = (await request('GET', '/v1/projects/garden/tasks')).body
@@ -73,21 +77,24 @@ test('projects-19, projects-22: through kills a start is whole or nothing, and e
     const env = { NODE_OPTIONS: `--import ${preload}`, KILL_AT: String(1 + (n % 4)), KILL_WHEN: armed }
     const daemon = await spawnDaemon({ root, env })
     writeFileSync(armed, '')
-    const answer = await daemon.request('POST', `/v1/projects/garden/tasks/t${n}/start`).catch(() => undefined)
+    const answer = await start(daemon, n).catch(() => undefined)
     if (answer?.status === 202) whole += 1
     else kills += 1
     await daemon.kill('SIGKILL')
     rmSync(armed, { force: true })
     const after = await spawnDaemon({ root })
     t.deepEqual((await check(after)).faults, [], `start ${n}`)
+    const before: string | undefined = (await after.request('GET', `/v1/projects/garden/tasks/t${n}`)).body
+      .latest_run_id
+    const again = await start(after, n)
+    t.is(again.status, 202, 'the key names the run that is there, or makes one')
+    if (before !== undefined) t.is(again.body.run_id, before)
+    t.deepEqual((await check(after)).faults, [], `start ${n} again`)
     await after.kill('SIGKILL')
   }
   t.log(`${kills} starts were killed, ${whole} were answered`)
   t.true(kills > 3)
   const last = await spawnDaemon({ root })
-  const { body: tasks } = await last.request('GET', '/v1/projects/garden/tasks')
-  for (const { project_task_id, latest_run_id } of tasks)
-    if (latest_run_id === undefined) await last.request('POST', `/v1/projects/garden/tasks/${project_task_id}/start`)
   await allDone(last)
   t.deepEqual(await check(last), { started: count, faults: [] })
   await last.kill('SIGKILL')

@@ -90,6 +90,30 @@ test('projects-19: of fifty starts at once one makes a run', async (t) => {
   await untilTask(garden, 't', ({ status }) => status === 'completed')
 })
 
+test('projects-19, http-45: of starts with one key all are answered with one run, also over a restart', async (t) => {
+  const root = await freshRoot()
+  const garden = await startGarden(t, { root, project: linked })
+  await add(garden, 't')
+  await add(garden, 'u')
+  const key = { 'idempotency-key': 'once' }
+  const keyed = (at: Pick<Garden, 'request'>, id: string, body: object = {}, headers: object = key) =>
+    at.request('POST', `${path}/tasks/${id}/start`, body, headers as Record<string, string>)
+  const answers = await Promise.all(Array.from({ length: 10 }, () => keyed(garden, 't', { model: 'big' })))
+  const runs = new Set(answers.map(({ status, body }) => `${status} ${body.run_id}`))
+  t.is(runs.size, 1)
+  await untilTask(garden, 't', ({ status }) => status === 'completed')
+  t.deepEqual(codeOf(await keyed(garden, 't', { model: 'small' })), [409, 'idempotency_conflict'])
+  t.deepEqual(codeOf(await keyed(garden, 't', { idempotency_key: 'two' })), [400, 'invalid_idempotency_key'])
+  t.not((await keyed(garden, 'u')).body.run_id, answers[0]?.body.run_id, 'a key is of one task')
+  t.deepEqual(codeOf(await keyed(garden, 't', {}, {})), [400, 'project_task_terminal'])
+  await garden.stop()
+  const again = await startGarden(t, { root, project: null })
+  const named = await keyed(again, 't', { model: 'big', idempotency_key: 'once' }, {})
+  t.is(`${named.status} ${named.body.run_id}`, [...runs][0] ?? '')
+  t.is((await again.make('GET', '/v1/runs')).length, 2)
+  t.is((await messages(again)).length, 2)
+})
+
 test('projects-19: a task that is given to somebody else while it is started is not started', async (t) => {
   const { plugin, rules } = watcher()
   const garden = await startGarden(t, { beside: [plugin], project: linked })

@@ -200,6 +200,33 @@ test('projects-17: while its run goes on a task keeps what follows from it, in e
   for (const id of ['running', 'queued']) await untilTask(garden, id, ({ status }) => status === 'completed')
 })
 
+test('projects-17, projects-6, projects-7: a task whose run goes on is not deleted, be it queued', async (t) => {
+  const { play, open } = held()
+  const garden = await startGarden(t, { play })
+  for (const id of ['running', 'queued']) {
+    await add(garden, id, ofAda)
+    await garden.make('POST', `/v1/projects/garden/tasks/${id}/start`)
+  }
+  const remove = async (at: string) => codeOf(await garden.request('DELETE', `${path}${at}`))
+  for (const id of ['queued', 'running']) {
+    const before = await garden.task(id)
+    t.deepEqual(await remove(`/tasks/${id}`), [400, 'project_task_run_active'])
+    t.deepEqual(await garden.task(id), before)
+  }
+  t.deepEqual(await remove('/members/ada'), [409, 'project_member_in_use'])
+  t.deepEqual(await remove(''), [409, 'project_in_use'])
+  await garden.make('PUT', '/v1/projects/garden', { status: 'archived' })
+  t.deepEqual(await remove('/tasks/queued'), [400, 'project_task_run_active'], 'it begins in an archived project, too')
+  const { latest_run_id } = await garden.task('queued')
+  await garden.make('POST', `/v1/runs/${latest_run_id}/cancel`)
+  await untilTask(garden, 'queued', ({ status }) => status === 'cancelled')
+  await garden.make('DELETE', '/v1/projects/garden/tasks/queued')
+  open()
+  await untilTask(garden, 'running', ({ status }) => status === 'completed')
+  await garden.make('DELETE', '/v1/projects/garden/tasks/running')
+  await garden.make('DELETE', '/v1/projects/garden')
+})
+
 test('projects-3, projects-17: without a run every status may follow every other, and the same leaves the time', async (t) => {
   const garden = await startGarden(t)
   await add(garden, 't', { ...ofAda, metadata: { a: 1 } })

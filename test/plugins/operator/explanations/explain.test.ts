@@ -59,7 +59,7 @@ test('explanations-1: subjects stand behind those that wait for them, to whoever
   t.deepEqual(codeOf(await daemon.request('GET', '/v1/explanations/nobody')), [404, 'nothing_to_explain'])
   const { code, err } = await createCommandLine(daemon)('explain', 'nobody')
   t.not(code, 0)
-  t.regex(err, /There is no run, agent, session, flow, channel or task nobody\./u)
+  t.regex(err, /There is no run, agent, session, flow, channel, project, task or candidate nobody\./u)
 })
 
 test('explanations-2: each subject is told once, fifty at most, and then that there are more', async (t) => {
