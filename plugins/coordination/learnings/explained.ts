@@ -16,8 +16,10 @@ export interface ExplainedParts {
 /** Characters of a content that are shown. */
 const mostShown = 80
 
-const decide = (candidate_id: string): readonly string[] =>
-  ['publish', 'reject'].map((word) => commandLine(`learnings candidates ${word}`, candidate_id))
+const decide = (candidate_id: string): readonly string[] => [
+  commandLine('learnings candidates publish', candidate_id),
+  commandLine('learnings candidates reject', candidate_id),
+]
 
 /** What stands in the way of whoever would publish it. */
 const conflictReasons = ({ publishing, clock }: ExplainedParts, candidate: LearningCandidate): readonly Reason[] => {
