@@ -43,7 +43,9 @@ const files: Readonly<Record<string, CommandFlag>> = {
   'promotion-json': { kind: 'text', value: 'json', summary: 'The rest of it as JSON.' },
 }
 /** A field in a file is told by its place there, one that a flag gave by that flag. */
-const lineFields = Object.fromEntries(Object.keys(lines).map((name) => [`body.${name.replaceAll('-', '_')}`, `--${name}`]))
+const lineFields = Object.fromEntries(
+  Object.keys(lines).map((name) => [`body.${name.replaceAll('-', '_')}`, `--${name}`]),
+)
 const reasonFlag = { reason: text('Why; kept with it.') }
 
 /** Members of a body from the flags of these names that were given. */

@@ -19,7 +19,10 @@ export const PromotionBody = object({
   when_to_use: line(longestLine),
   version: line(longestVersion),
   instructions: optional(
-    doc(string(), `What the agent is told: at most ${mostInstructions} characters. Left out, it stays, as settings do.`),
+    doc(
+      string(),
+      `What the agent is told: at most ${mostInstructions} characters. Left out, it stays, as settings do.`,
+    ),
   ),
   allowed_tools: Tools,
   blocked_tools: Tools,

@@ -27,7 +27,7 @@ export interface Mounts {
    */
   follow(...learning_ids: readonly string[]): Promise<void>
   /** Throws `promoted_skill_files` where the files of one of these are not as the records say. */
-  check(...records: readonly Pick<SkillRecord, 'skill_name' | 'source_learning_id'>[]): void
+  check(...records: readonly SkillRecord[]): void
   /** Resolves when all that was asked for until now is done. */
   settled(): Promise<void>
   /** The same for all skills, and removes what is of none. */
@@ -35,6 +35,11 @@ export interface Mounts {
   warnings(): readonly Warning[]
   /** Ends the attempts; resolves when nothing is written any more. */
   end(): Promise<void>
+}
+
+const refuseFailed = (store: SkillStore, { skill_name, ...record }: SkillRecord, why: string | undefined): void => {
+  const status = store.find(skill_name)?.status ?? record.status
+  if (why !== undefined) throw promotedErrors.promoted_skill_files({ details: { skill_name, status, why } })
 }
 
 export const createMounts = ({ store, folders, catalogue, clock, log }: MountParts): Mounts => {
@@ -81,13 +86,8 @@ export const createMounts = ({ store, folders, catalogue, clock, log }: MountPar
   return {
     root: () => (root ??= realFolder(given())?.path) ?? given(),
     follow,
-    check(...records) {
-      for (const { skill_name, source_learning_id } of records) {
-        const why = failed.get(source_learning_id)
-        if (why === undefined) continue
-        const status = store.find(skill_name)?.status ?? 'gone'
-        throw promotedErrors.promoted_skill_files({ details: { skill_name, status, why } })
-      }
+    check: (...records) => {
+      for (const record of records) refuseFailed(store, record, failed.get(record.source_learning_id))
     },
     settled: () => tail,
     repair: () =>

@@ -121,7 +121,10 @@ test('command-line-26: words that are no command are answered with those that be
   for (const [line, says] of [
     ['channels messages garden', 'there is no command "channels messages garden"; say holdfast channels messages list'],
     ['channels message list garden', '"channels message"; did you mean holdfast channels messages list?'],
-    ['projects members', 'projects members needs a subcommand: list, put or remove; see holdfast projects members --help'],
+    [
+      'projects members',
+      'projects members needs a subcommand: list, put or remove; see holdfast projects members --help',
+    ],
     ['projects tasks p1', 'say holdfast projects tasks list, get, create, update, start or delete'],
     ['projects task list p1', 'did you mean holdfast projects tasks list?'],
     ['plugin list', 'did you mean holdfast plugins list?'],

@@ -18,7 +18,10 @@ test('promoted-skills-24: promoted skills from the command line, from the first 
   const draft = await step('--instructions', instructions, '--allowed-tools', 'a', '--allowed-tools', 'b')
   t.regex(draft, /^notes {2}draft {2}of learning_\w+ {2}0 good runs, no run as a canary {2}Has an agent/u)
   const shown = async () => run('learning-skills', 'get', 'notes')
-  t.regex(await shown(), /\nno results yet\n\nnext: [^\n]*from now on:\n {2}holdfast agents spawn [^]*--kind verification/u)
+  t.regex(
+    await shown(),
+    /\nno results yet\n\nnext: [^\n]*from now on:\n {2}holdfast agents spawn [^]*--kind verification/u,
+  )
   const failed = await line(
     'learning-skills',
     'rollout-result',
@@ -34,12 +37,18 @@ test('promoted-skills-24: promoted skills from the command line, from the first 
   const good = await record('verification')
   t.regex(good, /^run_\w+ counts good as verification: its request did not have the instructions\nnotes {2}draft {2}/u)
   t.regex(good, / {2}1 good run, no run as a canary {2}/u)
-  t.regex(await shown(), /\n {2}\S+Z {2}run_\w+ {2}good as verification[^]*next: [^\n]*word:\n {2}.*--status verified /u)
+  t.regex(
+    await shown(),
+    /\n {2}\S+Z {2}run_\w+ {2}good as verification[^]*next: [^\n]*word:\n {2}.*--status verified /u,
+  )
   t.regex(await step('--status', 'verified'), / {2}verified {2}/u)
   t.regex(await shown(), /--status canary /u)
   t.regex(await step('--status', 'canary'), / {2}canary {2}/u)
   t.regex(await shown(), /rollout-result --kind canary notes RUN_ID MARKER\n/u)
-  t.regex(await record('canary'), / counts good as canary[^]* {2}2 good runs, as a canary 1 good and 0 bad of 1 run {2}/u)
+  t.regex(
+    await record('canary'),
+    / counts good as canary[^]* {2}2 good runs, as a canary 1 good and 0 bad of 1 run {2}/u,
+  )
   t.regex(await shown(), /--status active /u)
   const active = await step('--status', 'active')
   t.regex(active, / {2}active {2}/u)
@@ -48,7 +57,10 @@ test('promoted-skills-24: promoted skills from the command line, from the first 
     instructions,
     runtime: { allowed_tools: ['a', 'b'] },
   })
-  t.regex(await shown(), /\nallowed_tools {2}a, b\n[^]*\nfile {2}\/[^]*\nnext: models use it[^]*revoke notes\n\nRead the log/u)
+  t.regex(
+    await shown(),
+    /\nallowed_tools {2}a, b\n[^]*\nfile {2}\/[^]*\nnext: models use it[^]*revoke notes\n\nRead the log/u,
+  )
   t.regex(await run('learning-skills', 'revoke', 'notes', '--reason', 'Why.'), / {2}revoked {2}/u)
   t.regex(await run('learning-skills', 'rollback', 'notes', '--reason', 'Why not.'), / {2}active {2}/u)
   t.regex((await line('learnings', 'promote-skill', learning, 'notes')).err, /--instructions/u)

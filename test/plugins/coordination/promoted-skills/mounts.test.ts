@@ -162,14 +162,19 @@ test('promoted-skills-21, skills-15: what only looks like a promoted skill is us
   mkdirSync(join(root, 'skills/theirs'))
   writeFileSync(join(root, 'skills/theirs/SKILL.md'), '---\nname: theirs\n---\nTheir own.')
   const asked = async (path: string) => daemon.request('GET', path)
-  for (const pause = createPause(); ; await pause())
-    if ((await asked('/v1/skills/theirs')).status === 200) break
+  for (const pause = createPause(); ; await pause()) if ((await asked('/v1/skills/theirs')).status === 200) break
   t.deepEqual(codeOf(await asked('/v1/skills/foreign')), [404, 'skill_not_found'])
   t.deepEqual(codeOf(await asked('/v1/skills/notes')), [409, 'skill_changed'])
-  t.deepEqual((await asked('/v1/skills')).body.map(({ name }: any) => name), ['theirs'])
+  t.deepEqual(
+    (await asked('/v1/skills')).body.map(({ name }: any) => name),
+    ['theirs'],
+  )
   t.is((await asked('/v1/runtime')).body.skills.loaded_count, 1)
   const { body } = await daemon.request('GET', '/v1/sessions/runs/skills')
-  t.deepEqual(body.map(({ name }: any) => name), ['theirs'])
+  t.deepEqual(
+    body.map(({ name }: any) => name),
+    ['theirs'],
+  )
   t.is((await use(daemon)).error.code, 'skill_changed')
   t.is((await skillOf(daemon)).digest, '')
   t.deepEqual(codeOf(await promote(daemon, learning, { status: 'active' })), [409, 'skill_name_taken'])
@@ -191,7 +196,7 @@ test('promoted-skills-22: what cannot be removed or written is not acknowledged,
   }
   t.is((await skillOf(daemon)).status, 'revoked')
   t.is((await use(daemon)).error.code, 'skill_not_found')
-  t.is(daemon.log.filter(({ fact }) => /^the files of a promoted skill/u.test(fact)).length, 1)
+  t.is(daemon.log.filter(({ fact }) => fact.startsWith('the files of a promoted skill')).length, 1)
   t.deepEqual(codeOf(await daemon.request('POST', '/v1/learning-skills/notes/rollback')), [503, 'promoted_skill_files'])
   t.is((await skillOf(daemon)).status, 'active')
   t.deepEqual(codeOf(await promote(daemon, learning, { status: 'active' })), [503, 'promoted_skill_files'])

@@ -136,7 +136,11 @@ test('promoted-skills-4, promoted-skills-10: a draft is changed, and what shows 
   })
   t.deepEqual(changed.runtime, { context: 'fork', agent_profile: 'verification' })
   t.is(changed.evidence_refs.length, 1)
-  t.like(changed.lifecycle_events.at(-1), { event: 'promote', from_status: 'verified', reason: 'the definition changed' })
+  t.like(changed.lifecycle_events.at(-1), {
+    event: 'promote',
+    from_status: 'verified',
+    reason: 'the definition changed',
+  })
 })
 
 test('promoted-skills-8, promoted-skills-9, promoted-skills-11: a rollout from draft to active, and every step that is not', async (t) => {

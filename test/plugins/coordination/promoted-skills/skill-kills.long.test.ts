@@ -34,7 +34,11 @@ test('promoted-skills-20, promoted-skills-22: through kills the files of a skill
   await first.kill('SIGKILL')
   const show = async (daemon: SpawnedDaemon, kind: string) => {
     const run_id = await completed(daemon)
-    return daemon.request('POST', `/v1/learning-skills/notes/rollout-result`, { kind, run_id, expected_output_contains })
+    return daemon.request('POST', `/v1/learning-skills/notes/rollout-result`, {
+      kind,
+      run_id,
+      expected_output_contains,
+    })
   }
   /** From wherever it is to active, or from active to the end. */
   const goOn = async (daemon: SpawnedDaemon): Promise<void> => {
