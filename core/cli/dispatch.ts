@@ -4,7 +4,6 @@ import { keepAlive } from '../base/keep-alive.js'
 import type { Client, Command, CommandInput, Dialogue } from '../plugin/command.js'
 import type { Problem } from '../base/errors.js'
 import { errors as configErrors, type Environment, type Flags } from '../base/config.js'
-import { nearest } from '../base/words/nearest.js'
 import { unknownFlag } from '../base/text/unknown-flag.js'
 import { parseOnce } from '../base/parse.js'
 import { globals, globalsOf, refuseTwice, switchValue, type Arguments } from './arguments.js'
@@ -16,6 +15,7 @@ import { withDaemon, type ShortDaemon } from './root/near-daemon.js'
 import { urlOfHolder } from './root/place.js'
 import { readJson, readSecret } from './secret-input.js'
 import { errors } from './told/errors.js'
+import { either, unknownCommand } from './told/unknown-command.js'
 import { callOf, requiredForms } from './help.js'
 
 export interface Line {
@@ -55,15 +55,7 @@ export const findCommand = ({ words, flags }: Omit<Arguments, 'again'>, commands
     .toSorted((a, b) => b.path.length - a.path.length)
   if (found !== undefined) return found
   refuseStrangeFlags(flags, commands)
-  const command = words.slice(0, 2).join(' ')
-  if (words.length === 1 && commands.some(({ path }) => path[0] === words[0]))
-    throw errors.subcommand_missing({ details: { command } })
-  const meant =
-    nearest(command, ['serve', ...commands.map(nameOf)]) ??
-    commands.find(({ path }) => path[0] === words[0])?.path.join(' ')
-  throw errors.command_unknown({
-    details: { command, hint: meant === undefined ? '; see holdfast --help' : `; did you mean holdfast ${meant}?` },
-  })
+  throw unknownCommand(words, commands)
 }
 
 const argsOf = (command: Command, words: readonly string[]): Readonly<Record<string, string>> => {
@@ -104,10 +96,6 @@ const flagsOf = (command: Command, flags: Flags): Readonly<Record<string, string
   }
   return given
 }
-
-/** `--to <folder>`; `--at, --every or --cron`. */
-const either = (words: readonly string[]): string =>
-  [words.slice(0, -1).join(', '), ...words.slice(-1)].filter((word) => word !== '').join(' or ')
 
 type Given = Pick<CommandInput, 'args' | 'flags' | 'all'>
 /** Refuses a line that has none of what one must be given of. */

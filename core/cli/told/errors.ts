@@ -2,7 +2,7 @@ import { defineErrors } from '../../base/errors.js'
 
 export const errors = defineErrors({
   command_unknown: { status: 400, detail: 'there is no command "{command}"{hint}' },
-  subcommand_missing: { status: 400, detail: '{command} needs a subcommand; see holdfast {command} --help' },
+  subcommand_missing: { status: 400, detail: '{command} needs a subcommand: {more}; see holdfast {command} --help' },
   argument_missing: { status: 400, detail: '{command} needs <{argument}>' },
   argument_empty: { status: 400, detail: '<{argument}> must not be empty' },
   id_refused: { status: 400, detail: 'nothing is called "." or ".."' },

@@ -1,50 +1,20 @@
 /** Promoted skills from the command line. */
 import {
-  count,
   defineCommand,
+  isJsonObject,
   listedRows,
-  number,
-  open,
   pageFlags,
   readRows,
   showRows,
-  string,
-  visibleLine,
   type Command,
   type CommandFlag,
   type CommandInput,
-  type Infer,
   type JsonObject,
 } from '../../../core/plugin.js'
 import { rolloutKinds, rolloutStatuses, skillStatuses } from './record.js'
+import { CountedSkill, showCounted, showSkill, showSkills, showWhole, Skill, WholeSkill } from './skill-text.js'
 
 const skills = '/v1/learning-skills'
-
-const Skill = open({
-  skill_name: string(),
-  status: string(),
-  source_learning_id: string(),
-  description: string(),
-  successful_run_count: number(),
-  canary_success_count: number(),
-  canary_failure_count: number(),
-})
-
-const canaryOf = ({ canary_success_count, canary_failure_count }: Infer<typeof Skill>): string =>
-  `canary ${canary_success_count}:${canary_failure_count}`
-const showSkill = (skill: Infer<typeof Skill>): string =>
-  [
-    visibleLine(skill.skill_name),
-    visibleLine(skill.status),
-    `of ${visibleLine(skill.source_learning_id)}`,
-    `${count(skill.successful_run_count, 'good run')}, ${canaryOf(skill)}`,
-    visibleLine(skill.description),
-  ].join('  ')
-const showSkills = (rows: Infer<typeof Skill>[]): string =>
-  rows.length === 0
-    ? 'No learning is promoted yet. Promote one: ' +
-      'holdfast learnings promote-skill LEARNING_ID SKILL_NAME --instructions TEXT'
-    : rows.map(showSkill).join('\n')
 
 const text = (summary: string, value?: string): CommandFlag => ({
   kind: 'text',
@@ -57,7 +27,7 @@ const lines = {
   description: text('What it is, in a line.'),
   'when-to-use': text('When a model is to use it, in a line.'),
   version: text('Its version.'),
-  instructions: text('What its agent is told.'),
+  instructions: text('What its agent is told; without it and settings, both stay as they are.'),
   provider: text('The provider of the model of its agent.'),
   model: text('The model of its agent.'),
   'fallback-model': text('The model that is asked when the first one fails.'),
@@ -72,6 +42,10 @@ const files: Readonly<Record<string, CommandFlag>> = {
   stdin: { kind: 'switch', summary: 'Read the rest of it as JSON from standard input.' },
   'promotion-json': { kind: 'text', value: 'json', summary: 'The rest of it as JSON.' },
 }
+/** A field in a file is told by its place there, one that a flag gave by that flag. */
+const lineFields = Object.fromEntries(
+  Object.keys(lines).map((name) => [`body.${name.replaceAll('-', '_')}`, `--${name}`]),
+)
 const reasonFlag = { reason: text('Why; kept with it.') }
 
 /** Members of a body from the flags of these names that were given. */
@@ -99,9 +73,10 @@ export const commands: readonly Command[] = [
     summary: 'Makes a skill of a procedure that was learned, or takes it a step further.',
     args: ['learning_id', 'skill_name'],
     flags: { ...lines, ...lists, ...files },
-    oneOf: ['--instructions', '--file', '--stdin', '--promotion-json'],
+    oneOf: ['--instructions', '--status', '--file', '--stdin', '--promotion-json'],
     choices: { status: rolloutStatuses },
     fields: {
+      ...lineFields,
       'body.skill_name': '<skill_name>',
       'body.allowed_tools.*': '--allowed-tools',
       'body.blocked_tools.*': '--blocked-tools',
@@ -148,11 +123,15 @@ export const commands: readonly Command[] = [
     summary: 'One promoted skill, with what has become of it.',
     args: ['skill_name'],
     run: (input) => input.client.get(skillAt(input)),
+    answer: WholeSkill,
+    show: showWhole,
   }),
   defineCommand({
     path: ['learning-skills', 'rollout-result'],
     route: `POST ${skills}/{skill_name}/rollout-result`,
-    summary: 'Records what a run has shown of a promoted skill.',
+    summary:
+      'Records what a run has shown of a promoted skill. Good is a run that completed with <marker> in its last ' +
+      'output: a text that you choose, in which case counts.',
     args: ['skill_name', 'run_id', 'marker'],
     fields: { 'body.expected_output_contains': '<marker>' },
     oneOf: ['--kind'],
@@ -161,14 +140,17 @@ export const commands: readonly Command[] = [
       'definition-fingerprint': text('Refused if the skill says something else by now.', 'sha256'),
     },
     choices: { kind: rolloutKinds },
-    run: (input) =>
-      input.client.send('POST', `${skillAt(input)}/rollout-result`, {
+    run: async (input) => {
+      const { run_id = '', marker = '' } = input.args
+      const answer = await input.client.send('POST', `${skillAt(input)}/rollout-result`, {
         ...given(input, { kind: '', 'definition-fingerprint': '' }),
-        run_id: input.args['run_id'] ?? '',
-        expected_output_contains: input.args['marker'] ?? '',
-      }),
-    answer: Skill,
-    show: showSkill,
+        run_id,
+        expected_output_contains: marker,
+      })
+      return input.output === 'pretty' && isJsonObject(answer) ? { ...answer, shown_run_id: run_id } : answer
+    },
+    answer: CountedSkill,
+    show: showCounted,
   }),
   ...(['revoke', 'rollback'] as const).map((name) =>
     defineCommand({

@@ -18,7 +18,12 @@ export const PromotionBody = object({
   description: doc(line(longestLine), 'One line; a general one if it is left out or blank.'),
   when_to_use: line(longestLine),
   version: line(longestVersion),
-  instructions: doc(string(), `What the agent is told: at most ${mostInstructions} characters.`),
+  instructions: optional(
+    doc(
+      string(),
+      `What the agent is told: at most ${mostInstructions} characters. Left out, it stays, as settings do.`,
+    ),
+  ),
   allowed_tools: Tools,
   blocked_tools: Tools,
   context: doc(line(longestName), 'Always `fork`.'),
@@ -51,6 +56,20 @@ const always = <T extends string>(path: string, said: string | undefined, value:
 const toolsOf = (path: string, names: readonly string[] | undefined): string[] | undefined =>
   names?.map((name, at) => lineOf(name) ?? refuse(`${path}.${at}`, 'must not be blank'))
 
+const settingNames = [
+  'allowed_tools',
+  'blocked_tools',
+  'context',
+  'agent_profile',
+  'provider',
+  'model',
+  'fallback_model',
+] as const
+
+/** Who says nothing of what the agent does means what it does now. */
+const isStepAlone = (wish: PromotionWish): boolean =>
+  wish.instructions === undefined && settingNames.every((name) => wish[name] === undefined)
+
 /** Members stand in the order of the fingerprint. */
 const runtimeOf = (wish: PromotionWish): SkillRuntime => {
   const allowed_tools = toolsOf('allowed_tools', wish.allowed_tools)
@@ -67,8 +86,9 @@ const runtimeOf = (wish: PromotionWish): SkillRuntime => {
   }
 }
 
-const instructionsOf = ({ instructions }: PromotionWish): string => {
-  const text = instructions.trim()
+const instructionsOf = ({ instructions }: PromotionWish, before: Definition | undefined): string => {
+  const text = (instructions ?? before?.instructions)?.trim()
+  if (text === undefined) return refuse('instructions', 'must be given: there is no such skill yet that has some')
   if (text === '' || text.length > mostInstructions)
     return refuse('instructions', `must have from 1 to ${mostInstructions} characters, without the blanks around them`)
   return /[\p{Cs}\0]/u.test(text) ? refuse('instructions', 'must be text that a file can hold') : text
@@ -88,8 +108,8 @@ export const definitionOf = (wish: PromotionWish, before: Definition | undefined
     description: lineOf(wish.description) ?? before?.description ?? general,
     ...(when_to_use !== undefined && { when_to_use }),
     ...(version !== undefined && { version }),
-    instructions: instructionsOf(wish),
-    runtime: runtimeOf(wish),
+    instructions: instructionsOf(wish, before),
+    runtime: before !== undefined && isStepAlone(wish) ? before.runtime : runtimeOf(wish),
   }
 }
 

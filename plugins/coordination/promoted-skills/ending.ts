@@ -9,7 +9,7 @@ import { isLive, withEvent, withEvidence, type SkillRecord } from './record.js'
 import { mostLive, type SkillStore } from './store.js'
 
 export interface EndingParts extends Pick<PromoteParts, 'store' | 'learnings' | 'catalogue'> {
-  readonly mounts: Pick<Mounts, 'follow' | 'root' | 'settled'>
+  readonly mounts: Pick<Mounts, 'follow' | 'check' | 'root' | 'settled'>
   readonly refuseSecret: RefuseSecret
   readonly state: State
 }
@@ -32,12 +32,14 @@ export const createEndings = (parts: EndingParts): Endings => {
         revoked(store, tx, { before: store.get(skill_name), reason: said(reason) }),
       )
       await mounts.follow(record.source_learning_id)
+      mounts.check(record)
       return record
     },
     async rollback(skill_name, reason) {
       refuseSecret(reason, 'body.reason')
       const { before, after } = await state.commit((tx) => restored(parts, tx, { skill_name, reason: said(reason) }))
       await mounts.follow(...new Set([before.source_learning_id, after.source_learning_id]))
+      mounts.check(before, after)
       return after
     },
     user: {

@@ -43,8 +43,8 @@ export const promotedErrors = defineErrors({
   promotion_without_canary: {
     status: 400,
     domain,
-    detail: 'The skill {skill_name} has {successes} canary successes and {failures} canary failures.',
-    action: 'It takes a success and no failure: record one as canary, or begin again as draft.',
+    detail: 'Good runs of the skill {skill_name} as a canary: {successes}, bad ones: {failures}.',
+    action: 'It takes a good one and no bad one: record one as canary, or begin again as draft.',
   },
   promoted_skill_not_found: {
     status: 404,
@@ -118,6 +118,19 @@ export const promotedErrors = defineErrors({
     detail: 'The skill {skill_name} has the fingerprint {fingerprint} now.',
     action: 'Look at the skill again: the run was of another definition.',
   },
+  rollout_run_early: {
+    status: 400,
+    domain,
+    detail: 'The run {run_id} is from before the skill {skill_name} was a draft that says what it says now.',
+    action:
+      'Have a run work by its instructions now, such as that of an agent with the profile verification, and give that.',
+  },
+  rollout_run_counted: {
+    status: 409,
+    domain,
+    detail: 'The run {run_id} counts as {kind} of the skill {skill_name} already, and a run counts once.',
+    action: 'Give another run: each result takes one of its own.',
+  },
   rollout_failed: {
     status: 400,
     domain,
@@ -129,6 +142,12 @@ export const promotedErrors = defineErrors({
     domain,
     detail: 'The skill {skill_name} has no run that verifies it.',
     action: 'Record one with kind verification first.',
+  },
+  promoted_skill_files: {
+    status: 503,
+    domain,
+    detail: 'The skill {skill_name} is {status}, and its files are not as that says: {why}.',
+    action: 'See that the folder can be written, then ask again; it is tried again every 30 seconds too.',
   },
   rollout_results_full: {
     status: 409,

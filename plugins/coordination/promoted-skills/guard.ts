@@ -23,7 +23,7 @@ const faultOf = (record: SkillRecord, { summary, instructions }: GuardedSkill, r
   if (summary.skill_root !== root || summary.skill_path !== `${root}/${pathOf(record.source_learning_id)}`)
     return 'its file is not where its record says'
   const difference = differenceOf(record, { ...summary, instructions })
-  return difference === undefined ? undefined : `its file has another ${difference} than its record`
+  return difference === undefined ? undefined : `its file has not the ${difference} of its record`
 }
 
 export const createGuard = ({ store, root }: GuardParts): SkillGuard => ({

@@ -2,6 +2,7 @@
 import { dirname } from 'node:path'
 import { realFolder, type Clock, type FollowedFolders, type Log, type Warning } from '../../../core/plugin.js'
 import type { SkillCatalogue } from '../../operator/skills/contract.js'
+import { promotedErrors } from './errors.js'
 import { filesOf } from './files.js'
 import type { SkillRecord } from './record.js'
 import type { SkillStore } from './store.js'
@@ -25,6 +26,8 @@ export interface Mounts {
    * rejects: what fails is told, and tried again.
    */
   follow(...learning_ids: readonly string[]): Promise<void>
+  /** Throws `promoted_skill_files` where the files of one of these are not as the records say. */
+  check(...records: readonly SkillRecord[]): void
   /** Resolves when all that was asked for until now is done. */
   settled(): Promise<void>
   /** The same for all skills, and removes what is of none. */
@@ -32,6 +35,11 @@ export interface Mounts {
   warnings(): readonly Warning[]
   /** Ends the attempts; resolves when nothing is written any more. */
   end(): Promise<void>
+}
+
+const refuseFailed = (store: SkillStore, { skill_name, ...record }: SkillRecord, why: string | undefined): void => {
+  const status = store.find(skill_name)?.status ?? record.status
+  if (why !== undefined) throw promotedErrors.promoted_skill_files({ details: { skill_name, status, why } })
 }
 
 export const createMounts = ({ store, folders, catalogue, clock, log }: MountParts): Mounts => {
@@ -54,8 +62,9 @@ export const createMounts = ({ store, folders, catalogue, clock, log }: MountPar
       failed.delete(learning_id)
       return isChanged
     } catch (error) {
+      const isTold = failed.get(learning_id) === String(error)
       failed.set(learning_id, String(error))
-      log.error('the files of a promoted skill are not as its record says', { learning_id, error })
+      if (!isTold) log.error('the files of a promoted skill are not as its record says', { learning_id, error })
       return false
     }
   }
@@ -77,6 +86,9 @@ export const createMounts = ({ store, folders, catalogue, clock, log }: MountPar
   return {
     root: () => (root ??= realFolder(given())?.path) ?? given(),
     follow,
+    check: (...records) => {
+      for (const record of records) refuseFailed(store, record, failed.get(record.source_learning_id))
+    },
     settled: () => tail,
     repair: () =>
       enqueue(async () => {

@@ -14,7 +14,7 @@ import {
 import { promotedErrors } from './errors.js'
 import { filesOf, pathOf } from './files.js'
 import type { Mounts } from './mounts.js'
-import { isLive, noEvidence, withEvent, type RolloutStatus, type SkillRecord } from './record.js'
+import { beganAt, isLive, noEvidence, withEvent, type RolloutStatus, type SkillRecord } from './record.js'
 import { promotionStep, type Step } from './steps.js'
 import { mostLive, type SkillStore } from './store.js'
 
@@ -22,7 +22,7 @@ export interface PromoteParts {
   readonly store: SkillStore
   readonly learnings: Pick<Learnings, 'learnings'>
   readonly catalogue: () => SkillCatalogue | undefined
-  readonly mounts: Pick<Mounts, 'follow' | 'root'>
+  readonly mounts: Pick<Mounts, 'follow' | 'check' | 'root'>
   readonly refuseSecret: RefuseSecret
   readonly state: State
   readonly now: () => number
@@ -47,6 +47,7 @@ export const createPromote = (parts: PromoteParts): Promote => {
       })
       if (kept === undefined) continue
       await mounts.follow(learning_id)
+      if (kept.status === 'active') mounts.check(kept)
       return kept
     }
   }
@@ -116,6 +117,7 @@ const advance = (parts: PromoteParts, tx: Tx, { learning, definition, to }: Adva
     definition_fingerprint: fingerprint,
     ...evidenceOf(step, base),
     promoted_at_ms: base?.promoted_at_ms ?? tx.now,
+    rollout_began_at_ms: base === undefined || step.resets ? tx.now : beganAt(base),
     ...(before?.lifecycle_events !== undefined && { lifecycle_events: before.lifecycle_events }),
   }
   const reason = isChanged ? 'the definition changed' : step.resets ? 'the rollout begins anew' : undefined

@@ -89,6 +89,9 @@ const snapshotFields = {
   runtime: SkillRuntime,
   ...evidence,
   promoted_at_ms: timestamp(),
+  rollout_began_at_ms: optional(
+    doc(timestamp(), 'When it became a draft that says what it says: no run from before shows anything of it.'),
+  ),
   revoked_at_ms: optional(timestamp()),
   revoked_reason: optional(string()),
 }
@@ -151,5 +154,9 @@ export const withEvidence = (record: SkillRecord, ref: EvidenceRef): SkillRecord
   ...record,
   evidence_refs: [...(record.evidence_refs ?? []), ref].slice(-mostEvidence),
 })
+
+/** Records of earlier versions say no more than when their name was promoted. */
+export const beganAt = ({ rollout_began_at_ms, promoted_at_ms }: SkillRecord): number =>
+  rollout_began_at_ms ?? promoted_at_ms
 
 export const isLive = ({ status }: Pick<SkillRecord, 'status'>): boolean => status !== 'revoked'

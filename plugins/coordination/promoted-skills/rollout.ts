@@ -3,6 +3,7 @@ import { doc, enums, object, optional, string, type Infer, type State, type Tx }
 import type { Runs } from '../../execution/runs/contract.js'
 import { promotedErrors } from './errors.js'
 import {
+  beganAt,
   isLive,
   mostVerifiers,
   rolloutKinds,
@@ -45,11 +46,13 @@ export const createRollout =
       const run = runs.get(run_id)
       const record = store.get(skill_name)
       checkTarget(record, kind, definition_fingerprint.trim())
-      if (record.verifier_run_ids?.includes(run_id) === true) return record
+      if (hasCounted(record, { kind, run_id })) return record
       if (kind === 'canary' && !isVerified(record)) throw promotedErrors.rollout_unverified({ details: { skill_name } })
+      checkTime(record, run)
       const lack = lackOf(run, runs, marker)
       checkResult(record, { kind, run, lack })
-      return store.put(tx, withResult(record, { kind, run, isSuccess: lack === undefined, tx }))
+      const isTold = isToldBy(runs.texts(run).request, record)
+      return store.put(tx, withResult(record, { kind, run, lack, isTold, tx }))
     })
   }
 
@@ -61,6 +64,28 @@ const checkTarget = ({ skill_name, status, ...record }: SkillRecord, kind: Rollo
   if (given !== '' && given !== fingerprint)
     throw promotedErrors.rollout_fingerprint_mismatch({ details: { skill_name, fingerprint } })
 }
+
+/** True for the same result again; as another result it must not look as if it counted. */
+const hasCounted = (
+  { skill_name, verifier_run_ids, lifecycle_events = [] }: SkillRecord,
+  { kind, run_id }: Pick<RolloutWish, 'kind' | 'run_id'>,
+): boolean => {
+  if (verifier_run_ids?.includes(run_id) !== true) return false
+  const counted = lifecycle_events.findLast((event) => event.run_id === run_id)?.rollout_kind ?? kind
+  if (counted !== kind) throw promotedErrors.rollout_run_counted({ details: { skill_name, run_id, kind: counted } })
+  return true
+}
+
+const checkTime = (record: SkillRecord, { run_id, submitted_at_ms }: Run): void => {
+  if (submitted_at_ms >= beganAt(record)) return
+  throw promotedErrors.rollout_run_early({ details: { run_id, skill_name: record.skill_name } })
+}
+
+const variable = /\$\{(?:SERVICE_SKILL_ARGS|ARGUMENTS|SERVICE_SKILL_DIR)\}|\$ARGUMENTS\b/u
+
+/** The request has the instructions; what is put into them where a skill is used may be anything. */
+const isToldBy = (request: string, { instructions }: SkillRecord): boolean =>
+  instructions.split(variable).every((part) => request.includes(part.trim()))
 
 const ended: ReadonlySet<string> = new Set(['completed', 'failed', 'interrupted', 'cancelled'])
 
@@ -85,18 +110,18 @@ const checkResult = ({ skill_name, verifier_run_ids = [] }: SkillRecord, { kind,
     throw promotedErrors.rollout_results_full({ details: { skill_name, most: mostVerifiers } })
 }
 
-interface Shown {
-  readonly kind: RolloutKind
-  readonly run: Run
-  readonly isSuccess: boolean
+interface Shown extends Result {
+  readonly isTold: boolean
   readonly tx: Pick<Tx, 'now'>
 }
 
-const withResult = (record: SkillRecord, { kind, run: { run_id, session_id }, isSuccess, tx }: Shown): SkillRecord => {
+const withResult = (record: SkillRecord, { kind, run, lack, isTold, tx }: Shown): SkillRecord => {
   const { definition_fingerprint } = record
+  const { run_id, session_id } = run
+  const isSuccess = lack === undefined
   const note =
     `${kind} ${isSuccess ? 'success' : 'failure'} in session ${session_id.slice(0, 200)}, ` +
-    `fingerprint ${definition_fingerprint}, at ${tx.now}`
+    `fingerprint ${definition_fingerprint}, at ${tx.now}, ${isTold ? '' : 'not '}told the instructions`
   const shown = withEvidence(record, { run_id, note })
   const counted: SkillRecord = {
     ...shown,
@@ -110,6 +135,7 @@ const withResult = (record: SkillRecord, { kind, run: { run_id, session_id }, is
     ...(kind === 'canary' && isSuccess && { canary_success_count: record.canary_success_count + 1 }),
     ...(kind === 'canary' && !isSuccess && { canary_failure_count: record.canary_failure_count + 1 }),
   }
+  const reason = lack ?? (isTold ? undefined : 'its request did not have the instructions')
   return withEvent(counted, {
     event: 'rollout_result',
     recorded_at_ms: tx.now,
@@ -118,5 +144,6 @@ const withResult = (record: SkillRecord, { kind, run: { run_id, session_id }, is
     session_id,
     success: isSuccess,
     definition_fingerprint,
+    ...(reason !== undefined && { reason }),
   })
 }

@@ -87,7 +87,7 @@ export const commands: readonly Command[] = [
       kind: { kind: 'text', summary: 'What it tells of; agent_idea when absent.' },
       hint: { kind: 'text', summary: 'Where it is told.' },
       dedupe: { kind: 'text', value: 'key', summary: 'Names what it is about: what is the same is said once.' },
-      progress: { kind: 'text', value: 'key', summary: 'Names what it tells the newest of.' },
+      'progress-key': { kind: 'text', value: 'key', summary: 'Names what it tells the newest of.' },
     },
     choices: { kind: stimulusKinds, hint: visibilityHints },
     fields: {
@@ -96,10 +96,9 @@ export const commands: readonly Command[] = [
       'body.kind': '--kind',
       'body.visibility_hint': '--hint',
       'body.dedupe_key': '--dedupe',
-      'body.progress_key': '--progress',
     },
     run: (input) => {
-      const { thread: root, kind = 'agent_idea', hint, dedupe, progress } = input.flags
+      const { thread: root, kind = 'agent_idea', hint, dedupe, 'progress-key': progress } = input.flags
       return input.client.send('POST', `${pathOf(input)}/stimuli`, {
         content: input.args['content'] ?? '',
         scope: typeof root === 'string' ? 'thread' : 'channel',

@@ -49,8 +49,8 @@ export default definePlugin({
     const roots = () => rootsOf(host, ctx.config)
     const rulings = createRulings({ guards: ctx.view(SkillGuards), stateRoot: () => host.stateRoot, log: ctx.log })
     const catalogue = createCatalogue({ roots, rulings, log: ctx.log })
-    ctx.routes(...skillRoutes(catalogue))
-    ctx.contribute(RuntimeSections, skillsSection(catalogue))
+    ctx.routes(...skillRoutes({ catalogue, rulings }))
+    ctx.contribute(RuntimeSections, skillsSection({ catalogue, rulings }))
     ctx.contribute(MemorySources, catalogue)
     ctx.provide(PersonaSkills, personaSkills(catalogue, rulings))
     ctx.provide(SkillCatalogue, {

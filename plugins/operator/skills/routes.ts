@@ -14,21 +14,31 @@ import type { RuntimeSection } from '../runtime/contract.js'
 import type { LiveCatalogue } from './catalogue.js'
 import { SkillDetail } from './contract.js'
 import { skillErrors } from './errors.js'
+import type { Rulings } from './rulings.js'
 
-export const skillRoutes = (catalogue: LiveCatalogue): readonly Route[] => [
+interface SkillRouteParts {
+  readonly catalogue: LiveCatalogue
+  readonly rulings: Pick<Rulings, 'isShown' | 'fault'>
+}
+
+export const skillRoutes = ({ catalogue, rulings }: SkillRouteParts): readonly Route[] => [
   defineRoute({
     id: 'skills.list',
     method: 'GET',
     path: '/v1/skills',
     access: 'read',
-    summary: 'The skills that are there, by name.',
+    summary: 'The skills that can be used, by name.',
     query: object({
       query: optional(
         doc(string({ max: 2000 }), 'Only skills that have this in name, description or use; case does not count.'),
       ),
     }),
     reply: jsonReply(array(SkillSummary)),
-    handler: ({ query: { query } }) => catalogue.list(query).map(({ summary }) => summary),
+    handler: ({ query: { query } }) =>
+      catalogue
+        .list(query)
+        .filter(rulings.isShown)
+        .map(({ summary }) => summary),
   }),
   defineRoute({
     id: 'skills.get',
@@ -38,10 +48,12 @@ export const skillRoutes = (catalogue: LiveCatalogue): readonly Route[] => [
     summary: 'One skill, with its instructions.',
     params: object({ skill_name: string({ min: 1, max: 200 }) }),
     reply: jsonReply(SkillDetail),
-    problems: [skillErrors.skill_not_found],
+    problems: [skillErrors.skill_not_found, skillErrors.skill_changed],
     handler({ params: { skill_name: name } }) {
       const skill = catalogue.find(name)
-      if (skill === undefined) throw skillErrors.skill_not_found({ details: { name } })
+      const what = skill && rulings.fault(skill)
+      if (what !== undefined) throw skillErrors.skill_changed({ details: { name, what } })
+      if (skill === undefined || !rulings.isShown(skill)) throw skillErrors.skill_not_found({ details: { name } })
       const { summary, instructions } = skill
       return Object.assign({}, summary, instructions !== '' && { instructions })
     },
@@ -49,17 +61,17 @@ export const skillRoutes = (catalogue: LiveCatalogue): readonly Route[] => [
 ]
 
 /** The member `skills` of `GET /v1/runtime`. */
-export const skillsSection = (catalogue: LiveCatalogue): RuntimeSection => ({
+export const skillsSection = ({ catalogue, rulings }: SkillRouteParts): RuntimeSection => ({
   name: 'skills',
   schema: object({
-    loaded_count: doc(integer({ min: 0 }), 'Skills that are there.'),
+    loaded_count: doc(integer({ min: 0 }), 'Skills that can be used.'),
     roots: optional(doc(array(string()), 'Folders that skills were found in, the first one first.')),
     warnings: optional(array(string())),
   }),
   collect: () => {
-    const { skills, roots, warnings } = catalogue.now
+    const { roots, warnings } = catalogue.now
     return {
-      loaded_count: skills.size,
+      loaded_count: catalogue.list().filter(rulings.isShown).length,
       ...(roots.length > 0 && { roots }),
       ...(warnings.length > 0 && { warnings: warnings.map(({ code, message }) => `${code}: ${message}`) }),
     }

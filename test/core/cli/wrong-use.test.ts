@@ -35,7 +35,7 @@ test('help of a group or command is that of --help, and a group alone says where
   t.is((await holdfast('help', 'runs', 'get')).out, (await holdfast('runs', 'get', '--help')).out)
   const alone = await holdfast('state')
   t.is(alone.code, 2)
-  t.regex(alone.err, /state needs a subcommand; see holdfast state --help \(subcommand_missing\)/u)
+  t.regex(alone.err, /state needs a subcommand: [^;]*verify[^;]*; see holdfast state --help \(subcommand_missing\)/u)
 })
 
 test('a flag of which a command takes several has all their values; any other is refused when it is given again', async (t) => {
@@ -115,6 +115,37 @@ test('what a command cannot do without is in its usage line, and is asked for be
     const { code, err } = await holdfast(...line)
     t.deepEqual([code, err], [2, `holdfast: ${line.slice(0, 2).join(' ')} needs ${needs} (flag_required)\n`])
   }
+})
+
+test('command-line-26: words that are no command are answered with those that begin so, or the nearest of them', async (t) => {
+  for (const [line, says] of [
+    ['channels messages garden', 'there is no command "channels messages garden"; say holdfast channels messages list'],
+    ['channels message list garden', '"channels message"; did you mean holdfast channels messages list?'],
+    [
+      'projects members',
+      'projects members needs a subcommand: list, put or remove; see holdfast projects members --help',
+    ],
+    ['projects tasks p1', 'say holdfast projects tasks list, get, create, update, start or delete'],
+    ['projects task list p1', 'did you mean holdfast projects tasks list?'],
+    ['plugin list', 'did you mean holdfast plugins list?'],
+    ['runs gte run_1', 'did you mean holdfast runs get?'],
+    ['nothing like it', 'there is no command "nothing like"; see holdfast --help'],
+  ] as const) {
+    const { code, err } = await holdfast(...line.split(' '))
+    t.is(code, 2)
+    t.true(err.includes(says), `${line}: ${err}`)
+  }
+})
+
+test('command-line-27: no flag takes a value in one command and none in another', async (t) => {
+  const commands = await allCommands(shipped)
+  const switches = switchesOf(commands)
+  const valued = commands.flatMap(({ path, flags = {} }) =>
+    Object.entries(flags).flatMap(([flag, { kind }]) =>
+      kind !== 'switch' && switches.has(flag) ? [`${path.join(' ')} --${flag}`] : [],
+    ),
+  )
+  t.deepEqual(valued, [])
 })
 
 /** What each switch is set to when the line says so of all of them. */

@@ -88,10 +88,11 @@ test('promoted-skills-19, promoted-skills-21, promoted-skills-22, promoted-skill
   const file = join(folder, 'SKILL.md')
   writeFileSync(file, readFileSync(file, 'utf8').replace(instructions, 'Do something else.'))
   for (const pause = createPause(); ; await pause())
-    if ((await request('GET', '/v1/skills/notes')).body.instructions === 'Do something else.') break
+    if ((await warningsOf(daemon)).includes('promoted_skill_changed')) break
+  t.deepEqual(codeOf(await request('GET', '/v1/skills/notes')), [409, 'skill_changed'])
+  t.deepEqual((await request('GET', '/v1/skills')).body, [])
   t.like((await use(daemon)).error, { code: 'skill_changed' })
   t.deepEqual(await shown(daemon), [])
-  t.true((await warningsOf(daemon)).includes('promoted_skill_changed'))
   await promote(daemon, learning, { ...fork, status: 'active' })
   t.like(await use(daemon), { final_output: marker })
   t.false((await warningsOf(daemon)).includes('promoted_skill_changed'))
@@ -158,16 +159,51 @@ test('promoted-skills-21, skills-15: what only looks like a promoted skill is us
   writeFileSync(join(top, 'foreign/SKILL.md'), '---\nname: foreign\n---\nForeign.')
   mkdirSync(join(root, 'skills/aaa'))
   writeFileSync(join(root, 'skills/aaa/SKILL.md'), '---\nname: notes\n---\nNot the same.')
-  const isSeen = async (name: string) => (await daemon.request('GET', `/v1/skills/${name}`)).body
-  for (const pause = createPause(); ; await pause()) {
-    const [foreign, notes] = [await isSeen('foreign'), await isSeen('notes')]
-    if (foreign.name === 'foreign' && notes.instructions === 'Not the same.') break
-  }
+  mkdirSync(join(root, 'skills/theirs'))
+  writeFileSync(join(root, 'skills/theirs/SKILL.md'), '---\nname: theirs\n---\nTheir own.')
+  const asked = async (path: string) => daemon.request('GET', path)
+  for (const pause = createPause(); ; await pause()) if ((await asked('/v1/skills/theirs')).status === 200) break
+  t.deepEqual(codeOf(await asked('/v1/skills/foreign')), [404, 'skill_not_found'])
+  t.deepEqual(codeOf(await asked('/v1/skills/notes')), [409, 'skill_changed'])
+  t.deepEqual(
+    (await asked('/v1/skills')).body.map(({ name }: any) => name),
+    ['theirs'],
+  )
+  t.is((await asked('/v1/runtime')).body.skills.loaded_count, 1)
   const { body } = await daemon.request('GET', '/v1/sessions/runs/skills')
-  t.deepEqual(body, [])
+  t.deepEqual(
+    body.map(({ name }: any) => name),
+    ['theirs'],
+  )
   t.is((await use(daemon)).error.code, 'skill_changed')
   t.is((await skillOf(daemon)).digest, '')
   t.deepEqual(codeOf(await promote(daemon, learning, { status: 'active' })), [409, 'skill_name_taken'])
+})
+
+test('promoted-skills-22: what cannot be removed or written is not acknowledged, and told once', async (t) => {
+  const root = await freshRoot()
+  const { daemon } = await start(t, root)
+  const learning = await procedure(daemon)
+  await activate(daemon, learning)
+  const [top, elsewhere] = [join(root, 'skills/procedural'), await freshRoot()]
+  rmSync(top, { recursive: true })
+  symlinkSync(elsewhere, top)
+  const revoke = () => daemon.request('POST', '/v1/learning-skills/notes/revoke')
+  for (let n = 0; n < 3; n += 1) {
+    const { status, body } = await revoke()
+    t.like({ status, ...body }, { status: 503, code: 'promoted_skill_files' })
+    t.regex(body.detail, /notes is revoked, and its files are not as that says: .*no link to one/u)
+  }
+  t.is((await skillOf(daemon)).status, 'revoked')
+  t.is((await use(daemon)).error.code, 'skill_not_found')
+  t.is(daemon.log.filter(({ fact }) => fact.startsWith('the files of a promoted skill')).length, 1)
+  t.deepEqual(codeOf(await daemon.request('POST', '/v1/learning-skills/notes/rollback')), [503, 'promoted_skill_files'])
+  t.is((await skillOf(daemon)).status, 'active')
+  t.deepEqual(codeOf(await promote(daemon, learning, { status: 'active' })), [503, 'promoted_skill_files'])
+  rmSync(top)
+  t.is((await promote(daemon, learning, { status: 'active' })).status, 200)
+  t.true(existsSync(join(top, learning, 'SKILL.md')))
+  t.is((await revoke()).status, 200)
 })
 
 test('promoted-skills-5: a name that a skill of people has is not given to another', async (t) => {

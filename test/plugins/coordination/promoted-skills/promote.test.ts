@@ -48,6 +48,7 @@ test('promoted-skills-2: what no skill can be is refused with the field', async 
     [{ context: 'inline' }, 'body.context'],
     [{ agent_profile: 'default' }, 'body.agent_profile'],
     [{ instructions: ' ' }, 'body.instructions'],
+    [{ instructions: undefined }, 'body.instructions'],
     [{ instructions: 'a'.repeat(65_537) }, 'body.instructions'],
     [{ instructions: 'a\0' }, 'body.instructions'],
     [{ allowed_tools: ['a', ' '] }, 'body.allowed_tools.1'],
@@ -120,6 +121,8 @@ test('promoted-skills-4, promoted-skills-10: a draft is changed, and what shows 
   const same = (await promote(daemon, learning, { model: 'm' })).body
   t.is(same.lifecycle_events.length, 2, 'the same again is no event')
   t.is(same.successful_run_count, 1)
+  const moved = (await promote(daemon, learning, { instructions: undefined, status: 'verified' })).body
+  t.like(moved, { status: 'verified', instructions, definition_fingerprint: first.definition_fingerprint })
   const changed = (await promote(daemon, learning, { instructions: 'Otherwise.' })).body
   t.like(changed, {
     when_to_use: 'Now.',
@@ -133,7 +136,11 @@ test('promoted-skills-4, promoted-skills-10: a draft is changed, and what shows 
   })
   t.deepEqual(changed.runtime, { context: 'fork', agent_profile: 'verification' })
   t.is(changed.evidence_refs.length, 1)
-  t.like(changed.lifecycle_events.at(-1), { event: 'promote', from_status: 'draft', reason: 'the definition changed' })
+  t.like(changed.lifecycle_events.at(-1), {
+    event: 'promote',
+    from_status: 'verified',
+    reason: 'the definition changed',
+  })
 })
 
 test('promoted-skills-8, promoted-skills-9, promoted-skills-11: a rollout from draft to active, and every step that is not', async (t) => {

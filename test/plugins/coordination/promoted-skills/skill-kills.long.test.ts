@@ -28,23 +28,27 @@ test('promoted-skills-20, promoted-skills-22: through kills the files of a skill
   const ready = join(root, 'config', 'kill-now')
   const first = await spawnDaemon({ root })
   const learning = await procedure(first)
-  const run = await completed(first)
-  const { body } = await first.request('GET', `/v1/runs/${run}/events`)
+  const { body } = await first.request('GET', `/v1/runs/${await completed(first)}/events`)
   const said: string = body.find(({ event }: any) => event.type === 'output').event.output.content
   const expected_output_contains = said.slice(0, 10)
-  const runs = [run, await completed(first)]
   await first.kill('SIGKILL')
-  const show = (daemon: SpawnedDaemon, kind: string, run_id: string | undefined) =>
-    daemon.request('POST', `/v1/learning-skills/notes/rollout-result`, { kind, run_id, expected_output_contains })
+  const show = async (daemon: SpawnedDaemon, kind: string) => {
+    const run_id = await completed(daemon)
+    return daemon.request('POST', `/v1/learning-skills/notes/rollout-result`, {
+      kind,
+      run_id,
+      expected_output_contains,
+    })
+  }
   /** From wherever it is to active, or from active to the end. */
   const goOn = async (daemon: SpawnedDaemon): Promise<void> => {
     const steps = [
       () => daemon.request('POST', `/v1/learning-skills/notes/revoke`),
       () => promote(daemon, learning),
-      () => show(daemon, 'verification', runs[0]),
+      () => show(daemon, 'verification'),
       () => promote(daemon, learning, { status: 'verified' }),
       () => promote(daemon, learning, { status: 'canary' }),
-      () => show(daemon, 'canary', runs[1]),
+      () => show(daemon, 'canary'),
       () => promote(daemon, learning, { status: 'active' }),
       () => daemon.request('POST', `/v1/learning-skills/notes/revoke`),
       () => daemon.request('POST', `/v1/learning-skills/notes/rollback`),
