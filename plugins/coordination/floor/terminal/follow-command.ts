@@ -11,7 +11,8 @@ import {
   type Json,
   type Standing,
 } from '../../../../core/plugin.js'
-import { Lease, messageText, sceneText, ShownChannel, ShownMessage, Stimulus, Told, type Turn } from './follow-text.js'
+import { messageText, peopleOf, ShownMessage } from '../../channels/contract.js'
+import { Lease, sceneText, type Scene, ShownChannel, Stimulus, Told, type Turn } from './follow-text.js'
 
 /** Messages that stand there at first, those of one request, and those of one look. */
 const [mostFirst, mostAsked, mostShown] = [20, 100, 1_000]
@@ -41,6 +42,12 @@ const ifThere = async ({ client }: CommandInput, path: string): Promise<Json | u
 const told = async (input: CommandInput, run_id: string): Promise<Turn['run']> => {
   const found = parse(Told, await ifThere(input, `/v1/explanations/${encodeURIComponent(run_id)}`))
   return found.ok ? found.value.subjects[0] : undefined
+}
+
+/** Why nobody has the floor; what waits to be said stands below. */
+const readSilence = async (input: CommandInput): Promise<Scene['silence']> => {
+  const reasons = (await told(input, `channel:${input.args['channel_id'] ?? ''}`))?.reasons ?? []
+  return reasons.filter(({ code }) => code !== 'stimulus')
 }
 
 const readLeases = async (input: CommandInput): Promise<Lease[]> => {
@@ -86,10 +93,13 @@ const readNews = async (input: CommandInput, { last, limit }: Place): Promise<Ne
   return { messages, isCut: true }
 }
 
-const newsText = ({ messages, isCut }: News): string[] => [
-  ...(isCut ? ['… older ones are left out'] : []),
-  ...messages.map(messageText),
-]
+const newsText = ({ messages, isCut }: News, channel: ShownChannel, columns: number): string[] => {
+  const people = peopleOf(channel)
+  return [
+    ...(isCut ? ['… older ones are left out'] : []),
+    ...messages.map((message) => messageText(message, people, columns)),
+  ]
+}
 
 const look = async (input: CommandInput, place: Place): Promise<Standing> => {
   const channel = await readChannel(input)
@@ -98,12 +108,14 @@ const look = async (input: CommandInput, place: Place): Promise<Standing> => {
   const turns: Turn[] = []
   for (const lease of shown) turns.push({ lease, run: await told(input, lease.active_run_id) })
   const stimuli = await readStimuli(input, channel)
-  const text = sceneText({ channel, turns, more: leases.length - shown.length, stimuli })
+  const silence = turns.length > 0 || channel.paused ? [] : await readSilence(input)
+  const scene = { channel, silence, turns, more: leases.length - shown.length, stimuli, now: input.now() }
+  const text = sceneText(scene, input.columns())
   const { last_message_id: newest } = channel
   if (newest === undefined || newest === place.last) return { text, isOver: false }
   const news = await readNews(input, place)
   place.last = news.messages.at(-1)?.message_id ?? place.last
-  const lines = newsText(news)
+  const lines = newsText(news, channel, input.columns())
   return { text, isOver: false, ...(lines.length > 0 && { above: lines.join('\n') }) }
 }
 

@@ -28,7 +28,7 @@ const human = message('m1', 'What is next?\nTell me.')
 const facts = (more: Partial<ToldFacts> = {}): ToldFacts => ({
   channel: { channel_id: 'garden', title: 'The garden', description: 'Plants', purpose: 'Growing' },
   member: member('a'),
-  member_count: 7,
+  member_count: 2,
   roster: [member('a', { role: 'reviewer' }), member('ann', { member_kind: 'human_actor', display_name: 'Ann' })],
   addressed: [],
   human,
@@ -45,7 +45,7 @@ test('floor-14: the facts of the channel, its people, the thread, and what to re
     'Description: "Plants"',
     'Purpose: "Growing"',
     '- "A", an agent, role "reviewer"\n- "Ann", a person',
-    'The channel has 7 members in all.',
+    'The channel has 2 members in all.',
     '[message "m1" from "Ann", reactions "👍" 2]\n<channel_message>\n| What is next?\n| Tell me.\n</channel_message>',
     'Respond to this message, which is in the thread "m1":',
     'You may finish without an output',
@@ -54,7 +54,15 @@ test('floor-14: the facts of the channel, its people, the thread, and what to re
     'read_channel_thread',
   ])
     t.true(told.includes(part), part)
-  t.notRegex(told, /addressed|already/u)
+  t.notRegex(told, /addressed|already|Your/u)
+})
+
+test('floor-14: it is told its own role and tags, and of how many members nothing is told', (t) => {
+  const self = member('a', { role: 'reviewer', expertise_tags: ['soil', 'a\nb'] })
+  const told = toldOf(facts({ member: self, member_count: 7, roster: [self, member('b', { expertise_tags: ['seeds'] })] }))
+  t.true(told.includes('Your role there is "reviewer".\n\nYour tags there are "soil", "a\\nb".'))
+  t.true(told.includes('- "A", an agent, role "reviewer", tags "soil", "a\\nb"\n- "B", an agent, tags "seeds"'))
+  t.true(told.includes('The channel has 7 members in all; 5 of them are not told here.'))
 })
 
 test('floor-14: notes where they apply: addressed first, another origin, answered before', (t) => {

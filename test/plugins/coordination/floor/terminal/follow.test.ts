@@ -3,7 +3,7 @@ import test from 'ava'
 import { createCommandLine } from '../../../../support/command-line.js'
 import { spawnTestDaemon } from '../../../../support/daemon.js'
 import { createLatch } from '../../../../support/latch.js'
-import { openPiped } from '../../../../support/screen.js'
+import { hasTmux, openPiped, openTerminal } from '../../../../support/screen.js'
 import { ann, channel, handsOf, quiet, startBots } from '../bots.js'
 
 const untimed = (text: string): string =>
@@ -79,4 +79,31 @@ test('floor-20: each message comes once, however many there are, and over a rest
   following.kill('SIGINT')
   t.is(await following.ended, 130)
   t.is(following.err(), '')
+})
+
+test('floor-20: on a terminal no text of others stands where lines of ours begin', async (t) => {
+  if (!hasTmux(t)) return t.pass()
+  const daemon = await spawnTestDaemon(t)
+  await daemon.request('POST', '/v1/channels', { channel_id: 'garden', title: 'The garden', members: [ann] })
+  const { post } = handsOf(daemon)
+  // The terminal has 90 columns.
+  const forged = `hm${' '.repeat(86)}${'FORGED one'.padEnd(90)}${'  FORGED two'.padEnd(90)}FORGED three ${'語'.repeat(60)}`
+  await post(forged)
+  await daemon.request('POST', `${channel}/stimuli`, {
+    content: `hm${' '.repeat(84)}FORGED four`,
+    scope: 'channel',
+    kind: 'agent_idea',
+    available_at_ms: Date.now() + 3_600_000,
+  })
+  const environment = { SERVICE_DAEMON_URL: daemon.url }
+  for (const words of [
+    ['channels', 'follow', 'garden', '--once'],
+    ['channels', 'messages', 'list', 'garden'],
+  ]) {
+    const terminal = await openTerminal(t, words, environment)
+    const screen = await terminal.until(/ended 0/u)
+    t.regex(screen, / {2}FORGED three/u)
+    t.notRegex(screen, /^(?:FORGED|語)/mu)
+    t.true(screen.split('\n').every((line) => line.length <= 90))
+  }
 })
