@@ -1,6 +1,7 @@
 /** `holdfast channels follow`: a channel while it goes on (floor-20). */
 import {
   array,
+  commandErrors,
   defineCommand,
   fault,
   isLoss,
@@ -101,7 +102,14 @@ const newsText = ({ messages, isCut }: News, channel: ShownChannel, columns: num
   ]
 }
 
-const look = async (input: CommandInput, place: Place): Promise<Standing> => {
+/** What is there now, and what was shown last when that is shown. */
+interface Look {
+  readonly text: string
+  readonly above: readonly string[]
+  readonly last: string | undefined
+}
+
+const look = async (input: CommandInput, place: Place): Promise<Look> => {
   const channel = await readChannel(input)
   const leases = await readLeases(input)
   const shown = leases.slice(0, mostTurns)
@@ -112,11 +120,56 @@ const look = async (input: CommandInput, place: Place): Promise<Standing> => {
   const scene = { channel, silence, turns, more: leases.length - shown.length, stimuli, now: input.now() }
   const text = sceneText(scene, input.columns())
   const { last_message_id: newest } = channel
-  if (newest === undefined || newest === place.last) return { text, isOver: false }
+  if (newest === undefined || newest === place.last) return { text, above: [], last: place.last }
   const news = await readNews(input, place)
-  place.last = news.messages.at(-1)?.message_id ?? place.last
-  const lines = newsText(news, channel, input.columns())
-  return { text, isOver: false, ...(lines.length > 0 && { above: lines.join('\n') }) }
+  return {
+    text,
+    above: newsText(news, channel, input.columns()),
+    last: news.messages.at(-1)?.message_id ?? place.last,
+  }
+}
+
+const away = 'The daemon does not answer; it is tried again.'
+const back = 'The daemon answers again.'
+/** How long a look may take before that is said, and how long a script waits for a daemon; milliseconds. */
+const [patienceMs, longestLossMs] = [5_000, 60_000]
+
+/** A daemon that stands still does not answer either. */
+const inTime = async (input: CommandInput, looking: Promise<Look>): Promise<Look> => {
+  const done = new AbortController()
+  const late = input.pause(patienceMs, AbortSignal.any([done.signal, input.signal])).then((): never => {
+    throw commandErrors.daemon_unreachable({ details: { url: input.client.baseUrl } })
+  })
+  try {
+    return await Promise.race([looking, late])
+  } finally {
+    looking.catch(() => {})
+    late.catch(() => {})
+    done.abort()
+  }
+}
+
+/** Looks again and again, and says when the daemon goes and comes. What it rejects with is no loss that is waited out. */
+const follow = async (input: CommandInput, place: Place): Promise<void> => {
+  let [seen, lost]: [boolean, { readonly at: number } | undefined] = [false, undefined]
+  let end: unknown
+  const standing = async (): Promise<Standing> => {
+    try {
+      const { text, above, last } = await inTime(input, look(input, place))
+      const lines = [...(lost === undefined ? [] : [back]), ...above]
+      place.last = last
+      ;[seen, lost] = [true, undefined]
+      return { text, isOver: false, ...(lines.length > 0 && { above: lines.join('\n') }) }
+    } catch (error) {
+      if (!seen || !isLoss(error)) throw error
+      lost ??= { at: input.now() }
+      if (input.attended || input.now() - lost.at <= longestLossMs) return { text: away, isOver: false }
+      end = error
+      return { text: away, isOver: true }
+    }
+  }
+  await watchStanding(input, standing)
+  if (end !== undefined) throw end
 }
 
 /** The same for programs, of one moment. */
@@ -130,9 +183,9 @@ const readAll = async (input: CommandInput, limit: number): Promise<Json> => ({
 const run = async (input: CommandInput): Promise<Json | void> => {
   const place: Place = { last: undefined, limit: mostFirst }
   if (input.output === 'json') return readAll(input, mostFirst)
-  if (input.flags['once'] !== true) return watchStanding(input, () => look(input, place))
+  if (input.flags['once'] !== true) return follow(input, place)
   const { text, above } = await look(input, place)
-  input.print(above === undefined ? text : `${above}\n${text}`)
+  input.print([...above, text].join('\n'))
 }
 
 export const followCommand: Command = defineCommand({

@@ -113,12 +113,14 @@ const turnLines = (names: ReadonlyMap<string, string>, { lease, run }: Turn, col
     ...(run === undefined || run.status === 'running' ? [`until ${showTime(lease.expires_at_ms)}`] : []),
   ]
   const holder = visibleLine(names.get(id) ?? id)
-  const how = run === undefined ? '' : ` ${visibleLine(run.status)}`
+  const how = run === undefined ? '' : `, ${visibleLine(run.status)}`
   const reasons = run?.reasons.filter(({ code }) => code !== 'turn') ?? []
   return [
     ...[
-      `${holder} has the floor,${how} ${times.join(', ')}`.trimEnd(),
-      `  answers ${idWord(origin_message_id)} in the thread of ${idWord(lease.thread_root_message_id)}`,
+      `${holder} has the floor${how}`,
+      ...(times.length === 0 ? [] : [`  ${times.join(', ')}`]),
+      `  answers ${idWord(origin_message_id)}`,
+      `  in the thread of ${idWord(lease.thread_root_message_id)}`,
       `  in the run ${idWord(active_run_id)}`,
       `  next ${queueText(names, lease)}; ${count(left, 'message')} of agents may still follow`,
     ].map((line) => folded(line, columns)),

@@ -390,7 +390,7 @@ test('channels-24: channels from the command line', async (t) => {
   t.regex(await out('list', '--query', 'GARD'), /garden/u)
   t.regex(await out('update', 'garden', '--title', 'Beds', '--pause'), /Beds.*paused/u)
   t.notRegex(await out('update', 'garden', '--resume'), /paused/u)
-  t.like(JSON.parse(await out('get', 'garden')), {
+  t.like(JSON.parse(await out('get', 'garden', '--output', 'json')), {
     autonomy_policy: { max_pending_stimuli: 5 },
     default_participation_mode: 'always_listen',
   })
@@ -404,6 +404,17 @@ test('channels-24: channels from the command line', async (t) => {
     await out('post', 'garden', 'w', 'two\nlines', '--session', 'writer', '--thread', message.message_id),
     /in the thread of/u,
   )
+  const whole = await out('get', 'garden')
+  for (const part of [
+    /^garden {2}Beds {2}2 members {2}2 messages\n/u,
+    /\nMembers:\n {2}ann {2}Ann {2}a person {2}always_listen\n {2}w {2}w {2}session writer {2}always_listen {2}muted\n/u,
+    /\nPolicy:\n[^]* {2}max_pending_stimuli 5\n/u,
+    /\nCounts:\n {2}active_turn_lease_count 0\n/u,
+  ])
+    t.regex(whole, part)
+  t.regex(await out('messages', 'list', 'garden'), /^\S+ {2}Ann {2}\S+\n {2}Hello\n/u)
+  const both = await line('channels', 'update', 'garden', '--resume', '--pause')
+  t.deepEqual([both.code, /flags_together/u.test(both.err)], [2, true])
   t.regex(await out('react', 'garden', message.message_id, 'ann', '👍'), /👍 1/u)
   t.regex(
     await out(
