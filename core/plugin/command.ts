@@ -199,8 +199,8 @@ export interface Command extends CommandForm {
   /** The answer is printed: nothing is if there is none. */
   run(input: CommandInput): Promise<unknown>
   /**
-   * Readable text for the answer, for a terminal of so many columns; it is printed as JSON if this is absent, and always
-   * with `--output json`.
+   * Readable text for the answer, for a terminal of so many columns; it is printed as JSON if this is absent, and
+   * always with `--output json`.
    */
   show?(answer: unknown, columns: number): string
   /** Exit code for the answer; 0 when absent. */

@@ -35,7 +35,7 @@ test('a trip is planned in a channel, exactly as printed', async (t) => {
   t.regex(members, /scout {2}Scout {2}session scout[^]*ann {2}Ann {2}a person/u)
   t.regex(
     question,
-    /shall we go[^]* {2}Scout {2}[^]*The lake: [^]* {2}Purse {2}[^]*comes to 80[^]* {2}Scout {2}[^]*book it today/u,
+    /shall we go[^]* {2}Scout\n[^]*The lake: [^]* {2}Purse\n[^]*comes to 80[^]* {2}Scout\n[^]*book it today/u,
   )
   t.regex(question, /channel trip {2}quiet[^]*As many messages of agents[^]*holdfast channels post --thread message_/u)
   t.regex(again, /With a tent it is 30/u)

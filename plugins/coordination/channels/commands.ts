@@ -112,7 +112,10 @@ const channelCommands: readonly Command[] = [
     flags: {
       title: { kind: 'text', summary: 'What it is called.' },
       ...aboutFlags,
-      pause: { kind: 'switch', summary: 'Nobody is asked to speak from now on; a turn that has begun may still end with its message.' },
+      pause: {
+        kind: 'switch',
+        summary: 'Nobody is asked to speak from now on; a turn that has begun may still end with its message.',
+      },
       resume: { kind: 'switch', summary: 'Members are asked to speak again.' },
     },
     oneOf: ['--title', '--description', '--purpose', '--mode', '--policy', '--pause', '--resume'],

@@ -35,7 +35,8 @@ const withName = (message: Json, people: ReadonlyMap<string, string>): Json => {
   return display_name === undefined ? message : { ...message, sender: { ...message['sender'], display_name } }
 }
 
-const showMessage = (message: ShownMessage, columns: number): string => messageText(message, new Map(), columns)
+const showMessage = (message: ShownMessage, columns: number): string =>
+  messageText(message, { people: new Map(), columns, idFirst: true })
 const showMessages = (messages: ShownMessage[], columns: number): string =>
   messages.length === 0 ? 'Nothing is said there.' : messages.map((one) => showMessage(one, columns)).join('\n')
 

@@ -53,7 +53,11 @@ export default definePlugin({
     const search = createSearch({ clock, ids: (page) => messageIds(store, page), message: channels.message })
     const routed = { store, state, channels, names, changes, views, skip, removed: removal.poke }
     ctx.provide(Channels, channels)
-    ctx.routes(...channelRoutes(routed), ...memberRoutes(routed), ...messageRoutes({ ...routed, search, runs, assets, boards }))
+    ctx.routes(
+      ...channelRoutes(routed),
+      ...memberRoutes(routed),
+      ...messageRoutes({ ...routed, search, runs, assets, boards }),
+    )
     ctx.health(health)
     ctx.contribute(AssetReferences, channelAssets(store.assets))
     ctx.contribute(SessionMemberships, {

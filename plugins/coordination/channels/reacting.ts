@@ -22,8 +22,7 @@ export const createReact =
   (store: ChannelStore): Channels['react'] =>
   (tx, { message: { message_id, channel_id, root_message_id }, is, ...wish }) => {
     const given = nameOf('actor_id', wish.actor_id, mostMemberId)
-    const actor_id =
-      actorOf(store, channel_id, given) ?? refuse('actor_id', 'must be a member of the channel')
+    const actor_id = actorOf(store, channel_id, given) ?? refuse('actor_id', 'must be a member of the channel')
     const emoji = nameOf('emoji', wish.emoji, mostEmoji)
     const { reactions } = store
     const idOf = (actor: string): string => `${message_id} ${digest([actor, emoji])}`

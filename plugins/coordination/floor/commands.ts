@@ -40,7 +40,10 @@ const mostLookedUp = 20
 
 /** The time of a turn does not run while its run waits: its end moves on then. */
 const statusOf = async ({ client }: CommandInput, run_id: string): Promise<string | undefined> => {
-  const run = parse(open({ status: string() }), await client.get(`/v1/runs/${encodeURIComponent(run_id)}`).catch(() => null))
+  const run = parse(
+    open({ status: string() }),
+    await client.get(`/v1/runs/${encodeURIComponent(run_id)}`).catch(() => null),
+  )
   return run.ok ? run.value.status : undefined
 }
 

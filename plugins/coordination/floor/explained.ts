@@ -116,7 +116,8 @@ const stillness = (parts: ExplainedParts, channel: ChannelRecord, open: readonly
       code: 'nobody_asked',
       text: sentence(
         `Nobody is left to be asked about ${found.human.message_id}, behind which ` +
-          `${count(found.said, 'message')} of agents came: ${why} had nothing to say, could not begin, or spoke just before`,
+          `${count(found.said, 'message')} of agents came: ${why} had nothing to say, could not begin, ` +
+          'or spoke just before',
       ),
       commands: open.slice(0, 1).map(({ member_id }) => asking(found.human, member_id)),
     },

@@ -3,8 +3,12 @@ import { visible, visibleLine } from '../../../../core/plugin.js'
 
 /** Signs that take no column of their own, and those that take two, or do on some terminals. */
 const none = /^[\p{Mn}\p{Me}\u200c\u200d]$/u
-const two =
-  /^(?:[\u1100-\u115f\u2e80-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe1f\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{16fe0}-\u{18d8f}\u{1aff0}-\u{1b2ff}\u{1f000}-\u{1faff}\u{20000}-\u{3ffff}]|\p{Extended_Pictographic})$/u
+const wideSigns = [
+  String.raw`\u1100-\u115f\u2e80-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe1f\ufe30-\ufe6f`,
+  String.raw`\uff01-\uff60\uffe0-\uffe6\u{16fe0}-\u{18d8f}\u{1aff0}-\u{1b2ff}\u{1f000}-\u{1faff}\u{20000}-\u{3ffff}`,
+  String.raw`\p{Extended_Pictographic}`,
+]
+const two = new RegExp(`^[${wideSigns.join('')}]$`, 'u')
 
 const columnsOf = (sign: string): number => (sign < '\u0300' ? 1 : none.test(sign) ? 0 : two.test(sign) ? 2 : 1)
 /** Columns that a text of one line takes on a terminal, at most. */

@@ -33,19 +33,25 @@ export const ShownMembers = open({
 export const peopleOf = ({ members }: Infer<typeof ShownMembers>): ReadonlyMap<string, string> =>
   new Map(
     members.flatMap(({ session_id, actor_id, member_id, display_name }) =>
-      session_id === undefined
-        ? [actor_id ?? member_id, member_id].map((id) => [id, display_name] as const)
-        : [],
+      session_id === undefined ? [actor_id ?? member_id, member_id].map((id) => [id, display_name] as const) : [],
     ),
   )
 
+interface Place {
+  readonly people: ReadonlyMap<string, string>
+  readonly columns: number
+  /** In lists of which somebody takes the ids. */
+  readonly idFirst?: boolean
+}
+
 /** A message with its words whole: none of its lines begins where those of ours do. */
-export const messageText = (message: ShownMessage, people: ReadonlyMap<string, string>, columns: number): string => {
+export const messageText = (message: ShownMessage, { people, columns, idFirst = false }: Place): string => {
   const { message_id, thread_root_message_id: root, sender, output, created_at_ms, reactions = [] } = message
   const files = output.artifacts.map(({ file_name = 'a file without a name' }) => `  + ${visibleLine(file_name)}`)
   const given = reactions.map((one) => `${visibleLine(one.emoji)} ${one.count}`)
   const name = visibleLine(sender.display_name ?? people.get(sender.id) ?? sender.id)
-  const who = `${showTime(created_at_ms)}  ${name}  ${idWord(message_id)}`
+  const said = `${showTime(created_at_ms)}  ${name}`
+  const who = idFirst ? `${idWord(message_id)}  ${said}` : `${said}  ${idWord(message_id)}`
   const where = root === undefined ? '' : `  in the thread of ${idWord(root)}`
   const heading = widthOf(who + where) <= columns ? [who + where] : [who, ...(where === '' ? [] : [`  ${where}`])]
   return [

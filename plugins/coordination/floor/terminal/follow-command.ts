@@ -98,7 +98,7 @@ const newsText = ({ messages, isCut }: News, channel: ShownChannel, columns: num
   const people = peopleOf(channel)
   return [
     ...(isCut ? ['… older ones are left out'] : []),
-    ...messages.map((message) => messageText(message, people, columns)),
+    ...messages.map((message) => messageText(message, { people, columns })),
   ]
 }
 
@@ -149,7 +149,7 @@ const inTime = async (input: CommandInput, looking: Promise<Look>): Promise<Look
   }
 }
 
-/** Looks again and again, and says when the daemon goes and comes. What it rejects with is no loss that is waited out. */
+/** Looks again and again, and says when the daemon goes and comes. */
 const follow = async (input: CommandInput, place: Place): Promise<void> => {
   let [seen, lost]: [boolean, { readonly at: number } | undefined] = [false, undefined]
   let end: unknown

@@ -67,7 +67,11 @@ const fitting = (parts: readonly string[], bytes: number, separator: string): re
 
 const nameOf = ({ sender: { id, display_name } }: MessageRecord): string => quoted(display_name ?? id)
 const tagsOf = ({ expertise_tags = [] }: MemberRecord): string =>
-  fitting(expertise_tags.map((tag) => quoted(tag)), mostTags, ', ').join(', ')
+  fitting(
+    expertise_tags.map((tag) => quoted(tag)),
+    mostTags,
+    ', ',
+  ).join(', ')
 const memberLine = (member: MemberRecord): string => {
   const known = tagsOf(member)
   return [

@@ -412,7 +412,7 @@ test('channels-24: channels from the command line', async (t) => {
     /\nCounts:\n {2}active_turn_lease_count 0\n/u,
   ])
     t.regex(whole, part)
-  t.regex(await out('messages', 'list', 'garden'), /^\S+ {2}Ann {2}\S+\n {2}Hello\n/u)
+  t.regex(await out('messages', 'list', 'garden'), /^message_\S+ {2}\S+Z {2}Ann\n {2}Hello\n/u)
   const both = await line('channels', 'update', 'garden', '--resume', '--pause')
   t.deepEqual([both.code, /flags_together/u.test(both.err)], [2, true])
   t.regex(await out('react', 'garden', message.message_id, 'ann', '👍'), /👍 1/u)

@@ -108,7 +108,10 @@ test('floor-21: a turn that failed is told with what moves it, and so is a sessi
     commands: [`holdfast runs get ${run.run_id}`, `${ask} A garden ACTOR TEXT`],
   })
   t.like(others, { code: 'nobody_asked', commands: [`${ask} A garden ACTOR TEXT`] })
-  t.regex((await line('channels', 'follow', 'garden', '--once')).out, /\n {2}- The turn of "A" about \w+ failed\.\n {6}holdfast runs get /u)
+  t.regex(
+    (await line('channels', 'follow', 'garden', '--once')).out,
+    /\n {2}- The turn of "A" about \w+ failed\.\n {6}holdfast runs get /u,
+  )
   for (const id of ['A', 'B']) await daemon.request('POST', `/v1/sessions/${id}/end`, {})
   const ended = await reasons()
   t.deepEqual(
@@ -124,7 +127,17 @@ test('floor-1: a lease whose turn waits for a person is shown without an end', a
   const daemon = await startBots(t, ['A'], {
     script: () => [
       callTool('q1', 'ask_user_question', {
-        questions: [{ question: 'Which one?', header: 'Which', options: [{ label: 'a', description: 'a' }, { label: 'b', description: 'b' }], multi_select: false }],
+        questions: [
+          {
+            question: 'Which one?',
+            header: 'Which',
+            options: [
+              { label: 'a', description: 'a' },
+              { label: 'b', description: 'b' },
+            ],
+            multi_select: false,
+          },
+        ],
       }),
       done('tool_calls'),
     ],

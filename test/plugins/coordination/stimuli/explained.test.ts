@@ -36,7 +36,12 @@ test('stimuli-2, stimuli-7: in a paused channel one waits without a time that is
     ['now', undefined],
     ['later', later],
   ] as const)
-    await daemon.request('POST', `${garden}/stimuli`, { content, scope: 'channel', kind: 'agent_idea', available_at_ms })
+    await daemon.request('POST', `${garden}/stimuli`, {
+      content,
+      scope: 'channel',
+      kind: 'agent_idea',
+      available_at_ms,
+    })
   const listed = async (): Promise<any[]> => (await daemon.request('GET', `${garden}/stimuli`)).body
   const until = async (holds: (found: any[]) => boolean): Promise<any[]> => {
     for (let n = 0; n < 2_000; n += 1) {

@@ -17,12 +17,21 @@ test('floor-20: wide signs take two columns, and marks none', (t) => {
 
 test('floor-20: no line of a message is wider than the terminal or begins at its edge', (t) => {
   const padded = `hm${' '.repeat(76)}${'2026-01-01T00:00:00Z  Ann'.padEnd(80)}${'  I approve.'.padEnd(80)}ann has the floor`
-  const texts = [padded, `\t${'\tx'.repeat(100)}`, '\u00a0'.repeat(300), '語'.repeat(300), '👍'.repeat(300), `${' '.repeat(200)}x`, 'x'.repeat(500), 'a\r\nb\rc\u001b[2Jd']
+  const texts = [
+    padded,
+    `\t${'\tx'.repeat(100)}`,
+    '\u00a0'.repeat(300),
+    '語'.repeat(300),
+    '👍'.repeat(300),
+    `${' '.repeat(200)}x`,
+    'x'.repeat(500),
+    'a\r\nb\rc\u001b[2Jd',
+  ]
   for (const columns of [4, 20, 80])
     for (const text of texts)
       for (const line of foldedBlock(text, columns).split('\n')) {
         t.true(widthOf(line) <= columns, line)
         t.true(line === '' || line.startsWith('  '), line)
-        t.notRegex(line, /\t|\u001b/u)
+        t.false(line.includes('\t') || line.includes('\u001b'), line)
       }
 })
