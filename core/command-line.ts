@@ -3,6 +3,7 @@ import { outputOf, parseArguments, refuseTwice, serveSwitches, type Arguments } 
 import { explain } from './cli/told/explain.js'
 import {
   afterPrinting,
+  columns,
   isAttended,
   onReaderGone,
   openDialogue,
@@ -55,7 +56,7 @@ const onInterrupts = () => {
 const runClient = async (args: readonly string[]): Promise<number> => {
   const [client, { shipped }] = await Promise.all([import('./cli/client-line.js'), import('./shipped.js')])
   const { signal, talk, onTerminate } = onInterrupts()
-  const printing = { print, write, redraw, show, attended: isAttended(), talk }
+  const printing = { print, write, redraw, show, attended: isAttended(), columns, talk }
   const start = async (root: string): Promise<ShortDaemon> =>
     (await import('./short-daemon.js')).startShort(root, environment(), signal)
   return client.runClient({ args, shipped, environment: environment(), signal, start, onTerminate, ...printing })

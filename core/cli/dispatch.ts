@@ -34,6 +34,8 @@ export interface Line {
   readonly redraw?: (block: string, above?: string) => void
   /** Standard output is a terminal; false when absent. */
   readonly attended?: boolean
+  /** Columns of that terminal; 80 when absent. */
+  readonly columns?: () => number
   /** Prints a whole answer for a person; `print` when absent. */
   readonly show?: (text: string) => Promise<void>
   /** Starts a daemon on a root that nobody holds. */
@@ -220,9 +222,11 @@ const printing =
   (block, above) =>
     print(above === undefined ? block : `${above}\n${block}`)
 
+const usual = (): number => 80
+
 /** Resolves with the exit code. */
 export const runCommand = async (command: Command, line: Line): Promise<number> => {
-  const { flags, print, write = print, redraw = printing(print), attended = false, signal } = line
+  const { flags, print, write = print, redraw = printing(print), attended = false, columns = usual, signal } = line
   const output = outputOf(flags)
   const dialogue = dialogueOf(line)
   let code = 0
@@ -235,6 +239,7 @@ export const runCommand = async (command: Command, line: Line): Promise<number> 
     write,
     redraw,
     attended,
+    columns,
     signal,
     now: createClock().now,
     variable,
@@ -260,7 +265,7 @@ export const runCommand = async (command: Command, line: Line): Promise<number> 
     .finally(dialogue.close)
   if (answer === undefined) return code
   const known = parsedAnswer(command, answer)
-  const text = output === 'pretty' && known !== undefined ? command.show?.(known.value) : undefined
+  const text = output === 'pretty' && known !== undefined ? command.show?.(known.value, columns()) : undefined
   if (text !== undefined && line.show !== undefined) await line.show(text)
   else print(text ?? JSON.stringify(answer, null, 2))
   return known === undefined ? code : (command.status?.(known.value) ?? code)

@@ -20,6 +20,11 @@ export const redraw: (block: string, above?: string) => void = createRedraw(proc
 /** True if a person may read along. */
 export const isAttended = (): boolean => process.stdout.isTTY
 
+/** Columns of a terminal that does not say how many it has, and of what is none. */
+const usualColumns = 80
+/** Signs of one line of standard output. */
+export const columns = (): number => process.stdout.columns || usualColumns
+
 /** One line or block of text on standard error. */
 export const printError = (text: string): void => {
   process.stderr.write(`${visible(text)}\n`)

@@ -131,6 +131,8 @@ export interface CommandInput {
   redraw(block: string, above?: string): void
   /** True if standard output is a terminal, where a person reads along. */
   readonly attended: boolean
+  /** Columns of that terminal as it is now; 80 where it is none. */
+  columns(): number
   /**
    * The secret that one of `secretFlags` names, without the end of its line: never a part of the command line, and a
    * terminal does not show it.
@@ -196,14 +198,17 @@ export interface Command extends CommandForm {
   readonly answer?: AnyStruct
   /** The answer is printed: nothing is if there is none. */
   run(input: CommandInput): Promise<unknown>
-  /** Readable text for the answer; it is printed as JSON if this is absent, and always with `--output json`. */
-  show?(answer: unknown): string
+  /**
+   * Readable text for the answer, for a terminal of so many columns; it is printed as JSON if this is absent, and
+   * always with `--output json`.
+   */
+  show?(answer: unknown, columns: number): string
   /** Exit code for the answer; 0 when absent. */
   status?(answer: unknown): number
 }
 
 interface Showing<T> extends CommandForm {
-  show?(answer: T): string
+  show?(answer: T, columns: number): string
   status?(answer: T): number
 }
 /** The answer of a daemon is parsed before it is shown. */

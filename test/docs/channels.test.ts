@@ -35,13 +35,13 @@ test('a trip is planned in a channel, exactly as printed', async (t) => {
   t.regex(members, /scout {2}Scout {2}session scout[^]*ann {2}Ann {2}a person/u)
   t.regex(
     question,
-    /shall we go[^]* {2}Scout {2}[^]*The lake: [^]* {2}Purse {2}[^]*comes to 80[^]* {2}Scout {2}[^]*book it today/u,
+    /shall we go[^]* {2}Scout\n[^]*The lake: [^]* {2}Purse\n[^]*comes to 80[^]* {2}Scout\n[^]*book it today/u,
   )
   t.regex(question, /channel trip {2}quiet[^]*As many messages of agents[^]*holdfast channels post --thread message_/u)
   t.regex(again, /With a tent it is 30/u)
   t.regex(
     asks,
-    /Scout has the floor, waiting_for_approval since [^\n]*\n[^]*next Purse; 3 messages of agents may still follow\n {2}- It asks to use write_file/u,
+    /Scout has the floor, waiting_for_approval\n {2}since [^\n]*\n[^]*next Purse; 3 messages of agents may still follow\n {2}- It asks to use write_file/u,
   )
   t.regex(
     asks,

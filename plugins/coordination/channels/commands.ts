@@ -1,14 +1,11 @@
 /** Channels from the command line. */
 import {
   boolean,
-  count,
+  commandErrors,
   defineCommand,
-  enums,
-  integer,
   isJsonObject,
   listedRows,
   open,
-  optional,
   pageFlags,
   readRows,
   searchedRows,
@@ -23,47 +20,17 @@ import {
 } from '../../../core/plugin.js'
 import { messageCommands } from './message-commands.js'
 import { participationModes } from './record/policy.js'
-import { displayNameModes, memberKinds } from './record/record.js'
+import { displayNameModes } from './record/record.js'
+import { channelLine, ChannelRow, channelText, memberLine, MemberRow, WholeChannel } from './terminal/channel-text.js'
 
 const route = '/v1/channels/{channel_id}'
 const pathOf = ({ args }: CommandInput): string => `/v1/channels/${encodeURIComponent(args['channel_id'] ?? '')}`
 
-const Row = open({
-  channel_id: string(),
-  title: string(),
-  member_count: integer(),
-  message_count: integer(),
-  paused: boolean(),
-})
-const showChannel = ({ channel_id, title, member_count, message_count, paused }: Infer<typeof Row>): string =>
-  [
-    visibleLine(channel_id),
-    visibleLine(title),
-    count(member_count, 'member'),
-    count(message_count, 'message'),
-    ...(paused ? ['paused'] : []),
-  ].join('  ')
-const showChannels = (rows: Infer<typeof Row>[]): string =>
-  rows.length === 0 ? 'No channels yet. Make one: holdfast channels create TITLE' : rows.map(showChannel).join('\n')
+const showChannels = (rows: Infer<typeof ChannelRow>[]): string =>
+  rows.length === 0 ? 'No channels yet. Make one: holdfast channels create TITLE' : rows.map(channelLine).join('\n')
 
-const MemberRow = open({
-  member_id: string(),
-  member_kind: enums(memberKinds),
-  display_name: string(),
-  session_id: optional(string()),
-  participation_mode: string(),
-  muted: boolean(),
-})
-const showMember = (member: Infer<typeof MemberRow>): string =>
-  [
-    visibleLine(member.member_id),
-    visibleLine(member.display_name),
-    member.member_kind === 'session' ? `session ${visibleLine(member.session_id ?? '')}` : 'a person',
-    visibleLine(member.participation_mode),
-    ...(member.muted ? ['muted'] : []),
-  ].join('  ')
 const showMembers = (rows: Infer<typeof MemberRow>[]): string =>
-  rows.length === 0 ? 'Nobody is in this channel.' : rows.map(showMember).join('\n')
+  rows.length === 0 ? 'Nobody is in this channel.' : rows.map(memberLine).join('\n')
 
 /** Members of a body from the flags that were given. */
 const bodyOf = ({ flags }: CommandInput, fields: Readonly<Record<string, string>>): JsonObject =>
@@ -108,7 +75,7 @@ const channelCommands: readonly Command[] = [
       ...pageFlags,
     },
     run: (input) => searchedRows(input, '/v1/channels'),
-    answer: listedRows(Row),
+    answer: listedRows(ChannelRow),
     show: showRows(showChannels),
   }),
   defineCommand({
@@ -117,6 +84,8 @@ const channelCommands: readonly Command[] = [
     summary: 'One channel.',
     args: ['channel_id'],
     run: (input) => input.client.get(pathOf(input)),
+    answer: WholeChannel,
+    show: channelText,
   }),
   defineCommand({
     path: ['channels', 'create'],
@@ -132,8 +101,8 @@ const channelCommands: readonly Command[] = [
         ...bodyOf(input, { id: 'channel_id', ...about }),
         ...(await policyOf(input)),
       }),
-    answer: Row,
-    show: showChannel,
+    answer: ChannelRow,
+    show: channelLine,
   }),
   defineCommand({
     path: ['channels', 'update'],
@@ -143,7 +112,10 @@ const channelCommands: readonly Command[] = [
     flags: {
       title: { kind: 'text', summary: 'What it is called.' },
       ...aboutFlags,
-      pause: { kind: 'switch', summary: 'Nobody is asked to speak from now on.' },
+      pause: {
+        kind: 'switch',
+        summary: 'Nobody is asked to speak from now on; a turn that has begun may still end with its message.',
+      },
       resume: { kind: 'switch', summary: 'Members are asked to speak again.' },
     },
     oneOf: ['--title', '--description', '--purpose', '--mode', '--policy', '--pause', '--resume'],
@@ -151,14 +123,16 @@ const channelCommands: readonly Command[] = [
     fields: { 'body.paused': ['--pause', '--resume'], ...aboutFields },
     run: async (input) => {
       const { pause, resume } = input.flags
+      if (pause === true && resume === true)
+        throw commandErrors.flags_together({ details: { flag: 'pause', other: 'resume' } })
       return input.client.send('PUT', pathOf(input), {
         ...bodyOf(input, { title: 'title', ...about }),
         ...(await policyOf(input)),
         ...((pause === true || resume === true) && { paused: pause === true }),
       })
     },
-    answer: Row,
-    show: showChannel,
+    answer: ChannelRow,
+    show: channelLine,
   }),
   defineCommand({
     path: ['channels', 'delete'],
@@ -218,7 +192,7 @@ const memberCommands: readonly Command[] = [
       })
     },
     answer: MemberRow,
-    show: showMember,
+    show: memberLine,
   }),
   defineCommand({
     path: ['channels', 'members', 'remove'],

@@ -16,6 +16,9 @@ export { channelErrors } from './errors.js'
 export { AutonomyPolicy, ParticipationMode, participationModes } from './record/policy.js'
 /** Names in requests of channels, and the refusal of one field of them. */
 export { nameIn, refuse } from './refuse.js'
+/** Messages and other text of channels, for terminals. */
+export { beginning, folded } from './terminal/folded.js'
+export { messageText, peopleOf, ShownMembers, ShownMessage } from './terminal/message-text.js'
 /** What is kept of channels. */
 export type { ChannelRecord, MemberRecord, MessageOutput, MessageRecord } from './record/record.js'
 

@@ -2,47 +2,43 @@
 import {
   array,
   defineCommand,
-  integer,
-  open,
-  optional,
-  showTime,
-  string,
-  visibleBlock,
-  visibleLine,
+  isJsonObject,
+  parse,
   type Command,
   type CommandInput,
-  type Infer,
+  type Json,
 } from '../../../core/plugin.js'
+import { messageText, peopleOf, ShownMembers, ShownMessage } from './terminal/message-text.js'
 
 const route = '/v1/channels/{channel_id}/messages'
-const pathOf = ({ args }: CommandInput): string =>
-  `/v1/channels/${encodeURIComponent(args['channel_id'] ?? '')}/messages`
+const channelOf = ({ args }: CommandInput): string => `/v1/channels/${encodeURIComponent(args['channel_id'] ?? '')}`
+const pathOf = (input: CommandInput): string => `${channelOf(input)}/messages`
 
-const Row = open({
-  message_id: string(),
-  thread_root_message_id: optional(string()),
-  sender: open({ id: string(), display_name: optional(string()) }),
-  output: open({ content: string() }),
-  created_at_ms: integer(),
-  reactions: optional(array(open({ emoji: string(), count: integer() }))),
-})
-
-const showMessage = (message: Infer<typeof Row>): string => {
-  const { message_id, thread_root_message_id: root, sender, output, created_at_ms, reactions = [] } = message
-  const given = reactions.map((one) => `${visibleLine(one.emoji)} ${one.count}`)
-  return [
-    [
-      visibleLine(message_id),
-      showTime(created_at_ms),
-      visibleLine(sender.display_name ?? sender.id),
-      ...(root === undefined ? [] : [`in the thread of ${visibleLine(root)}`]),
-    ].join('  '),
-    `  ${visibleBlock(output.content, 2)}`,
-    ...(given.length === 0 ? [] : [`  ${given.join('  ')}`]),
-  ].join('\n')
+/** What people are called, where somebody speaks under an id alone: as far as the channel shows its members. */
+const peopleIn = async (input: CommandInput): Promise<ReadonlyMap<string, string>> => {
+  const found = parse(ShownMembers, await input.client.get(channelOf(input)))
+  return found.ok ? peopleOf(found.value) : new Map()
 }
-const showMessages = (rows: Infer<typeof Row>[]): string =>
-  rows.length === 0 ? 'Nothing is said there.' : rows.map(showMessage).join('\n')
+
+/** Messages with those names, for people; for programs as they are. */
+const readMessages = async (input: CommandInput): Promise<Json> => {
+  const answer = await input.client.get(listed(input))
+  if (input.output === 'json' || !Array.isArray(answer)) return answer
+  const people = await peopleIn(input)
+  return answer.map((message) => withName(message, people))
+}
+
+const withName = (message: Json, people: ReadonlyMap<string, string>): Json => {
+  const found = parse(ShownMessage, message)
+  if (!found.ok || !isJsonObject(message) || !isJsonObject(message['sender'])) return message
+  const { id, display_name = people.get(id) } = found.value.sender
+  return display_name === undefined ? message : { ...message, sender: { ...message['sender'], display_name } }
+}
+
+const showMessage = (message: ShownMessage, columns: number): string =>
+  messageText(message, { people: new Map(), columns, idFirst: true })
+const showMessages = (messages: ShownMessage[], columns: number): string =>
+  messages.length === 0 ? 'Nothing is said there.' : messages.map((one) => showMessage(one, columns)).join('\n')
 
 const listFlags = {
   thread: { kind: 'text', value: 'message', summary: 'Only this message and those behind it.' },
@@ -72,7 +68,7 @@ const reaction = (word: 'react' | 'unreact'): Command =>
         `${pathOf(input)}/${encodeURIComponent(input.args['message_id'] ?? '')}/reactions`,
         { actor_id: input.args['actor_id'] ?? '', emoji: input.args['emoji'] ?? '' },
       ),
-    answer: Row,
+    answer: ShownMessage,
     show: showMessage,
   })
 
@@ -84,8 +80,8 @@ export const messageCommands: readonly Command[] = [
     args: ['channel_id'],
     flags: listFlags,
     fields: { 'query.thread_root_message_id': '--thread' },
-    run: (input) => input.client.get(listed(input)),
-    answer: array(Row),
+    run: readMessages,
+    answer: array(ShownMessage),
     show: showMessages,
   }),
   defineCommand({
@@ -117,7 +113,7 @@ export const messageCommands: readonly Command[] = [
         ...(typeof to === 'string' && { addressed_member_ids: to.split(',') }),
       })
     },
-    answer: Row,
+    answer: ShownMessage,
     show: showMessage,
   }),
   reaction('react'),

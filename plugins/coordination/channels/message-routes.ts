@@ -2,7 +2,6 @@
 import {
   array,
   clampLimit,
-  createPause,
   defineRoute,
   doc,
   integer,
@@ -18,16 +17,19 @@ import {
 import { fileBytesOf, mostSubmissionBytes, runErrors } from '../../execution/runs/contract.js'
 import { assetErrors, uploadProblems } from '../../media/assets/contract.js'
 import { boardErrors } from '../../media/boards/contract.js'
-import type { MessagePage, MessageRecord, PostDraft } from './contract.js'
+import type { PostDraft } from './contract.js'
 import { channelErrors } from './errors.js'
 import { mostMemberId } from './members.js'
 import { checkPerson } from './posting.js'
 import { messageIds } from './reading.js'
 import { channelParams, channelPath, messageParams, type ChannelRouteParts } from './route-fields.js'
 import { MessagePost, saidIn, type SaidParts } from './said.js'
+import type { Search } from './searching.js'
 import { Message } from './views.js'
 
-type Parts = ChannelRouteParts & SaidParts
+interface Parts extends ChannelRouteParts, SaidParts {
+  readonly search: Search
+}
 
 export const messageRoutes = (parts: Parts): readonly Route[] => [
   list(parts),
@@ -39,36 +41,6 @@ export const messageRoutes = (parts: Parts): readonly Route[] => [
 const path = `${channelPath}/messages`
 /** Most messages of a list. */
 const mostListed = 1_000
-/** Messages that are looked at before others are served. */
-const slice = 64
-
-/** Whether a sender, the words or the name of a file holds the text, whatever its case. */
-const holds = ({ sender, output: { content, parts, artifacts } }: MessageRecord, text: string): boolean => {
-  const files = [...parts.flatMap((part) => (part.type === 'attachment' ? [part.attachment] : [])), ...artifacts]
-  const words = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []))
-  const told = [sender.id, sender.display_name, content, ...words, ...files.map(({ file_name }) => file_name)]
-  return told.some((one) => one?.toLowerCase().includes(text) === true)
-}
-
-/** The newest that hold the text: one after the other is looked at. */
-const matching = async (
-  { store, channels }: Parts,
-  page: MessagePage,
-  { text, signal }: { readonly text: string; readonly signal: AbortSignal },
-): Promise<string[]> => {
-  const found: string[] = []
-  const pause = createPause(1)
-  for (let before = page.before; !signal.aborted; await pause()) {
-    const some = messageIds(store, { ...page, limit: slice, before })
-    for (const id of some) {
-      const message = channels.message(id)
-      if (message !== undefined && holds(message, text)) found.push(id)
-    }
-    before = some.at(-1)
-    if (some.length < slice || found.length >= page.limit) break
-  }
-  return found.slice(0, page.limit)
-}
 
 const list = (parts: Parts): Route =>
   defineRoute({
@@ -96,8 +68,8 @@ const list = (parts: Parts): Route =>
         root_message_id,
         before,
       }
-      const text = (query.query ?? '').trim().toLowerCase()
-      const newest = text === '' ? messageIds(store, page) : await matching(parts, page, { text, signal })
+      const text = (query.query ?? '').trim()
+      const newest = text === '' ? messageIds(store, page) : await parts.search(page, { text, signal })
       return sliced(function* () {
         for (const id of newest.toReversed()) {
           const message = channels.message(id)

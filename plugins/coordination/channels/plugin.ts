@@ -12,11 +12,12 @@ import { messageRoutes } from './message-routes.js'
 import { createFollowing, createNames } from './names.js'
 import { createPost } from './posting.js'
 import { createReact } from './reacting.js'
-import { createReads } from './reading.js'
+import { createReads, messageIds } from './reading.js'
 import { channelAssets } from './record/assets.js'
 import { declareChannels } from './record/store.js'
 import { createRemoval } from './removal.js'
 import { channelRoutes } from './routes.js'
+import { createSearch } from './searching.js'
 import { createViews } from './views.js'
 
 /** Channels of a session that others are told of. */
@@ -49,9 +50,14 @@ export default definePlugin({
     const following = createFollowing({ ...named, names, state, log })
     const views = createViews({ store, channels, parts })
     const { skip, health } = createUnreadable(log, 'channels')
+    const search = createSearch({ clock, ids: (page) => messageIds(store, page), message: channels.message })
     const routed = { store, state, channels, names, changes, views, skip, removed: removal.poke }
     ctx.provide(Channels, channels)
-    ctx.routes(...channelRoutes(routed), ...memberRoutes(routed), ...messageRoutes({ ...routed, runs, assets, boards }))
+    ctx.routes(
+      ...channelRoutes(routed),
+      ...memberRoutes(routed),
+      ...messageRoutes({ ...routed, search, runs, assets, boards }),
+    )
     ctx.health(health)
     ctx.contribute(AssetReferences, channelAssets(store.assets))
     ctx.contribute(SessionMemberships, {

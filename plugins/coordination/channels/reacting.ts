@@ -10,20 +10,28 @@ import { nameOf, refuse } from './refuse.js'
 /** Most characters of an emoji, which may be a word such as `:tada:`. */
 const mostEmoji = 64
 
-const isMember = ({ members }: ChannelStore, channel_id: string, id: string): boolean =>
-  members.has(within(channel_id, id)) ||
-  members.count('actor', within(channel_id, id)) > 0 ||
-  members.count('session', within(channel_id, id)) > 0
+/** The one id of a member, whichever of its ids is given: each reacts once. Undefined where nobody has it. */
+const actorOf = ({ members }: ChannelStore, channel_id: string, id: string): string | undefined => {
+  const key = within(channel_id, id)
+  if (members.count('actor', key) > 0 || members.count('session', key) > 0) return id
+  const member = members.find(key)
+  return member && (member.session_id ?? member.actor_id)
+}
 
 export const createReact =
   (store: ChannelStore): Channels['react'] =>
   (tx, { message: { message_id, channel_id, root_message_id }, is, ...wish }) => {
-    const actor_id = nameOf('actor_id', wish.actor_id, mostMemberId)
+    const given = nameOf('actor_id', wish.actor_id, mostMemberId)
+    const actor_id = actorOf(store, channel_id, given) ?? refuse('actor_id', 'must be a member of the channel')
     const emoji = nameOf('emoji', wish.emoji, mostEmoji)
-    if (!isMember(store, channel_id, actor_id)) refuse('actor_id', 'must be a member of the channel')
     const { reactions } = store
-    const reaction_id = `${message_id} ${digest([actor_id, emoji])}`
-    if (is === 'unset') return tx.remove(reactions, reaction_id, 'it was taken back')
+    const idOf = (actor: string): string => `${message_id} ${digest([actor, emoji])}`
+    const reaction_id = idOf(actor_id)
+    if (is === 'unset') {
+      // Earlier versions kept the id that was given.
+      for (const id of new Set([reaction_id, idOf(given)])) tx.remove(reactions, id, 'it was taken back')
+      return
+    }
     if (reactions.has(reaction_id)) return
     const isNew = reactions.count('emoji', `${message_id} ${emoji}`) === 0
     if (isNew && emojisOf(store, message_id).length >= mostEmojis)

@@ -9,10 +9,11 @@ import {
   type Tx,
 } from '../../../core/plugin.js'
 import type { ChannelPart } from './contract.js'
+import { weightOf } from './record/weight.js'
 import type { ChannelStore } from './record/store.js'
 
-/** Records of one commit. */
-const atOnce = 200
+/** Records of one commit, and about how many bytes they hold together: each is read on its way out. */
+const [atOnce, mostBytes] = [200, 512 * 1024]
 /** The part of the time that is taken for it. */
 const part = 0.5
 /** Milliseconds until what failed is tried again. */
@@ -26,20 +27,25 @@ interface RemovalParts {
   readonly log: Log
 }
 
+const small = (): number => 0
+
 /** Takes some of what a channel held; true if nothing is left. */
 const sweepOwn = (tx: Tx, store: ChannelStore, group: string): boolean => {
-  let left = atOnce
-  const take = <T extends object>(collection: Collection<T>): void => {
-    if (left === 0) return
-    const ids = collection.page({ index: 'channel', group, limit: left })
-    for (const id of ids) tx.remove(collection, id, 'its channel was removed')
-    left -= ids.length
+  let [left, bytes] = [atOnce, mostBytes]
+  const take = <T extends object>(collection: Collection<T>, weight: (record: T) => number): void => {
+    for (const id of left === 0 ? [] : collection.page({ index: 'channel', group, limit: left })) {
+      const record = bytes > 0 ? collection.find(id) : undefined
+      if (record === undefined) return void (left = 0)
+      tx.remove(collection, id, 'its channel was removed')
+      left -= 1
+      bytes -= weight(record)
+    }
   }
-  take(store.members)
-  take(store.reactions)
-  take(store.assets)
-  take(store.messages)
-  return left > 0
+  take(store.members, small)
+  take(store.reactions, small)
+  take(store.assets, small)
+  take(store.messages, weightOf)
+  return left > 0 && bytes > 0
 }
 
 export const createRemoval = ({ store, parts, state, clock, log }: RemovalParts) => {

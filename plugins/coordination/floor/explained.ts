@@ -1,7 +1,9 @@
 /** What a run is that is asked to speak, and why a channel is silent (floor-19, floor-21). */
-import { commandLine, count, sentence } from '../../../core/plugin.js'
+import { commandLine, count, sentence, shellWord } from '../../../core/plugin.js'
 import type { Reason, ReasonSource, Subject, SubjectSource } from '../../operator/explanations/contract.js'
-import type { ChannelRecord, Channels, MessageRecord } from '../channels/contract.js'
+import type { Runs } from '../../execution/runs/contract.js'
+import type { Sessions } from '../../execution/sessions/contract.js'
+import type { ChannelRecord, Channels, MemberRecord, MessageRecord } from '../channels/contract.js'
 import type { LeaseRecord } from './record/lease.js'
 import type { FloorStore } from './record/store.js'
 import { repliesOf } from './turns/arbitration.js'
@@ -10,10 +12,14 @@ import { quoted } from './turns/told.js'
 interface ExplainedParts {
   readonly store: FloorStore
   readonly channels: Channels
+  readonly runs: Pick<Runs, 'newest'>
+  readonly sessions: Pick<Sessions, 'find'>
 }
 
-/** Turns of a channel that are followed. */
-const mostTurns = 20
+/** Turns of a channel that are followed, and runs among which those are found that failed. */
+const [mostTurns, mostRuns] = [20, 200]
+/** Sessions that are named of those that ended, and of those whose turn failed. */
+const mostNamed = 5
 
 const turnReason = (lease: LeaseRecord, runs: boolean): Reason => {
   const { channel_id, queued_candidate_session_ids: queue, expires_at_ms } = lease
@@ -43,35 +49,96 @@ const answered = (
   return human && { human, said }
 }
 
-const silence = (parts: ExplainedParts, channel: ChannelRecord): Reason => {
+/** How a person asks one member again. */
+const asking = ({ channel_id, root_message_id }: MessageRecord, member_id: string): string =>
+  commandLine(`channels post --thread ${root_message_id} --to ${shellWord(member_id)}`, channel_id, 'ACTOR', 'TEXT')
+
+/** Turns about a message of a person whose run failed: they said nothing. */
+const failedTurns = ({ runs, channels }: ExplainedParts, human: MessageRecord): readonly Reason[] => {
+  const failed = runs
+    .newest({ limit: mostRuns })
+    .filter(
+      ({ kind, status, origin }) =>
+        kind === 'channel_delivery' && status === 'failed' && origin?.human_origin_message_id === human.message_id,
+    )
+  return failed.slice(0, mostNamed).map(({ run_id, session_id }) => {
+    const member = channels.memberOf(human.channel_id, session_id)
+    return {
+      code: 'turn_failed',
+      text: `The turn of ${quoted(member?.display_name ?? session_id)} about ${human.message_id} failed.`,
+      commands: [commandLine('runs get', run_id), ...(member === undefined ? [] : [asking(human, member.member_id)])],
+    }
+  })
+}
+
+const isOpen = ({ sessions }: ExplainedParts, session_id: string): boolean => {
+  const session = sessions.find(session_id)
+  return session !== undefined && session.ended_at_ms === undefined
+}
+
+/** Members that would be asked if their session had not ended. */
+const endedReasons = (ended: readonly MemberRecord[]): readonly Reason[] =>
+  ended.slice(0, mostNamed).map(({ display_name, session_id = '' }, at) => {
+    const more = at === mostNamed - 1 ? ended.length - mostNamed : 0
+    return {
+      code: 'session_ended',
+      text:
+        `The session of ${quoted(display_name)} has ended, so it is not asked` +
+        (more > 0 ? `, and so have those of ${more} more.` : '.'),
+      commands: [commandLine('sessions create', session_id)],
+    }
+  })
+
+/** What keeps others from being asked who listen. */
+const stillness = (parts: ExplainedParts, channel: ChannelRecord, open: readonly MemberRecord[]): readonly Reason[] => {
   const { channels, store } = parts
   const { channel_id } = channel
   const follow = [commandLine('channels follow', channel_id)]
-  if (channels.listeners(channel_id).length === 0)
-    return {
-      code: 'nobody_listens',
-      text: 'No session of it may be asked: add one, or change its mode from manual_only or its muting.',
-      commands: [commandLine('channels members list', channel_id)],
-    }
   if (store.firstCall(channel_id) !== undefined)
-    return { code: 'call', text: 'It is being decided who is asked.', commands: follow }
+    return [{ code: 'call', text: 'It is being decided who is asked.', commands: follow }]
   const [last] = channels.messages({ channel_id, limit: 1 })
-  if (last === undefined) return { code: 'nothing_said', text: 'Nothing has been said in it yet.', commands: follow }
+  if (last === undefined) return [{ code: 'nothing_said', text: 'Nothing has been said in it yet.', commands: follow }]
   const found = answered(parts, channel, last)
   if (found === undefined || found.said >= repliesOf(channel.autonomy_policy))
-    return {
-      code: 'replies_used',
-      text: 'As many messages of agents follow the last one of a person as may: they go on when a person speaks.',
-      commands: [commandLine(`channels post --thread ${last.root_message_id}`, channel_id, 'ACTOR', 'TEXT')],
-    }
-  return {
-    code: 'nobody_asked',
-    text: sentence(
-      `Nobody is left to be asked about ${found.human.message_id}, behind which ` +
-        `${count(found.said, 'message')} of agents came: others had nothing to say, or spoke just before`,
-    ),
-    commands: follow,
-  }
+    return [
+      {
+        code: 'replies_used',
+        text: 'As many messages of agents follow the last one of a person as may: they go on when a person speaks.',
+        commands: [commandLine(`channels post --thread ${last.root_message_id}`, channel_id, 'ACTOR', 'TEXT')],
+      },
+    ]
+  const failed = failedTurns(parts, found.human)
+  if (failed.length >= open.length) return failed
+  const why = failed.length > 0 ? 'all others' : 'all who may be'
+  return [
+    ...failed,
+    {
+      code: 'nobody_asked',
+      text: sentence(
+        `Nobody is left to be asked about ${found.human.message_id}, behind which ` +
+          `${count(found.said, 'message')} of agents came: ${why} had nothing to say, could not begin, ` +
+          'or spoke just before',
+      ),
+      commands: open.slice(0, 1).map(({ member_id }) => asking(found.human, member_id)),
+    },
+  ]
+}
+
+const silence = (parts: ExplainedParts, channel: ChannelRecord): readonly Reason[] => {
+  const { channel_id } = channel
+  const listeners = parts.channels.listeners(channel_id)
+  if (listeners.length === 0)
+    return [
+      {
+        code: 'nobody_listens',
+        text: 'No session of it may be asked: add one, or change its mode from manual_only or its muting.',
+        commands: [commandLine('channels members list', channel_id)],
+      },
+    ]
+  const [open, gone]: [MemberRecord[], MemberRecord[]] = [[], []]
+  for (const member of listeners) (isOpen(parts, member.session_id ?? '') ? open : gone).push(member)
+  const ended = endedReasons(gone)
+  return open.length === 0 ? ended : [...stillness(parts, channel, open), ...ended]
 }
 
 const channelReasons = (parts: ExplainedParts, channel: ChannelRecord): readonly Reason[] => {
@@ -87,12 +154,12 @@ const channelReasons = (parts: ExplainedParts, channel: ChannelRecord): readonly
           },
         ]
       : []),
-    ...turns.map(({ holder_session_id, active_run_id }) => ({
+    ...turns.map(({ holder_session_id, thread_root_message_id, active_run_id }) => ({
       code: 'speaks',
-      text: `The session ${quoted(holder_session_id)} has the floor.`,
+      text: `The session ${quoted(holder_session_id)} has the floor in the thread of ${thread_root_message_id}.`,
       leads_to: [active_run_id],
     })),
-    ...(paused || turns.length > 0 ? [] : [silence(parts, channel)]),
+    ...(paused || turns.length > 0 ? [] : silence(parts, channel)),
   ]
 }
 

@@ -42,8 +42,8 @@ export default definePlugin({
     ctx.contribute(ChannelParts, floorPart({ store, channels, consider, abandon }))
     ctx.routes(...floorRoutes({ store, channels }))
     ctx.contribute(Tools, ...floorTools({ channels }))
-    ctx.contribute(Subjects, channelSubjects({ store, channels }))
-    ctx.contribute(Reasons, floorReasons({ store, channels }))
+    ctx.contribute(Subjects, channelSubjects({ store, channels, runs, sessions }))
+    ctx.contribute(Reasons, floorReasons({ store, channels, runs, sessions }))
     ctx.onStart(() => {
       const undo = runs.onEnded(worker.ended)
       const end = host.whenActing(worker.begin)

@@ -1,6 +1,7 @@
 /** Stimuli and the work of threads from the command line. */
 import {
   array,
+  commandErrors,
   count,
   defineCommand,
   open,
@@ -55,6 +56,9 @@ const showWork = (work: Infer<typeof Work>): string =>
     ...(work.bindings.length === 0 ? [] : [count(work.bindings.length, 'binding')]),
   ].join('  ')
 
+/** The other spelling is taken by the daemon, too. */
+const takenKinds: ReadonlySet<string> = new Set([...stimulusKinds, 'thread_idle_follow_up'])
+
 const thread = { kind: 'text', summary: 'Only of this thread: the id of the message that opened it.' } as const
 
 export const commands: readonly Command[] = [
@@ -97,8 +101,10 @@ export const commands: readonly Command[] = [
       'body.visibility_hint': '--hint',
       'body.dedupe_key': '--dedupe',
     },
-    run: (input) => {
+    run: async (input) => {
       const { thread: root, kind = 'agent_idea', hint, dedupe, 'progress-key': progress } = input.flags
+      if (!takenKinds.has(String(kind)))
+        throw commandErrors.flag_invalid({ details: { flag: 'kind', problem: `must be ${stimulusKinds.join(', ')}` } })
       return input.client.send('POST', `${pathOf(input)}/stimuli`, {
         content: input.args['content'] ?? '',
         scope: typeof root === 'string' ? 'thread' : 'channel',

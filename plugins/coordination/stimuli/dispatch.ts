@@ -17,7 +17,8 @@ const hourMs = 3_600_000
 
 type Change = Partial<Pick<StimulusRecord, 'available_at_ms' | 'last_error'>> & Pick<StimulusRecord, 'state'>
 
-const changed = (stimulus: StimulusRecord, change: Change, now: number): StimulusRecord => ({
+/** Why it waited is told no longer: the change says why it waits on, or was cancelled. */
+const changed = ({ last_error: _why, ...stimulus }: StimulusRecord, change: Change, now: number): StimulusRecord => ({
   ...stimulus,
   ...change,
   ...(change.state !== 'pending' && { dispatched_at_ms: now }),
@@ -155,3 +156,11 @@ export const postponed = (stimulus: StimulusRecord, now: number, last_error: str
   const pause = Math.min(mostPauseMs, Math.max(pauseMs, (now - stimulus.created_at_ms) / 4))
   return changed(stimulus, { state: 'pending', available_at_ms: Math.floor(now + pause), last_error }, now)
 }
+
+/** One whose channel is paused: it goes on soon when that does, and no sooner than it wanted. */
+export const heldUp = (stimulus: StimulusRecord, now: number, last_error: string): StimulusRecord =>
+  changed(
+    stimulus,
+    { state: 'pending', available_at_ms: Math.max(stimulus.available_at_ms, now + pauseMs), last_error },
+    now,
+  )

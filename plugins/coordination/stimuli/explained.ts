@@ -1,12 +1,12 @@
 /** What waits to be said in a channel (stimuli-18). */
-import { commandLine, visibleLine } from '../../../core/plugin.js'
+import { commandLine, visibleLine, type Clock } from '../../../core/plugin.js'
 import type { ReasonSource } from '../../operator/explanations/contract.js'
 import type { StimulusStore } from './record/store.js'
 
 /** Stimuli that are told, and characters of each. */
 const [most, mostContent] = [5, 200]
 
-export const stimulusReasons = (store: StimulusStore): ReasonSource => ({
+export const stimulusReasons = (store: StimulusStore, { now }: Pick<Clock, 'now'>): ReasonSource => ({
   id: 'stimuli',
   of({ kind, id }) {
     if (kind !== 'channel' || store.waiting(id) === 0) return []
@@ -17,7 +17,7 @@ export const stimulusReasons = (store: StimulusStore): ReasonSource => ({
         code: 'stimulus',
         text: `${said} waits to be said${last_error === undefined ? '' : `: ${last_error}`}.`,
         since_ms: created_at_ms,
-        until_ms: available_at_ms,
+        ...(available_at_ms > now() && { until_ms: available_at_ms }),
         commands: [commandLine('channels stimuli list', id)],
       }
     })

@@ -10,8 +10,8 @@ export interface PartParts {
   readonly now: () => number
 }
 
-/** Records that are taken in one commit. */
-const atOnce = 200
+/** Records that are taken in one commit; a stimulus may hold 80 KiB. */
+const atOnce = 20
 const hourMs = 3_600_000
 
 export const stimulusPart = ({ store, poke, now }: PartParts): ChannelPart => ({

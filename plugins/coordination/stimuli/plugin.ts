@@ -32,7 +32,7 @@ export default definePlugin({
     const sources = { store, runs, channels, create, log }
     ctx.provide(Stimuli, { create: (tx, draft) => create(tx, draft).stimulus_id })
     ctx.contribute(ChannelParts, stimulusPart({ store, poke: worker.poke, now: () => clock.now() }))
-    ctx.contribute(Reasons, stimulusReasons(store))
+    ctx.contribute(Reasons, stimulusReasons(store, clock))
     ctx.contribute(TurnObservers, ownerObserver(store))
     ctx.contribute(ScheduleObservers, scheduleObserver(sources))
     ctx.contribute(SpawnObservers, spawnObserver(sources))

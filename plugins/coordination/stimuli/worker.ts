@@ -1,6 +1,6 @@
 /** Looks for stimuli whose time has come, channel by channel; everything that it does is found in records. */
 import { Problem, tellFailure, type Clock, type Log, type State, type Tx } from '../../../core/plugin.js'
-import { dispatch, postponed, type DispatchParts } from './dispatch.js'
+import { dispatch, heldUp, postponed, type DispatchParts } from './dispatch.js'
 import type { StimulusRecord } from './record/stimulus.js'
 import { dueAt } from './record/store.js'
 
@@ -39,7 +39,8 @@ const createMoves = ({ store, channels, state, clock }: WorkerParts) => {
     /** Those of a paused channel are told of it once, and looked at again when it changes. */
     async holdUp(channel_id: string): Promise<void> {
       const untold = store.due(channel_id, atOnce).filter(({ last_error }) => last_error !== paused)
-      for (const { stimulus_id } of untold) await wait(stimulus_id, paused)
+      for (const { stimulus_id } of untold)
+        await change(stimulus_id, (tx, now) => tx.put(store.stimuli, heldUp(now, tx.now, paused)))
     },
     move: (stimulus_id: string): Promise<void> =>
       change(stimulus_id, (tx, now) => {

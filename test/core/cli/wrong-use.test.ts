@@ -90,7 +90,7 @@ test('a wrong address is blamed on where it came from', async (t) => {
 })
 
 test('what was acknowledged is said in words, and a missing flag is named with what it takes', async (t) => {
-  t.is(findingsCommand.show?.({ acknowledged: 6 }), 'Acknowledged 6 findings.')
+  t.is(findingsCommand.show?.({ acknowledged: 6 }, 80), 'Acknowledged 6 findings.')
   const { code, err } = await holdfast('backup', 'restore', '/nowhere')
   t.deepEqual([code, err], [2, 'holdfast: backup restore needs --to <folder> (flag_required)\n'])
 })

@@ -1,6 +1,7 @@
 /** `holdfast channels follow`: a channel while it goes on (floor-20). */
 import {
   array,
+  commandErrors,
   defineCommand,
   fault,
   isLoss,
@@ -11,7 +12,8 @@ import {
   type Json,
   type Standing,
 } from '../../../../core/plugin.js'
-import { Lease, messageText, sceneText, ShownChannel, ShownMessage, Stimulus, Told, type Turn } from './follow-text.js'
+import { messageText, peopleOf, ShownMessage } from '../../channels/contract.js'
+import { Lease, sceneText, type Scene, ShownChannel, Stimulus, Told, type Turn } from './follow-text.js'
 
 /** Messages that stand there at first, those of one request, and those of one look. */
 const [mostFirst, mostAsked, mostShown] = [20, 100, 1_000]
@@ -41,6 +43,12 @@ const ifThere = async ({ client }: CommandInput, path: string): Promise<Json | u
 const told = async (input: CommandInput, run_id: string): Promise<Turn['run']> => {
   const found = parse(Told, await ifThere(input, `/v1/explanations/${encodeURIComponent(run_id)}`))
   return found.ok ? found.value.subjects[0] : undefined
+}
+
+/** Why nobody has the floor; what waits to be said stands below. */
+const readSilence = async (input: CommandInput): Promise<Scene['silence']> => {
+  const reasons = (await told(input, `channel:${input.args['channel_id'] ?? ''}`))?.reasons ?? []
+  return reasons.filter(({ code }) => code !== 'stimulus')
 }
 
 const readLeases = async (input: CommandInput): Promise<Lease[]> => {
@@ -86,25 +94,82 @@ const readNews = async (input: CommandInput, { last, limit }: Place): Promise<Ne
   return { messages, isCut: true }
 }
 
-const newsText = ({ messages, isCut }: News): string[] => [
-  ...(isCut ? ['… older ones are left out'] : []),
-  ...messages.map(messageText),
-]
+const newsText = ({ messages, isCut }: News, channel: ShownChannel, columns: number): string[] => {
+  const people = peopleOf(channel)
+  return [
+    ...(isCut ? ['… older ones are left out'] : []),
+    ...messages.map((message) => messageText(message, { people, columns })),
+  ]
+}
 
-const look = async (input: CommandInput, place: Place): Promise<Standing> => {
+/** What is there now, and what was shown last when that is shown. */
+interface Look {
+  readonly text: string
+  readonly above: readonly string[]
+  readonly last: string | undefined
+}
+
+const look = async (input: CommandInput, place: Place): Promise<Look> => {
   const channel = await readChannel(input)
   const leases = await readLeases(input)
   const shown = leases.slice(0, mostTurns)
   const turns: Turn[] = []
   for (const lease of shown) turns.push({ lease, run: await told(input, lease.active_run_id) })
   const stimuli = await readStimuli(input, channel)
-  const text = sceneText({ channel, turns, more: leases.length - shown.length, stimuli })
+  const silence = turns.length > 0 || channel.paused ? [] : await readSilence(input)
+  const scene = { channel, silence, turns, more: leases.length - shown.length, stimuli, now: input.now() }
+  const text = sceneText(scene, input.columns())
   const { last_message_id: newest } = channel
-  if (newest === undefined || newest === place.last) return { text, isOver: false }
+  if (newest === undefined || newest === place.last) return { text, above: [], last: place.last }
   const news = await readNews(input, place)
-  place.last = news.messages.at(-1)?.message_id ?? place.last
-  const lines = newsText(news)
-  return { text, isOver: false, ...(lines.length > 0 && { above: lines.join('\n') }) }
+  return {
+    text,
+    above: newsText(news, channel, input.columns()),
+    last: news.messages.at(-1)?.message_id ?? place.last,
+  }
+}
+
+const away = 'The daemon does not answer; it is tried again.'
+const back = 'The daemon answers again.'
+/** How long a look may take before that is said, and how long a script waits for a daemon; milliseconds. */
+const [patienceMs, longestLossMs] = [5_000, 60_000]
+
+/** A daemon that stands still does not answer either. */
+const inTime = async (input: CommandInput, looking: Promise<Look>): Promise<Look> => {
+  const done = new AbortController()
+  const late = input.pause(patienceMs, AbortSignal.any([done.signal, input.signal])).then((): never => {
+    throw commandErrors.daemon_unreachable({ details: { url: input.client.baseUrl } })
+  })
+  try {
+    return await Promise.race([looking, late])
+  } finally {
+    looking.catch(() => {})
+    late.catch(() => {})
+    done.abort()
+  }
+}
+
+/** Looks again and again, and says when the daemon goes and comes. */
+const follow = async (input: CommandInput, place: Place): Promise<void> => {
+  let [seen, lost]: [boolean, { readonly at: number } | undefined] = [false, undefined]
+  let end: unknown
+  const standing = async (): Promise<Standing> => {
+    try {
+      const { text, above, last } = await inTime(input, look(input, place))
+      const lines = [...(lost === undefined ? [] : [back]), ...above]
+      place.last = last
+      ;[seen, lost] = [true, undefined]
+      return { text, isOver: false, ...(lines.length > 0 && { above: lines.join('\n') }) }
+    } catch (error) {
+      if (!seen || !isLoss(error)) throw error
+      lost ??= { at: input.now() }
+      if (input.attended || input.now() - lost.at <= longestLossMs) return { text: away, isOver: false }
+      end = error
+      return { text: away, isOver: true }
+    }
+  }
+  await watchStanding(input, standing)
+  if (end !== undefined) throw end
 }
 
 /** The same for programs, of one moment. */
@@ -118,9 +183,9 @@ const readAll = async (input: CommandInput, limit: number): Promise<Json> => ({
 const run = async (input: CommandInput): Promise<Json | void> => {
   const place: Place = { last: undefined, limit: mostFirst }
   if (input.output === 'json') return readAll(input, mostFirst)
-  if (input.flags['once'] !== true) return watchStanding(input, () => look(input, place))
+  if (input.flags['once'] !== true) return follow(input, place)
   const { text, above } = await look(input, place)
-  input.print(above === undefined ? text : `${above}\n${text}`)
+  input.print([...above, text].join('\n'))
 }
 
 export const followCommand: Command = defineCommand({

@@ -10,10 +10,10 @@ import {
   optional,
   showTime,
   string,
-  visibleBlock,
   visibleLine,
   type Infer,
 } from '../../../../core/plugin.js'
+import { beginning, folded } from '../../channels/contract.js'
 import { reasonLines } from '../../../operator/explanations/contract.js'
 
 export const ShownChannel = open({
@@ -23,19 +23,12 @@ export const ShownChannel = open({
   message_count: integer(),
   last_message_id: optional(string()),
   paused: boolean(),
-  members: array(open({ display_name: string(), session_id: optional(string()) })),
+  members: array(
+    open({ member_id: string(), display_name: string(), session_id: optional(string()), actor_id: optional(string()) }),
+  ),
   moderation_metrics: open({ pending_stimulus_count: integer() }),
 })
 export type ShownChannel = Infer<typeof ShownChannel>
-
-export const ShownMessage = open({
-  message_id: string(),
-  thread_root_message_id: optional(string()),
-  sender: open({ id: string(), display_name: optional(string()) }),
-  output: open({ content: string(), artifacts: array(open({ file_name: optional(string()) })) }),
-  created_at_ms: integer(),
-})
-export type ShownMessage = Infer<typeof ShownMessage>
 
 export const Lease = open({
   turn_id: string(),
@@ -82,14 +75,19 @@ export interface Turn {
   readonly run?: Infer<typeof Told>['subjects'][number] | undefined
 }
 
+type Reason = NonNullable<Turn['run']>['reasons'][number]
+
 /** What stands below the messages. */
 export interface Scene {
   readonly channel: ShownChannel
   readonly turns: readonly Turn[]
+  /** Why there is none. */
+  readonly silence: readonly Reason[]
   /** Turns beyond those. */
   readonly more: number
   /** Those that wait and are due first, as far as they are shown. */
   readonly stimuli: readonly Stimulus[]
+  readonly now: number
 }
 
 /** Sessions that wait for the floor and are named, and characters of a stimulus. */
@@ -108,72 +106,68 @@ const queueText = (names: ReadonlyMap<string, string>, { queued_candidate_sessio
   return queue.length === 0 ? 'nobody' : [...shown, ...(more > 0 ? [`${more} more`] : [])].join(', ')
 }
 
-const turnLines = (names: ReadonlyMap<string, string>, { lease, run }: Turn): string[] => {
+const turnLines = (names: ReadonlyMap<string, string>, { lease, run }: Turn, columns: number): string[] => {
   const { holder_session_id: id, remaining_reply_budget: left, active_run_id, origin_message_id } = lease
   const times = [
     ...(run?.since_ms === undefined ? [] : [`since ${showTime(run.since_ms)}`]),
     ...(run === undefined || run.status === 'running' ? [`until ${showTime(lease.expires_at_ms)}`] : []),
   ]
   const holder = visibleLine(names.get(id) ?? id)
-  const how = run === undefined ? '' : ` ${visibleLine(run.status)}`
+  const how = run === undefined ? '' : `, ${visibleLine(run.status)}`
   const reasons = run?.reasons.filter(({ code }) => code !== 'turn') ?? []
   return [
-    `${holder} has the floor,${how} ${times.join(', ')}`.trimEnd(),
-    `  answers ${idWord(origin_message_id)} in the thread of ${idWord(lease.thread_root_message_id)}`,
-    `  in the run ${idWord(active_run_id)}`,
-    `  next ${queueText(names, lease)}; ${count(left, 'message')} of agents may still follow`,
-    ...reasons.flatMap((reason) => reasonLines(reason, 1)).map((line) => `  ${line}`),
+    ...[
+      `${holder} has the floor${how}`,
+      ...(times.length === 0 ? [] : [`  ${times.join(', ')}`]),
+      `  answers ${idWord(origin_message_id)}`,
+      `  in the thread of ${idWord(lease.thread_root_message_id)}`,
+      `  in the run ${idWord(active_run_id)}`,
+      `  next ${queueText(names, lease)}; ${count(left, 'message')} of agents may still follow`,
+    ].map((line) => folded(line, columns)),
+    ...reasons.flatMap((reason) => reasonText(reason, columns)),
   ]
 }
 
-const stimulusLine = ({ kind, content, available_at_ms, last_error }: Stimulus): string => {
-  const said = visibleLine(Array.from(content).slice(0, mostContent).join(''))
+const stimulusLines = ({ kind, content, available_at_ms, last_error }: Stimulus, now: number): string[] => {
+  const until = available_at_ms > now ? ` until ${showTime(available_at_ms)}` : ''
   const why = last_error === undefined ? '' : `: ${visibleLine(last_error)}`
-  return `  ${visibleLine(kind)} until ${showTime(available_at_ms)}${why}\n    ${said}`
+  return [`  ${visibleLine(kind)}${until}${why}`, `    ${beginning(content, mostContent)}`]
 }
 
-const stimulusLines = ({ channel, stimuli }: Scene): string[] => {
+const waitingLines = ({ channel, stimuli, now }: Scene, columns: number): string[] => {
   const { channel_id, moderation_metrics } = channel
   const more = moderation_metrics.pending_stimulus_count - stimuli.length
   if (stimuli.length === 0) return []
   return [
     'To be said when the channel lets it:',
-    ...stimuli.map(stimulusLine),
+    ...stimuli.flatMap((one) => stimulusLines(one, now)).map((line) => folded(line, columns)),
     ...(more > 0 ? [`  and ${more} more: ${commandLine('channels stimuli list', channel_id)}`] : []),
   ]
 }
 
-export const sceneText = (scene: Scene): string => {
-  const { channel, turns, more } = scene
+/** A reason and the first command that would move it, which stays whole, to be copied. */
+const reasonText = (reason: Reason, columns: number): string[] => {
+  const [text = '', ...commands] = reasonLines(reason, 1)
+  return [folded(`  ${text}`, columns), ...commands.map((line) => `  ${line}`)]
+}
+
+export const sceneText = (scene: Scene, columns: number): string => {
+  const { channel, turns, silence, more } = scene
   const names = namesOf(channel)
+  const heading = [
+    idWord(channel.channel_id),
+    visibleLine(channel.title),
+    count(channel.member_count, 'member'),
+    count(channel.message_count, 'message'),
+  ]
   return [
-    [
-      idWord(channel.channel_id),
-      visibleLine(channel.title),
-      count(channel.member_count, 'member'),
-      count(channel.message_count, 'message'),
-    ].join('  '),
+    folded(heading.join('  '), columns),
     ...(channel.paused
       ? [`It is paused: nobody is asked to speak. ${commandLine('channels update --resume', channel.channel_id)}`]
       : []),
-    ...(turns.length === 0 ? ['Nobody has the floor.'] : turns.flatMap((turn) => turnLines(names, turn))),
+    ...(turns.length === 0 ? ['Nobody has the floor.'] : turns.flatMap((turn) => turnLines(names, turn, columns))),
+    ...silence.flatMap((reason) => reasonText(reason, columns)),
     ...(more > 0 ? [`${more} more have the floor: ${commandLine('channels leases', channel.channel_id)}`] : []),
-    ...stimulusLines(scene),
-  ].join('\n')
-}
-
-/** A message with its words whole: none of its lines begins where those of ours do. */
-export const messageText = (message: ShownMessage): string => {
-  const { message_id, thread_root_message_id: root, sender, output, created_at_ms } = message
-  const files = output.artifacts.map(({ file_name = 'a file without a name' }) => visibleLine(file_name))
-  return [
-    [
-      showTime(created_at_ms),
-      visibleLine(sender.display_name ?? sender.id),
-      idWord(message_id),
-      ...(root === undefined ? [] : [`in the thread of ${idWord(root)}`]),
-    ].join('  '),
-    ...(output.content === '' ? [] : [`  ${visibleBlock(output.content, 2)}`]),
-    ...files.map((name) => `  + ${name}`),
+    ...waitingLines(scene, columns),
   ].join('\n')
 }

@@ -119,16 +119,17 @@ export const isOpen = ({ sessions }: FactParts, session_id: string): boolean => 
   return session !== undefined && session.ended_at_ms === undefined
 }
 
-/** Members of a roster that are looked up, whatever of them is told. */
-const mostRoster = 100
+/** Members of a roster that are looked up, whatever of them is told; those of them who spoke or are addressed. */
+const [mostRoster, mostNear] = [256, 100]
 
 const rosterOf = ({ channels }: FactParts, { human, thread }: Pick<ToldFacts, 'human' | 'thread'>): MemberRecord[] => {
   const { channel_id, root_message_id, addressed_member_ids = [] } = human
   const found = new Map<string, MemberRecord>()
+  let most = mostNear
   const add = (member: MemberRecord | undefined): void => {
-    if (member !== undefined && found.size < mostRoster) found.set(member.member_id, member)
+    if (member !== undefined && found.size < most) found.set(member.member_id, member)
   }
-  for (const id of addressed_member_ids.slice(0, mostRoster)) add(channels.member(channel_id, id))
+  for (const id of addressed_member_ids.slice(0, mostNear)) add(channels.member(channel_id, id))
   for (const { message } of thread) {
     const { sender, sender_session_id } = message
     add(
@@ -137,8 +138,10 @@ const rosterOf = ({ channels }: FactParts, { human, thread }: Pick<ToldFacts, 'h
         : channels.memberOf(channel_id, sender_session_id),
     )
   }
-  for (const { session_id } of channels.spoken(root_message_id).slice(0, mostRoster))
+  for (const { session_id } of channels.spoken(root_message_id).slice(0, mostNear))
     add(channels.memberOf(channel_id, session_id))
+  most = mostRoster
+  for (const member of channels.members(channel_id, { limit: mostRoster })) add(member)
   return [...found.values()]
 }
 
@@ -158,7 +161,7 @@ export const factsFor = (
       message,
       reactions: channels.reactions(message.message_id),
     }))
-  const addressed = addressed_member_ids.slice(0, mostRoster).flatMap((id) => channels.member(channel_id, id) ?? [])
+  const addressed = addressed_member_ids.slice(0, mostNear).flatMap((id) => channels.member(channel_id, id) ?? [])
   return {
     channel,
     member,

@@ -13,7 +13,7 @@ export interface ToldFacts {
   /** Who is told. */
   readonly member: MemberRecord
   readonly member_count: number
-  /** Those who spoke in the thread, and those who are addressed. */
+  /** Those who are addressed, those who spoke in the thread, then others, as far as they were looked up. */
   readonly roster: readonly MemberRecord[]
   readonly addressed: readonly MemberRecord[]
   /** What a person said. */
@@ -30,7 +30,7 @@ export interface ToldFacts {
 export const mostMessages = 12
 /** Bytes of the parts. */
 const [mostName, mostLine, mostRoster, mostNames, mostEarlier, mostAsked] = [256, 1_024, 4_096, 1_024, 2_048, 16_384]
-const mostEmojis = 10
+const [mostEmojis, mostTags] = [10, 256]
 
 const frame = 'channel_message'
 const tags = frameTags([frame])
@@ -56,22 +56,40 @@ const marked = (text: string, bytes: number): string =>
   )
 
 /** As many of these as fit. */
-const within = (parts: readonly string[], bytes: number, separator: string): string => {
+const fitting = (parts: readonly string[], bytes: number, separator: string): readonly string[] => {
   let left = bytes
   const end = parts.findIndex((part) => {
     left -= Buffer.byteLength(part) + separator.length
     return left < 0
   })
-  return (end < 0 ? parts : parts.slice(0, end)).join(separator)
+  return end < 0 ? parts : parts.slice(0, end)
 }
 
 const nameOf = ({ sender: { id, display_name } }: MessageRecord): string => quoted(display_name ?? id)
-const memberLine = ({ display_name, role, member_kind }: MemberRecord): string =>
-  [
-    `- ${quoted(display_name)}`,
-    member_kind === 'session' ? 'an agent' : 'a person',
-    ...(role === undefined ? [] : [`role ${quoted(role)}`]),
+const tagsOf = ({ expertise_tags = [] }: MemberRecord): string =>
+  fitting(
+    expertise_tags.map((tag) => quoted(tag)),
+    mostTags,
+    ', ',
+  ).join(', ')
+const memberLine = (member: MemberRecord): string => {
+  const known = tagsOf(member)
+  return [
+    `- ${quoted(member.display_name)}`,
+    member.member_kind === 'session' ? 'an agent' : 'a person',
+    ...(member.role === undefined ? [] : [`role ${quoted(member.role)}`]),
+    ...(known === '' ? [] : [`tags ${known}`]),
   ].join(', ')
+}
+
+/** What the session itself is there for. */
+const own = ({ member }: ToldFacts): string[] => {
+  const known = tagsOf(member)
+  return [
+    ...(member.role === undefined ? [] : [`Your role there is ${quoted(member.role)}.`]),
+    ...(known === '' ? [] : [`Your tags there are ${known}.`]),
+  ]
+}
 
 const reactionsOf = ({ reactions }: ToldMessage): string => {
   const shown = reactions.slice(0, mostEmojis).map(({ emoji, count: times }) => `${quoted(emoji, 64)} ${times}`)
@@ -102,19 +120,23 @@ const about = ({ channel: { description, purpose } }: ToldFacts): string[] => [
   ...(purpose === undefined ? [] : [`Purpose: ${quoted(purpose, mostLine)}`]),
 ]
 
-const people = ({ roster, member_count, addressed }: ToldFacts): string[] => [
-  ...(roster.length === 0 ? [] : [`Who takes part:\n${within(roster.map(memberLine), mostRoster, '\n')}`]),
-  `The channel has ${count(member_count, 'member')} in all.`,
-  ...(addressed.length === 0
-    ? []
-    : [
-        `Addressed are ${within(
-          addressed.map(({ display_name }) => quoted(display_name)),
-          mostNames,
-          ', ',
-        )}.`,
-      ]),
-]
+const rosterOf = ({ roster, member_count }: ToldFacts): string[] => {
+  const shown = fitting(roster.map(memberLine), mostRoster, '\n')
+  const left = member_count - shown.length
+  return [
+    ...(shown.length === 0 ? [] : [`Who takes part:\n${shown.join('\n')}`]),
+    `The channel has ${count(member_count, 'member')} in all${left > 0 ? `; ${left} of them are not told here` : ''}.`,
+  ]
+}
+
+const people = (facts: ToldFacts): string[] => {
+  const names = facts.addressed.map(({ display_name }) => quoted(display_name))
+  return [
+    ...own(facts),
+    ...rosterOf(facts),
+    ...(names.length === 0 ? [] : [`Addressed are ${fitting(names, mostNames, ', ').join(', ')}.`]),
+  ]
+}
 
 const notes = ({ member, addressed, human, origin, answered }: ToldFacts): string[] => [
   ...(addressed[0]?.member_id === member.member_id ? ['You are addressed first.'] : []),

@@ -181,6 +181,7 @@ const sentBy = async (
       print: () => {},
       write: () => {},
       redraw: () => {},
+      columns: () => 80,
       attended: false,
       signal: new AbortController().signal,
       exitWith: () => {},

@@ -236,15 +236,15 @@ test('channels-20: members give emojis to messages and take them back', async (t
   const unset = await daemon.request('DELETE', `/v1/channels/c/messages/${message_id}/reactions`, given)
   t.deepEqual([set.body.reactions.length, unset.body.reactions.length], [3, 2])
   const all = [
-    { emoji: 'a b', actor_ids: ['ann'], count: 1 },
-    { emoji: 'b', actor_ids: ['ann', 'user-1', 'w', 'writer'], count: 4 },
+    { emoji: 'a b', actor_ids: ['user-1'], count: 1 },
+    { emoji: 'b', actor_ids: ['user-1', 'writer'], count: 2 },
   ]
   t.deepEqual((await react('POST', 'ann', 'b')).body.reactions, all)
   t.deepEqual((await read(daemon, path))[0].reactions, all)
   t.deepEqual((await react('DELETE', 'ann', 'a b')).body.reactions, [all[1]])
   t.deepEqual((await react('DELETE', 'ann', 'a b')).body.reactions, [all[1]])
-  for (const actor of ['ann', 'user-1', 'w']) await react('DELETE', actor, 'b')
-  t.false('reactions' in (await react('DELETE', 'writer', 'b')).body)
+  await react('DELETE', 'ann', 'b')
+  t.false('reactions' in (await react('DELETE', 'w', 'b')).body)
   for (const [answer, status, code] of [
     [await react('POST', 'bob', 'b'), 400, 'channel_invalid_request'],
     [await react('POST', ' ', 'b'), 400, 'channel_invalid_request'],
@@ -343,7 +343,7 @@ test('channels-21: messages are listed in their order, by thread, by text, and b
   )
   t.like(channels.spoken(root), { 0: { session_id: 'writer', message_id: four }, length: 1 })
   await daemon.request('POST', `${path}/${ids[2]}/reactions`, { actor_id: 'w', emoji: 'x' })
-  t.deepEqual([...channels.reactedSince(root, ids[2] ?? '')].toSorted(), ['w', 'writer'])
+  t.deepEqual([...channels.reactedSince(root, ids[2] ?? '')], ['writer'])
   t.deepEqual([...channels.reactedSince(root, four ?? '')], [])
 })
 
@@ -390,7 +390,7 @@ test('channels-24: channels from the command line', async (t) => {
   t.regex(await out('list', '--query', 'GARD'), /garden/u)
   t.regex(await out('update', 'garden', '--title', 'Beds', '--pause'), /Beds.*paused/u)
   t.notRegex(await out('update', 'garden', '--resume'), /paused/u)
-  t.like(JSON.parse(await out('get', 'garden')), {
+  t.like(JSON.parse(await out('get', 'garden', '--output', 'json')), {
     autonomy_policy: { max_pending_stimuli: 5 },
     default_participation_mode: 'always_listen',
   })
@@ -404,6 +404,17 @@ test('channels-24: channels from the command line', async (t) => {
     await out('post', 'garden', 'w', 'two\nlines', '--session', 'writer', '--thread', message.message_id),
     /in the thread of/u,
   )
+  const whole = await out('get', 'garden')
+  for (const part of [
+    /^garden {2}Beds {2}2 members {2}2 messages\n/u,
+    /\nMembers:\n {2}ann {2}Ann {2}a person {2}always_listen\n {2}w {2}w {2}session writer {2}always_listen {2}muted\n/u,
+    /\nPolicy:\n[^]* {2}max_pending_stimuli 5\n/u,
+    /\nCounts:\n {2}active_turn_lease_count 0\n/u,
+  ])
+    t.regex(whole, part)
+  t.regex(await out('messages', 'list', 'garden'), /^message_\S+ {2}\S+Z {2}Ann\n {2}Hello\n/u)
+  const both = await line('channels', 'update', 'garden', '--resume', '--pause')
+  t.deepEqual([both.code, /flags_together/u.test(both.err)], [2, true])
   t.regex(await out('react', 'garden', message.message_id, 'ann', '👍'), /👍 1/u)
   t.regex(
     await out(

@@ -3,7 +3,8 @@ import test from 'ava'
 import { createCommandLine } from '../../../support/command-line.js'
 import { checkLine, readExplanation } from '../../../support/explanations.js'
 import { createLatch } from '../../../support/latch.js'
-import { bot, channel, quiet, startBots } from './bots.js'
+import { callTool, done, fails } from '../../../../plugins/providers/scripted/contract.js'
+import { bot, channel, eventually, quiet, startBots } from './bots.js'
 
 test('floor-1, floor-19: who has the floor and why is told on the terminal', async (t) => {
   const gate = createLatch()
@@ -59,7 +60,7 @@ test('floor-21: a channel says who speaks in it, and why nobody does', async (t)
   await gate.reached
   const [speaking, run] = await asked('channel:garden')
   t.like(speaking, { id: 'garden', status: 'speaking', session_id: undefined })
-  t.like(speaking.reasons[0], { code: 'speaks', text: 'The session "A" has the floor.' })
+  t.like(speaking.reasons[0], { code: 'speaks', text: `The session "A" has the floor in the thread of ${message_id}.` })
   t.like(run, { kind: 'run', session_id: 'A', depth: 1 })
   gate.open()
   await quiet(daemon)
@@ -83,4 +84,66 @@ test('floor-21: a channel says who speaks in it, and why nobody does', async (t)
   await daemon.request('POST', '/v1/sessions', { session_id: 'garden' })
   const kinds = [(await asked('garden'))[0].kind, (await asked('channel:garden'))[0].kind]
   t.true(kinds.includes('channel') && kinds[1] === 'channel')
+})
+
+test('floor-21: a turn that failed is told with what moves it, and so is a session that has ended', async (t) => {
+  const daemon = await startBots(t, ['A', 'B'], {
+    script: ({ bot: name }) => (name === 'A' ? [fails(false)] : undefined),
+  })
+  const line = createCommandLine(daemon)
+  const reasons = async (): Promise<any[]> => {
+    const found = (await readExplanation(daemon, 'garden')).subjects[0].reasons
+    for (const { commands } of found) for (const command of commands) checkLine(t, command)
+    return found
+  }
+  const { message_id } = await daemon.post('Hello')
+  await quiet(daemon)
+  const [failed, others] = await reasons()
+  const run = (await daemon.turns()).find(({ session_id }: any) => session_id === 'A')
+  t.is(run.status, 'failed')
+  const ask = `holdfast channels post --thread ${message_id} --to`
+  t.like(failed, {
+    code: 'turn_failed',
+    text: `The turn of "A" about ${message_id} failed.`,
+    commands: [`holdfast runs get ${run.run_id}`, `${ask} A garden ACTOR TEXT`],
+  })
+  t.like(others, { code: 'nobody_asked', commands: [`${ask} A garden ACTOR TEXT`] })
+  t.regex(
+    (await line('channels', 'follow', 'garden', '--once')).out,
+    /\n {2}- The turn of "A" about \w+ failed\.\n {6}holdfast runs get /u,
+  )
+  for (const id of ['A', 'B']) await daemon.request('POST', `/v1/sessions/${id}/end`, {})
+  const ended = await reasons()
+  t.deepEqual(
+    ended.map(({ code, commands }) => [code, ...commands]),
+    [
+      ['session_ended', 'holdfast sessions create A'],
+      ['session_ended', 'holdfast sessions create B'],
+    ],
+  )
+})
+
+test('floor-1: a lease whose turn waits for a person is shown without an end', async (t) => {
+  const daemon = await startBots(t, ['A'], {
+    script: () => [
+      callTool('q1', 'ask_user_question', {
+        questions: [
+          {
+            question: 'Which one?',
+            header: 'Which',
+            options: [
+              { label: 'a', description: 'a' },
+              { label: 'b', description: 'b' },
+            ],
+            multi_select: false,
+          },
+        ],
+      }),
+      done('tool_calls'),
+    ],
+  })
+  await daemon.post('Hello')
+  await eventually(daemon.turns, ([turn]) => turn?.status === 'waiting_for_user_question')
+  const { out } = await createCommandLine(daemon)('channels', 'leases', 'garden')
+  t.regex(out, /^\S+ {2}A, waiting_for_user_question\n/u)
 })

@@ -2,6 +2,7 @@
 import test from 'ava'
 import type { MemberRecord, MessageRecord } from '../../../../plugins/coordination/channels/contract.js'
 import { toldOf, type ToldFacts } from '../../../../plugins/coordination/floor/turns/told.js'
+import { bot, quiet, startBots } from './bots.js'
 
 const member = (member_id: string, more: Partial<MemberRecord> = {}): MemberRecord => ({
   channel_id: 'garden',
@@ -28,7 +29,7 @@ const human = message('m1', 'What is next?\nTell me.')
 const facts = (more: Partial<ToldFacts> = {}): ToldFacts => ({
   channel: { channel_id: 'garden', title: 'The garden', description: 'Plants', purpose: 'Growing' },
   member: member('a'),
-  member_count: 7,
+  member_count: 2,
   roster: [member('a', { role: 'reviewer' }), member('ann', { member_kind: 'human_actor', display_name: 'Ann' })],
   addressed: [],
   human,
@@ -45,7 +46,7 @@ test('floor-14: the facts of the channel, its people, the thread, and what to re
     'Description: "Plants"',
     'Purpose: "Growing"',
     '- "A", an agent, role "reviewer"\n- "Ann", a person',
-    'The channel has 7 members in all.',
+    'The channel has 2 members in all.',
     '[message "m1" from "Ann", reactions "👍" 2]\n<channel_message>\n| What is next?\n| Tell me.\n</channel_message>',
     'Respond to this message, which is in the thread "m1":',
     'You may finish without an output',
@@ -54,7 +55,17 @@ test('floor-14: the facts of the channel, its people, the thread, and what to re
     'read_channel_thread',
   ])
     t.true(told.includes(part), part)
-  t.notRegex(told, /addressed|already/u)
+  t.notRegex(told, /addressed|already|Your/u)
+})
+
+test('floor-14: it is told its own role and tags, and of how many members nothing is told', (t) => {
+  const self = member('a', { role: 'reviewer', expertise_tags: ['soil', 'a\nb'] })
+  const told = toldOf(
+    facts({ member: self, member_count: 7, roster: [self, member('b', { expertise_tags: ['seeds'] })] }),
+  )
+  t.true(told.includes('Your role there is "reviewer".\n\nYour tags there are "soil", "a\\nb".'))
+  t.true(told.includes('- "A", an agent, role "reviewer", tags "soil", "a\\nb"\n- "B", an agent, tags "seeds"'))
+  t.true(told.includes('The channel has 7 members in all; 5 of them are not told here.'))
 })
 
 test('floor-14: notes where they apply: addressed first, another origin, answered before', (t) => {
@@ -123,4 +134,19 @@ test('floor-14: what is cut says so, and what is not does not', (t) => {
   t.true(asked('x'.repeat(16_385)).includes('x…\n</channel_message>'))
   t.true(titled('y'.repeat(257)).includes('y…"'))
   t.true(titled('y'.repeat(256)).includes('y"'))
+})
+
+test('floor-14: a turn is told of members who have not spoken, too', async (t) => {
+  let text = ''
+  const daemon = await startBots(t, ['A', bot('B', { role: 'reviewer', expertise_tags: ['soil'] })], {
+    script: (told) => {
+      if (told.bot === 'B') text = told.text
+      return undefined
+    },
+  })
+  await daemon.post('B, hello')
+  await quiet(daemon)
+  t.true(text.includes('Your role there is "reviewer".'))
+  t.regex(text, /- "B", an agent, role "reviewer", tags "soil"\n- "Ann", a person\n- "A", an agent\n/u)
+  t.regex(text, /The channel has 3 members in all\.\n/u)
 })

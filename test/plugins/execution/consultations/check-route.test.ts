@@ -27,7 +27,7 @@ test('models-42: a route is asked for one word, and says whether its model answe
   const { code, out } = await createCommandLine(daemon)('runtime', 'check-model', provider)
   t.is(code, 1)
   const show = commands[0]?.show ?? t.fail('check-model shows nothing')
-  t.is(show({ route_id: 'olama', model: '', answered: false, message: 'Gone?' }), 'olama does not answer: Gone?')
+  t.is(show({ route_id: 'olama', model: '', answered: false, message: 'Gone?' }, 80), 'olama does not answer: Gone?')
   t.regex(out, /does not answer: The provider has no such model\.$/mu)
   t.is((await daemon.request('GET', '/v1/runs')).body.length, 0)
 })

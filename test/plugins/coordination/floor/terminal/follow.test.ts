@@ -3,7 +3,7 @@ import test from 'ava'
 import { createCommandLine } from '../../../../support/command-line.js'
 import { spawnTestDaemon } from '../../../../support/daemon.js'
 import { createLatch } from '../../../../support/latch.js'
-import { openPiped } from '../../../../support/screen.js'
+import { hasTmux, openPiped, openTerminal } from '../../../../support/screen.js'
 import { ann, channel, handsOf, quiet, startBots } from '../bots.js'
 
 const untimed = (text: string): string =>
@@ -34,7 +34,7 @@ test('floor-20: channels follow shows what is said, who has the floor, who is ne
   t.false(out.includes('\u001b'))
   t.regex(
     untimed(out),
-    /^T {2}ann {2}\w+\n {2}Hello\S*\n {2}Nobody has the floor\.\ngarden {2}The garden {2}4 members {2}1 message\nA has the floor, running since T, until T\n {2}answers \w+ in the thread of \w+\n {2}in the run run\n {2}next B, C; 3 messages of agents may still follow\n {2}- /u,
+    /^T {2}Ann {2}\w+\n {2}Hello\S*\n {2}Nobody has the floor\.\ngarden {2}The garden {2}4 members {2}1 message\nA has the floor, running\n {2}since T, until T\n {2}answers \w+\n {2}in the thread of \w+\n {2}in the run run\n {2}next B, C; 3 messages of agents may still follow\n {2}- /u,
   )
   t.regex(
     untimed(out),
@@ -67,10 +67,10 @@ test('floor-20: each message comes once, however many there are, and over a rest
   for (let n = 0; n < 130; n += 1) await post(`message ${n} of many`)
   await following.until(/message 129 of many/u)
   await daemon.kill('SIGKILL')
-  await following.until(/The daemon at \S+ is away: waiting for it\./u)
+  await following.until(/of many\n[^]*\nThe daemon does not answer; it is tried again\.\n$/u)
   const next = await spawnTestDaemon(t, { root: daemon.root, bind: new URL(daemon.url).host })
   await handsOf(next).post('behind the restart')
-  await following.until(/ {2}behind the restart\n/u)
+  await following.until(/again\.\nThe daemon answers again\.\n[^]* {2}behind the restart\n/u)
   const words = [...following.out().matchAll(/^ {2}(first|message \d+ of many|behind the restart)$/gmu)]
   t.deepEqual(
     words.map(([, word]) => word),
@@ -79,4 +79,31 @@ test('floor-20: each message comes once, however many there are, and over a rest
   following.kill('SIGINT')
   t.is(await following.ended, 130)
   t.is(following.err(), '')
+})
+
+test('floor-20: on a terminal no text of others stands where lines of ours begin', async (t) => {
+  if (!hasTmux(t)) return t.pass()
+  const daemon = await spawnTestDaemon(t)
+  await daemon.request('POST', '/v1/channels', { channel_id: 'garden', title: 'The garden', members: [ann] })
+  const { post } = handsOf(daemon)
+  // The terminal has 90 columns.
+  const forged = `hm${' '.repeat(86)}${'FORGED one'.padEnd(90)}${'  FORGED two'.padEnd(90)}FORGED three ${'語'.repeat(60)}`
+  await post(forged)
+  await daemon.request('POST', `${channel}/stimuli`, {
+    content: `hm${' '.repeat(84)}FORGED four`,
+    scope: 'channel',
+    kind: 'agent_idea',
+    available_at_ms: Date.now() + 3_600_000,
+  })
+  const environment = { SERVICE_DAEMON_URL: daemon.url }
+  for (const words of [
+    ['channels', 'follow', 'garden', '--once'],
+    ['channels', 'messages', 'list', 'garden'],
+  ]) {
+    const terminal = await openTerminal(t, words, environment)
+    const screen = await terminal.until(/ended 0/u)
+    t.regex(screen, / {2}FORGED three/u)
+    t.notRegex(screen, /^(?:FORGED|語)/mu)
+    t.true(screen.split('\n').every((line) => line.length <= 90))
+  }
 })
