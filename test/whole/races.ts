@@ -140,11 +140,25 @@ const flow = async (daemon: Reachable): Promise<Race> => {
   }
 }
 
+const task = async (daemon: Reachable): Promise<Race> => {
+  const { session_id } = await begin(daemon)
+  const member = { member_id: 'm', member_kind: 'session', display_name: 'M', session_id }
+  await daemon.request('POST', '/v1/projects', { project_id: session_id, display_name: 'P', members: [member] })
+  const at = `/v1/projects/${session_id}/tasks`
+  await daemon.request('POST', at, { project_task_id: 't', title: 'T', assignment: { assignee_member_id: 'm' } })
+  return {
+    path: `${at}/t/start`,
+    body: (n) => ({ metadata: { n } }),
+    effects: () => runsOf(daemon, session_id),
+  }
+}
+
 /** By route id. */
 export const races: Readonly<Record<string, (daemon: Reachable) => Promise<Race>>> = {
   'agents.sidechains.create': sidechain,
   'flows.start': flow,
   'observations.materialize': materialization,
+  'projects.tasks.start': task,
   'runs.approvals': (daemon) => approval(daemon, ({ run_id }) => `/v1/runs/${run_id}/approvals`),
   'runs.questions.answer': (daemon) =>
     question(daemon, { ...answered, path: ({ run_id }) => `/v1/runs/${run_id}/questions` }),
