@@ -146,7 +146,7 @@ const publishing =
       checkKind(draft.kind, candidate.kind)
       checkSecrets(guard, draft)
       if (supersedes !== undefined && publish_tier !== 'active')
-        refuse('body.supersedes', 'must not be given unless publish_tier is active')
+        refuse('body.supersedes', 'must not be given unless publish_tier (--publish-tier) is active')
       const replaced = supersedes === undefined ? undefined : store.learning(supersedes)
       const learning =
         (replaced === undefined ? undefined : sameInPlaceOf(store, replaced, draft)) ??
