@@ -6,7 +6,8 @@
 
 import { anyOf } from './pattern.js'
 import { replacingAll, type Shape } from './replace.js'
-import { compounds, namesSecret } from '../words/secret-names.js'
+import { commonWords, saysSecret } from '../words/said-secrets.js'
+import { compounds } from '../words/secret-names.js'
 import { atOnce, type Portions } from '../turns.js'
 
 const secretMark = '<redacted>'
@@ -70,6 +71,24 @@ const tokens: readonly Shape[] = [
     instead: marked,
   },
   { pattern: beginning('[prs]k_(?:live|test)_[A-Za-z0-9]{10,}|whsec_[A-Za-z0-9]{16,}'), instead: marked },
+  {
+    pattern: beginning(
+      'pypi-[A-Za-z0-9_-]{16,}|do[opr]_v1_[a-f0-9]{32,}|hv[brs]\\.[A-Za-z0-9_-]{20,}|AGE-SECRET-KEY-1[A-Z0-9]{20,}|' +
+        'shp(?:at|ca|pa|ss)_[A-Fa-f0-9]{16,}|lin_(?:api|oauth)_[A-Za-z0-9]{20,}|(?:secret|ntn)_[A-Za-z0-9]{40,}|' +
+        'figd_[A-Za-z0-9_-]{20,}|dckr_[op]at_[A-Za-z0-9_-]{16,}|(?:FlyV1[ \\t]{1,4})?fm[0-9]_[A-Za-z0-9+/=_-]{16,}|' +
+        'SK[a-f0-9]{32}(?![A-Za-z0-9])|ATATT[A-Za-z0-9_=-]{20,}|sntry[su]_[A-Za-z0-9+/=_-]{20,}|' +
+        'rubygems_[a-f0-9]{32,}|tskey-[a-z]{2,10}-[A-Za-z0-9-]{10,}|PMAK-[a-f0-9-]{30,}',
+    ),
+    instead: marked,
+  },
+  { pattern: beginning('[MNO][A-Za-z0-9_-]{23,27}\\.[A-Za-z0-9_-]{6}\\.[A-Za-z0-9_-]{27,40}'), instead: marked },
+  {
+    pattern: beginning(
+      'hooks\\.slack\\.com/[a-z]{1,20}/[A-Za-z0-9_/-]{10,}|' +
+        'discord(?:app)?\\.com/api/webhooks/[0-9]{5,30}/[A-Za-z0-9_-]{20,}',
+    ),
+    instead: marked,
+  },
   { pattern: beginning('\\d{6,12}:[A-Za-z0-9_-]{30,}'), instead: marked },
   {
     pattern: beginning('eyJ[A-Za-z0-9_-]{8,}(\\.[A-Za-z0-9_-]{8,}(?:\\.[A-Za-z0-9_-]*)?)?'),
@@ -89,31 +108,43 @@ const plain = '(?!<redacted>|\\[redacted\\])[^\\s"\'`,;<>(){}\\\\\\[\\]]{3,}'
 const afterName = (_: string, name: unknown, mark: unknown): string =>
   `${String(name)}${typeof mark === 'string' ? mark : ''}${secretMark}`
 
-/** Words after "the password is" that are no password. */
-const saidOfPasswords =
-  'a an the not no now too in on at by wrong right correct incorrect required missing invalid expired empty set ' +
-  'changed reset stored kept needed optional weak strong long short safe secret'
+const said = `(?:${commonWords.join('|')})(?![A-Za-z0-9_-])`
 
-/** Values with a name in front: `password: x`, `"api_key": "x"`, `X_TOKEN=x`; the name stays. */
-const named: readonly Shape[] = [
+/** `password: x`, `"api_key": "x"`, `X_TOKEN=x`. */
+const assigned = (sign: string): RegExp =>
   new RegExp(
-    `(${names}(?:${quote})?[ \\t]{0,4}[:=][ ` +
-      `\\t]{0,4})(?!true\\b|false\\b|null\\b)(?:(${quote})(?!<redacted>)(?:(?!\\2).){1,4096}?(?=\\2)|${plain})`,
+    `(${names}(?:${quote})?[ \\t]{0,4}${sign}[ ` +
+      `\\t]{0,4})(?!true\\b|false\\b|null\\b)(?:(${quote})(?!<redacted>)(?:(?!\\2).){1,4096}?(?=\\2)|` +
+      `(?!${said}[ \\t.,;]|${said}$)${plain})`,
     'giu',
-  ),
+  )
+/** Values that are secrets whatever they look like, because of how they are written. */
+const written: readonly RegExp[] = [
+  /(?<![A-Za-z0-9])((?:pwd|pass)[ \t]{0,4}=[ \t]{0,4})(?![/~$.<]|[A-Z]:\\|true\b|false\b|[0-9]{1,4}\b)[^\s"'`;,]{3,}/giu,
   new RegExp(`(${from}(?:bearer|basic)[ \\t]+)(?=[A-Za-z0-9._~+/=-]{0,200}[0-9+/=])[A-Za-z0-9._~+/=-]{8,}`, 'giu'),
+  /([Aa]uthorization["']?[ \t]{0,4}[:=][ \t]{0,4}["']?[A-Z][a-z]{2,9}[ \t]{1,4})(?=[^\s"']{0,200}[a-z][A-Z])[^\s"']{8,}/gu,
+  /((?:set-)?cookie["']?[ \t]{0,4}:[ \t]{0,4}["']?)(?=[\w.-]{1,64}=[^\s;"']{6})[^\r\n"']{1,4096}/giu,
+  /(curl[ \t][^\r\n]{0,200}?(?<=[ \t])(?:-u|--user)[ \t=]{0,4}["']?[^\s:"']{1,100}:)[^\s"']{3,200}/giu,
+  /(:\/\/(?<=[a-z][a-z0-9+.-]{1,20}:\/\/)[^\s:/@"'<>]{0,100}:)(?!<redacted>)[^\s/@"'<>]{1,200}(?=@)/giu,
+]
+const spoken: readonly RegExp[] = [
   new RegExp(
     `((?:${long}|passw(?:or)?d|passphrase|${from}(?:secret|token))[ \\t]+is[ ` +
       `\\t]+)(?=[^\\s]{0,200}[0-9!@#$%^&*_+/=])${plain}`,
     'giu',
   ),
   new RegExp(
-    '((?:passw(?:or)?d|passphrase)[ \\t]+is[ \\t]+)' +
-      `(?!<redacted>|\\[redacted\\]|(?:${saidOfPasswords.replaceAll(' ', '|')})\\b)[^\\s"'\`,;<>]{3,}`,
+    `((?<![0-9])(?:passw(?:or)?d|passphrase)[ \\t]+is[ \\t]+)(?!<redacted>|\\[redacted\\]|${said})[^\\s"'\`,;<>]{3,}`,
     'giu',
   ),
-  /(:\/\/(?<=[a-z][a-z0-9+.-]{1,20}:\/\/)[^\s:/@"'<>]{0,100}:)(?!<redacted>)[^\s/@"'<>]{1,200}(?=@)/giu,
-].map((pattern) => ({ pattern, instead: afterName }))
+]
+const naming = (patterns: readonly RegExp[]): readonly Shape[] =>
+  patterns.map((pattern) => ({ pattern, instead: afterName }))
+
+/** Values with a name in front; the name stays. */
+const named = naming([assigned('[:=]'), ...written, ...spoken])
+/** What is a secret without looking at the sentence around it. */
+const sure: readonly Shape[] = [...tokens, ...naming([assigned('='), ...written])]
 
 const secretShapes: readonly Shape[] = [...tokens, ...named]
 
@@ -125,33 +156,27 @@ export const redactSecrets = (text: string): string => atOnce(redactingSecrets(t
 /** The same in portions, for texts of any length. */
 export const redactingSecrets = (text: string): Portions<string> => replacingAll(text, secretShapes)
 
-const phrases = new RegExp(
-  `${from}(?:(?:access token|api key|bearer token|client ?secret|password|passphrase|private key|personal ` +
-    'access token|refresh token|secret key|secret ' +
-    `token|token)\\s{0,4}(?:is(?![A-Za-z0-9])|:|=)|authorization\\s{0,4}:?\\s{0,4}bearer)`,
-  'iu',
-)
 const squashed = anyOf(
   [
     /(?:access|bearer|refresh|secret|auth|personal_?-?access)[_-]?token=/u,
     /secret[_-]?key=/u,
-    /(?:api[_-]?key|client[_-]?secret|personal[_-]?access[_-]?token|private[_-]?key)[=:]/u,
+    /(?:api[_-]?key|client[_-]?secret|personal[_-]?access[_-]?token|private[_-]?key)=/u,
     /(?:password|passphrase)=/u,
     /(?<![a-z0-9])(?:token|bearer)=/u,
-    /(?<![a-z0-9])pat[=:](?!\/\/)/u,
-    /authorization:bearer/u,
+    /(?<![a-z0-9])pat=(?!\/\/)/u,
+    /authorization:?bearer/u,
   ],
   'iu',
 )
 const tells = (text: string): boolean =>
   /<redacted|\[redacted\]/u.test(text) ||
-  redactSecrets(text) !== text ||
-  phrases.test(text) ||
-  squashed.test(text.replaceAll(/\s{1,8}(?=[:=])|(?<=[:=])\s{1,8}/gu, '')) ||
-  text.split('\n').some(namesSecret)
+  atOnce(replacingAll(text, sure)) !== text ||
+  squashed.test(text.replaceAll(/\s{1,8}(?=[:=])|(?<=[:=])\s{1,8}|(?<=authorization)\s{1,8}/giu, '')) ||
+  saysSecret(text)
 
 /**
- * True if text holds what looks like a secret, or did before it was redacted (debug-3); personal data does not count.
+ * True if text holds what looks like a secret, or did before it was redacted (debug-3); personal data does not count, and
+ * neither does a sentence about secrets that says none.
  * Signs without a shape and signs of another width hide nothing: whoever reads the text overlooks them, too.
  */
 export const looksSecret = (text: string): boolean => {

@@ -9,6 +9,7 @@ const words = ['key', 'token', 'secret', 'password'] as const
 /** What they are called in several. */
 export const compounds: readonly string[] = [
   'access token',
+  'account key',
   'api key',
   'auth token',
   'bearer token',
@@ -19,6 +20,7 @@ export const compounds: readonly string[] = [
   'secret access key',
   'secret key',
   'secret token',
+  'shared access key',
 ]
 
 /** Ends of a name in text, as words: `secret access key` is told by its shape alone, `key` is too common. */

@@ -3,6 +3,7 @@ import type { Collection, Log, Tx } from '../../../core/plugin.js'
 import type { RunMemory, RunMemoryUser } from '../../execution/memory/contract.js'
 import type { TerminalRun } from '../../execution/runs/contract.js'
 import type { CandidateDraft, Learnings } from '../learnings/contract.js'
+import { isAsked } from './asked.js'
 import { labelledIn } from './labels.js'
 import { mostWaiting, type WaitingCapture } from './store.js'
 
@@ -20,17 +21,17 @@ const summaryLifeMs = 30 * 86_400_000
 const mostSummaries = 32
 const labelConfidence = 98
 
-type Origin = Pick<WaitingCapture, 'run_id' | 'session_id' | 'agent_id'>
+type Origin = Pick<WaitingCapture, 'run_id' | 'session_id' | 'agent_id' | 'is_told'>
 
-/** What the daemon says of where a candidate comes from. */
+/** What the daemon says of where a candidate comes from. What a session was told by others is evidence of nothing. */
 export const draftFrom = (
-  { run_id, session_id, agent_id }: Origin,
+  { run_id, session_id, agent_id, is_told }: Origin,
   said: Pick<CandidateDraft, 'kind' | 'content' | 'confidence'>,
 ): CandidateDraft => ({
   scope: { kind: 'session', id: session_id },
   sensitivity: 'scoped',
   source: { run_id, session_id, agent_id },
-  evidence_refs: [{ run_id }],
+  ...(is_told !== true && { evidence_refs: [{ run_id }] }),
   ...said,
 })
 
@@ -42,15 +43,6 @@ const makeRoom = ({ learnings }: CaptureParts, tx: Tx, session_id: string): void
   const beyond = candidates.count('summaries', session_id) - mostSummaries + 1
   if (beyond > 0) learnings.forget(tx, candidates.page({ index: 'summaries', group: session_id, limit: beyond }))
 }
-
-const byOthers: ReadonlySet<TerminalRun['kind']> = new Set<TerminalRun['kind']>([
-  'channel_delivery',
-  'mailbox_delivery',
-  'observation_materialization',
-  'scheduled_observation_materialization',
-])
-/** The daemon words these requests, with titles and texts of anybody in them: nobody asks there to have it learned. */
-const isTold = ({ kind, origin }: TerminalRun): boolean => byOthers.has(kind) || origin?.project_task_id !== undefined
 
 interface Ended {
   readonly run: TerminalRun
@@ -74,14 +66,16 @@ const take = (parts: CaptureParts, tx: Tx, { run, memory }: Ended): void => {
   const { run_id, session_id, agent_id, kind, status } = run
   const { max_candidates_per_run } = learnings.policy().capture.semantic_candidates
   if (status !== 'completed' || learnings.isCaptured(run_id, 'semantic') || waiting.has(run_id)) return
-  const labelled = isTold(run) ? [] : labelledIn(memory.request_preview ?? '')
+  const is_told = !isAsked(run)
+  const labelled = is_told ? [] : labelledIn(memory.request_preview ?? '')
   const whole = labelled.filter(({ content }) => !isRedacted(content))
   for (const said of whole.slice(0, max_candidates_per_run))
     learnings.propose(tx, draftFrom(run, { ...said, confidence: labelConfidence }))
   if (labelled.length > 0) return
   if (waiting.count('all', 'all') >= mostWaiting)
     return log.warn('a run is not looked at for what it may teach: too many wait', { run_id })
-  tx.put(waiting, { run_id, session_id, agent_id, kind, attempts: 0, next_attempt_at_ms: tx.now })
+  const capture = { run_id, session_id, agent_id, kind, attempts: 0, next_attempt_at_ms: tx.now }
+  tx.put(waiting, is_told ? { ...capture, is_told } : capture)
   tx.after(wake)
 }
 

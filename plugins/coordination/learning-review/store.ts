@@ -1,7 +1,9 @@
 /** Ended runs about which a model is still to be asked. */
 import {
+  boolean,
   integer,
   object,
+  optional,
   string,
   timestamp,
   type Collection,
@@ -15,6 +17,8 @@ const WaitingCapture = object({
   session_id: string(),
   agent_id: string(),
   kind: string(),
+  /** Nobody asked for it: others had its session told something. */
+  is_told: optional(boolean()),
   attempts: integer({ min: 0 }),
   next_attempt_at_ms: timestamp(),
 })

@@ -1,21 +1,14 @@
 /** Candidates, learnings and the policy for them from the command line. */
 import {
   array,
-  count,
   defineCommand,
   listedRows,
-  number,
-  open,
-  optional,
   pageFlags,
   readRows,
   showRows,
-  string,
-  visibleLine,
   type Command,
   type CommandFlag,
   type CommandInput,
-  type Infer,
   type Json,
   type JsonObject,
 } from '../../../core/plugin.js'
@@ -28,36 +21,25 @@ import {
 } from '../../execution/memory/contract.js'
 import { setWholeCommand } from '../../operator/runtime/contract.js'
 import { candidateStates, policyDecisions } from './record.js'
+import {
+  CandidateAnswer,
+  LearningAnswer,
+  marked,
+  PolicyAnswer,
+  showCandidate,
+  showCandidates,
+  showLearning,
+  showLearnings,
+  showPolicy,
+  showPublished,
+  showRevoked,
+  showWholeCandidate,
+  showWholeLearning,
+} from './terminal.js'
 
 const policyPath = '/v1/runtime/learning-policy'
 const candidates = '/v1/learning-candidates'
 const learnings = '/v1/learnings'
-
-const row = { kind: string(), scope: open({ kind: string(), id: string() }), content: string(), confidence: number() }
-const Candidate = open({ candidate_id: string(), state: string(), ...row })
-const Learning = open({ learning_id: string(), status: string(), ...row, superseded_by: optional(string()) })
-
-type Row = Pick<Infer<typeof Candidate>, keyof typeof row>
-const line = (id: string, state: string, { kind, scope, content, confidence }: Row): string =>
-  [
-    visibleLine(id),
-    visibleLine(state),
-    `${visibleLine(kind)} of ${visibleLine(scope.kind)} ${visibleLine(scope.id)}`,
-    `${confidence}%`,
-    visibleLine(content),
-  ].join('  ')
-const showCandidate = (one: Infer<typeof Candidate>): string => line(one.candidate_id, one.state, one)
-const showLearning = (one: Infer<typeof Learning>): string => line(one.learning_id, one.status, one)
-const showCandidates = (rows: Infer<typeof Candidate>[]): string =>
-  rows.length === 0
-    ? 'No candidates yet. Bring one: holdfast learnings candidates create TEXT --kind fact'
-    : rows.map(showCandidate).join('\n')
-const showLearnings = (rows: Infer<typeof Learning>[]): string =>
-  rows.length === 0 ? 'Nothing is learned yet.' : rows.map(showLearning).join('\n')
-const showRevoked = (rows: Infer<typeof Learning>[]): string =>
-  rows.length === 0
-    ? 'Nothing fits that is not revoked.'
-    : `${count(rows.length, 'learning')} revoked. If more may fit, the same line goes on.`
 
 const text = (summary: string, value?: string): CommandFlag => ({
   kind: 'text',
@@ -138,7 +120,7 @@ const candidateCommands: readonly Command[] = [
     flags: { ...sharedFilters, state: text('Only those in this state.'), ...pageFlags },
     choices: { ...filterChoices, state: candidateStates },
     run: (input) => filtered(input, candidates, { ...sharedFilters, state: '' }),
-    answer: listedRows(Candidate),
+    answer: listedRows(CandidateAnswer),
     show: showRows(showCandidates),
   }),
   defineCommand({
@@ -147,6 +129,8 @@ const candidateCommands: readonly Command[] = [
     summary: 'One candidate, with what was decided about it.',
     args: ['candidate_id'],
     run: (input) => input.client.get(candidateAt(input)),
+    answer: CandidateAnswer,
+    show: showWholeCandidate,
   }),
   defineCommand({
     path: ['learnings', 'candidates', 'create'],
@@ -170,7 +154,7 @@ const candidateCommands: readonly Command[] = [
         source: Object.fromEntries(Object.entries(source).map(([name, id]) => [`${name}_id`, id])),
       })
     },
-    answer: Candidate,
+    answer: CandidateAnswer,
     show: showCandidate,
   }),
   defineCommand({
@@ -185,13 +169,15 @@ const candidateCommands: readonly Command[] = [
     },
     choices: { ...wishChoices, 'publish-tier': publishTiers },
     fields: wishFields,
-    run: (input) =>
-      input.client.send('POST', `${candidateAt(input)}/publish`, {
+    run: async (input) => {
+      const said = {
         ...wish(input, { ...wishFlags, 'publish-tier': '', supersedes: '' }),
         ...(input.args['content'] !== undefined && { content: input.args['content'] }),
-      }),
-    answer: Learning,
-    show: showLearning,
+      }
+      return marked(await input.client.send('POST', `${candidateAt(input)}/publish`, said), said)
+    },
+    answer: LearningAnswer,
+    show: showPublished,
   }),
   defineCommand({
     path: ['learnings', 'candidates', 'reject'],
@@ -199,7 +185,7 @@ const candidateCommands: readonly Command[] = [
     summary: 'Decides that a candidate is not learned.',
     args: ['candidate_id'],
     run: (input) => input.client.send('POST', `${candidateAt(input)}/reject`),
-    answer: Candidate,
+    answer: CandidateAnswer,
     show: showCandidate,
   }),
 ]
@@ -212,7 +198,7 @@ const learningCommands: readonly Command[] = [
     flags: { ...learningFilters, ...pageFlags },
     choices: { ...filterChoices, status: learningStatuses, 'policy-decision': policyDecisions },
     run: (input) => filtered(input, learnings, learningFilters),
-    answer: listedRows(Learning),
+    answer: listedRows(LearningAnswer),
     show: showRows(showLearnings),
   }),
   defineCommand({
@@ -221,6 +207,8 @@ const learningCommands: readonly Command[] = [
     summary: 'One learning.',
     args: ['learning_id'],
     run: (input) => input.client.get(learningAt(input)),
+    answer: LearningAnswer,
+    show: showWholeLearning,
   }),
   defineCommand({
     path: ['learnings', 'revoke'],
@@ -229,7 +217,7 @@ const learningCommands: readonly Command[] = [
     args: ['learning_id'],
     flags: reasonFlag,
     run: (input) => input.client.send('POST', `${learningAt(input)}/revoke`, given(input, reasonFlag)),
-    answer: Learning,
+    answer: LearningAnswer,
     show: showLearning,
   }),
   defineCommand({
@@ -240,13 +228,12 @@ const learningCommands: readonly Command[] = [
     flags: wishFlags,
     choices: wishChoices,
     fields: wishFields,
-    run: (input) =>
-      input.client.send('POST', `${learningAt(input)}/supersede`, {
-        ...wish(input, wishFlags),
-        content: input.args['content'] ?? '',
-      }),
-    answer: Learning,
-    show: showLearning,
+    run: async (input) => {
+      const said = { ...wish(input, wishFlags), content: input.args['content'] ?? '' }
+      return marked(await input.client.send('POST', `${learningAt(input)}/supersede`, said), said)
+    },
+    answer: LearningAnswer,
+    show: showPublished,
   }),
   defineCommand({
     path: ['learnings', 'revoke-matching'],
@@ -257,7 +244,7 @@ const learningCommands: readonly Command[] = [
     choices: { ...filterChoices, status: learningStatuses, 'policy-decision': policyDecisions },
     run: (input) =>
       input.client.send('POST', `${learnings}/revoke-matching`, given(input, { ...learningFilters, ...reasonFlag })),
-    answer: array(Learning),
+    answer: array(LearningAnswer),
     show: showRevoked,
   }),
 ]
@@ -268,6 +255,8 @@ export const commands: readonly Command[] = [
     route: `GET ${policyPath}`,
     summary: 'Shows what is done about learnings.',
     run: ({ client }) => client.get(policyPath),
+    answer: PolicyAnswer,
+    show: showPolicy,
   }),
   setWholeCommand({
     path: 'learning-policy',

@@ -56,7 +56,7 @@ export const learningErrors = defineErrors({
     status: 409,
     domain,
     detail: 'The learning {learning_id} is superseded by {superseded_by}.',
-    action: 'Supersede the one that stands for it now.',
+    action: 'Supersede the one that stands for it now: POST /v1/learnings/{superseded_by}/supersede.',
   },
   learning_revoked: {
     status: 409,
@@ -68,13 +68,15 @@ export const learningErrors = defineErrors({
     status: 409,
     domain,
     detail: 'The learning {learning_id} is of the scope {scope}, and what stands for it must be of the same.',
-    action: 'Give the scope of that learning, or none.',
+    action: 'Give the scope of that learning (--scope-kind and --scope-id), or none.',
   },
   learning_conflict: {
     status: 409,
     domain,
     detail: 'The active learning {learning_id} says something else of the same.',
-    action: 'Name it in supersedes to have this one stand for it, or revoke it first.',
+    action:
+      'Name it in supersedes (--supersedes {learning_id}) to have this one stand for it, or revoke it first: ' +
+      'POST /v1/learnings/{learning_id}/revoke.',
   },
   learnings_full: {
     status: 409,

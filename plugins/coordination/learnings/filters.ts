@@ -73,7 +73,7 @@ const scopeGroup = ({ scope_kind, scope_id }: SharedWish, from: 'query' | 'body'
     return groupOf('scope', scopeKey(scope))
   }
   if (scope_id === undefined) return []
-  const errors = [{ path: `${from}.scope_id`, rule: 'must not be given without scope_kind' }]
+  const errors = [{ path: `${from}.scope_id`, rule: 'must not be given without scope_kind (--scope-kind)' }]
   throw learningErrors.invalid_learning_filter({ errors })
 }
 

@@ -83,11 +83,20 @@ const checkKind = (kind: Learning['kind'], before?: Learning['kind']): void => {
   if (kind === 'run_summary' && kind !== before) refuse('body.kind', 'must not be run_summary: the daemon makes these')
 }
 
-const checkSecrets = (guard: SecretGuard, { kind, content, evidence_refs }: Omit<Said, 'kind'> & DraftText): void => {
+type Told = Pick<Learning, 'kind' | 'content' | 'scope' | 'source'> & { readonly evidence_refs?: Evidence }
+
+/** Ids are looked at too: they are texts of callers, and a learning shows them. */
+const checkSecrets = (guard: SecretGuard, { kind, content, scope, source, evidence_refs = [] }: Told): void => {
   if (guard.inLearning({ kind, content })) guard.refuse(content, 'body.content')
-  evidence_refs?.forEach(({ note }, at) => guard.refuse(note, `body.evidence_refs.${at}.note`))
+  guard.refuse(scope.id, 'body.scope.id')
+  refuseIn(guard, source, 'body.source')
+  for (const [at, ref] of evidence_refs.entries()) refuseIn(guard, ref, `body.evidence_refs.${at}`)
 }
-type DraftText = Pick<Learning, 'kind' | 'content'>
+
+const refuseIn = (guard: SecretGuard, texts: object, path: string): void => {
+  for (const [name, value] of Object.entries(texts))
+    if (typeof value === 'string') guard.refuse(value, `${path}.${name}`)
+}
 
 /** What was there, with what is said instead. */
 const overridden = (before: LearningCandidate | Learning, said: Said) => {
@@ -137,7 +146,7 @@ const publishing =
       checkKind(draft.kind, candidate.kind)
       checkSecrets(guard, draft)
       if (supersedes !== undefined && publish_tier !== 'active')
-        refuse('body.supersedes', 'must not be given unless publish_tier is active')
+        refuse('body.supersedes', 'must not be given unless publish_tier (--publish-tier) is active')
       const replaced = supersedes === undefined ? undefined : store.learning(supersedes)
       const learning =
         (replaced === undefined ? undefined : sameInPlaceOf(store, replaced, draft)) ??

@@ -1,5 +1,5 @@
 /** What was learned and what earlier runs came to, as a model is told it (memory-8, memory-20). */
-import { createCache } from '../../../core/plugin.js'
+import { createCache, visibleLine } from '../../../core/plugin.js'
 import type { SystemSection, SystemSubject } from '../models/contract.js'
 import type { LearnedEntry, RunMemory } from './contract.js'
 import type { Recall } from './recall.js'
@@ -57,4 +57,4 @@ const told = (entries: readonly LearnedEntry[]): string | undefined =>
         ...entries.map(({ kind, content }) => `- ${kind}: ${oneLine(content)}`),
       ].join('\n')
 
-const oneLine = (content: string): string => content.replaceAll(/\s+/gu, ' ')
+const oneLine = (content: string): string => visibleLine(content.replaceAll(/\s+/gu, ' '))

@@ -21,6 +21,7 @@ import { runErrors } from './errors.js'
 export const RunOrigin = object({
   parent_agent_id: optional(string()),
   spawned_by_run_id: optional(string()),
+  scheduled_by_run_id: optional(string()),
   mailbox_message_ids: optional(array(string())),
   requester_agent_id: optional(string()),
   requester_session_id: optional(string()),

@@ -43,6 +43,7 @@ const submissionOf = ({ record, execution, patient }: Due, request: SubmitInputR
   input: { source_plugin: 'schedules', source_kind: 'schedule', actor_id: record.schedule_id, ...request },
   receipt: receiptOf(record, execution.fire_at_ms),
   ...(patient === true && { patient }),
+  ...(record.created_by_run_id !== undefined && { origin: { scheduled_by_run_id: record.created_by_run_id } }),
 })
 
 /**

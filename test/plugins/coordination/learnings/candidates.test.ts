@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { startTestDaemon } from '../../../support/daemon.js'
 import { answerOf, bring, byHand, publish } from '../../../support/learnings.js'
 import { codeOf } from '../../../support/runs.js'
+import { secretProse, secretTexts } from '../../../core/base/text/secret-corpus.js'
 
 const workspace = { kind: 'workspace', id: 'default' }
 
@@ -140,6 +141,30 @@ test('learnings-7: a secret is refused wherever it is said, and stands nowhere a
   t.deepEqual((await request('GET', `/v1/learnings/${learning.learning_id}`)).body, learning)
   await daemon.stop()
   for (const text of [...answers, JSON.stringify(log), ...filesBelow(root)]) t.false(text.includes(canary))
+})
+
+test('learnings-7, learnings-8: the corpus of secrets is refused, and that of prose is kept', async (t) => {
+  const { request } = await startTestDaemon(t, { config: byHand })
+  const answer = async (content: string): Promise<number> =>
+    (await request('POST', '/v1/learning-candidates', { scope: workspace, kind: 'fact', content })).status
+  for (const content of secretTexts) t.is(await answer(content), 400, content)
+  for (const content of secretProse) t.is(await answer(content), 201, content)
+})
+
+test('learnings-7: a secret in an id is refused with its place', async (t) => {
+  const { request } = await startTestDaemon(t, { config: byHand })
+  const id = b('gh', 'p_', canary, 'a1b2c3d4e5f6')
+  const good = { scope: workspace, kind: 'procedure', content: 'Do it.' }
+  for (const [more, path] of [
+    [{ scope: { kind: 'session', id } }, 'body.scope.id'],
+    [{ source: { run_id: id } }, 'body.source.run_id'],
+    [{ source: { observation_id: id } }, 'body.source.observation_id'],
+    [{ evidence_refs: [{}, { artifact_id: id }] }, 'body.evidence_refs.1.artifact_id'],
+  ] as const) {
+    const refused = await request('POST', '/v1/learning-candidates', { ...good, ...more })
+    t.deepEqual([...codeOf(refused), refused.body.errors[0].path], [400, 'learning_secret', path])
+  }
+  t.deepEqual((await request('GET', '/v1/learning-candidates')).body, [])
 })
 
 test('learnings-7: a procedure is not looked at, until it is to be a fact', async (t) => {

@@ -157,7 +157,7 @@ test('a list of schedules reads the newest of those that are over, however many 
   t.true(reads <= 512, `${reads} were read`)
 })
 
-test('a run makes a schedule, and the schedule makes a run', async (t) => {
+test('schedules-31: a run makes a schedule, and the schedule makes a run, which names the first', async (t) => {
   const { daemon, clock } = await setUp(t)
   const { run_id } = await submit(daemon, 's1', '/tool wake_after {"delay_seconds":30,"message":"I am awake."}')
   await until(daemon, run_id, 'completed')
@@ -165,7 +165,9 @@ test('a run makes a schedule, and the schedule makes a run', async (t) => {
   t.is(made.created_by_run_id, run_id)
   clock.leap(30_000)
   const over = await scheduleUntil(daemon, made.schedule_id, ({ status }) => status === 'completed')
-  t.is((await until(daemon, over.last_dispatched_run_id, 'completed')).outputs[0].content, 'You said: I am awake.')
+  const second = await until(daemon, over.last_dispatched_run_id, 'completed')
+  t.is(second.outputs[0].content, 'You said: I am awake.')
+  t.deepEqual(second.input_metadata, { scheduled_by_run_id: run_id })
 })
 
 test('schedules-1: a model plans nothing for a session that is ended while its call is under way', async (t) => {
