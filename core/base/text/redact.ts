@@ -6,7 +6,7 @@
 
 import { anyOf } from './pattern.js'
 import { replacingAll, type Shape } from './replace.js'
-import { commonWords, saysSecret } from '../words/said-secrets.js'
+import { noValues, saysSecret } from '../words/said-secrets.js'
 import { compounds } from '../words/secret-names.js'
 import { atOnce, type Portions } from '../turns.js'
 
@@ -108,7 +108,7 @@ const plain = '(?!<redacted>|\\[redacted\\])[^\\s"\'`,;<>(){}\\\\\\[\\]]{3,}'
 const afterName = (_: string, name: unknown, mark: unknown): string =>
   `${String(name)}${typeof mark === 'string' ? mark : ''}${secretMark}`
 
-const said = `(?:${commonWords.join('|')})(?![A-Za-z0-9_-])`
+const said = `(?:${noValues.join('|')})(?![A-Za-z0-9_-])`
 
 /** `password: x`, `"api_key": "x"`, `X_TOKEN=x`. */
 const assigned = (sign: string): RegExp =>
@@ -120,9 +120,9 @@ const assigned = (sign: string): RegExp =>
   )
 /** Values that are secrets whatever they look like, because of how they are written. */
 const written: readonly RegExp[] = [
-  /(?<![A-Za-z0-9])((?:pwd|pass)[ \t]{0,4}=[ \t]{0,4})(?![/~$.<]|[A-Z]:\\|true\b|false\b|[0-9]{1,4}\b)[^\s"'`;,]{3,}/giu,
+  /(?<![A-Za-z0-9])((?:pwd|pass)[ \t]{0,4}=[ \t]{0,4})(?![/~$.<]|[A-Z]:\\|true\b|false\b|\d{1,4}\b)[^\s"'`;,]{3,}/giu,
   new RegExp(`(${from}(?:bearer|basic)[ \\t]+)(?=[A-Za-z0-9._~+/=-]{0,200}[0-9+/=])[A-Za-z0-9._~+/=-]{8,}`, 'giu'),
-  /([Aa]uthorization["']?[ \t]{0,4}[:=][ \t]{0,4}["']?[A-Z][a-z]{2,9}[ \t]{1,4})(?=[^\s"']{0,200}[a-z][A-Z])[^\s"']{8,}/gu,
+  /([Aa]uthorization["']?[ \t]{0,4}[:=][ \t]{0,4}["']?[A-Z][a-z]{2,9}[ \t]{1,4})(?=\S{0,200}[a-z][A-Z])[^\s"']{8,}/gu,
   /((?:set-)?cookie["']?[ \t]{0,4}:[ \t]{0,4}["']?)(?=[\w.-]{1,64}=[^\s;"']{6})[^\r\n"']{1,4096}/giu,
   /(curl[ \t][^\r\n]{0,200}?(?<=[ \t])(?:-u|--user)[ \t=]{0,4}["']?[^\s:"']{1,100}:)[^\s"']{3,200}/giu,
   /(:\/\/(?<=[a-z][a-z0-9+.-]{1,20}:\/\/)[^\s:/@"'<>]{0,100}:)(?!<redacted>)[^\s/@"'<>]{1,200}(?=@)/giu,
@@ -175,8 +175,8 @@ const tells = (text: string): boolean =>
   saysSecret(text)
 
 /**
- * True if text holds what looks like a secret, or did before it was redacted (debug-3); personal data does not count, and
- * neither does a sentence about secrets that says none.
+ * True if text holds what looks like a secret, or did before it was redacted (debug-3); personal data does not count,
+ * nor does a sentence about secrets that says none.
  * Signs without a shape and signs of another width hide nothing: whoever reads the text overlooks them, too.
  */
 export const looksSecret = (text: string): boolean => {

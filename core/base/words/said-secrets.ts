@@ -10,21 +10,22 @@ const grammar =
   'see say tell use get keep must should may can will has have had do does our your my their his her char chars ' +
   'character characters letter letters digit digits word words bit bits byte bytes day days hour hours minute ' +
   'minutes second seconds week weeks month months year years time times long least most version le la les un une de ' +
-  'du des dans pour par sur pas et der die das ein eine im bei von zu und nicht since version el los las en con para por y'
+  'du des dans pour par sur pas et der die das ein eine im bei von zu und nicht since version ' +
+  'el los las en con para por y'
 /** What is said of secrets in one word. */
 const states =
   'now too here there below above wrong right correct incorrect required mandatory missing invalid valid expired ' +
   'empty blank null none unknown set unset changed reset stored kept needed optional weak strong short safe secure ' +
   'secret private public external internal local shared personal temporary permanent unique random opaque numeric ' +
   'alphanumeric case-sensitive yes no true false ok okay fine done tbd todo unchanged out up jwt oauth oauth2 hex ' +
-  'base64 uuid ssh sha256 totp mfa 2fa requis obligatoire incorrect faux erforderlich notwendig falsch richtig sicher ' +
-  'requerida obligatoria incorrecta correcta'
+  'base64 uuid ssh sha256 totp mfa 2fa requis obligatoire incorrect faux erforderlich notwendig falsch richtig ' +
+  'sicher requerida obligatoria incorrecta correcta'
 /** Words that a sentence of some length hardly lacks, and that no wallet is recovered with. */
 const joints = words('the and not for from are was were been its who than may has have had our your his her')
 const [grammatical, plain] = [words(grammar), words(`${grammar} ${states}`)]
 
 /** Words that are no values, for those who look for values by a pattern. */
-export const commonWords: readonly string[] = [...plain]
+export const noValues: readonly string[] = [...plain]
 
 const passwords =
   '(?<![0-9])passw(?:or)?d|pass(?:phrase|code)|mot de passe|(?:pass|kenn)wort|contrase[ñn]a|(?<!\\p{L})(?:pwd|senha)'
@@ -56,7 +57,7 @@ const sentenceOf = (rest: string): readonly string[] => {
 
 const isMixed = (word: string): boolean =>
   /\p{L}/u.test(word) && /[0-9!@#$%^&*+=~]/u.test(word) && !measure.test(word) && !address.test(word)
-const isCommon = (word: string): boolean =>
+const isOrdinary = (word: string): boolean =>
   plain.has(word) || /(?:ed|able|ible|less|['’]s)$/u.test(word) || /^\p{L}+-\p{L}+$/u.test(word)
 
 const isValue = (rest: string, isPassword: boolean): boolean => {
@@ -67,7 +68,7 @@ const isValue = (rest: string, isPassword: boolean): boolean => {
   if (first === '') return false
   if (quoted.test(rest)) return more.length > 0 || !isPlain
   if (!isPlain && first.length >= (isPassword ? leastPassword : leastToken) && isMixed(first)) return true
-  if (more.length === 0) return isPassword ? !isCommon(lower) && !address.test(first) : /^\d{6,}$/u.test(first)
+  if (more.length === 0) return isPassword ? !isOrdinary(lower) && !address.test(first) : /^\d{6,}$/u.test(first)
   return isPassword && isPhrase([lower, ...more.map((word) => word.toLowerCase())])
 }
 

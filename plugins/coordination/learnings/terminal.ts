@@ -157,18 +157,19 @@ export const PolicyAnswer = open({
 })
 
 const yes = (is: boolean): string => (is ? 'on' : 'off')
-const filtersOf = ({ name: _, action: __, ...filters }: JsonObject): string => {
-  const said = Object.entries(filters)
-    .filter(([, value]) => value !== false)
+const filtersOf = (rule: JsonObject): string => {
+  const said = Object.entries(rule)
+    .filter(([name, value]) => name !== 'name' && name !== 'action' && value !== false)
     .map(([name, value]) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`)
   return said.length === 0 ? '' : ` (${said.join(', ')})`
 }
 
 export const showPolicy = ({ mode, capture, publication, judge }: Infer<typeof PolicyAnswer>): string => {
+  const { run_summary_candidates: summaries, semantic_candidates: semantic } = capture
   const { default_action, quarantined_rule_names: aside, rules } = publication
   return [
     visibleLine(`mode ${mode}`),
-    `summaries of runs ${yes(capture.run_summary_candidates)}, what runs teach ${yes(capture.semantic_candidates.enabled)}`,
+    `summaries of runs ${yes(summaries)}, what runs teach ${yes(semantic.enabled)}`,
     `judge ${yes(judge.enabled)}`,
     ...rules.map((rule) => visibleLine(`rule ${String(rule['name'])}: ${String(rule['action'])}${filtersOf(rule)}`)),
     visibleLine(`else ${default_action}`),

@@ -57,4 +57,6 @@ const told = (entries: readonly LearnedEntry[]): string | undefined =>
         ...entries.map(({ kind, content }) => `- ${kind}: ${oneLine(content)}`),
       ].join('\n')
 
-const oneLine = (content: string): string => visibleLine(content.replaceAll(/\s+/gu, ' '))
+/** Signs that a reader of a tag overlooks: shown as what they are they would keep the frame from finding it. */
+const inTag = /(?<=[<＜﹤‹][\s/\p{Cf}]*)\p{Cf}/gu
+const oneLine = (content: string): string => visibleLine(content.replaceAll(/\s+/gu, ' ').replaceAll(inTag, ''))
