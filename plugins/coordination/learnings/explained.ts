@@ -16,7 +16,8 @@ export interface ExplainedParts {
 /** Characters of a content that are shown. */
 const mostShown = 80
 
-const decide = (candidate_id: string): readonly string[] => [
+/** What decides about a candidate. */
+export const decide = (candidate_id: string): readonly string[] => [
   commandLine('learnings candidates publish', candidate_id),
   commandLine('learnings candidates reject', candidate_id),
 ]

@@ -18,6 +18,7 @@ import {
   type Json,
   type JsonObject,
 } from '../../../core/plugin.js'
+import { decide } from './explained.js'
 
 const ref = open({ run_id: optional(string()), artifact_id: optional(string()), note: optional(string()) })
 const shared = {
@@ -125,7 +126,7 @@ export const showWholeCandidate = (one: ShownCandidate): string => {
     ...(origin === undefined ? [] : [`brought by ${origin === 'daemon' ? 'the daemon' : 'a caller'}`]),
     ...(judged === undefined ? [] : [visibleLine(`${judged.mode}: ${judged.action}. ${judged.reason}`)]),
     ...(published_learning_id === undefined ? [] : [`became ${commandLine('learnings get', published_learning_id)}`]),
-    ...(isOpen ? ['publish', 'reject'].map((word) => commandLine(`learnings candidates ${word}`, candidate_id)) : []),
+    ...(isOpen ? decide(candidate_id) : []),
   ])
 }
 
