@@ -40,7 +40,9 @@ export type Search = (page: MessagePage, wish: Wish) => Promise<string[]>
 
 /** All searches are done by turns, a message at a time: many of them take no more of the time than one. */
 export const createSearch = ({ clock, ids, message }: SearchParts): Search => {
-  const pause = createShare(clock, { part, signal: new AbortController().signal })
+  // A plugin that is registered looks at no clock.
+  let share: ReturnType<typeof createShare> | undefined
+  const pause = () => (share ??= createShare(clock, { part, signal: new AbortController().signal }))()
   let last: Promise<void> = Promise.resolve()
   const turn = (): Promise<void> => (last = last.then(pause))
   return async (page, { text, signal }) => {

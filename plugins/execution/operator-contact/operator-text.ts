@@ -45,6 +45,7 @@ const rules: readonly TextRule[] = [
       'u',
     ),
   },
+  { what: 'a token', pattern: /\b(?:pass(?:word|phrase)?|token|secret|(?:api[ _-]?)?key)\s*(?:is\b|[:=])\s*\S/iu },
   {
     what: 'a channel id',
     pattern:

@@ -118,6 +118,7 @@ export const createWorld = (): World => {
     runs,
     tools: registry,
     modes,
+    memberships: () => [],
     config,
     host: { stateRoot: '/nowhere' },
   })
