@@ -4,7 +4,7 @@ import { environmentVariables } from './.ava-folder.js'
 // when a thread ends while its HTTP parser reads (v8::ToLocalChecked).
 export default {
   environmentVariables,
-  files: ['dist/test/shifts/*.test.js'],
+  files: ['dist/test/shifts/*.test.js', '!dist/test/shifts/*.long.test.js'],
   timeout: '20m',
   // More than there are cores: tests wait for the disk, for other processes and for time to pass.
   concurrency: 4,

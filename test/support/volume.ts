@@ -13,6 +13,9 @@ export const volume = (sample: number, whole: number): number => (isLong ? whole
 export const portion = <T>(every: number, of: readonly T[]): readonly T[] =>
   of.filter((_, at) => at % volume(every, 1) === 0)
 
+/** A part of what takes hours together: `HOLDFAST_TEST_ALL=1 npm run test:long` takes all. */
+export const partOf = (part: number, all: number): number => (process.env['HOLDFAST_TEST_ALL'] === '1' ? all : part)
+
 const undeclared: TestFn = unsafeCast(Object.assign(() => {}, { serial: () => {} }))
 
 /** Declares a test for the long suite alone. */

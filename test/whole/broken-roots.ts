@@ -195,20 +195,8 @@ export const verdictOf = async (
   }
 }
 
-const wholeKinds: ReadonlySet<string> = new Set(['root.json', 'manifest.json'])
-
-/** Of these the process itself is asked in any run: one that refuses, one that only reads and one that is whole. */
-const byProcess: ReadonlySet<string> = new Set([
-  'root.json cut in half',
-  'manifest.json cut in half',
-  'watermark.json emptied',
-])
-
-/**
- * Does harm to a file of each kind, and looks what a daemon makes of it. With `every` each kind meets every harm, and
- * always a process; otherwise one harm by turns, and most in this process.
- */
-export const harmFiles = async (t: ExecutionContext, every: boolean): Promise<void> => {
+/** Does every harm to a file of each kind, and looks what a daemon makes of it. */
+export const harmFiles = async (t: ExecutionContext): Promise<void> => {
   const home = folder(t)
   const golden = await makeGolden(path.join(home, 'golden'))
   const kinds = kindsOf(golden.root)
@@ -222,10 +210,8 @@ export const harmFiles = async (t: ExecutionContext, every: boolean): Promise<vo
     'streams/*/page-N.ndjson',
   ])
     t.true(kinds.has(part), `${part} in ${[...kinds.keys()].join()}`)
-  const cases = [...kinds].flatMap(([kind, file], at) =>
-    Object.entries(harms)
-      .filter((_, no) => every || wholeKinds.has(kind) || no === at % Object.keys(harms).length)
-      .map(([harm, apply]) => ({ name: `${kind} ${harm}`, file, apply })),
+  const cases = [...kinds].flatMap(([kind, file]) =>
+    Object.entries(harms).map(([harm, apply]) => ({ name: `${kind} ${harm}`, file, apply })),
   )
   const verdicts = new Map<string, string>()
   await each(
@@ -234,7 +220,7 @@ export const harmFiles = async (t: ExecutionContext, every: boolean): Promise<vo
       const root = path.join(home, `copy-${index}`)
       cpSync(golden.root, root, { recursive: true })
       apply(path.join(root, file))
-      const served = await (every || byProcess.has(name) ? serve : serveHere)(root)
+      const served = await serve(root)
       verdicts.set(name, await verdictOf(t, served, golden, name))
       await served.end()
       rmSync(root, { recursive: true, force: true })

@@ -17,9 +17,10 @@ import { createSender } from './client.js'
 import { checkAll, checkRuns, type Tally } from './kill-check.js'
 import { createLedger, type Ledger } from './kill-ledger.js'
 import { resolveWaiting, work, type Load } from './kill-load.js'
+import { partOf } from '../support/volume.js'
 
 const seed = Number(process.env['HOLDFAST_SEED'] ?? Date.now() % 1_000_000)
-const cycles = Number(process.env['HOLDFAST_KILLS'] ?? 100)
+const cycles = Number(process.env['HOLDFAST_KILLS'] ?? partOf(30, 100))
 const clock = createClock()
 
 interface Stage {

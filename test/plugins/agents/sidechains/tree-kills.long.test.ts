@@ -15,9 +15,10 @@ import { checkTree } from './tree-check.js'
 import { createLoad, type Load } from './tree-load.js'
 import { answerOf, namesBelow, treeSize } from './tree-model.js'
 import { momentOf, recount } from './recount.js'
+import { partOf } from '../../../support/volume.js'
 
 const seed = Number(process.env['HOLDFAST_SEED'] ?? Date.now() % 1_000_000)
-const kills = Number(process.env['HOLDFAST_KILLS'] ?? 200)
+const kills = Number(process.env['HOLDFAST_KILLS'] ?? partOf(50, 200))
 /** Kills between two counts. */
 const countEvery = 20
 const clock = createClock()
@@ -108,7 +109,7 @@ const untilOver = async (daemon: SpawnedDaemon, load: Load): Promise<void> => {
   }
 }
 
-test('agents-1, agents-12, agents-14, mailboxes-4: through two hundred kills a tree of agents is whole', async (t) => {
+test(`agents-1, agents-12, agents-14, mailboxes-4: through ${kills} kills a tree of agents is whole`, async (t) => {
   t.log(`HOLDFAST_SEED=${seed}, ${kills} kills`)
   const random = createRandom(seed)
   const root = await freshRoot()

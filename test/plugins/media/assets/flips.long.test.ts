@@ -6,8 +6,9 @@ import { shippedPlugins } from '../../../../core/shipped.js'
 import { startInProcess } from '../../../../core/testing/test-daemon.js'
 import { createRandom } from '../../../faults/random.js'
 import { startTestDaemon, freshRoot } from '../../../support/daemon.js'
+import { partOf } from '../../../support/volume.js'
 
-const flips = 200
+const flips = partOf(80, 200)
 const parts = ['raw', 'text', 'preview'] as const
 
 /** What a client sees of all assets, by path; a refusal is its status. */

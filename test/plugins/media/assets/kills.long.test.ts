@@ -1,12 +1,13 @@
-/** Assets through 300 kills, in the middle of uploads, deletions and collections. */
+/** Assets through many kills, in the middle of uploads, deletions and collections. */
 import test from 'ava'
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import path from 'node:path'
 import { freshRoot, spawnDaemon, type SpawnedDaemon } from '../../../support/daemon.js'
+import { partOf } from '../../../support/volume.js'
 
-const kills = 300
+const kills = partOf(40, 300)
 const sha256 = (content: Uint8Array): string => createHash('sha256').update(content).digest('hex')
 
 /** What was acknowledged, and what was asked and never answered. */
@@ -58,7 +59,7 @@ const bytesOf = async (daemon: SpawnedDaemon, asset_id: string): Promise<string 
 const sample = <T>(all: Iterable<T>, most: number): T[] => [...all].slice(-most)
 
 test.serial(
-  'assets-5, assets-9: what was acknowledged is there and what was deleted is not, through 300 kills',
+  `assets-5, assets-9: what was acknowledged is there and what was deleted is not, through ${kills} kills`,
   async (t) => {
     const root = await freshRoot()
     t.teardown(() => rm(root, { recursive: true, force: true }))

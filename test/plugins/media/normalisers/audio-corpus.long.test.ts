@@ -8,6 +8,7 @@ import { spawnTestDaemon, type SpawnedDaemon } from '../../../support/daemon.js'
 import { freshFolder } from '../../../support/folders.js'
 import { judgedBy } from '../../../support/judges.js'
 import { makeSounds, type SoundFile } from '../../../support/sound-corpus.js'
+import { partOf } from '../../../support/volume.js'
 
 interface Probed {
   readonly streams?: readonly {
@@ -120,10 +121,11 @@ const residentMiB = (pid: number): number =>
 const judged = judgedBy(test, 'ffmpeg', 'ffprobe', 'zzuf')
 
 judged(
-  'normalisers-6, normalisers-7: of 300 sounds and 300 damaged ones those are taken that ffprobe calls sounds',
+  'normalisers-6, normalisers-7: of sounds and damaged ones those are taken that ffprobe calls sounds',
   async (t) => {
-    const sounds = makeSounds(freshFolder())
-    t.is(sounds.length, 300)
+    const all = makeSounds(freshFolder())
+    t.is(all.length, 300)
+    const sounds = all.filter((_, at) => at % partOf(4, 1) === 0)
     const daemon = await spawnTestDaemon(t)
     await compare(daemon, sounds.slice(0, 30))
     const before = residentMiB(daemon.pid)
