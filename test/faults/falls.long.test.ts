@@ -12,7 +12,7 @@ const kinds: readonly FaultKind[] = ['ENOSPC', 'EIO', 'EMFILE', 'short']
 test('a kill or a power cut at every other point of lives with partitions leaves the state before what went on or behind it', async (t) => {
   const engine = await loadEngine()
   const tally: FallTally = { states: 0, falls: 0, operations: 0 }
-  for (let seed = firstSeed(); tally.states < partOf(1000, 3000); seed += 1)
+  for (let seed = firstSeed(); tally.states < partOf(500, 3000); seed += 1)
     await exploreFalls({ engine, seed, steps: 60, every: 2 }, tally)
   t.log(`${tally.states} states at ${tally.operations} operations, with ${tally.falls} falls`)
   t.true(tally.falls > 0)

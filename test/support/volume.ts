@@ -9,16 +9,10 @@ const isLong = test.meta.file.endsWith('.long.test.js')
 
 export const volume = (sample: number, whole: number): number => (isLong ? whole : sample)
 
-/** Every so manieth in a short run, all of them in a long one. */
-export const portion = <T>(every: number, of: readonly T[]): readonly T[] =>
-  of.filter((_, at) => at % volume(every, 1) === 0)
-
 /** A part of what takes hours together: `HOLDFAST_TEST_ALL=1 npm run test:long` takes all. */
 export const partOf = (part: number, all: number): number => (process.env['HOLDFAST_TEST_ALL'] === '1' ? all : part)
 
 const undeclared: TestFn = unsafeCast(Object.assign(() => {}, { serial: () => {} }))
 
-/** Declares a test for the long suite alone. */
-export const longOnly = (declare: TestFn): TestFn => (isLong ? declare : undeclared)
 /** Declares a test for the short suite alone: what nothing of it would add to in the long one. */
 export const shortOnly = (declare: TestFn): TestFn => (isLong ? undeclared : declare)

@@ -5,9 +5,10 @@ import { createRandom, type Random } from '../../faults/random.js'
 import { freshRoot, type SpawnedDaemon } from '../../support/daemon.js'
 import { startBotServer } from './bot-server.js'
 import { configure, faultsOf, nextLine, openRooms, post, rest, serve, talkOf, type Room } from './killed-talks.js'
+import { partOf } from '../../support/volume.js'
 
 const seed = Number(process.env['MODEL_SEED'] ?? 1)
-const withinMs = Number(process.env['MODEL_MS'] ?? 80_000)
+const withinMs = Number(process.env['MODEL_MS'] ?? partOf(30_000, 80_000))
 const roomsAtOnce = 9
 /** Then others are opened: a list of messages is as long as its channel is old. */
 const roundsOfRooms = 15

@@ -8,11 +8,12 @@ import { spawnDaemon, type SpawnedDaemon } from '../../../support/daemon.js'
 import { rootForKills } from '../../../support/folders.js'
 import { checkObjects, checkSound, git, hasGit, makeRepository, worktreesOf } from '../../../support/repositories.js'
 import { openSession, submit } from '../../../support/runs.js'
+import { partOf } from '../../../support/volume.js'
 
 const clock = createClock()
 const inGit = hasGit ? test : test.skip
 const over = ['completed', 'failed', 'interrupted', 'cancelled']
-const kills = 20
+const kills = partOf(8, 20)
 
 /** Numbers below 1, the same for the same seed. */
 const numbers = (seed: number) => {

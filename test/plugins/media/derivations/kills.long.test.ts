@@ -5,8 +5,9 @@ import { existsSync, readdirSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import path from 'node:path'
 import { freshRoot, spawnDaemon, type SpawnedDaemon } from '../../../support/daemon.js'
+import { partOf } from '../../../support/volume.js'
 
-const kills = 40
+const kills = partOf(15, 40)
 const workers = 3
 
 const drawing = (serial: number): string =>
@@ -99,7 +100,7 @@ const listed = async (daemon: SpawnedDaemon, at: string): Promise<any[]> => {
 }
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
 
-test.serial('derivations-23: each derivation ends once and keeps its files, through 40 kills', async (t) => {
+test.serial(`derivations-23: each derivation ends once and keeps its files, through ${kills} kills`, async (t) => {
   const root = await freshRoot()
   t.teardown(() => rm(root, { recursive: true, force: true }))
   const known: Known = new Map()

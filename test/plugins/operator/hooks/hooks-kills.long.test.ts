@@ -8,9 +8,10 @@ import { createClock } from '../../../../core/base/clock.js'
 import { freshRoot, spawnDaemon } from '../../../support/daemon.js'
 import { openSession, submit, until } from '../../../support/runs.js'
 import { makeFolder } from '../../../support/tools.js'
+import { partOf } from '../../../support/volume.js'
 
 const clock = createClock()
-const kills = 20
+const kills = partOf(8, 20)
 
 /** Each has a secret of its own, and says which it is. */
 const hooksOf = (n: number) => ({
@@ -20,7 +21,7 @@ const hooksOf = (n: number) => ({
   stop_failure: [{ name: 'web', executor: { type: 'http', url: `https://example.com/canary-path-${n}` } }],
 })
 
-test('hooks-17: after each of twenty kills the hooks that were acknowledged work, through new keys, and their secrets stand nowhere', async (t) => {
+test(`hooks-17: after each of ${kills} kills the hooks that were acknowledged work, through new keys, and their secrets stand nowhere`, async (t) => {
   const [root, workspace] = [await freshRoot(), await makeFolder(t)]
   t.teardown(() => rmSync(root, { recursive: true, force: true }))
   const flags = ['--workspace-root', workspace]
