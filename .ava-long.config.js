@@ -12,7 +12,7 @@ export default {
   // Without any test that ends: the first three files take many minutes each.
   timeout: '40m',
   // More than there are cores: tests wait for the disk and for other processes.
-  concurrency: 3,
+  concurrency: 4,
   workerThreads: false,
   // Young objects get more room than a daemon has: most tests leave only those, and their collection takes a twentieth.
   nodeArguments: ['--enable-source-maps', '--min-semi-space-size=16', '--max-semi-space-size=64'],

@@ -1,14 +1,15 @@
-/** A thousand messages through kills, each sent until it is acknowledged; docs/rules/ingress.md. */
+/** Messages through kills, each sent until it is acknowledged; docs/rules/ingress.md. */
 import test from 'ava'
 import { rm } from 'node:fs/promises'
 import { freshRoot, spawnDaemon, type SpawnedDaemon } from '../../../support/daemon.js'
 import { createPause } from '../../../support/pause.js'
 import { bearer, open, pathOf } from './posting.js'
+import { partOf } from '../../../support/volume.js'
 
-const [messages, senders, atOnce, leastKills] = [1000, 8, 5, 8]
+const [messages, senders, atOnce, leastKills] = [partOf(400, 1000), 8, 5, 8]
 
 test.serial(
-  'ingress-1, ingress-2: a thousand messages, each five times at once and again after kills, are a thousand runs',
+  `ingress-1, ingress-2: ${messages} messages, each five times at once and again after kills, are as many runs`,
   async (t) => {
     const root = await freshRoot()
     t.teardown(() => rm(root, { recursive: true, force: true }))

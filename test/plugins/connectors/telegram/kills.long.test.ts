@@ -6,9 +6,10 @@ import { createClock } from '../../../../core/base/clock.js'
 import { freshRoot, spawnDaemon, type SpawnedDaemon } from '../../../support/daemon.js'
 import { doneAndCut, first, startBotApi, type BotApi } from '../../../support/telegram/bot-api.js'
 import { message, path as hookPath, secret, settingsPath, startBot, token } from './telegram-bot.js'
+import { partOf } from '../../../support/volume.js'
 
 const clock = createClock()
-const kills = 12
+const kills = partOf(6, 12)
 const each = 6
 const chats = 4
 
@@ -84,7 +85,7 @@ const check = async (t: ExecutionContext<any>, daemon: SpawnedDaemon, api: BotAp
   t.true(doubled <= told, `telegram-19: ${doubled} were sent again, ${told} attempts were cut off`)
 }
 
-test.serial('telegram-8, telegram-19: by webhook, each update five times, through 12 kills', async (t) => {
+test.serial(`telegram-8, telegram-19: by webhook, each update five times, through ${kills} kills`, async (t) => {
   const api = await startBotApi([token])
   t.teardown(api.close)
   const root = await rootWithRange(t)
@@ -119,7 +120,7 @@ test.serial('telegram-8, telegram-19: by webhook, each update five times, throug
   await check(t, daemon, api)
 })
 
-test.serial('telegram-21, telegram-19: by poll, through 12 kills', async (t) => {
+test.serial(`telegram-21, telegram-19: by poll, through ${kills} kills`, async (t) => {
   const api = await startBotApi([token])
   t.teardown(api.close)
   const root = await rootWithRange(t)

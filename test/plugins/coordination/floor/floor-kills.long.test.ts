@@ -6,9 +6,10 @@ import { spawnDaemon, type Answer } from '../../../support/daemon.js'
 import { rootForKills } from '../../../support/folders.js'
 import { readAll } from '../../agents/sidechains/recount.js'
 import { ann, bot, channel } from './bots.js'
+import { partOf } from '../../../support/volume.js'
 
 const clock = createClock()
-const [messages, mostKills] = [60, 60]
+const [messages, mostKills] = [partOf(25, 60), 60]
 /** A daemon that is killed answers nothing. */
 const tried = (asked: Promise<Answer>): Promise<Answer | undefined> => asked.catch(() => undefined)
 

@@ -1,7 +1,7 @@
 /** Deliveries of outputs with files; docs/rules/deliveries.md. */
 import test from 'ava'
 import { startTestDaemon, type Reachable } from '../../../support/daemon.js'
-import { deliveriesNaming, killInOutputs, sendFiles, storeNotes } from '../../../support/sent-files.js'
+import { deliveriesNaming, sendFiles, storeNotes } from '../../../support/sent-files.js'
 import { startReceiver, type Receiver } from '../../../support/receiver.js'
 import { day, retain, stand } from '../../../support/retention.js'
 import { codeOf, openSession, until } from '../../../support/runs.js'
@@ -94,6 +94,3 @@ test('deliveries-36: a dead letter and its replay both name the files, and fall 
   t.deepEqual((await daemon.request('GET', `/v1/assets/${a}/references`)).body.references, [])
   t.is((await daemon.request('DELETE', `/v1/assets/${a}`)).status, 200)
 })
-
-test('deliveries-36: kills in the middle of outputs with files leave each whole or absent, and lose no file', (t) =>
-  killInOutputs(t, 4))

@@ -1,13 +1,14 @@
-/** A real process, killed at fifty moments: what was acknowledged holds. */
+/** A real process, killed at many moments: what was acknowledged holds. */
 import { rmSync } from 'node:fs'
 import test from 'ava'
 import { createClock } from '../../../../core/base/clock.js'
 import { freshRoot, spawnDaemon } from '../../../support/daemon.js'
+import { partOf } from '../../../support/volume.js'
 
 const clock = createClock()
-const kills = 50
+const kills = partOf(20, 50)
 
-test('runtime-26: after each of fifty kills the settings are those of the last change that was acknowledged, or of the one under way', async (t) => {
+test(`runtime-26: after each of ${kills} kills the settings are those of the last change that was acknowledged, or of the one under way`, async (t) => {
   const root = await freshRoot()
   t.teardown(() => rmSync(root, { recursive: true, force: true }))
   let acknowledged = 0

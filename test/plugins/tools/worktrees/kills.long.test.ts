@@ -5,7 +5,7 @@ import { allCalls, lifeAndDeath, sides } from '../../../support/worktree-kills.j
 import { partOf } from '../../../support/volume.js'
 
 const real = hasGit ? test : test.skip
-const calls = allCalls.filter((_, at) => at % partOf(4, 1) === 0)
+const calls = allCalls.filter((_, at) => at % partOf(6, 1) === 0)
 
 for (const side of sides) {
   real(`worktrees-13: a kill ${side} a call of git leaves no worktree of a run that changed nothing`, async (t) => {
