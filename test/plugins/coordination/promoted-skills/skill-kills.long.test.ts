@@ -6,7 +6,6 @@ import test from 'ava'
 import { spawnDaemon, type SpawnedDaemon } from '../../../support/daemon.js'
 import { rootForKills } from '../../../support/folders.js'
 import { completed, procedure, promote, skillOf } from '../../../support/promoted.js'
-import { partOf } from '../../../support/volume.js'
 
 const preload = pathToFileURL(join(import.meta.dirname, '../../../support/kill-step.js')).href
 
@@ -57,7 +56,7 @@ test('promoted-skills-20, promoted-skills-22: through kills the files of a skill
     for (const step of steps) await step()
   }
   const seen = new Set<string>()
-  for (let at = 2; ; at += partOf(9, 5)) {
+  for (let at = 2; ; at += 5) {
     rmSync(ready, { force: true })
     const env = { NODE_OPTIONS: `--import ${preload}`, KILL_AT: String(at), KILL_WHEN: ready }
     const daemon = await spawnDaemon({ root, env })
