@@ -1,4 +1,5 @@
 import test from 'ava'
+import { partOf } from '../support/volume.js'
 import { hostileSuite } from './hostile-suite.js'
 
-hostileSuite(test, { strings: 3, jsons: 1, bodies: 1, others: 1 })
+hostileSuite(test, { strings: partOf(24, 3), jsons: partOf(8, 1), bodies: partOf(8, 1), others: 1 })
