@@ -34,8 +34,6 @@ const toldOf = {
   connector: ['holdfast secrets set first-try.key', 'answers_url', '`/v1/first-try`', '`x-signature`'],
 } as const
 
-/** The short suite takes one kind; each has its place in the long one. */
-
 for (const kind of ['tool', 'provider', 'connector'] as const)
   test.serial(`command-line-19: a new ${kind} compiles strictly and passes its test`, async (t) => {
     const folder = await workshop(t)
