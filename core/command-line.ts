@@ -16,7 +16,6 @@ import {
 } from './cli/terminal.js'
 import type { ShortDaemon } from './cli/root/near-daemon.js'
 import { environment } from './base/config.js'
-import { boundHeap } from './heap.js'
 
 const exit = (code: number): never => process.exit(code)
 
@@ -101,7 +100,6 @@ const told = (error: unknown): number => {
 
 /** Runs the process's command line and ends the process with its exit code. */
 export const main = (): void => {
-  boundHeap()
   onReaderGone(() => {
     if (!serves) exit(0)
   })

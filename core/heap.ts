@@ -11,25 +11,14 @@ import { unsafeCast } from './base/schema.js'
  */
 const growth = 100
 
-/** To be called before anything is allocated that counts. */
+/**
+ * For a daemon that has started. V8 takes kept code only under the flags under which it was kept, that of Node's own
+ * modules too: set before those are loaded, a flag costs each of them its compilation.
+ */
 export const boundHeap = (): void => setFlagsFromString(`--heap-growing-percent=${growth}`)
 
-/**
- * What a start allocates stays. To look for the dead among it, in steps and in threads, is an eighth of its CPU
- * time and frees nothing.
- */
-export const postponeMarking = (): void => setFlagsFromString('--no-incremental-marking')
-
-/** V8 looks again, in steps and in threads: the flag above takes the threads with it, and this one must name them. */
-export const allowMarking = (): void => {
-  for (const flag of ['incremental', 'concurrent', 'parallel']) setFlagsFromString(`--${flag}-marking`)
-}
-
-/** V8 takes kept code only under the flags under which it was kept, and a start has none. */
-export const resetHeap = (): void => {
-  setFlagsFromString('--heap-growing-percent=0')
-  allowMarking()
-}
+/** What is kept of the code of a life is kept under the flags of a start. */
+export const resetHeap = (): void => setFlagsFromString('--heap-growing-percent=0')
 
 export interface Heap {
   /** Bytes that V8 has taken for it. */

@@ -1,6 +1,6 @@
 /** `holdfast serve`: one daemon in the foreground, from its first line to its exit code. */
 import { createClock, type Clock } from './base/clock.js'
-import { allowMarking, collectAtRest, postponeMarking } from './heap.js'
+import { boundHeap, collectAtRest } from './heap.js'
 import { errors as configErrors, type Environment, type Flags } from './base/config.js'
 import { startDaemon, type Daemon, type Ending } from './daemon.js'
 import { Problem } from './base/errors.js'
@@ -110,7 +110,6 @@ const preparedMs = 1_000
 
 /** Resolves with the exit code: 0 after a clean stop, 1 otherwise. */
 export const serve = async ({ flags, environment, exit, print }: ServeInput): Promise<number> => {
-  postponeMarking()
   const guarded: string[] = []
   const settings = readSettings({ environment, flags, guard: (value) => guarded.push(value) })
   const disk = createDisk()
@@ -146,7 +145,7 @@ export const serve = async ({ flags, environment, exit, print }: ServeInput): Pr
   log.info('ready', { url: daemon.url, root: daemon.root, ms: daemon.view.boot().total_ms })
   const { prepare } = daemon
   clock.after(preparedMs, () => {
-    allowMarking()
+    boundHeap()
     prepare()
   })
   const endCollecting = collectAtRest(clock)

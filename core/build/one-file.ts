@@ -42,6 +42,10 @@ const textOf = async (): Promise<{ text: string; map: string }> => {
     stdin: { contents: entry(), resolveDir: dist, sourcefile: 'entry.js' },
     outfile: path.join(dist, 'bundle', 'build', 'program.cjs'),
     bundle: true,
+    // Names stay, as errors and stacks tell them, and lines, as Node prints the one that an error is of.
+    minifyWhitespace: true,
+    minifySyntax: true,
+    lineLimit: 200,
     platform: 'node',
     target: 'node20',
     format: 'cjs',

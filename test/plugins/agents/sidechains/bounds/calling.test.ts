@@ -9,10 +9,10 @@ import { echoing } from '../../../../support/interceptors.js'
 import { planned, serverIn, writeServers } from '../../../../support/mcp.js'
 import { submit, until } from '../../../../support/runs.js'
 import { createWishes, type Wish } from './wishes.js'
-import { volume } from '../../../../support/volume.js'
+import { partOf, volume } from '../../../../support/volume.js'
 
 const seed = Number(process.env['HOLDFAST_SEED'] ?? Date.now() % 1_000_000)
-const wanted = volume(12, 50)
+const wanted = volume(12, partOf(50, 10_000))
 
 const calls: Readonly<Record<string, object>> = {
   read_file: { path: 'x.txt' },
@@ -39,6 +39,10 @@ const start = async (t: ExecutionContext) => {
     'max_spawns_per_profile_window',
     'max_spawns_global_window',
     'max_spawn_cpu_ms_per_window',
+    'max_spawn_cost_microusd_per_window',
+    'max_live_descendants_per_root',
+    'max_live_sidechains_global',
+    'max_live_sidechains_per_session',
   ]
   const sidechains = Object.fromEntries(limits.map((name) => [name, 1e9]))
   const config: { [key: string]: JsonObject } = { ...model.config, sidechains }
