@@ -8,7 +8,7 @@ import { configure, faultsOf, nextLine, openRooms, post, rest, serve, talkOf, ty
 import { partOf } from '../../support/volume.js'
 
 const seed = Number(process.env['MODEL_SEED'] ?? 1)
-const withinMs = Number(process.env['MODEL_MS'] ?? partOf(30_000, 80_000))
+const withinMs = Number(process.env['MODEL_MS'] ?? partOf(20_000, 80_000))
 const roomsAtOnce = 9
 /** Then others are opened: a list of messages is as long as its channel is old. */
 const roundsOfRooms = 15

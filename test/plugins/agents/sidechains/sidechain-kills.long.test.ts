@@ -9,7 +9,7 @@ import { partOf } from '../../../support/volume.js'
 
 const clock = createClock()
 /** Each life starts one more, and is killed. */
-const parents = partOf(15, 40)
+const parents = partOf(10, 40)
 const task = '/tool spawn_agent {"name":"part","prompt":"/sleep 1500\\n/say Done.","wait":true}\n/say All done.'
 
 test('agents-1, agents-14, agents-15: through kills each run starts one agent, waits for it, and reads its answer', async (t) => {

@@ -9,7 +9,7 @@ import { ann, bot, channel } from './bots.js'
 import { partOf } from '../../../support/volume.js'
 
 const clock = createClock()
-const [messages, mostKills] = [partOf(25, 60), 60]
+const [messages, mostKills] = [partOf(18, 60), 60]
 /** A daemon that is killed answers nothing. */
 const tried = (asked: Promise<Answer>): Promise<Answer | undefined> => asked.catch(() => undefined)
 

@@ -125,7 +125,7 @@ judged(
   async (t) => {
     const all = makeSounds(freshFolder())
     t.is(all.length, 300)
-    const sounds = all.filter((_, at) => at % partOf(6, 1) === 0)
+    const sounds = all.filter((_, at) => at % partOf(10, 1) === 0)
     const daemon = await spawnTestDaemon(t)
     await compare(daemon, sounds.slice(0, 30))
     const before = residentMiB(daemon.pid)

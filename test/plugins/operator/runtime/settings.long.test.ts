@@ -6,7 +6,7 @@ import { freshRoot, spawnDaemon } from '../../../support/daemon.js'
 import { partOf } from '../../../support/volume.js'
 
 const clock = createClock()
-const kills = partOf(20, 50)
+const kills = partOf(12, 50)
 
 test(`runtime-26: after each of ${kills} kills the settings are those of the last change that was acknowledged, or of the one under way`, async (t) => {
   const root = await freshRoot()

@@ -34,7 +34,7 @@ test('secrets-11, secrets-24: a change of the key that is killed at any step los
   const sealed = await sealedIn(t, root)
   let survived = false
   const keys = new Set<string>()
-  for (let at = 1; !survived; at += partOf(3, 1)) {
+  for (let at = 1; !survived; at += partOf(5, 1)) {
     const env = { NODE_OPTIONS: `--import ${preload}`, KILL_AT: String(at), KILL_FROM: 'slots.key.next' }
     const killed = await spawnDaemon({ root, env })
     survived = await killed.request('POST', '/v1/runtime/secrets-key').then(
