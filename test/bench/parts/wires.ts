@@ -34,7 +34,7 @@ const middle = (all: readonly Taken[]): Taken => {
   const warm = all.slice(Math.floor(all.length / 4))
   return { time: median(warm.map(({ time }) => time)), cpu: warm.reduce((sum, { cpu }) => sum + cpu, 0) / warm.length }
 }
-const each = ({ time, cpu }: Taken, count: number): Taken => ({ time: time / count, cpu: cpu / count })
+const eachOf = ({ time, cpu }: Taken, count: number): Taken => ({ time: time / count, cpu: cpu / count })
 
 /** A client, and a bare one that asks the same questions. */
 interface Pair {
@@ -52,7 +52,7 @@ const createTwin = (stub: Server) => {
     const taken = await taking(ownCpu, async () => {
       for (const question of questions) await askBare(stub.url, question)
     })
-    all.push(each(taken, questions.length))
+    all.push(eachOf(taken, questions.length))
     return answer
   }
   return { follow, taken: () => middle(all) }
@@ -78,7 +78,7 @@ const stepOf = async ({ url, cpu }: Server, stub: Server, rounds: number): Promi
   }
   watch.close()
   const [more, less] = [middle(long), middle(short)]
-  return { taken: each({ time: more.time - less.time, cpu: more.cpu - less.cpu }, steps), bare: twin.taken() }
+  return { taken: eachOf({ time: more.time - less.time, cpu: more.cpu - less.cpu }, steps), bare: twin.taken() }
 }
 
 /** A short question to the codec, whose answer nobody keeps. */
@@ -90,7 +90,8 @@ const codecOf = async (protocol: Spoken, stub: Server, rounds: number): Promise<
   const askTen = async (): Promise<void> => {
     for (let n = 0; n < 10; n += 1) await ask(connection, request)
   }
-  for (let round = 0; round < rounds; round += 1) asked.push(each(await twin.follow(() => taking(ownCpu, askTen)), 10))
+  for (let round = 0; round < rounds; round += 1)
+    asked.push(eachOf(await twin.follow(() => taking(ownCpu, askTen)), 10))
   return { taken: middle(asked), bare: twin.taken() }
 }
 
@@ -126,9 +127,9 @@ const streams = async (server: Server, { note, quick }: Bench, protocol: Spoken)
 
 /** Beside the bare client that asks the same. */
 const noteBeside = ({ note }: Bench, what: string, { taken, bare }: Pair): void => {
-  note(`${what}, beside a bare client`, 'ms', 'less', taken.time, bare.time)
-  note(`${what}, added to that of a bare client`, 'ms', 'less', taken.time - bare.time)
-  note(`${what}, CPU beside a bare client`, 'ms', 'less', taken.cpu, bare.cpu)
+  note(what, 'ms', 'less', taken.time, bare.time)
+  note(`${what}, added to a bare client`, 'ms', 'less', taken.time - bare.time)
+  note(`${what}, CPU`, 'ms', 'less', taken.cpu, bare.cpu)
 }
 
 const measureOne = async (bench: Bench, stub: Server, protocol: Spoken): Promise<void> => {

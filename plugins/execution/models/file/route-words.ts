@@ -37,7 +37,7 @@ export const fileWords = (route_id: string): RouteWords => {
     provider: (known) => `Set driver in ${place} to one of: ${known}.`,
     model: `Set default_model in ${place}.`,
     family: `Set default_model in ${place} to a model of the provider, or model_support to "any".`,
-    key: `Set auth_ref in ${place} to a stored secret that its server takes: ${commandLine('secrets set SECRET --stdin')}`,
+    key: `Set auth_ref in ${place} to a secret that its server takes: ${commandLine('secrets set SECRET --stdin')}`,
     ability: (name, able) => `Remove ${name} from ${place}${able && `, or set driver to one of: ${able}`}.`,
     base_url: `Set base_url in ${place}, such as http://127.0.0.1:11434/v1.`,
     check: `See that the model server runs and that base_url, default_model and the key in ${place} fit it. ${retry}`,

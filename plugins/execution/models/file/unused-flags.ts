@@ -3,13 +3,13 @@ import type { HealthCheck } from '../../../../core/plugin.js'
 import { flags, type Config } from './flags.js'
 
 /** What holds beside routes of a file too. */
-const common = new Set(['default_route', 'context_window', 'idle_timeout_ms'])
+const stillUsed = new Set(['default_route', 'context_window', 'idle_timeout_ms'])
 
 const given = (config: Config): string[] =>
   Object.entries(flags).flatMap(([field, flag]) => {
     const value: unknown = new Map<string, unknown>(Object.entries(config)).get(field)
     const isUsual = value === undefined || value === '' || (field === 'provider' && value === 'demo')
-    return common.has(field) || isUsual ? [] : [`--${flag}`]
+    return stillUsed.has(field) || isUsual ? [] : [`--${flag}`]
   })
 
 export const unusedFlags = (config: Config, hasFile: () => boolean): HealthCheck => {
