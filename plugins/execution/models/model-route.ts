@@ -24,7 +24,9 @@ export const buildRoute = (
 ): ModelRoute => {
   const provider = providers.find(({ id }) => id === config.provider)
   const model = config.model ?? provider?.default_model ?? ''
-  const auth_ref = given(config.auth_ref)
+  const [auth_ref, own] = [given(config.auth_ref), given(config.api_key)]
+  // Also that of a route that cannot work (models-14).
+  if (own !== undefined) sources.secrets.guard(own)
   const pace = createRoutePace(
     sources.clock,
     () => sources.held(config.route_id),
