@@ -50,7 +50,8 @@ const createEar = () => {
 
 const dispatcher = new Agent({ headersTimeout: 0, bodyTimeout: 0 })
 
-const readEvents = async (body: AsyncIterable<unknown>, onEvent: (data: string) => void): Promise<void> => {
+/** Gives the data of each event of a stream. */
+export const readEvents = async (body: AsyncIterable<unknown>, onEvent: (data: string) => void): Promise<void> => {
   const parser = createParser({ onEvent: ({ data }) => onEvent(data) })
   for await (const chunk of body) parser.feed(String(chunk))
 }

@@ -1,11 +1,13 @@
 /**
  * A model behind each of the four protocols that thinks nothing. The name of the model that is asked for says what it
  * answers: `50@20` is fifty deltas, one each 20 ms; `steps3` calls a tool until it has three results, then says so.
+ * `GET /asked` takes the questions that came since the last time, 64 at most.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { bytesOf, type Chunk, type Reply } from '../support/openai-server.js'
 import { vendors, type Vendor } from '../support/vendors.js'
+import type { Question } from './bare-client.js'
 
 const chunksOf = (reply: Reply): readonly Chunk[] => (reply.type === 'stream' ? reply.chunks : [])
 const textOf = (chunk: Chunk): string => bytesOf([chunk]).toString()
@@ -74,9 +76,17 @@ const bodyOf = async (request: IncomingMessage): Promise<string> => {
   return Buffer.concat(pieces).toString()
 }
 
+let asked: Question[] = []
+const takeAsked = (): string => {
+  const taken = JSON.stringify(asked)
+  asked = []
+  return taken
+}
+
 const server = createServer((request, response) => {
-  if (request.method === 'GET') return void response.end('{"data":[]}')
+  if (request.method === 'GET') return void response.end(request.url === '/asked' ? takeAsked() : '{"data":[]}')
   void bodyOf(request).then((body) => {
+    asked = [...asked.slice(-63), { path: request.url ?? '', body }]
     const voice = voices.get(providerOf((request.url ?? '').replace(/\?.*$/u, '')))
     if (voice === undefined) return response.writeHead(404).end()
     response.writeHead(200, headers)

@@ -42,8 +42,11 @@ interface AbilityFlags {
 const wordsOf = (name: string): RouteWords => ({
   place: `the flags of the daemon that begin with --${name}`,
   provider: (known) => `Start with --${name}-provider and one of: ${known}.`,
-  model: `Start with --${name}-model NAME.`,
+  model: `Start with --${name}-base-url and --${name}-model NAME.`,
   family: `Start with --${name}-base-url for a server that has other models.`,
+  key: `Start with --${name}-api-key and a key that its server takes.`,
+  ability: (_, able) => `Start with --${name}-provider and one of: ${able}.`,
+  base_url: `Start with --${name}-base-url, such as http://127.0.0.1:8080/v1.`,
   check: `See that the server runs and that --${name}-base-url, --${name}-model and --${name}-api-key fit it.`,
 })
 

@@ -3,7 +3,7 @@ import { digest, Problem, unsafeCast } from '../../../core/plugin.js'
 import { limitedRoute } from './limited-route.js'
 import { watchedRoute } from './route-health.js'
 import { createRoutePace, type RoutePace } from './route-pace.js'
-import { hasBackend } from './abilities/backends.js'
+import { ableProviders, hasBackend, type RouteBackend } from './abilities/backends.js'
 import {
   textOnly,
   type ConnectionOptions,
@@ -24,7 +24,9 @@ export const buildRoute = (
 ): ModelRoute => {
   const provider = providers.find(({ id }) => id === config.provider)
   const model = config.model ?? provider?.default_model ?? ''
-  const auth_ref = given(config.auth_ref)
+  const [auth_ref, own] = [given(config.auth_ref), given(config.api_key)]
+  // Also that of a route that cannot work (models-14).
+  if (own !== undefined) sources.secrets.guard(own)
   const pace = createRoutePace(
     sources.clock,
     () => sources.held(config.route_id),
@@ -100,7 +102,7 @@ const connect = (wish: Wish): ModelConnection => {
     auth_ref === undefined
       ? connected(() => configuredKey(config, sources))
       : keyedBySlot({ auth_ref, provider, slots: sources.slots, connected })
-  const watched = watchedRoute(connection, { action: config.words.check, pace })
+  const watched = watchedRoute(connection, { words: config.words, pace })
   return limitedRoute(watched, config.max_concurrent_calls, pace)
 }
 
@@ -122,7 +124,7 @@ const faultOf = ({ provider, model, config, sources }: Wish): Unready | undefine
     unsafeCast<Record<string, unknown>>(provider.capabilities)[name] === true ||
     hasBackend(sources.backends(), provider.id, name)
   const lacking = Object.entries(config.abilities).find(([name, wanted]) => wanted === true && !can(name))
-  if (lacking !== undefined) return unable(config, lacking[0])
+  if (lacking !== undefined) return unable(config, lacking[0], sources.backends())
   if (config.abilities.native_web_search === true && provider.searches?.(model) === false)
     return searchless(config, model)
   const foreign = Object.keys({ ...config.vendor, ...config.vendor_env }).find(
@@ -133,10 +135,10 @@ const faultOf = ({ provider, model, config, sources }: Wish): Unready | undefine
   return isAmbiguous === false || isAmbiguous === undefined ? undefined : twoKeys
 }
 
-const unable = ({ provider, words }: RouteConfig, ability: string): Unready => ({
+const unable = ({ provider, words }: RouteConfig, ability: string, backends: readonly RouteBackend[]): Unready => ({
   code: 'capability_unavailable',
   message: `The provider ${provider} has no ${ability}, which the route says it has.`,
-  action: `Remove ${ability} from ${words.place}.`,
+  action: words.ability(ability, ableProviders(backends, ability).join(', ')),
 })
 
 const searchless = ({ provider, words }: RouteConfig, model: string): Unready => ({

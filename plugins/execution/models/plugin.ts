@@ -10,6 +10,7 @@ import { configuredRoutes } from './configured-routes.js'
 import { createModels } from './models.js'
 import { routeList } from './file/route-list.js'
 import { config, flags } from './file/flags.js'
+import { unusedFlags } from './file/unused-flags.js'
 import { flagRoutes } from './flag-routes.js'
 import { routeSections } from './sections.js'
 import { providersRoute } from './routes.js'
@@ -28,12 +29,13 @@ export default definePlugin({
   register(ctx, { settings, slots }) {
     const providers = ctx.view(ModelProviders)
     const [flagged, ...beside] = flagRoutes(ctx.config)
+    const list = ctx.list(routeList)
     const pace = createPaceMetrics(() => models.list())
     const configured = configuredRoutes({
       flagged,
       beside,
       default_route: ctx.config.default_route,
-      list: ctx.list(routeList),
+      list,
       providers,
       sources: {
         clock: ctx.clock,
@@ -61,10 +63,11 @@ export default definePlugin({
     ctx.contribute(StatusSections, readinessSection(models))
     ctx.health(activeRouteCheck(models))
     ctx.health(configured.health)
+    ctx.health(unusedFlags(ctx.config, () => list.all().size + list.wrong().size > 0))
     ctx.onStart(() => {
       for (const { route_id, connection } of models.list()) {
-        const { state, code, message } = connection.readiness()
-        if (state !== 'ok') ctx.log.warn('model route is not ready', { route_id, state, code, message })
+        const { state, ...why } = connection.readiness()
+        if (state !== 'ok') ctx.log.warn('model route is not ready', { route_id, state, ...why })
       }
     })
   },

@@ -1,18 +1,25 @@
 /** Whether the last call of a route failed, whatever its provider is: what a status must not be content with. */
 import type { ModelConnection, ModelEvent, ModelFailure, Readiness } from './contract.js'
+import type { RouteWords } from './file/route-words.js'
 import type { RoutePace } from './route-pace.js'
 
 /** Failures that say nothing about the route: of the question, and calls that we ended ourselves. */
 const beside: ReadonlySet<ModelFailure['class']> = new Set(['aborted', 'context_length'])
 
 export interface Watch {
-  /** What to do about calls that fail. */
-  readonly action: string
+  /** What to do about calls that fail, and about what depends on where the route is configured. */
+  readonly words: RouteWords
   readonly pace: RoutePace
 }
 
+const inItsPlace = (readiness: Readiness, { key, base_url }: RouteWords): Readiness => {
+  const { code } = readiness
+  if (code === 'credential_missing' || code === 'credential_refused') return { ...readiness, action: key }
+  return code === 'base_url_missing' ? { ...readiness, action: base_url } : readiness
+}
+
 /** The same connection, whose readiness is a warning from a failed call until one that succeeds. */
-export const watchedRoute = (connection: ModelConnection, { action, pace }: Watch): ModelConnection => {
+export const watchedRoute = (connection: ModelConnection, { words, pace }: Watch): ModelConnection => {
   let failures = 0
   let last = ''
   const learn = (event: ModelEvent, model: string): ModelEvent => {
@@ -29,9 +36,9 @@ export const watchedRoute = (connection: ModelConnection, { action, pace }: Watc
   }
   const readiness = (): Readiness => {
     const own = connection.readiness()
-    if (own.state !== 'ok' || failures === 0) return own
+    if (own.state !== 'ok' || failures === 0) return inItsPlace(own, words)
     const calls = failures === 1 ? 'The last call' : `The last ${failures} calls`
-    return { state: 'warning', code: 'route_failing', message: `${calls} failed. ${last}`, action }
+    return { state: 'warning', code: 'route_failing', message: `${calls} failed. ${last}`, action: words.check }
   }
   return {
     readiness,

@@ -37,13 +37,11 @@ const refused: Readiness = {
   state: 'warning',
   code: 'credential_refused',
   message: 'The provider refused the key at the last call.',
-  action: 'Give the route a key that it takes: auth_ref in config/routes.toml, or --auth-ref or --api-key-file.',
 }
 const missing: Readiness = {
   state: 'warning',
   code: 'credential_missing',
   message: 'The provider wanted a key at the last call, and none is given.',
-  action: 'Give the route a key: auth_ref in config/routes.toml, or --api-key-file FILE or SERVICE_API_KEY.',
 }
 
 /** A vendor's own server answers nobody without. */

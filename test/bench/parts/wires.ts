@@ -2,6 +2,7 @@
 import { rmSync } from 'node:fs'
 import { connectTo, transport, type Spoken } from '../../support/model-client.js'
 import { ask, requestOf, userText } from '../../support/models.js'
+import { askBare, takeQuestions } from '../bare-client.js'
 import { median, prepare, programOf, startDaemon, temporaryRoot, type Bench, type Part } from '../bench.js'
 import { quantile, send, watchRuns } from '../load.js'
 import { startServer, type Server } from '../server.js'
@@ -11,53 +12,87 @@ const spoken: readonly Spoken[] = ['anthropic', 'openai', 'google', 'openai_comp
 /** Steps of a run beside its first, each a call of a tool that only looks. */
 const steps = 10
 
+/** Milliseconds. */
 interface Taken {
-  /** Milliseconds. */
   readonly time: number
-  /** Milliseconds of CPU time of the daemon. */
+  /** Of CPU time: of the daemon for a step, of this process for a question that it asks itself. */
   readonly cpu: number
 }
 
-/** What is over when the code is warm: the first ones warm up. */
-const warm = <T>(all: readonly T[]): readonly T[] => all.slice(Math.floor(all.length / 4))
+const taking = async (cpu: () => number, work: () => Promise<void>): Promise<Taken> => {
+  const [begin, before] = [performance.now(), cpu()]
+  await work()
+  return { time: performance.now() - begin, cpu: cpu() - before }
+}
+const ownCpu = (): number => {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1_000
+}
+
+/** By the medians of their times, and by all of their CPU time; the first ones warm up. */
+const middle = (all: readonly Taken[]): Taken => {
+  const warm = all.slice(Math.floor(all.length / 4))
+  return { time: median(warm.map(({ time }) => time)), cpu: warm.reduce((sum, { cpu }) => sum + cpu, 0) / warm.length }
+}
+const eachOf = ({ time, cpu }: Taken, count: number): Taken => ({ time: time / count, cpu: cpu / count })
+
+/** A client, and a bare one that asks the same questions. */
+interface Pair {
+  readonly taken: Taken
+  readonly bare: Taken
+}
+
+/** Whoever asks: the questions that the stub heard meanwhile are asked again by the bare client, one after the other. */
+const createTwin = (stub: Server) => {
+  const all: Taken[] = []
+  const follow = async <T>(ask: () => Promise<T>): Promise<T> => {
+    await takeQuestions(stub.url)
+    const answer = await ask()
+    const questions = await takeQuestions(stub.url)
+    const taken = await taking(ownCpu, async () => {
+      for (const question of questions) await askBare(stub.url, question)
+    })
+    all.push(eachOf(taken, questions.length))
+    return answer
+  }
+  return { follow, taken: () => middle(all) }
+}
 
 /**
- * What each step takes that a run has more than another, of runs in turns: by the medians of their times, and by all of
- * their CPU time. Each has a session of its own: what earlier runs of a session found out stands in its conversation.
+ * What each step takes that a run has more than another, of runs in turns. Each has a session of its own: what earlier
+ * runs of a session found out stands in its conversation.
  */
-const stepOf = async ({ url, cpu }: Server, { quick }: Bench): Promise<Taken> => {
-  const rounds = quick ? 12 : 80
+const stepOf = async ({ url, cpu }: Server, stub: Server, rounds: number): Promise<Pair> => {
   await prepare(url, 'step-', rounds * 2)
   const watch = await watchRuns(url)
-  const take = async (model: string, session: number): Promise<Taken> => {
-    const [begin, before] = [performance.now(), cpu()]
-    const { run_id } = await send(`${url}/v1/sessions/step-${session}/runs`, { content: 'go', generation: { model } })
-    await watch.completed(run_id)
-    return { time: performance.now() - begin, cpu: cpu() - before }
-  }
+  const twin = createTwin(stub)
+  const take = (model: string, session: number): Promise<Taken> =>
+    taking(cpu, async () => {
+      const { run_id } = await send(`${url}/v1/sessions/step-${session}/runs`, { content: 'go', generation: { model } })
+      await watch.completed(run_id)
+    })
   const [long, short]: [Taken[], Taken[]] = [[], []]
   for (let round = 0; round < rounds; round += 1) {
-    long.push(await take(`steps${steps}`, round * 2))
+    long.push(await twin.follow(() => take(`steps${steps}`, round * 2)))
     short.push(await take('steps0', round * 2 + 1))
   }
   watch.close()
-  const [more, less] = [warm(long), warm(short)]
-  const middle = (all: readonly Taken[]): number => median(all.map(({ time }) => time))
-  const spent = (all: readonly Taken[]): number => all.reduce((sum, one) => sum + one.cpu, 0) / all.length
-  return { time: (middle(more) - middle(less)) / steps, cpu: (spent(more) - spent(less)) / steps }
+  const [more, less] = [middle(long), middle(short)]
+  return { taken: eachOf({ time: more.time - less.time, cpu: more.cpu - less.cpu }, steps), bare: twin.taken() }
 }
 
-/** The same question to the codec, which nobody keeps: from the question to the end of its answer. */
-const codecTimes = async (base: string, protocol: Spoken, { quick }: Bench): Promise<number[]> => {
-  const connection = connectTo(base, { spoken: protocol, api_key: 'k' })
+/** A short question to the codec, whose answer nobody keeps. */
+const codecOf = async (protocol: Spoken, stub: Server, rounds: number): Promise<Pair> => {
+  const connection = connectTo(`${stub.url}/v1`, { spoken: protocol, api_key: 'k' })
   const request = requestOf([userText('go')], { model: `steps${steps}` })
-  const times: number[] = []
-  for (let round = 0; round < (quick ? 100 : 600); round += 1) {
-    const begin = performance.now()
-    await ask(connection, request)
-    times.push(performance.now() - begin)
+  const twin = createTwin(stub)
+  const asked: Taken[] = []
+  const askTen = async (): Promise<void> => {
+    for (let n = 0; n < 10; n += 1) await ask(connection, request)
   }
-  return [...warm(times)]
+  for (let round = 0; round < rounds; round += 1)
+    asked.push(eachOf(await twin.follow(() => taking(ownCpu, askTen)), 10))
+  return { taken: middle(asked), bare: twin.taken() }
 }
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
@@ -90,15 +125,21 @@ const streams = async (server: Server, { note, quick }: Bench, protocol: Spoken)
     note(`${protocol}: 200 streaming runs, a delta at its follower p${q * 100}`, 'ms', 'less', quantile(lags, q))
 }
 
+/** Beside the bare client that asks the same. */
+const noteBeside = ({ note }: Bench, what: string, { taken, bare }: Pair): void => {
+  note(what, 'ms', 'less', taken.time, bare.time)
+  note(`${what}, added to a bare client`, 'ms', 'less', taken.time - bare.time)
+  note(`${what}, CPU`, 'ms', 'less', taken.cpu, bare.cpu)
+}
+
 const measureOne = async (bench: Bench, stub: Server, protocol: Spoken): Promise<void> => {
   const root = temporaryRoot()
   const base = `${stub.url}/v1`
   const route = ['--provider', protocol, '--provider-base-url', base, '--model', '8@0', '--api-key', 'k']
   const server = await startDaemon(root, [...route, '--max-concurrent-runs', '256'])
-  const [step, codec] = [await stepOf(server, bench), median(await codecTimes(base, protocol, bench))]
-  bench.note(`${protocol}: a model step with its tool call`, 'ms', 'less', step.time, codec)
-  bench.note(`${protocol}: added by the daemon to a step`, 'ms', 'less', step.time - codec)
-  bench.note(`${protocol}: CPU of the daemon for a step`, 'ms', 'less', step.cpu)
+  const rounds = bench.quick ? 12 : 80
+  noteBeside(bench, `${protocol}: a model step with its tool call`, await stepOf(server, stub, rounds))
+  noteBeside(bench, `${protocol}: a short question to the codec`, await codecOf(protocol, stub, rounds))
   await streams(server, bench, protocol)
   await server.stop()
   rmSync(root, { recursive: true })

@@ -35,8 +35,11 @@ export interface OwnModels {
   readonly transcription?: string | undefined
 }
 
-/** True if somebody does this for routes of the provider. */
+/** Providers for whose routes somebody does this, by name. */
+export const ableProviders = (backends: readonly RouteBackend[], capability: string): readonly string[] => {
+  const able = backends.filter(({ capabilities }) => capabilities.some((one) => one === capability))
+  return [...new Set(able.flatMap(({ providers }) => providers))].sort()
+}
+
 export const hasBackend = (backends: readonly RouteBackend[], provider: string, capability: string): boolean =>
-  backends.some(
-    ({ providers, capabilities }) => providers.includes(provider) && capabilities.some((one) => one === capability),
-  )
+  ableProviders(backends, capability).includes(provider)

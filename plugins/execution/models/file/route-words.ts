@@ -1,4 +1,5 @@
 /** What to do about a route that cannot be used: that depends on where it is configured. */
+import { commandLine } from '../../../../core/plugin.js'
 
 export interface RouteWords {
   /** Where it is configured, in words. */
@@ -7,6 +8,11 @@ export interface RouteWords {
   provider(known: string): string
   readonly model: string
   readonly family: string
+  /** There is no key, or none that its server takes. */
+  readonly key: string
+  readonly base_url: string
+  /** It says it can what its provider cannot; these providers can, if it is not in their models. */
+  ability(name: string, able: string): string
   /** It may be something of these. */
   readonly check: string
 }
@@ -18,6 +24,9 @@ export const flagWords: RouteWords = {
   provider: (known) => `Start with --provider and one of: ${known}.`,
   model: 'Start with --model NAME.',
   family: 'Start with --model and a model of the provider, or with --provider-base-url for a server that has others.',
+  key: 'Start with --api-key-file FILE or --auth-ref SECRET that its server takes, or with SERVICE_API_KEY.',
+  ability: (_, able) => `Start with --provider and one of: ${able}.`,
+  base_url: 'Start with --provider-base-url, such as http://127.0.0.1:11434/v1.',
   check: `See that the model server runs and that --provider-base-url, --model and the key fit it. ${retry}`,
 }
 
@@ -28,6 +37,9 @@ export const fileWords = (route_id: string): RouteWords => {
     provider: (known) => `Set driver in ${place} to one of: ${known}.`,
     model: `Set default_model in ${place}.`,
     family: `Set default_model in ${place} to a model of the provider, or model_support to "any".`,
+    key: `Set auth_ref in ${place} to a secret that its server takes: ${commandLine('secrets set SECRET --stdin')}`,
+    ability: (name, able) => `Remove ${name} from ${place}${able && `, or set driver to one of: ${able}`}.`,
+    base_url: `Set base_url in ${place}, such as http://127.0.0.1:11434/v1.`,
     check: `See that the model server runs and that base_url, default_model and the key in ${place} fit it. ${retry}`,
   }
 }

@@ -106,10 +106,53 @@ test('models-57: the key of the default route goes to no other server, and what 
 })
 
 test('models-57: where config/routes.toml has routes, those of the flags are not there', async (t) => {
+  const root = await oneRoute(t, '[routes.image]\ndriver = "demo"\n')
+  const { default_route, routes } = await routesOf(t, { 'image-provider': 'openai', 'image-api-key': 'k' }, root)
+  t.deepEqual([default_route, ...routes.map(({ provider }) => provider)], ['image', 'demo'])
+})
+
+const oneRoute = async (t: ExecutionContext, text: string): Promise<string> => {
   const root = await freshRoot()
   t.teardown(() => rmSync(root, { recursive: true, force: true }))
   mkdirSync(join(root, 'config'), { recursive: true })
-  writeFileSync(join(root, 'config/routes.toml'), '[routes.image]\ndriver = "demo"\n')
-  const { default_route, routes } = await routesOf(t, { 'image-provider': 'openai', 'image-api-key': 'k' }, root)
-  t.deepEqual([default_route, ...routes.map(({ provider }) => provider)], ['image', 'demo'])
+  writeFileSync(join(root, 'config/routes.toml'), text)
+  return root
+}
+
+test('models-61: flags that do nothing beside config/routes.toml are named by a warning, without a key', async (t) => {
+  const root = await oneRoute(t, '[routes.own]\ndriver = "demo"\n')
+  const usual = { 'context-window': '64000', 'default-route': 'own' }
+  const given = { ...usual, provider: 'openai', 'image-provider': 'openai', 'image-api-key': 'k-of-pictures' }
+  const { daemon } = await routesOf(t, given, root)
+  const [warning, ...others] = daemon.daemon.view.warnings()
+  t.deepEqual(others, [])
+  t.like(warning, { severity: 'warning', code: 'route_flags_unused' })
+  t.regex(warning?.message ?? '', /do nothing: --provider, --image-provider, --image-api-key\.$/u)
+  await daemon.stop()
+  const codes = async (flags: Record<string, string>, at?: string) =>
+    (await routesOf(t, flags, at)).daemon.daemon.view.warnings().map(({ code }) => code)
+  t.deepEqual(await codes(usual, root), [])
+  t.false((await codes(given)).includes('route_flags_unused'))
+})
+
+test('models-62: what to do about a route names the flags that it is of, or its entry in config/routes.toml', async (t) => {
+  const actions = async (flags: Record<string, string>, root?: string): Promise<string[]> =>
+    (await routesOf(t, flags, root)).routes.map(({ action }) => action)
+  const bare = { 'image-provider': 'openai', 'transcription-provider': 'openai_compatible', 'transcription-model': 'm' }
+  t.deepEqual(await actions({ provider: 'google', ...bare }), [
+    'Start with --api-key-file FILE or --auth-ref SECRET that its server takes, or with SERVICE_API_KEY.',
+    'Start with --image-api-key and a key that its server takes.',
+    'Start with --transcription-base-url and --transcription-model NAME.',
+  ])
+  const [, unable] = await actions({ 'image-api-key': 'k' })
+  t.is(unable, 'Start with --image-provider and one of: google, openai, openai_compatible, openrouter, xai.')
+  const root = await oneRoute(
+    t,
+    '[routes.a]\ndriver = "openai"\n[routes.b]\ndriver = "demo"\ntranscription = true\n' +
+      '[routes.c]\ndriver = "openai_compatible"\ndefault_model = "m"\n',
+  )
+  const [keyless, deaf, placeless] = await actions({ 'default-route': 'a' }, root)
+  t.regex(keyless ?? '', /^Set auth_ref in \[routes\.a\] of config\/routes\.toml/u)
+  t.regex(deaf ?? '', /^Remove transcription from \[routes\.b\] of .*, or set driver to one of: openai, /u)
+  t.regex(placeless ?? '', /^Set base_url in \[routes\.c\] of config\/routes\.toml/u)
 })

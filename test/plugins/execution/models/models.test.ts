@@ -102,7 +102,9 @@ test('models-14: a key is guarded before anyone can use it, and an empty one is 
   const { build, connected, guarded } = setup()
   build({ api_key: 'secret' })
   build({ api_key: ' ', api_key_file: '' })
-  t.deepEqual(guarded, ['secret'])
+  build({ api_key: 'of-nobody', provider: 'unknown' })
+  build({ api_key: 'of-one-that-cannot', abilities: { image_edit: true } })
+  t.deepEqual([...new Set(guarded)], ['secret', 'of-nobody', 'of-one-that-cannot'])
   t.deepEqual(
     connected.map(({ api_key }) => api_key),
     ['secret', undefined],

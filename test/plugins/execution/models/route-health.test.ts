@@ -1,6 +1,7 @@
 import test from 'ava'
 import { createClock } from '../../../../core/base/clock.js'
 import type { FailureClass, ModelEvent } from '../../../../plugins/execution/models/contract.js'
+import { flagWords } from '../../../../plugins/execution/models/file/route-words.js'
 import { watchedRoute } from '../../../../plugins/execution/models/route-health.js'
 import { createRoutePace } from '../../../../plugins/execution/models/route-pace.js'
 import { ask, requestOf, userText } from '../../../support/models.js'
@@ -15,7 +16,7 @@ test('models-12: a route is a warning from a call that failed until one that suc
         yield next
       },
     },
-    { action: 'See that it runs.', pace: createRoutePace(createClock(), () => {}) },
+    { words: flagWords, pace: createRoutePace(createClock(), () => {}) },
   )
   const fails = async (cls: FailureClass): Promise<string> => {
     next = { type: 'done', outcome: 'failed', failure: { class: cls, retryable: false, message: `It is ${cls}.` } }
@@ -28,7 +29,7 @@ test('models-12: a route is a warning from a call that failed until one that suc
   for (const [n, cls] of (['auth', 'truncated', 'invalid_output'] as const).entries())
     t.is(await fails(cls), `The last ${n + 2} calls failed. It is ${cls}.`)
   t.like(route.readiness(), { state: 'warning', code: 'route_failing' })
-  t.truthy(route.readiness().action)
+  t.is(route.readiness().action, flagWords.check)
   next = success
   await ask(route, requestOf([userText('hi')]))
   t.is(route.readiness().state, 'ok')

@@ -1,4 +1,5 @@
 import test, { type ExecutionContext } from 'ava'
+import { flagWords } from '../../../../plugins/execution/models/file/route-words.js'
 import { limitedRoute } from '../../../../plugins/execution/models/limited-route.js'
 import { watchedRoute } from '../../../../plugins/execution/models/route-health.js'
 import { createRoutePace } from '../../../../plugins/execution/models/route-pace.js'
@@ -29,7 +30,7 @@ const setup = (t: ExecutionContext, most = 0) => {
         : { type: 'done', outcome: 'failed', failure }
     },
   }
-  const route = limitedRoute(watchedRoute(connection, { action: '', pace }), most, pace)
+  const route = limitedRoute(watchedRoute(connection, { words: flagWords, pace }), most, pace)
   return {
     clock,
     pace,
