@@ -27,16 +27,17 @@ const cancelRun = async ({ runs }: SettleParts, run_id: string): Promise<void> =
   }
 }
 
+const agentsOf = ({ sessions }: CancelParts, scope: Scope): readonly string[] =>
+  scope.sessions.flatMap((id) => sessions.find(id)?.agent_id ?? [])
+
 const whyDiscarded = 'the flow of its reader was cancelled'
 
 /** Takes from agents of a flow what would have them go on: questions to their parents, and messages. */
-const stillAgents = async (parts: CancelParts, { sessions }: Scope): Promise<boolean> => {
-  const asked = sessions.flatMap((id) => parts.questions()?.askedBy(id)?.run_id ?? [])
+const stillAgents = async (parts: CancelParts, scope: Scope): Promise<boolean> => {
+  const asked = scope.sessions.flatMap((id) => parts.questions()?.askedBy(id)?.run_id ?? [])
   for (const run_id of asked) await cancelRun(parts, run_id)
   const [mail, mailboxes] = [parts.mail(), parts.mailboxes()]
-  const readers = sessions
-    .flatMap((id) => parts.sessions.find(id)?.agent_id ?? [])
-    .filter((agent_id) => (mail?.waiting(agent_id) ?? 0) > 0)
+  const readers = agentsOf(parts, scope).filter((agent_id) => (mail?.waiting(agent_id) ?? 0) > 0)
   if (mailboxes !== undefined && readers.length > 0)
     await parts.store.state.commit((tx) => {
       for (const agent_id of readers) mailboxes.discard(tx, agent_id, whyDiscarded)
@@ -52,19 +53,28 @@ const mark = ({ store }: SettleParts, flow_id: string): Promise<void> =>
       store.change(tx, flow, { cancelled_at_ms: tx.now })
   })
 
-/** Stops what works for a flow until nothing does; false if nothing did. */
-const stopAll = async (parts: CancelParts, flow_id: string): Promise<boolean> => {
-  let stopped = false
-  for (let round = 0; round < mostRounds; round += 1) {
-    const { scope } = await inTurns(look(parts, parts.store.get(flow_id)))
+/** Cancels the runs that go on, and takes back what would begin others; false if there was neither. */
+const stopScope = async (parts: CancelParts, flow_id: string, scope: Scope): Promise<boolean> => {
+  // An agent whose run is cancelled is free for what waits for it.
+  const letGo = parts.mailboxes()?.hold(agentsOf(parts, scope))
+  try {
     for (const run_id of scope.open) await cancelRun(parts, run_id)
     // Without its questions and messages it may look as if it had succeeded.
     await mark(parts, flow_id)
     const stilled = await stillAgents(parts, scope)
-    if (scope.open.length === 0 && !stilled) return stopped
-    stopped = true
+    return stilled || scope.open.length > 0
+  } finally {
+    letGo?.()
   }
-  return stopped
+}
+
+/** Stops what works for a flow until nothing does; false if nothing did. */
+const stopAll = async (parts: CancelParts, flow_id: string): Promise<boolean> => {
+  for (let round = 0; round < mostRounds; round += 1) {
+    const { scope } = await inTurns(look(parts, parts.store.get(flow_id)))
+    if (!(await stopScope(parts, flow_id, scope))) return round > 0
+  }
+  return true
 }
 
 /** Rejects with `flow_not_found` and `flow_state_conflict`. */

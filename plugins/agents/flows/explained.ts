@@ -2,7 +2,7 @@
 import { commandLine, count, inTurns, shellWord, type HealthCheck } from '../../../core/plugin.js'
 import type { Reason, ReasonSource, Subject, SubjectSource } from '../../operator/explanations/contract.js'
 import type { SessionTask } from '../../execution/tasks/contract.js'
-import type { EvidenceRef } from '../playbooks/contract.js'
+import { evidenceWord, type EvidenceRef } from '../playbooks/contract.js'
 import { look, missingEvidence, project, type Projection, type ProjectionParts } from './projection.js'
 import { productView, type FlowRecord, type PhaseState } from './record.js'
 import type { Scope } from './scope.js'
@@ -51,16 +51,19 @@ const subjectOf = async (parts: ExplainedParts, flow: FlowRecord): Promise<Subje
   }
 }
 
+/** How a flow is named where a session has its id, too. */
+export const flowPrefix = 'flow:'
+
 export const flowSubjects = (parts: ExplainedParts): SubjectSource => ({
   id: 'flows',
   find(id) {
-    const flow = parts.store.flows.find(id)
+    const flow = parts.store.flows.find(id.startsWith(flowPrefix) ? id.slice(flowPrefix.length) : id)
     return flow && subjectOf(parts, flow)
   },
 })
 
 const named = ({ kind, id }: EvidenceRef): string => (id === '*' ? `${kind} of any id` : `${kind} ${id}`)
-const given = ({ kind, id }: EvidenceRef): string => shellWord(`${kind}:${id === '*' ? 'ID' : id}`)
+const given = ({ kind, id }: EvidenceRef): string => evidenceWord({ kind, id: id === '*' ? 'ID' : id })
 const isReport = ({ kind }: EvidenceRef): boolean => kind === productView
 /** A report is looked at; whoever attests it has the flow say that nobody did. */
 const verifies = (flow_id: string, { id }: EvidenceRef): string =>

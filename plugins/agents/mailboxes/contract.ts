@@ -69,6 +69,8 @@ export interface Mailboxes {
   post(tx: Tx, letter: Letter): Posted
   /** Makes dead letters of all that waits for an agent. */
   discard(tx: Tx, agent_id: string, why: string): void
+  /** Until the end that it returns nothing that waits for these agents begins a run of theirs. */
+  hold(agent_ids: readonly string[]): () => void
 }
 /** The mailboxes of agents: sending messages. */
 export const Mailboxes: Token<Mailboxes> = defineToken<Mailboxes>('mailboxes@1')

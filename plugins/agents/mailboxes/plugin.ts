@@ -36,6 +36,7 @@ export default definePlugin({
       discard(tx, agent_id, why) {
         for (const message of store.pending(agent_id, store.waiting(agent_id))) store.bury(tx, message, why)
       },
+      hold: worker.hold,
     })
     ctx.provide(AgentMail, { waiting: store.waiting, recipients: store.recipients })
     ctx.routes(...mailRoutes({ store, agents, state, post, runs }))

@@ -21,6 +21,8 @@ export interface MailWorker {
   /** From now on messages are delivered; gives what ends that. */
   begin(): () => Promise<void>
   ended(run: TerminalRun): void
+  /** Nothing is delivered to these agents until the end that it returns. */
+  hold(agent_ids: readonly string[]): () => void
 }
 
 /** Messages of one run, and bytes of what it is told. */
@@ -33,6 +35,7 @@ const longestMs = 30_000
 export const createWorker = (parts: WorkerParts): MailWorker => {
   const { store, runs, clock, state, log } = parts
   const working = new Set<Promise<void>>()
+  const held: string[] = []
   let acts = false
   let cancel = (): void => {}
   const work = (what: () => Promise<void>): void => {
@@ -43,7 +46,7 @@ export const createWorker = (parts: WorkerParts): MailWorker => {
     working.add(done)
   }
   const consider = (agent_id: string): void => {
-    if (acts && store.waiting(agent_id) > 0) work(() => deliver(parts, agent_id))
+    if (acts && store.waiting(agent_id) > 0) work(() => deliver(parts, agent_id, () => held.includes(agent_id)))
     arm()
   }
   const look = (): void =>
@@ -68,6 +71,13 @@ export const createWorker = (parts: WorkerParts): MailWorker => {
       if (delivers) work(() => settle(parts, run))
       // Most runs have nothing to do with a message.
       if (delivers || store.waiting(run.agent_id) > 0) work(async () => consider(run.agent_id))
+    },
+    hold(agent_ids) {
+      held.push(...agent_ids)
+      return () => {
+        for (const agent_id of agent_ids) held.splice(held.indexOf(agent_id), 1)
+        for (const agent_id of agent_ids) consider(agent_id)
+      }
     },
     begin() {
       acts = true
@@ -103,8 +113,13 @@ const isLate = ({ expires_at_ms }: MessageRecord, now: number): boolean =>
   expires_at_ms !== undefined && expires_at_ms <= now
 
 /** One run for what waits for an agent; claimed and accepted in one commit. Of those whose time is over, none. */
-const deliver = async ({ store, agents, runs, state }: WorkerParts, agent_id: string): Promise<void> => {
+const deliver = async (
+  { store, agents, runs, state }: WorkerParts,
+  agent_id: string,
+  isHeld: () => boolean,
+): Promise<void> => {
   await state.commit((tx) => {
+    if (isHeld()) return
     const { session } = agents.get(agent_id)
     const waiting = store.pending(agent_id, mostMessages)
     const [late, rest] = parted(waiting, (message) => isLate(message, tx.now))

@@ -5,7 +5,7 @@ import { PlaybookId, PlaybookVersion, type PlaybookManifest } from './manifest.j
 /** Problems of playbooks, for plugins that name them. */
 export { playbookErrors } from './errors.js'
 /** Evidence as command lines give it. */
-export { evidenceFlag, givenEvidence } from './evidence-flag.js'
+export { evidenceFlag, evidenceWord, givenEvidence } from './evidence-flag.js'
 /** What a manifest says, and the kinds of evidence that are things of the daemon. */
 export { PlaybookManifest, primitiveKinds, RequiredEvidence } from './manifest.js'
 /** One of `primitiveKinds`. */

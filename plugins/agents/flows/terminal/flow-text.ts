@@ -102,7 +102,7 @@ const nextLines = ({ flow_id, status, session_id, playbook_ref }: ShownFlow): st
   const digestFlag = digest === undefined ? 'DIGEST' : digest
   const again = commandLine(`flows start --digest ${digestFlag}`, session_id, playbook_id, version, 'TEXT')
   return [
-    ...line('next', visibleLine(commandLine('explain', flow_id))),
+    ...line('next', visibleLine(commandLine('explain', `flow:${flow_id}`))),
     ...(ended.has(status) ? line('another', visibleLine(again)) : []),
   ]
 }

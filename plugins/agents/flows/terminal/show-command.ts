@@ -24,7 +24,10 @@ const Told = open({
 
 /** Of the flow and its root run: its agents have their own. None where the plugin that explains is off. */
 const ownReasons = async ({ client }: CommandInput, { flow_id, session_id }: ShownFlow): Promise<string[]> => {
-  const told = parse(Told, await client.get(`/v1/explanations/${encodeURIComponent(flow_id)}`).catch(() => null))
+  const told = parse(
+    Told,
+    await client.get(`/v1/explanations/${encodeURIComponent(`flow:${flow_id}`)}`).catch(() => null),
+  )
   const own = told.ok ? told.value.subjects.filter((subject) => subject.session_id === session_id) : []
   return own.flatMap(({ reasons }) => reasons.flatMap((reason) => reasonLines(reason, 1))).map((line) => `  ${line}`)
 }

@@ -1,4 +1,6 @@
 /** Flows as the command line shows them. */
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import test, { type ExecutionContext } from 'ava'
 import type { JsonObject } from '../../../../core/plugin.js'
 import { createCommandLine } from '../../../support/command-line.js'
@@ -26,7 +28,7 @@ test('flows-17: a check that does not pass is open until the flow has ended, and
   t.regex(out, /\n {2}run {6}run_\w+ {2}completed\n/u)
   t.regex(out, /\n {2}has {6}1 run, 1 output; --output json has their ids\n/u)
   t.regex(out, /\n {2}open {2}required_evidence {2}Missing: review \*\.\n/u)
-  t.regex(out, /\n {2}next {5}holdfast explain f1\n$/u)
+  t.regex(out, /\n {2}next {5}holdfast explain flow:f1\n$/u)
   t.notRegex(out, /failed/u)
   const given = (await line('flows', 'evidence', 'f1', '--evidence', 'review:two people')).out
   t.regex(given, /succeeded[^]*\n {2}ended {4}20[^]*\n {2}given {4}review:two people\n[^]*passed {2}required_evidence/u)
@@ -42,7 +44,7 @@ test('flows-3, flows-17: a flow whose run failed says why, and is started anew a
   const again = `another  holdfast flows start --digest ${String(playbook_ref['digest'])} s1 notes 1 TEXT`
   const { out } = await line('flows', 'get', 'bad')
   t.regex(out, /\n {2}error {4}.*no/u)
-  t.true(out.includes('  next     holdfast explain bad\n') && out.includes(again), out)
+  t.true(out.includes('  next     holdfast explain flow:bad\n') && out.includes(again), out)
   const followed = await line('flows', 'stream', 'bad')
   t.is(followed.code, 1)
   t.notRegex(followed.out, /runs retry/u)
@@ -122,4 +124,37 @@ test('flows-15: a schedule says of which playbook it starts flows, and such a fl
   await request('POST', `/v1/schedules/${schedule_id}/trigger`, {})
   const [{ flow_id }] = (await request('GET', '/v1/flows')).body
   t.true((await line('flows', 'get', flow_id)).out.includes(`\n  schedule ${schedule_id}\n`))
+})
+
+test('flows-19, explanations-16: the line that adds evidence adds it, whatever its kind is called', async (t) => {
+  const kinds = ['ci:build', '--evil', '{x}', 'plain']
+  const daemon = await start(t, { required_evidence: kinds.map((kind) => ({ kind, id: 'green: 1' })) })
+  await daemon.begin('/say a', { flow_id: 'x' })
+  await untilFlow(daemon, 'x', ({ run, status }) => run.status === 'completed' && status === 'waiting')
+  const { out } = await daemon.line('explain', 'x')
+  const lines = [...out.matchAll(/^ +(holdfast flows evidence .*)$/gmu)].map(([, one = '']) => one)
+  t.is(lines.length, kinds.length, out)
+  for (const one of lines) {
+    const { stdout } = await promisify(execFile)('sh', ['-c', one.replace('holdfast', `printf '%s\\n'`)])
+    t.is((await daemon.line(...stdout.trimEnd().split('\n'))).code, 0, one)
+  }
+  const { body } = await daemon.request('GET', '/v1/flows/x')
+  t.is(body.status, 'succeeded')
+  t.deepEqual(
+    body.evidence_refs.map(({ kind }: any) => kind),
+    kinds,
+  )
+})
+
+test('explanations-1: a flow with the id of a session is explained by its prefix, and shown with its own reasons', async (t) => {
+  const daemon = await start(t, { required_evidence })
+  await daemon.begin('/say a', { flow_id: 's1' })
+  await untilFlow(daemon, 's1', ({ run, status }) => run.status === 'completed' && status === 'waiting')
+  await daemon.begin('/say b', { flow_id: 'other' })
+  await untilFlow(daemon, 'other', ({ run, status }) => run.status === 'completed' && status === 'waiting')
+  t.regex((await daemon.line('explain', 'flow:s1')).out, /requires evidence that nobody has added/u)
+  t.regex((await daemon.line('flows', 'get', 's1')).out, /next {5}holdfast explain flow:s1\n/u)
+  const { out } = await daemon.line('flows', 'show', 's1')
+  t.regex(out, /requires evidence[^]*holdfast flows evidence --evidence review:ID s1/u)
+  t.notRegex(out, /Its last run/u)
 })
