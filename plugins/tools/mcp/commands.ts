@@ -16,14 +16,23 @@ import {
   type Infer,
   type Json,
 } from '../../../core/plugin.js'
+import { catalogCommands } from './catalog/commands.js'
 import { oauthCommands } from './oauth/commands.js'
 import { promptCommands } from './prompts/commands.js'
+import { slotCommands } from './slots/commands.js'
 
 const base = '/v1/runtime/mcp'
 
 const Servers = open({
   servers: array(
-    open({ name: string(), transport: string(), state: string(), tool_count: integer(), problem: optional(string()) }),
+    open({
+      name: string(),
+      transport: string(),
+      state: string(),
+      tool_count: integer(),
+      profile: optional(string()),
+      problem: optional(string()),
+    }),
   ),
 })
 const Tools = open({ tools: array(open({ name: string(), effect: string(), description: string() })) })
@@ -32,11 +41,11 @@ const Called = open({ output: open({ output: json(), is_error: boolean() }) })
 
 const showServers = ({ servers }: Infer<typeof Servers>): string =>
   servers.length === 0
-    ? 'No MCP servers. Name one in config/mcp.toml of the state root, as [mcp_servers.NAME].'
+    ? 'No MCP servers. Name one in config/mcp.toml of the state root, as [mcp_servers.NAME]: holdfast mcp catalog list.'
     : servers
-        .map(({ name, transport, state, tool_count, problem }) =>
+        .map(({ name, transport, state, tool_count, profile, problem }) =>
           [
-            `${visibleLine(name)}  ${transport}  ${state}  ${tool_count} tools`,
+            `${visibleLine(name)}  ${transport}  ${state}  ${tool_count} tools${profile === undefined ? '' : `  (${profile})`}`,
             ...(problem === undefined ? [] : [`  ${visibleLine(problem)}`]),
           ].join('\n'),
         )
@@ -73,9 +82,37 @@ const showCalled = ({ output: { output, is_error } }: Infer<typeof Called>): str
 
 const inputOf = async ({ json }: CommandInput): Promise<Json> => (await json('input-json')) ?? {}
 
+/** Beside the tools it is a word of their group, for who looks for it there. */
+const callCommand = (path: readonly string[]): Command =>
+  defineCommand({
+    path,
+    route: `POST ${base}/tools/{tool_name}/call`,
+    summary: 'Calls a tool of an MCP server.',
+    args: ['tool_name'],
+    flags: {
+      'input-json': { kind: 'text', value: 'json', summary: 'What the tool is to be given; {} when absent.' },
+      file: { kind: 'text', value: 'file', summary: 'Read the input from this file.' },
+      stdin: { kind: 'switch', summary: 'Read the input from standard input.' },
+      session: { kind: 'text', value: 'session_id', summary: 'The session whose ledger has the call.' },
+    },
+    fields: { 'body.input.*': ['--input-json', '--file', '--stdin'], 'body.session_id': '--session' },
+    async run(input) {
+      const { client, args, flags } = input
+      return client.send('POST', `${base}/tools/${encodeURIComponent(args['tool_name'] ?? '')}/call`, {
+        input: await inputOf(input),
+        ...(typeof flags['session'] === 'string' && { session_id: flags['session'] }),
+      })
+    },
+    answer: Called,
+    show: showCalled,
+    status: ({ output: { is_error } }) => (is_error ? 1 : 0),
+  })
+
 export const commands: readonly Command[] = [
   ...oauthCommands,
   ...promptCommands,
+  ...catalogCommands,
+  ...slotCommands,
   defineCommand({
     path: ['mcp', 'list'],
     route: `GET ${base}/servers`,
@@ -112,26 +149,6 @@ export const commands: readonly Command[] = [
         visible(JSON.stringify(input_schema, undefined, 2)),
       ].join('\n'),
   }),
-  defineCommand({
-    path: ['mcp', 'call'],
-    route: `POST ${base}/tools/{tool_name}/call`,
-    summary: 'Calls a tool of an MCP server.',
-    args: ['tool_name'],
-    flags: {
-      'input-json': { kind: 'text', value: 'json', summary: 'What the tool is to be given; {} when absent.' },
-      stdin: { kind: 'switch', summary: 'Read the input from standard input.' },
-      session: { kind: 'text', value: 'session_id', summary: 'The session whose ledger has the call.' },
-    },
-    fields: { 'body.input.*': ['--input-json', '--stdin'], 'body.session_id': '--session' },
-    async run(input) {
-      const { client, args, flags } = input
-      return client.send('POST', `${base}/tools/${encodeURIComponent(args['tool_name'] ?? '')}/call`, {
-        input: await inputOf(input),
-        ...(typeof flags['session'] === 'string' && { session_id: flags['session'] }),
-      })
-    },
-    answer: Called,
-    show: showCalled,
-    status: ({ output: { is_error } }) => (is_error ? 1 : 0),
-  }),
+  callCommand(['mcp', 'call']),
+  callCommand(['mcp', 'tools', 'call']),
 ]

@@ -6,8 +6,10 @@ import { ToolArrivals, ToolGates, Tools } from '../../execution/tools/contract.j
 import { RuntimeSections } from '../../operator/runtime/contract.js'
 import { SecretReferences, SecretSlots } from '../../operator/secrets/contract.js'
 import { StatusSections } from '../../operator/status/contract.js'
-import { serverList } from './config/entry.js'
+import { catalogRoutes } from './catalog/routes.js'
+import { openServerList } from './catalog/with-profiles.js'
 import { guardLiterals } from './config/literals.js'
+import { config, flags } from './config/settings.js'
 import { createGuard } from './config/values.js'
 import { createEndings } from './connection/endings.js'
 import { declareOauth } from './oauth/declare.js'
@@ -32,6 +34,8 @@ export default definePlugin({
   needs: { host: Host, supervised: Supervised, sessions: Sessions, slots: SecretSlots },
   wants: { ledger: ExternalActions },
   fileIsList: true,
+  config,
+  flags,
   stopMs: () => stopMs,
   register(ctx, { host, supervised, sessions, slots, ledger }) {
     const { clock, ids, log, secrets, state } = ctx
@@ -52,7 +56,8 @@ export default definePlugin({
       log,
       isThere: (server) => servers.find(server.name) === server,
     })
-    const list = ctx.list(serverList)
+    const listed = openServerList(ctx)
+    const { list } = listed
     ctx.own(guardLiterals(list, secrets.guard))
     const oauth = declareOauth(ctx, { host, slots, servers: list })
     const servers = createServers({
@@ -77,7 +82,7 @@ export default definePlugin({
       },
     })
     const sight = seenBy(servers, sessions)
-    const shown = { servers, published }
+    const shown = { ...listed, servers, published }
     ctx.contribute(ToolGates, credentialGate(servers, sessions))
     ctx.contribute(ToolArrivals, arrivals(servers, { clock, seenBy: sight }))
     ctx.contribute(SystemSections, instructionsSection(sight))
@@ -91,6 +96,7 @@ export default definePlugin({
     ctx.health(mcpHealth(shown))
     ctx.repair(openCalls.repair)
     ctx.routes(
+      ...catalogRoutes({ ...listed, redact: secrets.redact }),
       ...mcpRoutes({
         ...shown,
         redact: secrets.redact,

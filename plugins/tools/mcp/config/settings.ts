@@ -1,0 +1,18 @@
+/** What flags say of MCP servers. */
+import { array, defaulted, doc, enums, object, optional, string, type Infer } from '../../../../core/plugin.js'
+import { profileNames } from '../catalog/catalog.js'
+
+export const config = object({
+  mcp_config: doc(
+    optional(string({ min: 1, max: 4_096 })),
+    'File of MCP servers that is read in place of config/mcp.toml.',
+  ),
+  mcp_profile: doc(
+    defaulted(array(enums(profileNames)), []),
+    'Profiles of the catalogue of MCP servers whose servers are there without a table of their own.',
+  ),
+})
+/** The value form of `config`. */
+export type Config = Infer<typeof config>
+
+export const flags = { mcp_config: 'mcp-config', mcp_profile: 'mcp-profile' } as const
