@@ -38,8 +38,8 @@ export interface Line {
   readonly columns?: () => number
   /** Prints a whole answer for a person; `print` when absent. */
   readonly show?: (text: string) => Promise<void>
-  /** Starts a daemon on a root that nobody holds. */
-  readonly start?: (root: string) => Promise<ShortDaemon>
+  /** Starts a daemon on a root that nobody holds; a bare one heeds no setting of the environment. */
+  readonly start?: (root: string, bare?: boolean) => Promise<ShortDaemon>
   /** Talks with who gives the line; nobody says anything when absent. */
   readonly talk?: () => Dialogue
   /** From now on SIGTERM aborts the signal; what it returns takes that back. */

@@ -51,14 +51,14 @@ const near = (client: Client, root: string, serves: boolean): NearDaemon => ({
 
 /** On a root that is made for this. */
 export const withScratch = async <T>(
-  start: (root: string) => Promise<ShortDaemon>,
+  start: (root: string, bare: boolean) => Promise<ShortDaemon>,
   config: Readonly<Record<string, string>>,
   work: (daemon: NearDaemon) => Promise<T>,
 ): Promise<T> => {
   const { path, remove } = makePrivateFolder()
   try {
     for (const [name, text] of Object.entries(config)) await filesOf(path).writeConfig(name, text)
-    const { client, stop } = await start(path)
+    const { client, stop } = await start(path, true)
     return await work(near(client, path, false)).finally(stop)
   } finally {
     remove()

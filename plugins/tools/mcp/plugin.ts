@@ -57,7 +57,7 @@ export default definePlugin({
       isThere: (server) => servers.find(server.name) === server,
     })
     const listed = openServerList(ctx)
-    const { list } = listed
+    const { list, credentials } = listed
     ctx.own(guardLiterals(list, secrets.guard))
     const oauth = declareOauth(ctx, { host, slots, servers: list })
     const servers = createServers({
@@ -69,6 +69,7 @@ export default definePlugin({
       endProgram: createEndings({ clock, supervised }),
       outbound,
       slots: () => slots,
+      credentials,
       redact: secrets.redact,
       guard: values.guard,
       authorize: oauth.authorize,
@@ -82,7 +83,7 @@ export default definePlugin({
       },
     })
     const sight = seenBy(servers, sessions)
-    const shown = { ...listed, servers, published }
+    const shown = { ...listed, servers, published, redact: secrets.redact }
     ctx.contribute(ToolGates, credentialGate(servers, sessions))
     ctx.contribute(ToolArrivals, arrivals(servers, { clock, seenBy: sight }))
     ctx.contribute(SystemSections, instructionsSection(sight))
@@ -96,20 +97,11 @@ export default definePlugin({
     ctx.health(mcpHealth(shown))
     ctx.repair(openCalls.repair)
     ctx.routes(
-      ...catalogRoutes({ ...listed, redact: secrets.redact }),
-      ...mcpRoutes({
-        ...shown,
-        redact: secrets.redact,
-        state,
-        ids,
-        log,
-        sessions,
-        ledger,
-        calls: openCalls,
-        signal: ctx.signal,
-      }),
+      ...catalogRoutes(shown),
+      ...mcpRoutes({ ...shown, state, ids, log, sessions, ledger, calls: openCalls, signal: ctx.signal }),
     )
     ctx.onStart(() => {
+      credentials.values().forEach(values.guard)
       const undo = [host.delayReady(() => requiredMissing(servers)), slots.onChange(servers.secretChanged)]
       const end = servers.begin()
       return async () => {

@@ -24,6 +24,7 @@ import {
 } from '../../../core/plugin.js'
 import type { RuntimeSection } from '../../operator/runtime/contract.js'
 import type { StatusSection } from '../../operator/status/contract.js'
+import type { Credentials } from './config/credentials.js'
 import { isCredentialed, secretsOf } from './config/values.js'
 import { mcpErrors } from './config/errors.js'
 import { oauthErrors } from './oauth/errors.js'
@@ -38,6 +39,7 @@ export interface ShownParts {
   readonly file: string
   /** The file that was named in place of the usual one. */
   readonly elsewhere: string | undefined
+  readonly credentials: Credentials
   /** The profile that brings a server; undefined of one that has a table in the file. */
   readonly profileOf: (name: string) => string | undefined
 }
@@ -57,6 +59,7 @@ export const McpServerView = named(
     left_out_count: doc(countOf(), 'Tools that are not shown to models: too many of them, or odd ones.'),
     profile: optional(doc(string(), 'The profile that brings it; absent of one that has a table in the file.')),
     secret_refs: doc(array(string()), 'Secrets that it refers to, there or not.'),
+    file_refs: doc(array(string()), 'Those of them that the file of credentials has.'),
     oauth_slot_ref: optional(doc(string(), 'Account that it is asked with, there or not.')),
     problem: optional(doc(string(), 'Why it is not connected.')),
   }),
@@ -64,8 +67,9 @@ export const McpServerView = named(
 /** The value form of `McpServerView`. */
 export type McpServerView = Infer<typeof McpServerView>
 
-export const viewServer = ({ published, profileOf }: ShownParts, server: McpServer): McpServerView => {
+export const viewServer = ({ published, profileOf, credentials }: ShownParts, server: McpServer): McpServerView => {
   const { entry, name } = server
+  const secret_refs = [...new Set(secretsOf(entry))].filter((ref) => ref !== entry.oauth_slot_ref)
   const profile = profileOf(name)
   const { state, problem } = server.facts()
   const { tools, left_out } = published.of(name)
@@ -78,7 +82,8 @@ export const viewServer = ({ published, profileOf }: ShownParts, server: McpServ
     tool_count: tools.length,
     left_out_count: left_out,
     ...(profile !== undefined && { profile }),
-    secret_refs: [...new Set(secretsOf(entry))].filter((ref) => ref !== entry.oauth_slot_ref),
+    secret_refs,
+    file_refs: secret_refs.filter((ref) => credentials.find(ref) !== undefined),
     ...(entry.oauth_slot_ref !== undefined && { oauth_slot_ref: entry.oauth_slot_ref }),
     ...(problem !== undefined && state !== 'connected' && { problem: problem.message }),
   }
@@ -237,10 +242,24 @@ const absent = ({ elsewhere }: ShownParts): Warning[] =>
         },
       ]
 
+const unusable = ({ credentials }: ShownParts): Warning[] => {
+  const fault = credentials.fault()
+  if (fault === undefined) return []
+  return [
+    {
+      severity: 'warning',
+      code: 'mcp_credentials_unusable',
+      message: `${sentence(fault)} Servers get nothing of the file that --mcp-credentials names.`,
+      action: 'Correct the file: it is read whenever a server is connected.',
+    },
+  ]
+}
+
 export const mcpHealth = (parts: ShownParts): HealthCheck => ({
   id: 'mcp',
   check: () => [
     ...absent(parts),
+    ...unusable(parts),
     ...parts.servers
       .all()
       .flatMap((server) => [

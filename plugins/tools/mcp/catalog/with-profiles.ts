@@ -1,5 +1,6 @@
 /** The list of an operator, with the servers of the profiles that are turned on. */
 import { parse, type List, type PluginContext } from '../../../../core/plugin.js'
+import { createCredentials } from '../config/credentials.js'
 import { ServerEntry, serverList } from '../config/entry.js'
 import type { Config } from '../config/settings.js'
 import { catalog, profiles, type ProfileName } from './catalog.js'
@@ -39,10 +40,12 @@ const withProfiles = (list: List<ServerEntry>, on: readonly ProfileName[]): List
 export const openServerList = ({ config, list: open }: Pick<PluginContext<Config>, 'config' | 'list'>) => {
   const { mcp_config: elsewhere, mcp_profile: on } = config
   const own = open(serverList(elsewhere))
+  const credentials = createCredentials(config.mcp_credentials)
   const list = withProfiles(own, on)
   return {
     list,
     on,
+    credentials,
     elsewhere,
     file: elsewhere ?? 'config/mcp.toml',
     profileOf: (name: string): string | undefined =>

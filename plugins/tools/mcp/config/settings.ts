@@ -7,6 +7,10 @@ export const config = object({
     optional(string({ min: 1, max: 4_096 })),
     'File of MCP servers that is read in place of config/mcp.toml.',
   ),
+  mcp_credentials: doc(
+    optional(string({ min: 1, max: 4_096 })),
+    'File of secrets that servers refer to and that are not stored, as KEY = "value".',
+  ),
   mcp_profile: doc(
     defaulted(array(enums(profileNames)), []),
     'Profiles of the catalogue of MCP servers whose servers are there without a table of their own.',
@@ -15,4 +19,8 @@ export const config = object({
 /** The value form of `config`. */
 export type Config = Infer<typeof config>
 
-export const flags = { mcp_config: 'mcp-config', mcp_profile: 'mcp-profile' } as const
+export const flags = {
+  mcp_config: 'mcp-config',
+  mcp_credentials: 'mcp-credentials',
+  mcp_profile: 'mcp-profile',
+} as const

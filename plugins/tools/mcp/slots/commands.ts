@@ -18,14 +18,21 @@ import { mcpErrors } from '../config/errors.js'
 const secrets = '/v1/runtime/secrets'
 
 const Servers = open({
-  servers: array(open({ name: string(), secret_refs: array(string()), oauth_slot_ref: optional(string()) })),
+  servers: array(
+    open({
+      name: string(),
+      secret_refs: array(string()),
+      file_refs: array(string()),
+      oauth_slot_ref: optional(string()),
+    }),
+  ),
 })
 const Stored = open({ slot_id: string(), details: open({ readable: boolean() }) })
 
 interface Slot {
   readonly slot_id: string
   readonly kind: 'secret' | 'account'
-  readonly state: 'stored' | 'missing' | 'unusable'
+  readonly state: 'stored' | 'missing' | 'unusable' | 'in_file'
   readonly servers: readonly string[]
 }
 
@@ -33,15 +40,30 @@ interface Use {
   readonly slot_id: string
   readonly kind: Slot['kind']
   readonly server: string
+  /** The file of credentials has it. */
+  readonly isInFile: boolean
 }
 
 /** What the servers of the list refer to. */
 const usesOf = async ({ client }: CommandInput): Promise<readonly Use[]> => {
   const read = parse(Servers, await client.get('/v1/runtime/mcp/servers'))
-  return (read.ok ? read.value.servers : []).flatMap(({ name: server, secret_refs, oauth_slot_ref }) => [
-    ...secret_refs.map((slot_id) => ({ slot_id, kind: 'secret' as const, server })),
-    ...(oauth_slot_ref === undefined ? [] : [{ slot_id: oauth_slot_ref, kind: 'account' as const, server }]),
+  return (read.ok ? read.value.servers : []).flatMap(({ name: server, secret_refs, file_refs, oauth_slot_ref }) => [
+    ...secret_refs.map((slot_id) => ({
+      slot_id,
+      kind: 'secret' as const,
+      server,
+      isInFile: file_refs.includes(slot_id),
+    })),
+    ...(oauth_slot_ref === undefined
+      ? []
+      : [{ slot_id: oauth_slot_ref, kind: 'account' as const, server, isInFile: false }]),
   ])
+}
+
+/** What is stored goes before what the file has, also where it cannot be used. */
+const stateOf = (uses: readonly Use[], readable: boolean | undefined): Slot['state'] => {
+  if (readable === undefined) return uses.some(({ isInFile }) => isInFile) ? 'in_file' : 'missing'
+  return readable ? 'stored' : 'unusable'
 }
 
 const slotsOf = async (input: CommandInput): Promise<readonly Slot[]> => {
@@ -51,11 +73,10 @@ const slotsOf = async (input: CommandInput): Promise<readonly Slot[]> => {
   const unused = [...stored.keys()].filter((name) => name.startsWith('mcp.'))
   return [...new Set([...uses.map(({ slot_id }) => slot_id), ...unused])].map((slot_id) => {
     const own = uses.filter((use) => use.slot_id === slot_id)
-    const readable = stored.get(slot_id)
     return {
       slot_id,
       kind: own.some(({ kind }) => kind === 'account') ? 'account' : 'secret',
-      state: readable === undefined ? 'missing' : readable ? 'stored' : 'unusable',
+      state: stateOf(own, stored.get(slot_id)),
       servers: own.map(({ server }) => server),
     }
   })
@@ -67,7 +88,7 @@ const wayTo = ({ slot_id, kind, servers: [server = ''] }: Slot): string =>
 const showSlot = (slot: Slot): string => {
   const { slot_id, kind, state, servers } = slot
   const users = servers.length === 0 ? 'no server of the list' : servers.map(visibleLine).join(', ')
-  return `${visibleLine(slot_id)}  ${kind}  ${state}  ${users}${state === 'stored' ? '' : `\n  ${wayTo(slot)}`}`
+  return `${visibleLine(slot_id)}  ${kind}  ${state.replace('_', ' ')}  ${users}${state === 'stored' || state === 'in_file' ? '' : `\n  ${wayTo(slot)}`}`
 }
 
 const set = async (input: CommandInput): Promise<Slot> => {

@@ -127,5 +127,5 @@ test('models-63: a model that does not answer in the time of the canary is told 
   const daemon = await startTestDaemon(t, { plugins: [silent.plugin], config: silent.config })
   const { code, out } = await createCommandLine(daemon)('doctor', 'routes', '--canary', '--canary-timeout-ms', '200')
   t.is(code, 1)
-  t.regex(out, /^WRONG canary of route \S+: does not answer: .*\((?:timeout|\w+)\)$/mu)
+  t.regex(out, /^WRONG canary of route \S+: does not answer: .*\(timeout\)$/mu)
 })

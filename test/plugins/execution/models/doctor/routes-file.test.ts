@@ -1,15 +1,19 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
-import { runLine } from '../../../../support/command-line.js'
+import { createEnvironmentLine, runLine } from '../../../../support/command-line.js'
 import { makeFolder } from '../../../../support/tools.js'
 
-test('models-64: a file of routes is looked at as a daemon would, each fault with its line, and nothing starts', async (t) => {
+test('models-64: a file of routes is looked at as a daemon would, each fault with its line, and no daemon is asked', async (t) => {
   const file = join(await makeFolder(t), 'mine.toml')
   const look = async (text: string) => {
     writeFileSync(file, text)
     return runLine('doctor', 'routes', '--routes-file', file)
   }
+  const ours = 'default_route = "a"\n[routes.a]\ndriver = "demo"\n'
+  writeFileSync(file, ours)
+  const elsewhere = createEnvironmentLine({ SERVICE_DEFAULT_ROUTE: 'z', SERVICE_MCP_PROFILE: 'nosuch' })
+  t.is((await elsewhere('doctor', 'routes', '--routes-file', file)).code, 0)
   const good = await look(
     'default_route = "a"\n[routes.a]\ndriver = "demo"\n' +
       '[routes.b]\ndriver = "openai"\ndefault_model = "gpt-5.4"\nauth_ref = "models.b"\n',
