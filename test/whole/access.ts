@@ -145,6 +145,7 @@ export const access: Readonly<Record<string, 'public' | 'ingress' | 'read' | 'ad
 
   'auth.lease': 'admin',
   'mcp.call': 'admin',
+  'mcp.found': 'admin',
   'mcp.prompt': 'admin',
   'mcp.prompts': 'admin',
   'mcp_oauth.finish': 'admin',

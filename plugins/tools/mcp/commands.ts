@@ -2,12 +2,14 @@
 import {
   array,
   boolean,
+  commandLine,
   defineCommand,
   integer,
   json,
   open,
   optional,
   parse,
+  sentence,
   string,
   visible,
   visibleLine,
@@ -17,6 +19,7 @@ import {
   type Json,
 } from '../../../core/plugin.js'
 import { catalogCommands } from './catalog/commands.js'
+import { foundCommands } from './found/commands.js'
 import { oauthCommands } from './oauth/commands.js'
 import { promptCommands } from './prompts/commands.js'
 import { slotCommands } from './slots/commands.js'
@@ -34,22 +37,30 @@ const Servers = open({
       problem: optional(string()),
     }),
   ),
+  found: optional(array(string())),
+  found_problem: optional(string()),
 })
 const Tools = open({ tools: array(open({ name: string(), effect: string(), description: string() })) })
 const Tool = open({ name: string(), effect: string(), description: string(), input_schema: json() })
 const Called = open({ output: open({ output: json(), is_error: boolean() }) })
 
-const showServers = ({ servers }: Infer<typeof Servers>): string =>
-  servers.length === 0
-    ? 'No MCP servers. Name one in config/mcp.toml of the state root, as [mcp_servers.NAME]: holdfast mcp catalog list.'
-    : servers
-        .map(({ name, transport, state, tool_count, profile, problem }) =>
-          [
-            `${visibleLine(name)}  ${transport}  ${state}  ${tool_count} tools${profile === undefined ? '' : `  (${profile})`}`,
-            ...(problem === undefined ? [] : [`  ${visibleLine(problem)}`]),
-          ].join('\n'),
-        )
-        .join('\n')
+type Server = Infer<typeof Servers>['servers'][number]
+
+const showServer = ({ name, transport, state, tool_count, profile, problem }: Server): string =>
+  [
+    `${visibleLine(name)}  ${transport}  ${state}  ${tool_count} tools` +
+      (profile === undefined ? '' : `  (${visibleLine(profile)})`),
+    ...(problem === undefined ? [] : [`  ${visibleLine(problem)}`]),
+  ].join('\n')
+
+const showServers = ({ servers, found = [], found_problem }: Infer<typeof Servers>): string =>
+  [
+    ...(servers.length === 0
+      ? ['No MCP servers. Name one in config/mcp.toml of the state root, or see holdfast mcp catalog list.']
+      : servers.map(showServer)),
+    ...found.map((name) => `${visibleLine(name)}  found in .mcp.json, not started: ${commandLine('mcp found', name)}`),
+    ...(found_problem === undefined ? [] : [sentence(visibleLine(found_problem))]),
+  ].join('\n')
 
 const shortest = (text: string): string => {
   const line = visibleLine(text.split('\n')[0] ?? '')
@@ -113,6 +124,7 @@ export const commands: readonly Command[] = [
   ...promptCommands,
   ...catalogCommands,
   ...slotCommands,
+  ...foundCommands,
   defineCommand({
     path: ['mcp', 'list'],
     route: `GET ${base}/servers`,

@@ -13,6 +13,7 @@ import { config, flags } from './config/settings.js'
 import { createGuard } from './config/values.js'
 import { createEndings } from './connection/endings.js'
 import { declareOauth } from './oauth/declare.js'
+import { foundRoute } from './found/routes.js'
 import { mcpRoutes } from './routes.js'
 import { createServers } from './servers/servers.js'
 import { arrivals, credentialGate, requiredMissing, seenBy } from './servers/sight.js'
@@ -83,7 +84,7 @@ export default definePlugin({
       },
     })
     const sight = seenBy(servers, sessions)
-    const shown = { ...listed, servers, published, redact: secrets.redact }
+    const shown = { ...listed, servers, published, redact: secrets.redact, workspace: () => host.workspaceRoot }
     ctx.contribute(ToolGates, credentialGate(servers, sessions))
     ctx.contribute(ToolArrivals, arrivals(servers, { clock, seenBy: sight }))
     ctx.contribute(SystemSections, instructionsSection(sight))
@@ -98,6 +99,7 @@ export default definePlugin({
     ctx.repair(openCalls.repair)
     ctx.routes(
       ...catalogRoutes(shown),
+      foundRoute(shown),
       ...mcpRoutes({ ...shown, state, ids, log, sessions, ledger, calls: openCalls, signal: ctx.signal }),
     )
     ctx.onStart(() => {

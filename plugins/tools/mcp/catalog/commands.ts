@@ -10,8 +10,8 @@ import {
   visibleLine,
   type Command,
   type Infer,
-  type Json,
 } from '../../../../core/plugin.js'
+import { tableLines } from './table-text.js'
 
 const base = '/v1/runtime/mcp'
 
@@ -41,27 +41,17 @@ const showServer = (server: Server): string => {
   ].join('\n')
 }
 
-/** A table of the list: texts and arrays of texts are the same in TOML as in JSON. */
-const tableOf = ({ name, entry }: Server): string =>
-  [
-    `[mcp_servers.${name}]`,
-    ...Object.entries(entry).map(([key, value]: [string, Json | undefined]) => `${key} = ${JSON.stringify(value)}`),
-  ].join('\n')
-
 const nextOf = ({ name, secret_ref, secret = 'its secret', oauth_slot_ref }: Server): string[] => {
-  if (secret_ref !== undefined) return [`Store ${secret}: ${commandLine('mcp auth set --stdin', secret_ref)}`]
+  if (secret_ref !== undefined)
+    return [`Store ${visibleLine(secret)}: ${commandLine('mcp auth set --stdin', secret_ref)}`]
   return oauth_slot_ref === undefined ? [] : [`Log in: ${commandLine('mcp oauth login', name)}`]
 }
 
-const showWhole = (server: Server): string =>
-  visibleWhole([showServer(server), '', 'Its table for config/mcp.toml:', '', tableOf(server), '', ...nextOf(server)])
-
-const visibleWhole = (lines: readonly string[]): string =>
-  lines
-    .flatMap((text) => text.split('\n'))
-    .map(visibleLine)
-    .join('\n')
-    .trimEnd()
+const showWhole = (server: Server): string => {
+  const next = nextOf(server)
+  const table = ['Its table for config/mcp.toml:', '', ...tableLines(server.name, server.entry)]
+  return [showServer(server), '', ...table, ...(next.length === 0 ? [] : ['', ...next])].join('\n')
+}
 
 const showProfile = ({ name, summary, on, servers }: Profile): string =>
   `${visibleLine(name)}  ${visibleLine(summary)}${on ? '  is on' : ''}\n  ${servers.map(visibleLine).join(', ')}`

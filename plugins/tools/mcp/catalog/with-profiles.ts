@@ -45,6 +45,7 @@ export const openServerList = ({ config, list: open }: Pick<PluginContext<Config
   return {
     list,
     on,
+    looks: config.mcp_discovery === 'auto',
     credentials,
     elsewhere,
     file: elsewhere ?? 'config/mcp.toml',

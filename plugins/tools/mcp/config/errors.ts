@@ -31,6 +31,12 @@ export const mcpErrors = defineErrors({
     detail: 'The catalogue of MCP servers has no {server}.',
     action: 'Name one of GET /v1/runtime/mcp/catalog, or write the table of another server yourself.',
   },
+  mcp_found_unknown: {
+    status: 404,
+    domain: 'mcp',
+    detail: '.mcp.json of the workspace names no server {server} that is not on the list.',
+    action: 'Name one of `found` of GET /v1/runtime/mcp/servers.',
+  },
   mcp_profile_unknown: {
     status: 404,
     domain: 'mcp',
