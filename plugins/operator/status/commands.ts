@@ -1,5 +1,5 @@
 import { defineCommand, type Command } from '../../../core/plugin.js'
-import { doctor } from './doctor/doctor-command.js'
+import { doctor } from './doctor-command.js'
 import { showStatus, StatusAnswer } from './summary.js'
 
 export const commands: readonly Command[] = [

@@ -34,6 +34,6 @@ export const Capabilities: Point<CapabilityClaim> = definePoint<CapabilityClaim>
 )
 
 /** What a command that looks whether all is well found, and how it is shown. */
-export { reportOf, showReport } from './doctor/report.js'
+export { reportOf, showReport } from './doctor-report.js'
 /** Its parts. */
-export type { DoctorCheck, DoctorReport } from './doctor/report.js'
+export type { DoctorCheck, DoctorReport } from './doctor-report.js'

@@ -22,7 +22,7 @@ import { catalogCommands } from './catalog/commands.js'
 import { foundCommands } from './found/commands.js'
 import { oauthCommands } from './oauth/commands.js'
 import { promptCommands } from './prompts/commands.js'
-import { slotCommands } from './slots/commands.js'
+import { slotCommands } from './slot-commands.js'
 
 const base = '/v1/runtime/mcp'
 

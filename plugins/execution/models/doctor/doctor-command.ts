@@ -32,17 +32,12 @@ const refuseTogether = ({ flags }: CommandInput, flag: string, others: readonly 
 /** The routes that the line means. */
 const chosenOf = ({ flags }: CommandInput, routes: readonly Ready[]): readonly Ready[] => {
   const { route, 'default-route': isDefault } = flags
-  const chosen = routes.filter(({ route_id, active }) =>
-    isDefault === true ? active : route === undefined || route_id === route,
-  )
+  const isMeant = ({ route_id, active }: Ready): boolean =>
+    isDefault === true ? active : route === undefined || route_id === route
+  const chosen = routes.filter(isMeant)
   if (chosen.length > 0 || typeof route !== 'string') return chosen
-  throw wrong(
-    'route',
-    `must be one of ${routes
-      .slice(0, 20)
-      .map(({ route_id }) => visibleLine(route_id))
-      .join(', ')}`,
-  )
+  const names = routes.slice(0, 20).map(({ route_id }) => visibleLine(route_id))
+  throw wrong('route', `must be one of ${names.join(', ')}`)
 }
 
 const nameOf = ({ route_id, model }: Ready): string => `route ${model === '' ? route_id : `${route_id}/${model}`}`

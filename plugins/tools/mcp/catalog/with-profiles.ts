@@ -2,7 +2,7 @@
 import { parse, type List, type PluginContext } from '../../../../core/plugin.js'
 import { createCredentials } from '../config/credentials.js'
 import { ServerEntry, serverList } from '../config/entry.js'
-import type { Config } from '../config/settings.js'
+import type { Config } from './settings.js'
 import { catalog, profiles, type ProfileName } from './catalog.js'
 
 const entryOf = (name: string): ServerEntry | undefined => {

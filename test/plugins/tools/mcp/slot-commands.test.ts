@@ -1,10 +1,10 @@
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'ava'
-import { createCommandLine } from '../../../../support/command-line.js'
-import { freshRoot, startTestDaemon } from '../../../../support/daemon.js'
-import { planned, serverIn, writeServers } from '../../../../support/mcp.js'
-import { makeFolder } from '../../../../support/tools.js'
+import { createCommandLine } from '../../../support/command-line.js'
+import { freshRoot, startTestDaemon } from '../../../support/daemon.js'
+import { planned, serverIn, writeServers } from '../../../support/mcp.js'
+import { makeFolder } from '../../../support/tools.js'
 
 test('mcp-31: slots are shown with who refers to them, and a stored one connects its server', async (t) => {
   const root = await freshRoot()

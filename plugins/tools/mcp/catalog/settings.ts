@@ -1,6 +1,6 @@
 /** What flags say of MCP servers. */
 import { array, defaulted, doc, enums, object, optional, string, type Infer } from '../../../../core/plugin.js'
-import { profileNames } from '../catalog/catalog.js'
+import { profileNames } from './catalog.js'
 
 export const config = object({
   mcp_config: doc(

@@ -12,8 +12,8 @@ import {
   visibleLine,
   type Command,
   type CommandInput,
-} from '../../../../core/plugin.js'
-import { mcpErrors } from '../config/errors.js'
+} from '../../../core/plugin.js'
+import { mcpErrors } from './config/errors.js'
 
 const secrets = '/v1/runtime/secrets'
 
@@ -88,7 +88,8 @@ const wayTo = ({ slot_id, kind, servers: [server = ''] }: Slot): string =>
 const showSlot = (slot: Slot): string => {
   const { slot_id, kind, state, servers } = slot
   const users = servers.length === 0 ? 'no server of the list' : servers.map(visibleLine).join(', ')
-  return `${visibleLine(slot_id)}  ${kind}  ${state.replace('_', ' ')}  ${users}${state === 'stored' || state === 'in_file' ? '' : `\n  ${wayTo(slot)}`}`
+  const row = `${visibleLine(slot_id)}  ${kind}  ${state.replace('_', ' ')}  ${users}`
+  return state === 'stored' || state === 'in_file' ? row : `${row}\n  ${wayTo(slot)}`
 }
 
 const set = async (input: CommandInput): Promise<Slot> => {

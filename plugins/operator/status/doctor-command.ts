@@ -7,9 +7,9 @@ import {
   Problem,
   visibleLine,
   type CommandInput,
-} from '../../../../core/plugin.js'
-import { StatusAnswer } from '../summary.js'
-import { reportOf, showReport, type DoctorCheck, type DoctorReport } from './report.js'
+} from '../../../core/plugin.js'
+import { StatusAnswer } from './summary.js'
+import { reportOf, showReport, type DoctorCheck, type DoctorReport } from './doctor-report.js'
 
 const wrongBy = (about: string, { code, message, spec: { action } }: Problem): DoctorCheck => ({
   about,

@@ -1,9 +1,9 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import test from 'ava'
-import { createCommandLine } from '../../../../support/command-line.js'
-import { startTestDaemon } from '../../../../support/daemon.js'
-import { testPlugin } from '../../../../support/plugins.js'
+import { createCommandLine } from '../../../support/command-line.js'
+import { startTestDaemon } from '../../../support/daemon.js'
+import { testPlugin } from '../../../support/plugins.js'
 
 const ill = (severity: 'info' | 'warning') =>
   testPlugin('ill', {

@@ -1,5 +1,5 @@
 /** What `holdfast doctor` found. */
-import { visibleBlock, visibleLine } from '../../../../core/plugin.js'
+import { visibleBlock, visibleLine } from '../../../core/plugin.js'
 
 /** One thing that was looked at. */
 export interface DoctorCheck {
