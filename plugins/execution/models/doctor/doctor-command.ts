@@ -44,8 +44,9 @@ const nameOf = ({ route_id, model }: Ready): string => `route ${model === '' ? r
 
 const readyCheck = (ready: Ready): DoctorCheck => {
   const { state, code, message, action, active } = ready
-  if (state === 'ok') return { about: nameOf(ready), ok: true, message: active ? 'is ready, the default' : 'is ready' }
-  return { about: nameOf(ready), ok: false, code, message, ...(action !== undefined && { action }) }
+  const about = nameOf(ready)
+  if (state === 'ok') return { about, ok: true, message: active ? 'is ready, the default' : 'is ready' }
+  return { about, ok: false, code, message, ...(action !== undefined && { action }) }
 }
 
 const Slot = open({ details: open({ readable: boolean(), version: integer(), problem: optional(string()) }) })

@@ -243,6 +243,7 @@ const constant = new Set([
   'tasks output: query.wait',
   'questions answer: body.resolution.request_id',
   'secrets set: body.state.value',
+  'mcp auth set: body.state.value',
   'observation-sources create: body.upload_token',
   'observation-sources rotate-token: body.upload_token',
   'goals pause: body.status',
