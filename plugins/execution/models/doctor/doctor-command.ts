@@ -51,7 +51,7 @@ const readyCheck = (ready: Ready): DoctorCheck => {
 
 const Slot = open({ details: open({ readable: boolean(), version: integer(), problem: optional(string()) }) })
 
-/** The key of a route without a stored secret is looked for when the route is made: its readiness says how that went. */
+/** A key that is no stored secret is looked for when the route is made: its readiness says how that went. */
 const authCheck = async ({ client }: CommandInput, ready: Ready): Promise<DoctorCheck> => {
   const about = `key of ${nameOf(ready)}`
   const { auth_ref, state, code } = ready
