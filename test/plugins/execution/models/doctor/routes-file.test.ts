@@ -33,7 +33,10 @@ test('models-64: a file of routes is looked at as a daemon would, each fault wit
   t.is(wrong.code, 1)
   t.regex(wrong.out, /^WRONG mine\.toml:7: \[routes\.b\] model_support must be .*\(route_invalid\)$/mu)
   t.regex(wrong.out, /^WRONG mine\.toml:9: \[routes\.c\] may have one of auth_ref and api_key, not both/mu)
-  t.regex(wrong.out, /^WRONG route a: No plugin provides the model provider nosuch\. \(provider_unknown\)$/mu)
+  t.regex(
+    wrong.out,
+    /^WRONG route a: No plugin provides the model provider nosuch\. \(provider_unknown\)\n {6}Set driver in \[routes\.a\] of mine\.toml/mu,
+  )
   t.regex(wrong.out, /^WRONG route d: .*\(model_family_mismatch\)$/mu)
   t.regex(wrong.out, /^4 of 4 are not well\.$/mu)
   t.notRegex(wrong.out, /canary/u)
