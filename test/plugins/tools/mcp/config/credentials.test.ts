@@ -14,10 +14,11 @@ test('mcp-33: a file of credentials has what is not stored, and what is stored g
   const folder = await makeFolder(t)
   const file = join(folder, 'mcp-secrets')
   const notes = join(folder, 'notes')
-  await writeFile(file, '"mcp.one" = "canary-in-file"\n"mcp.unused" = "canary-unused"\n')
+  await writeFile(file, '"mcp.one" = "canary-in-file"\n"mcp.three" = "canary-old"\n"mcp.unused" = "canary-unused"\n')
   await writeServers(root, {
     one: planned({ answersWith: 'TOKEN=canary-in-file', notes }, { env_secret_refs: { TOKEN: 'mcp.one' } }),
     two: planned({}, { env_secret_refs: { TOKEN: 'mcp.two' } }),
+    three: planned({ answersWith: 'TOKEN=stored-value' }, { env_secret_refs: { TOKEN: 'mcp.three' } }),
   })
   const lent = lender({})
   const daemon = await startTestDaemon(t, { root, plugins: [lent.plugin], flags: { 'mcp-credentials': file } })
@@ -27,9 +28,9 @@ test('mcp-33: a file of credentials has what is not stored, and what is stored g
   const line = createCommandLine(daemon)
   const slots = await line('mcp', 'auth', 'slots')
   t.regex(slots.out, /^mcp\.one {2}secret {2}in file {2}one\nmcp\.two {2}secret {2}missing {2}two\n/u)
-  await daemon.request('POST', '/v1/runtime/secrets', { slot_id: 'mcp.one', state: { value: 'another-value' } })
-  await serverIn(daemon, 'one', 'connecting')
-  t.regex((await line('mcp', 'auth', 'slots')).out, /^mcp\.one {2}secret {2}stored {2}one$/mu)
+  await daemon.request('POST', '/v1/runtime/secrets', { slot_id: 'mcp.three', state: { value: 'stored-value' } })
+  await serverIn(daemon, 'three')
+  t.regex((await line('mcp', 'auth', 'slots')).out, /^mcp\.three {2}secret {2}stored {2}three$/mu)
   await writeFile(file, '"mcp.one" = 7\n')
   const warning = (await daemon.request('GET', '/v1/status')).body.health.warnings.find(
     ({ code }: any) => code === 'mcp_credentials_unusable',
