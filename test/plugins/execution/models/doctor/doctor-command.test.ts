@@ -27,7 +27,7 @@ const withRoutes = async (t: ExecutionContext, first: string) => {
   return { ...daemon, write, line: createCommandLine(daemon) }
 }
 
-test('models-61: each route is looked at, or the one that is named, and 0 says that all are ready', async (t) => {
+test('models-63: each route is looked at, or the one that is named, and 0 says that all are ready', async (t) => {
   const { line } = await withRoutes(t, routes)
   t.deepEqual(await line('doctor', 'routes'), {
     code: 0,
@@ -44,7 +44,7 @@ test('models-61: each route is looked at, or the one that is named, and 0 says t
   t.regex(both.err, /does not go with/u)
 })
 
-test('models-61: a route that cannot be asked is not well, and --check-auth says of each key whether it is there', async (t) => {
+test('models-63: a route that cannot be asked is not well, and --check-auth says of each key whether it is there', async (t) => {
   const keyed = `\n[routes.keyed]\ndriver = "openai"\ndefault_model = "gpt-5.4"\nauth_ref = "models.keyed"\n`
   const { line, request } = await withRoutes(t, `${routes}${keyed}`)
   const first = await line('doctor', 'routes', '--check-auth')
@@ -65,7 +65,7 @@ test('models-61: a route that cannot be asked is not well, and --check-auth says
   t.notRegex(second.out, /canary/u)
 })
 
-test('models-62: what names a route that is not there is named, whatever it is', async (t) => {
+test('models-64: what names a route that is not there is named, whatever it is', async (t) => {
   const { line, request, write } = await withRoutes(t, routes)
   await openSession({ request }, 'keeps')
   await openSession({ request }, 'loses')
@@ -99,7 +99,7 @@ test('models-62: what names a route that is not there is named, whatever it is',
   t.regex(out, /See holdfast sessions get loses$/mu)
 })
 
-test('models-63: the canary is one small question to each model: its answer, or its error in a sentence', async (t) => {
+test('models-65: the canary is one small question to each model: its answer, or its error in a sentence', async (t) => {
   const model = scriptedProvider(function* (_, count) {
     if (count > 1) return yield fails(false, 'The provider has no such model.')
     yield text('ready')
@@ -119,7 +119,7 @@ test('models-63: the canary is one small question to each model: its answer, or 
   t.regex(wrong.err, /--canary-timeout-ms must be a number from 100 to 600000/u)
 })
 
-test('models-63: a model that does not answer in the time of the canary is told so', async (t) => {
+test('models-65: a model that does not answer in the time of the canary is told so', async (t) => {
   const silent = scriptedProvider(async function* (_, __, signal) {
     await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
     yield fails(false, 'It was ended.')

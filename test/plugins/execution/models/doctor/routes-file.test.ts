@@ -4,7 +4,7 @@ import test from 'ava'
 import { createEnvironmentLine, runLine } from '../../../../support/command-line.js'
 import { makeFolder } from '../../../../support/tools.js'
 
-test('models-64: a file of routes is looked at as a daemon would, each fault with its line, and no daemon is asked', async (t) => {
+test('models-66: a file of routes is looked at as a daemon would, each fault with its line, and no daemon is asked', async (t) => {
   const file = join(await makeFolder(t), 'mine.toml')
   const look = async (text: string) => {
     writeFileSync(file, text)
@@ -42,7 +42,7 @@ test('models-64: a file of routes is looked at as a daemon would, each fault wit
   t.notRegex(wrong.out, /canary/u)
 })
 
-test('models-64: a file that is none, or whose default route is none of its routes, is told so', async (t) => {
+test('models-66: a file that is none, or whose default route is none of its routes, is told so', async (t) => {
   const file = join(await makeFolder(t), 'mine.toml')
   const look = async (text: string) => {
     writeFileSync(file, text)
