@@ -56,8 +56,8 @@ const runClient = async (args: readonly string[]): Promise<number> => {
   const [client, { shipped }] = await Promise.all([import('./cli/client-line.js'), import('./shipped.js')])
   const { signal, talk, onTerminate } = onInterrupts()
   const printing = { print, write, redraw, show, attended: isAttended(), columns, talk }
-  const start = async (root: string): Promise<ShortDaemon> =>
-    (await import('./short-daemon.js')).startShort(root, environment(), signal)
+  const start = async (root: string, bare?: boolean): Promise<ShortDaemon> =>
+    (await import('./short-daemon.js')).startShort(root, environment(), { signal, bare })
   return client.runClient({ args, shipped, environment: environment(), signal, start, onTerminate, ...printing })
 }
 

@@ -25,6 +25,8 @@ export { openFollowedFolders, type FolderTexts, type FollowedFolders } from './s
 export { lookInFolder, makeFile, type OutsideFile } from './state/disk/outside-folder.js'
 export { codeOf } from './state/errors.js'
 export type { Disk } from './state/disk/disk.js'
+export { checkList } from './host/configuration/check-list.js'
+export type { ListFault } from './host/configuration/check-list.js'
 export { tomlOf } from './host/load/toml.js'
 export { digestBytes } from './state/side/blob-pieces.js'
 export { readGivenBytes, readSecretFile, secretFiles } from './state/side/secret-file.js'

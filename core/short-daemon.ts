@@ -16,9 +16,18 @@ const silent: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: ()
 
 /** Who may call a daemon that serves, and where it is, is nothing of this one. */
 const isAccess = (name: string): boolean => /^SERVICE_(?:DAEMON|HTTP|BIND)/u.test(name)
+const isSetting = (name: string): boolean => name.startsWith('SERVICE_')
 
-export const startShort = async (root: string, given: Environment, signal: AbortSignal): Promise<ShortDaemon> => {
-  const environment = Object.fromEntries(Object.entries(given).filter(([name]) => !isAccess(name)))
+export interface ShortWish {
+  readonly signal: AbortSignal
+  /** True for one that no setting of the environment counts for: they are of another root. */
+  readonly bare?: boolean | undefined
+}
+
+export const startShort = async (root: string, given: Environment, wish: ShortWish): Promise<ShortDaemon> => {
+  const { signal, bare = false } = wish
+  const isLeftOut = bare ? isSetting : isAccess
+  const environment = Object.fromEntries(Object.entries(given).filter(([name]) => !isLeftOut(name)))
   const [disk, clock] = [createDisk(), createClock()]
   const token = createIds(clock).random(32)
   const flags = new Map([

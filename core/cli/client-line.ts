@@ -4,7 +4,7 @@ import { parseArguments, switchesOf } from './arguments.js'
 import { coreCommands } from './commands.js'
 import { completionCommand } from './completion.js'
 import { findCommand, runCommand, type Line } from './dispatch.js'
-import { commandHelp, groupHelp, overview, serveFlags } from './help.js'
+import { commandHelp, groupHelp, leadingHelp, overview, serveFlags } from './help.js'
 import { pluginFlags } from './plugin-commands.js'
 import type { ShippedView } from './shipped-view.js'
 
@@ -29,7 +29,9 @@ export const runClient = async ({ args, shipped, ...line }: ClientLine): Promise
   const group = commands.filter(
     ({ path }) => words.length < path.length && words.every((word, at) => path[at] === word),
   )
-  if (flags.has('help') && group.length > 0) return (print(groupHelp(words, group)), 0)
+  const leader = commands.find(({ path }) => path.join(' ') === words.join(' '))
+  if (flags.has('help') && group.length > 0)
+    return (print(leader === undefined ? groupHelp(words, group) : leadingHelp(leader, group)), 0)
   const command = findCommand({ words, flags }, commands)
   if (flags.has('help')) return (print(commandHelp(command)), 0)
   return runCommand(command, { ...line, commands, words, flags, again }).catch((error: unknown) => {

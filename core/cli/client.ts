@@ -146,6 +146,13 @@ export const createClient = ({ baseUrl, token, signal: ended, most = mostAnswer 
     })
   const stream: Client['stream'] = async (path, signal) =>
     readFrames(await call(path, { signal, headers: { accept: 'text/event-stream' } }), signal)
+  const options: Client['options'] = async (path, headers) => {
+    const answer = await call(path, { method: 'OPTIONS', headers })
+    answer.resume()
+    return Object.fromEntries(
+      Object.entries(answer.headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value]),
+    )
+  }
   const bytes: Client['bytes'] = async (path) => buffer(await call(path, {})).catch(unreachable)
-  return { baseUrl, get: (path) => read(path, {}), bytes, send, stream }
+  return { baseUrl, get: (path) => read(path, {}), options, bytes, send, stream }
 }

@@ -1,7 +1,7 @@
 /** Finds the command that a command line names and runs it against a daemon. */
 import { createClock } from '../base/clock.js'
 import { keepAlive } from '../base/keep-alive.js'
-import type { Client, Command, CommandInput, Dialogue } from '../plugin/command.js'
+import type { Client, Command, CommandInput, Dialogue, NearDaemon } from '../plugin/command.js'
 import type { Problem } from '../base/errors.js'
 import { errors as configErrors, type Environment, type Flags } from '../base/config.js'
 import { unknownFlag } from '../base/text/unknown-flag.js'
@@ -11,7 +11,7 @@ import { readSecretFile } from '../state/side/secret-file.js'
 import { createClient } from './client.js'
 import { explain } from './told/explain.js'
 import { inWordsOf } from './told/own-words.js'
-import { withDaemon, type ShortDaemon } from './root/near-daemon.js'
+import { withDaemon, withScratch, type ShortDaemon } from './root/near-daemon.js'
 import { urlOfHolder } from './root/place.js'
 import { readJson, readSecret } from './secret-input.js'
 import { errors } from './told/errors.js'
@@ -38,8 +38,8 @@ export interface Line {
   readonly columns?: () => number
   /** Prints a whole answer for a person; `print` when absent. */
   readonly show?: (text: string) => Promise<void>
-  /** Starts a daemon on a root that nobody holds. */
-  readonly start?: (root: string) => Promise<ShortDaemon>
+  /** Starts a daemon on a root that nobody holds; a bare one heeds no setting of the environment. */
+  readonly start?: (root: string, bare?: boolean) => Promise<ShortDaemon>
   /** Talks with who gives the line; nobody says anything when absent. */
   readonly talk?: () => Dialogue
   /** From now on SIGTERM aborts the signal; what it returns takes that back. */
@@ -215,6 +215,8 @@ const around = ({ environment, signal, start = noStart }: Line) => ({
     (input: Parameters<typeof withDaemon>[0]): CommandInput['withDaemon'] =>
     (work) =>
       withDaemon(input, start, work),
+  scratch: <T>(config: Readonly<Record<string, string>>, work: (near: NearDaemon) => Promise<T>): Promise<T> =>
+    withScratch(start, config, work),
 })
 
 const printing =
@@ -230,7 +232,7 @@ export const runCommand = async (command: Command, line: Line): Promise<number> 
   const output = outputOf(flags)
   const dialogue = dialogueOf(line)
   let code = 0
-  const { variable, reach, near } = around(line)
+  const { variable, reach, near, scratch } = around(line)
   const input: Omit<CommandInput, 'client' | 'withDaemon'> = {
     ...givenOf(command, line),
     output,
@@ -244,6 +246,7 @@ export const runCommand = async (command: Command, line: Line): Promise<number> 
     now: createClock().now,
     variable,
     reach,
+    scratch,
     pause,
     lasting: async (work) => (await import('./lasting.js')).lasting(line, work),
     dialogue: dialogue.open,

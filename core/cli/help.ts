@@ -50,6 +50,15 @@ export const commandHelp = (command: Command): string => {
   ].join('\n')
 }
 
+/** Help of a command that others begin with. */
+export const leadingHelp = (command: Command, others: readonly Command[]): string =>
+  [
+    commandHelp(command),
+    '',
+    'Commands that begin so',
+    columns(others.map((other) => [callOf(other), other.summary] as const)),
+  ].join('\n')
+
 /** The commands that begin with the same words. */
 export const groupHelp = (words: readonly string[], commands: readonly Command[]): string => {
   const rows = commands.map((command) => [callOf(command), command.summary] as const)

@@ -16,6 +16,11 @@ export interface Frame {
 export interface Client {
   readonly baseUrl: string
   get(path: string): Promise<Json>
+  /** The headers of the answer to `OPTIONS`, by their names in small letters. */
+  options(
+    path: string,
+    headers: Readonly<Record<string, string>>,
+  ): Promise<Readonly<Record<string, string | undefined>>>
   /** The whole of a file, in memory. */
   bytes(path: string): Promise<Uint8Array>
   send(
@@ -111,6 +116,8 @@ export interface CommandInput {
    * The daemon that holds the root of `--state-root`; where none does, one that is started for this and begins nothing.
    */
   withDaemon<T>(work: (near: NearDaemon) => Promise<T>): Promise<T>
+  /** A daemon on a root of its own, with these files in its `config/` by their names; both are gone afterwards. */
+  scratch<T>(config: Readonly<Record<string, string>>, work: (near: NearDaemon) => Promise<T>): Promise<T>
   /** Goes on until it is ended: meanwhile the process lives, and SIGTERM aborts the signal as an interrupt does. */
   lasting<T>(work: (tools: Lasting) => Promise<T>): Promise<T>
   /** Resolves after so many milliseconds, or when the signal aborts. */

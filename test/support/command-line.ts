@@ -40,8 +40,18 @@ export const createLine =
     runIn({ args, environment: {}, signal })
 
 /** The same with these words alone: for commands that work on files or say themselves whom they ask. */
-export const runLine: CommandLine = (...args) =>
-  runIn({ args, environment: {}, signal: never, start: (at) => startShort(at, {}, never) })
+export const runLine: CommandLine = (...args) => createEnvironmentLine({})(...args)
+
+/** The same in this environment. */
+export const createEnvironmentLine =
+  (environment: Readonly<Record<string, string>>): CommandLine =>
+  (...args) =>
+    runIn({
+      args,
+      environment,
+      signal: never,
+      start: (at, bare) => startShort(at, environment, { signal: never, bare }),
+    })
 
 /** The same on a state root that nobody holds, with this environment. */
 export const createRootLine =
@@ -51,5 +61,5 @@ export const createRootLine =
       args: [...args, '--state-root', root],
       environment,
       signal: never,
-      start: (at) => startShort(at, environment, never),
+      start: (at, bare) => startShort(at, environment, { signal: never, bare }),
     })

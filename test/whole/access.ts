@@ -17,6 +17,10 @@ export const access: Readonly<Record<string, 'public' | 'ingress' | 'read' | 'ad
   'external.events': 'ingress',
   'connectors.slack': 'ingress',
 
+  'mcp.catalog.get': 'read',
+  'mcp.catalog.list': 'read',
+  'mcp.profiles.get': 'read',
+  'mcp.profiles.list': 'read',
   'mcp.servers': 'read',
   'mcp.tool': 'read',
   'mcp.tools': 'read',
@@ -141,6 +145,7 @@ export const access: Readonly<Record<string, 'public' | 'ingress' | 'read' | 'ad
 
   'auth.lease': 'admin',
   'mcp.call': 'admin',
+  'mcp.found': 'admin',
   'mcp.prompt': 'admin',
   'mcp.prompts': 'admin',
   'mcp_oauth.finish': 'admin',

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { open, string, type Json } from '../../base/schema.js'
 import { parse } from '../../base/parse.js'
 import type { Client, CommandInput, NearDaemon } from '../../plugin/command.js'
+import { makePrivateFolder } from '../../state/disk/private-folder.js'
 import { createDisk } from '../../state/disk/real-disk.js'
 import { realFolder } from '../../state/disk/outside.js'
 import { findHolder } from '../../state/root/owner.js'
@@ -24,14 +25,11 @@ const checkRoot = (root: string, runtime: Json, url: string): void => {
   if (realFolder(other)?.path !== realFolder(root)?.path) throw errors.root_elsewhere({ details: { url, other, root } })
 }
 
-const near = (client: Client, root: string, serves: boolean): NearDaemon => {
+const filesOf = (root: string): Pick<NearDaemon, 'config' | 'writeConfig'> => {
   const disk = createDisk()
   const folder = join(root, 'config')
   const fileOf = (name: string): string => join(folder, `${name}.toml`)
   return {
-    client,
-    root,
-    serves,
     config(name) {
       const bytes = disk.readFile(fileOf(name))
       return bytes === undefined ? undefined : new TextDecoder().decode(bytes)
@@ -41,6 +39,29 @@ const near = (client: Client, root: string, serves: boolean): NearDaemon => {
       if (text === undefined) await disk.unlink(fileOf(name))
       else await disk.replace(fileOf(name), new TextEncoder().encode(text))
     },
+  }
+}
+
+const near = (client: Client, root: string, serves: boolean): NearDaemon => ({
+  client,
+  root,
+  serves,
+  ...filesOf(root),
+})
+
+/** On a root that is made for this. */
+export const withScratch = async <T>(
+  start: (root: string, bare: boolean) => Promise<ShortDaemon>,
+  config: Readonly<Record<string, string>>,
+  work: (daemon: NearDaemon) => Promise<T>,
+): Promise<T> => {
+  const { path, remove } = makePrivateFolder()
+  try {
+    for (const [name, text] of Object.entries(config)) await filesOf(path).writeConfig(name, text)
+    const { client, stop } = await start(path, true)
+    return await work(near(client, path, false)).finally(stop)
+  } finally {
+    remove()
   }
 }
 

@@ -21,7 +21,7 @@ export default definePlugin({
     const { observer, metrics } = createPurposes()
     ctx.contribute(ConsultationObservers, observer)
     ctx.contribute(Metrics, ...metrics)
-    ctx.routes(checkRoute({ models, ask }))
+    ctx.routes(checkRoute({ models, ask, clock: ctx.clock, redact: ctx.secrets.redact }))
     ctx.provide(Consultations, {
       ask,
       routes: () => models.list().map(({ route_id }) => route_id),

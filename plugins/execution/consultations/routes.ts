@@ -1,12 +1,16 @@
 import {
   boolean,
+  defaulted,
   defineRoute,
   doc,
+  integer,
   jsonReply,
   named,
   object,
   optional,
   string,
+  visibleLine,
+  type Clock,
   type Route,
 } from '../../../core/plugin.js'
 import { modelErrors, unknownRoute, type Models } from '../models/contract.js'
@@ -18,6 +22,8 @@ const ModelCheck = named(
     route_id: doc(string(), 'Id of the model route.'),
     model: doc(string(), 'The model that was asked.'),
     answered: doc(boolean(), 'True if it gave an answer.'),
+    answer: optional(doc(string(), 'The beginning of that answer.')),
+    duration_ms: doc(integer({ min: 0 }), 'How long it took.'),
     code: optional(doc(string(), 'Why not: a stable code.')),
     message: optional(doc(string(), 'Why not, in a sentence.')),
   }),
@@ -26,7 +32,12 @@ const ModelCheck = named(
 /** A model of somebody's own machine may have to be loaded first. */
 const patienceMs = 120_000
 
+/** Signs of an answer that are shown. */
+const shownSigns = 200
+
 export interface CheckParts {
+  readonly clock: Pick<Clock, 'elapsed'>
+  readonly redact: (text: string) => string
   readonly models: Models
   readonly ask: Consultations['ask']
 }
@@ -35,7 +46,6 @@ const question = {
   purpose: 'check',
   system: 'You are being checked.',
   texts: ['Answer with the word: ready'],
-  timeout_ms: patienceMs,
   most: 10_000,
 }
 
@@ -47,18 +57,26 @@ export const checkRoute = (parts: CheckParts): Route =>
     summary: 'Asks the model of a route for one word, and says what came of it.',
     access: 'admin',
     durability: 'A',
-    body: object({ route_id: optional(doc(string({ min: 1, max: 200 }), 'The default route when absent.')) }),
+    body: object({
+      route_id: optional(doc(string({ min: 1, max: 200 }), 'The default route when absent.')),
+      timeout_ms: defaulted(
+        doc(integer({ min: 100, max: 600_000 }), 'How long the answer is waited for, milliseconds.'),
+        patienceMs,
+      ),
+    }),
     bodyOptional: true,
     reply: jsonReply(ModelCheck),
     problems: [modelErrors.bad_request],
     example: { body: { route_id: 'demo' } },
-    handler: async ({ body: { route_id = parts.models.default_route } }) => {
-      const { models } = parts
+    handler: async ({ body: { route_id = parts.models.default_route, timeout_ms = patienceMs } }) => {
+      const { models, clock, redact } = parts
       const route = models.find(route_id)
       if (route === undefined) throw unknownRoute(route_id, models.list(), 'body.route_id')
-      const consulted = await parts.ask({ ...question, route_id }, new AbortController().signal)
-      const { model } = route
-      if (consulted.type === 'text') return { route_id, model, answered: true }
-      return { route_id, model, answered: false, code: consulted.code, message: consulted.message }
+      const began = clock.elapsed()
+      const consulted = await parts.ask({ ...question, timeout_ms, route_id }, new AbortController().signal)
+      const asked = { route_id, model: route.model, duration_ms: Math.round(clock.elapsed() - began) }
+      if (consulted.type !== 'text')
+        return { ...asked, answered: false, code: consulted.code, message: consulted.message }
+      return { ...asked, answered: true, answer: visibleLine(redact(consulted.text)).slice(0, shownSigns) }
     },
   })

@@ -1,7 +1,9 @@
 import { defineCommand, type Command } from '../../../core/plugin.js'
+import { doctor } from './doctor-command.js'
 import { showStatus, StatusAnswer } from './summary.js'
 
 export const commands: readonly Command[] = [
+  doctor,
   defineCommand({
     path: ['status'],
     route: 'GET /v1/status',

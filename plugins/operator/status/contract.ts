@@ -32,3 +32,8 @@ export const Capabilities: Point<CapabilityClaim> = definePoint<CapabilityClaim>
   'capabilities@1',
   (claim) => claim.name,
 )
+
+/** What a command that looks whether all is well found, and how it is shown. */
+export { reportOf, showReport } from './doctor-report.js'
+/** Its parts. */
+export type { DoctorCheck, DoctorReport } from './doctor-report.js'

@@ -2,12 +2,14 @@
 import {
   array,
   boolean,
+  commandLine,
   defineCommand,
   integer,
   json,
   open,
   optional,
   parse,
+  sentence,
   string,
   visible,
   visibleLine,
@@ -16,31 +18,49 @@ import {
   type Infer,
   type Json,
 } from '../../../core/plugin.js'
+import { catalogCommands } from './catalog/commands.js'
+import { foundCommands } from './found/commands.js'
 import { oauthCommands } from './oauth/commands.js'
 import { promptCommands } from './prompts/commands.js'
+import { slotCommands } from './slot-commands.js'
 
 const base = '/v1/runtime/mcp'
 
 const Servers = open({
   servers: array(
-    open({ name: string(), transport: string(), state: string(), tool_count: integer(), problem: optional(string()) }),
+    open({
+      name: string(),
+      transport: string(),
+      state: string(),
+      tool_count: integer(),
+      profile: optional(string()),
+      problem: optional(string()),
+    }),
   ),
+  found: optional(array(string())),
+  found_problem: optional(string()),
 })
 const Tools = open({ tools: array(open({ name: string(), effect: string(), description: string() })) })
 const Tool = open({ name: string(), effect: string(), description: string(), input_schema: json() })
 const Called = open({ output: open({ output: json(), is_error: boolean() }) })
 
-const showServers = ({ servers }: Infer<typeof Servers>): string =>
-  servers.length === 0
-    ? 'No MCP servers. Name one in config/mcp.toml of the state root, as [mcp_servers.NAME].'
-    : servers
-        .map(({ name, transport, state, tool_count, problem }) =>
-          [
-            `${visibleLine(name)}  ${transport}  ${state}  ${tool_count} tools`,
-            ...(problem === undefined ? [] : [`  ${visibleLine(problem)}`]),
-          ].join('\n'),
-        )
-        .join('\n')
+type Server = Infer<typeof Servers>['servers'][number]
+
+const showServer = ({ name, transport, state, tool_count, profile, problem }: Server): string =>
+  [
+    `${visibleLine(name)}  ${transport}  ${state}  ${tool_count} tools` +
+      (profile === undefined ? '' : `  (${visibleLine(profile)})`),
+    ...(problem === undefined ? [] : [`  ${visibleLine(problem)}`]),
+  ].join('\n')
+
+const showServers = ({ servers, found = [], found_problem }: Infer<typeof Servers>): string =>
+  [
+    ...(servers.length === 0
+      ? ['No MCP servers. Name one in config/mcp.toml of the state root, or see holdfast mcp catalog list.']
+      : servers.map(showServer)),
+    ...found.map((name) => `${visibleLine(name)}  found in .mcp.json, not started: ${commandLine('mcp found', name)}`),
+    ...(found_problem === undefined ? [] : [sentence(visibleLine(found_problem))]),
+  ].join('\n')
 
 const shortest = (text: string): string => {
   const line = visibleLine(text.split('\n')[0] ?? '')
@@ -73,9 +93,38 @@ const showCalled = ({ output: { output, is_error } }: Infer<typeof Called>): str
 
 const inputOf = async ({ json }: CommandInput): Promise<Json> => (await json('input-json')) ?? {}
 
+/** Beside the tools it is a word of their group, for who looks for it there. */
+const callCommand = (path: readonly string[]): Command =>
+  defineCommand({
+    path,
+    route: `POST ${base}/tools/{tool_name}/call`,
+    summary: 'Calls a tool of an MCP server.',
+    args: ['tool_name'],
+    flags: {
+      'input-json': { kind: 'text', value: 'json', summary: 'What the tool is to be given; {} when absent.' },
+      file: { kind: 'text', value: 'file', summary: 'Read the input from this file.' },
+      stdin: { kind: 'switch', summary: 'Read the input from standard input.' },
+      session: { kind: 'text', value: 'session_id', summary: 'The session whose ledger has the call.' },
+    },
+    fields: { 'body.input.*': ['--input-json', '--file', '--stdin'], 'body.session_id': '--session' },
+    async run(input) {
+      const { client, args, flags } = input
+      return client.send('POST', `${base}/tools/${encodeURIComponent(args['tool_name'] ?? '')}/call`, {
+        input: await inputOf(input),
+        ...(typeof flags['session'] === 'string' && { session_id: flags['session'] }),
+      })
+    },
+    answer: Called,
+    show: showCalled,
+    status: ({ output: { is_error } }) => (is_error ? 1 : 0),
+  })
+
 export const commands: readonly Command[] = [
   ...oauthCommands,
   ...promptCommands,
+  ...catalogCommands,
+  ...slotCommands,
+  ...foundCommands,
   defineCommand({
     path: ['mcp', 'list'],
     route: `GET ${base}/servers`,
@@ -112,26 +161,6 @@ export const commands: readonly Command[] = [
         visible(JSON.stringify(input_schema, undefined, 2)),
       ].join('\n'),
   }),
-  defineCommand({
-    path: ['mcp', 'call'],
-    route: `POST ${base}/tools/{tool_name}/call`,
-    summary: 'Calls a tool of an MCP server.',
-    args: ['tool_name'],
-    flags: {
-      'input-json': { kind: 'text', value: 'json', summary: 'What the tool is to be given; {} when absent.' },
-      stdin: { kind: 'switch', summary: 'Read the input from standard input.' },
-      session: { kind: 'text', value: 'session_id', summary: 'The session whose ledger has the call.' },
-    },
-    fields: { 'body.input.*': ['--input-json', '--stdin'], 'body.session_id': '--session' },
-    async run(input) {
-      const { client, args, flags } = input
-      return client.send('POST', `${base}/tools/${encodeURIComponent(args['tool_name'] ?? '')}/call`, {
-        input: await inputOf(input),
-        ...(typeof flags['session'] === 'string' && { session_id: flags['session'] }),
-      })
-    },
-    answer: Called,
-    show: showCalled,
-    status: ({ output: { is_error } }) => (is_error ? 1 : 0),
-  }),
+  callCommand(['mcp', 'call']),
+  callCommand(['mcp', 'tools', 'call']),
 ]

@@ -6,11 +6,14 @@ import { ToolArrivals, ToolGates, Tools } from '../../execution/tools/contract.j
 import { RuntimeSections } from '../../operator/runtime/contract.js'
 import { SecretReferences, SecretSlots } from '../../operator/secrets/contract.js'
 import { StatusSections } from '../../operator/status/contract.js'
-import { serverList } from './config/entry.js'
+import { catalogRoutes } from './catalog/routes.js'
+import { openServerList } from './catalog/with-profiles.js'
 import { guardLiterals } from './config/literals.js'
+import { config, flags } from './catalog/settings.js'
 import { createGuard } from './config/values.js'
 import { createEndings } from './connection/endings.js'
 import { declareOauth } from './oauth/declare.js'
+import { foundRoute } from './found/routes.js'
 import { mcpRoutes } from './routes.js'
 import { createServers } from './servers/servers.js'
 import { arrivals, credentialGate, requiredMissing, seenBy } from './servers/sight.js'
@@ -32,6 +35,8 @@ export default definePlugin({
   needs: { host: Host, supervised: Supervised, sessions: Sessions, slots: SecretSlots },
   wants: { ledger: ExternalActions },
   fileIsList: true,
+  config,
+  flags,
   stopMs: () => stopMs,
   register(ctx, { host, supervised, sessions, slots, ledger }) {
     const { clock, ids, log, secrets, state } = ctx
@@ -52,7 +57,8 @@ export default definePlugin({
       log,
       isThere: (server) => servers.find(server.name) === server,
     })
-    const list = ctx.list(serverList)
+    const listed = openServerList(ctx)
+    const { list, credentials } = listed
     ctx.own(guardLiterals(list, secrets.guard))
     const oauth = declareOauth(ctx, { host, slots, servers: list })
     const servers = createServers({
@@ -64,6 +70,7 @@ export default definePlugin({
       endProgram: createEndings({ clock, supervised }),
       outbound,
       slots: () => slots,
+      credentials,
       redact: secrets.redact,
       guard: values.guard,
       authorize: oauth.authorize,
@@ -77,7 +84,7 @@ export default definePlugin({
       },
     })
     const sight = seenBy(servers, sessions)
-    const shown = { servers, published }
+    const shown = { ...listed, servers, published, redact: secrets.redact, workspace: () => host.workspaceRoot }
     ctx.contribute(ToolGates, credentialGate(servers, sessions))
     ctx.contribute(ToolArrivals, arrivals(servers, { clock, seenBy: sight }))
     ctx.contribute(SystemSections, instructionsSection(sight))
@@ -91,19 +98,12 @@ export default definePlugin({
     ctx.health(mcpHealth(shown))
     ctx.repair(openCalls.repair)
     ctx.routes(
-      ...mcpRoutes({
-        ...shown,
-        redact: secrets.redact,
-        state,
-        ids,
-        log,
-        sessions,
-        ledger,
-        calls: openCalls,
-        signal: ctx.signal,
-      }),
+      ...catalogRoutes(shown),
+      foundRoute(shown),
+      ...mcpRoutes({ ...shown, state, ids, log, sessions, ledger, calls: openCalls, signal: ctx.signal }),
     )
     ctx.onStart(() => {
+      credentials.values().forEach(values.guard)
       const undo = [host.delayReady(() => requiredMissing(servers)), slots.onChange(servers.secretChanged)]
       const end = servers.begin()
       return async () => {

@@ -17,6 +17,7 @@ import {
 } from '../../../core/plugin.js'
 import { sessionErrors } from '../../execution/sessions/contract.js'
 import { mcpErrors } from './config/errors.js'
+import { lookForServers, type FoundParts } from './found/found.js'
 import { callAsOperator, getTool, type OperatorParts } from './operator-call.js'
 import type { ForeignTool } from './tools/foreign-tool.js'
 import { promptRoutes, type PromptRouteParts } from './prompts/routes.js'
@@ -62,21 +63,38 @@ const toolsOf = ({ servers, published }: ShownParts, wished: string | undefined)
 
 const params = object({ tool_name: doc(string({ max: 400 }), 'As models call it.') })
 
-export const mcpRoutes = (parts: ShownParts & OperatorParts & PromptRouteParts): readonly Route[] => [
+interface ReadParts extends FoundParts {
+  readonly redact: (text: string) => string
+}
+
+export const mcpRoutes = (parts: ShownParts & ReadParts & OperatorParts & PromptRouteParts): readonly Route[] => [
   ...reads(parts),
   ...promptRoutes(parts),
   call(parts),
 ]
 
-const reads = (parts: ShownParts): readonly Route[] => [
+const reads = (parts: ShownParts & ReadParts): readonly Route[] => [
   defineRoute({
     id: 'mcp.servers',
     method: 'GET',
     path: `${base}/servers`,
     access: 'read',
     summary: 'The MCP servers of the list that are enabled, and how they are.',
-    reply: jsonReply(object({ servers: array(McpServerView) })),
-    handler: () => ({ servers: parts.servers.all().map((server) => viewServer(parts, server)) }),
+    reply: jsonReply(
+      object({
+        servers: array(McpServerView),
+        found: doc(array(string()), 'Servers that .mcp.json of the workspace names: none of them is started.'),
+        found_problem: optional(doc(string(), 'Why that file cannot be read.')),
+      }),
+    ),
+    handler: async () => {
+      const { servers: found, problem } = await lookForServers(parts)
+      return {
+        servers: parts.servers.all().map((server) => viewServer(parts, server)),
+        found: found.map(({ name }) => visibleLine(parts.redact(name))),
+        ...(problem !== undefined && { found_problem: problem }),
+      }
+    },
   }),
   defineRoute({
     id: 'mcp.tools',

@@ -8,6 +8,7 @@ import {
   enums,
   gauges,
   integer,
+  isThere,
   named,
   object,
   optional,
@@ -23,7 +24,8 @@ import {
 } from '../../../core/plugin.js'
 import type { RuntimeSection } from '../../operator/runtime/contract.js'
 import type { StatusSection } from '../../operator/status/contract.js'
-import { isCredentialed } from './config/values.js'
+import type { Credentials } from './config/credentials.js'
+import { isCredentialed, secretsOf } from './config/values.js'
 import { mcpErrors } from './config/errors.js'
 import { oauthErrors } from './oauth/errors.js'
 import type { McpServer } from './servers/server.js'
@@ -33,6 +35,13 @@ import type { Published } from './tools/published.js'
 export interface ShownParts {
   readonly servers: Servers
   readonly published: Published
+  /** The file of the list, in words. */
+  readonly file: string
+  /** The file that was named in place of the usual one. */
+  readonly elsewhere: string | undefined
+  readonly credentials: Credentials
+  /** The profile that brings a server; undefined of one that has a table in the file. */
+  readonly profileOf: (name: string) => string | undefined
 }
 
 const countOf = () => integer({ min: 0 })
@@ -48,14 +57,20 @@ export const McpServerView = named(
     credentialed: doc(boolean(), 'True if it is asked with secrets: sessions must be allowed them.'),
     tool_count: countOf(),
     left_out_count: doc(countOf(), 'Tools that are not shown to models: too many of them, or odd ones.'),
+    profile: optional(doc(string(), 'The profile that brings it; absent of one that has a table in the file.')),
+    secret_refs: doc(array(string()), 'Secrets that it refers to, there or not.'),
+    file_refs: doc(array(string()), 'Those of them that the file of credentials has.'),
+    oauth_slot_ref: optional(doc(string(), 'Account that it is asked with, there or not.')),
     problem: optional(doc(string(), 'Why it is not connected.')),
   }),
 )
 /** The value form of `McpServerView`. */
 export type McpServerView = Infer<typeof McpServerView>
 
-export const viewServer = ({ published }: ShownParts, server: McpServer): McpServerView => {
+export const viewServer = ({ published, profileOf, credentials }: ShownParts, server: McpServer): McpServerView => {
   const { entry, name } = server
+  const secret_refs = [...new Set(secretsOf(entry))].filter((ref) => ref !== entry.oauth_slot_ref)
+  const profile = profileOf(name)
   const { state, problem } = server.facts()
   const { tools, left_out } = published.of(name)
   return {
@@ -66,6 +81,10 @@ export const viewServer = ({ published }: ShownParts, server: McpServer): McpSer
     credentialed: isCredentialed(entry),
     tool_count: tools.length,
     left_out_count: left_out,
+    ...(profile !== undefined && { profile }),
+    secret_refs,
+    file_refs: secret_refs.filter((ref) => credentials.find(ref) !== undefined),
+    ...(entry.oauth_slot_ref !== undefined && { oauth_slot_ref: entry.oauth_slot_ref }),
     ...(problem !== undefined && state !== 'connected' && { problem: problem.message }),
   }
 }
@@ -119,9 +138,16 @@ export const mcpSection = (parts: ShownParts): RuntimeSection => ({
   },
 })
 
-const wayOut = (name: string, problem: string): string => {
+const placeOf = ({ file, profileOf }: ShownParts, name: string): string => {
+  const profile = profileOf(name)
+  return profile === undefined
+    ? `its entry [mcp_servers.${name}] in ${file}`
+    : `the profile ${profile} (${commandLine('mcp catalog get', name)})`
+}
+
+const wayOut = (parts: ShownParts, name: string, problem: string): string => {
   const [, kind, value = ''] = /^The (secret|environment variable) (\S+) is not there/u.exec(problem) ?? []
-  const entry = `its entry [mcp_servers.${name}] in config/mcp.toml`
+  const entry = placeOf(parts, name)
   const action =
     kind === 'secret'
       ? `Store it: ${commandLine('secrets set --stdin', value)}`
@@ -131,7 +157,7 @@ const wayOut = (name: string, problem: string): string => {
   return action
 }
 
-const notConnected = (server: McpServer): Warning[] => {
+const notConnected = (parts: ShownParts, server: McpServer): Warning[] => {
   const { name, entry } = server
   const { state, problem } = server.facts()
   if (state === 'connected' || problem === undefined) return []
@@ -144,7 +170,7 @@ const notConnected = (server: McpServer): Warning[] => {
       code: isMissing ? problem.code : mcpErrors.mcp_server_unavailable.code,
       related_id: name,
       message: `${sentence(`The MCP server ${name} is not connected: ${problem.message}`)} It is tried again.`,
-      action: wayOut(name, problem.message),
+      action: wayOut(parts, name, problem.message),
     },
   ]
 }
@@ -184,7 +210,7 @@ const leftOut = ({ published }: ShownParts, { name }: McpServer): Warning[] => {
 const mostUnfit = 5
 
 /** What looks like a bound and bounds nothing. */
-const unfit = ({ published }: ShownParts, { name }: McpServer): Warning[] => {
+const unfit = ({ published, file }: ShownParts, { name }: McpServer): Warning[] => {
   const named = published.of(name).unfit
   if (named.length === 0) return []
   const shown = named.slice(0, mostUnfit).map((one) => visibleLine(one).slice(0, 100))
@@ -195,8 +221,7 @@ const unfit = ({ published }: ShownParts, { name }: McpServer): Warning[] => {
       code: 'mcp_tool_name_fits_nothing',
       related_id: name,
       message:
-        `[mcp_servers.${name}] of config/mcp.toml names what fits no tool of the server: ` +
-        `${shown.join(', ')}${more}.`,
+        `[mcp_servers.${name}] of ${file} names what fits no tool of the server: ` + `${shown.join(', ')}${more}.`,
       action:
         'Correct it in enabled_tools, disabled_tools or effects: the file is read again when it is saved. ' +
         `See the tools that count: ${commandLine('mcp tools')}`,
@@ -204,17 +229,46 @@ const unfit = ({ published }: ShownParts, { name }: McpServer): Warning[] => {
   ]
 }
 
+/** Somebody named it: one that is not there is a slip, which looks like an empty one. */
+const absent = ({ elsewhere }: ShownParts): Warning[] =>
+  elsewhere === undefined || isThere(elsewhere)
+    ? []
+    : [
+        {
+          severity: 'warning',
+          code: 'mcp_file_missing',
+          message: sentence(`${elsewhere}, which --mcp-config names, is not there`),
+          action: 'Put it there: it is read then. Or start the daemon with the right name.',
+        },
+      ]
+
+const unusable = ({ credentials }: ShownParts): Warning[] => {
+  const fault = credentials.fault()
+  if (fault === undefined) return []
+  return [
+    {
+      severity: 'warning',
+      code: 'mcp_credentials_unusable',
+      message: `${sentence(fault)} Servers get nothing of the file that --mcp-credentials names.`,
+      action: 'Correct the file: it is read whenever a server is connected.',
+    },
+  ]
+}
+
 export const mcpHealth = (parts: ShownParts): HealthCheck => ({
   id: 'mcp',
-  check: () =>
-    parts.servers
+  check: () => [
+    ...absent(parts),
+    ...unusable(parts),
+    ...parts.servers
       .all()
       .flatMap((server) => [
-        ...notConnected(server),
+        ...notConnected(parts, server),
         ...notRead(server),
         ...leftOut(parts, server),
         ...unfit(parts, server),
       ]),
+  ],
 })
 
 /** What `GET /metrics` says of servers. */

@@ -15,6 +15,7 @@ import {
   rule,
   string,
   type Infer,
+  type ListSpec,
 } from '../../../../core/plugin.js'
 
 const mostTimeout = 600
@@ -143,13 +144,15 @@ const entryFault = (entry: ServerEntry): string | undefined => {
   return namesFault(entry) ?? valuesFault(entry)
 }
 
-/** `config/mcp.toml`. */
-export const serverList = defineList<ServerEntry>({
-  file: 'mcp',
-  table: 'mcp_servers',
-  summary: 'The MCP servers whose tools models may call.',
-  entry: ServerEntry,
-  // What is there and no `false` was meant as something: `required = "true"`.
-  isVital: ({ required = false, enabled }) => required !== false && enabled !== false,
-  fault: (_, entry) => entryFault(entry),
-})
+/** `config/mcp.toml`, or the file that is read in its place. */
+export const serverList = (from?: string): ListSpec<ServerEntry> =>
+  defineList({
+    file: 'mcp',
+    from,
+    table: 'mcp_servers',
+    summary: 'The MCP servers whose tools models may call.',
+    entry: ServerEntry,
+    // What is there and no `false` was meant as something: `required = "true"`.
+    isVital: ({ required = false, enabled }) => required !== false && enabled !== false,
+    fault: (_, entry) => entryFault(entry),
+  })

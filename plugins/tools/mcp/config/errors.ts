@@ -25,6 +25,30 @@ export const mcpErrors = defineErrors({
     detail: 'There is no MCP server {server} that is enabled.',
     action: 'Name one of GET /v1/runtime/mcp/servers.',
   },
+  mcp_catalog_server_unknown: {
+    status: 404,
+    domain: 'mcp',
+    detail: 'The catalogue of MCP servers has no {server}.',
+    action: 'Name one of GET /v1/runtime/mcp/catalog, or write the table of another server yourself.',
+  },
+  mcp_found_unknown: {
+    status: 404,
+    domain: 'mcp',
+    detail: '.mcp.json of the workspace names no server {server} that is not on the list.',
+    action: 'Name one of `found` of GET /v1/runtime/mcp/servers.',
+  },
+  mcp_profile_unknown: {
+    status: 404,
+    domain: 'mcp',
+    detail: 'There is no profile {profile} of MCP servers.',
+    action: 'Name one of GET /v1/runtime/mcp/profiles.',
+  },
+  mcp_slot_is_account: {
+    status: 409,
+    domain: 'mcp',
+    detail: 'The slot {slot} is the account that the MCP server {server} is asked with.',
+    action: 'Log in: holdfast mcp oauth login NAME.',
+  },
   mcp_server_not_found: {
     status: 404,
     domain: 'mcp',

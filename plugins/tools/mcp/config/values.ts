@@ -1,11 +1,14 @@
 /** What an entry refers to, made into environments and headers at the moment of use. */
 import { childEnvironment, type PassedEnvironment, type Secrets } from '../../../../core/plugin.js'
 import type { SecretSlots } from '../../../operator/secrets/contract.js'
+import type { Credentials } from './credentials.js'
 import type { HttpEntry, ServerEntry, StdioEntry } from './entry.js'
 import { mcpErrors } from './errors.js'
 
 export interface ValueParts {
   readonly slots: () => SecretSlots | undefined
+  /** Asked for what is not stored. */
+  readonly credentials: Pick<Credentials, 'find'>
   readonly redact: PassedEnvironment['redact']
   /** A value that is redacted from now on; one that is known already changes nothing. */
   readonly guard: (value: string) => void
@@ -39,10 +42,14 @@ export const isCredentialed = (entry: ServerEntry): boolean =>
   Object.keys(entry.env_http_headers).length > 0
 
 /** Throws `mcp_value_missing`, or what the secrets throw: a variable never stands in for a secret. */
-const secretValue = ({ slots }: ValueParts, ref: string): string => {
-  const found = slots()
-  if (found?.find(ref) === undefined) throw mcpErrors.mcp_value_missing({ details: { what: `The secret ${ref}` } })
-  return found.value(ref)
+const secretValue = ({ slots, credentials, guard }: ValueParts, ref: string): string => {
+  const stored = slots()
+  // Also one that was revoked: nothing stands in for it.
+  if (stored?.find(ref) !== undefined) return stored.value(ref)
+  const value = credentials.find(ref)
+  if (value === undefined) throw mcpErrors.mcp_value_missing({ details: { what: `The secret ${ref}` } })
+  guard(value)
+  return value
 }
 
 const secretValues = (parts: ValueParts, refs: Readonly<Record<string, string>>): Record<string, string> =>

@@ -10,6 +10,7 @@ import {
 } from '../../../../core/plugin.js'
 import type { SecretSlots } from '../../../operator/secrets/contract.js'
 import type { Authorize } from '../config/authorization.js'
+import type { Credentials } from '../config/credentials.js'
 import { isHttp, isStdio, type ServerEntry } from '../config/entry.js'
 import { mcpErrors } from '../config/errors.js'
 import { environmentOf, headersOf } from '../config/values.js'
@@ -28,6 +29,7 @@ export interface OpenParts {
   readonly endProgram: EndProgram
   readonly outbound: Outbound
   readonly slots: () => SecretSlots | undefined
+  readonly credentials: Pick<Credentials, 'find'>
   readonly redact: PassedEnvironment['redact']
   readonly guard: (value: string) => void
   readonly authorize: Authorize

@@ -151,6 +151,7 @@ const sentBy = async (
   const client: Client = {
     baseUrl: 'http://127.0.0.1',
     get: (address) => take(address),
+    options: async () => ({}),
     bytes: async () => new Uint8Array(),
     send: (_, address, body) => take(address, body),
     stream: async (address) => {
@@ -172,6 +173,8 @@ const sentBy = async (
       reach: () => client,
       withDaemon: (work) =>
         work({ client, root: '/root', serves: true, config: () => undefined, writeConfig: () => Promise.resolve() }),
+      scratch: (_, work) =>
+        work({ client, root: '/root', serves: false, config: () => undefined, writeConfig: () => Promise.resolve() }),
       pause: () => Promise.resolve(),
       lasting: () => Promise.reject(new Problem('none', { status: 500, detail: 'Nothing goes on.' }, {})),
       dialogue: () => nobody,
@@ -240,6 +243,7 @@ const constant = new Set([
   'tasks output: query.wait',
   'questions answer: body.resolution.request_id',
   'secrets set: body.state.value',
+  'mcp auth set: body.state.value',
   'observation-sources create: body.upload_token',
   'observation-sources rotate-token: body.upload_token',
   'goals pause: body.status',

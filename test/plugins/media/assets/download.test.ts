@@ -61,6 +61,7 @@ test('assets-14: bytes that are not those of the asset are not written', async (
   const client: Client = {
     baseUrl: 'http://127.0.0.1:1',
     get: async () => ({ asset_id: 'a', file_name: 'a.txt', sha256: '0'.repeat(64), byte_length: 5 }),
+    options: async () => ({}),
     bytes: async () => Buffer.from('other'),
     send: async () => null,
     stream: async () => (async function* () {})(),

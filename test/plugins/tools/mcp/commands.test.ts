@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import test from 'ava'
 import { createCommandLine } from '../../../support/command-line.js'
 import { freshRoot, startTestDaemon } from '../../../support/daemon.js'
@@ -64,4 +64,23 @@ test('mcp-22: a wrong input is told by its place, and a server that is not there
     nosuch.err,
     /no MCP server nosuch.*mcp_server_unknown\)\n {2}--server must be one of one, two\nName one of holdfast mcp list\./u,
   )
+})
+
+test('mcp-32: a tool is called with mcp tools call as with mcp call, and mcp tools alone lists them', async (t) => {
+  const root = await freshRoot()
+  t.teardown(() => rm(root, { recursive: true, force: true }))
+  await writeServers(root, { one: planned({ tools: [{ name: 'tool', inputSchema: { type: 'object' } }] }) })
+  const daemon = await startTestDaemon(t, { root })
+  await serverIn(daemon, 'one')
+  const line = createCommandLine(daemon)
+  const file = `${root}/input.json`
+  await writeFile(file, '{"a":1}')
+  const called = await line('mcp', 'tools', 'call', 'mcp__one__tool', '--file', file)
+  t.deepEqual(called, { code: 0, out: 'tool {"a":1}\n', err: '' })
+  t.deepEqual(await line('mcp', 'call', 'mcp__one__tool', '--input-json', '{"a":1}'), called)
+  t.is((await line('mcp', 'tools')).out, 'mcp__one__tool  once  The tool tool.\n')
+  const help = (await line('mcp', 'tools', '--help')).out
+  t.regex(help, /^holdfast mcp tools\n/u)
+  t.regex(help, /--server <name>/u)
+  t.regex(help, /mcp tools call <tool_name>/u)
 })

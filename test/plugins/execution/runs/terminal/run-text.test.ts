@@ -41,6 +41,7 @@ test('a list and a single run say that the daemon holds; nothing is asked for ru
       asked.push(path)
       return { health: { warnings: [{ code: 'daemon_held' }] } }
     },
+    options: async () => ({}),
     bytes: async () => new Uint8Array(),
     send: async () => null,
     stream: async () => (async function* () {})(),

@@ -5,7 +5,7 @@ import { ServerEntry, serverList } from '../../../../../plugins/tools/mcp/config
 const faultOf = (entry: object): string | undefined => {
   const read = parse(ServerEntry, entry)
   if (!read.ok) return read.issues.map(({ path, rule }) => `${path} ${rule}`).join('; ')
-  return serverList.fault?.('a', read.value)
+  return serverList().fault?.('a', read.value)
 }
 
 test('mcp-1: a server is a program or an address, and has keys of its kind alone', (t) => {

@@ -1,0 +1,31 @@
+import {
+  defineCommand,
+  jsonObject,
+  open,
+  optional,
+  string,
+  visibleLine,
+  type Command,
+} from '../../../../core/plugin.js'
+import { tableLines } from '../catalog/table-text.js'
+
+const base = '/v1/runtime/mcp/found'
+
+export const foundCommands: readonly Command[] = [
+  defineCommand({
+    path: ['mcp', 'found'],
+    route: `GET ${base}/{server}`,
+    summary:
+      'A server that .mcp.json of the workspace names: its table, for who wants it on the list. It is not started.',
+    args: ['server'],
+    run: ({ client, args }) => client.get(`${base}/${encodeURIComponent(args['server'] ?? '')}`),
+    answer: open({ name: string(), entry: jsonObject(), problem: optional(string()) }),
+    show: ({ name, entry, problem }) =>
+      [
+        'Read what it would start before you put it into config/mcp.toml:',
+        '',
+        ...tableLines(name, entry),
+        ...(problem === undefined ? [] : ['', `It would not be taken as it is: ${visibleLine(problem)}`]),
+      ].join('\n'),
+  }),
+]

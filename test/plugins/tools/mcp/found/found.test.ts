@@ -1,0 +1,59 @@
+import { existsSync } from 'node:fs'
+import { rm, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import test from 'ava'
+import { createCommandLine } from '../../../../support/command-line.js'
+import { freshRoot, startTestDaemon } from '../../../../support/daemon.js'
+import { planned, serverIn, writeServers } from '../../../../support/mcp.js'
+import { codeOf } from '../../../../support/runs.js'
+import { makeFolder } from '../../../../support/tools.js'
+
+test('mcp-34: servers of .mcp.json in the workspace are shown, with tables to take, and not started', async (t) => {
+  const root = await freshRoot()
+  t.teardown(() => rm(root, { recursive: true, force: true }))
+  const workspace = await makeFolder(t)
+  const started = join(workspace, 'started')
+  const file = join(workspace, '.mcp.json')
+  const mcpServers = {
+    one: { command: '/bin/touch', args: [started] },
+    listed: { command: '/bin/touch', args: [started] },
+    web: { type: 'http', url: 'https://mcp.example/mcp', headers: { 'x-a': '${KEY}' } },
+    'odd \u001b[2J': { command: 'x' },
+    'odd name': { command: 'x' },
+  }
+  await writeFile(file, JSON.stringify({ mcpServers }))
+  await writeServers(root, { listed: planned({}) })
+  const daemon = await startTestDaemon(t, { root, flags: { 'workspace-root': workspace } })
+  await serverIn(daemon, 'listed')
+  const line = createCommandLine(daemon)
+  const shown = (await line('mcp', 'list')).out
+  t.regex(
+    shown,
+    /^listed {2}stdio {2}connected {2}0 tools\none {2}found in \.mcp\.json, not started: holdfast mcp found one\n/u,
+  )
+  t.false(shown.includes('\u001b'))
+  t.is(
+    (await line('mcp', 'found', 'one')).out,
+    'Read what it would start before you put it into config/mcp.toml:\n\n' +
+      `[mcp_servers.one]\ncommand = "/bin/touch"\nargs = ["${started}"]\n`,
+  )
+  const web = (await line('mcp', 'found', 'web')).out
+  t.regex(web, /^headers = \{ "x-a" = "\$\{KEY\}" \}$/mu)
+  t.regex(web, /would not be taken as it is: variables such as \$\{NAME\}/u)
+  t.regex((await line('mcp', 'found', 'odd name')).out, /taken as it is: its name must match/u)
+  t.deepEqual(codeOf(await daemon.request('GET', '/v1/runtime/mcp/found/listed')), [404, 'mcp_found_unknown'])
+  t.deepEqual((await daemon.request('GET', '/v1/runtime/mcp/servers')).body.servers.length, 1)
+  t.false(existsSync(started))
+  await writeFile(file, '{"mcpServers":7}')
+  t.regex((await line('mcp', 'list')).out, /^\.mcp\.json of the workspace must be JSON with mcpServers\.$/mu)
+  await rm(file)
+  await symlink('/etc/hostname', file)
+  t.regex((await line('mcp', 'list')).out, /must not lead out of its folder\.$/mu)
+})
+
+test('mcp-34: with --mcp-discovery off nothing is looked for', async (t) => {
+  const workspace = await makeFolder(t)
+  await writeFile(join(workspace, '.mcp.json'), '{"mcpServers":{"one":{"command":"x"}}}')
+  const daemon = await startTestDaemon(t, { flags: { 'workspace-root': workspace, 'mcp-discovery': 'off' } })
+  t.deepEqual((await daemon.request('GET', '/v1/runtime/mcp/servers')).body, { servers: [], found: [] })
+})
