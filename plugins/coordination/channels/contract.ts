@@ -18,7 +18,8 @@ export { AutonomyPolicy, ParticipationMode, participationModes } from './record/
 export { nameIn, refuse } from './refuse.js'
 /** Messages and other text of channels, for terminals. */
 export { beginning, folded } from './terminal/folded.js'
-export { messageText, peopleOf, ShownMembers, ShownMessage } from './terminal/message-text.js'
+export { messageText, ShownMessage } from './terminal/message-text.js'
+export { namesIn, speakersOf } from './terminal/names-in.js'
 /** What is kept of channels. */
 export type { ChannelRecord, MemberRecord, MessageOutput, MessageRecord } from './record/record.js'
 
@@ -77,6 +78,8 @@ export interface Channels {
   /** Ids in order, behind one if it is named. */
   ids(page: { readonly limit: number; readonly beyond?: string | undefined }): readonly string[]
   member(channel_id: string, member_id: string): MemberRecord | undefined
+  /** The member that has one of its ids: its `member_id`, else its `actor_id`, else its `session_id`. */
+  memberBy(channel_id: string, id: string): MemberRecord | undefined
   /** The member that a session is in a channel. A session is in it once at most, but for members of projects. */
   memberOf(channel_id: string, session_id: string): MemberRecord | undefined
   /** By id, behind one if it is named. */
