@@ -124,6 +124,7 @@ export type {
   SpoolAccount,
   SpoolReading,
   PageQuery,
+  Sieve,
   StorageHealth,
 } from './state/contract.js'
 export { Metrics } from './metrics/contract.js'

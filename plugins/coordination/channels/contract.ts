@@ -5,6 +5,7 @@ import {
   hasMembers,
   type JsonObject,
   type Point,
+  type Sieve,
   type Token,
   type Tx,
 } from '../../../core/plugin.js'
@@ -89,7 +90,8 @@ export interface Channels {
   memberCount(channel_id: string): number
   /** Channels that a session is a member of. */
   ofSession(session_id: string): readonly string[]
-  message(message_id: string): MessageRecord | undefined
+  /** Undefined, too, where the sieve says no to it. */
+  message(message_id: string, sieve?: Sieve): MessageRecord | undefined
   /** Throws `channel_message_not_found` (404) for one that is not in this channel. */
   getMessage(channel_id: string, message_id: string): MessageRecord
   messages(page: MessagePage): readonly MessageRecord[]

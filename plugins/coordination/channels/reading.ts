@@ -29,8 +29,8 @@ export const createReads = ({ store, names }: ReadParts): Reads => {
     if (channel === undefined) throw channelErrors.channel_not_found({ details: { channel_id } })
     return channel
   }
-  const message: Reads['message'] = (message_id) => {
-    const found = messages.find(message_id)
+  const message: Reads['message'] = (message_id, sieve) => {
+    const found = messages.find(message_id, sieve)
     return found !== undefined && channels.has(found.channel_id) ? found : undefined
   }
   const known = (keys: readonly string[]): MemberRecord[] =>
