@@ -98,7 +98,7 @@ export { anyOf } from './base/text/pattern.js'
 export { tokenMark } from './base/text/short-lived.js'
 export { frameTags } from './base/text/frame-tags.js'
 export { givenTime, latestTime, showTime } from './base/time/moments.js'
-export { visible, visibleBlock, visibleLine } from './base/text/visible.js'
+export { namedLine, visible, visibleBlock, visibleLine } from './base/text/visible.js'
 export { nearest } from './base/words/nearest.js'
 export { beginningOf, wellFormedJson } from './base/text/well-formed.js'
 export { secretsInAddress } from './base/words/in-address.js'
@@ -126,6 +126,7 @@ export type {
   SpoolAccount,
   SpoolReading,
   PageQuery,
+  Sieve,
   StorageHealth,
 } from './state/contract.js'
 export { Metrics } from './metrics/contract.js'

@@ -71,13 +71,19 @@ export interface PageQuery {
 }
 
 /**
+ * Looks at a record as a page has it, JSON in UTF-8 without blanks, before anything is made of it: false where it is
+ * not what is sought. Of a record in memory it is not asked. The bytes are there during the call alone.
+ */
+export type Sieve = (line: Uint8Array) => boolean
+
+/**
  * Records by id. Reads are synchronous and see what the running commit wrote. Returned records are frozen or must be
  * treated so.
  */
 export interface Collection<T extends object> {
   readonly spec: CollectionSpec<T>
-  /** The record, read from its page if it has left memory. */
-  find(id: string): T | undefined
+  /** The record, read from its page if it has left memory; undefined, too, where `sieve` says no to its bytes. */
+  find(id: string, sieve?: Sieve): T | undefined
   has(id: string): boolean
   /** True if the id was deleted once and is buried: it is never used again. */
   isDeleted(id: string): boolean

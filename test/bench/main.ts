@@ -9,6 +9,7 @@ import { numberOf, valueOf } from './flags.js'
 import { agents } from './parts/agents.js'
 import { bodies } from './parts/bodies.js'
 import { capture } from './parts/capture.js'
+import { channels } from './parts/channels.js'
 import { deliveries } from './parts/deliveries.js'
 import { history } from './parts/history.js'
 import { ingress } from './parts/ingress.js'
@@ -40,6 +41,7 @@ const parts: readonly Part[] = [
   bodies,
   mcp,
   agents,
+  channels,
 ]
 
 if (process.argv.includes('--help')) {

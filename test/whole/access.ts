@@ -42,6 +42,7 @@ export const access: Readonly<Record<string, 'public' | 'ingress' | 'read' | 'ad
   'channels.stimuli.list': 'read',
   'channels.thread_work': 'read',
   'channels.list': 'read',
+  'channels.members.get': 'read',
   'channels.members.list': 'read',
   'channels.messages.list': 'read',
   'boards.get': 'read',

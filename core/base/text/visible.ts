@@ -39,3 +39,9 @@ export const visibleLine = (text: string): string =>
 /** The same for text of many lines under a heading: those after the first stand in by so many blanks. */
 export const visibleBlock = (text: string, indent: number): string =>
   visible(text).replaceAll('\n', `\n${' '.repeat(indent)}`)
+
+/** Makes a line of a name and what it says, all of which begin at one column; none of what says nothing. */
+export const namedLine =
+  (width: number) =>
+  (name: string, text: string | null | undefined): string[] =>
+    (text ?? '').trim() === '' ? [] : [`  ${name.padEnd(width)}${visibleBlock(text ?? '', width + 2)}`]

@@ -5,7 +5,7 @@
 import { fault } from '../../base/assert.js'
 import { isMadeBy } from '../../base/ids.js'
 import { serialise, type Change } from './change.js'
-import type { CollectionSpec, PageQuery } from '../contract.js'
+import type { CollectionSpec, PageQuery, Sieve } from '../contract.js'
 import { storageErrors } from '../storage-errors.js'
 import type { GroupRange } from '../tables/section-tables.js'
 import { Edges } from './edges.js'
@@ -54,8 +54,8 @@ class MemoryCollection<T extends object> implements StoredCollection<T> {
     return this.#hot.has(id) || (!this.#removals.hides(id) && this.#pages.has(id))
   }
 
-  find(id: string): T | undefined {
-    return this.#hot.get(id) ?? this.#cold(id)
+  find(id: string, sieve?: Sieve): T | undefined {
+    return this.#hot.get(id) ?? this.#cold(id, sieve)
   }
 
   isDeleted(id: string): boolean {
@@ -211,8 +211,8 @@ class MemoryCollection<T extends object> implements StoredCollection<T> {
     for (const id of leaving.keys()) this.#hot.delete(id)
   }
 
-  #cold(id: string): T | undefined {
-    return this.#removals.hides(id) ? undefined : this.#pages.find(id)
+  #cold(id: string, sieve?: Sieve): T | undefined {
+    return this.#removals.hides(id) ? undefined : this.#pages.find(id, sieve)
   }
 
   *#eachLatest(): Iterator<string> {

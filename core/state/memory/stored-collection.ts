@@ -1,5 +1,5 @@
 /** A collection as the store sees it: what loads it, takes its changes to a checkpoint and lets it go of memory. */
-import type { Collection } from '../contract.js'
+import type { Collection, Sieve } from '../contract.js'
 import type { Row } from '../tables/rows.js'
 import type { GroupRange } from '../tables/section-tables.js'
 import type { Change } from './change.js'
@@ -8,8 +8,8 @@ import type { DirtyRemovals } from './removals.js'
 /** Records that a checkpoint wrote. Its indexes have those that were settled then; the others are in memory. */
 export interface CheckpointedRecords<T> {
   has(id: string): boolean
-  /** Throws `storage_damaged` if it stands there and cannot be read. */
-  find(id: string): T | undefined
+  /** Throws `storage_damaged` if it stands there and cannot be read; undefined, too, where the sieve says no to it. */
+  find(id: string, sieve?: Sieve): T | undefined
   /** The ids among which is the one that was made last. */
   latest(): Iterable<string>
   /** Of the ids that fell the one that was made last; empty if there is none. */

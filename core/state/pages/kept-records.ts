@@ -1,7 +1,7 @@
 /** The records of a collection that a checkpoint wrote, as pages and tables have them. */
 import { assert } from '../../base/assert.js'
 import type { SizedCache } from '../../base/sized-cache.js'
-import type { CollectionSpec } from '../contract.js'
+import type { CollectionSpec, Sieve } from '../contract.js'
 import type { Row } from '../tables/rows.js'
 import type { PageStore } from './page-store.js'
 import {
@@ -39,14 +39,15 @@ export const isKept = <T extends object>(records: Records<T>, id: string): boole
 const overhead = 1024
 
 /** Whatever was read and is still kept stands on its page: it needs no look into the tables. */
-export const findRecord = <T extends object>(records: Records<T>, id: string): T | undefined => {
+export const findRecord = <T extends object>(records: Records<T>, id: string, sieve?: Sieve): T | undefined => {
   const { cache, store } = records
   const known = cache.get(id)
   if (known !== undefined) return known
   const row = rowOf(records, id)
   if (row === undefined || isRemovedRow(row)) return undefined
   const location = locationOf(row)
-  const line = store.pages.read(location)
+  const line = store.pages.read(location, sieve)
+  if (line === undefined) return undefined
   assert(!isRemovalLine(line), 'a record is read that was removed')
   cache.set(id, line.r, location.length + overhead)
   return line.r

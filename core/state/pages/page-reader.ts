@@ -1,4 +1,5 @@
 /** Reads lines of pages and tables, with the bytes around the last line in memory. */
+import type { Sieve } from '../contract.js'
 import type { DiskFile } from '../disk/disk.js'
 import { checkLine, lineValue, saltSeed, type Fault } from '../format/line.js'
 import { damaged, readHeader, type FileIdentity } from '../format/line-file.js'
@@ -29,15 +30,16 @@ export class PageReader {
     this.#options = options
   }
 
-  /** The value of a line. Throws `storage_damaged` if it is not as it was written. */
-  read(location: Location): unknown {
+  /** The value of a line; undefined where `sieve` refuses it. Throws `storage_damaged` if it is not as it was. */
+  read(location: Location, sieve?: Sieve): unknown {
     const { page, offset, length } = location
     const open = this.#open.get(page) ?? this.#openPage(page)
     const { file, seed } = open
     this.#options.files.touch(open)
     const bytes = this.#bytesAt(file, location)
     const check = checkLine(bytes, 0, seed)
-    if (check.ok && check.end === length) return lineValue(bytes, 0, length)
+    if (check.ok && check.end === length)
+      return sieve === undefined || sieve(bytes) ? lineValue(bytes, 0, length) : undefined
     throw this.damage({
       file: file.path,
       offset,

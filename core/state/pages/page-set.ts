@@ -5,6 +5,7 @@ import { createFileLines } from '../format/file-lines.js'
 import { numberOf } from '../format/layout.js'
 import type { Fault } from '../format/line.js'
 import { lengthAt, scanLineFile, valueAt } from '../format/line-file.js'
+import type { Sieve } from '../contract.js'
 import type { PageRef } from '../format/manifest.js'
 import { PageDraft } from './page-draft.js'
 import { pagePath, type Location, type PageOptions, type ReadOrder } from './page-file.js'
@@ -43,9 +44,11 @@ export class PageSet<Line> {
     this.#nextNo = 1 + Math.max(0, ...there, ...refs.map((ref) => ref.no))
   }
 
-  /** A line. Throws `storage_damaged` if it is not as it was written. */
-  read(location: Location): Line {
-    return unsafeCast<Line>(this.#reader.read(location))
+  /** A line. Throws `storage_damaged` if it is not as it was written; undefined where the sieve says no to it. */
+  read(location: Location): Line
+  read(location: Location, sieve: Sieve | undefined): Line | undefined
+  read(location: Location, sieve?: Sieve): Line | undefined {
+    return unsafeCast<Line | undefined>(this.#reader.read(location, sieve))
   }
 
   scan({ no, length: counted }: PageRef, order: ReadOrder): PageScan<Line> {

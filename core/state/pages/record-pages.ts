@@ -68,7 +68,7 @@ export const createRecordPages = <T extends object>(
     get hasFallen() {
       return fell !== undefined
     },
-    find: (id) => findRecord(records, id),
+    find: (id, sieve) => findRecord(records, id, sieve),
     count: (index, group, beyond) => tables.count(section(index), group, beyond),
     groups: (index) => tables.groups(section(index)),
     range: (index, range) => tables.range(section(index), range),

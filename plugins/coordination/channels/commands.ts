@@ -26,6 +26,9 @@ import { channelLine, ChannelRow, channelText, memberLine, MemberRow, WholeChann
 const route = '/v1/channels/{channel_id}'
 const pathOf = ({ args }: CommandInput): string => `/v1/channels/${encodeURIComponent(args['channel_id'] ?? '')}`
 
+const memberAt = (input: CommandInput): string =>
+  `${pathOf(input)}/members/${encodeURIComponent(input.args['member_id'] ?? '')}`
+
 const showChannels = (rows: Infer<typeof ChannelRow>[]): string =>
   rows.length === 0 ? 'No channels yet. Make one: holdfast channels create TITLE' : rows.map(channelLine).join('\n')
 
@@ -160,6 +163,15 @@ const memberCommands: readonly Command[] = [
     show: showRows(showMembers),
   }),
   defineCommand({
+    path: ['channels', 'members', 'get'],
+    route: `GET ${route}/members/{member_id}`,
+    summary: 'One member of a channel, by any of its ids.',
+    args: ['channel_id', 'member_id'],
+    run: (input) => input.client.get(memberAt(input)),
+    answer: MemberRow,
+    show: memberLine,
+  }),
+  defineCommand({
     path: ['channels', 'members', 'add'],
     route: `POST ${route}/members`,
     summary: 'Adds a member to a channel, or replaces the one that has this id there.',
@@ -201,7 +213,7 @@ const memberCommands: readonly Command[] = [
     args: ['channel_id', 'member_id'],
     run: async (input): Promise<Json> => {
       const member_id = input.args['member_id'] ?? ''
-      const answer = await input.client.send('DELETE', `${pathOf(input)}/members/${encodeURIComponent(member_id)}`)
+      const answer = await input.client.send('DELETE', memberAt(input))
       return isJsonObject(answer) ? { ...answer, member_id } : answer
     },
     answer: open({ accepted: boolean(), member_id: string() }),

@@ -5,6 +5,7 @@ import {
   hasMembers,
   type JsonObject,
   type Point,
+  type Sieve,
   type Token,
   type Tx,
 } from '../../../core/plugin.js'
@@ -18,7 +19,8 @@ export { AutonomyPolicy, ParticipationMode, participationModes } from './record/
 export { nameIn, refuse } from './refuse.js'
 /** Messages and other text of channels, for terminals. */
 export { beginning, folded } from './terminal/folded.js'
-export { messageText, peopleOf, ShownMembers, ShownMessage } from './terminal/message-text.js'
+export { messageText, ShownMessage } from './terminal/message-text.js'
+export { namesIn, speakersOf } from './terminal/names-in.js'
 /** What is kept of channels. */
 export type { ChannelRecord, MemberRecord, MessageOutput, MessageRecord } from './record/record.js'
 
@@ -77,6 +79,8 @@ export interface Channels {
   /** Ids in order, behind one if it is named. */
   ids(page: { readonly limit: number; readonly beyond?: string | undefined }): readonly string[]
   member(channel_id: string, member_id: string): MemberRecord | undefined
+  /** The member that has one of its ids: its `member_id`, else its `actor_id`, else its `session_id`. */
+  memberBy(channel_id: string, id: string): MemberRecord | undefined
   /** The member that a session is in a channel. A session is in it once at most, but for members of projects. */
   memberOf(channel_id: string, session_id: string): MemberRecord | undefined
   /** By id, behind one if it is named. */
@@ -86,7 +90,8 @@ export interface Channels {
   memberCount(channel_id: string): number
   /** Channels that a session is a member of. */
   ofSession(session_id: string): readonly string[]
-  message(message_id: string): MessageRecord | undefined
+  /** Undefined, too, where the sieve says no to it. */
+  message(message_id: string, sieve?: Sieve): MessageRecord | undefined
   /** Throws `channel_message_not_found` (404) for one that is not in this channel. */
   getMessage(channel_id: string, message_id: string): MessageRecord
   messages(page: MessagePage): readonly MessageRecord[]

@@ -16,7 +16,12 @@ import { channelErrors } from './errors.js'
 import { channelParams, channelPath, MemberDraft, memberParams, type ChannelRouteParts } from './route-fields.js'
 import { Member, viewOfMember } from './views.js'
 
-export const memberRoutes = (parts: ChannelRouteParts): readonly Route[] => [list(parts), put(parts), remove(parts)]
+export const memberRoutes = (parts: ChannelRouteParts): readonly Route[] => [
+  list(parts),
+  get(parts),
+  put(parts),
+  remove(parts),
+]
 
 const path = `${channelPath}/members`
 
@@ -39,6 +44,23 @@ const list = ({ store, channels, names, skip }: ChannelRouteParts): Route =>
         view: (member) => viewOfMember(names.current(member)),
         skip,
       }),
+  })
+
+const get = ({ channels }: ChannelRouteParts): Route =>
+  defineRoute({
+    id: 'channels.members.get',
+    method: 'GET',
+    path: `${path}/:member_id`,
+    summary: 'Shows one member of a channel, by its member_id, its actor_id or its session_id.',
+    access: 'read',
+    params: memberParams,
+    reply: jsonReply(Member),
+    problems: [channelErrors.channel_not_found, channelErrors.channel_member_not_found],
+    handler: ({ params: { channel_id, member_id } }) => {
+      const member = channels.memberBy(channels.get(channel_id).channel_id, member_id)
+      if (member === undefined) throw channelErrors.channel_member_not_found({ details: { channel_id, member_id } })
+      return viewOfMember(member)
+    },
   })
 
 const put = ({ state, channels }: ChannelRouteParts): Route =>

@@ -8,23 +8,22 @@ import {
   type CommandInput,
   type Json,
 } from '../../../core/plugin.js'
-import { messageText, peopleOf, ShownMembers, ShownMessage } from './terminal/message-text.js'
+import { messageText, ShownMessage } from './terminal/message-text.js'
+import { namesIn, speakersOf } from './terminal/names-in.js'
 
 const route = '/v1/channels/{channel_id}/messages'
 const channelOf = ({ args }: CommandInput): string => `/v1/channels/${encodeURIComponent(args['channel_id'] ?? '')}`
 const pathOf = (input: CommandInput): string => `${channelOf(input)}/messages`
 
-/** What people are called, where somebody speaks under an id alone: as far as the channel shows its members. */
-const peopleIn = async (input: CommandInput): Promise<ReadonlyMap<string, string>> => {
-  const found = parse(ShownMembers, await input.client.get(channelOf(input)))
-  return found.ok ? peopleOf(found.value) : new Map()
-}
-
-/** Messages with those names, for people; for programs as they are. */
+/** Messages with the names of people, who speak under an id alone, for people; for programs as they are. */
 const readMessages = async (input: CommandInput): Promise<Json> => {
   const answer = await input.client.get(listed(input))
   if (input.output === 'json' || !Array.isArray(answer)) return answer
-  const people = await peopleIn(input)
+  const shown = answer.flatMap((message) => {
+    const found = parse(ShownMessage, message)
+    return found.ok ? [found.value] : []
+  })
+  const people = await namesIn(input, speakersOf(shown))
   return answer.map((message) => withName(message, people))
 }
 

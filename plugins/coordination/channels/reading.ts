@@ -29,8 +29,8 @@ export const createReads = ({ store, names }: ReadParts): Reads => {
     if (channel === undefined) throw channelErrors.channel_not_found({ details: { channel_id } })
     return channel
   }
-  const message: Reads['message'] = (message_id) => {
-    const found = messages.find(message_id)
+  const message: Reads['message'] = (message_id, sieve) => {
+    const found = messages.find(message_id, sieve)
     return found !== undefined && channels.has(found.channel_id) ? found : undefined
   }
   const known = (keys: readonly string[]): MemberRecord[] =>
@@ -38,6 +38,8 @@ export const createReads = ({ store, names }: ReadParts): Reads => {
       const member = members.find(key)
       return member === undefined ? [] : [names.current(member)]
     })
+  const own = (keys: readonly string[]): MemberRecord | undefined =>
+    known([keys.find((key) => !isMirrored(key)) ?? keys[0] ?? ''])[0]
   return {
     find: (channel_id) => channels.find(channel_id),
     get,
@@ -45,12 +47,14 @@ export const createReads = ({ store, names }: ReadParts): Reads => {
       channels.page({ index: 'all', group: 'all', limit, ...(beyond !== undefined && { beyond }) }),
     member: (channel_id, member_id) =>
       channels.has(channel_id) ? known([within(channel_id, member_id)])[0] : undefined,
-    memberOf(channel_id, session_id) {
-      if (!channels.has(channel_id)) return undefined
-      const keys = members.ids('session', within(channel_id, session_id))
-      const own = keys.find((key) => !isMirrored(key)) ?? keys[0]
-      return own === undefined ? undefined : known([own])[0]
+    memberBy: (channel_id, id) => {
+      const key = within(channel_id, id)
+      return channels.has(channel_id)
+        ? (known([key])[0] ?? own(members.ids('actor', key)) ?? own(members.ids('session', key)))
+        : undefined
     },
+    memberOf: (channel_id, session_id) =>
+      channels.has(channel_id) ? own(members.ids('session', within(channel_id, session_id))) : undefined,
     members: (channel_id, { limit, beyond }) =>
       channels.has(channel_id)
         ? members

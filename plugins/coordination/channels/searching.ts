@@ -1,6 +1,7 @@
 /** Messages that hold a text: one after the other is read, and others are served in between (channels-23). */
-import { createShare, type Clock } from '../../../core/plugin.js'
+import { createShare, type Clock, type Sieve } from '../../../core/plugin.js'
 import type { MessagePage, MessageRecord } from './contract.js'
+import { patternOf, sieveOf } from './sieve.js'
 
 /** Ids that are looked up at once. */
 const slice = 64
@@ -11,7 +12,8 @@ interface SearchParts {
   readonly clock: Pick<Clock, 'elapsed' | 'sleep'>
   /** Ids, newest first. */
   readonly ids: (page: MessagePage) => readonly string[]
-  readonly message: (message_id: string) => MessageRecord | undefined
+  /** Undefined, too, where the sieve says no to it. */
+  readonly message: (message_id: string, sieve: Sieve) => MessageRecord | undefined
 }
 
 interface Wish {
@@ -20,9 +22,6 @@ interface Wish {
   /** Ends the search where nobody waits for it. */
   readonly signal: AbortSignal
 }
-
-/** Finds the text whatever its case, and copies nothing of what it looks at. */
-const patternOf = (text: string): RegExp => new RegExp(text.replaceAll(/[$()*+./?[\\\]^{|}]/gu, String.raw`\$&`), 'iu')
 
 /** Whether a sender, the words or the name of a file holds the text. */
 const holds = ({ sender, output: { content, parts, artifacts } }: MessageRecord, text: RegExp): boolean => {
@@ -46,12 +45,12 @@ export const createSearch = ({ clock, ids, message }: SearchParts): Search => {
   let last: Promise<void> = Promise.resolve()
   const turn = (): Promise<void> => (last = last.then(pause))
   return async (page, { text, signal }) => {
-    const pattern = patternOf(text)
+    const [pattern, sieve] = [patternOf(text), sieveOf(text)]
     const found: string[] = []
     for (let before = page.before; ;) {
       const some = ids({ ...page, limit: slice, before })
       for (const id of some) {
-        const one = message(id)
+        const one = message(id, sieve)
         if (one !== undefined && holds(one, pattern)) found.push(id)
         await turn()
         if (signal.aborted || found.length >= page.limit) return found

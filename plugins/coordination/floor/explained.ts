@@ -12,12 +12,12 @@ import { quoted } from './turns/told.js'
 interface ExplainedParts {
   readonly store: FloorStore
   readonly channels: Channels
-  readonly runs: Pick<Runs, 'newest'>
+  readonly runs: Pick<Runs, 'failedTurns'>
   readonly sessions: Pick<Sessions, 'find'>
 }
 
-/** Turns of a channel that are followed, and runs among which those are found that failed. */
-const [mostTurns, mostRuns] = [20, 200]
+/** Turns of a channel that are followed. */
+const mostTurns = 20
 /** Sessions that are named of those that ended, and of those whose turn failed. */
 const mostNamed = 5
 
@@ -54,14 +54,8 @@ const asking = ({ channel_id, root_message_id }: MessageRecord, member_id: strin
   commandLine(`channels post --thread ${root_message_id} --to ${shellWord(member_id)}`, channel_id, 'ACTOR', 'TEXT')
 
 /** Turns about a message of a person whose run failed: they said nothing. */
-const failedTurns = ({ runs, channels }: ExplainedParts, human: MessageRecord): readonly Reason[] => {
-  const failed = runs
-    .newest({ limit: mostRuns })
-    .filter(
-      ({ kind, status, origin }) =>
-        kind === 'channel_delivery' && status === 'failed' && origin?.human_origin_message_id === human.message_id,
-    )
-  return failed.slice(0, mostNamed).map(({ run_id, session_id }) => {
+const failedTurns = ({ runs, channels }: ExplainedParts, human: MessageRecord): readonly Reason[] =>
+  runs.failedTurns(human.message_id, mostNamed).map(({ run_id, session_id }) => {
     const member = channels.memberOf(human.channel_id, session_id)
     return {
       code: 'turn_failed',
@@ -69,7 +63,6 @@ const failedTurns = ({ runs, channels }: ExplainedParts, human: MessageRecord): 
       commands: [commandLine('runs get', run_id), ...(member === undefined ? [] : [asking(human, member.member_id)])],
     }
   })
-}
 
 const isOpen = ({ sessions }: ExplainedParts, session_id: string): boolean => {
   const session = sessions.find(session_id)

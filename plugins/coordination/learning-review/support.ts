@@ -48,12 +48,14 @@ export const restsOnMemory = ({ origin, kind, source, evidence_refs = [] }: Omit
   source.run_id !== undefined &&
   evidence_refs.some(({ run_id }) => run_id === source.run_id)
 
-/** Each text of a memory counts by itself: what is half in one and half in another was not said. */
+/**
+ * Each text of a memory counts by itself: what is half in one and half in another was not said. The outcome, which is
+ * in the summary, too, does not count: what a model says bears out nothing that a model took from it.
+ */
 export const isInMemory = (
   { content }: Pick<Claim, 'content'>,
-  { request_preview = '', outcome_preview = '', summary, failure_markers }: RunMemory,
-): boolean =>
-  [request_preview, outcome_preview, summary, ...failure_markers].some((text) => bearsOut(content.trim(), text))
+  { request_preview = '', failure_markers }: Pick<RunMemory, 'request_preview' | 'failure_markers'>,
+): boolean => [request_preview, ...failure_markers].some((text) => bearsOut(content.trim(), text))
 
 /** Artifacts of its run that a candidate names, each once. */
 export const namedArtifacts = ({ source, evidence_refs = [] }: Pick<Claim, 'source' | 'evidence_refs'>): string[] => [

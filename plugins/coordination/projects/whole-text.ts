@@ -6,11 +6,11 @@ import {
   idWord,
   integer,
   jsonObject,
+  namedLine,
   open,
   optional,
   showTime,
   string,
-  visibleBlock,
   visibleLine,
   type Infer,
 } from '../../../core/plugin.js'
@@ -35,10 +35,7 @@ export const WholeTask = open({
   output: optional(string()),
 })
 
-const width = 12
-/** A line of what is shown; none for what is not there. */
-const line = (name: string, text: string | undefined): string[] =>
-  text === undefined || text.trim() === '' ? [] : [`  ${name.padEnd(width)}${visibleBlock(text, width + 2)}`]
+const line = namedLine(12)
 const timeLines = ({
   created_at_ms,
   updated_at_ms,

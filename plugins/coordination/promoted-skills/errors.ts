@@ -125,6 +125,12 @@ export const promotedErrors = defineErrors({
     action:
       'Have a run work by its instructions now, such as that of an agent with the profile verification, and give that.',
   },
+  rollout_run_untold: {
+    status: 400,
+    domain,
+    detail: 'The request of the run {run_id} did not have the instructions of the skill {skill_name}.',
+    action: 'Give a run that was asked to work by them; of an active skill the launch_run_id of use_skill is one.',
+  },
   rollout_run_counted: {
     status: 409,
     domain,

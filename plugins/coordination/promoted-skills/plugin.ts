@@ -1,4 +1,14 @@
-import { createUnreadable, definePlugin, Host, object, openFollowedFolders, within } from '../../../core/plugin.js'
+import {
+  boolean,
+  createUnreadable,
+  defaulted,
+  definePlugin,
+  doc,
+  Host,
+  object,
+  openFollowedFolders,
+  within,
+} from '../../../core/plugin.js'
 import { Runs } from '../../execution/runs/contract.js'
 import { promotedFolder, SkillCatalogue, SkillGuards } from '../../operator/skills/contract.js'
 import { Learnings, LearningUsers } from '../learnings/contract.js'
@@ -23,7 +33,12 @@ export default definePlugin({
   summary: 'Skills that are made of procedures that were learned, and how they are rolled out.',
   needs: { host: Host, learnings: Learnings, runs: Runs },
   wants: { catalogue: SkillCatalogue },
-  config: object({}),
+  config: object({
+    told_runs_only: doc(
+      defaulted(boolean(), false),
+      'Whether a run shows something of a skill only if its request had the instructions.',
+    ),
+  }),
   register(ctx, { host, learnings, runs, catalogue }) {
     const { clock, log, secrets, state } = ctx
     const { skip, health } = createUnreadable(log, 'promoted skills')
@@ -52,7 +67,7 @@ export default definePlugin({
       ...promotedRoutes({
         store,
         promote: createPromote({ ...parts, now: clock.now }),
-        rollout: createRollout({ store, runs, state }),
+        rollout: createRollout({ store, runs, state, toldOnly: ctx.config.told_runs_only }),
         endings,
         view,
         skip,

@@ -30,12 +30,14 @@ export interface RolloutParts {
   readonly store: SkillStore
   readonly runs: Pick<Runs, 'get' | 'texts'>
   readonly state: State
+  /** Only runs count whose request had the instructions. */
+  readonly toldOnly: boolean
 }
 
 export type RecordRollout = (skill_name: string, wish: RolloutWish) => Promise<SkillRecord>
 
 export const createRollout =
-  ({ store, runs, state }: RolloutParts): RecordRollout =>
+  ({ store, runs, state, toldOnly }: RolloutParts): RecordRollout =>
   async (skill_name, { kind, run_id, expected_output_contains, definition_fingerprint = '' }) => {
     const marker = expected_output_contains.trim()
     if (marker === '') {
@@ -49,9 +51,10 @@ export const createRollout =
       if (hasCounted(record, { kind, run_id })) return record
       if (kind === 'canary' && !isVerified(record)) throw promotedErrors.rollout_unverified({ details: { skill_name } })
       checkTime(record, run)
+      const isTold = isToldBy(runs.texts(run).request, record)
+      if (toldOnly && !isTold) throw promotedErrors.rollout_run_untold({ details: { run_id, skill_name } })
       const lack = lackOf(run, runs, marker)
       checkResult(record, { kind, run, lack })
-      const isTold = isToldBy(runs.texts(run).request, record)
       return store.put(tx, withResult(record, { kind, run, lack, isTold, tx }))
     })
   }

@@ -162,6 +162,7 @@ const rolloutResult = ({ rollout, view }: SkillRouteParts): Route =>
       promotedErrors.rollout_fingerprint_mismatch,
       promotedErrors.rollout_run_counted,
       promotedErrors.rollout_run_early,
+      promotedErrors.rollout_run_untold,
       promotedErrors.rollout_failed,
       promotedErrors.rollout_unverified,
       promotedErrors.rollout_results_full,

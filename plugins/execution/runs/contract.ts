@@ -187,6 +187,8 @@ export interface Runs {
   inSession(page: { readonly session_id: string; readonly limit: number; readonly beyond?: string }): RunRecord[]
   /** Runs that are questions of this run to other sessions, in order, also where they have ended. */
   askedBy(run_id: string): RunRecord[]
+  /** Turns about a message of a person whose run failed, the newest first, at most `limit`. */
+  failedTurns(human_message_id: string, limit: number): RunRecord[]
   /** What the journal has of a run behind a sequence, oldest first; some entries are in memory at a time. */
   entries(run: RunRecord, after?: number): Generator<StreamEntry<JournalEntry>>
   /** Ids of runs that have not ended. */

@@ -81,7 +81,7 @@ const mostAsked = 1_000
 /** What has been, for those who remember runs. */
 const createHistory = (
   store: RunStore,
-): Pick<Runs, 'texts' | 'newest' | 'inSession' | 'askedBy' | 'entries' | 'open'> => ({
+): Pick<Runs, 'texts' | 'newest' | 'inSession' | 'askedBy' | 'failedTurns' | 'entries' | 'open'> => ({
   texts(run) {
     const content = (seq: number, type: 'accepted' | 'output'): string =>
       contentOf(entryAt(store, run.session_id, seq), type)
@@ -99,6 +99,7 @@ const createHistory = (
   inSession: ({ session_id, limit, beyond }) =>
     store.runs.list({ index: 'session', group: session_id, limit, ...(beyond !== undefined && { beyond }) }),
   askedBy: (run_id) => store.runs.list({ index: 'asker', group: run_id, limit: mostAsked }),
+  failedTurns: (group, limit) => store.runs.list({ index: 'failed_turns', group, limit, order: 'desc' }),
   entries: (run, after) => ownEntries(store, run, after),
   open: () => openStatuses.flatMap((status) => [...store.runs.ids('status', status)]),
 })

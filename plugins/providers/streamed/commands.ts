@@ -1,4 +1,4 @@
-import { count, defineCommand, shellWord, visibleBlock, visibleLine, type Command } from '../../../core/plugin.js'
+import { count, defineCommand, namedLine, shellWord, visibleLine, type Command } from '../../../core/plugin.js'
 import { loadCassette } from './cassette/load.js'
 import { partingOf, stepsOf, type Parting, type ReplayStep } from './cassette/replay.js'
 
@@ -14,8 +14,8 @@ const mostText = 2_000
 const cut = (text: string): string =>
   text.length > mostText ? `${text.slice(0, mostText)}… (${text.length} characters)` : text
 
-const block = (label: string, text: string): string[] =>
-  text === '' ? [] : [`  ${label.padEnd(8)}${visibleBlock(cut(text), 10)}`]
+const named = namedLine(8)
+const block = (label: string, text: string): string[] => named(label, cut(text))
 
 const showStep = ({ line, model, status, end, asked, said }: ReplayStep, at: number): string =>
   [

@@ -4,15 +4,15 @@ import {
   boolean,
   commandLine,
   count,
+  idWord,
   integer,
+  namedLine,
   open,
   optional,
   showTime,
   string,
-  visibleBlock,
   visibleLine,
   type Infer,
-  idWord,
 } from '../../../../core/plugin.js'
 import { checkLine, ShownCheck } from './check-text.js'
 
@@ -74,8 +74,7 @@ export const ended: ReadonlySet<string> = new Set(['succeeded', 'failed', 'cance
 const checkLines = ({ status, contract }: ShownFlow): string[] =>
   (contract.checks ?? []).map(checkLine(ended.has(status) ? 'failed' : 'open'))
 
-const line = (name: string, text: string | undefined): string[] =>
-  text === undefined || text === '' ? [] : [`  ${name.padEnd(9)}${visibleBlock(text, 11)}`]
+const line = namedLine(9)
 
 const nouns = [
   ['run_ids', 'run'],

@@ -3,21 +3,21 @@ import {
   array,
   commandLine,
   count,
+  idWord,
   integer,
   isJsonObject,
   json,
+  namedLine,
   nullable,
   open,
   optional,
   parse,
   showTime,
   string,
-  visibleBlock,
   visibleLine,
   type CommandInput,
   type Infer,
   type Json,
-  idWord,
 } from '../../../../core/plugin.js'
 
 /** A row of a list, as far as it is shown. */
@@ -82,8 +82,7 @@ export const withRow = async (
 }
 
 /** A line of what is shown of one agent; none for what it has not. */
-export const line = (name: string, text: string | null | undefined): string[] =>
-  text === undefined || text === null ? [] : [`  ${name.padEnd(9)}${visibleBlock(text, 11)}`]
+export const line = namedLine(9)
 
 const mailbox = (waiting: number): string | undefined =>
   waiting === 0 ? undefined : `${count(waiting, 'message')} ${waiting === 1 ? 'waits' : 'wait'} for it`

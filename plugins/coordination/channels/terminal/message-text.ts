@@ -23,21 +23,8 @@ export const ShownMessage = open({
 })
 export type ShownMessage = Infer<typeof ShownMessage>
 
-export const ShownMembers = open({
-  members: array(
-    open({ member_id: string(), display_name: string(), session_id: optional(string()), actor_id: optional(string()) }),
-  ),
-})
-
-/** What people are called who are members, by the ids under which they speak. */
-export const peopleOf = ({ members }: Infer<typeof ShownMembers>): ReadonlyMap<string, string> =>
-  new Map(
-    members.flatMap(({ session_id, actor_id, member_id, display_name }) =>
-      session_id === undefined ? [actor_id ?? member_id, member_id].map((id) => [id, display_name] as const) : [],
-    ),
-  )
-
 interface Place {
+  /** What people are called who say no name, by their ids. */
   readonly people: ReadonlyMap<string, string>
   readonly columns: number
   /** In lists of which somebody takes the ids. */

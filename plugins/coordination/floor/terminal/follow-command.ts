@@ -12,8 +12,8 @@ import {
   type Json,
   type Standing,
 } from '../../../../core/plugin.js'
-import { messageText, peopleOf, ShownMessage } from '../../channels/contract.js'
-import { Lease, sceneText, type Scene, ShownChannel, Stimulus, Told, type Turn } from './follow-text.js'
+import { messageText, namesIn, ShownMessage, speakersOf } from '../../channels/contract.js'
+import { Lease, namedIn, sceneText, type Scene, ShownChannel, Stimulus, Told, type Turn } from './follow-text.js'
 
 /** Messages that stand there at first, those of one request, and those of one look. */
 const [mostFirst, mostAsked, mostShown] = [20, 100, 1_000]
@@ -94,8 +94,9 @@ const readNews = async (input: CommandInput, { last, limit }: Place): Promise<Ne
   return { messages, isCut: true }
 }
 
-const newsText = ({ messages, isCut }: News, channel: ShownChannel, columns: number): string[] => {
-  const people = peopleOf(channel)
+const newsText = async (input: CommandInput, { messages, isCut }: News): Promise<string[]> => {
+  const people = await namesIn(input, speakersOf(messages))
+  const columns = input.columns()
   return [
     ...(isCut ? ['… older ones are left out'] : []),
     ...messages.map((message) => messageText(message, { people, columns })),
@@ -117,14 +118,15 @@ const look = async (input: CommandInput, place: Place): Promise<Look> => {
   for (const lease of shown) turns.push({ lease, run: await told(input, lease.active_run_id) })
   const stimuli = await readStimuli(input, channel)
   const silence = turns.length > 0 || channel.paused ? [] : await readSilence(input)
-  const scene = { channel, silence, turns, more: leases.length - shown.length, stimuli, now: input.now() }
+  const names = await namesIn(input, shown.flatMap(namedIn))
+  const scene = { channel, silence, turns, more: leases.length - shown.length, stimuli, names, now: input.now() }
   const text = sceneText(scene, input.columns())
   const { last_message_id: newest } = channel
   if (newest === undefined || newest === place.last) return { text, above: [], last: place.last }
   const news = await readNews(input, place)
   return {
     text,
-    above: newsText(news, channel, input.columns()),
+    above: await newsText(input, news),
     last: news.messages.at(-1)?.message_id ?? place.last,
   }
 }

@@ -23,9 +23,6 @@ export const ShownChannel = open({
   message_count: integer(),
   last_message_id: optional(string()),
   paused: boolean(),
-  members: array(
-    open({ member_id: string(), display_name: string(), session_id: optional(string()), actor_id: optional(string()) }),
-  ),
   moderation_metrics: open({ pending_stimulus_count: integer() }),
 })
 export type ShownChannel = Infer<typeof ShownChannel>
@@ -87,18 +84,19 @@ export interface Scene {
   readonly more: number
   /** Those that wait and are due first, as far as they are shown. */
   readonly stimuli: readonly Stimulus[]
+  /** What sessions of turns are called, by their ids. */
+  readonly names: ReadonlyMap<string, string>
   readonly now: number
 }
 
 /** Sessions that wait for the floor and are named, and characters of a stimulus. */
 const [mostNamed, mostContent] = [5, 200]
 
-const namesOf = ({ members }: ShownChannel): ReadonlyMap<string, string> =>
-  new Map(
-    members.flatMap(({ session_id, display_name }) =>
-      session_id === undefined ? [] : [[session_id, display_name] as const],
-    ),
-  )
+/** The sessions of a turn that are named. */
+export const namedIn = ({ holder_session_id, queued_candidate_session_ids: queue }: Lease): readonly string[] => [
+  holder_session_id,
+  ...queue.slice(0, mostNamed),
+]
 
 const queueText = (names: ReadonlyMap<string, string>, { queued_candidate_session_ids: queue }: Lease): string => {
   const shown = queue.slice(0, mostNamed).map((id) => visibleLine(names.get(id) ?? id))
@@ -152,8 +150,7 @@ const reasonText = (reason: Reason, columns: number): string[] => {
 }
 
 export const sceneText = (scene: Scene, columns: number): string => {
-  const { channel, turns, silence, more } = scene
-  const names = namesOf(channel)
+  const { channel, turns, silence, more, names } = scene
   const heading = [
     idWord(channel.channel_id),
     visibleLine(channel.title),

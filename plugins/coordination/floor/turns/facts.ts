@@ -134,7 +134,7 @@ const rosterOf = ({ channels }: FactParts, { human, thread }: Pick<ToldFacts, 'h
     const { sender, sender_session_id } = message
     add(
       sender_session_id === undefined
-        ? channels.member(channel_id, sender.id)
+        ? channels.memberBy(channel_id, sender.id)
         : channels.memberOf(channel_id, sender_session_id),
     )
   }

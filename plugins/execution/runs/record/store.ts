@@ -97,6 +97,8 @@ const runCollection: CollectionSpec<RunRecord> = {
     spoken: { group: (run) => (hasSpoken(run) ? run.session_id : undefined) },
     /** Questions to other sessions, by the run that asked them. */
     asker: { group: (run) => (isBeside(run) ? run.origin?.requester_run_id : undefined) },
+    /** Turns that failed, by the message of a person that they were about. */
+    failed_turns: { group: (run) => (run.status === 'failed' ? run.origin?.human_origin_message_id : undefined) },
     answered: { group: (run) => (hasSpoken(run) && run.said !== 0 ? run.session_id : undefined) },
   },
   settled: (run) => isSettled(run) && run.unacknowledged === undefined,

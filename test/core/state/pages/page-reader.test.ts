@@ -47,6 +47,31 @@ test('the pages of all collections and streams of a root share one bound of open
   t.deepEqual(open, [])
 })
 
+test('state-34: a sieve sees what a page has before it is a record, and nothing of what it refuses is kept', async (t) => {
+  const root = tempRoot(t)
+  const { state, notes, checkpoint, close } = await openNotes(root)
+  await state.commit((tx) => {
+    for (const n of [0, 1]) tx.insert(notes, note(n, { done: n === 0 }))
+  })
+  await checkpoint()
+  const seen: string[] = []
+  const sieve =
+    (isWanted: boolean) =>
+    (line: Uint8Array): boolean => {
+      seen.push(Buffer.from(line).toString())
+      return isWanted
+    }
+  t.is(notes.find('n0', sieve(false)), undefined)
+  t.is(notes.find('n0', sieve(false)), undefined, 'it is asked again')
+  t.deepEqual(notes.find('n0', sieve(true)), note(0, { done: true }))
+  t.is(seen.length, 3)
+  t.true(seen.every((line) => line.startsWith(`{"id":"n0","r":${JSON.stringify(note(0, { done: true }))},"c":"`)))
+  t.deepEqual(notes.find('n0', sieve(false)), note(0, { done: true }), 'what was read is in memory')
+  t.deepEqual(notes.find('n1', sieve(false)), note(1), 'what can change is in memory')
+  t.is(seen.length, 3)
+  await close()
+})
+
 test('the page that was not read for the longest time is closed for another, and its reader forgets it', (t) => {
   const pages = new OpenPages(3)
   const gone: string[] = []

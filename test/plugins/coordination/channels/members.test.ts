@@ -11,6 +11,22 @@ import { codeOf, openSession } from '../../../support/runs.js'
 
 const path = '/v1/channels/c/members'
 
+test('channels-12: a member is shown by any of its ids, its own one first', async (t) => {
+  const daemon = await startTestDaemon(t)
+  await openSession(daemon, 'writer')
+  await channel(daemon, 'c')
+  const put = async (body: object) => (await daemon.request('POST', path, body)).body
+  const ann = await put(person('ann', { actor_id: 'user-1' }))
+  const bob = await put(person('bob', { actor_id: 'ann' }))
+  const pen = await put({ ...speaker('writer'), member_id: 'pen', session_id: 'writer' })
+  const mirrored = await put({ ...speaker('writer'), member_id: 'project:p:pen', session_id: 'writer' })
+  const get = async (id: string) => (await daemon.request('GET', `${path}/${encodeURIComponent(id)}`)).body
+  t.deepEqual([await get('ann'), await get('user-1'), await get('bob')], [ann, ann, bob])
+  t.deepEqual([await get('writer'), await get('pen'), await get('project:p:pen')], [pen, pen, mirrored])
+  t.is((await get('nobody')).code, 'channel_member_not_found')
+  t.is((await daemon.request('GET', '/v1/channels/none/members/ann')).body.code, 'channel_not_found')
+})
+
 test('channels-10, channels-11: a member is added, and replaced by who has its id', async (t) => {
   const daemon = await startTestDaemon(t)
   await openSession(daemon, 'writer')

@@ -1,5 +1,6 @@
 /** How messages are looked through: in small portions, however large they are. */
 import test from 'ava'
+import { patternOf, sieveOf } from '../../../../plugins/coordination/channels/sieve.js'
 import { createSearch } from '../../../../plugins/coordination/channels/searching.js'
 import { weightOf } from '../../../../plugins/coordination/channels/record/weight.js'
 import type { MessageRecord } from '../../../../plugins/coordination/channels/contract.js'
@@ -63,6 +64,47 @@ test('channels-21: signs of patterns are found as they stand', async (t) => {
     const { search, page } = stage(2, (n) => (n === 1 ? `so: ${text.toUpperCase()}!` : 'abc 1 b d'))
     t.deepEqual(await search(page, { text, signal: never }), ['000001'], text)
   }
+})
+
+const lineOf = (content: string): Uint8Array => Buffer.from(JSON.stringify({ r: messageOf('m', content) }))
+
+test('channels-23: the bytes of a message are let through if it has the text in any case, wherever it stands', (t) => {
+  const odd = [
+    'k',
+    'K',
+    '\u212a',
+    's',
+    '\u017f',
+    'ß',
+    'ẞ',
+    'ς',
+    'Σ',
+    'é',
+    'É',
+    '"',
+    '\\',
+    '\n',
+    '\u0001',
+    '-',
+    '.',
+    '語',
+  ]
+  const signs = [...odd, '😀', '𐐀', '𐐨', '\ud83d', 'x']
+  let seed = 1
+  const next = (below: number): number => (seed = (seed * 48_271) % 2_147_483_647) % below
+  const some = (many: number): string => Array.from({ length: many }, () => signs[next(signs.length)]).join('')
+  let found = 0
+  for (let n = 0; n < 3_000; n += 1) {
+    const [text, content] = [some(1 + next(2)), some(next(12))]
+    const holds = patternOf(text).test(content)
+    found += holds ? 1 : 0
+    if (holds) t.true(sieveOf(text)(lineOf(content)), JSON.stringify([text, content]))
+  }
+  t.true(found > 300)
+  t.false(sieveOf('quay')(lineOf('quite a quiet bay')))
+  t.false(sieveOf('éa')(lineOf('ea éb')))
+  const [long, sieve] = ['Straße zum Kai'.repeat(14), sieveOf('straße zum kai'.repeat(14))]
+  for (let at = 16_384 - 400; at <= 16_384; at += 7) t.true(sieve(lineOf(`${'x'.repeat(at)}${long}`)), `${at}`)
 })
 
 test('channels-9: the weight of a message is no less than what it says, for portions of a removal', (t) => {

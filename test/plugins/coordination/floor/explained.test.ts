@@ -3,6 +3,7 @@ import test from 'ava'
 import { createCommandLine } from '../../../support/command-line.js'
 import { checkLine, readExplanation } from '../../../support/explanations.js'
 import { createLatch } from '../../../support/latch.js'
+import { openSession, submit, until } from '../../../support/runs.js'
 import { callTool, done, fails } from '../../../../plugins/providers/scripted/contract.js'
 import { bot, channel, eventually, quiet, startBots } from './bots.js'
 
@@ -112,6 +113,12 @@ test('floor-21: a turn that failed is told with what moves it, and so is a sessi
     (await line('channels', 'follow', 'garden', '--once')).out,
     /\n {2}- The turn of "A" about \w+ failed\.\n {6}holdfast runs get /u,
   )
+  await openSession(daemon, 'other')
+  for (let n = 0; n < 201; n += 1) {
+    const { run_id } = await submit(daemon, 'other', `${n}`)
+    await until(daemon, run_id, 'completed')
+  }
+  t.deepEqual((await reasons())[0], failed, 'also behind many runs')
   for (const id of ['A', 'B']) await daemon.request('POST', `/v1/sessions/${id}/end`, {})
   const ended = await reasons()
   t.deepEqual(

@@ -15,6 +15,7 @@ import {
 import { eventually } from '../../../support/mcp.js'
 import { startMortal } from '../../../support/mortal.js'
 import { openSession, submit, until } from '../../../support/runs.js'
+import { done, scriptedProvider, text } from '../../../../plugins/providers/scripted/contract.js'
 
 const byScope = ['manual_review', 'reject', 'publish_provisional'].map((action) => ({
   name: `rule ${action}`,
@@ -155,6 +156,22 @@ test('learning-review-6, learning-review-7, learning-review-8: active is what no
   t.like(await learningOf(daemon, said), { status: 'active' })
   const byCaller = await bring(daemon, { content: 'Say: window Friday', source: { run_id, session_id: 's1' } })
   t.is((await reviewed(daemon, byCaller)).automation_review.action, 'publish_provisional', 'memory is not for callers')
+})
+
+test('learning-review-8: what a run only answered does not bear out what was taken from it', async (t) => {
+  const lent = learningsLender()
+  const model = scriptedProvider(() => [text('The window is Friday.'), done()])
+  const daemon = await startTestDaemon(t, { plugins: [...lent.plugins, model.plugin], config: model.config })
+  await openSession(daemon)
+  await setPolicy(daemon, active)
+  const { run_id } = await submit(daemon, 's1', 'When is the harbour quiet? On Sunday it is.')
+  await until(daemon, run_id, 'completed')
+  await remember(daemon)
+  const act = async (content: string): Promise<string> =>
+    (await reviewed(daemon, await lent.commit((tx) => lent.learnings().propose(tx, draftOf(run_id, content)))))
+      .automation_review.action
+  t.is(await act('The window is Friday.'), 'publish_provisional')
+  t.is(await act('The harbour is quiet on Sunday.'), 'publish_active')
 })
 
 test('learning-review-9: evidence that a candidate names bears it out, for callers too', async (t) => {

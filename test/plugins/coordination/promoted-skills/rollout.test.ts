@@ -1,7 +1,16 @@
 import test from 'ava'
 import { createClock } from '../../../../core/base/clock.js'
 import { startTestDaemon } from '../../../support/daemon.js'
-import { completed, marker, markingModel, procedure, promote, result, skillOf } from '../../../support/promoted.js'
+import {
+  completed,
+  instructions,
+  marker,
+  markingModel,
+  procedure,
+  promote,
+  result,
+  skillOf,
+} from '../../../support/promoted.js'
 import { codeOf, openSession, submit, until } from '../../../support/runs.js'
 import { done, fails, scriptedProvider, text } from '../../../../plugins/providers/scripted/contract.js'
 
@@ -148,6 +157,34 @@ test('promoted-skills-26: a result says whether its run was told the instruction
   const shown = await last(run_id)
   t.false('reason' in shown.lifecycle_events.at(-1))
   t.regex(shown.evidence_refs.at(-1).note, /, told the instructions$/u)
+})
+
+test('promoted-skills-27: where only told runs count, others take a skill nowhere', async (t) => {
+  const model = markingModel()
+  const daemon = await startTestDaemon(t, {
+    plugins: [model.plugin],
+    config: { ...model.config, 'promoted-skills': { told_runs_only: true } },
+  })
+  const learning = await procedure(daemon)
+  await promote(daemon, learning)
+  const told = async (): Promise<string> => {
+    const { run_id } = await submit(daemon, 'runs', `Now: ${instructions}`)
+    await until(daemon, run_id, 'completed')
+    return run_id
+  }
+  const refused = async (kind: 'verification' | 'canary') => {
+    const before = await skillOf(daemon)
+    t.deepEqual(codeOf(await result(daemon, kind, await completed(daemon))), [400, 'rollout_run_untold'])
+    t.deepEqual(await skillOf(daemon), before)
+  }
+  await refused('verification')
+  t.is((await result(daemon, 'verification', await told())).status, 200)
+  await promote(daemon, learning, { status: 'verified' })
+  await promote(daemon, learning, { status: 'canary' })
+  await refused('canary')
+  t.deepEqual(codeOf(await promote(daemon, learning, { status: 'active' })), [400, 'promotion_without_canary'])
+  t.like((await result(daemon, 'canary', await told())).body, { canary_success_count: 1 })
+  t.is((await promote(daemon, learning, { status: 'active' })).body.status, 'active')
 })
 
 test('promoted-skills-14: results of canaries count either way, and one failure keeps a skill from being active', async (t) => {

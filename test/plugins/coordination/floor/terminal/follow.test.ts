@@ -4,7 +4,7 @@ import { createCommandLine } from '../../../../support/command-line.js'
 import { spawnTestDaemon } from '../../../../support/daemon.js'
 import { createLatch } from '../../../../support/latch.js'
 import { hasTmux, openPiped, openTerminal } from '../../../../support/screen.js'
-import { ann, channel, handsOf, quiet, startBots } from '../bots.js'
+import { ann, bot, channel, handsOf, quiet, startBots } from '../bots.js'
 
 const untimed = (text: string): string =>
   text
@@ -55,6 +55,33 @@ test('floor-20: channels follow shows what is said, who has the floor, who is ne
   const gone = await line('channels', 'follow', 'none')
   t.is(gone.code, 1)
   t.regex(gone.err, /channel_not_found/u)
+})
+
+test('floor-20, floor-14, channels-24: members beyond the first hundreds are called by their names', async (t) => {
+  const gate = createLatch()
+  let told = ''
+  const bots = ['y', 'z'].map((id) => ({ ...bot(id), display_name: `Bot ${id}` }))
+  const daemon = await startBots(t, bots, {
+    script: async ({ text }) => {
+      told = text
+      await gate.wait()
+      return undefined
+    },
+  })
+  const filler = (n: number): object => ({ ...ann, member_id: `a${n}`, display_name: 'Somebody' })
+  const zoe = { ...ann, member_id: 'zoe', actor_id: 'user-1', display_name: 'Zoe' }
+  for (const member of [...Array.from({ length: 260 }, (_, n) => filler(n)), zoe])
+    await daemon.request('POST', `${channel}/members`, member)
+  await daemon.post('Hello', { sender_actor_id: 'user-1' })
+  await gate.reached
+  t.regex(told, /^- "Zoe", /mu)
+  const line = createCommandLine(daemon)
+  const { out } = await line('channels', 'follow', 'garden', '--once')
+  t.regex(untimed(out), /^T {2}Zoe {2}\w+\n {2}Hello\n[^]*\nBot y has the floor, running\n[^]*\n {2}next Bot z; /u)
+  t.regex((await line('channels', 'messages', 'list', 'garden')).out, /Z {2}Zoe\n {2}Hello\n/u)
+  t.regex((await line('channels', 'members', 'get', 'garden', 'user-1')).out, /^zoe {2}Zoe {2}a person, user-1 /u)
+  gate.open()
+  await quiet(daemon)
 })
 
 test('floor-20: each message comes once, however many there are, and over a restart', async (t) => {
