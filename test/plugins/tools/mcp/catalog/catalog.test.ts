@@ -89,6 +89,11 @@ test('mcp-30: a profile puts its servers on the list, and a table of the file st
     /^code {2}.*\.\n {2}git, github, context7, playwright\n$/u,
   )
   t.deepEqual(codeOf(await daemon.request('GET', '/v1/runtime/mcp/profiles/x')), [404, 'mcp_profile_unknown'])
+  const all = (await daemon.request('GET', '/v1/runtime/mcp/profiles')).body
+  t.deepEqual(
+    all.profiles.map(({ name }: any) => name),
+    profiles.map(({ name }) => name),
+  )
   const { body } = await daemon.request('GET', '/v1/status')
   const login = body.health.warnings.filter(({ code }: any) => code === 'mcp_login_required')
   t.deepEqual(
