@@ -72,7 +72,7 @@ const known: Readonly<Record<string, string>> = {
   'run_files 2': '77271a1403cf9a0c',
   'run_memories 1': 'b1c26bd83da3f229',
   'run_memory_marks 1': 'efbf355109c8cd06',
-  'runs 1': 'c46df9861bb5cf39',
+  'runs 1': '73cf39fe1e06fcc8',
   'runtime_revisions 1': '5b1cd13dda78de79',
   'schedule_files 2': '9ae6d4419fb30d88',
   'schedule_histories 3': 'e139ae07d7ae1050',
