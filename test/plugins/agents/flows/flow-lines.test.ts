@@ -70,6 +70,14 @@ test('flows-17: who follows a flow is told how it is where its root run does not
   t.notRegex((await line('flows', 'stream', 'lacking')).out, /The flow/u)
 })
 
+test('flows-17: a flow whose root run is over is explained and not followed, though others work for it still', async (t) => {
+  const { line, request, begin } = await start(t)
+  await begin('/tool task_create {"title":"T","description":"d"}\n/say ok', { flow_id: 'open' })
+  await untilFlow({ request }, 'open', ({ run }) => run.status === 'completed')
+  t.regex((await line('flows', 'get', 'open')).out, /^open {2}running[^]*\n {2}next {5}holdfast explain flow:open\n$/u)
+  t.regex((await line('flows', 'stream', 'open')).out, /The flow open is running\.[^]*holdfast explain flow:open\n$/u)
+})
+
 test('flows-17: a start that was made before says that the flow was there, also where it has ended', async (t) => {
   const { line, request, playbook_ref } = await start(t)
   const begins = ['flows', 'start', 's1', 'notes', '1', '/say ok', '--digest', String(playbook_ref['digest'])]

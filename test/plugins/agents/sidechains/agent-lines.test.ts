@@ -148,6 +148,12 @@ test('clarification-2: a question of an agent says who asked and how it was answ
     return [agent_id, (await request('GET', '/v1/questions')).body[0].run_id]
   }
   const [first, question] = await ask()
+  for (const words of [['questions', 'list'], ['approvals']])
+    t.regex(
+      (await line(...words)).out,
+      new RegExp(`^question \\S+, session s1, run ${question}, asked by ${first} in session session_\\w+\n`, 'u'),
+      words.join(' '),
+    )
   await line('questions', 'answer', question, '--option', '2')
   const answered = (await line('runs', 'get', question)).out
   t.regex(answered, new RegExp(`asked {4}by ${first}\n {2}answer {3}south \\(by operator\\)\n`, 'u'))
