@@ -103,6 +103,7 @@ export const commands: readonly Command[] = [
       'body.playbook_ref.digest': '--digest',
       'body.playbook_ref.playbook_id': '<playbook_id>',
       'body.playbook_ref.version': '<version>',
+      'body.playbook_ref.runtime_defaults.provider': 'runtime_defaults.provider of the playbook',
       'body.request.content': '<text>',
       'body.evidence_refs': '--evidence',
       'header.idempotency-key': '--key',

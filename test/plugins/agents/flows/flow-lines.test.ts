@@ -117,6 +117,15 @@ test('command-line-2: what is wrong with a line of flows and playbooks is told w
   }
 })
 
+test('flows-5: a route that the playbook names and the daemon does not have is told as that of the playbook', async (t) => {
+  const daemon = await start(t, { runtime_defaults: { provider: 'nope' } })
+  const { line, playbook_ref } = daemon
+  const begins = ['flows', 'start', 's1', 'notes', '1', 'go', '--digest', String(playbook_ref['digest'])]
+  t.regex((await line(...begins)).err, /runtime_defaults\.provider of the playbook/u)
+  const { body } = await startFlow(daemon, { playbook_ref, request: { content: 'go', provider: 'none' } })
+  t.is(body.errors[0].path, 'body.request.provider')
+})
+
 test('flows-15: a schedule says of which playbook it starts flows, and such a flow which schedule started it', async (t) => {
   const { line, request, playbook_ref } = await start(t)
   const made = await request('POST', '/v1/schedules', {

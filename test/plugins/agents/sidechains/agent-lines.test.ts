@@ -151,7 +151,7 @@ test('clarification-2: a question of an agent says who asked and how it was answ
   for (const words of [['questions', 'list'], ['approvals']])
     t.regex(
       (await line(...words)).out,
-      new RegExp(`^question \\S+, session s1, run ${question}, asked by ${first} in session session_\\w+\n`, 'u'),
+      new RegExp(`^question \\S+, session s1, run ${question}, asked by ${first} in session session_\\w+`, 'u'),
       words.join(' '),
     )
   await line('questions', 'answer', question, '--option', '2')
