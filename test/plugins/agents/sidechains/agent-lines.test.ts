@@ -55,10 +55,10 @@ test('agents-22: an agent whose run was cancelled, one that is closed and one wi
   const idle = (await spawn(daemon, parent, told('/sleep 3600000', 'idle'))).body
   const [other] = (await request('GET', `/v1/runs?session_id=${idle.session_id}`)).body
   await request('POST', `/v1/runs/${other.run_id}/cancel`)
-  t.regex((await line('agents', 'get', idle.agent_id)).out, /idle, last run stopped\n/u)
+  t.regex((await line('agents', 'get', idle.agent_id)).out, /idle, last run cancelled\n/u)
   const { out } = await line('agents', 'list')
   t.regex(out, /\/once {2}completed, closed {2}/u)
-  t.regex(out, /\/idle {2}idle, last run stopped {2}/u)
+  t.regex(out, /\/idle {2}idle, last run cancelled {2}/u)
   const refused = await line('sessions', 'end', 's1')
   t.regex(refused.err, /cancel its runs, which holdfast runs list lists/u)
 })
