@@ -96,7 +96,7 @@ export const commands: readonly Command[] = [
       key: { kind: 'text', summary: 'Idempotency key: the same line again starts no second one.' },
       ...evidenceFlag,
     },
-    oneOf: ['--digest'],
+    needs: ['--digest'],
     fields: {
       'body.flow_id': '--id',
       'body.idempotency_key': '--key',
@@ -137,7 +137,7 @@ export const commands: readonly Command[] = [
     summary: 'Adds evidence to a flow.',
     args: ['flow_id'],
     flags: evidenceFlag,
-    oneOf: ['--evidence'],
+    needs: ['--evidence'],
     fields: { 'body.evidence_refs': '--evidence' },
     run: (input) => input.client.send('POST', `${pathOf(input)}/evidence`, { evidence_refs: givenEvidence(input) }),
     answer: ShownFlow,

@@ -57,8 +57,7 @@ const checkScopes = ({ sessions }: StartParts, session_id: string, { scopes }: P
 const inRequest =
   ({ request: { request } }: WantedFlow) =>
   (path: string): string => {
-    if (request.provider === undefined && path === 'body.provider')
-      return 'body.playbook_ref.runtime_defaults.provider'
+    if (request.provider === undefined && path === 'body.provider') return 'body.playbook_ref.runtime_defaults.provider'
     return path.replace(/^body(?=\.)/u, 'body.request')
   }
 

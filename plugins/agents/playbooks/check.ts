@@ -130,7 +130,9 @@ const unknownRoute = ({ runtime_defaults: { provider } }: PlaybookManifest, know
 const unknownTools = ({ tools }: PlaybookManifest, known: Known): ManifestNote[] =>
   (['allow', 'deny'] as const).flatMap((list) =>
     tools[list].flatMap((name, index) =>
-      known.tool(name) ? [] : [{ path: at(`tools.${list}.${index}`), rule: `no tool of this daemon is called ${name} now` }],
+      known.tool(name)
+        ? []
+        : [{ path: at(`tools.${list}.${index}`), rule: `no tool of this daemon is called ${name} now` }],
     ),
   )
 

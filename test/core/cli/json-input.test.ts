@@ -26,7 +26,10 @@ test('command-line-4: what is no JSON, or a file that cannot be read, is told wi
       [...set, '--file', half],
       /--file gives what is not JSON: \S+half, line 1, column 10: there must be a value \(flag_invalid\)$/mu,
     ],
-    [[...set, '--file', twice], /--file gives what is not taken: \S+twice, hooks\.stop is given twice \(flag_invalid\)$/mu],
+    [
+      [...set, '--file', twice],
+      /--file gives what is not taken: \S+twice, hooks\.stop is given twice \(flag_invalid\)$/mu,
+    ],
     [['playbooks', 'validate', '--manifest-json', '{"title":"a","title":"b"}'], /not taken: title is given twice/u],
     [[...set, '--file', join(folder, 'no')], /^holdfast: The file \S+ cannot be used: it does not exist\./u],
     [[...set, '--file', large], /cannot be used: it is larger than 1024 KiB/u],

@@ -117,6 +117,22 @@ test('command-line-2: what is wrong with a line of flows and playbooks is told w
   }
 })
 
+test('command-line-2: what is to be done about a draft, or about evidence of another flow, is told with its flags', async (t) => {
+  const { line, request, begin } = await start(t)
+  const objective = 'Readers understand them.'
+  const { body } = await request('POST', '/v1/playbooks', {
+    manifest: { playbook_id: 'draft', version: '7', title: 'Draft', objective },
+  })
+  const { digest } = body.selected_version
+  const refused = await line('flows', 'start', 's1', 'draft', '7', 'go', '--digest', digest)
+  t.regex(refused.err, /holdfast playbooks publish --digest DIGEST --evidence KIND:ID draft VERSION;/u)
+  t.regex((await line('playbooks', 'publish', 'draft', '7')).err, /needs --digest <text> \(/u)
+  t.regex((await line('playbooks', 'publish', '--help')).out, /<version>\s+--digest <text>\s+--evidence <kind:id> …/u)
+  await begin('/say ok', { flow_id: 'f1' })
+  const { err } = await line('flows', 'evidence', 'f1', '--evidence', 'run:run_other')
+  t.regex(err, /holdfast flows get f1 lists in primitive_refs, on the command line with --output json/u)
+})
+
 test('flows-5: a route that the playbook names and the daemon does not have is told as that of the playbook', async (t) => {
   const daemon = await start(t, { runtime_defaults: { provider: 'nope' } })
   const { line, playbook_ref } = daemon

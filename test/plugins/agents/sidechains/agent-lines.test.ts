@@ -72,6 +72,7 @@ test('agents-17, agents-18, agents-22: an agent is named, and no longer; what a 
   t.regex((await line('agents', 'explain', parent)).out, /^It would be started\.\n {2}path/u)
   const wide = await line('agents', 'explain', parent, '--mode', 'bypassPermissions')
   t.regex(wide.out, /^It would be refused: .*bypassPermissions.*\(agent_widened\)\n$/u)
+  t.is(wide.code, 1)
   t.regex((await line('agents', 'quotas')).out, /started {2}1 of 240\n/u)
   for (const words of [
     ['spawn', parent, 'x', 'y'],
@@ -169,6 +170,13 @@ test('clarification-2: a question of an agent says who asked and how it was answ
   t.false('is_again' in JSON.parse(bare.out))
   const [, other] = await ask()
   await line('questions', 'decline', other)
+  const audited = await line('agents', 'audit', '--event', 'clarification_settled')
+  t.regex(audited.out, new RegExp(`clarification_settled  agent_\\w+  below ${parent}  declined by operator\n`, 'u'))
+  t.regex(audited.out, new RegExp(`${first}  below ${parent}  answered by operator\n$`, 'u'))
+  t.regex(
+    (await line('agents', 'audit', first, '--event', 'agent_started')).err,
+    /--event does not go with <agent_id>/u,
+  )
   t.regex((await line('questions', 'decline', other)).out, /answered so already/u)
   t.regex((await line('runs', 'get', other)).out, /answer {3}declined by operator/u)
   const { run_id } = await submit(daemon, 's1', '/sleep 3600000')
