@@ -90,7 +90,7 @@ const restore = (shipped: ShippedView): Command =>
       ...progressFlags,
       to: { kind: 'text', value: 'folder', summary: 'The state root to make; must be absent or empty.' },
     },
-    oneOf: ['--to'],
+    needs: ['--to'],
     run: async (input) => {
       const options = await place(shipped, input)
       const { restoreBackup } = await import('../state/inspect/backup-restore.js')

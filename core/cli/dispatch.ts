@@ -16,7 +16,7 @@ import { urlOfHolder } from './root/place.js'
 import { readJson, readSecret } from './secret-input.js'
 import { errors } from './told/errors.js'
 import { either, unknownCommand } from './told/unknown-command.js'
-import { callOf, requiredForms } from './help.js'
+import { callOf, neededForm } from './help.js'
 
 export interface Line {
   readonly words: readonly string[]
@@ -100,13 +100,14 @@ const flagsOf = (command: Command, flags: Flags): Readonly<Record<string, string
 }
 
 type Given = Pick<CommandInput, 'args' | 'flags' | 'all'>
-/** Refuses a line that has none of what one must be given of. */
+/** Refuses a line that lacks a flag that must be given, or has none of what one must be given of. */
 const refuseLacking = (command: Command, { args, flags }: Omit<Given, 'all'>): void => {
-  const { oneOf = [] } = command
+  const { needs = [], oneOf = [] } = command
   const isGiven = (word: string): boolean =>
     word.startsWith('--') ? Object.hasOwn(flags, word.slice(2)) : Object.hasOwn(args, word.slice(1, -1))
-  if (oneOf.length > 0 && !oneOf.some(isGiven))
-    throw errors.flag_required({ details: { command: nameOf(command), flags: either(requiredForms(command)) } })
+  const lacking = needs.find((word) => !isGiven(word))
+  const wanted = lacking !== undefined ? [neededForm(command, lacking)] : oneOf.some(isGiven) ? [] : oneOf
+  if (wanted.length > 0) throw errors.flag_required({ details: { command: nameOf(command), flags: either(wanted) } })
 }
 
 const textOf = (flags: Flags, flag: string): string | undefined => {

@@ -13,20 +13,18 @@ const flagForm = ({ flags = {}, choices = {} }: Command, flag: string): string =
   return `--${flag}${kind === 'switch' ? '' : ` ${choices[flag]?.join('|') ?? `<${value}>`}${more}`}`
 }
 
-/** Each of what at least one must be given of; a flag that must be given says what it takes. */
-export const requiredForms = (command: Command): readonly string[] => {
-  const { oneOf = [] } = command
-  return oneOf.length === 1 ? oneOf.map((word) => flagForm(command, word.slice(2))) : oneOf
-}
+/** Each flag that must be given with what it takes. */
+export const neededForm = (command: Command, word: string): string => flagForm(command, word.slice(2))
 
 /** A command with its arguments. */
 export const callOf = ({ path, args = [] }: Command): string => [...path, ...args.map(placeholder)].join(' ')
 
 /** A command with all that it cannot do without. */
 export const usage = (command: Command): string => {
-  const { path, args = [], oneOf = [] } = command
+  const { path, args = [], needs = [], oneOf = [] } = command
   const own = args.filter((arg) => !oneOf.includes(`<${arg.replace(/\?$/u, '')}>`)).map(placeholder)
-  return [...path, ...own, ...(oneOf.length > 0 ? [requiredForms(command).join('|')] : [])].join(' ')
+  const needed = needs.map((word) => neededForm(command, word))
+  return [...path, ...own, ...needed, ...(oneOf.length > 0 ? [oneOf.join('|')] : [])].join(' ')
 }
 
 const clientFlags: readonly (readonly [string, string])[] = [

@@ -1,6 +1,8 @@
 /** Where a command takes what is too long or too secret for its line, which everybody on the machine can read. */
 import type { Environment } from '../base/config.js'
 import type { Json } from '../base/schema.js'
+import type { FieldError } from '../http/errors.js'
+import { readJson as readStrict } from '../http/server/json-text.js'
 import { jsonFault } from '../base/text/json-fault.js'
 import { readGivenFile, readSecretFile } from '../state/side/secret-file.js'
 import { errors } from './told/errors.js'
@@ -44,12 +46,15 @@ const documentOf = (flags: SecretSource['flags'], flag: string): string | Promis
   return flag === 'file' ? readGivenFile(given, mostDocument) : given
 }
 
-/** Where it is no JSON; the text itself may be secret and is not told. */
-const faultIn = (text: string, file: string | boolean | undefined): string => {
+/** Where it is no JSON, or says what no daemon takes; the text itself may be secret and is not told. */
+const faultIn = (text: string, file: string | boolean | undefined, { path, rule }: FieldError): string => {
   const fault = jsonFault(text)
-  const place = fault === undefined ? '' : `line ${fault.line}, column ${fault.column}: there must be ${fault.wanted}`
-  const places = [...(typeof file === 'string' ? [file] : []), ...(place === '' ? [] : [place])]
-  return `gives what is not JSON${places.length === 0 ? '' : `: ${places.join(', ')}`}`
+  const place =
+    fault === undefined
+      ? `${path.replace(/^body\.?/u, '') || 'it'} ${rule}`
+      : `line ${fault.line}, column ${fault.column}: there must be ${fault.wanted}`
+  const places = [...(typeof file === 'string' ? [file] : []), place]
+  return `gives what is not ${fault === undefined ? 'taken' : 'JSON'}: ${places.join(', ')}`
 }
 
 /** The JSON that one of these flags gives: itself, in the file that `file` names, or on standard input for `stdin`. */
@@ -60,9 +65,8 @@ export const readJson = async ({ flags }: Pick<SecretSource, 'flags'>, own: stri
   const text = await documentOf(flags, flag)
   if (Buffer.byteLength(text) > mostDocument)
     throw errors.flag_invalid({ details: { flag, problem: `gives more than ${mostDocument} bytes` } })
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw errors.flag_invalid({ details: { flag, problem: faultIn(text, flag === 'file' ? flags[flag] : undefined) } })
-  }
+  const read = readStrict(Buffer.from(text))
+  if (read.ok) return read.value
+  const problem = faultIn(text, flag === 'file' ? flags[flag] : undefined, read.error)
+  throw errors.flag_invalid({ details: { flag, problem } })
 }

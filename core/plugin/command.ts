@@ -179,6 +179,8 @@ interface CommandForm {
   /** Names of positional arguments; a trailing `?` makes one optional. */
   readonly args?: readonly string[]
   readonly flags?: Readonly<Record<string, CommandFlag>>
+  /** Flags that must be given, each of them, as `--to`. */
+  readonly needs?: readonly string[]
   /** Of these at least one must be given: flags as `--to`, optional arguments as `<answer>`. */
   readonly oneOf?: readonly string[]
   /** It calls no daemon that its line names: it has no flags for that. */

@@ -47,6 +47,8 @@ const faultOf = (line: string): string | undefined => {
     (word) => /^--[a-z]/u.test(word) && ![...Object.keys(command.flags ?? {}), ...globals].includes(word.slice(2)),
   )
   if (strange !== undefined) return `holdfast ${command.path.join(' ')} has no flag ${strange}`
+  const lacking = (command.needs ?? []).find((flag) => !words.includes(flag))
+  if (lacking !== undefined) return `holdfast ${command.path.join(' ')} needs ${lacking}`
   const needed = (command.oneOf ?? []).filter((one) => one.startsWith('--'))
   const isGiven = needed.length < (command.oneOf ?? []).length || needed.some((flag) => words.includes(flag))
   return needed.length === 0 || isGiven ? undefined : `holdfast ${command.path.join(' ')} needs one of its flags`

@@ -24,11 +24,16 @@ const argumentOf = (name: string, values: Values, typed: Values): string => {
   return (value === '' ? undefined : typed[name]) ?? name.toUpperCase()
 }
 
-const lineOf = ({ route = '', path, args = [] }: Command, asked: string, typed: Values): string | undefined => {
+/** A flag that must be given, with a word for its value: `--digest DIGEST`. */
+const neededFlag = ({ flags = {} }: Command, word: string): string =>
+  `${word} ${(flags[word.slice(2)]?.value ?? word.slice(2)).toUpperCase()}`
+
+const lineOf = (command: Command, asked: string, typed: Values): string | undefined => {
+  const { route = '', path, args = [], needs = [] } = command
   const values = valuesOf(route, asked)
   if (values === undefined) return undefined
   return commandLine(
-    path.join(' '),
+    [...path, ...needs.map((word) => neededFlag(command, word))].join(' '),
     ...args.filter((arg) => !arg.endsWith('?')).map((arg) => argumentOf(arg, values, typed)),
   )
 }

@@ -24,7 +24,9 @@ export const flowErrors = defineErrors({
     status: 400,
     domain: 'flows',
     detail: 'The flow has no {kind} {id}.',
-    action: 'Name what GET /v1/flows/{flow_id} lists in primitive_refs, or attest it with a kind of your own.',
+    action:
+      'Name what GET /v1/flows/{flow_id} lists in primitive_refs, on the command line with --output json, or attest ' +
+      'it with a kind of your own.',
   },
   flow_evidence_full: {
     status: 409,

@@ -53,7 +53,13 @@ const checkScopes = ({ sessions }: StartParts, session_id: string, { scopes }: P
   })
 }
 
-const inRequest = (path: string): string => path.replace(/^body(?=\.)/u, 'body.request')
+/** What the request does not name is the playbook's. */
+const inRequest =
+  ({ request: { request } }: WantedFlow) =>
+  (path: string): string => {
+    if (request.provider === undefined && path === 'body.provider') return 'body.playbook_ref.runtime_defaults.provider'
+    return path.replace(/^body(?=\.)/u, 'body.request')
+  }
 
 /** What stands elsewhere in this request is told with its place here. */
 const placed = <T>(act: () => T, place: (path: string) => string): T => {
@@ -185,13 +191,13 @@ export const startFlow = async (parts: StartParts, wanted: WantedFlow): Promise<
   sessions.get(session_id)
   const draft: Draft = { flow_id, nonce: ids.random(16), manifest: checkStart(parts, wanted, flow_id) }
   const prepared = await runs.prepare(submissionOf(wanted, draft)).catch((error: unknown) => {
-    throw placedBy(error, inRequest)
+    throw placedBy(error, inRequest(wanted))
   })
   return store.state.commit((tx) => {
     const meanwhile = known(parts, wanted)
     if (meanwhile !== undefined) return { flow: meanwhile, wasThere: true }
     checkStart(parts, wanted, flow_id)
-    const run = placed(() => runs.admit(prepared)(tx), inRequest)
+    const run = placed(() => runs.admit(prepared)(tx), inRequest(wanted))
     return { flow: insert(parts, tx, { wanted, draft, run }), wasThere: false }
   })
 }

@@ -100,6 +100,7 @@ export interface MessageStore {
   deadLetters(agent_id: string, limit: number): readonly MessageRecord[]
   /** How many wait for an agent. */
   waiting(agent_id: string): number
+  dead(agent_id: string): number
   /** Agents for whom something waits. */
   recipients(): readonly string[]
   /** Those that a run delivers. */
@@ -139,6 +140,7 @@ export const declareMessages = (state: State, emptied: (tx: Tx, agent_id: string
     pending: (group, limit) => collection.list({ index: 'pending', group, limit }),
     deadLetters: (group, limit) => collection.list({ index: 'dead', group, limit }),
     waiting: (agent_id) => collection.count('pending', agent_id),
+    dead: (agent_id) => collection.count('dead', agent_id),
     recipients: () => collection.groups('pending'),
     deliveredBy: (run_id) => collection.ids('delivering', run_id).flatMap((id) => collection.find(id) ?? []),
     deliveries: () => collection.groups('delivering'),

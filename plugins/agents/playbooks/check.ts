@@ -114,17 +114,29 @@ const misspelt = (manifest: PlaybookManifest): ManifestNote[] =>
     }),
   )
 
-/** True for a tool of the daemon, or the beginning of some with a star behind it. */
-export type KnowsTool = (name: string) => boolean
+/** What the daemon has now. */
+export interface Known {
+  /** True for a tool, or the beginning of some with a star behind it. */
+  readonly tool: (name: string) => boolean
+  readonly route: (route_id: string) => boolean
+}
+const everything: Known = { tool: () => true, route: () => true }
 
-const unknownTools = ({ tools }: PlaybookManifest, knows: KnowsTool): ManifestNote[] =>
+const unknownRoute = ({ runtime_defaults: { provider } }: PlaybookManifest, known: Known): ManifestNote[] =>
+  provider === undefined || known.route(provider)
+    ? []
+    : [{ path: at('runtime_defaults.provider'), rule: `no model route of this daemon is called ${provider} now` }]
+
+const unknownTools = ({ tools }: PlaybookManifest, known: Known): ManifestNote[] =>
   (['allow', 'deny'] as const).flatMap((list) =>
     tools[list].flatMap((name, index) =>
-      knows(name) ? [] : [{ path: at(`tools.${list}.${index}`), rule: `no tool of this daemon is called ${name} now` }],
+      known.tool(name)
+        ? []
+        : [{ path: at(`tools.${list}.${index}`), rule: `no tool of this daemon is called ${name} now` }],
     ),
   )
 
-const warningsOf = (manifest: PlaybookManifest, knows: KnowsTool): ManifestNote[] => {
+const warningsOf = (manifest: PlaybookManifest, known: Known): ManifestNote[] => {
   const { phases, acceptance_criteria, tools } = manifest
   const named = tools.allow.length + tools.deny.length > 0
   return [
@@ -141,7 +153,8 @@ const warningsOf = (manifest: PlaybookManifest, knows: KnowsTool): ManifestNote[
     ...(!tools.enforce && named ? [{ path: at('tools.enforce'), rule: 'is false: nobody looks at the names' }] : []),
     ...unknowable(manifest),
     ...misspelt(manifest),
-    ...unknownTools(manifest, knows),
+    ...unknownTools(manifest, known),
+    ...unknownRoute(manifest, known),
   ]
 }
 
@@ -152,12 +165,12 @@ const toldIssue = ({ path, rule }: Issue): ManifestNote => {
 }
 
 /** Its digest is that of the manifest as it was given. */
-export const checkManifest = (given: JsonObject, knows: KnowsTool = () => true): CheckedManifest => {
+export const checkManifest = (given: JsonObject, known: Known = everything): CheckedManifest => {
   const parsed = parse(PlaybookManifest, given)
   const twice = repetitions(given).slice(0, mostRepetitions)
   if (!parsed.ok) return { valid: false, errors: [...parsed.issues.map(toldIssue), ...twice], warnings: [] }
   const manifest = parsed.value
-  const [errors, warnings] = [[...twice, ...blankScopes(manifest)], warningsOf(manifest, knows)]
+  const [errors, warnings] = [[...twice, ...blankScopes(manifest)], warningsOf(manifest, known)]
   return errors.length > 0
     ? { valid: false, errors, warnings }
     : { valid: true, digest: digest(given), manifest, warnings }

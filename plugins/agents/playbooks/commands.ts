@@ -1,7 +1,6 @@
 /** Playbooks from the command line. */
 import {
   array,
-  commandErrors,
   defineCommand,
   listedRows,
   open,
@@ -91,13 +90,6 @@ const namedFlags = {
   ...evidenceFlag,
 } as const
 
-/** Throws `flag_required` where none is given. */
-const someEvidence = (input: CommandInput): Json => {
-  const given_ = givenEvidence(input)
-  if (given_.length > 0) return given_
-  throw commandErrors.flag_required({ details: { command: 'playbooks publish', flags: '--evidence <kind:id>' } })
-}
-
 export const commands: readonly Command[] = [
   defineCommand({
     path: ['playbooks', 'list'],
@@ -161,14 +153,14 @@ export const commands: readonly Command[] = [
       evidence: { ...evidenceFlag.evidence, summary: 'What shows that it may be, at least once; may be given again.' },
       status: { kind: 'text', summary: 'How far it is trusted; active when absent.' },
     },
-    oneOf: ['--digest'],
+    needs: ['--digest', '--evidence'],
     choices: { status: publishedStatuses },
     fields: { 'body.evidence_refs': '--evidence' },
     run: (input) =>
       input.client.send('POST', `${pathOf(input)}/publish`, {
         version: input.args['version'] ?? '',
         digest: given(input, 'digest') ?? '',
-        evidence_refs: someEvidence(input),
+        evidence_refs: givenEvidence(input),
         ...(given(input, 'status') !== undefined && { status: given(input, 'status') }),
       }),
     answer: Playbook,
@@ -180,7 +172,7 @@ export const commands: readonly Command[] = [
     summary: 'Lets no flow be started of a version any more.',
     args: ['playbook_id', 'version', 'reason'],
     flags: namedFlags,
-    oneOf: ['--digest'],
+    needs: ['--digest'],
     fields: { 'body.evidence_refs': '--evidence' },
     run: (input) =>
       input.client.send('POST', `${pathOf(input)}/revoke`, {

@@ -1,4 +1,5 @@
 import { createUnreadable, definePlugin } from '../../../core/plugin.js'
+import { Models } from '../../execution/models/contract.js'
 import { ToolRegistry } from '../../execution/tools/contract.js'
 import { Capabilities } from '../../operator/status/contract.js'
 import { Playbooks } from './contract.js'
@@ -19,12 +20,13 @@ export default definePlugin({
   api: 1,
   summary: 'Playbooks: how work is done, kept version by version and released with evidence.',
   provides: [Playbooks],
-  needs: { tools: ToolRegistry },
-  register(ctx, { tools }) {
+  needs: { tools: ToolRegistry, models: Models },
+  register(ctx, { tools, models }) {
     const unreadable = createUnreadable(ctx.log, 'playbooks')
     const store = declarePlaybooks(ctx.state, unreadable.skip)
     ctx.provide(Playbooks, createPlaybooks(store))
-    ctx.routes(...playbookRoutes({ store, releases: createReleases(store), knows: knowsTool(tools) }))
+    const known = { tool: knowsTool(tools), route: (id: string) => models.find(id) !== undefined }
+    ctx.routes(...playbookRoutes({ store, releases: createReleases(store), known }))
     ctx.contribute(Capabilities, { name: 'playbooks', value: true })
     ctx.health(unreadable.health)
   },

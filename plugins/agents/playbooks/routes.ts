@@ -22,7 +22,7 @@ import {
   type PageSource,
   type Route,
 } from '../../../core/plugin.js'
-import { checkManifest, type KnowsTool, type ManifestNote } from './check.js'
+import { checkManifest, type Known, type ManifestNote } from './check.js'
 import { playbookErrors } from './errors.js'
 import { PlaybookVersion } from './manifest.js'
 import { EvidenceRef, publishedStatuses, releaseStatuses, type PlaybookRecord } from './record.js'
@@ -33,7 +33,7 @@ import { PlaybookView, viewOf, viewWith } from './views.js'
 export interface PlaybookRouteParts {
   readonly store: PlaybookStore
   readonly releases: Releases
-  readonly knows: KnowsTool
+  readonly known: Known
 }
 
 /** Bytes of a request, which bounds what a manifest holds. */
@@ -135,7 +135,7 @@ const Verdict = named(
 )
 const told = (notes: readonly ManifestNote[]): string[] => notes.map(({ path: place, rule }) => `${place}: ${rule}`)
 
-const validate = ({ knows }: PlaybookRouteParts): Route =>
+const validate = ({ known }: PlaybookRouteParts): Route =>
   defineRoute({
     id: 'playbooks.validate',
     method: 'POST',
@@ -148,7 +148,7 @@ const validate = ({ knows }: PlaybookRouteParts): Route =>
     durability: 'C',
     example: { body: example },
     handler: ({ body: { manifest } }) => {
-      const verdict = checkManifest(manifest, knows)
+      const verdict = checkManifest(manifest, known)
       return {
         valid: verdict.valid,
         ...(verdict.valid ? { digest: verdict.digest } : { errors: told(verdict.errors) }),

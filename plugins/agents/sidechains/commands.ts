@@ -1,5 +1,7 @@
 /** Agents from the command line. */
 import {
+  boolean,
+  commandErrors,
   cursorFlag,
   defineCommand,
   integer,
@@ -20,6 +22,7 @@ import {
 } from '../../../core/plugin.js'
 import { agentRetentions, agentStatuses } from '../../execution/sessions/contract.js'
 import { agentProfiles } from './contract.js'
+import { agentAuditEvents } from './supervision/audit.js'
 import { treeCommand } from './terminal/tree-command.js'
 import { permissionModes } from '../../execution/tools/contract.js'
 import { AgentAnswer, AgentRow, showAgent, statusWords, withRow } from './terminal/agent-text.js'
@@ -104,15 +107,34 @@ const AgentEvent = open({
   recorded_at_ms: integer(),
   event: string(),
   agent_id: string(),
+  parent_agent_id: optional(string()),
   nickname: optional(string()),
+  declined: optional(boolean()),
+  decided_by: optional(string()),
   code: optional(string()),
   reason: optional(string()),
 })
 
-const showEvent = ({ recorded_at_ms, event, agent_id, nickname, code, reason }: Infer<typeof AgentEvent>): string =>
-  [showTime(recorded_at_ms), event, agent_id, nickname, code, reason]
+type AgentEvent = Infer<typeof AgentEvent>
+
+/** How a question ended. */
+const endOf = ({ declined, decided_by }: AgentEvent): string | undefined =>
+  declined === undefined ? undefined : `${declined ? 'declined' : 'answered'} by ${decided_by ?? '?'}`
+
+const showEvent = (one: AgentEvent): string => {
+  const { recorded_at_ms, event, agent_id, parent_agent_id: parent, nickname, code, reason } = one
+  const below = parent === undefined ? undefined : `below ${parent}`
+  return [showTime(recorded_at_ms), event, agent_id, below, nickname, endOf(one), code, reason]
     .flatMap((part) => (part === undefined ? [] : [visibleLine(part)]))
     .join('  ')
+}
+
+/** The route of one agent has no filter. */
+const auditPath = ({ args: { agent_id }, flags: { event } }: CommandInput): string => {
+  if (typeof event !== 'string') return agent_id === undefined ? '/v1/agents/audit' : `${at(agent_id)}/audit`
+  if (agent_id === undefined) return `/v1/agents/audit?event=${encodeURIComponent(event)}`
+  throw commandErrors.flag_invalid({ details: { flag: 'event', problem: 'does not go with <agent_id>' } })
+}
 
 const Child = open({ session_id: string(), agent_id: string() })
 
@@ -142,11 +164,9 @@ export const commands: readonly Command[] = [
     route: 'GET /v1/agents/audit',
     summary: 'What became of agents, or of one and those that it started, newest first.',
     args: ['agent_id?'],
-    flags: pageFlags,
-    run: (input) => {
-      const { agent_id } = input.args
-      return readRows(input, agent_id === undefined ? '/v1/agents/audit' : `${at(agent_id)}/audit`)
-    },
+    flags: { event: { kind: 'text', summary: 'Only events of this kind, of all agents.' }, ...pageFlags },
+    choices: { event: agentAuditEvents },
+    run: (input) => readRows(input, auditPath(input)),
     answer: listedRows(AgentEvent),
     show: showRows((events) => (events.length === 0 ? 'Nothing yet.' : events.map(showEvent).join('\n'))),
   }),
@@ -174,7 +194,8 @@ export const commands: readonly Command[] = [
   defineCommand({
     path: ['agents', 'explain'],
     route: 'POST /v1/agents/{agent_id}/sidechains/explain',
-    summary: 'What an agent below another one would be, or why it would not be started; nothing is started.',
+    summary:
+      'What an agent below another one would be, or why it would not be started, with exit code 1; nothing is started.',
     args: ['agent_id'],
     flags: allowanceFlags,
     choices: allowanceChoices,
@@ -183,6 +204,7 @@ export const commands: readonly Command[] = [
       client.send('POST', `${at(args['agent_id'])}/sidechains/explain`, allowance(flags)),
     answer: AgentForecast,
     show: showForecast,
+    status: ({ allowed }) => (allowed ? 0 : 1),
   }),
   defineCommand({
     path: ['agents', 'nickname'],

@@ -22,7 +22,7 @@ import {
   type Tx,
 } from '../../../core/plugin.js'
 import { GenerationSettings } from '../../execution/models/contract.js'
-import { InlineAsset, InputItem } from '../../execution/runs/contract.js'
+import { InlineAsset, InputItem, runStatuses } from '../../execution/runs/contract.js'
 import {
   agentRetentions,
   agentStatuses,
@@ -127,6 +127,7 @@ export const AgentSummaryView = named(
     pending_question_count: count('Questions that wait for an answer.'),
     pending_parent_clarification_count: count('Questions of its children that wait for an answer.'),
     pending_parent_clarification_run_ids: optional(doc(array(string()), 'The oldest ten of their runs.')),
+    last_run_status: optional(doc(enums(runStatuses), 'How its newest run ended; absent while that is under way.')),
     last_error: optional(string()),
     last_output_preview: optional(doc(string(), 'The beginning of its newest answer.')),
     last_output_truncated: optional(boolean()),

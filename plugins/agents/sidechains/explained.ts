@@ -99,7 +99,11 @@ const idleReasons = (parts: ReasonParts, session_id: string): readonly Reason[] 
   ]
 }
 
-const closedReason: Reason = { code: 'closed', text: 'Its session has ended: it takes no more work.' }
+const closedReason = (session_id: string): Reason => ({
+  code: 'closed',
+  text: 'Its session has ended: it takes no more work until that is created again.',
+  commands: [commandLine('sessions create', session_id)],
+})
 
 export const agentReasons = (parts: ReasonParts): ReasonSource => ({
   id: 'agents',
@@ -107,7 +111,7 @@ export const agentReasons = (parts: ReasonParts): ReasonSource => ({
     if (kind === 'run') return parts.waits.of(id).map((wait) => waitReason(parts, wait))
     if (kind !== 'agent') return []
     const session = parts.sessions.get(session_id)
-    if (session.ended_at_ms !== undefined) return [closedReason]
+    if (session.ended_at_ms !== undefined) return [closedReason(session_id)]
     return parts.store.isLive(session) ? [] : idleReasons(parts, session_id)
   },
 })

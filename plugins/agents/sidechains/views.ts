@@ -80,6 +80,7 @@ export const summaryOf = (parts: ViewParts, session: SessionRecord): AgentSummar
     pending_question_count: pending_questions,
     pending_parent_clarification_count: asked.length,
     ...(asked.length > 0 && { pending_parent_clarification_run_ids: asked.slice(0, mostAsked) }),
+    ...(last !== undefined && 'finished_at_ms' in last && { last_run_status: last.status }),
     ...(error !== undefined && { last_error: beginningOf(error, previewLength) }),
     ...outputOf(runs, last),
     ...(last !== undefined && { last_activity_at_ms: last.updated_at_ms }),

@@ -147,7 +147,7 @@ export const commands: readonly Command[] = [
         summary: 'Where captures wait for the daemon; as the file says when absent.',
       },
     },
-    oneOf: ['--config'],
+    needs: ['--config'],
     // Loaded by those alone who capture.
     run: async (input) => (await import('./client/capture.js')).capture(input),
   }),

@@ -137,7 +137,7 @@ const candidateCommands: readonly Command[] = [
     route: `POST ${candidates}`,
     summary: 'Brings something that may be learned, for the workspace unless a scope is named.',
     args: ['content'],
-    oneOf: ['--kind'],
+    needs: ['--kind'],
     flags: {
       ...wishFlags,
       session: text('The session that it comes from.'),

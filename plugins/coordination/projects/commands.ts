@@ -64,7 +64,7 @@ const projectCommands: readonly Command[] = [
     path: ['projects', 'create'],
     route: 'POST /v1/projects',
     summary: 'Makes a project.',
-    oneOf: ['--name'],
+    needs: ['--name'],
     flags: {
       name: { kind: 'text', summary: 'What people call it.' },
       id: { kind: 'text', summary: 'Its id; made by the daemon when absent.' },

@@ -134,7 +134,7 @@ export const commands: readonly Command[] = [
       'output: a text that you choose, in which case counts.',
     args: ['skill_name', 'run_id', 'marker'],
     fields: { 'body.expected_output_contains': '<marker>' },
-    oneOf: ['--kind'],
+    needs: ['--kind'],
     flags: {
       kind: text('verification of a draft, or canary.'),
       'definition-fingerprint': text('Refused if the skill says something else by now.', 'sha256'),

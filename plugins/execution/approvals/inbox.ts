@@ -12,20 +12,20 @@ import {
   type Infer,
   type Json,
   type StructOf,
-  idWord,
 } from '../../../core/plugin.js'
 import {
   approvalLines,
   AskedApproval,
+  askedFrom,
   AskedQuestions,
+  askedWhere,
   questionLines,
   showApproval,
   showQuestions,
 } from '../runs/contract.js'
 
-const waiting = { session_id: string(), run_id: string() }
-const Approval = open({ ...waiting, request: AskedApproval })
-const Question = open({ ...waiting, request: AskedQuestions })
+const Approval = open({ ...askedWhere, request: AskedApproval })
+const Question = open({ ...askedWhere, request: AskedQuestions })
 type Waiting = Infer<typeof Approval> | Infer<typeof Question>
 
 const Envelope = open({ items: array(json()), pagination: open({ next_cursor: optional(string()) }) })
@@ -82,6 +82,8 @@ interface ApprovalRow extends RowOf<'approval'> {
 }
 interface QuestionRow extends RowOf<'question'> {
   readonly questions: AskedQuestions['questions']
+  readonly requester_agent_id?: string
+  readonly requester_session_id?: string
 }
 type Row = ApprovalRow | QuestionRow
 
@@ -110,6 +112,7 @@ const approvalRow = (item: Infer<typeof Approval>, now: number): ApprovalRow => 
 }
 
 const questionRow = (item: Infer<typeof Question>, now: number): QuestionRow => {
+  const { requester_agent_id: agent, requester_session_id: own } = item
   const { questions } = item.request
   const { answer, decline } = questionLines(item.run_id, item.request)
   return {
@@ -118,6 +121,8 @@ const questionRow = (item: Infer<typeof Question>, now: number): QuestionRow => 
     tool_name: 'ask_user_question',
     input: questions.map(({ question, options }) => ({ question, options: options.map(({ label }) => label) })),
     questions,
+    ...(agent !== undefined && { requester_agent_id: agent }),
+    ...(own !== undefined && { requester_session_id: own }),
     commands: [answer, decline],
   }
 }
@@ -138,11 +143,10 @@ export const readInbox = async ({ client, flags, now }: CommandInput): Promise<R
 }
 
 const showRow = (row: Row): string => {
-  const { session_id, run_id, request_id: id, age_ms, expires_in_ms } = row
+  const { run_id, request_id: id, age_ms, expires_in_ms } = row
   const head = [
     `${row.type} ${id}`,
-    `session ${idWord(session_id)}`,
-    `run ${run_id}`,
+    ...askedFrom(row),
     ...(age_ms === undefined ? [] : [`waits for ${span(age_ms)}`]),
     ...(expires_in_ms === undefined ? [] : [`expires in ${span(expires_in_ms)}`]),
   ].join(', ')

@@ -63,7 +63,7 @@ export const commands: readonly Command[] = [
       'command-prefix': { kind: 'text', summary: 'Every command that begins with these words, and is plain words.' },
       hours: { kind: 'text', summary: 'How long it holds; a day, unless it is configured.' },
     },
-    oneOf: ['--input-json'],
+    needs: ['--input-json'],
     fields: {
       'body.input': '--input-json',
       'body.input.*': '--input-json',

@@ -17,16 +17,19 @@ import {
   type Infer,
   type Json,
 } from '../../../core/plugin.js'
-import { answerTo, AskedQuestions, numberedAnswer, showQuestions } from '../runs/contract.js'
+import { answerTo, askedFrom, AskedQuestions, askedWhere, numberedAnswer, showQuestions } from '../runs/contract.js'
 
-const Pending = open({ run_id: string(), request: AskedQuestions })
+const Pending = open({ ...askedWhere, request: AskedQuestions })
 type Question = AskedQuestions['questions'][number]
 
 const show = (rows: Infer<typeof Pending>[]): string =>
   rows.length === 0
     ? 'No questions wait for an answer.'
     : rows
-        .map(({ run_id, request }) => [`question ${request.id}, run ${run_id}`, ...showQuestions(run_id, request)])
+        .map(({ request, ...where }) => [
+          [`question ${request.id}`, ...askedFrom(where)].join(', '),
+          ...showQuestions(where.run_id, request),
+        ])
         .map((lines) => lines.join('\n'))
         .join('\n\n')
 

@@ -121,7 +121,9 @@ export {
 export {
   approvalLines,
   AskedApproval,
+  askedFrom,
   AskedQuestions,
+  askedWhere,
   questionLines,
   showApproval,
   showQuestions,

@@ -132,7 +132,7 @@ export const commands: readonly Command[] = [
     path: ['boards', 'create'],
     route: 'POST /v1/boards',
     summary: 'Makes a board.',
-    oneOf: ['--name'],
+    needs: ['--name'],
     flags: {
       ...nameFlag,
       id: { kind: 'text', summary: 'Its id; made by the daemon when absent.' },
@@ -198,7 +198,7 @@ export const commands: readonly Command[] = [
     route: 'POST /v1/boards/{board_id}/revisions',
     summary: 'Makes a revision of stored assets, behind the newest one.',
     args: ['board_id'],
-    oneOf: ['--render'],
+    needs: ['--render'],
     flags: {
       render: { kind: 'text', value: 'asset_id', summary: 'The picture.' },
       state: { kind: 'text', value: 'asset_id', summary: 'The state, JSON.' },

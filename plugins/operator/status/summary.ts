@@ -147,11 +147,14 @@ export const nextStep = ({ status, health, runs, sessions }: Answer): string => 
     return `${count(runs.waiting_for_approval, 'run waits', 'runs wait')} for approval: holdfast approvals list`
   if (runs !== undefined && runs.waiting_for_user_question > 0)
     return `${count(runs.waiting_for_user_question, 'run waits', 'runs wait')} for an answer: holdfast questions list`
-  const warnings = (health.warnings ?? []).filter(({ severity }) => severity !== 'info')
+  const all = health.warnings ?? []
+  const warnings = all.filter(({ severity }) => severity !== 'info')
   const [warning] = [...warnings.filter(({ action }) => action !== undefined), ...warnings]
   if (warning !== undefined) return warning.action ?? `See to ${warning.code}.`
   if (sessions?.total === 0) return 'Create a session: holdfast sessions create'
   if (runs !== undefined && runs.running + runs.queued > 0) return 'Watch the work: holdfast events stream'
+  const note = all.find(({ action }) => action !== undefined)
+  if (note?.action !== undefined) return note.action
   return 'Nothing needs you. List the runs: holdfast runs list'
 }
 

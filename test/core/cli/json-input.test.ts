@@ -10,10 +10,11 @@ import { mainFile, startTestDaemon } from '../../support/daemon.js'
 /** Nobody is asked. */
 const line = createCommandLine({ url: 'http://127.0.0.1:1' })
 
-test('command-line-4: what is no JSON, or a file that cannot be read, is told with its flag before anybody is asked', async (t) => {
+test('command-line-4: what is no JSON, or a file that cannot be read, is told with its flag before anybody is asked, and so is a member that is given twice', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'json-'))
   t.teardown(() => rm(folder, { recursive: true, force: true }))
-  const [half, large] = [join(folder, 'half'), join(folder, 'large')]
+  const [half, large, twice] = [join(folder, 'half'), join(folder, 'large'), join(folder, 'twice')]
+  await writeFile(twice, '{"hooks":{"stop":[],"stop":[]}}')
   await writeFile(half, '{"hooks":}')
   await writeFile(large, ' '.repeat(1024 * 1024 + 1))
   const set = ['runtime', 'hooks', 'set'] as const
@@ -25,6 +26,11 @@ test('command-line-4: what is no JSON, or a file that cannot be read, is told wi
       [...set, '--file', half],
       /--file gives what is not JSON: \S+half, line 1, column 10: there must be a value \(flag_invalid\)$/mu,
     ],
+    [
+      [...set, '--file', twice],
+      /--file gives what is not taken: \S+twice, hooks\.stop is given twice \(flag_invalid\)$/mu,
+    ],
+    [['playbooks', 'validate', '--manifest-json', '{"title":"a","title":"b"}'], /not taken: title is given twice/u],
     [[...set, '--file', join(folder, 'no')], /^holdfast: The file \S+ cannot be used: it does not exist\./u],
     [[...set, '--file', large], /cannot be used: it is larger than 1024 KiB/u],
     [['runtime', 'learning-policy', 'set', '--file', half], /--file gives what is not JSON/u],

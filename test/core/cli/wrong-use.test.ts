@@ -181,9 +181,9 @@ test('a switch may say true or false, and false is as good as none', async (t) =
 })
 
 test('no flag calls itself required outside of the usage line', async (t) => {
-  for (const { path, flags = {}, oneOf = [] } of await allCommands(shipped))
+  for (const { path, flags = {}, needs = [] } of await allCommands(shipped))
     for (const [flag, { summary }] of Object.entries(flags))
-      t.true(!/required|must be given/iu.test(summary) || oneOf.includes(`--${flag}`), `${path.join(' ')} --${flag}`)
+      t.true(!/required|must be given/iu.test(summary) || needs.includes(`--${flag}`), `${path.join(' ')} --${flag}`)
 })
 
 test('flags may stand before the command; a flag of no command is named, with the right form', async (t) => {

@@ -92,10 +92,18 @@ const members = ({ primitive_refs: refs = {}, primitive_refs_truncated: cut }: S
   return told.length === 0 ? '' : `${told.join(', ')}${cut === true ? ', and more' : ''}; --output json has their ids`
 }
 
-/** What somebody would type next: to follow it, to learn what it waits for, or to begin anew. */
-const nextLines = ({ flow_id, status, session_id, playbook_ref }: ShownFlow): string[] => {
+/** As which status of the flow its root run ends. */
+const endsAs = new Map([
+  ['completed', 'succeeded'],
+  ['failed', 'failed'],
+  ['cancelled', 'cancelled'],
+  ['interrupted', 'interrupted'],
+])
+
+/** What somebody would type next: to follow its root run, to learn what it waits for, or to begin anew. */
+const nextLines = ({ flow_id, status, session_id, playbook_ref, run }: ShownFlow): string[] => {
   if (status === 'succeeded') return []
-  if (status === 'pending' || status === 'running')
+  if ((status === 'pending' || status === 'running') && !endsAs.has(run?.status ?? ''))
     return line('next', visibleLine(commandLine('flows stream', flow_id)))
   const { playbook_id, version, digest } = playbook_ref
   const digestFlag = digest === undefined ? 'DIGEST' : digest
@@ -134,14 +142,8 @@ export const showFlow = (flow: ShownFlow): string =>
 
 /** How a flow is after its root run, where that does not say it: others work for it, evidence lacks, a tool strayed. */
 export const showFlowBehind = (flow: ShownFlow): string | undefined => {
-  const asRun = new Map([
-    ['completed', 'succeeded'],
-    ['failed', 'failed'],
-    ['cancelled', 'cancelled'],
-    ['interrupted', 'interrupted'],
-  ])
   const { run, status } = flow
-  const told = run === undefined ? undefined : (asRun.get(run.status) ?? 'waiting')
+  const told = run === undefined ? undefined : (endsAs.get(run.status) ?? 'waiting')
   if (told === status) return undefined
   return [`The flow ${visibleLine(flow.flow_id)} is ${status}.`, ...checkLines(flow), ...nextLines(flow)].join('\n')
 }

@@ -35,18 +35,18 @@ export const AgentRow = open({
   pending_approval_count: integer(),
   pending_question_count: integer(),
   mailbox_message_count: integer(),
+  last_run_status: optional(string()),
   last_error: optional(string()),
   last_output_preview: optional(string()),
-  last_activity_at_ms: optional(integer()),
   usage: optional(open({ input_tokens: integer(), output_tokens: integer(), cost_microusd: optional(integer()) })),
 })
 /** The value form of `AgentRow`. */
 export type AgentRow = Infer<typeof AgentRow>
 
 /** Closed agents read and do nothing more; an agent is idle again where its last run was ended before its end. */
-export const statusWords = ({ status, closed_at_ms, last_activity_at_ms }: AgentRow): string[] => [
+export const statusWords = ({ status, closed_at_ms, last_run_status }: AgentRow): string[] => [
   status,
-  ...(status === 'idle' && last_activity_at_ms !== undefined ? ['last run stopped'] : []),
+  ...(status === 'idle' && last_run_status !== undefined ? [`last run ${last_run_status}`] : []),
   ...(closed_at_ms === undefined ? [] : ['closed']),
 ]
 

@@ -7,6 +7,7 @@ import {
   boolean,
   commandLine,
   enums,
+  idWord,
   json,
   nullable,
   number,
@@ -45,6 +46,26 @@ export const AskedQuestions = open({
 export type AskedApproval = Infer<typeof AskedApproval>
 export type AskedQuestions = Infer<typeof AskedQuestions>
 type Asked = AskedQuestions['questions'][number]
+
+/** Where a request stands, and which agent asks where that is one of another session. */
+export const askedWhere = {
+  session_id: string(),
+  run_id: string(),
+  requester_agent_id: optional(string()),
+  requester_session_id: optional(string()),
+}
+const AskedWhere = open(askedWhere)
+
+export const askedFrom = ({
+  session_id,
+  run_id,
+  requester_agent_id: agent,
+  requester_session_id: own,
+}: Infer<typeof AskedWhere>): string[] => [
+  `session ${idWord(session_id)}`,
+  `run ${run_id}`,
+  ...(agent === undefined ? [] : [`asked by ${agent}${own === undefined ? '' : ` in session ${idWord(own)}`}`]),
+]
 
 const indent = 11
 const row = (name: string, text: string): string => `  ${name.padEnd(indent - 2)}${visibleBlock(text, indent)}`

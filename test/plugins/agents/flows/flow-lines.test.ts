@@ -70,6 +70,14 @@ test('flows-17: who follows a flow is told how it is where its root run does not
   t.notRegex((await line('flows', 'stream', 'lacking')).out, /The flow/u)
 })
 
+test('flows-17: a flow whose root run is over is explained and not followed, though others work for it still', async (t) => {
+  const { line, request, begin } = await start(t)
+  await begin('/tool task_create {"title":"T","description":"d"}\n/say ok', { flow_id: 'open' })
+  await untilFlow({ request }, 'open', ({ run }) => run.status === 'completed')
+  t.regex((await line('flows', 'get', 'open')).out, /^open {2}running[^]*\n {2}next {5}holdfast explain flow:open\n$/u)
+  t.regex((await line('flows', 'stream', 'open')).out, /The flow open is running\.[^]*holdfast explain flow:open\n$/u)
+})
+
 test('flows-17: a start that was made before says that the flow was there, also where it has ended', async (t) => {
   const { line, request, playbook_ref } = await start(t)
   const begins = ['flows', 'start', 's1', 'notes', '1', '/say ok', '--digest', String(playbook_ref['digest'])]
@@ -107,6 +115,31 @@ test('command-line-2: what is wrong with a line of flows and playbooks is told w
     t.is(code, 2, err)
     t.notRegex(err, /\\p|\[\^|body\.|header/u)
   }
+})
+
+test('command-line-2: what is to be done about a draft, or about evidence of another flow, is told with its flags', async (t) => {
+  const { line, request, begin } = await start(t)
+  const objective = 'Readers understand them.'
+  const { body } = await request('POST', '/v1/playbooks', {
+    manifest: { playbook_id: 'draft', version: '7', title: 'Draft', objective },
+  })
+  const { digest } = body.selected_version
+  const refused = await line('flows', 'start', 's1', 'draft', '7', 'go', '--digest', digest)
+  t.regex(refused.err, /holdfast playbooks publish --digest DIGEST --evidence KIND:ID draft VERSION;/u)
+  t.regex((await line('playbooks', 'publish', 'draft', '7')).err, /needs --digest <text> \(/u)
+  t.regex((await line('playbooks', 'publish', '--help')).out, /<version>\s+--digest <text>\s+--evidence <kind:id> …/u)
+  await begin('/say ok', { flow_id: 'f1' })
+  const { err } = await line('flows', 'evidence', 'f1', '--evidence', 'run:run_other')
+  t.regex(err, /holdfast flows get f1 lists in primitive_refs, on the command line with --output json/u)
+})
+
+test('flows-5: a route that the playbook names and the daemon does not have is told as that of the playbook', async (t) => {
+  const daemon = await start(t, { runtime_defaults: { provider: 'nope' } })
+  const { line, playbook_ref } = daemon
+  const begins = ['flows', 'start', 's1', 'notes', '1', 'go', '--digest', String(playbook_ref['digest'])]
+  t.regex((await line(...begins)).err, /runtime_defaults\.provider of the playbook/u)
+  const { body } = await startFlow(daemon, { playbook_ref, request: { content: 'go', provider: 'none' } })
+  t.is(body.errors[0].path, 'body.request.provider')
 })
 
 test('flows-15: a schedule says of which playbook it starts flows, and such a flow which schedule started it', async (t) => {

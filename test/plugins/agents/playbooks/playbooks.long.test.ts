@@ -103,6 +103,8 @@ test('playbooks-2: what is unwise is told and refuses nothing', async (t) => {
     'manifest.tools.allow.1',
     'manifest.tools.allow.2',
   ])
+  t.deepEqual(await warned({ runtime_defaults: { provider: 'nope' } }), ['manifest.runtime_defaults.provider'])
+  t.deepEqual(await warned({ runtime_defaults: { provider: 'demo' } }), [])
   t.is((await request('POST', '/v1/playbooks', { manifest: manifest({ phases: [] }) })).status, 201)
 })
 

@@ -55,10 +55,10 @@ test('agents-22: an agent whose run was cancelled, one that is closed and one wi
   const idle = (await spawn(daemon, parent, told('/sleep 3600000', 'idle'))).body
   const [other] = (await request('GET', `/v1/runs?session_id=${idle.session_id}`)).body
   await request('POST', `/v1/runs/${other.run_id}/cancel`)
-  t.regex((await line('agents', 'get', idle.agent_id)).out, /idle, last run stopped\n/u)
+  t.regex((await line('agents', 'get', idle.agent_id)).out, /idle, last run cancelled\n/u)
   const { out } = await line('agents', 'list')
   t.regex(out, /\/once {2}completed, closed {2}/u)
-  t.regex(out, /\/idle {2}idle, last run stopped {2}/u)
+  t.regex(out, /\/idle {2}idle, last run cancelled {2}/u)
   const refused = await line('sessions', 'end', 's1')
   t.regex(refused.err, /cancel its runs, which holdfast runs list lists/u)
 })
@@ -72,6 +72,7 @@ test('agents-17, agents-18, agents-22: an agent is named, and no longer; what a 
   t.regex((await line('agents', 'explain', parent)).out, /^It would be started\.\n {2}path/u)
   const wide = await line('agents', 'explain', parent, '--mode', 'bypassPermissions')
   t.regex(wide.out, /^It would be refused: .*bypassPermissions.*\(agent_widened\)\n$/u)
+  t.is(wide.code, 1)
   t.regex((await line('agents', 'quotas')).out, /started {2}1 of 240\n/u)
   for (const words of [
     ['spawn', parent, 'x', 'y'],
@@ -148,6 +149,12 @@ test('clarification-2: a question of an agent says who asked and how it was answ
     return [agent_id, (await request('GET', '/v1/questions')).body[0].run_id]
   }
   const [first, question] = await ask()
+  for (const words of [['questions', 'list'], ['approvals']])
+    t.regex(
+      (await line(...words)).out,
+      new RegExp(`^question \\S+, session s1, run ${question}, asked by ${first} in session session_\\w+`, 'u'),
+      words.join(' '),
+    )
   await line('questions', 'answer', question, '--option', '2')
   const answered = (await line('runs', 'get', question)).out
   t.regex(answered, new RegExp(`asked {4}by ${first}\n {2}answer {3}south \\(by operator\\)\n`, 'u'))
@@ -163,6 +170,13 @@ test('clarification-2: a question of an agent says who asked and how it was answ
   t.false('is_again' in JSON.parse(bare.out))
   const [, other] = await ask()
   await line('questions', 'decline', other)
+  const audited = await line('agents', 'audit', '--event', 'clarification_settled')
+  t.regex(audited.out, new RegExp(`clarification_settled  agent_\\w+  below ${parent}  declined by operator\n`, 'u'))
+  t.regex(audited.out, new RegExp(`${first}  below ${parent}  answered by operator\n$`, 'u'))
+  t.regex(
+    (await line('agents', 'audit', first, '--event', 'agent_started')).err,
+    /--event does not go with <agent_id>/u,
+  )
   t.regex((await line('questions', 'decline', other)).out, /answered so already/u)
   t.regex((await line('runs', 'get', other)).out, /answer {3}declined by operator/u)
   const { run_id } = await submit(daemon, 's1', '/sleep 3600000')

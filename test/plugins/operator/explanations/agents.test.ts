@@ -30,7 +30,7 @@ test('explanations-8: an agent without work says what its last run came to', asy
   await daemon.request('POST', '/v1/sessions/s1/interrupt', {})
   await situation(t, daemon, 'agent-interrupted', { id: parent, codes: ['last_run', 'not_completed'] })
   await daemon.request('POST', '/v1/sessions/s1/end', {})
-  await situation(t, daemon, 'agent-closed', { id: parent, codes: ['closed'] })
+  await (await situation(t, daemon, 'agent-closed', { id: parent, codes: ['closed'] })).move()
 })
 
 test('explanations-8, explanations-5: an agent and its session lead to what its run asks', async (t) => {
@@ -127,6 +127,21 @@ test('explanations-10: mail waits behind a run, and for its next attempt', async
   await last.request('POST', '/v1/release')
   const paused = await situation(t, last, 'mail-in-its-pause', { id: daemon.parent, codes: ['mail'] })
   await paused.move()
+})
+
+test('explanations-10: mail that was never read is told while it is kept', async (t) => {
+  const daemon = await start(t)
+  const [from_agent_id, to_agent_id] = [await openAgent(daemon, 's2'), daemon.parent]
+  await daemon.request('POST', '/v1/sessions/s1/end', {})
+  const post = () =>
+    daemon.request('POST', '/v1/mailboxes', { from_agent_id, to_agent_id, subject: 'hello', payload: {} })
+  const { message_id } = (await post()).body
+  const codes = ['closed', 'dead_letters']
+  await situation(t, daemon, 'dead-mail', { id: to_agent_id, codes })
+  await post()
+  await situation(t, daemon, 'dead-mails', { id: to_agent_id, codes })
+  t.is((await daemon.request('POST', `/v1/agents/${to_agent_id}/mailbox/${message_id}/ack`)).status, 200)
+  await situation(t, daemon, 'dead-mail', { id: to_agent_id, codes })
 })
 
 test('explanations-10: a daemon that holds reads no mail', async (t) => {

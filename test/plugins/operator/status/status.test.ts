@@ -146,6 +146,12 @@ test('runtime-8: the next step is the most urgent thing', (t) => {
   t.regex(nextStep(facts({})), /^Nothing needs you/u)
   t.regex(nextStep(facts({ sessions: { total: 0 } })), /sessions create/u)
   t.regex(nextStep(facts({ runs: { ...runs, running: 1 } })), /events stream/u)
+  const info = { severity: 'info', code: 'i', message: 'm' }
+  const note = { ...info, action: 'Or this.' }
+  t.is(nextStep(facts({ health: { warnings: [info, note] } })), 'Or this.')
+  t.is(nextStep(facts({ health: { warnings: [note, warning] } })), 'Do this.')
+  t.regex(nextStep(facts({ health: { warnings: [note] }, runs: { ...runs, running: 1 } })), /events stream/u)
+  t.regex(nextStep(facts({ health: { warnings: [info] } })), /^Nothing needs you/u)
   t.is(nextStep(facts({ health: { warnings: [warning] } })), 'Do this.')
   t.regex(
     nextStep(facts({ runs: { ...runs, waiting_for_user_question: 1 }, health: { warnings: [warning] } })),
