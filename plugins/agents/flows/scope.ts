@@ -48,7 +48,7 @@ export interface Scope {
   /** Of `wanted` what is there. */
   readonly found: Set<string>
   readonly used: UsedTools[]
-  /** When the first failed, the first was cancelled, the first of those that wait for people began to, and the last changed. */
+  /** When the first failed, was cancelled or, of those that do, began to wait for people, and when the last changed. */
   readonly times: { failed: number; cancelled: number; waits: number; last: number }
 }
 
