@@ -7,7 +7,7 @@ import { Reasons } from '../../operator/explanations/contract.js'
 import { Mailboxes } from '../mailboxes/contract.js'
 import { AgentAudit, AgentQuestions, Agents } from '../sidechains/contract.js'
 import { endGuard, watchEnds } from './ending.js'
-import { clarificationReasons } from './explained.js'
+import { clarificationReasons, questionHold } from './explained.js'
 import { clarificationSettler } from './settle.js'
 import { declareClarifications } from './store.js'
 import { clarificationTool } from './tool.js'
@@ -42,12 +42,9 @@ export default definePlugin({
     })
     ctx.contribute(Tools, clarificationTool(parts))
     ctx.contribute(QuestionSettlers, clarificationSettler(parts))
-    ctx.contribute(Reasons, clarificationReasons(store))
+    ctx.contribute(Reasons, clarificationReasons(parts))
     ctx.contribute(SessionEndGuards, endGuard(parts))
-    ctx.contribute(SessionHolds, {
-      id: 'clarification',
-      holds: (session_id) => (store.askedOf(session_id).length > 0 ? 'a question of one of its agents' : undefined),
-    })
+    ctx.contribute(SessionHolds, questionHold(parts))
     ctx.onStart(() => watchEnds(parts))
   },
 })

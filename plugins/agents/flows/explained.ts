@@ -36,17 +36,25 @@ const partsOf = ({ runs }: ProjectionParts, { open, held }: Scope): readonly str
   return [...open.filter(waits), ...held, ...open.filter((id) => !waits(id))].slice(0, mostParts)
 }
 
+/** Since when it stands as it does: one that waits ran before. Evidence is waited for from the last change on. */
+const sinceOf = ({ created_at_ms }: FlowRecord, { status, completed_at_ms }: Projection, scope?: Scope): number => {
+  if (status !== 'waiting' || scope === undefined) return completed_at_ms ?? created_at_ms
+  const { waits, last } = scope.times
+  return Number.isFinite(waits) ? waits : last
+}
+
 const subjectOf = async (parts: ExplainedParts, flow: FlowRecord): Promise<Subject> => {
-  const { flow_id, session_id, created_at_ms } = flow
+  const { flow_id, session_id } = flow
   const found = flow.settled === undefined ? await inTurns(look(parts, flow)) : undefined
-  const { status, completed_at_ms } = found ?? (await inTurns(project(parts, flow)))
+  const now = found ?? (await inTurns(project(parts, flow)))
+  const { status } = now
   return {
     kind: 'flow',
     id: flow_id,
     session_id,
     status,
     text: texts[status],
-    since_ms: completed_at_ms ?? created_at_ms,
+    since_ms: sinceOf(flow, now, found?.scope),
     parts: found === undefined ? [] : partsOf(parts, found.scope),
   }
 }

@@ -3,7 +3,8 @@ import { digest, fault, parse, Problem, type JsonObject } from '../../../core/pl
 import { scheduleErrors, type PayloadFire, type SchedulePayload } from '../../execution/schedules/contract.js'
 import { primitiveKinds } from '../playbooks/contract.js'
 import { ScheduledFlow, type StartFlowRequest } from './contract.js'
-import { startFlow, type StartParts } from './start.js'
+import { flowErrors } from './errors.js'
+import { checkMetadata, placed, startedBefore, startFlow, type StartParts } from './start.js'
 
 const refused = (path: string, rule: string): Error => {
   const field = ['flow_start', path].filter((part) => part !== '').join('.')
@@ -31,13 +32,27 @@ const checkEvidence = ({ evidence_refs, flow_id }: Pick<StartFlowRequest, 'evide
   if (at >= 0) throw refused(`evidence_refs.${at}.id`, 'must belong to the flow')
 }
 
-/** A draft may be published until it fires; what is not there, or another manifest, is none of it. */
+/** A draft may be published until it fires; what is not there, was revoked or has another digest starts none. */
 const checkPlaybook = ({ playbooks }: StartParts, { playbook_ref }: Pick<StartFlowRequest, 'playbook_ref'>): void => {
   try {
-    playbooks.manifest(playbook_ref)
+    playbooks.startable(playbook_ref)
   } catch (error) {
     if (!(error instanceof Problem)) throw error
-    throw refused('playbook_ref', 'must name a version of a playbook, by its digest')
+    const status = error.occurrence.details?.['status']
+    if (status === 'draft') return
+    const rule = 'must name a version of a playbook, by its digest'
+    throw refused('playbook_ref', status === undefined ? rule : 'must name a version that was not revoked')
+  }
+}
+
+/** Names of another flow stay those of that one. */
+const checkUnused = (parts: StartParts, request: StartFlowRequest): void => {
+  try {
+    startedBefore(parts, { request, digest: digest(request) })
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error
+    const field = error.code === flowErrors.flow_conflict.code ? 'flow_id' : 'idempotency_key'
+    throw refused(field, 'must not be that of another flow')
   }
 }
 
@@ -60,9 +75,15 @@ export const flowPayload = (parts: StartParts): SchedulePayload => ({
     if (wish.session_id !== undefined && wish.session_id !== target_session_id)
       throw refused('session_id', 'must be the target session of the schedule')
     if (recurring) checkNames(wish)
+    placed(
+      () => checkMetadata(wish.metadata),
+      (path) => path.replace(/^body(?=\.)/u, 'body.flow_start'),
+    )
     checkEvidence(wish)
     checkPlaybook(parts, wish)
-    return { ...wish, session_id: target_session_id }
+    const request = { ...wish, session_id: target_session_id }
+    checkUnused(parts, request)
+    return request
   },
   async dispatch(payload, fire) {
     const parsed = parse(ScheduledFlow, payload)

@@ -48,8 +48,8 @@ export interface Scope {
   /** Of `wanted` what is there. */
   readonly found: Set<string>
   readonly used: UsedTools[]
-  /** When the first failed, the first was cancelled, and the last changed. */
-  readonly times: { failed: number; cancelled: number; last: number }
+  /** When the first failed, was cancelled or, of those that do, began to wait for people, and when the last changed. */
+  readonly times: { failed: number; cancelled: number; waits: number; last: number }
 }
 
 /** What is asked beside the status. */
@@ -96,7 +96,7 @@ const emptyScope = (): Scope => ({
   is_cut: false,
   found: new Set(),
   used: [],
-  times: { failed: Infinity, cancelled: Infinity, last: 0 },
+  times: { failed: Infinity, cancelled: Infinity, waits: Infinity, last: 0 },
 })
 
 interface Look {
@@ -130,7 +130,19 @@ const openTask: ReadonlySet<TaskStatus> = new Set(['pending', 'in_progress', 'bl
 const mostOpenTasks = 10
 const ended: ReadonlySet<RunStatus> = new Set(['completed', 'failed', 'interrupted', 'cancelled'])
 
-const noteTime = ({ times }: Scope, status: RunStatus | TaskStatus, at: number): void => {
+const waiting: ReadonlySet<RunStatus | TaskStatus> = new Set([
+  'waiting_for_approval',
+  'waiting_for_user_question',
+  'blocked',
+])
+
+const noteWait = ({ times }: Scope, status: RunStatus | TaskStatus, at: number): void => {
+  if (waiting.has(status)) times.waits = Math.min(times.waits, at)
+}
+
+const noteTime = (scope: Scope, status: RunStatus | TaskStatus, at: number): void => {
+  const { times } = scope
+  noteWait(scope, status, at)
   if (status === 'failed') times.failed = Math.min(times.failed, at)
   if (status === 'cancelled') times.cancelled = Math.min(times.cancelled, at)
   times.last = Math.max(times.last, at)
@@ -149,7 +161,10 @@ function* seeRun(look: Look, run: RunRecord): Portions<void> {
   scope.runs.add(run.status)
   noteTime(scope, run.status, 'finished_at_ms' in run ? run.finished_at_ms : run.updated_at_ms)
   if (!ended.has(run.status)) scope.open.push(run.run_id)
-  for (const asked of parts.runs.askedBy(run.run_id)) yield* seeQuestions(look, asked)
+  for (const asked of parts.runs.askedBy(run.run_id)) {
+    noteWait(scope, asked.status, asked.updated_at_ms)
+    yield* seeQuestions(look, asked)
+  }
   for (const seq of run.outputs ?? []) name(look, 'output', `${run.run_id}:${seq}`)
   look.left.push(run)
   const asks = (run.approvals ?? 0) + (run.questions ?? 0) > 0

@@ -30,7 +30,7 @@ export interface WantedFlow {
 }
 
 /** The flow that an equal request started. Throws where the id or the key is that of another one. */
-const startedBefore = ({ store }: StartParts, { request, digest }: WantedFlow): FlowRecord | undefined => {
+export const startedBefore = ({ store }: StartParts, { request, digest }: WantedFlow): FlowRecord | undefined => {
   const { flow_id, idempotency_key } = request
   const byId = flow_id === undefined ? undefined : store.flows.find(flow_id)
   const byKey = idempotency_key === undefined ? undefined : store.ofKey(idempotency_key)
@@ -62,7 +62,7 @@ const inRequest =
   }
 
 /** What stands elsewhere in this request is told with its place here. */
-const placed = <T>(act: () => T, place: (path: string) => string): T => {
+export const placed = <T>(act: () => T, place: (path: string) => string): T => {
   try {
     return act()
   } catch (error) {
@@ -71,7 +71,7 @@ const placed = <T>(act: () => T, place: (path: string) => string): T => {
 }
 
 /** Only the daemon says of what flow something is. */
-const checkMetadata = (metadata: JsonObject | undefined): void => {
+export const checkMetadata = (metadata: JsonObject | undefined): void => {
   if (metadata === undefined || !Object.hasOwn(metadata, flowKey)) return
   throw runErrors.reserved_metadata_key({
     details: { key: flowKey },

@@ -52,7 +52,7 @@ const limitFields = (change: (struct: StructOf<number>, first: number) => AnyStr
 export const limitsView = unsafeCast<StructOf<SpawnLimits>>(object(limitFields((struct) => struct)))
 const SomeLimits = unsafeCast<StructOf<Partial<SpawnLimits>>>(object(limitFields((struct) => optional(struct))))
 
-const SpawnRule = object({
+export const SpawnRule = object({
   selector: doc(
     object({
       parent_agent_id: optional(string({ min: 1, max: 400 })),
@@ -96,8 +96,8 @@ export const limitsOf = (config: SidechainsConfig): SpawnLimits => {
   return limits
 }
 
-/** The limits of one start: later rules that fit it beat earlier ones. */
-export const limitsFor = ({ rules, ...limits }: SidechainsConfig, starter: Starter): SpawnLimits =>
+/** The limits of one start, or of all of which so much is known: later rules that fit beat earlier ones. */
+export const limitsFor = ({ rules, ...limits }: SidechainsConfig, starter: Partial<Starter>): SpawnLimits =>
   Object.assign(
     { ...limits },
     ...rules

@@ -18,9 +18,10 @@ import {
 } from '../../../core/plugin.js'
 import { CapabilityScope, CredentialScope, ToolSurface } from '../../execution/sessions/contract.js'
 import { permissionModes } from '../../execution/tools/contract.js'
-import { limitsOf, limitsView, type SpawnLimits } from './config.js'
+import { limitsFor, limitsView, SpawnRule, type SpawnLimits, type Starter } from './config.js'
 import { agentProfiles, SpawnSidechainRequest } from './contract.js'
 import { agentErrors } from './bounds/errors.js'
+import type { AgentRecord } from './record.js'
 import { foreseeAgent, type SeenAgent, type SpawnParts } from './spawn.js'
 
 const Explanation = object({
@@ -40,26 +41,32 @@ const Explanation = object({
 const mostSessions = 100
 const mostProjects = 100
 
-const limits: StructOf<SpawnLimits> = limitsView
+const limits: StructOf<SpawnLimits> = doc(limitsView, 'Those of each start that no rule gives others.')
 const count = (text: string) => doc(integer({ min: 0 }), text)
+/** Starts of one profile, project or session. */
+const counted = {
+  started: integer({ min: 1 }),
+  most: count('How many there may be, as the rules say that are for all of them.'),
+}
 const Quotas = named(
   'SubagentQuotas',
   object({
     limits,
+    rules: doc(array(SpawnRule), 'Other limits for some starts; where several name one, the last of them counts.'),
     live_sidechains: count('Agents with a parent that work, wait, are queued or have not begun.'),
     started_in_window: count('Agents that were started in the window.'),
     cost_microusd_in_window: count('What they were charged, in millionths of a dollar.'),
     cpu_ms_in_window: count('What they were charged, in milliseconds.'),
     profiles_in_window: doc(
-      array(object({ profile: enums(agentProfiles), started: integer({ min: 1 }) })),
+      array(object({ profile: enums(agentProfiles), ...counted })),
       'How many of them have each profile, most first.',
     ),
     projects_in_window: doc(
-      array(object({ project_id: string(), started: integer({ min: 1 }) })),
+      array(object({ project_id: string(), ...counted })),
       `How many of them count for each project, most first; at most ${mostProjects} projects.`,
     ),
     sessions_in_window: doc(
-      array(object({ session_id: string(), started: integer({ min: 1 }) })),
+      array(object({ session_id: string(), ...counted })),
       `How many of them the agent of each session started, most first; at most ${mostSessions} sessions.`,
     ),
   }),
@@ -118,6 +125,12 @@ const tally = <K extends string>(names: readonly K[]): [K, number][] =>
     ([a, most], [b, more]) => more - most || (a < b ? -1 : 1),
   )
 
+/** The agent of a session that has started some. */
+const starterIn = (started: readonly AgentRecord[], session_id: string): Partial<Starter> => {
+  const one = started.find(({ parent_session_id }) => parent_session_id === session_id)
+  return { session_id, ...(one && { parent_agent_id: one.parent_agent_id, project_id: one.project_ids ?? [] }) }
+}
+
 const quotas = ({ store, config, clock }: SpawnParts): Route =>
   defineRoute({
     id: 'agents.quotas',
@@ -127,10 +140,12 @@ const quotas = ({ store, config, clock }: SpawnParts): Route =>
     access: 'read',
     reply: jsonReply(Quotas),
     handler: () => {
-      const first = limitsOf(config)
+      const limitsOf = (starter: Partial<Starter>): SpawnLimits => limitsFor(config, starter)
+      const first = limitsOf({})
       const started = [...store.startedSince(clock.now() - first.spawn_rate_window_ms + 1)]
       return {
         limits: first,
+        rules: [...config.rules],
         live_sidechains: store.present().length,
         started_in_window: started.length,
         cost_microusd_in_window: started.reduce((sum, one) => sum + one.cost_microusd, 0),
@@ -138,13 +153,22 @@ const quotas = ({ store, config, clock }: SpawnParts): Route =>
         profiles_in_window: tally(started.map(({ profile }) => profile)).map(([profile, n]) => ({
           profile,
           started: n,
+          most: limitsOf({ profile }).max_spawns_per_profile_window,
         })),
         projects_in_window: tally(started.flatMap(({ project_ids = [] }) => project_ids))
           .slice(0, mostProjects)
-          .map(([project_id, n]) => ({ project_id, started: n })),
+          .map(([project_id, n]) => ({
+            project_id,
+            started: n,
+            most: limitsOf({ project_id: [project_id] }).max_spawns_per_project_window,
+          })),
         sessions_in_window: tally(started.map((one) => one.parent_session_id))
           .slice(0, mostSessions)
-          .map(([session_id, n]) => ({ session_id, started: n })),
+          .map(([session_id, n]) => ({
+            session_id,
+            started: n,
+            most: limitsOf(starterIn(started, session_id)).max_spawns_per_session_window,
+          })),
       }
     },
   })

@@ -41,16 +41,30 @@ const reasonOf = (schedule: ScheduleRecord): readonly Reason[] => {
       },
     ]
   if (next_fire_at_ms === undefined) return []
+  const last = executions.findLast((execution) => execution.status === 'settled')
+  if (last?.run_id === undefined && last?.error !== undefined)
+    return [
+      {
+        code: 'schedule_refused',
+        text: sentence(`The last fire of the ${name} was refused, and the next may be: ${last.error}`),
+        ...(last.settled_at_ms !== undefined && { since_ms: last.settled_at_ms }),
+        until_ms: next_fire_at_ms,
+        commands: [commandLine('schedules pause', schedule_id), get],
+      },
+    ]
   return [{ code: 'schedule', text: `The ${name} gives it its next work.`, until_ms: next_fire_at_ms, commands: [get] }]
 }
 
 export const scheduleReasons = (
-  { schedules }: Pick<ScheduleStore, 'schedules'>,
+  { schedules, whole }: Pick<ScheduleStore, 'schedules' | 'whole'>,
   sessions: Pick<Sessions, 'find'>,
 ): ReasonSource => ({
   id: 'schedules',
   of: ({ kind, session_id }) =>
     kind === 'agent' && sessions.find(session_id)?.ended_at_ms === undefined
-      ? schedules.list({ index: 'session', group: session_id, limit: 100 }).flatMap(reasonOf).slice(0, mostTold)
+      ? schedules
+          .list({ index: 'session', group: session_id, limit: 100 })
+          .flatMap((stored) => reasonOf(whole(stored)))
+          .slice(0, mostTold)
       : [],
 })

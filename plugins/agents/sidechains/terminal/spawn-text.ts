@@ -5,6 +5,7 @@ import {
   integer,
   open,
   optional,
+  record,
   span,
   string,
   visibleLine,
@@ -33,8 +34,6 @@ export const AgentQuotas = open({
   limits: open({
     max_live_sidechains_global: integer(),
     max_spawns_global_window: integer(),
-    max_spawns_per_session_window: integer(),
-    max_spawns_per_profile_window: integer(),
     max_spawn_cost_microusd_per_window: integer(),
     max_spawn_cpu_ms_per_window: integer(),
     spawn_rate_window_ms: integer(),
@@ -45,9 +44,26 @@ export const AgentQuotas = open({
   started_in_window: integer(),
   cost_microusd_in_window: integer(),
   cpu_ms_in_window: integer(),
-  profiles_in_window: array(open({ profile: string(), started: integer() })),
-  sessions_in_window: array(open({ session_id: string(), started: integer() })),
+  rules: array(
+    open({
+      label: optional(string()),
+      selector: record(string()),
+      limits: record(integer()),
+    }),
+  ),
+  profiles_in_window: array(open({ profile: string(), started: integer(), most: integer() })),
+  sessions_in_window: array(open({ session_id: string(), started: integer(), most: integer() })),
 })
+
+const members = (of: Readonly<Record<string, string | number>>): string =>
+  Object.entries(of)
+    .map(([name, value]) => `${name} ${value}`)
+    .join(', ')
+
+const ruleLine = ({ label, selector, limits }: Infer<typeof AgentQuotas>['rules'][number]): string => {
+  const whom = members(selector) || 'all'
+  return visibleLine(`  ${label === undefined ? '' : `${label}, `}${whom}: ${members(limits)}`)
+}
 
 /** Sessions that are shown; JSON has more. */
 const mostShown = 5
@@ -59,16 +75,17 @@ export const showQuotas = ({ limits, ...used }: Infer<typeof AgentQuotas>): stri
     `In the last ${span(window)}:`,
     `  started  ${used.started_in_window} of ${limits.max_spawns_global_window}`,
     ...used.profiles_in_window.map(
-      ({ profile, started }) => `           ${started} of ${limits.max_spawns_per_profile_window} as ${profile}`,
+      ({ profile, started, most }) => `           ${started} of ${most} as ${profile}`,
     ),
     ...used.sessions_in_window
       .slice(0, mostShown)
       .map(
-        ({ session_id, started }) =>
-          `           ${started} of ${limits.max_spawns_per_session_window} by session ${visibleLine(session_id)}`,
+        ({ session_id, started, most }) => `           ${started} of ${most} by session ${visibleLine(session_id)}`,
       ),
     `  charged  ${used.cost_microusd_in_window} of ${limits.max_spawn_cost_microusd_per_window} millionths of a dollar`,
     `           ${used.cpu_ms_in_window} of ${limits.max_spawn_cpu_ms_per_window} milliseconds`,
     `An agent may have ${children} children that work, and be ${depth} deep; --output json has all limits.`,
+    ...(used.rules.length === 0 ? [] : ['Other limits for some starts, of which later ones count before earlier ones:']),
+    ...used.rules.map(ruleLine),
   ].join('\n')
 }

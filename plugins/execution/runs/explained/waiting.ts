@@ -44,12 +44,19 @@ export const placeReason = ({ executor, config }: ControlContext, run_id: string
   commands: [commandLine('runs list')],
 })
 
+const behind = (run_id: string, how: string): Reason => ({
+  code: 'behind_run',
+  text: `Its session executes one run at a time, and ${run_id} ${how}.`,
+  leads_to: [run_id],
+})
+
 /** The queue of its session, and the places of all. */
 export const queueReasons = (context: ControlContext, run: QueuedRun): readonly Reason[] => {
   const { store, executor } = context
   const { session_id, run_id } = run
   const [active] = store.runs.ids('lane', activeLane(session_id))
-  const before = store.runs.ids('lane', queuedLane(session_id)).indexOf(run_id)
+  const queue = store.runs.ids('lane', queuedLane(session_id))
+  const before = queue.indexOf(run_id)
   const ahead: readonly Reason[] =
     before > 0
       ? [
@@ -59,17 +66,11 @@ export const queueReasons = (context: ControlContext, run: QueuedRun): readonly 
           },
         ]
       : []
-  if (active !== undefined)
-    return [
-      ...ahead,
-      {
-        code: 'behind_run',
-        text: `Its session executes one run at a time, and ${active} has not ended.`,
-        leads_to: [active],
-      },
-    ]
+  if (active !== undefined) return [...ahead, behind(active, 'has not ended')]
   const held = daemonReasons(context)
-  if (before > 0 || held.length > 0) return [...ahead, ...held]
+  const [next] = queue
+  if (before > 0 && next !== undefined) return [...ahead, behind(next, 'is the next'), ...held]
+  if (held.length > 0) return held
   return executor.free() ? [] : [placeReason(context, run_id)]
 }
 

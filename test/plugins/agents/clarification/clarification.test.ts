@@ -5,6 +5,7 @@ import { createLeapingClock } from '../../../../core/testing/leaping-clock.js'
 import type { ModelEvent } from '../../../../plugins/execution/models/contract.js'
 import { callTool, done, scriptedProvider, text } from '../../../../plugins/providers/scripted/contract.js'
 import { freshRoot, startTestDaemon, type Reachable } from '../../../support/daemon.js'
+import { situation } from '../../../support/explanations.js'
 import { createPause } from '../../../support/pause.js'
 import { lender } from '../../../support/plugins.js'
 import { codeOf, submit, until } from '../../../support/runs.js'
@@ -187,6 +188,24 @@ test('clarification-4: the answer for a closed child is among its dead letters',
   await daemon.request('POST', `/v1/runs/${open.run_id}/questions`, { resolution })
   const dead = (await daemon.request('GET', `/v1/agents/${daemon.child.agent_id}/mailbox/dead-letter`)).body
   t.like(dead[0], { subject: 'clarification_answer', payload: { declined: true } })
+})
+
+test('clarification-4, explanations-11: what a closed child asked is told with the lines that settle it', async (t) => {
+  const daemon = await start(t)
+  t.is((await daemon.request('POST', `/v1/sessions/${daemon.child.session_id}/end`, {})).status, 200)
+  const [{ run_id }] = await daemon.questions()
+  const isolate = () => daemon.request('PUT', '/v1/sessions/s1/isolation', { isolation: 'shared' })
+  const refused = await isolate()
+  t.deepEqual(codeOf(refused), [409, 'session_not_idle'])
+  const [answer, decline] = [`holdfast questions answer --option 1 ${run_id}`, `holdfast questions decline ${run_id}`]
+  t.true(refused.body.detail.includes(`${answer}, or ${decline}`), refused.body.detail)
+  t.regex(refused.body.action, /answer what is asked/u)
+  const { move } = await situation(t, daemon, 'asked-by-closed', {
+    id: daemon.parent,
+    codes: ['asked_by_closed', 'no_run', 'question'],
+  })
+  await move({}, /questions decline/u)
+  t.is((await isolate()).status, 200)
 })
 
 test('runs-56, clarification-2: a restart leaves the question, and the run that waits beside it', async (t) => {

@@ -144,6 +144,9 @@ test('flows-15: each fire of a schedule is a flow of its own, which names its sc
     const answer = await create(more)
     t.deepEqual([answer.status, answer.body.errors[0].path], [400, path])
   }
+  const forged = await create({ metadata: { service_flow: { flow_id: 'notes-1' } } })
+  t.deepEqual(codeOf(forged), [400, 'reserved_metadata_key'], 'as the start would refuse it')
+  t.is(forged.body.errors[0].path, 'body.flow_start.metadata.service_flow')
   t.deepEqual((await request('GET', '/v1/schedules')).body, [])
   const { schedule_id } = (await create({})).body
   for (const n of [1, 2]) {
@@ -195,6 +198,33 @@ test('flows-15: a schedule that fires once keeps the name that it is given, and 
   const keyed = await once({ idempotency_key: 'k' })
   t.is((await again({ idempotency_key: 'k' })).body.flow_id, keyed.flow_id, 'it has no id that was given')
   t.is((await request('GET', '/v1/flows')).body.length, 3)
+})
+
+test('flows-15: a schedule that could never start its flow is refused when it is made', async (t) => {
+  const daemon = await start(t)
+  const { playbook_ref, request } = daemon
+  const create = (more: JsonObject) =>
+    request('POST', '/v1/schedules', {
+      name: 'n',
+      target_session_id: 's1',
+      cadence: { type: 'once', fire_at_ms: 4_000_000_000_000 },
+      flow_start: { playbook_ref, request: { content: 'go' }, ...more },
+    })
+  const known = { flow_id: 'f1', idempotency_key: 'k1' }
+  await startFlow(daemon, { playbook_ref, ...known })
+  for (const [field, value] of Object.entries(known)) {
+    const answer = await create({ [field]: value, request: { content: 'another' } })
+    t.deepEqual(codeOf(answer), [400, 'invalid_schedule'])
+    t.is(answer.body.errors[0].path, `body.flow_start.${field}`)
+  }
+  const { version, digest } = playbook_ref
+  await request('POST', '/v1/playbooks/notes/revoke', { version, digest, reason: 'wrong', evidence_refs: [] })
+  const revoked = await create({})
+  t.deepEqual(codeOf(revoked), [400, 'invalid_schedule'])
+  t.deepEqual(revoked.body.errors, [
+    { path: 'body.flow_start.playbook_ref', rule: 'must name a version that was not revoked' },
+  ])
+  t.deepEqual((await request('GET', '/v1/schedules')).body, [])
 })
 
 test('flows-1, flows-9: through kills a flow has its run, a run its flow, and each flow ends at the same time', async (t) => {

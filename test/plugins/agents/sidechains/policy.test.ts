@@ -55,15 +55,38 @@ test('agents-17: the quotas tell the limits, and what of them is used', async (t
   await daemon.request('POST', `/v1/agents/${agent_id}/sidechains`, { agent_type: 'plan' })
   const { profiles_in_window, sessions_in_window } = await quotas()
   t.deepEqual(profiles_in_window, [
-    { profile: 'default', started: 2 },
-    { profile: 'plan', started: 1 },
+    { profile: 'default', started: 2, most: 60 },
+    { profile: 'plan', started: 1, most: 60 },
   ])
   t.deepEqual(sessions_in_window, [
-    { session_id: 's1', started: 2 },
-    { session_id: 's2', started: 1 },
+    { session_id: 's1', started: 2, most: 60 },
+    { session_id: 's2', started: 1, most: 60 },
   ])
   const { out } = await createCommandLine(daemon)('agents', 'quotas')
   for (const told of ['1 of 60 as plan\n', '2 of 60 by session s1\n']) t.true(out.includes(told), out)
+})
+
+test('agents-17: the quotas tell the limits that hold, those of rules with them', async (t) => {
+  const rules = [
+    { selector: {}, limits: { max_child_depth: 3 } },
+    { selector: { profile: 'verification' }, limits: { max_spawns_per_profile_window: 1 }, label: 'few checks' },
+    { selector: { session_id: 's1' }, limits: { max_spawns_per_session_window: 5 } },
+  ]
+  const daemon = await start(t, { rules })
+  for (const agent_type of ['verification', 'default']) t.is((await daemon.spawn({ agent_type })).status, 200)
+  t.deepEqual(codeOf(await daemon.spawn({ agent_type: 'verification' })), [429, 'rate_limited'])
+  const { body } = await daemon.request('GET', '/v1/runtime/subagent-policy/quotas')
+  t.deepEqual(body.rules, rules)
+  t.is(body.limits.max_child_depth, 3, 'this one is for all starts')
+  t.deepEqual(body.profiles_in_window, [
+    { profile: 'default', started: 1, most: 60 },
+    { profile: 'verification', started: 1, most: 1 },
+  ])
+  t.deepEqual(body.sessions_in_window, [{ session_id: 's1', started: 2, most: 5 }])
+  const { out } = await createCommandLine(daemon)('agents', 'quotas')
+  const lines = ['1 of 1 as verification', '2 of 5 by session s1', 'be 3 deep']
+  for (const told of [...lines, '  few checks, profile verification: max_spawns_per_profile_window 1\n'])
+    t.true(out.includes(told), out)
 })
 
 test('agents-18: a name for people is more than blanks, and only agents that were started have one', async (t) => {

@@ -1,6 +1,7 @@
 /** Why flows do not go on: down to whoever asks, and what their playbooks require. */
 import test, { type ExecutionContext } from 'ava'
 import type { JsonObject } from '../../../../core/plugin.js'
+import { createLeapingClock } from '../../../../core/testing/leaping-clock.js'
 import { call } from '../../../support/agents.js'
 import { startTestDaemon, type TestDaemonOptions } from '../../../support/daemon.js'
 import { readExplanation, situation } from '../../../support/explanations.js'
@@ -53,10 +54,10 @@ test('explanations-12: a flow leads to its runs and agents, down to what they as
   await untilFlow(daemon, waits.flow_id, inStatus('succeeded'))
 })
 
+const ask = { header: 'Colour', question: 'Which colour?', options: [{ label: 'red' }, { label: 'blue' }] }
 test('explanations-12, explanations-11: a flow whose agent asks its parent leads to the question', async (t) => {
   const daemon = await start(t)
-  const questions = [{ header: 'Colour', question: 'Which colour?', options: [{ label: 'red' }, { label: 'blue' }] }]
-  const script = spawns(call('request_parent_clarification', { questions }))
+  const script = spawns(call('request_parent_clarification', { questions: [ask] }))
   const { flow_id } = await daemon.flow('a', [script, '/say fine'].join('\n'))
   const codes = ['asks_parent', 'question']
   await (await situation(t, daemon, 'flow-child-asks-parent', { id: flow_id, codes })).move()
@@ -102,6 +103,42 @@ test('explanations-12: tasks that are not done, or blocked', async (t) => {
   await untilFlow(daemon, flow_id, inStatus('failed'))
   const codes = ['flow_ended', 'phase', 'task_ended']
   await situation(t, daemon, 'flow-task-failed', { id: flow_id, codes })
+})
+
+test('explanations-12: a flow tells since when it waits, not since when it is there', async (t) => {
+  const clock = createLeapingClock()
+  const daemon = await start(t, { required_evidence: [{ kind: 'release', id: '7' }] }, { clock })
+  const pause = 3_600_000
+  const since = async ({ flow_id, run_id, created_at_ms }: any): Promise<number> => {
+    await until(daemon, run_id, 'running')
+    clock.leap(pause)
+    await untilFlow(daemon, flow_id, inStatus('waiting'))
+    const [{ since_ms }] = (await readExplanation(daemon, flow_id)).subjects
+    t.true(since_ms >= created_at_ms + pause)
+    clock.leap(pause)
+    t.is((await readExplanation(daemon, flow_id)).subjects[0].since_ms, since_ms)
+    return since_ms
+  }
+  const sleeps = `/sleep ${pause}`
+  const runOf = async ({ run_id }: any): Promise<any> => (await daemon.request('GET', `/v1/runs/${run_id}`)).body
+  const evidence = await daemon.flow('a', sleeps)
+  t.is(await since(evidence), (await runOf(evidence)).finished_at_ms)
+  const approval = await daemon.flow('b', [sleeps, asks].join('\n'))
+  t.is(await since(approval), (await runOf(approval)).updated_at_ms)
+  const asksParent = call('request_parent_clarification', { questions: [ask] })
+  const child = await daemon.flow('c', [sleeps, spawns(asksParent), '/say fine'].join('\n'))
+  const asked_ms = await since(child)
+  t.is(asked_ms, (await daemon.request('GET', '/v1/questions')).body[0].request.created_at_ms)
+  const created = call('task_create', { title: 'Weed', description: 'The beds.' })
+  const blocked = await daemon.flow('d', [created, sleeps].join('\n'))
+  await until(daemon, blocked.run_id, 'running')
+  clock.leap(pause)
+  await until(daemon, blocked.run_id, 'completed')
+  const [task_id] = (await daemon.request('GET', `/v1/flows/${blocked.flow_id}`)).body.primitive_refs.task_ids
+  await submit(daemon, 'd', call('task_update', { task_id, status: 'blocked' }))
+  await untilFlow(daemon, blocked.flow_id, inStatus('waiting'))
+  const { subjects } = await readExplanation(daemon, blocked.flow_id)
+  t.is(subjects[0].since_ms, (await daemon.request('GET', `/v1/sessions/d/tasks/${task_id}`)).body.updated_at_ms)
 })
 
 test('explanations-12: tasks of agents of a flow are named with the session that they are in', async (t) => {

@@ -6,6 +6,7 @@ import { done, fails, scriptedProvider, text, type Play } from '../../../../plug
 import { openAgent } from '../../../support/agents.js'
 import { startTestDaemon, type TestDaemonOptions } from '../../../support/daemon.js'
 import { situation } from '../../../support/explanations.js'
+import { publish } from '../../../support/flows.js'
 import { submit, until } from '../../../support/runs.js'
 import { makeSchedule } from '../../../support/schedules.js'
 
@@ -89,6 +90,18 @@ test('explanations-14: a fire that was refused its run and is tried again', asyn
   clock.leap(hour)
   const codes = ['approval', 'behind_run', 'schedule_backoff']
   await situation(t, daemon, 'schedule-refused', { id, codes })
+})
+
+test('explanations-14: a schedule whose last fire was refused says why, and how it fires no more', async (t) => {
+  const daemon = await start(t, says)
+  const playbook_ref = await publish(daemon)
+  const { version, digest } = playbook_ref
+  const more = { request: undefined, flow_start: { playbook_ref, request: { content: 'go' } } }
+  const { schedule_id } = await makeSchedule(daemon, more)
+  await daemon.request('POST', '/v1/playbooks/notes/revoke', { version, digest, reason: 'wrong', evidence_refs: [] })
+  await daemon.request('POST', `/v1/schedules/${schedule_id}/trigger`, {})
+  const codes = ['no_run', 'schedule_refused']
+  await (await situation(t, daemon, 'schedule-refused-at-last', { id: daemon.agent, codes })).move({}, /schedules/u)
 })
 
 test('explanations-15: budgets of a session and of the day that are used up', async (t) => {

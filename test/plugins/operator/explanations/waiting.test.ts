@@ -76,6 +76,15 @@ test('explanations-4: a run without a place says how many there are', async (t) 
   await situation(t, daemon, 'no-place', { id: second, codes: ['no_place'] })
 })
 
+test('explanations-4, explanations-2: what is queued behind a run without a place leads to that run', async (t) => {
+  const daemon = await start(t, { config: { runs: { max_concurrent_runs: 1 } } })
+  const first = await daemon.run('s1', '/sleep 3600000')
+  await until(daemon, first, 'running')
+  await daemon.run('s2', 'hello')
+  const { run_id: id } = await submit(daemon, 's2', 'and this')
+  await situation(t, daemon, 'behind-no-place', { id, codes: ['behind_run', 'no_place', 'queue'] })
+})
+
 test('explanations-4, explanations-9: of a lent place, who has it lent, who waits for one, and who wants it back', async (t) => {
   const clock = createLeapingClock({ still: true })
   const daemon = await start(t, { clock, config: { runs: { max_concurrent_runs: 1 } } })
