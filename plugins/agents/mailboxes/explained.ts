@@ -32,7 +32,8 @@ const waitingReason = (store: MessageStore, id: string): readonly Reason[] => {
 const deadReason = (store: MessageStore, id: string): readonly Reason[] => {
   const dead = store.dead(id)
   if (dead === 0) return []
-  const text = `${count(dead, 'message')} to it ${dead === 1 ? 'was never read and is a dead letter' : 'were never read and are dead letters'}.`
+  const were = dead === 1 ? 'was never read and is a dead letter' : 'were never read and are dead letters'
+  const text = `${count(dead, 'message')} to it ${were}.`
   return [{ code: 'dead_letters', text, commands: [commandLine('mailboxes dead-letter', id)] }]
 }
 
