@@ -1,6 +1,7 @@
 /** Problems of a daemon in the words of who typed a command line: its flags, arguments and commands. */
 import type { Command, CommandInput } from '../../plugin/command.js'
 import { Problem } from '../../base/errors.js'
+import { span } from '../../base/text/command-text.js'
 import { inCommands } from './route-names.js'
 
 /** What was typed: the command, its flags and arguments; and all commands, for sentences that name a route. */
@@ -99,7 +100,6 @@ const actions: ReadonlyMap<string, string> = new Map([
   ['route_not_found', 'The daemon is of another version than this command; holdfast openapi tells its routes.'],
   ['method_not_allowed', 'The daemon is of another version than this command; holdfast openapi tells its routes.'],
   ['payload_too_large', 'Give less.'],
-  ['rate_limited', 'Wait a minute and try again.'],
 ])
 
 /** `clear_token_budget` and `skip_hooks true` are flags where the command has them. */
@@ -113,9 +113,15 @@ const withOwnFlags = (sentence: string, { flags = {} }: Command): string =>
 const said = (typed: Typed, sentence: string): string =>
   withOwnFlags(inCommands(sentence, typed.commands ?? [], typed.args), typed.command)
 
+/** Only a header says how long to wait, and nobody who types sees it; without one, waiting does not help. */
+const adviceOf = ({ code, spec, occurrence: { retryAfter } }: Problem): string => {
+  if (code === 'rate_limited' && retryAfter !== undefined) return `Wait ${span(retryAfter * 1000)} and try again.`
+  return actions.get(code) ?? spec.action ?? ''
+}
+
 /** The rules of flags and arguments say what to do; of the action, what names a command says more. */
-const actionOf = (typed: Typed, { code, spec }: Problem, errors: readonly FieldError[]) => {
-  const action = said(typed, actions.get(code) ?? spec.action ?? '')
+const actionOf = (typed: Typed, problem: Problem, errors: readonly FieldError[]) => {
+  const action = said(typed, adviceOf(problem))
   return action === '' || (isOfTheLine(errors) && !action.includes('holdfast ')) ? undefined : action
 }
 

@@ -1,7 +1,7 @@
 /** Whether one agent more may be started (agents-10 and agents-11). */
 import { limitsFor, type SidechainsConfig, type SpawnLimits } from './config.js'
 import type { AgentProfile } from './contract.js'
-import { agentErrors } from './bounds/errors.js'
+import { boundErrors, fullErrors } from './bounds/errors.js'
 import type { AgentRecord } from './record.js'
 import type { Agent, AgentStore } from './store.js'
 
@@ -29,16 +29,16 @@ export const checkLimits = (store: AgentStore, config: SidechainsConfig, start: 
   const { parent, profile, project_ids: project_id } = start
   const { agent_id, session_id } = parent.session
   const limits = limitsFor(config, { parent_agent_id: agent_id, session_id, project_id, profile })
-  if (depthBelow(parent) > limits.max_child_depth) throw conflict(`agents stand at most ${limits.max_child_depth} deep`)
+  if (depthBelow(parent) > limits.max_child_depth)
+    throw boundErrors.conflict({ details: { reason: `agents stand at most ${limits.max_child_depth} deep` } })
   checkLive(store.present(), parent, limits)
   checkRun(store, start, limits)
   checkRate([...store.startedSince(start.now - limits.spawn_rate_window_ms + 1)], start, limits)
   return limits
 }
 
-const conflict = (reason: string): Error => agentErrors.conflict({ details: { reason } })
-const limited = (reason: string, retryAfter?: number): Error =>
-  agentErrors.rate_limited({ details: { reason }, ...(retryAfter !== undefined && { retryAfter }) })
+const conflict = (reason: string): Error => fullErrors.conflict({ details: { reason } })
+const limited = (reason: string): Error => boundErrors.rate_limited({ details: { reason } })
 
 const checkLive = (live: readonly AgentRecord[], parent: Agent, limits: SpawnLimits): void => {
   const root = rootOf(parent)
@@ -59,7 +59,7 @@ const checkRun = (
 ): void => {
   const started = run_id === undefined ? 0 : collection.count('run', run_id)
   if (run_id !== undefined && started >= limits.max_spawns_per_run)
-    throw conflict(`the run has started ${started} agents`)
+    throw boundErrors.conflict({ details: { reason: `the run has started ${started} agents` } })
   if (told_bytes > limits.max_spawn_input_tokens_per_request * tokenBytes)
     throw limited(`it would be told more than ${limits.max_spawn_input_tokens_per_request} tokens`)
   if (output_tokens !== undefined && output_tokens > limits.max_spawn_output_tokens_per_request)
@@ -131,6 +131,7 @@ const checkUse = ({ found, of, own, most, reason }: Use, msLeft: (record: AgentR
   let used = own
   for (const one of found) {
     used += of(one)
-    if (used > most) throw limited(reason, Math.max(1, Math.ceil(msLeft(one) / 1000)))
+    const retryAfter = Math.max(1, Math.ceil(msLeft(one) / 1000))
+    if (used > most) throw fullErrors.rate_limited({ details: { reason }, retryAfter })
   }
 }

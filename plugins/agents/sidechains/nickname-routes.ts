@@ -1,7 +1,7 @@
 /** What people call an agent that another one started (agents-18). */
 import { defineRoute, jsonReply, notBlank, object, string, type Route, type State } from '../../../core/plugin.js'
 import { ManagedAgentSnapshot, type Sessions } from '../../execution/sessions/contract.js'
-import { agentErrors } from './bounds/errors.js'
+import { agentErrors, nicknameErrors } from './bounds/errors.js'
 import type { AgentRecord } from './record.js'
 import type { AgentStore } from './store.js'
 import type { AgentAuditDraft, AgentAuditStore } from './supervision/audit.js'
@@ -18,7 +18,7 @@ const shared = {
   access: 'admin',
   params: object({ agent_id: string({ min: 1, max: 400 }) }),
   reply: jsonReply(ManagedAgentSnapshot),
-  problems: [agentErrors.agent_not_found, agentErrors.conflict],
+  problems: [agentErrors.agent_not_found, nicknameErrors.conflict],
   durability: 'A',
 } as const
 const Nickname = object({ nickname: string({ min: 1, max: 200, pattern: notBlank }) })
@@ -31,7 +31,7 @@ const rename = async (
 ): Promise<ManagedAgentSnapshot> => {
   await state.commit((tx) => {
     const { session, spawned } = store.get(agent_id)
-    if (spawned === undefined) throw agentErrors.conflict({ details: { reason: 'nobody started this agent' } })
+    if (spawned === undefined) throw nicknameErrors.conflict({ details: { agent_id } })
     const { nickname: _, ...rest } = spawned
     store.put(tx, { ...rest, ...(nickname !== undefined && { nickname }) })
     if (nickname !== spawned.nickname) audit.note(tx, namedEvent(spawned, nickname))

@@ -33,7 +33,7 @@ import {
 } from '../../execution/sessions/contract.js'
 import { AgentCounts, AgentSummaryView, SpawnSidechainRequest } from './contract.js'
 import { lookUp } from './directory.js'
-import { agentErrors } from './bounds/errors.js'
+import { agentErrors, fullErrors } from './bounds/errors.js'
 import { spawnAgent, type SpawnParts } from './spawn.js'
 import { summaryOf } from './views.js'
 
@@ -144,6 +144,7 @@ const spawn = (parts: AgentRouteParts): Route =>
     problems: [
       ...submitProblems,
       ...Object.values(agentErrors),
+      fullErrors.rate_limited,
       sessionErrors.invalid_session_id,
       sessionErrors.blank_scope_entry,
     ],

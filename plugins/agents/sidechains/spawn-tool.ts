@@ -29,7 +29,7 @@ import { defineTool, permissionModes, type Tool, type ToolCall } from '../../exe
 import { agentErrors } from './bounds/errors.js'
 import { noControls } from './bounds/folder.js'
 import { agentProfiles, type SpawnSidechainRequest, type SubtaskRequest } from './contract.js'
-import { spawnAgent } from './spawn.js'
+import { recordingRefusal, spawnAgent } from './spawn.js'
 import { endOf, waitFor, type WaitParts } from './waiting.js'
 
 const toolNames = (text: string) =>
@@ -110,13 +110,14 @@ export const spawnTool = (parts: WaitParts): Tool =>
     timeout_ms: 120_000,
     sandbox: 'inherited',
     run: async (input, call) => {
-      const waits = waitsFor(input)
       const self = parts.sessions.get(call.session_id)
+      const by = { parent_agent_id: self.agent_id, run_id: call.run_id }
+      const said = () => ({ waits: waitsFor(input), request: requestOf(input, call) })
+      const { waits, request } = await recordingRefusal(parts, by, said)
       const record = await spawnAgent(parts, {
-        parent_agent_id: self.agent_id,
-        request: requestOf(input, call),
+        ...by,
+        request,
         profile: input.agent_type ?? 'default',
-        run_id: call.run_id,
         digest: digest({ by: self.agent_id, ...input }),
       })
       if (waits)

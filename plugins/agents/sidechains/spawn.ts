@@ -26,11 +26,17 @@ export interface SpawnParts extends PlanParts {
  * The agent, which is durable when this resolves; one that was started by the same request before is that one. Rejects
  * with the problems of `planAgent` and of submissions, and then nothing has changed.
  */
-export const spawnAgent = async (parts: SpawnParts, wanted: WantedAgent): Promise<AgentRecord> => {
+export const spawnAgent = (parts: SpawnParts, wanted: WantedAgent): Promise<AgentRecord> =>
+  recordingRefusal(parts, wanted, () => startOnce(parts, wanted))
+
+type Starting = Pick<WantedAgent, 'parent_agent_id' | 'run_id'>
+
+/** A problem with which a start is refused is in the audit (agents-20). */
+export const recordingRefusal = async <T>(parts: SpawnParts, by: Starting, act: () => T | Promise<T>): Promise<T> => {
   try {
-    return await startOnce(parts, wanted)
+    return await act()
   } catch (error) {
-    if (error instanceof Problem) await tellRefusal(parts, wanted, error)
+    if (error instanceof Problem) await tellRefusal(parts, by, error)
     throw error
   }
 }
@@ -38,7 +44,7 @@ export const spawnAgent = async (parts: SpawnParts, wanted: WantedAgent): Promis
 /** A start below an agent that is not there concerns none. */
 const tellRefusal = async (
   { audit, sessions }: SpawnParts,
-  { parent_agent_id: agent_id, run_id }: WantedAgent,
+  { parent_agent_id: agent_id, run_id }: Starting,
   { code, message }: Problem,
 ): Promise<void> => {
   const session = sessions.ofAgent(agent_id)

@@ -23,7 +23,8 @@ export const sessionErrors = defineErrors({
     status: 409,
     domain: 'sessions',
     detail: 'Session {session_id} is not idle: it has {reason}.',
-    action: 'Wait until it is idle, or end what it has: answer what is asked, interrupt its run, cancel what is queued.',
+    action:
+      'Wait until it is idle, or end what it has: answer what is asked, interrupt its run, cancel what is queued.',
   },
   session_end_refused: {
     status: 409,

@@ -10,13 +10,8 @@ export const agentErrors = defineErrors({
   },
   conflict: {
     status: 409,
-    detail: 'This agent cannot be: {reason}',
-    action: 'Change what is named, or wait until agents have ended.',
-  },
-  rate_limited: {
-    status: 429,
-    detail: 'The agent cannot be started now: {reason}',
-    action: 'Start fewer agents, or raise the limit in the configuration of sidechains.',
+    detail: 'The agent cannot be started: {reason}',
+    action: 'Name an agent whose session has not ended, and ids that nothing else has.',
   },
   agent_widened: {
     status: 400,
@@ -47,5 +42,42 @@ export const agentErrors = defineErrors({
     domain: 'agents',
     detail: 'root and root_agent_id name two agents.',
     action: 'Name one of them.',
+  },
+})
+
+/** Limits for which there is room again when others end, or later. */
+export const fullErrors = defineErrors({
+  conflict: {
+    status: 409,
+    detail: 'The agent cannot be started now: {reason}',
+    action: 'Wait until agents have ended, or raise the limit in the configuration of sidechains.',
+  },
+  rate_limited: {
+    status: 429,
+    detail: 'The agent cannot be started now: {reason}',
+    action: 'Wait for the time in Retry-After, or raise the limit in the configuration of sidechains.',
+  },
+})
+
+/** Limits that the same start meets at any time. */
+export const boundErrors = defineErrors({
+  conflict: {
+    status: 409,
+    detail: 'The agent cannot be started: {reason}',
+    action: 'Start it from another agent or run, or raise the limit in the configuration of sidechains.',
+  },
+  rate_limited: {
+    status: 429,
+    detail: 'The agent cannot be started: {reason}',
+    action: 'Ask for less, or raise the limit in the configuration of sidechains.',
+  },
+})
+
+/** Of names for people. */
+export const nicknameErrors = defineErrors({
+  conflict: {
+    status: 409,
+    detail: 'The agent {agent_id} has no name for people: nobody started it.',
+    action: 'Name its session, or an agent that another one started; GET /v1/agents/summaries lists them.',
   },
 })

@@ -74,18 +74,16 @@ export const showQuotas = ({ limits, ...used }: Infer<typeof AgentQuotas>): stri
     `Of ${limits.max_live_sidechains_global} agents with a parent that may work at a time, ${used.live_sidechains} do.`,
     `In the last ${span(window)}:`,
     `  started  ${used.started_in_window} of ${limits.max_spawns_global_window}`,
-    ...used.profiles_in_window.map(
-      ({ profile, started, most }) => `           ${started} of ${most} as ${profile}`,
-    ),
+    ...used.profiles_in_window.map(({ profile, started, most }) => `           ${started} of ${most} as ${profile}`),
     ...used.sessions_in_window
       .slice(0, mostShown)
-      .map(
-        ({ session_id, started, most }) => `           ${started} of ${most} by session ${visibleLine(session_id)}`,
-      ),
+      .map(({ session_id, started, most }) => `           ${started} of ${most} by session ${visibleLine(session_id)}`),
     `  charged  ${used.cost_microusd_in_window} of ${limits.max_spawn_cost_microusd_per_window} millionths of a dollar`,
     `           ${used.cpu_ms_in_window} of ${limits.max_spawn_cpu_ms_per_window} milliseconds`,
     `An agent may have ${children} children that work, and be ${depth} deep; --output json has all limits.`,
-    ...(used.rules.length === 0 ? [] : ['Other limits for some starts, of which later ones count before earlier ones:']),
+    ...(used.rules.length === 0
+      ? []
+      : ['Other limits for some starts, of which later ones count before earlier ones:']),
     ...used.rules.map(ruleLine),
   ].join('\n')
 }

@@ -89,6 +89,28 @@ test('agents-17: the quotas tell the limits that hold, those of rules with them'
     t.true(out.includes(told), out)
 })
 
+test('agents-11, command-line-2: who is refused a start is told to wait only where that helps', async (t) => {
+  const daemon = await start(t, { max_spawn_input_tokens_per_request: 10 })
+  const line = createCommandLine(daemon)
+  const long = await daemon.spawn({ subtask: { name: 'x', content: 'much '.repeat(20) } })
+  t.deepEqual(codeOf(long), [429, 'rate_limited'])
+  t.is(long.headers['retry-after'], undefined)
+  const { err } = await line('agents', 'spawn', daemon.agent_id, 'x', 'much '.repeat(20))
+  t.regex(err, /more than 10 tokens[^]*Ask for less, or raise the limit/u)
+  const named = await line('agents', 'nickname', daemon.agent_id, 'Root')
+  t.regex(named.err, /has no name for people: nobody started it/u)
+  await daemon.request('POST', '/v1/sessions', { session_id: 'over' })
+  const { agent_id } = (await daemon.request('GET', '/v1/sessions/over')).body
+  await daemon.request('POST', '/v1/sessions/over/end', {})
+  const closed = await line('agents', 'spawn', agent_id, 'x', 'y')
+  t.regex(closed.err, /is closed/u)
+  for (const said of [err, named.err, closed.err]) t.notRegex(said, /\bwait\b|\bnow\b|This agent cannot be/iu)
+  const few = await start(t, { max_spawns_global_window: 1 })
+  await few.spawn()
+  const soon = await createCommandLine(few)('agents', 'spawn', few.agent_id, 'x', 'y')
+  t.regex(soon.err, /within the window[^]*Wait \d+ (?:s|min) and try again\./u)
+})
+
 test('agents-18: a name for people is more than blanks, and only agents that were started have one', async (t) => {
   const daemon = await start(t)
   const child = (await daemon.spawn()).body

@@ -130,6 +130,19 @@ test('agents-20: a refused start is recorded once, with its code, and nothing el
   t.deepEqual(named(await eventsOf(daemon, parent)), ['agent_start_refused', 'agent_start_refused', 'agent_started'])
 })
 
+test('agents-20: a call that says two things is a refused start', async (t) => {
+  const daemon = await startDirected(t)
+  for (const more of [
+    { wait: true, run_in_background: true },
+    { model: 'one', generation: { model: 'two' } },
+  ]) {
+    const { run_id } = await submit(daemon, 's1', call('spawn_agent', { name: 'x', ...more }))
+    await until(daemon, run_id, 'completed')
+    const [newest] = await auditOf(daemon, '?event=agent_start_refused')
+    t.like(newest, { agent_id: daemon.parent, session_id: 's1', code: 'spawn_conflict', run_id })
+  }
+})
+
 test('agents-20: questions to parents are recorded when they are asked and when they are settled', async (t) => {
   const daemon = await startDirected(t)
   const question = { questions: [{ question: 'Which?', options: [{ label: 'A' }, { label: 'B' }] }] }
