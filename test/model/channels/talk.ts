@@ -147,6 +147,14 @@ const firstFor = (channel: Channel, { reply, addressed = [] }: Said, thread: Thr
   return thread.turns.length > 0 ? thread.first : []
 }
 
+/** As many of these as may have turns about the message that called, and the others wait. */
+const call = (channel: Channel, thread: Thread, names: string[]): void => {
+  const { called } = thread
+  for (const holder of names.splice(0, Math.max(0, left(channel, thread, called))))
+    begin(thread, { holder, origin: called, human: called, queue: [] })
+  for (const turn of thread.turns) turn.queue = waiting(channel, names)
+}
+
 /** A person says something. */
 export const say = (channel: Channel, said: Said): number => {
   const at = channel.messages.length
@@ -158,10 +166,7 @@ export const say = (channel: Channel, said: Said): number => {
   if (channel.paused) return at
   thread.first = firstFor(channel, said, thread)
   thread.called = at
-  const names = ranked(channel, thread)
-  for (const holder of names.splice(0, Math.max(0, left(channel, thread, at))))
-    begin(thread, { holder, origin: at, human: at, queue: [] })
-  for (const turn of thread.turns) turn.queue = waiting(channel, names)
+  call(channel, thread, ranked(channel, thread))
   return at
 }
 
@@ -201,17 +206,15 @@ const find = ({ threads }: Channel, root: number, holder: string): { thread: Thr
 interface TurnEnd {
   readonly holder: string
   readonly speaks: boolean
-  /** Behind one who leaves the message of the person calls again. */
-  readonly leaves?: true
 }
 
 /** A turn ends: its holder says something, or nothing. */
-export const endTurn = (channel: Channel, root: number, { holder, speaks, leaves }: TurnEnd): void => {
+export const endTurn = (channel: Channel, root: number, { holder, speaks }: TurnEnd): void => {
   const found = find(channel, root, holder)
   if (found === undefined) return
   const { thread, turn } = found
   without(thread, turn)
-  let origin = leaves === true ? thread.called : turn.origin
+  let origin = turn.origin
   if (speaks && channel.members.has(holder)) {
     origin = channel.messages.length
     channel.messages.push({ root, author: holder, reply: turn.origin, reactors: new Set() })
@@ -231,11 +234,25 @@ export const expire = (channel: Channel, root: number, holder: string): void => 
   if (!passOn(channel, thread, { turn, origin: turn.origin, isLate: true })) thread.turns = turns
 }
 
+/** Behind one who leaves the message of the person calls again those who had no turn since somebody spoke. */
+const callAgain = (channel: Channel, thread: Thread, turn: Turn): void => {
+  without(thread, turn)
+  if (channel.paused) return
+  call(
+    channel,
+    thread,
+    ranked(channel, thread).filter((name) => !thread.asked.has(name)),
+  )
+}
+
 export const remove = (channel: Channel, name: string): void => {
   channel.members.delete(name)
   for (const thread of channel.threads.values()) {
     for (const turn of thread.turns) turn.queue = turn.queue.filter((one) => one !== name)
     thread.first = thread.first.filter((one) => one !== name)
   }
-  for (const { root } of turnsOf(channel, name)) endTurn(channel, root, { holder: name, speaks: false, leaves: true })
+  for (const { root } of turnsOf(channel, name)) {
+    const found = find(channel, root, name)
+    if (found !== undefined) callAgain(channel, found.thread, found.turn)
+  }
 }
