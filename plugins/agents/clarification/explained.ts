@@ -1,6 +1,5 @@
 /** Whom an agent has asked for a decision, and whom a closed one had asked (explanations-11). */
-import type { Runs } from '../../execution/runs/contract.js'
-import { questionLines } from '../../execution/runs/contract.js'
+import { questionLines, type Runs } from '../../execution/runs/contract.js'
 import type { SessionHold, Sessions } from '../../execution/sessions/contract.js'
 import type { Reason, ReasonSource } from '../../operator/explanations/contract.js'
 import type { Clarification, ClarificationStore } from './store.js'

@@ -2,12 +2,13 @@
 import { commandLine, sentence } from '../../../core/plugin.js'
 import type { Reason, ReasonSource } from '../../operator/explanations/contract.js'
 import type { Sessions } from '../sessions/contract.js'
-import type { ScheduleRecord, ScheduleStore } from './record/store.js'
+import type { ScheduleParts } from './dispatch/parts.js'
+import type { ScheduleRecord } from './record/store.js'
 
 /** Schedules of one session that are told. */
 const mostTold = 10
 
-const reasonOf = (schedule: ScheduleRecord): readonly Reason[] => {
+const reasonOf = (schedule: ScheduleRecord, fires: boolean): readonly Reason[] => {
   const { schedule_id, status, executions, next_fire_at_ms, queued_fire_at_ms, last_scheduler_error } = schedule
   const name = `schedule ${JSON.stringify(schedule.name)}`
   const get = commandLine('schedules get', schedule_id)
@@ -21,6 +22,10 @@ const reasonOf = (schedule: ScheduleRecord): readonly Reason[] => {
       },
     ]
   if (status !== 'active') return []
+  if (!fires)
+    return [
+      { code: 'schedule_off', text: `The ${name} gives it no work: this daemon lets none fire.`, commands: [get] },
+    ]
   const retrying = executions.find((execution) => execution.status === 'retrying')
   if (retrying !== undefined)
     return [
@@ -56,7 +61,7 @@ const reasonOf = (schedule: ScheduleRecord): readonly Reason[] => {
 }
 
 export const scheduleReasons = (
-  { schedules, whole }: Pick<ScheduleStore, 'schedules' | 'whole'>,
+  { store: { schedules, whole }, config }: Pick<ScheduleParts, 'store' | 'config'>,
   sessions: Pick<Sessions, 'find'>,
 ): ReasonSource => ({
   id: 'schedules',
@@ -64,7 +69,7 @@ export const scheduleReasons = (
     kind === 'agent' && sessions.find(session_id)?.ended_at_ms === undefined
       ? schedules
           .list({ index: 'session', group: session_id, limit: 100 })
-          .flatMap((stored) => reasonOf(whole(stored)))
+          .flatMap((stored) => reasonOf(whole(stored), config.dispatch_enabled))
           .slice(0, mostTold)
       : [],
 })

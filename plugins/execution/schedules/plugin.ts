@@ -56,7 +56,7 @@ export default definePlugin({
     ctx.contribute(TargetKeepers, scheduleKeeper(parts.store))
     ctx.contribute(AssetReferences, scheduleHolder(parts.store))
     ctx.contribute(Tools, ...scheduleTools({ ...parts, service, agents }))
-    ctx.contribute(Reasons, scheduleReasons(parts.store, sessions))
+    ctx.contribute(Reasons, scheduleReasons(parts, sessions))
     ctx.contribute(StatusSections, schedulesSection(parts))
     ctx.contribute(Metrics, ...scheduleMetrics(parts))
     const { dispatch_enabled: _, lag_warning_threshold_ms: __, ...policy } = config

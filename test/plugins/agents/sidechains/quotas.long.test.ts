@@ -184,7 +184,7 @@ test('agents-11: starts of a project are those of its members and of agents belo
   await join('a', 's1')
   await taken(t, daemon, {}, 'one of its member')
   const child = (await spawn(daemon, daemon.parent)).body.agent_id
-  t.deepEqual((await daemon.quotas()).projects_in_window, [{ project_id: 'a', started: 2 }])
+  t.deepEqual((await daemon.quotas()).projects_in_window, [{ project_id: 'a', started: 2, most: 2 }])
   t.is((await refused(t, daemon, {}, tooFast)).headers['retry-after'], String(window / 1_000))
   t.deepEqual(codeOf(await spawn(daemon, child)), tooFast, 'below a member')
   t.is((await spawn(daemon, agent_id)).status, 200, 'started before its parent was a member')

@@ -104,6 +104,12 @@ test('explanations-14: a schedule whose last fire was refused says why, and how 
   await (await situation(t, daemon, 'schedule-refused-at-last', { id: daemon.agent, codes })).move({}, /schedules/u)
 })
 
+test('explanations-14: a schedule of a daemon that lets none fire is no work', async (t) => {
+  const daemon = await start(t, says, { config: { schedules: { dispatch_enabled: false } } })
+  await makeSchedule(daemon)
+  await situation(t, daemon, 'schedule-off', { id: daemon.agent, codes: ['no_run', 'schedule_off'] })
+})
+
 test('explanations-15: budgets of a session and of the day that are used up', async (t) => {
   const spends: Play = () => [
     text('done'),
