@@ -7,6 +7,8 @@ import type { ServerLimits } from '../../../../core/http/server/server.js'
 import { startServer } from '../../../support/http.js'
 
 const mebibyte = 1_048_576
+/** On a machine that others keep busy. */
+const patienceMs = 120_000
 
 /** A route that takes files and waits at a gate, before or after it has let go of the body. */
 const setUp = async (t: ExecutionContext, limits: Partial<ServerLimits> = {}) => {
@@ -34,11 +36,15 @@ const setUp = async (t: ExecutionContext, limits: Partial<ServerLimits> = {}) =>
       return { bytes: file.length, hashes: hashes.size }
     },
   })
-  const server = await startServer(t, { routes: [files], server: { limits } })
+  const server = await startServer(t, { routes: [files], server: { limits: { bodyStall: patienceMs, ...limits } } })
   const put = (name: string, size: number, more: object = {}) =>
     server.ask('POST', '/v1/files', { body: { name, file: 'x'.repeat(size), ...more } })
   const until = async (holds: () => boolean): Promise<void> => {
-    while (!holds()) await setTimeout(5)
+    const end = performance.now() + patienceMs
+    while (!holds()) {
+      if (performance.now() > end) throw new Error(`it does not come about, with ${server.server.bodyBytes} bytes`)
+      await setTimeout(5)
+    }
   }
   const opened = async (name: string): Promise<void> => {
     await until(() => gates.has(name))
