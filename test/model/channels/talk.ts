@@ -232,6 +232,7 @@ export const expire = (channel: Channel, root: number, holder: string): void => 
   const { turns } = thread
   without(thread, turn)
   if (!passOn(channel, thread, { turn, origin: turn.origin, isLate: true })) thread.turns = turns
+  else if (turn.human === thread.called) thread.asked.add(holder)
 }
 
 /** Behind one who leaves the message of the person calls again those who had no turn since somebody spoke. */
