@@ -162,8 +162,8 @@ export const say = (channel: Channel, said: Said): number => {
   channel.messages.push({ root, author: undefined, reply: said.reply, reactors: new Set() })
   const thread = channel.threads.get(root) ?? { root, turns: [], first: [], called: -1, asked: new Set() }
   channel.threads.set(root, thread)
-  thread.asked.clear()
   if (channel.paused) return at
+  thread.asked.clear()
   thread.first = firstFor(channel, said, thread)
   thread.called = at
   call(channel, thread, ranked(channel, thread))
