@@ -1,6 +1,6 @@
 /** What the file of a list has: entries in tables, or in arrays of tables, and what stands beside them. */
 import type { Problem } from '../../base/errors.js'
-import { unsafeCast, type Json, type JsonObject } from '../../base/schema.js'
+import type { Json, JsonObject } from '../../base/schema.js'
 import { visibleLine } from '../../base/text/visible.js'
 import type { ListSpec } from '../../plugin/list.js'
 import { errors } from '../errors.js'
@@ -10,6 +10,8 @@ export interface Owner {
   readonly id: string
   /** Where it has one, and the list is in its own file, what else is there is its configuration. */
   readonly config?: unknown
+  /** Its configuration stands in no file. */
+  readonly fileIsList?: true
 }
 
 /** The fault of a file, and what stands beside its tables, are under names that no entry can have. */
@@ -53,11 +55,8 @@ export const partsOf = (plugin: Owner, spec: ListSpec, content: JsonObject): Lis
   if (!isTable(tables)) throw problem(`must have ${table} as tables, [${table}.…]`)
   const faults = new Map<string, string>()
   if (beside !== undefined) return { tables: { ...tables, [besideTables]: rest }, faults, rest: '' }
-  const isAlone = plugin.id !== file || plugin.config === undefined
-  // Beside settings of the plugin a table is a list whose name was mistaken, unless it is one of them.
-  const settings: object = unsafeCast<{ schema?: object } | undefined>(plugin.config)?.schema ?? {}
-  const isStrange = (name: string): boolean => isAlone || (isTable(rest[name]) && !Object.hasOwn(settings, name))
-  if (Object.keys(rest).some(isStrange)) throw problem(`may have nothing but [${table}.…]`)
+  const isAlone = plugin.id !== file || plugin.config === undefined || plugin.fileIsList === true
+  if (isAlone && Object.keys(rest).length > 0) throw problem(`may have nothing but [${table}.…]`)
   return { tables, faults, rest: JSON.stringify(rest) }
 }
 

@@ -2,7 +2,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { createClock } from '../../../../core/base/clock.js'
-import { partsOf, placeOf } from '../../../../core/host/configuration/list-parts.js'
+import { partsOf, placeOf, type Owner } from '../../../../core/host/configuration/list-parts.js'
 import { createLists } from '../../../../core/host/configuration/lists.js'
 import { defineList, integer, object, optional, string, type List, type ListChange } from '../../../../core/plugin.js'
 import { createDisk } from '../../../../core/state/disk/real-disk.js'
@@ -191,4 +191,12 @@ test('runtime-35: entries may stand in arrays of tables, each with its name; one
   t.is(placeOf(spec, 'small_pots/d'), '[[small_pots]] d')
   t.deepEqual(read({}).tables, {})
   for (const content of [{ pots: {} }, { big_pots: {} }]) t.throws(() => read(content), { message: /pots\.toml/u })
+})
+
+test('runtime-35: settings stand beside a list in the file of its plugin, unless these stand in no file', (t) => {
+  const read = (owner: Owner) => partsOf(owner, pots as never, { pots: {}, lids: 2 })
+  const config = object({ lids: integer() })
+  t.is(read({ id: 'pots', config }).rest, '{"lids":2}')
+  for (const owner of [{ id: 'pots' }, { id: 'shelf', config }, { id: 'pots', config, fileIsList: true as const }])
+    t.throws(() => read(owner), { message: /may have nothing but \[pots\.…\]/u })
 })

@@ -414,6 +414,7 @@ test('mcp-16: a start does not leave a required server out whose entry is wrong,
     ['[mcp_servers.wrong]\ncommand = "x"\nrequired = "true"\n', /required must be a boolean/u],
     ['[mcp_servers.wrong]\ncommand = "x"\nrequired = true\n[oops\n', /^config\/mcp\.toml is not TOML: line 4/u],
     ['[mcp_server.wrong]\ncommand = "x"\nrequired = true\n', /^config\/mcp\.toml may have nothing but \[mcp_servers/u],
+    ['mcp_discovery = "off"\n', /^config\/mcp\.toml may have nothing but \[mcp_servers/u],
   ] as const) {
     const root = await rootWith(t, {})
     await writeFile(join(root, 'config', 'mcp.toml'), text)
