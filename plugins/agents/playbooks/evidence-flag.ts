@@ -25,24 +25,26 @@ const misread = /^[-{]|:/u
 export const evidenceWord = ({ kind, id }: EvidenceRef): string =>
   shellWord(misread.test(kind) ? JSON.stringify({ kind, id }) : `${kind}:${id}`)
 
-const objectOf = (text: string): Json => {
+const objectIn = (text: string): Json | undefined => {
   try {
-    return JSON.parse(text)
+    const found = parse(EvidenceRef, JSON.parse(text))
+    return found.ok ? { ...found.value } : undefined
   } catch {
-    return null
+    return undefined
   }
+}
+
+const refIn = (text: string): Json | undefined => {
+  if (text.startsWith('{')) return objectIn(text)
+  const at = text.indexOf(':')
+  return at > 0 && at < text.length - 1 ? { kind: text.slice(0, at), id: text.slice(at + 1) } : undefined
 }
 
 /** What `--evidence` gives. Throws `flag_invalid` for what has no kind or no id. */
 export const givenEvidence = ({ all }: Pick<CommandInput, 'all'>): Json[] =>
   all('evidence').map((text) => {
-    if (text.startsWith('{')) {
-      const found = parse(EvidenceRef, objectOf(text))
-      if (found.ok) return { ...found.value }
-    }
-    const at = text.indexOf(':')
-    if (!text.startsWith('{') && at > 0 && at < text.length - 1)
-      return { kind: text.slice(0, at), id: text.slice(at + 1) }
+    const found = refIn(text)
+    if (found !== undefined) return found
     const problem = 'must be KIND:ID, a word for what it is, a colon, and what it is called, or {"kind":…,"id":…}'
     throw commandErrors.flag_invalid({ details: { flag: 'evidence', problem } })
   })

@@ -106,6 +106,7 @@ test('command-line-2: what is wrong with a line of flows and playbooks is told w
     ],
     [['playbooks', 'publish', 'notes', '1', '--digest', digest, '--evidence', 'review'], /--evidence must be KIND:ID/u],
     [['flows', 'evidence', 'f1', '--evidence', ':x'], /--evidence must be KIND:ID/u],
+    [['flows', 'evidence', 'f1', '--evidence', '{"kind":"a"}'], /--evidence must be KIND:ID/u],
     [[...begin, '--id', 'bad id/x'], /--id must be an id without blanks and slashes/u],
     [[...begin, '--key', 'bäd'], /--key must be 1 to 255 visible/u],
   ]
