@@ -24,8 +24,14 @@ export interface Profile {
 export const profileNames = ['local', 'code', 'work'] as const
 export type ProfileName = (typeof profileNames)[number]
 
-const npx = (...args: readonly string[]): JsonObject => ({ command: 'npx', args: ['-y', ...args] })
-const uvx = (...args: readonly string[]): JsonObject => ({ command: 'uvx', args: [...args] })
+/** The first start of such a program installs it: one that is ended amid that may never start again. */
+const installed = (command: string, ...args: readonly string[]): JsonObject => ({
+  command,
+  args: [...args],
+  startup_timeout_sec: 300,
+})
+const npx = (...args: readonly string[]): JsonObject => installed('npx', '-y', ...args)
+const uvx = (...args: readonly string[]): JsonObject => installed('uvx', ...args)
 const account = (name: string, url: string): JsonObject => ({ url, oauth_slot_ref: `mcp.${name}` })
 
 export const catalog: readonly CatalogServer[] = [

@@ -27,7 +27,7 @@ export const beginAttempt = (open: OpenParts, parts: AttemptParts): Attempt => {
   const signal = AbortSignal.any([parts.signal, late.signal])
   let [connection, isGivenUp]: [Connection | undefined, boolean] = [undefined, false]
   const connect = async (): Promise<Connection> => {
-    const tooLate = `it did not answer within ${entry.startup_timeout_sec} s`
+    const tooLate = `it did not answer within ${entry.startup_timeout_sec} s, its startup_timeout_sec`
     const cancel = open.clock.after(entry.startup_timeout_sec * 1_000, () => late.abort(tooLate))
     try {
       connection = await openConnection(open, {

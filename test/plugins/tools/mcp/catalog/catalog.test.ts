@@ -19,6 +19,7 @@ test('mcp-29: each server of the catalogue is one that the list takes, and each 
     if (!parsed.ok) continue
     t.is(serverList().fault?.(name, parsed.value), undefined, name)
     t.is(parsed.value.bearer_token_secret_ref === undefined, secret === undefined, name)
+    t.is(parsed.value.startup_timeout_sec, entry['command'] === undefined ? 30 : 300, name)
   }
   for (const { servers } of profiles) t.true(servers.length > 0 && servers.every((name) => names.includes(name)))
 })

@@ -102,7 +102,7 @@ test('mcp-7: tools that change while they are listed for the first time are seen
 
 test('mcp-18: a server that answers the handshake and never lists its tools is told as that', async (t) => {
   const daemon = await daemonWith(t, { silent: planned({ hangs: 'tools/list' }, { startup_timeout_sec: 8 }) })
-  t.is((await serverIn(daemon, 'silent', 'waiting')).problem, 'it did not answer within 8 s')
+  t.is((await serverIn(daemon, 'silent', 'waiting')).problem, 'it did not answer within 8 s, its startup_timeout_sec')
 })
 
 test('mcp-24: a tool with a deeply nested schema is left out, and the others of its server count', async (t) => {
