@@ -1,9 +1,7 @@
 import {
-  arraySource,
   defineRoute,
   fault,
   jsonReply,
-  listPage,
   object,
   optional,
   pageFields,
@@ -19,7 +17,15 @@ import {
   idempotencyKey,
   IdempotencyKey,
 } from '../../../core/plugin.js'
-import { noRun, runErrors, RunView, type ReceiptKey, type RunRecord, type WaitingRun } from '../runs/contract.js'
+import {
+  noRun,
+  pendingPage,
+  runErrors,
+  RunView,
+  type ReceiptKey,
+  type RunRecord,
+  type WaitingRun,
+} from '../runs/contract.js'
 import { SessionId, sessionErrors, SessionView, type Sessions } from '../sessions/contract.js'
 import { UserQuestionResolution } from './contract.js'
 import { questionErrors } from './errors.js'
@@ -58,27 +64,16 @@ const receiptOf = (
   return key === undefined ? undefined : { scope: `questions:${target}`, key, digest: digest(resolution) }
 }
 
-/** Pending requests by session and request id. Only what is shown is read from the journal. */
 const pending = (
   { runs, settler, skip }: QuestionRouteParts,
   session_id: string | undefined,
-  query: PageRequest,
-): ListReply<PendingQuestionView> => {
-  const waiting = runs
-    .waiting('waiting_for_user_question')
-    .filter((run) => session_id === undefined || run.session_id === session_id)
-  return listPage({
-    query,
-    source: arraySource(
-      waiting.flatMap((run) => run.pending.map((id) => ({ run, id }))),
-      ({ run, id }) => `${run.session_id}:${id}`,
-    ),
-    label: 'session_id_asc,request_id_asc',
-    view: ({ run, id }) => viewOf({ runs, settler }, run, id),
-    skip,
-  })
-}
+  page: PageRequest,
+): ListReply<PendingQuestionView> =>
+  pendingPage({ waiting: runs.waiting('waiting_for_user_question'), session_id, page, skip }, (run, request_id) =>
+    viewOf({ runs, settler }, run, request_id),
+  )
 
+/** A request that a run waits for, read from the journal. */
 const viewOf = (
   { runs, settler }: Pick<QuestionRouteParts, 'runs' | 'settler'>,
   run: WaitingRun,

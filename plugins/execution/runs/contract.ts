@@ -105,6 +105,8 @@ export type { ApprovalDecision, QuestionAnswer, WaitCancellation } from './lifec
 export { RouteWaitView, RunRequestSummary, RunView } from './views/run-view.js'
 /** Its events as clients see them. */
 export { RunEventEntry, RunEventView } from './views/run-event-view.js'
+/** What waiting runs ask people for. */
+export { pendingPage } from './views/pending-page.js'
 /** What people who watch are told (events-16). */
 export { ModelDeltas, OutputMade, RunUpdated, Trace, TraceKind } from './views/live-events.js'
 /** The value form of `TraceKind`; a call of a model whose words are shown. */
