@@ -18,7 +18,6 @@ export { AutonomyPolicy, ParticipationMode, participationModes } from './record/
 /** Names in requests of channels, and the refusal of one field of them. */
 export { nameIn, refuse } from './refuse.js'
 /** Messages and other text of channels, for terminals. */
-export { beginning, folded } from './terminal/folded.js'
 export { messageText, ShownMessage } from './terminal/message-text.js'
 export { namesIn, speakersOf } from './terminal/names-in.js'
 /** What is kept of channels. */

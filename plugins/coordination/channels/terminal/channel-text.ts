@@ -13,9 +13,9 @@ import {
   string,
   visibleLine,
   type Infer,
+  folded,
 } from '../../../../core/plugin.js'
 import { memberKinds } from '../record/record.js'
-import { folded } from './folded.js'
 
 export const MemberRow = open({
   member_id: string(),

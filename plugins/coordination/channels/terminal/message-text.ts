@@ -9,8 +9,10 @@ import {
   string,
   visibleLine,
   type Infer,
+  folded,
+  foldedBlock,
+  widthOf,
 } from '../../../../core/plugin.js'
-import { folded, foldedBlock, widthOf } from './folded.js'
 
 export const ShownMessage = open({
   message_id: string(),

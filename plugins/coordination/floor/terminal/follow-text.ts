@@ -12,8 +12,9 @@ import {
   string,
   visibleLine,
   type Infer,
+  beginning,
+  folded,
 } from '../../../../core/plugin.js'
-import { beginning, folded } from '../../channels/contract.js'
 import { reasonLines } from '../../../operator/explanations/contract.js'
 
 export const ShownChannel = open({

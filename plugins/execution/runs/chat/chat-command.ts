@@ -24,7 +24,9 @@ export const chat = defineCommand({
         details: { flag: 'output', problem: 'json is for holdfast runs submit --watch; chat prints text' },
       })
     const dialogue = input.dialogue()
-    const sheet = createSheet(input, dialogue.attended ? 2 : 0)
+    const { attended } = dialogue
+    const columns = (): number => (attended ? input.columns() : Infinity)
+    const sheet = createSheet({ ...input, columns }, attended ? 2 : 0)
     input.exitWith(await converse({ input, dialogue, sheet }))
   },
 })

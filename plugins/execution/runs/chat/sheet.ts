@@ -1,5 +1,5 @@
 /** What stands on the terminal of a conversation: texts of models stand in, so that they cannot pass for ours. */
-import { visibleBlock, type CommandInput } from '../../../../core/plugin.js'
+import { createFlow, folded, type CommandInput } from '../../../../core/plugin.js'
 
 export interface Sheet {
   /** A line or block of ours. */
@@ -12,7 +12,15 @@ export interface Sheet {
   isOpen(): boolean
 }
 
-export const createSheet = ({ print, write }: Pick<CommandInput, 'print' | 'write'>, indent: number): Sheet => {
+/** Lines of ours go on four columns behind where they begin. */
+const foldedLine = (line: string, columns: number): string =>
+  folded(line, columns, line.length - line.trimStart().length + 4)
+
+export const createSheet = (
+  { print, write, columns }: Pick<CommandInput, 'print' | 'write' | 'columns'>,
+  indent: number,
+): Sheet => {
+  const flow = createFlow(columns, indent)
   let open = false
   const end = (): void => {
     if (open) write('\n')
@@ -23,11 +31,20 @@ export const createSheet = ({ print, write }: Pick<CommandInput, 'print' | 'writ
     isOpen: () => open,
     line(text) {
       end()
-      print(text)
+      print(
+        text
+          .split('\n')
+          .map((line) => foldedLine(line, columns()))
+          .join('\n'),
+      )
     },
     say(text) {
       if (text === '') return
-      write(`${open ? '' : ' '.repeat(indent)}${visibleBlock(text, indent)}`)
+      if (!open) {
+        write(' '.repeat(indent))
+        flow.begin(indent)
+      }
+      write(flow.add(text))
       open = true
     },
   }

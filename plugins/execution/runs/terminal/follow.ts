@@ -124,8 +124,8 @@ interface Show {
 }
 
 const createShow = (input: CommandInput): Show => {
-  const { output, print, write, exitWith } = input
-  const speech = createSpeechText(write)
+  const { output, print, write, exitWith, attended, columns } = input
+  const speech = createSpeechText(write, () => (attended ? columns() : Infinity))
   let last: string | undefined
   const textOf = (event: string, data: Json): string | undefined => {
     if (output === 'json') return JSON.stringify({ event, data })

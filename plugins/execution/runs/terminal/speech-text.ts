@@ -1,5 +1,5 @@
 /** What a model says, as text that goes on while it comes. */
-import { number, open, optional, parse, string, visibleBlock, type Infer, type Json } from '../../../../core/plugin.js'
+import { number, open, optional, parse, string, createFlow, type Infer, type Json } from '../../../../core/plugin.js'
 
 const Spoken = open({
   trace: open({
@@ -30,7 +30,8 @@ export interface SpeechText {
  * A text stands in under its heading, so that it cannot pass for a line of ours. Each attempt has a heading, and one
  * whose beginning was not seen begins with dots.
  */
-export const createSpeechText = (write: (text: string) => void): SpeechText => {
+export const createSpeechText = (write: (text: string) => void, columns: () => number): SpeechText => {
+  const flow = createFlow(columns, indent)
   /** The turn and attempt whose text stands in the open line; undefined while none is open. */
   let open: string | undefined
   /** The turn and attempt that was seen to begin. */
@@ -44,15 +45,20 @@ export const createSpeechText = (write: (text: string) => void): SpeechText => {
     const key = keyOf(kind)
     if (open !== key) {
       end()
-      write(`${heading(attempt === 1 ? 'says' : 'anew')}${begun === key ? '' : '… '}`)
+      write(heading(attempt === 1 ? 'says' : 'anew'))
+      flow.begin(indent)
+      if (begun !== key) write(flow.add('… '))
       open = key
     }
-    write(visibleBlock(text, indent))
+    write(flow.add(text))
   }
   const leaveOut = ({ count = 0 }: Kind): void => {
-    if (open === undefined) write(heading('says'))
+    if (open === undefined) {
+      write(heading('says'))
+      flow.begin(indent)
+    }
     open ??= ''
-    write(`[… ${count} pieces are not shown …]`)
+    write(flow.add(`[… ${count} pieces are not shown …]`))
   }
   return {
     end,

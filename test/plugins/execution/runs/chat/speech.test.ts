@@ -6,7 +6,7 @@ import { createSpeech } from '../../../../../plugins/execution/runs/chat/speech.
 const begin = () => {
   let out = ''
   const write = (text: string): void => void (out += text)
-  const sheet = createSheet({ write, print: (text) => write(`${text}\n`) }, 0)
+  const sheet = createSheet({ write, print: (text) => write(`${text}\n`), columns: () => Infinity }, 0)
   return { sheet, speech: createSpeech(sheet), out: () => out }
 }
 
@@ -30,4 +30,25 @@ test('command-line-11: words that were missed while the daemon was away do not m
   speech.piece(1, ' was')
   speech.settle('Once upon a time there was')
   t.is(out(), 'Once upon\nIt is back.\n… a time there was\n')
+})
+
+test('command-line-30: no row of a long text begins at the margin, whatever pieces it comes in', (t) => {
+  let out = ''
+  const write = (text: string): void => void (out += text)
+  const sheet = createSheet({ write, print: (text) => write(`${text}\n`), columns: () => 20 }, 2)
+  const text = `${'All done.'.padEnd(18)}The run was interrupted. ${'x'.repeat(50)}\n• bash\u001b[2J`
+  for (const size of [1, 7, text.length]) {
+    out = ''
+    for (let at = 0; at < text.length; at += size) sheet.say(text.slice(at, at + size))
+    sheet.line(`• write_file  ${'y'.repeat(30)} ${'z'.repeat(30)}`)
+    const rows = out.trimEnd().split('\n')
+    t.true(
+      rows.every((row) => row.length <= 20),
+      out,
+    )
+    t.deepEqual(
+      rows.filter((row) => !row.startsWith('  ')),
+      ['• write_file'],
+    )
+  }
 })

@@ -8,7 +8,7 @@ import { createTranscript, type Transcript } from '../../../../../plugins/execut
 const begin = () => {
   let out = ''
   const write = (text: string): void => void (out += text)
-  const sheet = createSheet({ write, print: (text) => write(`${text}\n`) }, 0)
+  const sheet = createSheet({ write, print: (text) => write(`${text}\n`), columns: () => Infinity }, 0)
   return { transcript: createTranscript(sheet), out: () => out }
 }
 

@@ -65,9 +65,12 @@ test('events-28: elsewhere it is shown to who asks with --deltas, and nothing el
 
 test('what was left out of a text is told where it stood', (t) => {
   let out = ''
-  const speech = createSpeechText((more) => {
-    out += more
-  })
+  const speech = createSpeechText(
+    (more) => {
+      out += more
+    },
+    () => Infinity,
+  )
   const show = (kind: object): boolean => speech.show('trace', { trace: { kind: { ...kind } } })
   t.true(show({ type: 'model_deltas_dropped', count: 2, chars: 9 }))
   t.true(show({ type: 'model_text_delta', turn: 2, attempt: 1, text: 'on\nand' }))

@@ -1,5 +1,5 @@
 /** Text in lines that a terminal need not fold: it would begin the rest of one where lines of ours begin. */
-import { visible, visibleLine } from '../../../../core/plugin.js'
+import { visible, visibleLine } from '../../base/text/visible.js'
 
 /** Signs that take no column of their own, and those that take two, or do on some terminals. */
 const none = /^[\p{Mn}\p{Me}\u200c\u200d]$/u
@@ -48,6 +48,48 @@ export const folded = (line: string, columns: number, indent = 4): string => {
     }
   }
   return [...lines, now.trimEnd()].join('\n')
+}
+
+/** Where the next sign of a text stands that comes in pieces. */
+export interface Flow {
+  /** A new line has begun, with so many columns in use. */
+  begin(width: number): void
+  /** The piece as it is to be written. */
+  add(text: string): string
+}
+
+/** For text that comes in pieces: as `folded`, but that a word whose beginning is written stays where it begins. */
+export const createFlow = (columns: () => number, indent: number): Flow => {
+  let [used, out] = [0, '']
+  const end = (): void => {
+    const margin = Math.min(indent, Math.max(0, columns() - 2))
+    out = `${out}\n${' '.repeat(margin)}`
+    used = margin
+  }
+  const add = (piece: string): void => {
+    const isBlank = piece.startsWith(' ')
+    const fits = used + widthOf(piece) <= columns()
+    if (!fits && used > indent) end()
+    if (!fits && isBlank) return
+    for (const sign of piece) {
+      if (used + columnsOf(sign) > columns()) end()
+      out += sign
+      used += columnsOf(sign)
+    }
+  }
+  return {
+    begin(width) {
+      used = width
+    },
+    add(text) {
+      out = ''
+      for (const [at, line] of visible(text).split('\n').entries()) {
+        if (at > 0) end()
+        for (const [piece] of line.replaceAll('\t', tab).matchAll(/ +|[^ ]+/gu)) add(piece)
+      }
+      return out
+    },
+  }
 }
 
 /** What others wrote, whole, under a heading: each of its lines stands in. */

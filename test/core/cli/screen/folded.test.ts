@@ -1,6 +1,6 @@
 /** Text of others in lines that a terminal need not fold. */
 import test from 'ava'
-import { folded, foldedBlock, widthOf } from '../../../../../plugins/coordination/channels/terminal/folded.js'
+import { folded, foldedBlock, widthOf } from '../../../../core/cli/screen/folded.js'
 
 test('floor-20: lines end between words, and the rest of one stands in', (t) => {
   t.is(folded('one two three', 20), 'one two three')
