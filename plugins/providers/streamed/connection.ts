@@ -33,6 +33,7 @@ const ready: Readiness = {
   code: 'ready',
   message: 'The route is configured; the provider is asked with the first run.',
 }
+const answered: Readiness = { ...ready, message: 'The provider answered the last call.' }
 const refused: Readiness = {
   state: 'warning',
   code: 'credential_refused',
@@ -64,6 +65,7 @@ export const createConnection = (options: ConnectionOptions, protocol: Protocol,
     const cls = event.outcome === 'failed' ? event.failure.class : undefined
     // What failed otherwise after it is what the last call says; an aborted one says nothing.
     if (cls === 'auth') readiness = options.api_key === undefined ? missing : refused
+    else if (cls === undefined) readiness = answered
     else if (cls !== 'aborted') readiness = ready
     return event
   }

@@ -101,15 +101,25 @@ const canaryCheck = async ({ client }: CommandInput, ready: Ready, timeout_ms: n
     : { about, ok: false, code, message: `does not answer: ${sentence(message)}` }
 }
 
+/** Told by route. */
+const canaryChecks = async (input: CommandInput, routes: readonly Ready[]): Promise<Map<string, DoctorCheck>> => {
+  const [checks, patience] = [new Map<string, DoctorCheck>(), patienceOf(input)]
+  if (input.flags['canary'] === true)
+    for (const ready of routes)
+      if (ready.state !== 'error') checks.set(ready.route_id, await canaryCheck(input, ready, patience))
+  return checks
+}
+
 const routeChecks = async (input: CommandInput): Promise<DoctorCheck[]> => {
   const { client, flags } = input
-  const patience = patienceOf(input)
+  const canaries = await canaryChecks(input, chosenOf(input, await readinessOf(client)))
+  // What is known of a route is what came of its last call, which may be that of the canary.
   const routes = await readinessOf(client)
   const checks: DoctorCheck[] = []
   for (const ready of chosenOf(input, routes)) {
     checks.push(readyCheck(ready))
     if (flags['check-auth'] === true) checks.push(await authCheck(input, ready))
-    if (flags['canary'] === true && ready.state !== 'error') checks.push(await canaryCheck(input, ready, patience))
+    checks.push(...[canaries.get(ready.route_id)].flatMap((canary) => canary ?? []))
   }
   if (flags['check-references'] === true)
     checks.push(...(await referenceChecks(client, new Set(routes.map(({ route_id }) => route_id)))))

@@ -375,6 +375,7 @@ test('models-12: a key that was wanted or refused is what a route says as long a
     codes.push(connection.readiness().code)
   }
   t.deepEqual(codes, ['ready', 'credential_missing', 'ready', 'ready'])
+  t.is(connection.readiness().message, 'The provider answered the last call.')
 })
 
 test('options that cannot work are refused with a reason that shows nothing of them', (t) => {

@@ -119,6 +119,20 @@ test('models-65: the canary is one small question to each model: its answer, or 
   t.regex(wrong.err, /--canary-timeout-ms must be a number from 100 to 600000/u)
 })
 
+test('models-65: the canary goes first: a route whose model answers it is well, whatever came of the call before', async (t) => {
+  const model = scriptedProvider(function* (_, count) {
+    if (count === 1) return yield fails(false, 'The provider refused the request.')
+    yield text('ready')
+    yield done()
+  })
+  const daemon = await startTestDaemon(t, { plugins: [model.plugin], config: model.config })
+  const line = createCommandLine(daemon)
+  t.regex((await line('doctor', 'routes', '--canary')).out, /^WRONG route \S+: The last call failed\./mu)
+  const { code, out } = await line('doctor', 'routes', '--canary')
+  t.is(code, 0, out)
+  t.regex(out, /^well {2}route \S+: is ready/mu)
+})
+
 test('models-65: a model that does not answer in the time of the canary is told so', async (t) => {
   const silent = scriptedProvider(async function* (_, __, signal) {
     await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
