@@ -14,6 +14,7 @@ import {
   besideTables,
   faultOfName,
   isTable,
+  missingOf,
   partsOf,
   placeOf,
   sourceOf,
@@ -151,8 +152,10 @@ export interface ListsParts {
 export const createLists = ({ disk, root, given = {} }: ListsParts): Lists => {
   const opened = new Map<string, Open>()
   const followers = new Set<(change: ListChange) => void>()
-  const contentOf = ({ file, from }: ListSpec): JsonObject | undefined =>
-    given[file] ?? readToml(disk, from ?? path.join(root, 'config', `${file}.toml`))
+  const contentOf = (spec: ListSpec): JsonObject | undefined => {
+    const { file, from } = spec
+    return given[file] ?? readToml(disk, from?.path ?? path.join(root, 'config', `${file}.toml`), sourceOf(spec))
+  }
   const look = (open: Open, believesGone: boolean): boolean => {
     const before = open.held
     try {
@@ -200,6 +203,8 @@ export const createLists = ({ disk, root, given = {} }: ListsParts): Lists => {
       if (vital !== undefined) throw vitalFault(open, vital)
       opened.set(spec.file, open)
       const list: List<T, B> = {
+        source: sourceOf(spec),
+        missing: () => missingOf(spec),
         all: () => unsafeCast<ReadonlyMap<string, T>>(open.all),
         beside: () => unsafeCast<B | undefined>(open.held.get(besideTables)?.entry),
         wrong: () => open.faults,
@@ -220,8 +225,11 @@ export const createLists = ({ disk, root, given = {} }: ListsParts): Lists => {
       return open !== undefined && (open.first ?? open.rest) === open.rest
     },
     files: () => [...opened.keys()],
-    elsewhere: () => [...opened.values()].flatMap(({ spec: { from } }) => from ?? []),
-    health: { id: 'lists', check: () => [...opened.values()].flatMap(warningsOf) },
+    elsewhere: () => [...opened.values()].flatMap(({ spec: { from } }) => from?.path ?? []),
+    health: {
+      id: 'lists',
+      check: () => [...opened.values()].flatMap((open) => [...absent(open), ...warningsOf(open)]),
+    },
   }
 }
 
@@ -230,6 +238,19 @@ const vitalFault = ({ spec, faults }: Open, name: string): Problem => {
   const [source, fault] = [sourceOf(spec), faults.get(name) ?? 'is wrong']
   const problem = name === wholeFile ? fault.replace(`${source} `, '') : `${placeOf(spec, name)} ${fault}`
   return errors.list_invalid({ details: { file: source, problem } })
+}
+
+const absent = ({ spec }: Open): Warning[] => {
+  const missing = missingOf(spec)
+  if (missing === undefined) return []
+  return [
+    {
+      severity: 'warning',
+      code: `${spec.file}_file_missing`,
+      message: sentence(missing),
+      action: 'Put it there: it is read then. Or start the daemon with the right name.',
+    },
+  ]
 }
 
 /** Warnings of one list that are told at most. */

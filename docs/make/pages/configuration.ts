@@ -60,9 +60,10 @@ const listParts = (plugins: Facts['plugins']): string[] => {
     '## Lists',
     'Files that are read again when they are saved, entry by entry: of a wrong one the last good one holds, and the ' +
       'warning `config_entry_invalid` names it.',
-    ...found.flatMap(({ id, list, list: { file, summary, entry, beside } }) => [
+    ...found.flatMap(({ id, list, list: { file, from, summary, entry, beside } }) => [
       `### ${file}`,
-      `${summary} In \`config/${file}.toml\`, each in a table ${tableOf(list)}; used by ${id}.`,
+      `${summary} In \`config/${file}.toml\`${from === undefined ? '' : `, or the file that \`--${from.flag}\` names`}, ` +
+        `each in a table ${tableOf(list)}; used by ${id}.`,
       table(
         ['field', 'type', 'default', 'meaning'],
         rows(entry, []).map(([field = '', type = '', fallback = '', , , sentence = '']) => [
