@@ -82,7 +82,7 @@ export const configurationPage = ({ plugins }: Facts): string =>
   page(
     '# Configuration',
     'A value comes from its flag of `serve`, else from its variable in the environment, else from the file, ' +
-      'else it is the default. Lists are separated by commas in flags and variables. A field, flag or value that ' +
+      'else it is the default. Lists are separated by commas in flags and variables; the variable of one is in the plural. A field, flag or value that ' +
       'is not understood is refused with a sentence that names it; a plugin that is set up wrongly does not ' +
       'start.',
     '## The daemon',
@@ -109,8 +109,8 @@ export const configurationPage = ({ plugins }: Facts): string =>
       'there. What leads a kind is what `max_count` counts. A kind with a promise is kept for that time where ' +
       '`max_age` does not say another, and takes no `max_count`.',
     table(['kind', 'plugin', 'led by', 'with', 'promise'], kindRows(plugins)),
-    ...plugins.map(({ plugin: { id, config, flags = {}, fileIsList = false } }) => {
-      const found = config === undefined ? [] : rows(config, settingsOf(flags))
+    ...plugins.map(({ plugin, plugin: { id, config, fileIsList = false } }) => {
+      const found = config === undefined ? [] : rows(config, settingsOf(plugin))
       return found.length === 0
         ? []
         : [

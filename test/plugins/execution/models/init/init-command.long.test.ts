@@ -340,7 +340,7 @@ test.serial('command-line-17: an address that is not whole is told from a server
 
 test.serial('models-69: init writes nothing for a daemon that reads its routes from another file', async (t) => {
   const root = await freshRoot()
-  const file = join(root, 'mine.toml')
+  const file = join(await freshRoot(), 'mine.toml')
   writeFileSync(file, '')
   const served = await startTestDaemon(t, { root, flags: { 'routes-file': file } })
   const refusals = [await createCommandLine(served)('init', '--yes', '--state-root', root)]
