@@ -121,13 +121,14 @@ const valueOf = (text: string | true, { field, flag }: Setting, { struct, guard 
   return readText(text, typeOf(struct, field))
 }
 
-/** Texts of the file, at any depth. */
-const guardFile = (table: JsonObject, guard: Sources['guard']): void => {
+/** Texts of the file that are named like secrets, in tables at this depth at most. */
+export const guardFile = (table: JsonObject, guard: Sources['guard'], depth = Infinity): void => {
+  if (depth < 0) return
   for (const [name, value] of Object.entries(table))
     if (typeof value === 'string') {
       if (isSecretSetting(name)) guard(value)
-    } else if (Array.isArray(value)) guardFile(Object.fromEntries(value.entries()), guard)
-    else if (isJsonObject(value)) guardFile(value, guard)
+    } else if (Array.isArray(value)) guardFile(Object.fromEntries(value.entries()), guard, depth)
+    else if (isJsonObject(value)) guardFile(value, guard, depth - 1)
 }
 
 /** One layer's values by field. */

@@ -1,6 +1,6 @@
 /** The lists of all plugins, read when they are declared and again when their files change. */
 import path from 'node:path'
-import { hintFor } from '../../base/config.js'
+import { guardFile, hintFor } from '../../base/config.js'
 import { Problem } from '../../base/errors.js'
 import type { HealthCheck, Warning } from '../../base/health.js'
 import { parse, type Issue } from '../../base/parse.js'
@@ -142,16 +142,26 @@ const entryChange = (name: string, before: Held | undefined, now: Held | undefin
   }
 }
 
+/** Tables in an entry may give references under such names. */
+const entryDepth = 2
+
 export interface ListsParts {
   readonly disk: Pick<Disk, 'readFile'>
   readonly root: string
   /** Contents by plugin that stand in for its file, for an embedding program. */
   readonly given?: Readonly<Record<string, JsonObject>>
+  /** Told every value of a file that is named like a secret, whatever else is wrong with its entry. */
+  readonly guard?: (value: string) => void
 }
 
-export const createLists = ({ disk, root, given = {} }: ListsParts): Lists => {
+export const createLists = ({ disk, root, given = {}, guard }: ListsParts): Lists => {
   const opened = new Map<string, Open>()
   const followers = new Set<(change: ListChange) => void>()
+  const guarded = new Set<string>()
+  const guardOnce = (value: string): void => {
+    if (!guarded.has(value)) guard?.(value)
+    guarded.add(value)
+  }
   const contentOf = (spec: ListSpec): JsonObject | undefined => {
     const { file, from } = spec
     return given[file] ?? readToml(disk, from?.path ?? path.join(root, 'config', `${file}.toml`), sourceOf(spec))
@@ -160,6 +170,7 @@ export const createLists = ({ disk, root, given = {} }: ListsParts): Lists => {
     const before = open.held
     try {
       const content = contentOf(open.spec)
+      if (content !== undefined) guardFile(content, guardOnce, entryDepth)
       if (content === undefined && before.size > 0 && !believesGone) return true
       const parts = partsOf(open.plugin, open.spec, content ?? {})
       const { rest } = parts

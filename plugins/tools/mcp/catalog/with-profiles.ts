@@ -37,10 +37,13 @@ const withProfiles = (list: List<ServerEntry>, on: readonly ProfileName[]): List
 }
 
 /** The list, and where what is on it comes from. */
-export const openServerList = ({ config, list: open }: Pick<PluginContext<Config>, 'config' | 'list'>) => {
+export const openServerList = (
+  { config, list: open }: Pick<PluginContext<Config>, 'config' | 'list'>,
+  guard: (value: string) => void,
+) => {
   const { mcp_config, mcp_profile: on } = config
   const own = open(serverList(mcp_config))
-  const credentials = createCredentials(config.mcp_credentials)
+  const credentials = createCredentials(config.mcp_credentials, guard)
   const list = withProfiles(own, on)
   return {
     list,

@@ -5,6 +5,7 @@ import { createClock } from '../../../../core/base/clock.js'
 import { definePlugin, object } from '../../../../core/plugin.js'
 import { Models, RouteBackends } from '../../../../plugins/execution/models/contract.js'
 import { freshRoot, startTestDaemon, type TestDaemonOptions } from '../../../support/daemon.js'
+import { lender } from '../../../support/plugins.js'
 import { startOpenAiServer } from '../../../support/openai-server.js'
 import { sayingIn } from '../../../support/responses-server.js'
 import { makeFolder } from '../../../support/tools.js'
@@ -359,4 +360,20 @@ test('models-68: a file that is named and is not there is a warning, and no rout
   t.deepEqual(warnings(), [])
   rmSync(file)
   await becomes(async () => (await ids()).join() === 'none')
+})
+
+test('runtime-44: a key is redacted also in an entry that is not taken, and of a file that is no TOML nothing is shown', async (t) => {
+  const lent = lender({})
+  const wrong = (key: string): string => `token = "canary-beside"\n[routes.a]\ndriver = 7\napi_key = "${key}"\n`
+  const { daemon, write, becomes } = await start(t, wrong('canary-first'), { plugins: [lent.plugin] })
+  const shown = (text: string): string => lent.context().secrets.redact(text)
+  t.is(shown('canary-first canary-beside'), '[redacted] [redacted]')
+  write(wrong('canary-second'))
+  await becomes(() => shown('canary-second') === '[redacted]')
+  t.is(shown('canary-first'), '[redacted]')
+  write('[routes.a]\napi_key = canary-unquoted\n')
+  const isTold = (): boolean => JSON.stringify(daemon.daemon.view.warnings()).includes('is not TOML: line 2')
+  await becomes(isTold)
+  const answers = [await daemon.request('GET', '/v1/status'), await daemon.request('GET', '/v1/runtime')]
+  t.false(answers.some(({ text }) => text.includes('canary')))
 })
