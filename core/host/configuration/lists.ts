@@ -154,28 +154,35 @@ export interface ListsParts {
   readonly guard?: (value: string) => void
 }
 
-export const createLists = ({ disk, root, given = {}, guard }: ListsParts): Lists => {
-  const opened = new Map<string, Open>()
-  const followers = new Set<(change: ListChange) => void>()
+/** Reads the file of a list; undefined if there is none. */
+const createReader = ({ disk, root, given = {}, guard }: ListsParts) => {
   const guarded = new Set<string>()
   const guardOnce = (value: string): void => {
     if (!guarded.has(value)) guard?.(value)
     guarded.add(value)
   }
-  const contentOf = (spec: ListSpec): JsonObject | undefined => {
+  return (spec: ListSpec): JsonObject | undefined => {
     const { file, from } = spec
-    return given[file] ?? readToml(disk, from?.path ?? path.join(root, 'config', `${file}.toml`), sourceOf(spec))
+    const at = from?.path ?? path.join(root, 'config', `${file}.toml`)
+    const content = given[file] ?? readToml(disk, at, sourceOf(spec))
+    if (content !== undefined) guardFile(content, guardOnce, entryDepth)
+    return content
   }
+}
+
+export const createLists = (parts: ListsParts): Lists => {
+  const opened = new Map<string, Open>()
+  const followers = new Set<(change: ListChange) => void>()
+  const contentOf = createReader(parts)
   const look = (open: Open, believesGone: boolean): boolean => {
     const before = open.held
     try {
       const content = contentOf(open.spec)
-      if (content !== undefined) guardFile(content, guardOnce, entryDepth)
       if (content === undefined && before.size > 0 && !believesGone) return true
-      const parts = partsOf(open.plugin, open.spec, content ?? {})
-      const { rest } = parts
+      const found = partsOf(open.plugin, open.spec, content ?? {})
+      const { rest } = found
       open.first ??= rest
-      Object.assign(open, { rest }, applied(open, parts))
+      Object.assign(open, { rest }, applied(open, found))
     } catch (error) {
       if (!(error instanceof Problem)) throw error
       open.faults = new Map([[wholeFile, error.message]])

@@ -34,7 +34,7 @@ const readAll = (file: string, guard: (value: string) => void): Read => {
   return { values }
 }
 
-/** A file that cannot be used has nothing: half of it would be believed to be all. `guard` may be told a value twice. */
+/** A file that cannot be used has nothing: half of it would be believed to be all. A value may be guarded twice. */
 export const createCredentials = (file: string | undefined, guard: (value: string) => void): Credentials => {
   const read = (): Read => {
     if (file === undefined) return none
