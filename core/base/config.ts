@@ -38,15 +38,34 @@ export interface Setting {
   readonly field: string
 }
 
-export const variableOf = (flag: string): string => `SERVICE_${flag.replaceAll('-', '_').toUpperCase()}`
+/** A list is given by commas, so that its variable is in the plural, whatever its flag is. */
+export const variableOf = (flag: string, isList: boolean): string => {
+  const name = `SERVICE_${flag.replaceAll('-', '_').toUpperCase()}`
+  return isList && !name.endsWith('S') ? `${name}S` : name
+}
+
+const typeOf = (struct: AnyStruct, field: string): unknown => fieldSchemas(struct)[field]?.['type']
+
+export const isListField = (struct: AnyStruct, field: string): boolean => typeOf(struct, field) === 'array'
+
+/** A plugin, as far as its settings need it. */
+export interface Settable {
+  readonly config?: AnyStruct
+  readonly flags?: Readonly<Record<string, string>>
+}
 
 const settings = new WeakMap<object, readonly Setting[]>()
 
 /** Settings for a plugin's `flags`: a start asks for them several times. */
-export const settingsOf = (flags: Readonly<Record<string, string>>): readonly Setting[] => {
+export const settingsOf = ({ config, flags }: Settable): readonly Setting[] => {
+  if (config === undefined || flags === undefined) return []
   const known = settings.get(flags)
   if (known !== undefined) return known
-  const made = Object.entries(flags).map(([field, flag]) => ({ flag, field, variable: variableOf(flag) }))
+  const made = Object.entries(flags).map(([field, flag]) => ({
+    flag,
+    field,
+    variable: variableOf(flag, isListField(config, field)),
+  }))
   settings.set(flags, made)
   return made
 }
@@ -70,10 +89,6 @@ export interface Sources {
 interface Given {
   readonly source: string
   readonly value: Json
-}
-
-const typeOf = (struct: AnyStruct, field: string): unknown => {
-  return fieldSchemas(struct)[field]?.['type']
 }
 
 /** Text for a boolean, in small letters. */
@@ -106,13 +121,14 @@ const valueOf = (text: string | true, { field, flag }: Setting, { struct, guard 
   return readText(text, typeOf(struct, field))
 }
 
-/** Texts of the file, at any depth. */
-const guardFile = (table: JsonObject, guard: Sources['guard']): void => {
+/** Texts of the file that are named like secrets, in tables at this depth at most. */
+export const guardFile = (table: JsonObject, guard: Sources['guard'], depth = Infinity): void => {
+  if (depth < 0) return
   for (const [name, value] of Object.entries(table))
     if (typeof value === 'string') {
       if (isSecretSetting(name)) guard(value)
-    } else if (Array.isArray(value)) guardFile(Object.fromEntries(value.entries()), guard)
-    else if (isJsonObject(value)) guardFile(value, guard)
+    } else if (Array.isArray(value)) guardFile(Object.fromEntries(value.entries()), guard, depth)
+    else if (isJsonObject(value)) guardFile(value, guard, depth - 1)
 }
 
 /** One layer's values by field. */

@@ -1,6 +1,6 @@
 /** The daemon's own settings: flags of `serve` and their variables (runtime-1). */
 import path from 'node:path'
-import { readLayers, variableOf, type Environment, type Flags, type Setting } from './config.js'
+import { isListField, readLayers, variableOf, type Environment, type Flags, type Setting } from './config.js'
 import { array, boolean, defaulted, doc, enums, integer, object, optional, rule, string, type Infer } from './schema.js'
 
 export interface Bind {
@@ -82,8 +82,6 @@ const variables = new Map<string, string>([
   ['http-admin-token-file', 'SERVICE_DAEMON_ADMIN_TOKEN_FILE'],
   ['http-readonly-token', 'SERVICE_DAEMON_READONLY_TOKEN'],
   ['http-readonly-token-file', 'SERVICE_DAEMON_READONLY_TOKEN_FILE'],
-  ['http-cors-allow-origin', 'SERVICE_HTTP_CORS_ALLOW_ORIGINS'],
-  ['http-allow-host', 'SERVICE_HTTP_ALLOW_HOSTS'],
 ])
 
 const flagOf = (field: string): string => field.replaceAll(/[A-Z]/gu, (letter) => `-${letter.toLowerCase()}`)
@@ -91,7 +89,7 @@ const flagOf = (field: string): string => field.replaceAll(/[A-Z]/gu, (letter) =
 /** One setting for each field. */
 export const daemonSettings: readonly Setting[] = Object.keys(Settings.schema).map((field) => {
   const flag = flagOf(field)
-  return { flag, field, variable: variables.get(flag) ?? variableOf(flag) }
+  return { flag, field, variable: variables.get(flag) ?? variableOf(flag, isListField(Settings, field)) }
 })
 
 export interface SettingsInput {

@@ -11,9 +11,9 @@ import { errors } from './told/errors.js'
 import type { PluginFlag } from './help.js'
 import type { ShippedView } from './shipped-view.js'
 
-const flagsOf = ({ config, flags = {} }: AnyPlugin): PluginFlag[] => {
-  const properties = config === undefined ? {} : fieldSchemas(config)
-  return settingsOf(flags).map(({ flag, variable, field }) => ({
+const flagsOf = (plugin: AnyPlugin): PluginFlag[] => {
+  const properties = plugin.config === undefined ? {} : fieldSchemas(plugin.config)
+  return settingsOf(plugin).map(({ flag, variable, field }) => ({
     flag,
     variable,
     schema: properties[field] ?? {},

@@ -16,8 +16,8 @@ export interface ListSpec<T = unknown, B = unknown> {
    * names are `<array>/<name>`. A file of such a list has nothing else.
    */
   readonly arrays?: { readonly of: readonly string[]; readonly name: string }
-  /** A file elsewhere that is read in place of that in `config/`: a path, from the folder of the process. */
-  readonly from?: string | undefined
+  /** A flag that names a file to be read in place of that in `config/`, and what it names: a path, if it is given. */
+  readonly from?: { readonly flag: string; readonly path: string | undefined }
   readonly summary: string
   readonly entry: StructOf<T>
   /** The members that the file has beside its tables, applied as they are; not in the file of a configuration. */
@@ -41,6 +41,10 @@ export const defineList = <T, B = unknown>(list: ListSpec<T, B>): ListSpec<T, B>
 
 /** The entries in force. */
 export interface List<T, B = unknown> {
+  /** How the file that is read is called: such as `config/mcp.toml`, or the path that a flag names in its place. */
+  readonly source: string
+  /** In words, that a flag names the file and it is not there: that is a slip, which looks like an empty one. */
+  missing(): string | undefined
   /** By name, in the order of the file. */
   all(): ReadonlyMap<string, T>
   /** What stands beside them; undefined before a file was right. */

@@ -19,7 +19,7 @@ const patienceMs = 5000
 const defaultsOf = (plugin: AnyPlugin): unknown =>
   readLayers({
     struct: plugin.config ?? object({}),
-    settings: settingsOf(plugin.flags ?? {}),
+    settings: settingsOf(plugin),
     file: { name: 'nothing', table: {} },
     environment: {},
     flags: new Map(),

@@ -30,6 +30,11 @@ export const errors = defineErrors({
     detail: 'the daemon does not take config/routes.toml with what was added, so it was put back as it was',
     action: 'See holdfast status for what is wrong with the file, correct it, and try again.',
   },
+  routes_file_elsewhere: {
+    status: 409,
+    detail: 'the daemon reads its model routes from {file}, which init does not write',
+    action: 'Write the route into that file yourself, or start the daemon without --routes-file.',
+  },
   frame_too_large: { status: 502, detail: 'the stream sent a frame above 1 MiB' },
   stream_ended: {
     status: 502,

@@ -50,7 +50,7 @@ const readConfig = (options: ConfigureOptions, plugin: AnyPlugin, hasFile: HasFi
   return readLayers<unknown>({
     ...options,
     struct: plugin.config ?? nothing,
-    settings: settingsOf(plugin.flags ?? {}),
+    settings: settingsOf(plugin),
     file: Object.assign({ name, table: {} }, given === undefined ? kept() : { table: given }),
   })
 }
@@ -78,7 +78,7 @@ export type FlagSources = Pick<ConfigureOptions, 'environment' | 'flags' | 'guar
 /** Throws what is wrong with the flags and variables of plugins, before any file is looked at. */
 export const checkFlags = ({ environment, flags, guard }: FlagSources, loaded: readonly Loaded[]): void => {
   for (const entry of loaded) {
-    const settings = entry.ok ? settingsOf(entry.plugin.flags ?? {}) : []
+    const settings = entry.ok ? settingsOf(entry.plugin) : []
     // That the defaults fit is known since the plugin was loaded.
     const isAnyGiven = settings.some(({ flag, variable }) => flags.has(flag) || environment[variable] !== undefined)
     if (entry.ok && isAnyGiven)

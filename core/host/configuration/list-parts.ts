@@ -3,6 +3,7 @@ import type { Problem } from '../../base/errors.js'
 import type { Json, JsonObject } from '../../base/schema.js'
 import { visibleLine } from '../../base/text/visible.js'
 import type { ListSpec } from '../../plugin/list.js'
+import { isThere } from '../../state/disk/outside.js'
 import { errors } from '../errors.js'
 
 /** A plugin, as far as its lists need it. */
@@ -38,7 +39,13 @@ export const faultOfName = ({ arrays }: Pick<ListSpec, 'arrays'>, name: string):
 }
 
 /** How the file of a list is called. */
-export const sourceOf = ({ file, from }: Pick<ListSpec, 'file' | 'from'>): string => from ?? `config/${file}.toml`
+export const sourceOf = ({ file, from }: Pick<ListSpec, 'file' | 'from'>): string => from?.path ?? `config/${file}.toml`
+
+/** That the file which a flag names is not there; undefined if it is, or none is named. */
+export const missingOf = ({ from }: Pick<ListSpec, 'from'>): string | undefined =>
+  from?.path === undefined || isThere(from.path)
+    ? undefined
+    : `${visibleLine(from.path)}, which --${from.flag} names, is not there`
 
 /** Where an entry stands, as its file has it. */
 export const placeOf = ({ table = '', arrays }: Pick<ListSpec, 'table' | 'arrays'>, name: string): string => {

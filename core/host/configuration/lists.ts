@@ -1,6 +1,6 @@
 /** The lists of all plugins, read when they are declared and again when their files change. */
 import path from 'node:path'
-import { hintFor } from '../../base/config.js'
+import { guardFile, hintFor } from '../../base/config.js'
 import { Problem } from '../../base/errors.js'
 import type { HealthCheck, Warning } from '../../base/health.js'
 import { parse, type Issue } from '../../base/parse.js'
@@ -14,6 +14,7 @@ import {
   besideTables,
   faultOfName,
   isTable,
+  missingOf,
   partsOf,
   placeOf,
   sourceOf,
@@ -141,27 +142,47 @@ const entryChange = (name: string, before: Held | undefined, now: Held | undefin
   }
 }
 
+/** Tables in an entry may give references under such names. */
+const entryDepth = 2
+
 export interface ListsParts {
   readonly disk: Pick<Disk, 'readFile'>
   readonly root: string
   /** Contents by plugin that stand in for its file, for an embedding program. */
   readonly given?: Readonly<Record<string, JsonObject>>
+  /** Told every value of a file that is named like a secret, whatever else is wrong with its entry. */
+  readonly guard?: (value: string) => void
 }
 
-export const createLists = ({ disk, root, given = {} }: ListsParts): Lists => {
+/** Reads the file of a list; undefined if there is none. */
+const createReader = ({ disk, root, given = {}, guard }: ListsParts) => {
+  const guarded = new Set<string>()
+  const guardOnce = (value: string): void => {
+    if (!guarded.has(value)) guard?.(value)
+    guarded.add(value)
+  }
+  return (spec: ListSpec): JsonObject | undefined => {
+    const { file, from } = spec
+    const at = from?.path ?? path.join(root, 'config', `${file}.toml`)
+    const content = given[file] ?? readToml(disk, at, sourceOf(spec))
+    if (content !== undefined) guardFile(content, guardOnce, entryDepth)
+    return content
+  }
+}
+
+export const createLists = (parts: ListsParts): Lists => {
   const opened = new Map<string, Open>()
   const followers = new Set<(change: ListChange) => void>()
-  const contentOf = ({ file, from }: ListSpec): JsonObject | undefined =>
-    given[file] ?? readToml(disk, from ?? path.join(root, 'config', `${file}.toml`))
+  const contentOf = createReader(parts)
   const look = (open: Open, believesGone: boolean): boolean => {
     const before = open.held
     try {
       const content = contentOf(open.spec)
       if (content === undefined && before.size > 0 && !believesGone) return true
-      const parts = partsOf(open.plugin, open.spec, content ?? {})
-      const { rest } = parts
+      const found = partsOf(open.plugin, open.spec, content ?? {})
+      const { rest } = found
       open.first ??= rest
-      Object.assign(open, { rest }, applied(open, parts))
+      Object.assign(open, { rest }, applied(open, found))
     } catch (error) {
       if (!(error instanceof Problem)) throw error
       open.faults = new Map([[wholeFile, error.message]])
@@ -200,6 +221,8 @@ export const createLists = ({ disk, root, given = {} }: ListsParts): Lists => {
       if (vital !== undefined) throw vitalFault(open, vital)
       opened.set(spec.file, open)
       const list: List<T, B> = {
+        source: sourceOf(spec),
+        missing: () => missingOf(spec),
         all: () => unsafeCast<ReadonlyMap<string, T>>(open.all),
         beside: () => unsafeCast<B | undefined>(open.held.get(besideTables)?.entry),
         wrong: () => open.faults,
@@ -220,8 +243,11 @@ export const createLists = ({ disk, root, given = {} }: ListsParts): Lists => {
       return open !== undefined && (open.first ?? open.rest) === open.rest
     },
     files: () => [...opened.keys()],
-    elsewhere: () => [...opened.values()].flatMap(({ spec: { from } }) => from ?? []),
-    health: { id: 'lists', check: () => [...opened.values()].flatMap(warningsOf) },
+    elsewhere: () => [...opened.values()].flatMap(({ spec: { from } }) => from?.path ?? []),
+    health: {
+      id: 'lists',
+      check: () => [...opened.values()].flatMap((open) => [...absent(open), ...warningsOf(open)]),
+    },
   }
 }
 
@@ -230,6 +256,19 @@ const vitalFault = ({ spec, faults }: Open, name: string): Problem => {
   const [source, fault] = [sourceOf(spec), faults.get(name) ?? 'is wrong']
   const problem = name === wholeFile ? fault.replace(`${source} `, '') : `${placeOf(spec, name)} ${fault}`
   return errors.list_invalid({ details: { file: source, problem } })
+}
+
+const absent = ({ spec }: Open): Warning[] => {
+  const missing = missingOf(spec)
+  if (missing === undefined) return []
+  return [
+    {
+      severity: 'warning',
+      code: `${spec.file}_file_missing`,
+      message: sentence(missing),
+      action: 'Put it there: it is read then. Or start the daemon with the right name.',
+    },
+  ]
 }
 
 /** Warnings of one list that are told at most. */

@@ -26,7 +26,7 @@ const [longest, most] = [100, 20]
 /** By what somebody may have written: some flags have a variable of another name. */
 const knownNames = (settings: readonly Setting[]): ReadonlyMap<string, string> =>
   new Map([
-    ...settings.map(({ flag, variable }) => [variableOf(flag), variable] as const),
+    ...settings.map(({ flag, variable }) => [variableOf(flag, false), variable] as const),
     ...[...settings.map(({ variable }) => variable), ...others].map((name) => [name, name] as const),
   ])
 
@@ -46,7 +46,7 @@ const warningOf = (name: string, meant: string | undefined): Warning => {
 
 /** One for each variable that is set and that nobody reads; never its value. */
 export const strangeVariables = ({ environment, loaded, complete }: Variables): readonly Warning[] => {
-  const plugins = loaded.flatMap((entry) => (entry.ok ? settingsOf(entry.plugin.flags ?? {}) : []))
+  const plugins = loaded.flatMap((entry) => (entry.ok ? settingsOf(entry.plugin) : []))
   const known = knownNames([...daemonSettings, ...plugins])
   const words = [...known.keys()].map((name) => name.slice(prefix.length))
   return Object.keys(environment)

@@ -117,7 +117,7 @@ const ownList = <T, B>(
 ): { readonly list: List<T, B>; readonly close: () => void } => {
   const { list, close } = parts.lists.open(parts.plugin, spec)
   const onChange: List<T>['onChange'] = (listener) => {
-    const off = list.onChange(owned(parts, `the listener for config/${spec.file}.toml`, listener))
+    const off = list.onChange(owned(parts, `the listener for ${list.source}`, listener))
     const forget = parts.scope.own(off)
     return () => {
       forget()

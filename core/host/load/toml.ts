@@ -14,17 +14,22 @@ export interface TomlFile {
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
-const refused = (file: string, problem: string): Problem =>
-  errors.config_invalid({ details: { source: `config/${path.basename(file)}`, problem } })
+const refused = (source: string, problem: string): Problem => errors.config_invalid({ details: { source, problem } })
+
+const inConfig = (file: string): string => `config/${path.basename(file)}`
 
 /** The bytes of a configuration file, or undefined if there is none; throws `config_invalid` if they cannot be read. */
-export const configBytes = (disk: Pick<Disk, 'readFile'>, file: string): Uint8Array | undefined => {
+export const configBytes = (
+  disk: Pick<Disk, 'readFile'>,
+  file: string,
+  source = inConfig(file),
+): Uint8Array | undefined => {
   try {
     return disk.readFile(file)
   } catch (error) {
     if (error instanceof Problem) throw error
     const reason = error instanceof Error && 'code' in error ? String(error.code) : 'an unknown reason'
-    throw refused(file, `cannot be read: ${reason}`)
+    throw refused(source, `cannot be read: ${reason}`)
   }
 }
 
@@ -44,17 +49,21 @@ export const tomlOf = (
 }
 
 /** The content of a configuration file, or undefined if there is none. */
-export const readTomlFile = (disk: Pick<Disk, 'readFile'>, file: string): TomlFile | undefined => {
-  const bytes = configBytes(disk, file)
+export const readTomlFile = (
+  disk: Pick<Disk, 'readFile'>,
+  file: string,
+  source = inConfig(file),
+): TomlFile | undefined => {
+  const bytes = configBytes(disk, file, source)
   if (bytes === undefined) return undefined
   try {
     const text = decoder.decode(bytes)
     return { table: unsafeCast<JsonObject>(parse(text)), lineOf: (member) => lineOf(text, member) }
   } catch (error) {
-    throw refused(file, where(error))
+    throw refused(source, where(error))
   }
 }
 
-/** The tables of a configuration file, or undefined if there is none. */
-export const readToml = (disk: Pick<Disk, 'readFile'>, file: string): JsonObject | undefined =>
-  readTomlFile(disk, file)?.table
+/** The tables of a configuration file, or undefined if there is none; `source` is what it is called. */
+export const readToml = (disk: Pick<Disk, 'readFile'>, file: string, source?: string): JsonObject | undefined =>
+  readTomlFile(disk, file, source)?.table

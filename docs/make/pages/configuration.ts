@@ -60,9 +60,10 @@ const listParts = (plugins: Facts['plugins']): string[] => {
     '## Lists',
     'Files that are read again when they are saved, entry by entry: of a wrong one the last good one holds, and the ' +
       'warning `config_entry_invalid` names it.',
-    ...found.flatMap(({ id, list, list: { file, summary, entry, beside } }) => [
+    ...found.flatMap(({ id, list, list: { file, from, summary, entry, beside } }) => [
       `### ${file}`,
-      `${summary} In \`config/${file}.toml\`, each in a table ${tableOf(list)}; used by ${id}.`,
+      `${summary} In \`config/${file}.toml\`${from === undefined ? '' : `, or the file that \`--${from.flag}\` names`}, ` +
+        `each in a table ${tableOf(list)}; used by ${id}.`,
       table(
         ['field', 'type', 'default', 'meaning'],
         rows(entry, []).map(([field = '', type = '', fallback = '', , , sentence = '']) => [
@@ -81,7 +82,7 @@ export const configurationPage = ({ plugins }: Facts): string =>
   page(
     '# Configuration',
     'A value comes from its flag of `serve`, else from its variable in the environment, else from the file, ' +
-      'else it is the default. Lists are separated by commas in flags and variables. A field, flag or value that ' +
+      'else it is the default. Lists are separated by commas in flags and variables; the variable of one is in the plural. A field, flag or value that ' +
       'is not understood is refused with a sentence that names it; a plugin that is set up wrongly does not ' +
       'start.',
     '## The daemon',
@@ -108,8 +109,8 @@ export const configurationPage = ({ plugins }: Facts): string =>
       'there. What leads a kind is what `max_count` counts. A kind with a promise is kept for that time where ' +
       '`max_age` does not say another, and takes no `max_count`.',
     table(['kind', 'plugin', 'led by', 'with', 'promise'], kindRows(plugins)),
-    ...plugins.map(({ plugin: { id, config, flags = {}, fileIsList = false } }) => {
-      const found = config === undefined ? [] : rows(config, settingsOf(flags))
+    ...plugins.map(({ plugin, plugin: { id, config, fileIsList = false } }) => {
+      const found = config === undefined ? [] : rows(config, settingsOf(plugin))
       return found.length === 0
         ? []
         : [

@@ -27,10 +27,10 @@ export const FileConfig = object({
 })
 
 /** An array of tables for each kind, as others have it. */
-export const connectorList = (from: string | undefined): ListSpec<JsonObject> =>
+export const connectorList = (path: string | undefined): ListSpec<JsonObject> =>
   defineList({
     file: 'connectors',
-    from,
+    from: { flag: 'connectors-config', path },
     arrays: { of: connectorKinds.map((kind) => `${kind}${suffix}`), name: 'name' },
     summary: 'Connectors, beside those that requests set up.',
     entry: jsonObject(),

@@ -29,10 +29,9 @@ export default definePlugin({
     const { clock, log, secrets, state } = ctx
     const collection = declareConnectors(state)
     const [kinds, keepers] = [ctx.view(ConnectorKinds), ctx.view(TargetKeepers)]
-    const { connectors_config: elsewhere } = ctx.config
-    const list = ctx.list(connectorList(elsewhere))
+    const list = ctx.list(connectorList(ctx.config.connectors_config))
     const registry = createRegistry({ collection, list, kinds, slots, seal, outbox, secrets, clock, log })
-    const shown = { registry, file: elsewhere ?? 'config/connectors.toml', elsewhere }
+    const shown = { registry, file: list.source }
     const parts: ChangeParts = {
       ...shown,
       state,

@@ -3,7 +3,6 @@ import {
   commandLine,
   doc,
   integer,
-  isThere,
   object,
   sentence,
   visibleLine,
@@ -20,8 +19,6 @@ import { idOfEntry } from './roster.js'
 export interface StatusParts {
   /** How the file of connectors is called. */
   readonly file: string
-  /** Where it is, if it is not in `config`. */
-  readonly elsewhere?: string | undefined
   readonly registry: Pick<Registry, 'list' | 'healthOf' | 'faults' | 'shaded' | 'unserved'>
 }
 
@@ -147,25 +144,11 @@ const unserved = ({ registry }: StatusParts): Warning[] =>
     action: `See why: ${commandLine('plugins list')}`,
   }))
 
-/** Somebody named it: one that is not there is a slip, which looks like an empty one. */
-const absent = ({ elsewhere }: StatusParts): Warning[] =>
-  elsewhere === undefined || isThere(elsewhere)
-    ? []
-    : [
-        {
-          severity: 'warning',
-          code: 'connectors_file_missing',
-          message: sentence(`${elsewhere}, which --connectors-config names, is not there`),
-          action: 'Put it there: it is read then. Or start the daemon with the right name.',
-        },
-      ]
-
 export const connectorsHealth = (parts: StatusParts): HealthCheck => ({
   id: 'connectors',
   check: () =>
     [
       parts.registry.list().flatMap((entry) => ill(parts, entry)),
-      absent(parts),
       misread(parts),
       shaded(parts),
       unserved(parts),

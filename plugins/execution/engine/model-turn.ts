@@ -32,14 +32,14 @@ const routeOf = (context: EngineContext, run: RunRecord): ModelRoute | string =>
 }
 
 /** Where the prompt and the tools alone are too much, no other question helps. */
-const overflowOf = ({ budget }: Question): string => {
+const overflowOf = ({ models: { file } }: EngineContext, { budget }: Question): string => {
   const what =
     budget !== undefined && budget.bytes <= 0
       ? `the system prompt and the tools take about ${budget.tokens(0)} tokens, which is more than`
       : 'the newest turn of this run is longer than'
   return (
     `context_overflow: ${what} the window of its model has room for; context_window of the route in ` +
-    'config/routes.toml says how long that is, and holdfast sessions set-tools turns off tools.'
+    `${file} says how long that is, and holdfast sessions set-tools turns off tools.`
   )
 }
 
@@ -125,7 +125,7 @@ export const modelStep = async (execution: Execution, { run, thread, progress }:
   const compacting = compactFor(execution, { run, thread, progress, route, budget, attempt })
   if (compacting !== undefined && (await during(execution, { kind: 'compaction', name: '' }, () => compacting))) return
   const fitted = fitRequest(execution, thread, question)
-  if (fitted === undefined) return failRun(execution, overflowOf(question))
+  if (fitted === undefined) return failRun(execution, overflowOf(context, question))
   const { bytes } = fitted
   const called = { route_id: route.route_id, model: run.model }
   const answer = await askWithFiles(execution, route, { request: fitted.request, turn, attempt })

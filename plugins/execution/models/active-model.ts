@@ -12,9 +12,11 @@ export type ActiveModel = Infer<typeof ActiveModel>
 export interface Configured {
   readonly routes: () => readonly ModelRoute[]
   readonly active: () => ActiveModel
+  /** How the file of routes is called. */
+  readonly file: string
 }
 
-export const activeModelSetting = ({ routes, active }: Configured) => {
+export const activeModelSetting = ({ routes, active }: Omit<Configured, 'file'>) => {
   const routeOf = (route_id: string): ModelRoute | undefined => routes().find((route) => route.route_id === route_id)
   return defineSetting({
     name: 'model',

@@ -1,5 +1,5 @@
-/** The routes that are configured: those of `config/routes.toml`, or where it has none the one that the flags name. */
-import { unsafeCast, type HealthCheck, type List, type Warning } from '../../../core/plugin.js'
+/** The routes that are configured: those of a file, or where it has none the one that the flags name. */
+import { sentence, unsafeCast, type HealthCheck, type List, type Warning } from '../../../core/plugin.js'
 import type { ActiveModel, Configured } from './active-model.js'
 import { textOnly, type ModelProvider, type ModelRoute } from './contract.js'
 import { buildRoute } from './model-route.js'
@@ -15,7 +15,7 @@ export interface ConfiguredParts {
   readonly beside: readonly RouteConfig[]
   /** The default route that the flags name; it goes before that of the file. */
   readonly default_route: string | undefined
-  readonly list: Pick<List<RouteEntry, RouteFile>, 'all' | 'beside' | 'wrong'>
+  readonly list: Omit<List<RouteEntry, RouteFile>, 'onChange'>
   readonly providers: () => readonly ModelProvider[]
   readonly sources: KeySources
 }
@@ -26,19 +26,23 @@ const isRouteId = /^[\w.-]+$/u
 /** Stands in for the default route where nobody says which one it is. */
 const noRoute = 'none'
 
-const unusable = (route_id: string, message: string): ModelRoute => ({
+const correct = ({ source }: Pick<ConfiguredParts['list'], 'source'>): string =>
+  `Correct ${source}: it is read again when it is saved.`
+
+/** `action` where nothing in the file is wrong. */
+const unusable = (route_id: string, message: string, action: string): ModelRoute => ({
   route_id,
   provider: 'unknown',
   model: '',
   capabilities: textOnly,
-  connection: refusing({
-    code: 'route_invalid',
-    message,
-    action: 'Correct config/routes.toml: it is read again when it is saved.',
-  }),
+  connection: refusing({ code: 'route_invalid', message, action }),
 })
 
-const configOf = (route_id: string, entry: RouteEntry, { idle_timeout_ms, usual_window }: RouteConfig): RouteConfig => {
+const configOf = (
+  { flagged: { idle_timeout_ms, usual_window }, list }: Pick<ConfiguredParts, 'flagged' | 'list'>,
+  route_id: string,
+  entry: RouteEntry,
+): RouteConfig => {
   const { driver, default_model, base_url, auth_ref, api_key, api_key_env, api_key_file, ...rest } = entry
   const { idle_timeout_ms: own, max_concurrent_calls, context_window, model_support, ...others } = rest
   const { organization, organization_env, project, project_env, ...more } = others
@@ -62,7 +66,7 @@ const configOf = (route_id: string, entry: RouteEntry, { idle_timeout_ms, usual_
     own_models: defined({ image: image_model, audio: audio_model, transcription: transcription_model }),
     vendor: defined({ organization, project, anthropic_version, anthropic_beta_headers }),
     vendor_env: defined({ organization: organization_env, project: project_env }),
-    words: fileWords(route_id),
+    words: fileWords(route_id, list.source),
   }
 }
 
@@ -75,17 +79,24 @@ interface Source {
   make(): ModelRoute
 }
 
+const putThere = 'Put the file there: it is read then. Or start the daemon with the right name.'
+
 /** What stands in the file by name: routes, and those that cannot be read. */
-const sourcesOf = ({ list, flagged, beside, providers, sources }: ConfiguredParts): ReadonlyMap<string, Source> => {
+const sourcesOf = (parts: ConfiguredParts): ReadonlyMap<string, Source> => {
+  const { list, flagged, beside, providers, sources } = parts
   const found = new Map<string, Source>()
   const broken = list.wrong().get(wholeFile)
+  const missing = list.missing()
+  const wrong = (name: string, message: string) => () => unusable(name, message, correct(list))
   for (const [name, of] of list.all())
-    found.set(name, { of, make: () => buildRoute(configOf(name, of, flagged), providers(), sources) })
+    found.set(name, { of, make: () => buildRoute(configOf(parts, name, of), providers(), sources) })
   for (const [name, fault] of list.wrong())
     if (!found.has(name) && isRouteId.test(name))
-      found.set(name, { of: fault, make: () => unusable(name, `The route cannot be read: ${fault}.`) })
+      found.set(name, { of: fault, make: wrong(name, `The route cannot be read: ${fault}.`) })
   if (found.size > 0) return found
-  if (broken !== undefined) return new Map([[noRoute, { of: broken, make: () => unusable(noRoute, broken) }]])
+  if (broken !== undefined) return new Map([[noRoute, { of: broken, make: wrong(noRoute, broken) }]])
+  if (missing !== undefined)
+    return new Map([[noRoute, { of: missing, make: () => unusable(noRoute, sentence(missing), putThere) }]])
   return new Map(
     [flagged, ...beside].map((of) => [of.route_id, { of, make: () => buildRoute(of, providers(), sources) }]),
   )
@@ -118,7 +129,8 @@ export const configuredRoutes = (parts: ConfiguredParts): Configured & { readonl
     const wish = parts.default_route ?? parts.list.beside()?.default_route ?? usualOf(routes, parts.flagged)
     const kept = before?.active.route_id
     const chosen = [wish, kept].find((name) => name !== undefined && routes.has(name)) ?? wish ?? noRoute
-    if (!routes.has(chosen)) routes.set(chosen, { of: noRoute, route: unusable(chosen, noDefault(wish)) })
+    if (!routes.has(chosen))
+      routes.set(chosen, { of: noRoute, route: unusable(chosen, noDefault(wish), correct(parts.list)) })
     const model = routes.get(chosen)?.route.model ?? ''
     listed = [...routes.values()].map(({ route }) => route)
     return { from: parts.list.all(), routes, active: { route_id: chosen, model }, wish }
@@ -133,7 +145,8 @@ export const configuredRoutes = (parts: ConfiguredParts): Configured & { readonl
       return listed
     },
     active: () => now().active,
-    health: { id: 'default-route', check: () => keptWarning(now()) },
+    file: parts.list.source,
+    health: { id: 'default-route', check: () => keptWarning(now(), correct(parts.list)) },
   }
 }
 
@@ -149,7 +162,7 @@ const noDefault = (wish: string | undefined): string =>
     ? 'There are several routes, and none is the default_route.'
     : `The default_route ${wish} is none of the routes.`
 
-const keptWarning = ({ wish, active }: Made): Warning[] =>
+const keptWarning = ({ wish, active }: Made, action: string): Warning[] =>
   active.route_id === wish || active.route_id === noRoute
     ? []
     : [
@@ -157,7 +170,7 @@ const keptWarning = ({ wish, active }: Made): Warning[] =>
           severity: 'warning',
           code: 'default_route_unknown',
           message: `${noDefault(wish)} The one of before stays: ${active.route_id}.`,
-          action: 'Correct config/routes.toml: it is read again when it is saved.',
+          action,
           related_id: active.route_id,
         },
       ]

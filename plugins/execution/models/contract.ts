@@ -182,7 +182,7 @@ export interface ModelConnection {
   readiness(): Readiness
 }
 
-/** What a route of `config/routes.toml` may say that only some providers understand (models-49). */
+/** What a route of a file may say that only some providers understand (models-49). */
 export interface VendorOptions {
   readonly organization?: string | undefined
   readonly project?: string | undefined
@@ -271,6 +271,8 @@ export interface ModelRoute extends Pick<ModelProvider, 'context' | 'generation'
 
 /** The configured model routes. */
 export interface Models {
+  /** How the file of routes is called: `config/routes.toml`, or the path of that which is read in its place. */
+  readonly file: string
   /** Of runs without a wish of their own; operators change it. */
   readonly default_route: string
   list(): readonly ModelRoute[]

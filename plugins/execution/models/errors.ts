@@ -22,7 +22,7 @@ export const modelErrors = defineErrors({
     status: 400,
     domain: 'routes',
     detail: 'The model route {route_id} does not take models of this name.',
-    action: 'Name a model of its provider, or set model_support = "any" for it in config/routes.toml.',
+    action: 'Name a model of its provider, or set model_support = "any" for the route.',
   },
   api_key_env_missing: {
     status: 400,

@@ -101,7 +101,7 @@ const connect = (wish: Wish): ModelConnection => {
   const connection =
     auth_ref === undefined
       ? connected(() => configuredKey(config, sources))
-      : keyedBySlot({ auth_ref, provider, slots: sources.slots, connected })
+      : keyedBySlot({ auth_ref, place: config.words.place, provider, slots: sources.slots, connected })
   const watched = watchedRoute(connection, { words: config.words, pace })
   return limitedRoute(watched, config.max_concurrent_calls, pace)
 }

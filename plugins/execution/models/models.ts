@@ -30,6 +30,7 @@ export const createModels = ({ configured, chosen }: ModelsParts): Models => {
     return route
   }
   return {
+    file: configured.file,
     get default_route() {
       return active().route_id
     },

@@ -29,7 +29,7 @@ export default definePlugin({
   register(ctx, { settings, slots }) {
     const providers = ctx.view(ModelProviders)
     const [flagged, ...beside] = flagRoutes(ctx.config)
-    const list = ctx.list(routeList)
+    const list = ctx.list(routeList(ctx.config.routes_file))
     const pace = createPaceMetrics(() => models.list())
     const configured = configuredRoutes({
       flagged,
@@ -63,7 +63,7 @@ export default definePlugin({
     ctx.contribute(StatusSections, readinessSection(models))
     ctx.health(activeRouteCheck(models))
     ctx.health(configured.health)
-    ctx.health(unusedFlags(ctx.config, () => list.all().size + list.wrong().size > 0))
+    ctx.health(unusedFlags(ctx.config, list))
     ctx.onStart(() => {
       for (const { route_id, connection } of models.list()) {
         const { state, ...why } = connection.readiness()

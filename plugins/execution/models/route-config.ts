@@ -7,7 +7,7 @@ import type { ConnectionOptions, RouteCapabilities, VendorOptions } from './cont
 import { modelErrors } from './errors.js'
 import type { RouteWords } from './file/route-words.js'
 
-/** One route as it is configured, by flags or in `config/routes.toml`. */
+/** One route as it is configured, by flags or in the file of routes. */
 export interface RouteConfig {
   readonly route_id: string
   readonly provider: string

@@ -31,6 +31,11 @@ export const routeSections = (models: Models, configured: Configured): readonly 
     schema: doc(string(), 'The route that the configuration makes the active one.'),
     collect: () => configured.active().route_id,
   },
+  {
+    name: 'routes_file',
+    schema: doc(string(), 'The file that routes are read from: a path, or `config/routes.toml` of the state root.'),
+    collect: () => models.file,
+  },
   { name: 'routes', schema: array(RouteView), collect: () => models.list().map(routeView) },
   {
     name: 'route_diagnostics',

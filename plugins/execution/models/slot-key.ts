@@ -6,6 +6,8 @@ import { refusing } from './refusing.js'
 
 export interface SlotKey {
   readonly auth_ref: string
+  /** Where the route is configured, in words. */
+  readonly place: string
   readonly provider: Pick<ModelProvider, 'id' | 'secrets_of'>
   readonly slots: () => SecretSlots | undefined
   /** A connection with this key. */
@@ -19,12 +21,12 @@ const nowhere = refusing({
 })
 
 /** The key of another provider would be told to a stranger. */
-const mismatched = ({ auth_ref, provider }: SlotKey, owner: string): ModelConnection =>
+const mismatched = ({ auth_ref, provider, place }: SlotKey, owner: string): ModelConnection =>
   refusing({
     code: 'credential_provider_mismatch',
     message: `The secret ${auth_ref} is one of ${owner}, and the route's provider is ${provider.id}.`,
     action:
-      'Name another secret (--auth-ref, auth_ref in config/routes.toml), or store it as what it is: ' +
+      `Name another secret in ${place}, or store it as what it is: ` +
       `${commandLine('secrets set', auth_ref)} --provider generic --stdin.`,
   })
 

@@ -42,7 +42,7 @@ export const derivationErrors = defineErrors({
     status: 400,
     domain: 'derivations',
     detail: 'Nobody here writes down speech: {reason}.',
-    action: 'Give a model route of config/routes.toml transcription = true; it counts at once.',
+    action: 'Give a model route transcription = true; it counts at once.',
   },
   transcription_audio_invalid: {
     status: 400,

@@ -5,7 +5,7 @@ export const makerErrors = defineErrors({
   media_unavailable: {
     status: 404,
     detail: 'No model route that this session may use has {capability}.',
-    action: 'Go on without it. An operator gives a route the capability in config/routes.toml.',
+    action: 'Go on without it. An operator gives a route the capability.',
   },
   media_route_unable: {
     status: 400,

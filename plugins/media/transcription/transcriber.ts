@@ -72,7 +72,7 @@ const planned = (models: Models): TranscriptionPlan | string => {
   if (ready !== undefined) return planOf(ready)
   const [first] = sorted
   return first === undefined
-    ? 'no model route has transcription'
+    ? `no model route of ${models.file} has transcription`
     : `route ${first.route_id} is not ready: ${first.connection.readiness().message}`
 }
 const rank = ({ default_route }: Models, { route_id }: ModelRoute): number => (route_id === default_route ? 0 : 1)

@@ -5,8 +5,7 @@ export const linkErrors = defineErrors({
   base_url_missing: {
     status: 400,
     detail: 'The provider {provider} needs the address of its server.',
-    action:
-      'Give its address, such as http://127.0.0.1:11434/v1: --provider-base-url, or base_url in config/routes.toml.',
+    action: 'Give its address where the route is configured, such as http://127.0.0.1:11434/v1.',
   },
   base_url_invalid: {
     status: 400,

@@ -27,6 +27,7 @@ import { slotCommands } from './slot-commands.js'
 const base = '/v1/runtime/mcp'
 
 const Servers = open({
+  file: optional(string()),
   servers: array(
     open({
       name: string(),
@@ -53,10 +54,10 @@ const showServer = ({ name, transport, state, tool_count, profile, problem }: Se
     ...(problem === undefined ? [] : [`  ${visibleLine(problem)}`]),
   ].join('\n')
 
-const showServers = ({ servers, found = [], found_problem }: Infer<typeof Servers>): string =>
+const showServers = ({ file = 'config/mcp.toml', servers, found = [], found_problem }: Infer<typeof Servers>): string =>
   [
     ...(servers.length === 0
-      ? ['No MCP servers. Name one in config/mcp.toml of the state root, or see holdfast mcp catalog list.']
+      ? [`No MCP servers. Name one in ${visibleLine(file)}, or see holdfast mcp catalog list.`]
       : servers.map(showServer)),
     ...found.map((name) => `${visibleLine(name)}  found in .mcp.json, not started: ${commandLine('mcp found', name)}`),
     ...(found_problem === undefined ? [] : [sentence(visibleLine(found_problem))]),

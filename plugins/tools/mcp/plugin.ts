@@ -57,7 +57,7 @@ export default definePlugin({
       log,
       isThere: (server) => servers.find(server.name) === server,
     })
-    const listed = openServerList(ctx)
+    const listed = openServerList(ctx, values.guard)
     const { list, credentials } = listed
     ctx.own(guardLiterals(list, secrets.guard))
     const oauth = declareOauth(ctx, { host, slots, servers: list })
@@ -103,7 +103,7 @@ export default definePlugin({
       ...mcpRoutes({ ...shown, state, ids, log, sessions, ledger, calls: openCalls, signal: ctx.signal }),
     )
     ctx.onStart(() => {
-      credentials.values().forEach(values.guard)
+      credentials.look()
       const undo = [host.delayReady(() => requiredMissing(servers)), slots.onChange(servers.secretChanged)]
       const end = servers.begin()
       return async () => {

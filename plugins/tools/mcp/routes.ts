@@ -82,6 +82,7 @@ const reads = (parts: ShownParts & ReadParts): readonly Route[] => [
     summary: 'The MCP servers of the list that are enabled, and how they are.',
     reply: jsonReply(
       object({
+        file: doc(string(), 'The file of the list: a path, or `config/mcp.toml` of the state root.'),
         servers: array(McpServerView),
         found: doc(array(string()), 'Servers that .mcp.json of the workspace names: none of them is started.'),
         found_problem: optional(doc(string(), 'Why that file cannot be read.')),
@@ -90,6 +91,7 @@ const reads = (parts: ShownParts & ReadParts): readonly Route[] => [
     handler: async () => {
       const { servers: found, problem } = await lookForServers(parts)
       return {
+        file: parts.file,
         servers: parts.servers.all().map((server) => viewServer(parts, server)),
         found: found.map(({ name }) => visibleLine(parts.redact(name))),
         ...(problem !== undefined && { found_problem: problem }),

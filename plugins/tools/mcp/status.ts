@@ -8,7 +8,6 @@ import {
   enums,
   gauges,
   integer,
-  isThere,
   named,
   object,
   optional,
@@ -37,8 +36,6 @@ export interface ShownParts {
   readonly published: Published
   /** The file of the list, in words. */
   readonly file: string
-  /** The file that was named in place of the usual one. */
-  readonly elsewhere: string | undefined
   readonly credentials: Credentials
   /** The profile that brings a server; undefined of one that has a table in the file. */
   readonly profileOf: (name: string) => string | undefined
@@ -229,19 +226,6 @@ const unfit = ({ published, file }: ShownParts, { name }: McpServer): Warning[] 
   ]
 }
 
-/** Somebody named it: one that is not there is a slip, which looks like an empty one. */
-const absent = ({ elsewhere }: ShownParts): Warning[] =>
-  elsewhere === undefined || isThere(elsewhere)
-    ? []
-    : [
-        {
-          severity: 'warning',
-          code: 'mcp_file_missing',
-          message: sentence(`${elsewhere}, which --mcp-config names, is not there`),
-          action: 'Put it there: it is read then. Or start the daemon with the right name.',
-        },
-      ]
-
 const unusable = ({ credentials }: ShownParts): Warning[] => {
   const fault = credentials.fault()
   if (fault === undefined) return []
@@ -258,7 +242,6 @@ const unusable = ({ credentials }: ShownParts): Warning[] => {
 export const mcpHealth = (parts: ShownParts): HealthCheck => ({
   id: 'mcp',
   check: () => [
-    ...absent(parts),
     ...unusable(parts),
     ...parts.servers
       .all()

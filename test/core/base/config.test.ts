@@ -2,7 +2,7 @@ import test from 'ava'
 import { readLayers, settingsOf, variableOf, type Sources } from '../../../core/base/config.js'
 import { nearest } from '../../../core/base/words/nearest.js'
 import { array, boolean, defaulted, integer, object, optional, string } from '../../../core/base/schema.js'
-import { parseBind, readSettings } from '../../../core/base/settings.js'
+import { daemonSettings, parseBind, readSettings } from '../../../core/base/settings.js'
 
 const struct = object({
   base_url: defaulted(string({ min: 1 }), 'from the default'),
@@ -12,11 +12,14 @@ const struct = object({
   api_key: optional(string()),
 })
 const settings = settingsOf({
-  base_url: 'provider-base-url',
-  retries: 'provider-retries',
-  eager: 'eager',
-  names: 'provider-names',
-  api_key: 'api-key',
+  config: struct,
+  flags: {
+    base_url: 'provider-base-url',
+    retries: 'provider-retries',
+    eager: 'eager',
+    names: 'provider-name',
+    api_key: 'api-key',
+  },
 })
 
 const sources = (given: Partial<Sources> = {}): Sources => ({
@@ -30,7 +33,16 @@ const sources = (given: Partial<Sources> = {}): Sources => ({
 })
 
 test('runtime-1: a flag has a variable with the prefix of the service', (t) => {
-  t.is(variableOf('provider-base-url'), 'SERVICE_PROVIDER_BASE_URL')
+  t.is(variableOf('provider-base-url', false), 'SERVICE_PROVIDER_BASE_URL')
+})
+
+test('runtime-43: the variable of a list is in the plural, and its flag is what it is called', (t) => {
+  const variables = [...settings, ...daemonSettings].map(({ flag, variable }) => `${flag} ${variable}`)
+  t.true(variables.includes('provider-name SERVICE_PROVIDER_NAMES'))
+  t.true(variables.includes('http-allow-host SERVICE_HTTP_ALLOW_HOSTS'))
+  t.is(variableOf('anthropic-beta-headers', true), 'SERVICE_ANTHROPIC_BETA_HEADERS')
+  const environment = { SERVICE_PROVIDER_NAMES: 'a,b' }
+  t.deepEqual(readLayers<{ names: string[] }>(sources({ environment })).names, ['a', 'b'])
 })
 
 test('runtime-1: each layer beats the one before it: default, file, environment, flag', (t) => {

@@ -23,7 +23,7 @@ export const shownTools = (tools: readonly Tool[], window: ContextWindow | undef
   return tools.filter(({ seldom }) => seldom !== true).map(describe)
 }
 
-const warningOf = (route: ModelRoute, tools: readonly Tool[]): Warning[] => {
+const warningOf = ({ file }: Models, route: ModelRoute, tools: readonly Tool[]): Warning[] => {
   const { route_id, model } = route
   const window = windowFor(route, model)
   const left = tools.length - shownTools(tools, window).length
@@ -36,7 +36,7 @@ const warningOf = (route: ModelRoute, tools: readonly Tool[]): Warning[] => {
         `The model ${model} of the route ${route_id} is not told of ${count(left, 'tool')}: ` +
         `its window has ${window.tokens} tokens.`,
       related_id: route_id,
-      action: 'Where its server takes more, say so in context_window of the route in config/routes.toml.',
+      action: `Where its server takes more, say so in context_window of the route in ${file}.`,
     },
   ]
 }
@@ -44,5 +44,8 @@ const warningOf = (route: ModelRoute, tools: readonly Tool[]): Warning[] => {
 /** Says which routes have models that are not told of all tools. */
 export const smallWindows = (models: () => Models | undefined, tools: Pick<ToolRegistry, 'list'>): HealthCheck => ({
   id: 'small-windows',
-  check: () => (models()?.list() ?? []).flatMap((route) => warningOf(route, tools.list())),
+  check() {
+    const routes = models()
+    return routes?.list().flatMap((route) => warningOf(routes, route, tools.list())) ?? []
+  },
 })

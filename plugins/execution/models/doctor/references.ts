@@ -78,8 +78,14 @@ async function* references(client: Client): AsyncGenerator<Reference> {
 /** So many are named; the rest is counted. */
 const mostNamed = 50
 
+const routesFileOf = async (client: Client): Promise<string> => {
+  const runtime = await client.get('/v1/runtime')
+  return isJsonObject(runtime) ? textIn(runtime, 'routes_file') : ''
+}
+
 /** One check for each reference to a route that is not there, else one that there is none. */
 export const referenceChecks = async (client: Client, known: ReadonlySet<string>): Promise<DoctorCheck[]> => {
+  const file = await routesFileOf(client)
   const lost: DoctorCheck[] = []
   let [looked, wrong] = [0, 0]
   for await (const { of, route_id, shown } of references(client)) {
@@ -88,7 +94,7 @@ export const referenceChecks = async (client: Client, known: ReadonlySet<string>
     wrong += 1
     if (wrong > mostNamed) continue
     const message = `${of} names the route ${route_id}, which is not there`
-    const action = `Name another there, or add the route to config/routes.toml. See ${shown}`
+    const action = `Name another there, or add the route to ${file}. See ${shown}`
     lost.push({ about: 'references', ok: false, code: 'route_unknown', message, action })
   }
   if (wrong > mostNamed)

@@ -33,7 +33,7 @@ const routeCheck = (file: string, { route_id, state, code, message, action = cor
 /** Every fault with its place; nothing is written, and no model is asked. */
 export const checkFile = async (input: CommandInput, file: string): Promise<DoctorCheck[]> => {
   const text = readGivenBytes(file, mostBytes).toString('utf8')
-  const faults = checkList(routeList, text)
+  const faults = checkList(routeList(), text)
   const faulty = new Set(faults.map(({ name }) => name))
   const told = faults.map(({ place, line, rule }): DoctorCheck => {
     const at = line === undefined ? '' : `:${line}`

@@ -5,8 +5,7 @@ import { defaulted, doc, integer, object, optional, string, type Infer } from '.
 const beside = (does: string) => ({
   provider: doc(
     optional(string({ min: 1, pattern: '^[^\\s/]+$' })),
-    `Model provider whose server ${does}; that of the default route when absent. Routes of config/routes.toml ` +
-      'stand in its place.',
+    `Model provider whose server ${does}; that of the default route when absent. Routes of a file stand in its place.`,
   ),
   base_url: doc(optional(string()), `Where the server that ${does} answers.`),
   api_key: doc(optional(string()), `Key for the server that ${does}; that of the provider when it is the same.`),
@@ -23,9 +22,13 @@ export const config = object({
     'Model provider of the default route; also the route_id.',
   ),
   base_url: doc(optional(string()), 'Where the provider answers, for providers that have no address of their own.'),
+  routes_file: doc(
+    optional(string({ min: 1, max: 4_096 })),
+    'File of model routes that is read in place of config/routes.toml.',
+  ),
   default_route: doc(
     optional(string({ min: 1, max: 200 })),
-    'Which route of config/routes.toml is the default one; it beats what the file says.',
+    'Which route of the file of routes is the default one; it beats what the file says.',
   ),
   model: doc(optional(string()), 'Model of the default route; the default model of the provider when absent.'),
   api_key: doc(optional(string()), 'Key for the provider. It beats api_key_file.'),
@@ -53,6 +56,7 @@ export type Config = Infer<typeof config>
 export const flags = {
   provider: 'provider',
   base_url: 'provider-base-url',
+  routes_file: 'routes-file',
   default_route: 'default-route',
   model: 'model',
   api_key: 'api-key',

@@ -1,4 +1,4 @@
-/** The list of model routes that an operator keeps in `config/routes.toml`, one table for each. */
+/** The list of model routes that an operator keeps in a file, one table for each. */
 import {
   array,
   boolean,
@@ -12,6 +12,7 @@ import {
   optional,
   string,
   type Infer,
+  type ListSpec,
 } from '../../../../core/plugin.js'
 
 /** Values of headers and names in addresses. */
@@ -104,11 +105,14 @@ const keysFault = (entry: RouteEntry): string | undefined => {
   return given && `may have one of ${given.join(' and ')}, not both`
 }
 
-export const routeList = defineList<RouteEntry, RouteFile>({
-  file: 'routes',
-  table: 'routes',
-  summary: 'Model routes: named ways to models, which runs can wish.',
-  entry: RouteEntry,
-  beside: RouteFile,
-  fault: (_, entry) => keysFault(entry),
-})
+/** `config/routes.toml`, or the file that is read in its place. */
+export const routeList = (path?: string): ListSpec<RouteEntry, RouteFile> =>
+  defineList({
+    file: 'routes',
+    from: { flag: 'routes-file', path },
+    table: 'routes',
+    summary: 'Model routes: named ways to models, which runs can wish.',
+    entry: RouteEntry,
+    beside: RouteFile,
+    fault: (_, entry) => keysFault(entry),
+  })

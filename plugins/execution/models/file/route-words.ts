@@ -30,8 +30,8 @@ export const flagWords: RouteWords = {
   check: `See that the model server runs and that --provider-base-url, --model and the key fit it. ${retry}`,
 }
 
-export const fileWords = (route_id: string): RouteWords => {
-  const place = `[routes.${route_id}] of config/routes.toml`
+export const fileWords = (route_id: string, file: string): RouteWords => {
+  const place = `[routes.${route_id}] of ${file}`
   return {
     place,
     provider: (known) => `Set driver in ${place} to one of: ${known}.`,

@@ -1,9 +1,9 @@
-/** Flags of routes do nothing where `config/routes.toml` has routes: whoever gave them is told (models-61). */
-import type { HealthCheck } from '../../../../core/plugin.js'
+/** Flags of routes do nothing where their file has routes: whoever gave them is told (models-61). */
+import type { HealthCheck, List } from '../../../../core/plugin.js'
 import { flags, type Config } from './flags.js'
 
 /** What holds beside routes of a file too. */
-const stillUsed = new Set(['default_route', 'context_window', 'idle_timeout_ms'])
+const stillUsed = new Set(['routes_file', 'default_route', 'context_window', 'idle_timeout_ms'])
 
 const given = (config: Config): string[] =>
   Object.entries(flags).flatMap(([field, flag]) => {
@@ -12,19 +12,19 @@ const given = (config: Config): string[] =>
     return stillUsed.has(field) || isUsual ? [] : [`--${flag}`]
   })
 
-export const unusedFlags = (config: Config, hasFile: () => boolean): HealthCheck => {
+export const unusedFlags = (config: Config, list: Pick<List<unknown>, 'all' | 'wrong' | 'source'>): HealthCheck => {
   const unused = given(config)
   return {
     id: 'route-flags',
     check: () =>
-      unused.length === 0 || !hasFile()
+      unused.length === 0 || list.all().size + list.wrong().size === 0
         ? []
         : [
             {
               severity: 'warning',
               code: 'route_flags_unused',
-              message: `config/routes.toml has routes, so these flags of the daemon do nothing: ${unused.join(', ')}.`,
-              action: 'Say it of a route in config/routes.toml, and start without these flags and their variables.',
+              message: `${list.source} has routes, so these flags of the daemon do nothing: ${unused.join(', ')}.`,
+              action: `Say it of a route in ${list.source}, and start without these flags and their variables.`,
             },
           ],
   }

@@ -12,7 +12,17 @@ import {
 import { findAll, findNamed, readProviders, type Candidate, type FoundKey } from './found.js'
 import { checkText, lineWith, type CheckedRoute } from './init-words.js'
 import { hasRoute, nameAt } from './routes-text.js'
-import { addRoutes, authRefOf, checkOne, file, runtimeOf, secretOf, storeKey, type Chosen } from './set-routes.js'
+import {
+  addRoutes,
+  authRefOf,
+  checkOne,
+  checkPlace,
+  file,
+  runtimeOf,
+  secretOf,
+  storeKey,
+  type Chosen,
+} from './set-routes.js'
 
 interface Done {
   readonly lines: readonly string[]
@@ -164,6 +174,7 @@ const found = async (input: CommandInput, near: NearDaemon): Promise<Candidate[]
 }
 
 const initialise = async (input: CommandInput, near: NearDaemon): Promise<Done> => {
+  await checkPlace(near)
   const all = await found(input, near)
   const model = modelFlag(input)
   if (all.length === 0) return { lines: [await nothingFound(near)], checks: [], planned: true }

@@ -44,11 +44,19 @@ const check = async ({ client }: NearDaemon, route_id: string): Promise<CheckedR
 
 const Runtime = open({
   default_route: string(),
+  routes_file: optional(string()),
   routes: array(open({ route_id: string(), auth_ref: optional(string()) })),
 })
 export const runtimeOf = async ({ client }: NearDaemon) => {
   const parsed = parse(Runtime, await client.get('/v1/runtime'))
   return parsed.ok ? parsed.value : { default_route: '', routes: [] }
+}
+
+/** What it would write, a daemon that reads another file would not see. Throws `routes_file_elsewhere`. */
+export const checkPlace = async (near: NearDaemon): Promise<void> => {
+  const usual = `config/${file}.toml`
+  const { routes_file = usual } = await runtimeOf(near)
+  if (routes_file !== usual) throw commandErrors.routes_file_elsewhere({ details: { file: routes_file } })
 }
 
 type Routes = Awaited<ReturnType<typeof runtimeOf>>['routes']

@@ -40,14 +40,14 @@ const routeReasons = (run: RunningRun, now: number): readonly Reason[] => {
   ]
 }
 
-const stepText = ({ provider }: RunningRun, { kind, name }: RunStep): string => {
+const stepText = ({ provider }: RunningRun, { kind, name }: RunStep, routesFile: string): string => {
   switch (kind) {
     case 'model':
       return `The model ${name} of the route ${provider} is answering.`
     case 'turn':
       return (
         `The route ${provider} makes no more calls at a time, and others are under way; max_concurrent_calls of it ` +
-        'in config/routes.toml says how many.'
+        `in ${routesFile} says how many.`
       )
     case 'tool':
       return `The tool ${name} is at work.`
@@ -80,9 +80,9 @@ const commandsOf = ({ kind }: RunStep, run_id: string): readonly string[] => {
   return kind === 'arrival' ? [commandLine('mcp list'), cancel] : [cancel]
 }
 
-const stepReason = (run: RunningRun, step: RunStep): Reason => ({
+const stepReason = ({ models }: ControlContext, run: RunningRun, step: RunStep): Reason => ({
   code: codes[step.kind],
-  text: stepText(run, step),
+  text: stepText(run, step, models.file),
   since_ms: step.since_ms,
   commands: commandsOf(step, run.run_id),
 })
@@ -107,6 +107,8 @@ export const workReasons = (context: ControlContext, run: RunningRun): readonly 
       : [{ code: 'stopping', text: 'Somebody has asked to end it; the step under way ends first.' }]),
     ...daemonReasons(context),
     ...held,
-    ...(wants_place ? [placeReason(context, run.run_id)] : told(steps, isHeld).map((step) => stepReason(run, step))),
+    ...(wants_place
+      ? [placeReason(context, run.run_id)]
+      : told(steps, isHeld).map((step) => stepReason(context, run, step))),
   ]
 }

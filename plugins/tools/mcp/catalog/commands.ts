@@ -21,6 +21,7 @@ const Server = open({
   supported: boolean(),
   problem: optional(string()),
   listed: boolean(),
+  file: optional(string()),
   secret_ref: optional(string()),
   secret: optional(string()),
   oauth_slot_ref: optional(string()),
@@ -49,7 +50,11 @@ const nextOf = ({ name, secret_ref, secret = 'its secret', oauth_slot_ref }: Ser
 
 const showWhole = (server: Server): string => {
   const next = nextOf(server)
-  const table = ['Its table for config/mcp.toml:', '', ...tableLines(server.name, server.entry)]
+  const table = [
+    `Its table for ${visibleLine(server.file ?? 'config/mcp.toml')}:`,
+    '',
+    ...tableLines(server.name, server.entry),
+  ]
   return [showServer(server), '', ...table, ...(next.length === 0 ? [] : ['', ...next])].join('\n')
 }
 
@@ -78,7 +83,7 @@ export const catalogCommands: readonly Command[] = [
   defineCommand({
     path: ['mcp', 'catalog', 'get'],
     route: `GET ${base}/catalog/{server}`,
-    summary: 'One server of the catalogue: its table to be put into config/mcp.toml, and what it needs.',
+    summary: 'One server of the catalogue: its table to be put into the file of the list, and what it needs.',
     args: ['server'],
     run: ({ client, args }) => client.get(`${base}/catalog/${encodeURIComponent(args['server'] ?? '')}`),
     answer: Server,

@@ -31,6 +31,7 @@ export const CatalogServerView = named(
     supported: doc(boolean(), 'True if it can run here: its program is found, or it is asked over HTTP.'),
     problem: optional(doc(string(), 'Why it cannot run here.')),
     listed: doc(boolean(), 'True if a server of its name is on the list.'),
+    file: doc(string(), 'The file of the list: a path, or `config/mcp.toml` of the state root.'),
     secret_ref: optional(doc(string(), 'The secret that it needs.')),
     secret: optional(doc(string(), 'What that secret is.')),
     oauth_slot_ref: optional(doc(string(), 'The account that it needs: a person logs in.')),
@@ -51,7 +52,7 @@ export const ProfileView = named(
 export type ProfileView = Infer<typeof ProfileView>
 
 export interface CatalogParts {
-  readonly list: Pick<List<ServerEntry>, 'all'>
+  readonly list: Pick<List<ServerEntry>, 'all' | 'source'>
   readonly on: readonly ProfileName[]
   readonly redact: PassedEnvironment['redact']
 }
@@ -81,6 +82,7 @@ export const viewCatalogServer = ({ list, redact }: CatalogParts, server: Catalo
     supported,
     ...(!supported && { problem: `The program ${command} is not found.` }),
     listed: list.all().has(name),
+    file: list.source,
     ...(secret_ref !== undefined && { secret_ref }),
     ...(secret !== undefined && { secret }),
     ...(oauth_slot_ref !== undefined && { oauth_slot_ref }),

@@ -37,18 +37,20 @@ const withProfiles = (list: List<ServerEntry>, on: readonly ProfileName[]): List
 }
 
 /** The list, and where what is on it comes from. */
-export const openServerList = ({ config, list: open }: Pick<PluginContext<Config>, 'config' | 'list'>) => {
-  const { mcp_config: elsewhere, mcp_profile: on } = config
-  const own = open(serverList(elsewhere))
-  const credentials = createCredentials(config.mcp_credentials)
+export const openServerList = (
+  { config, list: open }: Pick<PluginContext<Config>, 'config' | 'list'>,
+  guard: (value: string) => void,
+) => {
+  const { mcp_config, mcp_profile: on } = config
+  const own = open(serverList(mcp_config))
+  const credentials = createCredentials(config.mcp_credentials, guard)
   const list = withProfiles(own, on)
   return {
     list,
     on,
     looks: config.mcp_discovery === 'auto',
     credentials,
-    elsewhere,
-    file: elsewhere ?? 'config/mcp.toml',
+    file: own.source,
     profileOf: (name: string): string | undefined =>
       own.all().has(name)
         ? undefined

@@ -4,8 +4,8 @@ import { isJsonObject, Problem, readSecretFile, tomlOf, type JsonObject } from '
 export interface Credentials {
   /** The value under this name as it is in the file now; undefined if it has none, or cannot be used. */
   find(secret_ref: string): string | undefined
-  /** All of them, as they are now. */
-  values(): readonly string[]
+  /** Reads the file, as each question does: all that it has now is redacted from then on. */
+  look(): void
   /** Why the file cannot be used, in a sentence that names it; undefined if it can, or if there is none. */
   fault(): string | undefined
 }
@@ -20,11 +20,13 @@ const flattened = (table: JsonObject, before = ''): (readonly [string, unknown])
 
 const none: Read = { values: new Map() }
 
-const readAll = (file: string): Read => {
+const readAll = (file: string, guard: (value: string) => void): Read => {
   const read = tomlOf(readSecretFile(file, { mayHaveLines: true }))
   if (!read.ok) return { ...none, fault: `${file} ${read.problem}` }
   const values = new Map<string, string>()
-  for (const [name, value] of flattened(read.table)) {
+  const all = flattened(read.table)
+  for (const [, value] of all) if (typeof value === 'string') guard(value)
+  for (const [name, value] of all) {
     if (typeof value !== 'string' || value.trim() === '')
       return { ...none, fault: `${file} has what is no text, or an empty one, under ${name}` }
     values.set(name, value)
@@ -32,12 +34,12 @@ const readAll = (file: string): Read => {
   return { values }
 }
 
-/** A file that cannot be used has nothing: half of it would be believed to be all. */
-export const createCredentials = (file: string | undefined): Credentials => {
+/** A file that cannot be used has nothing: half of it would be believed to be all. A value may be guarded twice. */
+export const createCredentials = (file: string | undefined, guard: (value: string) => void): Credentials => {
   const read = (): Read => {
     if (file === undefined) return none
     try {
-      return readAll(file)
+      return readAll(file, guard)
     } catch (error) {
       if (error instanceof Problem) return { ...none, fault: error.message }
       throw error
@@ -45,7 +47,7 @@ export const createCredentials = (file: string | undefined): Credentials => {
   }
   return {
     find: (secret_ref) => read().values.get(secret_ref),
-    values: () => [...read().values.values()],
+    look: () => void read(),
     fault: () => read().fault,
   }
 }

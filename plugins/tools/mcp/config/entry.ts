@@ -145,10 +145,10 @@ const entryFault = (entry: ServerEntry): string | undefined => {
 }
 
 /** `config/mcp.toml`, or the file that is read in its place. */
-export const serverList = (from?: string): ListSpec<ServerEntry> =>
+export const serverList = (path?: string): ListSpec<ServerEntry> =>
   defineList({
     file: 'mcp',
-    from,
+    from: { flag: 'mcp-config', path },
     table: 'mcp_servers',
     summary: 'The MCP servers whose tools models may call.',
     entry: ServerEntry,

@@ -89,6 +89,6 @@ export const mcpErrors = defineErrors({
     status: 502,
     domain: 'mcp',
     detail: '{reason}',
-    action: 'See the log for what the server wrote, and its entry in config/mcp.toml.',
+    action: 'See the log for what the server wrote, and its table.',
   },
 })

@@ -7,7 +7,7 @@ import { mcpErrors } from './errors.js'
 
 export interface ValueParts {
   readonly slots: () => SecretSlots | undefined
-  /** Asked for what is not stored. */
+  /** Asked for what is not stored; it guards what it has. */
   readonly credentials: Pick<Credentials, 'find'>
   readonly redact: PassedEnvironment['redact']
   /** A value that is redacted from now on; one that is known already changes nothing. */
@@ -42,13 +42,12 @@ export const isCredentialed = (entry: ServerEntry): boolean =>
   Object.keys(entry.env_http_headers).length > 0
 
 /** Throws `mcp_value_missing`, or what the secrets throw: a variable never stands in for a secret. */
-const secretValue = ({ slots, credentials, guard }: ValueParts, ref: string): string => {
+const secretValue = ({ slots, credentials }: ValueParts, ref: string): string => {
   const stored = slots()
   // Also one that was revoked: nothing stands in for it.
   if (stored?.find(ref) !== undefined) return stored.value(ref)
   const value = credentials.find(ref)
   if (value === undefined) throw mcpErrors.mcp_value_missing({ details: { what: `The secret ${ref}` } })
-  guard(value)
   return value
 }
 

@@ -33,7 +33,7 @@ export interface FoundParts {
   /** False to look for none. */
   readonly looks: boolean
   readonly workspace: () => string
-  readonly list: Pick<List<ServerEntry>, 'all'>
+  readonly list: Pick<List<ServerEntry>, 'all' | 'source'>
 }
 
 const [mostBytes, mostServers] = [256 * 1024, 100]

@@ -17,6 +17,7 @@ const FoundServerView = named(
   'McpFoundServer',
   object({
     name: string(),
+    file: doc(string(), 'The file of the list: a path, or `config/mcp.toml` of the state root.'),
     entry: doc(jsonObject(), 'What the file says of it, as its table would stand in the list.'),
     problem: optional(doc(string(), 'Why the list would not take it as it is.')),
   }),
@@ -35,6 +36,6 @@ export const foundRoute = (parts: FoundParts): Route =>
     handler: async ({ params: { server } }) => {
       const found = (await lookForServers(parts)).servers.find(({ name }) => name === server)
       if (found === undefined) throw mcpErrors.mcp_found_unknown({ details: { server: visibleLine(server) } })
-      return { ...found }
+      return { ...found, file: parts.list.source }
     },
   })

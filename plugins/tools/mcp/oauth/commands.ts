@@ -85,7 +85,7 @@ export const oauthCommands: readonly Command[] = [
     run: ({ client }) => client.get(base),
     answer: array(Row),
     show: (rows) =>
-      rows.length === 0 ? 'No MCP server has oauth_slot_ref in config/mcp.toml.' : rows.map(showRow).join('\n'),
+      rows.length === 0 ? 'No MCP server on the list has oauth_slot_ref.' : rows.map(showRow).join('\n'),
   }),
   defineCommand({
     path: ['mcp', 'oauth', 'login'],

@@ -4,8 +4,8 @@ export const oauthErrors = defineErrors({
   mcp_oauth_unknown: {
     status: 404,
     domain: 'mcp',
-    detail: 'There is no MCP server {server} that is asked with an account.',
-    action: 'Set url and oauth_slot_ref of the server in config/mcp.toml.',
+    detail: 'There is no MCP server {server} that is asked with an account; the list is {file}.',
+    action: 'Set url and oauth_slot_ref of the server there.',
   },
   mcp_oauth_login_required: {
     status: 409,
@@ -35,6 +35,7 @@ export const oauthErrors = defineErrors({
     status: 502,
     domain: 'mcp',
     detail: 'The authorization of the MCP server {server} cannot be asked: {reason}.',
-    action: 'See what the sentence says; url, oauth_resource, oauth_scopes and allow_cidrs stand in config/mcp.toml.',
+    action:
+      'See what the sentence says; url, oauth_resource, oauth_scopes and allow_cidrs stand in the table of the server.',
   },
 })

@@ -5,7 +5,6 @@ import {
   type Clock,
   type Ids,
   type List,
-  type Problem,
   type Secrets,
   type State,
   type Warning,
@@ -71,8 +70,6 @@ export const callbackPath = '/v1/mcp/oauth/callback'
 /** How long a stop waits for a refresh. Milliseconds. */
 const patienceMs = 5_000
 
-const unknown = (server: string): Problem => oauthErrors.mcp_oauth_unknown({ details: { server } })
-
 export const createOauth = (given: OauthParts): Oauth => {
   const { clock, state, slots, servers, secrets } = given
   const outbound = createOutbound({ clock })
@@ -87,13 +84,14 @@ export const createOauth = (given: OauthParts): Oauth => {
       : undefined
   const get = (name: string): OauthServer => {
     const server = serverOf(name, servers.all().get(name))
-    if (server === undefined) throw unknown(name)
+    if (server === undefined) throw oauthErrors.mcp_oauth_unknown({ details: { server: name, file } })
     return server
   }
   const all = (): OauthServer[] => [...servers.all()].flatMap(([name, entry]) => serverOf(name, entry) ?? [])
   const wanted = createWanted()
   const reach = { outbound, signal, loadKit }
-  const shared = { ...reach, accounts, marks, slots, pending, wanted, state, clock, secrets, ids: given.ids }
+  const { source: file } = servers
+  const shared = { ...reach, file, accounts, marks, slots, pending, wanted, state, clock, secrets, ids: given.ids }
   const refresher = createRefresher(shared)
   const works = new Set<Promise<unknown>>()
   const tracked = <T>(work: Promise<T>): Promise<T> => {

@@ -22,7 +22,7 @@ import { OauthView } from './views.js'
 
 const base = '/v1/runtime/mcp/oauth'
 const path = `${base}/:server` as const
-const params = object({ server: doc(string({ min: 1, max: 64 }), 'Name of the server in config/mcp.toml.') })
+const params = object({ server: doc(string({ min: 1, max: 64 }), 'Name of the server on the list.') })
 const unknown = oauthErrors.mcp_oauth_unknown
 const stored = [secretErrors.secrets_full, secretErrors.secrets_key_unusable] as const
 const finishing = [

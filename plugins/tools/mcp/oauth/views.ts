@@ -24,7 +24,7 @@ import type { Wanted } from './wanted.js'
 export const OauthView = named(
   'McpOauthView',
   object({
-    server: doc(string(), 'Name of the server in config/mcp.toml.'),
+    server: doc(string(), 'Name of the server on the list.'),
     slot_ref: doc(string(), 'The account, as a secret slot.'),
     state: doc(
       enums(['logged_in', 'login_pending', 'login_required']),
@@ -48,6 +48,8 @@ export const OauthView = named(
 export type OauthView = Infer<typeof OauthView>
 
 export interface ViewParts {
+  /** The file of the list, in words. */
+  readonly file: string
   readonly accounts: Accounts
   readonly slots: SecretSlots
   readonly pending: Pending
@@ -67,10 +69,10 @@ const wayIn = ({ slots }: Pick<ViewParts, 'slots'>, { name, entry }: OauthServer
 }
 
 /** What the operator says is asked for and nothing else: then it is the operator who says more. */
-const scopesLine = ({ name, entry }: OauthServer): string =>
+const scopesLine = ({ file }: Pick<ViewParts, 'file'>, { name, entry }: OauthServer): string =>
   entry.oauth_scopes.length === 0
     ? loginLine(name)
-    : `Add them to oauth_scopes of [mcp_servers.${name}] in config/mcp.toml, then: ${loginLine(name)}`
+    : `Add them to oauth_scopes of [mcp_servers.${name}] in ${file}, then: ${loginLine(name)}`
 
 const accountView = ({ slots, wanted }: ViewParts, server: OauthServer) => {
   const { entry } = server
@@ -101,14 +103,14 @@ export const viewOf = (parts: ViewParts, server: OauthServer): OauthView => {
     slot_ref: entry.oauth_slot_ref,
     state,
     ...(reason !== undefined && { reason, action: wayIn(parts, server) }),
-    ...(reason === undefined && parts.wanted.of(server).length > 0 && { action: scopesLine(server) }),
+    ...(reason === undefined && parts.wanted.of(server).length > 0 && { action: scopesLine(parts, server) }),
     ...accountView(parts, server),
     ...(login !== undefined && { login_expires_at_ms: login.expires_at_ms }),
   }
 }
 
-const scopesWarning = ({ wanted }: Pick<ViewParts, 'wanted'>, server: OauthServer): Warning[] => {
-  const lacked = wanted.of(server)
+const scopesWarning = (parts: Pick<ViewParts, 'wanted' | 'file'>, server: OauthServer): Warning[] => {
+  const lacked = parts.wanted.of(server)
   if (lacked.length === 0) return []
   return [
     {
@@ -116,13 +118,13 @@ const scopesWarning = ({ wanted }: Pick<ViewParts, 'wanted'>, server: OauthServe
       code: 'mcp_scopes_missing',
       message: `The MCP server ${server.name} asks for scopes that its account has not: ${lacked.join(' ')}.`,
       related_id: server.name,
-      action: scopesLine(server),
+      action: scopesLine(parts, server),
     },
   ]
 }
 
 export const loginWarnings = (
-  parts: Pick<ViewParts, 'accounts' | 'wanted' | 'slots'>,
+  parts: Pick<ViewParts, 'accounts' | 'wanted' | 'slots' | 'file'>,
   servers: readonly OauthServer[],
 ): Warning[] =>
   servers.flatMap((server) => {

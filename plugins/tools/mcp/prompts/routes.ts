@@ -23,7 +23,7 @@ export interface PromptRouteParts extends Pick<PromptParts, 'redact'> {
 }
 
 const path = '/v1/runtime/mcp/servers/:server/prompts' as const
-const params = object({ server: doc(string({ min: 1, max: 64 }), 'Name of the server in config/mcp.toml.') })
+const params = object({ server: doc(string({ min: 1, max: 64 }), 'Name of the server on the list.') })
 const { mcp_server_not_found, mcp_server_unavailable, mcp_call_refused } = mcpErrors
 const problems = [mcp_server_not_found, mcp_server_unavailable, mcp_call_refused] as const
 
@@ -65,7 +65,7 @@ export const promptRoutes = ({ servers, redact }: PromptRouteParts): readonly Ro
     access: 'admin',
     summary: 'A prompt of an MCP server with its arguments filled in. Nothing is submitted: that is for who asked.',
     params: object({
-      server: doc(string({ min: 1, max: 64 }), 'Name of the server in config/mcp.toml.'),
+      server: doc(string({ min: 1, max: 64 }), 'Name of the server on the list.'),
       prompt_name: doc(string({ min: 1, max: 2_000 }), 'As the server lists it.'),
     }),
     body: object({

@@ -82,7 +82,7 @@ const setup = (readiness: Readiness = { state: 'ok', code: 'ready', message: 'Re
     models: (config: Partial<RouteConfig> = {}) => {
       const route = build(config)
       const active = { route_id: config.provider ?? 'scripted', model: route.model }
-      const configured = { routes: () => [route], active: () => active }
+      const configured = { routes: () => [route], active: () => active, file: '' }
       return createModels({ configured, chosen: () => active })
     },
   }
@@ -172,7 +172,7 @@ test('models-8: ready gives the default or the named route, and refuses an unkno
 
 test('models-32: a chosen route that is not there at the moment gives way to the configured one', (t) => {
   const route = setup().build()
-  const configured = { routes: () => [route], active: () => ({ route_id: 'scripted', model: 'm' }) }
+  const configured = { routes: () => [route], active: () => ({ route_id: 'scripted', model: 'm' }), file: '' }
   const models = createModels({ configured, chosen: () => ({ route_id: 'gone', model: 'x' }) })
   t.is(models.default_route, 'scripted')
   t.is(models.ready().model, 'm')

@@ -5,8 +5,10 @@ import { createClock } from '../../../../core/base/clock.js'
 import { definePlugin, object } from '../../../../core/plugin.js'
 import { Models, RouteBackends } from '../../../../plugins/execution/models/contract.js'
 import { freshRoot, startTestDaemon, type TestDaemonOptions } from '../../../support/daemon.js'
+import { lender } from '../../../support/plugins.js'
 import { startOpenAiServer } from '../../../support/openai-server.js'
 import { sayingIn } from '../../../support/responses-server.js'
+import { makeFolder } from '../../../support/tools.js'
 import { codeOf, openSession, submit, until } from '../../../support/runs.js'
 
 const clock = createClock()
@@ -310,4 +312,68 @@ test('models-55: what the file does not know is told with its place, and an addr
     t.true(wrong.message.includes(reason), wrong.message)
     t.false(wrong.message.includes('pw'))
   }
+})
+
+test('models-67: another file is read and watched in place of that in config, and what is told names it', async (t) => {
+  const file = join(await makeFolder(t), 'mine.toml')
+  const unread = '[routes.unread]\ndriver = "demo"\n'
+  const flags = { 'routes-file': file, 'default-route': 'a' }
+  writeFileSync(file, '[routes.a]\ndriver = "openai"\n[routes.b]\ndriver = "demo"\n')
+  const { daemon, ids, runtime, readiness, becomes } = await start(t, unread, { flags })
+  t.deepEqual(await ids(), ['a', 'b'])
+  t.is((await runtime()).routes_file, file)
+  t.true((await readiness('a')).action.startsWith(`Set auth_ref in [routes.a] of ${file} to a secret`))
+  const warning = (code: string) => daemon.daemon.view.warnings().find((one) => one.code === code)
+  writeFileSync(file, '[routes.c]\ndriver = "demo"\n[routes.bad]\ndriven = "demo"\n')
+  await becomes(async () => (await ids()).join() === 'c,bad,a')
+  t.true(warning('config_entry_invalid')?.message.startsWith(`${file}: [routes.bad] `))
+  t.is((await readiness('a')).action, `Correct ${file}: it is read again when it is saved.`)
+  writeFileSync(file, '[routes.c\n')
+  await becomes(() => warning('config_entry_invalid')?.message.startsWith(`${file} is not TOML`) === true)
+})
+
+test('models-67: flags that do nothing beside another file are told with its name, and its own flag is none of them', async (t) => {
+  const file = join(await makeFolder(t), 'mine.toml')
+  writeFileSync(file, '[routes.a]\ndriver = "demo"\n')
+  const { daemon } = await start(t, '', { flags: { 'routes-file': file, model: 'm' } })
+  const told = daemon.daemon.view.warnings()
+  t.deepEqual(
+    told.map(({ message, action }) => [message, action]),
+    [
+      [
+        `${file} has routes, so these flags of the daemon do nothing: --model.`,
+        `Say it of a route in ${file}, and start without these flags and their variables.`,
+      ],
+    ],
+  )
+})
+
+test('models-68: a file that is named and is not there is a warning, and no route stands in for its routes', async (t) => {
+  const file = join(await makeFolder(t), 'mine.toml')
+  const { ids, readiness, run, warnings, becomes } = await start(t, two, { flags: { 'routes-file': file } })
+  t.deepEqual(await ids(), ['none'])
+  t.deepEqual(warnings(), ['routes_file_missing', 'provider_active_route_not_ready'].toSorted())
+  t.is((await readiness('none')).message, `${file}, which --routes-file names, is not there.`)
+  t.like(await run(), { status: 400, code: 'route_not_ready' })
+  writeFileSync(file, '[routes.a]\ndriver = "demo"\n')
+  await becomes(async () => (await ids()).join() === 'a')
+  t.deepEqual(warnings(), [])
+  rmSync(file)
+  await becomes(async () => (await ids()).join() === 'none')
+})
+
+test('runtime-44: a key is redacted also in an entry that is not taken, and of a file that is no TOML nothing is shown', async (t) => {
+  const lent = lender({})
+  const wrong = (key: string): string => `token = "canary-beside"\n[routes.a]\ndriver = 7\napi_key = "${key}"\n`
+  const { daemon, write, becomes } = await start(t, wrong('canary-first'), { plugins: [lent.plugin] })
+  const shown = (text: string): string => lent.context().secrets.redact(text)
+  t.is(shown('canary-first canary-beside'), '[redacted] [redacted]')
+  write(wrong('canary-second'))
+  await becomes(() => shown('canary-second') === '[redacted]')
+  t.is(shown('canary-first'), '[redacted]')
+  write('[routes.a]\napi_key = canary-unquoted\n')
+  const isTold = (): boolean => JSON.stringify(daemon.daemon.view.warnings()).includes('is not TOML: line 2')
+  await becomes(isTold)
+  const answers = [await daemon.request('GET', '/v1/status'), await daemon.request('GET', '/v1/runtime')]
+  t.false(answers.some(({ text }) => text.includes('canary')))
 })

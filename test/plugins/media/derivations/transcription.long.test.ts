@@ -179,7 +179,7 @@ test('derivations-14: words that came with the sound are taken, and without a ro
 
 test('derivations-14: where no route has transcription, and where one says so that cannot, nobody is asked and the reason is told', async (t) => {
   for (const [file, reason] of [
-    ['[routes.talk]\ndriver = "demo"\n', /no model route has transcription/u],
+    ['[routes.talk]\ndriver = "demo"\n', /no model route of config\/routes\.toml has transcription/u],
     ['[routes.talk]\ndriver = "demo"\ntranscription = true\n', /route talk is not ready: .*no transcription/u],
   ] as const) {
     const root = await freshRoot()

@@ -26,6 +26,7 @@ test('models-1, runtime-3: GET /v1/runtime shows routes with flat capability fla
     'route_diagnostics',
     'route_id',
     'routes',
+    'routes_file',
     'run_memory_policy',
     'scheduler_policy',
     'shell',

@@ -5,6 +5,7 @@ import { done, fails, scriptedProvider, text } from '../../../../../plugins/prov
 import { createCommandLine } from '../../../../support/command-line.js'
 import { freshRoot, startTestDaemon } from '../../../../support/daemon.js'
 import { eventually } from '../../../../support/mcp.js'
+import { makeFolder } from '../../../../support/tools.js'
 import { openSession } from '../../../../support/runs.js'
 
 const routes = `default_route = "fast"
@@ -96,7 +97,7 @@ test('models-64: what names a route that is not there is named, whatever it is',
       (of) => `WRONG references: ${of} names the route slow, which is not there (route_unknown)`,
     ),
   )
-  t.regex(out, /See holdfast sessions get loses$/mu)
+  t.regex(out, /add the route to config\/routes\.toml\. See holdfast sessions get loses$/mu)
 })
 
 test('models-65: the canary is one small question to each model: its answer, or its error in a sentence', async (t) => {
@@ -142,4 +143,20 @@ test('models-65: a model that does not answer in the time of the canary is told 
   const { code, out } = await createCommandLine(daemon)('doctor', 'routes', '--canary', '--canary-timeout-ms', '200')
   t.is(code, 1)
   t.regex(out, /^WRONG canary of route \S+: does not answer: .*\(timeout\)$/mu)
+})
+
+test('models-69: a route that is not there is to be added to the file that the daemon reads', async (t) => {
+  const file = join(await makeFolder(t), 'mine.toml')
+  writeFileSync(file, routes)
+  const daemon = await startTestDaemon(t, { flags: { 'routes-file': file } })
+  await openSession(daemon, 's1')
+  t.is(
+    (await daemon.request('POST', '/v1/sessions/s1/route-policy', { route_policy: { provider: 'slow' } })).status,
+    200,
+  )
+  writeFileSync(file, routes.replace('[routes.slow]', '[routes.other]'))
+  const line = createCommandLine(daemon)
+  await eventually(async () => ((await line('doctor', 'routes')).out.includes('route other/') ? true : undefined))
+  const { out } = await line('doctor', 'routes', '--check-references')
+  t.true(out.includes(`add the route to ${file}. See holdfast sessions get s1`), out)
 })

@@ -12,7 +12,7 @@ test('models-66: a file of routes is looked at as a daemon would, each fault wit
   }
   const ours = 'default_route = "a"\n[routes.a]\ndriver = "demo"\n'
   writeFileSync(file, ours)
-  const elsewhere = createEnvironmentLine({ SERVICE_DEFAULT_ROUTE: 'z', SERVICE_MCP_PROFILE: 'nosuch' })
+  const elsewhere = createEnvironmentLine({ SERVICE_DEFAULT_ROUTE: 'z', SERVICE_MCP_PROFILES: 'nosuch' })
   t.is((await elsewhere('doctor', 'routes', '--routes-file', file)).code, 0)
   const good = await look(
     'default_route = "a"\n[routes.a]\ndriver = "demo"\n' +

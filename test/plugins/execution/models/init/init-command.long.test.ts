@@ -337,3 +337,19 @@ test.serial('command-line-17: an address that is not whole is told from a server
   t.is(code, 1)
   t.regex(err, /answers and lists no models for server \(models_unknown\)\nSee that the address is whole/u)
 })
+
+test.serial('models-69: init writes nothing for a daemon that reads its routes from another file', async (t) => {
+  const root = await freshRoot()
+  const file = join(await freshRoot(), 'mine.toml')
+  writeFileSync(file, '')
+  const served = await startTestDaemon(t, { root, flags: { 'routes-file': file } })
+  const refusals = [await createCommandLine(served)('init', '--yes', '--state-root', root)]
+  await served.daemon.stop()
+  refusals.push(await createRootLine(root, { SERVICE_ROUTES_FILE: file })('init'))
+  for (const { code, out, err } of refusals) {
+    t.is(code, 1, out)
+    t.true(err.includes(`the daemon reads its model routes from ${file}, which init does not write`), err)
+  }
+  t.false(existsSync(join(root, 'config/routes.toml')))
+  t.is(readFileSync(file, 'utf8'), '')
+})

@@ -20,7 +20,7 @@ const route = (route_id: string, model: string): ModelRoute => ({
 })
 const modelsOf = (...routes: ModelRoute[]) => {
   const active = { route_id: 'house', model: routes[0]?.model ?? '' }
-  return createModels({ configured: { routes: () => routes, active: () => active }, chosen: () => active })
+  return createModels({ configured: { routes: () => routes, active: () => active, file: '' }, chosen: () => active })
 }
 const models = modelsOf(route('house', 'house-1'), route('other', 'other-1'))
 const session = (more: Partial<SessionRecord> = {}): SessionRecord => ({

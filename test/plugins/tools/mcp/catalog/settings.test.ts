@@ -1,6 +1,7 @@
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'ava'
+import { createCommandLine } from '../../../../support/command-line.js'
 import { freshRoot, startTestDaemon } from '../../../../support/daemon.js'
 import { eventually, writeServers } from '../../../../support/mcp.js'
 import { makeFolder } from '../../../../support/tools.js'
@@ -27,4 +28,15 @@ test('mcp-28: another file is read and watched in place of that in config', asyn
   await writeFile(file, table('two') + table('bad', 'colour = 1\n'))
   await become('two')
   t.true((await warnings('config_entry_invalid'))[0].message.startsWith(`${file}: [mcp_servers.bad] `))
+})
+
+test('mcp-35: what is told of servers and their accounts names the file that is read', async (t) => {
+  const file = join(await makeFolder(t), 'mine.toml')
+  await writeFile(file, '')
+  const daemon = await startTestDaemon(t, { flags: { 'mcp-config': file } })
+  const line = createCommandLine(daemon)
+  t.is((await line('mcp', 'list')).out, `No MCP servers. Name one in ${file}, or see holdfast mcp catalog list.\n`)
+  t.true((await line('mcp', 'catalog', 'get', 'linear')).out.includes(`Its table for ${file}:\n`))
+  const { body } = await daemon.request('POST', '/v1/runtime/mcp/oauth/nosuch/refresh', {})
+  t.is(body.detail, `There is no MCP server nosuch that is asked with an account; the list is ${file}.`)
 })

@@ -46,7 +46,7 @@ test('mcp-33: a name may stand in a table, and of a file that cannot be used not
   const file = join(await makeFolder(t), 'mcp-secrets')
   const found = async (text: string) => {
     await writeFile(file, text)
-    const { find, fault } = createCredentials(file)
+    const { find, fault } = createCredentials(file, () => {})
     return [find('mcp.one'), fault()?.replace(file, 'FILE')]
   }
   t.deepEqual(await found('mcp.one = "a"\n'), ['a', undefined])
@@ -59,6 +59,28 @@ test('mcp-33: a name may stand in a table, and of a file that cannot be used not
     undefined,
     'FILE has what is no text, or an empty one, under mcp.two',
   ])
-  t.regex(createCredentials(`${file}.not`).fault() ?? '', /it does not exist/u)
-  t.is(createCredentials(undefined).fault(), undefined)
+  t.regex(createCredentials(`${file}.not`, () => {}).fault() ?? '', /it does not exist/u)
+  t.is(createCredentials(undefined, () => {}).fault(), undefined)
+})
+
+test('mcp-36: what comes into the file later is redacted before it is used, and what was taken away stays so', async (t) => {
+  const root = await freshRoot()
+  t.teardown(() => rm(root, { recursive: true, force: true }))
+  const folder = await makeFolder(t)
+  const file = join(folder, 'mcp-secrets')
+  const server = (token: string) =>
+    planned({ answersWith: `TOKEN=${token}` }, { env_secret_refs: { TOKEN: 'mcp.one' } })
+  await writeFile(file, '"mcp.one" = "canary-first"\n')
+  await writeServers(root, { one: server('canary-first') })
+  const lent = lender({})
+  const daemon = await startTestDaemon(t, { root, plugins: [lent.plugin], flags: { 'mcp-credentials': file } })
+  const shown = (text: string): string => lent.context().secrets.redact(text)
+  await serverIn(daemon, 'one')
+  await writeFile(file, '"mcp.one" = "canary-second"\n"mcp.unused" = "canary-beside"\n')
+  await writeServers(root, { two: server('canary-second') })
+  await serverIn(daemon, 'two')
+  t.is(shown('canary-first canary-second canary-beside'), '[redacted] [redacted] [redacted]')
+  await writeFile(file, '"mcp.one" = "canary-third"\n"mcp.wrong" = 7\n')
+  t.true((await daemon.request('GET', '/v1/status')).text.includes('under mcp.wrong'))
+  t.is(shown('canary-second canary-third'), '[redacted] [redacted]')
 })

@@ -55,5 +55,9 @@ test('mcp-34: with --mcp-discovery off nothing is looked for', async (t) => {
   const workspace = await makeFolder(t)
   await writeFile(join(workspace, '.mcp.json'), '{"mcpServers":{"one":{"command":"x"}}}')
   const daemon = await startTestDaemon(t, { flags: { 'workspace-root': workspace, 'mcp-discovery': 'off' } })
-  t.deepEqual((await daemon.request('GET', '/v1/runtime/mcp/servers')).body, { servers: [], found: [] })
+  t.deepEqual((await daemon.request('GET', '/v1/runtime/mcp/servers')).body, {
+    file: 'config/mcp.toml',
+    servers: [],
+    found: [],
+  })
 })

@@ -32,6 +32,8 @@ const start = async (t: ExecutionContext<any>, { clock = createLeapingClock() }:
     needs: { slots: SecretSlots },
     register(ctx, { slots }) {
       const servers = {
+        source: 'config/mcp.toml',
+        missing: () => undefined,
         all: () => new Map([['files', entry]]),
         beside: () => undefined,
         wrong: () => new Map(),

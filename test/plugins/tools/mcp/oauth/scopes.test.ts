@@ -87,7 +87,7 @@ test('mcp-oauth-15: what is no scope is let go, of scopes twenty are kept, and t
   )
   await daemon.request('POST', '/v1/runtime/mcp/tools/mcp__files__echo/call', { input: {} })
   t.deepEqual((await daemon.request('GET', base)).body.missing_scopes, ['one', ...many.slice(0, 20)])
-  t.regex((await warned(daemon)).action, /oauth_scopes of \[mcp_servers\.files\]/u)
+  t.regex((await warned(daemon)).action, /oauth_scopes of \[mcp_servers\.files\] in config\/mcp\.toml, then: /u)
   t.is(await logIn(daemon, server), 'one')
 })
 
