@@ -79,10 +79,13 @@ interface Source {
   make(): ModelRoute
 }
 
+const gone = ({ source }: Pick<ConfiguredParts['list'], 'source'>): string =>
+  `${source} had routes and has none any more, so no model answers.`
+const putBack = 'Put them back: the file is read when it is saved. A daemon that starts without any goes by its flags.'
 const putThere = 'Put the file there: it is read then. Or start the daemon with the right name.'
 
 /** What stands in the file by name: routes, and those that cannot be read. */
-const sourcesOf = (parts: ConfiguredParts): ReadonlyMap<string, Source> => {
+const sourcesOf = (parts: ConfiguredParts, hadRoutes: boolean): ReadonlyMap<string, Source> => {
   const { list, flagged, beside, providers, sources } = parts
   const found = new Map<string, Source>()
   const broken = list.wrong().get(wholeFile)
@@ -97,6 +100,7 @@ const sourcesOf = (parts: ConfiguredParts): ReadonlyMap<string, Source> => {
   if (broken !== undefined) return new Map([[noRoute, { of: broken, make: wrong(noRoute, broken) }]])
   if (missing !== undefined)
     return new Map([[noRoute, { of: missing, make: () => unusable(noRoute, sentence(missing), putThere) }]])
+  if (hadRoutes) return new Map([[noRoute, { of: gone, make: () => unusable(noRoute, gone(list), putBack) }]])
   return new Map(
     [flagged, ...beside].map((of) => [of.route_id, { of, make: () => buildRoute(of, providers(), sources) }]),
   )
@@ -115,6 +119,8 @@ interface Made {
   /** The default route: the one that is wished, unless it is not there. */
   readonly active: ActiveModel
   readonly wish: string | undefined
+  /** The file has or had some: a save that lost them looks like a file without any. */
+  readonly hadRoutes: boolean
 }
 
 export const configuredRoutes = (parts: ConfiguredParts): Configured & { readonly health: HealthCheck } => {
@@ -122,7 +128,8 @@ export const configuredRoutes = (parts: ConfiguredParts): Configured & { readonl
   let listed: readonly ModelRoute[] = []
   const make = (before: Made | undefined): Made => {
     const routes = new Map<string, Built>()
-    for (const [name, { of, make: build }] of sourcesOf(parts)) {
+    const hadRoutes = before?.hadRoutes === true || parts.list.all().size > 0
+    for (const [name, { of, make: build }] of sourcesOf(parts, hadRoutes)) {
       const known = before?.routes.get(name)
       routes.set(name, known !== undefined && known.of === of ? known : { of, route: build() })
     }
@@ -133,7 +140,7 @@ export const configuredRoutes = (parts: ConfiguredParts): Configured & { readonl
       routes.set(chosen, { of: noRoute, route: unusable(chosen, noDefault(wish), correct(parts.list)) })
     const model = routes.get(chosen)?.route.model ?? ''
     listed = [...routes.values()].map(({ route }) => route)
-    return { from: parts.list.all(), routes, active: { route_id: chosen, model }, wish }
+    return { from: parts.list.all(), routes, active: { route_id: chosen, model }, wish, hadRoutes }
   }
   const now = (): Made => {
     if (made === undefined || made.from !== parts.list.all()) made = make(made)

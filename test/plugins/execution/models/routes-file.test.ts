@@ -51,6 +51,17 @@ default_model = "demo-fast"
 driver = "demo"
 `
 
+test('models-31: a file that loses all its routes leaves none that answers, until they are back', async (t) => {
+  const { ids, becomes, write, run } = await start(t, two)
+  t.deepEqual(await ids(), ['fast', 'slow'])
+  write('')
+  await becomes(async () => (await ids()).join() === 'none')
+  t.like(await run(), { status: 400, code: 'route_not_ready' })
+  write(two)
+  await becomes(async () => (await ids()).join() === 'fast,slow')
+  t.like(await run(), { status: 'completed' })
+})
+
 test('models-30: the routes of config/routes.toml stand in for that of the flags, and runs can wish each', async (t) => {
   const { ids, runtime, run } = await start(t, two)
   t.deepEqual(await ids(), ['fast', 'slow'])
@@ -66,8 +77,6 @@ test('models-30: without the file, or with an empty one, the route of the flags 
   write('[routes.only]\ndriver = "demo"\n')
   await becomes(async () => (await ids()).join() === 'only')
   t.like(await run(), { status: 'completed', request: { provider: 'only' } })
-  write('')
-  await becomes(async () => (await ids()).join() === 'demo')
 })
 
 test('models-31: a saved file is applied route by route: a wrong one stays as it was, and a warning names it', async (t) => {
