@@ -1,5 +1,6 @@
 /** Notices changes in folders of people outside the state root: one watch for each folder, none for its files. */
 import { watch, type FSWatcher } from 'node:fs'
+import { basename } from 'node:path'
 
 export interface FolderWatch {
   /**
@@ -31,6 +32,8 @@ export const watchFolders = ({ changed, failed }: FolderWatchParts): FolderWatch
   const add = (folder: string): boolean => {
     try {
       const watcher = watch(folder, { persistent: false }, (_, name) => {
+        // So it is told that the folder itself is gone: what stands there next is another one.
+        if (name === basename(folder) && watched.get(folder) === watcher) drop(folder)
         if (name === null || !name.startsWith('.')) changed()
       })
       watcher.on('error', (error) => {

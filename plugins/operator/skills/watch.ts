@@ -34,7 +34,11 @@ export const watchSkills = ({ roots, clock, log, look, folders }: SkillWatch): (
     })
   }
   const watching = watchFolders({
-    changed: soon,
+    changed() {
+      // A root that is away for a moment is there again at the next visit, and is another one.
+      known = ''
+      soon()
+    },
     failed: (folder, error) => log.warn('a folder of skills cannot be watched', { folder, error }),
   })
   const visit = (): void => {

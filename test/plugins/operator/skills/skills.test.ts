@@ -323,6 +323,26 @@ test('skills-6: changes count soon, a broken one leaves the last good one, and a
   t.deepEqual(await eventually(names, (found) => found.length === 3), ['a', 'c', 'd'])
 })
 
+test('skills-6: what is changed in a folder that was removed and made anew counts, also of a root', async (t) => {
+  const root = await makeFolder(t)
+  const other = await makeFolder(t)
+  await write(root, { 'a/SKILL.md': skill('a') })
+  await write(other, { 'b/SKILL.md': skill('b') })
+  const { names } = await start(t, root, { more: [other], patient: false })
+  const become = async (wanted: string): Promise<void> => {
+    t.is((await eventually(names, (found) => found.join() === wanted)).join(), wanted)
+  }
+  await become('a,b')
+  for (const folder of [join(root, 'a'), other]) {
+    await rm(folder, { recursive: true })
+    await become(folder === other ? 'd' : 'b')
+    await write(folder, { 'SKILL.md': skill('c') })
+    await become(folder === other ? 'c,d' : 'b,c')
+    await write(folder, { 'SKILL.md': skill('d') })
+    await become(folder === other ? 'd' : 'b,d')
+  }
+})
+
 test('skills-6: a start waits ten seconds for a slow folder, whose skills count when they are found', async (t) => {
   const root = await makeFolder(t)
   await write(root, { 'a/SKILL.md': skill('a') })
