@@ -3,6 +3,8 @@ import test from 'ava'
 import * as anthropic from '../../../support/anthropic-server.js'
 import * as google from '../../../support/google-server.js'
 import * as openai from '../../../support/responses-server.js'
+import { answerEnd } from '../../../../plugins/execution/runs/contract.js'
+import { vendors } from '../../../support/vendors.js'
 import { classOf, converseWith, transport, type Spoken } from '../../../support/model-client.js'
 import { chunk, stream, type Chunk } from '../../../support/openai-server.js'
 
@@ -84,7 +86,8 @@ const speeches: Readonly<Record<Spoken, Speech>> = {
   },
 }
 
-for (const spoken of ['openai_compatible', 'openrouter', 'anthropic', 'google', 'openai', 'xai'] as const) {
+const spokenBy = ['openai_compatible', 'openrouter', 'anthropic', 'google', 'openai', 'xai'] as const
+for (const spoken of spokenBy) {
   const { whole, later } = speeches[spoken]
   test(`models-70: behind its end a word that makes an answer less than whole counts, and no other: ${spoken}`, async (t) => {
     for (const [word, expected] of [['', isWhole] as const, ...later]) {
@@ -100,3 +103,11 @@ for (const spoken of ['openai_compatible', 'openrouter', 'anthropic', 'google', 
     }
   })
 }
+
+for (const { provider, saying } of vendors)
+  test(`runs-62: an answer with nothing in it is whole for its protocol, and empty for its run: ${provider}`, async (t) => {
+    const spoken = spokenBy.find((name) => name === provider) ?? 'xai'
+    const { ask } = await converseWith(t, saying(''), { spoken })
+    const answer = await ask()
+    t.deepEqual([classOf(answer), answerEnd(answer.parts, false)], ['no failure but stop', 'empty'])
+  })
