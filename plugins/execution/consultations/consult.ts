@@ -166,7 +166,7 @@ const askFitting = async (parts: ConsultParts, first: Call, { schema, signal }: 
     if (checked.fits) return { consulted: { ...consulted, value: checked.value }, usage }
     const message = `Its answer did not come to fit the schema: ${checked.fault}.`
     if (repairs === mostRepairs || !checked.isRepairable) return { consulted: failed(unfitCode, message), usage }
-    const [answer, repair] = [said(consulted.text), said(repairText(checked.fault))]
+    const [answer, repair] = [said(consulted.text), said(repairText(checked.fault, schema))]
     const more: ModelMessage[] = [
       // Providers refuse an empty text.
       ...(consulted.text === '' ? [] : [{ role: 'assistant' as const, content: [answer] }]),

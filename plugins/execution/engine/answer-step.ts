@@ -7,7 +7,7 @@ import {
   type Generation,
   type ToolCallPart,
 } from '../models/contract.js'
-import type { RunEdit, RunRecord } from '../runs/contract.js'
+import { answerEnd, type RunEdit, type RunRecord } from '../runs/contract.js'
 import { mostReminders, missingOf } from './completion.js'
 import { activeMs, change, changeLazily, isCut, trace, type Execution } from './execution.js'
 import { holdEnd, isWatched, judgeWatched, type Judged } from './intercept.js'
@@ -41,7 +41,8 @@ const completeOrRemind = (execution: Execution, { run, held }: Answered, answer:
 const completeIfFits = async (execution: Execution, answered: Answered, answer: Parts): Promise<void> => {
   const { run, generation } = answered
   if (generation.response_format?.type !== 'structured_json') return
-  const checked = await structuredAnswer(generation.response_format.schema, textOf(answer.parts))
+  const { schema } = generation.response_format
+  const checked = await structuredAnswer(schema, textOf(answer.parts), isCutShort(answer))
   if (isCut(execution)) return
   if (checked.fits) {
     answer.said = checked.text
@@ -55,18 +56,21 @@ const completeIfFits = async (execution: Execution, answered: Answered, answer: 
       edit.step({ to: 'failed', error }, { type: 'failed', error })
       return
     }
-    remind(edit, repairText(checked.fault))
+    remind(edit, repairText(checked.fault, schema))
     edit.amend((now) => ({ ...now, repairs: repairs + 1 }))
   })
 }
 
 type Parts = Extract<Answer, { type: 'parts' }>
 
+const isCutShort = ({ outcome }: Parts): boolean => outcome === 'length'
+
 const note = (edit: RunEdit, answer: Parts, not_taken?: string): void => {
   const { usage, parts: content } = answer
   answer.taken = true
   const why = not_taken === undefined ? {} : { not_taken }
-  edit.note({ type: 'message', message: { role: 'assistant', content }, usage, ...why, ...edit.bill(usage) })
+  const cut = isCutShort(answer) ? { cut: true as const } : {}
+  edit.note({ type: 'message', message: { role: 'assistant', content }, usage, ...why, ...cut, ...edit.bill(usage) })
   endRouteWait(edit)
 }
 
@@ -96,6 +100,8 @@ const completeRun = async (execution: Execution, answer: Parts, held = 0): Promi
       return remind(edit, hold.reason)
     }
     say(edit, answer)
+    const answer_ended = answerEnd(answer.parts, isCutShort(answer))
+    if (answer_ended !== undefined) edit.amend((run) => ({ ...run, answer_ended }))
     edit.step({ to: 'completed' }, { type: 'completed' })
   })
 }
@@ -132,7 +138,7 @@ const completeIfMet = async (execution: Execution, { run, held, completion, answ
  * any of the others runs.
  */
 const takeTurn = (execution: Execution, answer: Parts, calls: readonly ToolCallPart[]): Promise<void> | void => {
-  const cut = answer.outcome === 'length'
+  const cut = isCutShort(answer)
   if (judging.some((event) => isWatched(execution, event))) return takeWatchedTurn(execution, answer, calls)
   return writeTurn(
     execution,
@@ -148,7 +154,7 @@ const takeWatchedTurn = async (execution: Execution, answer: Parts, calls: reado
   const verdicts: Judged[] = []
   for (const [index, call] of calls.entries()) {
     if (isCut(execution)) return
-    verdicts.push(await judgeWatched(execution, call, { index, cut: answer.outcome === 'length' }))
+    verdicts.push(await judgeWatched(execution, call, { index, cut: isCutShort(answer) }))
   }
   if (!isCut(execution)) await writeTurn(execution, answer, verdicts)
 }

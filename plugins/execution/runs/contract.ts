@@ -19,6 +19,8 @@ import type { RunView } from './views/run-view.js'
 export { runErrors } from './record/errors.js'
 /** What a run that is looked up by its id can lack. */
 export { noRun } from './record/get-run.js'
+/** How an answer of a model ended that is not whole. */
+export { answerEnd } from './record/answer-end.js'
 /** What a run is, and what must hold before it may complete. */
 export { begunAt, CompletionRequirement, runKinds, runStatuses } from './record/run-record.js'
 /** What the daemon keeps of a run, by its status. */

@@ -1,5 +1,5 @@
 /** One call of a tool that makes something: asked once, stored as assets, booked, and told. */
-import { Problem, type Json, type JsonObject } from '../../../core/plugin.js'
+import { Problem, redactedTo, type Json, type JsonObject } from '../../../core/plugin.js'
 import type { Runs } from '../../execution/runs/contract.js'
 import { callFailure, type ToolCall, type ToolOutcome } from '../../execution/tools/contract.js'
 import type { ToolUse, UsageBooks } from '../../operator/usage/contract.js'
@@ -79,7 +79,7 @@ export const makeMedia = async (parts: MakingParts, wish: MakingWish, call: Tool
     const made = await wish.make(chosen, server)
     used = { ...used, ...(made.usage && { usage: made.usage }) }
     const assets = await keep(parts, wish, made)
-    const words = made.revised_prompt && parts.redact(made.revised_prompt.slice(0, mostWords))
+    const words = made.revised_prompt && redactedTo(made.revised_prompt, mostWords, parts.redact)
     const output: Json = {
       provider: route.provider,
       model,

@@ -5,6 +5,7 @@ import {
   endingOf,
   eventAnswer,
   failures,
+  finishWith,
   isLink,
   offProtocol,
   refuse,
@@ -113,12 +114,12 @@ const finishes = new Map<unknown, Finish>([
 const takeEnd = (so: Collected, { delta, usage }: Link): void => {
   so.used = tell(so.used, usage)
   const reason = isLink(delta) ? delta['stop_reason'] : undefined
-  if (so.finish !== undefined || typeof reason !== 'string' || reason === '') return
+  if (typeof reason !== 'string' || reason === '') return
   const finish = finishes.get(reason) ?? 'other'
   // What the limit cut has no end of its own.
   const isCut = finish !== 'length' && [...so.blocks.values()].some(({ isOpen }) => isOpen)
   if (isCut) refuse(so, failures.invalid('A part of it has no end.'))
-  so.finish = finish
+  finishWith(so, finish)
 }
 
 const partOf = (block: Block, newId: () => string): AssistantPart[] => {

@@ -5,7 +5,9 @@ import {
   endingOf,
   eventAnswer,
   failures,
+  finishWith,
   isLink,
+  isWhole,
   keptSignature,
   offProtocol,
   refuse,
@@ -67,9 +69,8 @@ const takeEvent = (so: Collected, event: Link, asked: Asked): void => {
     return
   }
   so.used = tell(so.used, usageMetadata)
-  if (so.finish !== undefined) return
   const candidate = candidateIn(event)
-  if (isLink(promptFeedback) && isWord(promptFeedback['blockReason'])) so.finish = 'filtered'
+  if (isLink(promptFeedback) && isWord(promptFeedback['blockReason'])) finishWith(so, 'filtered')
   else if (candidate === null || (candidate !== undefined && !takeCandidate(so, candidate))) refuse(so, offProtocol())
 }
 
@@ -83,7 +84,13 @@ const candidateIn = ({ candidates }: Link): Link | null | undefined => {
 }
 
 /** False if it does not follow the protocol. */
-const takeCandidate = (so: Collected, { content, finishReason, groundingMetadata }: Link): boolean => {
+const takeCandidate = (so: Collected, candidate: Link): boolean => {
+  if (so.finish === undefined && !takeParts(so, candidate)) return false
+  if (isWord(candidate['finishReason'])) finish(so, candidate['finishReason'])
+  return true
+}
+
+const takeParts = (so: Collected, { content, groundingMetadata }: Link): boolean => {
   const said = content ?? {}
   const parts = isLink(said) ? (said['parts'] ?? []) : undefined
   if (!Array.isArray(parts)) return false
@@ -91,7 +98,6 @@ const takeCandidate = (so: Collected, { content, finishReason, groundingMetadata
   if (!blocks.every((block) => block !== undefined)) return false
   for (const block of blocks) show(so, block)
   takeGrounding(so.grounding, groundingMetadata)
-  if (isWord(finishReason)) finish(so, finishReason)
   return true
 }
 
@@ -124,8 +130,9 @@ const finishes = new Map<string, Finish | 'unusable' | undefined>([
 
 const finish = (so: Collected, reason: string): void => {
   const found = finishes.has(reason) ? finishes.get(reason) : 'other'
-  if (found === 'unusable') refuse(so, failures.invalid(`Its model ended with ${reason}.`))
-  else so.finish = found
+  if (found === 'unusable') {
+    if (isWhole(so)) so.fault ??= failures.invalid(`Its model ended with ${reason}.`)
+  } else if (found !== undefined) finishWith(so, found)
 }
 
 const partOf = (block: Block, newId: () => string): AssistantPart[] => {

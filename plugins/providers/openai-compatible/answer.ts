@@ -6,6 +6,8 @@ import {
   endingOf,
   extend,
   failures,
+  finishWith,
+  isLastEvent,
   stateOf,
   told,
   toolInput,
@@ -49,8 +51,6 @@ export const createAnswer = (asked: Asked, newId: () => string): Answer => {
   }
 }
 
-const isLastEvent = (data: string): boolean => data.length < 100 && data.trim() === '[DONE]'
-
 const takeChunk = (so: Collected, chunk: Chunk, asked: Asked): void => {
   switch (chunk.type) {
     case 'garbage':
@@ -66,17 +66,16 @@ const takeChunk = (so: Collected, chunk: Chunk, asked: Asked): void => {
       so.usage = chunk.usage ?? so.usage
       search.add(so.cites, chunk.cites)
       if (so.finish === undefined) takePiece(so, chunk)
-      else so.finish = finishBehind(so.finish, chunk.finish)
+      if (chunk.finish !== '') finishWith(so, finishes.get(chunk.finish) ?? 'other')
   }
 }
 
-const takePiece = (so: Collected, { reasoning, text, calls, finish }: Piece): void => {
+const takePiece = (so: Collected, { reasoning, text, calls }: Piece): void => {
   if (reasoning !== '') say(so, 'reasoning', reasoning)
   if (text !== '') say(so, 'text', text)
   for (const call of calls)
     if (!(so.calls ??= createToolPieces()).take(call))
       so.fault ??= failures.invalid('The pieces of its tool calls cannot be told apart.')
-  so.finish = finishOf(finish)
 }
 
 const say = (so: Collected, type: Said['type'], text: string): void => {
@@ -95,16 +94,6 @@ const finishes = new Map<string, Finish>([
   ['abort', 'broken'],
   ['insufficient_system_resource', 'broken'],
 ])
-
-const finishOf = (word: string): Finish | undefined => (word === '' ? undefined : (finishes.get(word) ?? 'other'))
-
-const flawed: ReadonlySet<Finish | undefined> = new Set<Finish>(['length', 'filtered', 'broken'])
-
-/** Behind the first reason only one counts that says the answer is not whole, and no answer becomes whole again. */
-const finishBehind = (before: Finish, word: string): Finish => {
-  const later = finishOf(word)
-  return later !== undefined && flawed.has(later) && !flawed.has(before) ? later : before
-}
 
 const end = ({ said, calls, fault, finish, usage, cites }: Collected, newId: () => string): ModelEvent[] => {
   const pages = [...cites.values()]

@@ -5,6 +5,7 @@ import {
   endingOf,
   eventAnswer,
   failures,
+  finishWith,
   isLink,
   offProtocol,
   refuse,
@@ -50,20 +51,16 @@ export const createAnswer = (asked: Asked, making: Making): Answer => {
 
 const takeEvent = (so: Collected, event: Link, asked: Asked): void => {
   const { type } = event
-  const response = isLink(event['response']) ? event['response'] : {}
   switch (type) {
     case 'response.output_item.added':
     case 'response.output_item.done':
     case 'response.reasoning_summary_part.added':
       return takeItem(so, event)
     case 'response.completed':
-      return takeEnd(so, response, response['status'] === 'incomplete' ? cutBy(response) : 'stop')
     case 'response.incomplete':
-      return takeEnd(so, response, cutBy(response))
+    case 'response.cancelled':
     case 'response.failed':
-      so.usage = usedIn(so, response)
-      so.fault = told(response['error'], asked)
-      return
+      return takeEnd(so, event, asked)
     case 'error':
       so.fault = told(isLink(event['error']) ? event['error'] : event, asked)
       return
@@ -74,6 +71,7 @@ const takeEvent = (so: Collected, event: Link, asked: Asked): void => {
 }
 
 const takeItem = (so: Collected, event: Link): void => {
+  if (so.finish !== undefined) return
   const at = event['output_index']
   if (typeof at !== 'number' || !takePart(so, event, at)) refuse(so, offProtocol())
 }
@@ -122,13 +120,36 @@ const usedIn = ({ items }: Collected, { usage }: Link): Usage | undefined => {
 const cutBy = ({ incomplete_details: details }: Link): Finish =>
   isLink(details) && details['reason'] === 'content_filter' ? 'filtered' : 'length'
 
-const takeEnd = (so: Collected, response: Link, finish: Finish): void => {
-  so.usage = usedIn(so, response)
-  // What the limit cut has no end of its own.
-  const isCut = finish === 'stop' && [...so.items.values()].some(({ isOpen }) => isOpen)
-  if (isCut) refuse(so, failures.invalid('A part of it has no end.'))
-  so.finish = finish
-  so.isDone = true
+/** What tells of less than a whole answer holds, be it the event or the status in it (models-71). */
+const endOf = ({ type }: Link, { status }: Link): (typeof worstFirst)[number] | 'completed' =>
+  worstFirst.find((end) => status === end || type === `response.${end}`) ?? 'completed'
+const worstFirst = ['failed', 'cancelled', 'incomplete'] as const
+
+const takeEnd = (so: Collected, event: Link, asked: Asked): void => {
+  const response = isLink(event['response']) ? event['response'] : {}
+  const end = endOf(event, response)
+  if (end === 'completed' || end === 'incomplete') takeOutput(so, response)
+  so.usage = usedIn(so, response) ?? so.usage
+  switch (end) {
+    case 'failed':
+      so.fault = told(response['error'], asked)
+      return
+    case 'cancelled':
+      return finishWith(so, 'broken')
+    case 'incomplete':
+      return finishWith(so, cutBy(response))
+    case 'completed':
+      // What the limit cut has no end of its own.
+      if ([...so.items.values()].some(({ isOpen }) => isOpen)) refuse(so, failures.invalid('A part of it has no end.'))
+      return finishWith(so, 'stop')
+  }
+}
+
+/** A server that told of no item while it came tells of them all at the end. */
+const takeOutput = (so: Collected, { output }: Link): void => {
+  if (so.items.size > 0 || !Array.isArray(output)) return
+  for (const [output_index, item] of output.entries())
+    takeItem(so, { type: 'response.output_item.done', output_index, item })
 }
 
 const partOf = (item: Item, { newId, provider }: Making): AssistantPart[] => {

@@ -65,7 +65,16 @@ export { createConversationBytes } from './conversation-bytes.js'
 /** What became visible of an answer, neighbours of one kind joined. */
 export { extend } from './fresh-deltas.js'
 /** What every protocol keeps of an answer while it comes, and what all do with it. */
-export { beginGathering, eventAnswer, offProtocol, refuse, stateOf } from './gathered.js'
+export {
+  beginGathering,
+  eventAnswer,
+  finishWith,
+  isLastEvent,
+  isWhole,
+  offProtocol,
+  refuse,
+  stateOf,
+} from './gathered.js'
 /** Its shape. */
 export type { Gathered } from './gathered.js'
 /** Values of it. */

@@ -31,10 +31,23 @@ export const stateOf = ({ fault, finish, isDone }: Gathered): 'open' | 'finished
 
 export const offProtocol = (): ModelFailure => failures.invalid('It does not follow the protocol.')
 
-/** Behind the end of the model nothing makes an answer worse. */
+/** Behind the end of the model nothing that does not follow the protocol makes an answer worse. */
 export const refuse = (so: Gathered, failure: ModelFailure): void => {
   if (so.finish === undefined) so.fault ??= failure
 }
+
+const flawed: ReadonlySet<Finish | undefined> = new Set<Finish>(['length', 'filtered', 'broken'])
+
+/** Whether no word of its server has made it less than whole: from then on it stays as it was told (models-24). */
+export const isWhole = ({ finish }: Gathered): boolean => !flawed.has(finish)
+
+/** Behind the first reason to end only one counts that says the answer is not whole (models-70). */
+export const finishWith = (so: Gathered, finish: Finish): void => {
+  if (so.finish === undefined || (flawed.has(finish) && isWhole(so))) so.finish = finish
+}
+
+/** What servers send behind the last event; nothing behind it counts. */
+export const isLastEvent = (data: string): boolean => data.length < 100 && data.trim() === '[DONE]'
 
 interface EventTaker {
   /** Takes an event that is a JSON object. */
@@ -46,6 +59,10 @@ interface EventTaker {
 export const eventAnswer = (so: Gathered, { take, end }: EventTaker): Answer => ({
   take(data) {
     if (so.isDone || so.fault !== undefined) return
+    if (so.finish !== undefined && isLastEvent(data)) {
+      so.isDone = true
+      return
+    }
     const event = readEvent(data)
     if (event === 'excess') refuse(so, failures.excessive())
     else if (event === 'garbage') refuse(so, offProtocol())

@@ -36,11 +36,12 @@ export const parsed = (body: string): unknown => {
 
 /** One line, redacted, at most two hundred characters; undefined if nothing is left. */
 export const safeWords = (said: string | undefined, redact: (text: string) => string): string | undefined => {
-  const line = redactedTo(said ?? '', looked, redact)
+  const clean = (text: string): string => redactSecrets(redact(text))
+  const line = redactedTo(said ?? '', looked, clean)
     .replaceAll(unseen, ' ')
     .replaceAll(/\s+/gu, ' ')
     .trim()
-  const safe = redactSecrets(redact(line)).replaceAll(masked, '[redacted]')
+  const safe = clean(line).replaceAll(masked, '[redacted]')
   if (safe === '') return undefined
   const signs = [...safe]
   return signs.length > shown ? `${signs.slice(0, shown - 1).join('')}…` : safe

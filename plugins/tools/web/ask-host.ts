@@ -17,8 +17,8 @@ export interface HostWish extends OutboundReach {
   readonly most: number
   readonly timeout_ms: number
   readonly signal: AbortSignal
-  /** Whether a text holds a stored secret: such a URL is not asked. */
-  readonly holdsSecret: (text: string) => boolean
+  /** Whether it holds a stored secret, in whatever form: such a URL is not asked. */
+  readonly holdsSecret: (url: string) => boolean
 }
 
 export type HostAnswer =
@@ -79,12 +79,8 @@ const follow = async (outbound: Outbound, wish: HostWish): Promise<HostAnswer> =
 
 type Head = Extract<OutboundFlow, { type: 'answer' }>
 
-/** As a host reads it: with its escapes resolved, once. */
-const resolved = (url: string): string =>
-  url.replaceAll(/(?:%[0-9a-f]{2})+/giu, (hex) => Buffer.from(hex.replaceAll('%', ''), 'hex').toString())
-
 const ask = async (outbound: Outbound, { url, headers, most, holdsSecret, ...wish }: HostWish): Promise<Head> => {
-  if (holdsSecret(url) || holdsSecret(resolved(url))) throw webErrors.web_secret_refused()
+  if (holdsSecret(url)) throw webErrors.web_secret_refused()
   const rule = refusedUrl(url, wish)
   if (rule !== undefined) throw webErrors.web_url_refused({ details: { rule } })
   const flow = await outbound.flow({

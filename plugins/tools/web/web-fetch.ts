@@ -6,6 +6,7 @@ import {
   inTurns,
   integer,
   object,
+  redactedAsRead,
   refusedUrl,
   string,
   type Infer,
@@ -116,12 +117,12 @@ const fetchPage = async (parts: FetchParts, input: FetchInput, call: ToolCall): 
     timeout_ms: config.timeout_ms,
     allow_cidrs: config.allow_cidrs,
     signal: AbortSignal.any([call.signal, signal]),
-    holdsSecret: (text) => secrets.redact(text) !== text,
+    holdsSecret: (url) => redactedAsRead(url, secrets.redact) !== url,
   })
   if (answer.type === 'page') return view(answer, input, parts)
   if (answer.type === 'refused') throw webErrors.web_status({ details: { status: answer.status } })
   const { url, status, to } = answer
-  const redirects_to = harmless(secrets.redact(to))
+  const redirects_to = harmless(redactedAsRead(to, secrets.redact))
   const rule = refusedUrl(to, config)
   const note =
     rule === undefined

@@ -5,6 +5,7 @@ import {
   integer,
   object,
   Problem,
+  redactedAsRead,
   retryAfter,
   string,
   type Infer,
@@ -109,7 +110,7 @@ const lineOf = async ({ title, url, snippet }: Found, n: number): Promise<string
 }
 
 const search = async (parts: SearchParts, input: SearchInput, call: ToolCall): Promise<Json> => {
-  if (parts.secrets.redact(input.query) !== input.query) throw webErrors.web_secret_refused()
+  if (redactedAsRead(input.query, parts.secrets.redact) !== input.query) throw webErrors.web_secret_refused()
   const host = parts.host()
   if (host.type === 'absent') throw webErrors.web_search_absent({ details: { reason: host.reason } })
   const answer = await ask(parts, host, { input, call }).catch((error: unknown) => Promise.reject(asSearch(error)))

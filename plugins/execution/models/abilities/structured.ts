@@ -32,17 +32,23 @@ export type Structured =
 
 const mostIssues = 5
 
-/** Never throws. A schema that cannot be checked by is a fault of each answer. */
-export const structuredAnswer = async (schema: JsonObject, said: string): Promise<Structured> => {
+/** Never throws. A schema that cannot be checked by is a fault of each answer. `isCut`: at the limit of its length. */
+export const structuredAnswer = async (schema: JsonObject, said: string, isCut = false): Promise<Structured> => {
   const struct = await fromJsonSchema(schema)
   if (!struct.ok)
     return { fits: false, fault: `its schema cannot be used: ${inWords(struct.issues)}`, isRepairable: false }
   const value = jsonIn(said)
-  if (value === undefined) return { fits: false, fault: 'it is no JSON', isRepairable: true }
+  if (value === undefined) return unfit('it is no JSON', isCut)
   const checked = parse(struct.value, value)
   if (checked.ok) return { fits: true, value, text: withoutFence(said) }
-  return { fits: false, fault: inWords(checked.issues), isRepairable: true }
+  return unfit(inWords(checked.issues), isCut)
 }
+
+const unfit = (fault: string, isCut: boolean): Structured => ({
+  fits: false,
+  fault: isCut ? `${fault}; it was cut at the limit of its length` : fault,
+  isRepairable: true,
+})
 
 const inWords = (issues: readonly { readonly path: string; readonly rule: string }[]): string =>
   issues
@@ -50,9 +56,15 @@ const inWords = (issues: readonly { readonly path: string; readonly rule: string
     .map(({ path, rule }) => `${path === '' ? 'it' : path} ${rule}`)
     .join('; ')
 
-/** What the model is told whose answer does not fit. */
-export const repairText = (fault: string): string =>
-  `Your answer cannot be used: ${fault}. Answer again, with JSON alone that fits the schema that you were given.`
+/** Signs of a schema that is told again, at most. */
+const mostOfSchema = 16_000
+
+/** What the model is told whose answer does not fit. Servers that pass over a schema leave their model without it. */
+export const repairText = (fault: string, schema: JsonObject): string => {
+  const form = formText(schema)
+  const wish = form.length > mostOfSchema ? 'Answer with JSON alone that fits the schema that you were given.' : form
+  return `Your answer cannot be used: ${fault}. ${wish}`
+}
 
 /** What a model is told of the form where its provider does not pass it on. */
 export const formText = (schema: JsonObject): string =>

@@ -1,6 +1,6 @@
 /** What became of a run, in a sentence with what to do. */
 import { sentence, visibleLine, showTime } from '../../../../core/plugin.js'
-import type { RunRow } from '../terminal/run-text.js'
+import { cutText, type RunRow } from '../terminal/run-text.js'
 
 const again = '/retry makes it anew.'
 
@@ -23,9 +23,15 @@ const failureText = (error: string): string => {
 }
 
 /** Undefined where its answer says it all. */
-export const endText = ({ status, error = 'nobody said why', outputs = [] }: RunRow): string | undefined => {
+export const endText = ({
+  status,
+  error = 'nobody said why',
+  outputs = [],
+  answer_ended,
+}: RunRow): string | undefined => {
   if (status === 'failed') return failureText(error)
   if (status === 'interrupted' || status === 'cancelled') return `The run was ${status}. ${again}`
+  if (answer_ended === 'cut') return `(${cutText})`
   return outputs.length === 0 ? '(the last answer of the model was empty)' : undefined
 }
 

@@ -136,5 +136,6 @@ const baseOf = (run: RunRecord, now: number): RunBase => ({
   ...(run.isolation !== undefined && { isolation: run.isolation }),
   ...(run.max_turns !== undefined && { max_turns: run.max_turns }),
   ...(run.repairs !== undefined && { repairs: run.repairs }),
+  ...(run.answer_ended !== undefined && { answer_ended: run.answer_ended }),
   ...(run.begun_at_ms !== undefined && { begun_at_ms: run.begun_at_ms }),
 })

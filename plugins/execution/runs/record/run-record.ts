@@ -5,6 +5,7 @@ import type { FailureClass } from '../../models/contract.js'
 import type { ToolPins } from '../../tools/contract.js'
 import type { UsageSums } from '../../../operator/usage/contract.js'
 import type { Isolation } from '../../sessions/contract.js'
+import type { AnswerEnd } from './answer-end.js'
 import type { RunOrigin } from './origin.js'
 
 /** What made a run. */
@@ -106,6 +107,8 @@ export type RunBase = {
   readonly outputs?: readonly number[]
   /** The output that is the model's last answer; 0 if none is. Absent without outputs, and in older records. */
   readonly said?: number
+  /** How the answer that completed it ended, where that is not whole; absent in older records. */
+  readonly answer_ended?: AnswerEnd
   /** How often its model was told that its answer does not fit the schema of the run. */
   readonly repairs?: number
   readonly approvals?: number

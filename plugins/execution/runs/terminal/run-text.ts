@@ -46,6 +46,7 @@ export const RunAnswer = open({
     runtime_revision: optional(number()),
   }),
   error: optional(string()),
+  answer_ended: optional(string()),
   waiting_for_model_route: optional(
     open({ attempts: number(), next_attempt_at_ms: number(), code: string(), message: string() }),
   ),
@@ -75,6 +76,7 @@ export const RunEvents = array(
       output: optional(open({ content: string() })),
       tool_names: optional(array(string())),
       not_taken: optional(string()),
+      ended: optional(string()),
       queries: optional(array(string())),
       pages: optional(array(open({ url: string() }))),
       tool_name: optional(string()),
@@ -133,6 +135,9 @@ const routeLines = ({ run_id, request: { provider = '-', model = '', fallback_mo
     : []),
 ]
 
+/** Of an answer that `max_output_tokens` or the server ended. */
+export const cutText = 'the answer was cut at the limit of its length'
+
 export const showRun = (run: Row): string =>
   [
     `${run.run_id}  ${run.status}`,
@@ -149,6 +154,7 @@ export const showRun = (run: Row): string =>
       ...filesOf(output).map(fileLine),
     ]),
     ...(run.answered === undefined ? [] : answerLines(run.answered)),
+    ...(run.answer_ended === 'cut' ? [`  cut      ${cutText}`] : []),
     ...(run.status === 'completed' && (run.outputs ?? []).length === 0 && run.kind !== 'parent_clarification'
       ? ['  output   none: the last answer of the model was empty']
       : []),
@@ -209,14 +215,21 @@ const searchText = ({ queries = [], pages = [] }: ShownEvent): string =>
 
 /** What an event or step says beside its name. */
 const detailOf = (event: ShownEvent): string | undefined => {
-  const { error, output, tool_names, not_taken, tool_name, outcome, attempt, code, message, to, did, files } = event
+  const { error, output, tool_names, not_taken, ended, tool_name, outcome, attempt, code, message, to, did, files } =
+    event
   if (did !== undefined) {
     const { moment = '', by = '', reason } = event
     return `${by} at ${moment}: ${did.join(', ')}${reason === undefined ? '' : `: ${reason}`}`
   }
   if (event.queries !== undefined) return searchText(event)
   if (not_taken !== undefined) return `not taken: ${not_taken}`
-  if (tool_names !== undefined) return tool_names.length === 0 ? undefined : `calls ${tool_names.join(', ')}`
+  if (tool_names !== undefined) {
+    const parts = [
+      ended === 'cut' ? cutText : ended,
+      ...(tool_names.length === 0 ? [] : [`calls ${tool_names.join(', ')}`]),
+    ]
+    return parts.filter((part) => part !== undefined).join(', ') || undefined
+  }
   if (tool_name !== undefined) {
     const parts = [tool_name, outcome, code, message, files?.map(fileText).join('; ')]
     return parts.filter((part) => part !== undefined).join(': ')

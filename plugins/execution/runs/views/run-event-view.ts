@@ -23,6 +23,7 @@ import {
   UserQuestionRequestView,
 } from '../../sessions/contract.js'
 import { AttachmentRef } from '../../../media/assets/contract.js'
+import { answerEnds } from '../record/answer-end.js'
 import { RunView } from './run-view.js'
 
 /** Steps of a run between its events, for those who ask for them. */
@@ -32,6 +33,13 @@ const runStepFields = {
     tool_names: doc(array(string()), 'The tools that the answer calls, in order.'),
     not_taken: optional(
       doc(string(), 'Why the answer did not end the run, such as that it does not fit the schema: 500 characters.'),
+    ),
+    ended: optional(
+      doc(
+        enums(answerEnds),
+        'Present where the answer is not whole: `cut` at the limit of its length, or `empty`, with neither text nor ' +
+          'a call.',
+      ),
     ),
   }),
   model_searched: object({

@@ -2,6 +2,7 @@
 import { isJsonObject, wellFormedJson, type Json } from '../../../../core/plugin.js'
 import type { InterceptedNote, JournalEntry } from '../../sessions/contract.js'
 import type { ModelMessage } from '../../models/contract.js'
+import { answerEnd } from '../record/answer-end.js'
 import type { RunEventEntry } from './run-event-view.js'
 
 const [mostReason, mostPages] = [500, 50]
@@ -69,20 +70,25 @@ const searchedIn = ({ content }: ModelMessage): Step[] => {
   ]
 }
 
+const answeredBy = (
+  { not_taken, cut }: Extract<JournalEntry, { type: 'message' }>,
+  { content }: AssistantMessage,
+): Step => {
+  const ended = answerEnd(content, cut === true)
+  return {
+    type: 'model_answered',
+    tool_names: content.flatMap((part) => (part.type === 'tool_call' ? [part.name] : [])),
+    ...(not_taken !== undefined && { not_taken: wellFormedJson(not_taken.slice(0, mostReason)) }),
+    ...(ended !== undefined && { ended }),
+  }
+}
+type AssistantMessage = Extract<ModelMessage, { role: 'assistant' }>
+
 /** Steps of a run that an entry of its journal tells of. */
 export const stepsOf = (entry: JournalEntry): Step[] => {
   switch (entry.type) {
     case 'message':
-      return entry.message.role === 'assistant'
-        ? [
-            ...searchedIn(entry.message),
-            {
-              type: 'model_answered',
-              tool_names: entry.message.content.flatMap((part) => (part.type === 'tool_call' ? [part.name] : [])),
-              ...(entry.not_taken !== undefined && { not_taken: wellFormedJson(entry.not_taken.slice(0, mostReason)) }),
-            },
-          ]
-        : []
+      return entry.message.role === 'assistant' ? [...searchedIn(entry.message), answeredBy(entry, entry.message)] : []
     case 'attempt': {
       const { attempt, code, message, next_attempt_at_ms } = entry
       return [{ type: 'model_attempt_failed', attempt, code, message, next_attempt_at_ms }]

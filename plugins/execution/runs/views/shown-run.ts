@@ -136,6 +136,7 @@ export const frameOf = (run: RunRecord, queued_position: number): RunView => {
   if (!isTerminal(run)) return view
   view.finished_at_ms = run.finished_at_ms
   if (run.error !== undefined) view.error = run.error
+  if (run.answer_ended !== undefined) view.answer_ended = run.answer_ended
   return view
 }
 

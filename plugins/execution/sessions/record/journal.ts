@@ -101,8 +101,8 @@ export type OutcomeState = 'done' | 'failed' | 'refused' | 'unknown'
  */
 export type JournalEntry = { run_id: string; at: number } & (
   | { type: 'event'; event: RunEvent }
-  /** `not_taken`: why an answer without calls did not end its run. */
-  | ({ type: 'message'; message: ModelMessage; usage?: CallUsage; not_taken?: string } & CallCost)
+  /** `not_taken`: why an answer without calls did not end its run. `cut`: it ended at the limit of its length. */
+  | ({ type: 'message'; message: ModelMessage; usage?: CallUsage; not_taken?: string; cut?: true } & CallCost)
   | ({ type: 'usage'; turn: number; attempt: number; code: string; usage?: CallUsage } & CallCost)
   | { type: 'intent'; tool_call_id: string; tool_name: string; effect: Effect; key: string; input_digest: string }
   | {

@@ -1,5 +1,6 @@
 import test from 'ava'
 import { redactedTo, withoutCutWord } from '../../../../core/base/words/redacted-to.js'
+import { isLinear } from '../../../support/linear.js'
 import { across, cutCanary, holdsPiece, redactCanary } from '../../../support/canaries.js'
 
 test('secrets-25: a text is redacted before it is cut, wherever the secret stands across the cut', (t) => {
@@ -17,6 +18,37 @@ test('secrets-25: what becomes short by being redacted shows nothing of what is 
     t.false(holdsPiece(redactedTo(text, 256 * 1024, redactCanary)))
     t.false(holdsPiece(redactedTo(text, 10, redactCanary)))
   }
+})
+
+test('secrets-25: a secret is found in whatever form it is read: escapes, sequences of a terminal, signs without a shape', (t) => {
+  const redact = (text: string): string => text.replaceAll('my-own-key', '[redacted]')
+  for (const form of [
+    'my%2Down-key',
+    'my%2down%2Dkey',
+    '%6Dy-own-key',
+    'my\\u002down-key',
+    'my\\x2down-key',
+    'my\u200b-own-key',
+    'my-o\u00adwn-key',
+    'my-\u001b[31mown-key',
+    'my-\u001b]0;title\u0007own-key',
+    'my-own\u0000-key',
+    'my%E2%80%8B-own-key',
+    'my%\u200b2Down-key',
+  ]) {
+    t.is(redactedTo(`a ${form}\nb`, 100, redact), 'a [redacted]\nb', form)
+    t.is(redactedTo(`a ${form}\nb`, 4, redact), 'a [r', form)
+  }
+  for (const text of ['100%25 of my\u200b own', 'C:\\x41 \u001b[31mred', 'my%2Dkey'])
+    t.is(redactedTo(text, 100, redact), text)
+})
+
+test('secrets-25: what is read otherwise takes no longer than it is long', (t) => {
+  for (const piece of ['\u001b[', '\u001b]', '%2', '%41', '\\u00', '\u001b]x\u001b[1;'])
+    t.true(
+      isLinear((size) => void redactedTo(piece.repeat(size), 100 * size, String), 50_000),
+      piece,
+    )
 })
 
 test('of a long text its beginning is looked at', (t) => {

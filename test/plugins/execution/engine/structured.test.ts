@@ -41,6 +41,31 @@ test('models-46: a run whose answers never fit fails with a code', async (t) => 
   t.is((await until(daemon, (await submit(daemon, 's1', 'x')).run_id, 'completed')).outputs[0].content, 'Three.')
 })
 
+test('models-73: an answer that was cut at the limit of its length says so to its model and in the error of its run', async (t) => {
+  const model = scriptedProvider(() => [text('{"sum":'), done('length')], {
+    generation: ['response_format.structured_json'],
+  })
+  const daemon = await startTestDaemon(t, { plugins: [model.plugin], config: model.config })
+  await openSession(daemon)
+  const { body } = await daemon.request('POST', '/v1/sessions/s1/runs', { content: 'Add.', generation })
+  const { error } = await until(daemon, body.run_id, 'failed')
+  t.regex(error, /^structured_output_invalid: .* it is no JSON; it was cut at the limit of its length\.$/u)
+  t.regex(JSON.stringify(model.requests[1]?.messages), /it was cut at the limit of its length/u)
+})
+
+test('models-74: a model whose answer does not fit is told the schema, unless that is very long', async (t) => {
+  const told = async (wanted: object): Promise<string> => {
+    const { model, run } = await setup(t, 'Three.', '{"sum":3}')
+    await run({ generation: { response_format: { type: 'structured_json', schema: wanted } } })
+    const last = model.requests[1]?.messages.at(-1)?.content[0]
+    return last?.type === 'text' ? last.text : ''
+  }
+  const short = await told(schema)
+  t.true(short.endsWith(JSON.stringify(schema)), short)
+  const long = await told({ ...schema, description: 'x'.repeat(20_000) })
+  t.regex(long, /^Your answer cannot be used: it is no JSON\. .* fits the schema that you were given\.$/u)
+})
+
 test('models-46: what a run says is the JSON, without the fence that a model put around it', async (t) => {
   const { run } = await setup(t, '```json\n{"sum":3}\n```')
   t.deepEqual(

@@ -220,8 +220,8 @@ test('models-41: what later versions may add is passed over', async (t) => {
   t.deepEqual(parts, [{ type: 'text', text: 'So.' }])
 })
 
-test('models-26: behind the end of the model nothing counts but an error', async (t) => {
-  const late = [content({ text: 'late' }), 'data: {oops\n\n', content(peek), ending('SAFETY')]
+test('models-26: behind the end of the model no text, thought or call counts, but an error does', async (t) => {
+  const late = [content({ text: 'late' }), 'data: {oops\n\n', content(peek), ending('OTHER')]
   const behind = (...events: Chunk[]): Reply => stream(content({ text: 'So.' }), ending('STOP'), ...events)
   const { parts, done } = await answerTo(t, behind(...late, { usageMetadata: { candidatesTokenCount: 8 } }))
   t.deepEqual(parts, [{ type: 'text', text: 'So.' }])

@@ -219,16 +219,67 @@ test('models-16: what later versions may add is passed over', async (t) => {
   t.deepEqual(parts, [{ type: 'text', text: 'So.' }])
 })
 
-test('models-26: behind the end of the answer nothing counts', async (t) => {
+test('models-26: behind the end of the answer no text and no garbage counts, and behind [DONE] nothing does', async (t) => {
   const error = event('error', { code: 'server_error', message: 'Late', param: null })
-  for (const late of [textItem(5, 'late'), 'data: {oops\n\n', 'data: [DONE]\n\n', error, ended('failed')]) {
-    const { parts, done } = await answerTo(t, stream(begun(), textItem(0, 'So.'), ended('completed') + late))
+  const done = 'data: [DONE]\n\n'
+  for (const late of [textItem(5, 'late'), 'data: {oops\n\n', done, done + error, done + ended('failed')]) {
+    const { parts, done: last } = await answerTo(t, stream(begun(), textItem(0, 'So.'), ended('completed') + late))
     t.deepEqual(
       parts.map((part) => (part.type === 'text' ? part.text : part)),
       ['So.'],
     )
-    t.is(done?.outcome, 'stop')
+    t.is(last?.outcome, 'stop')
   }
+})
+
+test('models-71: an answer whose server calls it failed, cancelled or incomplete is that, whatever event tells it', async (t) => {
+  const says = (type: string, more: JsonObject): Reply =>
+    stream(begun(), callItem(0, { id: 'x', name: 'f', input: '{}' }), ended(type, more))
+  const error = { code: 'rate_limit_exceeded', message: 'Slow down.' }
+  for (const [reply, expected] of [
+    [says('completed', { status: 'failed', error }), 'rate_limited retryable'],
+    [says('completed', { status: 'failed' }), 'overloaded retryable'],
+    [says('completed', { status: 'cancelled' }), 'overloaded retryable'],
+    [says('cancelled', {}), 'overloaded retryable'],
+    [says('incomplete', { status: 'failed', error }), 'rate_limited retryable'],
+    [says('incomplete', { status: 'completed' }), 'no failure but length'],
+    [says('completed', {}), 'no failure but tool_calls'],
+  ] as const)
+    t.is(classOf(await answerTo(t, reply)), expected, JSON.stringify(reply))
+})
+
+test('models-72: items that stand at the end alone are the answer, and those that came before are not taken twice', async (t) => {
+  const message = {
+    id: 'msg_0',
+    type: 'message',
+    role: 'assistant',
+    status: 'completed',
+    content: [{ type: 'output_text', text: 'So.', annotations: [] }],
+  }
+  const called = {
+    id: 'fc_1',
+    type: 'function_call',
+    call_id: 'x',
+    name: 'f',
+    arguments: '{"a":1}',
+    status: 'completed',
+  }
+  const whole = await answerTo(t, stream(begun(), ended('completed', { output: [message, called] })))
+  t.deepEqual([whole.text, whole.done?.outcome], ['So.', 'tool_calls'])
+  t.like(whole.parts[1], { type: 'tool_call', id: 'x', name: 'f', input: { a: 1 } })
+  t.deepEqual(
+    whole.events.flatMap((one) => (one.type === 'text_delta' ? [one.text] : [])),
+    ['So.'],
+  )
+  const cut = { output: [{ ...message, status: 'incomplete' }], incomplete_details: { reason: 'max_output_tokens' } }
+  t.like(await answerTo(t, stream(begun(), ended('incomplete', cut))), { text: 'So.', done: { outcome: 'length' } })
+  const twice = await answerTo(
+    t,
+    stream(begun(), textItem(0, 'So.'), ended('completed', { output: [message, called] })),
+  )
+  t.deepEqual([twice.text, twice.done?.outcome], ['So.', 'stop'])
+  const odd = await answerTo(t, stream(begun(), ended('completed', { output: [7] })))
+  t.is(classOf(odd), 'invalid_output retryable')
 })
 
 test('models-19: an error in the stream ends the answer, and says what the server said', async (t) => {

@@ -1,6 +1,7 @@
 import { across, holdsPiece, redactCanary } from '../../../support/canaries.js'
 import test from 'ava'
 import { safeWords } from '../../../../plugins/providers/streamed/vendor-words.js'
+import { stream } from '../../../support/openai-server.js'
 import { ask, requestOf, userText } from '../../../support/models.js'
 import { connectTo, converseWith, failureOf, transport } from '../../../support/model-client.js'
 
@@ -70,6 +71,22 @@ test('models-20: what the provider says is shown in one short line, without what
 test('secrets-25: a secret across the end of what is looked at is redacted', (t) => {
   for (const text of [...across(2000, ' '), ...across(200)]) t.false(holdsPiece(safeWords(text, redactCanary) ?? ''))
 })
+
+const disguises = ['my%2Down%2dkey', 'my\\u002down-key', 'my\u200b-own-key', 'my-\u001b[1mown-key', '%6Dy-own-key']
+for (const spoken of ['openai_compatible', 'anthropic', 'google', 'openai'] as const)
+  test(`models-75: a key in disguise is not shown of what a server says: ${spoken}`, async (t) => {
+    for (const key of disguises)
+      for (const status of [400, 401]) {
+        const body = JSON.stringify({ error: { message: `Your key ${key} is wrong.` } })
+        const { ask: go } = await converseWith(t, { type: 'status', status, body }, { spoken, api_key: 'my-own-key' })
+        t.regex(failureOf(await go())?.message ?? '', /It said: "Your key \[redacted\] is wrong\."/u, key)
+      }
+    const { ask: go } = await converseWith(t, stream({ error: { message: `Key ${disguises[0]}`, type: 'x' } }), {
+      spoken,
+      api_key: 'my-own-key',
+    })
+    t.notRegex(JSON.stringify(await go()), /own/u)
+  })
 
 const tooLong: readonly string[] = [
   'prompt is too long: 210000 tokens > 200000 maximum',

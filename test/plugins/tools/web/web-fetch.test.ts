@@ -139,7 +139,7 @@ test('tools-45: a URL that holds a secret of the daemon is not asked', async (t)
 
 test('tools-45: a secret of the daemon is asked in no disguise, nor behind a redirect', async (t) => {
   const { server, at } = await setUp(t)
-  for (const path of ['/?q=s3cr%33t-value', '/s3cr3t%2Dvalue'])
+  for (const path of ['/?q=s3cr%33t-value', '/s3cr3t%2Dvalue', '/?q=s3cr3t%E2%80%8B-value'])
     t.is(codeOf(await at(path)), webErrors.web_secret_refused.code, path)
   t.deepEqual(server.asked, [])
   const to = (location: string): void =>

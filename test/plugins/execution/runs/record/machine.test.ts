@@ -32,6 +32,7 @@ const base: RunBase = {
   owner: 1,
   outputs: [4],
   repairs: 1,
+  answer_ended: 'cut',
   approvals: 1,
   questions: 2,
   unclean_boots: 1,
