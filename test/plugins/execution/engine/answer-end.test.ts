@@ -25,7 +25,7 @@ const ranWith = async (t: ExecutionContext, ...answers: ModelEvent[][]) => {
   }
 }
 
-test('runs-62: an answer that was cut at the limit of its length says so in its run and its steps', async (t) => {
+test('runs-57: an answer that was cut at the limit of its length says so in its run and its steps', async (t) => {
   const { run, ended, shown, chat, events } = await ranWith(t, [text('Once upon a'), done('length')])
   t.deepEqual([run.status, run.outputs[0].content, run.answer_ended], ['completed', 'Once upon a', 'cut'])
   t.deepEqual(ended, ['cut'])
@@ -34,7 +34,7 @@ test('runs-62: an answer that was cut at the limit of its length says so in its 
   t.regex(events, /model_answered {2}the answer was cut at the limit of its length$/mu)
 })
 
-test('runs-62: an answer with neither text nor a call completes its run, and both say that it was empty', async (t) => {
+test('runs-57: an answer with neither text nor a call completes its run, and both say that it was empty', async (t) => {
   const thought: ModelEvent = { type: 'part', part: { type: 'reasoning', text: 'Hm.' } }
   for (const answer of [[done()], [text(' \n'), done()], [thought, done()]]) {
     const { run, ended, shown, chat, events } = await ranWith(t, answer)
@@ -45,7 +45,7 @@ test('runs-62: an answer with neither text nor a call completes its run, and bot
   }
 })
 
-test('runs-62: of a run whose last answer is whole only the step of the one that was cut says so', async (t) => {
+test('runs-57: of a run whose last answer is whole only the step of the one that was cut says so', async (t) => {
   const { run, ended, shown, events } = await ranWith(
     t,
     [text('I look.'), callTool('c1', 'read_file', { path: 'x' }), done('length')],

@@ -105,7 +105,7 @@ for (const spoken of spokenBy) {
 }
 
 for (const { provider, saying } of vendors)
-  test(`runs-62: an answer with nothing in it is whole for its protocol, and empty for its run: ${provider}`, async (t) => {
+  test(`runs-57: an answer with nothing in it is whole for its protocol, and empty for its run: ${provider}`, async (t) => {
     const spoken = spokenBy.find((name) => name === provider) ?? 'xai'
     const { ask } = await converseWith(t, saying(''), { spoken })
     const answer = await ask()
