@@ -16,6 +16,7 @@ import type { Background } from './background.js'
 import { runCommand, type CommandEnd } from './command-run.js'
 import type { ShellConfig } from './config.js'
 import { shellErrors } from './errors.js'
+import { takeAway } from './sandbox/git-folders.js'
 import type { Sandbox } from './sandbox/sandbox.js'
 
 /** The system takes no longer argument than 128 KiB. */
@@ -76,9 +77,11 @@ const isRunnable = (command: string): boolean =>
 /** How a command ended, and whether it ran in a sandbox. */
 interface BashEnd extends CommandEnd {
   readonly isWalled: boolean
+  /** Paths that it made and that were renamed since (tools-63). */
+  readonly refused: readonly string[]
 }
 
-const view = ({ code, signal, stdout, stderr, remaining, isWalled }: BashEnd): JsonObject => ({
+const view = ({ code, signal, stdout, stderr, remaining, isWalled, refused }: BashEnd): JsonObject => ({
   success: code === 0,
   exit_code: code,
   signal,
@@ -88,6 +91,7 @@ const view = ({ code, signal, stdout, stderr, remaining, isWalled }: BashEnd): J
   stderr_bytes: stderr.bytes,
   truncated: stdout.truncated || stderr.truncated,
   ...(isWalled && { sandboxed: true }),
+  ...(refused.length > 0 && { refused_paths: [...refused] }),
   ...(remaining.length > 0 && { process_tree_remaining_pids: remaining.slice(0, 20) }),
 })
 
@@ -117,10 +121,11 @@ const run = async (
     ...folders,
     beside: call.beside,
     environment: parts.environment(),
+    isBackground: run_in_background,
   })
   if (wrapped.type === 'refused')
     return failedCall(shellErrors.sandbox_unavailable({ details: { reason: wrapped.reason } }))
-  const { run: what, environment, isWalled } = wrapped
+  const { run: what, environment, isWalled, absent } = wrapped
   const { folder } = folders
   if (run_in_background)
     return parts.background.start({ command, run: what, isWalled, environment, folder, workdir, description, call })
@@ -134,7 +139,7 @@ const run = async (
     grace_ms: config.grace_ms,
     signal: AbortSignal.any([call.signal, signal]),
   })
-  return outcomeOf({ ...end, isWalled })
+  return outcomeOf({ ...end, isWalled, refused: await takeAway(absent) })
 }
 
 /** What a model should know beforehand, for it cannot change it. */
@@ -143,7 +148,7 @@ const wallsOf = ({ sandbox, sandbox_network }: ShellConfig): string =>
     ? ''
     : ` Commands may run in a sandbox: only the workspace and /tmp can be written, /tmp is empty at each call${
         sandbox_network ? '' : ', and there is no network'
-      }.`
+      }. Git can commit there and not change its settings and hooks; in the background it changes nothing.`
 
 /**
  * `once`: nobody knows what a repetition of a command would do. A command that fails has still run, so it is a result
