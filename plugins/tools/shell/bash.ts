@@ -9,6 +9,7 @@ import {
   string,
   type Infer,
   type JsonObject,
+  type Problem,
   type Supervised,
 } from '../../../core/plugin.js'
 import { defineTool, failedCall, type Tool, type ToolCall, type ToolOutcome } from '../../execution/tools/contract.js'
@@ -71,8 +72,10 @@ const foldersOf = async (
   }
 }
 
-const isRunnable = (command: string): boolean =>
-  !command.includes('\0') && Buffer.byteLength(command) <= maxCommandBytes
+const refusal = ({ command }: BashInput): Problem | undefined =>
+  command.includes('\0') || Buffer.byteLength(command) > maxCommandBytes
+    ? shellErrors.command_invalid({ details: { limit: maxCommandBytes } })
+    : undefined
 
 /** How a command ended, and whether it ran in a sandbox. */
 interface BashEnd extends CommandEnd {
@@ -112,7 +115,6 @@ const run = async (
   call: ToolCall,
 ): Promise<ToolOutcome> => {
   const { supervised, config, signal } = parts
-  if (!isRunnable(command)) return failedCall(shellErrors.command_invalid({ details: { limit: maxCommandBytes } }))
   const folders = await foldersOf(call, workdir)
   if (folders === undefined) return failedCall(shellErrors.workdir_invalid())
   if (call.signal.aborted) return failedCall(shellErrors.command_stopped())
@@ -169,5 +171,6 @@ export const bashTool = (parts: BashParts): Tool =>
     // Elsewhere, or behind the run, it is another command.
     subject: ({ command, workdir, run_in_background }) =>
       workdir === undefined && !run_in_background ? { kind: 'command', value: command } : undefined,
+    refusal,
     run: (input, call) => run(parts, input, call),
   })
