@@ -6,7 +6,7 @@ import type { ExecutionContext } from 'ava'
 import { assert } from '../../core/base/assert.js'
 import { parse } from '../../core/base/parse.js'
 import { unsafeCast, type Json } from '../../core/base/schema.js'
-import type { Tool, ToolCall, ToolOutcome } from '../../plugins/execution/tools/contract.js'
+import { failedCall, type Tool, type ToolCall, type ToolOutcome } from '../../plugins/execution/tools/contract.js'
 
 export interface Answer {
   readonly output: Record<string, Json>
@@ -42,7 +42,8 @@ export const resultOf = (outcome: ToolOutcome): Answer => {
 export const runTool = async (tool: Tool, input: unknown, call: ToolCall): Promise<Answer> => {
   const parsed = parse(tool.input, input)
   assert(parsed.ok, `the input was refused: ${JSON.stringify(parsed)}`)
-  return resultOf(await tool.run(parsed.value, call))
+  const refusal = tool.refusal?.(parsed.value, call)
+  return resultOf(refusal === undefined ? await tool.run(parsed.value, call) : failedCall(refusal))
 }
 
 /** The code of a refused call. */

@@ -8,6 +8,7 @@ import {
   permissionAudit,
   type PermissionAudit,
   type PermissionDecision,
+  type Tool,
   type ToolRegistry,
 } from '../tools/contract.js'
 import { callErrors } from '../runs/contract.js'
@@ -118,10 +119,15 @@ export const absent = (tools: ToolRegistry, name: string, session_id: string): P
     : callErrors.tool_not_found({ details: { name } }))
 
 const callProblem = (
-  { limits, session_id, context: { tools } }: Execution,
+  execution: Execution,
   call: ToolCallPart,
   { index, cut }: { index: number; cut: boolean },
 ): { output: Json } | undefined => {
+  const {
+    limits,
+    session_id,
+    context: { tools },
+  } = execution
   if (cut) return refused(callErrors.call_cut())
   if (index >= limits.max_calls_per_turn)
     return refused(callErrors.call_limit_reached({ details: { limit: limits.max_calls_per_turn } }))
@@ -130,8 +136,20 @@ const callProblem = (
   if (call.unparsed !== undefined) return unparsed(call.unparsed)
   if (weighJson(call.input) > limits.max_input_bytes)
     return refused(callErrors.call_input_too_large({ details: { limit: limits.max_input_bytes } }))
-  const parsed = parse(tool.input, call.input)
-  return parsed.ok ? undefined : misfit(parsed.issues)
+  const read = readInput(execution, tool, call.input)
+  return read.ok ? undefined : read.refusal
+}
+
+type InputRead =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly refusal: { output: Json } }
+
+/** The input as the tool takes it, or why no call can be made with it. */
+export const readInput = ({ session_id, run_id }: Execution, tool: Tool, input: Json): InputRead => {
+  const parsed = parse(tool.input, input)
+  if (!parsed.ok) return { ok: false, refusal: misfit(parsed.issues) }
+  const problem = tool.refusal?.(parsed.value, { session_id, run_id })
+  return problem === undefined ? { ok: true, value: parsed.value } : { ok: false, refusal: refused(problem) }
 }
 
 /** Characters of an input that is no JSON which the model is shown. */
@@ -143,5 +161,5 @@ const unparsed = (text: string): { output: Json } =>
   })
 
 /** An input that the tool's struct does not take. */
-export const misfit = (issues: readonly Issue[]): { output: Json } =>
+const misfit = (issues: readonly Issue[]): { output: Json } =>
   refused(callErrors.call_input_invalid(), { issues: issues.map(({ path, rule }) => ({ path, rule })) })

@@ -1,12 +1,12 @@
 /** One tool call: checked once more, made, and bounded in time. */
 import { relative } from 'node:path'
-import { digest, fault, isShallow, parse, Problem, realFolder, type Json } from '../../../core/plugin.js'
+import { digest, fault, isShallow, Problem, realFolder, type Json } from '../../../core/plugin.js'
 import type { Asset } from '../../media/assets/contract.js'
 import { failedCall, mostResultFiles, type Tool, type ToolOutcome, type ToolProgress } from '../tools/contract.js'
 import type { ToolUse } from '../../operator/usage/contract.js'
 import { during, trace, within, workspaceOf, type Execution } from './execution.js'
 import { callErrors, runErrors, type RunFolder } from '../runs/contract.js'
-import { absent, misfit, refused } from './permission.js'
+import { absent, readInput, refused } from './permission.js'
 import type { Call } from './thread/turn.js'
 
 /**
@@ -23,17 +23,18 @@ export interface Ready {
 }
 
 /** Checks again what was decided on: the tool is there, the input fits it, and it is the one that was approved. */
-export const prepare = ({ context, session_id }: Execution, call: Call, key: string): Ready | { output: Json } => {
+export const prepare = (execution: Execution, call: Call, key: string): Ready | { output: Json } => {
+  const { context, session_id } = execution
   const tool = context.tools.find(call.part.name, session_id)
   if (tool === undefined) return refused(absent(context.tools, call.part.name, session_id))
   const { state } = call
   const input = state.type === 'ready' || state.type === 'intended' ? state.input : call.input
   if (state.type === 'ready' && state.digest !== undefined && state.digest !== digest(input))
     return refused(callErrors.call_input_changed())
-  const parsed = parse(tool.input, input)
-  return parsed.ok
-    ? { call, tool, input, value: parsed.value, key, attempt: state.type === 'intended' ? state.attempts + 1 : 1 }
-    : misfit(parsed.issues)
+  const read = readInput(execution, tool, input)
+  return read.ok
+    ? { call, tool, input, value: read.value, key, attempt: state.type === 'intended' ? state.attempts + 1 : 1 }
+    : read.refusal
 }
 
 /** What came of an invocation: the tool's outcome, or how it failed to give one. */

@@ -146,6 +146,11 @@ export interface Tool<S extends AnyStruct = AnyStruct> {
    */
   subject?(input: Infer<S>): GrantRule | undefined
   /**
+   * Why such a call cannot be made, whoever allows it: it is told to the model, and nobody is asked (tools-59). Looked
+   * at again before the call is made. Must be fast and must not throw.
+   */
+  refusal?(input: Infer<S>, by: Pick<ToolCall, 'session_id' | 'run_id'>): Problem | undefined
+  /**
    * For what the model can correct, returns `is_error` or throws a Problem below 500 (tools-35). Any other throw is
    * charged to the plugin and shown to the model as a failed call without its message.
    */

@@ -1,4 +1,4 @@
-/** What a remembered approval may cover. Pure (approvals-21 to approvals-23). */
+/** What a remembered approval may cover. Pure (approvals-21 to approvals-23, approvals-26). */
 import {
   canonical,
   definePoint,
@@ -17,6 +17,7 @@ import {
   type Json,
   type Point,
 } from '../../../core/plugin.js'
+import { programFault, staysWithin } from './grant-programs.js'
 
 /** What a rule is about: a command, the words that a command begins with, a file, a host, or a whole input. */
 export const grantRuleKinds = ['command', 'command_prefix', 'path', 'host', 'input'] as const
@@ -58,41 +59,24 @@ export const grantRuleOf = (tool: Callable, input: Json): GrantRule | undefined 
 
 /** Words of a command that is one program with its arguments, which no shell makes anything else of. */
 const plainWords = /^[\w.,:/@%+=-]+(?: [\w.,:/@%+=-]+)*$/u
-/** Programs that run what their arguments say, as far as they are known. */
-const runners: ReadonlySet<string> = new Set(
-  (
-    '. asdf ash at awk bash batch builtin bun bunx busybox bwrap capsh catchsegv cgexec chronic chroot chrt ' +
-    'command coproc csh dash dbus-run-session deno direnv doas docker dumb-init eatmydata elixir elvish entr ' +
-    'env erl escript eval exec expect fakeroot faketime find firejail fish flock gawk gdb gdb-multiarch ghci ' +
-    'gosu groovy gsed guile hhvm iex ionice ipython java jruby jshell julia ksh linux32 linux64 lldb ltrace ' +
-    'lua luajit m4 mawk mise mksh nawk nice node nodejs nohup npx nsenter nu numactl ocaml octave original-awk ' +
-    'osascript parallel perl php pipx pkexec pnpx podman prlimit proxychains proxychains4 pwsh pypy python R ' +
-    'racket rbash retry Rscript ruby run-parts runghc runuser sbcl scala screen script sed setarch setpriv ' +
-    'setsid sg sh source ssh start-stop-daemon stdbuf strace su sudo swipl systemd-inhibit systemd-run taskset ' +
-    'tclsh tcsh texlua time timeout tini tmux torsocks toybox trap ts-node ts-node-esm tsx unbuffer unshare uv ' +
-    'uvx valgrind watch xargs xonsh xvfb-run yash zsh zx'
-  ).split(' '),
-)
-
-/** True of their versions and of loaders too: `python3.12`, `ld-linux-x86-64.so.2`. */
-const isRunner = (name: string): boolean =>
-  runners.has(name) || runners.has(name.replace(/[\d.]+$/u, '')) || /^ld[-.]/u.test(name)
-
 /** Why commands that begin with these words cannot be covered; undefined if they can. */
 export const prefixFault = (prefix: string): string | undefined => {
   if (!plainWords.test(prefix) || prefix.length > 200)
     return 'must be words of letters, digits and _.,:/@%+=- with one blank between two, at most 200 characters'
-  const [program = ''] = prefix.split(' ')
-  const name = program.slice(program.lastIndexOf('/') + 1)
-  if (program.includes('=')) return 'must begin with a program, not with a variable'
-  return isRunner(name) ? `must not begin with ${name}, which runs other programs` : undefined
+  const words = prefix.split(' ')
+  return words[0]?.includes('=') === true ? 'must begin with a program, not with a variable' : programFault(words)
 }
 
-/** True if a rule covers a call, which its own exact rule tells. What is more than plain words no prefix covers. */
+/**
+ * True if a rule covers a call, which its own exact rule tells. What is more than plain words no prefix covers, and one
+ * that would be refused now, nothing.
+ */
 export const covers = (rule: GrantRule, call: GrantRule): boolean => {
   if (rule.kind !== 'command_prefix') return rule.kind === call.kind && rule.value === call.value
-  if (call.kind !== 'command' || !plainWords.test(call.value)) return false
-  return call.value === rule.value || call.value.startsWith(`${rule.value} `)
+  if (call.kind !== 'command' || !plainWords.test(call.value) || prefixFault(rule.value) !== undefined) return false
+  if (call.value === rule.value) return true
+  const rest = call.value.startsWith(`${rule.value} `) ? call.value.slice(rule.value.length + 1) : undefined
+  return rest !== undefined && staysWithin(rule.value.split(' '), rest.split(' '))
 }
 
 const words = {

@@ -27,6 +27,11 @@ export const makerErrors = defineErrors({
     detail: 'The server made nothing. {reason}',
     action: 'Correct what it says, or go on without it.',
   },
+  media_server_unwilling: {
+    status: 502,
+    detail: 'The server made nothing. {reason}',
+    action: 'Go on without it, or try again later. An operator looks at the route: its address, key and account.',
+  },
   media_answer_unusable: {
     status: 502,
     detail: 'The server answered, and what it made cannot be used: {reason}.',

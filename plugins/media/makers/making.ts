@@ -61,11 +61,28 @@ const withinBudget = ({ books, runs }: MakingParts, { session_id, run_id }: Tool
 
 const isUnknown = ({ code }: Problem): boolean => code === makerErrors.media_outcome_unknown.code
 
+/** Throws as `chooseRoute`. */
+export const chosenFor = (
+  parts: MakingParts,
+  { making, provider }: Pick<MakingWish, 'making' | 'provider'>,
+  { session_id, run_id }: Pick<ToolCall, 'session_id' | 'run_id'>,
+): Chosen => chooseRoute(parts, making, { session_id, own: parts.runs()?.find(run_id)?.provider, provider })
+
+/** What a check throws, for people who would be asked about such a call in vain. */
+export const problemOf = (check: () => unknown): Problem | undefined => {
+  try {
+    check()
+    return undefined
+  } catch (error) {
+    if (error instanceof Problem) return error
+    throw error
+  }
+}
+
 /** Ends with a problem for whatever its server did wrong. */
 export const makeMedia = async (parts: MakingParts, wish: MakingWish, call: ToolCall): Promise<ToolOutcome> => {
-  const { making, provider } = wish
-  const own = parts.runs()?.find(call.run_id)?.provider
-  const chosen = chooseRoute(parts, making, { session_id: call.session_id, own, provider })
+  const { making } = wish
+  const chosen = chosenFor(parts, wish, call)
   withinBudget(parts, call)
   parts.assets.checkRoom()
   const { route, maker } = chosen

@@ -5,7 +5,7 @@ import type { Assets } from '../assets/contract.js'
 import type { Chosen, Making } from './choice.js'
 import type { GivenPicture, Made, MediaServer, PictureWish } from './wishes.js'
 import { makerErrors } from './errors.js'
-import { makeMedia, type MakingParts } from './making.js'
+import { chosenFor, makeMedia, problemOf, type MakingParts } from './making.js'
 import { mostMs } from './server.js'
 
 /** Pictures that are made at once, and that may be given. */
@@ -83,9 +83,14 @@ const told = async (work: () => Promise<ToolOutcome>): Promise<ToolOutcome> => {
   }
 }
 
-const given = async (assets: Assets, asset_id: string): Promise<GivenPicture> => {
+const givenType = (assets: Assets, asset_id: string): GivenPicture['media_type'] => {
   const { media_type } = assets.get(asset_id)
   if (media_type !== 'image/png' && media_type !== 'image/jpeg') throw unfit(`${asset_id} is ${media_type}`)
+  return media_type
+}
+
+const given = async (assets: Assets, asset_id: string): Promise<GivenPicture> => {
+  const media_type = givenType(assets, asset_id)
   const opened = await assets.open(asset_id, 'raw')
   try {
     return { media_type, bytes: Buffer.concat([...opened.pieces(0, opened.bytes)]) }
@@ -95,7 +100,7 @@ const given = async (assets: Assets, asset_id: string): Promise<GivenPicture> =>
 }
 
 /** The only picture that the run was given. */
-const inferred = ({ runs }: MakingParts, { run_id }: ToolCall): string => {
+const inferred = ({ runs }: MakingParts, { run_id }: Pick<ToolCall, 'run_id'>): string => {
   const known = runs()
   const run = known?.find(run_id)
   const files = run === undefined ? [] : (known?.view(run).input_attachments ?? [])
@@ -104,6 +109,13 @@ const inferred = ({ runs }: MakingParts, { run_id }: ToolCall): string => {
   if (only === undefined || pictures.length > 1)
     throw unfit(`the input of this run has ${pictures.length} pictures, and image_asset_ids names none`)
   return only.id
+}
+
+/** Those that are to be edited. */
+const idsOf = (parts: MakingParts, { image_asset_ids }: EditInput, by: Pick<ToolCall, 'run_id'>): readonly string[] => {
+  const ids = image_asset_ids ?? [inferred(parts, by)]
+  if (ids.length === 0) throw unfit('image_asset_ids is empty')
+  return ids
 }
 
 const shared = { effect: 'once', parallel: false, timeout_ms: mostMs, sandbox: 'network_enabled' } as const
@@ -115,6 +127,7 @@ export const generateImage = (parts: MakingParts): Tool =>
     description:
       'Makes pictures of a description and stores them as assets, whose ids it answers. Each call costs money.',
     input: GenerateInput,
+    refusal: ({ provider }, by) => problemOf(() => chosenFor(parts, { making: 'image_generation', provider }, by)),
     run: (input, call) =>
       told(() =>
         makePictures(parts, input, { call, making: 'image_generation', name: 'picture', pictures: [], asset_ids: [] }),
@@ -129,12 +142,16 @@ export const editImage = (parts: MakingParts): Tool =>
       'Makes pictures of stored ones and of what is to be changed, and stores them as assets, whose ids it answers. ' +
       'Each call costs money.',
     input: EditInput,
-    run: ({ image_asset_ids: named, ...input }: EditInput, call) =>
+    refusal: (input, by) =>
+      problemOf(() => {
+        chosenFor(parts, { making: 'image_edit', provider: input.provider }, by)
+        idsOf(parts, input, by).forEach((id) => givenType(parts.assets, id))
+      }),
+    run: (input, call) =>
       told(async () => {
-        const ids = named ?? [inferred(parts, call)]
-        if (ids.length === 0) throw unfit('image_asset_ids is empty')
+        const asset_ids = idsOf(parts, input, call)
         const pictures: GivenPicture[] = []
-        for (const id of ids) pictures.push(await given(parts.assets, id))
-        return makePictures(parts, input, { call, making: 'image_edit', name: 'edited', pictures, asset_ids: ids })
+        for (const id of asset_ids) pictures.push(await given(parts.assets, id))
+        return makePictures(parts, input, { call, making: 'image_edit', name: 'edited', pictures, asset_ids })
       }),
   })

@@ -1,6 +1,6 @@
 /** Asks the server of a route, once, within bounds. */
 import { outboundTarget, refusedUrl, type Outbound, type OutboundAnswer } from '../../../core/plugin.js'
-import type { ConnectionOptions } from '../../execution/models/contract.js'
+import type { ConnectionOptions, FailureClass } from '../../execution/models/contract.js'
 import { refused } from '../../providers/streamed/contract.js'
 import type { MediaMaker, MediaReply, MediaServer } from './wishes.js'
 import { makerErrors } from './errors.js'
@@ -46,11 +46,19 @@ const arrived = (answer: OutboundAnswer): Answer => {
   throw makerErrors.media_outcome_unknown({ details: { code } })
 }
 
+/** What the model can correct. */
+const ofRequest: ReadonlySet<FailureClass> = new Set<FailureClass>(['bad_request', 'context_length'])
+
 const refusal = ({ redact, now }: ServerParts, { model, reach }: ServerWish, answer: Answer) => {
   const { status, headers, body } = answer
-  if (status < 400) return makerErrors.media_refused({ details: { reason: `It redirects (status ${status}).` } })
+  if (status < 400)
+    return makerErrors.media_server_unwilling({ details: { reason: `It redirects (status ${status}).` } })
   const key = reach.api_key
-  const { message, retry_after_ms } = refused(
+  const {
+    class: cls,
+    message,
+    retry_after_ms,
+  } = refused(
     { status, headers, body: Buffer.from(body).toString('utf8', 0, mostRefusal) },
     {
       model,
@@ -61,7 +69,8 @@ const refusal = ({ redact, now }: ServerParts, { model, reach }: ServerWish, ans
   )
   const wait =
     retry_after_ms === undefined ? '' : ` It wants to be asked again in ${Math.ceil(retry_after_ms / 1000)} s.`
-  return makerErrors.media_refused({ details: { reason: `${message}${wait}` } })
+  const details = { reason: `${message}${wait}` }
+  return ofRequest.has(cls) ? makerErrors.media_refused({ details }) : makerErrors.media_server_unwilling({ details })
 }
 
 const isSuccess = ({ status }: Answer): boolean => status >= 200 && status <= 299

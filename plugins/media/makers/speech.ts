@@ -4,7 +4,7 @@ import { defineTool, failedCall, type Tool } from '../../execution/tools/contrac
 import type { Chosen } from './choice.js'
 import { soundFormats, type Made, type MediaServer, type SoundFormat } from './wishes.js'
 import { makerErrors } from './errors.js'
-import { makeMedia, type MakingParts } from './making.js'
+import { chosenFor, makeMedia, problemOf, type MakingParts } from './making.js'
 import { mostMs } from './server.js'
 
 const AudioInput = object({
@@ -52,6 +52,7 @@ export const generateAudio = (parts: MakingParts): Tool =>
     parallel: false,
     timeout_ms: mostMs,
     sandbox: 'network_enabled',
+    refusal: ({ provider }, by) => problemOf(() => chosenFor(parts, { making: 'audio_generation', provider }, by)),
     async run({ provider, model, ...wish }, call) {
       const make = ({ maker: { speech } }: Chosen, server: MediaServer): Promise<Made> => {
         if (speech === undefined) throw makerErrors.media_unavailable({ details: { capability: 'audio_generation' } })

@@ -9,6 +9,7 @@ import {
   string,
   type Infer,
   type JsonObject,
+  type Problem,
   type Supervised,
 } from '../../../core/plugin.js'
 import { defineTool, failedCall, type Tool, type ToolCall, type ToolOutcome } from '../../execution/tools/contract.js'
@@ -16,6 +17,7 @@ import type { Background } from './background.js'
 import { runCommand, type CommandEnd } from './command-run.js'
 import type { ShellConfig } from './config.js'
 import { shellErrors } from './errors.js'
+import { takeAway } from './sandbox/git-folders.js'
 import type { Sandbox } from './sandbox/sandbox.js'
 
 /** The system takes no longer argument than 128 KiB. */
@@ -70,15 +72,19 @@ const foldersOf = async (
   }
 }
 
-const isRunnable = (command: string): boolean =>
-  !command.includes('\0') && Buffer.byteLength(command) <= maxCommandBytes
+const refusal = ({ command }: BashInput): Problem | undefined =>
+  command.includes('\0') || Buffer.byteLength(command) > maxCommandBytes
+    ? shellErrors.command_invalid({ details: { limit: maxCommandBytes } })
+    : undefined
 
 /** How a command ended, and whether it ran in a sandbox. */
 interface BashEnd extends CommandEnd {
   readonly isWalled: boolean
+  /** Paths that it made and that were renamed since (tools-58). */
+  readonly refused: readonly string[]
 }
 
-const view = ({ code, signal, stdout, stderr, remaining, isWalled }: BashEnd): JsonObject => ({
+const view = ({ code, signal, stdout, stderr, remaining, isWalled, refused }: BashEnd): JsonObject => ({
   success: code === 0,
   exit_code: code,
   signal,
@@ -88,6 +94,7 @@ const view = ({ code, signal, stdout, stderr, remaining, isWalled }: BashEnd): J
   stderr_bytes: stderr.bytes,
   truncated: stdout.truncated || stderr.truncated,
   ...(isWalled && { sandboxed: true }),
+  ...(refused.length > 0 && { refused_paths: [...refused] }),
   ...(remaining.length > 0 && { process_tree_remaining_pids: remaining.slice(0, 20) }),
 })
 
@@ -108,7 +115,6 @@ const run = async (
   call: ToolCall,
 ): Promise<ToolOutcome> => {
   const { supervised, config, signal } = parts
-  if (!isRunnable(command)) return failedCall(shellErrors.command_invalid({ details: { limit: maxCommandBytes } }))
   const folders = await foldersOf(call, workdir)
   if (folders === undefined) return failedCall(shellErrors.workdir_invalid())
   if (call.signal.aborted) return failedCall(shellErrors.command_stopped())
@@ -117,10 +123,11 @@ const run = async (
     ...folders,
     beside: call.beside,
     environment: parts.environment(),
+    isBackground: run_in_background,
   })
   if (wrapped.type === 'refused')
     return failedCall(shellErrors.sandbox_unavailable({ details: { reason: wrapped.reason } }))
-  const { run: what, environment, isWalled } = wrapped
+  const { run: what, environment, isWalled, absent } = wrapped
   const { folder } = folders
   if (run_in_background)
     return parts.background.start({ command, run: what, isWalled, environment, folder, workdir, description, call })
@@ -134,7 +141,7 @@ const run = async (
     grace_ms: config.grace_ms,
     signal: AbortSignal.any([call.signal, signal]),
   })
-  return outcomeOf({ ...end, isWalled })
+  return outcomeOf({ ...end, isWalled, refused: await takeAway(absent) })
 }
 
 /** What a model should know beforehand, for it cannot change it. */
@@ -143,7 +150,7 @@ const wallsOf = ({ sandbox, sandbox_network }: ShellConfig): string =>
     ? ''
     : ` Commands may run in a sandbox: only the workspace and /tmp can be written, /tmp is empty at each call${
         sandbox_network ? '' : ', and there is no network'
-      }.`
+      }. Git can commit there and not change its settings and hooks; in the background it changes nothing.`
 
 /**
  * `once`: nobody knows what a repetition of a command would do. A command that fails has still run, so it is a result
@@ -164,5 +171,6 @@ export const bashTool = (parts: BashParts): Tool =>
     // Elsewhere, or behind the run, it is another command.
     subject: ({ command, workdir, run_in_background }) =>
       workdir === undefined && !run_in_background ? { kind: 'command', value: command } : undefined,
+    refusal,
     run: (input, call) => run(parts, input, call),
   })

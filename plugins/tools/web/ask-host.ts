@@ -66,7 +66,8 @@ const broken = (error: unknown) => {
 const follow = async (outbound: Outbound, wish: HostWish): Promise<HostAnswer> => {
   let { url } = wish
   for (let redirects = 0; redirects <= mostRedirects; redirects += 1) {
-    const answer = await ask(outbound, { ...wish, url })
+    const refused = redirects === 0 ? webErrors.web_url_refused : webErrors.web_redirect_refused
+    const answer = await ask(outbound, { ...wish, url, refused })
     const { status, headers } = answer
     const to = redirecting.has(status) ? targetOf(url, headers['location']) : undefined
     if (to === undefined) return page(answer, { url, redirects, most: wish.most })
@@ -79,10 +80,16 @@ const follow = async (outbound: Outbound, wish: HostWish): Promise<HostAnswer> =
 
 type Head = Extract<OutboundFlow, { type: 'answer' }>
 
-const ask = async (outbound: Outbound, { url, headers, most, holdsSecret, ...wish }: HostWish): Promise<Head> => {
+interface Question extends HostWish {
+  /** Whoever named the URL is told why it is not asked. */
+  readonly refused: typeof webErrors.web_url_refused
+}
+
+const ask = async (outbound: Outbound, question: Question): Promise<Head> => {
+  const { url, headers, most, holdsSecret, refused, ...wish } = question
   if (holdsSecret(url)) throw webErrors.web_secret_refused()
   const rule = refusedUrl(url, wish)
-  if (rule !== undefined) throw webErrors.web_url_refused({ details: { rule } })
+  if (rule !== undefined) throw refused({ details: { rule } })
   const flow = await outbound.flow({
     ...wish,
     method: 'GET',
@@ -93,7 +100,7 @@ const ask = async (outbound: Outbound, { url, headers, most, holdsSecret, ...wis
   })
   if (flow.type === 'answer') return flow
   if (flow.code === 'outbound_address_refused')
-    throw webErrors.web_url_refused({ details: { rule: 'leads to a private, local or special address' } })
+    throw refused({ details: { rule: 'leads to a private, local or special address' } })
   throw webErrors.web_not_reached({ details: { code: flow.code } })
 }
 

@@ -9,6 +9,11 @@ export const webErrors = defineErrors({
     action:
       'Give a public http or https URL. Which special addresses may be asked, an operator says in config/web.toml.',
   },
+  web_redirect_refused: {
+    status: 502,
+    detail: 'The page redirects, and the URL there {rule}.',
+    action: 'Look for the page elsewhere.',
+  },
   web_secret_refused: {
     status: 400,
     detail: 'What is to be asked holds a secret that the daemon keeps.',

@@ -30,20 +30,44 @@ const Removal = open({
   path: string(),
   base_commit: string(),
   state: string(),
+  repository: string(),
+  work_tree: string(),
+  git_dir: optional(string()),
   loss: optional(open({ files: array(string()), files_truncated: optional(boolean()), commits: array(string()) })),
 })
 
-const showPlan = ({ run_id, path, base_commit, loss }: Infer<typeof Removal>): string => {
+const word = (text: string): string => visibleLine(shellWord(text))
+
+/**
+ * A command that shows what is there. Git finds everything by the folders that it made itself, so that it reads no
+ * settings of what the run put at `.git`, and by commands that look into no repository within (worktrees-16).
+ */
+const seeing = ({ repository, work_tree, git_dir, base_commit }: Infer<typeof Removal>): string[] => {
+  if (git_dir === undefined) return []
+  const places = { GIT_DIR: repository, GIT_WORK_TREE: '.', GIT_INDEX_FILE: `${git_dir}/index` }
+  const set = Object.entries(places).map(([name, value]) => `${name}=${word(value)}`)
+  const steps = [
+    `cd ${word(work_tree)}`,
+    `export ${set.join(' ')}`,
+    'git ls-files -zmo --exclude-standard | git update-index -z --add --remove --stdin',
+    `git diff --cached --binary --no-ext-diff --no-textconv --ignore-submodules ${visibleLine(base_commit)}`,
+  ]
+  return [`See it: (${steps.join(' && ')})`]
+}
+
+const showPlan = (row: Infer<typeof Removal>): string => {
+  const { run_id, repository, loss } = row
   const { files, files_truncated, commits } = loss ?? { files: [], commits: [] }
-  const at = visibleLine(shellWord(path))
   return [
     'Nothing was removed. This would go with it:',
     ...(loss === undefined ? ['  git cannot tell what is there: look at it'] : []),
     ...files.map((line) => `  ${visibleLine(line)}`),
     ...(files_truncated === true ? ['  … and more'] : []),
     ...commits.map((commit) => `  commit ${visibleLine(commit)}`),
-    `See it: git -C ${at} add -A && git -C ${at} diff --cached --binary ${visibleLine(base_commit)}`,
-    ...(commits.length > 0 ? [`Keep the commits: git -C ${at} branch NAME ${visibleLine(commits[0] ?? '')}`] : []),
+    ...seeing(row),
+    ...commits
+      .slice(0, 1)
+      .map((newest) => `Keep the commits: git --git-dir=${word(repository)} branch NAME ${visibleLine(newest)}`),
     `Remove it with all that: ${commandLine('worktrees remove --discard', run_id)}`,
   ].join('\n')
 }

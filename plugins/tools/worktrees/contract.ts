@@ -36,6 +36,8 @@ export const Worktree = named(
     session_id: doc(string(), 'Id of its session.'),
     ...worktreeFields,
     repository: doc(string(), 'The git folder that it belongs to.'),
+    work_tree: doc(string(), 'Its top, which is `path` or lies around it.'),
+    git_dir: optional(doc(string(), 'The git folder that git made for it. Absent while it is being made.')),
     created_at_ms: timestamp(),
     kept_for: optional(
       doc(

@@ -81,9 +81,17 @@ const shown = (parts: Ground, record: WorktreeRecord): RunWorktree => ({
 })
 
 const viewOf = (parts: Ground, record: WorktreeRecord): Worktree => {
-  const { run_id, session_id, repository, created_at_ms, kept_for } = record
-  const kept = kept_for === undefined ? {} : { kept_for }
-  return { run_id, session_id, ...shown(parts, record), repository, created_at_ms, ...kept }
+  const { run_id, session_id, name, repository, git_dir, created_at_ms, kept_for } = record
+  return {
+    run_id,
+    session_id,
+    ...shown(parts, record),
+    repository,
+    work_tree: parts.folders.path(name),
+    ...(git_dir !== undefined && { git_dir }),
+    created_at_ms,
+    ...(kept_for !== undefined && { kept_for }),
+  }
 }
 
 const checkRoom = ({ worktrees, most }: KeeperParts): void => {

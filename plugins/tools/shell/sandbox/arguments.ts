@@ -1,6 +1,7 @@
 /** What bubblewrap is told: what a command may write, what it does not see, and that it goes with who started it. */
 import { promises as fs } from 'node:fs'
 import { join } from 'node:path'
+import type { GitFolders } from './git-folders.js'
 
 export interface Walls {
   /** Absolute paths, links resolved. */
@@ -11,6 +12,7 @@ export interface Walls {
   /** Files and folders that seem empty; those that are not there are passed over. */
   readonly hidden: readonly string[]
   readonly network: boolean
+  readonly git: GitFolders
 }
 
 /** Where tools keep what opens other machines, below the home folder. */
@@ -47,7 +49,7 @@ interface Mount {
   readonly isClosed?: true
 }
 
-const realOf = (path: string): Promise<string | undefined> => fs.realpath(path).catch(() => undefined)
+export const realOf = (path: string): Promise<string | undefined> => fs.realpath(path).catch(() => undefined)
 
 const writableMount = async (path: string): Promise<Mount | undefined> => {
   const real = await realOf(path)
@@ -99,13 +101,24 @@ const around = (mounts: readonly Mount[], { path }: Mount): Mount | undefined =>
     .toSorted((a, b) => depthOf(a) - depthOf(b))
     .at(-1)
 
+/** Of git folders only those matter that could be written; what is hidden stays so. */
+const gitMounts = ({ kept, closed }: GitFolders, mounts: readonly Mount[]): Mount[] =>
+  [
+    ...kept.map((path): Mount => ({ path, args: ['--bind', path, path] })),
+    ...closed.map((path): Mount => ({ path, args: ['--ro-bind', path, path] })),
+  ].filter((mount) => {
+    const beneath = mounts.findLast(({ path }) => path === mount.path) ?? around(mounts, mount)
+    return beneath !== undefined && beneath.isEmpty === undefined && beneath.isClosed === undefined
+  })
+
 /** Whatever lies within something else is put there after it. What is not seen anyway is not named. */
-const mountsOf = async ({ workspace, writable, hidden, network }: Walls): Promise<Mount[]> => {
+const mountsOf = async ({ workspace, writable, hidden, network, git }: Walls): Promise<Mount[]> => {
   const found = await Promise.all([...[workspace, ...writable].map(writableMount), ...hidden.map(hiddenMount)])
   const usual = await Promise.all(own(network).map(async (mount) => ((await isAbsent(mount)) ? undefined : mount)))
   const mounts = [...usual, ...found].filter((mount) => mount !== undefined)
   return mounts
     .filter((mount) => mount.isEmpty === undefined || around(mounts, mount)?.isEmpty === undefined)
+    .concat(gitMounts(git, mounts))
     .toSorted((a, b) => depthOf(a) - depthOf(b))
 }
 

@@ -1,6 +1,7 @@
-/** Commands behind walls, by bubblewrap, where there is one that works (tools-51 to tools-54). */
+/** Commands behind walls, by bubblewrap, where there is one that works (tools-51 to tools-54, tools-58). */
 import { findBubblewrap, secretFiles, type Supervised } from '../../../../core/plugin.js'
-import { credentialsBelow, sandboxArguments } from './arguments.js'
+import { credentialsBelow, realOf, sandboxArguments, type Walls } from './arguments.js'
+import { findGitFolders } from './git-folders.js'
 
 export const sandboxModes = ['off', 'on', 'required'] as const
 
@@ -20,6 +21,8 @@ export interface Order {
   readonly environment: Readonly<Record<string, string>>
   /** Folders beside the workspace that it may write. */
   readonly beside?: readonly string[] | undefined
+  /** Nobody waits for its end, to look at what it did. */
+  readonly isBackground?: boolean
 }
 
 /** What is to be started. `isWalled`: in a sandbox. */
@@ -29,6 +32,8 @@ export type Wrapped =
       readonly run: string | readonly string[]
       readonly environment: Readonly<Record<string, string>>
       readonly isWalled: boolean
+      /** What must not have come into being when it has ended: see `takeAway`. */
+      readonly absent: readonly string[]
     }
   | { readonly type: 'refused'; readonly reason: string }
 
@@ -70,25 +75,23 @@ export const createSandbox = ({ supervised, settings, stateRoot, programs }: San
   const { sandbox: mode, sandbox_network: network } = settings
   let known: SandboxState = { mode, inForce: false }
   let program: string | undefined
-  const argumentsOf = (order: Order): Promise<string[]> =>
-    sandboxArguments(
-      {
-        workspace: order.workspace,
-        folder: order.folder,
-        writable: [...settings.sandbox_writable, ...(order.beside ?? [])],
-        hidden: [
-          stateRoot,
-          ...secretFiles(),
-          ...credentialsBelow(order.environment['HOME']),
-          ...settings.sandbox_hidden,
-        ],
-        network,
-      },
-      order.command,
+  const wallsOf = async ({ workspace, folder, beside = [], environment, isBackground }: Order): Promise<Walls> => {
+    const writable = [...settings.sandbox_writable, ...beside]
+    const reals = await Promise.all([workspace, ...writable].map(realOf))
+    const git = await findGitFolders(
+      reals.filter((path) => path !== undefined),
+      isBackground !== true,
     )
+    const hidden = [stateRoot, ...secretFiles(), ...credentialsBelow(environment['HOME']), ...settings.sandbox_hidden]
+    return { workspace, folder, writable, hidden, network, git }
+  }
   const look = async (): Promise<SandboxState> => {
     if (mode === 'off') return known
-    const found = await findBubblewrap(supervised, await argumentsOf(trial), programs)
+    const found = await findBubblewrap(
+      supervised,
+      await sandboxArguments(await wallsOf(trial), trial.command),
+      programs,
+    )
     program = 'program' in found ? found.program : undefined
     known = { mode, inForce: program !== undefined, ...('reason' in found && { reason: found.reason }) }
     return known
@@ -97,13 +100,15 @@ export const createSandbox = ({ supervised, settings, stateRoot, programs }: San
     look,
     state: () => known,
     async wrap(order) {
-      const plain: Wrapped = { type: 'run', run: order.command, environment: order.environment, isWalled: false }
+      const { command, environment } = order
+      const plain: Wrapped = { type: 'run', run: command, environment, isWalled: false, absent: [] }
       if (mode === 'off') return plain
       // One that did not work is looked for again: it may have been installed.
       const { inForce, reason = '' } = known.inForce ? known : await look()
       if (!inForce || program === undefined) return mode === 'on' ? plain : { type: 'refused', reason }
-      const run = [program, ...(await argumentsOf(order))]
-      return { type: 'run', run, environment: environmentOf(order.environment), isWalled: true }
+      const walls = await wallsOf(order)
+      const run = [program, ...(await sandboxArguments(walls, command))]
+      return { type: 'run', run, environment: environmentOf(environment), isWalled: true, absent: walls.git.absent }
     },
   }
 }

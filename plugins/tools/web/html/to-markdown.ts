@@ -1,6 +1,7 @@
 /** The text of an HTML page, as Markdown or plain, while it is parsed: no tree is built. What is hidden is left out. */
 import type { Parser } from 'htmlparser2'
 import type { Portions } from '../../../../core/plugin.js'
+import { sightOf, type Sight } from './sight.js'
 import { createWriter, type Writer } from './writer.js'
 
 type Attributes = Readonly<Record<string, string>>
@@ -39,14 +40,14 @@ const apart = new Set(
 /** Those that stand with an empty line around them. */
 const wide = new Set(['p', 'dl', 'section', 'article', 'header', 'footer', 'main', 'figure'])
 
-const isHidden = ({ hidden, style = '' }: Attributes): boolean =>
-  hidden !== undefined || /display\s*:\s*none|visibility\s*:\s*hidden/iu.test(style.slice(0, 1_000))
-
 /** What a page is while it is read. */
 interface Reading extends Omit<PageWish, 'url'> {
   url: string
   readonly writer: Writer
   skipping: number
+  /** Words are too small, or of the colour of what is behind them. */
+  isTiny: boolean
+  isBlended: boolean
   isTitle: boolean
   isVerbatim: boolean
   title: string
@@ -76,6 +77,15 @@ const skip = (reading: Reading): Close => {
   return () => {
     reading.skipping -= 1
   }
+}
+
+/** Words in it are seen as the style says, and others as before. */
+const show = (reading: Reading, sight: Sight): Close | undefined => {
+  const { isTiny, isBlended } = reading
+  const [tiny, blended] = [sight.isTiny ?? isTiny, sight.isBlended ?? isBlended]
+  if (tiny === isTiny && blended === isBlended) return undefined
+  Object.assign(reading, { isTiny: tiny, isBlended: blended })
+  return () => void Object.assign(reading, { isTiny, isBlended })
 }
 
 const block = ({ writer }: Reading, gap: 1 | 2): Close => {
@@ -207,13 +217,18 @@ const open = (reading: Reading, name: string, attributes: Attributes): Close | u
   if (name === 'title') return reading.skipping > 0 || reading.title !== '' ? skip(reading) : takeTitle(reading)
   if (name === 'base' && URL.canParse(attributes['href'] ?? '', reading.url))
     reading.url = new URL(attributes['href'] ?? '', reading.url).href
-  if (skipped.has(name) || isHidden(attributes)) return skip(reading)
-  return reading.skipping > 0 ? undefined : openTag(reading, name, attributes)
+  const { hidden, style } = attributes
+  const sight = style === undefined ? undefined : sightOf(style)
+  if (skipped.has(name) || hidden !== undefined || sight?.isHidden === true) return skip(reading)
+  if (reading.skipping > 0) return undefined
+  const hide = sight && show(reading, sight)
+  const close = openTag(reading, name, attributes)
+  return hide === undefined ? close : inTurn(hide, close)
 }
 
 const take = (reading: Reading, text: string): void => {
   if (reading.isTitle) reading.title = (reading.title + text).slice(0, mostTitle)
-  else if (reading.skipping > 0) return
+  else if (reading.skipping > 0 || reading.isTiny || reading.isBlended) return
   else if (reading.isVerbatim) reading.writer.verbatim(text)
   else reading.writer.text(text)
 }
@@ -225,6 +240,8 @@ export function* pageText(kind: ParserKind, html: string, wish: PageWish): Porti
     ...wish,
     writer,
     skipping: 0,
+    isTiny: false,
+    isBlended: false,
     isTitle: false,
     isVerbatim: false,
     title: '',

@@ -44,6 +44,59 @@ test('approvals-21: a prefix covers plain words behind it, and no command that h
   t.false(covers(prefix('a'), { kind: 'path', value: 'a b' }))
 })
 
+test('approvals-26: of git and of what builds only words are a prefix that run nothing which the rest names', (t) => {
+  for (const bad of [
+    'git',
+    'git -c core.sshCommand=id',
+    'git -C x status',
+    'git --exec-path=x status',
+    'git --git-dir=x status',
+    'git rebase',
+    'git bisect run',
+    'git submodule foreach',
+    'git grep',
+    'git difftool',
+    'git archive',
+    'git fetch',
+    '/usr/bin/git config',
+    'npm',
+    'npm exec',
+    'npm install',
+    'npm run',
+    'npm run --prefix=x',
+    'yarn dlx',
+    'pnpm dlx',
+    'cargo run',
+    'cargo +nightly test',
+    'go run',
+    'go generate',
+  ])
+    t.not(prefixFault(bad), undefined, bad)
+  for (const [words, fits] of [
+    ['git status', 'git status --short'],
+    ['git commit', 'git commit -am x'],
+    ['git log', 'git log --oneline -3'],
+    ['git diff', 'git diff --stat HEAD -- a --output'],
+    ['npm run lint', 'npm run lint -- --fix'],
+    ['npm test --silent', 'npm test --silent a'],
+    ['go test', 'go test ./a/...'],
+  ] as const)
+    t.true(covers(prefix(words), command(fits)), fits)
+  for (const [words, other] of [
+    ['git diff', 'git diff --output=.git/hooks/pre-commit'],
+    ['git log', 'git log --outp x'],
+    ['git show', 'git show --ext-diff'],
+    ['npm test', 'npm test --script-shell=x'],
+    ['npm test', 'npm test --prefix x -- a'],
+    ['cargo build', 'cargo build --config x'],
+    ['go test', 'go test -exec ./x'],
+    ['make', 'make'],
+    ['npm run', 'npm run x'],
+    ['git', 'git status'],
+  ] as const)
+    t.false(covers(prefix(words), command(other)), other)
+})
+
 test('approvals-21: what runs other programs is no prefix, nor is a variable or what a shell reads', (t) => {
   for (const bad of [
     'sudo npm',
@@ -69,7 +122,12 @@ test('approvals-21: what runs other programs is no prefix, nor is a variable or 
     '',
   ])
     t.not(prefixFault(bad), undefined, bad)
-  for (const good of ['npm test', 'git status', './scripts/check.sh', 'make']) t.is(prefixFault(good), undefined, good)
+  for (const bad of 'make vim vim.tiny emacs less man tar rsync ssh zip perl5.36 podman mvn gradle rg sort git-shell'.split(
+    ' ',
+  ))
+    t.not(prefixFault(bad), undefined, bad)
+  for (const good of ['npm test', 'git status', './scripts/check.sh', 'ls', 'cargo test'])
+    t.is(prefixFault(good), undefined, good)
 })
 
 const tool = {

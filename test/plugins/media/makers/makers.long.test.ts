@@ -289,6 +289,22 @@ for (const [what, more, offered] of [
     t.like(outcome, { state: 'failed', output: { error: { code: 'media_unavailable' } } })
     t.regex(outcome.output.error.message, /image_generation/u)
   })
+test('tools-59: nobody is asked about calls that cannot be made', async (t) => {
+  const { called } = await studio(t, { config: { tools: { permission_mode: 'default' } } })
+  for (const [name, input, code] of [
+    ['generate_image', { prompt: 'x', provider: 'none' }, 'media_route_unable'],
+    ['generate_audio', { input: 'x', provider: 'none' }, 'media_route_unable'],
+    ['edit_image', { prompt: 'x', provider: 'none', image_asset_ids: [] }, 'media_route_unable'],
+    ['edit_image', { prompt: 'x', image_asset_ids: ['none'] }, 'asset_not_found'],
+    ['edit_image', { prompt: 'x' }, 'media_input_unfit'],
+    ['bash', { command: 'echo \0' }, 'command_invalid'],
+    ['bash', { command: 'x'.repeat(100_001) }, 'command_invalid'],
+  ] as const) {
+    const { state, output } = await called(name, input)
+    t.deepEqual([state, output.error.code], ['failed', code], name)
+  }
+})
+
 test('makers-5: nobody is asked while no file more is taken', async (t) => {
   const { on, called, sent } = await studio(t, { config: { assets: { max_count: 1 } } })
   on('/v1/images/generations', await given(await picture()))
@@ -406,11 +422,23 @@ const broken: readonly (readonly [string, () => Promise<Page> | Page, string, Re
   [
     'a limit',
     () => refusing(429, { error: { message: 'slow down' } }, { 'retry-after': '7' }),
-    'media_refused',
+    'media_server_unwilling',
     /again in 7 s/u,
   ],
-  ['a failure', () => refusing(500, { error: { message: 'k3y-of-the-studio fell' } }), 'media_refused', /status 500/u],
-  ['a redirect', () => refusing(302, {}, { location: 'http://127.0.0.1:1/' }), 'media_refused', /redirects/u],
+  [
+    'a fault of the request',
+    () => refusing(400, { error: { message: 'no such size' } }),
+    'media_refused',
+    /such size/u,
+  ],
+  ['a key that it refuses', () => refusing(401, {}), 'media_server_unwilling', /refused the key/u],
+  [
+    'a failure',
+    () => refusing(500, { error: { message: 'k3y-of-the-studio fell' } }),
+    'media_server_unwilling',
+    /status 500/u,
+  ],
+  ['a redirect', () => refusing(302, {}, { location: 'http://127.0.0.1:1/' }), 'media_server_unwilling', /redirects/u],
   [
     'an address of this machine',
     () => json({ data: [{ url: 'http://127.0.0.1:1/x.png' }] }),

@@ -128,6 +128,14 @@ walled('tools-51: in the sandbox the workspace and a temporary folder are writte
   t.is(await says('echo $TMPDIR $SSH_AUTH_SOCK $A'), '/tmp b\n')
 })
 
+walled('tools-58: the answer names what git would have heeded and was renamed', async (t) => {
+  const { run, workspace } = await setUp(t)
+  await mkdir(join(workspace, '.git/hooks'), { recursive: true })
+  const { output } = await run('echo x > .git/commondir; echo x 2>/dev/null > .git/hooks/x')
+  t.like(output, { sandboxed: true, success: false, refused_paths: [join(workspace, '.git/commondir')] })
+  t.deepEqual((await readdir(join(workspace, '.git'))).toSorted(), ['commondir.refused', 'hooks'])
+})
+
 walled('tools-51: folders that are named may be written too', async (t) => {
   const top = await makeFolder(t)
   const { says } = await setUp(t, { sandbox_writable: [top, '/no/such/folder'] })

@@ -1,6 +1,6 @@
 /** Runs with a git worktree of their own; docs/rules/worktrees.md. */
 import { spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, readdirSync, readFileSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { mkdir, rename, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
@@ -401,4 +401,34 @@ real('worktrees-15: what would go with a worktree is told, and only --discard re
   const done = await holdfast('worktrees', 'remove', run_id, '--discard')
   t.deepEqual([done.code, done.out], [0, `Removed: ${worktree.path}\n`])
   t.false(existsSync(worktree.path))
+})
+
+real('worktrees-16: the commands that are told for a worktree run nothing that its run has named', async (t) => {
+  const workspace = await makeRepository(t, { 'a.txt': 'one\n', 'deep/b.txt': 'two\n' })
+  const daemon = await start(t, join(workspace, 'deep'))
+  const as = 'git -c user.name=n -c user.email=e'
+  const command = [
+    'echo two > ../a.txt; echo x > new.txt',
+    `${as} commit -q --allow-empty -m more`,
+    `git init -q ../inner; ${as} -C ../inner commit -q --allow-empty -m x; git add ../inner`,
+    'git -C ../inner config core.fsmonitor "touch ran; false"; echo x > ../inner/x',
+    'cd ..; rm .git; git init -q .; git config core.fsmonitor "touch ran; false"; git config alias.branch "!touch ran"',
+  ].join('; ')
+  const { run_id } = await run(daemon, `/tool bash ${JSON.stringify({ command })}`)
+  const [row] = (await daemon.request('GET', '/v1/worktrees')).body
+  const [worktree, path] = [row.work_tree, `${row.work_tree}/deep`]
+  t.like(row, { path, git_dir: realpathSync(row.git_dir), repository: join(realpathSync(workspace), '.git') })
+  const told = await createCommandLine(daemon)('worktrees', 'remove', run_id)
+  const [see = '', keep = ''] = ['See it', 'Keep the commits'].map(
+    (what) => new RegExp(`^${what}: (.*)$`, 'mu').exec(told.out)?.[1],
+  )
+  const shown = spawnSync('sh', ['-c', see], { encoding: 'utf8', cwd: worktree })
+  t.deepEqual(shown.stdout.match(/(?<=^diff --git a\/)\S+/gmu), ['a.txt', 'deep/new.txt'], shown.stderr)
+  spawnSync('sh', ['-c', keep], { cwd: worktree })
+  t.is(git(workspace, 'log', '-1', '--format=%s', 'NAME'), 'more')
+  t.is(git(workspace, 'status', '--short'), '', 'what is staged in the workspace is as it was')
+  t.deepEqual(
+    [worktree, `${worktree}/inner`, path].map((folder) => existsSync(join(folder, 'ran'))),
+    [false, false, false],
+  )
 })

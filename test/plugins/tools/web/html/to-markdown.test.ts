@@ -49,6 +49,53 @@ test('tools-44: what a page hides is left out, and links that no browser would f
   t.is(markdown('<svg><title>no</title></svg>text<title>late</title>'), 'text')
 })
 
+test('tools-60: what inline styles make unseen is left out', (t) => {
+  const styled = (style: string): string => markdown(`<p>a<span style="${style}">b <b>c</b></span>d</p>`)
+  for (const unseen of [
+    'font-size:0',
+    'color:red; FONT-SIZE : 0px !important',
+    'opacity:0',
+    'opacity: .0',
+    'visibility:hidden',
+    'visibility:collapse',
+    'disp/* */lay:none',
+    'position:absolute;left:-9999px',
+    'position: fixed; top: -100em',
+    'text-indent:-999px',
+    'position:absolute;clip:rect(0,0,0,0)',
+    'position:absolute; clip: rect(1px 1px 1px 1px)',
+    'width:0;height:0;overflow:hidden',
+    'max-width:0px;max-height:0px;overflow:hidden',
+    'color:#fff;background:white',
+    'background-color:rgb(255, 255, 255);color:#FFFFFF',
+  ])
+    t.is(styled(unseen), 'ad', unseen)
+  for (const seen of [
+    'font-size:0.5em',
+    'opacity:0.1',
+    'position:absolute;left:-99px',
+    'left:-9999px',
+    'position:absolute;clip:rect(0,100px,20px,0)',
+    'clip:rect(0,0,0,0)',
+    'width:0;overflow:hidden',
+    'height:0;width:0',
+    'color:#fff;background:#000',
+    'color:inherit;background:inherit',
+    'margin:0;/* display:none */',
+    'content:opacity 0',
+    'display:none;display:block',
+  ])
+    t.is(styled(seen), 'ab **c**d', seen)
+})
+
+test('tools-60: what has a size or a colour of its own within is seen', (t) => {
+  t.is(
+    markdown('<div style="font-size:0">a<p style="font-size:16px">b</p><p style="font-size:2em">c</p></div>d'),
+    'b\n\nd',
+  )
+  t.is(markdown('<p style="color:#fff;background:#fff">a<span style="color:#000">b</span>c</p><p>d</p>'), 'b\n\nd')
+})
+
 test('tools-44: any HTML ends, in time that grows with its length, and within the bound', (t) => {
   const piece = fc.constantFrom(
     '<p>',
@@ -56,6 +103,8 @@ test('tools-44: any HTML ends, in time that grows with its length, and within th
     '<ul>',
     '<li>',
     '<td>',
+    '<p style="font-size:0">',
+    '<p style="/*">',
     '<a href=b>',
     '</a>',
     '<pre>',
