@@ -104,7 +104,7 @@ export interface CommandInput {
   /** Every value of a flag of which the command takes several; none if it was not given. */
   all(flag: string): readonly string[]
   readonly output: 'pretty' | 'json'
-  /** True if the line names the daemon, with `--base-url`. */
+  /** True if the line or the environment names the daemon: `--base-url`, `SERVICE_DAEMON_URL`. */
   readonly addressed: boolean
   /** Unix ms, by the clock of the one who calls. */
   now(): number

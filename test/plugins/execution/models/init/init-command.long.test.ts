@@ -196,6 +196,16 @@ test.serial('command-line-15: it speaks with the daemon that holds the root, and
   t.regex(strange.err, /root_elsewhere/u)
 })
 
+test.serial('command-line-40: a daemon that the environment names counts as one that the line names', async (t) => {
+  const server = await serve(t)
+  const daemon = await startTestDaemon(t)
+  const init = await begin({ SERVICE_DAEMON_URL: daemon.url })
+  const { code, err } = await init.run('--server', server.url)
+  t.is(code, 1)
+  t.regex(err, /works on \S+, not on \S+ \(root_elsewhere\)/u)
+  t.throws(() => init.file(), { code: 'ENOENT' }, 'and nothing is written')
+})
+
 test.serial('command-line-16: what stands in config/routes.toml stays, and so does the default route', async (t) => {
   const server = await serve(t)
   const init = await begin()
