@@ -30,6 +30,11 @@ export const errors = defineErrors({
     detail: 'the daemon does not take config/routes.toml with what was added, so it was put back as it was',
     action: 'See holdfast status for what is wrong with the file, correct it, and try again.',
   },
+  routes_file_broken: {
+    status: 409,
+    detail: 'config/routes.toml is broken, so nothing was changed: {fault}',
+    action: 'Correct it, and try again. holdfast doctor routes --routes-file FILE tells every fault of it.',
+  },
   frame_too_large: { status: 502, detail: 'the stream sent a frame above 1 MiB' },
   stream_ended: {
     status: 502,
