@@ -185,6 +185,8 @@ interface CommandForm {
   readonly oneOf?: readonly string[]
   /** It calls no daemon that its line names: it has no flags for that. */
   readonly alone?: true
+  /** It talks with a person: help does not offer `--output`, and it refuses `json` itself. */
+  readonly talks?: true
   /** What a flag or an argument may be, by its name, where there are a few words: for help and completion. */
   readonly choices?: Readonly<Record<string, readonly string[]>>
   /**
