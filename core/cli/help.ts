@@ -36,7 +36,7 @@ const daemonFlags: readonly (readonly [string, string])[] = [
 const clientFlags = [...daemonFlags, outputFlag]
 
 /** Flags of a command beside its own. */
-const commonFlags = ({ alone, talks }: Command): readonly (readonly [string, string])[] => [
+const sharedFlags = ({ alone, talks }: Command): readonly (readonly [string, string])[] => [
   ...(alone === true ? [] : daemonFlags),
   ...(talks === true ? [] : [outputFlag]),
 ]
@@ -51,7 +51,7 @@ export const commandHelp = (command: Command): string => {
     ...wrapped(command.summary),
     '',
     'Flags',
-    columns([...own, ...commonFlags(command)]),
+    columns([...own, ...sharedFlags(command)]),
   ].join('\n')
 }
 

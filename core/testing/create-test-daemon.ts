@@ -7,7 +7,7 @@ import { createIds } from '../base/ids.js'
 import { keepAlive } from '../base/keep-alive.js'
 import type { JsonObject } from '../base/schema.js'
 import { stackOf } from '../base/text/stack.js'
-import { visible } from '../base/text/visible.js'
+import { printError } from '../cli/terminal.js'
 import type { PluginReport } from '../host/contract.js'
 import type { AnyPlugin, AnyPluginModule } from '../plugin/contract.js'
 import { shippedPlugins } from '../shipped.js'
@@ -92,7 +92,7 @@ const createPrinter = () => {
       if (!printer.isOn || level !== 'error' || error === undefined) return
       const facts = Object.entries(details).map(([name, value]) => `, ${name} ${String(value)}`)
       const cause = error instanceof Error ? (stackOf(error) ?? error.message) : String(error)
-      process.stderr.write(`${visible(`The test daemon: ${fact}${facts.join('')}: ${cause}`)}\n`)
+      printError(`The test daemon: ${fact}${facts.join('')}: ${cause}`)
     },
   }
   return printer

@@ -38,7 +38,7 @@ export const createUnready = (clock: Clock, log: Log): Unready => {
         .map(([route_id, { problem }]) => ({
           severity: 'warning',
           code: 'ingress_not_ready',
-          message: `Callers of ${route_id} were refused, as they cannot be checked: ${problem.message} (${problem.code})`,
+          message: `Callers of ${route_id} cannot be checked: ${problem.message} (${problem.code})`,
           related_id: route_id,
           action: problem.spec.action ?? 'Give the plugin of this route what it lacks.',
         })),

@@ -21,7 +21,7 @@ const inItsPlace = (readiness: Readiness, { key, base_url }: RouteWords): Readin
   return code === 'base_url_missing' ? { ...readiness, action: base_url } : readiness
 }
 
-/** In place of an event that breaks the contract of providers: the call has failed, and is not made again (models-80). */
+/** In place of an event that breaks the contract of providers: the call has failed for good (models-80). */
 const kept = (event: ModelEvent, provider: string): ModelEvent => {
   const fault = eventFault(event)
   if (fault === undefined) return event

@@ -67,6 +67,6 @@ export const askFor = async (input: CommandInput, found: readonly Candidate[]): 
 
 /** Whether a key gives way to one that was found. */
 export const askForKey = async (input: CommandInput, { route_id, key }: Chosen): Promise<boolean> => {
-  const prompt = `${visibleLine(route_id)} does not answer with the key that it has. Store ${key?.from ?? 'this one'}? [Y/n] `
-  return isYes(await textOf(input.dialogue(), prompt))
+  const lacks = `${visibleLine(route_id)} does not answer with the key that it has.`
+  return isYes(await textOf(input.dialogue(), `${lacks} Store ${visibleLine(key?.from ?? 'this one')}? [Y/n] `))
 }

@@ -62,7 +62,8 @@ const modelPlace = (route_id: string): string => `default_model of [routes.${rou
 
 export const stayText = (route_id: string): string =>
   visibleLine(
-    `${route_id}: is in config/routes.toml already and stays as it is. To use another model, change ${modelPlace(route_id)}.`,
+    `${route_id}: is in config/routes.toml already and stays as it is. ` +
+      `To use another model, change ${modelPlace(route_id)}.`,
   )
 
 export const wishText = (route_id: string, wish: string): string =>

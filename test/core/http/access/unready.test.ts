@@ -36,8 +36,8 @@ test('http-53: the log has each reason once in ten minutes, and the warning stan
   t.deepEqual(
     warnings().map(({ related_id, message }) => [related_id, message]),
     [
-      ['a', 'Callers of a were refused, as they cannot be checked: The key cannot be read. (key_unreadable)'],
-      ['b', 'Callers of b were refused, as they cannot be checked: There is no key. (key_missing)'],
+      ['a', 'Callers of a cannot be checked: The key cannot be read. (key_unreadable)'],
+      ['b', 'Callers of b cannot be checked: There is no key. (key_missing)'],
     ],
   )
   minutes(50)
