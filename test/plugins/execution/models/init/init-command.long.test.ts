@@ -274,6 +274,33 @@ test.serial('command-line-42: routes that are there are tried, and what is wrong
   t.regex(beside.out, /It does not answer and server does: put default_route = "server" /u)
 })
 
+test.serial('command-line-41: a key takes the place of one that does not do where a person says so', async (t) => {
+  if (!hasTmux(t)) return t.pass()
+  const server = await serve(t)
+  server.answer(({ headers: { authorization } }) =>
+    authorization === `Bearer ${key}` ? saying('ready') : refused(401, 'No key'),
+  )
+  const init = await begin()
+  init.write(`[routes.openrouter]\ndriver = "openrouter"\nbase_url = "${server.url}"\ndefault_model = "a/b"\n`)
+  const before = init.file()
+  const sit = async () => {
+    const person = await openTerminal(t, ['init', '--state-root', init.root], { OPENROUTER_API_KEY: key })
+    await person.until(
+      /openrouter does not answer with the key that it has\. Store the key in OPENROUTER_API_KEY\? \[Y\/n\]$/u,
+    )
+    return person
+  }
+  const refusing = await sit()
+  refusing.type('n')
+  refusing.press('Enter')
+  await refusing.until(/^openrouter \(a\/b\) does not answer: [\s\S]*^ended 1$/mu)
+  t.is(init.file(), before)
+  const taking = await sit()
+  taking.press('Enter')
+  await taking.until(/^openrouter \(a\/b\) answers\.$[\s\S]*^ended 0$/mu)
+  t.regex(init.file(), /auth_ref = "models\.openrouter"/u)
+})
+
 test.serial('command-line-41: of a route that is there nothing is asked, and what may be typed is said', async (t) => {
   if (!hasTmux(t)) return t.pass()
   const server = await serve(t, ['llama3', 'tiny-llama', 'qwen3:8b'])
