@@ -7,6 +7,7 @@ import type { Warning } from './base/health.js'
 import type { ControlPlaneReport, TokenFileReport } from './host/contract.js'
 import { isLoopback } from './http/access/admit.js'
 import { createAuth, type Auth, type AuthRecord } from './http/access/auth.js'
+import { createUnready } from './http/access/unready.js'
 import { createServer, type HttpServer, type ServerOptions, type StorageRefusals } from './http/server/server.js'
 import { createRouteTable, type RouteTable } from './http/routes/table.js'
 import { refuseSettings, type TokenFile, type TokenSource } from './http/access/tokens.js'
@@ -129,6 +130,7 @@ export const createControlPlane = ({
   ...options
 }: ControlPlaneOptions): ControlPlane => {
   const guarded = createGuarded(secrets.guard, clock)
+  const unready = createUnready(clock, options.log)
   const auth = createAuth({
     mode: settings.httpAuthMode,
     ...tokensOf(settings),
@@ -139,6 +141,7 @@ export const createControlPlane = ({
     },
     clock,
     audit,
+    unready,
   })
   // Its files are read, so that their tokens are redacted before anybody presents one.
   auth.tokens.status()
@@ -170,6 +173,9 @@ export const createControlPlane = ({
       return bound
     },
     report: () => report(auth, server, bound),
-    warnings: () => accessWarnings(report(auth, server, bound), auth.tokens.status().shortest),
+    warnings: () => [
+      ...accessWarnings(report(auth, server, bound), auth.tokens.status().shortest),
+      ...unready.warnings(),
+    ],
   }
 }

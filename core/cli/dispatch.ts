@@ -125,14 +125,17 @@ const tokenOf = ({ flags, environment }: Line): string | undefined => {
 
 const usualUrl = 'http://127.0.0.1:4000'
 
-/** What the line names, else the environment, else the daemon that holds the root which the command is about. */
-const urlOf = ({ flags, environment }: Line, command: Command, own: CommandInput['flags']): string => {
-  const flag = textOf(flags, 'base-url')
-  const text = flag ?? environment['SERVICE_DAEMON_URL'] ?? ''
+/** The daemon that the line names, else the environment. */
+const namedUrl = ({ flags, environment }: Line): string =>
+  textOf(flags, 'base-url') ?? environment['SERVICE_DAEMON_URL'] ?? ''
+
+/** That daemon, else the one that holds the root which the command is about. */
+const urlOf = (line: Line, command: Command, own: CommandInput['flags']): string => {
+  const text = namedUrl(line)
   const holder = (): string | undefined => (command.flags?.['state-root'] && urlOfHolder(own)) ?? undefined
   const url = text === '' ? (holder() ?? usualUrl) : text
   const wrong = (problem: string): Problem => {
-    const source = flag === undefined ? 'SERVICE_DAEMON_URL' : '--base-url'
+    const source = line.flags.has('base-url') ? '--base-url' : 'SERVICE_DAEMON_URL'
     return configErrors.config_invalid({ details: { source, problem } })
   }
   if (!/^https?:\/\//u.test(url) || !URL.canParse(url)) throw wrong('must be an http or https URL')
@@ -237,7 +240,7 @@ export const runCommand = async (command: Command, line: Line): Promise<number> 
   const input: Omit<CommandInput, 'client' | 'withDaemon'> = {
     ...givenOf(command, line),
     output,
-    addressed: textOf(flags, 'base-url') !== undefined,
+    addressed: namedUrl(line) !== '',
     print,
     write,
     redraw,

@@ -27,11 +27,18 @@ export const usage = (command: Command): string => {
   return [...path, ...own, ...needed, ...(oneOf.length > 0 ? [oneOf.join('|')] : [])].join(' ')
 }
 
-const clientFlags: readonly (readonly [string, string])[] = [
+const outputFlag = ['--output pretty|json', 'Readable text, or JSON for programs; errors too.'] as const
+const daemonFlags: readonly (readonly [string, string])[] = [
   ['--base-url <url>', 'The daemon to call; SERVICE_DAEMON_URL, else http://127.0.0.1:4000.'],
   ['--token <token>', 'Bearer token; SERVICE_DAEMON_TOKEN.'],
   ['--token-file <file>', 'File with the bearer token; SERVICE_DAEMON_TOKEN_FILE.'],
-  ['--output pretty|json', 'Readable text, or JSON for programs; errors too.'],
+]
+const clientFlags = [...daemonFlags, outputFlag]
+
+/** Flags of a command beside its own. */
+const sharedFlags = ({ alone, talks }: Command): readonly (readonly [string, string])[] => [
+  ...(alone === true ? [] : daemonFlags),
+  ...(talks === true ? [] : [outputFlag]),
 ]
 
 export const commandHelp = (command: Command): string => {
@@ -44,7 +51,7 @@ export const commandHelp = (command: Command): string => {
     ...wrapped(command.summary),
     '',
     'Flags',
-    columns([...own, ...(command.alone === true ? clientFlags.slice(-1) : clientFlags)]),
+    columns([...own, ...sharedFlags(command)]),
   ].join('\n')
 }
 

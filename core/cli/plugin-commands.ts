@@ -78,6 +78,7 @@ export const newPluginCommand = (shipped: ShippedView): Command =>
     path: ['plugins', 'new'],
     summary: 'Make a folder with a new plugin (tool, provider or connector) that builds and passes its test.',
     args: ['kind', 'name'],
+    alone: true,
     choices: { kind: kinds },
     run: async ({ args: { kind = '', name = '' } }: CommandInput) => {
       if (!kinds.some((known) => known === kind))

@@ -52,7 +52,7 @@ export const httpErrors = defineErrors({
   ingress_not_ready: {
     status: 503,
     detail: 'Who calls here cannot be checked now.',
-    action: 'Try again later; the operator finds the reason in the audit of refused requests.',
+    action: 'Try again later; the operator finds the reason with holdfast doctor.',
   },
   internal_error: {
     status: 500,

@@ -104,7 +104,7 @@ export interface CommandInput {
   /** Every value of a flag of which the command takes several; none if it was not given. */
   all(flag: string): readonly string[]
   readonly output: 'pretty' | 'json'
-  /** True if the line names the daemon, with `--base-url`. */
+  /** True if the line or the environment names the daemon: `--base-url`, `SERVICE_DAEMON_URL`. */
   readonly addressed: boolean
   /** Unix ms, by the clock of the one who calls. */
   now(): number
@@ -185,6 +185,8 @@ interface CommandForm {
   readonly oneOf?: readonly string[]
   /** It calls no daemon that its line names: it has no flags for that. */
   readonly alone?: true
+  /** It talks with a person: help does not offer `--output`, and it refuses `json` itself. */
+  readonly talks?: true
   /** What a flag or an argument may be, by its name, where there are a few words: for help and completion. */
   readonly choices?: Readonly<Record<string, readonly string[]>>
   /**

@@ -113,7 +113,8 @@ export const errors = defineErrors({
   root_elsewhere: {
     status: 409,
     detail: 'the daemon at {url} works on {other}, not on {root}',
-    action: 'Name its root with --state-root, or the daemon of this root with --base-url.',
+    action:
+      'Name its root with --state-root, or the daemon of this root with --base-url. SERVICE_DAEMON_URL names one too.',
   },
   holder_unreachable: {
     status: 503,

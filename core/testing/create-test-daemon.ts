@@ -6,6 +6,8 @@ import { createClock } from '../base/clock.js'
 import { createIds } from '../base/ids.js'
 import { keepAlive } from '../base/keep-alive.js'
 import type { JsonObject } from '../base/schema.js'
+import { stackOf } from '../base/text/stack.js'
+import { printError } from '../cli/terminal.js'
 import type { PluginReport } from '../host/contract.js'
 import type { AnyPlugin, AnyPluginModule } from '../plugin/contract.js'
 import { shippedPlugins } from '../shipped.js'
@@ -32,7 +34,7 @@ export interface TestDaemonOptions {
   readonly flags?: Readonly<Record<string, string>>
   /** True: time goes on by leaps of the clock alone. Default: by itself too. */
   readonly still?: boolean
-  /** True: plugins may do wrong while they work, and `close` does not reject for it. */
+  /** True: plugins may do wrong while they work; `close` does not reject for it, and nothing is printed of it. */
   readonly expectsFaults?: boolean
 }
 
@@ -45,7 +47,7 @@ export interface TestDaemon {
   readonly clock: LeapingClock
   /** Faults of its disk. */
   readonly disk: DiskFaults
-  /** What this life of it logged. */
+  /** What this life of it logged. What plugins threw is printed on standard error as well, as it comes. */
   readonly log: readonly LogEntry[]
   readonly request: Ask
   /** How each plugin is. */
@@ -82,6 +84,20 @@ const until: TestDaemon['until'] = async (what, look, ms = untilMs) => {
   }
 }
 
+/** Prints what plugins throw while it is on: the test may fail by what follows of it, long before `close` tells it. */
+const createPrinter = () => {
+  const printer = {
+    isOn: false,
+    tell({ level, fact, details: { error, ...details } }: LogEntry): void {
+      if (!printer.isOn || level !== 'error' || error === undefined) return
+      const facts = Object.entries(details).map(([name, value]) => `, ${name} ${String(value)}`)
+      const cause = error instanceof Error ? (stackOf(error) ?? error.message) : String(error)
+      printError(`The test daemon: ${fact}${facts.join('')}: ${cause}`)
+    },
+  }
+  return printer
+}
+
 /** Settings of companions, under those that the test gives. */
 const configOf = ({ plugins, config = {} }: TestDaemonOptions): Readonly<Record<string, JsonObject>> => {
   const layers = [...plugins.flatMap((entry) => ('plugin' in entry ? [entry.config ?? {}] : [])), config]
@@ -105,12 +121,23 @@ export const createTestDaemon = async (options: TestDaemonOptions): Promise<Test
   const root = path.join(tmpdir(), `holdfast-${createIds(createClock()).random(8)}`)
   const clock = createLeapingClock({ still: options.still ?? false })
   const faulty = createFaultyDisk()
+  const printer = createPrinter()
   const plugins = [...(await shippedPlugins()), ...given.map(asShipped)]
   const start = async (): Promise<Life> => {
-    const { flags = {} } = options
-    const started = await startInProcess({ root, plugins, config: configOf(options), flags, clock, disk: faulty.disk })
+    const { flags = {}, expectsFaults = false } = options
+    const config = configOf(options)
+    const started = await startInProcess({
+      root,
+      plugins,
+      config,
+      flags,
+      clock,
+      disk: faulty.disk,
+      tell: printer.tell,
+    })
     try {
       checkReady(given, started)
+      printer.isOn = !expectsFaults
       return { ...started, isHarmed: false }
     } catch (error) {
       await started.daemon.stop()
@@ -126,7 +153,7 @@ export const createTestDaemon = async (options: TestDaemonOptions): Promise<Test
     await clear()
     throw error
   })
-  return liveOf({ ...options, given, root, clock, faulty, first, start, clear })
+  return liveOf({ ...options, given, root, clock, faulty, printer, first, start, clear })
 }
 
 interface Lives extends TestDaemonOptions {
@@ -134,17 +161,20 @@ interface Lives extends TestDaemonOptions {
   readonly root: string
   readonly clock: LeapingClock
   readonly faulty: ReturnType<typeof createFaultyDisk>
+  readonly printer: ReturnType<typeof createPrinter>
   readonly first: Life
   start(): Promise<Life>
   clear(): Promise<void>
 }
 
-const liveOf = ({ given, root, clock, faulty, first, start, clear, expectsFaults = false }: Lives): TestDaemon => {
+const liveOf = ({ given, root, clock, faulty, printer, first, start, clear, ...options }: Lives): TestDaemon => {
+  const { expectsFaults = false } = options
   let life = first
   let closed: Promise<void> | undefined
   /** Ends this life; what is wrong with it. */
   const end = async (): Promise<readonly string[]> => {
     faulty.heal()
+    printer.isOn = false
     const { clean } = await life.daemon.stop()
     const stopped = clean ? [] : ['its stop was not clean']
     const own = life.isHarmed || expectsFaults ? [] : [...faultsIn(given, life), ...stopped]
@@ -156,6 +186,7 @@ const liveOf = ({ given, root, clock, faulty, first, start, clear, expectsFaults
   }
   const crash = async (): Promise<void> => {
     faulty.cut()
+    printer.isOn = false
     await life.daemon.stop()
     faulty.heal()
     life = await start()
@@ -188,6 +219,7 @@ const liveOf = ({ given, root, clock, faulty, first, start, clear, expectsFaults
       heal: faulty.heal,
       fail: (what) => {
         life.isHarmed = true
+        printer.isOn = false
         faulty.fail(what)
       },
     },

@@ -33,6 +33,8 @@ export interface InProcessOptions {
   readonly disk?: Disk
   /** Most milliseconds that one plugin may take to start or stop. */
   readonly patienceMs?: number
+  /** Told of each line of the log as it comes. */
+  readonly tell?: (entry: LogEntry) => void
 }
 
 export interface InProcessDaemon {
@@ -42,12 +44,14 @@ export interface InProcessDaemon {
   rootFaults(): Promise<readonly string[]>
 }
 
-const createLog = (): { readonly log: Log; readonly entries: LogEntry[] } => {
+const createLog = (tell: InProcessOptions['tell']): { readonly log: Log; readonly entries: LogEntry[] } => {
   const entries: LogEntry[] = []
   const at =
     (level: string): Log['info'] =>
     (fact, details = {}) => {
-      entries.push({ level, fact, details })
+      const entry = { level, fact, details }
+      entries.push(entry)
+      tell?.(entry)
     }
   return { entries, log: { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') } }
 }
@@ -95,7 +99,7 @@ const guards = ['socket', 'flock', 'lockfile'] as const
 /** A daemon in this process, on a free port. */
 export const startInProcess = async (options: InProcessOptions): Promise<InProcessDaemon> => {
   const { root, plugins, disk = createDisk(), clock = createClock() } = options
-  const { log, entries } = createLog()
+  const { log, entries } = createLog(options.tell)
   const flags = new Map(
     Object.entries({ bind: '127.0.0.1:0', 'state-root': root, 'workspace-root': root, ...options.flags }),
   )

@@ -2,6 +2,7 @@
 import type { ExecutionContext, TestFn } from 'ava'
 import type { Json } from '../../core/plugin.js'
 import type { ModelConnection, ModelEvent, ModelRequest, Usage } from '../../plugins/execution/models/contract.js'
+import { failureClasses } from '../../plugins/execution/models/bounds/failure-class.js'
 import { answerOf, ask, requestOf, resultsOf, userText, type Answer } from '../support/models.js'
 
 export interface ProviderBench {
@@ -27,19 +28,7 @@ type Setup = (t: ExecutionContext) => Promise<ProviderBench> | ProviderBench
 /** Milliseconds within which an abort must have ended a call. */
 const bound = 2000
 
-const classes = new Set([
-  'rate_limited',
-  'overloaded',
-  'auth',
-  'bad_request',
-  'context_length',
-  'network',
-  'timeout',
-  'truncated',
-  'invalid_output',
-  'aborted',
-  'unknown',
-])
+const classes: ReadonlySet<string> = new Set(failureClasses.filter((it) => it !== 'provider_fault'))
 
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0
 

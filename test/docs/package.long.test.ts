@@ -2,7 +2,7 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
-import { blocksFor, repository, sh, type ShellRun } from '../support/docs.js'
+import { blocksFor, repository, sh, textOf, type ShellRun } from '../support/docs.js'
 import { freshRoot } from '../support/folders.js'
 
 const cache = process.env['npm_config_cache'] ?? join(process.env['HOME'] ?? '', '.npm')
@@ -20,6 +20,10 @@ test('what npm packs works in an empty folder: a new plugin of each kind is made
     )
   const pack = await npm(`npm pack --ignore-scripts --pack-destination '${packed}'`, 'offline', repository)
   t.is(pack.code, 0, pack.err)
+  const inside = await sh(`tar -tzf '${packed}'/*.tgz`, repository)
+  const examples = textOf('docs/plugin-guide.md').match(/docs\/examples\/[\w-]+\/[\w.-]+\w/gu) ?? []
+  t.true(examples.length > 5)
+  for (const example of examples) t.true(inside.out.includes(`package/${example}\n`), example)
   const typed = blocksFor('docs/plugin-guide.md', 'author-new')
     .join('')
     .replace(/\S*(?=holdfast-[\d.]+tgz)/u, `${packed}/`)

@@ -4,6 +4,7 @@ import path from 'node:path'
 import test from 'ava'
 import * as kit from '../../core/plugin.js'
 import { assertPassed, checkPlugin, createTestDaemon } from '../../core/testing/contract.js'
+import makeDice from '../../docs/examples/dice/plugin.js'
 import makeParrot from '../../docs/examples/parrot/plugin.js'
 import { freshRoot, startTestDaemon } from '../support/daemon.js'
 import { codeOf, openSession, until } from '../support/runs.js'
@@ -30,6 +31,23 @@ test.serial('parrot: what it is told comes back, as an output and as a file in a
   await daemon.until('the letter', async () => (await daemon.request('GET', '/v1/deliveries?status=delivered')).body[0])
   const [file = ''] = readdirSync(path.join(boxes, 'kitchen'))
   t.is(readFileSync(path.join(boxes, 'kitchen', file), 'utf8'), 'Polly wants a cracker')
+})
+
+test.serial('parrot: one that calls tools calls what it is told to, and tells what came of it', async (t) => {
+  const daemon = await createTestDaemon({ plugins: [makeParrot, makeDice], config: { models: { provider: 'raven' } } })
+  t.teardown(() => daemon.close())
+  await openSession(daemon)
+  const say = async (content: string): Promise<string> =>
+    (await daemon.request('POST', '/v1/sessions/s1/input', { content })).body.outputs.at(-1).content
+  t.regex(await say('roll_dice {"sides": 6}'), /^roll_dice: \{"result":[1-6]\}$/u)
+  t.regex(await say('roll_dice {"sides'), /^roll_dice failed: .*JSON/u)
+  t.regex(await say('fly'), /^I know .*roll_dice/u)
+  const journal = (await daemon.request('GET', '/v1/sessions/s1/events')).body.session.journal
+  t.deepEqual(journal.flatMap(({ type, entry }: any) => (type === 'message' ? entry.message.content : []))[0], {
+    type: 'reasoning',
+    text: 'That is for roll_dice.',
+    metadata: { signature: 'of the server' },
+  })
 })
 
 test.serial(

@@ -5,6 +5,7 @@ import { connect } from 'node:net'
 import { createClock } from '../../core/base/clock.js'
 import { createBus, type Bus, type EventFault } from '../../core/events/bus.js'
 import { createAuth, type AuthOptions, type AuthRecord } from '../../core/http/access/auth.js'
+import { createUnready } from '../../core/http/access/unready.js'
 import { defineRoute, streamReply, type Route } from '../../core/http/routes/route.js'
 import { object, optional, string } from '../../core/base/schema.js'
 import { createServer, type HttpServer, type ServerOptions } from '../../core/http/server/server.js'
@@ -78,6 +79,7 @@ export const startServer = async (t: ExecutionContext<any>, options: TestServerO
     mode: 'auto',
     clock,
     audit: (record) => audit.push(record),
+    unready: createUnready(clock, log),
     readFile: () => undefined,
     ...options.auth,
   })

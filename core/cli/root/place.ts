@@ -48,7 +48,7 @@ export type RootPlace =
   | { readonly held: false; readonly root: string }
 
 /**
- * Through the daemon if one holds the root, or if the line names a daemon and no root; directly if none does. Throws
+ * Through the daemon if one holds the root, or if a daemon is named and no root; directly if none does. Throws
  * `state_root_absent`.
  */
 export const placeOf = ({ client, flags, addressed }: CommandInput): RootPlace => {

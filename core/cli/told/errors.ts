@@ -35,6 +35,11 @@ export const errors = defineErrors({
     detail: 'the daemon reads its model routes from {file}, which init does not write',
     action: 'Write the route into that file yourself, or start the daemon without --routes-file.',
   },
+  routes_file_broken: {
+    status: 409,
+    detail: 'config/routes.toml is broken, so nothing was changed: {fault}',
+    action: 'Correct it, and try again. holdfast doctor routes --routes-file FILE tells every fault of it.',
+  },
   frame_too_large: { status: 502, detail: 'the stream sent a frame above 1 MiB' },
   stream_ended: {
     status: 502,

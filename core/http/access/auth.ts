@@ -5,6 +5,7 @@ import type { Problem, ProblemFactory } from '../../base/errors.js'
 import { httpErrors } from '../errors.js'
 import type { Access, Caller, SubjectCaller } from '../routes/route.js'
 import { createThrottle } from './throttle.js'
+import type { Unready } from './unready.js'
 import { createTokens, given, type AuthMode, type Tokens, type TokenSources } from './tokens.js'
 
 /** One refusal. Never holds a token or a query. */
@@ -24,6 +25,7 @@ export interface AuthOptions extends TokenSources {
   readonly clock: Clock
   /** Told of each refusal; must not wait. */
   readonly audit: (record: AuthRecord) => void
+  readonly unready: Unready
 }
 
 export interface Auth {
@@ -34,6 +36,8 @@ export interface Auth {
   review(): Review
   /** The problem for one whom the check of a route does not let in, which is counted: its own, or 429. */
   refuseIngress(request: IncomingMessage, route_id: string, problem: Problem): Problem
+  /** The same where the check cannot be made, of which whoever calls is not told the reason. */
+  refuseUnready(request: IncomingMessage, route_id: string, problem: Problem): Problem
   /** The problem for a web page that may not call: 403 or 429. */
   refuseOrigin(request: IncomingMessage): Problem
   readonly tokens: Tokens
@@ -72,6 +76,8 @@ export const createAuth = (options: AuthOptions): Auth => {
     if (!isOpenTo(role, access)) throw refuse(request, httpErrors.insufficient_access, access)
     return callers[role]
   }
+  const countIngress = (request: IncomingMessage, route_id: string, { code }: Problem): Problem | undefined =>
+    count(request, { bucket: `ingress ${route_id}`, events: authEvents, reason: code })
   return {
     enabled,
     tokens,
@@ -88,8 +94,11 @@ export const createAuth = (options: AuthOptions): Auth => {
         return isOpenTo(roles.get(authorization), access)
       }
     },
-    refuseIngress: (request, route_id, problem) =>
-      count(request, { bucket: `ingress ${route_id}`, events: authEvents, reason: problem.code }) ?? problem,
+    refuseIngress: (request, route_id, problem) => countIngress(request, route_id, problem) ?? problem,
+    refuseUnready(request, route_id, problem) {
+      options.unready.tell(route_id, problem)
+      return countIngress(request, route_id, problem) ?? httpErrors.ingress_not_ready({ cause: problem })
+    },
     refuseOrigin: (request) => refuse(request, httpErrors.origin_not_allowed, null),
   }
 }

@@ -1,7 +1,6 @@
 /** Routes with a check of their own (http-40): whom one lets in is known before its body is read. */
 import type { IncomingMessage } from 'node:http'
 import { Problem } from '../../base/errors.js'
-import { httpErrors } from '../errors.js'
 import type { Admitted, IngressHead, Route } from '../routes/route.js'
 import type { Auth } from './auth.js'
 
@@ -23,16 +22,14 @@ const isRefusal = (error: Problem): boolean => error.spec.status === 401 || erro
 export const admitIngress = async (
   request: IncomingMessage,
   route: Route,
-  { params, auth }: { readonly params: unknown; readonly auth: Pick<Auth, 'refuseIngress'> },
+  { params, auth }: { readonly params: unknown; readonly auth: Pick<Auth, 'refuseIngress' | 'refuseUnready'> },
 ): Promise<Admitted<unknown> | undefined> => {
   const { id, ingress } = route
   if (ingress === undefined) return undefined
   const counted = (error: unknown): unknown => {
     if (!(error instanceof Problem)) return error
-    const isOurs = !isDeclared(error, route)
-    if (!isOurs && !isRefusal(error)) return error
-    const told = auth.refuseIngress(request, id, error)
-    return isOurs && told === error ? httpErrors.ingress_not_ready({ cause: error }) : told
+    if (!isDeclared(error, route)) return auth.refuseUnready(request, id, error)
+    return isRefusal(error) ? auth.refuseIngress(request, id, error) : error
   }
   try {
     const { subject, verify } = await ingress(headOf(request, params))

@@ -1,10 +1,10 @@
 /**
- * Two ways out of the daemon: a model provider that repeats what it was told, and a reply plugin that drops each output
- * into a folder. The guide explains both.
+ * Two ways out of the daemon: model providers that repeat what they were told or call tools, and a reply plugin that
+ * drops each output into a folder. The guide explains both.
  */
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import type { Clock, Kit, Point } from '../../../core/plugin.js'
+import type { Clock, Json, Kit, Point } from '../../../core/plugin.js'
 import type { ReplyPlugin } from '../../../plugins/execution/deliveries/contract.js'
 import type { ModelProvider, ModelRequest, RouteCapabilities } from '../../../plugins/execution/models/contract.js'
 
@@ -68,6 +68,50 @@ const myna = ({ sleep }: Clock): ModelProvider => ({
 })
 // end
 
+// part: tools
+/** What the model wrote; a text that is no JSON goes along, so that the model is told so. */
+const inputOf = (written: string): { input: Json; unparsed?: string } => {
+  try {
+    return { input: JSON.parse(written) }
+  } catch {
+    return { input: {}, unparsed: written }
+  }
+}
+
+const raven: ModelProvider = {
+  id: 'raven',
+  summary: 'Calls the tool that the user names, as in `roll_dice {"sides": 6}`, and tells what came of it.',
+  default_model: 'northern',
+  capabilities: textOnly,
+  connect: () => ({
+    readiness: () => ({ state: 'ok', code: 'ready', message: 'It listens.' }),
+    async *stream(request) {
+      const { messages, tools } = request
+      const usage = { input_tokens: 1, output_tokens: 1 } // What the server counted.
+      const last = messages.findLast((message) => message.role !== 'user' || message.beside_results !== true)
+      const [, wish = '', written = '{}'] = /^(\S+)\s*(.+)?$/u.exec(lastWords(request)) ?? []
+      const tool = last?.role === 'user' ? tools.find(({ name }) => name === wish) : undefined
+      if (tool !== undefined) {
+        const thought = `That is for ${tool.name}.`
+        yield { type: 'reasoning_delta', text: thought }
+        yield { type: 'part', part: { type: 'reasoning', text: thought, metadata: { signature: 'of the server' } } }
+        const id = `call_${messages.length}`
+        yield { type: 'part', part: { type: 'tool_call', id, name: tool.name, ...inputOf(written) } }
+        return yield { type: 'done', outcome: 'tool_calls', usage }
+      }
+      const results = last?.role === 'tool' ? last.content : []
+      const told = results.map(
+        ({ name, output, is_error }) => `${name}${is_error ? ' failed' : ''}: ${JSON.stringify(output)}`,
+      )
+      const text = told.join('\n') || `I know ${tools.map(({ name }) => name).join(', ')}.`
+      yield { type: 'text_delta', text }
+      yield { type: 'part', part: { type: 'text', text } }
+      yield { type: 'done', outcome: 'stop', usage }
+    },
+  }),
+}
+// end
+
 // part: reply
 const ReplyPlugins: Point<ReplyPlugin> = { point: 'reply-plugins@1' }
 
@@ -97,7 +141,7 @@ export default ({ defaulted, definePlugin, doc, object, string }: Kit) =>
     summary: 'A model that repeats, and boxes for what it says.',
     config: object({ boxes: doc(defaulted(string({ min: 1 }), 'boxes'), 'Folder in which each box is a folder.') }),
     register(ctx) {
-      ctx.contribute(ModelProviders, parrot, myna(ctx.clock))
+      ctx.contribute(ModelProviders, parrot, myna(ctx.clock), raven)
       ctx.contribute(ReplyPlugins, postbox(ctx.config.boxes))
     },
   })

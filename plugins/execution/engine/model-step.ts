@@ -90,7 +90,8 @@ const collect = async (
       provider: route.provider,
       error,
     })
-    return failed({ class: 'unknown', retryable: false, message: 'The provider failed in an unexpected way.' })
+    const message = `The provider ${route.provider} failed in an unexpected way: the log of the daemon has the cause.`
+    return failed({ class: 'unknown', retryable: false, message })
   } finally {
     endTurn()
   }

@@ -1,6 +1,24 @@
 /** One tool call: checked once more, made, and bounded in time. */
 import { relative } from 'node:path'
-import { digest, fault, isShallow, Problem, realFolder, type Json } from '../../../core/plugin.js'
+import {
+  array,
+  boolean,
+  digest,
+  fault,
+  integer,
+  isShallow,
+  json,
+  open,
+  optional,
+  parse,
+  Problem,
+  realFolder,
+  rule,
+  string,
+  tagged,
+  type AnyStruct,
+  type Json,
+} from '../../../core/plugin.js'
 import type { Asset } from '../../media/assets/contract.js'
 import { failedCall, mostResultFiles, type Tool, type ToolOutcome, type ToolProgress } from '../tools/contract.js'
 import type { ToolUse } from '../../operator/usage/contract.js'
@@ -44,9 +62,28 @@ export type Invoked =
   | { readonly type: 'late'; readonly after_ms: number; readonly used?: ToolUse | undefined }
   | { readonly type: 'lost' }
 
-const outcomeTypes: ReadonlySet<unknown> = new Set<ToolOutcome['type']>(['result', 'ask', 'unknown'])
+const texts = { header: string(), question: string(), multi_select: boolean() }
+const options = array(open({ label: string() }))
+const ask = open({ questions: array(open({ ...texts, options }), { min: 1 }), expires_at_ms: optional(integer()) })
+const isA = (known: (value: unknown) => boolean, sentence: string) => rule(json(), sentence, known)
+const used = optional(open({ route: string(), model: string() }))
 /** A tool in a plugin that no compiler has checked may return anything, such as nothing. */
-const isOutcome = (ended: ToolOutcome | undefined | null): boolean => outcomeTypes.has(ended?.type)
+const outcome: AnyStruct = tagged('type', {
+  result: open({
+    apply: optional(isA((value) => typeof value === 'function', 'must be a function')),
+    is_error: optional(boolean()),
+    used,
+  }),
+  ask: open({ ask }),
+  unknown: open({ problem: isA((value) => value instanceof Problem, 'must be a problem'), used }),
+})
+
+/** Throws what is wrong with an outcome, by its field. */
+const checkOutcome = (ended: ToolOutcome): void => {
+  const parsed = parse(outcome, ended)
+  const [issue] = parsed.ok ? [] : parsed.issues
+  if (issue !== undefined) throw fault(`what it returned is no outcome of a tool: ${issue.path || 'it'} ${issue.rule}`)
+}
 
 const isAsset = (file: Asset | undefined | null): boolean => typeof file?.asset_id === 'string'
 
@@ -104,7 +141,7 @@ export const invoke = async (execution: Execution, { call, tool, value, key, att
         report: createReport(execution, call),
         waitFor,
       })
-      if (!isOutcome(ended)) throw fault('what it returned is no outcome of a tool: it needs a type, such as result')
+      checkOutcome(ended)
       if (ended.type !== 'result') return ended
       const { files = [] } = ended
       if (!files.every(isAsset)) throw fault('its files are no assets, such as Assets.add answers with')

@@ -23,7 +23,8 @@ export interface Interceptor {
   /** Must be fast and must not throw: it is asked before anything is put together. */
   wants(event: Moment): boolean
   /**
-   * Undefined for no objection. Must end soon after the signal aborts; a throw is logged and counts as no objection.
+   * Undefined for no objection. Must end soon after the signal aborts; a throw, and what is no ruling, is logged and
+   * counts as no objection.
    * May be asked again about the same thing, after a kill of the daemon before its ruling was on record.
    */
   intercept(invocation: Invocation, signal: AbortSignal): Promise<Ruling | undefined>

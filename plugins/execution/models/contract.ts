@@ -17,6 +17,7 @@ import type { RouteCapabilities } from './abilities/capabilities.js'
 import type { OwnModels } from './abilities/backends.js'
 import type { ContextWindow } from './bounds/context-window.js'
 import type { Generation, GenerationFeature } from './generation.js'
+import type { FailureClass } from './bounds/failure-class.js'
 import type { PaceView, RateLimit, RouteEvent } from './bounds/rate-limit.js'
 import type { SearchPart, WebPage } from './abilities/web-search.js'
 
@@ -24,6 +25,8 @@ import type { SearchPart, WebPage } from './abilities/web-search.js'
 export type { ContextWindow } from './bounds/context-window.js'
 /** What models of a provider are called. */
 export type { ModelFamily } from './family.js'
+/** Why a model call failed, by what can be done about it. */
+export type { FailureClass } from './bounds/failure-class.js'
 /** The longest wait that a server may ask for, milliseconds; what servers say of limits, and what is known of it. */
 export { longestHintMs, type PaceView, type RateLimit, type RouteEvent } from './bounds/rate-limit.js'
 /** Searches that servers of models make. */
@@ -124,19 +127,6 @@ export interface Usage {
   readonly searches?: number
 }
 
-/** Why a model call failed, by what can be done about it. */
-export type FailureClass =
-  | 'rate_limited'
-  | 'overloaded'
-  | 'auth'
-  | 'bad_request'
-  | 'context_length'
-  | 'network'
-  | 'timeout'
-  | 'truncated'
-  | 'invalid_output'
-  | 'aborted'
-  | 'unknown'
 /** A failed model call; never carries secrets. */
 export interface ModelFailure {
   readonly class: FailureClass
@@ -153,7 +143,8 @@ export interface ModelFailure {
  * they come (for people who watch; neighbours of one kind may be joined, none is held back for that),
  * whole parts when they are complete, and exactly one `done`, last. Parts before a failed `done` are discarded by the
  * engine: nothing acts on them. An answer that was cut at its length ends with `length`, also when it has calls: none
- * of them is made. `paused`: it has no calls, and its server wants to be asked again with it to go on.
+ * of them is made. `paused`: it has no calls, and its server wants to be asked again with it to go on. An event that is
+ * none of these, or has a member of another type, fails the call as `provider_fault`, and nothing is asked for again.
  */
 export type ModelEvent =
   | RouteEvent

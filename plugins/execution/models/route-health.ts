@@ -1,5 +1,6 @@
 /** Whether the last call of a route failed, whatever its provider is: what a status must not be content with. */
 import type { ModelConnection, ModelEvent, ModelFailure, Readiness } from './contract.js'
+import { eventFault } from './bounds/event-fault.js'
 import type { RouteWords } from './file/route-words.js'
 import type { RoutePace } from './route-pace.js'
 
@@ -7,6 +8,8 @@ import type { RoutePace } from './route-pace.js'
 const beside: ReadonlySet<ModelFailure['class']> = new Set(['aborted', 'context_length'])
 
 export interface Watch {
+  /** Who is to blame for an event that is none. */
+  readonly provider: string
   /** What to do about calls that fail, and about what depends on where the route is configured. */
   readonly words: RouteWords
   readonly pace: RoutePace
@@ -18,11 +21,23 @@ const inItsPlace = (readiness: Readiness, { key, base_url }: RouteWords): Readin
   return code === 'base_url_missing' ? { ...readiness, action: base_url } : readiness
 }
 
-/** The same connection, whose readiness is a warning from a failed call until one that succeeds. */
-export const watchedRoute = (connection: ModelConnection, { words, pace }: Watch): ModelConnection => {
+/** In place of an event that breaks the contract of providers: the call has failed for good (models-76). */
+const kept = (event: ModelEvent, provider: string): ModelEvent => {
+  const fault = eventFault(event)
+  if (fault === undefined) return event
+  const message = `The provider ${provider} gave an answer that breaks the contract of providers: ${fault}.`
+  return { type: 'done', outcome: 'failed', failure: { class: 'provider_fault', retryable: false, message } }
+}
+
+/**
+ * The same connection, whose events keep their contract, and whose readiness is a warning from a failed call until one
+ * that succeeds.
+ */
+export const watchedRoute = (connection: ModelConnection, { provider, words, pace }: Watch): ModelConnection => {
   let failures = 0
   let last = ''
-  const learn = (event: ModelEvent, model: string): ModelEvent => {
+  const learn = (given: ModelEvent, model: string): ModelEvent => {
+    const event = kept(given, provider)
     if (event.type !== 'done') return event
     if (event.outcome !== 'failed') {
       failures = 0
@@ -53,14 +68,18 @@ const watched = (
 ): AsyncIterable<ModelEvent> => ({
   [Symbol.asyncIterator]() {
     const reader = events[Symbol.asyncIterator]()
+    const close = async (): Promise<IteratorResult<ModelEvent>> =>
+      (await reader.return?.()) ?? { value: undefined, done: true }
+    let isOver = false
     const told = (result: IteratorResult<ModelEvent>): IteratorResult<ModelEvent> => {
       if (result.done === true) return result
       const value = look(result.value)
+      isOver = value.type === 'done'
       return value === result.value ? result : { done: false, value }
     }
     return {
-      next: () => reader.next().then(told),
-      return: async () => (await reader.return?.()) ?? { value: undefined, done: true },
+      next: () => (isOver ? close() : reader.next().then(told)),
+      return: close,
     }
   },
 })

@@ -65,6 +65,7 @@ export const commands: readonly Command[] = [
       'Shows a cassette step by step: what models were asked, said and called. With --compare it says where another ' +
       'recording goes another way, and the exit code is 1 then.',
     args: ['file'],
+    alone: true,
     flags: { compare: { kind: 'text', value: 'file', summary: 'A cassette of the same task, recorded later.' } },
     run: async ({ args, flags: { compare } }) => {
       const file = args['file'] ?? ''

@@ -65,6 +65,17 @@ test('command-line-1: a command that calls no daemon has no flags that name one,
   t.deepEqual([status, /no flag --base-url/u.test(stderr.toString())], [2, true], stderr.toString())
 })
 
+test('command-line-35: help offers no flag that a command does not take', (t) => {
+  const helpOf = (name: string): string =>
+    commands.flatMap((command) => (command.path.join(' ') === name ? [commandHelp(command)] : [])).join('')
+  for (const name of ['plugins new', 'replay']) {
+    t.notRegex(helpOf(name), /--base-url|--token/u, name)
+    t.regex(helpOf(name), /--output pretty\|json/u, name)
+  }
+  t.regex(helpOf('chat'), /--base-url/u)
+  t.notRegex(helpOf('chat'), /--output/u)
+})
+
 test('command-line-1: what is too long for the left column stands above what is said of it, and words end lines', (t) => {
   const text = columns([
     ['a', 'one two '.repeat(12)],

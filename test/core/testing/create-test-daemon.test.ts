@@ -197,6 +197,45 @@ test.serial('what a plugin does wrong while it works fails the close, and names 
   }
 })
 
+test.serial(
+  'command-line-34: what a plugin throws is printed with its stack as it comes, unless it is expected',
+  async (t) => {
+    const printed: string[] = []
+    const { write } = process.stderr
+    const failing = testPlugin('faulty', {
+      register: (ctx) =>
+        ctx.contribute(Tools, {
+          name: 'break',
+          description: 'Breaks.',
+          input: kit.object({}),
+          effect: 'read',
+          permission: 'allow',
+          parallel: true,
+          timeout_ms: 1_000,
+          sandbox: 'read_only',
+          run: oops,
+        }),
+    })
+    for (const expectsFaults of [false, true]) {
+      const model = scriptedProvider([[callTool('c1', 'break')], [text('It is broken.')]])
+      const daemon = await createTestDaemon({ plugins: [failing, model], expectsFaults })
+      await daemon.request('POST', '/v1/sessions', { session_id: 's1' })
+      process.stderr.write = (piece: unknown): boolean => printed.push(String(piece)) > 0
+      try {
+        await daemon.request('POST', '/v1/sessions/s1/input', { content: 'x' })
+      } finally {
+        process.stderr.write = write
+      }
+      await daemon.close().catch(() => {})
+    }
+    t.is(printed.length, 1)
+    t.regex(
+      printed[0] ?? '',
+      /^The test daemon: a tool threw, tool break, run_id .*: Error: oops\n +at \S*oops .*create-test-daemon/u,
+    )
+  },
+)
+
 test.serial('what does not come is named', async (t) => {
   const daemon = await createTestDaemon({ plugins: [] })
   await t.throwsAsync(

@@ -30,6 +30,15 @@ const routeCheck = (file: string, { route_id, state, code, message, action = cor
     : { about, ok: false, code, message, action: code === invalid ? correct : inFile(file, action) }
 }
 
+/** The first fault of the text with its place; undefined where a daemon takes all of it. */
+export const firstFault = (text: string): string | undefined => {
+  const [fault] = checkList(routeList(), text)
+  if (fault === undefined) return undefined
+  const { place, line, rule } = fault
+  const at = line === undefined || rule.includes(`line ${line}`) ? '' : `line ${line}: `
+  return `${at}${place} ${rule}`.replaceAll(/\s+/gu, ' ').trim()
+}
+
 /** Every fault with its place; nothing is written, and no model is asked. */
 export const checkFile = async (input: CommandInput, file: string): Promise<DoctorCheck[]> => {
   const text = readGivenBytes(file, mostBytes).toString('utf8')

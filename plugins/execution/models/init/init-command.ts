@@ -6,15 +6,17 @@ import {
   secretFlags,
   visibleLine,
   type CommandInput,
-  type Dialogue,
   type NearDaemon,
 } from '../../../../core/plugin.js'
+import { firstFault } from '../doctor/routes-file.js'
+import { askFor, askForKey } from './ask.js'
 import { findAll, findNamed, readProviders, type Candidate, type FoundKey } from './found.js'
-import { checkText, lineWith, type CheckedRoute } from './init-words.js'
-import { hasRoute, nameAt } from './routes-text.js'
+import { checkText, describe, lineWith, stayText, wishText, type CheckedRoute } from './init-words.js'
+import { addressOf, hasRoute, nameAt } from './routes-text.js'
 import {
   addRoutes,
   authRefOf,
+  check,
   checkOne,
   checkPlace,
   file,
@@ -48,63 +50,18 @@ const textFlag = ({ flags }: CommandInput, name: string): string | undefined => 
 const modelFlag = (input: CommandInput): string | undefined => textFlag(input, 'model')
 const rootFlag = (input: CommandInput) => ({ 'state-root': textFlag(input, 'state-root') })
 
-const describe = ({ route_id, because, models }: Candidate): string =>
-  [`${route_id}: ${because}`, ...(models[0] === undefined ? [] : [`model ${models[0]}`])].map(visibleLine).join(', ')
+/** A person types and is asked. */
+const isPerson = (input: CommandInput): boolean =>
+  input.output !== 'json' &&
+  input.attended &&
+  input.flags['yes'] !== true &&
+  !isKeyGiven(input) &&
+  input.dialogue().attended
 
-const nothingFound = async (near: NearDaemon): Promise<string> =>
-  'Found no key and no model server. Set the variable of a provider, such as ANTHROPIC_API_KEY, or start a server ' +
-  'such as Ollama, and try again; or name one: holdfast init --provider NAME --stdin, or --server URL --model NAME. ' +
-  `Until then the default route answers, ${visibleLine((await runtimeOf(near)).default_route)}.`
-
-/** One of several by number, the first by Enter. Undefined if the person leaves. */
-const pick = async (dialogue: Dialogue, prompt: string, most: number): Promise<number | undefined> => {
-  for (;;) {
-    const said = await dialogue.hear(`${prompt} [1] `)
-    if (said?.type !== 'text') return undefined
-    const text = said.text.trim()
-    if (text === '') return 0
-    if (/^[1-9]\d*$/u.test(text) && Number(text) <= most) return Number(text) - 1
-  }
-}
-
-/** Some of them by numbers, all by Enter, the first of which becomes the default. */
-const pickSome = async (dialogue: Dialogue, found: readonly Candidate[]): Promise<Candidate[] | undefined> => {
-  for (;;) {
-    const said = await dialogue.hear('Which to use, the default first? Numbers such as 2,1; Enter for all: ')
-    if (said?.type !== 'text') return undefined
-    const text = said.text.trim()
-    if (text === '') return [...found]
-    const chosen = text.split(/[\s,]+/u).map((piece) => found[Number(piece) - 1])
-    if (chosen.every((one) => one !== undefined)) return [...new Set(chosen)].flatMap((one) => one ?? [])
-  }
-}
-
-/** Undefined if the person leaves. */
-const askFor = async (input: CommandInput, found: readonly Candidate[]): Promise<Chosen[] | undefined> => {
-  const dialogue = input.dialogue()
-  input.print(['Found', ...found.map((one, at) => `  ${at + 1}  ${describe(one)}`)].join('\n'))
-  const wanted = found.length === 1 ? [...found] : await pickSome(dialogue, found)
-  const chosen: Chosen[] = []
-  for (const one of wanted ?? []) {
-    if (one.models.length > 1)
-      input.print(
-        [
-          `Models of ${visibleLine(one.route_id)}`,
-          ...one.models.map((name, at) => `  ${at + 1}  ${visibleLine(name)}`),
-        ].join('\n'),
-      )
-    const at = one.models.length > 1 ? await pick(dialogue, 'Which one?', one.models.length) : 0
-    if (at === undefined) return undefined
-    chosen.push({ ...one, model: one.models[at] })
-  }
-  if (wanted === undefined) return undefined
-  const names = chosen.map(({ route_id }) => visibleLine(route_id)).join(', ')
-  const said = await dialogue.hear(`Store what is needed and add to config/routes.toml: ${names}? [Y/n] `)
-  return said?.type === 'text' && /^(?:y|yes)?$/iu.test(said.text.trim()) ? chosen : undefined
-}
+type Named = Pick<Chosen, 'route_id' | 'base_url' | 'isAddressed'>
 
 /** The command that takes the key of a route. */
-const keyLineOf = async (input: CommandInput, near: NearDaemon, one: Chosen): Promise<string> => {
+const keyLineOf = async (input: CommandInput, near: NearDaemon, one: Named): Promise<string> => {
   const auth_ref = await authRefOf(near, one)
   if (auth_ref !== undefined && auth_ref !== secretOf(one.route_id)) return commandLine('secrets set', auth_ref)
   const named = { provider: textFlag(input, 'provider'), server: one.base_url }
@@ -116,13 +73,27 @@ const keyLineOf = async (input: CommandInput, near: NearDaemon, one: Chosen): Pr
 
 const wordsOf = (one: Chosen, isNew: boolean): string => {
   const name = visibleLine(one.route_id)
-  if (!isNew) return `${name}: is in config/routes.toml already and stays as it is.`
+  if (!isNew) return stayText(one.route_id)
   const key = one.key === undefined ? '' : `; its key is the secret ${visibleLine(secretOf(one.route_id))}`
   return `${name}: added to config/routes.toml${key}.`
 }
 
-const wishText = (route_id: string, wish: string): string =>
-  visibleLine(`${route_id}: to use ${wish}, change default_model of [routes.${route_id}] in config/routes.toml.`)
+/** How a route did, with what helps. */
+const tell = async (input: CommandInput, near: NearDaemon, { one, checked }: { one: Named; checked: CheckedRoute }) =>
+  checkText(checked, { isLocal: one.base_url !== undefined, keyLine: await keyLineOf(input, near, one) })
+
+/** Routes that stand there, and are not what was asked for. */
+const checkThere = async (input: CommandInput, near: NearDaemon, route_ids: readonly string[]) => {
+  const checks = await Promise.all(route_ids.map((route_id) => check(near, route_id)))
+  const text = near.config(file) ?? ''
+  const lines: string[] = []
+  for (const checked of checks) {
+    const base_url = addressOf(text, checked.route_id)
+    const one = { route_id: checked.route_id, ...(base_url !== undefined && { base_url }) }
+    lines.push(await tell(input, near, { one, checked }))
+  }
+  return { checks, lines }
+}
 
 /** A default that does not answer beside a route that does. */
 const betterDefault = (default_route: string, checks: readonly CheckedRoute[]): string => {
@@ -131,6 +102,25 @@ const betterDefault = (default_route: string, checks: readonly CheckedRoute[]): 
   if (other === undefined) return ''
   const line = visibleLine(`default_route = ${JSON.stringify(other.route_id)}`)
   return ` It does not answer and ${visibleLine(other.route_id)} does: put ${line} into config/routes.toml.`
+}
+
+const wayIn =
+  'Set the variable of a provider, such as ANTHROPIC_API_KEY, or start a server such as Ollama, and try again; or ' +
+  'name one: holdfast init --provider NAME --stdin, or --server URL --model NAME.'
+
+/** What is there may do. */
+const nothingFound = async (input: CommandInput, near: NearDaemon): Promise<Done> => {
+  const { default_route, routes } = await runtimeOf(near)
+  const { checks, lines } = await checkThere(
+    input,
+    near,
+    routes.map(({ route_id }) => route_id),
+  )
+  const answers = checks.some(({ route_id, answered }) => route_id === default_route && answered)
+  const until = answers
+    ? `Until then the default route answers, ${visibleLine(default_route)}.`
+    : `The default route is ${visibleLine(default_route)}.${betterDefault(default_route, checks)}`
+  return { lines: [`Found no key and no model server. ${wayIn}`, ...lines, until], checks, planned: true }
 }
 
 const closingOf = async (input: CommandInput, near: NearDaemon, checks: readonly CheckedRoute[]): Promise<string> => {
@@ -153,13 +143,20 @@ const setUp = async (input: CommandInput, near: NearDaemon, chosen: readonly Cho
   if (added.length > 0) await addRoutes(input, near, added)
   for (const one of chosen) lines.push(wordsOf(one, added.includes(one)))
   const checks: CheckedRoute[] = []
+  const mayStore = (one: Chosen): Promise<boolean> => (isPerson(input) ? askForKey(input, one) : Promise.resolve(true))
   for (const one of chosen) {
     const isNew = added.includes(one)
-    const checked = await checkOne(input, near, { one, isNew, say: (line) => void lines.push(line) })
+    const checked = await checkOne(input, near, { one, isNew, mayStore, say: (line) => void lines.push(line) })
     checks.push(checked)
-    lines.push(checkText(checked, { isLocal: one.base_url !== undefined, keyLine: await keyLineOf(input, near, one) }))
+    lines.push(await tell(input, near, { one, checked }))
     const wish = modelFlag(input)
     if (wish !== undefined && wish !== checked.model) lines.push(wishText(one.route_id, wish))
+  }
+  const { default_route } = await runtimeOf(near)
+  if (chosen.every(({ route_id }) => route_id !== default_route)) {
+    const there = await checkThere(input, near, [default_route])
+    checks.push(...there.checks)
+    lines.push(...there.lines)
   }
   return { lines: [...lines, await closingOf(input, near, checks)], checks, planned: false }
 }
@@ -173,26 +170,36 @@ const found = async (input: CommandInput, near: NearDaemon): Promise<Candidate[]
   return [{ ...one, route_id: nameAt(near.config(file) ?? '', route_id, base_url) }]
 }
 
+/** What would be done, for whoever is not there to be asked. */
+const planOf = (input: CommandInput, fresh: readonly Candidate[], known: readonly Candidate[]): Done => {
+  const does = `${visibleLine(lineWith('init', rootFlag(input)))} --yes`
+  const would = fresh.length === 0 ? [] : ['Would use', ...fresh.map((one) => `  ${visibleLine(describe(one))}`)]
+  const end = fresh.length === 0 ? `${does} asks each for one word.` : `Nothing was added. ${does} does it.`
+  return { lines: [...would, ...known.map(({ route_id }) => stayText(route_id)), end], checks: [], planned: true }
+}
+
 const initialise = async (input: CommandInput, near: NearDaemon): Promise<Done> => {
   await checkPlace(near)
+  const before = near.config(file) ?? ''
+  const fault = firstFault(before)
+  if (fault !== undefined) throw commandErrors.routes_file_broken({ details: { fault } })
   const all = await found(input, near)
   const model = modelFlag(input)
-  if (all.length === 0) return { lines: [await nothingFound(near)], checks: [], planned: true }
+  if (all.length === 0) return nothingFound(input, near)
   if (model !== undefined && all.length > 1)
     throw commandErrors.flag_required({ details: { command: 'init --model', flags: '--provider or --server' } })
   const offered = all.map((one) => (model === undefined ? one : { ...one, models: [model] }))
   const asItIs = offered.map((one): Chosen => ({ ...one, model: one.models[0] }))
-  const isPerson = input.output !== 'json' && input.attended && input.flags['yes'] !== true && !isKeyGiven(input)
-  if (!isPerson || !input.dialogue().attended) {
-    if (input.flags['yes'] === true || isGiven(input, 'provider', 'server')) return setUp(input, near, asItIs)
-    const does = visibleLine(lineWith('init', rootFlag(input)))
-    const would = ['Would use', ...asItIs.map((one) => `  ${describe(one)}`)]
-    return { lines: [...would, `Nothing was added. ${does} --yes does it.`], checks: [], planned: true }
-  }
-  const chosen = await askFor(input, offered)
+  const known = asItIs.filter(({ route_id }) => hasRoute(before, route_id))
+  const fresh = asItIs.filter((one) => !known.includes(one))
+  if (!isPerson(input))
+    return input.flags['yes'] === true || isGiven(input, 'provider', 'server')
+      ? setUp(input, near, asItIs)
+      : planOf(input, fresh, known)
+  const chosen = fresh.length === 0 ? [] : await askFor(input, fresh)
   return chosen === undefined
     ? { lines: [`Nothing was added to the state root ${visibleLine(near.root)}.`], checks: [], planned: true }
-    : setUp(input, near, chosen)
+    : setUp(input, near, [...chosen, ...known])
 }
 
 export const init = defineCommand({

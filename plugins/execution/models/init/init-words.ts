@@ -1,5 +1,6 @@
 /** What `init` says. */
 import { commandLine, sentence, shellWord, visibleLine } from '../../../../core/plugin.js'
+import type { Candidate } from './found.js'
 
 export interface CheckedRoute {
   readonly route_id: string
@@ -51,3 +52,19 @@ export const checkText = (check: CheckedRoute, place: Place): string => {
     ? `${who} answers.`
     : `${who} does not answer: ${sentence(visibleLine(message))} ${helpOf(check, place)}`
 }
+
+/** What a candidate is, in one line. */
+export const describe = ({ route_id, because, models }: Candidate): string =>
+  [`${route_id}: ${because}`, ...(models[0] === undefined ? [] : [`model ${models[0]}`])].join(', ')
+
+/** Where the model of a route is changed that is there. */
+const modelPlace = (route_id: string): string => `default_model of [routes.${route_id}] in config/routes.toml`
+
+export const stayText = (route_id: string): string =>
+  visibleLine(
+    `${route_id}: is in config/routes.toml already and stays as it is. ` +
+      `To use another model, change ${modelPlace(route_id)}.`,
+  )
+
+export const wishText = (route_id: string, wish: string): string =>
+  visibleLine(`${route_id}: to use ${wish}, change ${modelPlace(route_id)}.`)

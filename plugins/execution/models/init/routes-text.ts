@@ -33,7 +33,8 @@ const headerOf = (line: string): string | undefined =>
 export const hasRoute = (text: string, route_id: string): boolean =>
   text.split('\n').some((one) => headerOf(one) === route_id)
 
-const addressOf = (text: string, route_id: string): string | undefined => {
+/** The address that its table names. */
+export const addressOf = (text: string, route_id: string): string | undefined => {
   const lines = text.split('\n')
   const behind = lines.slice(lines.findIndex((one) => headerOf(one) === route_id) + 1)
   const end = behind.findIndex((one) => /^\s*\[/u.test(one))

@@ -37,7 +37,8 @@ const Check = open({
   code: optional(string()),
   message: optional(string()),
 })
-const check = async ({ client }: NearDaemon, route_id: string): Promise<CheckedRoute> => {
+/** Asks for one word. */
+export const check = async ({ client }: NearDaemon, route_id: string): Promise<CheckedRoute> => {
   const parsed = parse(Check, await client.send('POST', '/v1/runtime/model/check', { route_id }))
   return parsed.ok ? parsed.value : { route_id, model: '', answered: false }
 }
@@ -103,8 +104,10 @@ export const addRoutes = async (input: CommandInput, near: NearDaemon, added: re
 }
 
 /** The secret that the route names. */
-export const authRefOf = async (near: NearDaemon, { route_id }: Chosen): Promise<string | undefined> =>
-  (await runtimeOf(near)).routes.find((one) => one.route_id === route_id)?.auth_ref
+export const authRefOf = async (
+  near: NearDaemon,
+  { route_id }: Pick<Chosen, 'route_id'>,
+): Promise<string | undefined> => (await runtimeOf(near)).routes.find((one) => one.route_id === route_id)?.auth_ref
 
 const nameKey = (input: CommandInput, near: NearDaemon, { route_id }: Chosen): Promise<void> =>
   write(input, near, {
@@ -117,15 +120,18 @@ const keyless: ReadonlySet<string | undefined> = new Set(['auth', 'route_not_rea
 interface Checking {
   readonly one: Chosen
   readonly isNew: boolean
+  /** Whether the key that was found is stored in place of the route's own. */
+  mayStore(one: Chosen): Promise<boolean>
   say(line: string): void
 }
 
 /** Checks a route; a key of ours that is refused, gone or was never given gives way to the one that was found. */
-export const checkOne = async (input: CommandInput, near: NearDaemon, { one, isNew, say }: Checking) => {
+export const checkOne = async (input: CommandInput, near: NearDaemon, { one, isNew, mayStore, say }: Checking) => {
   const first = await check(near, one.route_id)
   if (isNew || one.key === undefined || first.answered || !keyless.has(first.code)) return first
   const auth_ref = await authRefOf(near, one)
   if (auth_ref !== undefined && auth_ref !== secretOf(one.route_id)) return first
+  if (!(await mayStore(one))) return first
   await storeKey(near, one)
   if (auth_ref === undefined) await nameKey(input, near, one)
   const why = auth_ref === undefined ? 'as its key' : 'in place of the one that was refused'

@@ -9,6 +9,7 @@ export const chat = defineCommand({
     'Talk with a session in the terminal; /help there tells more. Without a session a new one is made. Where no ' +
     'terminal is, each line of standard input is a message. Exit codes are those of runs watch.',
   args: ['session_id?'],
+  talks: true,
   flags: {
     model: { kind: 'text', summary: 'The session uses it from now on: MODEL, ROUTE or ROUTE/MODEL.' },
     worktree: { kind: 'switch', summary: 'From now on each run of the session works in a git worktree of its own.' },

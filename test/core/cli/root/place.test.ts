@@ -20,11 +20,13 @@ const recordOf = async (file: string): Promise<any> => {
 }
 const ownerOf = ({ root }: TestDaemon): string => join(root, 'owner.json')
 
-const run = async (...args: string[]) => {
+const run = (...args: string[]) => runIn({}, ...args)
+
+const runIn = async (environment: Readonly<Record<string, string>>, ...args: string[]) => {
   const printed: string[] = []
   const print = (text: string): void => void printed.push(text)
   const { signal } = new AbortController()
-  const code = await runClient({ shipped, args, environment: {}, signal, print })
+  const code = await runClient({ shipped, args, environment, signal, print })
   return { code, out: printed.join('\n') }
 }
 
@@ -64,8 +66,11 @@ test('an address in a root counts only if it is one of this machine: a token nev
     t.is(found(bind), undefined, bind)
 })
 
-test('a line that names a daemon and no root is about the root of that daemon', async (t) => {
+test('command-line-31: where a daemon is named and no root, by the line or the environment, it is about the root of that daemon', async (t) => {
   const daemon = await startTestDaemon(t)
+  const there = { SERVICE_DAEMON_URL: daemon.url }
+  t.is((await runIn(there, 'state', 'retention', '--dry-run')).out, 'Nothing would fall.')
+  t.regex((await runIn(there, 'backup', 'create', `${daemon.root}-backup`)).out, /backup\.json: /u)
   t.is((await run('state', 'retention', '--dry-run', '--base-url', daemon.url)).out, 'Nothing would fall.')
   await t.throwsAsync(run('state', 'retention', '--dry-run', '--state-root', `${daemon.root}-none`), {
     code: 'state_root_absent',

@@ -105,7 +105,7 @@ test('a provider that throws, stops short, repeats a call id or calls without en
   })
   t.is(
     (await until(daemon, (await submit(daemon, 's1', 'throw')).run_id, 'failed')).error,
-    'model_unknown: The provider failed in an unexpected way.',
+    'model_unknown: The provider scripted failed in an unexpected way: the log of the daemon has the cause.',
   )
   t.regex(
     (await until(daemon, (await submit(daemon, 's1', 'short')).run_id, 'failed')).error,

@@ -184,7 +184,17 @@ test('tools-19: an output nested too deep fails its call, and the run goes on', 
 })
 
 test('tools-35: a tool that returns no outcome has failed, and the run goes on', async (t) => {
-  const returned: unknown[] = ['three', undefined, null, { output: 3 }, { type: 'done' }]
+  const returned: unknown[] = [
+    'three',
+    undefined,
+    null,
+    { output: 3 },
+    { type: 'done' },
+    { type: 'unknown' },
+    { type: 'ask', ask: { questions: 'Which one?' } },
+    { type: 'result', output: 3, apply: 5 },
+    { type: 'result', output: 3, used: { route: 5 } },
+  ]
   const tools = returned.map((what, at) => tool(`returns_${at}`, { run: () => what as never }))
   const outcomes = await outcomesOf(t, { tools, calls: tools.map(({ name }) => name) })
   t.deepEqual(

@@ -58,6 +58,24 @@ test('hooks-1: interceptors are asked in order, each about what the ones before 
   )
 })
 
+test('hooks-35: what is no ruling is logged by its field and counts as no objection', async (t) => {
+  const { rules, calls, run, log } = await daemonWith(t)
+  const broken: readonly [any, string][] = [
+    [{ block: 5 }, 'block must be a string'],
+    [{ by: undefined, block: 'no' }, 'by is required'],
+    [{ contexts: 'more' }, 'contexts must be an array'],
+    [{ permission: 'perhaps' }, 'permission must be one of "allow", "deny", "ask"'],
+  ]
+  for (const [ruling, fault] of broken) {
+    rules.pre_tool_use = () => ruling
+    t.is((await run(call)).status, 'completed', fault)
+    const { fact, details } = log.findLast(({ level }) => level === 'error') ?? t.fail()
+    t.is(fact, 'an interceptor failed')
+    t.is(String(details['error']), `Error: what it returned is no ruling: ${fault}`)
+  }
+  t.is(calls.length, broken.length)
+})
+
 test('hooks-2: a call that is blocked is not made, and the model reads why', async (t) => {
   const { rules, calls, run, outcomes, seen } = await daemonWith(t)
   rules.pre_tool_use = () => ({ block: 'not on Mondays' })

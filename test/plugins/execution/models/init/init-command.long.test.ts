@@ -171,7 +171,7 @@ test.serial(
     t.is(again.code, 0)
     t.regex(
       again.out,
-      /^openrouter: is in config\/routes\.toml already and stays as it is\.\nopenrouter \(a\/b\) answers\.$/mu,
+      /^openrouter: is in config\/routes\.toml already and stays as it is\. .*\nopenrouter \(a\/b\) answers\.$/mu,
     )
     t.is(init.file(), written)
     const daemon = await spawnTestDaemon(t, { root: init.root })
@@ -196,6 +196,16 @@ test.serial('command-line-15: it speaks with the daemon that holds the root, and
   t.regex(strange.err, /root_elsewhere/u)
 })
 
+test.serial('command-line-31: a daemon that the environment names counts as one that the line names', async (t) => {
+  const server = await serve(t)
+  const daemon = await startTestDaemon(t)
+  const init = await begin({ SERVICE_DAEMON_URL: daemon.url })
+  const { code, err } = await init.run('--server', server.url)
+  t.is(code, 1)
+  t.regex(err, /works on \S+, not on \S+ \(root_elsewhere\)/u)
+  t.throws(() => init.file(), { code: 'ENOENT' }, 'and nothing is written')
+})
+
 test.serial('command-line-16: what stands in config/routes.toml stays, and so does the default route', async (t) => {
   const server = await serve(t)
   const init = await begin()
@@ -211,11 +221,106 @@ test.serial('command-line-16: what stands in config/routes.toml stays, and so do
 test.serial('command-line-16: a file that the daemon does not take is put back as it was', async (t) => {
   const server = await serve(t)
   const init = await begin()
-  init.write('[routes.mine\n')
+  // No table can be added behind one that is written so.
+  const whole = 'routes = { mine = { driver = "demo", default_model = "demo-1" } }\n'
+  init.write(whole)
   const { code, err } = await init.run('--server', server.url)
   t.is(code, 1)
   t.regex(err, /routes_file_refused/u)
-  t.is(init.file(), '[routes.mine\n')
+  t.is(init.file(), whole)
+})
+
+test.serial('command-line-33: a broken config/routes.toml is told with its line, and nothing is changed', async (t) => {
+  const server = await serve(t)
+  const init = await begin()
+  const right = `default_route = "server"\n\n[routes.server]\ndriver = "openai_compatible"\nbase_url = "${server.url}"\n`
+  const cases = [
+    ['[routes.mine\n', /config\/routes\.toml is broken, so nothing was changed: .*line 1/u],
+    [
+      `${right}default_model = 5\n`,
+      /is broken, so nothing was changed: line 6: \[routes\.server\] default_model must/u,
+    ],
+  ] as const
+  init.write(`${right}default_model = "m"\n`)
+  const daemon = await spawnTestDaemon(t, { root: init.root })
+  for (const [text, told] of cases) {
+    init.write(text)
+    const { code, out, err } = await init.run('--yes', '--base-url', daemon.url)
+    t.is(code, 1, out)
+    t.regex(err, told)
+    t.is(init.file(), text)
+  }
+  t.is(server.asked.length, 0)
+  await daemon.stop()
+})
+
+test.serial('command-line-33: routes that are there are tried, and what is wrong is told of each', async (t) => {
+  const server = await serve(t)
+  const init = await begin()
+  const entry = (name: string, url: string): string =>
+    `[routes.${name}]\ndriver = "openai_compatible"\nbase_url = "${url}"\ndefault_model = "m"\n`
+  const gone = 'http://127.0.0.1:9/v1'
+  init.write(`default_route = "gone"\n\n${entry('gone', gone)}\n${entry('there', server.url)}`)
+  const none = await init.run()
+  t.is(none.code, 1, none.out)
+  t.regex(none.out, /^gone \(m\) does not answer: .*Start the server, or see that base_url in /mu)
+  t.regex(none.out, /^there \(m\) answers\.$/mu)
+  t.regex(none.out, /^The default route is gone\. It does not answer and there does: put default_route = "there" /mu)
+  t.notRegex(none.out, /Until then/u)
+  const more = await serve(t)
+  const beside = await init.run('--server', more.url)
+  t.is(beside.code, 1, beside.out)
+  t.regex(beside.out, /^gone \(m\) does not answer: /mu, 'the default is tried beside what is added')
+  t.regex(beside.out, /It does not answer and server does: put default_route = "server" /u)
+})
+
+test.serial('command-line-32: a key takes the place of one that does not do where a person says so', async (t) => {
+  if (!hasTmux(t)) return t.pass()
+  const server = await serve(t)
+  server.answer(({ headers: { authorization } }) =>
+    authorization === `Bearer ${key}` ? saying('ready') : refused(401, 'No key'),
+  )
+  const init = await begin()
+  init.write(`[routes.openrouter]\ndriver = "openrouter"\nbase_url = "${server.url}"\ndefault_model = "a/b"\n`)
+  const before = init.file()
+  const sit = async () => {
+    const person = await openTerminal(t, ['init', '--state-root', init.root], { OPENROUTER_API_KEY: key })
+    await person.until(
+      /openrouter does not answer with the key that it has\. Store the key in OPENROUTER_API_KEY\? \[Y\/n\]$/u,
+    )
+    return person
+  }
+  const refusing = await sit()
+  refusing.type('n')
+  refusing.press('Enter')
+  await refusing.until(/^openrouter \(a\/b\) does not answer: [\s\S]*^ended 1$/mu)
+  t.is(init.file(), before)
+  const taking = await sit()
+  taking.press('Enter')
+  await taking.until(/^openrouter \(a\/b\) answers\.$[\s\S]*^ended 0$/mu)
+  t.regex(init.file(), /auth_ref = "models\.openrouter"/u)
+})
+
+test.serial('command-line-32: of a route that is there nothing is asked, and what may be typed is said', async (t) => {
+  if (!hasTmux(t)) return t.pass()
+  const server = await serve(t, ['llama3', 'tiny-llama', 'qwen3:8b'])
+  const root = await freshRoot()
+  const sit = () => openTerminal(t, ['init', '--state-root', root, '--server', server.url])
+  const person = await sit()
+  const answer = async (text: string, next: RegExp): Promise<void> => {
+    person.type(text)
+    person.press('Enter')
+    await person.until(next)
+  }
+  await person.until(/Which one\? \[1\]$/u)
+  await answer('9', /There is no 9: type a number from 1 to 3 or a model's name; Enter takes 1\.\nWhich one\? \[1\]$/u)
+  await answer('llama9', /There is no llama9: .*\nWhich one\? \[1\]$/u)
+  await answer('tiny', /add to config\/routes\.toml: server\? \[Y\/n\]$/u)
+  await answer('', /^server \(tiny-llama\) answers\.$[\s\S]*^ended 0$/mu)
+  const again = await sit()
+  await again.until(/^server \(tiny-llama\) answers\.$[\s\S]*^ended 0$/mu)
+  t.regex(again.screen(), /stays as it is\. To use another model, change\s+default_model of \[routes\.server\]/u)
+  t.notRegex(again.screen(), /Which one|\[Y\/n\]/u)
 })
 
 test.serial('command-line-17: what is wrong is told in a sentence with what to do', async (t) => {
