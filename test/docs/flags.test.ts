@@ -35,6 +35,7 @@ const oursIn = (code: string): string | undefined => {
 
 /** Of other programs, named as what they are. */
 const others = new Set([
+  '--ext-diff',
   '--init',
   '--max-semi-space-size',
   '--cpu-prof',
