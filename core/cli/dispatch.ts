@@ -180,6 +180,7 @@ export const nobody: Dialogue = {
   attended: false,
   hear: () => Promise.resolve({ type: 'end' }),
   onInterrupt: () => {},
+  onStop: () => {},
   close: () => {},
 }
 

@@ -61,6 +61,8 @@ export interface Dialogue {
   hear(prompt: string, hearing?: Hearing): Promise<Said | undefined>
   /** What Ctrl-C does from now on while nobody is asked. */
   onInterrupt(act: () => void): void
+  /** What is done before Ctrl-Z gives the terminal to the shell: from then on others write on it. */
+  onStop(act: () => void): void
   /** Gives the terminal back. */
   close(): void
 }

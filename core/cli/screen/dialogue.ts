@@ -4,6 +4,7 @@ import { Writable } from 'node:stream'
 import type { ReadStream, WriteStream } from 'node:tty'
 import { visible } from '../../base/text/visible.js'
 import type { Dialogue, Hearing, Said } from '../../plugin/command.js'
+import { createStops } from './stops.js'
 
 export interface OpenDialogue extends Dialogue {
   /** What Ctrl-C does, from elsewhere. */
@@ -119,6 +120,7 @@ const ofLines = (input: NodeJS.ReadStream): OpenDialogue => {
     onInterrupt: (given) => {
       act = given
     },
+    onStop: nothing,
     interrupt: () => (lines.asked() === undefined ? act() : lines.tell({ type: 'interrupt' })),
     close: () => reader.close(),
   }
@@ -156,6 +158,15 @@ const watchPastes = (input: ReadStream): { readonly pasting: () => boolean; read
   return { pasting: () => pasting, close: () => input.off('keypress', hear) }
 }
 
+/** Takes a terminal again that the shell had meanwhile, and draws what is typed below what stands there now. */
+const takeAgain = (input: ReadStream, pane: Writable, reader: Interface): void => {
+  // The shell has set it otherwise, which Node does not know.
+  input.setRawMode(false)
+  input.setRawMode(true)
+  pane.write('\n'.repeat(reader.getCursorPos().rows))
+  reader.prompt(true)
+}
+
 /** Forgets what has been typed. */
 const clearTyped = (reader: Interface): void => {
   for (const name of ['e', 'u']) reader.write(null, { ctrl: true, name })
@@ -166,7 +177,18 @@ const ofTerminal = (input: ReadStream, screen: WriteStream): OpenDialogue => {
   const { pane, state, close: closePane } = createPane(screen)
   const reader = readline().createInterface({ input, output: pane, terminal: true, historySize: 1_000, prompt: '' })
   const pastes = watchPastes(input)
-  let act = nothing
+  let [act, beforeStop] = [nothing, nothing]
+  const stops = createStops({
+    leave() {
+      beforeStop()
+      input.setRawMode(false)
+      screen.write(tellsNone)
+    },
+    comeBack() {
+      screen.write(tellsPastes)
+      takeAgain(input, pane, reader)
+    },
+  })
   const prompt = (text: string): void => {
     reader.setPrompt(visible(text))
     state.shown = true
@@ -215,6 +237,7 @@ const ofTerminal = (input: ReadStream, screen: WriteStream): OpenDialogue => {
     if (lines.asked()?.remembered === false) history.shift()
   })
   reader.on('SIGINT', interrupt)
+  reader.on('SIGTSTP', stops.stop)
   reader.on('close', () => {
     if (state.shown) screen.write('\n')
     state.shown = false
@@ -226,8 +249,12 @@ const ofTerminal = (input: ReadStream, screen: WriteStream): OpenDialogue => {
     onInterrupt: (given) => {
       act = given
     },
+    onStop: (given) => {
+      beforeStop = given
+    },
     interrupt,
     close() {
+      stops.close()
       pastes.close()
       closePane()
       reader.close()

@@ -27,6 +27,7 @@ export const chat = defineCommand({
     const { attended } = dialogue
     const columns = (): number => (attended ? input.columns() : Infinity)
     const sheet = createSheet({ ...input, columns }, attended ? 2 : 0)
+    dialogue.onStop(sheet.end)
     input.exitWith(await converse({ input, dialogue, sheet }))
   },
 })
