@@ -4,6 +4,10 @@ import { createFlow, folded, type CommandInput } from '../../../../core/plugin.j
 export interface Sheet {
   /** A line or block of ours. */
   line(text: string): void
+  /** As many of its rows as are told; how many are left out then. */
+  block(text: string, most: { readonly rows: number; readonly shown: number }): number
+  /** Columns that a line has. */
+  columns(): number
   /** A piece of a text of somebody else, which goes on where the piece before ended. */
   say(text: string): void
   /** Ends a text. */
@@ -26,17 +30,21 @@ export const createSheet = (
     if (open) write('\n')
     open = false
   }
+  const rowsOf = (text: string): string[] => text.split('\n').flatMap((line) => foldedLine(line, columns()).split('\n'))
   return {
     end,
+    columns,
     isOpen: () => open,
     line(text) {
       end()
-      print(
-        text
-          .split('\n')
-          .map((line) => foldedLine(line, columns()))
-          .join('\n'),
-      )
+      print(rowsOf(text).join('\n'))
+    },
+    block(text, { rows: most, shown }) {
+      const rows = rowsOf(text)
+      const isShort = rows.length <= most || columns() === Infinity
+      end()
+      print((isShort ? rows : rows.slice(0, shown)).join('\n'))
+      return isShort ? 0 : rows.length - shown
     },
     say(text) {
       if (text === '') return

@@ -120,7 +120,7 @@ test.serial(
     script.say('/tool bash {"command":"touch made"}')
     await script.until(/also tells the model why/u)
     script.say('n not today')
-    await script.until(/bash was not made: /u)
+    await script.until(/not made: bash touch made/u)
     script.say('//tool bash {"command":"echo hi"}')
     await script.until(/echo hi[\s\S]*also tells the model why/u)
     const [{ run_id, pending_approvals }] = (await daemon.request('GET', '/v1/approvals?session_id=denied')).body.map(
@@ -338,7 +338,7 @@ test.serial(
     const screen = await person.until(/^ {2}The run failed\n>$/mu)
     t.regex(screen, /^ {2}A\\u001b\[2J\\u001b\]0;owned\\u0007\n {2}> yes\n {2}The run failed$/mu)
     t.notRegex(screen, /^> yes/mu)
-    t.regex(screen, /^• bash A/mu)
+    t.regex(screen, /^• not made: bash A/mu)
   },
 )
 

@@ -60,7 +60,7 @@ test.serial(
     await second.until(/echo two[\s\S]*allow bash\?$/mu)
     await first.until(/echo two[\s\S]*allow bash\?$/mu)
     enter(second, 'n not today')
-    await first.until(/^ {2}Answered elsewhere: denied\.\n[\s\S]*bash was not made: [\s\S]*\n>$/mu)
+    await first.until(/^ {2}Answered elsewhere: denied\.\n[\s\S]*not made: bash echo two[\s\S]*\n>$/mu)
     enter(first, '//ask Which? | Red | Blue')
     await first.until(/answer:$/mu)
     await second.until(/answer:$/mu)
