@@ -375,7 +375,7 @@ test.serial('command-line-10: /attach gives a file along with the next message a
   script.say('And then?')
   await script.until(/You said: And then\?/u)
   script.say('/model nosuch/x')
-  await script.until(/No route is called nosuch: all of it was taken for a model\./u)
+  await script.until(/No route is called nosuch\. All of it is taken for a model\./u)
   script.end()
   t.is(await script.ended, 0)
   const runs = (await daemon.request('GET', '/v1/runs?session_id=attached')).body
