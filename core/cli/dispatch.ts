@@ -181,6 +181,7 @@ export const nobody: Dialogue = {
   hear: () => Promise.resolve({ type: 'end' }),
   onInterrupt: () => {},
   onStop: () => {},
+  note: () => {},
   close: () => {},
 }
 

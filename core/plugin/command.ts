@@ -61,6 +61,11 @@ export interface Dialogue {
   hear(prompt: string, hearing?: Hearing): Promise<Said | undefined>
   /** What Ctrl-C does from now on while nobody is asked. */
   onInterrupt(act: () => void): void
+  /**
+   * Draws a line on the terminal in place of the one that this drew before, for as long as nobody is asked; an empty one
+   * takes it away, which is to be done before anything else is printed.
+   */
+  note(text: string): void
   /** What is done before Ctrl-Z gives the terminal to the shell: from then on others write on it. */
   onStop(act: () => void): void
   /** Gives the terminal back. */

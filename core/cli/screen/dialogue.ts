@@ -5,6 +5,7 @@ import type { ReadStream, WriteStream } from 'node:tty'
 import { visible } from '../../base/text/visible.js'
 import type { Dialogue } from '../../plugin/command.js'
 import { createLines, hearing, type Lines, type Shown } from './lines.js'
+import { beginning } from './folded.js'
 import { createStops } from './stops.js'
 
 export interface OpenDialogue extends Dialogue {
@@ -30,6 +31,7 @@ const ofLines = (input: NodeJS.ReadStream): OpenDialogue => {
       act = given
     },
     onStop: nothing,
+    note: nothing,
     interrupt: () => (lines.asked() === undefined ? act() : lines.tell({ type: 'interrupt' })),
     close: () => reader.close(),
   }
@@ -79,6 +81,19 @@ const takeAgain = (input: ReadStream, pane: Writable, reader: Interface): void =
 /** Forgets what has been typed. */
 const clearTyped = (reader: Interface): void => {
   for (const name of ['e', 'u']) reader.write(null, { ctrl: true, name })
+}
+
+/** A line that others take the place of: it goes before somebody is asked. */
+const createNote = (lines: Lines, screen: WriteStream) => {
+  let isDrawn = false
+  const draw = (text: string): void => {
+    screen.write(`${emptyLine}${beginning(text, screen.columns - 1)}`)
+    isDrawn = text !== ''
+  }
+  return {
+    note: (text: string): void => void (lines.asked() === undefined && draw(text)),
+    clear: (): void => void (isDrawn && draw('')),
+  }
 }
 
 interface PromptParts {
@@ -138,6 +153,14 @@ const ofTerminal = (input: ReadStream, screen: WriteStream): OpenDialogue => {
       takeAgain(input, pane, reader)
     },
   })
+  const { note, clear } = createNote(lines, screen)
+  const ask = (shown: Shown): Dialogue['hear'] => {
+    const hear = hearing(lines, shown)
+    return (text, how) => {
+      clear()
+      return hear(text, how)
+    }
+  }
   const { prompt, ...shown } = createPrompts({ lines, reader, screen, state })
   const interrupt = (): void => {
     const question = lines.asked()
@@ -167,7 +190,8 @@ const ofTerminal = (input: ReadStream, screen: WriteStream): OpenDialogue => {
   })
   return {
     attended: true,
-    hear: hearing(lines, shown),
+    hear: ask(shown),
+    note,
     onInterrupt: (given) => {
       act = given
     },

@@ -1,5 +1,5 @@
 /** What was said before: exchanges of a session, each with how it ended. */
-import { array, number, open, optional, parse, showTime, string, visibleLine, idWord } from '../../../../core/plugin.js'
+import { array, beginning, number, open, optional, parse, showTime, string, idWord } from '../../../../core/plugin.js'
 import { fileText } from '../../../media/assets/contract.js'
 import { filesOf, RunAnswer, type RunRow } from '../terminal/run-text.js'
 import { createJournal, type JournalRow } from './journal.js'
@@ -81,10 +81,10 @@ export const sessions = async ({ input: { client }, sheet, session_id: own }: Ta
   const newest = new Map(runs.toReversed().map((run) => [run.session_id, run] as const))
   const rows = runs.filter((run) => newest.get(run.session_id) === run).slice(0, listed)
   if (rows.length === 0) return sheet.line('Nothing was said in any session.')
-  for (const { session_id, updated_at_ms, request } of rows)
-    sheet.line(
-      `${showTime(updated_at_ms).slice(0, 16).replace('T', ' ')}  ${idWord(session_id)}` +
-        `${session_id === own ? ' (this one)' : ''}  ${visibleLine((request.text_preview ?? '').replaceAll(/\s+/gu, ' ')).slice(0, 60)}`,
-    )
+  for (const { session_id, updated_at_ms, request } of rows) {
+    const said = beginning((request.text_preview ?? '').replaceAll(/\s+/gu, ' '), 60)
+    const when = showTime(updated_at_ms).slice(0, 16).replace('T', ' ')
+    sheet.line(`${when}  ${idWord(session_id)}${session_id === own ? ' (this one)' : ''}  ${said}`)
+  }
   sheet.line('holdfast chat SESSION comes back to one.')
 }

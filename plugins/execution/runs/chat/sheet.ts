@@ -6,6 +6,8 @@ export interface Sheet {
   line(text: string): void
   /** As many of its rows as are told; how many are left out then. */
   block(text: string, most: { readonly rows: number; readonly shown: number }): number
+  /** A line that stands there until something else does, drawn in place of the one before; none while a text goes on. */
+  note(text: string): void
   /** Columns that a line has. */
   columns(): number
   /** A piece of a text of somebody else, which goes on where the piece before ended. */
@@ -20,13 +22,20 @@ export interface Sheet {
 const foldedLine = (line: string, columns: number): string =>
   folded(line, columns, line.length - line.trimStart().length + 4)
 
-export const createSheet = (
-  { print, write, columns }: Pick<CommandInput, 'print' | 'write' | 'columns'>,
-  indent: number,
-): Sheet => {
+interface SheetParts extends Pick<CommandInput, 'print' | 'write' | 'columns'> {
+  /** Draws a note on a terminal; an empty one takes it away. */
+  readonly note?: (text: string) => void
+}
+
+export const createSheet = ({ print, write, columns, note = () => {} }: SheetParts, indent: number): Sheet => {
   const flow = createFlow(columns, indent)
-  let open = false
+  let [open, noted] = [false, false]
+  const clear = (): void => {
+    if (noted) note('')
+    noted = false
+  }
   const end = (): void => {
+    clear()
     if (open) write('\n')
     open = false
   }
@@ -34,6 +43,12 @@ export const createSheet = (
   return {
     end,
     columns,
+    note(text) {
+      if (text === '') return clear()
+      if (open) return
+      noted = true
+      note(text)
+    },
     isOpen: () => open,
     line(text) {
       end()
@@ -48,6 +63,7 @@ export const createSheet = (
     },
     say(text) {
       if (text === '') return
+      clear()
       if (!open) {
         write(' '.repeat(indent))
         flow.begin(indent)

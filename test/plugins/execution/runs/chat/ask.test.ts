@@ -20,6 +20,7 @@ const ask = async (command: string, columns: number, ...answers: readonly string
     },
     onInterrupt: () => {},
     onStop: () => {},
+    note: () => {},
     close: () => {},
   }
   const request = { id: 'a1', tool_name: 'bash', input: { command }, input_digest: '00ff' }

@@ -69,4 +69,9 @@ test.serial('command-line-33: a call that waits behind a failed attempt is come 
   await back.until(/^• bash echo one\n {4}one\nMade\.$/mu)
   back.end()
   t.is(await back.ended, 0)
+  if (!hasTmux(t)) return
+  const person = await openTerminal(t, ['chat', 'waits'], at(daemon))
+  await person.until(/^>$/mu)
+  await daemon.request('POST', '/v1/sessions/waits/input', { content: 'Hello' })
+  await person.until(/^From elsewhere: Hello\n {2}Made\.\n>$/mu)
 })
