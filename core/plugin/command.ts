@@ -62,7 +62,7 @@ export interface Dialogue {
   /** What Ctrl-C does from now on while nobody is asked. */
   onInterrupt(act: () => void): void
   /**
-   * Draws a line on the terminal in place of the one that this drew before, for as long as nobody is asked; an empty one
+   * Draws a line on the terminal in place of the one that this drew before, as long as nobody is asked; an empty one
    * takes it away, which is to be done before anything else is printed.
    */
   note(text: string): void

@@ -6,7 +6,7 @@ export interface Sheet {
   line(text: string): void
   /** As many of its rows as are told; how many are left out then. */
   block(text: string, most: { readonly rows: number; readonly shown: number }): number
-  /** A line that stands there until something else does, drawn in place of the one before; none while a text goes on. */
+  /** A line that stands there until something else does, in place of the one before; none while a text goes on. */
   note(text: string): void
   /** Columns that a line has. */
   columns(): number
