@@ -48,6 +48,8 @@ export interface Hearing {
   readonly signal?: AbortSignal
   /** True for what the person may want to type again. */
   readonly remembered?: boolean
+  /** What a line that begins so may become with the Tab key; nothing when absent. */
+  readonly complete?: (line: string) => readonly string[]
 }
 
 /** Talks with who types at the terminal, or takes the lines of standard input one by one. */

@@ -2,7 +2,7 @@
 import type { Interface, Key } from 'node:readline'
 import { Writable } from 'node:stream'
 import type { ReadStream, WriteStream } from 'node:tty'
-import { visible } from '../../base/text/visible.js'
+import { visible, visibleLine } from '../../base/text/visible.js'
 import type { Dialogue } from '../../plugin/command.js'
 import { createLines, hearing, type Lines, type Shown } from './lines.js'
 import { beginning } from './folded.js'
@@ -68,6 +68,20 @@ const watchPastes = (input: ReadStream): { readonly pasting: () => boolean; read
   input.on('keypress', hear)
   return { pasting: () => pasting, close: () => input.off('keypress', hear) }
 }
+
+/** Lines that the Tab key makes of one, for who is asked; a name that steers the terminal is none. */
+const completed = (lines: Lines, line: string): string[] =>
+  (lines.asked()?.complete(line) ?? []).filter((one) => visibleLine(one) === one)
+
+const createReader = (input: ReadStream, output: Writable, complete: (line: string) => string[]): Interface =>
+  readline().createInterface({
+    input,
+    output,
+    terminal: true,
+    historySize: 1_000,
+    prompt: '',
+    completer: (line: string) => [complete(line), line],
+  })
 
 /** Takes a terminal again that the shell had meanwhile, and draws what is typed below what stands there now. */
 const takeAgain = (input: ReadStream, pane: Writable, reader: Interface): void => {
@@ -139,7 +153,7 @@ const createPrompts = ({ lines, reader, screen, state }: PromptParts): Shown & {
 const ofTerminal = (input: ReadStream, screen: WriteStream): OpenDialogue => {
   const lines = createLines()
   const { pane, state, close: closePane } = createPane(screen)
-  const reader = readline().createInterface({ input, output: pane, terminal: true, historySize: 1_000, prompt: '' })
+  const reader = createReader(input, pane, (line) => (pastes.pasting() ? [`${line}\t`] : completed(lines, line)))
   const pastes = watchPastes(input)
   let [act, beforeStop] = [nothing, nothing]
   const stops = createStops({

@@ -4,6 +4,7 @@ import type { Hearing, Said } from '../../plugin/command.js'
 export interface Question {
   readonly prompt: string
   readonly remembered: boolean
+  readonly complete: (line: string) => readonly string[]
   readonly answer: (said: Said | undefined) => void
 }
 
@@ -76,7 +77,7 @@ export interface Shown {
 /** Asks through `lines`; `open` shows the question, `shut` takes it back. */
 export const hearing =
   (lines: Lines, { open, shut, show }: Shown) =>
-  (prompt: string, { signal, remembered = false }: Hearing = {}): Promise<Said | undefined> =>
+  (prompt: string, { signal, remembered = false, complete = () => [] }: Hearing = {}): Promise<Said | undefined> =>
     new Promise((resolve) => {
       if (signal?.aborted === true) return resolve(undefined)
       const takeBack = (): void => {
@@ -88,6 +89,6 @@ export const hearing =
         resolve(said)
       }
       signal?.addEventListener('abort', takeBack, { once: true })
-      lines.ask({ prompt, remembered, answer }, show)
+      lines.ask({ prompt, remembered, complete, answer }, show)
       if (lines.asked() !== undefined) open({ prompt, remembered })
     })

@@ -7,7 +7,7 @@ import { createElsewhere } from './elsewhere.js'
 import { sessionPath } from './journal.js'
 import { history, readRuns, sessions, showLast } from './past.js'
 import { askedText, backText, find, journalEnd, prompt, type Talk } from './talk.js'
-import { typedFile } from './typed-file.js'
+import { typedFile, withFiles } from './typed-file.js'
 import { isOver, watchRun, type Conversation, type Watched, type Watching } from './watch.js'
 
 const enter = async (talk: Talk, wanted: string | undefined): Promise<void> => {
@@ -87,15 +87,17 @@ const follow = (talk: Talk, run: RunRow): Promise<number | undefined> => {
 }
 
 /** What the person says; or a run of others that began while nothing was said, with what was typed kept. */
-const heard = async ({ dialogue, elsewhere }: Talk): Promise<Said | RunRow | undefined> => {
-  if (elsewhere === undefined) return dialogue.hear(prompt, { remembered: true })
+const heard = async ({ dialogue, elsewhere, input }: Talk): Promise<Said | RunRow | undefined> => {
+  const complete = (line: string): string[] => withFiles(line, input.variable('HOME'))
+  const how = { remembered: true, complete }
+  if (elsewhere === undefined) return dialogue.hear(prompt, how)
   const [over, taken] = [new AbortController(), new AbortController()]
   let run: RunRow | undefined
   const listening = elsewhere.next(over.signal).then((found) => {
     run = found
     if (found !== undefined) taken.abort()
   })
-  const said = await dialogue.hear(prompt, { remembered: true, signal: taken.signal })
+  const said = await dialogue.hear(prompt, { ...how, signal: taken.signal })
   over.abort()
   await listening
   return said ?? run

@@ -1,4 +1,5 @@
 /** The file that somebody named behind a command, as a shell would read it; blanks need no quotes. */
+import { filesNear } from '../../../../core/plugin.js'
 
 /** A piece in quotes, or a sign behind a backslash. */
 const quoted = /'[^']*'|"(?:[^"\\]|\\.)*"|\\./gsu
@@ -12,4 +13,12 @@ const meant = (piece: string): string => {
 export const typedFile = (text: string, home: string | undefined): string => {
   const plain = text.replaceAll(quoted, meant)
   return home !== undefined && /^~(?:\/|$)/u.test(text) ? `${home}${plain.slice(1)}` : plain
+}
+
+/** The line with each file whose name goes on so. */
+export const withFiles = (line: string, home: string | undefined): string[] => {
+  const [, text] = /^\/attach +(.*)$/su.exec(line) ?? []
+  if (text === undefined) return []
+  const begun = typedFile(text, home)
+  return filesNear(begun).map((path) => `${line}${path.slice(begun.length).replaceAll(/['"\\]/gu, '\\$&')}`)
 }

@@ -17,7 +17,7 @@ const indented = (lines: readonly string[], by: string): string[] => lines.map((
 
 const textLines = (value: Json, sign: string | undefined): readonly string[] | undefined =>
   typeof value === 'string' && (sign !== undefined || value.includes('\n'))
-    ? indented(value.split(/\r?\n/u), `  ${sign ?? ''}`)
+    ? indented(value.replace(/\r?\n$/u, '').split(/\r?\n/u), `  ${sign ?? ''}`)
     : undefined
 
 /** What stands in an object or array; `name` is that of a member. */

@@ -18,7 +18,7 @@ test('command-line-32: texts of several lines stand as lines in what is asked fo
     ].join('\n'),
   )
   t.is(
-    shown('edit_file', { old_string: 'a', new_string: 'b\nc', replace_all: false }),
+    shown('edit_file', { old_string: 'a\n', new_string: 'b\nc\n', replace_all: false }),
     [
       '  asks     to use edit_file',
       '  input    {',
