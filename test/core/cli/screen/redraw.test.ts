@@ -59,7 +59,7 @@ test('command-line-24: what stays stands above the block, once, and a block that
   t.deepEqual(plain.written, ['one\na\n', 'two\n', 'b\n'])
 })
 
-test('command-line-31: a block is drawn below what the shell wrote while the process was stopped', (t) => {
+test('command-line-36: a block is drawn below what the shell wrote while the process was stopped', (t) => {
   const sheet = createSheet(10, 40)
   const acts: (() => void)[] = []
   const redraw = createRedraw(sheet, (act) => acts.push(act))

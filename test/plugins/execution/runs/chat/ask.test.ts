@@ -28,7 +28,7 @@ const ask = async (command: string, columns: number, ...answers: readonly string
   return { heard, answer }
 }
 
-test('command-line-32: a long input leaves its beginning on the screen, and s shows all of it', async (t) => {
+test('command-line-37: a long input leaves its beginning on the screen, and s shows all of it', async (t) => {
   const { heard, answer } = await ask(`echo begin ${'x'.repeat(50_000)} end`, 90, 's', 'y')
   const [first = '', all = ''] = heard
   t.regex(first, /"command": "echo begin/u)
@@ -39,7 +39,7 @@ test('command-line-32: a long input leaves its beginning on the screen, and s sh
   t.is(answer.type, 'given')
 })
 
-test('command-line-32: where no terminal is, what is asked for is whole, and no digest stands there', async (t) => {
+test('command-line-37: where no terminal is, what is asked for is whole, and no digest stands there', async (t) => {
   const { heard } = await ask(`echo ${'x\n'.repeat(100)}`, Infinity, 'n')
   t.is(heard[0]?.split('x\n').length, 101)
   t.false(heard.join('').includes('00ff'))

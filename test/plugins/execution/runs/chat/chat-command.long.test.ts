@@ -396,7 +396,7 @@ test.serial(
   },
 )
 
-test.serial('command-line-36: the Tab key goes on with the name of a file, and a pasted tab stays', async (t) => {
+test.serial('command-line-41: the Tab key goes on with the name of a file, and a pasted tab stays', async (t) => {
   if (!hasTmux(t)) return t.pass()
   const folder = await freshRoot()
   mkdirSync(folder, { recursive: true })

@@ -2,7 +2,7 @@
 import test from 'ava'
 import { routeHint } from '../../../../../plugins/execution/runs/chat/chosen-model.js'
 
-test('command-line-37: a word that is a route but for letters, or near to one, is told so; a model of a route is not', (t) => {
+test('command-line-42: a word that is a route but for letters, or near to one, is told so; a model of a route is not', (t) => {
   const routes = [
     { route_id: 'ollama', model: 'llama3' },
     { route_id: 'claude', model: 'opus' },

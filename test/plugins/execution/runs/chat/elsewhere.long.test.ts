@@ -155,7 +155,7 @@ test.serial('command-line-22: a terminal at its prompt sees what comes behind a 
 })
 
 test.serial(
-  'command-line-38: a run says what goes on in it while nothing comes, and nothing of that stays',
+  'command-line-43: a run says what goes on in it while nothing comes, and nothing of that stays',
   async (t) => {
     if (!hasTmux(t)) return t.pass()
     const person = await openTerminal(t, ['chat', 'alive'], at(await usual()))

@@ -16,7 +16,7 @@ const clientOf = (pages: readonly (readonly Json[])[]): Client => {
 }
 const row = (seq: number, type: string, entry: Json): Json => ({ seq, run_id: 'run_1', type, entry })
 
-test('command-line-33: an attempt that failed, or a ruling of a hook, hides no other entry', async (t) => {
+test('command-line-38: an attempt that failed, or a ruling of a hook, hides no other entry', async (t) => {
   const call = { type: 'tool_call', id: 'c1', name: 'bash', input: { command: 'echo one' } }
   const client = clientOf([
     [

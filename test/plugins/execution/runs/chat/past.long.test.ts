@@ -12,7 +12,7 @@ test.after.always(async () => void (await (await shared)?.stop()))
 
 const at = ({ url }: SpawnedDaemon) => ({ SERVICE_DAEMON_URL: url })
 
-test.serial('command-line-35: who comes back sees the last exchange with how it ended', async (t) => {
+test.serial('command-line-40: who comes back sees the last exchange with how it ended', async (t) => {
   if (!hasTmux(t)) return t.pass()
   const daemon = await usual()
   await daemon.request('POST', '/v1/sessions', { session_id: 'stopped' })
@@ -28,7 +28,7 @@ test.serial('command-line-35: who comes back sees the last exchange with how it 
   t.regex(screen, /^> \/say Looking[^>]*\n {2}Looking\.\nThe run/mu)
 })
 
-test.serial('command-line-35: /history shows the last exchanges, and /sessions where something was said', async (t) => {
+test.serial('command-line-40: /history shows the last exchanges, and /sessions where something was said', async (t) => {
   const daemon = await usual()
   const script = openPiped(t, ['chat', 'told'], at(daemon))
   for (const word of ['One', 'Two', 'Three']) {
@@ -47,7 +47,7 @@ test.serial('command-line-35: /history shows the last exchanges, and /sessions w
   t.is(await script.ended, 0)
 })
 
-test.serial('command-line-33: a call that waits behind a failed attempt is come back to with its input', async (t) => {
+test.serial('command-line-38: a call that waits behind a failed attempt is come back to with its input', async (t) => {
   const server = await startOpenAiServer(({ number }) =>
     number === 1
       ? { type: 'status', status: 500, body: '{"error":{"message":"broken"}}' }

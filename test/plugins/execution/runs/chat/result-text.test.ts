@@ -2,7 +2,7 @@
 import test from 'ava'
 import { resultLines } from '../../../../../plugins/execution/runs/chat/result-text.js'
 
-test('command-line-32: texts show their first lines, reads a count, and what says nothing is not shown', (t) => {
+test('command-line-37: texts show their first lines, reads a count, and what says nothing is not shown', (t) => {
   t.deepEqual(resultLines({ line_count: 1, content: 'secret' }, 80), ['    1 line'])
   t.deepEqual(resultLines({ matches: [{}, {}], truncated: true }, 80), ['    2 matching lines, and more'])
   t.deepEqual(resultLines({ path: 'a', bytes_written: 3, sha256: '00' }, 80), ['    3 bytes'])

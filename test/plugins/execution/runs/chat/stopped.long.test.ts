@@ -23,7 +23,7 @@ const awayAndBack = async (person: Terminal, word: string): Promise<void> => {
   enter(person, 'fg')
 }
 
-test.serial('command-line-31: who comes back with fg finds the prompt with what was typed, and is heard', async (t) => {
+test.serial('command-line-36: who comes back with fg finds the prompt with what was typed, and is heard', async (t) => {
   if (!hasTmux(t)) return t.pass()
   const session_id = `stopped-${process.pid}`
   const person = await openShell(t, ['chat', session_id], at(await usual()))
@@ -43,7 +43,7 @@ test.serial('command-line-31: who comes back with fg finds the prompt with what 
   t.regex(await person.until(/\^C\n\$$/u), /half a thought/u)
 })
 
-test.serial('command-line-31: an approval that is asked, and a run, go on behind Ctrl-Z and fg', async (t) => {
+test.serial('command-line-36: an approval that is asked, and a run, go on behind Ctrl-Z and fg', async (t) => {
   if (!hasTmux(t)) return t.pass()
   const person = await openShell(t, ['chat', 'runs'], at(await usual()))
   await person.until(/^>$/mu)

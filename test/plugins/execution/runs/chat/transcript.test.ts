@@ -78,7 +78,7 @@ test('command-line-8: of an output that begins with what was said the rest alone
   t.is(out(), 'Done.\nSources:\n- One: https://a.example/1\n')
 })
 
-test('command-line-32: what a call gave stands below it, short, and with the name where others were made with it', (t) => {
+test('command-line-37: what a call gave stands below it, short, and with the name where others were made with it', (t) => {
   const { transcript, out } = begin()
   asks(transcript)
   transcript.started('call_1', 'bash')
@@ -100,7 +100,7 @@ test('command-line-32: what a call gave stands below it, short, and with the nam
   t.is(two.out(), '• bash echo hi\n• read_file a.md\n  bash echo hi:\n    hi\n  read_file a.md:\n    12 lines\n')
 })
 
-test('command-line-32: a command of several lines reads as such, and a call that was not made is told once', (t) => {
+test('command-line-37: a command of several lines reads as such, and a call that was not made is told once', (t) => {
   const { transcript, out } = begin()
   const hidden = { ...call, input: { command: '# safe\nrm -rf /' } }
   entry(transcript, 'message', { message: { role: 'assistant', content: [hidden] } })

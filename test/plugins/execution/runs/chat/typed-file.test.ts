@@ -5,7 +5,7 @@ import test from 'ava'
 import { freshRoot } from '../../../../support/daemon.js'
 import { typedFile, withFiles } from '../../../../../plugins/execution/runs/chat/typed-file.js'
 
-test('command-line-36: a name of a file is read as a shell would, and blanks need no quotes', (t) => {
+test('command-line-41: a name of a file is read as a shell would, and blanks need no quotes', (t) => {
   const read = (text: string): string => typedFile(text, '/home/ann')
   t.is(read('my ferns.md'), 'my ferns.md')
   t.is(read('"my ferns.md"'), 'my ferns.md')
@@ -20,7 +20,7 @@ test('command-line-36: a name of a file is read as a shell would, and blanks nee
   t.is(typedFile('~/x', undefined), '~/x')
 })
 
-test('command-line-36: Tab goes on with the names of files behind /attach alone', async (t) => {
+test('command-line-41: Tab goes on with the names of files behind /attach alone', async (t) => {
   const folder = join(await freshRoot(), 'files')
   mkdirSync(join(folder, 'deep'), { recursive: true })
   for (const name of ["don't.md", 'my ferns.md', '.hidden']) writeFileSync(join(folder, name), '')

@@ -4,7 +4,7 @@ import { showQuestion, showRequest } from '../../../../../plugins/execution/runs
 
 const shown = (tool_name: string, input: any): string => showRequest({ id: 'a1', tool_name, input }).join('\n')
 
-test('command-line-32: texts of several lines stand as lines in what is asked for, and edits as what goes and comes', (t) => {
+test('command-line-37: texts of several lines stand as lines in what is asked for, and edits as what goes and comes', (t) => {
   t.is(
     shown('write_file', { path: 'a.md', content: 'one\n  "two"\u001b[2J' }),
     [
@@ -51,7 +51,7 @@ test('command-line-32: texts of several lines stand as lines in what is asked fo
   )
 })
 
-test('command-line-34: a question shows its heading, and each option what it would look like', (t) => {
+test('command-line-39: a question shows its heading, and each option what it would look like', (t) => {
   const lines = Array.from({ length: 20 }, (_, at) => `line ${at + 1}`)
   const options = [
     { id: 'o1', label: 'Red', description: 'warm', preview: lines.join('\n') },
