@@ -183,6 +183,8 @@ export const nobody: Dialogue = {
   attended: false,
   hear: () => Promise.resolve({ type: 'end' }),
   onInterrupt: () => {},
+  onStop: () => {},
+  note: () => {},
   close: () => {},
 }
 

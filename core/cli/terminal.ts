@@ -15,7 +15,10 @@ export const write = (text: string): void => {
 }
 
 /** What writes blocks of text, each in place of the one before. */
-export const redraw: (block: string, above?: string) => void = createRedraw(process.stdout)
+export const redraw: (block: string, above?: string) => void = createRedraw(
+  process.stdout,
+  (act) => void process.once('SIGCONT', act),
+)
 
 /** True if a person may read along. */
 export const isAttended = (): boolean => process.stdout.isTTY

@@ -48,6 +48,8 @@ export interface Hearing {
   readonly signal?: AbortSignal
   /** True for what the person may want to type again. */
   readonly remembered?: boolean
+  /** What a line that begins so may become with the Tab key; nothing when absent. */
+  readonly complete?: (line: string) => readonly string[]
 }
 
 /** Talks with who types at the terminal, or takes the lines of standard input one by one. */
@@ -61,6 +63,13 @@ export interface Dialogue {
   hear(prompt: string, hearing?: Hearing): Promise<Said | undefined>
   /** What Ctrl-C does from now on while nobody is asked. */
   onInterrupt(act: () => void): void
+  /**
+   * Draws a line on the terminal in place of the one that this drew before, as long as nobody is asked; an empty one
+   * takes it away, which is to be done before anything else is printed.
+   */
+  note(text: string): void
+  /** What is done before Ctrl-Z gives the terminal to the shell: from then on others write on it. */
+  onStop(act: () => void): void
   /** Gives the terminal back. */
   close(): void
 }

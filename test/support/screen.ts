@@ -42,11 +42,34 @@ export interface Terminal {
   until(wanted: RegExp): Promise<string>
 }
 
+const quoted = (words: readonly string[]): string => words.map((word) => `'${word}'`).join(' ')
+const holdfast = (words: readonly string[]): string => quoted([process.execPath, mainFile, ...words])
+
 /** `holdfast` with these words in a terminal of 90 columns; the shell says `ended N` behind it. */
-export const openTerminal = async (
+export const openTerminal = (
   t: ExecutionContext<any>,
   words: readonly string[],
   environment: Variables = {},
+): Promise<Terminal> =>
+  openScreen(t, (clean) => `${clean} ${holdfast(words)}; echo "ended $?"; sleep 1000`, environment)
+
+/** The same in a shell at which a person goes on: it has job control, and its prompt is `$`. */
+export const openShell = async (
+  t: ExecutionContext<any>,
+  words: readonly string[],
+  environment: Variables = {},
+): Promise<Terminal> => {
+  const shell = await openScreen(t, (clean) => `${clean} bash --norc --noprofile`, { ...environment, PS1: '$ ' })
+  await shell.until(/^\$$/mu)
+  shell.type(holdfast(words))
+  shell.press('Enter')
+  return shell
+}
+
+const openScreen = async (
+  t: ExecutionContext<any>,
+  lineOf: (clean: string) => string,
+  environment: Variables,
 ): Promise<Terminal> => {
   const folder = await mkdtemp(join(tmpdir(), 'holdfast-screen-'))
   const tmux = (...args: readonly string[]): string => {
@@ -58,10 +81,8 @@ export const openTerminal = async (
     tmux('kill-server')
     await rm(folder, { recursive: true, force: true })
   })
-  const quoted = [process.execPath, mainFile, ...words].map((word) => `'${word}'`).join(' ')
   const variables = Object.entries({ PATH: process.env['PATH'] ?? '', HOME: folder, TERM: 'xterm', ...environment })
-  const clean = variables.map(([name, value]) => `'${name}=${value}'`).join(' ')
-  const line = `env -i ${clean} ${quoted}; echo "ended $?"; sleep 1000`
+  const line = lineOf(`env -i ${quoted(variables.map(([name, value]) => `${name}=${value}`))}`)
   tmux('-f', '/dev/null', 'new-session', '-d', '-x', '90', '-y', '60', line)
   const screen = (): string => tmux('capture-pane', '-p', '-J', '-S', '-').replaceAll(/ +$/gmu, '').trimEnd()
   return {

@@ -2,108 +2,19 @@
 import type { Interface, Key } from 'node:readline'
 import { Writable } from 'node:stream'
 import type { ReadStream, WriteStream } from 'node:tty'
-import { visible } from '../../base/text/visible.js'
-import type { Dialogue, Hearing, Said } from '../../plugin/command.js'
+import { visible, visibleLine } from '../../base/text/visible.js'
+import type { Dialogue } from '../../plugin/command.js'
+import { createLines, hearing, type Lines, type Shown } from './lines.js'
+import { beginning } from './folded.js'
+import { createStops } from './stops.js'
 
 export interface OpenDialogue extends Dialogue {
   /** What Ctrl-C does, from elsewhere. */
   interrupt(): void
 }
 
-interface Question {
-  readonly prompt: string
-  readonly remembered: boolean
-  readonly answer: (said: Said | undefined) => void
-}
-
-/** Lines that are asked for one by one: what comes before it is asked for waits. */
-interface Lines {
-  /** The open question. */
-  asked(): Question | undefined
-  /** Opens a question; `show` is told of an answer that was there before it. */
-  ask(question: Question, show: (prompt: string, text: string) => void): void
-  tell(said: Said | undefined): void
-  /** One line of input; true if what it belongs to goes on. */
-  add(line: string, goesOn: boolean): boolean
-  /** The lines of a text that has not ended. */
-  begun(): readonly string[]
-  /** Forgets them; false if there are none. */
-  drop(): boolean
-  end(): void
-}
-
 // Most command lines talk with nobody.
 const readline = () => process.getBuiltinModule('node:readline')
-
-const createLines = (): Lines => {
-  const waiting: Said[] = []
-  let begun: string[] = []
-  let question: Question | undefined
-  let over = false
-  const tell = (said: Said | undefined): void => {
-    const open = question
-    question = undefined
-    if (open !== undefined) open.answer(said)
-    else if (said !== undefined) waiting.push(said)
-  }
-  return {
-    asked: () => question,
-    begun: () => begun,
-    ask(given, show) {
-      const said = waiting.shift() ?? (over ? { type: 'end' as const } : undefined)
-      question = given
-      if (said === undefined) return
-      if (said.type === 'text') show(given.prompt, said.text)
-      tell(said)
-    },
-    tell,
-    add(line, goesOn) {
-      const more = line.endsWith('\\')
-      begun.push(more ? line.slice(0, -1) : line)
-      if (more || goesOn) return true
-      const text = begun.join('\n')
-      begun = []
-      tell({ type: 'text', text })
-      return false
-    },
-    drop() {
-      const had = begun.length > 0
-      begun = []
-      return had
-    },
-    end() {
-      if (begun.length > 0) tell({ type: 'text', text: begun.join('\n') })
-      begun = []
-      over = true
-      if (question !== undefined) tell({ type: 'end' })
-    },
-  }
-}
-
-interface Shown {
-  open(question: Pick<Question, 'prompt' | 'remembered'>): void
-  shut(question: Pick<Question, 'remembered'>): void
-  show(prompt: string, text: string): void
-}
-
-/** Asks through `lines`; `open` shows the question, `shut` takes it back. */
-const hearing =
-  (lines: Lines, { open, shut, show }: Shown) =>
-  (prompt: string, { signal, remembered = false }: Hearing = {}): Promise<Said | undefined> =>
-    new Promise((resolve) => {
-      if (signal?.aborted === true) return resolve(undefined)
-      const takeBack = (): void => {
-        shut({ remembered })
-        lines.tell(undefined)
-      }
-      const answer = (said: Said | undefined): void => {
-        signal?.removeEventListener('abort', takeBack)
-        resolve(said)
-      }
-      signal?.addEventListener('abort', takeBack, { once: true })
-      lines.ask({ prompt, remembered, answer }, show)
-      if (lines.asked() !== undefined) open({ prompt, remembered })
-    })
 
 const nothing = (): void => {}
 
@@ -119,6 +30,8 @@ const ofLines = (input: NodeJS.ReadStream): OpenDialogue => {
     onInterrupt: (given) => {
       act = given
     },
+    onStop: nothing,
+    note: nothing,
     interrupt: () => (lines.asked() === undefined ? act() : lines.tell({ type: 'interrupt' })),
     close: () => reader.close(),
   }
@@ -156,17 +69,56 @@ const watchPastes = (input: ReadStream): { readonly pasting: () => boolean; read
   return { pasting: () => pasting, close: () => input.off('keypress', hear) }
 }
 
+/** Lines that the Tab key makes of one, for who is asked; a name that steers the terminal is none. */
+const completed = (lines: Lines, line: string): string[] =>
+  (lines.asked()?.complete(line) ?? []).filter((one) => visibleLine(one) === one)
+
+const createReader = (input: ReadStream, output: Writable, complete: (line: string) => string[]): Interface =>
+  readline().createInterface({
+    input,
+    output,
+    terminal: true,
+    historySize: 1_000,
+    prompt: '',
+    completer: (line: string) => [complete(line), line],
+  })
+
+/** Takes a terminal again that the shell had meanwhile, and draws what is typed below what stands there now. */
+const takeAgain = (input: ReadStream, pane: Writable, reader: Interface): void => {
+  // The shell has set it otherwise, which Node does not know.
+  input.setRawMode(false)
+  input.setRawMode(true)
+  pane.write('\n'.repeat(reader.getCursorPos().rows))
+  reader.prompt(true)
+}
+
 /** Forgets what has been typed. */
 const clearTyped = (reader: Interface): void => {
   for (const name of ['e', 'u']) reader.write(null, { ctrl: true, name })
 }
 
-const ofTerminal = (input: ReadStream, screen: WriteStream): OpenDialogue => {
-  const lines = createLines()
-  const { pane, state, close: closePane } = createPane(screen)
-  const reader = readline().createInterface({ input, output: pane, terminal: true, historySize: 1_000, prompt: '' })
-  const pastes = watchPastes(input)
-  let act = nothing
+/** A line that others take the place of: it goes before somebody is asked. */
+const createNote = (lines: Lines, screen: WriteStream) => {
+  let isDrawn = false
+  const draw = (text: string): void => {
+    screen.write(`${emptyLine}${beginning(text, screen.columns - 1)}`)
+    isDrawn = text !== ''
+  }
+  return {
+    note: (text: string): void => void (lines.asked() === undefined && draw(text)),
+    clear: (): void => void (isDrawn && draw('')),
+  }
+}
+
+interface PromptParts {
+  readonly lines: Lines
+  readonly reader: Interface
+  readonly screen: WriteStream
+  readonly state: { shown: boolean }
+}
+
+/** Shows what is asked, and takes it back with what was typed. */
+const createPrompts = ({ lines, reader, screen, state }: PromptParts): Shown & { prompt(text: string): void } => {
   const prompt = (text: string): void => {
     reader.setPrompt(visible(text))
     state.shown = true
@@ -195,6 +147,35 @@ const ofTerminal = (input: ReadStream, screen: WriteStream): OpenDialogue => {
     lines.drop()
     clearTyped(reader)
   }
+  return { prompt, open, shut, show }
+}
+
+const ofTerminal = (input: ReadStream, screen: WriteStream): OpenDialogue => {
+  const lines = createLines()
+  const { pane, state, close: closePane } = createPane(screen)
+  const reader = createReader(input, pane, (line) => (pastes.pasting() ? [`${line}\t`] : completed(lines, line)))
+  const pastes = watchPastes(input)
+  let [act, beforeStop] = [nothing, nothing]
+  const stops = createStops({
+    leave() {
+      beforeStop()
+      input.setRawMode(false)
+      screen.write(tellsNone)
+    },
+    comeBack() {
+      screen.write(tellsPastes)
+      takeAgain(input, pane, reader)
+    },
+  })
+  const { note, clear } = createNote(lines, screen)
+  const ask = (shown: Shown): Dialogue['hear'] => {
+    const hear = hearing(lines, shown)
+    return (text, how) => {
+      clear()
+      return hear(text, how)
+    }
+  }
+  const { prompt, ...shown } = createPrompts({ lines, reader, screen, state })
   const interrupt = (): void => {
     const question = lines.asked()
     if (question === undefined) return act()
@@ -215,6 +196,7 @@ const ofTerminal = (input: ReadStream, screen: WriteStream): OpenDialogue => {
     if (lines.asked()?.remembered === false) history.shift()
   })
   reader.on('SIGINT', interrupt)
+  reader.on('SIGTSTP', stops.stop)
   reader.on('close', () => {
     if (state.shown) screen.write('\n')
     state.shown = false
@@ -222,12 +204,17 @@ const ofTerminal = (input: ReadStream, screen: WriteStream): OpenDialogue => {
   })
   return {
     attended: true,
-    hear: hearing(lines, { open, shut, show }),
+    hear: ask(shown),
+    note,
     onInterrupt: (given) => {
       act = given
     },
+    onStop: (given) => {
+      beforeStop = given
+    },
     interrupt,
     close() {
+      stops.close()
       pastes.close()
       closePane()
       reader.close()

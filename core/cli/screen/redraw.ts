@@ -43,11 +43,14 @@ interface Drawn extends Screen {
   readonly lines: readonly string[]
 }
 
+type Redraw = (block: string, above?: string) => void
+
 /**
  * What writes blocks of text, each in place of the one before; the same block again only where the size is another, or
- * where something is to stand above it from now on.
+ * where something is to stand above it from now on. `onBack` calls once when the shell had the terminal meanwhile: the
+ * block is drawn below what it has written.
  */
-export const createRedraw = (sheet: Sheet): ((block: string, above?: string) => void) => {
+export const createRedraw = (sheet: Sheet, onBack: (act: () => void) => void = () => {}): Redraw => {
   let drawn: Drawn | undefined
   /**
    * Some terminals fold what stands on them anew when their size is another, and others leave it as it is. Where that
@@ -59,7 +62,12 @@ export const createRedraw = (sheet: Sheet): ((block: string, above?: string) => 
     if (height !== heightOf(drawn.lines, drawn.columns)) return `${'\n'.repeat(rows)}\u001b[H\u001b[J`
     return `\u001b[${Math.min(height, rows - 1)}A\r\u001b[J`
   }
-  return (block, above) => {
+  const drawAgain = (): void => {
+    const block = drawn?.block
+    drawn = undefined
+    if (block !== undefined) redraw(block)
+  }
+  const redraw: Redraw = (block, above) => {
     const { rows, columns } = sheet
     const isSame = drawn?.block === block && drawn.rows === rows && drawn.columns === columns
     if (isSame && above === undefined) return
@@ -68,7 +76,9 @@ export const createRedraw = (sheet: Sheet): ((block: string, above?: string) => 
     const stays = above === undefined ? '' : `${visible(above)}\n`
     // Where nobody reads along the block would only be repeated.
     const drawing = isPlain && isSame ? '' : `${lines.join('\n')}\n`
+    if (drawn === undefined && !isPlain) onBack(drawAgain)
     sheet.write(`${isPlain ? '' : back(sheet)}${stays}${drawing}`)
     drawn = { block, rows, columns, lines }
   }
+  return redraw
 }

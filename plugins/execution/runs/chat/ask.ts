@@ -1,5 +1,5 @@
 /** Approvals and questions of a run, asked where the conversation is. */
-import { visibleLine, type Dialogue, type Json } from '../../../../core/plugin.js'
+import { count, visibleLine, type Dialogue, type Json } from '../../../../core/plugin.js'
 import { grantText } from '../../tools/contract.js'
 import { answerTo, numberedAnswer, type TypedAnswer } from '../terminal/answer-text.js'
 import { showQuestion, showRequest, type AskedApproval, type AskedQuestions } from '../terminal/request-text.js'
@@ -49,10 +49,18 @@ const readDecision = (request: AskedApproval, text: string): { readonly value: J
   return { value: { request_id, behavior: 'deny', ...(reason !== '' && { reason }) } }
 }
 
+/** Rows of a request that are shown whole, and of a longer one: its beginning stays on the screen. */
+const most = { rows: 40, shown: 16 }
+
 /** The body of `POST /v1/runs/{run_id}/approvals`. */
 export const askApproval = async (asking: Asking, request: AskedApproval): Promise<Answer<Json>> => {
-  asking.sheet.line([...showRequest(request), howTo(request)].join('\n'))
-  const answer = await ask(asking, `  allow ${visibleLine(request.tool_name)}? `, (text) => readDecision(request, text))
+  const text = showRequest({ ...request, input_digest: undefined }).join('\n')
+  const leftOut = asking.sheet.block(text, most)
+  if (leftOut > 0) asking.sheet.line(`  … ${count(leftOut, 'more line')}: s shows all of it.`)
+  asking.sheet.line(howTo(request))
+  const answer = await ask(asking, `  allow ${visibleLine(request.tool_name)}? `, (said) =>
+    leftOut > 0 && /^(?:s|show)$/iu.test(said) ? `${text}\n${howTo(request)}` : readDecision(request, said),
+  )
   return answer.type === 'given' ? { type: 'given', value: { resolutions: [answer.value] } } : answer
 }
 

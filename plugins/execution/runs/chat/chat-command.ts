@@ -27,7 +27,8 @@ export const chat = defineCommand({
     const dialogue = input.dialogue()
     const { attended } = dialogue
     const columns = (): number => (attended ? input.columns() : Infinity)
-    const sheet = createSheet({ ...input, columns }, attended ? 2 : 0)
+    const sheet = createSheet({ ...input, columns, note: dialogue.note }, attended ? 2 : 0)
+    dialogue.onStop(sheet.end)
     input.exitWith(await converse({ input, dialogue, sheet }))
   },
 })

@@ -2,6 +2,7 @@
 import {
   array,
   isJsonObject,
+  nearest,
   open,
   optional,
   parse,
@@ -62,10 +63,16 @@ const wishOf = ({ routes, route_id }: ChosenModel, text: string): { route_id: st
   return { route_id: named.route_id, ...(model !== '' && { model }) }
 }
 
-/** What stands before a slash and is no route: models may be called like that, and routes are mistyped. */
-export const strangeRoute = (now: ChosenModel | undefined, text: string): string | undefined => {
+/** A word that is no route and may have been meant as one: models may be called like that, and routes are mistyped. */
+export const routeHint = ({ routes }: ChosenModel, text: string): string | undefined => {
   const [before = '', after] = text.split('/')
-  return after === undefined || now?.routes.some(({ route_id }) => route_id === before) === true ? undefined : before
+  if (routes.some(({ route_id, model }) => route_id === before || model === text)) return undefined
+  const ids = routes.map(({ route_id }) => route_id)
+  const meant = ids.find((id) => id.toLowerCase() === before.toLowerCase()) ?? nearest(before.toLowerCase(), ids)
+  if (after === undefined && meant === undefined) return undefined
+  const ask = meant === undefined ? '' : `, but one ${visibleLine(meant)}`
+  const whole = after === undefined ? 'It' : 'All of it'
+  return `No route is called ${visibleLine(before)}${ask}. ${whole} is taken for a model.`
 }
 
 /** Makes the session use it from now on; the other settings of its route policy stay. */

@@ -1,62 +1,14 @@
 /** The conversation: what a person says goes to the session, or does something here. */
-import {
-  array,
-  boolean,
-  commandLine,
-  isJsonObject,
-  nearest,
-  number,
-  open,
-  optional,
-  parse,
-  Problem,
-  string,
-  visibleLine,
-  type Json,
-  type Said,
-} from '../../../../core/plugin.js'
-import { fileText, givenFile, type UploadBody } from '../../../media/assets/contract.js'
-import { filesOf, RunAnswer, type RunRow } from '../terminal/run-text.js'
-import { chooseModel, modelText, readModel, strangeRoute } from './chosen-model.js'
-import { createElsewhere, type Elsewhere } from './elsewhere.js'
+import { isJsonObject, nearest, parse, visibleLine, type Json, type Said } from '../../../../core/plugin.js'
+import { givenFile } from '../../../media/assets/contract.js'
+import { RunAnswer, type RunRow } from '../terminal/run-text.js'
+import { choose, compact, help, model, showModel, status } from './acts.js'
+import { createElsewhere } from './elsewhere.js'
 import { sessionPath } from './journal.js'
-import { watchRun, type Conversation, type Watched, type Watching } from './watch.js'
-
-const Session = open({
-  session_id: string(),
-  ended_at_ms: optional(number()),
-  snapshot: open({ journal_len: number() }),
-})
-const Runs = array(RunAnswer)
-
-interface Talk extends Conversation {
-  session_id: string
-  /** The run that was last talked about. */
-  last: string | undefined
-  code: number
-  /** Files that go with the next message. */
-  files: UploadBody[]
-  /** Runs that others begin in the session, where a person can see them. */
-  readonly elsewhere: Elsewhere | undefined
-  /** Messages so far, for keys. */
-  said: number
-}
-
-const prompt = '> '
-
-const help = [
-  'A line is a message. A \\ at its end, or pasting, makes it go on in the next line.',
-  '/model [NAME]  which model answers; MODEL, ROUTE or ROUTE/MODEL chooses another for this session',
-  '/attach FILE   gives a file along with the next message',
-  '/compact       sums up the older part of what was said, for the model; /compact WHAT says what to keep',
-  '/new           begins another session',
-  '/retry         makes the last run anew',
-  '/status        how this session and the daemon are',
-  '/quit          leaves; so do Ctrl-D, and Ctrl-C where nothing is typed',
-  'Ctrl-C while the model works interrupts the run. // at the beginning sends a message that begins with /.',
-].join('\n')
-
-const backText = (session_id: string): string => `Come back with: ${visibleLine(commandLine('chat', session_id))}`
+import { history, readRuns, sessions, showLast } from './past.js'
+import { askedText, backText, find, journalEnd, prompt, type Talk } from './talk.js'
+import { typedFile, withFiles } from './typed-file.js'
+import { isOver, watchRun, type Conversation, type Watched, type Watching } from './watch.js'
 
 const enter = async (talk: Talk, wanted: string | undefined): Promise<void> => {
   const { client } = talk.input
@@ -70,53 +22,8 @@ const enter = async (talk: Talk, wanted: string | undefined): Promise<void> => {
   talk.last = undefined
   await talk.elsewhere?.begin(session_id)
   const what = known === undefined ? 'New session' : isNew ? 'Session, open again:' : 'Session'
-  talk.sheet.line(`${what} ${visibleLine(session_id)}. ${known === undefined ? backText(session_id) : ''}`.trim())
-}
-
-const find = async ({ input: { client } }: Talk, session_id: string) => {
-  try {
-    const parsed = parse(Session, await client.get(sessionPath(session_id)))
-    return parsed.ok ? parsed.value : undefined
-  } catch (error) {
-    if (error instanceof Problem && error.code === 'session_not_found') return undefined
-    throw error
-  }
-}
-
-const showModel = async (talk: Talk): Promise<void> => {
-  const now = await readModel(talk.input.client, talk.session_id)
-  if (now === undefined) return
-  talk.sheet.line(`Model ${modelText(now)}.${now.trouble === undefined ? '' : ` ${visibleLine(now.trouble)}`}`)
-}
-
-const model = async (talk: Talk, name: string): Promise<void> => {
-  const { client } = talk.input
-  if (name !== '') await chooseModel(client, talk.session_id, name)
-  await showModel(talk)
-  const strange = name === '' ? undefined : strangeRoute(await readModel(client, talk.session_id), name)
-  if (strange !== undefined)
-    talk.sheet.line(`No route is called ${visibleLine(strange)}: all of it was taken for a model.`)
-  const now = name === '' ? await readModel(client, talk.session_id) : undefined
-  if (now !== undefined) talk.sheet.line(`There are ${now.routes.map(modelText).join(', ')}. /model NAME chooses.`)
-}
-
-const Status = open({ status: string(), health: open({ warnings: optional(array(open({ message: string() }))) }) })
-const Usage = open({ usage: optional(open({ input_tokens: number(), output_tokens: number() })) })
-
-const status = async (talk: Talk): Promise<void> => {
-  const { input, sheet, session_id, last } = talk
-  const { client } = input
-  const daemon = parse(Status, await client.get('/v1/status'))
-  sheet.line(`Session ${visibleLine(session_id)}. ${backText(session_id)}`)
-  await showModel(talk)
-  const now = await readModel(client, session_id)
-  if (now?.permission_mode !== undefined) sheet.line(`Permission mode ${visibleLine(now.permission_mode)}.`)
-  const run = last === undefined ? undefined : parse(Usage, await client.get(`/v1/runs/${encodeURIComponent(last)}`))
-  if (run?.ok === true && run.value.usage !== undefined)
-    sheet.line(`Last run: ${run.value.usage.input_tokens} tokens in, ${run.value.usage.output_tokens} out.`)
-  if (!daemon.ok) return
-  sheet.line(`The daemon at ${client.baseUrl} is ${visibleLine(daemon.value.status)}.`)
-  for (const { message } of daemon.value.health.warnings ?? []) sheet.line(`  ${visibleLine(message)}`)
+  talk.sheet.line(`${what} ${visibleLine(session_id)}.`)
+  if (known === undefined) talk.sheet.line(backText(session_id))
 }
 
 const codes = new Map([
@@ -136,12 +43,9 @@ const watch = async (talk: Talk, watched: Omit<Watched, 'session_id'>): Promise<
   }
   if (watched.isOfOthers === true && watching.code === 130 && !talk.input.signal.aborted)
     return void talk.sheet.line('It goes on, and is not shown here any more.')
-  talk.sheet.line(`What runs goes on without you. ${backText(talk.session_id)}`)
+  talk.sheet.line(`What runs goes on without you.\n${backText(talk.session_id)}`)
   return watching.code
 }
-
-/** Entries of the journal so far: a run that is submitted now is behind them. */
-const journalEnd = async (talk: Talk): Promise<number> => (await find(talk, talk.session_id))?.snapshot.journal_len ?? 0
 
 const say = async (talk: Talk, content: string): Promise<number | undefined> => {
   const { client, now } = talk.input
@@ -157,7 +61,7 @@ const say = async (talk: Talk, content: string): Promise<number | undefined> => 
 
 const attach = async (talk: Talk, file: string): Promise<void> => {
   if (file === '') return talk.sheet.line('Say which file: /attach FILE')
-  const given = givenFile(file)
+  const given = givenFile(typedFile(file, talk.input.variable('HOME')))
   talk.files.push(given)
   talk.sheet.line(`${visibleLine(given.file_name)}, ${given.media_type}, goes with the next message.`)
 }
@@ -174,8 +78,6 @@ const retry = async (talk: Talk): Promise<number | undefined> => {
   return watch(talk, { submit, after: () => journalEnd(talk) })
 }
 
-const askedText = ({ request }: RunRow): string => visibleLine((request.text_preview ?? '').replaceAll(/\s+/gu, ' '))
-
 /** A run that others began, from its beginning: what it asks is asked here too. */
 const follow = (talk: Talk, run: RunRow): Promise<number | undefined> => {
   talk.elsewhere?.shown(run.run_id)
@@ -185,56 +87,32 @@ const follow = (talk: Talk, run: RunRow): Promise<number | undefined> => {
 }
 
 /** What the person says; or a run of others that began while nothing was said, with what was typed kept. */
-const heard = async ({ dialogue, elsewhere }: Talk): Promise<Said | RunRow | undefined> => {
-  if (elsewhere === undefined) return dialogue.hear(prompt, { remembered: true })
+const heard = async ({ dialogue, elsewhere, input }: Talk): Promise<Said | RunRow | undefined> => {
+  const complete = (line: string): string[] => withFiles(line, input.variable('HOME'))
+  const how = { remembered: true, complete }
+  if (elsewhere === undefined) return dialogue.hear(prompt, how)
   const [over, taken] = [new AbortController(), new AbortController()]
   let run: RunRow | undefined
   const listening = elsewhere.next(over.signal).then((found) => {
     run = found
     if (found !== undefined) taken.abort()
   })
-  const said = await dialogue.hear(prompt, { remembered: true, signal: taken.signal })
+  const said = await dialogue.hear(prompt, { ...how, signal: taken.signal })
   over.abort()
   await listening
   return said ?? run
 }
 
-/** The run that is open when a person comes, is gone on with. */
+/** The run that is open when a person comes, is gone on with; of one that is over it is shown what became of it. */
 const resume = async (talk: Talk): Promise<number | undefined> => {
-  const query = new URLSearchParams({ session_id: talk.session_id, priority_active: 'true', limit: '1' })
-  const parsed = parse(Runs, await talk.input.client.get(`/v1/runs?${query.toString()}`))
-  const [run] = parsed.ok ? parsed.value : []
+  const [run] = await readRuns(talk, 1)
   if (run === undefined) return undefined
   talk.last = run.run_id
   talk.elsewhere?.shown(run.run_id)
-  const open = ['queued', 'running', 'waiting_for_approval', 'waiting_for_user_question'].includes(run.status)
-  if (!open && !talk.dialogue.attended) return undefined
+  if (isOver(run)) return talk.dialogue.attended ? void (await showLast(talk, run)) : undefined
   talk.sheet.line(`${prompt}${askedText(run)}`)
   const submit = (): Promise<Json> => talk.input.client.get(`/v1/runs/${encodeURIComponent(run.run_id)}`)
-  if (open) return watch(talk, { submit, after: () => Promise.resolve(undefined) })
-  for (const output of run.outputs ?? []) {
-    talk.sheet.say(output.content)
-    for (const file of filesOf(output)) talk.sheet.line(`  file ${fileText(file)}`)
-  }
-  talk.sheet.end()
-  return undefined
-}
-
-const Compacted = open({
-  compacted: boolean(),
-  message: optional(string()),
-  tokens_before: optional(number()),
-  tokens_after: optional(number()),
-})
-const compact = async ({ input: { client }, session_id, sheet }: Talk, instructions: string): Promise<void> => {
-  const body = instructions === '' ? {} : { instructions }
-  const parsed = parse(Compacted, await client.send('POST', `${sessionPath(session_id)}/compact`, body))
-  if (!parsed.ok) return
-  const { compacted, message = '', tokens_before = 0, tokens_after = 0 } = parsed.value
-  const text = compacted
-    ? `Summed up: about ${tokens_before} tokens before, ${tokens_after} after.`
-    : `Not summed up: ${message}`
-  sheet.line(visibleLine(text))
+  return watch(talk, { submit, after: () => Promise.resolve(undefined) })
 }
 
 type Act = (talk: Talk, rest: string) => Promise<number | undefined | void>
@@ -243,9 +121,11 @@ const acts: ReadonlyMap<string, Act> = new Map<string, Act>([
   ['attach', attach],
   ['compact', compact],
   ['help', async ({ sheet }) => sheet.line(help)],
+  ['history', history],
   ['model', model],
   ['new', async (talk) => enter(talk, undefined)],
   ['retry', retry],
+  ['sessions', sessions],
   ['status', status],
 ])
 
@@ -272,7 +152,7 @@ export const converse = async (conversation: Conversation): Promise<number> => {
   await enter(talk, input.args['session_id'])
   if (worktree === true)
     await input.client.send('PUT', `${sessionPath(talk.session_id)}/isolation`, { isolation: 'worktree' })
-  if (typeof wish === 'string') await chooseModel(input.client, talk.session_id, wish)
+  if (typeof wish === 'string') await choose(talk, wish)
   if (dialogue.attended) {
     await showModel(talk)
     sheet.line('/help says what can be typed, Ctrl-D leaves.')

@@ -11,6 +11,7 @@ import {
   string,
   type Client,
   type Infer,
+  type Json,
 } from '../../../../core/plugin.js'
 import { ShownFile } from '../../../media/assets/contract.js'
 import { ShownOutput } from '../terminal/run-text.js'
@@ -51,8 +52,15 @@ const Entry = open({
     ),
   }),
 })
-const Page = open({ session: open({ journal: array(Entry) }) })
+const Page = open({ session: open({ journal: array(json()) }) })
+const Numbered = open({ seq: number() })
 export type JournalRow = Infer<typeof Entry>
+
+/** Kinds of entries that say nothing here have other things under the same names: they are left out. */
+const readRow = (row: Json): JournalRow[] => {
+  const parsed = parse(Entry, row)
+  return parsed.ok ? [parsed.value] : []
+}
 
 export interface Journal {
   /** Entries of the run that were not read before. */
@@ -64,18 +72,19 @@ export const sessionPath = (session_id: string): string => `/v1/sessions/${encod
 /** Of entries beyond `after`; without it of the newest that there are. */
 export const createJournal = (client: Client, session_id: string, after: number | undefined): Journal => {
   let last = after
-  const page = async (): Promise<readonly JournalRow[]> => {
+  const page = async (): Promise<readonly Json[]> => {
     const query = last === undefined ? '' : `?after=${last}`
     const parsed = parse(Page, await client.get(`${sessionPath(session_id)}/events${query}`))
     const rows = parsed.ok ? parsed.value.session.journal : []
-    last = rows.at(-1)?.seq ?? last ?? 0
+    const newest = parse(Numbered, rows.at(-1))
+    last = newest.ok ? newest.value.seq : (last ?? 0)
     return rows
   }
   return {
     async news(run_id) {
       const found: JournalRow[] = []
       for (let rows = await page(); rows.length > 0; rows = await page())
-        found.push(...rows.filter((row) => row.run_id === run_id))
+        found.push(...rows.flatMap(readRow).filter((row) => row.run_id === run_id))
       return found
     },
   }

@@ -17,22 +17,26 @@ const advice: readonly (readonly [RegExp, string])[] = [
   [/^budget_exhausted\b/u, 'holdfast usage tells what was used.'],
 ]
 
-const failureText = (error: string): string => {
-  const help = advice.find(([begin]) => begin.test(error))?.[1] ?? again
-  return `The run failed: ${sentence(visibleLine(error))} ${help}`
-}
+const adviceOn = (error: string): string => advice.find(([begin]) => begin.test(error))?.[1] ?? again
 
-/** Undefined where its answer says it all. */
-export const endText = ({
+/** How it ended; undefined where its answer says it all, and while it goes on. */
+export const outcomeText = ({
   status,
   error = 'nobody said why',
   outputs = [],
   answer_ended,
 }: RunRow): string | undefined => {
-  if (status === 'failed') return failureText(error)
-  if (status === 'interrupted' || status === 'cancelled') return `The run was ${status}. ${again}`
+  if (status === 'failed') return `The run failed: ${sentence(visibleLine(error))}`
+  if (status === 'interrupted' || status === 'cancelled') return `The run was ${status}.`
   if (answer_ended === 'cut') return `(${cutText})`
-  return outputs.length === 0 ? '(the last answer of the model was empty)' : undefined
+  return status === 'completed' && outputs.length === 0 ? '(the last answer of the model was empty)' : undefined
+}
+
+/** The same with what to do about it. */
+export const endText = (run: RunRow): string | undefined => {
+  const outcome = outcomeText(run)
+  if (outcome === undefined || run.status === 'completed') return outcome
+  return `${outcome} ${run.status === 'failed' ? adviceOn(run.error ?? '') : again}`
 }
 
 const clockTime = (at: number): string => `${showTime(at).slice(11, 19)} UTC`

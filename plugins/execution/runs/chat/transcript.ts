@@ -4,6 +4,7 @@ import { fileText } from '../../../media/assets/contract.js'
 import { filesOf } from '../terminal/run-text.js'
 import type { JournalRow } from './journal.js'
 import type { Sheet } from './sheet.js'
+import { resultLines } from './result-text.js'
 import { createSpeech, type Speech } from './speech.js'
 
 export interface Transcript extends Pick<Speech, 'begin' | 'piece' | 'missed'> {
@@ -18,6 +19,9 @@ const beyond = (said: string, content: string): string =>
 
 /** Signs of a call in its line, and of a reason, which is a sentence that somebody needs whole. */
 const [most, mostOfReason] = [74, 300]
+
+/** A line end in a call is seen as one: what stands behind it is no part of a comment before it. */
+const lineEnd = / *(?:\r?\n)+ */gu
 
 const oneLine = (text: string, room = most): string => {
   const line = visibleLine(text.replaceAll(/\s+/gu, ' ').trim())
@@ -54,20 +58,38 @@ export const createTranscript = (sheet: Sheet): Transcript => {
   const told = new Set<string>()
   /** What the model said last, which is the output of a run that completes. */
   let said = ''
+  /** The call whose line is the last one. */
+  let last: string | undefined
+  const callText = (id: string, name: string): string =>
+    oneLine(`${name}  ${inputText(calls.get(id)).trim().replaceAll(lineEnd, ' ⏎ ')}`)
   const started = (id: string, name: string): void => {
     if (told.has(id) || name === asking) return
     told.add(id)
-    sheet.line(`• ${oneLine(`${name}  ${inputText(calls.get(id))}`)}`)
+    last = id
+    sheet.line(`• ${callText(id, name)}`)
+  }
+  const refused = (id: string, name: string, output: Json | undefined): void => {
+    const reason = reasonOf(output)
+    sheet.line(`• not made: ${callText(id, name)}${reason === '' ? '' : `\n    ${oneLine(reason, mostOfReason)}`}`)
+  }
+  /** Calls that are made at the same time end behind each other. */
+  const gave = (id: string, name: string, output: Json | undefined): void => {
+    const lines = name === asking ? [] : resultLines(output, sheet.columns())
+    if (lines.length > 0) sheet.line([...(last === id ? [] : [`  ${callText(id, name)}:`]), ...lines].join('\n'))
+    last = undefined
   }
   const message = (content: NonNullable<JournalRow['entry']['message']>['content']): void => {
+    last = undefined
     said = content.flatMap(({ type, text }) => (type === 'text' && text !== undefined ? [text] : [])).join('')
     speech.settle(said)
     for (const { id, input } of content) if (id !== undefined) calls.set(id, input)
   }
   const ended = (entry: JournalRow['entry']): void => {
     const { tool_call_id: id = '', tool_name: name = '', state = '', output, files = [] } = entry
+    if (state === 'refused' && !told.has(id) && name !== asking) return refused(id, name, output)
     const ending = endings.get(state)
     started(id, name)
+    if (ending === undefined) gave(id, name, output)
     const reason = reasonOf(output)
     // A question that nobody answers was seen to be declined.
     if (ending !== undefined && (name !== asking || reason !== ''))

@@ -14,6 +14,7 @@ import {
 } from '../../../../core/plugin.js'
 import { withHold } from '../terminal/held-daemon.js'
 import { RunAnswer, runOf, type RunRow } from '../terminal/run-text.js'
+import { createAlive, type Alive } from './alive.js'
 import { createJournal, sessionPath, type Journal } from './journal.js'
 import { createRequests, type Requests } from './requests.js'
 import { endText, placeText, waitText } from './run-end.js'
@@ -145,6 +146,7 @@ interface Reading {
   /** Tells where it works, once. */
   readonly works: (text: string | undefined) => void
   readonly patience: Patience
+  readonly alive: Alive
 }
 
 const catchUp = async ({ run: { run_id }, journal, transcript, requests }: Reading): Promise<void> => {
@@ -159,7 +161,8 @@ const showTrace = async (reading: Reading, data: Json): Promise<void> => {
   const parsed = parse(Live, data)
   if (!parsed.ok || parsed.value.trace.run_id !== reading.run.run_id) return
   const { type, turn = 1, text = '', tool_name = '', call_id = '' } = parsed.value.trace.kind
-  const { transcript } = reading
+  const { transcript, alive } = reading
+  alive.step(type, tool_name)
   if (type === 'model_text_delta') return transcript.piece(turn, text)
   if (!['model_attempt_started', 'tool_started', 'tool_finished'].includes(type)) return
   await catchUp(reading)
@@ -173,6 +176,7 @@ const showRun = async (reading: Reading, run: RunRow): Promise<boolean> => {
   reading.works(placeText(run))
   reading.waits(waitText(run))
   reading.patience.look(run)
+  reading.alive.look(run)
   reading.requests.update(run)
   return isOver(run)
 }
@@ -197,6 +201,7 @@ export const watchRun = async (conversation: Conversation, watched: Watched): Pr
   const requests = createRequests({ input, dialogue, sheet, interrupt, end: () => leaving.leave(3) })
   const [waits, works] = [createWaits(sheet), createWaits(sheet)]
   const patience = createPatience(conversation, session_id)
+  const alive = createAlive({ input, sheet, signal: leaving.signal })
   let known: string | undefined
   /** One connection: the run where it is over. */
   const follow = async (): Promise<RunRow | undefined> => {
@@ -207,7 +212,7 @@ export const watchRun = async (conversation: Conversation, watched: Watched): Pr
     known = run.run_id
     interrupting.knows(run)
     lost.found()
-    const reading = { run, journal, transcript, requests, waits, works, patience }
+    const reading = { run, journal, transcript, requests, waits, works, patience, alive }
     if (await showRun(reading, run)) return run
     for await (const frame of frames) {
       const now = runOf(frame.event, frame.data)
@@ -229,6 +234,7 @@ export const watchRun = async (conversation: Conversation, watched: Watched): Pr
     return { type: 'left', code: leaving.code() }
   } finally {
     requests.close()
+    alive.close()
     leaving.leave(leaving.code())
   }
 }

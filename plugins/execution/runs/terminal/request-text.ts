@@ -4,8 +4,10 @@
  */
 import {
   array,
+  beginningOf,
   boolean,
   commandLine,
+  count,
   enums,
   idWord,
   json,
@@ -19,6 +21,7 @@ import {
   type Infer,
 } from '../../../../core/plugin.js'
 import { grantRuleKinds, grantText } from '../../tools/contract.js'
+import { inputLines } from './input-text.js'
 
 const asked = { id: string(), created_at_ms: optional(number()), expires_at_ms: optional(number()) }
 /** A tool call that waits for permission, as far as it is shown. */
@@ -37,8 +40,11 @@ export const AskedQuestions = open({
   questions: array(
     open({
       id: string(),
+      header: optional(string()),
       question: string(),
-      options: array(open({ id: string(), label: string(), description: optional(string()) })),
+      options: array(
+        open({ id: string(), label: string(), description: optional(string()), preview: optional(string()) }),
+      ),
       multi_select: optional(boolean()),
     }),
   ),
@@ -89,7 +95,7 @@ export const questionLines = (run_id: string, { questions }: AskedQuestions) => 
 export const showRequest = ({ tool_name, input, input_digest, reason, cwd }: AskedApproval): string[] => [
   row('asks', `to use ${visibleLine(tool_name)}${reason === undefined || reason === null ? '' : `: ${reason}`}`),
   ...(cwd === undefined ? [] : [row('in', `the folder ${visibleLine(cwd)} of the workspace`)]),
-  row('input', JSON.stringify(input, null, 2)),
+  row('input', inputLines(input).join('\n')),
   ...(input_digest === undefined ? [] : [row('digest', `sha256 ${input_digest}`)]),
 ]
 
@@ -110,12 +116,27 @@ export const showApproval = (run_id: string, request: AskedApproval): string[] =
   ]
 }
 
-/** One question with its options by number. */
-export const showQuestion = ({ question, options, multi_select }: Asked): string[] => [
-  row('asks', multi_select === true ? `${question} (one or more)` : question),
-  ...options.map(({ label, description }, at) =>
-    row(String(at + 1), description === undefined ? label : `${label}: ${description}`),
+/** Lines of what an option would look like, and signs of one of them. */
+const [mostPreview, mostWidth] = [12, 200]
+
+const previewLines = (preview: string | undefined): string[] => {
+  if (preview === undefined || preview.trim() === '') return []
+  const lines = preview.replace(/\s+$/u, '').split(/\r?\n/u)
+  const shown = lines.slice(0, mostPreview).map((line) => `  ${beginningOf(line, mostWidth)}`)
+  const leftOut = lines.length - shown.length
+  return [...shown, ...(leftOut > 0 ? [`  … ${count(leftOut, 'more line')}`] : [])]
+}
+
+/** One question with its options by number, and what each would look like below it. */
+export const showQuestion = ({ header = '', question, options, multi_select }: Asked): string[] => [
+  row(
+    'asks',
+    `${header.trim() === '' ? '' : `${header.trim()}: `}${question}${multi_select === true ? ' (one or more)' : ''}`,
   ),
+  ...options.map(({ label, description, preview }, at) => {
+    const said = description === undefined ? label : `${label}: ${description}`
+    return row(String(at + 1), [said, ...previewLines(preview)].join('\n'))
+  }),
 ]
 
 export const showQuestions = (run_id: string, request: AskedQuestions): string[] => {

@@ -58,3 +58,17 @@ test('command-line-24: what stays stands above the block, once, and a block that
   print('b')
   t.deepEqual(plain.written, ['one\na\n', 'two\n', 'b\n'])
 })
+
+test('command-line-36: a block is drawn below what the shell wrote while the process was stopped', (t) => {
+  const sheet = createSheet(10, 40)
+  const acts: (() => void)[] = []
+  const redraw = createRedraw(sheet, (act) => acts.push(act))
+  redraw('a\nb')
+  redraw('a\nc')
+  t.is(acts.length, 1)
+  acts[0]?.()
+  t.is(sheet.written.at(-1), 'a\nc\n', 'nothing above is taken back')
+  redraw('a\nd')
+  t.is(sheet.written.at(-1), '\u001b[2A\r\u001b[Ja\nd\n')
+  t.is(acts.length, 2)
+})

@@ -120,7 +120,7 @@ test.serial(
     script.say('/tool bash {"command":"touch made"}')
     await script.until(/also tells the model why/u)
     script.say('n not today')
-    await script.until(/bash was not made: /u)
+    await script.until(/not made: bash touch made/u)
     script.say('//tool bash {"command":"echo hi"}')
     await script.until(/echo hi[\s\S]*also tells the model why/u)
     const [{ run_id, pending_approvals }] = (await daemon.request('GET', '/v1/approvals?session_id=denied')).body.map(
@@ -338,7 +338,7 @@ test.serial(
     const screen = await person.until(/^ {2}The run failed\n>$/mu)
     t.regex(screen, /^ {2}A\\u001b\[2J\\u001b\]0;owned\\u0007\n {2}> yes\n {2}The run failed$/mu)
     t.notRegex(screen, /^> yes/mu)
-    t.regex(screen, /^• bash A/mu)
+    t.regex(screen, /^• not made: bash A/mu)
   },
 )
 
@@ -375,7 +375,7 @@ test.serial('command-line-10: /attach gives a file along with the next message a
   script.say('And then?')
   await script.until(/You said: And then\?/u)
   script.say('/model nosuch/x')
-  await script.until(/No route is called nosuch: all of it was taken for a model\./u)
+  await script.until(/No route is called nosuch\. All of it is taken for a model\./u)
   script.end()
   t.is(await script.ended, 0)
   const runs = (await daemon.request('GET', '/v1/runs?session_id=attached')).body
@@ -389,7 +389,26 @@ test.serial(
     const script = pipe(t, daemon, 'choosing')
     script.say('/model nosuch')
     await script.until(/does not take models of this name[\s\S]*MODEL must begin with grok/u)
+    script.say('/model nosuch/xx')
+    await script.until(/No route is called nosuch\. [^\n]*\n[\s\S]*does not take models of this name/u)
     script.end()
     t.is(await script.ended, 1)
   },
 )
+
+test.serial('command-line-41: the Tab key goes on with the name of a file, and a pasted tab stays', async (t) => {
+  if (!hasTmux(t)) return t.pass()
+  const folder = await freshRoot()
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, 'my ferns.md'), 'Ferns need shade.')
+  const person = await sit(t, await usual(), 'tabs')
+  await person.until(/^>$/mu)
+  person.type(`/attach ${folder}/my`)
+  person.press('Tab')
+  await person.until(/my ferns\.md$/u)
+  person.press('Enter')
+  await person.until(/^my ferns\.md, text\/markdown, goes with the next message\.\n>$/mu)
+  person.paste('a\tb')
+  person.press('Enter')
+  t.regex(await person.until(/You said: a\s+b/u), /You said: a {2,}b/u)
+})

@@ -60,7 +60,7 @@ test.serial(
     await second.until(/echo two[\s\S]*allow bash\?$/mu)
     await first.until(/echo two[\s\S]*allow bash\?$/mu)
     enter(second, 'n not today')
-    await first.until(/^ {2}Answered elsewhere: denied\.\n[\s\S]*bash was not made: [\s\S]*\n>$/mu)
+    await first.until(/^ {2}Answered elsewhere: denied\.\n[\s\S]*not made: bash echo two[\s\S]*\n>$/mu)
     enter(first, '//ask Which? | Red | Blue')
     await first.until(/answer:$/mu)
     await second.until(/answer:$/mu)
@@ -153,3 +153,19 @@ test.serial('command-line-22: a terminal at its prompt sees what comes behind a 
   person.press('C-d')
   t.regex(await person.until(/^ended 0$/mu), /You said: Hello/u)
 })
+
+test.serial(
+  'command-line-43: a run says what goes on in it while nothing comes, and nothing of that stays',
+  async (t) => {
+    if (!hasTmux(t)) return t.pass()
+    const person = await openTerminal(t, ['chat', 'alive'], at(await usual()))
+    await person.until(/^>$/mu)
+    enter(person, '//sleep 4000')
+    await person.until(/sleep 4000\n… thinking [12] s$/u)
+    person.type('next')
+    await person.until(/sleep 4000\n… thinking [3-9] s$/u)
+    const screen = await person.until(/^> next$/mu)
+    t.false(screen.includes('thinking'))
+    t.regex(screen, /sleep 4000\n {2}Done\.\n> next$/u)
+  },
+)

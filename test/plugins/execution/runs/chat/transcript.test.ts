@@ -77,3 +77,33 @@ test('command-line-8: of an output that begins with what was said the rest alone
   entry(transcript, 'event', { event })
   t.is(out(), 'Done.\nSources:\n- One: https://a.example/1\n')
 })
+
+test('command-line-37: what a call gave stands below it, short, and with the name where others were made with it', (t) => {
+  const { transcript, out } = begin()
+  asks(transcript)
+  transcript.started('call_1', 'bash')
+  ends(transcript, 'done', { exit_code: 3, signal: null, stdout: 'one\n2\n3\n4\n5\n6\n', stderr: 'no\n' })
+  t.is(out(), '• bash echo hi\n    one\n    2\n    3\n    4\n    … 4 more lines\n    exit code 3\n')
+  const two = begin()
+  const other = { type: 'tool_call', id: 'call_2', name: 'read_file', input: { path: 'a.md' } }
+  entry(two.transcript, 'message', { message: { role: 'assistant', content: [call, other] } })
+  two.transcript.started('call_1', 'bash')
+  two.transcript.started('call_2', 'read_file')
+  ends(two.transcript, 'done', { exit_code: 0, signal: null, stdout: 'hi\n', stderr: '' })
+  const read = {
+    tool_call_id: 'call_2',
+    tool_name: 'read_file',
+    state: 'done',
+    output: { line_count: 12, content: 'x' },
+  }
+  entry(two.transcript, 'outcome', read)
+  t.is(two.out(), '• bash echo hi\n• read_file a.md\n  bash echo hi:\n    hi\n  read_file a.md:\n    12 lines\n')
+})
+
+test('command-line-37: a command of several lines reads as such, and a call that was not made is told once', (t) => {
+  const { transcript, out } = begin()
+  const hidden = { ...call, input: { command: '# safe\nrm -rf /' } }
+  entry(transcript, 'message', { message: { role: 'assistant', content: [hidden] } })
+  ends(transcript, 'refused', { error: { message: 'The operator denied this call.' } })
+  t.is(out(), '• not made: bash # safe ⏎ rm -rf /\n    The operator denied this call.\n')
+})
