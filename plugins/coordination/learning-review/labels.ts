@@ -14,7 +14,8 @@ const atEnd = new RegExp(`${anywhere.source}[\\s"'“«\`]*$`, 'iu')
 /** Behind the mark of a list, and what tells to remember it. */
 const atBeginning = new RegExp(
   '^[ \\t]*(?:(?:[-*+•]|\\d{1,3}[.)])[ \\t]+)?' +
-    '(?:(?:please[ \\t,]+)?(?:remember|note|keep in mind)(?:[ \\t]+(?:this|that|the following))?[ \\t]*[:.,!-]?[ \\t]*)?' +
+    '(?:(?:please[ \\t,]+)?(?:remember|note|keep in mind)(?:[ \\t]+(?:this|that|the following))?' +
+    '[ \\t]*[:.,!-]?[ \\t]*)?' +
     `(?=${name})`,
   'iu',
 )
