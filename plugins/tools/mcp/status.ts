@@ -14,6 +14,7 @@ import {
   optional,
   record,
   sentence,
+  shellWord,
   string,
   visibleLine,
   type Count,
@@ -255,11 +256,25 @@ const unusable = ({ credentials }: ShownParts): Warning[] => {
   ]
 }
 
+const exposed = ({ credentials }: ShownParts): Warning[] => {
+  const file = credentials.exposed()
+  if (file === undefined) return []
+  return [
+    {
+      severity: 'warning',
+      code: 'mcp_credentials_exposed',
+      message: sentence(`Others than its owner may read or change ${file}, which --mcp-credentials names`),
+      action: `Leave it to its owner: chmod 600 ${visibleLine(shellWord(file))}`,
+    },
+  ]
+}
+
 export const mcpHealth = (parts: ShownParts): HealthCheck => ({
   id: 'mcp',
   check: () => [
     ...absent(parts),
     ...unusable(parts),
+    ...exposed(parts),
     ...parts.servers
       .all()
       .flatMap((server) => [

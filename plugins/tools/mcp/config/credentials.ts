@@ -8,6 +8,8 @@ export interface Credentials {
   values(): readonly string[]
   /** Why the file cannot be used, in a sentence that names it; undefined if it can, or if there is none. */
   fault(): string | undefined
+  /** The file, where it can be used and others than its owner may read or change it. */
+  exposed(): string | undefined
 }
 
 type Read = { readonly values: ReadonlyMap<string, string>; readonly fault?: string }
@@ -32,6 +34,16 @@ const readAll = (file: string): Read => {
   return { values }
 }
 
+const isPrivate = (file: string): boolean => {
+  try {
+    readSecretFile(file, { mayHaveLines: true, mustBePrivate: true })
+    return true
+  } catch (error) {
+    if (error instanceof Problem) return false
+    throw error
+  }
+}
+
 /** A file that cannot be used has nothing: half of it would be believed to be all. */
 export const createCredentials = (file: string | undefined): Credentials => {
   const read = (): Read => {
@@ -47,5 +59,6 @@ export const createCredentials = (file: string | undefined): Credentials => {
     find: (secret_ref) => read().values.get(secret_ref),
     values: () => [...read().values.values()],
     fault: () => read().fault,
+    exposed: () => (file === undefined || read().fault !== undefined || isPrivate(file) ? undefined : file),
   }
 }
