@@ -28,7 +28,8 @@ const [grammatical, plain] = [words(grammar), words(`${grammar} ${states}`)]
 export const noValues: readonly string[] = [...plain]
 
 export const passwords =
-  '(?<![0-9])passw(?:or)?d|pass(?:phrase|code)|mot de passe|(?:pass|kenn)wort|contrase[ñn]a|(?<!\\p{L})(?:pwd?|senha)(?!\\p{L})'
+  '(?<![0-9])passw(?:or)?d|pass(?:phrase|code)|mot de passe|(?:pass|kenn)wort|contrase[ñn]a|' +
+  '(?<!\\p{L})(?:pwd?|senha)(?!\\p{L})'
 export const tokens = compounds.map((name) => name.replaceAll(' ', '[ _-]?')).join('|')
 const quote = '\\\\{0,3}["\'`“”„«‘’]'
 const belonging = 'of|for|to|on|in|at|from|de|du|des|del|pour|von|für|zum?|der|para|en'

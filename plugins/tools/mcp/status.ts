@@ -14,7 +14,6 @@ import {
   optional,
   record,
   sentence,
-  shellWord,
   string,
   visibleLine,
   type Count,
@@ -25,6 +24,7 @@ import {
 } from '../../../core/plugin.js'
 import type { RuntimeSection } from '../../operator/runtime/contract.js'
 import type { StatusSection } from '../../operator/status/contract.js'
+import { credentialWarnings } from './config/credential-warnings.js'
 import type { Credentials } from './config/credentials.js'
 import { isCredentialed, secretsOf } from './config/values.js'
 import { mcpErrors } from './config/errors.js'
@@ -243,38 +243,11 @@ const absent = ({ elsewhere }: ShownParts): Warning[] =>
         },
       ]
 
-const unusable = ({ credentials }: ShownParts): Warning[] => {
-  const fault = credentials.fault()
-  if (fault === undefined) return []
-  return [
-    {
-      severity: 'warning',
-      code: 'mcp_credentials_unusable',
-      message: `${sentence(fault)} Servers get nothing of the file that --mcp-credentials names.`,
-      action: 'Correct the file: it is read whenever a server is connected.',
-    },
-  ]
-}
-
-const exposed = ({ credentials }: ShownParts): Warning[] => {
-  const file = credentials.exposed()
-  if (file === undefined) return []
-  return [
-    {
-      severity: 'warning',
-      code: 'mcp_credentials_exposed',
-      message: sentence(`Others than its owner may read or change ${file}, which --mcp-credentials names`),
-      action: `Leave it to its owner: chmod 600 ${visibleLine(shellWord(file))}`,
-    },
-  ]
-}
-
 export const mcpHealth = (parts: ShownParts): HealthCheck => ({
   id: 'mcp',
   check: () => [
     ...absent(parts),
-    ...unusable(parts),
-    ...exposed(parts),
+    ...credentialWarnings(parts.credentials),
     ...parts.servers
       .all()
       .flatMap((server) => [
