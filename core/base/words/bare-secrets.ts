@@ -32,7 +32,8 @@ const pin = new RegExp(
 const technical = new RegExp(
   '^(?:v?\\d[\\d.]*\\w?|[a-z]+\\d?[-_.]v?\\d+|' +
     'argon2\\w{0,2}|pbkdf2|bcrypt2?|(?:sha|aes|rsa|hmac|ed|base|utf|md|http|' +
-    'ipv|oauth|saml|x|tls|level|line|step|page|rule|part|table|field|column|section|chapter|version|release)-?\\d{1,5})$',
+    'ipv|oauth|saml|x|tls|level|line|step|page|rule|part|table|field|column|section|chapter|' +
+    'version|release)-?\\d{1,5})$',
   'iu',
 )
 const [leastHex, leastRandom] = [16, 20]
