@@ -78,7 +78,7 @@ for (const text of allowed) {
   })
 }
 
-test('debug-3, learnings-33: each text of the corpus is told apart: a secret, or prose about secrets', (t) => {
+test('debug-3, learnings-28: each text of the corpus is told apart: a secret, or prose about secrets', (t) => {
   t.deepEqual(
     secretTexts.filter((text) => !looksSecret(text)),
     [],

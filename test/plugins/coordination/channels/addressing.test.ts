@@ -60,7 +60,7 @@ const table: readonly (readonly [string, readonly string[]])[] = [
 ]
 
 for (const [text, found] of table)
-  test(`channels-18, channels-29: ${JSON.stringify(text)} calls ${found.length === 0 ? 'nobody' : found.join(', ')}`, (t) => {
+  test(`channels-18, channels-25: ${JSON.stringify(text)} calls ${found.length === 0 ? 'nobody' : found.join(', ')}`, (t) => {
     t.deepEqual([...addressedIn(text, find)], [...found])
   })
 

@@ -103,7 +103,7 @@ const semantic = (more: object = {}) => ({
   capture: { run_summary_candidates: false, semantic_candidates: { enabled: true, ...more } },
 })
 
-test('learning-review-21, learning-review-29: what a request labels is a candidate with evidence of its run, and no model is asked', async (t) => {
+test('learning-review-21, learning-review-24: what a request labels is a candidate with evidence of its run, and no model is asked', async (t) => {
   const model = judging(() => '{}')
   const daemon = await startTestDaemon(t, { plugins: [model.plugin], config: model.config })
   await openSession(daemon)

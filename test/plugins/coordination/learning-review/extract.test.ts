@@ -32,7 +32,7 @@ test('learning-review-21: what a request labels is taken as it says, up to the n
     )
 })
 
-test('learning-review-29: a label counts at the beginning of a line that quotes, asks and doubts nothing', (t) => {
+test('learning-review-24: a label counts at the beginning of a line that quotes, asks and doubts nothing', (t) => {
   const said = 'fact: the bridge is open'
   for (const text of [
     `I doubt that ${said}`,

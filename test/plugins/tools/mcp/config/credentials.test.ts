@@ -42,7 +42,7 @@ test('mcp-33: a file of credentials has what is not stored, and what is stored g
   )
 })
 
-test('mcp-40: that the file of credentials cannot be used, or that others may read it, is told', async (t) => {
+test('mcp-37: that the file of credentials cannot be used, or that others may read it, is told', async (t) => {
   const root = await freshRoot()
   const file = join(await makeFolder(t), 'mcp-secrets')
   await writeFile(file, '"mcp.one" = "canary-in-file"\n', { mode: 0o600 })

@@ -8,7 +8,7 @@ import { planned, serverIn, writeServers } from '../../../../support/mcp.js'
 import { codeOf } from '../../../../support/runs.js'
 import { makeFolder } from '../../../../support/tools.js'
 
-test('mcp-34, mcp-40: servers of .mcp.json in the workspace are shown, with tables to take, and not started', async (t) => {
+test('mcp-34, mcp-37: servers of .mcp.json in the workspace are shown, with tables to take, and not started', async (t) => {
   const root = await freshRoot()
   t.teardown(() => rm(root, { recursive: true, force: true }))
   const workspace = await makeFolder(t)
