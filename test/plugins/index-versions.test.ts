@@ -20,7 +20,7 @@ const known: Readonly<Record<string, string>> = {
   'capture_provisions 1': '6ed3ce2f80281f65',
   'channel_assets 1': '9826763585322ab5',
   'channel_calls 1': '3de50fdb556ca73f',
-  'channel_members 1': 'de67879beba61a74',
+  'channel_members 2': 'de67879beba61a74',
   'channel_messages 1': '3b79d848e6b99e8d',
   'channel_reactions 1': 'ef2720788659344d',
   'channel_removals 1': '0ec3e7376e678981',

@@ -6,6 +6,8 @@
 
 import { anyOf } from './pattern.js'
 import { replacingAll, type Shape } from './replace.js'
+import { showsSecret } from '../words/bare-secrets.js'
+import { likeLatin } from '../words/like-latin.js'
 import { noValues, saysSecret } from '../words/said-secrets.js'
 import { compounds } from '../words/secret-names.js'
 import { atOnce, type Portions } from '../turns.js'
@@ -172,15 +174,16 @@ const tells = (text: string): boolean =>
   /<redacted|\[redacted\]/u.test(text) ||
   atOnce(replacingAll(text, sure)) !== text ||
   squashed.test(text.replaceAll(/\s{1,8}(?=[:=])|(?<=[:=])\s{1,8}|(?<=authorization)\s{1,8}/giu, '')) ||
-  saysSecret(text)
+  saysSecret(text) ||
+  showsSecret(text)
 
 /**
  * True if text holds what looks like a secret, or did before it was redacted (debug-3); personal data does not count,
  * nor does a sentence about secrets that says none.
- * Signs without a shape and signs of another width hide nothing: whoever reads the text overlooks them, too.
+ * Signs without a shape, of another width or script hide nothing: whoever reads the text overlooks them, too.
  */
 export const looksSecret = (text: string): boolean => {
-  const plain = text.normalize('NFKC').replaceAll(/\p{Default_Ignorable_Code_Point}/gu, '')
+  const plain = likeLatin(text.normalize('NFKC').replaceAll(/\p{Default_Ignorable_Code_Point}/gu, ''))
   return tells(text) || (plain !== text && tells(plain))
 }
 

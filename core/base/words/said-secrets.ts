@@ -27,9 +27,10 @@ const [grammatical, plain] = [words(grammar), words(`${grammar} ${states}`)]
 /** Words that are no values, for those who look for values by a pattern. */
 export const noValues: readonly string[] = [...plain]
 
-const passwords =
-  '(?<![0-9])passw(?:or)?d|pass(?:phrase|code)|mot de passe|(?:pass|kenn)wort|contrase[ñn]a|(?<!\\p{L})(?:pwd|senha)'
-const tokens = compounds.map((name) => name.replaceAll(' ', '[ _-]?')).join('|')
+export const passwords =
+  '(?<![0-9])passw(?:or)?d|pass(?:phrase|code)|mot de passe|(?:pass|kenn)wort|contrase[ñn]a|' +
+  '(?<!\\p{L})(?:pwd?|senha)(?!\\p{L})'
+export const tokens = compounds.map((name) => name.replaceAll(' ', '[ _-]?')).join('|')
 const quote = '\\\\{0,3}["\'`“”„«‘’]'
 const belonging = 'of|for|to|on|in|at|from|de|du|des|del|pour|von|für|zum?|der|para|en'
 const quoted = new RegExp(`^${quote}`, 'u')
@@ -44,7 +45,7 @@ const saying = new RegExp(
 /** Characters of a sentence that are looked at. */
 const mostRead = 200
 const [leastPassword, leastToken] = [3, 6]
-const outer = /^[("'`“”„«‘’[{\\]+|[.,;:!?)"'`“”»‘’\]}\\]+$/gu
+export const outer = /^[("'`“”„«‘’[{\\]+|[.,;:!?)"'`“”»‘’\]}\\]+$/gu
 const measure = /^\d{1,4}-?(?:bits?|bytes?|chars?|characters?|digits?|days?|hours?|h|minutes?|min|s|months?|words?)$/iu
 const address = /^[a-z][a-z0-9+.-]*:\/\/|^[^\s@]+@[^\s@]+\.[a-z]{2,}$/iu
 
@@ -55,9 +56,9 @@ const sentenceOf = (rest: string): readonly string[] => {
   return end < 0 ? found : found.slice(0, end + 1)
 }
 
-const isMixed = (word: string): boolean =>
+export const isMixed = (word: string): boolean =>
   /\p{L}/u.test(word) && /[0-9!@#$%^&*+=~]/u.test(word) && !measure.test(word) && !address.test(word)
-const isOrdinary = (word: string): boolean =>
+export const isOrdinary = (word: string): boolean =>
   plain.has(word) || /(?:ed|able|ible|less|['’]s)$/u.test(word) || /^\p{L}+-\p{L}+$/u.test(word)
 
 const isValue = (rest: string, isPassword: boolean): boolean => {
@@ -94,13 +95,13 @@ const isWallet = (text: string): boolean => {
 }
 
 const login = /(?<!\p{L})(?:log[ -]?in|credentials?|sign[ -]?in|logon)[ \t]{0,4}(?::|(?<=\s)(?:is|are)\s)/giu
-const isHard = (word: string): boolean =>
+export const isHard = (word: string): boolean =>
   word.length >= leastToken &&
   isMixed(word) &&
   /[0-9]/u.test(word) &&
   /[!@#$%^&*+=~]|\p{Ll}\p{N}|\p{N}\p{Ll}/u.test(word)
 /** A user with a password: `admin / P4ss!`, `admin:P4ss!`. */
-const isPair = (rest: string): boolean => {
+export const isPair = (rest: string): boolean => {
   const pair = /^[^\s/:]{1,64}[ \t]{0,2}[/:][ \t]{0,2}(\S{1,64})/u.exec(rest)
   return pair?.[1] !== undefined && isHard(pair[1].replaceAll(outer, ''))
 }

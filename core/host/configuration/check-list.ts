@@ -1,4 +1,6 @@
 /** The file of a list, looked at without a daemon. */
+import { parse } from '../../base/parse.js'
+import { isJsonObject, type JsonObject } from '../../base/schema.js'
 import type { ListSpec } from '../../plugin/list.js'
 import { lineOf } from '../load/toml-line.js'
 import { tomlOf } from '../load/toml.js'
@@ -20,6 +22,21 @@ export interface ListFault {
 /** The member that a rule begins with, else nothing. */
 const memberIn = (rule: string): string => /^[\w.-]+/u.exec(rule)?.[0] ?? ''
 
+/** What is wrong with an entry as a whole, which is not looked at while members of it are wrong. */
+const hiddenBy = <T, B>(
+  spec: ListSpec<T, B>,
+  name: string,
+  { table, told }: { readonly table: JsonObject; readonly told: string },
+): readonly string[] => {
+  const all = spec.table === undefined ? table : table[spec.table]
+  const given = isJsonObject(all) ? all[name] : undefined
+  if (!isJsonObject(given)) return []
+  const wrong = new Set(told.split('; ').map((rule) => memberIn(rule).split('.')[0]))
+  const whole = parse(spec.entry, Object.fromEntries(Object.entries(given).filter(([member]) => !wrong.has(member))))
+  const fault = whole.ok ? spec.fault?.(name, whole.value) : undefined
+  return fault === undefined || fault === told ? [] : fault.split('; ')
+}
+
 /** Everything that is wrong with the text of a file of this list; nothing where a daemon would take all of it. */
 export const checkList = <T, B>(spec: ListSpec<T, B>, text: string): readonly ListFault[] => {
   const read = tomlOf(text)
@@ -31,14 +48,15 @@ export const checkList = <T, B>(spec: ListSpec<T, B>, text: string): readonly Li
   const { isVital: _, ...rest } = spec
   const lists = createLists({ disk: { readFile: () => undefined }, root: '', given: { [spec.file]: read.table } })
   const { list } = lists.open({ id: spec.file }, rest)
-  return [...list.wrong()].map(([name, rule]) => {
+  return [...list.wrong()].flatMap(([name, told]) => {
     const isBeside = name === wholeFile || name === besideTables
     const around = isBeside ? [] : [spec.table ?? '', name]
-    return {
+    const rules = isBeside ? [told] : [...told.split('; '), ...hiddenBy(spec, name, { table: read.table, told })]
+    return rules.map((rule) => ({
       place: isBeside ? '' : placeOf(spec, name),
       name: isBeside ? '' : name,
       line: lineOf(text, [...around, memberIn(rule)].filter((part) => part !== '').join('.')),
       rule,
-    }
+    }))
   })
 }

@@ -39,15 +39,19 @@ const readString = (text: string, start: number): Token => {
   return { end: end + 1, text: value, ...(/\p{Surrogate}/u.test(value) && { rule: 'must be well-formed Unicode' }) }
 }
 
+/** Beyond, several whole numbers are one. */
+const beyondWhole = `must be from ${Number.MIN_SAFE_INTEGER} to ${Number.MAX_SAFE_INTEGER}, as a whole number`
+
 const readNumber = (text: string, start: number): Token => {
   number.lastIndex = start
   const digits = number.exec(text)?.[0]
   if (digits === undefined) return { end: start + 1 }
   const value = Number(digits)
   const whole = /^-?\d+$/u.test(digits)
-  const lost =
-    !Number.isFinite(value) || (whole && !Number.isSafeInteger(value)) || (value === 0 && /^[^eE]*[1-9]/u.test(digits))
-  return { end: start + digits.length, ...(lost && { rule: 'must be a number that a double can hold' }) }
+  const end = start + digits.length
+  if (whole && !Number.isSafeInteger(value)) return { end, rule: beyondWhole }
+  const lost = !Number.isFinite(value) || (value === 0 && /^[^eE]*[1-9]/u.test(digits))
+  return { end, ...(lost && { rule: 'must be a number that a double can hold' }) }
 }
 
 const pathOf = (levels: readonly Level[]): string =>

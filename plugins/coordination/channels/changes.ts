@@ -117,7 +117,9 @@ export const createChanges = ({ store, ids, assets, parts, channels }: ChangePar
       const before = channels.get(channel_id)
       const after = changed(before, wish)
       if (canonical(after) === canonical(before)) return before
-      const channel = { ...after, updated_at_ms: Math.max(tx.now, before.updated_at_ms) }
+      const updated_at_ms = Math.max(tx.now, before.updated_at_ms)
+      const turned = after.paused ? { paused_at_ms: updated_at_ms } : { resumed_at_ms: updated_at_ms }
+      const channel = { ...after, updated_at_ms, ...(after.paused !== before.paused && turned) }
       tx.put(store.channels, channel)
       namePins(tx, store.assets, { before, after: channel })
       for (const part of parts()) part.changed?.(tx, channel)

@@ -16,15 +16,16 @@ const channelOf = ({ args }: CommandInput): string => `/v1/channels/${encodeURIC
 const pathOf = (input: CommandInput): string => `${channelOf(input)}/messages`
 
 /** Messages with the names of people, who speak under an id alone, for people; for programs as they are. */
-const readMessages = async (input: CommandInput): Promise<Json> => {
-  const answer = await input.client.get(listed(input))
-  if (input.output === 'json' || !Array.isArray(answer)) return answer
-  const shown = answer.flatMap((message) => {
+const named = async (input: CommandInput, answer: Json): Promise<Json> => {
+  if (input.output === 'json') return answer
+  const all = Array.isArray(answer) ? answer : [answer]
+  const shown = all.flatMap((message) => {
     const found = parse(ShownMessage, message)
     return found.ok ? [found.value] : []
   })
   const people = await namesIn(input, speakersOf(shown))
-  return answer.map((message) => withName(message, people))
+  const whole = all.map((message) => withName(message, people))
+  return Array.isArray(answer) ? whole : (whole[0] ?? answer)
 }
 
 const withName = (message: Json, people: ReadonlyMap<string, string>): Json => {
@@ -61,11 +62,14 @@ const reaction = (word: 'react' | 'unreact'): Command =>
     route: `${word === 'react' ? 'POST' : 'DELETE'} ${route}/{message_id}/reactions`,
     summary: word === 'react' ? 'Gives a message an emoji of a member.' : 'Takes an emoji of a member back.',
     args: ['channel_id', 'message_id', 'actor_id', 'emoji'],
-    run: (input) =>
-      input.client.send(
-        word === 'react' ? 'POST' : 'DELETE',
-        `${pathOf(input)}/${encodeURIComponent(input.args['message_id'] ?? '')}/reactions`,
-        { actor_id: input.args['actor_id'] ?? '', emoji: input.args['emoji'] ?? '' },
+    run: async (input) =>
+      named(
+        input,
+        await input.client.send(
+          word === 'react' ? 'POST' : 'DELETE',
+          `${pathOf(input)}/${encodeURIComponent(input.args['message_id'] ?? '')}/reactions`,
+          { actor_id: input.args['actor_id'] ?? '', emoji: input.args['emoji'] ?? '' },
+        ),
       ),
     answer: ShownMessage,
     show: showMessage,
@@ -79,7 +83,7 @@ export const messageCommands: readonly Command[] = [
     args: ['channel_id'],
     flags: listFlags,
     fields: { 'query.thread_root_message_id': '--thread' },
-    run: readMessages,
+    run: async (input) => named(input, await input.client.get(listed(input))),
     answer: array(ShownMessage),
     show: showMessages,
   }),
@@ -101,9 +105,9 @@ export const messageCommands: readonly Command[] = [
       'body.reply_to_message_id': '--reply-to',
       'body.addressed_member_ids': '--to',
     },
-    run: (input) => {
+    run: async (input) => {
       const { session, thread, 'reply-to': reply, to } = input.flags
-      return input.client.send('POST', pathOf(input), {
+      const posted = await input.client.send('POST', pathOf(input), {
         sender_actor_id: input.args['actor_id'] ?? '',
         content: input.args['content'] ?? '',
         ...(typeof session === 'string' && { sender_session_id: session }),
@@ -111,6 +115,7 @@ export const messageCommands: readonly Command[] = [
         ...(typeof reply === 'string' && { reply_to_message_id: reply }),
         ...(typeof to === 'string' && { addressed_member_ids: to.split(',') }),
       })
+      return named(input, posted)
     },
     answer: ShownMessage,
     show: showMessage,

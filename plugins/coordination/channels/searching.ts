@@ -1,7 +1,8 @@
 /** Messages that hold a text: one after the other is read, and others are served in between (channels-23). */
 import { createShare, type Clock, type Sieve } from '../../../core/plugin.js'
 import type { MessagePage, MessageRecord } from './contract.js'
-import { patternOf, sieveOf } from './sieve.js'
+import { comparable } from './record/comparable.js'
+import { sieveOf } from './sieve.js'
 
 /** Ids that are looked up at once. */
 const slice = 64
@@ -23,9 +24,9 @@ interface Wish {
   readonly signal: AbortSignal
 }
 
-/** Whether a sender, the words or the name of a file holds the text. */
-const holds = ({ sender, output: { content, parts, artifacts } }: MessageRecord, text: RegExp): boolean => {
-  const has = (one: string | undefined): boolean => one !== undefined && text.test(one)
+/** Whether a sender, the words or the name of a file holds the text, which is comparable. */
+const holds = ({ sender, output: { content, parts, artifacts } }: MessageRecord, text: string): boolean => {
+  const has = (one: string | undefined): boolean => one !== undefined && comparable(one).includes(text)
   return (
     has(sender.id) ||
     has(sender.display_name) ||
@@ -45,13 +46,13 @@ export const createSearch = ({ clock, ids, message }: SearchParts): Search => {
   let last: Promise<void> = Promise.resolve()
   const turn = (): Promise<void> => (last = last.then(pause))
   return async (page, { text, signal }) => {
-    const [pattern, sieve] = [patternOf(text), sieveOf(text)]
+    const [wanted, sieve] = [comparable(text), sieveOf(text)]
     const found: string[] = []
     for (let before = page.before; ;) {
       const some = ids({ ...page, limit: slice, before })
       for (const id of some) {
         const one = message(id, sieve)
-        if (one !== undefined && holds(one, pattern)) found.push(id)
+        if (one !== undefined && holds(one, wanted)) found.push(id)
         await turn()
         if (signal.aborted || found.length >= page.limit) return found
       }

@@ -1,40 +1,62 @@
-/** Finds a text in the bytes of a record whatever its case, so that what does not hold it is never made a value. */
+/** Finds a text in the bytes of a record however it is written, so that what does not hold it is never made a value. */
 import type { Sieve } from '../../../core/plugin.js'
+import { comparable } from './record/comparable.js'
 
 const escaped = (text: string): string => text.replaceAll(/[$()*+./?[\\\]^{|}]/gu, String.raw`\$&`)
 
-/** Finds the text whatever its case. */
-export const patternOf = (text: string): RegExp => new RegExp(escaped(text), 'iu')
+/** Signs beyond are no other way to write one. */
+const signs = 0x30000
+let known: ReadonlyMap<string, readonly string[]> | undefined
+/** All signs that are compared as another one is, by that. */
+const others = (): ReadonlyMap<string, readonly string[]> => {
+  if (known !== undefined) return known
+  const found = new Map<string, string[]>()
+  for (let code = 0; code < signs; code += 1) {
+    const sign = String.fromCodePoint(code)
+    const as = comparable(sign)
+    if (as === sign) continue
+    const some = found.get(as)
+    if (some === undefined) found.set(as, [sign])
+    else some.push(sign)
+  }
+  return (known = found)
+}
 
-const block = 256
-/** Characters beyond have no case. */
-const blocks = 0x200
-const charactersOf = (_: unknown, at: number): string =>
-  String.fromCodePoint(...Array.from({ length: block }, (__, n) => at * block + n))
+/** The bytes that JSON has for a sign, each as a character. */
+const bytesOf = (sign: string): string => Buffer.from(JSON.stringify(sign).slice(1, -1)).toString('latin1')
 
-let known: string | undefined
-/** All characters that have a case. */
-const cased = (): string =>
-  (known ??= (
-    Array.from({ length: blocks }, charactersOf)
-      .join('')
-      .match(/[\p{CWL}\p{CWU}\p{CWCF}]/gu) ?? []
-  ).join(''))
+/** All ways to write a sign with one mark at most; undefined of one with more, whose order is free. */
+const writtenOf = (sign: string): readonly string[] | undefined => {
+  const all = [sign, ...(others().get(sign) ?? [])]
+  const apart = all.map((one) => one.normalize('NFD'))
+  if (/^\p{M}/u.test(sign) || apart.some((one) => Array.from(one).length > 2)) return undefined
+  const dotted = sign === 'i' ? ['i\u0307', 'I\u0307'] : []
+  return [...new Set([...all, ...apart, ...dotted].map(bytesOf))].toSorted((a, b) => b.length - a.length)
+}
 
-/** A character in each of its cases, as the bytes that JSON has for it, each byte as a character. */
-const writtenOf = (one: string): readonly string[] =>
-  [...new Set([one, ...(cased().match(new RegExp(escaped(one), 'giu')) ?? [])])].map((each) =>
-    Buffer.from(JSON.stringify(each).slice(1, -1)).toString('latin1'),
-  )
+/** The longest part whose signs are told apart, which no mark follows. */
+const toldApart = (text: string): readonly (readonly string[])[] => {
+  let best: (readonly string[])[] = []
+  let row: (readonly string[])[] = []
+  const all = Array.from(text)
+  for (const [at, sign] of all.entries()) {
+    const written = /^\p{M}/u.test(all[at + 1] ?? '') ? undefined : writtenOf(sign)
+    row = written === undefined ? [] : [...row, written]
+    if (row.length > best.length) best = row
+  }
+  return best
+}
 
 /** Bytes that are made a text at once: a large one would cost more than all that is done with it. */
 const chunk = 16_384
+const beyondAscii = /[\x80-\xff]/
 
-/** Says no where a record does not have the text in any case, and yes where it may. */
+/** Says no where a record does not have the text, however it is written, and yes where it may. */
 export const sieveOf = (text: string): Sieve => {
-  const written = Array.from(text, writtenOf)
-  const pattern = new RegExp(written.map((cases) => `(?:${cases.map(escaped).join('|')})`).join(''))
-  const longest = written.reduce((sum, cases) => sum + Math.max(...cases.map((each) => each.length)), 0)
+  const written = toldApart(comparable(text))
+  const all = written.map((ways) => `(?:${ways.map(escaped).join('|')})`).join('')
+  const pattern = written.length === 0 ? beyondAscii : new RegExp(all)
+  const longest = written.reduce((sum, ways) => sum + Math.max(...ways.map((each) => each.length)), 0)
   return (line) => {
     const bytes = Buffer.from(line.buffer, line.byteOffset, line.length)
     for (let at = 0; at < bytes.length; at += chunk)

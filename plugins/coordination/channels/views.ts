@@ -147,7 +147,8 @@ const metricNames = [
 
 export const createViews = ({ store, channels, parts }: ViewParts) => ({
   channel(record: ChannelRecord): Channel {
-    const { channel_id, created_at_ms, updated_at_ms, paused, title, description, purpose, ...rest } = record
+    const { channel_id, created_at_ms, updated_at_ms, paused, title, description, purpose, ...more } = record
+    const { paused_at_ms: _paused, resumed_at_ms: _resumed, ...rest } = more
     const [last_message_id] = messageIds(store, { channel_id, limit: 1 })
     const last = last_message_id === undefined ? undefined : channels.message(last_message_id)
     return {

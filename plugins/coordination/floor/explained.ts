@@ -82,6 +82,20 @@ const endedReasons = (ended: readonly MemberRecord[]): readonly Reason[] =>
     }
   })
 
+/** Why nobody is asked about a message of a person behind which the channel was paused; undefined where it was not. */
+const pauseText = (
+  { paused_at_ms = 0, resumed_at_ms = 0 }: ChannelRecord,
+  { message_id, created_at_ms }: MessageRecord,
+): string | undefined => {
+  if (resumed_at_ms === 0 || created_at_ms > resumed_at_ms) return undefined
+  if (created_at_ms > paused_at_ms)
+    return `Nobody is asked about ${message_id}: it was said while the channel was paused, when messages call nobody.`
+  return (
+    `Nobody is asked about ${message_id} any more: the channel was paused behind it, whoever was still to be asked ` +
+    'then was dropped, and what was said meanwhile called nobody.'
+  )
+}
+
 /** What keeps others from being asked who listen. */
 const stillness = (parts: ExplainedParts, channel: ChannelRecord, open: readonly MemberRecord[]): readonly Reason[] => {
   const { channels, store } = parts
@@ -102,6 +116,9 @@ const stillness = (parts: ExplainedParts, channel: ChannelRecord, open: readonly
     ]
   const failed = failedTurns(parts, found.human)
   if (failed.length >= open.length) return failed
+  const commands = open.slice(0, 1).map(({ member_id }) => asking(found.human, member_id))
+  const paused = pauseText(channel, found.human)
+  if (paused !== undefined) return [...failed, { code: 'paused_since', text: paused, commands }]
   const why = failed.length > 0 ? 'all others' : 'all who may be'
   return [
     ...failed,
@@ -112,7 +129,7 @@ const stillness = (parts: ExplainedParts, channel: ChannelRecord, open: readonly
           `${count(found.said, 'message')} of agents came: ${why} had nothing to say, could not begin, ` +
           'or spoke just before',
       ),
-      commands: open.slice(0, 1).map(({ member_id }) => asking(found.human, member_id)),
+      commands,
     },
   ]
 }

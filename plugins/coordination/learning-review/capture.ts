@@ -4,13 +4,15 @@ import type { RunMemory, RunMemoryUser } from '../../execution/memory/contract.j
 import type { TerminalRun } from '../../execution/runs/contract.js'
 import type { CandidateDraft, Learnings } from '../learnings/contract.js'
 import { isAsked } from './asked.js'
-import { labelledIn } from './labels.js'
+import { hasLabel, labelledIn, type Labelled } from './labels.js'
 import { mostWaiting, type WaitingCapture } from './store.js'
 
 export interface CaptureParts {
   readonly learnings: Learnings
   readonly waiting: Collection<WaitingCapture>
   readonly log: Log
+  /** What a run was asked, in its lines. */
+  readonly request: (run: TerminalRun) => string
   /** A run waits for a model. */
   readonly wake: () => void
 }
@@ -61,17 +63,23 @@ const summarise = (parts: CaptureParts, tx: Tx, { run, memory }: Ended): void =>
   parts.learnings.propose(tx, { ...draft, sensitivity: 'sensitive', expires_at_ms })
 }
 
+/** Most characters of a request that are looked at. */
+const mostRead = 8_000
+
+/** What was cut off or taken out of what is remembered of the run is left out. */
+const labelledOf = (request: string, { request_preview = '' }: RunMemory): readonly Labelled[] =>
+  labelledIn(request).filter(({ content }) => request_preview.includes(content) && !isRedacted(content))
+
 const take = (parts: CaptureParts, tx: Tx, { run, memory }: Ended): void => {
   const { learnings, waiting, log, wake } = parts
   const { run_id, session_id, agent_id, kind, status } = run
   const { max_candidates_per_run } = learnings.policy().capture.semantic_candidates
   if (status !== 'completed' || learnings.isCaptured(run_id, 'semantic') || waiting.has(run_id)) return
   const is_told = !isAsked(run)
-  const labelled = is_told ? [] : labelledIn(memory.request_preview ?? '')
-  const whole = labelled.filter(({ content }) => !isRedacted(content))
-  for (const said of whole.slice(0, max_candidates_per_run))
+  const request = is_told ? '' : parts.request(run).slice(0, mostRead)
+  for (const said of labelledOf(request, memory).slice(0, max_candidates_per_run))
     learnings.propose(tx, draftFrom(run, { ...said, confidence: labelConfidence }))
-  if (labelled.length > 0) return
+  if (hasLabel(request)) return
   if (waiting.count('all', 'all') >= mostWaiting)
     return log.warn('a run is not looked at for what it may teach: too many wait', { run_id })
   const capture = { run_id, session_id, agent_id, kind, attempts: 0, next_attempt_at_ms: tx.now }

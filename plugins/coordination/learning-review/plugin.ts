@@ -2,6 +2,7 @@ import { Host, definePlugin, redactSecrets } from '../../../core/plugin.js'
 import { Consultations } from '../../execution/consultations/contract.js'
 import { DebugEvidence } from '../../execution/debug/contract.js'
 import { RunMemories, RunMemoryUsers } from '../../execution/memory/contract.js'
+import { Runs, type TerminalRun } from '../../execution/runs/contract.js'
 import { runtimeUpdated } from '../../operator/runtime/contract.js'
 import { Learnings } from '../learnings/contract.js'
 import { createCapture } from './capture.js'
@@ -15,16 +16,17 @@ export default definePlugin({
   version: '1.0.0',
   api: 1,
   summary: 'What is done about learning candidates without a person: capture, policy, judge.',
-  needs: { host: Host, learnings: Learnings },
+  needs: { host: Host, learnings: Learnings, runs: Runs },
   wants: { memories: RunMemories, evidence: DebugEvidence, consultations: Consultations },
-  register(ctx, { host, learnings, memories, evidence, consultations }) {
+  register(ctx, { host, learnings, runs, memories, evidence, consultations }) {
     const { clock, log, secrets, state } = ctx
     const waiting = declareCaptures(state)
     const redact = (text: string): string => redactSecrets(secrets.redact(text))
     const parts = { learnings, memories, evidence, consultations, waiting, redact, clock, log, state }
     const works = [createWorker(parts), createModelCapture(parts), createLeaving(parts)] as const
     const [worker, asking] = works
-    ctx.contribute(RunMemoryUsers, createCapture({ ...parts, wake: asking.wake }))
+    const request = (run: TerminalRun): string => runs.texts(run).request
+    ctx.contribute(RunMemoryUsers, createCapture({ ...parts, request, wake: asking.wake }))
     ctx.onStart(() => {
       const undo = [
         learnings.onProposed(worker.wake),

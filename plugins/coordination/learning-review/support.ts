@@ -1,42 +1,54 @@
 /** Whether a text bears out what a candidate says. Pure. */
 import type { RunMemory } from '../../execution/memory/contract.js'
 import type { LearningCandidate } from '../learnings/contract.js'
+import { asksOrDoubts, gap, lastSentences, openQuote, unquoted } from './doubts.js'
 import { isSaid } from './evaluate.js'
+import { hasLabel, withoutLabel } from './labels.js'
+import { denies, termsOf } from './words.js'
 
-const stopWords: ReadonlySet<string> = new Set('a an and are is of the to de des du est et la le les un une'.split(' '))
-/** Words that turn what is said into its opposite. */
-const denials: ReadonlySet<string> = new Set(
-  'not no never none cannot without nor neither ne n pas non jamais aucun aucune sans ni'.split(' '),
-)
 const leastTerms = 2
-
-const words = (text: string): readonly string[] =>
-  text
-    .normalize('NFC')
-    .toLowerCase()
-    // `isn't` denies as `is not` does.
-    .replaceAll(/n['’]t(?![\p{L}\p{N}])/gu, ' not')
-    .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
-    .split(' ')
-    .filter((word) => word !== '')
-
-/** The words that count, without those of grammar. */
-export const termsOf = (text: string): ReadonlySet<string> =>
-  new Set(words(text).filter((word) => !stopWords.has(word)))
 
 const includesAll = (of: ReadonlySet<string>, terms: ReadonlySet<string>): boolean =>
   [...terms].every((term) => of.has(term))
 
-/**
- * True of a text that has the content as it is, or all its terms. One that denies something which the content does not
- * proves nothing by its terms.
- */
-export const bearsOut = (content: string, text: string): boolean => {
-  if (text.includes(content)) return true
+/** Signs at the beginning of a line that is quoted; a text that is remembered has its lines in a row. */
+const quotedLine = /(?:^|\s)>+\s/u
+
+/** Whether the content, which stands there, is said there. Behind a label its line was looked at when it was taken. */
+const isSaidAt = (content: string, text: string, at: number): boolean => {
+  const prefix = text.slice(0, at)
+  const bare = withoutLabel(prefix)
+  const isLabelled = bare !== prefix
+  const rest = text.slice(at + content.length)
+  const end = isLabelled ? /(?=\p{L}|\p{N})/u : gap
+  const [behind = ''] = /[.!?…]$/u.test(content) ? [] : rest.split(end)
+  const [before, own] = lastSentences(bare)
+  const around = [before, own].filter((one) => !isLabelled || !hasLabel(one)).concat(behind)
   const terms = termsOf(content)
-  const found = termsOf(text)
-  const isDenied = [...found].some((term) => denials.has(term) && !terms.has(term))
-  return terms.size >= leastTerms && !isDenied && includesAll(found, terms)
+  return (
+    openQuote(bare) === undefined &&
+    !quotedLine.test(own) &&
+    !around.some((one) => asksOrDoubts(one) || denies(one, terms))
+  )
+}
+
+const places = (content: string, text: string): readonly number[] => {
+  const found: number[] = []
+  for (let at = text.indexOf(content); at >= 0; at = text.indexOf(content, at + content.length)) found.push(at)
+  return found
+}
+
+/** True of a text that has all its terms, and says nothing that may be about them otherwise. */
+const hasTerms = (content: string, text: string): boolean => {
+  const terms = termsOf(content)
+  const isDoubted = denies(text, terms) || (asksOrDoubts(text) && !asksOrDoubts(content)) || quotedLine.test(text)
+  return terms.size >= leastTerms && !isDoubted && includesAll(termsOf(unquoted(text)), terms)
+}
+
+/** True of a text that says the content as it is, or with all its terms, and does not ask, doubt, deny or quote it. */
+export const bearsOut = (content: string, text: string): boolean => {
+  const found = content === '' ? [] : places(content, text)
+  return found.length > 0 ? found.some((at) => isSaidAt(content, text, at)) : hasTerms(content, text)
 }
 
 type Claim = Pick<LearningCandidate, 'origin' | 'kind' | 'content' | 'source' | 'evidence_refs'>

@@ -26,6 +26,8 @@ const faultOf = (record: SkillRecord, { summary, instructions }: GuardedSkill, r
   return difference === undefined ? undefined : `its file has not the ${difference} of its record`
 }
 
+const lost = 'its file is not in the catalogue'
+
 export const createGuard = ({ store, root }: GuardParts): SkillGuard => ({
   id: 'promoted-skills',
   ruling(skill) {
@@ -46,6 +48,10 @@ export const createGuard = ({ store, root }: GuardParts): SkillGuard => ({
     const promoted = { status: record.status, source_scope: record.source_scope }
     return fault === undefined ? { promoted } : { promoted, fault }
   },
+  missing(name) {
+    const record = store.find(name)
+    return record?.status === 'active' && record.source_scope.kind === 'workspace' ? lost : undefined
+  },
 })
 
 const mostShown = 10
@@ -61,7 +67,7 @@ export const unusable = (
     .active()
     .flatMap((record): Warning[] => {
       const skill = found.find(record.skill_name)
-      const fault = skill === undefined ? 'its file is not in the catalogue' : faultOf(record, skill, root())
+      const fault = skill === undefined ? lost : faultOf(record, skill, root())
       if (fault === undefined) return []
       return [
         {

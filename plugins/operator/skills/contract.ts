@@ -81,6 +81,8 @@ export interface SkillGuard {
    * must do no I/O. Where it throws, the skill is used by nobody.
    */
   ruling(skill: GuardedSkill): SkillRuling | undefined
+  /** Of a name that nothing found has: why a skill that sessions would see is not there, in the words of a fault. */
+  missing?(name: string): string | undefined
 }
 /** Guards of skills; the first one that knows a skill rules on it. */
 export const SkillGuards: Point<SkillGuard> = definePoint<SkillGuard>(

@@ -18,7 +18,7 @@ import type { Rulings } from './rulings.js'
 
 interface SkillRouteParts {
   readonly catalogue: LiveCatalogue
-  readonly rulings: Pick<Rulings, 'isShown' | 'fault'>
+  readonly rulings: Pick<Rulings, 'isShown' | 'fault' | 'missing'>
 }
 
 export const skillRoutes = ({ catalogue, rulings }: SkillRouteParts): readonly Route[] => [
@@ -51,7 +51,7 @@ export const skillRoutes = ({ catalogue, rulings }: SkillRouteParts): readonly R
     problems: [skillErrors.skill_not_found, skillErrors.skill_changed],
     handler({ params: { skill_name: name } }) {
       const skill = catalogue.find(name)
-      const what = skill && rulings.fault(skill)
+      const what = skill === undefined ? rulings.missing(name) : rulings.fault(skill)
       if (what !== undefined) throw skillErrors.skill_changed({ details: { name, what } })
       if (skill === undefined || !rulings.isShown(skill)) throw skillErrors.skill_not_found({ details: { name } })
       const { summary, instructions } = skill

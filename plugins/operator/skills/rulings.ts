@@ -16,6 +16,8 @@ export interface Rulings {
   isShown(skill: GuardedSkill): boolean
   /** Why a skill that sessions would see is not used; undefined if it is, or if none sees it. */
   fault(skill: GuardedSkill): string | undefined
+  /** Why no skill was found under a name, where one should be. */
+  missing(name: string): string | undefined
 }
 
 /** Of nobody: no session sees it. */
@@ -50,5 +52,6 @@ export const createRulings = ({ guards, stateRoot, log }: RulingParts): Rulings 
       const ruling = of(skill)
       return ruling !== undefined && isSeen(ruling) ? ruling.fault : undefined
     },
+    missing: (name) => guards().reduce<string | undefined>((found, guard) => found ?? guard.missing?.(name), undefined),
   }
 }

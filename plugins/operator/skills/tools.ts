@@ -22,18 +22,31 @@ interface SkillParts {
   readonly uses: SkillUses
   readonly agents: () => Agents | undefined
   readonly runs: () => Pick<Runs, 'inSession'> | undefined
-  readonly rulings: Pick<Rulings, 'isShown' | 'fault'>
+  readonly rulings: Pick<Rulings, 'isShown' | 'fault' | 'missing'>
   readonly sessions: Pick<Sessions, 'find' | 'effectiveCapabilityScope'>
 }
 
 type Seeing = Pick<SkillParts, 'catalogue' | 'sessions' | 'rulings'>
 
-const permittedTo = ({ catalogue, sessions }: Seeing, session_id: string, query?: string): Skill[] => {
-  const skills = catalogue.list(query)
-  if (skills.length === 0) return skills
+/** Whether a session may use skills of these names. */
+const permits = ({ sessions }: Seeing, session_id: string): ((name: string) => boolean) => {
   const session = sessions.find(session_id)
   const scope = session === undefined ? undefined : sessions.effectiveCapabilityScope(session)
-  return skills.filter(({ summary: { name } }) => permitsCapability(scope, 'skill', name))
+  return (name) => permitsCapability(scope, 'skill', name)
+}
+
+const permittedTo = (parts: Seeing, session_id: string, query?: string): Skill[] => {
+  const skills = parts.catalogue.list(query)
+  if (skills.length === 0) return skills
+  const mayUse = permits(parts, session_id)
+  return skills.filter(({ summary: { name } }) => mayUse(name))
+}
+
+/** Why a skill is not used that the session would see, where it was found or should have been. */
+const faultFor = (parts: Seeing, session_id: string, name: string): string | undefined => {
+  if (!permits(parts, session_id)(name)) return undefined
+  const skill = parts.catalogue.find(name)
+  return skill === undefined ? parts.rulings.missing(name) : parts.rulings.fault(skill)
 }
 
 const seenBy = (parts: Seeing, session_id: string, query?: string): Skill[] =>
@@ -83,7 +96,7 @@ const useSkill = (parts: SkillParts): Tool =>
     run: async ({ name, args }, call) => {
       const { session_id, run_id } = call
       const skill = permittedTo(parts, session_id).find(({ summary }) => summary.name === name)
-      const what = skill && parts.rulings.fault(skill)
+      const what = faultFor(parts, session_id, name)
       if (what !== undefined) return failedCall(skillErrors.skill_changed({ details: { name, what } }))
       if (skill === undefined || !parts.rulings.isShown(skill))
         return failedCall(skillErrors.skill_not_found({ details: { name } }))

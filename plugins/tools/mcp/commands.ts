@@ -54,12 +54,17 @@ const showServer = ({ name, transport, state, tool_count, profile, problem }: Se
     ...(problem === undefined ? [] : [`  ${visibleLine(problem)}`]),
   ].join('\n')
 
+/** A name is shown with its odd signs as `\\u001b`, and without secrets: by what is shown it is not found. */
+const isShownWhole = (name: string): boolean => name !== '' && name.length <= 200 && !/\\|redacted[\]>]/u.test(name)
+const wayTo = (name: string): string =>
+  isShownWhole(name) ? `: ${commandLine('mcp found', name)}` : '; by such a name it cannot be asked for'
+
 const showServers = ({ file = 'config/mcp.toml', servers, found = [], found_problem }: Infer<typeof Servers>): string =>
   [
     ...(servers.length === 0
       ? [`No MCP servers. Name one in ${visibleLine(file)}, or see holdfast mcp catalog list.`]
       : servers.map(showServer)),
-    ...found.map((name) => `${visibleLine(name)}  found in .mcp.json, not started: ${commandLine('mcp found', name)}`),
+    ...found.map((name) => `${visibleLine(name)}  found in .mcp.json, not started${wayTo(name)}`),
     ...(found_problem === undefined ? [] : [sentence(visibleLine(found_problem))]),
   ].join('\n')
 

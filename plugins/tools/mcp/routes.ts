@@ -86,15 +86,18 @@ const reads = (parts: ShownParts & ReadParts): readonly Route[] => [
         servers: array(McpServerView),
         found: doc(array(string()), 'Servers that .mcp.json of the workspace names: none of them is started.'),
         found_problem: optional(doc(string(), 'Why that file cannot be read.')),
+        credentials_problem: optional(doc(string(), 'Why the file of credentials cannot be used.')),
       }),
     ),
     handler: async () => {
       const { servers: found, problem } = await lookForServers(parts)
+      const fault = parts.credentials.fault()
       return {
         file: parts.file,
         servers: parts.servers.all().map((server) => viewServer(parts, server)),
         found: found.map(({ name }) => visibleLine(parts.redact(name))),
         ...(problem !== undefined && { found_problem: problem }),
+        ...(fault !== undefined && { credentials_problem: fault }),
       }
     },
   }),

@@ -8,6 +8,7 @@ import {
   optional,
   parse,
   secretFlags,
+  sentence,
   string,
   visibleLine,
   type Command,
@@ -18,6 +19,7 @@ import { mcpErrors } from './config/errors.js'
 const secrets = '/v1/runtime/secrets'
 
 const Servers = open({
+  credentials_problem: optional(string()),
   servers: array(
     open({
       name: string(),
@@ -32,8 +34,10 @@ const Stored = open({ slot_id: string(), details: open({ readable: boolean() }) 
 interface Slot {
   readonly slot_id: string
   readonly kind: 'secret' | 'account'
-  readonly state: 'stored' | 'missing' | 'unusable' | 'in_file'
+  readonly state: 'stored' | 'missing' | 'unusable' | 'in_file' | 'file_unusable'
   readonly servers: readonly string[]
+  /** Why the file of credentials, which may have it, cannot be used. */
+  readonly problem?: string
 }
 
 interface Use {
@@ -44,20 +48,29 @@ interface Use {
   readonly isInFile: boolean
 }
 
+interface Uses {
+  readonly uses: readonly Use[]
+  /** Why the file of credentials cannot be used. */
+  readonly problem: string | undefined
+}
+
 /** What the servers of the list refer to. */
-const usesOf = async ({ client }: CommandInput): Promise<readonly Use[]> => {
+const usesOf = async ({ client }: CommandInput): Promise<Uses> => {
   const read = parse(Servers, await client.get('/v1/runtime/mcp/servers'))
-  return (read.ok ? read.value.servers : []).flatMap(({ name: server, secret_refs, file_refs, oauth_slot_ref }) => [
-    ...secret_refs.map((slot_id) => ({
-      slot_id,
-      kind: 'secret' as const,
-      server,
-      isInFile: file_refs.includes(slot_id),
-    })),
-    ...(oauth_slot_ref === undefined
-      ? []
-      : [{ slot_id: oauth_slot_ref, kind: 'account' as const, server, isInFile: false }]),
-  ])
+  const uses = (read.ok ? read.value.servers : []).flatMap(
+    ({ name: server, secret_refs, file_refs, oauth_slot_ref }) => [
+      ...secret_refs.map((slot_id) => ({
+        slot_id,
+        kind: 'secret' as const,
+        server,
+        isInFile: file_refs.includes(slot_id),
+      })),
+      ...(oauth_slot_ref === undefined
+        ? []
+        : [{ slot_id: oauth_slot_ref, kind: 'account' as const, server, isInFile: false }]),
+    ],
+  )
+  return { uses, problem: read.ok ? read.value.credentials_problem : undefined }
 }
 
 /** What is stored goes before what the file has, also where it cannot be used. */
@@ -67,18 +80,18 @@ const stateOf = (uses: readonly Use[], readable: boolean | undefined): Slot['sta
 }
 
 const slotsOf = async (input: CommandInput): Promise<readonly Slot[]> => {
-  const uses = await usesOf(input)
+  const { uses, problem } = await usesOf(input)
   const read = parse(array(Stored), await input.client.get(secrets))
   const stored = new Map((read.ok ? read.value : []).map(({ slot_id, details }) => [slot_id, details.readable]))
   const unused = [...stored.keys()].filter((name) => name.startsWith('mcp.'))
   return [...new Set([...uses.map(({ slot_id }) => slot_id), ...unused])].map((slot_id) => {
     const own = uses.filter((use) => use.slot_id === slot_id)
-    return {
-      slot_id,
-      kind: own.some(({ kind }) => kind === 'account') ? 'account' : 'secret',
-      state: stateOf(own, stored.get(slot_id)),
-      servers: own.map(({ server }) => server),
-    }
+    const kind = own.some((use) => use.kind === 'account') ? 'account' : 'secret'
+    const state = stateOf(own, stored.get(slot_id))
+    const slot = { slot_id, kind, state, servers: own.map(({ server }) => server) } as const
+    return kind === 'secret' && state === 'missing' && problem !== undefined
+      ? { ...slot, state: 'file_unusable', problem }
+      : slot
   })
 }
 
@@ -86,15 +99,16 @@ const wayTo = ({ slot_id, kind, servers: [server = ''] }: Slot): string =>
   kind === 'account' ? commandLine('mcp oauth login', server) : commandLine('mcp auth set --stdin', slot_id)
 
 const showSlot = (slot: Slot): string => {
-  const { slot_id, kind, state, servers } = slot
+  const { slot_id, kind, state, servers, problem } = slot
   const users = servers.length === 0 ? 'no server of the list' : servers.map(visibleLine).join(', ')
   const row = `${visibleLine(slot_id)}  ${kind}  ${state.replace('_', ' ')}  ${users}`
+  if (problem !== undefined) return `${row}\n  ${sentence(visibleLine(problem))} (mcp_credentials_unusable)`
   return state === 'stored' || state === 'in_file' ? row : `${row}\n  ${wayTo(slot)}`
 }
 
 const set = async (input: CommandInput): Promise<Slot> => {
   const slot_id = input.args['slot'] ?? ''
-  const own = (await usesOf(input)).filter((use) => use.slot_id === slot_id)
+  const own = (await usesOf(input)).uses.filter((use) => use.slot_id === slot_id)
   const account = own.find(({ kind }) => kind === 'account')
   if (account !== undefined) throw mcpErrors.mcp_slot_is_account({ details: { slot: slot_id, server: account.server } })
   await input.client.send('POST', secrets, { slot_id, state: { value: await input.secret() } })

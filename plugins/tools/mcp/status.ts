@@ -23,6 +23,7 @@ import {
 } from '../../../core/plugin.js'
 import type { RuntimeSection } from '../../operator/runtime/contract.js'
 import type { StatusSection } from '../../operator/status/contract.js'
+import { credentialWarnings } from './config/credential-warnings.js'
 import type { Credentials } from './config/credentials.js'
 import { isCredentialed, secretsOf } from './config/values.js'
 import { mcpErrors } from './config/errors.js'
@@ -226,23 +227,10 @@ const unfit = ({ published, file }: ShownParts, { name }: McpServer): Warning[] 
   ]
 }
 
-const unusable = ({ credentials }: ShownParts): Warning[] => {
-  const fault = credentials.fault()
-  if (fault === undefined) return []
-  return [
-    {
-      severity: 'warning',
-      code: 'mcp_credentials_unusable',
-      message: `${sentence(fault)} Servers get nothing of the file that --mcp-credentials names.`,
-      action: 'Correct the file: it is read whenever a server is connected.',
-    },
-  ]
-}
-
 export const mcpHealth = (parts: ShownParts): HealthCheck => ({
   id: 'mcp',
   check: () => [
-    ...unusable(parts),
+    ...credentialWarnings(parts.credentials),
     ...parts.servers
       .all()
       .flatMap((server) => [

@@ -27,6 +27,9 @@ export const ChannelRecord = object({
   autonomy_policy: AutonomyPolicy,
   default_participation_mode: ParticipationMode,
   paused: boolean(),
+  /** When it was paused last, and when people called again. */
+  paused_at_ms: optional(timestamp()),
+  resumed_at_ms: optional(timestamp()),
   created_at_ms: timestamp(),
   updated_at_ms: timestamp(),
   metadata: optional(jsonObject()),

@@ -37,7 +37,7 @@ const aliasGroup = (channel_id: string, name: string): string | undefined => {
 
 const memberCollection: CollectionSpec<MemberRecord> = {
   name: 'channel_members',
-  version: 1,
+  version: 2,
   id: ({ channel_id, member_id }) => within(channel_id, member_id),
   indexes: {
     channel: { group: ({ channel_id }) => channel_id, sort: ({ member_id }) => member_id },

@@ -101,8 +101,10 @@ const ways = [
 ] as const
 
 const keysFault = (entry: RouteEntry): string | undefined => {
-  const given = ways.map((names) => names.filter((name) => entry[name] !== undefined)).find((names) => names.length > 1)
-  return given && `may have one of ${given.join(' and ')}, not both`
+  const given = ways.map((names) => names.filter((name) => entry[name] !== undefined))
+  const faults = given.filter((names) => names.length > 1)
+  if (faults.length === 0) return undefined
+  return faults.map((names) => `may have one of ${names.join(' and ')}, not both`).join('; ')
 }
 
 /** `config/routes.toml`, or the file that is read in its place. */

@@ -37,7 +37,7 @@ interface EndParts {
 }
 
 export const endReasons = ({ store, clock }: EndParts, run: TerminalRun): readonly Reason[] => {
-  const { run_id, status, unacknowledged } = run
+  const { run_id, kind, status, unacknowledged } = run
   const deliveries = run.outputs === undefined ? [] : (store.outbox()?.ofRun(run_id).views ?? [])
   return [
     ...(unacknowledged === true
@@ -54,8 +54,9 @@ export const endReasons = ({ store, clock }: EndParts, run: TerminalRun): readon
       : [
           {
             code: 'not_completed',
-            text: 'It does not go on by itself.',
-            commands: [commandLine('runs retry', run_id)],
+            ...(kind === 'channel_delivery'
+              ? { text: 'It does not go on by itself, and a retry of it would say nothing in a channel.' }
+              : { text: 'It does not go on by itself.', commands: [commandLine('runs retry', run_id)] }),
           },
         ]),
     ...deliveries.flatMap((delivery) => deliveryReason(delivery, clock.now())),

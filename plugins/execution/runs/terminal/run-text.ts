@@ -159,7 +159,8 @@ export const showRun = (run: Row): string =>
       ? ['  output   none: the last answer of the model was empty']
       : []),
     ...(run.error === undefined ? [] : [`  error    ${visibleBlock(run.error, 11)}`]),
-    ...(run.status === 'failed' ? [`           ${anew(run)}`] : []),
+    // A retry of a turn would say nothing in its channel (floor-7).
+    ...(run.status === 'failed' && run.kind !== 'channel_delivery' ? [`           ${anew(run)}`] : []),
     ...(run.daemon_held === true ? ['  waits    for you: the daemon holds and begins no run: holdfast release'] : []),
     ...heldCall(run),
     ...routeWait(run),

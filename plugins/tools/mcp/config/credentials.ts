@@ -8,6 +8,8 @@ export interface Credentials {
   look(): void
   /** Why the file cannot be used, in a sentence that names it; undefined if it can, or if there is none. */
   fault(): string | undefined
+  /** The file, where it can be used and others than its owner may read or change it. */
+  exposed(): string | undefined
 }
 
 type Read = { readonly values: ReadonlyMap<string, string>; readonly fault?: string }
@@ -34,6 +36,16 @@ const readAll = (file: string, guard: (value: string) => void): Read => {
   return { values }
 }
 
+const isPrivate = (file: string): boolean => {
+  try {
+    readSecretFile(file, { mayHaveLines: true, mustBePrivate: true })
+    return true
+  } catch (error) {
+    if (error instanceof Problem) return false
+    throw error
+  }
+}
+
 /** A file that cannot be used has nothing: half of it would be believed to be all. A value may be guarded twice. */
 export const createCredentials = (file: string | undefined, guard: (value: string) => void): Credentials => {
   const read = (): Read => {
@@ -49,5 +61,6 @@ export const createCredentials = (file: string | undefined, guard: (value: strin
     find: (secret_ref) => read().values.get(secret_ref),
     look: () => void read(),
     fault: () => read().fault,
+    exposed: () => (file === undefined || read().fault !== undefined || isPrivate(file) ? undefined : file),
   }
 }

@@ -78,7 +78,7 @@ for (const text of allowed) {
   })
 }
 
-test('debug-3: each text of the corpus is told apart: a secret, or prose about secrets', (t) => {
+test('debug-3, learnings-28: each text of the corpus is told apart: a secret, or prose about secrets', (t) => {
   t.deepEqual(
     secretTexts.filter((text) => !looksSecret(text)),
     [],
@@ -128,6 +128,12 @@ const hostile = [
   'MTk4NjIyNDgzNDcxOTI1MjQ4.',
   'hooks.slack.com/services/',
   'secret_',
+  'hunter2 is the ',
+  'hunter2 is the a b ',
+  '"hunter2" as the ',
+  'password aaaaaa',
+  'login a/',
+  'PIN 1',
   'fm2_',
   'password',
   '-----BEGIN PRIVATE KEY-----',

@@ -30,8 +30,10 @@ test('http-20: a number that a double would change is refused where it stands', 
   const rule = 'must be a number that a double can hold'
   for (const number of ['9007199254740991', '-9007199254740991', '0.1', '1e308', '0e5', '-0.0', '5e-324'])
     t.true(read(`{"n":${number}}`).ok, number)
-  for (const number of ['9007199254740992', '-9007199254740993', '1e309', '1e-400', '123456789012345678901234567890'])
-    t.deepEqual(read(`{"a":[0,${number}]}`), refused('body.a.1', rule), number)
+  for (const number of ['1e309', '1e-400']) t.deepEqual(read(`{"a":[0,${number}]}`), refused('body.a.1', rule), number)
+  const whole = 'must be from -9007199254740991 to 9007199254740991, as a whole number'
+  for (const number of ['9007199254740992', '-9007199254740993', '123456789012345678901234567890'])
+    t.deepEqual(read(`{"a":[0,${number}]}`), refused('body.a.1', whole), number)
 })
 
 test('http-20: a key twice in one object is refused, also when it is written differently', (t) => {

@@ -404,9 +404,13 @@ test('channels-24: channels from the command line', async (t) => {
     await out('post', 'garden', 'w', 'two\nlines', '--session', 'writer', '--thread', message.message_id),
     /in the thread of/u,
   )
+  // A person says no name: the member's stands there, and not the id.
+  t.regex(await out('react', 'garden', message.message_id, 'ann', '👍'), / {2}Ann\n[^]*👍 1/u)
+  t.regex(await out('unreact', 'garden', message.message_id, 'ann', '👍'), / {2}Ann\n/u)
+  t.regex(await out('post', 'garden', 'ann', 'Hm', '--thread', message.message_id), / {2}Ann\n {4}in the thread of/u)
   const whole = await out('get', 'garden')
   for (const part of [
-    /^garden {2}Beds {2}2 members {2}2 messages\n/u,
+    /^garden {2}Beds {2}2 members {2}3 messages\n/u,
     /\nMembers:\n {2}ann {2}Ann {2}a person {2}always_listen\n {2}w {2}w {2}session writer {2}always_listen {2}muted\n/u,
     /\nPolicy:\n[^]* {2}max_pending_stimuli 5\n/u,
     /\nCounts:\n {2}active_turn_lease_count 0\n/u,

@@ -87,6 +87,61 @@ test('floor-21: a channel says who speaks in it, and why nobody does', async (t)
   t.true(kinds.includes('channel') && kinds[1] === 'channel')
 })
 
+test('floor-13, floor-21: behind a pause it is said that it dropped who was to be asked, and that messages in it call nobody', async (t) => {
+  const gate = createLatch()
+  const daemon = await startBots(t, ['A', 'B'], {
+    script: async () => {
+      await gate.wait()
+      return undefined
+    },
+  })
+  const put = (paused: boolean) => daemon.request('PUT', channel, { paused })
+  const only = async (): Promise<any> => (await readExplanation(daemon, 'garden')).subjects[0].reasons
+  const { message_id: first } = await daemon.post('Hello')
+  await gate.reached
+  await put(true)
+  gate.open()
+  await quiet(daemon)
+  await put(false)
+  const [dropped, ...none] = await only()
+  t.deepEqual(none, [])
+  t.is(dropped.code, 'paused_since')
+  t.regex(dropped.text, new RegExp(`Nobody is asked about ${first} any more: the channel was paused behind it`, 'u'))
+  for (const command of dropped.commands) checkLine(t, command)
+  await put(true)
+  const { message_id: second } = await daemon.post('And now?')
+  await put(false)
+  t.like(await only(), [{ code: 'paused_since' }])
+  const { out } = await createCommandLine(daemon)('channels', 'follow', 'garden', '--once')
+  t.true(
+    out.replaceAll(/\s+/gu, ' ').includes(`Nobody is asked about ${second}: it was said while the channel was paused`),
+  )
+  await daemon.post('Again')
+  await quiet(daemon)
+  t.like(await only(), [{ code: 'nobody_asked' }])
+  t.false('paused_at_ms' in (await daemon.request('GET', channel)).body)
+})
+
+test('floor-7: no retry of a turn is offered, whose answer would go nowhere', async (t) => {
+  const gate = createLatch()
+  const daemon = await startBots(t, ['A'], {
+    script: async () => {
+      await gate.wait()
+      return undefined
+    },
+  })
+  await daemon.post('Hello')
+  await gate.reached
+  const [{ active_run_id: run_id }] = await daemon.leases()
+  await daemon.request('DELETE', channel)
+  gate.open()
+  await until(daemon, run_id, 'cancelled')
+  const [{ reasons }] = (await readExplanation(daemon, run_id)).subjects
+  t.like(reasons, [{ code: 'not_completed' }])
+  t.regex(reasons[0].text, /a retry of it would say nothing in a channel\.$/u)
+  t.deepEqual(reasons[0].commands ?? [], [])
+})
+
 test('floor-21: a turn that failed is told with what moves it, and so is a session that has ended', async (t) => {
   const daemon = await startBots(t, ['A', 'B'], {
     script: ({ bot: name }) => (name === 'A' ? [fails(false)] : undefined),

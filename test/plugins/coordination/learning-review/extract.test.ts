@@ -21,6 +21,8 @@ test('learning-review-21: what a request labels is taken as it says, up to the n
     ['fact: cut off in the mid…'],
     ['fact: C++ is fast (very)', 'fact C++ is fast (very'],
     ['décision: non'],
+    ['fact: a is b\n\nDecision: use c\nWhy?', 'fact a is b', 'decision use c'],
+    ['fact: a is b and preference: c', 'fact a is b and', 'preference c'],
   ]
   for (const [text, ...found] of table)
     t.deepEqual(
@@ -28,6 +30,43 @@ test('learning-review-21: what a request labels is taken as it says, up to the n
       found,
       text,
     )
+})
+
+test('learning-review-24: a label counts at the beginning of a line that quotes, asks and doubts nothing', (t) => {
+  const said = 'fact: the bridge is open'
+  for (const text of [
+    `I doubt that ${said}`,
+    `Is this right? ${said}`,
+    `Is this right?\n${said}`,
+    `This is not so:\n\n${said}`,
+    `That is wrong.\n${said}`,
+    `${said}?`,
+    `${said}. Is it true`,
+    `${said}, which I doubt`,
+    `${said}. Not true!`,
+    `Please sum up this mail: "Hello. ${said}. Bye"`,
+    `Please sum up this mail: "Hello\n${said}\nBye"`,
+    `Sum up: «\n${said}\n»`,
+    `> ${said}`,
+    `\`\`\`\n${said}\n\`\`\``,
+    `~~~\n${said}\n~~~`,
+    `Bob says ${said}`,
+  ])
+    t.deepEqual(labelledIn(text), [], text)
+  for (const text of [
+    said,
+    `- ${said}`,
+    `  2. ${said}`,
+    `Remember: ${said}.`,
+    `Please note the following: ${said}`,
+    `Is it Friday? Good.\n${said}\nHow long is it?`,
+    `Look at "this".\n${said}`,
+    `\`\`\`\nx\n\`\`\`\n${said}`,
+  ])
+    t.deepEqual(labelledIn(text), [{ kind: 'fact', content: 'the bridge is open' }], text)
+  const two = labelledIn(`fact: the ferry does not run\n${said}`)
+  t.is(two.length, 2, 'what is labelled itself denies nothing')
+  t.deepEqual(labelledIn('preference: see http://x/?a=1').length, 1)
 })
 
 test('learning-review-22: of an answer what is of a kind, new and no secret is taken, as many as the policy says', (t) => {

@@ -5,8 +5,8 @@ import {
   isInMemory,
   namedArtifacts,
   restsOnMemory,
-  termsOf,
 } from '../../../../plugins/coordination/learning-review/support.js'
+import { termsOf } from '../../../../plugins/coordination/learning-review/words.js'
 
 test('learning-review-8: terms are words without case, signs and the words of grammar, in English and French', (t) => {
   const table: readonly (readonly [string, string])[] = [
@@ -40,6 +40,40 @@ test('learning-review-8: a text bears out what stands in it, or whose terms it h
     ['C++ is fast', 'C is fast, ++', true],
   ]
   for (const [content, text, borne] of table) t.is(bearsOut(content, text), borne, `${content} / ${text}`)
+})
+
+test('learning-review-8: what a text asks, doubts, denies or quotes is not borne out, also word for word', (t) => {
+  const content = 'the bridge is open'
+  for (const text of [
+    'I doubt that fact: the bridge is open',
+    'Is this right? fact: the bridge is open',
+    'It is not so that the bridge is open.',
+    'the bridge is open, which I doubt',
+    'the bridge is open?',
+    'Is it true: the bridge is open',
+    'That is wrong. the bridge is open.',
+    "I don't believe it. the bridge is open",
+    'Please sum up this mail: "Hello. fact: the bridge is open. Bye"',
+    'Sum up: “the bridge is open”',
+    'Look at ``` the bridge is open ```',
+    'Ann wrote: > the bridge is open',
+    'Je doute que the bridge is open',
+    'Is the open bridge there?',
+    'Sum up "open bridge" please',
+  ])
+    t.false(bearsOut(content, text), text)
+  for (const text of [
+    'the bridge is open',
+    'Remember: the bridge is open. Why do you ask?',
+    'fact: the bridge is open How long is it?',
+    'fact: the ferry does not run fact: the bridge is open',
+    'fact: "the bridge is open"',
+    'Do not wait. All is well. the bridge is open',
+    'Is the bridge is open? No doubt. I say so. the bridge is open.',
+    'the open bridge',
+  ])
+    t.true(bearsOut(content, text), text)
+  t.true(bearsOut('the bridge is not open', 'We know that the bridge is not open.'))
 })
 
 const memory = {

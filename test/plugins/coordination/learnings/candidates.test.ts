@@ -143,7 +143,7 @@ test('learnings-7: a secret is refused wherever it is said, and stands nowhere a
   for (const text of [...answers, JSON.stringify(log), ...filesBelow(root)]) t.false(text.includes(canary))
 })
 
-test('learnings-7, learnings-8: the corpus of secrets is refused, and that of prose is kept', async (t) => {
+test('learnings-7, learnings-8, learnings-28: the corpus of secrets is refused, and that of prose is kept', async (t) => {
   const { request } = await startTestDaemon(t, { config: byHand })
   const answer = async (content: string): Promise<number> =>
     (await request('POST', '/v1/learning-candidates', { scope: workspace, kind: 'fact', content })).status

@@ -184,6 +184,7 @@ test('projects-11: a link that a task needs stays, and a linked channel stays', 
   const refused = await garden.request('DELETE', '/v1/channels/beds')
   t.deepEqual(codeOf(refused), [409, 'channel_in_use'])
   t.regex(refused.body.detail, /the project garden links it/u)
+  t.regex(refused.body.action, /: holdfast projects channels unlink PROJECT_ID CHANNEL_ID$/u)
   await garden.make('PUT', '/v1/projects/garden/tasks/t', { clear_discussion: true })
   await garden.make('DELETE', '/v1/projects/garden/channels/beds')
   await garden.make('DELETE', '/v1/channels/beds')

@@ -1,5 +1,16 @@
 /** From a learning to a skill that models use, and back. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
 import { parse } from 'yaml'
@@ -178,6 +189,42 @@ test('promoted-skills-21, skills-15: what only looks like a promoted skill is us
   t.is((await use(daemon)).error.code, 'skill_changed')
   t.is((await skillOf(daemon)).digest, '')
   t.deepEqual(codeOf(await promote(daemon, learning, { status: 'active' })), [409, 'skill_name_taken'])
+})
+
+test('promoted-skills-21: an active skill whose file leads out of its root, is no file, or is gone has changed', async (t) => {
+  const root = await freshRoot()
+  const { daemon } = await start(t, root)
+  const learning = await procedure(daemon)
+  await activate(daemon, learning)
+  const folder = join(root, 'skills/procedural', learning)
+  const file = join(folder, 'SKILL.md')
+  const elsewhere = join(await freshRoot(), 'notes')
+  mkdirSync(elsewhere)
+  writeFileSync(join(elsewhere, 'SKILL.md'), readFileSync(file))
+  const get = () => daemon.request('GET', '/v1/skills/notes')
+  const spoils: readonly (() => void)[] = [
+    () => symlinkSync(join(elsewhere, 'SKILL.md'), file),
+    () => void execFileSync('mkfifo', [file]),
+    () => rmSync(folder, { recursive: true }),
+    () => {
+      rmSync(folder, { recursive: true, force: true })
+      symlinkSync(elsewhere, folder)
+    },
+  ]
+  for (const spoil of spoils) {
+    rmSync(file, { force: true })
+    spoil()
+    for (const pause = createPause(); ; await pause())
+      if ((await warningsOf(daemon)).includes('promoted_skill_changed')) break
+    t.deepEqual(codeOf(await get()), [409, 'skill_changed'])
+    t.is((await use(daemon)).error.code, 'skill_changed')
+    if (lstatSync(folder, { throwIfNoEntry: false })?.isSymbolicLink() === true) unlinkSync(folder)
+    else if (existsSync(file)) rmSync(file)
+    await promote(daemon, learning, { status: 'active' })
+    t.is((await get()).status, 200)
+  }
+  await daemon.request('POST', '/v1/learning-skills/notes/revoke')
+  t.deepEqual(codeOf(await get()), [404, 'skill_not_found'])
 })
 
 test('promoted-skills-22: what cannot be removed or written is not acknowledged, and told once', async (t) => {

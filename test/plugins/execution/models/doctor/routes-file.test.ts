@@ -42,6 +42,20 @@ test('models-66: a file of routes is looked at as a daemon would, each fault wit
   t.notRegex(wrong.out, /canary/u)
 })
 
+test('models-66: each fault of an entry is told', async (t) => {
+  const file = join(await makeFolder(t), 'mine.toml')
+  writeFileSync(
+    file,
+    'default_route = "a"\n[routes.a]\ndriver = "demo"\n[routes.b]\ndriver = "demo"\nmodel_support = "some"\n' +
+      'idle_timeout_ms = 5\nauth_ref = "x"\napi_key = "y"\nproject = "p"\nproject_env = "P"\n',
+  )
+  const { out } = await runLine('doctor', 'routes', '--routes-file', file)
+  t.regex(out, /^WRONG mine\.toml:6: \[routes\.b\] model_support must be/mu)
+  t.regex(out, /^WRONG mine\.toml:7: \[routes\.b\] idle_timeout_ms must be/mu)
+  t.regex(out, /^WRONG mine\.toml:4: \[routes\.b\] may have one of auth_ref and api_key, not both/mu)
+  t.regex(out, /^WRONG mine\.toml:4: \[routes\.b\] may have one of project and project_env, not both/mu)
+})
+
 test('models-66: a file that is none, or whose default route is none of its routes, is told so', async (t) => {
   const file = join(await makeFolder(t), 'mine.toml')
   const look = async (text: string) => {

@@ -1,4 +1,4 @@
-import { rm, writeFile } from 'node:fs/promises'
+import { chmod, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'ava'
 import { createCredentials } from '../../../../../plugins/tools/mcp/config/credentials.js'
@@ -40,6 +40,28 @@ test('mcp-33: a file of credentials has what is not stored, and what is stored g
     `${file} has what is no text, or an empty one, under mcp.one. ` +
       'Servers get nothing of the file that --mcp-credentials names.',
   )
+})
+
+test('mcp-37: that the file of credentials cannot be used, or that others may read it, is told', async (t) => {
+  const root = await freshRoot()
+  const file = join(await makeFolder(t), 'mcp-secrets')
+  await writeFile(file, '"mcp.one" = "canary-in-file"\n', { mode: 0o600 })
+  await writeServers(root, { one: planned({}, { env_secret_refs: { TOKEN: 'mcp.one' } }) })
+  const daemon = await startTestDaemon(t, { root, flags: { 'mcp-credentials': file } })
+  const told = async () =>
+    (await daemon.request('GET', '/v1/status')).body.health.warnings.filter(({ code }: any) =>
+      code.startsWith('mcp_credentials'),
+    )
+  const line = createCommandLine(daemon)
+  t.deepEqual(await told(), [])
+  await chmod(file, 0o640)
+  t.like(await told(), [{ code: 'mcp_credentials_exposed', action: `Leave it to its owner: chmod 600 ${file}` }])
+  t.regex((await line('mcp', 'auth', 'slots')).out, /^mcp\.one {2}secret {2}in file {2}one$/mu)
+  await writeFile(file, '"mcp.one" = 7\n')
+  t.like(await told(), [{ code: 'mcp_credentials_unusable' }])
+  const { out } = await line('mcp', 'auth', 'slots')
+  t.regex(out, /^mcp\.one {2}secret {2}file unusable {2}one\n.*under mcp\.one\. \(mcp_credentials_unusable\)$/mu)
+  t.notRegex(out, /auth set/u)
 })
 
 test('mcp-33: a name may stand in a table, and of a file that cannot be used nothing is taken', async (t) => {

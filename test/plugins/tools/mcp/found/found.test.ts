@@ -8,7 +8,7 @@ import { planned, serverIn, writeServers } from '../../../../support/mcp.js'
 import { codeOf } from '../../../../support/runs.js'
 import { makeFolder } from '../../../../support/tools.js'
 
-test('mcp-34: servers of .mcp.json in the workspace are shown, with tables to take, and not started', async (t) => {
+test('mcp-34, mcp-37: servers of .mcp.json in the workspace are shown, with tables to take, and not started', async (t) => {
   const root = await freshRoot()
   t.teardown(() => rm(root, { recursive: true, force: true }))
   const workspace = await makeFolder(t)
@@ -32,6 +32,8 @@ test('mcp-34: servers of .mcp.json in the workspace are shown, with tables to ta
     /^listed {2}stdio {2}connected {2}0 tools\none {2}found in \.mcp\.json, not started: holdfast mcp found one\n/u,
   )
   t.false(shown.includes('\u001b'))
+  t.regex(shown, /^odd name {2}found in \.mcp\.json, not started: holdfast mcp found 'odd name'$/mu)
+  t.regex(shown, /^odd \\u001b\[2J {2}found in \.mcp\.json, not started; by such a name it cannot be asked for$/mu)
   t.is(
     (await line('mcp', 'found', 'one')).out,
     'Read what it would start before you put it into config/mcp.toml:\n\n' +

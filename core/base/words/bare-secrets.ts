@@ -1,0 +1,73 @@
+/** Secrets beside their name without a word between, in front of it, and numbers that open something. */
+import { isHard, isMixed, isOrdinary, isPair, outer, passwords, tokens } from './said-secrets.js'
+
+const names = `(?:(${passwords})|${tokens}|(?<![A-Za-z0-9])(?:secret|token|bearer))`
+/** What belongs to the name, behind which it is the name of something else: `the password manager`. */
+const ends = '(?=[ \\t]{0,4}(?:[.,;:!)\\r\\n]|$|(?:for|of|to|on|in|at|here|now|there)(?![A-Za-z])))'
+const owner = '(?:the|my|our|your|his|her|their|its)'
+
+const beside = new RegExp(`${names}["'\`]?[ \\t]{1,4}["'\`“]?(\\S{6,200})`, 'giu')
+const inFront = new RegExp(
+  `(?<!\\S)(\\S{3,100})[ \\t]{1,4}(?:is|was)[ \\t]{1,4}${owner}[ \\t](?:[^\\s.,;]{1,40}[ \\t]){0,3}?${names}${ends}`,
+  'giu',
+)
+const as = new RegExp(
+  `["'\`“„«]([^\\s"'\`]{6,200})["'\`”“»][ \\t]{1,4}as[ \\t]{1,4}` +
+    `${owner}[ \\t](?:[^\\s.,;]{1,40}[ \\t]){0,3}?${names}${ends}`,
+  'giu',
+)
+const login = new RegExp(
+  '(?<!\\p{L})(?:log[ -]?in|credentials?|sign[ -]?in|logon)[ \\t]{1,4}' +
+    '([^\\s/:]{1,64}[ \\t]{0,2}[/:][ \\t]{0,2}\\S{1,64})',
+  'giu',
+)
+const pin = new RegExp(
+  '(?<![\\p{L}\\p{N}])(?:PIN[ \\t]{1,4}|(?:PIN|pin|Pin)(?:[ -](?:code|number))?' +
+    '(?:[ \\t]{0,4}[:=]|[ \\t]{1,4}(?:is|was|est|ist|lautet|es))[ \\t]{0,4})' +
+    '\\d{4,8}(?=[ \\t]{0,4}(?:[.,;!)\\r\\n]|$))',
+  'u',
+)
+
+/** Names of what has digits, and is no secret. */
+const technical = new RegExp(
+  '^(?:v?\\d[\\d.]*\\w?|[a-z]+\\d?[-_.]v?\\d+|' +
+    'argon2\\w{0,2}|pbkdf2|bcrypt2?|(?:sha|aes|rsa|hmac|ed|base|utf|md|http|' +
+    'ipv|oauth|saml|x|tls|level|line|step|page|rule|part|table|field|column|section|chapter|' +
+    'version|release)-?\\d{1,5})$',
+  'iu',
+)
+const [leastHex, leastRandom] = [16, 20]
+
+/** Signs in no order that a word has: in hexadecimal, or with another kind of sign at each fifth place. */
+const isRandom = (word: string): boolean => {
+  if (!/\d/u.test(word) || !/^[A-Za-z0-9+/=_-]+$/u.test(word)) return false
+  if (word.length >= leastHex && /^[0-9a-f-]+$/iu.test(word) && /[a-f]/iu.test(word)) return true
+  const changes = word.match(/[a-z]+|[A-Z]+|\d+/gu) ?? []
+  return word.length >= leastRandom && changes.length * 5 >= word.length && /[a-z]/u.test(word) && /[A-Z]/u.test(word)
+}
+
+const bare = (word: string): string => word.replaceAll(outer, '')
+const isChosen = (word: string): boolean =>
+  isMixed(word) && /\d/u.test(word) && !isOrdinary(word.toLowerCase()) && !technical.test(word)
+
+const some = (text: string, pattern: RegExp, holds: (found: RegExpExecArray) => boolean): boolean => {
+  for (const found of text.matchAll(pattern)) if (holds(found)) return true
+  return false
+}
+
+/** True for a text with a secret beside its name, and for a number that is called a PIN. */
+export const showsSecret = (text: string): boolean =>
+  pin.test(text) ||
+  some(text, beside, ([, password, word = '']) => {
+    const value = bare(word)
+    return password === undefined ? isRandom(value) : value.length >= 6 && (isRandom(value) || isChosen(value))
+  }) ||
+  some(text, inFront, ([, word = '', password]) => {
+    const value = bare(word)
+    return password === undefined ? isRandom(value) : isRandom(value) || isChosen(value)
+  }) ||
+  some(text, as, ([, word = '']) => isRandom(word) || isChosen(word)) ||
+  some(text, login, ([, pair = '']) => {
+    const value = bare(pair.split(/[/:]/u).at(-1)?.trim() ?? '')
+    return isPair(pair) && isHard(value) && isChosen(value)
+  })
