@@ -164,7 +164,7 @@ test('learning-review-8: what a run only answered does not bear out what was tak
   const daemon = await startTestDaemon(t, { plugins: [...lent.plugins, model.plugin], config: model.config })
   await openSession(daemon)
   await setPolicy(daemon, active)
-  const { run_id } = await submit(daemon, 's1', 'When is the harbour quiet? On Sunday it is.')
+  const { run_id } = await submit(daemon, 's1', 'On Sunday the harbour is quiet.')
   await until(daemon, run_id, 'completed')
   await remember(daemon)
   const act = async (content: string): Promise<string> =>
