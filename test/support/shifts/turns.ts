@@ -5,6 +5,8 @@
  */
 import test, { type ExecutionContext } from 'ava'
 import { fault } from '../../../core/base/assert.js'
+import { createClock } from '../../../core/base/clock.js'
+import { within } from '../../../core/base/within.js'
 import { noteCost, spent } from './costs.js'
 
 type Body = (t: ExecutionContext<any>, ...args: unknown[]) => unknown
@@ -75,6 +77,10 @@ const createGate = (): Gate => {
   return { opened, open }
 }
 
+/** What waits for that which never comes fails by its name, and the files behind it have their turn. */
+const longestMinutes = Number(process.env['HOLDFAST_TEST_MINUTES'] ?? 15)
+const clock = createClock()
+
 /** Declares a test that begins when it may, and tells when it is over, with all that it tears down. */
 const runWhen = (mayBegin: Promise<void>, title: string, { body, args }: Declared): Promise<void> => {
   const over = createGate()
@@ -82,7 +88,8 @@ const runWhen = (mayBegin: Promise<void>, title: string, { body, args }: Declare
     // What is registered first is torn down last.
     t.teardown(over.open)
     await mayBegin
-    await body(t, ...args)
+    if (!(await within(clock, longestMinutes * 60_000, Promise.resolve(body(t, ...args)))))
+      throw fault(`it did not end within ${longestMinutes} minutes`)
   })
   return over.opened
 }
