@@ -9,7 +9,7 @@ import { ann, bot, channel } from './bots.js'
 import { partOf } from '../../../support/volume.js'
 
 const clock = createClock()
-const [messages, mostKills] = [partOf(18, 60), 60]
+const [messages, fewestKills, mostKills] = [partOf(18, 60), 11, 60]
 /** A daemon that is killed answers nothing. */
 const tried = (asked: Promise<Answer>): Promise<Answer | undefined> => asked.catch(() => undefined)
 
@@ -24,7 +24,7 @@ test('floor-7, floor-16: through kills each session has one turn for each messag
   await daemon.request('POST', '/v1/channels', { channel_id: 'garden', title: 'The garden', members })
   let kills = 0
   const sent: string[] = []
-  while (sent.length < messages && kills < mostKills) {
+  while ((sent.length < messages || kills < fewestKills) && kills < mostKills) {
     const asked = [0, 1, 2].map(() =>
       tried(daemon.request('POST', `${channel}/messages`, { sender_actor_id: 'ann', content: 'Well?' })),
     )
@@ -51,5 +51,4 @@ test('floor-7, floor-16: through kills each session has one turn for each messag
     [],
   )
   await daemon.stop()
-  t.true(kills > 10)
 })
