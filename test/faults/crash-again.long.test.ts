@@ -6,6 +6,6 @@ test(
   'a power cut after any operation of lives that end in closes, kills and power cuts loses nothing that was ' +
     'acknowledged',
   async (t) => {
-    await crashSuite(t, { states: partOf(5_000, 68_000), ends: ['close', 'kill', 'power'], rounds: 20, images: 3 })
+    await crashSuite(t, { states: partOf(3_000, 68_000), ends: ['close', 'kill', 'power'], rounds: 20, images: 3 })
   },
 )

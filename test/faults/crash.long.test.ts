@@ -3,5 +3,5 @@ import { partOf } from '../support/volume.js'
 import { crashSuite } from './crash-suite.js'
 
 test('a power cut after any operation of one long life loses nothing that was acknowledged', async (t) => {
-  await crashSuite(t, { states: partOf(5_000, 68_000), ends: [], rounds: 20, images: 3 })
+  await crashSuite(t, { states: partOf(3_000, 68_000), ends: [], rounds: 20, images: 3 })
 })

@@ -12,6 +12,7 @@ import { explore, type Exploration, type Tally } from './explore.js'
 import { loadEngine, type Engine } from './life.js'
 import type { FaultKind, Operation } from './simulated-disk.js'
 import { acceptsForeignLine, cutsAcknowledged } from './splice.js'
+import { partOf } from '../support/volume.js'
 
 interface Patch {
   readonly file: string
@@ -279,8 +280,10 @@ export const tryMutant = async (
 
 /** The store as it is, by the way of the mutants: nothing may be caught. */
 export const tryUnchanged = async (): Promise<readonly Verdict[]> => [
-  await tryMutant({ name: 'unchanged, crash suite' }, (engine, mutant) => crashes(engine, mutant, 3_000)),
-  await tryMutant({ name: 'unchanged, errors', by: 'errors' }, (engine) => failures(engine, 25)),
+  await tryMutant({ name: 'unchanged, crash suite' }, (engine, mutant) =>
+    crashes(engine, mutant, partOf(1_000, 3_000)),
+  ),
+  await tryMutant({ name: 'unchanged, errors', by: 'errors' }, (engine) => failures(engine, partOf(8, 25))),
   await tryMutant({ name: 'unchanged, splice', by: 'splice' }),
   await tryMutant({ name: 'unchanged, cut', by: 'cut' }),
   await tryMutant({ name: 'unchanged, churn', by: 'churn' }),

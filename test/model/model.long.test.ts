@@ -5,6 +5,6 @@ import { partOf } from '../support/volume.js'
 
 playHistories(test, {
   seed: Number(process.env['MODEL_SEED'] ?? 1),
-  count: Number(process.env['MODEL_SEEDS'] ?? partOf(4, 10)),
+  count: Number(process.env['MODEL_SEEDS'] ?? partOf(2, 10)),
   length: Number(process.env['MODEL_STEPS'] ?? 2000),
 })

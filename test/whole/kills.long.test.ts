@@ -20,7 +20,7 @@ import { resolveWaiting, work, type Load } from './kill-load.js'
 import { partOf } from '../support/volume.js'
 
 const seed = Number(process.env['HOLDFAST_SEED'] ?? Date.now() % 1_000_000)
-const cycles = Number(process.env['HOLDFAST_KILLS'] ?? partOf(15, 100))
+const cycles = Number(process.env['HOLDFAST_KILLS'] ?? partOf(10, 100))
 const clock = createClock()
 
 interface Stage {

@@ -1,13 +1,13 @@
 import {
   array,
-  arraySource,
   boolean,
   collectionSource,
-  createPause,
   defaulted,
   defineRoute,
   doc,
   enums,
+  filteredSource,
+  holdsText,
   jsonObject,
   jsonReply,
   listPage,
@@ -18,8 +18,8 @@ import {
   pageFields,
   pageOf,
   pageProblems,
+  searchText,
   string,
-  type PageSource,
   type Route,
 } from '../../../core/plugin.js'
 import { checkManifest, type Known, type ManifestNote } from './check.js'
@@ -61,9 +61,6 @@ export const playbookRoutes = (parts: PlaybookRouteParts): readonly Route[] => [
   revoke(parts),
 ]
 
-/** Playbooks that are looked at before others are served. */
-const slice = 32
-
 interface Filter {
   readonly text: string
   readonly status: string | undefined
@@ -72,27 +69,8 @@ interface Filter {
 const passes =
   ({ text, status }: Filter) =>
   ({ playbook_id, title, objective, versions }: PlaybookRecord): boolean =>
-    (text === '' ||
-      [playbook_id, title, objective, ...versions.map(({ digest }) => digest)].some((field) =>
-        field.toLowerCase().includes(text),
-      )) &&
+    (text === '' || holdsText(text, [playbook_id, title, objective, ...versions.map(({ digest }) => digest)])) &&
     (status === undefined || versions.some((version) => version.status === status))
-
-const matching = async (
-  { skip }: PlaybookStore,
-  source: PageSource<PlaybookRecord>,
-  filter: Filter,
-): Promise<PageSource<PlaybookRecord>> => {
-  const found: PlaybookRecord[] = []
-  const pause = createPause(1)
-  for (let last: PlaybookRecord | undefined; ; await pause()) {
-    const beyond = last === undefined ? {} : { beyond: last.playbook_id }
-    const some = source.list({ limit: slice, order: 'asc', skip, ...beyond })
-    found.push(...some.filter(passes(filter)))
-    last = some.at(-1)
-    if (some.length < slice) return arraySource(found, ({ playbook_id }) => playbook_id)
-  }
-}
 
 const list = ({ store }: PlaybookRouteParts): Route =>
   defineRoute({
@@ -110,13 +88,13 @@ const list = ({ store }: PlaybookRouteParts): Route =>
     }),
     reply: jsonReply(pageOf(PlaybookView)),
     problems: [...pageProblems],
-    handler: async ({ query: { query = '', status, ...page } }) => {
+    handler: async ({ query: { query, status, ...page } }) => {
       const source = collectionSource(store.playbooks, 'all', 'all')
-      const filter = { text: query.trim().toLowerCase(), status }
+      const filter = { text: searchText(query), status }
       const isOpen = filter.text === '' && status === undefined
       return listPage({
         query: page,
-        source: isOpen ? source : await matching(store, source, filter),
+        source: isOpen ? source : await filteredSource(source, passes(filter), store.skip),
         label: 'playbook_id_asc',
         view: viewOf,
         skip: store.skip,

@@ -1,5 +1,5 @@
 /** Messages that ask people to decide: one for each request of a run and kind, kept before it is sent. */
-import { type Ids, type Log, type Secrets, redactSecrets, tellFailure } from '../../../core/plugin.js'
+import { type Ids, type Log, type Secrets, tellFailure, withoutSecrets } from '../../../core/plugin.js'
 import type { RunRecord, Runs } from '../../execution/runs/contract.js'
 import { mostButtons, type LiveButton, type LiveChat, type LiveMessage } from './contract.js'
 import { digestOf, everAsked, openAsked, openIn, outcomeOf, type Asked } from './outcomes.js'
@@ -35,10 +35,7 @@ export interface AskParts {
   readonly nameOf: (ask_id: string) => string | undefined
 }
 
-const redactorOf =
-  ({ secrets }: Pick<AskParts, 'secrets'>) =>
-  (text: string): string =>
-    redactSecrets(secrets.redact(text))
+const redactorOf = ({ secrets }: Pick<AskParts, 'secrets'>) => withoutSecrets(secrets.redact)
 
 /** Puts what a run waits for to its chats. What is asked there already makes no commit. */
 export const askAll = (parts: AskParts, run: Waiting, places: readonly Place[]): void => {

@@ -1,13 +1,13 @@
 /** Channels over HTTP. */
 import {
   array,
-  arraySource,
   boolean,
   collectionSource,
-  createPause,
   defaulted,
   defineRoute,
   doc,
+  filteredSource,
+  holdsText,
   jsonReply,
   listPage,
   object,
@@ -15,8 +15,8 @@ import {
   pageFields,
   pageOf,
   pageProblems,
+  searchText,
   string,
-  type PageSource,
   type Route,
 } from '../../../core/plugin.js'
 import { sessionErrors } from '../../execution/sessions/contract.js'
@@ -44,23 +44,8 @@ export const channelRoutes = (parts: ChannelRouteParts): readonly Route[] => [
   remove(parts),
 ]
 
-/** Channels that are looked at before others are served. */
-const slice = 50
-
-const holds = ({ channel_id, title, description = '', purpose = '' }: ChannelRecord, text: string): boolean =>
-  [channel_id, title, description, purpose].some((field) => field.toLowerCase().includes(text))
-
-const matching = async ({ store, skip }: ChannelRouteParts, text: string): Promise<PageSource<ChannelRecord>> => {
-  const found: ChannelRecord[] = []
-  const pause = createPause(1)
-  for (let last: ChannelRecord | undefined; ; await pause()) {
-    const beyond = last === undefined ? {} : { beyond: last.channel_id }
-    const some = store.channels.list({ index: 'all', group: 'all', limit: slice, skip, ...beyond })
-    found.push(...some.filter((channel) => holds(channel, text)))
-    last = some.at(-1)
-    if (some.length < slice) return arraySource(found, ({ channel_id }) => channel_id)
-  }
-}
+const holds = ({ channel_id, title, description, purpose }: ChannelRecord, text: string): boolean =>
+  holdsText(text, [channel_id, title, description, purpose])
 
 const list = (parts: ChannelRouteParts): Route =>
   defineRoute({
@@ -78,10 +63,11 @@ const list = (parts: ChannelRouteParts): Route =>
     reply: jsonReply(pageOf(Channel)),
     problems: [...pageProblems],
     handler: async ({ query: { query = '', ...page } }) => {
-      const text = query.trim().toLowerCase()
+      const text = searchText(query)
+      const all = collectionSource(parts.store.channels, 'all', 'all')
       return listPage({
         query: page,
-        source: text === '' ? collectionSource(parts.store.channels, 'all', 'all') : await matching(parts, text),
+        source: text === '' ? all : await filteredSource(all, (channel) => holds(channel, text), parts.skip),
         label: 'channel_id_asc',
         view: parts.views.channel,
         skip: parts.skip,

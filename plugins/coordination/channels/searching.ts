@@ -1,7 +1,6 @@
 /** Messages that hold a text: one after the other is read, and others are served in between (channels-23). */
-import { createShare, type Clock, type Sieve } from '../../../core/plugin.js'
+import { comparable, createShare, type Clock, type Sieve } from '../../../core/plugin.js'
 import type { MessagePage, MessageRecord } from './contract.js'
-import { comparable } from './record/comparable.js'
 import { sieveOf } from './sieve.js'
 
 /** Ids that are looked up at once. */

@@ -1,6 +1,5 @@
 /** Finds a text in the bytes of a record however it is written, so that what does not hold it is never made a value. */
-import type { Sieve } from '../../../core/plugin.js'
-import { comparable } from './record/comparable.js'
+import { comparable, type Sieve } from '../../../core/plugin.js'
 
 const escaped = (text: string): string => text.replaceAll(/[$()*+./?[\\\]^{|}]/gu, String.raw`\$&`)
 

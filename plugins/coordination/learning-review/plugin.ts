@@ -1,4 +1,4 @@
-import { Host, definePlugin, redactSecrets } from '../../../core/plugin.js'
+import { Host, definePlugin, withoutSecrets } from '../../../core/plugin.js'
 import { Consultations } from '../../execution/consultations/contract.js'
 import { DebugEvidence } from '../../execution/debug/contract.js'
 import { RunMemories, RunMemoryUsers } from '../../execution/memory/contract.js'
@@ -21,7 +21,7 @@ export default definePlugin({
   register(ctx, { host, learnings, runs, memories, evidence, consultations }) {
     const { clock, log, secrets, state } = ctx
     const waiting = declareCaptures(state)
-    const redact = (text: string): string => redactSecrets(secrets.redact(text))
+    const redact = withoutSecrets(secrets.redact)
     const parts = { learnings, memories, evidence, consultations, waiting, redact, clock, log, state }
     const works = [createWorker(parts), createModelCapture(parts), createLeaving(parts)] as const
     const [worker, asking] = works

@@ -4,7 +4,9 @@ import {
   createPause,
   doc,
   enums,
+  holdsText,
   optional,
+  searchText,
   string,
   type Collection,
   type PageSource,
@@ -81,19 +83,19 @@ type Texts = Pick<Learning, 'scope' | 'kind' | 'content' | 'source'>
 const holds =
   (text: string) =>
   (record: Texts & { readonly candidate_id?: string; readonly learning_id?: string }): boolean =>
-    [
-      record.candidate_id ?? record.learning_id ?? '',
+    holdsText(text, [
+      record.candidate_id ?? record.learning_id,
       scopeKey(record.scope),
       record.kind,
       record.content,
-      record.source.run_id ?? '',
-    ].some((field) => field.toLowerCase().includes(text))
+      record.source.run_id,
+    ])
 
 const sharedFilter = (wish: SharedWish, from: 'query' | 'body') => {
-  const query = given(wish.query)
+  const text = searchText(wish.query)
   return {
     groups: [...scopeGroup(wish, from), ...groupOf('kind', wish.kind)],
-    tests: query === undefined ? [] : [holds(query)],
+    tests: text === '' ? [] : [holds(text)],
   }
 }
 

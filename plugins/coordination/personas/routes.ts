@@ -1,11 +1,11 @@
 import {
   array,
-  arraySource,
   collectionSource,
-  createPause,
   defaulted,
   defineRoute,
   doc,
+  filteredSource,
+  holdsText,
   jsonObject,
   jsonReply,
   listPage,
@@ -14,9 +14,9 @@ import {
   pageFields,
   pageOf,
   pageProblems,
+  searchText,
   string,
   type Ids,
-  type PageSource,
   type Route,
   type Skip,
 } from '../../../core/plugin.js'
@@ -59,28 +59,6 @@ export const personaRoutes = (parts: PersonaRouteParts): readonly Route[] => [
   replace(parts),
 ]
 
-/** Personas that are looked at before others are served. */
-const slice = 50
-
-/** Those whose id or name holds the text, whatever its case. */
-const matching = async (
-  { personas: { collection }, skip }: PersonaRouteParts,
-  query: string,
-): Promise<PageSource<StoredPersona>> => {
-  const text = query.toLowerCase()
-  const found: StoredPersona[] = []
-  const pause = createPause(1)
-  for (let last: StoredPersona | undefined; ; await pause()) {
-    const beyond = last === undefined ? {} : { beyond: last.persona_id }
-    const some = collection.list({ index: 'all', group: 'all', limit: slice, skip, ...beyond })
-    found.push(...some.filter((persona) => holds(persona, text)))
-    last = some.at(-1)
-    if (some.length < slice) return arraySource(found, ({ persona_id }) => persona_id)
-  }
-}
-const holds = ({ persona_id, display_name }: StoredPersona, text: string): boolean =>
-  persona_id.toLowerCase().includes(text) || display_name.toLowerCase().includes(text)
-
 const list = (parts: PersonaRouteParts): Route =>
   defineRoute({
     id: 'personas.list',
@@ -94,13 +72,13 @@ const list = (parts: PersonaRouteParts): Route =>
     }),
     reply: jsonReply(pageOf(PersonaSummary)),
     problems: [...pageProblems],
-    handler: async ({ query: { query = '', ...page } }) =>
-      listPage({
+    handler: async ({ query: { query, ...page } }) => {
+      const text = searchText(query)
+      const all = collectionSource(parts.personas.collection, 'all', 'all')
+      const holds = ({ persona_id, display_name }: StoredPersona) => holdsText(text, [persona_id, display_name])
+      return listPage({
         query: page,
-        source:
-          query.trim() === ''
-            ? collectionSource(parts.personas.collection, 'all', 'all')
-            : await matching(parts, query.trim()),
+        source: text === '' ? all : await filteredSource(all, holds, parts.skip),
         label: 'persona_id_asc',
         view: ({ persona_id, display_name, version, created_at_ms, updated_at_ms }) => ({
           persona_id,
@@ -110,7 +88,8 @@ const list = (parts: PersonaRouteParts): Route =>
           updated_at_ms,
         }),
         skip: parts.skip,
-      }),
+      })
+    },
   })
 
 const create = ({ personas, ids }: PersonaRouteParts): Route =>

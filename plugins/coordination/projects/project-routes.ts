@@ -5,6 +5,7 @@ import {
   defineRoute,
   doc,
   enums,
+  holdsText,
   jsonReply,
   listPage,
   literal,
@@ -13,6 +14,7 @@ import {
   pageFields,
   pageOf,
   pageProblems,
+  searchText,
   string,
   type PageSource,
   type Route,
@@ -69,12 +71,12 @@ function* portions({ store }: ProjectParts, filter: Filter): Generator<readonly 
   }
 }
 
-const holds = ({ project_id, display_name, description = '' }: ProjectRecord, text: string): boolean =>
-  [project_id, display_name, description].some((field) => field.toLowerCase().includes(text))
+const holds = ({ project_id, display_name, description }: ProjectRecord, text: string): boolean =>
+  holdsText(text, [project_id, display_name, description])
 
 const matching = async (parts: ProjectParts, filter: Filter): Promise<PageSource<ProjectRecord>> => {
-  const { query = '', status, channel_id } = filter
-  const text = query.trim().toLowerCase()
+  const { query, status, channel_id } = filter
+  const text = searchText(query)
   const found: ProjectRecord[] = []
   const pause = createPause(1)
   for (const some of portions(parts, filter)) {

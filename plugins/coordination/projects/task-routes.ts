@@ -1,11 +1,11 @@
 import {
-  arraySource,
   collectionSource,
-  createPause,
   defineRoute,
   doc,
   enums,
+  filteredSource,
   fingerprint,
+  holdsText,
   idempotencyKey,
   IdempotencyKey,
   jsonReply,
@@ -15,6 +15,7 @@ import {
   pageFields,
   pageOf,
   pageProblems,
+  searchText,
   string,
   type PageSource,
   type Route,
@@ -47,9 +48,6 @@ export const taskRoutes = (parts: ChangeParts): readonly Route[] => [
   start(parts),
 ]
 
-/** Tasks that are looked at before others are served. */
-const slice = 50
-
 interface Filter {
   readonly query: string
   readonly status?: ProjectTaskRecord['status'] | undefined
@@ -64,8 +62,8 @@ const base = ({ store }: ChangeParts, project_id: string, { status, assignee_mem
       ? collectionSource(store.tasks, 'status', statusGroup(project_id, status))
       : collectionSource(store.tasks, 'project', project_id)
 
-const holds = ({ project_task_id, title, description, output = '' }: ProjectTaskRecord, text: string): boolean =>
-  [project_task_id, title, description, output].some((field) => field.toLowerCase().includes(text))
+const holds = ({ project_task_id, title, description, output }: ProjectTaskRecord, text: string): boolean =>
+  holdsText(text, [project_task_id, title, description, output])
 
 const sourceOf = async (
   parts: ChangeParts,
@@ -74,18 +72,12 @@ const sourceOf = async (
 ): Promise<PageSource<ProjectTaskRecord>> => {
   const source = base(parts, project_id, filter)
   const { query, status, assignee_member_id } = filter
-  const text = query.trim().toLowerCase()
+  const text = searchText(query)
   const isPlain = text === '' && (status === undefined || assignee_member_id === undefined)
   if (isPlain) return source
-  const found: ProjectTaskRecord[] = []
-  const pause = createPause(1)
-  for (let last: ProjectTaskRecord | undefined; ; await pause()) {
-    const beyond = last === undefined ? {} : { beyond: source.key(last) }
-    const some = source.list({ limit: slice, order: 'asc', skip: parts.store.skip, ...beyond })
-    found.push(...some.filter((task) => (status === undefined || task.status === status) && holds(task, text)))
-    last = some.at(-1)
-    if (some.length < slice) return arraySource(found, source.key)
-  }
+  const fits = (task: ProjectTaskRecord): boolean =>
+    (status === undefined || task.status === status) && holds(task, text)
+  return filteredSource(source, fits, parts.store.skip)
 }
 
 const list = (parts: ChangeParts): Route =>

@@ -1,5 +1,5 @@
 import { SystemSections } from '../models/contract.js'
-import { definePlugin, redactPii, redactSecrets } from '../../../core/plugin.js'
+import { definePlugin, redactPii, withoutSecrets } from '../../../core/plugin.js'
 import { Settings, RuntimeSettings } from '../../operator/runtime/contract.js'
 import { StatusSections } from '../../operator/status/contract.js'
 import { Runs } from '../runs/contract.js'
@@ -32,10 +32,8 @@ export default definePlugin({
     const policy = policyInForce(settings, setting)
     const store = declareStore(ctx.state)
     const sources = createSources(ctx.view(MemorySources), log)
-    const clean = (text: string): string => {
-      const without = redactSecrets(secrets.redact(text))
-      return policy.redact_pii ? redactPii(without) : without
-    }
+    const safe = withoutSecrets(secrets.redact)
+    const clean = (text: string): string => (policy.redact_pii ? redactPii(safe(text)) : safe(text))
     const parts = {
       store,
       runs,

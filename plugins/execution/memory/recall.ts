@@ -1,5 +1,5 @@
 /** Answers what a session remembers (memory-9 and memory-10). */
-import type { Clock } from '../../../core/plugin.js'
+import { holdsText, searchText, type Clock } from '../../../core/plugin.js'
 import { permitsCapability, type CapabilityScope, type SessionRecord, type Sessions } from '../sessions/contract.js'
 import type {
   LearnedEntry,
@@ -114,9 +114,9 @@ export const createRecall = (parts: RecallParts): Recall => ({
   },
   recovered: (session_id, text, shown) => recovered(parts, session_id, { query: readQuery(text), shown }).entries,
   skills: (session_id, query) => {
-    const wanted = query?.trim().toLowerCase() ?? ''
-    return summaries(parts, look(parts, session_id)).filter(({ name, description, when_to_use = '' }) =>
-      [name, description, when_to_use].some((text) => text.toLowerCase().includes(wanted)),
+    const text = searchText(query)
+    return summaries(parts, look(parts, session_id)).filter(({ name, description, when_to_use }) =>
+      holdsText(text, [name, description, when_to_use]),
     )
   },
 })

@@ -1,13 +1,15 @@
 import {
-  arraySource,
+  array,
   boolean,
   boundedPage,
   bytes,
   bytesReply,
-  createPause,
   defaulted,
   defineRoute,
   doc,
+  filteredSource,
+  holdsText,
+  integer,
   jsonReply,
   listPage,
   object,
@@ -16,10 +18,8 @@ import {
   pageOf,
   pageProblems,
   paginationOf,
+  searchText,
   string,
-  array,
-  integer,
-  type PageSource,
   type Route,
 } from '../../../core/plugin.js'
 import { collectGarbage, GcReport, type GcParts } from './collection.js'
@@ -56,23 +56,8 @@ export const assetRoutes = (parts: AssetRouteParts): readonly Route[] => [
   gc(parts),
 ]
 
-/** Assets that are looked at before others are served. */
-const slice = 50
-
 const holds = (asset: StoredAsset, text: string): boolean =>
-  [asset.asset_id, asset.file_name, asset.media_type, asset.raw.sha256, ...asset.derivation_ids].some((field) =>
-    field.toLowerCase().includes(text),
-  )
-const matching = async ({ store }: AssetRouteParts, text: string): Promise<PageSource<StoredAsset>> => {
-  const found: StoredAsset[] = []
-  const pause = createPause(1)
-  for (let last: StoredAsset | undefined; ; await pause()) {
-    const some = store.list(slice, last?.asset_id)
-    found.push(...some.filter((asset) => holds(asset, text)))
-    last = some.at(-1)
-    if (some.length < slice) return arraySource(found, ({ asset_id }) => asset_id)
-  }
-}
+  holdsText(text, [asset.asset_id, asset.file_name, asset.media_type, asset.raw.sha256, ...asset.derivation_ids])
 
 const list = (parts: AssetRouteParts): Route =>
   defineRoute({
@@ -89,14 +74,17 @@ const list = (parts: AssetRouteParts): Route =>
     }),
     reply: jsonReply(pageOf(AssetSummary)),
     problems: [...pageProblems],
-    handler: async ({ query: { query = '', ...page } }) =>
-      listPage({
+    handler: async ({ query: { query, ...page } }) => {
+      const { all, skip } = parts.store
+      const text = searchText(query)
+      return listPage({
         query: page,
-        source: query.trim() === '' ? parts.store.all : await matching(parts, query.trim().toLowerCase()),
+        source: text === '' ? all : await filteredSource(all, (asset) => holds(asset, text), skip),
         label: 'asset_id_asc',
         view: summaryOf,
-        skip: parts.store.skip,
-      }),
+        skip,
+      })
+    },
   })
 
 const create = ({ importFile }: AssetRouteParts): Route =>

@@ -1,10 +1,10 @@
 import {
-  arraySource,
   canonical,
   collectionSource,
-  createPause,
   defineRoute,
   doc,
+  filteredSource,
+  holdsText,
   jsonObject,
   jsonReply,
   listPage,
@@ -15,6 +15,7 @@ import {
   pageFields,
   pageOf,
   pageProblems,
+  searchText,
   string,
   type Ids,
   type JsonObject,
@@ -51,33 +52,11 @@ export const boardRoutes = (parts: BoardRouteParts): readonly Route[] => [
   update(parts),
 ]
 
-/** Boards that are looked at before others are served. */
-const slice = 50
-
 /** All boards, or those of one session. */
 const sourceOf = ({ store, sessions }: BoardRouteParts, owner: string | undefined): PageSource<Board> =>
   owner === undefined
     ? collectionSource(store.boards, 'all', 'all')
     : collectionSource(store.boards, 'owner', sessions.get(owner).session_id)
-
-/** Those whose id or name holds the text, whatever its case. */
-const matching = async (
-  parts: BoardRouteParts,
-  source: PageSource<Board>,
-  text: string,
-): Promise<PageSource<Board>> => {
-  const holds = ({ board_id, display_name }: Board): boolean =>
-    [board_id, display_name].some((field) => field.toLowerCase().includes(text))
-  const found: Board[] = []
-  const pause = createPause(1)
-  for (let last: Board | undefined; ; await pause()) {
-    const beyond = last === undefined ? {} : { beyond: last.board_id }
-    const some = source.list({ limit: slice, order: 'asc', skip: parts.store.skip, ...beyond })
-    found.push(...some.filter(holds))
-    last = some.at(-1)
-    if (some.length < slice) return arraySource(found, ({ board_id }) => board_id)
-  }
-}
 
 const list = (parts: BoardRouteParts): Route =>
   defineRoute({
@@ -93,12 +72,13 @@ const list = (parts: BoardRouteParts): Route =>
     }),
     reply: jsonReply(pageOf(Board)),
     problems: [...pageProblems, sessionErrors.session_not_found],
-    handler: async ({ query: { query = '', owner_session_id, ...page } }) => {
+    handler: async ({ query: { query, owner_session_id, ...page } }) => {
       const source = sourceOf(parts, owner_session_id)
-      const text = query.trim().toLowerCase()
+      const text = searchText(query)
+      const holds = ({ board_id, display_name }: Board): boolean => holdsText(text, [board_id, display_name])
       return listPage({
         query: page,
-        source: text === '' ? source : await matching(parts, source, text),
+        source: text === '' ? source : await filteredSource(source, holds, parts.store.skip),
         label: 'board_id_asc',
         view: (board) => board,
         skip: parts.store.skip,

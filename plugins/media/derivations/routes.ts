@@ -1,9 +1,9 @@
 import {
-  arraySource,
   boolean,
-  createPause,
   defineRoute,
   doc,
+  filteredSource,
+  holdsText,
   jsonReply,
   listPage,
   object,
@@ -11,8 +11,8 @@ import {
   pageFields,
   pageOf,
   pageProblems,
+  searchText,
   string,
-  type PageSource,
   type Route,
 } from '../../../core/plugin.js'
 import { sessionErrors } from '../../execution/sessions/contract.js'
@@ -34,30 +34,16 @@ export const derivationRoutes = (parts: DerivationRouteParts): readonly Route[] 
   read(parts),
 ]
 
-/** Derivations that are looked at before others are served. */
-const slice = 50
-
 const holds = (record: StoredDerivation, text: string): boolean =>
-  [
+  holdsText(text, [
     record.derivation_id,
     record.profile,
     ...Object.values(record.subject).map(String),
-    record.result_asset_id ?? '',
+    record.result_asset_id,
     record.source_fingerprint,
     record.status,
-    record.error ?? '',
-  ].some((field) => field.toLowerCase().includes(text))
-
-const matching = async (store: DerivationStore, text: string): Promise<PageSource<StoredDerivation>> => {
-  const found: StoredDerivation[] = []
-  const pause = createPause(1)
-  for (let last: StoredDerivation | undefined; ; await pause()) {
-    const some = store.list(slice, last?.derivation_id)
-    found.push(...some.filter((record) => holds(record, text)))
-    last = some.at(-1)
-    if (some.length < slice) return arraySource(found, ({ derivation_id }) => derivation_id)
-  }
-}
+    record.error,
+  ])
 
 const list = ({ store }: DerivationRouteParts): Route =>
   defineRoute({
@@ -77,14 +63,17 @@ const list = ({ store }: DerivationRouteParts): Route =>
     }),
     reply: jsonReply(pageOf(DerivationView)),
     problems: [...pageProblems],
-    handler: async ({ query: { query = '', ...page } }) =>
-      listPage({
+    handler: async ({ query: { query, ...page } }) => {
+      const { all, skip } = store
+      const text = searchText(query)
+      return listPage({
         query: page,
-        source: query.trim() === '' ? store.all : await matching(store, query.trim().toLowerCase()),
+        source: text === '' ? all : await filteredSource(all, (record) => holds(record, text), skip),
         label: 'derivation_id_asc',
         view: viewOf,
-        skip: store.skip,
-      }),
+        skip,
+      })
+    },
   })
 
 const create = ({ derive }: DerivationRouteParts): Route =>

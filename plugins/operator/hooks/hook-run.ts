@@ -1,5 +1,5 @@
 /** One hook and one invocation: attempts within a time, the ledger, and what a failure means. */
-import { digest, type Clock, type Ids, type Log, type State } from '../../../core/plugin.js'
+import { digest, withoutSecrets, type Clock, type Ids, type Log, type State } from '../../../core/plugin.js'
 import type { ActionOutcome, ExternalActions, OpenCalls } from '../../execution/external-actions/contract.js'
 import type { Invocation, Ruling } from '../../execution/interception/contract.js'
 import { attempt, targetOf, type AttemptParts, type Attempted } from './attempt.js'
@@ -106,7 +106,7 @@ const tellStrange = async (parts: HookParts, attempted: Attempted, { answered, a
     .unresolved()
     .some((letter) => letter.definition_digest === definition_digest && letter.error.startsWith(unknownMembers))
   if (isTold) return
-  const error = unknownMembers + strangeText(strange)
+  const error = withoutSecrets(parts.redact)(unknownMembers + strangeText(strange))
   parts.log.warn('what a hook said counts in part', { hook: definition.name, event: attempted.invocation.event, error })
   await bury(parts, attempted, { answered, attempts, error })
 }
@@ -131,7 +131,7 @@ const bury = async (parts: HookParts, attempted: Attempted, ended: Ended & { rea
         contract_version: contractVersion,
         invocation_digest: digest(attempted.input),
         definition_digest: digestOf(definition),
-        error: parts.redact(ended.error),
+        error: withoutSecrets(parts.redact)(ended.error),
       }),
     )
   } catch (error) {
@@ -174,7 +174,7 @@ export const askHook = async (
       const { ruling } = answered
       await conclude?.('done')
       await tellStrange(parts, attempted, { answered, attempts })
-      return ruling && shownRuling(ruling, parts.redact)
+      return ruling && shownRuling(ruling, withoutSecrets(parts.redact))
     }
     // What its caller ended, or the stop of the daemon, is no failure of the hook.
     const isCut = caller.aborted || parts.ending.aborted
@@ -194,9 +194,10 @@ const fail = async (
   ended: Ended & { readonly error: string },
 ): Promise<Ruling | undefined> => {
   const { name, failure_policy } = attempted.definition
+  const safe = withoutSecrets(parts.redact)
   parts.counts.failures += 1
-  parts.log.warn('a hook failed', { hook: name, event: attempted.invocation.event, error: ended.error })
+  parts.log.warn('a hook failed', { hook: name, event: attempted.invocation.event, error: safe(ended.error) })
   await bury(parts, attempted, ended)
   if (failure_policy?.mode !== 'closed') return undefined
-  return shownRuling(blockOf(name, `the hook failed: ${ended.error}`), parts.redact)
+  return shownRuling(blockOf(name, `the hook failed: ${ended.error}`), safe)
 }

@@ -1,5 +1,5 @@
 /** The skills that are there now: looked for at the start, and again when a file changes. */
-import type { Log, Warning } from '../../../core/plugin.js'
+import { holdsText, searchText, type Log, type Warning } from '../../../core/plugin.js'
 import type { MemorySource } from '../../execution/memory/contract.js'
 import { discover, nothing, type Catalogue, type Skill } from './discovery.js'
 import type { SkillRoot } from './roots.js'
@@ -43,10 +43,10 @@ export const createCatalogue = ({ roots, rulings, log }: CatalogueParts): LiveCa
       running = undefined
     }
   }
-  const list = (query = ''): Skill[] => {
-    const wanted = query.trim().toLowerCase()
-    return [...now.skills.values()].filter(({ summary: { name, description, when_to_use = '' } }) =>
-      [name, description, when_to_use].some((text) => text.toLowerCase().includes(wanted)),
+  const list = (query?: string): Skill[] => {
+    const text = searchText(query)
+    return [...now.skills.values()].filter(({ summary: { name, description, when_to_use } }) =>
+      holdsText(text, [name, description, when_to_use]),
     )
   }
   return {

@@ -1,5 +1,5 @@
 /** What a provider says about a failure, made safe to show: one short line without secrets. */
-import { redactSecrets, redactedTo } from '../../../core/plugin.js'
+import { redactedTo, withoutSecrets } from '../../../core/plugin.js'
 import { isLink } from './link.js'
 
 /** Characters that are looked at, and that are shown. */
@@ -36,7 +36,7 @@ export const parsed = (body: string): unknown => {
 
 /** One line, redacted, at most two hundred characters; undefined if nothing is left. */
 export const safeWords = (said: string | undefined, redact: (text: string) => string): string | undefined => {
-  const clean = (text: string): string => redactSecrets(redact(text))
+  const clean = withoutSecrets(redact)
   const line = redactedTo(said ?? '', looked, clean)
     .replaceAll(unseen, ' ')
     .replaceAll(/\s+/gu, ' ')

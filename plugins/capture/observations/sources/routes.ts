@@ -1,12 +1,12 @@
 /** Sources and the audit, for operators. */
 import {
-  clampLimit,
   array,
-  arraySource,
-  createPause,
+  clampLimit,
   defineRoute,
   doc,
   enums,
+  filteredSource,
+  holdsText,
   integer,
   jsonReply,
   listPage,
@@ -15,9 +15,9 @@ import {
   pageFields,
   pageOf,
   pageProblems,
+  searchText,
   string,
   type Ids,
-  type PageSource,
   type Route,
 } from '../../../../core/plugin.js'
 import { observationErrors } from '../record/errors.js'
@@ -50,24 +50,6 @@ export const sourceRoutes = (parts: SourceRouteParts): readonly Route[] => [
   audit(parts),
 ]
 
-const slice = 50
-const matching = async (store: ObservationStore, text: string): Promise<PageSource<SourceRecord>> => {
-  const found: SourceRecord[] = []
-  const pause = createPause(1)
-  const { list: part } = sourceList(store)
-  for (let last: SourceRecord | undefined; ; await pause()) {
-    const beyond = last === undefined ? {} : { beyond: last.view.source_id }
-    const some = part({ limit: slice, order: 'asc', skip: store.skip, ...beyond })
-    found.push(
-      ...some.filter(({ view }) =>
-        [view.source_id, view.display_name].some((field) => field.toLowerCase().includes(text)),
-      ),
-    )
-    last = some.at(-1)
-    if (some.length < slice) return arraySource(found, ({ view }) => view.source_id)
-  }
-}
-
 const list = ({ store }: SourceRouteParts): Route =>
   defineRoute({
     id: 'observation_sources.list',
@@ -81,14 +63,17 @@ const list = ({ store }: SourceRouteParts): Route =>
     }),
     reply: jsonReply(pageOf(ObservationSourceView)),
     problems: [...pageProblems],
-    handler: async ({ query: { query = '', ...page } }) =>
-      listPage({
+    handler: async ({ query: { query, ...page } }) => {
+      const [text, all] = [searchText(query), sourceList(store)]
+      const holds = ({ view }: SourceRecord) => holdsText(text, [view.source_id, view.display_name])
+      return listPage({
         query: page,
-        source: query.trim() === '' ? sourceList(store) : await matching(store, query.trim().toLowerCase()),
+        source: text === '' ? all : await filteredSource(all, holds, store.skip),
         label: 'source_id_asc',
         view: ({ view }) => view,
         skip: store.skip,
-      }),
+      })
+    },
   })
 
 const create = ({ store, changes, ids, settle }: SourceRouteParts): Route =>

@@ -1,5 +1,5 @@
 /** What the program of a connector says of itself now. */
-import { redactedTo, redactSecrets, visibleLine } from '../../../../core/plugin.js'
+import { toldLine } from '../../../../core/plugin.js'
 import type { ChildParts } from './child-parts.js'
 import type { Asked } from '../sidecar/client.js'
 import type { ExternalConnector } from '../setup/connector.js'
@@ -44,8 +44,7 @@ export const looksOf = (
       return { type: 'unseen', cause: 'is not asked for: the shared token cannot be read' }
     }
   }
-  const shown = (text: string): string =>
-    visibleLine(redactedTo(text, mostDetail, (of) => redactSecrets(redact(of)))).slice(0, mostDetail)
+  const shown = (text: string): string => toldLine(text, mostDetail, redact)
   return {
     manifest: (signal) =>
       ask(async (connector) => {

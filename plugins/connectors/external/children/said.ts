@@ -1,6 +1,6 @@
 /** What a program writes on its standard error: some for the log, the end of it for people who look for a fault. */
 import type { Readable } from 'node:stream'
-import { redactedTo, redactSecrets, unsafeCast, visibleLine, type Clock, type Log } from '../../../../core/plugin.js'
+import { toldLine, unsafeCast, type Clock, type Log } from '../../../../core/plugin.js'
 
 export interface Said {
   /** Resolves at its end. Never rejects. */
@@ -22,8 +22,7 @@ const [mostLine, mostShown] = [4_096, 300]
 
 export const hearSaid = ({ clock, log, redact }: SaidParts, connector: string, stream: Readable): Said => {
   let [carry, last, logged, bytes]: [Buffer, Buffer, number, number] = [Buffer.alloc(0), Buffer.alloc(0), 0, 0]
-  const shown = (line: Buffer): string =>
-    visibleLine(redactedTo(line.toString('utf8'), mostShown, (text) => redactSecrets(redact(text)))).slice(0, mostShown)
+  const shown = (line: Buffer): string => toldLine(line.toString('utf8'), mostShown, redact)
   const hear = (line: Buffer): void => {
     if (line.toString('latin1').trim() === '') return
     last = Buffer.from(line)

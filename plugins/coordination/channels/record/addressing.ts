@@ -1,5 +1,5 @@
 /** Whom a message speaks to without saying so in a field (channels-18). Pure. */
-import { comparable } from './comparable.js'
+import { comparable } from '../../../../core/plugin.js'
 
 /** Most members that a message speaks to. */
 export const mostAddressed = 100

@@ -1,5 +1,5 @@
 /** What a failure of the package means for a call. */
-import { outboundCodes, Problem, redactedTo, visibleLine } from '../../../../core/plugin.js'
+import { outboundCodes, Problem, redactedTo, visibleLine, withoutSecrets } from '../../../../core/plugin.js'
 import { mcpErrors } from '../config/errors.js'
 import type { Kit } from './kit.js'
 
@@ -18,7 +18,7 @@ const shown = (text: string): string => visibleLine(text.trim()).replace(/\.$/u,
 
 /** A reason for people: cut when it is redacted, and not before. */
 export const shownReason = (reason: string, redact: (text: string) => string): string =>
-  redactedTo(reason, mostReason, redact)
+  redactedTo(reason, mostReason, withoutSecrets(redact))
 
 /**
  * Statuses that a server of the protocol, or what stands before it, answers instead of reading the call: without leave

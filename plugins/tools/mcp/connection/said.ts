@@ -1,5 +1,5 @@
 /** What a server writes on its standard error: some for the log, the end of it for people who look for a fault. */
-import { redactedTo, visibleLine, type Log } from '../../../../core/plugin.js'
+import { toldLine, type Log } from '../../../../core/plugin.js'
 
 const [mostLogged, mostShown, mostKept] = [100, 500, 5]
 /** Signs of the last lines in one: the end of what it wrote says why it ended. */
@@ -25,7 +25,7 @@ export const createSaid = ({ log, redact }: SaidParts, server: string): Said => 
   return {
     hear(line) {
       if (line.trim() === '') return
-      const shown = visibleLine(redactedTo(line, mostShown, redact)).slice(0, mostShown)
+      const shown = toldLine(line, mostShown, redact)
       kept.push(shown)
       if (kept.length > mostKept) kept.shift()
       logged += 1

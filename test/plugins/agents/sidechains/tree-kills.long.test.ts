@@ -18,7 +18,7 @@ import { momentOf, recount } from './recount.js'
 import { partOf } from '../../../support/volume.js'
 
 const seed = Number(process.env['HOLDFAST_SEED'] ?? Date.now() % 1_000_000)
-const kills = Number(process.env['HOLDFAST_KILLS'] ?? partOf(30, 200))
+const kills = Number(process.env['HOLDFAST_KILLS'] ?? partOf(16, 200))
 /** Kills between two counts. */
 const countEvery = 20
 const clock = createClock()

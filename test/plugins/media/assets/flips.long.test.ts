@@ -8,7 +8,7 @@ import { createRandom } from '../../../faults/random.js'
 import { startTestDaemon, freshRoot } from '../../../support/daemon.js'
 import { partOf } from '../../../support/volume.js'
 
-const flips = partOf(50, 200)
+const flips = partOf(25, 200)
 const parts = ['raw', 'text', 'preview'] as const
 
 /** What a client sees of all assets, by path; a refusal is its status. */

@@ -7,7 +7,7 @@ import path from 'node:path'
 import { freshRoot, spawnDaemon, type SpawnedDaemon } from '../../../support/daemon.js'
 import { partOf } from '../../../support/volume.js'
 
-const kills = partOf(20, 300)
+const kills = partOf(12, 300)
 const sha256 = (content: Uint8Array): string => createHash('sha256').update(content).digest('hex')
 
 /** What was acknowledged, and what was asked and never answered. */

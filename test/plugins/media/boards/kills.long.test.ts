@@ -1,12 +1,13 @@
-/** Boards through 15 kills, in the middle of revisions and drawings. */
+/** Boards through kills, in the middle of revisions and drawings. */
 import test from 'ava'
 import { rm } from 'node:fs/promises'
 import { board, history, picture, read, revise, stateOf } from '../../../support/boards.js'
 import { freshRoot, spawnDaemon, type SpawnedDaemon } from '../../../support/daemon.js'
 import { createPause } from '../../../support/pause.js'
 import { openSession } from '../../../support/runs.js'
+import { partOf } from '../../../support/volume.js'
 
-const kills = 15
+const kills = partOf(8, 15)
 
 interface Known {
   /** Revisions that were answered, by the client_revision_id under which they were made. */
@@ -53,7 +54,7 @@ const atRest = async (daemon: SpawnedDaemon): Promise<void> => {
 }
 
 test.serial(
-  'boards-3, boards-5, boards-13: what was acknowledged is there, once and in one line, through 15 kills',
+  `boards-3, boards-5, boards-13: what was acknowledged is there, once and in one line, through ${kills} kills`,
   async (t) => {
     const root = await freshRoot()
     t.teardown(() => rm(root, { recursive: true, force: true }))

@@ -7,7 +7,7 @@ import path from 'node:path'
 import { freshRoot, spawnDaemon, type SpawnedDaemon } from '../../../support/daemon.js'
 import { partOf } from '../../../support/volume.js'
 
-const kills = partOf(15, 40)
+const kills = partOf(9, 40)
 const workers = 3
 
 const drawing = (serial: number): string =>

@@ -245,7 +245,7 @@ test('hooks-29: what hooks of other programs say and what means nothing here is 
   ])
 })
 
-test('runs-21: the steps of a run tell which hook did what, with its reason and without known secrets', async (t) => {
+test('runs-21, hooks-36: the steps of a run tell which hook did what, with its reason and without known secrets', async (t) => {
   const { set, run, request, url } = await daemonWith(t)
   await request('POST', '/v1/runtime/secrets', { slot_id: 'one', state: { value: 'sesame-canary-1' } })
   const hook = (name: string, outcome: object) => ({ ...command(`echo '${JSON.stringify(outcome)}'`), name })
@@ -254,7 +254,7 @@ test('runs-21: the steps of a run tell which hook did what, with its reason and 
       hook('greeter', { additional_contexts: ['be kind'] }),
       hook('writer', { updated_input: { text: 'changed' } }),
       hook('clerk', { permission: 'ask', reason: 'x'.repeat(600) }),
-      hook('guard', { decision: 'block', reason: 'never sesame-canary-1' }),
+      hook('guard', { decision: 'block', reason: 'never sesame-canary-1 ghp_abcdefghijklmnop1234' }),
     ],
   })
   const { run_id } = await run()
@@ -266,13 +266,13 @@ test('runs-21: the steps of a run tell which hook did what, with its reason and 
       { by: 'greeter', did: ['context'] },
       { by: 'writer', did: ['input'] },
       { by: 'clerk', did: ['ask'], reason: 'x'.repeat(500) },
-      { by: 'guard', did: ['block'], reason: 'never [redacted]' },
+      { by: 'guard', did: ['block'], reason: 'never [redacted] <redacted>' },
     ].map((part) => ({ type: 'intercepted', moment: 'pre_tool_use', ...part, tool_call_id })),
   )
   t.false(text.includes('sesame-canary-1'))
   const { out } = await createCommandLine({ url })('runs', 'events', run_id)
   t.regex(out, /intercepted {2}writer at pre_tool_use: input\n/u)
-  t.regex(out, /intercepted {2}guard at pre_tool_use: block: never \[redacted\]\n/u)
+  t.regex(out, /intercepted {2}guard at pre_tool_use: block: never \[redacted\] <redacted>\n/u)
   const plain = (await request('GET', `/v1/runs/${run_id}/events`)).body
   t.false(plain.some(({ event }: any) => event.type === 'intercepted'))
 })

@@ -14,3 +14,18 @@ test('secrets-25: a secret across the cut of what a server writes, or of why it 
     t.false([said.last(), shownReason(text, redactCanary), ...logged].some(holdsPiece))
   }
 })
+
+test('mcp-38: what looks like a secret is left out of what a server writes, and of why it failed', (t) => {
+  const logged: string[] = []
+  const tell = (_: string, details: object = {}): void => void logged.push(JSON.stringify(details))
+  const log = { debug: tell, info: tell, warn: tell, error: tell, flush: () => Promise.resolve() }
+  const said = createSaid({ log, redact: (text) => text }, 'one')
+  const text = 'refused: token ghp_abcdefghijklmnop1234 has no rights'
+  said.hear(text)
+  const shown = [said.last(), shownReason(text, (same) => same), ...logged]
+  t.is(shown.length, 3)
+  for (const one of shown) {
+    t.true(one.includes('has no rights'))
+    t.false(one.includes('abcdefghijklmnop'))
+  }
+})

@@ -7,7 +7,9 @@ const simple = (sign: string): string => {
 }
 
 /** A letter i has its dot also where the capital has one: it is one letter. */
-export const comparable = (text: string): string =>
+export const comparable = (text: string): string => (isAscii(text) ? text.toLowerCase() : comparableAll(text))
+const isAscii = (text: string): boolean => !/[^\0-\x7f]/u.test(text)
+const comparableAll = (text: string): string =>
   text
     .replaceAll(/\p{Surrogate}/gu, '\ufffd')
     .normalize('NFC')
