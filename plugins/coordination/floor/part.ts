@@ -2,7 +2,7 @@
 import type { Tx } from '../../../core/plugin.js'
 import type { ChannelPart, Channels, MemberRecord } from '../channels/contract.js'
 import { mostAsked } from './turns/arbitration.js'
-import type { LeaseRecord } from './record/lease.js'
+import { isSwitched, type LeaseRecord } from './record/lease.js'
 import type { FloorStore } from './record/store.js'
 
 export interface PartParts {
@@ -21,7 +21,8 @@ const passOn = ({ store }: PartParts, tx: Tx, lease: LeaseRecord): void => {
   const { last_human_message_id: message_id, channel_id, thread_root_message_id, holder_session_id } = lease
   if (store.calls.has(message_id) || lease.asked_session_ids.length >= mostAsked) return
   const priority = lease.last_human_priority_session_ids.filter((id) => id !== holder_session_id)
-  const asked = [...lease.asked_session_ids, holder_session_id]
+  // A turn about an earlier message was none about this one: who comes back may have its own.
+  const asked = isSwitched(lease) ? lease.asked_session_ids : [...lease.asked_session_ids, holder_session_id]
   tx.put(store.calls, { message_id, channel_id, thread_root_message_id, at_ms: tx.now, passed: { priority, asked } })
 }
 

@@ -32,6 +32,10 @@ export const LeaseRecord = object({
 /** The value form of `LeaseRecord`. */
 export type LeaseRecord = Infer<typeof LeaseRecord>
 
+/** A person has said something since its turn began. */
+export const isSwitched = ({ last_human_message_id, current_human_origin_message_id }: LeaseRecord): boolean =>
+  last_human_message_id !== current_human_origin_message_id
+
 /** A lease as it is shown. */
 export const shownLease = ({ asked_session_ids: _asked, ...lease }: LeaseRecord): TurnLease => lease
 

@@ -4,7 +4,7 @@ import type { RunRecord } from '../../../execution/runs/contract.js'
 import type { ChannelRecord, MemberRecord, MessageOutput, MessageRecord } from '../../channels/contract.js'
 import { budgetOf, mostAsked, startsOf, type Thread } from './arbitration.js'
 import { isEligible, saidBehind } from './facts.js'
-import type { LeaseRecord } from '../record/lease.js'
+import { isSwitched, type LeaseRecord } from '../record/lease.js'
 import { answerOf, postOf } from './answer.js'
 import { eligible, orderIn, queueFor, type Ranks } from './call.js'
 import { decide, type Begin, type DecisionParts, type Plan } from './decide.js'
@@ -39,7 +39,7 @@ const endingOf = (parts: DecisionParts, lease: LeaseRecord, how: How): Ending | 
   const member = channels.memberOf(channel_id, holder_session_id)
   const answer = run === undefined || member === undefined || how.silent ? undefined : answerOf(runs, run)
   const others = store.inThread(thread_root_message_id).filter((one) => one.turn_id !== turn_id)
-  const switched = last_human_message_id !== lease.current_human_origin_message_id
+  const switched = isSwitched(lease)
   const { autonomy_policy: policy } = channel
   const said = saidBehind(parts, policy, human) + (answer === undefined ? 0 : 1)
   return {

@@ -48,6 +48,28 @@ test('floor-13: queues and priorities forget who is removed; who is muted meanwh
   t.deepEqual(await said(daemon), ['ann: Hello', 'A: A', 'D: D', 'A: A'])
 })
 
+test('floor-9, floor-13: whose turn was about an earlier message and who comes back has one about the last', async (t) => {
+  const [first, second] = [createLatch(), createLatch()]
+  let asked = 0
+  const daemon = await startBots(t, ['A', 'B'], {
+    script: async ({ bot: name }) => {
+      if (name === 'B') await second.wait()
+      else if ((asked += 1) === 1) await first.wait()
+      return name === 'A' ? 'I am back' : undefined
+    },
+  })
+  const { message_id } = await daemon.post('One', { addressed_member_ids: ['A'] })
+  await first.reached
+  await daemon.post('Two', { thread_root_message_id: message_id })
+  await daemon.request('DELETE', `${channel}/members/A`)
+  await second.reached
+  await daemon.request('POST', `${channel}/members`, bot('A'))
+  first.open()
+  second.open()
+  await quiet(daemon)
+  t.deepEqual(await said(daemon), ['ann: One', 'ann: Two', 'A: I am back'])
+})
+
 test('floor-13: what was said before a pause is heard, and nobody is asked behind it', async (t) => {
   const gate = createLatch()
   const daemon = await startBots(t, ['A', 'B'], {
