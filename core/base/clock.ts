@@ -21,6 +21,22 @@ const elapsed = (): number => {
   return seconds * 1e3 + nanoseconds / 1e6
 }
 
+/** The `sleep` of a clock with this `after`. */
+export const sleepBy =
+  (after: Clock['after']): Clock['sleep'] =>
+  (ms, signal) =>
+    new Promise((resolve) => {
+      if (signal?.aborted === true) return resolve(false)
+      const settle = (whole: boolean): void => {
+        cancel()
+        signal?.removeEventListener('abort', abort)
+        resolve(whole)
+      }
+      const abort = (): void => settle(false)
+      const cancel = after(ms, () => settle(true))
+      signal?.addEventListener('abort', abort, { once: true })
+    })
+
 export const createClock = (): Clock => {
   const after = (ms: number, callback: () => void): (() => void) => {
     const deadline = elapsed() + ms
@@ -33,17 +49,5 @@ export const createClock = (): Clock => {
     arm()
     return () => clearTimeout(timer)
   }
-  const sleep = (ms: number, signal?: AbortSignal): Promise<boolean> =>
-    new Promise((resolve) => {
-      if (signal?.aborted === true) return resolve(false)
-      const settle = (whole: boolean): void => {
-        cancel()
-        signal?.removeEventListener('abort', abort)
-        resolve(whole)
-      }
-      const abort = (): void => settle(false)
-      const cancel = after(ms, () => settle(true))
-      signal?.addEventListener('abort', abort, { once: true })
-    })
-  return { now: () => Date.now(), elapsed, after, sleep }
+  return { now: () => Date.now(), elapsed, after, sleep: sleepBy(after) }
 }

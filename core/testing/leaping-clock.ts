@@ -1,5 +1,5 @@
 /** A clock that a test can make leap: its timers wait as real ones do, and what a leap makes due fires at once. */
-import { createClock, type Clock } from '../base/clock.js'
+import { createClock, sleepBy, type Clock } from '../base/clock.js'
 
 export interface LeapingClock extends Clock {
   /** Both clocks go on by so many ms, and what is due fires. */
@@ -51,24 +51,11 @@ export const createLeapingClock = ({ still = false }: LeapingClockOptions = {}):
       one.cancel()
     }
   }
-  const sleep = (ms: number, signal?: AbortSignal): Promise<boolean> =>
-    new Promise((resolve) => {
-      if (signal?.aborted === true) return resolve(false)
-      const cancel = after(ms, () => resolve(true))
-      signal?.addEventListener(
-        'abort',
-        () => {
-          cancel()
-          resolve(false)
-        },
-        { once: true },
-      )
-    })
   return {
     now: () => Math.floor((still ? began : real.now()) + ahead + wall),
     elapsed,
     after,
-    sleep,
+    sleep: sleepBy(after),
     leap(ms) {
       ahead += ms
       for (const one of waiting) {
