@@ -1,5 +1,5 @@
 /** Lists of what somebody looks for where no index tells it: each item is looked at, in slices. */
-import { comparable } from '../../base/text/comparable.js'
+import { comparable } from '../../base/words/comparable.js'
 import { createPause } from '../../base/turns.js'
 import { arraySource, type PageSource } from './pages.js'
 import type { Skip } from './unreadable.js'

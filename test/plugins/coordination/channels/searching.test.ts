@@ -1,6 +1,6 @@
 /** How messages are looked through: in small portions, however large they are. */
 import test from 'ava'
-import { comparable } from '../../../../core/base/text/comparable.js'
+import { comparable } from '../../../../core/base/words/comparable.js'
 import { sieveOf } from '../../../../plugins/coordination/channels/sieve.js'
 import { createSearch } from '../../../../plugins/coordination/channels/searching.js'
 import { weightOf } from '../../../../plugins/coordination/channels/record/weight.js'
