@@ -99,7 +99,7 @@ export { afterlifeMs, createAfterlife, type Afterlife } from './base/text/guarde
 export { anyOf } from './base/text/pattern.js'
 export { comparable } from './base/words/comparable.js'
 export { tokenMark } from './base/text/short-lived.js'
-export { frameTags } from './base/text/frame-tags.js'
+export { frameTags } from './base/words/frame-tags.js'
 export { givenTime, latestTime, showTime } from './base/time/moments.js'
 export { namedLine, visible, visibleBlock, visibleLine } from './base/text/visible.js'
 export { nearest } from './base/words/nearest.js'

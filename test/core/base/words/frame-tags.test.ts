@@ -1,5 +1,5 @@
 import test from 'ava'
-import { frameTags } from '../../../../core/base/text/frame-tags.js'
+import { frameTags } from '../../../../core/base/words/frame-tags.js'
 
 test('prompt-2, tools-45: what a reader takes for a tag of one of these names is found, and nothing else', (t) => {
   const tags = frameTags(['page', 'soul'])
