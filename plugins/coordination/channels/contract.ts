@@ -145,7 +145,7 @@ export interface ChannelPart {
   posted?(tx: Tx, message: MessageRecord, draft: PostDraft): void
   /** Called in the commit that changes a channel, such as one that pauses it or lets it go on. */
   changed?(tx: Tx, channel: ChannelRecord): void
-  /** Called in the commit in which a session leaves a channel. */
+  /** Called in the commit in which the member goes that a session speaks as; a project may have it there still. */
   left?(tx: Tx, member: MemberRecord): void
   /** Why a channel must stay, as the end of a sentence: "the project p1 links it". Undefined if it may go. */
   veto?(channel_id: string): string | undefined

@@ -18,7 +18,7 @@ export interface MemberParts {
   readonly sessions: Pick<Sessions, 'get'>
   readonly names: Names
   readonly parts: () => readonly ChannelPart[]
-  readonly reads: Pick<Channels, 'get'>
+  readonly reads: Pick<Channels, 'get' | 'memberOf'>
 }
 
 const memberIdOf = (draft: MemberDraft): string => {
@@ -74,10 +74,10 @@ const checkOnce = ({ members }: ChannelStore, { channel_id, member_id, session_i
 export const createMembers = (parts: MemberParts): Pick<Channels, 'putMember' | 'removeMember'> => {
   const { store, names, reads } = parts
   const { members } = store
-  /** A session leaves when nobody is there for it any more. */
+  /** Whether a session speaks as this member, and not as one that a project has there. */
+  const isSpeaker = ({ channel_id, member_id, session_id }: MemberRecord): boolean =>
+    session_id !== undefined && reads.memberOf(channel_id, session_id)?.member_id === member_id
   const tellLeft = (tx: Tx, before: MemberRecord): void => {
-    const { channel_id, session_id } = before
-    if (session_id === undefined || members.count('session', within(channel_id, session_id)) > 0) return
     for (const part of parts.parts()) part.left?.(tx, before)
   }
   return {
@@ -99,15 +99,17 @@ export const createMembers = (parts: MemberParts): Pick<Channels, 'putMember' | 
         joined_at_ms: before?.joined_at_ms ?? tx.now,
       }
       checkOnce(store, member)
+      const isGone = before !== undefined && before.session_id !== member.session_id && isSpeaker(before)
       tx.put(members, member)
-      if (before !== undefined && before.session_id !== member.session_id) tellLeft(tx, before)
+      if (isGone) tellLeft(tx, before)
       return names.current(member)
     },
     removeMember(tx, channel_id, member_id) {
       const before = members.find(within(channel_id, member_id))
       if (before === undefined) return
+      const isGone = isSpeaker(before)
       tx.remove(members, within(channel_id, member_id), 'the member left')
-      tellLeft(tx, before)
+      if (isGone) tellLeft(tx, before)
     },
   }
 }

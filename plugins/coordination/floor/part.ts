@@ -7,7 +7,7 @@ import type { FloorStore } from './record/store.js'
 
 export interface PartParts {
   readonly store: FloorStore
-  readonly channels: Pick<Channels, 'find' | 'memberOf'>
+  readonly channels: Pick<Channels, 'find'>
   /** Somebody may have to be asked in a channel. */
   readonly consider: (channel_id: string) => void
   readonly abandon: (run_id: string) => void
@@ -51,10 +51,8 @@ const forget = (
 
 export const floorPart = (parts: PartParts): ChannelPart => {
   const { store, channels, consider } = parts
-  const left = (tx: Tx, { channel_id, member_id, session_id }: MemberRecord): void => {
+  const left = (tx: Tx, { channel_id, session_id }: MemberRecord): void => {
     if (session_id === undefined) return
-    const still = channels.memberOf(channel_id, session_id)
-    if (still !== undefined && still.member_id !== member_id) return
     for (const lease of store.heldBy(session_id))
       if (lease.channel_id === channel_id) {
         passOn(parts, tx, lease)

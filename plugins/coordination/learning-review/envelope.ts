@@ -60,6 +60,7 @@ export const judgeSchema: JsonObject = {
   type: 'object',
   properties: { action: { type: 'string', enum: [...policyActions] }, reason: { type: 'string' } },
   required: ['action', 'reason'],
+  additionalProperties: false,
 }
 
 const Answer = object({ action: string(), reason: string() })

@@ -42,11 +42,13 @@ const candidateSchema: JsonObject = {
   type: 'object',
   properties: { kind: { type: 'string' }, content: { type: 'string' }, confidence: { type: 'number' } },
   required: ['kind', 'content'],
+  additionalProperties: false,
 }
 
 export const captureSchema = (max: number): JsonObject => ({
   type: 'object',
   properties: Object.fromEntries(named(max).map((name) => [name, candidateSchema])),
+  additionalProperties: false,
 })
 
 const [defaultConfidence, mostConfidence] = [80, 100]

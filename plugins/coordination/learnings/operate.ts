@@ -201,7 +201,9 @@ const superseding =
       checkKind(draft.kind, before.kind)
       checkSecrets(guard, draft)
       const successor = before.status === 'superseded' ? store.learnings.find(before.superseded_by ?? '') : undefined
-      return successor ?? publish(tx, draft, checkReplaced(before, draft))
+      // What would be lost is refused by the check.
+      if (successor?.status === 'active' && statementMark(successor) === statementMark(draft)) return successor
+      return publish(tx, draft, checkReplaced(before, draft))
     })
 
 const revokingMatching =

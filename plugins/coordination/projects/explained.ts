@@ -73,12 +73,15 @@ const startOf = ({ project_id, project_task_id }: ProjectTaskRecord): string =>
 
 /** Of a task that is not done and that no run does. */
 const idleReasons = (store: ProjectStore, task: ProjectTaskRecord): readonly Reason[] => {
-  const { status } = task
+  const { status, latest_run_id: before } = task
   const held = heldReasons(store, task)
   if (held.length > 0) return held
+  const pending =
+    before === undefined ? 'Nobody has started it.' : 'It was opened again, and nobody has started it since.'
   // Agents that claim a task, and people, say how it stands without a run.
-  const text = status === 'pending' ? 'Nobody has started it.' : `It is called ${status}, and no run does it.`
-  return [{ code: 'task_not_started', text, commands: [startOf(task)] }]
+  const text = status === 'pending' ? pending : `It is called ${status}, and no run does it.`
+  const leads_to = before === undefined ? {} : { leads_to: [before] }
+  return [{ code: 'task_not_started', text, commands: [startOf(task)], ...leads_to }]
 }
 
 /** Of a task that failed or was cancelled: it stays so until somebody opens it again. */

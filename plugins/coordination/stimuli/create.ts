@@ -2,6 +2,7 @@
 import { digest, type Ids, type JsonObject, type Tx } from '../../../core/plugin.js'
 import { nameIn, refuse, type Channels } from '../channels/contract.js'
 import type { StimulusDraft } from './contract.js'
+import { expired, isExpired, pausedText, pauseMs } from './dispatch.js'
 import { stimulusErrors } from './errors.js'
 import type { StimulusStore } from './record/store.js'
 import type { StimulusRecord } from './record/stimulus.js'
@@ -90,10 +91,20 @@ export const isEquivalent = (one: StimulusRecord, other: StimulusRecord): boolea
   )
 }
 
-/** Those before it that tell of the same go; one that says exactly the same stays in its place (stimuli-5). */
+/** What wants to be said now has the time of one that was due already, or is put off. */
+const isOfTime = (one: StimulusRecord, { available_at_ms, expires_at_ms }: StimulusRecord, now: number): boolean => {
+  if (one.expires_at_ms !== expires_at_ms) return false
+  if (available_at_ms > now) return one.available_at_ms === available_at_ms
+  const isPutOff = one.last_error !== undefined && one.last_error !== pausedText
+  return isPutOff || one.available_at_ms <= now + pauseMs
+}
+
+/** Those before it that tell of the same go; one that is equal stays in its place (stimuli-5). */
 const replace = ({ store }: CreateParts, tx: Tx, arriving: StimulusRecord): StimulusRecord => {
-  const waiting = store.due(arriving.channel_id, Infinity)
-  if (waiting.some((one) => one.digest === arriving.digest))
+  const kept = store.due(arriving.channel_id, Infinity)
+  for (const one of kept.filter((other) => isExpired(other, tx.now))) tx.put(store.stimuli, expired(one, tx.now))
+  const waiting = kept.filter((one) => !isExpired(one, tx.now))
+  if (waiting.some((one) => one.digest === arriving.digest && isOfTime(one, arriving, tx.now)))
     return { ...arriving, state: 'coalesced', dispatched_at_ms: tx.now }
   for (const one of waiting.filter((other) => isEquivalent(other, arriving)))
     tx.put(store.stimuli, { ...one, state: 'superseded', dispatched_at_ms: tx.now })

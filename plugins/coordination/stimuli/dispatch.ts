@@ -11,7 +11,7 @@ export interface DispatchParts {
 }
 
 /** How long one waits at least that cannot go now, milliseconds. */
-const pauseMs = 500
+export const pauseMs = 500
 const mostPauseMs = 1_800_000
 const hourMs = 3_600_000
 
@@ -24,13 +24,24 @@ const changed = ({ last_error: _why, ...stimulus }: StimulusRecord, change: Chan
   ...(change.state !== 'pending' && { dispatched_at_ms: now }),
 })
 
+/** Whether one is held up by the subject before it: for how long follows from the policy, which may change. */
+export const isQuieted = ({ last_error }: StimulusRecord): boolean => last_error === quieted
+const quieted = 'the quiet period is not over'
+
+export const pausedText = 'the channel is paused'
+
+/** One whose time is over. */
+export const expired = (stimulus: StimulusRecord, now: number): StimulusRecord =>
+  changed(stimulus, { state: 'cancelled', last_error: 'it expired' }, now)
+export const isExpired = ({ expires_at_ms = Infinity }: StimulusRecord, now: number): boolean => expires_at_ms <= now
+
 /** Why no further subject is opened now; undefined if one may be (stimuli-9). */
 export const gateOf = (
   { quiet_period_ms_after_root_post: quiet, max_active_autonomous_roots, max_autonomous_root_posts_per_hour }: Policy,
   { now, promoted_at_ms, open, lastHour }: Subjects,
 ): Change | undefined => {
   const until = (promoted_at_ms ?? -Infinity) + quiet
-  if (until > now) return { state: 'pending', available_at_ms: until, last_error: 'the quiet period is not over' }
+  if (until > now) return { state: 'pending', available_at_ms: until, last_error: quieted }
   if (open >= max_active_autonomous_roots)
     return { state: 'cancelled', last_error: `${open} subjects of stimuli are open, which is the most there may be` }
   if (lastHour >= max_autonomous_root_posts_per_hour)
@@ -123,13 +134,12 @@ const post = (parts: DispatchParts, tx: Tx, stimulus: StimulusRecord): void => {
   })
 }
 
-/** Why nothing is said now: it is too late, or a further subject may not be opened. */
+/** Why nothing is said now. */
 const refusalOf = (parts: DispatchParts, stimulus: StimulusRecord, now: number): Change | undefined => {
   const { store, channels } = parts
-  const { channel_id, expires_at_ms = Infinity, thread_root_message_id } = stimulus
+  const { channel_id, thread_root_message_id } = stimulus
   const channel = channels.find(channel_id)
   if (channel === undefined) return { state: 'cancelled', last_error: 'its channel is gone' }
-  if (expires_at_ms <= now) return { state: 'cancelled', last_error: 'it expired' }
   if (thread_root_message_id !== undefined && channels.message(thread_root_message_id) === undefined)
     return { state: 'cancelled', last_error: 'its thread is gone' }
   if (targetOf(parts, stimulus) !== undefined || reused(parts, stimulus) !== undefined) return undefined
@@ -144,6 +154,7 @@ const refusalOf = (parts: DispatchParts, stimulus: StimulusRecord, now: number):
 /** Moves one on whose time has come. Throws what keeps its message from being posted. */
 export const dispatch = (parts: DispatchParts, tx: Tx, stimulus: StimulusRecord): void => {
   const { store } = parts
+  if (isExpired(stimulus, tx.now)) return tx.put(store.stimuli, expired(stimulus, tx.now))
   const refusal = refusalOf(parts, stimulus, tx.now)
   if (refusal !== undefined) return tx.put(store.stimuli, changed(stimulus, refusal, tx.now))
   const again = reused(parts, stimulus)
@@ -158,9 +169,17 @@ export const postponed = (stimulus: StimulusRecord, now: number, last_error: str
 }
 
 /** One whose channel is paused: it goes on soon when that does, and no sooner than it wanted. */
-export const heldUp = (stimulus: StimulusRecord, now: number, last_error: string): StimulusRecord =>
+export const heldUp = (stimulus: StimulusRecord, now: number): StimulusRecord =>
   changed(
     stimulus,
-    { state: 'pending', available_at_ms: Math.max(stimulus.available_at_ms, now + pauseMs), last_error },
+    { state: 'pending', available_at_ms: Math.max(stimulus.available_at_ms, now + pauseMs), last_error: pausedText },
     now,
   )
+
+/** One that is held up by the subject before it, as the policy of now has it: no longer than that says. */
+export const freed = ({ store, channels }: DispatchParts, stimulus: StimulusRecord): StimulusRecord => {
+  const { channel_id, available_at_ms } = stimulus
+  const quiet = channels.find(channel_id)?.autonomy_policy.quiet_period_ms_after_root_post ?? 0
+  const until = (store.promotedAt(channel_id) ?? 0) + quiet
+  return until < available_at_ms ? { ...stimulus, available_at_ms: until } : stimulus
+}

@@ -1,6 +1,16 @@
 /** Looks for stimuli whose time has come, channel by channel; everything that it does is found in records. */
 import { Problem, tellFailure, type Clock, type Log, type State, type Tx } from '../../../core/plugin.js'
-import { dispatch, heldUp, postponed, type DispatchParts } from './dispatch.js'
+import {
+  dispatch,
+  expired,
+  freed,
+  heldUp,
+  isExpired,
+  isQuieted,
+  pausedText,
+  postponed,
+  type DispatchParts,
+} from './dispatch.js'
 import type { StimulusRecord } from './record/stimulus.js'
 import { dueAt } from './record/store.js'
 
@@ -21,7 +31,6 @@ export interface StimulusWorker {
 const [longestMs, retryMs, leastMs] = [30_000, 500, 5]
 /** Stimuli of a channel that are looked at before others are served. */
 const atOnce = 16
-const paused = 'the channel is paused'
 
 /** What is done in one channel. */
 const createMoves = ({ store, channels, state, clock }: WorkerParts) => {
@@ -36,11 +45,20 @@ const createMoves = ({ store, channels, state, clock }: WorkerParts) => {
   return {
     isPaused,
     due: (channel_id: string) => store.due(channel_id, atOnce).filter((one) => dueAt(one) <= clock.now()),
-    /** Those of a paused channel are told of it once, and looked at again when it changes. */
+    /** Those of a paused channel end in their time, are told of it once, and looked at again when it changes. */
     async holdUp(channel_id: string): Promise<void> {
-      const untold = store.due(channel_id, atOnce).filter(({ last_error }) => last_error !== paused)
+      const waiting = store.due(channel_id, Infinity)
+      for (const { stimulus_id } of waiting.filter((one) => isExpired(one, clock.now())))
+        await change(stimulus_id, (tx, now) => tx.put(store.stimuli, expired(now, tx.now)))
+      const untold = store.due(channel_id, atOnce).filter(({ last_error }) => last_error !== pausedText)
       for (const { stimulus_id } of untold)
-        await change(stimulus_id, (tx, now) => tx.put(store.stimuli, heldUp(now, tx.now, paused)))
+        await change(stimulus_id, (tx, now) => tx.put(store.stimuli, heldUp(now, tx.now)))
+    },
+    /** What a policy that was changed holds up no longer. */
+    async free(channel_id: string): Promise<void> {
+      for (const one of store.due(channel_id, Infinity).filter(isQuieted))
+        if (freed({ store, channels }, one) !== one)
+          await change(one.stimulus_id, (tx, now) => tx.put(store.stimuli, freed({ store, channels }, now)))
     },
     move: (stimulus_id: string): Promise<void> =>
       change(stimulus_id, (tx, now) => {
@@ -49,12 +67,13 @@ const createMoves = ({ store, channels, state, clock }: WorkerParts) => {
         if (!(error instanceof Problem) || error.spec.status >= 500) throw error
         return wait(stimulus_id, error.message)
       }),
-    /** Milliseconds until a stimulus is due in a channel that is not paused; undefined if none waits. */
+    /** Milliseconds until something is to be done; undefined if nothing waits. Who is paused is looked at seldom. */
     next(): number | undefined {
       let next: number | undefined
       for (const channel_id of store.channels()) {
-        const [first] = isPaused(channel_id) ? [] : store.due(channel_id, 1)
-        if (first !== undefined) next = Math.min(next ?? longestMs, Math.max(leastMs, dueAt(first) - clock.now()))
+        const [first] = store.due(channel_id, 1)
+        const ms = first === undefined || isPaused(channel_id) ? longestMs : dueAt(first) - clock.now()
+        next = Math.min(next ?? longestMs, Math.max(leastMs, ms))
       }
       return next
     },
@@ -70,6 +89,7 @@ export const createWorker = (parts: WorkerParts): StimulusWorker => {
   let cancel = (): void => {}
   const look = async (channel_id: string): Promise<void> => {
     if (moves.isPaused(channel_id)) return moves.holdUp(channel_id)
+    await moves.free(channel_id)
     for (const { stimulus_id } of moves.due(channel_id)) if (acts) await moves.move(stimulus_id)
     if (moves.due(channel_id).length > 0) waiting.add(channel_id)
   }

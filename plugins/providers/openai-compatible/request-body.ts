@@ -1,7 +1,7 @@
 /** From the engine's request to the body of a chat completion. */
 import type { JsonObject } from '../../../core/plugin.js'
 import type { Generation, ModelRequest, ModelTool, ToolChoice } from '../../execution/models/contract.js'
-import { createConversationBytes } from '../streamed/contract.js'
+import { createConversationBytes, isStrictSchema } from '../streamed/contract.js'
 import { wireMessages } from './wire-messages.js'
 
 /** The member that bounds an answer: OpenAI's newer models refuse the one that every other server knows. */
@@ -54,7 +54,10 @@ const settingsOf = (generation: Generation, hasTools: boolean): object => ({
 
 const responseFormat = ({ response_format: format }: Generation): object | undefined =>
   format?.type === 'structured_json'
-    ? { type: 'json_schema', json_schema: { schema: format.schema, strict: true, name: 'response' } }
+    ? {
+        type: 'json_schema',
+        json_schema: { schema: format.schema, strict: isStrictSchema(format.schema), name: 'response' },
+      }
     : undefined
 
 const toolChoice = (choice: ToolChoice | undefined): object | string | undefined =>

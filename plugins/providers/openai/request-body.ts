@@ -1,6 +1,6 @@
 /** From the engine's request to the body of a response request. */
 import type { Generation, ModelRequest, ModelTool, ToolChoice } from '../../execution/models/contract.js'
-import { createConversationBytes } from '../streamed/contract.js'
+import { createConversationBytes, isStrictSchema } from '../streamed/contract.js'
 import { foundPages, searchTool } from './search.js'
 import type { Vendor } from './vendor.js'
 import { wireItems } from './wire-items.js'
@@ -72,5 +72,7 @@ const reasoningOf = ({ reasoning: { effort, summary } = {} }: Generation): objec
 
 const formatOf = ({ response_format: format }: Generation): object | undefined =>
   format?.type === 'structured_json'
-    ? { format: { type: 'json_schema', name: 'response', schema: format.schema, strict: true } }
+    ? {
+        format: { type: 'json_schema', name: 'response', schema: format.schema, strict: isStrictSchema(format.schema) },
+      }
     : undefined

@@ -62,6 +62,7 @@ export { readEvent } from './event-json.js'
 export { toolInput } from './tool-input.js'
 /** The JSON of conversations, kept from one call to the next. */
 export { createConversationBytes } from './conversation-bytes.js'
+export { isStrictSchema } from './strict-schema.js'
 /** What became visible of an answer, neighbours of one kind joined. */
 export { extend } from './fresh-deltas.js'
 /** What every protocol keeps of an answer while it comes, and what all do with it. */

@@ -26,6 +26,33 @@ test('floor-13: a member that is removed loses the floor, says nothing, and the 
   t.is((await daemon.turns())[0].status, 'cancelled')
 })
 
+test('floor-13: a member that is removed says nothing, also where a project has its session there still', async (t) => {
+  const gate = createLatch()
+  const daemon = await startBots(t, ['A'], {
+    script: async () => {
+      await gate.wait()
+      return 'I speak'
+    },
+  })
+  await daemon.request('POST', '/v1/projects', {
+    project_id: 'beds',
+    display_name: 'Beds',
+    members: [{ ...bot('a'), session_id: 'A' }],
+    channel_links: [{ channel_id: 'garden', mirror_members: true }],
+  })
+  t.is((await daemon.request('GET', `${channel}/members/project:beds:a`)).body.session_id, 'A')
+  await daemon.post('Hello')
+  await gate.reached
+  await daemon.request('DELETE', `${channel}/members/project:beds:a`)
+  t.is((await daemon.leases()).length, 1, 'it does not speak as that one')
+  await daemon.request('POST', '/v1/projects/beds/channels', { channel_id: 'garden', mirror_members: true })
+  await daemon.request('DELETE', `${channel}/members/A`)
+  t.is((await daemon.leases()).length, 0)
+  gate.open()
+  await quiet(daemon)
+  t.deepEqual(await said(daemon), ['ann: Hello'])
+})
+
 test('floor-13: queues and priorities forget who is removed; who is muted meanwhile is passed over', async (t) => {
   const gate = createLatch()
   const daemon = await startBots(t, ['A', 'B', 'C', 'D'], {

@@ -149,7 +149,7 @@ test('learnings-17, learnings-18, learnings-19: every status of a learning with 
   const table = {
     provisional: { revoke: 'revoked', supersede: 'superseded', publish: 'superseded', 'publish provisional': 400 },
     active: { revoke: 'revoked', supersede: 'superseded', publish: 'superseded', 'publish provisional': 400 },
-    superseded: { revoke: 'revoked', supersede: 'same', publish: 409, 'publish provisional': 400 },
+    superseded: { revoke: 'revoked', supersede: 409, publish: 409, 'publish provisional': 400 },
     revoked: { revoke: 'same', supersede: 409, publish: 409, 'publish provisional': 400 },
   } as const
   const codes: Readonly<Record<string, string>> = {
@@ -182,8 +182,7 @@ test('learnings-17, learnings-18, learnings-19: every status of a learning with 
       if (typeof result === 'number' || result === 'same') {
         t.deepEqual(after, before, what)
         t.is(all.length, count, what)
-        if (result === 'same')
-          t.is(answer.body.learning_id, action === 'revoke' ? learning_id : before.superseded_by, what)
+        if (result === 'same') t.is(answer.body.learning_id, learning_id, what)
         continue
       }
       t.is(after.status, result, what)
@@ -217,10 +216,12 @@ test('learnings-18: what is not said of a replacement is as it was', async (t) =
   ]
   for (const [wish, status, code] of refused) t.deepEqual(codeOf(await supersede(wish)), [status, code])
   t.is((await request('GET', `/v1/learnings/${before.learning_id}`)).body.status, 'active')
-  const { body } = await supersede({ ...news(), scope: { kind: 'workspace' } })
+  const wish = { ...news(), scope: { kind: 'workspace' } }
+  const { body } = await supersede(wish)
   t.like(body, said)
   t.is(body.source_candidate_id, undefined)
-  t.deepEqual((await supersede(news())).body, body)
+  t.deepEqual((await supersede(wish)).body, body, 'a repetition is answered')
+  t.deepEqual(codeOf(await supersede(news())), [409, 'learning_superseded'], 'what would be lost is not')
   t.deepEqual(codeOf(await request('POST', `/v1/learnings/none/supersede`, news())), [404, 'learning_not_found'])
   t.deepEqual(codeOf(await request('POST', `/v1/learnings/none/revoke`)), [404, 'learning_not_found'])
 })

@@ -74,6 +74,10 @@ test('projects-26: a task that failed or was cancelled leads to its run, and say
   await garden.make('PUT', '/v1/projects/garden/tasks/a', { status: 'in_progress' })
   const [claimed] = await told('garden:a')
   t.like(claimed.reasons[0], { code: 'task_not_started', text: 'It is called in_progress, and no run does it.' })
+  await garden.make('PUT', '/v1/projects/garden/tasks/a', { status: 'pending' })
+  const [opened] = await told('garden:a')
+  t.like(opened.reasons[0], { text: 'It was opened again, and nobody has started it since.' })
+  t.deepEqual(opened.reasons[0].leads_to, [(await garden.task('a')).latest_run_id])
   await garden.make('PUT', '/v1/projects/garden/tasks/b', { status: 'cancelled' })
   const [cancelled] = await told('garden:b')
   t.like(cancelled.reasons[0], {

@@ -126,6 +126,21 @@ test('stimuli-4, stimuli-5: of those that wait, the newer one of the same stands
   t.is((await daemon.metrics()).suppressed_stimulus_count, 5)
 })
 
+test('stimuli-5: one that is equal but for its times stands in the place of the one that waits', async (t) => {
+  const daemon = await startTalk(t)
+  const hour = 3_600_000
+  const later = { available_at_ms: Date.now() + hour }
+  const states = async () => (await daemon.stimuli()).map(({ state }) => state)
+  await daemon.say(later)
+  t.is((await daemon.say(later)).body.state, 'coalesced')
+  await daemon.say({ available_at_ms: later.available_at_ms + hour })
+  t.deepEqual(await states(), ['superseded', 'coalesced', 'pending'])
+  await daemon.say({ ...later, expires_at_ms: Date.now() + 2 * hour })
+  const now = (await daemon.say()).body
+  t.is((await daemon.over(now.stimulus_id)).state, 'dispatched', 'what is meant for now waits behind nothing')
+  t.deepEqual(await states(), ['superseded', 'coalesced', 'superseded', 'superseded', 'dispatched'])
+})
+
 test('stimuli-6: no more wait than the policy lets, and one that takes the place of another needs no room', async (t) => {
   const daemon = await startTalk(t, { policy: { ...open, max_pending_stimuli: 2 } })
   const later = { available_at_ms: Date.now() + 3_600_000 }
@@ -152,6 +167,18 @@ test('stimuli-7: one that expired is cancelled, and one of a paused channel wait
     (await daemon.messages()).map(({ output }) => output.content),
     ['paused'],
   )
+})
+
+test('stimuli-7: one that expires in a paused channel is cancelled, and takes no room', async (t) => {
+  const daemon = await startTalk(t, { policy: { ...open, max_pending_stimuli: 1 } })
+  await daemon.change({ paused: true })
+  const late = (await daemon.say({ content: 'late', expires_at_ms: Date.now() + 200 })).body
+  await daemon.held(late.stimulus_id)
+  await daemon.eventually(
+    async () => (await daemon.say({ content: 'next' })).status,
+    (status) => status === 201,
+  )
+  t.like((await daemon.stimuli())[0], { state: 'cancelled', last_error: 'it expired' })
 })
 
 test('stimuli-8: it continues its thread, or the open one of the same key, or stands beside the subjects', async (t) => {
@@ -237,6 +264,15 @@ test('stimuli-9: a second subject waits for the quiet period, and is cancelled w
   const third = (await daemon.say({ content: 'three' })).body
   t.is((await daemon.over(third.stimulus_id)).state, 'dispatched')
   t.is((await daemon.messages()).length, 3)
+})
+
+test('stimuli-9: a quiet period that was made shorter holds up nothing longer than that', async (t) => {
+  const daemon = await startTalk(t, { policy: { ...open, quiet_period_ms_after_root_post: 3_600_000 } })
+  await daemon.over((await daemon.say({ content: 'one' })).body.stimulus_id)
+  const second = (await daemon.say({ content: 'two' })).body
+  await daemon.held(second.stimulus_id)
+  await daemon.change({ autonomy_policy: { ...open, quiet_period_ms_after_root_post: 100 } })
+  t.is((await daemon.over(second.stimulus_id)).state, 'dispatched')
 })
 
 test('stimuli-10: what is exactly as one before has its message, and nothing is said twice', async (t) => {

@@ -99,7 +99,7 @@ test('the request carries messages, tools, settings and the key in their wire fo
     reasoning_effort: 'low',
     response_format: {
       type: 'json_schema',
-      json_schema: { schema: { type: 'object', properties: {} }, strict: true, name: 'response' },
+      json_schema: { schema: { type: 'object', properties: {} }, strict: false, name: 'response' },
     },
     messages: [
       { role: 'system', content: 'You are a test.' },

@@ -175,7 +175,7 @@ test('models-40: how a model thinks and answers is said in the words of the prot
   t.like(body, { reasoning: { effort: 'xhigh', summary: 'detailed' }, max_output_tokens: 9, temperature: 0 })
   t.deepEqual((await bodyOf({ reasoning: { effort: 'none' } })).reasoning, { effort: 'none' })
   t.is((await bodyOf({ reasoning: { summary: 'none' } })).reasoning, undefined)
-  const schema = { type: 'object', properties: {} }
+  const schema = { type: 'object', properties: {}, additionalProperties: false }
   t.deepEqual((await bodyOf({ response_format: { type: 'structured_json', schema } })).text, {
     format: { type: 'json_schema', name: 'response', schema, strict: true },
   })
