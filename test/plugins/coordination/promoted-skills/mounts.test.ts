@@ -6,6 +6,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   rmSync,
   symlinkSync,
   unlinkSync,
@@ -225,6 +226,34 @@ test('promoted-skills-21: an active skill whose file leads out of its root, is n
   }
   await daemon.request('POST', '/v1/learning-skills/notes/revoke')
   t.deepEqual(codeOf(await get()), [404, 'skill_not_found'])
+})
+
+test('promoted-skills-21, skills-5: where a skill of a person took the name, that file is named, and renaming it frees both', async (t) => {
+  const root = await freshRoot()
+  const { daemon } = await start(t, root)
+  const learning = await procedure(daemon)
+  await activate(daemon, learning)
+  const own = join(root, 'skills/a-first/SKILL.md')
+  const say = (name: string) => writeFileSync(own, `---\nname: ${name}\n---\nOf a person.\n`)
+  const told = async (): Promise<any[]> =>
+    (await daemon.request('GET', '/v1/status')).body.health.warnings.filter(({ code }: any) =>
+      ['skill_duplicate', 'promoted_skill_changed'].includes(code),
+    )
+  mkdirSync(join(root, 'skills/a-first'))
+  say('notes')
+  for (const pause = createPause(); (await told()).length < 2; await pause());
+  const line = `${'$'}{EDITOR:-vi} ${realpathSync(own)}`
+  for (const { code, message, action } of await told()) {
+    t.true(message.includes(realpathSync(own)), message)
+    t.true(
+      action.endsWith(`another name${code === 'skill_duplicate' ? '' : ', and both can be used'}: ${line}`),
+      action,
+    )
+    t.notRegex(action, /restart|procedural/u)
+  }
+  say('others')
+  for (const pause = createPause(); (await told()).length > 0; await pause());
+  for (const name of ['notes', 'others']) t.is((await daemon.request('GET', `/v1/skills/${name}`)).status, 200)
 })
 
 test('promoted-skills-22: what cannot be removed or written is not acknowledged, and told once', async (t) => {
