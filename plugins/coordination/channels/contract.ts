@@ -20,6 +20,8 @@ export { nameIn, refuse } from './refuse.js'
 /** Messages and other text of channels, for terminals. */
 export { messageText, ShownMessage } from './terminal/message-text.js'
 export { namesIn, speakersOf } from './terminal/names-in.js'
+/** Most members of a channel. */
+export { mostMembers } from './record/record.js'
 /** What is kept of channels. */
 export type { ChannelRecord, MemberRecord, MessageOutput, MessageRecord } from './record/record.js'
 
