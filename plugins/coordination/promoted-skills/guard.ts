@@ -80,7 +80,7 @@ const reasonOf = (
 
 /** Active skills that cannot be used, because the catalogue has something else, or nothing. */
 export const unusable = (
-  { store, root }: GuardParts,
+  { store, root }: { readonly store: Pick<SkillStore, 'active'>; readonly root: () => string },
   catalogue: () => Pick<SkillCatalogue, 'find' | 'hasLooked'> | undefined,
 ): readonly Warning[] => {
   const found = catalogue()

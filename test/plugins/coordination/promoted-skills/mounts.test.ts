@@ -15,6 +15,9 @@ import {
 import { join } from 'node:path'
 import test from 'ava'
 import { parse } from 'yaml'
+import { unusable } from '../../../../plugins/coordination/promoted-skills/guard.js'
+import { createCatalogue } from '../../../../plugins/operator/skills/catalogue.js'
+import { createRulings } from '../../../../plugins/operator/skills/rulings.js'
 import { callTool, done, scriptedProvider, text } from '../../../../plugins/providers/scripted/contract.js'
 import { startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
 import { freshRoot } from '../../../support/folders.js'
@@ -254,6 +257,20 @@ test('promoted-skills-21, skills-5: where a skill of a person took the name, tha
   say('others')
   for (const pause = createPause(); (await told()).length > 0; await pause());
   for (const name of ['notes', 'others']) t.is((await daemon.request('GET', `/v1/skills/${name}`)).status, 200)
+})
+
+test('promoted-skills-21: nothing is told of a skill before skills were looked for', async (t) => {
+  const root = await freshRoot()
+  const { daemon } = await start(t, root)
+  await activate(daemon, await procedure(daemon))
+  const record = (await daemon.request('GET', '/v1/learning-skills/notes')).body
+  const log = { debug() {}, info() {}, warn() {}, error() {} }
+  const rulings = createRulings({ guards: () => [], stateRoot: () => root, log })
+  const catalogue = createCatalogue({ roots: () => [], rulings, log })
+  const told = () => unusable({ store: { active: () => [record] }, root: () => root }, () => catalogue)
+  t.deepEqual(told(), [])
+  await catalogue.look()
+  t.like(told()[0], { code: 'promoted_skill_changed', related_id: 'notes' })
 })
 
 test('promoted-skills-22: what cannot be removed or written is not acknowledged, and told once', async (t) => {
