@@ -18,7 +18,6 @@ import {
 } from '../../../core/plugin.js'
 import { learningKinds, scopeKinds, sensitivities } from '../../execution/memory/contract.js'
 import { defineSetting } from '../../operator/runtime/contract.js'
-import type { SecretGuard } from './checked.js'
 import { learningErrors } from './errors.js'
 
 const mostRules = 200
@@ -97,7 +96,10 @@ export const LearningPolicy = named(
 )
 export type LearningPolicy = Infer<typeof LearningPolicy>
 
-type Guard = Pick<SecretGuard, 'refuse'>
+interface Guard {
+  /** Throws `learning_secret` with the path alone. */
+  refuse(text: string | undefined, path: string): void
+}
 type Fault = { readonly path: string; readonly rule: string }
 
 const repeated = (names: readonly string[]): Fault[] =>
