@@ -53,14 +53,14 @@ const prettyLine = ({
   error,
   ...details
 }: Line & { readonly error?: { readonly stack?: string } | string }): string => {
-  const pairs = Object.entries(details).map(([key, value]) => `${key}=${text(value)}`)
+  const pairs = Object.entries(details).map(([key, value]) => `${visibleLine(key)}=${text(value)}`)
   const below =
     typeof error === 'object'
       ? `\n  ${visibleBlock(error.stack ?? text(error), 2)}`
       : error === undefined
         ? ''
         : ` ${text(error)}`
-  return `${[face(time), level.padEnd(5), msg, ...pairs].join(' ')}${below}\n`
+  return `${[face(time), level.padEnd(5), visibleLine(msg), ...pairs].join(' ')}${below}\n`
 }
 
 export const createLog = ({ level, format, secrets, write }: LogOptions): Log => {

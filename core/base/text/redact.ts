@@ -79,6 +79,7 @@ const tokens: readonly Shape[] = [
         'shp(?:at|ca|pa|ss)_[A-Fa-f0-9]{16,}|lin_(?:api|oauth)_[A-Za-z0-9]{20,}|(?:secret|ntn)_[A-Za-z0-9]{40,}|' +
         'figd_[A-Za-z0-9_-]{20,}|dckr_[op]at_[A-Za-z0-9_-]{16,}|(?:FlyV1[ \\t]{1,4})?fm[0-9]_[A-Za-z0-9+/=_-]{16,}|' +
         'SK[a-f0-9]{32}(?![A-Za-z0-9])|ATATT[A-Za-z0-9_=-]{20,}|sntry[su]_[A-Za-z0-9+/=_-]{20,}|' +
+        '(?:GOCSPX|sq0(?:atp|csp))-[A-Za-z0-9_-]{20,}|' +
         'rubygems_[a-f0-9]{32,}|tskey-[a-z]{2,10}-[A-Za-z0-9-]{10,}|PMAK-[a-f0-9-]{30,}',
     ),
     instead: marked,
@@ -126,6 +127,7 @@ const written: readonly RegExp[] = [
   new RegExp(`(${from}(?:bearer|basic)[ \\t]+)(?=[A-Za-z0-9._~+/=-]{0,200}[0-9+/=])[A-Za-z0-9._~+/=-]{8,}`, 'giu'),
   /([Aa]uthorization["']?[ \t]{0,4}[:=][ \t]{0,4}["']?[A-Z][a-z]{2,9}[ \t]{1,4})(?=\S{0,200}[a-z][A-Z])[^\s"']{8,}/gu,
   /((?:set-)?cookie["']?[ \t]{0,4}:[ \t]{0,4}["']?)(?=[\w.-]{1,64}=[^\s;"']{6})[^\r\n"']{1,4096}/giu,
+  /([?&;](?:sig|X-(?:Amz|Goog)-Signature)=)[A-Za-z0-9%+/=_-]{16,4096}/giu,
   /(curl[ \t][^\r\n]{0,200}?(?<=[ \t])(?:-u|--user)[ \t=]{0,4}["']?[^\s:"']{1,100}:)[^\s"']{3,200}/giu,
   /(:\/\/(?<=[a-z][a-z0-9+.-]{1,20}:\/\/)[^\s:/@"'<>]{0,100}:)(?!<redacted>)[^\s/@"'<>]{1,200}(?=@)/giu,
 ]

@@ -1,12 +1,13 @@
 /** Secrets beside their name without a word between, in front of it, and numbers that open something. */
-import { isHard, isMixed, isOrdinary, isPair, outer, passwords, tokens } from './said-secrets.js'
+import { isHard, isMixed, isOrdinary, isPair, logins, outer, passwords, tokens } from './said-secrets.js'
 
 const names = `(?:(${passwords})|${tokens}|(?<![A-Za-z0-9])(?:secret|token|bearer))`
 /** What belongs to the name, behind which it is the name of something else: `the password manager`. */
+const end = '(?=[ \\t]{0,4}(?:[.,;!)\\r\\n]|$))'
 const ends = '(?=[ \\t]{0,4}(?:[.,;:!)\\r\\n]|$|(?:for|of|to|on|in|at|here|now|there)(?![A-Za-z])))'
 const owner = '(?:the|my|our|your|his|her|their|its)'
 
-const beside = new RegExp(`${names}["'\`]?[ \\t]{1,4}["'\`“]?(\\S{6,200})`, 'giu')
+const beside = new RegExp(`${names}["'\`]?(?:[ \\t]{1,4}|[ \\t]{0,4}\\r?\\n[ \\t]{0,4})["'\`“]?(\\S{6,200})`, 'giu')
 const inFront = new RegExp(
   `(?<!\\S)(\\S{3,100})[ \\t]{1,4}(?:is|was)[ \\t]{1,4}${owner}[ \\t](?:[^\\s.,;]{1,40}[ \\t]){0,3}?${names}${ends}`,
   'giu',
@@ -16,15 +17,28 @@ const as = new RegExp(
     `${owner}[ \\t](?:[^\\s.,;]{1,40}[ \\t]){0,3}?${names}${ends}`,
   'giu',
 )
-const login = new RegExp(
-  '(?<!\\p{L})(?:log[ -]?in|credentials?|sign[ -]?in|logon)[ \\t]{1,4}' +
-    '([^\\s/:]{1,64}[ \\t]{0,2}[/:][ \\t]{0,2}\\S{1,64})',
+const asRandom = new RegExp(
+  `(?<!\\S)(\\S{16,200})[ \\t]{1,4}as[ \\t]{1,4}(?:[^\\s.,;]{1,40}[ \\t]){0,4}?${names}${ends}`,
   'giu',
 )
+const login = new RegExp(`${logins}[ \\t]{1,4}([^\\s/:]{1,64}[ \\t]{0,2}[/:][ \\t]{0,2}\\S{1,64})`, 'giu')
+/** `creds: admin hunter2x9`, and nothing behind it. */
+const user = new RegExp(`${logins}[ \\t]{0,4}:[ \\t]{0,4}([^\\s/:]{1,64})[ \\t]{1,2}(\\S{6,64}?)${end}`, 'giu')
+const option = '(?:[^\\r\\n]{0,200}?[ \\t])?'
+/** An address that writes to somebody begins like one with a password. */
+const writing = '(?:[Ee]-?mail|mailto|mail|sips?|acct|xmpp|[Cc]ontact|[Tt]o|[Ff]rom|[Cc]c|[Aa]uthor)'
+const host = '(?:localhost|\\d{1,3}(?:\\.\\d{1,3}){3}|(?:[A-Za-z0-9-]{1,63}\\.){1,8}[A-Za-z]{2,24})(?![A-Za-z0-9])'
+/** Passwords as tools take them: `mysql -phunter2x9`, `-u admin:hunter2x9`, `admin:hunter2x9@db.example.com`. */
+const given: readonly RegExp[] = [
+  `(?<![\\p{L}\\p{N}])(?:mysql|mariadb)[a-z_-]{0,20}[ \\t]${option}-p["']?([^\\s"'$<{[-][^\\s"']{2,100})`,
+  `(?<![\\p{L}\\p{N}])(?:sshpass[ \\t]{1,4}-p|redis-cli[ \\t]${option}-a)[ \\t]{0,4}["']?([^\\s"'$<{[-]\\S{2,100})`,
+  `(?<!\\S)(?:-u|--user)[ \\t=]{0,4}["']?[^\\s:/"']{1,64}:([^\\s"':/]{6,100})`,
+  `(?<![^\\s"'\`(=])(?!${writing}:)[^\\s:/@"'\`<>()]{1,64}:([^\\s:/@"'<>]{6,64})@${host}`,
+].map((pattern) => new RegExp(pattern, 'gu'))
 const pin = new RegExp(
-  '(?<![\\p{L}\\p{N}])(?:PIN[ \\t]{1,4}|(?:PIN|pin|Pin)(?:[ -](?:code|number))?' +
-    '(?:[ \\t]{0,4}[:=]|[ \\t]{1,4}(?:is|was|est|ist|lautet|es))[ \\t]{0,4})' +
-    '\\d{4,8}(?=[ \\t]{0,4}(?:[.,;!)\\r\\n]|$))',
+  '(?<![\\p{L}\\p{N}])(?:PIN[ \\t]{1,4}|(?:PIN|pin|Pin)(?:[ -](?:code|number)[ \\t]{1,4}|(?:[ -](?:code|number))?' +
+    '(?:[ \\t]{0,4}[:=]|[ \\t]{1,4}(?:is|was|est|ist|lautet|es))[ \\t]{0,4}))' +
+    `\\d{4,8}${end}`,
   'u',
 )
 
@@ -67,6 +81,9 @@ export const showsSecret = (text: string): boolean =>
     return password === undefined ? isRandom(value) : isRandom(value) || isChosen(value)
   }) ||
   some(text, as, ([, word = '']) => isRandom(word) || isChosen(word)) ||
+  some(text, asRandom, ([, word = '']) => isRandom(bare(word))) ||
+  given.some((pattern) => some(text, pattern, ([, word = '']) => isChosen(bare(word)))) ||
+  some(text, user, ([, name = '', word = '']) => !isOrdinary(name.toLowerCase()) && isHard(word) && isChosen(word)) ||
   some(text, login, ([, pair = '']) => {
     const value = bare(pair.split(/[/:]/u).at(-1)?.trim() ?? '')
     return isPair(pair) && isHard(value) && isChosen(value)

@@ -28,19 +28,19 @@ const [grammatical, plain] = [words(grammar), words(`${grammar} ${states}`)]
 export const noValues: readonly string[] = [...plain]
 
 export const passwords =
-  '(?<![0-9])passw(?:or)?d|pass(?:phrase|code)|mot de passe|(?:pass|kenn)wort|contrase[ñn]a|' +
+  '(?<![0-9])p[a@4][s$5]{2}w(?:[o0]r)?d|pass(?:phrase|code)|mot de passe|(?:pass|kenn)wort|contrase[ñn]a|' +
   '(?<!\\p{L})(?:pwd?|senha)(?!\\p{L})'
 export const tokens = compounds.map((name) => name.replaceAll(' ', '[ _-]?')).join('|')
 const quote = '\\\\{0,3}["\'`“”„«‘’]'
 const belonging = 'of|for|to|on|in|at|from|de|du|des|del|pour|von|für|zum?|der|para|en'
 const quoted = new RegExp(`^${quote}`, 'u')
+const named =
+  `(?:((?:${passwords})s?)|${tokens}|(?<![A-Za-z0-9])(?:secret|token|bearer|pat)|(?<!\\p{L})clave)` + `(?:${quote})?`
+const ofWhat =
+  '(?:[ \\t]{0,4}\\([^()\\r\\n]{1,40}\\)|' + `[ \\t]{1,4}(?:${belonging})(?:[ \\t]{1,4}[^\\s:]{1,40}){1,6}?)?`
+const says = '(?::|→|[-=]>|(?<=[\\s"\'`])(?:is|was|are|equals|est|sont|ist|lautet|es|è|é)(?=[\\s:]):?)'
 /** The name and what it belongs to, up to the value. All of it is bounded, so that a long text takes linear time. */
-const saying = new RegExp(
-  `(?:((?:${passwords})s?)|${tokens}|(?<![A-Za-z0-9])(?:secret|token|bearer|pat))(?:${quote})?` +
-    `(?:[ \\t]{1,4}(?:${belonging})(?:[ \\t]{1,4}[^\\s:]{1,40}){1,6}?)?` +
-    '[ \\t]{0,4}(?::|(?<=[\\s"\'`])(?:is|was|are|est|sont|ist|lautet|es|è|é)(?=[\\s:]):?)[ \\t]{0,4}',
-  'giu',
-)
+const saying = new RegExp(`${named}${ofWhat}[ \\t]{0,4}${says}[ \\t]{0,4}`, 'giu')
 
 /** Characters of a sentence that are looked at. */
 const mostRead = 200
@@ -94,7 +94,8 @@ const isWallet = (text: string): boolean => {
   return false
 }
 
-const login = /(?<!\p{L})(?:log[ -]?in|credentials?|sign[ -]?in|logon)[ \t]{0,4}(?::|(?<=\s)(?:is|are)\s)/giu
+export const logins = '(?<!\\p{L})(?:log[ -]?in|cred(?:ential)?s?|sign[ -]?in|logon)'
+const login = new RegExp(`${logins}[ \\t]{0,4}(?::|(?<=\\s)(?:is|are)\\s)`, 'giu')
 export const isHard = (word: string): boolean =>
   word.length >= leastToken &&
   isMixed(word) &&

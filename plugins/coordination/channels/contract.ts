@@ -20,6 +20,8 @@ export { nameIn, refuse } from './refuse.js'
 /** Messages and other text of channels, for terminals. */
 export { messageText, ShownMessage } from './terminal/message-text.js'
 export { namesIn, speakersOf } from './terminal/names-in.js'
+/** Most members of a channel. */
+export { mostMembers } from './record/record.js'
 /** What is kept of channels. */
 export type { ChannelRecord, MemberRecord, MessageOutput, MessageRecord } from './record/record.js'
 
@@ -82,6 +84,8 @@ export interface Channels {
   memberBy(channel_id: string, id: string): MemberRecord | undefined
   /** The member that a session is in a channel. A session is in it once at most, but for members of projects. */
   memberOf(channel_id: string, session_id: string): MemberRecord | undefined
+  /** The person who has the id there; throws 400 `channel_invalid_request` where it is that of a session, of any. */
+  person(channel_id: string, id: string): MemberRecord | undefined
   /** By id, behind one if it is named. */
   members(channel_id: string, page: { readonly limit: number; readonly beyond?: string | undefined }): MemberRecord[]
   /** Session members that may be asked to speak: not muted, and of another mode than `manual_only`. */

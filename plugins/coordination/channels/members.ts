@@ -4,12 +4,10 @@ import { isSessionId, type Sessions } from '../../execution/sessions/contract.js
 import type { ChannelPart, Channels, MemberDraft } from './contract.js'
 import { channelErrors } from './errors.js'
 import type { Names } from './names.js'
-import type { MemberRecord } from './record/record.js'
+import { mostMembers, type MemberRecord } from './record/record.js'
 import { within, type ChannelStore } from './record/store.js'
 import { nameIn, nameOf, refuse, required } from './refuse.js'
 
-/** Most members of a channel. */
-export const mostMembers = 10_000
 /** Most characters of an id of a member: those of projects hold two ids. */
 export const mostMemberId = 420
 

@@ -104,10 +104,10 @@ const post = (parts: Parts): Route =>
     durability: 'A',
     example: { body: { sender_actor_id: 'ann', content: 'Writer, what is next?' } },
     handler: async ({ params: { channel_id }, body }) => {
-      const { state, store, channels, views } = parts
+      const { state, channels, views } = parts
       const check = (): void => {
         channels.get(channel_id)
-        if (body.sender_session_id === undefined) checkPerson(store, channel_id, body.sender_actor_id)
+        if (body.sender_session_id === undefined) checkPerson(channels, channel_id, body.sender_actor_id)
       }
       check()
       const { sender_display_name: display_name } = body

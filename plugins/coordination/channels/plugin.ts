@@ -38,7 +38,7 @@ export default definePlugin({
     const parts = ctx.view(ChannelParts)
     const named = { store, sessions, agents }
     const names = createNames(named)
-    const reads = createReads({ store, names })
+    const reads = createReads({ store, names, sessions })
     const channels: Channels = {
       ...reads,
       ...createMembers({ store, sessions, names, parts, reads }),

@@ -156,11 +156,7 @@ export const createPost = (parts: PostParts): Channels['post'] => {
 }
 
 /** Of a request: a person is a member, and a session says that it is one (channels-17). */
-export const checkPerson = ({ members }: ChannelStore, channel_id: string, sender_actor_id: string): void => {
+export const checkPerson = (channels: Pick<Channels, 'person'>, channel_id: string, sender_actor_id: string): void => {
   const id = nameOf('sender_actor_id', sender_actor_id, mostMemberId)
-  if (members.count('actor', within(channel_id, id)) > 0) return
-  const member = members.find(within(channel_id, id))
-  if (member === undefined) refuse('sender_actor_id', 'must be a member of the channel')
-  if (member?.member_kind === 'session')
-    refuse('sender_session_id', 'is required where the member that sends is a session')
+  if (channels.person(channel_id, id) === undefined) refuse('sender_actor_id', 'must be a member of the channel')
 }

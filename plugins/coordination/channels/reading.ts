@@ -1,9 +1,11 @@
 /** What is read of channels, from indexes. What is still being removed is not there. */
+import type { Sessions } from '../../execution/sessions/contract.js'
 import { channelErrors } from './errors.js'
 import type { Channels, Spoken } from './contract.js'
 import type { Names } from './names.js'
 import type { MemberRecord, MessageRecord } from './record/record.js'
 import { channelOf, within, type ChannelStore } from './record/store.js'
+import { refuse } from './refuse.js'
 
 type Reads = Omit<Channels, 'post' | 'putMember' | 'removeMember' | 'react'>
 
@@ -20,9 +22,10 @@ const portion = 1_000
 export interface ReadParts {
   readonly store: ChannelStore
   readonly names: Names
+  readonly sessions: Pick<Sessions, 'find'>
 }
 
-export const createReads = ({ store, names }: ReadParts): Reads => {
+export const createReads = ({ store, names, sessions }: ReadParts): Reads => {
   const { channels, members, messages } = store
   const get: Reads['get'] = (channel_id) => {
     const channel = channels.find(channel_id)
@@ -55,6 +58,13 @@ export const createReads = ({ store, names }: ReadParts): Reads => {
     },
     memberOf: (channel_id, session_id) =>
       channels.has(channel_id) ? own(members.ids('session', within(channel_id, session_id))) : undefined,
+    person(channel_id, id) {
+      const key = within(channel_id, id)
+      const person = own(members.ids('actor', key)) ?? known([key])[0]
+      if (person?.member_kind === 'human_actor') return person
+      const isSession = person !== undefined || members.count('session', key) > 0 || sessions.find(id) !== undefined
+      return isSession ? refuse('sender_session_id', 'is required where a session sends') : undefined
+    },
     members: (channel_id, { limit, beyond }) =>
       channels.has(channel_id)
         ? members

@@ -98,6 +98,15 @@ const refuseIn = (guard: SecretGuard, texts: object, path: string): void => {
     if (typeof value === 'string') guard.refuse(value, `${path}.${name}`)
 }
 
+/** What is over already would be told to nobody. */
+const checkEnd = ({ expires_at_ms = Infinity }: Pick<Draft, 'expires_at_ms'>, now: number): void => {
+  if (expires_at_ms <= now)
+    refuse(
+      'body.expires_at_ms',
+      'must be in the future (--expires-at-ms), and be given where the end that it had is over',
+    )
+}
+
 /** What was there, with what is said instead. */
 const overridden = (before: LearningCandidate | Learning, said: Said) => {
   const { scope, content, evidence_refs = [] } = said
@@ -145,6 +154,7 @@ const publishing =
       }
       checkKind(draft.kind, candidate.kind)
       checkSecrets(guard, draft)
+      checkEnd(draft, tx.now)
       if (supersedes !== undefined && publish_tier !== 'active')
         refuse('body.supersedes', 'must not be given unless publish_tier (--publish-tier) is active')
       const replaced = supersedes === undefined ? undefined : store.learning(supersedes)
@@ -203,6 +213,7 @@ const superseding =
       const successor = before.status === 'superseded' ? store.learnings.find(before.superseded_by ?? '') : undefined
       // What would be lost is refused by the check.
       if (successor?.status === 'active' && statementMark(successor) === statementMark(draft)) return successor
+      checkEnd(draft, tx.now)
       return publish(tx, draft, checkReplaced(before, draft))
     })
 

@@ -25,7 +25,8 @@ export default definePlugin({
   config: ConfiguredPolicy,
   register(ctx, { settings }) {
     const { clock, ids, log, secrets, state } = ctx
-    const setting = learningPolicy(ctx.config)
+    const guard = createSecretGuard((text) => secrets.redact(text))
+    const setting = learningPolicy(ctx.config, guard)
     ctx.contribute(RuntimeSettings, setting)
     const { skip, health } = createUnreadable(log, 'learnings')
     const store: LearningStore = declareLearnings(state, (learning) => live.changed(learning))
@@ -36,7 +37,6 @@ export default definePlugin({
       },
     }
     const live: LiveLearnings = createLive({ learnings: store.learnings, health: undone, clock, skip })
-    const guard = createSecretGuard((text) => secrets.redact(text))
     const users = ctx.view(LearningUsers)
     const publishing = createPublishing({ store, ids, users })
     const policy = (): LearningPolicy => settings.get(setting)

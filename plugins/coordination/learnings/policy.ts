@@ -96,6 +96,10 @@ export const LearningPolicy = named(
 )
 export type LearningPolicy = Infer<typeof LearningPolicy>
 
+interface Guard {
+  /** Throws `learning_secret` with the path alone. */
+  refuse(text: string | undefined, path: string): void
+}
 type Fault = { readonly path: string; readonly rule: string }
 
 const repeated = (names: readonly string[]): Fault[] =>
@@ -135,12 +139,25 @@ const checkPolicy = (policy: LearningPolicy): void => {
   if (faults.length > 0) throw learningErrors.invalid_learning_policy({ errors: faults })
 }
 
+/** Names and ids are shown to whoever reads the policy, and names with what a rule decided. */
+const checkSecrets = (
+  { publication: { rules, quarantined_rule_names: aside } }: LearningPolicy,
+  guard: Guard,
+): void => {
+  const path = 'body.policy.publication'
+  for (const [at, { name, scope_id }] of rules.entries()) {
+    guard.refuse(name, `${path}.rules.${at}.name`)
+    guard.refuse(scope_id, `${path}.rules.${at}.scope_id`)
+  }
+  for (const [at, name] of aside.entries()) guard.refuse(name, `${path}.quarantined_rule_names.${at}`)
+}
+
 const modeless = { errors: [{ path: 'body.policy.mode', rule: 'must be given' }] }
 
 const twofold = { errors: [{ path: 'body.policy', rule: 'must not be there beside its members' }] }
 
 /** The policy of learnings; a change says all of it. */
-export const learningPolicy = (configured: LearningPolicy) =>
+export const learningPolicy = (configured: LearningPolicy, guard: Guard) =>
   defineSetting({
     name: 'learning_policy',
     schema: LearningPolicy,
@@ -158,14 +175,18 @@ export const learningPolicy = (configured: LearningPolicy) =>
           throw learningErrors.invalid_learning_policy(twofold)
         const { mode, capture, publication, judge } = policy ?? flat
         if (mode === undefined) throw learningErrors.invalid_learning_policy(modeless)
-        return {
+        const asked = {
           mode,
           capture: capture ?? noCapture,
           publication: publication ?? noRules,
           judge: judge ?? nobody,
         }
+        // Not in `check`: a policy that was kept before holds on.
+        checkSecrets(asked, guard)
+        return asked
       },
       invalid: learningErrors.invalid_learning_policy,
+      problems: [learningErrors.learning_secret],
       example: { policy: { mode: 'shadow' } },
     },
   })

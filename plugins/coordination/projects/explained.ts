@@ -3,6 +3,8 @@ import { commandLine, count } from '../../../core/plugin.js'
 import type { Reason, ReasonSource, Subject, SubjectSource } from '../../operator/explanations/contract.js'
 import { isDone, type ProjectRecord, type ProjectTaskRecord } from './record/record.js'
 import type { ProjectStore } from './record/store.js'
+import { control, controlFault } from './work/control.js'
+import { placeOf, type PlaceParts } from './work/start.js'
 
 /** Tasks that are named of one run, of a task, and of a project. */
 const [mostNamed, mostBlockers, mostOpen] = [3, 20, 20]
@@ -52,8 +54,33 @@ const notActive = (project_id: string): Pick<Reason, 'code' | 'commands'> => ({
   commands: [commandLine('projects update --status active', project_id)],
 })
 
+/** Where a start would open the thread of a task, and cannot. */
+const channelReasons = (parts: PlaceParts, task: ProjectTaskRecord): readonly Reason[] => {
+  const { channel_id, thread_root_message_id } = placeOf(parts, task) ?? {}
+  if (channel_id === undefined || thread_root_message_id !== undefined) return []
+  const fault = controlFault(parts.channels, channel_id)
+  if (fault === undefined) return []
+  const which = said(channel_id)
+  if (fault === 'full')
+    return [
+      {
+        code: 'task_channel_full',
+        text: `The channel ${which}, where its thread is to be, has no room for the member ${control.member_id}.`,
+        commands: [commandLine('channels members remove', channel_id, 'MEMBER')],
+      },
+    ]
+  return [
+    {
+      code: 'task_control_taken',
+      text: `In the channel ${which}, where its thread is to be, somebody else is the member ${control.member_id}.`,
+      commands: [commandLine('channels members remove', channel_id, control.member_id)],
+    },
+  ]
+}
+
 /** What a start of a task would be refused for. */
-const heldReasons = (store: ProjectStore, task: ProjectTaskRecord): readonly Reason[] => {
+const heldReasons = (parts: PlaceParts, task: ProjectTaskRecord): readonly Reason[] => {
+  const { store } = parts
   const { project_id, project_task_id, assignee_member_id } = task
   const { status } = store.get(project_id)
   const reasons: Reason[] = [...blockedReasons(store, task)]
@@ -65,16 +92,16 @@ const heldReasons = (store: ProjectStore, task: ProjectTaskRecord): readonly Rea
       text: 'It is assigned to nobody.',
       commands: [commandLine('projects tasks update --assignee MEMBER', project_id, project_task_id)],
     })
-  return reasons
+  return [...reasons, ...channelReasons(parts, task)]
 }
 
 const startOf = ({ project_id, project_task_id }: ProjectTaskRecord): string =>
   commandLine('projects tasks start', project_id, project_task_id)
 
 /** Of a task that is not done and that no run does. */
-const idleReasons = (store: ProjectStore, task: ProjectTaskRecord): readonly Reason[] => {
+const idleReasons = (parts: PlaceParts, task: ProjectTaskRecord): readonly Reason[] => {
   const { status, latest_run_id: before } = task
-  const held = heldReasons(store, task)
+  const held = heldReasons(parts, task)
   if (held.length > 0) return held
   const pending =
     before === undefined ? 'Nobody has started it.' : 'It was opened again, and nobody has started it since.'
@@ -85,9 +112,9 @@ const idleReasons = (store: ProjectStore, task: ProjectTaskRecord): readonly Rea
 }
 
 /** Of a task that failed or was cancelled: it stays so until somebody opens it again. */
-const endedReasons = (store: ProjectStore, task: ProjectTaskRecord): readonly Reason[] => {
+const endedReasons = (parts: PlaceParts, task: ProjectTaskRecord): readonly Reason[] => {
   const { project_id, project_task_id, status, latest_run_id } = task
-  const held = heldReasons(store, task)
+  const held = heldReasons(parts, task)
   const how = status === 'failed' ? 'failed' : 'was cancelled'
   const still = latest_run_id === undefined ? '' : ', also when its run is retried,'
   return [
@@ -104,12 +131,12 @@ const endedReasons = (store: ProjectStore, task: ProjectTaskRecord): readonly Re
   ]
 }
 
-const taskReasons = (store: ProjectStore, task: ProjectTaskRecord): readonly Reason[] => {
+const taskReasons = (parts: PlaceParts, task: ProjectTaskRecord): readonly Reason[] => {
   const { follows, latest_run_id, status } = task
   if (follows === true && latest_run_id !== undefined)
     return [{ code: 'task_run', text: 'A run does it.', leads_to: [latest_run_id], commands: [get(task)] }]
   if (status === 'completed') return []
-  return isDone(status) ? endedReasons(store, task) : idleReasons(store, task)
+  return isDone(status) ? endedReasons(parts, task) : idleReasons(parts, task)
 }
 
 /** What keeps a project as a whole; what its open tasks wait for they say themselves. */
@@ -134,13 +161,14 @@ const wholeReasons = (store: ProjectStore, { project_id, status }: ProjectRecord
   ]
 }
 
-export const projectReasons = (store: ProjectStore): ReasonSource => ({
+export const projectReasons = (parts: PlaceParts): ReasonSource => ({
   id: 'projects',
   of({ kind, id }) {
+    const { store } = parts
     if (kind === 'run') return runReasons(store, id)
     if (kind === 'project') return wholeReasons(store, store.get(id))
     const task = kind === 'task' ? named(store, id) : undefined
-    return task === undefined ? [] : taskReasons(store, task)
+    return task === undefined ? [] : taskReasons(parts, task)
   },
 })
 

@@ -44,7 +44,7 @@ export default definePlugin({
     ctx.contribute(ChannelParts, channelPart(store))
     ctx.contribute(MemorySources, projectScopes(store))
     ctx.contribute(Subjects, projectSubjects(store))
-    ctx.contribute(Reasons, projectReasons(store))
+    ctx.contribute(Reasons, projectReasons(parts))
     ctx.contribute(Capabilities, { name: 'projects', value: true })
     ctx.health(health)
     ctx.onStart(() => beginFollowing({ store, runs, events, log, clock }))

@@ -247,6 +247,7 @@ const startProblems = [
   projectTaskErrors.project_task_not_assigned,
   projectTaskErrors.project_task_assignee_invalid,
   projectTaskErrors.project_task_changed,
+  projectTaskErrors.project_control_taken,
   channelErrors.channel_full,
   channelErrors.channel_invalid_request,
   ...submitProblems,

@@ -1,6 +1,7 @@
 /** Which files are the skills that were promoted, and which only look like them. */
-import type { Warning } from '../../../core/plugin.js'
+import { visibleLine, type Warning } from '../../../core/plugin.js'
 import {
+  edit,
   promotedFolder,
   type GuardedSkill,
   type SkillCatalogue,
@@ -56,28 +57,42 @@ export const createGuard = ({ store, root }: GuardParts): SkillGuard => ({
 
 const mostShown = 10
 
+/** Why an active skill cannot be used, and what to do. */
+const reasonOf = (
+  record: SkillRecord,
+  found: GuardedSkill | undefined,
+  root: string,
+): Pick<Warning, 'message' | 'action'> | undefined => {
+  const fault = found === undefined ? lost : faultOf(record, found, root)
+  if (fault === undefined) return undefined
+  const unused = `The promoted skill ${record.skill_name} cannot be used:`
+  const path = found?.summary.skill_path
+  if (path === undefined || path.startsWith(`${root}/${promotedFolder}/`))
+    return {
+      message: `${unused} ${fault}.`,
+      action: 'A restart writes its files anew, and so does promoting it again as it is.',
+    }
+  return {
+    message: `${unused} ${visibleLine(path)} has its name, and counts.`,
+    action: `Give that one another name, and both can be used: ${edit(path)}`,
+  }
+}
+
 /** Active skills that cannot be used, because the catalogue has something else, or nothing. */
 export const unusable = (
-  { store, root }: GuardParts,
-  catalogue: () => SkillCatalogue | undefined,
+  { store, root }: { readonly store: Pick<SkillStore, 'active'>; readonly root: () => string },
+  catalogue: () => Pick<SkillCatalogue, 'find' | 'hasLooked'> | undefined,
 ): readonly Warning[] => {
   const found = catalogue()
-  if (found === undefined) return []
+  if (found?.hasLooked() !== true) return []
   return store
     .active()
     .flatMap((record): Warning[] => {
-      const skill = found.find(record.skill_name)
-      const fault = skill === undefined ? lost : faultOf(record, skill, root())
-      if (fault === undefined) return []
-      return [
-        {
-          severity: 'error',
-          code: 'promoted_skill_changed',
-          related_id: record.skill_name,
-          message: `The promoted skill ${record.skill_name} cannot be used: ${fault}.`,
-          action: 'A restart writes its files anew, and so does promoting it again as it is.',
-        },
-      ]
+      const { skill_name } = record
+      const reason = reasonOf(record, found.find(skill_name), root())
+      return reason === undefined
+        ? []
+        : [{ severity: 'error', code: 'promoted_skill_changed', related_id: skill_name, ...reason }]
     })
     .slice(0, mostShown)
 }

@@ -9,7 +9,7 @@ import type { StimulusRecord } from './record/stimulus.js'
 
 export interface CreateParts {
   readonly store: StimulusStore
-  readonly channels: Pick<Channels, 'get' | 'getMessage' | 'memberOf' | 'member'>
+  readonly channels: Pick<Channels, 'get' | 'getMessage' | 'memberOf' | 'member' | 'person'>
   readonly ids: Ids
   /** Something waits in a channel. */
   readonly poke: (channel_id: string) => void
@@ -55,10 +55,13 @@ const said = (parts: CreateParts, draft: StimulusDraft) => {
   const sender_session_id = nameIn('sender_session_id', draft.sender_session_id)
   if (sender_session_id !== undefined && parts.channels.memberOf(draft.channel_id, sender_session_id) === undefined)
     refuse('sender_session_id', 'must be that of a member of the channel')
+  const sender_actor_id = nameIn('sender_actor_id', draft.sender_actor_id)
+  if (sender_session_id === undefined && sender_actor_id !== undefined)
+    parts.channels.person(draft.channel_id, sender_actor_id)
   const names = {
     thread_root_message_id: rootOf(parts, draft),
     sender_session_id,
-    sender_actor_id: nameIn('sender_actor_id', draft.sender_actor_id),
+    sender_actor_id,
     sender_display_name: nameIn('sender_display_name', draft.sender_display_name),
     source_kind: nameIn('source_kind', draft.source_kind),
     source_ref: nameIn('source_ref', draft.source_ref),

@@ -91,7 +91,8 @@ const senderOf = (
   const member = sender_session_id === undefined ? undefined : channels.memberOf(channel_id, sender_session_id)
   if (member !== undefined && sender_session_id !== undefined)
     return { sender: { id: sender_session_id, display_name: member.display_name }, sender_session_id }
-  if (sender_actor_id === undefined) return { sender: { id: 'system', display_name: 'Holdfast' } }
+  if (sender_session_id !== undefined || sender_actor_id === undefined)
+    return { sender: { id: 'system', display_name: 'Holdfast' } }
   return { sender: { id: sender_actor_id, ...(sender_display_name && { display_name: sender_display_name }) } }
 }
 

@@ -7,6 +7,8 @@ import type { Rulings } from './rulings.js'
 
 export interface LiveCatalogue extends MemorySource {
   readonly now: Catalogue
+  /** False before it looked for the first time. */
+  hasLooked(): boolean
   find(name: string): Skill | undefined
   /** By name; with a query those that have it in name, description or use. */
   list(query?: string): Skill[]
@@ -54,6 +56,7 @@ export const createCatalogue = ({ roots, rulings, log }: CatalogueParts): LiveCa
     get now() {
       return now
     },
+    hasLooked: () => now !== nothing,
     find: (name) => now.skills.get(name),
     list,
     skills: () =>

@@ -60,7 +60,9 @@ export interface DefaultSkills {
 export const DefaultSkills: Token<DefaultSkills> = defineToken<DefaultSkills>('default-skills@1')
 
 /** The folder in `skills/` of the state root that the daemon writes: what is in it counts where a guard says so. */
-export const promotedFolder = 'procedural'
+export { promotedFolder } from './roots.js'
+/** A line to paste that edits a file of a skill. */
+export { edit } from './shell-lines.js'
 
 /** A skill that was found, as a guard is shown it. */
 export interface GuardedSkill {
@@ -93,6 +95,8 @@ export const SkillGuards: Point<SkillGuard> = definePoint<SkillGuard>(
 
 /** The skills that were found, for those who bring some. */
 export interface SkillCatalogue {
+  /** False before it looked for the first time: nothing is found then, whatever there is. */
+  hasLooked(): boolean
   find(name: string): GuardedSkill | undefined
   /** Looks again; resolves when what it found counts. */
   look(): Promise<void>

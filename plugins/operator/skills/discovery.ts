@@ -1,15 +1,9 @@
 /** Looks through the roots for skills. Reads, and changes nothing. */
 import { hash } from 'node:crypto'
-import {
-  commandLine,
-  findOutside,
-  readOutside,
-  shellWord,
-  visibleLine,
-  type OutsideFind,
-} from '../../../core/plugin.js'
+import { commandLine, findOutside, readOutside, type OutsideFind } from '../../../core/plugin.js'
 import type { SkillItem } from '../../execution/memory/contract.js'
-import type { SkillRoot } from './roots.js'
+import { promotedFolder, type SkillRoot } from './roots.js'
+import { edit, pasted } from './shell-lines.js'
 import { readSkill, type ParseYaml, type ReadSkill, type SkillContent, type SkillFiles } from './skill-file.js'
 
 export interface Skill extends SkillContent, Pick<SkillItem, 'updated_at_ms'> {}
@@ -67,14 +61,12 @@ interface Search {
   readonly skills: Map<string, Skill>
   readonly seen: Set<string>
   readonly roots: string[]
+  /** Begins the paths of files that the daemon writes, once it is known. */
+  promoted?: string
   readonly folders: string[]
   readonly files: Map<string, KnownFile>
   readonly warn: (code: SkillWarning['code'], message: string, action: string) => void
 }
-
-/** A path in a line to paste. */
-const pasted = (...words: readonly string[]): string => words.map((word) => visibleLine(shellWord(word))).join(' ')
-const edit = (path: string): string => `${'$'}{EDITOR:-vi} ${pasted(path)}`
 
 interface Place {
   readonly root: string
@@ -116,13 +108,16 @@ const lastGood = ({ before }: Search, skill_path: string): Skill | undefined =>
 const take = (search: Search, skill: Skill): void => {
   const { name, skill_path } = skill.summary
   const first = search.skills.get(name)
-  if (first === undefined) search.skills.set(name, skill)
-  else
-    search.warn(
-      'skill_duplicate',
-      `${skill_path} has the name ${name} of ${first.summary.skill_path}, which counts`,
-      `Give it another name: ${edit(skill_path)}`,
-    )
+  if (first === undefined) return void search.skills.set(name, skill)
+  const counted = first.summary.skill_path
+  const isPromoted = search.promoted !== undefined && skill_path.startsWith(search.promoted)
+  search.warn(
+    'skill_duplicate',
+    `${skill_path} has the name ${name} of ${counted}, which counts`,
+    isPromoted
+      ? `The daemon writes that file; give the one that counts another name: ${edit(counted)}`
+      : `Give it another name: ${edit(skill_path)}`,
+  )
 }
 
 const takeFile = async (search: Search, place: Place): Promise<void> => {
@@ -160,12 +155,13 @@ const missing = ({ warn }: Search, folder: string): void =>
     `Take it out of config/skills.toml, or make it: ${pasted('mkdir', '-p', folder)}`,
   )
 
-const takeRoot = async (search: Search, { folder, scope, isNamed }: SkillRoot): Promise<void> => {
+const takeRoot = async (search: Search, { folder, scope, isNamed, isOfState }: SkillRoot): Promise<void> => {
   const found = await findOutside(folder, { name: 'SKILL.md', depth, folders, entries })
   if (found === undefined && isNamed) missing(search, folder)
   if (found === undefined || search.seen.has(found.root)) return
   search.seen.add(found.root)
   search.roots.push(found.root)
+  if (isOfState === true) search.promoted = `${found.root}/${promotedFolder}/`
   search.folders.push(...found.within)
   tellOf(search, found)
   for (const file of found.files)

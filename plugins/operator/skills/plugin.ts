@@ -54,6 +54,7 @@ export default definePlugin({
     ctx.contribute(MemorySources, catalogue)
     ctx.provide(PersonaSkills, personaSkills(catalogue, rulings))
     ctx.provide(SkillCatalogue, {
+      hasLooked: catalogue.hasLooked,
       find: catalogue.find,
       look: catalogue.look,
       read: async (files) => readSkill(files, await loadYaml()),

@@ -9,7 +9,12 @@ export interface SkillRoot {
   readonly scope: SkillSummary['scope']
   /** An operator named it: it is told if it is not there. */
   readonly isNamed: boolean
+  /** That of the state root: the daemon writes what is in `promotedFolder` of it. */
+  readonly isOfState?: true
 }
+
+/** The folder in `skills/` of the state root that the daemon writes: what is in it counts where a guard says so. */
+export const promotedFolder = 'procedural'
 
 export interface RootWish {
   readonly stateRoot: string
@@ -47,7 +52,7 @@ export const repositoryFolders = ({ workspace, home, isTop }: RootWish): string[
 export const skillRoots = (wish: RootWish): SkillRoot[] => {
   const { stateRoot, home, named, repository, user } = wish
   const all: SkillRoot[] = [
-    { folder: join(stateRoot, 'skills'), scope: 'explicit', isNamed: false },
+    { folder: join(stateRoot, 'skills'), scope: 'explicit', isNamed: false, isOfState: true },
     ...named.map((folder) => ({ folder: resolve(folder), scope: 'explicit' as const, isNamed: true })),
     ...(repository ? repositoryFolders(wish) : []).flatMap((folder) =>
       conventional.map((name) => ({ folder: join(folder, name), scope: 'repo' as const, isNamed: false })),

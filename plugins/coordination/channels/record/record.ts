@@ -13,6 +13,9 @@ import {
 import { AttachmentRef, OutputPart } from '../../../media/assets/contract.js'
 import { AutonomyPolicy, ParticipationMode } from './policy.js'
 
+/** Most members of a channel. */
+export const mostMembers = 10_000
+
 export const memberKinds = ['human_actor', 'session'] as const
 export const displayNameModes = ['manual', 'follow_agent'] as const
 

@@ -88,6 +88,14 @@ export const projectTaskErrors = defineErrors({
     detail: 'The task {project_task_id} was changed while it was started.',
     action: 'Look at it, and start it again.',
   },
+  project_control_taken: {
+    status: 409,
+    domain: 'projects',
+    detail: 'In the channel {channel_id} somebody else is the member project-control, in whose name tasks begin.',
+    action:
+      'Take that member out, and start the task again: ' +
+      'holdfast channels members remove {channel_id} project-control',
+  },
   project_task_of_another: {
     status: 409,
     domain: 'projects',

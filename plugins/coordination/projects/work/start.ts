@@ -1,12 +1,12 @@
 /** Starting a task: its run, its reservation and the message that opens its thread are one commit. */
 import { type JsonObject, type Tx } from '../../../../core/plugin.js'
-import type { Channels } from '../../channels/contract.js'
 import type { ReceiptKey, RunRecord, Submission } from '../../../execution/runs/contract.js'
 import { given, trimmed } from '../record/fields.js'
 import { isDone, type Discussion, type ProjectRecord, type ProjectTaskRecord } from '../record/record.js'
 import { projectTaskErrors } from '../record/task-errors.js'
 import { mirroredId } from '../roster/mirror.js'
 import { awaited, requireActive, requireNoRun, sessionMember, type Assignee, type TaskParts } from './assignment.js'
+import { control, controlFault } from './control.js'
 import { caughtUp, statusOf } from './projection.js'
 import { kickoffOf, toldOf, type Place } from './told.js'
 
@@ -52,32 +52,28 @@ const readyTask = (parts: TaskParts, { project_id, project_task_id }: Start): Re
   return { project: store.get(project_id), task, ...sessionMember(store, project_id, assignee_member_id) }
 }
 
-const control = {
-  member_id: 'project-control',
-  member_kind: 'human_actor',
-  display_name_mode: 'manual',
-  display_name: 'Project Control',
-  actor_id: 'project-control',
-  role: 'project_control',
-  expertise_tags: ['project', 'coordination'],
-  participation_mode: 'manual_only',
-  muted: true,
-} satisfies Parameters<Channels['putMember']>[2]
-
 const of = ({ project_id, project_task_id }: ProjectTaskRecord) => ({
   project_id,
   project_task_id,
   source_plugin: 'project_task',
 })
 
+export type PlaceParts = Pick<TaskParts, 'store' | 'channels'>
+
 /** The thread of the task if it is still there. */
-const keptDiscussion = ({ store, channels }: TaskParts, { project_id, discussion }: ProjectTaskRecord) => {
+const keptDiscussion = ({ store, channels }: PlaceParts, { project_id, discussion }: ProjectTaskRecord) => {
   if (discussion === undefined || store.link(project_id, discussion.channel_id) === undefined) return undefined
   const message = channels.message(discussion.thread_root_message_id)
   return message?.channel_id === discussion.channel_id ? discussion : undefined
 }
-const defaultLink = ({ store }: TaskParts, { project_id }: ProjectTaskRecord) =>
+const defaultLink = ({ store }: PlaceParts, { project_id }: ProjectTaskRecord) =>
   store.linksOf(project_id).find(({ default_for_new_tasks }) => default_for_new_tasks)
+
+/** Where a task is discussed: in its thread, or in the channel where its start opens one. */
+export const placeOf = (parts: PlaceParts, task: ProjectTaskRecord): Place | undefined => {
+  const link = defaultLink(parts, task)
+  return keptDiscussion(parts, task) ?? (link && { channel_id: link.channel_id })
+}
 
 /** Opens a thread in the default channel, if there is one. */
 const openThread = (
@@ -90,6 +86,8 @@ const openThread = (
   const link = defaultLink(parts, task)
   if (link === undefined) return undefined
   const { channel_id, mirror_members } = link
+  if (controlFault(channels, channel_id) === 'taken')
+    throw projectTaskErrors.project_control_taken({ details: { channel_id } })
   if (channels.member(channel_id, control.member_id) === undefined) channels.putMember(tx, channel_id, control)
   const { message_id } = channels.post(tx, {
     channel_id,
@@ -143,9 +141,7 @@ export const startTask = async (parts: TaskParts, start: Start): Promise<RunReco
   const known = runs.replayed(receipt)
   if (known !== undefined) return known
   const asked = readyTask(parts, start)
-  const link = defaultLink(parts, asked.task)
-  const place = keptDiscussion(parts, asked.task) ?? (link && { channel_id: link.channel_id })
-  const submission = submissionOf(parts, asked, { wish, discussion: place })
+  const submission = submissionOf(parts, asked, { wish, discussion: placeOf(parts, asked.task) })
   const prepared = await runs.prepare({ ...submission, ...(receipt !== undefined && { receipt }) })
   return store.state.commit((tx) => {
     const first = runs.replayed(receipt)

@@ -49,10 +49,14 @@ test('runtime-23: a known secret is never printed: not in the fact, a detail, an
   }
 })
 
-test('runtime-24: what steers a terminal is shown, and a detail cannot begin a line that looks like one of ours', async (t) => {
+test('runtime-24: what steers a terminal is shown, and neither a fact nor a detail can begin a line that looks like one of ours', async (t) => {
   for (const format of ['json', 'pretty'] as const) {
     const { log, lines } = await open(format)
-    log.warn('odd', { name: 'a\u001b[2J\u202eb\n12:00:00.000 info  fake', error: 'c\nd' })
+    log.warn('odd\r\n12:00:00.000 info  fake', {
+      name: 'a\u001b[2J\u202eb\n12:00:00.000 info  fake',
+      'k\n12:00:00.000 info  fake': 1,
+      error: 'c\nd',
+    })
     t.is(lines.join('').trimEnd().split('\n').length, 1, format)
     // oxlint-disable-next-line no-control-regex
     t.notRegex(lines.join(''), /[\u001b\u202e]/u)

@@ -108,3 +108,20 @@ test('learnings-4: the command line changes the policy, and none of its modes is
   await line('runtime', 'learning-policy', 'set', '--reset')
   t.deepEqual((await daemon.request('GET', path)).body, initial)
 })
+
+test('learnings-7: a secret as a name or an id in a policy is refused with its place', async (t) => {
+  const { request } = await startTestDaemon(t)
+  const secret = ['gh', 'p_', 'a1b2c3d4e5f6'.repeat(3)].join('')
+  const rule = { name: 'facts', action: 'reject' }
+  for (const [publication, at] of [
+    [{ rules: [rule, { ...rule, name: secret }] }, 'rules.1.name'],
+    [{ rules: [{ ...rule, scope_id: secret }] }, 'rules.0.scope_id'],
+    [{ quarantined_rule_names: [secret] }, 'quarantined_rule_names.0'],
+  ] as const) {
+    const refused = await request('POST', path, { mode: 'enabled', publication })
+    t.deepEqual([refused.status, refused.body.code], [400, 'learning_secret'])
+    t.is(refused.body.errors[0].path, `body.policy.publication.${at}`)
+    t.false(JSON.stringify(refused.body).includes(secret))
+  }
+  t.deepEqual((await request('GET', path)).body, initial)
+})

@@ -41,7 +41,8 @@ test('memory-1, memory-2, memory-3, memory-4, memory-7: which learnings a sessio
   await learn('persona', { scope: { kind: 'persona', id: 'p' } })
   await learn('sensitive', { sensitivity: 'sensitive' })
   await learn('provisional', {}, { publish_tier: 'provisional' })
-  await learn('over', { expires_at_ms: 5 })
+  await learn('over', { expires_at_ms: now + 1_000 })
+  now += 1_000
   await byDaemon('verified', 'active')
   await byDaemon('unverified', 'provisional')
   await byDaemon('learnt procedure', 'active', 'procedure')

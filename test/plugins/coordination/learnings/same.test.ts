@@ -12,7 +12,7 @@ test('learnings-15, learnings-16: what is published beside a learning', async (t
   const session = { kind: 'session', id: 's1' }
   const first = { content: 'The window is Friday.' }
   type Case = readonly [
-    before: object,
+    before: { readonly ends_in_ms?: number; readonly [name: string]: unknown },
     wish: object,
     content: string,
     more: object,
@@ -37,13 +37,16 @@ test('learnings-15, learnings-16: what is published beside a learning', async (t
     [{ sensitivity: 'sensitive' }, {}, 'The window is Monday.', {}, 'new'],
     [{ kind: 'procedure' }, {}, 'The window is Friday!', { kind: 'procedure' }, 'same'],
     [{ kind: 'procedure' }, {}, 'The window is Monday.', { kind: 'procedure' }, 'new'],
-    [{ expires_at_ms: 1_900_000_000_000 }, {}, 'The window is Friday.', {}, 'same'],
-    [{ expires_at_ms: 1_800_000_000_000 }, {}, 'The window is Friday.', {}, 'new'],
-    [{ expires_at_ms: 1_800_000_000_000 }, {}, 'The window is Monday.', {}, 'new'],
+    [{ ends_in_ms: 1_000 }, {}, 'The window is Friday.', {}, 'same'],
+    [{ ends_in_ms: 5 }, {}, 'The window is Friday.', {}, 'new'],
+    [{ ends_in_ms: 5 }, {}, 'The window is Monday.', {}, 'new'],
   ]
   for (const [before, wish, content, more, result] of cases) {
     const what = JSON.stringify([before, wish, content, more])
-    const known = await publish(daemon, { ...first, ...before }, wish)
+    const { ends_in_ms, ...said } = before
+    const end = ends_in_ms === undefined ? {} : { expires_at_ms: now + ends_in_ms }
+    const known = await publish(daemon, { ...first, ...said, ...end }, wish)
+    now += 5
     const candidate = await bring(daemon, { content })
     const { status, body } = await answerOf(daemon, candidate, more)
     if (result === 'conflict') {
@@ -113,12 +116,12 @@ test('learnings-24: a scope has room for so many that hold', async (t) => {
   const lent = learningsLender()
   const daemon = await startTestDaemon(t, { plugins: lent.plugins, config: byHand })
   const scope = { kind: 'workspace', id: 'default' } as const
-  const first = await publish(daemon, { content: 'The window is Friday.', expires_at_ms: 5 })
+  const first = await publish(daemon, { content: 'The window is Friday.' })
   const most = 10_000
   const { learnings } = lent.learnings()
   await lent.commit((tx) => {
-    for (let n = 0; n < most; n += 1)
-      tx.put(learnings, { ...first, learning_id: `l${n}`, content: `Number ${n}`, expires_at_ms: undefined })
+    tx.put(learnings, { ...first, expires_at_ms: 5 })
+    for (let n = 0; n < most; n += 1) tx.put(learnings, { ...first, learning_id: `l${n}`, content: `Number ${n}` })
   })
   t.true(lent.learnings().isFull(scope))
   const candidate = await bring(daemon, { content: 'The door is red.' })

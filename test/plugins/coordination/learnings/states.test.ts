@@ -1,6 +1,7 @@
 /** Every state with every action on it. */
 import test from 'ava'
-import { startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
+import { createClock } from '../../../../core/base/clock.js'
+import { startTestDaemon, type Answer, type TestDaemon } from '../../../support/daemon.js'
 import { answerOf, bring, byHand, learningsLender, publish } from '../../../support/learnings.js'
 import { codeOf } from '../../../support/runs.js'
 import type { LearningCandidate } from '../../../../plugins/coordination/learnings/contract.js'
@@ -119,7 +120,7 @@ test('learnings-9: a learning is what the candidate says, or what is said instea
     sensitivity: 'sensitive',
     ...news(),
     confidence: 7,
-    expires_at_ms: 5,
+    expires_at_ms: 4_000_000_000_005,
     evidence_refs: [{ note: 'other' }],
     publish_tier: 'provisional',
   }
@@ -224,4 +225,31 @@ test('learnings-18: what is not said of a replacement is as it was', async (t) =
   t.deepEqual(codeOf(await supersede(news())), [409, 'learning_superseded'], 'what would be lost is not')
   t.deepEqual(codeOf(await request('POST', `/v1/learnings/none/supersede`, news())), [404, 'learning_not_found'])
   t.deepEqual(codeOf(await request('POST', `/v1/learnings/none/revoke`)), [404, 'learning_not_found'])
+})
+
+test('learnings-9, learnings-18: an end that is over is refused, and a later one is to be said', async (t) => {
+  let now = 1_900_000_000_000
+  const daemon = await startTestDaemon(t, { config: byHand, clock: { ...createClock(), now: () => now } })
+  const refused = async (answer: Promise<Answer>): Promise<void> => {
+    const { status, body } = await answer
+    t.deepEqual([status, body.code, body.errors?.[0]?.path], [400, 'invalid_learning', 'body.expires_at_ms'])
+  }
+  const lasting = await bring(daemon, news())
+  for (const expires_at_ms of [5, now]) await refused(answerOf(daemon, lasting, { expires_at_ms }))
+  const ending = await bring(daemon, { ...news(), expires_at_ms: now + 10 })
+  now += 10
+  await refused(answerOf(daemon, ending))
+  const { body: learning } = await answerOf(daemon, ending, { expires_at_ms: now + 10 })
+  t.like(learning, { status: 'active', expires_at_ms: now + 10 })
+  now += 10
+  const supersede = (wish: object) =>
+    daemon.request('POST', `/v1/learnings/${learning.learning_id}/supersede`, { ...wish, content: 'It holds on.' })
+  await refused(supersede({}))
+  await refused(supersede({ expires_at_ms: now }))
+  t.is((await daemon.request('GET', `/v1/learnings/${learning.learning_id}`)).body.status, 'active')
+  const later = await supersede({ expires_at_ms: now + 10 })
+  t.is(later.status, 200)
+  now += 10
+  t.deepEqual((await supersede({ expires_at_ms: now - 10 })).body, later.body, 'a repetition is answered')
+  t.is((await daemon.request('GET', '/v1/learnings')).body.length, 2)
 })

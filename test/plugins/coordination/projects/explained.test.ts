@@ -1,8 +1,11 @@
 /** What is told of tasks; docs/rules/projects.md. */
 import test from 'ava'
+import { Channels, mostMembers } from '../../../../plugins/coordination/channels/contract.js'
 import { fails } from '../../../../plugins/providers/scripted/contract.js'
 import { createCommandLine } from '../../../support/command-line.js'
 import { checkLine, readExplanation } from '../../../support/explanations.js'
+import { lender } from '../../../support/plugins.js'
+import { codeOf } from '../../../support/runs.js'
 import { held, startGarden, untilTask } from './garden.js'
 
 test('projects-26: a task says what it waits for, down to the run that does it', async (t) => {
@@ -118,4 +121,42 @@ test('projects-26: a project tells its open tasks, and what keeps all of them', 
   )
   await garden.make('POST', '/v1/sessions', { session_id: 'garden' })
   t.is((await told('project:garden'))[0].kind, 'project')
+})
+
+test('projects-20, projects-26: where the thread cannot be opened nothing is started, and a task says why', async (t) => {
+  const lent = lender({ channels: Channels })
+  const garden = await startGarden(t, { beside: [lent.plugin], project: { channel_links: [{ channel_id: 'beds' }] } })
+  const start = () => garden.request('POST', '/v1/projects/garden/tasks/dig/start')
+  const reasons = async (): Promise<any[]> => (await readExplanation(garden, 'garden:dig')).subjects[0]?.reasons
+  const move = async (code: string, member_id: string): Promise<void> => {
+    const [reason, ...more] = await reasons()
+    t.deepEqual([reason.code, more], [code, []])
+    const line = reason.commands[0].replace('MEMBER', member_id)
+    checkLine(t, line)
+    t.is((await createCommandLine(garden)(...line.split(' ').slice(1))).code, 0)
+  }
+  await garden.make('POST', '/v1/projects/garden/tasks', {
+    project_task_id: 'dig',
+    title: 'dig',
+    assignee_member_id: 'ada',
+  })
+  await garden.make('POST', '/v1/channels/beds/members', {
+    member_id: 'project-control',
+    member_kind: 'session',
+    display_name: 'Three',
+    session_id: 's3',
+  })
+  t.deepEqual(codeOf(await start()), [409, 'project_control_taken'])
+  t.deepEqual(await garden.make('GET', '/v1/channels/beds/messages'), [])
+  t.false('latest_run_id' in (await garden.task('dig')))
+  await move('task_control_taken', '')
+  const { channels } = lent.services()
+  await lent.context().state.commit((tx) => {
+    for (let n = 0; n < mostMembers; n += 1)
+      channels.putMember(tx, 'beds', { member_id: `m${n}`, member_kind: 'human_actor', display_name: `M${n}` })
+  })
+  t.deepEqual(codeOf(await start()), [409, 'channel_full'])
+  await move('task_channel_full', 'm7')
+  t.is((await reasons())[0].code, 'task_not_started')
+  t.is((await start()).status, 202)
 })

@@ -6,6 +6,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   rmSync,
   symlinkSync,
   unlinkSync,
@@ -14,6 +15,9 @@ import {
 import { join } from 'node:path'
 import test from 'ava'
 import { parse } from 'yaml'
+import { unusable } from '../../../../plugins/coordination/promoted-skills/guard.js'
+import { createCatalogue } from '../../../../plugins/operator/skills/catalogue.js'
+import { createRulings } from '../../../../plugins/operator/skills/rulings.js'
 import { callTool, done, scriptedProvider, text } from '../../../../plugins/providers/scripted/contract.js'
 import { startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
 import { freshRoot } from '../../../support/folders.js'
@@ -225,6 +229,48 @@ test('promoted-skills-21: an active skill whose file leads out of its root, is n
   }
   await daemon.request('POST', '/v1/learning-skills/notes/revoke')
   t.deepEqual(codeOf(await get()), [404, 'skill_not_found'])
+})
+
+test('promoted-skills-21, skills-5: where a skill of a person took the name, that file is named, and renaming it frees both', async (t) => {
+  const root = await freshRoot()
+  const { daemon } = await start(t, root)
+  const learning = await procedure(daemon)
+  await activate(daemon, learning)
+  const own = join(root, 'skills/a-first/SKILL.md')
+  const say = (name: string) => writeFileSync(own, `---\nname: ${name}\n---\nOf a person.\n`)
+  const told = async (): Promise<any[]> =>
+    (await daemon.request('GET', '/v1/status')).body.health.warnings.filter(({ code }: any) =>
+      ['skill_duplicate', 'promoted_skill_changed'].includes(code),
+    )
+  mkdirSync(join(root, 'skills/a-first'))
+  say('notes')
+  for (const pause = createPause(); (await told()).length < 2; await pause());
+  const line = `${'$'}{EDITOR:-vi} ${realpathSync(own)}`
+  for (const { code, message, action } of await told()) {
+    t.true(message.includes(realpathSync(own)), message)
+    t.true(
+      action.endsWith(`another name${code === 'skill_duplicate' ? '' : ', and both can be used'}: ${line}`),
+      action,
+    )
+    t.notRegex(action, /restart|procedural/u)
+  }
+  say('others')
+  for (const pause = createPause(); (await told()).length > 0; await pause());
+  for (const name of ['notes', 'others']) t.is((await daemon.request('GET', `/v1/skills/${name}`)).status, 200)
+})
+
+test('promoted-skills-21: nothing is told of a skill before skills were looked for', async (t) => {
+  const root = await freshRoot()
+  const { daemon } = await start(t, root)
+  await activate(daemon, await procedure(daemon))
+  const record = (await daemon.request('GET', '/v1/learning-skills/notes')).body
+  const log = { debug() {}, info() {}, warn() {}, error() {} }
+  const rulings = createRulings({ guards: () => [], stateRoot: () => root, log })
+  const catalogue = createCatalogue({ roots: () => [], rulings, log })
+  const told = () => unusable({ store: { active: () => [record] }, root: () => root }, () => catalogue)
+  t.deepEqual(told(), [])
+  await catalogue.look()
+  t.like(told()[0], { code: 'promoted_skill_changed', related_id: 'notes' })
 })
 
 test('promoted-skills-22: what cannot be removed or written is not acknowledged, and told once', async (t) => {

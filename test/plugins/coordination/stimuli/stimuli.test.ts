@@ -2,6 +2,8 @@
 import test from 'ava'
 import { stimulusKinds } from '../../../../plugins/coordination/stimuli/contract.js'
 import { gateOf } from '../../../../plugins/coordination/stimuli/dispatch.js'
+import type { JsonObject } from '../../../../core/plugin.js'
+import type { Reachable } from '../../../support/daemon.js'
 import { codeOf } from '../../../support/runs.js'
 import { makeFolder } from '../../../support/tools.js'
 import { channel, handsOf, open, startTalk } from './talk.js'
@@ -66,8 +68,28 @@ test('stimuli-3: every kind is taken, and one in its other spelling too', async 
   t.deepEqual(given, [...stimulusKinds, 'thread_idle_followup'])
 })
 
+const joins = async (daemon: Pick<Reachable, 'request'>, member: JsonObject): Promise<void> => {
+  const joined = { member_kind: 'session', display_name: 'Cedar', ...member }
+  const { status } = await daemon.request('POST', `${channel}/members`, joined)
+  if (status >= 300) throw new Error(`nobody joined: ${status}`)
+}
+
+test('stimuli-3: a session that left lends its name to nobody, whatever actor was named beside it', async (t) => {
+  const daemon = await startTalk(t)
+  const { body } = await daemon.say({
+    sender_session_id: 'A',
+    sender_actor_id: 'B',
+    available_at_ms: Date.now() + 500,
+  })
+  t.is((await daemon.request('DELETE', `${channel}/members/A`)).status, 200)
+  t.is((await daemon.over(body.stimulus_id)).state, 'dispatched')
+  t.is((await daemon.messages())[0].sender.id, 'system')
+})
+
 test('stimuli-3: what cannot be is refused, and nothing is kept of it', async (t) => {
   const daemon = await startTalk(t)
+  for (const session_id of ['C', 'elsewhere']) await daemon.request('POST', '/v1/sessions', { session_id })
+  await joins(daemon, { member_id: 'm', session_id: 'C' })
   const root = (await daemon.post('Hello')).message_id
   const reply = (await daemon.post('Again', { thread_root_message_id: root })).message_id
   const refused: readonly [object, number, string][] = [
@@ -80,6 +102,10 @@ test('stimuli-3: what cannot be is refused, and nothing is kept of it', async (t
     [{ scope: 'thread', thread_root_message_id: reply }, 400, 'channel_invalid_request'],
     [{ scope: 'thread', thread_root_message_id: 'message_none' }, 404, 'channel_message_not_found'],
     [{ sender_session_id: 'stranger' }, 400, 'channel_invalid_request'],
+    [{ sender_actor_id: 'A' }, 400, 'channel_invalid_request'],
+    [{ sender_actor_id: 'elsewhere' }, 400, 'channel_invalid_request'],
+    [{ sender_actor_id: 'm' }, 400, 'channel_invalid_request'],
+    [{ sender_actor_id: 'C' }, 400, 'channel_invalid_request'],
     [{ addressed_member_ids: ['nobody'] }, 400, 'channel_invalid_request'],
     [{ source_ref: 'a\u001bb' }, 400, 'channel_invalid_request'],
     [{ metadata: { text: 'x'.repeat(65_536) } }, 400, 'bad_request'],
