@@ -38,7 +38,10 @@ export const readSecret = async (source: SecretSource): Promise<string> => {
   }
   const bytes = await bytesOf(source)
   if (bytes.length > mostBytes + lineEnd) refuse(tooLong)
-  const text = (utf8Text(bytes) ?? refuse('gives what is not UTF-8: give bytes as base64 or hex')).replace(/\r?\n$/u, '')
+  const text = (utf8Text(bytes) ?? refuse('gives what is not UTF-8: give bytes as base64 or hex')).replace(
+    /\r?\n$/u,
+    '',
+  )
   if (text.trim() === '') refuse('gives nothing')
   if (Buffer.byteLength(text) > mostBytes) refuse(tooLong)
   return text

@@ -131,7 +131,6 @@ const tryParse = (text: string): Json | undefined => {
   }
 }
 
-
 export type JsonText = { readonly ok: true; readonly value: Json } | { readonly ok: false; readonly error: FieldError }
 
 const notUtf8: JsonText = { ok: false, error: { path: 'body', rule: 'must be UTF-8' } }

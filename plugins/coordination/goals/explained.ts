@@ -12,7 +12,10 @@ export const goalReasons = (store: GoalStore): ReasonSource => ({
     if (goal === undefined || goal.status === 'active' || goal.status === 'complete') return []
     const { status, stop_code, stop_reason, updated_at_ms } = goal
     const isOwn = stop_code === ownBudgetCode
-    const how = status === 'paused' ? 'Its goal is paused' : `${isOwn ? 'The budget of its goal' : 'A budget that its goal uses'} is used up`
+    const how =
+      status === 'paused'
+        ? 'Its goal is paused'
+        : `${isOwn ? 'The budget of its goal' : 'A budget that its goal uses'} is used up`
     const budget = isOwn ? ['--token-budget', 'TOKENS'] : []
     return [
       {

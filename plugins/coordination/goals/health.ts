@@ -25,7 +25,10 @@ const freed = (why = ''): string => {
 }
 
 /** What has it go on, for what it was stopped by. */
-const wayOn = ({ session_id, stop_code, stop_reason }: GoalRecord, { token_budget = 0, tokens_used }: SessionGoal): string => {
+const wayOn = (
+  { session_id, stop_code, stop_reason }: GoalRecord,
+  { token_budget = 0, tokens_used }: SessionGoal,
+): string => {
   const resume = (flags = ''): string => commandLine(`goals resume${flags}`, session_id)
   if (stop_code === ownBudgetCode) {
     const more = resume(` --token-budget ${tokens_used + token_budget}`)

@@ -72,8 +72,7 @@ export const createBudgets = (parts: BudgetParts): Budgets => {
   return { refusal, today, health: { id: 'budgets', check: () => [...dayWarning(parts, today()), ...unpriced(parts)] } }
 }
 
-const refused = (of: Budgeted, used: string, free: string): string =>
-  `${budgetExhausted(of)}: ${used}. ${free}`
+const refused = (of: Budgeted, used: string, free: string): string => `${budgetExhausted(of)}: ${used}. ${free}`
 const notByItself = (of: Budgeted): string =>
   `It is not free again by itself: raise max_${of}_output_tokens or max_${of}_cost_usd in config/usage.toml ` +
   'and restart the daemon.'

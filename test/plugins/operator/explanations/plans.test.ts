@@ -2,7 +2,14 @@
 import test, { type ExecutionContext } from 'ava'
 import type { JsonObject } from '../../../../core/plugin.js'
 import { createLeapingClock } from '../../../../core/testing/leaping-clock.js'
-import { callTool, done, fails, scriptedProvider, text, type Play } from '../../../../plugins/providers/scripted/contract.js'
+import {
+  callTool,
+  done,
+  fails,
+  scriptedProvider,
+  text,
+  type Play,
+} from '../../../../plugins/providers/scripted/contract.js'
 import { openAgent } from '../../../support/agents.js'
 import { startTestDaemon, type TestDaemonOptions } from '../../../support/daemon.js'
 import { situation } from '../../../support/explanations.js'
