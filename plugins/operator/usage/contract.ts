@@ -116,6 +116,7 @@ export interface UsageLimit {
 /** Everything that limits what runs may use. */
 export const UsageLimits: Point<UsageLimit> = definePoint<UsageLimit>('usage-limits@1', ({ id }) => id)
 
+/** What has a budget in the configuration. */
 export type Budgeted = 'run' | 'session' | 'day'
 const usedUp = (of: Budgeted): string => `the budget of the ${of} is used up`
 /** How every refusal by a budget of the configuration begins. */
