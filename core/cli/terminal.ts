@@ -57,22 +57,23 @@ export const openDialogue = (): OpenDialogue => createDialogue(process.stdin, sc
 /** Keys that end a line, take back a sign, and give up. */
 const [ends, takeBack, giveUp] = ['\r\n\u0004', '\u007f\b', '\u0003']
 
-/** All of standard input, cut behind so many characters. */
-export const readAll = async (most: number): Promise<string> => {
-  const { stdin } = process
-  stdin.setEncoding('utf8')
-  let text = ''
-  for await (const piece of stdin) {
-    text += String(piece)
-    if (text.length > most) break
+/** All of standard input, cut behind so many bytes. */
+export const readAll = async (most: number): Promise<Buffer> => {
+  const pieces: Buffer[] = []
+  let bytes = 0
+  for await (const piece of process.stdin) {
+    const part = Buffer.from(piece)
+    pieces.push(part)
+    bytes += part.length
+    if (bytes > most) break
   }
-  return text
+  return Buffer.concat(pieces)
 }
 
 /**
  * A line that a person types without seeing it, or all of standard input where nobody types; cut behind so many bytes.
  */
-export const readHidden = async (prompt: string, most: number): Promise<string> => {
+export const readHidden = async (prompt: string, most: number): Promise<Buffer> => {
   const { stdin } = process
   if (!stdin.isTTY) return readAll(most)
   stdin.setEncoding('utf8')
@@ -83,11 +84,11 @@ export const readHidden = async (prompt: string, most: number): Promise<string> 
     process.stderr.write(prompt)
     for await (const piece of stdin)
       for (const sign of String(piece)) {
-        if (sign === giveUp) return ''
-        if (ends.includes(sign)) return text
+        if (sign === giveUp) return Buffer.alloc(0)
+        if (ends.includes(sign)) return Buffer.from(text)
         text = takeBack.includes(sign) ? text.slice(0, -1) : text + sign
       }
-    return text
+    return Buffer.from(text)
   } finally {
     stdin.setRawMode(false)
     process.stderr.write('\n')

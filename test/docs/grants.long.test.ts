@@ -28,7 +28,9 @@ test('settings, secrets, skills, goals and metrics, exactly as printed', async (
   t.like(JSON.parse((await run('grants-scope')).split('\n').findLast((line) => line.startsWith('{')) ?? ''), {
     capability_scope: { mcp_server_deny: ['files'], skill_deny: ['release'] },
   })
-  t.regex(await run('grants-remembered'), /bash for commands that begin with npm test\n {2}in every session, until /u)
+  const remembered = await run('grants-remembered')
+  t.regex(remembered, /bash for commands that begin with npm test\n {2}in every session, until /u)
+  t.regex(remembered, /"decision": "allow"/u)
   const secrets = await run('grants-secrets')
   t.regex(secrets, /mcp\.tickets[^]*version 2/u)
   t.notRegex(secrets, /value/u)

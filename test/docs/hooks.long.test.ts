@@ -1,10 +1,11 @@
 /** The page about hooks is true: its lines are run as somebody who pastes them. */
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
 import { freshRoot, mainFile } from '../support/daemon.js'
 import { startMortal } from '../support/mortal.js'
 import { blocksFor, sh } from '../support/docs.js'
+import { openSession, submit, until } from '../support/runs.js'
 import { makeFolder } from '../support/tools.js'
 
 const page = 'docs/hooks.md'
@@ -15,6 +16,28 @@ const settings = {
     SubagentStop: [{ hooks: [{ type: 'command', command: 'true' }] }],
   },
 }
+
+test('the guard refuses the call where jq is missing', async (t) => {
+  const workspace = await makeFolder(t)
+  t.is((await sh(block('hooks-guard'), workspace)).code, 0)
+  const alone = `PATH='${workspace}/none' /bin/sh`
+  const guard = await sh(`echo '{"tool_input":{"command":"rm -rf ."}}' | ${alone} ./guard.sh`, workspace)
+  t.deepEqual([guard.code, guard.out], [1, ''], guard.err)
+  const root = await freshRoot()
+  mkdirSync(join(root, 'config'))
+  // Without a folder of programs in its path the guard finds no jq.
+  const hooks = block('hooks-file').replace('./guard.sh', `${alone} ./guard.sh`)
+  writeFileSync(join(root, 'config', 'hooks.toml'), hooks)
+  const flags = ['--workspace-root', workspace, '--permission-mode', 'bypassPermissions']
+  const daemon = await startMortal(t, { root, flags })
+  await openSession(daemon)
+  const { run_id } = await submit(daemon, 's1', '/tool bash {"command":"touch passed"}')
+  await until(daemon, run_id, 'completed', 'failed')
+  t.false(existsSync(join(workspace, 'passed')))
+  const { dead_letters } = (await daemon.request('GET', '/v1/runtime/hooks/dead-letter')).body
+  t.regex(dead_letters[0].error, /^it ended with code 1\b/u)
+  await daemon.stop()
+})
 
 test('a guard of the file, and one that was taken over, stop what they shall', async (t) => {
   if ((await sh('command -v jq', '/')).code !== 0) return t.pass('there is no jq here')

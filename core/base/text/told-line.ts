@@ -11,3 +11,13 @@ export const withoutSecrets =
 /** What a program of others wrote, for the log and for people: one line, `most` characters at most. */
 export const toldLine = (text: string, most: number, redact: (text: string) => string): string =>
   visibleLine(redactedTo(text, most, withoutSecrets(redact))).slice(0, most)
+
+/** The last of these lines, in one: as many of them as are told whole, one at least. */
+export const lastLines = (lines: readonly string[], most: number): string => {
+  let told = lines.at(-1)?.slice(0, most) ?? ''
+  for (const line of lines.slice(0, -1).toReversed()) {
+    if (line.length + told.length + 3 > most) break
+    told = `${line} | ${told}`
+  }
+  return told
+}

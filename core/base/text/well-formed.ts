@@ -26,3 +26,14 @@ const mend = (value: unknown): unknown => {
 /** The first `most` UTF-16 code units of a text, not cut between the halves of a character. */
 export const beginningOf = (text: string, most: number): string =>
   text.length > most ? text.slice(0, most).replace(/[\uD800-\uDBFF]$/u, '') : text
+
+// A mark of the order of bytes is a part of the text.
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+/** The text of these bytes; undefined where they are not UTF-8. */
+export const utf8Text = (bytes: Uint8Array): string | undefined => {
+  try {
+    return utf8.decode(bytes)
+  } catch {
+    return undefined
+  }
+}

@@ -4,6 +4,7 @@
  * stored and sent again. Reports where, never what.
  */
 import { isModest, maxDepth } from '../../base/text/nesting.js'
+import { utf8Text } from '../../base/text/well-formed.js'
 import type { Json } from '../../base/schema.js'
 import type { FieldError } from '../errors.js'
 
@@ -130,22 +131,13 @@ const tryParse = (text: string): Json | undefined => {
   }
 }
 
-const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-const decode = (bytes: Uint8Array): string | undefined => {
-  try {
-    return decoder.decode(bytes)
-  } catch {
-    return undefined
-  }
-}
-
 export type JsonText = { readonly ok: true; readonly value: Json } | { readonly ok: false; readonly error: FieldError }
 
 const notUtf8: JsonText = { ok: false, error: { path: 'body', rule: 'must be UTF-8' } }
 const notJson: JsonText = { ok: false, error: { path: 'body', rule: 'must be JSON' } }
 
 export const readJson = (bytes: Uint8Array): JsonText => {
-  const text = decode(bytes)
+  const text = utf8Text(bytes)
   if (text === undefined) return notUtf8
   const error = findFault(text)
   if (error !== undefined) return { ok: false, error }
@@ -165,7 +157,7 @@ const asText = (found: string): string =>
 
 /** The JSON of a platform, which is not ours to be strict about: bounded in depth and values. */
 export const readLenient = (bytes: Uint8Array): JsonText => {
-  const text = decode(bytes)
+  const text = utf8Text(bytes)
   if (text === undefined) return notUtf8
   if (!isModest(text)) return immodest
   const value = tryParse(text.replace(textOrLongNumber, asText))

@@ -2,6 +2,7 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { defineErrors } from '../../base/errors.js'
+import { utf8Text } from '../../base/text/well-formed.js'
 
 export const secretFileErrors = defineErrors({
   file_unreadable: {
@@ -40,16 +41,14 @@ export const readSecretFile = (path: string, { mustBePrivate = false, mayHaveLin
   const unusable = (reason: string, cause?: unknown): Error =>
     secretFileErrors.secret_file_unreadable({ details: { path, reason }, cause })
   read.add(resolve(path))
-  const text = content(path, { unusable, mustBePrivate }).toString('utf8').trim()
+  const text = utf8Text(content(path, { unusable, mustBePrivate }))?.trim()
+  if (text === undefined) throw unusable('it is not UTF-8')
   if (text === '') throw unusable('it is empty')
   if (!mayHaveLines && /[\0\r\n]/u.test(text)) throw unusable('it has more than one line')
   return text
 }
 
-/** A text that a person names on a command line, `most` bytes at most. Throws `file_unreadable`. */
-export const readGivenFile = (path: string, most: number): string => readGivenBytes(path, most).toString('utf8')
-
-/** The same for any bytes. */
+/** What a file holds that a person names on a command line, `most` bytes at most. Throws `file_unreadable`. */
 export const readGivenBytes = (path: string, most: number): Buffer => {
   const unusable = (reason: string, cause?: unknown): Error =>
     secretFileErrors.file_unreadable({ details: { path, reason }, cause })

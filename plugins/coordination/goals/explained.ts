@@ -2,6 +2,7 @@
 import { commandLine, sentence } from '../../../core/plugin.js'
 import type { ReasonSource } from '../../operator/explanations/contract.js'
 import type { GoalStore } from './store.js'
+import { ownBudgetCode } from './stops.js'
 
 export const goalReasons = (store: GoalStore): ReasonSource => ({
   id: 'goals',
@@ -9,9 +10,13 @@ export const goalReasons = (store: GoalStore): ReasonSource => ({
     if (kind !== 'agent') return []
     const goal = store.find(session_id)
     if (goal === undefined || goal.status === 'active' || goal.status === 'complete') return []
-    const { status, stop_reason, updated_at_ms } = goal
-    const how = status === 'paused' ? 'Its goal is paused' : 'The budget of its goal is used up'
-    const budget = status === 'budget_limited' ? ['--token-budget', 'TOKENS'] : []
+    const { status, stop_code, stop_reason, updated_at_ms } = goal
+    const isOwn = stop_code === ownBudgetCode
+    const how =
+      status === 'paused'
+        ? 'Its goal is paused'
+        : `${isOwn ? 'The budget of its goal' : 'A budget that its goal uses'} is used up`
+    const budget = isOwn ? ['--token-budget', 'TOKENS'] : []
     return [
       {
         code: status === 'paused' ? 'goal_paused' : 'goal_budget',

@@ -8,7 +8,12 @@ export type Stop = Pick<GoalRecord, 'status' | 'stop_code' | 'stop_reason'>
 /** Codes of runs that ended because nothing more may be used: of the goal's own budget, and of those of usage. */
 export const [ownBudgetCode, sharedBudgetCode] = ['goal_budget_exhausted', 'budget_exhausted'] as const
 const budgetCodes: ReadonlySet<string> = new Set([ownBudgetCode, sharedBudgetCode])
-const codeOf = (run: RunRecord): string => /^[a-z_]+(?=:)/u.exec(('error' in run && run.error) || '')?.[0] ?? ''
+const errorOf = (run: RunRecord): string => ('error' in run && run.error) || ''
+/** The code that an error begins with, and what it says. */
+const told = (error: string): readonly [string, string] => {
+  const [, code = '', text = error] = /^([a-z_]+): (.*)$/su.exec(error) ?? []
+  return [code, text]
+}
 
 export const paused = (stop_code: string, stop_reason: string): Stop => ({ status: 'paused', stop_code, stop_reason })
 const limited = (stop_code: string, stop_reason: string): Stop => ({ status: 'budget_limited', stop_code, stop_reason })
@@ -35,9 +40,9 @@ export const stopOf = (
   }: { readonly last: RunRecord | undefined; readonly moment: Moment; readonly max_turns: number },
 ): Stop | undefined => {
   if (last !== undefined && last.status !== 'completed') {
-    const code = codeOf(last)
+    const [code, text] = told(errorOf(last))
     const how = `its run ${last.run_id} is ${last.status}`
-    return budgetCodes.has(code) ? limited(code, `${how}: ${code}.`) : paused(`run_${last.status}`, `${how}.`)
+    return budgetCodes.has(code) ? limited(code, `${how}: ${text}`) : paused(`run_${last.status}`, `${how}.`)
   }
   if (isSpent(goal, moment)) return limited(ownBudgetCode, `${used(goal, moment)}.`)
   if (goal.turns >= max_turns) return paused('goal_turns_exhausted', `it made ${goal.turns} runs without an end.`)

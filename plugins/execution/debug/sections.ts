@@ -1,4 +1,4 @@
-import { boolean, doc, enums, integer, object, optional, string } from '../../../core/plugin.js'
+import { boolean, commandLine, doc, enums, integer, object, optional, string } from '../../../core/plugin.js'
 import { defineSetting, type RuntimeSection } from '../../operator/runtime/contract.js'
 import type { DebugConfig } from './config.js'
 import { debugLevels } from './contract.js'
@@ -38,6 +38,7 @@ export const debugLevelSetting = ({ debug_level }: DebugConfig, key: () => KeySe
     name: 'debug_level',
     schema: enums(debugLevels),
     initial: () => debug_level,
+    setBy: (level) => commandLine('runtime set-debug-level', level),
     check(level) {
       const setup = key()
       if (level !== 'off' && setup.type === 'unusable')

@@ -1,5 +1,5 @@
 /** The route that runs without a wish of their own use, and its model: operators change both together. */
-import { doc, object, optional, string, type Infer } from '../../../core/plugin.js'
+import { commandLine, doc, object, optional, string, type Infer } from '../../../core/plugin.js'
 import { defineSetting } from '../../operator/runtime/contract.js'
 import type { ModelRoute } from './contract.js'
 import { modelErrors, unknownRoute } from './errors.js'
@@ -22,6 +22,8 @@ export const activeModelSetting = ({ routes, active }: Omit<Configured, 'file'>)
     name: 'model',
     schema: ActiveModel,
     initial: active,
+    setBy: ({ route_id, model }) =>
+      model === '' ? undefined : commandLine('runtime set-model', `${route_id}/${model}`),
     check: ({ route_id, model }) => {
       const route = routeOf(route_id)
       if (route === undefined) throw unknownRoute(route_id, routes())

@@ -1,5 +1,5 @@
 /** What of tools operators change while the daemon runs. */
-import { doc, enums } from '../../../core/plugin.js'
+import { commandLine, doc, enums } from '../../../core/plugin.js'
 import { defineSetting } from '../../operator/runtime/contract.js'
 import { SomeToolLimits, ToolLimitsView, type ToolsConfig } from './config.js'
 import { permissionModes, type ToolLimits } from './contract.js'
@@ -11,6 +11,7 @@ export const permissionModeSetting = ({ permission_mode }: ToolsConfig) =>
     name: 'permission_mode',
     schema: enums(permissionModes),
     initial: () => permission_mode,
+    setBy: (mode) => commandLine('runtime set-permission-mode', mode),
     change: {
       path: 'permission-mode',
       summary: "Sets the daemon's permission mode: what becomes of tools that would ask.",

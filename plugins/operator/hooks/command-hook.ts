@@ -1,7 +1,11 @@
 /** Hooks that are commands: JSON on standard input, exit code and standard output are the answer. */
 import {
   createCapture,
+  lastLines,
+  redactedTo,
+  visibleLine,
   withoutCutWord,
+  withoutSecrets,
   within,
   type Captured,
   type Clock,
@@ -14,6 +18,7 @@ export interface CommandParts {
   readonly clock: Clock
   readonly folder: string
   readonly environment: () => Record<string, string>
+  readonly redact: (text: string) => string
   /** Clean-ups under way: a stop waits for them. */
   readonly track: (work: Promise<unknown>) => void
 }
@@ -56,13 +61,26 @@ const blocks = 2
 /** What a hook says on its standard error; of what is cut the word at the end is left out. */
 export const reasonIn = ({ text, begin, truncated }: Captured): string => (truncated ? withoutCutWord(begin) : text)
 
+/** Signs of the last lines of standard error. */
+const mostTold = 300
+
+/** The last lines of a standard error, safe to show; of what was left out of it no line is told that was cut. */
+export const complaintIn = ({ text, begin, truncated }: Captured, redact: (text: string) => string): string => {
+  const whole = truncated ? text.slice(begin.length).split('\n').slice(3).join('\n') : text
+  const lines = redactedTo(whole, outputBytes, withoutSecrets(redact)).split('\n')
+  return lastLines(
+    lines.flatMap((line) => (line.trim() === '' ? [] : [visibleLine(line.trim())])),
+    mostTold,
+  )
+}
+
 const variable = 'HOLDFAST_HOOK_COMMAND'
 /** A command may hold secrets, and every user sees the arguments of a process; its environment only the owner sees. */
 const fromEnvironment = `eval "unset ${variable}
 $${variable}"`
 
 export const runCommand = async (parts: CommandParts, wish: CommandWish): Promise<Answered> => {
-  const { supervised, clock, folder, environment, track } = parts
+  const { supervised, clock, folder, environment, redact, track } = parts
   const { name, command, shell, input, signal } = wish
   const program = await supervised.start({
     run: shell === 'sh' ? ['sh', '-c', fromEnvironment] : fromEnvironment,
@@ -85,7 +103,9 @@ export const runCommand = async (parts: CommandParts, wish: CommandWish): Promis
   if (exit === 'aborted') return { fault: 'it was cut short' }
   if (!exit.started) return { fault: 'it could not be started' }
   if (exit.code === blocks) return { ruling: blockOf(name, reasonIn(stderr.read())) }
-  if (exit.code !== 0)
-    return { fault: exit.signal === null ? `it ended with code ${exit.code}` : `${exit.signal} ended it` }
+  if (exit.code !== 0) {
+    const how = exit.signal === null ? `it ended with code ${exit.code}` : `${exit.signal} ended it`
+    return { fault: [how, complaintIn(stderr.read(), redact)].filter((part) => part !== '').join(': ') }
+  }
   return jsonOf(name, stdout.read())
 }

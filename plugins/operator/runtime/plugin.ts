@@ -8,7 +8,8 @@ import { ownSections } from './sections.js'
 import { settingRoute } from './settings/setting-route.js'
 import { declareRevisions } from './settings/revisions.js'
 import { createSealing } from './settings/sealing.js'
-import { createSettings, unfitWarnings } from './settings/settings.js'
+import { createSettings } from './settings/settings.js'
+import { unfitWarnings } from './settings/unfit.js'
 import { collectSections, runtimeView, settingSections } from './view.js'
 
 export default definePlugin({
@@ -43,15 +44,18 @@ export default definePlugin({
     ctx.contribute(RuntimeSections, ...ownSections(host, revisions, store))
     ctx.routes(...runtimeRoutes({ view, revisions, settings, store }))
     ctx.contribute(StatusSections, { name: 'runtime', ...view })
-    ctx.health({ id: 'settings', check: () => unfitWarnings(store, settings()) })
+    ctx.health({ id: 'settings', check: () => unfitWarnings(store.unfit(), store) })
     const note = (change: ListChange): void => {
       store.note(change).catch((error: unknown) => {
         ctx.log.warn('a change of a file is in force and could not become a revision', { file: change.file, error })
       })
     }
     ctx.onStart(() => {
-      for (const setting of store.unfit())
-        ctx.log.warn('a kept setting cannot hold any more; the last value that can is in force', { setting })
+      for (const { setting, why } of store.unfit())
+        ctx.log.warn('a kept setting cannot hold any more; the last value that can is in force', {
+          setting: setting.name,
+          why,
+        })
       return host.onListApplied(note)
     })
   },

@@ -22,21 +22,31 @@ interface Place {
 const newKey = ({ folder, file }: Place): string =>
   `(set -C; umask 077; mkdir -p ${folder} && openssl rand -hex 32 > ${file})`
 
-/** What can be pasted, for each fault. */
-const mend = ({ kind }: KeyFault, place: Place, isFresh: boolean): string => {
+/** What makes a key in place of one that there is none any more. */
+const another = ({ kind }: KeyFault, place: Place): string => {
   const { file } = place
+  if (kind === 'absent') return `make a new one: ${newKey(place)}`
+  if (kind === 'no_file' || kind === 'no_key')
+    return `set aside what is there and make a new one: mv -n ${file} ${file}.aside && ${newKey(place)}`
+  return 'put a new one in its place'
+}
+
+/** What can be pasted, for each fault. */
+const mend = (fault: KeyFault, place: Place, isFresh: boolean): string => {
+  const { file } = place
+  const { kind } = fault
   switch (kind) {
     case 'not_private':
       return `Nobody but its owner may read the key: chmod 600 ${file} and start again.`
     case 'absent':
       return isFresh
         ? 'The daemon makes the first key by itself as soon as its storage takes changes: see the warnings beside this.'
-        : `Put the key back as ${file} with mode 0600, or make a new one: ${newKey(place)} and start again.`
+        : `Put the key back as ${file} with mode 0600, or ${another(fault, place)} and start again.`
     case 'no_file':
     case 'no_key':
       return (
-        `Put the key back as ${file} with mode 0600. Where there is none any more, set aside what is there and make ` +
-        `a new one: mv -n ${file} ${file}.aside && ${newKey(place)} and start again.`
+        `Put the key back as ${file} with mode 0600. Where there is none any more, ` +
+        `${another(fault, place)} and start again.`
       )
     case 'given':
       return (
@@ -52,14 +62,17 @@ const mend = ({ kind }: KeyFault, place: Place, isFresh: boolean): string => {
 interface Waiting {
   readonly key_id: string
   readonly secrets: number
-  readonly headers: number
+  readonly lasting: number
 }
 
-const putBack = ({ file }: Place, { key_id, secrets, headers }: Waiting): string => {
+/** Nothing can be stored again while there is no key in force. */
+const putBack = (place: Place, { key_id, secrets, lasting }: Waiting, fault: KeyFault | undefined): string => {
+  const { file } = place
   const instead = [
+    ...(fault === undefined ? [] : [`${another(fault, place)} and start again`]),
     ...(secrets > 0 ? [`store each secret again with ${commandLine('secrets set', 'SECRET_REF')} --stdin`] : []),
-    ...(headers > 0
-      ? [`give those targets again, with their headers, and: ${commandLine('secrets forget-key', key_id)}`]
+    ...(lasting > 0
+      ? [`give reply targets that have headers again, if there are any: ${commandLine('secrets forget-key', key_id)}`]
       : []),
   ]
   return (
@@ -86,17 +99,17 @@ export const keyWarnings = ({ keys, slots, lasting, root, isFresh }: KeyWarningP
   const missing = known
     .filter((key_id) => keys.find(key_id) === undefined)
     .map((key_id): Warning => {
-      const waiting = { key_id, secrets: slots.count('key', key_id), headers: lasting.count('sealed_with', key_id) }
+      const waiting = { key_id, secrets: slots.count('key', key_id), lasting: lasting.count('sealed_with', key_id) }
       const lost = [
         ...(waiting.secrets > 0 ? [count(waiting.secrets, 'secret')] : []),
-        ...(waiting.headers > 0 ? ['headers of reply targets'] : []),
+        ...(waiting.lasting > 0 ? [`${count(waiting.lasting, 'lasting key')} for headers of reply targets`] : []),
       ]
       return {
         severity: 'error',
         code: 'secrets_key_missing',
         message: `${lost.join(' and ')} cannot be decrypted: the key ${key_id} is not here.`,
         related_id: key_id,
-        action: fault?.kind === 'not_private' ? mend(fault, place, false) : putBack(place, waiting),
+        action: fault?.kind === 'not_private' ? mend(fault, place, false) : putBack(place, waiting, fault),
       }
     })
   return [

@@ -1,7 +1,7 @@
 /** How much may be used by a run, a session and a day, and what is said when that is used up. */
 import { commandLine, type Clock, type HealthCheck, type Warning } from '../../../core/plugin.js'
 import type { UsageConfig } from './config.js'
-import type { Spender, UsageSums } from './contract.js'
+import { budgetExhausted, type Budgeted, type Spender, type UsageSums } from './contract.js'
 import type { Days } from './days.js'
 import type { SessionTotals } from './session-totals.js'
 import { totalOf, type UsageStore } from './store.js'
@@ -11,8 +11,7 @@ export interface Limit {
   readonly output_tokens: number
   readonly cost_microusd: number
 }
-type Of = 'run' | 'session' | 'day'
-export type Limits = Readonly<Record<Of, Limit>>
+export type Limits = Readonly<Record<Budgeted, Limit>>
 
 const micro = (usd: number): number => Math.round(usd * 1e6)
 
@@ -73,9 +72,8 @@ export const createBudgets = (parts: BudgetParts): Budgets => {
   return { refusal, today, health: { id: 'budgets', check: () => [...dayWarning(parts, today()), ...unpriced(parts)] } }
 }
 
-const refused = (of: Of, used: string, free: string): string =>
-  `budget_exhausted: the budget of the ${of} is used up: ${used}. ${free}`
-const notByItself = (of: Of): string =>
+const refused = (of: Budgeted, used: string, free: string): string => `${budgetExhausted(of)}: ${used}. ${free}`
+const notByItself = (of: Budgeted): string =>
   `It is not free again by itself: raise max_${of}_output_tokens or max_${of}_cost_usd in config/usage.toml ` +
   'and restart the daemon.'
 

@@ -116,6 +116,15 @@ export interface UsageLimit {
 /** Everything that limits what runs may use. */
 export const UsageLimits: Point<UsageLimit> = definePoint<UsageLimit>('usage-limits@1', ({ id }) => id)
 
+/** What has a budget in the configuration. */
+export type Budgeted = 'run' | 'session' | 'day'
+const usedUp = (of: Budgeted): string => `the budget of the ${of} is used up`
+/** How every refusal by a budget of the configuration begins. */
+export const budgetExhausted = (of: Budgeted): string => `budget_exhausted: ${usedUp(of)}`
+/** Whose budget the error of a run, or a part of it, tells of. */
+export const budgetOf = (error: string): Budgeted | undefined =>
+  (['run', 'session', 'day'] as const).find((of) => error.includes(usedUp(of)))
+
 /** Keeps what is used, and says when it is enough. */
 export interface UsageBooks {
   /** Adds a call to the sums of its session and day, in the commit that adds it to its run, if it has one. */

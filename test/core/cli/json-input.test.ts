@@ -14,6 +14,8 @@ test('command-line-4: what is no JSON, or a file that cannot be read, is told wi
   const folder = await mkdtemp(join(tmpdir(), 'json-'))
   t.teardown(() => rm(folder, { recursive: true, force: true }))
   const [half, large, twice] = [join(folder, 'half'), join(folder, 'large'), join(folder, 'twice')]
+  const bytes = join(folder, 'bytes')
+  await writeFile(bytes, Buffer.from('{"a":"\u00ff"}', 'latin1'))
   await writeFile(twice, '{"hooks":{"stop":[],"stop":[]}}')
   await writeFile(half, '{"hooks":}')
   await writeFile(large, ' '.repeat(1024 * 1024 + 1))
@@ -31,6 +33,7 @@ test('command-line-4: what is no JSON, or a file that cannot be read, is told wi
       /--file gives what is not taken: \S+twice, hooks\.stop is given twice \(flag_invalid\)$/mu,
     ],
     [['playbooks', 'validate', '--manifest-json', '{"title":"a","title":"b"}'], /not taken: title is given twice/u],
+    [[...set, '--file', bytes], /--file gives what is not taken: \S+bytes, it must be UTF-8 \(flag_invalid\)$/mu],
     [[...set, '--file', join(folder, 'no')], /^holdfast: The file \S+ cannot be used: it does not exist\./u],
     [[...set, '--file', large], /cannot be used: it is larger than 1024 KiB/u],
     [['runtime', 'learning-policy', 'set', '--file', half], /--file gives what is not JSON/u],

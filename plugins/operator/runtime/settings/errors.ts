@@ -17,7 +17,7 @@ export const settingErrors = defineErrors({
   runtime_revision_not_found: {
     status: 404,
     domain: 'runtime',
-    detail: 'There is no revision {revision} to go back to.',
+    detail: 'There is nothing to go back to: {reason}.',
     action: 'List the revisions that are kept with GET /v1/runtime/revisions.',
   },
 })

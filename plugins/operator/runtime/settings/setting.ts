@@ -48,6 +48,8 @@ export interface RuntimeSetting<S extends AnyStruct = AnyStruct, B extends Field
   readonly secret?: boolean
   /** The command line that sets one with secrets to nothing: the way out where the key of secrets is lost. */
   readonly emptiedBy?: string
+  /** The command line that sets it to a value; undefined where none can. */
+  setBy?(value: Infer<S>): string | undefined
   readonly change: SettingChange<S, B>
 }
 /** Checks a setting's types and returns it. */

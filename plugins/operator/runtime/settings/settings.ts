@@ -1,6 +1,5 @@
 /** The settings in force, and how they change. */
 import {
-  commandLine,
   parse,
   unsafeCast,
   type AnyStruct,
@@ -9,12 +8,12 @@ import {
   type JsonObject,
   type ListChange,
   type State,
-  type Warning,
 } from '../../../../core/plugin.js'
 import { isSealed } from '../../secrets/contract.js'
 import type { Interception } from '../../../execution/interception/contract.js'
 import { shownMembers, type RuntimeSetting, type Settings, type Wish } from './setting.js'
 import { settingErrors } from './errors.js'
+import { faultOf, type Unfit } from './unfit.js'
 import { isOfFile, type Revision, type Revisions } from './revisions.js'
 
 export interface SettingsParts {
@@ -36,13 +35,13 @@ export interface SettingsStore extends Omit<Settings, 'view'> {
   /** Makes a revision of what a saved file changed, which is in force already: nobody is asked. */
   note(change: ListChange): Promise<void>
   /** Settings whose kept value does not fit any more: the last one holds that does. */
-  unfit(): readonly string[]
+  unfit(): readonly Unfit[]
 }
 
 interface Held {
   readonly revision: number
   readonly values: JsonObject
-  readonly unfit: readonly string[]
+  readonly unfit: readonly Unfit[]
 }
 
 /** Whoever is asked has a limit of its own. */
@@ -124,7 +123,8 @@ export const createSettings = ({ state, revisions, settings, interception, onHel
       await add(() => ({ setting, source: 'file', entries: changes, values: revisions.newest?.values ?? {} }))
     },
     unfit: () => now().unfit,
-    isLocked: ({ name }) => now().unfit.includes(name) && isSealed(revisions.newest?.values[name]),
+    isLocked: ({ name }) =>
+      now().unfit.some((one) => one.setting.name === name) && isSealed(revisions.newest?.values[name]),
   }
 }
 
@@ -170,9 +170,10 @@ const filesSince = (revisions: Revisions, target: number): string[] => [
 /** Throws `runtime_revision_not_found`. */
 const valuesAt = ({ newest, find }: Revisions, target: number): JsonObject => {
   const values = target === 0 ? {} : find(target)?.values
-  if (newest === undefined || values === undefined)
-    throw settingErrors.runtime_revision_not_found({ details: { revision: target } })
-  return values
+  if (newest !== undefined && values !== undefined) return values
+  const isFirst = newest === undefined || target < 0
+  const reason = isFirst ? 'no setting was changed yet' : `there is no revision ${target}`
+  throw settingErrors.runtime_revision_not_found({ details: { reason } })
 }
 
 /** Throws what the settings' checks throw. What has not the form of its setting any more is left for `restored`. */
@@ -180,16 +181,6 @@ const checkAll = (settings: readonly RuntimeSetting[], values: JsonObject): void
   for (const { name, schema, check } of settings) {
     const value = values[name]
     if (value !== undefined && parse(schema, value).ok) check?.(value)
-  }
-}
-
-const holds = ({ schema, check }: RuntimeSetting, value: Json): boolean => {
-  if (!parse(schema, value).ok) return false
-  try {
-    check?.(value)
-    return true
-  } catch {
-    return false
   }
 }
 
@@ -203,7 +194,9 @@ const goodOf = (settings: readonly RuntimeSetting[], from: readonly JsonObject[]
   for (const setting of settings) {
     const { name } = setting
     if (newest[name] === undefined) continue
-    const good = from.map((one) => one[name]).find((value) => value !== undefined && holds(setting, value))
+    const good = from
+      .map((one) => one[name])
+      .find((value) => value !== undefined && faultOf(setting, value) === undefined)
     if (good === undefined) delete values[name]
     else values[name] = good
   }
@@ -216,7 +209,12 @@ const restored = (settings: readonly RuntimeSetting[], kept: readonly Revision[]
     kept.map((one) => one.values),
   )
   const [newest] = kept
-  const unfit = settings.flatMap(({ name }) => (newest?.values[name] === values[name] ? [] : [name]))
+  const unfit = settings.flatMap((setting) => {
+    const value = newest?.values[setting.name]
+    return value === undefined || value === values[setting.name]
+      ? []
+      : [{ setting, value, why: faultOf(setting, value) }]
+  })
   return { revision: newest?.revision ?? 0, values, unfit }
 }
 
@@ -224,32 +222,5 @@ const restored = (settings: readonly RuntimeSetting[], kept: readonly Revision[]
 const changed = ({ values, unfit }: Held, { revision, setting, values: kept }: Revision): Held => ({
   revision,
   values: { ...values, [setting]: kept[setting] },
-  unfit: unfit.filter((name) => name !== setting),
-})
-
-/** Warnings for settings whose kept value does not fit any more. */
-export const unfitWarnings = (
-  { unfit, isLocked }: Pick<SettingsStore, 'unfit' | 'isLocked'>,
-  settings: readonly RuntimeSetting[],
-): readonly Warning[] =>
-  unfit().map((name) =>
-    isLocked({ name }) ? lockedWarning(settings.find((one) => one.name === name) ?? { name }) : unfitWarning(name),
-  )
-
-const lockedWarning = ({ name, emptiedBy }: Pick<RuntimeSetting, 'name' | 'emptiedBy'>): Warning => ({
-  severity: 'error',
-  code: 'setting_locked',
-  message: `What was kept of the setting ${name} cannot be decrypted: its key is not here.`,
-  action:
-    'Put the key back as secrets/slots.key in the state root with mode 0600 and start again. ' +
-    `To go on without what was kept: ${emptiedBy ?? commandLine('runtime rollback --target-revision 0')}`,
-  related_id: name,
-})
-
-const unfitWarning = (name: string): Warning => ({
-  severity: 'warning',
-  code: 'setting_unfit',
-  message: `What was kept of the setting ${name} cannot hold any more; the last value that can is in force.`,
-  action: 'See what was kept: holdfast runtime revisions. What holds now: holdfast runtime get. Then set it again.',
-  related_id: name,
+  unfit: unfit.filter((one) => one.setting.name !== setting),
 })

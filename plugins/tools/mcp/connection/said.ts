@@ -1,5 +1,5 @@
 /** What a server writes on its standard error: some for the log, the end of it for people who look for a fault. */
-import { toldLine, type Log } from '../../../../core/plugin.js'
+import { lastLines, toldLine, type Log } from '../../../../core/plugin.js'
 
 const [mostLogged, mostShown, mostKept] = [100, 500, 5]
 /** Signs of the last lines in one: the end of what it wrote says why it ended. */
@@ -32,13 +32,6 @@ export const createSaid = ({ log, redact }: SaidParts, server: string): Said => 
       if (logged <= mostLogged) log.info('an MCP server wrote', { server, line: shown })
       if (logged === mostLogged) log.info('more that this MCP server writes is left out', { server })
     },
-    last: () => {
-      let told = kept.at(-1)?.slice(0, mostTold) ?? ''
-      for (const line of kept.slice(0, -1).toReversed()) {
-        if (line.length + told.length + 3 > mostTold) break
-        told = `${line} | ${told}`
-      }
-      return told
-    },
+    last: () => lastLines(kept, mostTold),
   }
 }

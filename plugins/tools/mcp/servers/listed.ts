@@ -11,6 +11,8 @@ export interface ListedTool {
   readonly description: string
   readonly effect: Effect
   readonly input_schema: Json
+  /** It can only be called as a task, which nothing here does. */
+  readonly only_as_task: boolean
 }
 
 export interface Listing {
@@ -49,6 +51,7 @@ const toolOf = (entry: ServerEntry, item: JsonObject): ListedTool => {
     description: said,
     effect: effectOf(entry, name, item['annotations']),
     input_schema: item['inputSchema'] ?? { type: 'object' },
+    only_as_task: isJsonObject(item['execution']) && item['execution']['taskSupport'] === 'required',
   }
 }
 

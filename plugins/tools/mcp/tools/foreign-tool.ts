@@ -90,6 +90,7 @@ export const toForeignTool = async (
   listed: ListedTool,
   parts: ForeignParts,
 ): Promise<ForeignTool | string> => {
+  if (listed.only_as_task) return 'it can only be called as a task (taskSupport is required)'
   const input_schema = shownSchema(listed.input_schema, parts.redact)
   if (parts.redact(listed.name) !== listed.name) return 'its name has a secret in it'
   if (input_schema === undefined) return 'its input has signs that are not shown, or a secret'

@@ -142,7 +142,10 @@ test('deliveries-33: without its key a delivery fails by a reason that says what
   t.is(letter.terminal_error, 'reply_headers_locked')
   const { warnings } = (await second.request('GET', '/v1/status')).body.health
   const missing = warnings.find(({ code }: { code: string }) => code === 'secrets_key_missing')
-  t.regex(missing?.message ?? '', /^headers of reply targets cannot be decrypted: the key \w+ is not here\.$/u)
+  t.regex(
+    missing?.message ?? '',
+    /^1 lasting key for headers of reply targets cannot be decrypted: the key \w+ is not here\.$/u,
+  )
   const dead = warnings.find(({ code }: { code: string }) => code === 'reply_headers_locked')
   t.regex(dead?.action ?? '', /deliveries replay/u)
   const refused = await second.request('POST', '/v1/sessions/s1/runs', {

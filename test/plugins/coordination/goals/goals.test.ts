@@ -334,6 +334,27 @@ test('goals-12: where a budget of the daemon is used up the goal is limited with
   t.is((await settled(daemon)).length, 3)
 })
 
+test('goals-8, goals-12: of a budget of the daemon that is used up the warning says what helps', async (t) => {
+  const raise = (of: string) => `max_${of}_output_tokens or max_${of}_cost_usd in config/usage.toml and restart`
+  const helps = {
+    run: 'Its next run may use as much again. To have it go on: holdfast goals resume s1.',
+    session: `First raise ${raise('session')} the daemon. To have it go on: holdfast goals resume s1.`,
+    day: `First wait for the next day, or raise ${raise('day')} the daemon. To have it go on: holdfast goals resume s1.`,
+  }
+  for (const [of, help] of Object.entries(helps)) {
+    const daemon = await start(t, () => calls('get_goal'), { usage: { [`max_${of}_output_tokens`]: 2 } })
+    await daemon.request('POST', path, { objective })
+    const { stop_code, stop_reason } = await still(daemon)
+    t.is(stop_code, 'budget_exhausted')
+    t.regex(stop_reason, new RegExp(`^its run run_\\w+ is failed: the budget of the ${of} is used up: 2 of 2 `, 'u'))
+    const { warnings } = (await daemon.request('GET', '/v1/status')).body.health
+    const { action } = warnings.find(({ code }: any) => code === 'goal_stopped')
+    t.is(action, `${help} To hear no more of it: holdfast goals clear s1`)
+    const { code, out, err } = await createCommandLine(daemon)('goals', 'resume', 's1')
+    t.deepEqual([code, err], [0, ''], out)
+  }
+})
+
 test('goals-12: the budget of a goal ends no run of a person', async (t) => {
   const plays = [calls('create_goal', { objective, token_budget: 1 }), calls('get_goal')]
   const daemon = await start(t, (_, count) => plays[count - 1] ?? says())

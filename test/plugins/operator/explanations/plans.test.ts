@@ -2,7 +2,14 @@
 import test, { type ExecutionContext } from 'ava'
 import type { JsonObject } from '../../../../core/plugin.js'
 import { createLeapingClock } from '../../../../core/testing/leaping-clock.js'
-import { done, fails, scriptedProvider, text, type Play } from '../../../../plugins/providers/scripted/contract.js'
+import {
+  callTool,
+  done,
+  fails,
+  scriptedProvider,
+  text,
+  type Play,
+} from '../../../../plugins/providers/scripted/contract.js'
 import { openAgent } from '../../../support/agents.js'
 import { startTestDaemon, type TestDaemonOptions } from '../../../support/daemon.js'
 import { situation } from '../../../support/explanations.js'
@@ -45,6 +52,15 @@ test('explanations-13: a goal that made as many runs as it may, and one whose bu
   await daemon.request('PUT', '/v1/sessions/s2/goal', { objective, token_budget: 1 })
   const { move } = await situation(t, daemon, 'goal-budget', { id: other, codes: ['goal_budget', 'idle'] })
   await move({ TOKENS: '1000' }, /goals resume/u)
+})
+
+test('explanations-13: a goal that a budget of the daemon stopped', async (t) => {
+  const budgets = { usage: { max_run_output_tokens: 1 } }
+  const daemon = await start(t, () => [callTool('c', 'get_goal', {}), done('tool_calls')], { config: budgets })
+  await daemon.request('PUT', '/v1/sessions/s1/goal', { objective })
+  const codes = ['goal_budget', 'last_run', 'not_completed']
+  const { move } = await situation(t, daemon, 'goal-run-budget', { id: daemon.agent, codes })
+  await move({}, /goals resume s1$/u)
 })
 
 test('explanations-14: a schedule says when it gives work, that it is paused, and that a fire waits', async (t) => {

@@ -277,6 +277,21 @@ test('runs-21, hooks-36: the steps of a run tell which hook did what, with its r
   t.false(plain.some(({ event }: any) => event.type === 'intercepted'))
 })
 
+test('hooks-36: why a command failed is told with the last lines of its standard error, without secrets', async (t) => {
+  const { set, run, outcomes, letters, request, log } = await daemonWith(t)
+  await request('POST', '/v1/runtime/secrets', { slot_id: 'one', state: { value: 'sesame-canary-1' } })
+  const says = `echo starts >&2; printf 'no sesame-canary-1\\033[2J\\n\\nat ghp_abcdefghijklmnop1234\\n' >&2`
+  await set({ pre_tool_use: [{ ...command(`${says}; exit 1`), failure_policy: { mode: 'closed' } }] })
+  await run()
+  const error = 'it ended with code 1: starts | no [redacted]\\u001b[2J | at <redacted>'
+  t.is((await outcomes())[0].output.error.reason, `the hook failed: ${error}`)
+  t.like((await letters())[0], { error })
+  t.true(log.some((line) => line.fact === 'a hook failed' && line.details['error'] === error))
+  await set({ pre_tool_use: [command('echo gone >&2; kill -9 $$')] })
+  await run()
+  t.like((await letters())[0], { error: 'SIGKILL ended it: gone' })
+})
+
 test('hooks-2, hooks-5: who is said to refuse or withhold is the hook that did, and not who was asked before', async (t) => {
   const { set, run, request } = await daemonWith(t)
   const hook = (name: string, outcome: object) => ({ ...command(`echo '${JSON.stringify(outcome)}'`), name })

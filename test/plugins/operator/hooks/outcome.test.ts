@@ -1,6 +1,6 @@
 import test from 'ava'
 import { createCapture } from '../../../../core/processes/capture.js'
-import { reasonIn } from '../../../../plugins/operator/hooks/command-hook.js'
+import { complaintIn, reasonIn } from '../../../../plugins/operator/hooks/command-hook.js'
 import { blockOf, rulingOf, shownRuling } from '../../../../plugins/operator/hooks/outcome.js'
 import { across, holdsPiece, redactCanary } from '../../../support/canaries.js'
 
@@ -23,6 +23,18 @@ test('secrets-25: of output that nobody could read whole no half of a secret is 
     t.true(cut.read().truncated)
     t.false(holdsPiece(reasonIn(cut.read())))
     t.is(reasonIn(whole.read()), text + text)
+  }
+})
+
+test('secrets-25: of a standard error that is told no half of a secret is left', (t) => {
+  for (const text of [...across(300), ...across(512)]) {
+    const [cut, whole] = [createCapture(1024), createCapture(64 * 1024)]
+    for (const capture of [cut, whole]) capture.add(Buffer.from(`${text}${text}\nover`))
+    t.true(cut.read().truncated)
+    t.is(complaintIn(cut.read(), redactCanary), 'over')
+    whole.add(Buffer.from(`\n${text}`))
+    t.false(holdsPiece(complaintIn(whole.read(), redactCanary)))
+    t.is(complaintIn(whole.read(), redactCanary).length, 300)
   }
 })
 

@@ -113,7 +113,11 @@ test('runtime-28: the current revision and 64 before it are kept, and each can h
   const { request } = await startTestDaemon(t)
   const mode = async (): Promise<string> => (await request('GET', '/v1/runtime')).body.permission_mode
   const rollback = (body?: object) => request('POST', '/v1/runtime/rollback', body)
-  t.deepEqual(codeOf(await rollback()), [404, 'runtime_revision_not_found'])
+  for (const body of [undefined, { target_revision: 0 }])
+    t.like((await rollback(body)).body, {
+      code: 'runtime_revision_not_found',
+      detail: 'There is nothing to go back to: no setting was changed yet.',
+    })
   for (let n = 1; n <= 66; n += 1)
     await request('POST', '/v1/runtime/permission-mode', { mode: n % 2 === 0 ? 'plan' : 'dontAsk' })
   const { revisions, next_before_revision } = (await request('GET', '/v1/runtime/revisions')).body
@@ -123,7 +127,10 @@ test('runtime-28: the current revision and 64 before it are kept, and each can h
   t.is(next_before_revision, 3)
   const rest = (await request('GET', `/v1/runtime/revisions?before_revision=${next_before_revision}`)).body
   t.deepEqual([rest.revisions.map((one: any) => one.revision), rest.next_before_revision], [[2], undefined])
-  t.deepEqual(codeOf(await rollback({ target_revision: 1 })), [404, 'runtime_revision_not_found'])
+  t.like((await rollback({ target_revision: 1 })).body, {
+    code: 'runtime_revision_not_found',
+    detail: 'There is nothing to go back to: there is no revision 1.',
+  })
   t.deepEqual(codeOf(await rollback({ target_revision: 67 })), [404, 'runtime_revision_not_found'])
   t.like((await rollback()).body, { permission_mode: 'dontAsk', config: { revision: 67 } })
   t.like((await rollback({ target_revision: 66, expected_revision: 67 })).body, { permission_mode: 'plan' })
@@ -172,7 +179,16 @@ test('runtime-29: of a kept value that cannot hold any more the last good one ho
   await first.stop()
   const second = await startTestDaemon(t, { root, plugins: [colour(['red', 'green'])] })
   t.is((await second.request('GET', '/v1/runtime')).body.colour, 'green')
-  t.like(second.daemon.view.warnings(), [{ code: 'setting_unfit', related_id: 'colour' }])
+  t.like(second.daemon.view.warnings(), [
+    {
+      code: 'setting_unfit',
+      related_id: 'colour',
+      message:
+        'What was kept of the setting colour ("blue") cannot hold any more: it must be one of "red", "green". ' +
+        'The last value that can is in force.',
+      action: 'See what holds now, and set it again: holdfast runtime get',
+    },
+  ])
   await second.request('POST', '/v1/runtime/permission-mode', { mode: 'plan' })
   t.is((await second.request('GET', '/v1/runtime')).body.colour, 'green')
   t.like(second.daemon.view.warnings(), [{ code: 'setting_unfit', related_id: 'colour' }])

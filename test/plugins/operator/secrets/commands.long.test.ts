@@ -9,7 +9,7 @@ import { lender, testPlugin } from '../../../support/plugins.js'
 
 interface Typed {
   readonly words: readonly string[]
-  readonly input?: string
+  readonly input?: string | Uint8Array
   readonly env?: Readonly<Record<string, string>>
 }
 
@@ -61,6 +61,25 @@ test('secrets-12: a value comes from standard input, the environment or a file, 
   t.is(JSON.parse((await line('secrets', 'get', 'a')).out).details.version, 3)
   t.is((await line('secrets', 'delete', 'a')).out, 'Deleted.\n')
   t.regex((await line('secrets', 'list')).out, /^None is stored/u)
+})
+
+test('secrets-12: a value that is no text is refused, and nothing is stored', async (t) => {
+  const { url, request } = await startTestDaemon(t)
+  const input = Buffer.from([0xff, 0x00, 0x9c, 0x41])
+  const file = join(await freshRoot(), 'value')
+  writeFileSync(file, input)
+  for (const [words, said] of [
+    [['set', 'a', '--stdin'], /--stdin gives what is not UTF-8: give bytes as base64 or hex \(flag_invalid\)/u],
+    [['set', 'a', '--from-file', file], /cannot be used: it is not UTF-8/u],
+    [['set', 'a', '--stdin', '--mode', 'oauth_account'], /is not UTF-8/u],
+  ] as const) {
+    const { code, text } = await run(url, { words, input })
+    t.true(code === 2 || (code === 1 && words[2] === '--from-file'), text)
+    t.regex(text, said)
+  }
+  t.deepEqual((await request('GET', '/v1/runtime/secrets')).body, [])
+  const { code, text } = await run(url, { words: ['set', 'a', '--stdin'], input: 'ü\r\n' })
+  t.is(code, 0, text)
 })
 
 test('secrets-12, secrets-14: an account is set as JSON and looked at under its own command', async (t) => {

@@ -122,6 +122,21 @@ test('mcp-5: enabled_tools and disabled_tools say which tools count', async (t) 
   t.is((await daemon.request('GET', '/v1/runtime/mcp/servers')).body.servers.length, 1)
 })
 
+test('mcp-5: a tool that can only be called as a task is left out, with a line in the log and a warning', async (t) => {
+  const tool = (name: string, taskSupport: string) => ({ name, inputSchema: object, execution: { taskSupport } })
+  const tools = [tool('slow', 'required'), tool('either', 'optional'), tool('never', 'forbidden')]
+  const daemon = await daemonWith(t, { one: planned({ tools }) })
+  await serverIn(daemon, 'one')
+  t.deepEqual(await toolNames(daemon), ['mcp__one__either', 'mcp__one__never'])
+  const { warnings } = (await daemon.request('GET', '/v1/status')).body.health
+  t.like(
+    warnings.find(({ code }: any) => code === 'mcp_tools_left_out'),
+    { related_id: 'one', message: '1 tool of the MCP server one is left out.' },
+  )
+  const { details } = daemon.log.find(({ fact }) => fact === 'a tool of an MCP server is left out') ?? {}
+  t.like(details, { tool: 'slow', reason: 'it can only be called as a task (taskSupport is required)' })
+})
+
 test('mcp-1, mcp-7: a change of the list and of the tools of a server is seen soon', async (t) => {
   const folder = await makeFolder(t)
   const toolFile = join(folder, 'tools.json')
