@@ -94,7 +94,7 @@ export const projectTaskErrors = defineErrors({
     detail: 'In the channel {channel_id} somebody else is the member project-control, in whose name tasks begin.',
     action:
       'Take that member out, and start the task again: ' +
-      'holdfast channels members remove {channel_id} project-control',
+      'holdfast channels members remove CHANNEL_ID project-control',
   },
   project_task_of_another: {
     status: 409,
