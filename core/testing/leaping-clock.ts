@@ -17,15 +17,9 @@ interface Waiting {
 }
 
 export interface LeapingClockOptions {
-  /**
-   * True: its time goes on by leaps alone, however long the test takes, and so do timers of a second or more; shorter
-   * pauses end by themselves. Default: all go on by themselves too.
-   */
+  /** True: its time goes on by leaps alone, however long the test takes. Default: by itself too. */
   readonly still?: boolean
 }
-
-/** A timeout of a still clock that fires on a slow machine would be one whose time never comes: `now` stands. */
-const ownPauseMs = 1000
 
 export const createLeapingClock = ({ still = false }: LeapingClockOptions = {}): LeapingClock => {
   const real = createClock()
@@ -35,9 +29,7 @@ export const createLeapingClock = ({ still = false }: LeapingClockOptions = {}):
   const [began, origin] = [real.now(), real.elapsed()]
   const elapsed = (): number => (still ? origin : real.elapsed()) + ahead
   const arm = (one: Waiting): void => {
-    const ms = Math.max(0, one.deadline - elapsed())
-    if (still && ms >= ownPauseMs) return
-    one.cancel = real.after(ms, () => {
+    one.cancel = real.after(Math.max(0, one.deadline - elapsed()), () => {
       waiting.delete(one)
       one.callback()
     })
