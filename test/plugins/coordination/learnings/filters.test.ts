@@ -121,7 +121,7 @@ test('learnings-22, learnings-23: learnings by every filter, alone and together'
     ['matched_rule_name=facts&scope_kind=project&scope_id=p1', []],
     ['query=RED&status=active', [alpha]],
     ['query=project:p1', [beta]],
-    ['kind=fact&query=ta', [beta, delta]],
+    ['kind=fact&query=LTA', [delta]],
     ['kind=decision', []],
   ]
   for (const [query, found] of cases) t.deepEqual(await idsOf(daemon, `/v1/learnings?${query}`), found, query)
