@@ -2,8 +2,9 @@
 import test from 'ava'
 import { rm } from 'node:fs/promises'
 import { freshRoot, spawnDaemon, type SpawnedDaemon } from '../../../support/daemon.js'
+import { partOf } from '../../../support/volume.js'
 
-const kills = 10
+const kills = partOf(6, 10)
 const machines = 200
 
 const provision = async (daemon: SpawnedDaemon, batch: string): Promise<any> => {

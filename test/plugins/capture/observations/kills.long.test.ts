@@ -2,9 +2,10 @@
 import test from 'ava'
 import { rm } from 'node:fs/promises'
 import { freshRoot, spawnDaemon, type SpawnedDaemon } from '../../../support/daemon.js'
+import { partOf } from '../../../support/volume.js'
 import { comes, createSource, list, picture, readSource, send } from './uploading.js'
 
-const kills = 20
+const kills = partOf(10, 20)
 const kept = 20
 
 /** Uploads until the daemon is gone: each key until it is acknowledged, whichever life does it. */

@@ -6,6 +6,7 @@ import test from 'ava'
 import { spawnDaemon, type SpawnedDaemon } from '../../../support/daemon.js'
 import { rootForKills } from '../../../support/folders.js'
 import { createPause } from '../../../support/pause.js'
+import { partOf } from '../../../support/volume.js'
 import { ada } from './garden.js'
 
 const preload = pathToFileURL(join(import.meta.dirname, '../../../support/kill-step.js')).href
@@ -66,7 +67,7 @@ test('projects-19, projects-22: through kills a start is whole or nothing, and e
     rmSync(root, { recursive: true, force: true })
     rmSync(armed, { force: true })
   })
-  const count = 12
+  const count = partOf(8, 12)
   const first = await spawnDaemon({ root })
   await prepare(first, count)
   await first.kill('SIGKILL')

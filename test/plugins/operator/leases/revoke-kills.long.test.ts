@@ -3,8 +3,9 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
 import { freshRoot, spawnDaemon } from '../../../support/daemon.js'
+import { partOf } from '../../../support/volume.js'
 
-const kills = 20
+const kills = partOf(10, 20)
 
 /** A plugin as people write them, which lends over HTTP. */
 const lendingPlugin = `

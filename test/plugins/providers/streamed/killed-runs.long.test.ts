@@ -5,6 +5,7 @@ import { freshRoot, spawnDaemon, type SpawnedDaemon } from '../../../support/dae
 import { startOpenAiServer, type Asked, type OpenAiServer, type Reply } from '../../../support/openai-server.js'
 import { openSession, submit, until } from '../../../support/runs.js'
 import { vendors, type Vendor } from '../../../support/vendors.js'
+import { partOf } from '../../../support/volume.js'
 
 const serve = async (t: ExecutionContext, respond: (asked: Asked) => Reply): Promise<OpenAiServer> => {
   const server = await startOpenAiServer(respond)
@@ -25,7 +26,7 @@ const revive = async (daemon: SpawnedDaemon, options: Parameters<typeof spawnDae
 
 /** Grok is asked by the protocol of OpenAI. */
 const grok = vendors.filter(({ provider }) => provider === 'openai').map((vendor) => ({ ...vendor, provider: 'xai' }))
-const all = [...vendors, ...grok]
+const all = [...vendors, ...grok.slice(0, partOf(0, 1))]
 
 for (const vendor of all)
   test(`models-37: with ${vendor.provider} a run with an approval in its middle survives kill -9 in both model calls and while it waits, with one effect and the right answer`, async (t) => {

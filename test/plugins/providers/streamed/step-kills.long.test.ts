@@ -74,7 +74,7 @@ for (const [place, vendor] of [...vendors, ...grok].entries())
       t.teardown(() => server.close())
       let [steps, unknown, killed] = [0, 0, true]
       // The steps are those of the daemon, whatever its model speaks: of the others each tries some of them.
-      for (let at = 1 + (place % 3); killed && at < most; at += place === 0 ? 1 : partOf(6, 3)) {
+      for (let at = 1 + (place % 3); killed && at < most; at += place === 0 ? partOf(2, 1) : partOf(8, 3)) {
         const life = await live(t, vendor, server.url, at)
         killed = life.killed
         steps += 1
