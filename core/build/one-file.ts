@@ -31,6 +31,12 @@ ${sharedModules()
 /** For esbuild, whose patterns know no flags. */
 const ours = new RegExp(String.raw`/dist[^/]*/(?:core|plugins)/.*\.js$`)
 
+/** What is read one byte a character: esbuild escapes the signs of texts, and leaves those of patterns. */
+const asciiOf = (text: string): string =>
+  text.replaceAll(/[^\0-\x7F]/gu, (sign) =>
+    Array.from({ length: sign.length }, (_, at) => `\\u${sign.charCodeAt(at).toString(16).padStart(4, '0')}`).join(''),
+  )
+
 const opening = `(function (require, __place) {
 'use strict'
 const module = { exports: {} }, __filename = __place.filename
@@ -64,13 +70,14 @@ const textOf = async (): Promise<{ text: string; map: string }> => {
           onLoad({ filter: ours }, ({ path: file }) => {
             const text = readFileSync(file, 'utf8')
             const name = path.relative(dist, file)
-            return { contents: text.replaceAll('import.meta.url', `__place.urlOf('${name}')`) }
+            return { contents: asciiOf(text.replaceAll('import.meta.url', `__place.urlOf('${name}')`)) }
           })
         },
       },
     ],
   })
   const [map = '', text = ''] = outputFiles.toSorted((a, b) => b.path.length - a.path.length).map((file) => file.text)
+  if (asciiOf(text) !== text) throw new Error('the program holds signs that are not ASCII')
   return { text: text.replaceAll(/(?<![.$\w])import\(/gu, '__place.load('), map }
 }
 

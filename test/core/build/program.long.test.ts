@@ -69,6 +69,12 @@ for (const life of ['serve', 'client'] as const)
     t.is((await run(['--input-type=module', '-e', script])).trim(), 'false')
   })
 
+test.serial('the program is read one byte a character, and says what its modules say', (t) => {
+  const bytes = readFileSync(filesOf(programFolder() ?? '').program)
+  t.true(bytes.every((byte) => byte < 128))
+  t.true(bytes.includes(String.raw`['\u2019]`), 'a pattern keeps its signs')
+})
+
 test.serial('what tsc does alone is noticed, and npm start and npm run build end with the program', (t) => {
   const { compilerOptions } = JSON.parse(readFileSync(path.join(repository, 'tsconfig.json'), 'utf8'))
   t.like(compilerOptions, { incremental: true, tsBuildInfoFile: 'dist/.tsbuildinfo' })
