@@ -1,8 +1,54 @@
 /** Hooks from the command line. */
-import { defineCommand, type Command } from '../../../core/plugin.js'
+import {
+  array,
+  commandErrors,
+  count,
+  defineCommand,
+  fault,
+  object,
+  parse,
+  type Client,
+  type Command,
+  type CommandInput,
+  type Json,
+} from '../../../core/plugin.js'
 import { setWholeCommand } from '../runtime/contract.js'
+import { DeadLetter } from './dead-letters.js'
 
 const base = '/v1/runtime/hooks'
+
+const DeadLetters = object({ dead_letters: array(DeadLetter) })
+
+/** Ids of the dead letters of a hook that nobody has resolved. */
+const unresolvedOf = async (client: Client, hook: string): Promise<readonly string[]> => {
+  const answer = parse(DeadLetters, await client.get(`${base}/dead-letter`))
+  if (!answer.ok) throw fault('the daemon answered with no dead letters')
+  const ofHook = answer.value.dead_letters.filter(
+    ({ hook_name, resolved_at_ms }) => hook_name === hook && resolved_at_ms === undefined,
+  )
+  return ofHook.map(({ id }) => id)
+}
+
+/** One, or all of a hook. */
+const resolve = async ({ client, args, flags, print, output }: CommandInput): Promise<Json> => {
+  const { dead_letter_id: named } = args
+  const { hook, reason } = flags
+  const body = typeof reason === 'string' ? { reason } : {}
+  const resolveOne = (id: string): Promise<Json> =>
+    client.send('POST', `${base}/dead-letter/${encodeURIComponent(id)}/resolve`, body)
+  if (typeof hook !== 'string') {
+    if (named !== undefined) return resolveOne(named)
+    throw commandErrors.argument_missing({
+      details: { command: 'runtime hooks resolve-dead-letter', argument: 'dead_letter_id' },
+    })
+  }
+  if (named !== undefined)
+    throw commandErrors.flag_invalid({ details: { flag: 'hook', problem: 'does not go with <dead_letter_id>' } })
+  const dead_letters: Json[] = []
+  for (const id of await unresolvedOf(client, hook)) dead_letters.push(await resolveOne(id))
+  if (output === 'pretty') print(`${count(dead_letters.length, 'dead letter')} of ${hook} resolved.`)
+  return { dead_letters }
+}
 
 export const commands: readonly Command[] = [
   setWholeCommand({
@@ -26,13 +72,13 @@ export const commands: readonly Command[] = [
   defineCommand({
     path: ['runtime', 'hooks', 'resolve-dead-letter'],
     route: `POST ${base}/dead-letter/{dead_letter_id}/resolve`,
-    summary: 'Says that somebody has looked at a failed invocation.',
-    args: ['dead_letter_id'],
-    flags: { reason: { kind: 'text', summary: 'What was found.' } },
+    summary: 'Says that somebody has looked at a failed invocation, or at all of a hook.',
+    args: ['dead_letter_id?'],
+    flags: {
+      hook: { kind: 'text', summary: 'All of the hook of this name that are not resolved.' },
+      reason: { kind: 'text', summary: 'What was found.' },
+    },
     fields: { 'body.reason': '--reason' },
-    run: ({ client, args, flags }) =>
-      client.send('POST', `${base}/dead-letter/${encodeURIComponent(args['dead_letter_id'] ?? '')}/resolve`, {
-        ...(typeof flags['reason'] === 'string' && { reason: flags['reason'] }),
-      }),
+    run: resolve,
   }),
 ]

@@ -7,6 +7,7 @@ import {
   integer,
   object,
   optional,
+  shellWord,
   string,
   timestamp,
   visibleLine,
@@ -82,8 +83,9 @@ const unresolved = ({ collection, newest }: DeadLetters): readonly Warning[] => 
       related_id: last.id,
       message: `${counted(waiting, 'call')} of hooks failed for good, the last of ${last.hook_name}: ${last.error}.`,
       action:
-        `See them with ${commandLine('runtime hooks dead-letter')}, mend the hook, then resolve each: ` +
-        `${commandLine('runtime hooks resolve-dead-letter', last.id)}`,
+        `See them with ${commandLine('runtime hooks dead-letter')}, mend the hook, then resolve the last one: ` +
+        `${commandLine('runtime hooks resolve-dead-letter', last.id)}, or all of the hook: ` +
+        `${commandLine(`runtime hooks resolve-dead-letter --hook=${shellWord(last.hook_name)}`)}`,
     },
   ]
 }

@@ -692,6 +692,37 @@ test('hooks-19: after a kill while a hook is asked, the run goes on, the hook is
   await second.stop()
 })
 
+test('hooks-12: the dead letters of a hook are resolved together on the command line, and no others', async (t) => {
+  const { set, run, letters, url, request } = await daemonWith(t)
+  const two = [
+    { ...command('exit 3'), name: 'the loud one' },
+    { ...command('exit 4'), name: 'other' },
+  ]
+  await set({ pre_tool_use: two })
+  await run()
+  await run()
+  const line = createCommandLine({ url })
+  const one = (await letters()).find(({ hook_name }: any) => hook_name === 'the loud one')
+  const { health } = (await request('GET', '/v1/status')).body
+  const { action } = health.warnings.find(({ code }: any) => code === 'hook_dead_letters')
+  t.regex(action, /resolve-dead-letter --hook=(?:'the loud one'|other)$/u)
+  const resolve = (...words: string[]) => line('runtime', 'hooks', 'resolve-dead-letter', ...words)
+  t.regex((await resolve()).err, /needs <dead_letter_id>/u)
+  t.regex((await resolve(one.id, '--hook', 'other')).err, /--hook does not go with <dead_letter_id>/u)
+  t.true((await letters()).every(({ resolved_at_ms }: any) => resolved_at_ms === undefined))
+  t.regex((await resolve('--hook=the loud one', '--reason', 'seen')).out, /2 dead letters of the loud one resolved/u)
+  t.deepEqual(
+    (await letters()).map(({ hook_name, resolution_reason }: any) => [hook_name, resolution_reason]).toSorted(),
+    [
+      ['other', undefined],
+      ['other', undefined],
+      ['the loud one', 'seen'],
+      ['the loud one', 'seen'],
+    ],
+  )
+  t.regex((await resolve('--hook', 'nobody')).out, /0 dead letters of nobody resolved/u)
+})
+
 test('hooks-11: hooks are set, shown and reset on the command line, and dead letters are resolved there', async (t) => {
   const { set, run, letters, url, workspace, request } = await daemonWith(t)
   const file = join(workspace, 'hooks.json')
