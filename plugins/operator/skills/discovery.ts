@@ -1,5 +1,6 @@
 /** Looks through the roots for skills. Reads, and changes nothing. */
 import { hash } from 'node:crypto'
+import { dirname } from 'node:path'
 import { commandLine, findOutside, readOutside, type OutsideFind } from '../../../core/plugin.js'
 import type { SkillItem } from '../../execution/memory/contract.js'
 import { promotedFolder, type SkillRoot } from './roots.js'
@@ -9,7 +10,13 @@ import { readSkill, type ParseYaml, type ReadSkill, type SkillContent, type Skil
 export interface Skill extends SkillContent, Pick<SkillItem, 'updated_at_ms'> {}
 
 export interface SkillWarning {
-  readonly code: 'skill_invalid' | 'skill_duplicate' | 'skill_root_missing' | 'skill_root_cut' | 'skill_link_refused'
+  readonly code:
+    | 'skill_invalid'
+    | 'skill_duplicate'
+    | 'skill_root_missing'
+    | 'skill_root_cut'
+    | 'skill_link_refused'
+    | 'skill_setting_unread'
   readonly message: string
   /** What to do, with a line to paste into a shell. */
   readonly action: string
@@ -105,10 +112,25 @@ const readOne = async (search: Search, { root, scope, file }: Place): Promise<Fo
 const lastGood = ({ before }: Search, skill_path: string): Skill | undefined =>
   [...before.skills.values()].find(({ summary }) => summary.skill_path === skill_path)
 
+/** Who writes what a skill may not do, and where it means nothing, believes that it holds. */
+const tellUnread = (search: Search, { unread, summary: { skill_path } }: Skill): void => {
+  if (unread.length === 0) return
+  const agents = `${dirname(skill_path)}/agents`
+  search.warn(
+    'skill_setting_unread',
+    `${skill_path} says ${unread.join(', ')}, which nobody looks at`,
+    `How a skill runs stands beside it, in agents/service.yaml: ${pasted('mkdir', '-p', agents)} && ${edit(`${agents}/service.yaml`)}`,
+  )
+}
+
 const take = (search: Search, skill: Skill): void => {
   const { name, skill_path } = skill.summary
   const first = search.skills.get(name)
-  if (first === undefined) return void search.skills.set(name, skill)
+  if (first === undefined) {
+    search.skills.set(name, skill)
+    tellUnread(search, skill)
+    return
+  }
   const counted = first.summary.skill_path
   const isPromoted = search.promoted !== undefined && skill_path.startsWith(search.promoted)
   search.warn(

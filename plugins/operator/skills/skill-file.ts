@@ -18,6 +18,8 @@ export interface SkillFiles {
 export interface SkillContent {
   readonly summary: SkillSummary
   readonly instructions: string
+  /** Members that say how the skill runs, where nobody looks at them. */
+  readonly unread: readonly string[]
 }
 export type ReadSkill =
   | { readonly ok: true; readonly skill: SkillContent }
@@ -29,6 +31,8 @@ type Runtime = SkillSummary['runtime']
 const longestName = 200
 const longestLine = 4_000
 const mostTools = 200
+/** Members that nobody knows, and characters of each, that are told. */
+const [mostStrange, longestStrange] = [5, 60]
 /** Of front matter, and of `agents/service.yaml`. */
 const [mostYamlBytes, mostYamlSigns] = [16 * 1024, 1_000]
 
@@ -103,6 +107,31 @@ const contextOf = (side: Fields): Runtime['context'] => {
   return said === 'inline' || said === 'fork' ? said : refuse('context must be inline or fork')
 }
 
+const settings: ReadonlySet<string> = new Set([
+  'allowed_tools',
+  'blocked_tools',
+  'context',
+  'agent_profile',
+  'provider',
+  'model',
+  'fallback_model',
+])
+/** What other programs look for in the front matter beside these. */
+const foreignSettings: ReadonlySet<string> = new Set(['agent', 'disable_model_invocation', 'disallowed_tools'])
+
+const isSetting = (key: string): boolean => {
+  const name = key.replaceAll('-', '_')
+  return settings.has(name) || foreignSettings.has(name)
+}
+
+const unreadOf = (head: Fields, side: Fields): readonly string[] => [
+  ...Object.keys(head).filter(isSetting),
+  ...Object.keys(side)
+    .filter((key) => !settings.has(key))
+    .slice(0, mostStrange)
+    .map((key) => `${oneLine(key).slice(0, longestStrange)} of agents/service.yaml`),
+]
+
 const runtimeOf = (side: Fields): Runtime => {
   const members = {
     allowed_tools: toolsOf(side, 'allowed_tools'),
@@ -150,7 +179,7 @@ const contentOf = (files: SkillFiles, parse: ParseYaml): SkillContent => {
     digest: hash('sha256', [files.path, instructions, JSON.stringify(runtime)].join('\n')),
     runtime,
   }
-  return { summary, instructions }
+  return { summary, instructions, unread: unreadOf(head, side) }
 }
 
 /** A skill, or the first rule that its files break. */

@@ -206,6 +206,31 @@ test('skills-4, skills-5: roots have an order, and the first skill of a name cou
   )
 })
 
+test('skills-5: what would limit a skill where nobody looks at it is told, and the line leads to where it holds', async (t) => {
+  const root = await makeFolder(t)
+  await write(root, {
+    'a/SKILL.md': '---\nname: a\ndescription: d\nallowed-tools: Read, Grep\nlicense: MIT\n---\nx',
+    'b/SKILL.md': skill('b'),
+    'b/agents/service.yaml': 'allowed-tools: read_file\ncontext: inline\n',
+    'c/SKILL.md': skill('c'),
+    'c/agents/service.yaml': 'allowed_tools: read_file\n',
+  })
+  const { daemon, names } = await start(t, root)
+  t.deepEqual(await names(), ['a', 'b', 'c'])
+  const told: any[] = (await daemon.request('GET', '/v1/status')).body.health.warnings
+  const unread = told.filter(({ code }) => code === 'skill_setting_unread')
+  t.deepEqual(
+    unread.map(({ message }) => message.replace(root, '')),
+    [
+      'Skills: /a/SKILL.md says allowed-tools, which nobody looks at.',
+      'Skills: /b/SKILL.md says allowed-tools of agents/service.yaml, which nobody looks at.',
+    ],
+  )
+  const line = unread[0].action.split(': ')[1]
+  await write(root, { 'a/agents/service.yaml': 'allowed_tools: read_file\n' })
+  t.is(spawnSync('sh', ['-c', `EDITOR=cat; ${line}`]).stdout.toString(), 'allowed_tools: read_file\n')
+})
+
 const bomb = `a: &a [x,x,x,x,x,x,x,x,x]\n${'bcdefgh'
   .split('')
   .map((name, at) => `${name}: &${name} [${Array.from({ length: 9 }, () => `*${'abcdefg'[at]}`).join(',')}]\n`)

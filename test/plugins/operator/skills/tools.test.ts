@@ -137,6 +137,7 @@ test('skills-10: the list of skills that a model is told is bounded', (t) => {
       runtime: { context: 'inline' as const },
     },
     instructions: '',
+    unread: [],
     updated_at_ms: 0,
   }))
   const told = catalogueText(skills) ?? ''
