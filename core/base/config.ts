@@ -15,6 +15,7 @@ import {
   type Json,
   type JsonObject,
 } from './schema.js'
+import { wrongToo } from './text/command-text.js'
 import { isSecretSetting } from './words/secret-names.js'
 import { nearest } from './words/nearest.js'
 
@@ -168,18 +169,20 @@ export const hintFor = (struct: AnyStruct, path: string, rule: string): string =
   return meant === undefined ? '' : `; did you mean ${[...outer, meant].join('.')}?`
 }
 
-const refuse = (issue: Issue | undefined, given: ReadonlyMap<string, Given>, { struct, file }: Sources): never => {
-  const { path, rule: broken } = issue ?? { path: '', rule: 'is wrong' }
+const refuse = (issues: readonly Issue[], given: ReadonlyMap<string, Given>, of: Sources): never => {
+  const { struct, file } = of
+  const [{ path, rule: broken } = { path: '', rule: 'is wrong' }, ...others] = issues
   const hint = hintFor(struct, path, broken)
-  const [field = ''] = path.split('.')
-  const source = given.get(field)?.source
+  const sourceOf = (at: string): string | undefined => given.get(at.split('.')[0] ?? '')?.source
+  const rest = wrongToo(others.map((issue) => sourceOf(issue.path) ?? issue.path))
+  const source = sourceOf(path)
   const line = file.lineOf?.(path)
   const place = line === undefined ? file.name : `${file.name}:${line}`
   throw errors.config_invalid({
     details:
       source === undefined
-        ? { source: place, problem: `${path} ${broken}${hint}`.trimStart() }
-        : { source, problem: broken + hint },
+        ? { source: place, problem: `${path} ${broken}${hint}${rest}`.trimStart() }
+        : { source, problem: `${broken}${hint}${rest}` },
   })
 }
 
@@ -211,5 +214,5 @@ export const readLayers = <T>(sources: Sources): T => {
   }
   const parsed =
     Object.keys(values).length === 0 ? defaultsOf(sources.struct) : parseOnce<unknown>(sources.struct, values)
-  return unsafeCast<T>(freeze(parsed.ok ? parsed.value : refuse(parsed.issues[0], given, sources)))
+  return unsafeCast<T>(freeze(parsed.ok ? parsed.value : refuse(parsed.issues, given, sources)))
 }

@@ -122,6 +122,16 @@ test.serial('flags beat variables, and a value that is wrong is named with its s
   await daemon.stop()
 })
 
+test.serial('runtime-2: a file of a plugin that is wrong is one sentence, and no fault of its code', async (t) => {
+  const root = await freshRoot()
+  await mkdir(path.join(root, 'config'), { recursive: true })
+  await writeFile(path.join(root, 'config', 'mcp.toml'), '[mcp_servers.x\n')
+  t.like(await run(['serve', '--state-root', root]), {
+    code: 2,
+    err: 'holdfast: config/mcp.toml is not TOML: line 1, column 15 (config_invalid)\n',
+  })
+})
+
 const refused = [
   { args: ['serve', '--bnd', 'x'], code: 2, says: 'there is no flag --bnd; did you mean --bind? (flag_unknown)' },
   {

@@ -97,9 +97,9 @@ const invalid = ({ occurrence: { details = {} } }: Problem): Problem =>
 /** A plugin failed: those that need it go first, then it. */
 export const fail = async (host: HostState, entry: PluginEntry, { where, error }: Failure): Promise<void> => {
   const { id } = entry.candidate
-  host.faults.charge(id, where, error)
-  // What is wrong is a file, as where the daemon reads it itself (runtime-2).
+  // What is wrong is a file, as where the daemon reads it itself, and no code of the plugin (runtime-2).
   if (entry.candidate.required && isOfList(error)) throw invalid(error)
+  host.faults.charge(id, where, error)
   for (const other of dependents(host, entry))
     await disable(host, other, { state: 'skipped', reason: `needs ${id}, which failed` })
   await disable(host, entry, { state: 'failed', reason: host.faults.sentence(error) })

@@ -9,6 +9,7 @@ import {
   rule,
   string,
   visibleLine,
+  wrongToo,
   type Infer,
   type List,
   type ListSpec,
@@ -46,8 +47,10 @@ const Fields = object({
   ),
 })
 
-const faultOfEntries = ({ hooks, allow_cidrs }: Infer<typeof Fields>): string | undefined => {
+/** What is wrong with hooks, by their names. */
+const faultsOf = ({ hooks, allow_cidrs }: Infer<typeof Fields>): ReadonlyMap<string, string> => {
   const asked = new Map<string, number>()
+  const faults = new Map<string, string>()
   for (const [name, entry] of Object.entries(hooks)) {
     const { event } = entry
     const count = (asked.get(event) ?? 0) + 1
@@ -55,13 +58,20 @@ const faultOfEntries = ({ hooks, allow_cidrs }: Infer<typeof Fields>): string | 
     const fault =
       faultOfEntry(name, entry, allow_cidrs) ??
       (count > mostOfMoment ? `there may be ${mostOfMoment} for ${event} at most.` : undefined)
-    if (fault !== undefined) return `hooks.${visibleLine(name).slice(0, 64)}: ${fault}`
+    if (fault !== undefined) faults.set(`hooks.${visibleLine(name).slice(0, 64)}`, fault)
   }
-  return undefined
+  return faults
+}
+
+const toldFaults = (config: Infer<typeof Fields>): string | undefined => {
+  const [first, ...others] = faultsOf(config)
+  if (first === undefined) return undefined
+  const [name, fault] = first
+  return `${name}: ${fault.replace(/\.$/u, '')}${wrongToo(others.map(([other]) => other))}`
 }
 
 /** No start leaves a wrong hook out: what it guards would be open. */
-export const HooksConfig = rule(Fields, 'must be hooks that can be', (config) => faultOfEntries(config) ?? true)
+export const HooksConfig = rule(Fields, 'must be hooks that can be', (config) => toldFaults(config) ?? true)
 export type HooksConfig = Infer<typeof HooksConfig>
 
 /** `[hooks.NAME]` of `config/hooks.toml`. */

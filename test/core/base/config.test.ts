@@ -86,6 +86,9 @@ test('runtime-2: what is wrong is named by its source and rule, never by its val
     'config/models.toml retrys is not a known field; did you mean retries?',
   )
   t.is(refused({ flags: new Map([['provider-base-url', true]]) }), '--provider-base-url must be a string')
+  const wrong = { retries: 'x', eager: 1, retrys: 1, a: 1, b: 1, c: 1 }
+  const all = refused({ file: { name: 'f', table: wrong }, environment: { SERVICE_PROVIDER_RETRIES: '12' } })
+  t.is(all, 'SERVICE_PROVIDER_RETRIES must be at most 9; wrong too: eager, retrys, a, b and 1 more')
 })
 
 test('the result is frozen to its depth', (t) => {

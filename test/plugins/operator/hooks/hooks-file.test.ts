@@ -114,6 +114,16 @@ test('hooks-21: a start refuses a wrong hook, whatever is wrong with it', async 
   }
 })
 
+test('hooks-21: a start tells every wrong hook of the file', async (t) => {
+  const text = 'abcdefg'.split('').map((name) => entry(name, 'x').replace('pre_tool_use', name))
+  const { root } = await rootWith(t, text.join('\n'))
+  const error = await t.throwsAsync(startTestDaemon(t, { root }), { code: 'config_invalid' })
+  t.regex(
+    error?.message ?? '',
+    /^config\/hooks\.toml hooks\.a: the moment a .*; wrong too: hooks\.b, hooks\.c, hooks\.d, hooks\.e and 2 more$/u,
+  )
+})
+
 test('hooks-32: a moment has at most 100 hooks of the file; those in force stay, and a start refuses more', async (t) => {
   const entries = (count: number, name = 'h'): string =>
     Array.from({ length: count }, (_, at) => entry(`${name}${at}`, 'exit 0')).join('')
