@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** Starts the program: from its one file where the build made one of these modules, otherwise from the modules. */
+/** Starts the program: from its files where the build made them of these modules, otherwise from the modules. */
 import { openProgram } from './build/program.js'
 
 const { main } = openProgram(process.argv[2]) ?? (await import('./command-line.js'))

@@ -102,6 +102,7 @@ export { tokenMark } from './base/text/short-lived.js'
 export { frameTags } from './base/words/frame-tags.js'
 export { givenTime, latestTime, showTime } from './base/time/moments.js'
 export { namedLine, visible, visibleBlock, visibleLine } from './base/text/visible.js'
+export { wrongToo } from './base/issue-rule.js'
 export { nearest } from './base/words/nearest.js'
 export { beginningOf, wellFormedJson } from './base/text/well-formed.js'
 export { secretsInAddress } from './base/words/in-address.js'
@@ -163,7 +164,7 @@ export type {
   NearDaemon,
   Said,
 } from './plugin/command.js'
-export { commandLine, count, idWord, sentence, shellWord, span, wrongToo } from './base/text/command-text.js'
+export { commandLine, count, idWord, sentence, shellWord, span } from './base/text/command-text.js'
 export { beginning, createFlow, folded, foldedBlock, widthOf, type Flow } from './cli/screen/folded.js'
 export { errors as commandErrors } from './cli/told/errors.js'
 export { defineToken, definePoint, hasMembers } from './base/token.js'

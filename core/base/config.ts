@@ -4,7 +4,7 @@
  * text from two of these and are read by the field's JSON Schema type.
  */
 import { defineErrors } from './errors.js'
-import { unknownField } from './issue-rule.js'
+import { unknownField, wrongToo } from './issue-rule.js'
 import { parseOnce, type Issue, type Parsed } from './parse.js'
 import {
   fieldNames,
@@ -15,7 +15,6 @@ import {
   type Json,
   type JsonObject,
 } from './schema.js'
-import { wrongToo } from './text/command-text.js'
 import { isSecretSetting } from './words/secret-names.js'
 import { nearest } from './words/nearest.js'
 

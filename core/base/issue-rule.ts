@@ -54,3 +54,14 @@ const kindOf = ({ type, message }: Failure): string => {
   if (type === 'union') return 'of one of the allowed forms'
   return type === 'type' || type === 'record' ? 'an object' : `${/^[aeiou]/u.test(type) ? 'an' : 'a'} ${type}`
 }
+
+/** Further faults that are told beside the first one. */
+const mostOthers = 4
+
+/** `; wrong too: a, b and 2 more`: who mends one fault is not told the next one by the next start. */
+export const wrongToo = (others: readonly string[]): string => {
+  const more = others.length - mostOthers
+  return others.length === 0
+    ? ''
+    : `; wrong too: ${others.slice(0, mostOthers).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+}

@@ -1,16 +1,17 @@
 /** A life of the program whose code is kept: `keep-code FOLDER LIFE ARGUMENT…`. What it needed, later lives need. */
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
+import { fault } from '../base/assert.js'
 import { resetHeap } from '../heap.js'
-import { compile, filesOf, type Life } from './program.js'
+import { filesOf, readScript, runProgram, type Life } from './program.js'
 
-const [folder = '', life = ''] = process.argv.splice(2, 2)
-const files = filesOf(folder)
-const { script, run } = compile(folder, readFileSync(files.program, 'latin1'))
-const kept: Life = life === 'serve' ? 'serve' : 'client'
+const [folder = '', word = ''] = process.argv.splice(2, 2)
+const life: Life = word === 'serve' ? 'serve' : 'client'
+const script = readScript(folder, life, false)
+if (script === undefined) throw fault(`there is no program in ${folder}`)
 const keep = (): void => {
   resetHeap()
-  writeFileSync(files.code(kept), script.createCachedData())
+  writeFileSync(filesOf(folder, life).code, script.createCachedData())
 }
 // What a daemon needs to stop is not kept: each start would read it.
-process.once(kept === 'serve' ? 'SIGTERM' : 'exit', keep)
-run().main()
+process.once(life === 'serve' ? 'SIGTERM' : 'exit', keep)
+runProgram(folder, life, script)?.main()

@@ -1,5 +1,5 @@
-/** The last step of a build: the program in one file, where there is none of these modules. */
-import { makeProgram } from './one-file.js'
+/** The last step of a build: the program, where there is none of these modules. */
+import { makeProgram } from './make-program.js'
 
 /** Without it the program starts from its modules, which takes longer and is the same otherwise. */
 await makeProgram().catch((error: unknown) =>

@@ -1,7 +1,8 @@
-/** Stacks of the program in one file, told in lines of the sources. The map is read when the first stack is made. */
+/** Stacks of the program told in lines of the sources. The map of a file is read when the first stack names it. */
 import path from 'node:path'
 import { tellPlacesBy } from '../base/text/stack.js'
-import type { MappedFile } from './program.js'
+import type { MappedFiles } from './program.js'
+import type { Section } from './parts.js'
 
 interface RawMap {
   readonly sources: readonly string[]
@@ -55,17 +56,37 @@ const createLookup = (folder: string, { sources, mappings }: RawMap) => {
   }
 }
 
+type Lookup = ReturnType<typeof createLookup>
+
+/** The same for a file of several parts, each with its map: that of a part is decoded when it is needed. */
+const createLookups = (folder: string, sections: readonly Section[]): Lookup => {
+  const lookups = new Map<number, Lookup>()
+  return (line, column) => {
+    const section = sections.findLast((each) => each.line < line)
+    if (section === undefined) return undefined
+    const known = lookups.get(section.line) ?? createLookup(folder, JSON.parse(section.map))
+    lookups.set(section.line, known)
+    return known(line - section.line + section.skipped, column)
+  }
+}
+
 /** From now on stacks that are told name places in the sources. */
-export const mapStacks = ({ name, folder, readMap }: MappedFile): void => {
-  let lookup: ReturnType<typeof createLookup> | undefined
-  const find = (line: number, column: number): string | undefined => {
+export const mapStacks = ({ names, folder, readMap }: MappedFiles): void => {
+  const lookups = new Map<string, Lookup>()
+  const lookupOf = (name: string): Lookup => {
     try {
-      lookup ??= createLookup(folder, JSON.parse(readMap()))
+      return createLookups(folder, JSON.parse(readMap(name)))
     } catch {
-      lookup = () => undefined
+      return () => undefined
     }
+  }
+  const find = (name: string, line: number, column: number): string | undefined => {
+    const lookup = lookups.get(name) ?? lookupOf(name)
+    lookups.set(name, lookup)
     return lookup(line, column)
   }
-  const place = new RegExp(`\\b${name.replaceAll('.', '\\.')}:(\\d+):(\\d+)`, 'gu')
-  tellPlacesBy((stack) => stack.replace(place, (found, line, column) => find(Number(line), Number(column)) ?? found))
+  const place = new RegExp(`\\b(${names.join('|').replaceAll('.', '\\.')}):(\\d+):(\\d+)`, 'gu')
+  tellPlacesBy((stack) =>
+    stack.replace(place, (found, name, line, column) => find(name, Number(line), Number(column)) ?? found),
+  )
 }

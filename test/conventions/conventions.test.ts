@@ -359,6 +359,17 @@ test('only a plugin has a default export', (t) => {
   )
 })
 
+test('what a module exports never changes: the parts of the program bind it once', (t) => {
+  none(
+    t,
+    faultsOf('types', (node) => {
+      if (node.type !== 'ExportNamedDeclaration') return undefined
+      const declared = node['declaration'] as (Node & { readonly kind?: string }) | null | undefined
+      return declared?.type === 'VariableDeclaration' && declared.kind !== 'const' ? 'exports a variable' : undefined
+    }),
+  )
+})
+
 test('every export of a contract has a doc sentence', (t) => {
   const promised = sources.filter(({ path }) => path === 'core/plugin.ts' || basename(path) === 'contract.ts')
   const faults = promised.flatMap((source) =>

@@ -1,5 +1,5 @@
 /**
- * What tests need many times and is slow to make: the program in one file, its
+ * What tests need many times and is slow to make: the program, its
  * OpenAPI document, the validators of its answers, and the process that wants a
  * lock. Made again when the modules change.
  */
@@ -8,7 +8,7 @@ import { mkdtempSync, statSync } from 'node:fs'
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { makeProgram } from '../../core/build/one-file.js'
+import { makeProgram } from '../../core/build/make-program.js'
 import { dist } from '../../core/build/program.js'
 import { fault } from '../../core/base/assert.js'
 

@@ -33,17 +33,6 @@ export const sentence = (text: string): string => (/[.?]$/u.test(text) ? text : 
 /** `1 run`, `2 runs`; `many` where an s is not enough. */
 export const count = (n: number, one: string, many = `${one}s`): string => `${n} ${n === 1 ? one : many}`
 
-/** Further faults that are told beside the first one. */
-const mostOthers = 4
-
-/** `; wrong too: a, b and 2 more`: who mends one fault is not told the next one by the next start. */
-export const wrongToo = (others: readonly string[]): string => {
-  const more = others.length - mostOthers
-  return others.length === 0
-    ? ''
-    : `; wrong too: ${others.slice(0, mostOthers).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
-}
-
 const units: readonly (readonly [number, string])[] = [
   [86_400_000, 'd'],
   [3_600_000, 'h'],

@@ -1,4 +1,4 @@
-/** Stacks as they are told: where the program is one file, in lines of the sources. */
+/** Stacks as they are told: where the program is not its modules, in lines of the sources. */
 
 /** Rewrites the places in the text of a stack. */
 export type TellPlaces = (stack: string) => string

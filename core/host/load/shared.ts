@@ -1,5 +1,5 @@
 /**
- * Where the program is one file, the modules beside it are not what runs: a
+ * Where the program is not its modules, those beside it are not what runs: a
  * plugin that imports `holdfast/plugin` or the contract of another plugin is
  * given the program's own, so that classes and tokens are the same on both sides.
  */

@@ -116,10 +116,11 @@ const lastGood = ({ before }: Search, skill_path: string): Skill | undefined =>
 const tellUnread = (search: Search, { unread, summary: { skill_path } }: Skill): void => {
   if (unread.length === 0) return
   const agents = `${dirname(skill_path)}/agents`
+  const line = `${pasted('mkdir', '-p', agents)} && ${edit(`${agents}/service.yaml`)}`
   search.warn(
     'skill_setting_unread',
     `${skill_path} says ${unread.join(', ')}, which nobody looks at`,
-    `How a skill runs stands beside it, in agents/service.yaml: ${pasted('mkdir', '-p', agents)} && ${edit(`${agents}/service.yaml`)}`,
+    `How a skill runs stands beside it, in agents/service.yaml: ${line}`,
   )
 }
 

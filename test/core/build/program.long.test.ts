@@ -1,11 +1,11 @@
-/** The program in one file: it is that of the modules beside it, and to plugins and stacks it is as they are. */
+/** The program: it is that of the modules beside it, and to plugins and stacks it is as they are. */
 import { execFile } from 'node:child_process'
 import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import test from 'ava'
-import { makeProgram } from '../../../core/build/one-file.js'
-import { dist, filesOf, programFolder } from '../../../core/build/program.js'
+import { makeProgram } from '../../../core/build/make-program.js'
+import { dist, filesOf, lives, programFolder } from '../../../core/build/program.js'
 import { version } from '../../../core/base/version.js'
 import { shippedPlugins } from '../../../core/shipped.js'
 import { ownerOf } from '../../../core/host/context/faults.js'
@@ -38,7 +38,7 @@ test.serial(
     const said = async (): Promise<string> => (await run([main, '--version'])).trim()
     const module = path.join(folder, 'core/base/version.js')
     writeFileSync(module, readFileSync(module, 'utf8').replace(version, '9.9.9'))
-    t.is(await said(), version, 'what runs is the program in one file')
+    t.is(await said(), version, 'what runs is the program')
     const notes = path.join(folder, '.tsbuildinfo')
     writeFileSync(notes, readFileSync(notes, 'utf8').replace('{', '{ '))
     t.is(await said(), '9.9.9', 'the compiler has written: the modules run')
@@ -56,23 +56,20 @@ test.serial('code that this version of node cannot use, or none, makes a start s
   t.is((await run([path.join(folder, 'core/main.js'), '--version'])).trim(), version)
 })
 
-for (const life of ['serve', 'client'] as const)
+for (const life of lives)
   test.serial(`a start of ${life} takes the code that was kept for it`, async (t) => {
-    const folder = programFolder() ?? ''
-    const { program, code } = filesOf(folder)
     const script = `
-      const { readFileSync } = await import('node:fs')
-      const { compile } = await import(${JSON.stringify(path.join(dist, 'core/build/program.js'))})
-      const text = readFileSync(${JSON.stringify(program)}, 'latin1')
-      const cachedData = readFileSync(${JSON.stringify(code(life))})
-      console.log(compile(${JSON.stringify(folder)}, text, { cachedData }).script.cachedDataRejected)`
+      const { readScript } = await import(${JSON.stringify(path.join(dist, 'core/build/program.js'))})
+      console.log(readScript(${JSON.stringify(programFolder())}, '${life}').cachedDataRejected)`
     t.is((await run(['--input-type=module', '-e', script])).trim(), 'false')
   })
 
 test.serial('the program is read one byte a character, and says what its modules say', (t) => {
-  const bytes = readFileSync(filesOf(programFolder() ?? '').program)
-  t.true(bytes.every((byte) => byte < 128))
-  t.true(bytes.includes(String.raw`['\u2019]`), 'a pattern keeps its signs')
+  for (const life of lives) {
+    const bytes = readFileSync(filesOf(programFolder() ?? '', life).program)
+    t.true(bytes.every((byte) => byte < 128))
+    if (life === 'serve') t.true(bytes.includes(String.raw`['\u2019]`), 'a pattern keeps its signs')
+  }
 })
 
 test.serial('what tsc does alone is noticed, and npm start and npm run build end with the program', (t) => {

@@ -1,10 +1,13 @@
-/** Makes the program in one file out of the modules, and keeps the code that its lives need. */
+/** Makes the program out of the modules, a file for each life, and keeps the code that these need. */
 import { spawn } from 'node:child_process'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { dist, filesOf, programFolder, type Life } from './program.js'
+import type { Metafile } from 'esbuild'
+import { fault } from '../base/assert.js'
+import { scriptOf } from './parts.js'
+import { dist, entryPart, filesOf, lives, programFolder, type Life } from './program.js'
 
 /** Packages that a plain start does not load stay where they are. */
 const external = ['undici', 'ajv', 'yaml', 'htmlparser2', '@modelcontextprotocol/client']
@@ -37,31 +40,31 @@ const asciiOf = (text: string): string =>
     Array.from({ length: sign.length }, (_, at) => `\\u${sign.charCodeAt(at).toString(16).padStart(4, '0')}`).join(''),
   )
 
-const opening = `(function (require, __place) {
-'use strict'
-const module = { exports: {} }, __filename = __place.filename
-`
+/** Where esbuild believes that it writes: as far below the build as the program is. */
+const outdir = path.join(dist, 'bundle', 'build')
 
-const textOf = async (): Promise<{ text: string; map: string }> => {
+const split = async () => {
   const { build } = await import('esbuild')
-  const { outputFiles } = await build({
-    stdin: { contents: entry(), resolveDir: dist, sourcefile: 'entry.js' },
-    outfile: path.join(dist, 'bundle', 'build', 'program.cjs'),
+  return build({
+    stdin: { contents: entry(), resolveDir: dist },
+    absWorkingDir: dist,
+    outdir,
     bundle: true,
+    splitting: true,
     // Names stay, as errors and stacks tell them, and lines, as Node prints the one that an error is of.
     minifyWhitespace: true,
     minifySyntax: true,
     lineLimit: 200,
     platform: 'node',
     target: 'node20',
-    format: 'cjs',
+    format: 'esm',
     external,
     write: false,
+    metafile: true,
+    legalComments: 'inline',
     sourcemap: 'external',
     sourcesContent: false,
     logLevel: 'error',
-    banner: { js: opening },
-    footer: { js: 'return module.exports })' },
     define: { 'import.meta.url': '__place.url' },
     plugins: [
       {
@@ -76,9 +79,40 @@ const textOf = async (): Promise<{ text: string; map: string }> => {
       },
     ],
   })
-  const [map = '', text = ''] = outputFiles.toSorted((a, b) => b.path.length - a.path.length).map((file) => file.text)
-  if (asciiOf(text) !== text) throw new Error('the program holds signs that are not ASCII')
-  return { text: text.replaceAll(/(?<![.$\w])import\(/gu, '__place.load('), map }
+}
+
+/** What a life does not import by itself. It is found in the program of the other one if it is needed after all. */
+const elsewhere: Readonly<Record<Life, RegExp>> = {
+  serve: /^core\/cli\/|\/commands\.js$/u,
+  client: /^core\/(?:serve|short-daemon)\.js$|\/(?:plugin|contract)\.js$/u,
+}
+
+/** Names of the parts that a life may need. */
+const partsOf = ({ outputs }: Metafile, life: Life): ReadonlySet<string> => {
+  const found = new Set<string>()
+  const visit = (file: string): void => {
+    const output = outputs[file]
+    if (output === undefined || found.has(path.basename(file))) return
+    found.add(path.basename(file))
+    for (const { path: needed, kind } of output.imports)
+      if (kind === 'import-statement' || !elsewhere[life].test(outputs[needed]?.entryPoint ?? '')) visit(needed)
+  }
+  visit(path.relative(dist, path.join(outdir, entryPart)))
+  return found
+}
+
+const writePrograms = async (folder: string): Promise<void> => {
+  const { outputFiles, metafile } = await split()
+  const texts = new Map(outputFiles.map(({ path: file, text }) => [path.basename(file), text]))
+  for (const life of lives) {
+    const names = [...partsOf(metafile, life)].toSorted()
+    const parts = names.map((name) => ({ name, text: texts.get(name) ?? '', map: texts.get(`${name}.map`) ?? '' }))
+    const { text, sections } = await scriptOf(parts)
+    if (asciiOf(text) !== text) throw fault('the program holds signs that are not ASCII')
+    const { program, map } = filesOf(folder, life)
+    await writeFile(program, text)
+    await writeFile(map, JSON.stringify(sections))
+  }
 }
 
 /** A life that takes longer is ended: its code is not kept. */
@@ -118,9 +152,7 @@ export const makeProgram = async (): Promise<string | undefined> => {
   const bundles = path.dirname(folder)
   await mkdir(bundles, { recursive: true })
   const draft = await mkdtemp(path.join(bundles, drafts))
-  const { text, map } = await textOf()
-  await writeFile(filesOf(draft).program, text)
-  await writeFile(filesOf(draft).map, map)
+  await writePrograms(draft)
   await keepCode(draft)
   await chmod(draft, 0o755)
   // Whoever was first made the same.
