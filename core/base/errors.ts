@@ -12,7 +12,10 @@ export interface ProblemSpec {
   readonly domain?: string
   /** One sentence. `{name}` is replaced by that detail, cut to 200 characters, visibly. */
   readonly detail: string
-  /** What the caller can do about it, one sentence. */
+  /**
+   * What the caller can do about it, one sentence. `{name}` in a path, and as a word of a command line, is replaced by
+   * that detail if there is one.
+   */
   readonly action?: string
 }
 
@@ -36,6 +39,8 @@ export class Problem extends Error {
   readonly code: string
   readonly spec: ProblemSpec
   readonly occurrence: Occurrence
+  /** What the caller can do about it, as it is sent. */
+  readonly action: string | undefined
 
   constructor(code: string, spec: ProblemSpec, occurrence: Occurrence) {
     super(fill(spec.detail, occurrence.details ?? {}), { cause: occurrence.cause })
@@ -43,6 +48,7 @@ export class Problem extends Error {
     this.code = code
     this.spec = spec
     this.occurrence = occurrence
+    this.action = spec.action && fillAction(spec.action, occurrence.details ?? {})
   }
 }
 
@@ -74,6 +80,22 @@ const fill = (sentence: string, details: Details, redact: (text: string) => stri
     const whole = redactedTo(String(details[name] ?? '?'), mostDetail + 1, redact)
     const text = whole.length > mostDetail ? `${whole.slice(0, mostDetail - 1)}…` : whole
     return text.endsWith('.') ? text : text + period
+  })
+
+/** Of a path: what sentences and command lines find the end of. */
+const pathWord = (id: string): string =>
+  encodeURIComponent(id).replaceAll(/[^\w%-]|-$/gu, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)
+
+/** An id that a shell and a reader take as it stands. */
+const plainId = /^[A-Za-z0-9_.:@][A-Za-z0-9_.:@-]*$/u
+
+/** A long id, or an odd one that is no part of a path, stays what it is called. */
+const fillAction = (action: string, details: Details): string =>
+  action.replaceAll(/(\/?)\{(\w+)\}/gu, (all, slash: string, name: string) => {
+    const id = String(details[name] ?? '')
+    const isTold = id !== '' && id.length <= mostDetail && !/\p{Cs}/u.test(id)
+    if (slash !== '') return isTold ? `/${pathWord(id)}` : all
+    return isTold && plainId.test(id) ? id : name.toUpperCase()
   })
 
 /** The sentence of a problem, for those who may read no secret: each detail is redacted before it is cut. */

@@ -7,7 +7,7 @@ export const problemType = 'application/problem+json'
 /** The phrase of a status, as HTTP has it. */
 export const titleOf = (status: number): string => STATUS_CODES[status] ?? 'Daemon Error'
 
-export const problemDocument = ({ code, spec, occurrence, message }: Problem): Record<string, unknown> => ({
+export const problemDocument = ({ code, spec, occurrence, message, action }: Problem): Record<string, unknown> => ({
   ...occurrence.members,
   type: `urn:service:problem:${code}`,
   title: titleOf(spec.status),
@@ -15,7 +15,7 @@ export const problemDocument = ({ code, spec, occurrence, message }: Problem): R
   detail: message,
   code,
   ...(spec.domain !== undefined && { domain: spec.domain }),
-  ...(spec.action !== undefined && { action: spec.action }),
+  ...(action !== undefined && { action }),
   ...(occurrence.errors !== undefined && { errors: occurrence.errors }),
 })
 

@@ -79,8 +79,7 @@ const warningOf = ({ kind, error }: Failed): Warning => ({
   code: 'retention_failed',
   related_id: kind,
   message: error instanceof Problem ? error.message : `Of ${kind} nothing fell: ${sayError(error)}`,
-  action:
-    (error instanceof Problem ? error.spec.action : undefined) ?? 'Look at the log, then: holdfast state retention',
+  action: (error instanceof Problem ? error.action : undefined) ?? 'Look at the log, then: holdfast state retention',
 })
 
 class Keeper implements Retention {

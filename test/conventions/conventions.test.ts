@@ -219,18 +219,6 @@ test('errors come from tables: no plain Error is thrown outside core/assert', (t
   )
 })
 
-test('the action of an error holds no detail to fill in, only parameters of paths: an action is sent as it stands', (t) => {
-  none(
-    t,
-    faultsOf('actions', (node) => {
-      const [key, value] = [(node['key'] as Node | undefined)?.['name'], (node['value'] as Node | undefined)?.['value']]
-      return node.type === 'Property' && key === 'action' && typeof value === 'string' && /(?<!\/)\{\w+\}/u.test(value)
-        ? `would show the braces of "${value}"`
-        : undefined
-    }),
-  )
-})
-
 test('the environment is read in core/config alone', (t) => {
   none(
     t,

@@ -17,6 +17,10 @@ const as = new RegExp(
     `${owner}[ \\t](?:[^\\s.,;]{1,40}[ \\t]){0,3}?${names}${ends}`,
   'giu',
 )
+const asPassword = new RegExp(
+  `(?<!\\S)(\\S{6,100})[ \\t]{1,4}as[ \\t]{1,4}${owner}[ \\t](?:[^\\s.,;]{1,40}[ \\t]){0,3}?(?:${passwords})${ends}`,
+  'giu',
+)
 const asRandom = new RegExp(
   `(?<!\\S)(\\S{16,200})[ \\t]{1,4}as[ \\t]{1,4}(?:[^\\s.,;]{1,40}[ \\t]){0,4}?${names}${ends}`,
   'giu',
@@ -35,8 +39,10 @@ const given: readonly RegExp[] = [
   `(?<!\\S)(?:-u|--user)[ \\t=]{0,4}["']?[^\\s:/"']{1,64}:([^\\s"':/]{6,100})`,
   `(?<![^\\s"'\`(=])(?!${writing}:)[^\\s:/@"'\`<>()]{1,64}:([^\\s:/@"'<>]{6,64})@${host}`,
 ].map((pattern) => new RegExp(pattern, 'gu'))
+const ofDoor = '(?:[ \\t]{1,4}(?:of|for|to|de|du|der|para|pour|für)(?:[ \\t]{1,4}[^\\s:=]{1,40}){1,4}?)?'
 const pin = new RegExp(
   '(?<![\\p{L}\\p{N}])(?:PIN[ \\t]{1,4}|(?:PIN|pin|Pin)(?:[ -](?:code|number)[ \\t]{1,4}|(?:[ -](?:code|number))?' +
+    `${ofDoor}` +
     '(?:[ \\t]{0,4}[:=]|[ \\t]{1,4}(?:is|was|est|ist|lautet|es))[ \\t]{0,4}))' +
     `\\d{4,8}${end}`,
   'u',
@@ -81,6 +87,7 @@ export const showsSecret = (text: string): boolean =>
     return password === undefined ? isRandom(value) : isRandom(value) || isChosen(value)
   }) ||
   some(text, as, ([, word = '']) => isRandom(word) || isChosen(word)) ||
+  some(text, asPassword, ([, word = '']) => isChosen(bare(word))) ||
   some(text, asRandom, ([, word = '']) => isRandom(bare(word))) ||
   given.some((pattern) => some(text, pattern, ([, word = '']) => isChosen(bare(word)))) ||
   some(text, user, ([, name = '', word = '']) => !isOrdinary(name.toLowerCase()) && isHard(word) && isChosen(word)) ||

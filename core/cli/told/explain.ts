@@ -27,7 +27,7 @@ const filesProblem = (cause: unknown): Problem | undefined =>
 const indent = 2
 /** One sentence with its code, every field that was refused, and what can be done. */
 const sentences = (problem: Problem): string => {
-  const { action } = problem.spec
+  const { action } = problem
   return [
     `holdfast: ${visibleBlock(problem.message, indent)} (${problem.code})`,
     ...fieldsOf(problem).map((field) => `  ${visibleBlock(field, 2 * indent)}`),
@@ -38,8 +38,8 @@ const sentences = (problem: Problem): string => {
 /** For programs: the document of the daemon as it came; of what went wrong here, the same facts. */
 const facts = (problem: Problem): unknown => {
   for (const given of [problem, problem.cause]) if (given instanceof DaemonProblem) return given.document
-  const { code, message, spec, occurrence } = problem
-  return { code, message, action: spec.action, errors: occurrence.errors }
+  const { code, message, action, occurrence } = problem
+  return { code, message, action, errors: occurrence.errors }
 }
 
 /** A fault of ours, with its stack. */

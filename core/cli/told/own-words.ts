@@ -114,9 +114,9 @@ const said = (typed: Typed, sentence: string): string =>
   withOwnFlags(inCommands(sentence, typed.commands ?? [], typed.args), typed.command)
 
 /** Only a header says how long to wait, and nobody who types sees it; without one, waiting does not help. */
-const adviceOf = ({ code, spec, occurrence: { retryAfter } }: Problem): string => {
+const adviceOf = ({ code, action, occurrence: { retryAfter } }: Problem): string => {
   if (code === 'rate_limited' && retryAfter !== undefined) return `Wait ${span(retryAfter * 1000)} and try again.`
-  return actions.get(code) ?? spec.action ?? ''
+  return actions.get(code) ?? action ?? ''
 }
 
 /** The rules of flags and arguments say what to do; of the action, what names a command says more. */

@@ -2,7 +2,7 @@
 import type { Command } from '../../plugin/command.js'
 import { commandLine } from '../../base/text/command-text.js'
 
-const named = /\b(GET|POST|PUT|PATCH|DELETE) (\/v1\/[\w{}./-]*[\w}])/gu
+const named = /\b(GET|POST|PUT|PATCH|DELETE) (\/v1\/[\w{}./%-]*[\w}])/gu
 
 type Values = Readonly<Record<string, string>>
 
@@ -14,13 +14,22 @@ const valuesOf = (route: string, path: string): Values | undefined => {
   return Object.fromEntries(ours.map((part, at) => [part.replaceAll(/[{}]/gu, ''), theirs[at] ?? '']))
 }
 
+/** What stands in a path, if it is one that a daemon wrote. */
+const decoded = (value: string): string => {
+  try {
+    return decodeURIComponent(value)
+  } catch {
+    return value
+  }
+}
+
 /**
  * `{run_id}` in a sentence is the run that was typed, else any: `RUN_ID`, as an argument that the route has no
  * parameter for.
  */
 const argumentOf = (name: string, values: Values, typed: Values): string => {
   const value = values[name] ?? ''
-  if (value !== '' && !value.startsWith('{')) return value
+  if (value !== '' && !value.startsWith('{')) return decoded(value)
   return (value === '' ? undefined : typed[name]) ?? name.toUpperCase()
 }
 

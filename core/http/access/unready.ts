@@ -40,7 +40,7 @@ export const createUnready = (clock: Clock, log: Log): Unready => {
           code: 'ingress_not_ready',
           message: `Callers of ${route_id} cannot be checked: ${problem.message} (${problem.code})`,
           related_id: route_id,
-          action: problem.spec.action ?? 'Give the plugin of this route what it lacks.',
+          action: problem.action ?? 'Give the plugin of this route what it lacks.',
         })),
   }
 }

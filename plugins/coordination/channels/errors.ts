@@ -18,7 +18,7 @@ export const channelErrors = defineErrors({
     status: 409,
     domain: 'channels',
     detail: 'The channel {channel_id} cannot be deleted: {reason}',
-    action: 'Take the link away first: holdfast projects channels unlink PROJECT_ID CHANNEL_ID',
+    action: 'Take away what keeps it first.',
   },
   channel_member_not_found: {
     status: 404,

@@ -71,7 +71,9 @@ export const createSecretGuard = (redact: (text: string) => string): SecretGuard
       (semantic.has(kind) && tells(content)) || evidence_refs.some(({ note }) => note !== undefined && tells(note)),
     refuse(text, path) {
       if (text === undefined || !tells(text)) return
-      throw learningErrors.learning_secret({ errors: [{ path, rule: 'must not hold what looks like a secret' }] })
+      throw learningErrors.learning_secret({
+        errors: [{ path, rule: 'must not hold what looks like a secret: name where it is kept' }],
+      })
     },
   }
 }

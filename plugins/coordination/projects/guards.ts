@@ -1,4 +1,5 @@
 /** What projects keep from others: sessions that end, channels that go, and what sessions learn. */
+import { commandLine } from '../../../core/plugin.js'
 import type { MemorySource } from '../../execution/memory/contract.js'
 import type { SessionEndGuard, SessionMembership } from '../../execution/sessions/contract.js'
 import type { ToolGate } from '../../execution/tools/contract.js'
@@ -13,7 +14,11 @@ export const endGuard = ({ members, tasks }: ProjectStore): SessionEndGuard => (
   id: 'projects',
   veto({ session_id }) {
     const [member] = members.list({ index: 'session', group: session_id, limit: 1 })
-    if (member !== undefined) return `it is a member of the project ${member.project_id}`
+    if (member !== undefined) {
+      const { project_id, member_id } = member
+      const line = commandLine('projects members remove', project_id, member_id)
+      return `it is a member of the project ${project_id}, which it leaves with ${line}`
+    }
     const [task] = tasks.list({ index: 'session', group: session_id, limit: 1 })
     return task && `the task ${task.project_task_id} of the project ${task.project_id} is assigned to it`
   },
@@ -23,7 +28,9 @@ export const channelPart = ({ links }: ProjectStore): ChannelPart => ({
   id: 'projects',
   veto(channel_id) {
     const [link] = links.list({ index: 'channel', group: channel_id, limit: 1 })
-    return link && `the project ${link.project_id} links it`
+    if (link === undefined) return undefined
+    const line = commandLine('projects channels unlink', link.project_id, channel_id)
+    return `the project ${link.project_id} links it until ${line}`
   },
 })
 

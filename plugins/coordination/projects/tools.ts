@@ -127,10 +127,11 @@ const list = (parts: ToolParts): Tool =>
 
 /** A task that is free or that of the member already. */
 const free = (task: ProjectTaskRecord, { member_id }: ProjectMemberRecord): ProjectTaskRecord => {
-  const { project_task_id, status, assignee_member_id = member_id } = task
+  const { project_id, project_task_id, status, assignee_member_id = member_id } = task
   if (assignee_member_id !== member_id)
     throw projectTaskErrors.project_task_of_another({ details: { project_task_id, member_id: assignee_member_id } })
-  if (isDone(status)) throw projectTaskErrors.project_task_terminal({ details: { project_task_id, status } })
+  if (isDone(status))
+    throw projectTaskErrors.project_task_terminal({ details: { project_id, project_task_id, status } })
   return task
 }
 
@@ -175,7 +176,7 @@ const update = (parts: ToolParts): Tool =>
         const self = selfIn(parts, call, project_id)
         const task = caughtUp(parts.runs, store.getTask(project_id, project_task_id))
         if (task.assignee_member_id === undefined)
-          throw projectTaskErrors.project_task_not_assigned({ details: { project_task_id } })
+          throw projectTaskErrors.project_task_not_assigned({ details: { project_id, project_task_id } })
         const { latest_run_id: _, follows: __, ...rest } = free(task, self)
         if (status === 'in_progress' || status === 'completed') requireUnblocked(store, task)
         const next: ProjectTaskRecord = {

@@ -11,7 +11,9 @@ export const createSecretCheck =
   (redact: (text: string) => string): RefuseSecret =>
   (text, path) => {
     if (text === undefined || (!looksSecret(text) && redact(text) === text)) return
-    throw promotedErrors.promotion_secret({ errors: [{ path, rule: 'must not hold what looks like a secret' }] })
+    throw promotedErrors.promotion_secret({
+      errors: [{ path, rule: 'must not hold what looks like a secret: name where it is kept' }],
+    })
   }
 
 /** What a learning lacks to be a skill, in words that follow a colon; undefined if it lacks nothing. */

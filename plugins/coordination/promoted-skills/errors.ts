@@ -38,7 +38,9 @@ export const promotedErrors = defineErrors({
     status: 400,
     domain,
     detail: 'The skill {skill_name} as it is defined now has no run that verifies it.',
-    action: 'Promote it as draft and record the result of a run with POST …/rollout-result, kind verification.',
+    action:
+      'Promote it as draft and record the result of a run that verifies it with ' +
+      'POST /v1/learning-skills/{skill_name}/rollout-result.',
   },
   promotion_without_canary: {
     status: 400,

@@ -3,6 +3,27 @@ import { defineErrors } from '../../../core/base/errors.js'
 
 const errors = defineErrors({ too_long: { status: 400, detail: 'It says {what}.' } })
 
+test('http-6: an action has the ids that its details have, in paths as addresses and in command lines as words', (t) => {
+  const table = defineErrors({
+    gone: {
+      status: 409,
+      detail: 'It is now {next}.',
+      action: 'Ask POST /v1/things/{next}/parts/{part_id}, or holdfast things get {next} {part_id}.',
+    },
+  })
+  const told = (details: Record<string, string>) => table.gone({ details }).action
+  t.is(told({ next: 'a1', part_id: 'p' }), 'Ask POST /v1/things/a1/parts/p, or holdfast things get a1 p.')
+  t.is(
+    told({ next: "it's {part_id} ü/.-", part_id: '-p' }),
+    'Ask POST /v1/things/it%27s%20%7Bpart_id%7D%20%C3%BC%2F%2E%2D/parts/-p, or holdfast things get NEXT PART_ID.',
+  )
+  t.is(
+    told({ next: 'x'.repeat(201) }),
+    'Ask POST /v1/things/{next}/parts/{part_id}, or holdfast things get NEXT PART_ID.',
+  )
+  t.is(told({ next: '\ud800' }), 'Ask POST /v1/things/{next}/parts/{part_id}, or holdfast things get NEXT PART_ID.')
+})
+
 test('http-6: a detail that is cut says so', (t) => {
   const told = (length: number): string => errors.too_long({ details: { what: 'x'.repeat(length) } }).message
   t.is(told(200), `It says ${'x'.repeat(200)}.`)

@@ -18,13 +18,13 @@ export const projectErrors = defineErrors({
     status: 409,
     domain: 'projects',
     detail: 'The project {project_id} cannot be deleted: it has {count} tasks.',
-    action: 'Delete its tasks first, or archive it: holdfast projects update --status archived PROJECT_ID',
+    action: 'Delete its tasks first, or archive it: holdfast projects update --status archived {project_id}',
   },
   project_not_active: {
     status: 400,
     domain: 'projects',
     detail: 'The project {project_id} is {status} and takes no new work.',
-    action: 'Set its status to active: holdfast projects update --status active PROJECT_ID',
+    action: 'Set its status to active: holdfast projects update --status active {project_id}',
   },
   project_invalid_request: {
     status: 400,
@@ -50,7 +50,7 @@ export const projectErrors = defineErrors({
     detail: 'The member {member_id} owns the task {project_task_id}, which is not done.',
     action:
       'End the task, or assign it to another member first: ' +
-      'holdfast projects tasks update --assignee MEMBER_ID PROJECT_ID TASK_ID',
+      'holdfast projects tasks update --assignee MEMBER_ID {project_id} {project_task_id}',
   },
   project_session_twice: {
     status: 400,
@@ -70,7 +70,7 @@ export const projectErrors = defineErrors({
     detail: 'The task {project_task_id}, which is not done, is discussed in the channel {channel_id}.',
     action:
       'End the task, or take its discussion away first (clear_discussion): ' +
-      'holdfast projects tasks update --clear-thread PROJECT_ID TASK_ID',
+      'holdfast projects tasks update --clear-thread {project_id} {project_task_id}',
   },
   project_channel_not_linked: {
     status: 400,

@@ -1,8 +1,7 @@
 import { defineErrors } from '../../../../core/plugin.js'
 
-const unblock =
-  'holdfast projects tasks update --clear-blocked-by PROJECT_ID TASK_ID, ' +
-  'or with --blocked-by for each that it still waits for.'
+const clear = 'holdfast projects tasks update --clear-blocked-by {project_id}'
+const rest = 'or with --blocked-by for each that it still waits for.'
 
 /** Problems of the tasks of projects. */
 export const projectTaskErrors = defineErrors({
@@ -22,7 +21,7 @@ export const projectTaskErrors = defineErrors({
     status: 409,
     domain: 'projects',
     detail: 'The task {project_task_id} cannot be deleted: the task {dependent} is blocked by it.',
-    action: `Take it out of blocked_by of that task first: ${unblock}`,
+    action: `Take it out of blocked_by of that task first: ${clear} {dependent}, ${rest}`,
   },
   project_task_assignee_invalid: {
     status: 400,
@@ -34,13 +33,13 @@ export const projectTaskErrors = defineErrors({
     status: 400,
     domain: 'projects',
     detail: 'The task {project_task_id} cannot be blocked by itself.',
-    action: 'Leave it out of blocked_by (--blocked-by).',
+    action: 'Leave it out of blocked_by.',
   },
   project_task_dependency_cycle: {
     status: 400,
     domain: 'projects',
     detail: 'The task {project_task_id} would wait for itself: {through} waits for it.',
-    action: `Leave that task out of blocked_by (--blocked-by), or take it from the other one: ${unblock}`,
+    action: `Leave that task out of blocked_by, or take this one from the other: ${clear} {through}, ${rest}`,
   },
   project_task_run_invalid: {
     status: 400,
@@ -66,13 +65,13 @@ export const projectTaskErrors = defineErrors({
     detail: 'The task {project_task_id} is {status}.',
     action:
       'Open it again first, by the status pending: ' +
-      'holdfast projects tasks update --status pending PROJECT_ID TASK_ID',
+      'holdfast projects tasks update --status pending {project_id} {project_task_id}',
   },
   project_task_waits: {
     status: 400,
     domain: 'projects',
     detail: 'The task {project_task_id} is blocked by {blocked_by}, which is not completed.',
-    action: `Complete that task first, or take it out of blocked_by: ${unblock}`,
+    action: `Complete that task first, or take it out of blocked_by: ${clear} {project_task_id}, ${rest}`,
   },
   project_task_not_assigned: {
     status: 400,
@@ -80,7 +79,7 @@ export const projectTaskErrors = defineErrors({
     detail: 'The task {project_task_id} is assigned to nobody.',
     action:
       'Assign it to a member of kind session first: ' +
-      'holdfast projects tasks update --assignee MEMBER_ID PROJECT_ID TASK_ID',
+      'holdfast projects tasks update --assignee MEMBER_ID {project_id} {project_task_id}',
   },
   project_task_changed: {
     status: 400,
@@ -94,7 +93,7 @@ export const projectTaskErrors = defineErrors({
     detail: 'In the channel {channel_id} somebody else is the member project-control, in whose name tasks begin.',
     action:
       'Take that member out, and start the task again: ' +
-      'holdfast channels members remove CHANNEL_ID project-control',
+      'holdfast channels members remove {channel_id} project-control',
   },
   project_task_of_another: {
     status: 409,

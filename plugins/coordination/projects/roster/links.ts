@@ -82,7 +82,9 @@ export const removeLink = (
   if (link === undefined) throw projectErrors.project_link_not_found({ details: { project_id, channel_id } })
   const [task] = store.tasks.list({ index: 'discussed', group: keyOf(project_id, channel_id), limit: 1 })
   if (task !== undefined)
-    throw projectErrors.project_link_in_use({ details: { channel_id, project_task_id: task.project_task_id } })
+    throw projectErrors.project_link_in_use({
+      details: { channel_id, project_id: task.project_id, project_task_id: task.project_task_id },
+    })
   if (link.mirror_members) mirror.clear(tx, link)
   tx.remove(store.links, keyOf(project_id, channel_id), 'it is not linked any more')
   settleDefault(store, tx, { project_id })

@@ -62,9 +62,10 @@ const ownedBy = (store: ProjectStore, { project_id, member_id }: ProjectMemberRe
   store.tasks.list({ index: 'owner', group: keyOf(project_id, member_id), limit: 1 })[0]?.project_task_id
 
 const refuseOwner = (store: ProjectStore, member: ProjectMemberRecord): void => {
+  const { project_id, member_id } = member
   const project_task_id = ownedBy(store, member)
   if (project_task_id === undefined) return
-  throw projectErrors.project_member_in_use({ details: { member_id: member.member_id, project_task_id } })
+  throw projectErrors.project_member_in_use({ details: { project_id, member_id, project_task_id } })
 }
 
 const tooMany = (project_id: string, what: string, limit: number) =>

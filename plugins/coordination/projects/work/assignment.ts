@@ -82,7 +82,7 @@ export const blockersOf = (
   for (const id of ids) store.getTask(project_id, id)
   const through = waitsFor(project_task_id, ids, (id) => store.task(project_id, id)?.blocked_by ?? [])
   if (through !== undefined)
-    throw projectTaskErrors.project_task_dependency_cycle({ details: { project_task_id, through } })
+    throw projectTaskErrors.project_task_dependency_cycle({ details: { project_id, project_task_id, through } })
   return ids
 }
 

@@ -170,7 +170,8 @@ export const deleteTask = (parts: Pick<TaskParts, 'store' | 'runs'>, tx: Tx, tas
   const { project_id, project_task_id } = task
   requireNoRun(parts, task)
   const dependent = dependentOn(store, task)
-  if (dependent !== undefined) throw projectTaskErrors.project_task_in_use({ details: { project_task_id, dependent } })
+  if (dependent !== undefined)
+    throw projectTaskErrors.project_task_in_use({ details: { project_id, project_task_id, dependent } })
   tx.remove(store.tasks, keyOf(project_id, project_task_id), 'somebody deleted it')
   store.touch(tx, project_id)
 }

@@ -35,7 +35,7 @@ interface Ready extends Assignee {
 export const requireUnblocked = (store: TaskParts['store'], task: ProjectTaskRecord): void => {
   const blocked_by = awaited(store, task)
   if (blocked_by === undefined) return
-  throw projectTaskErrors.project_task_waits({ details: { project_task_id: task.project_task_id, blocked_by } })
+  throw projectTaskErrors.project_task_waits({ details: { ...of(task), blocked_by } })
 }
 
 /** The checks of a start, in their order. */
@@ -44,11 +44,10 @@ const readyTask = (parts: TaskParts, { project_id, project_task_id }: Start): Re
   const task = caughtUp(runs, store.getTask(project_id, project_task_id))
   requireActive(store, project_id)
   const { status, assignee_member_id } = task
-  if (isDone(status)) throw projectTaskErrors.project_task_terminal({ details: { project_task_id, status } })
+  if (isDone(status)) throw projectTaskErrors.project_task_terminal({ details: { ...of(task), status } })
   requireNoRun(parts, task)
   requireUnblocked(store, task)
-  if (assignee_member_id === undefined)
-    throw projectTaskErrors.project_task_not_assigned({ details: { project_task_id } })
+  if (assignee_member_id === undefined) throw projectTaskErrors.project_task_not_assigned({ details: of(task) })
   return { project: store.get(project_id), task, ...sessionMember(store, project_id, assignee_member_id) }
 }
 

@@ -110,6 +110,8 @@ test('a route is named by the command that stands for it, with its arguments; ot
     ['With POST /v1/sessions/{session_id}/runs.', 'With holdfast runs submit SESSION_ID.'],
     ['One with POST /v1/sessions.', 'One with holdfast sessions create.'],
     ['POST /v1/schedules/s/pause', 'holdfast schedules pause s'],
+    ['POST /v1/schedules/a%20%27b%2D/pause.', "holdfast schedules pause 'a '\\''b-'."],
+    ['POST /v1/schedules/50%/pause.', "holdfast schedules pause '50%'."],
     ['PUT /v1/nothing/{at_all}', 'PUT /v1/nothing/{at_all}'],
   ] as const)
     t.is(inCommands(sentence, commands), said)
