@@ -1,4 +1,4 @@
-/** The page on channels and its two examples are true: their lines are run as somebody who pastes them. */
+/** The pages on channels and projects and their two examples are true: their lines are run as somebody who pastes them. */
 import { cpSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
@@ -64,6 +64,19 @@ test('a leaflet is made in a project, exactly as printed', async (t) => {
   t.regex(readFileSync(join(folder, 'leaflet.md'), 'utf8'), /^# Ferns/u)
   t.regex(evidence, /\n {2}output {6}The leaflet is in leaflet\.md\.\n[^]*write_file[^]*Project Control[^]*completed/u)
   t.regex(evidence, /0 of 2 tasks to do/u)
+})
+
+test('the guide to projects, exactly as printed', async (t) => {
+  const names = ['projects-make', 'projects-start', 'projects-again', 'projects-close']
+  const { printed } = await paste(t, { page: 'docs/projects.md', names })
+  const [make = '', start = '', again = '', close = ''] = printed
+  t.regex(make, /roof {2}pending {6}Put on the roof {2}mason\nwall {2}pending/u)
+  t.regex(
+    start,
+    /task shed:roof[^]*waits for the task "Build the wall", which is failed[^]*--status pending shed wall/u,
+  )
+  t.regex(again, /wall {2}failed[^]*roof {2}completed[^]*\n {2}output {6}The roof is on\./u)
+  t.regex(close, /archived {3}A shed[^]*ended/u)
 })
 
 test('the guide to channels, exactly as printed', async (t) => {
