@@ -1,7 +1,7 @@
 /** What a promoted skill says: how it is asked for, what is kept of it, and how it is told from another. Pure. */
 import { hash } from 'node:crypto'
 import { array, doc, enums, optional, string, type Infer, object } from '../../../core/plugin.js'
-import { oneLine } from '../../operator/skills/contract.js'
+import { oneLine, settingNames } from '../../operator/skills/contract.js'
 import { promotedErrors } from './errors.js'
 import { rolloutStatuses, type SkillRecord, type SkillRuntime } from './record.js'
 
@@ -55,16 +55,6 @@ const always = <T extends string>(path: string, said: string | undefined, value:
 
 const toolsOf = (path: string, names: readonly string[] | undefined): string[] | undefined =>
   names?.map((name, at) => lineOf(name) ?? refuse(`${path}.${at}`, 'must not be blank'))
-
-const settingNames = [
-  'allowed_tools',
-  'blocked_tools',
-  'context',
-  'agent_profile',
-  'provider',
-  'model',
-  'fallback_model',
-] as const
 
 /** Who says nothing of what the agent does means what it does now. */
 const isStepAlone = (wish: PromotionWish): boolean =>

@@ -23,6 +23,8 @@ export { hiddenBy } from './active-skill.js'
 
 /** A line of a skill as it is read: one line, without what steers a terminal. */
 export { oneLine } from './skill-file.js'
+/** Members of `agents/service.yaml`: how a skill runs. */
+export { settingNames } from './skill-file.js'
 /** The files of a skill; what they say, or the rule that they break. */
 export type { ReadSkill, SkillFiles } from './skill-file.js'
 

@@ -107,7 +107,8 @@ const contextOf = (side: Fields): Runtime['context'] => {
   return said === 'inline' || said === 'fork' ? said : refuse('context must be inline or fork')
 }
 
-const settings: ReadonlySet<string> = new Set([
+/** Members of `agents/service.yaml`, which say how a skill runs. */
+export const settingNames = [
   'allowed_tools',
   'blocked_tools',
   'context',
@@ -115,7 +116,8 @@ const settings: ReadonlySet<string> = new Set([
   'provider',
   'model',
   'fallback_model',
-])
+] as const
+const settings: ReadonlySet<string> = new Set(settingNames)
 /** What other programs look for in the front matter beside these. */
 const foreignSettings: ReadonlySet<string> = new Set(['agent', 'disable_model_invocation', 'disallowed_tools'])
 
