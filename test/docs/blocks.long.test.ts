@@ -36,7 +36,7 @@ const treated: Readonly<Record<string, string>> = {
   'grants-skill-shown': 'test/docs/grants.long.test.ts',
   'grants-goal': 'test/docs/grants.long.test.ts',
   'grants-metrics': 'test/docs/grants.long.test.ts',
-  capture: 'test/docs/capture.test.ts',
+  capture: 'test/docs/capture.long.test.ts',
   files: 'test/docs/files.long.test.ts',
   'hooks-guard': 'test/docs/hooks.long.test.ts',
   'hooks-try': 'test/docs/hooks.long.test.ts',
