@@ -102,7 +102,9 @@ const createParts = (life: Life, open: OpenScript): ((name: string) => object) =
     const known = evaluated.get(name)
     if (known !== undefined) return known
     if (parts[name] === undefined) parts = { ...parts, ...open(life === 'serve' ? 'client' : 'serve') }
-    const shows = parts[name]?.() ?? {}
+    const evaluate = parts[name]
+    if (evaluate === undefined) throw new ReferenceError(`${name} of the program is gone: it was replaced meanwhile`)
+    const shows = evaluate()
     evaluated.set(name, shows)
     return shows
   }
