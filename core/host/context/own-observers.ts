@@ -40,7 +40,7 @@ export const ownObservers = <T>({ registry, faults, scope, clock }: ObserversPar
     tell(tx, what, tell) {
       for (const { owner, value } of owned())
         try {
-          tx.attempt(() => tell(value))
+          tx.tryPart(() => tell(value))
         } catch (error) {
           charge(owner, what, error)
         }

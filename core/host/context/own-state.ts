@@ -96,8 +96,8 @@ class OwnTx implements Tx {
     this.#tx.emit(event, keys, data)
   }
 
-  attempt<R>(part: () => R): R {
-    return this.#tx.attempt(part)
+  tryPart<R>(part: () => R): R {
+    return this.#tx.tryPart(part)
   }
 
   after(effect: () => void): void {

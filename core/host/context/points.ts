@@ -95,17 +95,19 @@ const refuseTaken = (point: string, { key, entries }: Contributions, added: read
   }
 }
 
+const fresh = (): Contributions => ({
+  entries: [],
+  values: [],
+  key: undefined,
+  check: undefined,
+  isRead: false,
+  takings: new Set(),
+})
+
 export const createPoints = (onRefused: OnRefused) => {
   const points = new Map<string, Contributions>()
   const contributionsTo = (point: Point<unknown>): Contributions => {
-    const found = points.get(point.point) ?? {
-      entries: [],
-      values: [],
-      key: undefined,
-      check: undefined,
-      isRead: false,
-      takings: new Set(),
-    }
+    const found = points.get(point.point) ?? fresh()
     found.key ??= point.key
     points.set(point.point, found)
     if (found.check === undefined && point.check !== undefined) {

@@ -112,7 +112,7 @@ class Transaction implements Tx {
     this.#effects.push(effect)
   }
 
-  attempt<R>(part: () => R): R {
+  tryPart<R>(part: () => R): R {
     const [changes, effects, events, forgot] = [this.#changes.length, this.#effects.length, this.#events, this.#forgets]
     try {
       return part()

@@ -38,9 +38,10 @@ test('runtime-19: what is thrown in a commit of others is charged, and nothing o
   await untilCharged(t, daemon, 'created is broken')
   await request('POST', `/v1/schedules/${schedule_id}/trigger`, {})
   await untilCharged(t, daemon, 'settled is broken')
+  t.is((await request('GET', '/v1/sessions/s1/memory-context')).status, 200)
   await untilCharged(t, daemon, 'remembered is broken')
   const subtask = { name: 'review', content: 'Look.' }
-  t.is((await request('POST', `/v1/agents/${agent_id}/sidechains`, { subtask })).status, 201)
+  t.is((await request('POST', `/v1/agents/${agent_id}/sidechains`, { subtask })).status, 200)
   await untilCharged(t, daemon, 'spawned is broken')
   t.is((await request('GET', '/v1/broken/notes')).body, 0)
   const { warnings } = (await request('GET', '/v1/status')).body
