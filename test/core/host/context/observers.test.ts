@@ -44,7 +44,7 @@ test('runtime-19: what is thrown in a commit of others is charged, and nothing o
   t.is((await request('POST', `/v1/agents/${agent_id}/sidechains`, { subtask })).status, 200)
   await untilCharged(t, daemon, 'spawned is broken')
   t.is((await request('GET', '/v1/broken/notes')).body, 0)
-  const { warnings } = (await request('GET', '/v1/status')).body
+  const { warnings } = (await request('GET', '/v1/status')).body.health
   t.true(warnings.some(({ code, related_id: id }: any) => code === 'plugin_degraded' && id === plugin))
 })
 
