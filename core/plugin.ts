@@ -226,6 +226,7 @@ export { outboundCodes, outboundFate } from './http/outbound/outbound-failure.js
 export type { OutboundCode, OutboundFate } from './http/outbound/outbound-failure.js'
 export { isCidr } from './http/outbound/address-rules.js'
 
+export type { Observers } from './plugin/observers.js'
 export { defineList } from './plugin/list.js'
 export type { EntryChange, List, ListChange, ListSpec } from './plugin/list.js'
 export { definePlugin } from './plugin/contract.js'

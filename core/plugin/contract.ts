@@ -8,6 +8,7 @@ import type { Secrets } from '../base/text/secrets.js'
 import type { Point, Token } from '../base/token.js'
 import type { Events } from '../events/contract.js'
 import type { List, ListSpec } from './list.js'
+import type { Observers } from './observers.js'
 import type { Route } from '../http/routes/route.js'
 import type { State } from '../state/contract.js'
 import type { Command } from './command.js'
@@ -57,6 +58,8 @@ export interface PluginContext<C> {
   contribute<T>(point: Point<T>, ...values: readonly T[]): () => void
   /** The current contributions of a point, in load order: call it when you need them, not in `register`. */
   view<T>(point: Point<T>): () => readonly T[]
+  /** The contributions of a point that are told what happens, and hold up nobody whatever they do. */
+  observers<T>(point: Point<T>): Observers<T>
   /**
    * The entries of a list that operators keep in `config/<file>.toml`; a change of the file is applied at once, entry
    * by entry. Only in `register`.

@@ -236,6 +236,8 @@ export interface Tx {
    * state that can change.
    */
   emit<D extends object>(event: EventSpec<D>, keys: EventKeys, data: () => D): void
+  /** Runs a part of the commit. If it throws, what that part did is taken back, and the rest of the commit stands. */
+  tryPart<R>(part: () => R): R
   /**
    * Runs when this commit is durable, in commit order. Must not throw; must not start another commit synchronously that
    * others wait for.

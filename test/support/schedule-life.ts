@@ -194,7 +194,7 @@ export const openScheduleLife = async ({
     sessions: unsafeCast({}),
     assets: () => undefined,
     payloads: () => [],
-    observers: () => [],
+    observers: { tell: () => {} },
     clock,
     ids,
     log: silent,

@@ -11,6 +11,7 @@ import type { State } from '../../state/contract.js'
 import type { Point, Token } from '../../base/token.js'
 import { errors } from '../errors.js'
 import type { Faults } from './faults.js'
+import { ownObservers } from './own-observers.js'
 import { ownState } from './own-state.js'
 import type { Registry } from './registry.js'
 import type { List, ListSpec } from '../../plugin/list.js'
@@ -177,6 +178,8 @@ const createVerbs = (parts: ContextParts, starts: StartRun[]) => {
     },
     contribute,
     view: <T>(point: Point<T>) => registry.view(point),
+    observers: <T>(point: Point<T>) =>
+      ownObservers({ registry, scope, faults: parts.faults, clock: ownClock(parts) }, point),
     list: <T, B>(spec: ListSpec<T, B>): List<T, B> => {
       gate.declaring('a list')
       const { list, close } = ownList(parts, spec)

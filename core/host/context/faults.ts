@@ -18,6 +18,8 @@ export interface Faults {
    * demand.
    */
   chargeThrower(caller: string, fact: string, details: Details): boolean
+  /** Whether the plugin is a part of the daemon. */
+  isShipped(plugin: string): boolean
   count(plugin: string): number
   last(plugin: string): PluginFault | undefined
   /** The sentence of an error, redacted and cut. */
@@ -97,6 +99,7 @@ export const createFaults = ({ clock, log, secrets, owners }: FaultsOptions): Fa
     charge,
     chargeThrower,
     guard,
+    isShipped,
     sentence,
     count: (plugin) => faults.get(plugin)?.count ?? 0,
     last: (plugin) => faults.get(plugin)?.last,

@@ -96,6 +96,10 @@ class OwnTx implements Tx {
     this.#tx.emit(event, keys, data)
   }
 
+  tryPart<R>(part: () => R): R {
+    return this.#tx.tryPart(part)
+  }
+
   after(effect: () => void): void {
     const { owner, faults } = this.#parts
     this.#tx.after(faults.guard(owner, 'an effect of a commit', effect))

@@ -95,17 +95,19 @@ const refuseTaken = (point: string, { key, entries }: Contributions, added: read
   }
 }
 
+const fresh = (): Contributions => ({
+  entries: [],
+  values: [],
+  key: undefined,
+  check: undefined,
+  isRead: false,
+  takings: new Set(),
+})
+
 export const createPoints = (onRefused: OnRefused) => {
   const points = new Map<string, Contributions>()
   const contributionsTo = (point: Point<unknown>): Contributions => {
-    const found = points.get(point.point) ?? {
-      entries: [],
-      values: [],
-      key: undefined,
-      check: undefined,
-      isRead: false,
-      takings: new Set(),
-    }
+    const found = points.get(point.point) ?? fresh()
     found.key ??= point.key
     points.set(point.point, found)
     if (found.check === undefined && point.check !== undefined) {
@@ -113,6 +115,11 @@ export const createPoints = (onRefused: OnRefused) => {
       checkAgain(found, onRefused)
     }
     return found
+  }
+  const read = (point: Point<unknown>): Contributions => {
+    const on = contributionsTo(point)
+    on.isRead = true
+    return on
   }
   return {
     /** All of them, or none. */
@@ -133,8 +140,7 @@ export const createPoints = (onRefused: OnRefused) => {
     },
     /** Takes each contribution, those that come later too; what `take` returns is called when the contribution goes. */
     each: (point: Point<unknown>, take: Taking['take']): Undo => {
-      const on = contributionsTo(point)
-      on.isRead = true
+      const on = read(point)
       const taken = new Map<Entry, Undo>()
       for (const entry of on.entries)
         try {
@@ -150,19 +156,22 @@ export const createPoints = (onRefused: OnRefused) => {
       }
     },
     view: (point: Point<unknown>) => {
-      const on = contributionsTo(point)
-      on.isRead = true
+      const on = read(point)
       return () => on.values
     },
+    owned: (point: Point<unknown>) => {
+      const on = read(point)
+      return () => on.entries
+    },
     unread: (): UnreadPoint[] => {
-      const read = [...points].filter(([, { isRead }]) => isRead).map(([point]) => point)
+      const known = [...points].filter(([, { isRead }]) => isRead).map(([point]) => point)
       return [...points].flatMap(([point, { isRead, entries }]) =>
         isRead
           ? []
           : [...new Set(entries.map(({ owner }) => owner))].map((owner) => ({
               owner,
               point,
-              meant: nearest(point, read),
+              meant: nearest(point, known),
             })),
       )
     },

@@ -18,6 +18,8 @@ export interface Registry {
   /** All of them, or none: throws what is wrong with the first that is refused. */
   contribute<T>(owner: string, point: Point<T>, values: readonly T[]): Undo
   view<T>(point: Point<T>): () => readonly T[]
+  /** The same, each with the plugin that contributed it. */
+  owned<T>(point: Point<T>): () => readonly Owned<T>[]
   /** What was contributed to points that no plugin reads. */
   unread(): readonly UnreadPoint[]
   route(owner: string, route: Route): Undo
@@ -76,6 +78,7 @@ export const createRegistry = (table: RouteTable, onRefused: OnRefused): Registr
     provider: ({ token }) => services.get(token)?.owner,
     contribute: (owner, point, values) => points.contribute(owner, point, values),
     view: (point) => unsafeCast(points.view(point)),
+    owned: (point) => unsafeCast(points.owned(point)),
     unread: points.unread,
     route: (owner, route) => table.add(owner, route),
     routesOf: <T>(point: Point<T>, make: (value: T) => Route) =>

@@ -112,6 +112,19 @@ class Transaction implements Tx {
     this.#effects.push(effect)
   }
 
+  tryPart<R>(part: () => R): R {
+    const [changes, effects, events, forgot] = [this.#changes.length, this.#effects.length, this.#events, this.#forgets]
+    try {
+      return part()
+    } catch (error) {
+      for (const change of this.#changes.splice(changes).toReversed()) change.undo()
+      this.#effects.length = effects
+      this.#events = events
+      this.#forgets = forgot
+      throw error
+    }
+  }
+
   /** Runs the callback; what it did is undone if it throws. */
   fill<R>(change: (tx: Tx) => R): Filled<R> {
     try {

@@ -268,7 +268,10 @@ export interface SpawnedAgents {
 /** Hears of agents that are started. */
 export interface SpawnObserver {
   readonly id: string
-  /** Called in the commit that starts one. Must be fast and must not throw. */
+  /**
+   * Called in the commit that starts one. Must be fast and must not throw: what it throws is charged to its plugin,
+   * what it changed is taken back, and the agent starts. Shipped plugins refuse with a `Problem`.
+   */
   spawned(tx: Tx, agent: FollowedAgent): void
 }
 /** Everyone who hears of agents that are started. */

@@ -59,7 +59,7 @@ export default definePlugin({
       mail,
       memberships: ctx.view(SessionMemberships),
       modes,
-      observers: ctx.view(SpawnObservers),
+      observers: ctx.observers(SpawnObservers),
       questions,
       runs,
       sessions,

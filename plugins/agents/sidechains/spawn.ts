@@ -1,5 +1,14 @@
 /** Starting an agent: its session, its record and its first run in one commit (agents-1 and agents-2). */
-import { fault, idempotencyErrors, Problem, type Clock, type Ids, type State, type Tx } from '../../../core/plugin.js'
+import {
+  fault,
+  idempotencyErrors,
+  Problem,
+  type Clock,
+  type Ids,
+  type Observers,
+  type State,
+  type Tx,
+} from '../../../core/plugin.js'
 import type { Interception } from '../../execution/interception/contract.js'
 import { Trace, type Submission } from '../../execution/runs/contract.js'
 import type { SessionRecord } from '../../execution/sessions/contract.js'
@@ -19,7 +28,7 @@ export interface SpawnParts extends PlanParts {
   readonly mail: () => AgentMail | undefined
   readonly questions: () => AgentQuestions | undefined
   readonly books: () => UsageBooks | undefined
-  readonly observers: () => readonly SpawnObserver[]
+  readonly observers: Pick<Observers<SpawnObserver>, 'tell'>
 }
 
 /**
@@ -127,7 +136,7 @@ const start = (parts: SpawnParts, tx: Tx, { wanted, first }: Start): AgentRecord
   store.noteBegun(tx)
   store.put(tx, started)
   audit.note(tx, startedEvent(started, narrowed))
-  for (const observer of observers()) observer.spawned(tx, started)
+  observers.tell(tx, 'hearing of a new agent', (observer) => observer.spawned(tx, started))
   const { parent_session_id, parent_agent_id, profile } = started
   const of = { timestamp_ms: tx.now, session_id: parent_session_id, agent_id: parent_agent_id }
   const kind = { type: 'agent_spawned', agent_id } as const

@@ -10,7 +10,11 @@ export { answerOf } from './turns/answer.js'
 /** Hears who was asked to answer a message. */
 export interface TurnObserver {
   readonly id: string
-  /** Called in the commit that grants leases for a message, with their sessions in order. Must not throw. */
+  /**
+   * Called in the commit that grants leases for a message, with their sessions in order. Must be fast and must not
+   * throw: what it throws is charged to its plugin, what it changed is taken back, and the turn begins. Shipped plugins
+   * refuse with a `Problem`.
+   */
   granted(tx: Tx, message_id: string, session_ids: readonly string[]): void
 }
 /** Everyone who hears of turns. */

@@ -1,11 +1,12 @@
 /** What a run is that is asked to speak, and why a channel is silent (floor-19, floor-21). */
-import { commandLine, count, sentence, shellWord } from '../../../core/plugin.js'
+import { commandLine, count, Problem, sentence, shellWord } from '../../../core/plugin.js'
 import type { Reason, ReasonSource, Subject, SubjectSource } from '../../operator/explanations/contract.js'
 import type { Runs } from '../../execution/runs/contract.js'
 import type { Sessions } from '../../execution/sessions/contract.js'
 import type { ChannelRecord, Channels, MemberRecord, MessageRecord } from '../channels/contract.js'
 import type { LeaseRecord } from './record/lease.js'
 import type { FloorStore } from './record/store.js'
+import type { Failure } from './retries.js'
 import { repliesOf } from './turns/arbitration.js'
 import { quoted } from './turns/told.js'
 
@@ -14,6 +15,7 @@ interface ExplainedParts {
   readonly channels: Channels
   readonly runs: Pick<Runs, 'failedTurns'>
   readonly sessions: Pick<Sessions, 'find'>
+  readonly failure: (channel_id: string) => Failure | undefined
 }
 
 /** Turns of a channel that are followed. */
@@ -96,13 +98,21 @@ const pauseText = (
   )
 }
 
+/** How it stands with deciding who is asked. */
+const decision = (failure: Failure | undefined): Omit<Reason, 'commands'> => {
+  if (failure === undefined) return { code: 'call', text: 'It is being decided who is asked.' }
+  const { times, error, retry_at_ms: until_ms } = failure
+  const why = error instanceof Problem ? error.message : 'by a fault that the log tells'
+  const text = `Deciding who is asked has failed ${count(times, 'time')} and is tried again: ${why}`
+  return { code: 'call_failed', text: sentence(text), until_ms }
+}
+
 /** What keeps others from being asked who listen. */
 const stillness = (parts: ExplainedParts, channel: ChannelRecord, open: readonly MemberRecord[]): readonly Reason[] => {
   const { channels, store } = parts
   const { channel_id } = channel
   const follow = [commandLine('channels follow', channel_id)]
-  if (store.firstCall(channel_id) !== undefined)
-    return [{ code: 'call', text: 'It is being decided who is asked.', commands: follow }]
+  if (store.firstCall(channel_id) !== undefined) return [{ ...decision(parts.failure(channel_id)), commands: follow }]
   const [last] = channels.messages({ channel_id, limit: 1 })
   if (last === undefined) return [{ code: 'nothing_said', text: 'Nothing has been said in it yet.', commands: follow }]
   const found = answered(parts, channel, last)

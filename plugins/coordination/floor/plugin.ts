@@ -23,7 +23,7 @@ export default definePlugin({
   register(ctx, { assets, channels, host, runs, sessions }) {
     const { clock, ids, log, state } = ctx
     const store = declareFloor(state)
-    const observers = ctx.view(TurnObservers)
+    const observers = ctx.observers(TurnObservers)
     const worker = createWorker({
       store,
       channels,
@@ -35,15 +35,16 @@ export default definePlugin({
       log,
       clock,
       granted(tx, message_id, session_ids) {
-        for (const observer of observers()) observer.granted(tx, message_id, session_ids)
+        observers.tell(tx, 'hearing of a turn', (observer) => observer.granted(tx, message_id, session_ids))
       },
     })
     const { consider, abandon } = worker
     ctx.contribute(ChannelParts, floorPart({ store, channels, consider, abandon }))
     ctx.routes(...floorRoutes({ store, channels }))
     ctx.contribute(Tools, ...floorTools({ channels }))
-    ctx.contribute(Subjects, channelSubjects({ store, channels, runs, sessions }))
-    ctx.contribute(Reasons, floorReasons({ store, channels, runs, sessions }))
+    const explained = { store, channels, runs, sessions, failure: worker.failure }
+    ctx.contribute(Subjects, channelSubjects(explained))
+    ctx.contribute(Reasons, floorReasons(explained))
     ctx.onStart(() => {
       const undo = runs.onEnded(worker.ended)
       const end = host.whenActing(worker.begin)

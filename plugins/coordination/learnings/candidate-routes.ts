@@ -147,6 +147,7 @@ const publish = ({ operations }: LearningRouteParts): Route =>
       learningErrors.learning_superseded,
       learningErrors.learning_revoked,
       learningErrors.learnings_full,
+      learningErrors.learnings_unsettled,
     ],
     durability: 'A',
     example: { body: { publish_tier: 'provisional' } },

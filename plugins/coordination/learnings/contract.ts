@@ -79,9 +79,17 @@ export const Learnings: Token<Learnings> = defineToken<Learnings>('learnings@1')
 /** Somebody who keeps what rests on a learning. */
 export interface LearningUser {
   readonly id: string
-  /** Called in the commit in which an active learning is superseded or revoked, for what ends with it. */
+  /**
+   * Called in the commit in which an active learning is superseded or revoked, for what ends with it. Must be fast and
+   * must not throw: what it throws is charged to its plugin, what it changed is taken back, and the learning ends.
+   * Shipped plugins refuse with a `Problem`.
+   */
   ended(tx: Tx, learning: Learning, why: 'superseded' | 'revoked'): void
-  /** Resolves when what follows from such commits is done; requests that end learnings wait. Must not reject. */
+  /**
+   * Resolves when what follows from such commits is done; requests that end learnings wait for it, ten seconds at most.
+   * Must not reject. One that does, or takes longer, is charged to its plugin, and the request is answered; while a
+   * shipped plugin is not done, with `learnings_unsettled`.
+   */
   settled?(): Promise<void>
 }
 /** Everyone who keeps what rests on learnings. */

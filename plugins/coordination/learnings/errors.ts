@@ -78,6 +78,12 @@ export const learningErrors = defineErrors({
       'Name it in supersedes (--supersedes {learning_id}) to have this one stand for it, or revoke it first: ' +
       'POST /v1/learnings/{learning_id}/revoke.',
   },
+  learnings_unsettled: {
+    status: 503,
+    domain,
+    detail: 'It is done and kept, but what rested on what has ended, such as a promoted skill, may still be used.',
+    action: 'Ask again in a while: the same request answers when nothing rests on it any more.',
+  },
   learnings_full: {
     status: 409,
     domain,

@@ -1,5 +1,5 @@
 /** What operators do with candidates and learnings. Each is one commit: it happens whole, or nothing does. */
-import type { State } from '../../../core/plugin.js'
+import type { Observers, State } from '../../../core/plugin.js'
 import { readContent, readScope, refuse, scopeKey, type ScopeWish, type SecretGuard } from './checked.js'
 import type { LearningUser } from './contract.js'
 import { learningErrors } from './errors.js'
@@ -15,7 +15,7 @@ export interface OperateParts {
   readonly service: Pick<LearningService, 'keep'>
   readonly guard: SecretGuard
   readonly found: Found
-  readonly users: () => readonly Pick<LearningUser, 'settled'>[]
+  readonly users: Pick<Observers<LearningUser>, 'settle'>
   readonly state: State
 }
 
@@ -60,22 +60,33 @@ export interface Operations {
 export const mostRevoked = 1_000
 const mostRevokedCharacters = 4 * 1024 * 1024
 
-export const createOperations = (parts: OperateParts): Operations => ({
-  create: creating(parts),
-  publish: settling(parts, publishing(parts)),
-  reject: rejecting(parts),
-  revoke: settling(parts, revoking(parts)),
-  supersede: settling(parts, superseding(parts)),
-  revokeMatching: settling(parts, revokingMatching(parts)),
-})
+/** What a request waits for those who keep what rests on learnings, milliseconds. */
+export const longestSettlingMs = 10_000
 
-/** Whoever hears that a learning has ended finds nothing any more that rested on it. */
+export const createOperations = (parts: OperateParts): Operations => {
+  const publish = publishing(parts)
+  const replace = settling(parts, publish)
+  return {
+    create: creating(parts),
+    publish: (candidate_id, wish) => (wish.supersedes === undefined ? publish : replace)(candidate_id, wish),
+    reject: rejecting(parts),
+    revoke: settling(parts, revoking(parts)),
+    supersede: settling(parts, superseding(parts)),
+    revokeMatching: settling(parts, revokingMatching(parts)),
+  }
+}
+
+/**
+ * Whoever hears that a learning has ended finds nothing any more that rested on it, also where it had ended before;
+ * else the answer says that it is not so yet.
+ */
 const settling =
   <A extends unknown[], R>({ users }: OperateParts, operation: (...wish: A) => Promise<R>) =>
   async (...wish: A): Promise<R> => {
     const done = await operation(...wish)
-    await Promise.all(users().map((user) => user.settled?.()))
-    return done
+    const what = 'what follows from ended learnings'
+    if (await users.settle(longestSettlingMs, what, (user) => user.settled?.())) return done
+    throw learningErrors.learnings_unsettled()
   }
 
 /** Summaries of runs are made by the daemon alone; one that is there may be kept as what it is. */

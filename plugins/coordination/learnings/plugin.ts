@@ -37,7 +37,7 @@ export default definePlugin({
       },
     }
     const live: LiveLearnings = createLive({ learnings: store.learnings, health: undone, clock, skip })
-    const users = ctx.view(LearningUsers)
+    const users = ctx.observers(LearningUsers)
     const publishing = createPublishing({ store, ids, users })
     const policy = (): LearningPolicy => settings.get(setting)
     const service = createService({ store, publishing, guard, policy, ids, clock, log })

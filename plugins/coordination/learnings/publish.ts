@@ -1,5 +1,5 @@
 /** How candidates become learnings, and learnings are replaced and end. Each in one commit of the caller. */
-import type { Ids, Tx } from '../../../core/plugin.js'
+import type { Ids, Observers, Tx } from '../../../core/plugin.js'
 import { scopeKey } from './checked.js'
 import type { LearningUser } from './contract.js'
 import { learningErrors } from './errors.js'
@@ -23,7 +23,7 @@ export type Draft = Pick<
 export interface PublishParts {
   readonly store: LearningStore
   readonly ids: Ids
-  readonly users: () => readonly LearningUser[]
+  readonly users: Pick<Observers<LearningUser>, 'tell'>
 }
 
 export interface Publishing {
@@ -51,8 +51,9 @@ export const createPublishing = ({ store, ids, users }: PublishParts): Publishin
   }
   const end = (tx: Tx, before: Learning, after: Learning): Learning => {
     store.putLearning(tx, after)
+    const why = after.status === 'revoked' ? 'revoked' : 'superseded'
     if (before.status === 'active')
-      for (const user of users()) user.ended(tx, after, after.status === 'revoked' ? 'revoked' : 'superseded')
+      users.tell(tx, 'what follows from the end of a learning', (user) => user.ended(tx, after, why))
     return after
   }
   const supersede = (tx: Tx, before: Learning, superseded_by: string): void =>

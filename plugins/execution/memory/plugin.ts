@@ -43,7 +43,7 @@ export default definePlugin({
       policy,
       clean,
       sources,
-      users: ctx.view(RunMemoryUsers),
+      users: ctx.observers(RunMemoryUsers),
       shared: createSharedRuns({ store, clock, policy }),
       index: createSearchIndex(clock),
     }

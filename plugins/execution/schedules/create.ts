@@ -55,7 +55,7 @@ export const keep = (parts: ScheduleParts, tx: Tx, draft: ScheduleRecord): Sched
   const record = { ...draft, created_at_ms: tx.now, updated_at_ms: tx.now }
   tx.insert(parts.store.schedules, record)
   nameFiles(tx, parts, record)
-  for (const observer of parts.observers()) observer.created(tx, record)
+  parts.observers.tell(tx, 'hearing of a new schedule', (observer) => observer.created(tx, record))
   return record
 }
 

@@ -39,7 +39,7 @@ export default definePlugin({
       sessions,
       assets,
       payloads: ctx.view(SchedulePayloads),
-      observers: ctx.view(ScheduleObservers),
+      observers: ctx.observers(ScheduleObservers),
       clock,
       ids,
       log,

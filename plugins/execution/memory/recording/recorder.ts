@@ -3,7 +3,7 @@
  * one commit, so that no run waits for it. A mark goes with each commit; from
  * it the next start finds what a kill kept from being written.
  */
-import type { Clock, Log, Tx } from '../../../../core/plugin.js'
+import type { Clock, Log, Observers, Tx } from '../../../../core/plugin.js'
 import type { Runs, TerminalRun } from '../../runs/contract.js'
 import type { Sessions } from '../../sessions/contract.js'
 import type { RunMemoryPolicy } from './policy.js'
@@ -22,7 +22,7 @@ export interface RecorderParts {
   readonly policy: RunMemoryPolicy
   readonly clean: Clean
   readonly sources: Sources
-  readonly users: () => readonly RunMemoryUser[]
+  readonly users: Pick<Observers<RunMemoryUser>, 'tell'>
   /** Told which sessions have been written. */
   readonly shared: { forget(session_ids: readonly string[]): void }
 }
@@ -184,7 +184,7 @@ const writeSession = (
   tx.put(store.memories, { session_id, ...(scope_keys.length > 0 && { scope_keys }), memories })
   for (const memory of memories) {
     const run = added.get(memory)
-    if (run !== undefined) for (const user of users()) user.remembered(tx, run, memory)
+    if (run !== undefined) users.tell(tx, 'what is kept of an ended run', (user) => user.remembered(tx, run, memory))
   }
   return added.size
 }

@@ -8,7 +8,8 @@ export interface RunMemoryUser {
   readonly id: string
   /**
    * Called in the commit in which a run is remembered, some time after it ended and together with others; once for each
-   * run, but where the run was forgotten and is found again. Must be fast and must not throw: it would undo the commit.
+   * run, but where the run was forgotten and is found again. Must be fast and must not throw: what it throws is charged
+   * to its plugin, what it changed is taken back, and the run is remembered. Shipped plugins refuse with a `Problem`.
    */
   remembered(tx: Tx, run: TerminalRun, memory: RunMemory): void
 }

@@ -1,7 +1,11 @@
 /** The point through which plugins hear of schedules. */
 import { definePoint, hasMembers, type Point, type Tx } from '../../../../core/plugin.js'
 
-/** Hears of schedules, in the commits that change them. Its methods must be fast and must not throw. */
+/**
+ * Hears of schedules, in the commits that change them. Its methods must be fast and must not throw: what one throws is
+ * charged to its plugin, what it changed is taken back, and the schedule goes on. Shipped plugins refuse with a
+ * `Problem`.
+ */
 export interface ScheduleObserver {
   readonly id: string
   /** One was made. */

@@ -1,4 +1,4 @@
-import type { Clock, Ids, Log } from '../../../../core/plugin.js'
+import type { Clock, Ids, Log, Observers } from '../../../../core/plugin.js'
 import type { Assets } from '../../../media/assets/contract.js'
 import type { Runs } from '../../runs/contract.js'
 import type { Sessions } from '../../sessions/contract.js'
@@ -15,7 +15,7 @@ export interface ScheduleParts {
   /** Keeps the files of what runs are told; absent while no plugin does. */
   readonly assets: () => Assets | undefined
   readonly payloads: () => readonly SchedulePayload[]
-  readonly observers: () => readonly ScheduleObserver[]
+  readonly observers: Pick<Observers<ScheduleObserver>, 'tell'>
   readonly clock: Clock
   readonly ids: Ids
   readonly log: Log

@@ -252,13 +252,14 @@ const tellEnds = (
   tx: Tx,
   { record, changed }: { record: ScheduleRecord; changed: ScheduleRecord },
 ): void => {
-  if (changed === record || observers().length === 0) return
+  if (changed === record) return
   const { schedule_id, name } = changed
   for (const { status, run_id, fire_at_ms } of changed.executions) {
     if (status !== 'settled' || run_id === undefined) continue
     const before = record.executions.find((one) => one.fire_at_ms === fire_at_ms)
     if (before === undefined || before.status === 'settled') continue
-    for (const observer of observers()) observer.settled(tx, { schedule_id, name, run_id })
+    const end = { schedule_id, name, run_id }
+    observers.tell(tx, 'hearing of the end of an execution', (observer) => observer.settled(tx, end))
   }
 }
 

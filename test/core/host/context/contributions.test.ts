@@ -1,22 +1,11 @@
 /** What a plugin contributes and throws is its own fault, wherever it comes out. */
-import { cp, mkdir, writeFile } from 'node:fs/promises'
-import path from 'node:path'
-import { fileURLToPath } from 'node:url'
 import test from 'ava'
 import { shippedPlugins } from '../../../../core/shipped.js'
-import { freshRoot, startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
+import { rootWith } from '../../../support/broken-plugins.js'
+import { startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
 import { until } from '../../../support/runs.js'
 
 const plugin = 'throws-in-contributions'
-const fixture = fileURLToPath(new URL(`../../../../../test/broken-plugins/${plugin}`, import.meta.url))
-
-const rootWithIt = async (): Promise<string> => {
-  const root = await freshRoot()
-  await mkdir(path.join(root, 'config'))
-  await cp(fixture, path.join(root, 'plugins', plugin), { recursive: true })
-  await writeFile(path.join(root, 'config', 'plugins.toml'), `[${plugin}]\nfrom = "state:${plugin}"\n`)
-  return root
-}
 
 const runs = async (daemon: TestDaemon, session: string, body: object): Promise<string> => {
   const { run_id } = (await daemon.request('POST', `/v1/sessions/${session}/runs`, body)).body
@@ -38,7 +27,7 @@ const provocations: Readonly<Record<string, (daemon: TestDaemon) => Promise<unkn
 test('runtime-19, metrics-3: what a contribution throws is charged to the plugin that contributed it', async (t) => {
   const shipped = (await shippedPlugins()).filter(({ id }) => id !== 'files')
   const daemon = await startTestDaemon(t, {
-    root: await rootWithIt(),
+    root: await rootWith(plugin),
     shipped,
     config: { tools: { permission_mode: 'bypassPermissions' } },
   })

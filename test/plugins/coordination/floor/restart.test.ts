@@ -2,6 +2,7 @@
 import { rmSync } from 'node:fs'
 import test, { type ExecutionContext } from 'ava'
 import { startTestDaemon } from '../../../support/daemon.js'
+import { readExplanation } from '../../../support/explanations.js'
 import { freshRoot } from '../../../support/folders.js'
 import { createLatch } from '../../../support/latch.js'
 import { ann, bot, channel, eventually, handsOf, quiet, said, scripted, type Told } from './bots.js'
@@ -106,4 +107,28 @@ test('floor-16: what could not be decided is tried again soon', async (t) => {
   await quiet(daemon)
   t.is(daemon.inside.fails, 0)
   t.true(daemon.log.some(({ fact }) => fact === 'a turn could not be decided'))
+})
+
+test('floor-21, floor-22: deciding that fails is told once, is tried again later each time, and is explained', async (t) => {
+  const { open } = await lives(t)
+  const daemon = await open(({ bot: name }) => (name === 'A' ? 'I am here.' : undefined))
+  await fill(daemon)
+  daemon.inside.fails = 3
+  const from = performance.now()
+  await daemon.post('Hello')
+  const reasons = async (): Promise<any[]> => (await readExplanation(daemon, 'garden')).subjects[0].reasons
+  const [reason] = await eventually(reasons, ([{ text }]) => text.includes('2 times'))
+  t.like(reason, {
+    code: 'call_failed',
+    text: 'Deciding who is asked has failed 2 times and is tried again: by a fault that the log tells.',
+  })
+  t.true(reason.until_ms > Date.now())
+  await eventually(
+    () => said(daemon),
+    (all) => all.includes('A: I am here.'),
+  )
+  t.true(performance.now() - from > 3_000, 'half a second, one, and two')
+  t.is(daemon.log.filter(({ fact }) => fact === 'a turn could not be decided').length, 1)
+  await quiet(daemon)
+  t.false((await reasons()).some(({ code }) => code === 'call_failed'))
 })

@@ -1,8 +1,17 @@
 import test from 'ava'
+import { createClock } from '../../../../core/base/clock.js'
+import { longestSettlingMs } from '../../../../plugins/coordination/learnings/operate.js'
+import { createLatch } from '../../../support/latch.js'
+import { testPlugin } from '../../../support/plugins.js'
 import { startTestDaemon } from '../../../support/daemon.js'
 import { bring, byHand, learningsLender, publish } from '../../../support/learnings.js'
 import { codeOf } from '../../../support/runs.js'
-import type { CandidateDraft, LearningCandidate } from '../../../../plugins/coordination/learnings/contract.js'
+import {
+  LearningUsers,
+  learningErrors,
+  type CandidateDraft,
+  type LearningCandidate,
+} from '../../../../plugins/coordination/learnings/contract.js'
 
 const scope = { kind: 'workspace', id: 'default' } as const
 const draft: CandidateDraft = {
@@ -91,11 +100,11 @@ test('learnings-13: what the daemon publishes says so, and ends when the first o
   t.is(lent.learnings().policy().mode, 'enabled')
 })
 
-test('learnings-20: who rests on an active learning is told in its commit, and can undo it', async (t) => {
+test('learnings-20: who rests on an active learning is told in its commit, and a part of the daemon can refuse', async (t) => {
   const told: [string, string, string][] = []
   let fails = false
   const lent = learningsLender((_, { learning_id, status }, why) => {
-    if (fails) throw new TypeError('cannot be ended')
+    if (fails) throw learningErrors.learning_secret()
     told.push([learning_id, status, why])
   })
   const daemon = await startTestDaemon(t, { plugins: lent.plugins, config: byHand })
@@ -110,7 +119,7 @@ test('learnings-20: who rests on an active learning is told in its commit, and c
     [`${first}/supersede`, { content: 'Other' }],
     ['revoke-matching', { kind: 'fact' }],
   ] as const) {
-    t.is((await request('POST', `/v1/learnings/${path}`, body)).status, 500, path)
+    t.is((await request('POST', `/v1/learnings/${path}`, body)).status, 400, path)
     t.deepEqual((await request('GET', `/v1/learnings?status=active`)).body, all)
     t.is((await request('GET', '/v1/learnings')).body.length, 4)
   }
@@ -128,4 +137,23 @@ test('learnings-20: who rests on an active learning is told in its commit, and c
     [second, 'superseded', 'superseded'],
     [third, 'superseded', 'superseded'],
   ])
+})
+
+test('learnings-29: who waits for a part of the daemon in vain is told that it is done and not yet safe', async (t) => {
+  const clock = createClock()
+  const sleep = (ms: number, signal?: AbortSignal) => clock.sleep(ms === longestSettlingMs ? 100 : ms, signal)
+  const gate = createLatch()
+  const user = testPlugin('user', {
+    register: (ctx) => ctx.contribute(LearningUsers, { id: 'user', ended: () => {}, settled: () => gate.wait() }),
+  })
+  const daemon = await startTestDaemon(t, { plugins: [user], config: byHand, clock: { ...clock, sleep } })
+  const { request } = daemon
+  const { learning_id } = await publish(daemon)
+  const revoke = () => request('POST', `/v1/learnings/${learning_id}/revoke`)
+  for (const at of ['at first', 'again']) t.deepEqual(codeOf(await revoke()), [503, 'learnings_unsettled'], at)
+  t.is((await request('GET', `/v1/learnings/${learning_id}`)).body.status, 'revoked')
+  const { fault_count: count } = daemon.daemon.view.plugins().find(({ id }) => id === 'user') ?? {}
+  t.is(count, 1)
+  gate.open()
+  t.is((await revoke()).status, 200)
 })

@@ -69,7 +69,7 @@ const bench = (record = due, enter: () => RunRecord = () => run, clock = createC
       clock,
       ids: createIds(clock),
       log: silent,
-      observers: () => [],
+      observers: { tell: () => {} },
       config: {},
     }),
   )

@@ -1,0 +1,65 @@
+/** Tells the contributions to a point; what they throw, and those that hang, are charged to their plugins. */
+import type { Clock } from '../../base/clock.js'
+import { Problem } from '../../base/errors.js'
+import type { Point } from '../../base/token.js'
+import { within } from '../../base/within.js'
+import type { Observers } from '../../plugin/observers.js'
+import { errors } from '../errors.js'
+import type { Faults } from './faults.js'
+import type { Owned } from './points.js'
+import type { Registry } from './registry.js'
+import type { Scope } from './scope.js'
+
+export interface ObserversParts {
+  readonly registry: Pick<Registry, 'owned'>
+  readonly faults: Pick<Faults, 'charge' | 'isShipped'>
+  readonly scope: Pick<Scope, 'signal'>
+  readonly clock: Clock
+}
+
+export const ownObservers = <T>({ registry, faults, scope, clock }: ObserversParts, point: Point<T>): Observers<T> => {
+  const owned = registry.owned(point)
+  const late = new Set<T>()
+  const charge = (owner: string, what: string, error: unknown): void => {
+    if (error instanceof Problem && faults.isShipped(owner)) throw error
+    faults.charge(owner, what, error)
+  }
+  /** Begins the work, and gives what it comes to: it does not reject but with a refusal. */
+  const begin = async (
+    { owner, value }: Owned<T>,
+    what: string,
+    work: (observer: T) => Promise<unknown> | undefined,
+  ): Promise<void> => {
+    try {
+      await work(value)
+    } catch (error) {
+      charge(owner, what, error)
+    }
+  }
+  return {
+    tell(tx, what, tell) {
+      for (const { owner, value } of owned())
+        try {
+          tx.tryPart(() => tell(value))
+        } catch (error) {
+          charge(owner, what, error)
+        }
+    },
+    async settle(ms, what, work) {
+      const settleOne = async (entry: Owned<T>): Promise<boolean> => {
+        const { owner, value } = entry
+        if (late.has(value)) return !faults.isShipped(owner)
+        const done = begin(entry, what, work)
+        if (await within(clock, ms, done)) return true
+        late.add(value)
+        const forget = (): void => void late.delete(value)
+        done.then(forget, forget)
+        // A stop ends the wait before its time.
+        if (!scope.signal.aborted) faults.charge(owner, what, errors.observer_late({ details: { ms } }))
+        return !faults.isShipped(owner)
+      }
+      const settled = await Promise.all(owned().map(settleOne))
+      return settled.every(Boolean)
+    },
+  }
+}

@@ -1,0 +1,19 @@
+/** Those who are told of what a plugin does, through a point of it. */
+import type { Tx } from '../state/contract.js'
+
+/**
+ * The contributions to a point that are told and not asked. What one of them throws is charged to its plugin and holds
+ * up nobody, unless a shipped plugin refuses with a `Problem`.
+ */
+export interface Observers<T> {
+  /**
+   * Tells each of them in a commit. What one that throws has changed is taken back; the commit and the others go on.
+   * The `Problem` of a shipped plugin is thrown.
+   */
+  tell(tx: Tx, what: string, tell: (observer: T) => void): void
+  /**
+   * Waits until the work of each of them is over, at most `ms`; one that takes longer is charged, and is not waited for
+   * again until it is over. False where a shipped plugin is not done; its `Problem` is thrown.
+   */
+  settle(ms: number, what: string, work: (observer: T) => Promise<unknown> | undefined): Promise<boolean>
+}
