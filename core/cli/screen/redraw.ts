@@ -57,7 +57,7 @@ type Redraw = (block: string, above?: string) => void
 
 /**
  * What writes blocks of text, each in place of the one before; what looks the same again only where the size is
- * another, or where something is to stand above it from now on. From the first such text on, it has a share of the rows.
+ * another, or where something is to stand above it from now on. From the first such text on it has a share of the rows.
  * `onBack` calls once when the shell had the terminal meanwhile: the block is drawn below what it has written.
  */
 export const createRedraw = (sheet: Sheet, onBack: (act: () => void) => void = () => {}): Redraw => {
