@@ -141,8 +141,9 @@ export interface CommandInput {
   write(text: string): void
   /**
    * A block of text on standard output in place of the one that this wrote before, cut to the lines that the terminal
-   * shows at once; where nobody reads along, it is printed behind that. Nothing where it is the same text, unless the
-   * terminal has another size now. What is `above` stands over it for good.
+   * shows at once; where nobody reads along, it is printed behind that. Nothing where it would look the same, unless
+   * the terminal has another size now. What is `above` stands over it for good, and from then on half of the rows are
+   * for such texts.
    */
   redraw(block: string, above?: string): void
   /** True if standard output is a terminal, where a person reads along. */

@@ -1,4 +1,5 @@
 /** Commands that show how something stands, once or until it is over. */
+import { setImmediate } from 'node:timers/promises'
 import { Problem } from '../base/errors.js'
 import type { CommandFlag, CommandInput } from './command.js'
 
@@ -45,6 +46,8 @@ export const watchStanding = async (
   }
   while (!signal.aborted) {
     const { text, isOver, above } = await lookAgain()
+    // A process that was stopped meanwhile hears first that it goes on: what it looked for may come before.
+    await setImmediate()
     if (!signal.aborted) redraw(text, above)
     if (isOver) return
     await pause(pauseMs, signal)

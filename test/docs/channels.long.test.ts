@@ -41,7 +41,7 @@ test('a trip is planned in a channel, exactly as printed', async (t) => {
   t.regex(again, /With a tent it is 30/u)
   t.regex(
     asks,
-    /Scout has the floor, waiting_for_approval\n {2}since [^\n]*\n[^]*next Purse; 3 messages of agents may still follow\n {2}- It asks to use write_file/u,
+    /Scout waits for a person\n {6}holdfast approvals allow [^\n]*\n {2}- It asks to use write_file[^]*\nScout has the floor, waiting_for_approval\n {2}since [^\n]*\n[^]*next Purse; 3 messages of agents may still follow\n/u,
   )
   t.regex(
     asks,

@@ -39,13 +39,15 @@ export interface Terminal {
   paste(text: string): void
   /** All lines so far, without the blanks at their ends. */
   screen(): string
+  /** The lines that a person sees without scrolling. */
+  shown(): string
   until(wanted: RegExp): Promise<string>
 }
 
 const quoted = (words: readonly string[]): string => words.map((word) => `'${word}'`).join(' ')
 const holdfast = (words: readonly string[]): string => quoted([process.execPath, mainFile, ...words])
 
-/** `holdfast` with these words in a terminal of 90 columns; the shell says `ended N` behind it. */
+/** `holdfast` with these words in a terminal of 90 columns and 60 rows, or `COLUMNS` and `LINES`; the shell says `ended N` behind it. */
 export const openTerminal = (
   t: ExecutionContext<any>,
   words: readonly string[],
@@ -83,8 +85,13 @@ const openScreen = async (
   })
   const variables = Object.entries({ PATH: process.env['PATH'] ?? '', HOME: folder, TERM: 'xterm', ...environment })
   const line = lineOf(`env -i ${quoted(variables.map(([name, value]) => `${name}=${value}`))}`)
-  tmux('-f', '/dev/null', 'new-session', '-d', '-x', '90', '-y', '60', line)
-  const screen = (): string => tmux('capture-pane', '-p', '-J', '-S', '-').replaceAll(/ +$/gmu, '').trimEnd()
+  const { COLUMNS = '90', LINES = '60' } = environment
+  tmux('-f', '/dev/null', 'new-session', '-d', '-x', COLUMNS, '-y', LINES, line)
+  const captured = (...from: readonly string[]): string =>
+    tmux('capture-pane', '-p', '-J', ...from)
+      .replaceAll(/ +$/gmu, '')
+      .trimEnd()
+  const screen = (): string => captured('-S', '-')
   return {
     press: (...keys) => void tmux('send-keys', ...keys),
     type: (text) => void tmux('send-keys', '-l', text),
@@ -93,6 +100,7 @@ const openScreen = async (
       tmux('paste-buffer', '-p')
     },
     screen,
+    shown: () => captured(),
     until: (wanted) => untilIn(screen, wanted),
   }
 }

@@ -38,20 +38,31 @@ export interface Sheet {
   write(text: string): unknown
 }
 
+/** Rows of a terminal that are the block's where texts stay above it: half of them, but no fewer than this. */
+const leastRows = 4
+const shared = ({ rows, columns }: Screen): Screen => ({
+  rows: Math.min(rows, Math.max(leastRows, Math.floor(rows / 2))),
+  columns,
+})
+
 interface Drawn extends Screen {
   readonly block: string
   readonly lines: readonly string[]
 }
 
+const looksAs = (one: Drawn, other: Drawn): boolean =>
+  one.rows === other.rows && one.columns === other.columns && one.lines.join('\n') === other.lines.join('\n')
+
 type Redraw = (block: string, above?: string) => void
 
 /**
- * What writes blocks of text, each in place of the one before; the same block again only where the size is another, or
- * where something is to stand above it from now on. `onBack` calls once when the shell had the terminal meanwhile: the
- * block is drawn below what it has written.
+ * What writes blocks of text, each in place of the one before; what looks the same again only where the size is
+ * another, or where something is to stand above it from now on. From the first such text on it has a share of the rows.
+ * `onBack` calls once when the shell had the terminal meanwhile: the block is drawn below what it has written.
  */
 export const createRedraw = (sheet: Sheet, onBack: (act: () => void) => void = () => {}): Redraw => {
   let drawn: Drawn | undefined
+  let isShared = false
   /**
    * Some terminals fold what stands on them anew when their size is another, and others leave it as it is. Where that
    * matters nobody knows how high it is: it goes, with all above it, to where a person scrolls back to.
@@ -60,7 +71,8 @@ export const createRedraw = (sheet: Sheet, onBack: (act: () => void) => void = (
     if (drawn === undefined) return ''
     const height = heightOf(drawn.lines, columns)
     if (height !== heightOf(drawn.lines, drawn.columns)) return `${'\n'.repeat(rows)}\u001b[H\u001b[J`
-    return `\u001b[${Math.min(height, rows - 1)}A\r\u001b[J`
+    // Some terminals keep what is erased from their first row on to be scrolled back to: that row goes by itself.
+    return `\u001b[${Math.min(height, rows - 1)}A\r\u001b[K\n\u001b[J\u001b[A`
   }
   const drawAgain = (): void => {
     const block = drawn?.block
@@ -69,16 +81,19 @@ export const createRedraw = (sheet: Sheet, onBack: (act: () => void) => void = (
   }
   const redraw: Redraw = (block, above) => {
     const { rows, columns } = sheet
-    const isSame = drawn?.block === block && drawn.rows === rows && drawn.columns === columns
-    if (isSame && above === undefined) return
     const isPlain = !sheet.isTTY || !(rows > 2) || !(columns > 2)
-    const lines = isPlain ? [visible(block)] : fitted(block, sheet)
-    const stays = above === undefined ? '' : `${visible(above)}\n`
-    // Where nobody reads along the block would only be repeated.
-    const drawing = isPlain && isSame ? '' : `${lines.join('\n')}\n`
-    if (drawn === undefined && !isPlain) onBack(drawAgain)
-    sheet.write(`${isPlain ? '' : back(sheet)}${stays}${drawing}`)
-    drawn = { block, rows, columns, lines }
+    isShared ||= above !== undefined
+    const lines = isPlain ? [visible(block)] : fitted(block, isShared ? shared(sheet) : sheet)
+    const next = { block, rows, columns, lines }
+    const isSame = drawn !== undefined && looksAs(drawn, next)
+    if (!isSame || above !== undefined) {
+      const stays = above === undefined ? '' : `${visible(above)}\n`
+      // Where nobody reads along the block would only be repeated.
+      const drawing = isPlain && isSame ? '' : `${lines.join('\n')}\n`
+      if (drawn === undefined && !isPlain) onBack(drawAgain)
+      sheet.write(`${isPlain ? '' : back(sheet)}${stays}${drawing}`)
+    }
+    drawn = next
   }
   return redraw
 }

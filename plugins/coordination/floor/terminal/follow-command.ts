@@ -4,8 +4,11 @@ import {
   commandErrors,
   defineCommand,
   fault,
+  folded,
   isLoss,
+  open,
   parse,
+  string,
   watchStanding,
   type Command,
   type CommandInput,
@@ -13,7 +16,17 @@ import {
   type Standing,
 } from '../../../../core/plugin.js'
 import { messageText, namesIn, ShownMessage, speakersOf } from '../../channels/contract.js'
-import { Lease, namedIn, sceneText, type Scene, ShownChannel, Stimulus, Told, type Turn } from './follow-text.js'
+import {
+  inOrder,
+  Lease,
+  namedIn,
+  sceneText,
+  type Scene,
+  ShownChannel,
+  Stimulus,
+  Told,
+  type Turn,
+} from './follow-text.js'
 
 /** Messages that stand there at first, those of one request, and those of one look. */
 const [mostFirst, mostAsked, mostShown] = [20, 100, 1_000]
@@ -54,6 +67,20 @@ const readSilence = async (input: CommandInput): Promise<Scene['silence']> => {
 const readLeases = async (input: CommandInput): Promise<Lease[]> => {
   const leases = parse(array(Lease), await input.client.get(`${pathOf(input)}/leases`))
   return leases.ok ? leases.value : []
+}
+
+const askingPaths = ['waiting_for_approval', 'waiting_for_user_question'].map(
+  (status) => `/v1/runs?status=${status}&limit=${mostAsked}`,
+)
+
+/** Runs that wait for a person. */
+const readAsking = async (input: CommandInput): Promise<ReadonlySet<string>> => {
+  const asking = new Set<string>()
+  for (const path of askingPaths) {
+    const runs = parse(array(open({ run_id: string() })), await ifThere(input, path))
+    for (const { run_id } of runs.ok ? runs.value : []) asking.add(run_id)
+  }
+  return asking
 }
 
 const readStimuli = async (input: CommandInput, { moderation_metrics }: ShownChannel): Promise<Stimulus[]> => {
@@ -113,7 +140,7 @@ interface Look {
 const look = async (input: CommandInput, place: Place): Promise<Look> => {
   const channel = await readChannel(input)
   const leases = await readLeases(input)
-  const shown = leases.slice(0, mostTurns)
+  const shown = leases.length === 0 ? [] : inOrder(leases, await readAsking(input)).slice(0, mostTurns)
   const turns: Turn[] = []
   for (const lease of shown) turns.push({ lease, run: await told(input, lease.active_run_id) })
   const stimuli = await readStimuli(input, channel)
@@ -155,19 +182,20 @@ const inTime = async (input: CommandInput, looking: Promise<Look>): Promise<Look
 const follow = async (input: CommandInput, place: Place): Promise<void> => {
   let [seen, lost]: [boolean, { readonly at: number } | undefined] = [false, undefined]
   let end: unknown
+  const said = (sentence: string): string => folded(sentence, input.columns())
   const standing = async (): Promise<Standing> => {
     try {
       const { text, above, last } = await inTime(input, look(input, place))
-      const lines = [...(lost === undefined ? [] : [back]), ...above]
+      const lines = [...(lost === undefined ? [] : [said(back)]), ...above]
       place.last = last
       ;[seen, lost] = [true, undefined]
       return { text, isOver: false, ...(lines.length > 0 && { above: lines.join('\n') }) }
     } catch (error) {
       if (!seen || !isLoss(error)) throw error
       lost ??= { at: input.now() }
-      if (input.attended || input.now() - lost.at <= longestLossMs) return { text: away, isOver: false }
+      if (input.attended || input.now() - lost.at <= longestLossMs) return { text: said(away), isOver: false }
       end = error
-      return { text: away, isOver: true }
+      return { text: said(away), isOver: true }
     }
   }
   await watchStanding(input, standing)

@@ -93,6 +93,13 @@ export interface Scene {
 /** Sessions that wait for the floor and are named, and characters of a stimulus. */
 const [mostNamed, mostContent] = [5, 200]
 
+/** Those whose runs wait for a person, then the others, each in the order in which they were granted. */
+export const inOrder = (leases: readonly Lease[], asking: ReadonlySet<string>): readonly Lease[] => {
+  const granted = leases.toSorted((one, other) => (one.turn_id < other.turn_id ? -1 : 1))
+  const asks = ({ active_run_id }: Lease): boolean => asking.has(active_run_id)
+  return [...granted.filter(asks), ...granted.filter((lease) => !asks(lease))]
+}
+
 /** The sessions of a turn that are named. */
 export const namedIn = ({ holder_session_id, queued_candidate_session_ids: queue }: Lease): readonly string[] => [
   holder_session_id,
@@ -105,18 +112,36 @@ const queueText = (names: ReadonlyMap<string, string>, { queued_candidate_sessio
   return queue.length === 0 ? 'nobody' : [...shown, ...(more > 0 ? [`${more} more`] : [])].join(', ')
 }
 
+/** A person is asked for something. */
+const asksPerson = ({ code }: Reason): boolean => code === 'approval' || code === 'question'
+
+const holderOf = (names: ReadonlyMap<string, string>, { holder_session_id: id }: Lease): string =>
+  visibleLine(names.get(id) ?? id)
+
+/** Lines to paste stand before what others wrote: they are seen however few rows there are. */
+const askingLines = ({ names }: Scene, { lease, run }: Turn, columns: number): string[] => {
+  const asked = run?.reasons.filter(asksPerson) ?? []
+  if (asked.length === 0) return []
+  return [
+    folded(`${holderOf(names, lease)} waits for a person`, columns),
+    ...asked.flatMap((reason) => {
+      const [text = '', ...commands] = reasonText(reason, columns)
+      return [...commands, text]
+    }),
+  ]
+}
+
 const turnLines = (names: ReadonlyMap<string, string>, { lease, run }: Turn, columns: number): string[] => {
-  const { holder_session_id: id, remaining_reply_budget: left, active_run_id, origin_message_id } = lease
+  const { remaining_reply_budget: left, active_run_id, origin_message_id } = lease
   const times = [
     ...(run?.since_ms === undefined ? [] : [`since ${showTime(run.since_ms)}`]),
     ...(run === undefined || run.status === 'running' ? [`until ${showTime(lease.expires_at_ms)}`] : []),
   ]
-  const holder = visibleLine(names.get(id) ?? id)
   const how = run === undefined ? '' : `, ${visibleLine(run.status)}`
-  const reasons = run?.reasons.filter(({ code }) => code !== 'turn') ?? []
+  const reasons = run?.reasons.filter((reason) => reason.code !== 'turn' && !asksPerson(reason)) ?? []
   return [
     ...[
-      `${holder} has the floor${how}`,
+      `${holderOf(names, lease)} has the floor${how}`,
       ...(times.length === 0 ? [] : [`  ${times.join(', ')}`]),
       `  answers ${idWord(origin_message_id)}`,
       `  in the thread of ${idWord(lease.thread_root_message_id)}`,
@@ -138,7 +163,7 @@ const waitingLines = ({ channel, stimuli, now }: Scene, columns: number): string
   const more = moderation_metrics.pending_stimulus_count - stimuli.length
   if (stimuli.length === 0) return []
   return [
-    'To be said when the channel lets it:',
+    folded('To be said when the channel lets it:', columns),
     ...stimuli.flatMap((one) => stimulusLines(one, now)).map((line) => folded(line, columns)),
     ...(more > 0 ? [`  and ${more} more: ${commandLine('channels stimuli list', channel_id)}`] : []),
   ]
@@ -159,11 +184,17 @@ export const sceneText = (scene: Scene, columns: number): string => {
     count(channel.message_count, 'message'),
   ]
   return [
+    ...turns.flatMap((turn) => askingLines(scene, turn, columns)),
     folded(heading.join('  '), columns),
     ...(channel.paused
-      ? [`It is paused: nobody is asked to speak. ${commandLine('channels update --resume', channel.channel_id)}`]
+      ? [
+          folded('It is paused: nobody is asked to speak.', columns),
+          `  ${commandLine('channels update --resume', channel.channel_id)}`,
+        ]
       : []),
-    ...(turns.length === 0 ? ['Nobody has the floor.'] : turns.flatMap((turn) => turnLines(names, turn, columns))),
+    ...(turns.length === 0
+      ? [folded('Nobody has the floor.', columns)]
+      : turns.flatMap((turn) => turnLines(names, turn, columns))),
     ...silence.flatMap((reason) => reasonText(reason, columns)),
     ...(more > 0 ? [`${more} more have the floor: ${commandLine('channels leases', channel.channel_id)}`] : []),
     ...waitingLines(scene, columns),

@@ -7,6 +7,9 @@ const createSheet = (rows: number, columns: number) => {
   return { isTTY: true, rows, columns, written, write: (text: string) => written.push(text) }
 }
 
+/** Back over rows of a block, of which none is kept to be scrolled back to. */
+const up = (rows: number): string => `\u001b[${rows}A\r\u001b[K\n\u001b[J\u001b[A`
+
 test('command-line-24: a block has the rows of its terminal, whole commands, and no signs that move it', (t) => {
   const size = { rows: 5, columns: 8 }
   t.deepEqual(fitted('a\nb', size), ['a', 'b'])
@@ -33,7 +36,7 @@ test('command-line-24: the same block is written again where the terminal has an
   t.is(sheet.written.at(-1), `${away}0123456789\nb\n`, 'a wider one may have unfolded it, or left it as it was')
   sheet.columns = 20
   redraw('0123456789\nb')
-  t.is(sheet.written.at(-1), '\u001b[2A\r\u001b[J0123456789\nb\n', 'no line is folded here or there')
+  t.is(sheet.written.at(-1), `${up(2)}0123456789\nb\n`, 'no line is folded here or there')
   sheet.isTTY = false
   redraw('c')
   redraw('c')
@@ -48,7 +51,7 @@ test('command-line-24: what stays stands above the block, once, and a block that
   t.true(told.startsWith('old') && told.endsWith('\na\nb\n'))
   t.false(told.includes('\u001b'), 'what it holds is no command to the terminal')
   redraw('a\nb', 'new')
-  t.is(sheet.written.at(-1), '\u001b[2A\r\u001b[Jnew\na\nb\n')
+  t.is(sheet.written.at(-1), `${up(2)}new\na\nb\n`)
   redraw('a\nb')
   t.is(sheet.written.length, 2)
   const plain = { ...createSheet(10, 40), isTTY: false }
@@ -57,6 +60,25 @@ test('command-line-24: what stays stands above the block, once, and a block that
   print('a', 'two')
   print('b')
   t.deepEqual(plain.written, ['one\na\n', 'two\n', 'b\n'])
+})
+
+test('command-line-24: what stays above has half of the rows from then on, and what would look the same is not drawn', (t) => {
+  const sheet = createSheet(12, 40)
+  const redraw = createRedraw(sheet)
+  const block = (last: string): string => [...Array.from({ length: 19 }, (_, n) => `${n}`), last].join('\n')
+  redraw(block('x'))
+  t.true(sheet.written[0]?.endsWith('9\n… 10 more lines\n'))
+  redraw(block('y'))
+  t.is(sheet.written.length, 1, 'what changed is not shown')
+  redraw(block('y'), 'said')
+  t.is(sheet.written.at(-1), `${up(11)}said\n0\n1\n2\n3\n… 16 more lines\n`)
+  redraw(block('z'))
+  t.is(sheet.written.length, 2)
+  redraw('a\nb')
+  t.is(sheet.written.at(-1), `${up(5)}a\nb\n`)
+  const low = createSheet(5, 40)
+  createRedraw(low)(block('x'), 'said')
+  t.deepEqual(low.written, ['said\n0\n1\n… 18 more lines\n'])
 })
 
 test('command-line-36: a block is drawn below what the shell wrote while the process was stopped', (t) => {
@@ -69,6 +91,6 @@ test('command-line-36: a block is drawn below what the shell wrote while the pro
   acts[0]?.()
   t.is(sheet.written.at(-1), 'a\nc\n', 'nothing above is taken back')
   redraw('a\nd')
-  t.is(sheet.written.at(-1), '\u001b[2A\r\u001b[Ja\nd\n')
+  t.is(sheet.written.at(-1), `${up(2)}a\nd\n`)
   t.is(acts.length, 2)
 })

@@ -50,7 +50,7 @@ test('floor-20: channels follow shows what is said, who has the floor, who is ne
   await daemon.request('PUT', channel, { paused: true })
   t.regex(
     (await line('channels', 'follow', 'garden', '--once')).out,
-    /\nIt is paused: nobody is asked to speak\. holdfast channels update --resume garden\nNobody has the floor\.\n/u,
+    /\nIt is paused: nobody is asked to speak\.\n {2}holdfast channels update --resume garden\nNobody has the floor\.\n/u,
   )
   const gone = await line('channels', 'follow', 'none')
   t.is(gone.code, 1)
