@@ -1,6 +1,5 @@
 /** Tells the contributions to a point; what they throw, and those that hang, are charged to their plugins. */
 import type { Clock } from '../../base/clock.js'
-import { Problem } from '../../base/errors.js'
 import type { Point } from '../../base/token.js'
 import { within } from '../../base/within.js'
 import type { Observers } from '../../plugin/observers.js'
@@ -21,7 +20,7 @@ export const ownObservers = <T>({ registry, faults, scope, clock }: ObserversPar
   const owned = registry.owned(point)
   const late = new Set<T>()
   const charge = (owner: string, what: string, error: unknown): void => {
-    if (error instanceof Problem && faults.isShipped(owner)) throw error
+    if (faults.isShipped(owner)) throw error
     faults.charge(owner, what, error)
   }
   /** Begins the work, and gives what it comes to: it does not reject but with a refusal. */

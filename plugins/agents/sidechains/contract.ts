@@ -270,7 +270,7 @@ export interface SpawnObserver {
   readonly id: string
   /**
    * Called in the commit that starts one. Must be fast and must not throw: what it throws is charged to its plugin,
-   * what it changed is taken back, and the agent starts. Shipped plugins refuse with a `Problem`.
+   * what it changed is taken back, and the agent starts. What a shipped plugin throws undoes all of it.
    */
   spawned(tx: Tx, agent: FollowedAgent): void
 }

@@ -82,7 +82,7 @@ export interface LearningUser {
   /**
    * Called in the commit in which an active learning is superseded or revoked, for what ends with it. Must be fast and
    * must not throw: what it throws is charged to its plugin, what it changed is taken back, and the learning ends.
-   * Shipped plugins refuse with a `Problem`.
+   * What a shipped plugin throws undoes the commit.
    */
   ended(tx: Tx, learning: Learning, why: 'superseded' | 'revoked'): void
   /**
