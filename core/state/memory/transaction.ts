@@ -117,7 +117,7 @@ class Transaction implements Tx {
     try {
       return part()
     } catch (error) {
-      for (const change of this.#changes.splice(changes).toReversed()) change.undo()
+      this.#undoFrom(changes)
       this.#effects.length = effects
       this.#events = events
       this.#forgets = forgot
@@ -138,7 +138,7 @@ class Transaction implements Tx {
   }
 
   undo(): void {
-    for (const change of this.#changes.toReversed()) change.undo()
+    this.#undoFrom(0)
   }
 
   /** The line is on disk. */
@@ -146,6 +146,10 @@ class Transaction implements Tx {
     for (const change of this.#changes) change.onDurable()
     const share = Math.ceil(bytes / Math.max(1, this.#events))
     for (const effect of this.#effects) this.#run(effect, share)
+  }
+
+  #undoFrom(from: number): void {
+    for (const change of this.#changes.splice(from).toReversed()) change.undo()
   }
 
   get #shapes(): Shapes {
