@@ -99,7 +99,7 @@ test('secrets-12, secrets-14: an account is set as JSON and looked at under its 
   await run(url, { words: ['set', 'plain', '--stdin'], input: 'canary' })
   t.regex(
     (await line(...auth, 'get', 'plain')).err,
-    /The secret plain is no account\. \(secret_not_account\)\nList the accounts with holdfast runtime auth accounts list; .* holdfast secrets get SECRET_REF\./u,
+    /The secret plain is no account\. \(secret_not_account\)\nList the accounts with holdfast runtime auth accounts list; .* holdfast secrets get plain\./u,
   )
 })
 
