@@ -89,11 +89,11 @@ const pathWord = (id: string): string =>
 /** An id that a shell and a reader take as it stands. */
 const plainId = /^[A-Za-z0-9_.:@][A-Za-z0-9_.:@-]*$/u
 
-/** A long id, or an odd one that is no part of a path, stays what it is called. */
-const fillAction = (action: string, details: Details): string =>
+/** A long id, an odd one that is no part of a path, and one with a secret in it stay what they are called. */
+const fillAction = (action: string, details: Details, redact: (text: string) => string = asItIs): string =>
   action.replaceAll(/(\/?)\{(\w+)\}/gu, (all, slash: string, name: string) => {
     const id = String(details[name] ?? '')
-    const isTold = id !== '' && id.length <= mostDetail && !/\p{Cs}/u.test(id)
+    const isTold = id !== '' && id.length <= mostDetail && !/\p{Cs}/u.test(id) && redact(id) === id
     if (slash !== '') return isTold ? `/${pathWord(id)}` : all
     return isTold && plainId.test(id) ? id : name.toUpperCase()
   })
@@ -101,3 +101,7 @@ const fillAction = (action: string, details: Details): string =>
 /** The sentence of a problem, for those who may read no secret: each detail is redacted before it is cut. */
 export const redactedSentence = ({ spec, occurrence }: Problem, redact: (text: string) => string): string =>
   fill(spec.detail, occurrence.details ?? {}, redact)
+
+/** The action, for the same: what is redacted as it stands could not be found as an address has it. */
+export const redactedAction = ({ spec, occurrence }: Problem, redact: (text: string) => string): string | undefined =>
+  spec.action && fillAction(spec.action, occurrence.details ?? {}, redact)

@@ -1,7 +1,7 @@
 /** Writes answers. Nothing else in the daemon touches a response, except the event streams. */
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { redactedSentence, type Problem } from '../../base/errors.js'
+import { redactedAction, redactedSentence, type Problem } from '../../base/errors.js'
 import { problemDocument, problemHeaders, problemType } from '../problem.js'
 
 export interface Answer {
@@ -15,7 +15,13 @@ export interface Answer {
 export const problemAnswer = (problem: Problem, redact: (text: string) => string): Answer => ({
   status: problem.spec.status,
   type: problemType,
-  body: redact(JSON.stringify({ ...problemDocument(problem), detail: redactedSentence(problem, redact) })),
+  body: redact(
+    JSON.stringify({
+      ...problemDocument(problem),
+      detail: redactedSentence(problem, redact),
+      action: redactedAction(problem, redact),
+    }),
+  ),
   headers: problemHeaders(problem),
 })
 

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { defineErrors } from '../../../core/base/errors.js'
+import { defineErrors, redactedAction } from '../../../core/base/errors.js'
 
 const errors = defineErrors({ too_long: { status: 400, detail: 'It says {what}.' } })
 
@@ -21,6 +21,9 @@ test('http-6: an action has the ids that its details have, in paths as addresses
     told({ next: 'x'.repeat(201) }),
     'Ask POST /v1/things/{next}/parts/{part_id}, or holdfast things get NEXT PART_ID.',
   )
+  const redact = (text: string): string => text.replaceAll('s3.cret', '[redacted]')
+  const problem = table.gone({ details: { next: 'as3.cret', part_id: 'p' } })
+  t.is(redactedAction(problem, redact), 'Ask POST /v1/things/{next}/parts/p, or holdfast things get NEXT p.')
   t.is(told({ next: '\ud800' }), 'Ask POST /v1/things/{next}/parts/{part_id}, or holdfast things get NEXT PART_ID.')
 })
 

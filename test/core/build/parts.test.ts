@@ -80,7 +80,8 @@ test('the line of a script is that of its part', async (t) => {
     part('a.js', 'var a=1;\nvar fail=()=>{throw new Error("a")};\nexport{a,fail};\n'),
     part(
       'b.js',
-      'import{a}from"./a.js";\nimport{fail}from\n"./a.js";\nvar no=a;var deep=()=>fail(),\nown=()=>{throw new Error("b")};\nexport{deep,own,no};\n',
+      'import{a}from"./a.js";\nimport{fail}from\n"./a.js";\nvar no=a;var deep=()=>fail(),\n' +
+        'own=()=>{throw new Error("b")};\nexport{deep,own,no};\n',
     ),
   ]
   const { part: of, sections } = await run(parts)
