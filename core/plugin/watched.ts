@@ -46,8 +46,8 @@ export const watchStanding = async (
   }
   while (!signal.aborted) {
     const { text, isOver, above } = await lookAgain()
-    // A process that was stopped meanwhile hears first that it goes on: what it looked for may come before.
-    await setImmediate()
+    // A process that was stopped meanwhile hears first that it goes on: what it looked for may come a turn before.
+    for (const _ of [1, 2]) await setImmediate()
     if (!signal.aborted) redraw(text, above)
     if (isOver) return
     await pause(pauseMs, signal)
