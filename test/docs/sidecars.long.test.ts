@@ -33,8 +33,9 @@ const kill = async (file: string, text: string): Promise<void> => {
     return pids.length > 0 ? pids : undefined
   })
   process.kill(pid ?? 0, 'SIGKILL')
-  // Whoever meets one that is about to end speaks to nobody.
-  await eventually(async () => (pidsWith(file, text).includes(pid ?? 0) ? undefined : true))
+  // Whoever meets one that is about to end speaks to nobody: its port is open until the last thread is gone, when its
+  // command line has been empty for a while. Only what its parent has waited for has closed everything.
+  await eventually(async () => (existsSync(`/proc/${pid}`) ? undefined : true))
 }
 
 /** What all runs were told, sorted. */
