@@ -47,10 +47,17 @@ const fitsNumber = ({ type, minimum = -Infinity, maximum = Infinity }: Known): F
   return (value) => typeof value === 'number' && isKind(value) && value >= minimum && value <= maximum
 }
 
-const fitsList = ({ items, minItems = 0, maxItems = Infinity }: Known, named: NamedSchemas): Fits => {
-  const item = items === undefined ? unsure : fitsSchema(items, named)
-  return (value) => Array.isArray(value) && value.length >= minItems && value.length <= maxItems && value.every(item)
-}
+/** `item` is the check of each. */
+export const fitsList =
+  ({ minItems = 0, maxItems = Infinity }: Known, item: Fits): Fits =>
+  (value) =>
+    Array.isArray(value) && value.length >= minItems && value.length <= maxItems && value.every((one) => item(one))
+
+/** `checks` are those of the variants, by what the member has that tells them apart. */
+export const fitsTagged =
+  (key: string, checks: ReadonlyMap<unknown, Fits>): Fits =>
+  (value) =>
+    typeof value === 'object' && value !== null && checks.get(Reflect.get(value, key))?.(value) === true
 
 /** `judges` are the checks of fields that their schemas alone do not judge. */
 export const fitsObject = (
@@ -119,7 +126,7 @@ export const fitsSchema = (schema: JsonSchema, named: NamedSchemas = none): Fits
     case 'boolean':
       return (value) => typeof value === 'boolean'
     case 'array':
-      return fitsList(known, named)
+      return fitsList(known, known.items === undefined ? unsure : fitsSchema(known.items, named))
     case 'object':
       return fitsObject(known, named)
     default:

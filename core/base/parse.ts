@@ -1,17 +1,20 @@
 /** Checks input against its struct. */
 import { ruleOf } from './issue-rule.js'
-import { fitsObject, fitsSchema, unsure, type Fits } from './json-schema.js'
+import { fitsList, fitsObject, fitsSchema, fitsTagged, unsure, type Fits } from './json-schema.js'
 import { walk } from './schema-walk.js'
 import {
+  hasTags,
   inlineSchema,
   isRuled,
   isRuledItself,
   namedSchemas,
   partsOf,
+  tagOf,
   unsafeCast,
   type AnyStruct,
   type StructOf,
 } from './schema.js'
+import type { Tag } from './struct-notes.js'
 
 /** One place where a value breaks its struct: a dotted path and the rule, never the value. */
 export interface Issue {
@@ -25,20 +28,39 @@ const quick = new WeakMap<object, Fits>()
 export const quickCheck = (struct: AnyStruct): Fits => {
   const known = quick.get(struct)
   if (known !== undefined) return known
-  const made = isRuled(struct) ? ruledCheck(struct) : fitsSchema(inlineSchema(struct), namedSchemas(struct))
+  // A struct that mentions itself is asked for its check while that is made.
+  quick.set(struct, (value) => quickCheck(struct)(value))
+  const made = checkOf(struct)
   quick.set(struct, made)
   return made
 }
 
+const bySchema = (struct: AnyStruct): Fits => fitsSchema(inlineSchema(struct), namedSchemas(struct))
+
+/** Not judged by its schema, or quicker without it. */
+const isSpecial = (struct: AnyStruct): boolean => isRuled(struct) || hasTags(struct)
+
 /** A rule of one field asks for a walk only where that field is there; one of the whole struct always does. */
-const ruledCheck = (struct: AnyStruct): Fits => {
+const checkOf = (struct: AnyStruct): Fits => {
+  if (isRuledItself(struct)) return unsure
+  const tag = tagOf(struct)
+  if (tag !== undefined) return taggedCheck(tag)
+  if (!isSpecial(struct)) return bySchema(struct)
   const parts = partsOf(struct)
   const [inner = struct] = parts
-  if (isRuledItself(struct)) return unsure
   if (parts.length === 1 && inner.schema !== null && inner.schema === struct.schema) return quickCheck(inner)
+  if (inlineSchema(struct)['type'] === 'array') return fitsList(inlineSchema(struct), quickCheck(inner))
+  return fieldsCheck(struct, parts) ?? (isRuled(struct) ? unsure : bySchema(struct))
+}
+
+const taggedCheck = ({ key, variants }: Tag): Fits =>
+  fitsTagged(key, new Map(Object.entries(variants).map(([name, variant]) => [name, quickCheck(variant as AnyStruct)])))
+
+/** Undefined if it is made of more than its fields. */
+const fieldsCheck = (struct: AnyStruct, parts: readonly AnyStruct[]): Fits | undefined => {
   const fields = Object.entries<AnyStruct>(struct.schema ?? {})
-  if (!parts.every((part) => fields.some(([, field]) => field === part))) return unsure
-  const judges = fields.filter(([, field]) => isRuled(field)).map(([key, field]) => [key, quickCheck(field)] as const)
+  if (!parts.every((part) => fields.some(([, field]) => field === part))) return undefined
+  const judges = fields.filter(([, field]) => isSpecial(field)).map(([key, field]) => [key, quickCheck(field)] as const)
   return fitsObject(inlineSchema(struct), namedSchemas(struct), new Map(judges))
 }
 

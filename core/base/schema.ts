@@ -27,6 +27,7 @@ import {
 export type { Struct, Infer, JsonSchema, StringRules }
 export { notBlank } from './issue-rule.js'
 export {
+  hasTags,
   inlineSchema,
   wholeSchema,
   inputSchema,
@@ -37,6 +38,7 @@ export {
   jsonSchema,
   namedSchemas,
   schemaName,
+  tagOf,
 } from './struct-notes.js'
 /** A JSON value. A member that is undefined is left out when it is written. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject
@@ -240,7 +242,7 @@ export const tagged = <K extends string, V extends Record<string, AnyStruct>>(
     const schemas = Object.values(variants).map((variant) => jsonSchema(variant))
     return schemas.length === 1 ? (schemas[0] ?? {}) : { oneOf: schemas }
   }
-  return note(make as never, schema, { inside: () => Object.values(variants) })
+  return note(make as never, schema, { inside: () => Object.values(variants), tag: { key, variants } })
 }
 /**
  * One struct for objects that have a field, another for everything else, which does not know the field; errors are

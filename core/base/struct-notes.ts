@@ -22,6 +22,7 @@ interface Facts {
   readonly inside: () => readonly Noted[]
   /** The structs of an object, which are known before it is made. */
   readonly fields: unknown
+  readonly tag: Tag | undefined
   name: string | undefined
   optional: boolean
   /** Stricter than its JSON Schema, or checked by something else than it. */
@@ -36,10 +37,17 @@ interface Noted {
   readonly [facts]?: Facts
 }
 
+/** What tells the variants of a struct apart: the text of one member. */
+export interface Tag {
+  readonly key: string
+  readonly variants: Readonly<Record<string, Noted>>
+}
+
 /** What more is noted of a struct that is made of others. */
 export interface Parts {
   readonly inside?: () => readonly Noted[]
   readonly fields?: unknown
+  readonly tag?: Tag
 }
 
 const madeOf = (noted: Facts): Made => (typeof noted.made === 'function' ? (noted.made = noted.made()) : noted.made)
@@ -79,12 +87,13 @@ const nothing: Facts['inside'] = () => []
 export const noted = (
   made: () => Made,
   schema: () => JsonSchema,
-  { inside = nothing, fields }: Parts = {},
-): LateStruct => new LateStruct({ made, schema, inside, fields, name: undefined, optional: false, ruled: false })
+  { inside = nothing, fields, tag }: Parts = {},
+): LateStruct => new LateStruct({ made, schema, inside, fields, tag, name: undefined, optional: false, ruled: false })
 
 /** A struct that is another one and something more. */
 export const derived = (from: Noted, made: () => Made, schema: () => JsonSchema): LateStruct => {
-  const struct = noted(made, schema, { inside: () => [from], fields: from[facts]?.fields })
+  const { fields, tag } = from[facts] ?? {}
+  const struct = noted(made, schema, { inside: () => [from], fields, ...(tag && { tag }) })
   return isOptional(from) ? makeOptional(struct) : struct
 }
 
@@ -111,13 +120,20 @@ export const markRuled = <S extends Noted>(struct: S): S => {
 }
 /** True if it is this struct itself that is not judged by its JSON Schema alone. */
 export const isRuledItself = (struct: Noted): boolean => struct[facts]?.ruled === true
-/** True if this struct, or one that it is made of, is not judged by its JSON Schema alone. */
-export const isRuled = (struct: Noted, seen = new Set<Noted>()): boolean => {
-  if (isRuledItself(struct)) return true
+/** What tells the variants of this struct apart. */
+export const tagOf = (struct: Noted): Tag | undefined => struct[facts]?.tag
+
+/** True if it is so of this struct, or of one that it is made of. */
+const isInside = (struct: Noted, is: (one: Noted) => boolean, seen = new Set<Noted>()): boolean => {
+  if (is(struct)) return true
   if (seen.has(struct)) return false
   seen.add(struct)
-  return insideOf(struct).some((part) => isRuled(part, seen))
+  return insideOf(struct).some((part) => isInside(part, is, seen))
 }
+/** True if this struct, or one that it is made of, is not judged by its JSON Schema alone. */
+export const isRuled = (struct: Noted): boolean => isInside(struct, isRuledItself)
+/** True if this struct, or one that it is made of, has variants that are told apart. */
+export const hasTags = (struct: Noted): boolean => isInside(struct, (one) => tagOf(one) !== undefined)
 export const giveName = <S extends Noted>(struct: S, name: string): S => {
   factsOf(struct).name = name
   return struct

@@ -104,10 +104,12 @@ export const createRecall = (parts: RecallParts): Recall => ({
     }
   },
   learned(session_id, text, fallback) {
-    const query = parts.sources.learn() ? readQuery(text) : undefined
+    if (!parts.sources.learn()) return []
+    const found = learnt(parts, parts.sessions.get(session_id))
+    // Asked before each run, and most have learned nothing: the text is only read for those that have.
+    const query = found.learnings.length === 0 ? undefined : readQuery(text)
     if (query === undefined) return []
-    const sight = look(parts, session_id)
-    const { entries } = learned(parts, sight, query)
+    const { entries } = learned(parts, found, query)
     return fallback || entries.some(({ content }) => scoreOf({ content, kind: '', scope: '' }, query).score > 0)
       ? entries
       : []
@@ -121,16 +123,22 @@ export const createRecall = (parts: RecallParts): Recall => ({
   },
 })
 
-const look = ({ sessions, sources, clock }: RecallParts, session_id: string): Sight => {
-  const session = sessions.get(session_id)
+const learnt = ({ sources, clock }: RecallParts, session: SessionRecord): Pick<Sight, 'scopes' | 'learnings'> => {
   const scopes = sources.scopes(session)
+  return { scopes, learnings: live(sources.learnings(scopes), clock.now()) }
+}
+
+const look = (parts: RecallParts, session_id: string): Sight => {
+  const { sessions, sources } = parts
+  const session = sessions.get(session_id)
+  const { scopes, learnings } = learnt(parts, session)
   const seen = new Set(scopes.map(scopeKey))
   const capability = sessions.effectiveCapabilityScope(session)
   return {
     session,
     scopes,
     capability,
-    learnings: live(sources.learnings(scopes), clock.now()),
+    learnings,
     skills: sources
       .skills()
       .filter(
@@ -158,7 +166,7 @@ const contentScore = ({ content }: LearningItem, query: Query): number =>
 
 const learned = (
   { clean }: RecallParts,
-  { learnings }: Sight,
+  { learnings }: Pick<Sight, 'learnings'>,
   query: Query | undefined,
 ): SessionMemoryContextView['learned_context'] => {
   const eligible = learnings.filter(isPromptEligible).toSorted(nearest)

@@ -98,6 +98,12 @@ const hidesOf = (names: ReadonlySet<string>): Hides => {
   return hides
 }
 
+const without = <T extends GatedTool>(tools: readonly T[], hiding: readonly Hides[]): readonly T[] =>
+  tools.filter((tool) => !hiding.some((hides) => hides(tool)))
+
+const isSameList = (a: readonly Hides[], b: readonly Hides[]): boolean =>
+  a.length === b.length && a.every((one, at) => one === b[at])
+
 export const createToolView = <T extends GatedTool>({ tools, gates, log }: ViewParts<T>): ToolView<T> => {
   let listed: readonly T[] = []
   let names: ReadonlyMap<string, T> = new Map()
@@ -108,11 +114,11 @@ export const createToolView = <T extends GatedTool>({ tools, gates, log }: ViewP
     }
     return names.get(name)
   }
-  let seen: { readonly all: readonly T[]; readonly hides: Hides; readonly list: readonly T[] } | undefined
+  let seen: { readonly all: readonly T[]; readonly hiding: readonly Hides[]; readonly list: readonly T[] } | undefined
   /** Asked before every model call, and mostly the same: what names alone hide is gone through once. */
-  const lastSeen = (hides: Hides): readonly T[] => {
+  const lastSeen = (hiding: readonly Hides[]): readonly T[] => {
     const all = tools()
-    if (seen?.all !== all || seen.hides !== hides) seen = { all, hides, list: all.filter((tool) => !hides(tool)) }
+    if (seen?.all !== all || !isSameList(seen.hiding, hiding)) seen = { all, hiding, list: without(all, hiding) }
     return seen.list
   }
   const ask = (gate: ToolGate, session_id: string): Hides | undefined => {
@@ -130,10 +136,7 @@ export const createToolView = <T extends GatedTool>({ tools, gates, log }: ViewP
     list(session_id) {
       const hiding = closed(session_id)
       if (hiding.length === 0) return tools()
-      const [hides] = hiding
-      return hiding.length === 1 && hides !== undefined && isLasting(hides)
-        ? lastSeen(hides)
-        : tools().filter((tool) => !hiding.some((one) => one(tool)))
+      return hiding.every(isLasting) ? lastSeen(hiding) : without(tools(), hiding)
     },
     find(name, session_id) {
       const tool = named(name)

@@ -60,6 +60,9 @@ const structs: Record<string, AnyStruct> = {
     a: s.open({ type: s.literal('a') }),
     b: s.open({ type: s.literal('b'), x: s.boolean() }),
   }),
+  taggedInside: s.object({
+    list: s.array(s.doc(s.tagged('type', { a: s.open({ type: s.literal('a'), x: s.boolean() }) }), 'One of them.')),
+  }),
   having: s.having('type', s.tagged('type', { a: s.object({ type: s.literal('a') }) }), s.object({ name: s.string() })),
   havingNamed: s.having(
     'type',
@@ -93,7 +96,9 @@ test('a quick yes is only given to what the struct gives back as it is', (t) => 
   const seed = fc.sample(fc.integer({ min: 0 }), 1)[0] ?? 0
   t.log(`seed ${seed}`)
   let quick = 0
-  const wanted = new Set(['tagged', 'having', 'havingNamed', 'exact', 'named', 'inNamed', 'lazy', 'listOfNamed'])
+  const wanted = new Set(
+    'tagged taggedOpen taggedInside having havingNamed exact named inNamed lazy listOfNamed'.split(' '),
+  )
   for (const [name, struct] of Object.entries(structs)) {
     const fits = quickCheck(struct)
     if (wanted.has(name)) t.true(fc.sample(valuesNear(struct), { numRuns: 200, seed }).some(fits), `${name} is known`)
