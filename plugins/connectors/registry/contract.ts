@@ -144,6 +144,8 @@ export interface ConnectorChange {
 export interface Connectors {
   /** True if one of this name is set up, in force or not: what reply targets may lead to. */
   has(kind: ConnectorKindName, name: string): boolean
+  /** True if any of this kind is set up, in force or not. Costs the same with few and with many. */
+  hasKind(kind: ConnectorKindName): boolean
   /** The settings of one that is set up, in force or not: what is right for a reply target of it. */
   settingsOf<S extends ConnectorSettings>(kind: ConnectorKind<S>, name: string): S | undefined
   /** Undefined if there is none of this name in force. */

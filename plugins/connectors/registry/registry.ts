@@ -141,7 +141,7 @@ export const createRegistry = (parts: RegistryParts): Registry => {
 }
 
 interface ServiceParts {
-  readonly roster: Pick<ReturnType<typeof createRoster>, 'find' | 'list'>
+  readonly roster: Pick<ReturnType<typeof createRoster>, 'find' | 'hasKind' | 'list'>
   readonly courses: Courses
   readonly listeners: Set<Listener>
   serve<S extends ConnectorSettings>(entry: Entry): Connector<S>
@@ -155,6 +155,7 @@ const createService = ({ roster, courses, listeners, serve }: ServiceParts): Con
   }
   return {
     has: (kind, name) => roster.find(idOf({ kind, name })) !== undefined,
+    hasKind: roster.hasKind,
     settingsOf<S extends ConnectorSettings>({ kind }: ConnectorKind<S>, name: string) {
       const entry = roster.find(idOf({ kind, name }))
       return entry === undefined ? undefined : unsafeCast<S>(entry.settings)

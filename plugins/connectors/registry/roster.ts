@@ -14,6 +14,7 @@ export interface RosterParts extends FileParts {
 
 export interface Roster {
   find(id: string): Entry | undefined
+  hasKind(kind: string): boolean
   /** By kind and name. */
   list(): readonly Entry[]
   /** The same in any order. */
@@ -79,6 +80,11 @@ export const createRoster = (parts: RosterParts): Roster => {
   const entriesOf = (some: readonly string[]): Entry[] => some.flatMap((id) => find(id) ?? [])
   return {
     find,
+    hasKind(kind) {
+      const beginning = idOf({ kind, name: '' })
+      const [first = ''] = collection.page({ index: 'all', group: 'all', beyond: beginning, limit: 1 })
+      return [first, ...fromFile().keys()].some((id) => id.startsWith(beginning))
+    },
     list: () => entriesOf(ids().toSorted()),
     all: () => entriesOf(ids()),
     reload() {

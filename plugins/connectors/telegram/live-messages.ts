@@ -21,7 +21,7 @@ const textOf = ({ purpose, text }: LiveMessage): string =>
   (purpose === 'request' ? text.replaceAll(/[@/#](?=[\p{L}\p{N}_])/gu, '$&\u2060') : text).slice(0, mostText)
 
 export interface LiveParts extends BotApiParts {
-  readonly connectors: Pick<Connectors, 'find' | 'all'>
+  readonly connectors: Pick<Connectors, 'find' | 'hasKind'>
   readonly kind: ConnectorKind<TelegramSettings>
 }
 
@@ -99,7 +99,7 @@ const post = async (
 /** A kind of live replies. */
 export const telegramLive = (parts: LiveParts): LiveKind => ({
   plugin: 'telegram',
-  isUsed: () => parts.connectors.all(parts.kind).length > 0,
+  isUsed: () => parts.connectors.hasKind(parts.kind.kind),
   chat(address) {
     const aim = aimOf(parts, address)
     if (aim === undefined || !aim.connector.has('bot_token')) return undefined

@@ -42,7 +42,11 @@ export default definePlugin({
     const policy = (): LearningPolicy => settings.get(setting)
     const service = createService({ store, publishing, guard, policy, ids, clock, log })
     ctx.provide(Learnings, service)
-    ctx.contribute(MemorySources, { id: 'learnings', learnings: (scopes) => live.of(scopes) })
+    ctx.contribute(MemorySources, {
+      id: 'learnings',
+      learnings: (scopes) => live.of(scopes),
+      hasNoLearnings: () => store.learnings.count('all', 'all') === 0,
+    })
     const found = createFound(store, skip)
     const operations = createOperations({ store, publishing, service, guard, found, users, state })
     const parts = { store, operations, found, skip }

@@ -12,7 +12,7 @@ import { messageIdOf, messageNameIn, namedIn } from '../api/message-name.js'
 import { mostText, shownMessage } from './messages.js'
 
 export interface LiveParts extends Pick<Api, 'outbound' | 'config'> {
-  readonly connectors: Pick<Connectors, 'find' | 'all'>
+  readonly connectors: Pick<Connectors, 'find' | 'hasKind'>
   readonly kind: ConnectorKind<SlackSettings>
 }
 
@@ -68,7 +68,7 @@ const failed = (
 
 export const createLiveKind = (parts: LiveParts): LiveKind => ({
   plugin: 'slack',
-  isUsed: () => parts.connectors.all(parts.kind).length > 0,
+  isUsed: () => parts.connectors.hasKind(parts.kind.kind),
   chat(address) {
     const found = chatOf(parts, address)
     if (found === undefined) return undefined

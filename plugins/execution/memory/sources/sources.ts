@@ -14,6 +14,8 @@ export interface MemorySource {
   scopes?(session_id: string): readonly LearningScope[]
   /** Every learning of these scopes, whatever its state. */
   learnings?(scopes: readonly LearningScope[]): readonly LearningItem[]
+  /** True while there is no learning in any scope: then nothing is put together to ask for them. */
+  hasNoLearnings?(): boolean
   /** Every skill, whatever its state. */
   skills?(): readonly SkillItem[]
 }
@@ -22,7 +24,7 @@ export const MemorySources: Point<MemorySource> = definePoint<MemorySource>('mem
 
 export interface Sources {
   readonly ids: () => string[]
-  /** True if any of them brings learnings at all. */
+  /** True if any of them has learnings, or may have. */
   readonly learn: () => boolean
   /** The scopes that a session sees, nearest first. */
   scopes(session: SessionRecord): LearningScope[]
@@ -42,7 +44,8 @@ export const createSources = (view: () => readonly MemorySource[], log: Log): So
     })
   return {
     ids: () => view().map(({ id }) => id),
-    learn: () => view().some(({ learnings }) => learnings !== undefined),
+    learn: () =>
+      gather((source) => [source.learnings !== undefined && source.hasNoLearnings?.() !== true]).includes(true),
     scopes: (session) =>
       visibleScopes(
         session,

@@ -108,6 +108,7 @@ test.serial(
       { team_id: 'T2', bot_token: { configured: true, source: 'env', env: 'PATH' } },
     ])
     await daemon.request('POST', '/v1/runtime/secrets', { slot_id: 'orders.hmac', state: { value: 'canary-hmac' } })
+    t.deepEqual((['http', 'slack', 'telegram'] as const).map(daemon.connectors.hasKind), [true, true, false])
     const orders = daemon.connectors.find(httpKind, 'orders')
     t.deepEqual([orders?.secret('bearer_token'), orders?.secret('hmac_secret')], ['canary-in-file', 'canary-hmac'])
     t.is(daemon.redact('x canary-of-team canary-in-file'), 'x [redacted] [redacted]')

@@ -18,8 +18,11 @@ const startKind = async (t: ExecutionContext<any>, settings: object = {}, secret
   const bench = await startBench(t, { settings, ...(secrets !== undefined && { secrets }) })
   const { connector, outbound, kind } = bench
   const found: any = (_: unknown, name: string) => (name === 'main' ? connector : undefined)
-  const all: any = () => [connector]
-  return { ...bench, live: createLiveKind({ outbound, config: slackConfig, kind, connectors: { find: found, all } }) }
+  const hasKind = () => true
+  return {
+    ...bench,
+    live: createLiveKind({ outbound, config: slackConfig, kind, connectors: { find: found, hasKind } }),
+  }
 }
 
 test('slack-32: a draft is a message that is edited, at the pace of Slack', async (t) => {
