@@ -13,8 +13,8 @@ const tests = path.join(dist, 'test')
 const shifts = path.join(tests, 'shifts')
 const turns = path.join(tests, 'support/shifts/turns.js')
 
-/** Each loads nearly all modules, for three seconds: few, but twice as many as run at once, as the last one is alone. */
-const count = 8
+/** Each loads nearly all modules, for three seconds: few, but more than run at once, as the last one is alone. */
+const counts = { short: 8, long: 16 }
 
 const nameOf = (file: string): string => file.slice(0, -'.test.js'.length)
 
@@ -54,7 +54,7 @@ const writeShift = (name: string, files: readonly string[]): void => {
   writeFileSync(path.join(shifts, name), text)
 }
 
-const writeShifts = (end: string, files: readonly string[]): void => {
+const writeShifts = (end: string, count: number, files: readonly string[]): void => {
   for (let at = 0; at < count; at++)
     writeShift(
       `${String(at).padStart(2, '0')}${end}`,
@@ -71,9 +71,11 @@ const written = all.filter((name) => name.endsWith('.test.js') && !name.startsWi
 const isLong = (file: string): boolean => file.endsWith('.long.test.js')
 writeShifts(
   '.test.js',
+  counts.short,
   written.filter((file) => !isLong(file)),
 )
 writeShifts(
   '.long.test.js',
+  counts.long,
   written.filter((file) => isLong(file) && !alone.some((name) => `/${file}`.endsWith(`/${name}`))),
 )
