@@ -130,6 +130,7 @@ export const runtimeRoutes = ({ view, revisions, settings, store }: RuntimeParts
       settingErrors.runtime_revision_conflict,
       settingErrors.runtime_change_blocked,
       settingErrors.runtime_revision_not_found,
+      settingErrors.runtime_revision_unfit,
     ],
     durability: 'A',
     example: { body: { target_revision: 0 } },

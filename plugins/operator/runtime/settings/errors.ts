@@ -1,6 +1,6 @@
 import { defineErrors } from '../../../../core/plugin.js'
 
-/** Problems of changes of settings (runtime-27 and runtime-28). */
+/** Problems of changes of settings (runtime-27, runtime-28 and runtime-29). */
 export const settingErrors = defineErrors({
   runtime_revision_conflict: {
     status: 409,
@@ -19,5 +19,11 @@ export const settingErrors = defineErrors({
     domain: 'runtime',
     detail: 'There is nothing to go back to: {reason}.',
     action: 'List the revisions that are kept with GET /v1/runtime/revisions.',
+  },
+  runtime_revision_unfit: {
+    status: 409,
+    domain: 'runtime',
+    detail: 'What revision {revision} has of the setting {setting} cannot hold any more: {reason}.',
+    action: 'Mend what it lacks, or choose another of GET /v1/runtime/revisions.',
   },
 })

@@ -1,4 +1,5 @@
 /** The settings in force, and how they change. */
+import { isDeepStrictEqual } from 'node:util'
 import {
   parse,
   unsafeCast,
@@ -59,8 +60,9 @@ export const createSettings = ({ state, revisions, settings, interception, onHel
   const now = (): Held => (held ??= restored(settings(), revisions.list()))
   const after = (before: Held, record: Revision): Held => {
     // What an entry of the file was needed for may not hold any more, or again.
-    if (isOfFile(record)) return { ...restored(settings(), revisions.list()), revision: record.revision }
-    return record.setting === 'rollback' ? restored(settings(), [record]) : changed(before, record)
+    if (isOfFile(record) || record.setting === 'rollback')
+      return restored(settings(), revisions.list(record.revision + 1))
+    return changed(before, record)
   }
   /** What will hold when the commits under way are on the disk. */
   const latest = (): Held => {
@@ -109,7 +111,7 @@ export const createSettings = ({ state, revisions, settings, interception, onHel
       commit(wish, () => {
         const revision = target ?? beforeLastChange(revisions)
         const values = valuesAt(revisions, revision)
-        checkAll(settings(), values)
+        checkChanges(settings(), { from: revisions.newest?.values ?? {}, to: { revision, values } })
         const files_kept = filesSince(revisions, revision)
         const kept = files_kept.length > 0 && { files_kept }
         return {
@@ -176,11 +178,24 @@ const valuesAt = ({ newest, find }: Revisions, target: number): JsonObject => {
   throw settingErrors.runtime_revision_not_found({ details: { reason } })
 }
 
-/** Throws what the settings' checks throw. What has not the form of its setting any more is left for `restored`. */
-const checkAll = (settings: readonly RuntimeSetting[], values: JsonObject): void => {
-  for (const { name, schema, check } of settings) {
-    const value = values[name]
-    if (value !== undefined && parse(schema, value).ok) check?.(value)
+/** A change from what is kept to what a revision has. */
+interface Return {
+  readonly from: JsonObject
+  readonly to: Pick<Revision, 'revision' | 'values'>
+}
+
+/**
+ * Throws `runtime_revision_unfit`. What has not the form of its setting any more is left for `restored`, and what stays
+ * as it is is not judged.
+ */
+const checkChanges = (settings: readonly RuntimeSetting[], { from, to: { revision, values } }: Return): void => {
+  for (const setting of settings) {
+    const value = values[setting.name]
+    if (value === undefined || isDeepStrictEqual(value, from[setting.name]) || !parse(setting.schema, value).ok)
+      continue
+    const reason = faultOf(setting, value)
+    if (reason !== undefined)
+      throw settingErrors.runtime_revision_unfit({ details: { revision, setting: setting.name, reason } })
   }
 }
 

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'ava'
 import { enums, string } from '../../../../core/plugin.js'
@@ -9,6 +9,7 @@ import { shipped } from '../../../../core/shipped.js'
 import { createCommandLine } from '../../../support/command-line.js'
 import { freshRoot, startTestDaemon } from '../../../support/daemon.js'
 import { watcher } from '../../../support/interceptors.js'
+import { eventually } from '../../../support/mcp.js'
 import { testPlugin } from '../../../support/plugins.js'
 import { codeOf, openSession, submit, until } from '../../../support/runs.js'
 import { callTool, done, scriptedProvider, text } from '../../../../plugins/providers/scripted/contract.js'
@@ -238,6 +239,35 @@ test('runtime-29: what cannot hold at present is kept through other changes and 
   const third = await startTestDaemon(t, { root, plugins })
   t.like((await third.request('GET', '/v1/runtime')).body, { colour: 'blue', hooks: { pre_tool_use: { length: 2 } } })
   t.deepEqual(third.daemon.view.warnings(), [])
+})
+
+test('runtime-29: a rollback leaves alone what it does not change, and brings back nothing that cannot hold', async (t) => {
+  const root = await freshRoot()
+  await mkdir(join(root, 'config'), { recursive: true })
+  const write = (...names: string[]) =>
+    writeFile(
+      join(root, 'config', 'routes.toml'),
+      `default_route = "first"\n${names.map((name) => `[routes.${name}]\ndriver = "demo"\n`).join('')}`,
+    )
+  await write('first', 'alt')
+  const daemon = await startTestDaemon(t, { root })
+  const change = (what: string, body: object = {}) => daemon.request('POST', `/v1/runtime/${what}`, body)
+  t.is((await change('model', { provider: 'alt', model: 'one' })).status, 200)
+  t.is((await change('permission-mode', { mode: 'plan' })).status, 200)
+  await write('first')
+  await eventually(async () =>
+    (await daemon.request('GET', '/v1/runtime')).body.route_id === 'first' ? true : undefined,
+  )
+  t.like((await change('rollback')).body, { permission_mode: 'default', route_id: 'first' })
+  t.like(daemon.daemon.view.warnings(), [{ code: 'setting_unfit', related_id: 'model' }])
+  t.is((await change('rollback', { target_revision: 0 })).status, 200)
+  const back = await change('rollback', { target_revision: 1 })
+  t.deepEqual(codeOf(back), [409, 'runtime_revision_unfit'])
+  t.is(
+    back.body.detail,
+    'What revision 1 has of the setting model cannot hold any more: ' +
+      'provider must be a route_id of this daemon: first.',
+  )
 })
 
 test('runtime-30: a run keeps the mode, the limits and the model that held when it was accepted', async (t) => {
