@@ -1,6 +1,7 @@
 /** Why the goal of a session makes no further run (explanations-13). */
 import { commandLine, sentence } from '../../../core/plugin.js'
 import type { ReasonSource } from '../../operator/explanations/contract.js'
+import { isSpent } from './record.js'
 import type { GoalStore } from './store.js'
 import { ownBudgetCode } from './stops.js'
 
@@ -16,7 +17,7 @@ export const goalReasons = (store: GoalStore): ReasonSource => ({
       status === 'paused'
         ? 'Its goal is paused'
         : `${isOwn ? 'The budget of its goal' : 'A budget that its goal uses'} is used up`
-    const budget = isOwn ? ['--token-budget', 'TOKENS'] : []
+    const budget = isSpent(goal, store.moment(session_id)) ? ['--token-budget', 'TOKENS'] : []
     return [
       {
         code: status === 'paused' ? 'goal_paused' : 'goal_budget',

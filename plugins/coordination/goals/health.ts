@@ -3,7 +3,7 @@ import type { SessionGoal } from '../../execution/sessions/contract.js'
 import { budgetOf, type Budgeted } from '../../operator/usage/contract.js'
 import type { GoalRecord } from './record.js'
 import type { GoalStore } from './store.js'
-import { ownBudgetCode, sharedBudgetCode } from './stops.js'
+import { sharedBudgetCode } from './stops.js'
 
 const mostShown = 10
 
@@ -24,13 +24,13 @@ const freed = (why = ''): string => {
   }
 }
 
-/** What has it go on, for what it was stopped by. */
+/** What has it go on, for what it was stopped by, and for its own budget, which may have been lowered since. */
 const wayOn = (
   { session_id, stop_code, stop_reason }: GoalRecord,
   { token_budget = 0, tokens_used }: SessionGoal,
 ): string => {
   const resume = (flags = ''): string => commandLine(`goals resume${flags}`, session_id)
-  if (stop_code === ownBudgetCode) {
+  if (token_budget > 0 && tokens_used >= token_budget) {
     const more = resume(` --token-budget ${tokens_used + token_budget}`)
     return `To have it go on with as many tokens again: ${more}. Without a budget: ${resume(' --clear-token-budget')}`
   }

@@ -518,6 +518,20 @@ test('goals-2: the command line replaces no goal that is not complete, and chang
   t.regex((await line('goals', 'set', 's1', objective, '--paused')).out, /paused/u)
 })
 
+test('goals-8, explanations-13: a goal that was paused for another reason, and whose budget was lowered since, is told with a line that works', async (t) => {
+  const daemon = await start(t, () => says(), { goals: { max_turns: 2 } })
+  const line = createCommandLine(daemon)
+  await line('goals', 'set', 's1', objective)
+  t.like(await still(daemon), { status: 'paused', stop_code: 'goal_turns_exhausted' })
+  await line('goals', 'change', 's1', '--token-budget', '1')
+  const { warnings } = (await daemon.request('GET', '/v1/status')).body.health
+  const { action } = warnings.find(({ code }: any) => code === 'goal_stopped')
+  t.regex(action, /holdfast goals resume --token-budget \d+ s1\. Without a budget: holdfast goals resume --clear/u)
+  t.regex((await line('explain', 's1')).out, /holdfast goals resume --token-budget TOKENS s1/u)
+  const [, words = ''] = /holdfast (goals resume [^.]+)\./u.exec(action) ?? []
+  t.is((await line(...words.split(' '))).code, 0, words)
+})
+
 test('goals-8, goals-12: of a goal whose budget is used up the warning names commands that have it go on', async (t) => {
   const daemon = await start(t, () => says())
   const line = createCommandLine(daemon)
