@@ -85,7 +85,7 @@ const corsCheck = async ({ client }: CommandInput, origin: string): Promise<Doct
     if (allowed !== origin && allowed !== '*')
       return { ...refused, code: 'cors_unanswered', message: 'the answer to a browser does not name them' }
     return lacks.length === 0
-      ? { about, ok: true, message: 'may call, with a token' }
+      ? { about, ok: true, message: 'may call, with a token where the daemon was started with one' }
       : { ...refused, code: 'cors_lacking', message: `may not send ${lacks.map(visibleLine).join(', ')}` }
   } catch (error) {
     if (!(error instanceof Problem) || error.code === 'daemon_unreachable') throw error

@@ -1,9 +1,10 @@
 /** What is still to come of a run that has ended (explanations-7). */
-import { commandLine, count, type Clock } from '../../../../core/plugin.js'
+import { commandLine, count } from '../../../../core/plugin.js'
 import type { DeliveryView } from '../../deliveries/contract.js'
 import type { Reason } from '../../../operator/explanations/contract.js'
 import type { TerminalRun } from '../record/run-record.js'
-import type { RunStore } from '../record/store.js'
+import type { ControlContext } from '../lifecycle/executor.js'
+import { lackingReasons } from './lacking.js'
 
 const deliveryReason = (delivery: DeliveryView, now: number): readonly Reason[] => {
   const { delivery_id, status, plugin, attempts, last_error, terminal_error, next_attempt_at_ms } = delivery
@@ -31,13 +32,20 @@ const deliveryReason = (delivery: DeliveryView, now: number): readonly Reason[] 
   ]
 }
 
-interface EndParts {
-  readonly store: RunStore
-  readonly clock: Clock
+type EndParts = Pick<ControlContext, 'store' | 'clock' | 'missing' | 'sessions'>
+
+const notCompleted = (context: EndParts, { run_id, kind, session_id }: TerminalRun): readonly Reason[] => {
+  const code = 'not_completed'
+  if (kind === 'channel_delivery')
+    return [{ code, text: 'It does not go on by itself, and a retry of it would say nothing in a channel.' }]
+  const lacking = lackingReasons(context, session_id)
+  const commands = lacking.length > 0 ? {} : { commands: [commandLine('runs retry', run_id)] }
+  return [...lacking, { code, text: 'It does not go on by itself.', ...commands }]
 }
 
-export const endReasons = ({ store, clock }: EndParts, run: TerminalRun): readonly Reason[] => {
-  const { run_id, kind, status, unacknowledged } = run
+export const endReasons = (context: EndParts, run: TerminalRun): readonly Reason[] => {
+  const { store, clock } = context
+  const { run_id, status, unacknowledged } = run
   const deliveries = run.outputs === undefined ? [] : (store.outbox()?.ofRun(run_id).views ?? [])
   return [
     ...(unacknowledged === true
@@ -49,16 +57,7 @@ export const endReasons = ({ store, clock }: EndParts, run: TerminalRun): readon
           },
         ]
       : []),
-    ...(status === 'completed'
-      ? []
-      : [
-          {
-            code: 'not_completed',
-            ...(kind === 'channel_delivery'
-              ? { text: 'It does not go on by itself, and a retry of it would say nothing in a channel.' }
-              : { text: 'It does not go on by itself.', commands: [commandLine('runs retry', run_id)] }),
-          },
-        ]),
+    ...(status === 'completed' ? [] : notCompleted(context, run)),
     ...deliveries.flatMap((delivery) => deliveryReason(delivery, clock.now())),
   ]
 }

@@ -3,6 +3,7 @@ import type { ReasonSource } from '../../../operator/explanations/contract.js'
 import type { ControlContext } from '../lifecycle/executor.js'
 import { activeLane, queuedLane } from '../record/store.js'
 import { endReasons } from './ended.js'
+import { lackingReasons } from './lacking.js'
 import { daemonReasons, queueReasons, requestReasons } from './waiting.js'
 import { workReasons } from './working.js'
 
@@ -13,7 +14,8 @@ const hasOpen = ({ store: { runs } }: ControlContext, session_id: string): boole
 export const runReasons = (context: ControlContext): ReasonSource => ({
   id: 'runs',
   of({ kind, id, session_id }) {
-    if (kind === 'agent') return hasOpen(context, session_id) ? [] : daemonReasons(context)
+    if (kind === 'agent')
+      return hasOpen(context, session_id) ? [] : [...daemonReasons(context), ...lackingReasons(context, session_id)]
     const run = kind === 'run' ? context.store.runs.find(id) : undefined
     if (run === undefined) return []
     if (run.status === 'queued') return queueReasons(context, run)

@@ -2,7 +2,7 @@
 import test, { type ExecutionContext } from 'ava'
 import { object, type JsonObject } from '../../../../core/plugin.js'
 import { createLeapingClock } from '../../../../core/testing/leaping-clock.js'
-import { defineTool, Tools } from '../../../../plugins/execution/tools/contract.js'
+import { defineTool, ToolArrivals, Tools } from '../../../../plugins/execution/tools/contract.js'
 import { call } from '../../../support/agents.js'
 import { freshRoot, startTestDaemon, type TestDaemonOptions } from '../../../support/daemon.js'
 import { situation } from '../../../support/explanations.js'
@@ -35,6 +35,24 @@ test('explanations-3, explanations-7: runs that are done, failed, were cancelled
   await until(daemon, interrupted, 'running')
   await daemon.request('POST', '/v1/sessions/s2/interrupt', {})
   await situation(t, daemon, 'interrupted', { id: interrupted, codes: ['not_completed'] })
+})
+
+test('explanations-7: where tools are missing that every run must have, a run and its agent say so, and no line that is refused', async (t) => {
+  let isThere = true
+  const why = 'the MCP server tickets is required and not connected: it does not answer'
+  const arrival = { id: 'test', awaited: () => undefined, missing: () => (isThere ? undefined : why) }
+  const plugin = testPlugin('late', { register: (ctx) => ctx.contribute(ToolArrivals, arrival) })
+  const daemon = await start(t, { plugins: [plugin] })
+  const failed = await daemon.run('s1', '/fail fatal No.')
+  await until(daemon, failed, 'failed')
+  isThere = false
+  await situation(t, daemon, 'required-tools', { id: failed, codes: ['required_tools', 'not_completed'] })
+  await situation(t, daemon, 'required-tools-agent', {
+    id: 's1',
+    codes: ['required_tools', 'last_run', 'not_completed'],
+  })
+  isThere = true
+  await situation(t, daemon, 'required-tools-there', { id: failed, codes: ['not_completed'] })
 })
 
 test('explanations-7: a run whose attempts at its model are used up says what the last one failed with', async (t) => {

@@ -54,7 +54,10 @@ test('command-line-29: --cors-origin asks as a browser does whether pages may ca
   const line = createCommandLine(open)
   const may = await line('doctor', '--cors-origin', 'http://localhost:5173')
   t.is(may.code, 0)
-  t.regex(may.out, /^well {2}web pages of http:\/\/localhost:5173: may call, with a token$/mu)
+  t.regex(
+    may.out,
+    /^well {2}web pages of http:\/\/localhost:5173: may call, with a token where the daemon was started with one$/mu,
+  )
   const foreign = await line('doctor', '--cors-origin', 'https://app.example')
   t.is(foreign.code, 1)
   t.regex(foreign.out, /^WRONG web pages of https:\/\/app\.example: .*\(origin_not_allowed\)\n {6}No page of another/mu)
