@@ -34,10 +34,12 @@ const deliveryReason = (delivery: DeliveryView, now: number): readonly Reason[] 
 
 type EndParts = Pick<ControlContext, 'store' | 'clock' | 'missing' | 'sessions'>
 
-const notCompleted = (context: EndParts, { run_id, kind, session_id }: TerminalRun): readonly Reason[] => {
+const notCompleted = (context: EndParts, { run_id, kind, session_id, origin }: TerminalRun): readonly Reason[] => {
   const code = 'not_completed'
   if (kind === 'channel_delivery')
     return [{ code, text: 'It does not go on by itself, and a retry of it would say nothing in a channel.' }]
+  if (origin?.project_task_id !== undefined)
+    return [{ code, text: 'It does not go on by itself, and a retry of it would leave its task as it is.' }]
   const lacking = lackingReasons(context, session_id)
   const commands = lacking.length > 0 ? {} : { commands: [commandLine('runs retry', run_id)] }
   return [...lacking, { code, text: 'It does not go on by itself.', ...commands }]

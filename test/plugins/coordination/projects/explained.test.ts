@@ -59,6 +59,10 @@ test('projects-26: a task that failed or was cancelled leads to its run, and say
   const [b, a, run] = await told('garden:b')
   t.like(b.reasons[0], { code: 'task_waits', leads_to: ['garden:a'] })
   t.like(run, { kind: 'run', id: run_id, depth: 2 })
+  t.deepEqual(run.reasons[0], {
+    code: 'not_completed',
+    text: 'It does not go on by itself, and a retry of it would leave its task as it is.',
+  })
   const again = ['holdfast projects tasks update --status pending garden a', 'holdfast projects tasks start garden a']
   t.deepEqual(a.reasons, [
     {
