@@ -1,11 +1,16 @@
 /** What warnings and problems tell people to do: the command lines in them are ones that there are. */
 import test from 'ava'
+import { Problem } from '../../core/base/errors.js'
 import { allCommands } from '../../core/cli/client-line.js'
-import { globals } from '../../core/cli/arguments.js'
+import { globals, parseArguments, switchesOf } from '../../core/cli/arguments.js'
+import { findCommand, givenOf } from '../../core/cli/dispatch.js'
+import { inCommands } from '../../core/cli/told/route-names.js'
 import { shipped } from '../../core/shipped.js'
+import { readModules } from '../../docs/make/modules.js'
 import { sources, type Node } from '../conventions/sources.js'
 
 const commands = await allCommands(shipped)
+const { errors } = await readModules()
 
 const keyOf = (property: Node): string | undefined => (property['key'] as { name?: string } | undefined)?.name
 const propertiesOf = (node: Node): readonly Node[] =>
@@ -115,4 +120,86 @@ test('every warning of severity warning or error says what to do', (t) => {
     }),
   )
   t.deepEqual(silent, [])
+})
+
+/** Of many, any is meant. */
+const anyOf = new Set(['board_revision_not_found board_id', 'grants_full grant_id', 'lease_not_found subject_id'])
+
+/** Names of the details that a problem is made with; undefined where they are put together elsewhere. */
+const detailsOf = ({ type, ...call }: Node): readonly string[] | undefined => {
+  const [given] = type === 'CallExpression' ? (call['arguments'] as readonly Node[]) : []
+  if (given === undefined) return []
+  const value = propertiesOf(given).find((property) => keyOf(property) === 'details')?.['value'] as Node | undefined
+  const members = value === undefined ? [] : propertiesOf(value)
+  const isPlain = given.type === 'ObjectExpression' && (value === undefined || value.type === 'ObjectExpression')
+  return isPlain && members.every((member) => keyOf(member)) ? members.flatMap((one) => keyOf(one) ?? []) : undefined
+}
+
+/** Names of the tables that have the code. */
+const tablesOf = (code: string): readonly unknown[] =>
+  errors.filter(({ value }) => value.code === code).map(({ symbol }) => symbol)
+
+test('http-6: what an action has in braces is known wherever its problem is made', (t) => {
+  const made = sources.flatMap(({ path, nodes }) =>
+    nodes.flatMap((node) => {
+      const callee = node.type === 'CallExpression' ? (node['callee'] as Node) : undefined
+      const [table, code] = ['object', 'property'].map(
+        (part) => (callee?.[part] as { name?: string } | undefined)?.name,
+      )
+      const known = code === undefined ? undefined : detailsOf(node)
+      return known === undefined ? [] : [{ where: `${path}:${node.loc?.start.line}`, table, code, known }]
+    }),
+  )
+  const faults = errors.flatMap(({ symbol, value: { code, spec } }) =>
+    [...(spec.action ?? '').matchAll(/\{(\w+)\}/gu)].flatMap(([, name = '']) =>
+      made
+        .filter((one) => one.code === code && (one.table === symbol || !tablesOf(code).includes(one.table)))
+        .filter(({ known }) => !known.includes(name) && !anyOf.has(`${code} ${name}`))
+        .map(({ where }) => `${where} ${code} {${name}}`),
+    ),
+  )
+  t.deepEqual(faults, [])
+})
+
+/** Of a sentence that begins with a command line, that line: behind its first argument all words may be arguments. */
+const lineOf = (text: string): readonly string[] => {
+  const words = text.split(' ')
+  const {
+    path,
+    args = [],
+    flags = {},
+  } = commands
+    .filter((command) => command.path.every((word, at) => words[at] === word))
+    .toSorted((a, b) => b.path.length - a.path.length)[0] ?? { path: [] }
+  const line = [...path]
+  let taken = 0
+  for (const word of words.slice(path.length)) {
+    const isValue = flags[line.at(-1)?.slice(2) ?? '']?.kind === 'text'
+    const isArgument = taken < args.length && (taken > 0 || /^(?:\{\w+\}|[A-Z_]+)$/u.test(word))
+    if (!isValue && !isArgument && !word.startsWith('--')) break
+    line.push(word)
+    if (!isValue && !word.startsWith('--')) taken += 1
+  }
+  return line
+}
+
+test('command-line-2: a command line in an action is one that its command takes', (t) => {
+  const lines = errors.flatMap(({ value: { code, spec } }) =>
+    [...inCommands(spec.action ?? '', commands).matchAll(/\bholdfast ((?:(?![.,;:]?(?:$| |`)).| )+)/gu)].flatMap(
+      ([, text = '']) => ({ code, line: lineOf(text) }),
+    ),
+  )
+  const faults = lines.flatMap(({ code, line }) => {
+    if (line.length === 0) return []
+    const given = parseArguments(line, switchesOf(commands))
+    const command = findCommand(given, commands)
+    try {
+      givenOf(command, given)
+      return []
+    } catch (error) {
+      return [`${code}: holdfast ${line.join(' ')}: ${error instanceof Problem ? error.message : String(error)}`]
+    }
+  })
+  t.deepEqual(faults, [])
+  t.true(lines.length > 100)
 })

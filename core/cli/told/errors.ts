@@ -44,7 +44,7 @@ export const errors = defineErrors({
   stream_ended: {
     status: 502,
     detail: 'the daemon ended the stream before the run ended',
-    action: 'Watch it again with holdfast runs watch.',
+    action: 'Watch it again: holdfast runs watch {run_id}',
   },
   shell_unknown: { status: 400, detail: 'there is no completion for "{shell}": say bash, zsh or fish' },
   flag_invalid: { status: 400, detail: '--{flag} {problem}' },

@@ -11,7 +11,9 @@ const valuesOf = (route: string, path: string): Values | undefined => {
   const [ours, theirs] = [route.split('/'), path.split('/')]
   const fits = ours.every((part, at) => part.startsWith('{') || part === theirs[at])
   if (!fits || ours.length !== theirs.length) return undefined
-  return Object.fromEntries(ours.map((part, at) => [part.replaceAll(/[{}]/gu, ''), theirs[at] ?? '']))
+  return Object.fromEntries(
+    ours.flatMap((part, at) => (part.startsWith('{') ? [[part.slice(1, -1), theirs[at] ?? '']] : [])),
+  )
 }
 
 /** What stands in a path, if it is one that a daemon wrote. */
@@ -33,17 +35,22 @@ const argumentOf = (name: string, values: Values, typed: Values): string => {
   return (value === '' ? undefined : typed[name]) ?? name.toUpperCase()
 }
 
-/** A flag that must be given, with a word for its value: `--digest DIGEST`. */
-const neededFlag = ({ flags = {} }: Command, word: string): string =>
-  `${word} ${(flags[word.slice(2)]?.value ?? word.slice(2)).toUpperCase()}`
+/** A flag that must be given, with a word for its value: `--digest DIGEST`; a switch has none. */
+const neededFlag = ({ flags = {} }: Command, word: string): string => {
+  const flag = flags[word.slice(2)]
+  return flag?.kind === 'switch' ? word : `${word} ${(flag?.value ?? word.slice(2)).toUpperCase()}`
+}
 
+/** With all that the command refuses to go without; of what one is needed of, the first. */
 const lineOf = (command: Command, asked: string, typed: Values): string | undefined => {
-  const { route = '', path, args = [], needs = [] } = command
+  const { route = '', path, args = [], needs = [], oneOf: [one = ''] = [] } = command
+  const flags = one.startsWith('--') ? [...needs, one] : needs
+  const isOwn = (arg: string): boolean => !arg.endsWith('?') || one === `<${arg.slice(0, -1)}>`
   const values = valuesOf(route, asked)
   if (values === undefined) return undefined
   return commandLine(
-    [...path, ...needs.map((word) => neededFlag(command, word))].join(' '),
-    ...args.filter((arg) => !arg.endsWith('?')).map((arg) => argumentOf(arg, values, typed)),
+    [...path, ...flags.map((word) => neededFlag(command, word))].join(' '),
+    ...args.filter(isOwn).map((arg) => argumentOf(arg.replace(/\?$/u, ''), values, typed)),
   )
 }
 

@@ -11,7 +11,7 @@ export const errors = defineErrors({
     status: 404,
     domain: 'storage',
     detail: 'The archive {path} holds no collection and no stream {name}.',
-    action: 'See holdfast state show --archive, with the file alone, for what there is.',
+    action: 'See what there is: holdfast state show --archive FILE',
   },
   archive_record_absent: {
     status: 404,

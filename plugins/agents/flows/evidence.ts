@@ -14,11 +14,11 @@ const keyOf = ({ kind, id }: EvidenceRef): string => primitiveKey(kind, id)
 const isPrimitive: ReadonlySet<string> = new Set(primitiveKinds)
 
 /** Throws `flow_evidence_unresolved` for the first thing of the daemon that is not there. */
-export const checkResolved = (refs: readonly EvidenceRef[], found: ReadonlySet<string>): void => {
+export const checkResolved = (refs: readonly EvidenceRef[], found: ReadonlySet<string>, flow_id?: string): void => {
   for (const [at, ref] of refs.entries())
     if (isPrimitive.has(ref.kind) && !found.has(keyOf(ref)))
       throw flowErrors.flow_evidence_unresolved({
-        details: { kind: ref.kind, id: ref.id },
+        details: { kind: ref.kind, id: ref.id, ...(flow_id !== undefined && { flow_id }) },
         errors: [{ path: `body.evidence_refs.${at}.id`, rule: 'must belong to the flow' }],
       })
 }
@@ -80,7 +80,7 @@ export const attest = async (
   refs: readonly EvidenceRef[],
 ): Promise<FlowRecord> => {
   const { store } = parts
-  checkResolved(refs, await foundIn(parts, store.get(flow_id), refs))
+  checkResolved(refs, await foundIn(parts, store.get(flow_id), refs), flow_id)
   await store.state.commit((tx) => addEvidence(parts, tx, { flow: store.get(flow_id), refs }))
   await parts.settle(flow_id)
   return store.get(flow_id)

@@ -97,7 +97,7 @@ const checkStart = (
     ...(flow_id === undefined ? [] : [primitiveKey('flow', flow_id)]),
     ...(fire === undefined ? [] : [primitiveKey('schedule', fire.schedule_id)]),
   ])
-  checkResolved(evidence_refs, own)
+  checkResolved(evidence_refs, own, flow_id)
   return manifest
 }
 

@@ -35,3 +35,13 @@ export const goalErrors = defineErrors({
     action: 'Correct what is named.',
   },
 })
+
+/** What else can be done with a goal that is complete. */
+export const completeGoal = defineErrors({
+  goal_invalid_request: {
+    status: 400,
+    domain: 'goals',
+    detail: 'This cannot be done with the goal of the session {session_id}: it is complete.',
+    action: 'Set a new one with POST /v1/sessions/{session_id}/goal.',
+  },
+})

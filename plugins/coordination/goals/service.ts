@@ -2,7 +2,7 @@
 import { type Ids, type State } from '../../../core/plugin.js'
 import { runErrors, type Runs } from '../../execution/runs/contract.js'
 import type { Sessions } from '../../execution/sessions/contract.js'
-import { goalErrors } from './errors.js'
+import { completeGoal, goalErrors } from './errors.js'
 import {
   activated,
   created,
@@ -52,25 +52,27 @@ export interface Goals {
   clear(session_id: string): Promise<void>
 }
 
-const isComplete = 'it is complete. Set a new one with POST /v1/sessions/{session_id}/goal.'
-
 const refuse = (reason: string): never => {
   throw goalErrors.goal_invalid_request({ details: { reason } })
+}
+
+const refuseComplete = ({ session_id }: GoalRecord): never => {
+  throw completeGoal.goal_invalid_request({ details: { session_id } })
 }
 
 /** A goal in another state; the same if it is in this one. */
 export const inStatus = (goal: GoalRecord, moment: Moment, status: Settable): GoalRecord => {
   if (goal.status === status) return goal
-  if (goal.status === 'complete') return refuse(isComplete)
+  if (goal.status === 'complete') return refuseComplete(goal)
   if (status !== 'active') return stopped(goal, moment, { status })
   if (isSpent(goal, moment)) return refuse('its budget is used up. Raise token_budget, or give clear_token_budget.')
   return activated(goal, moment)
 }
 
 const checkExpected = (goal: GoalRecord, { expected_goal_id, expected_version }: GoalChange): void => {
-  const { goal_id, version } = goal
+  const { goal_id, version, session_id } = goal
   if ((expected_goal_id ?? goal_id) !== goal_id || (expected_version ?? version) !== version)
-    throw goalErrors.goal_conflict({ details: { goal_id, version } })
+    throw goalErrors.goal_conflict({ details: { goal_id, version, session_id } })
 }
 
 const changedBy = (
@@ -84,7 +86,7 @@ const changedBy = (
     return refuse('nothing is asked for.')
   const budget = clear_token_budget === true ? null : token_budget
   const defined = redefined(goal, moment, { objective, token_budget: budget })
-  if (goal.status === 'complete' && (status === undefined || defined !== goal)) return refuse(isComplete)
+  if (goal.status === 'complete' && (status === undefined || defined !== goal)) return refuseComplete(goal)
   return status === undefined ? defined : inStatus(defined, moment, status)
 }
 

@@ -27,7 +27,7 @@ const outputOf = (store: GoalStore, goal: GoalRecord): Json => unsafeCast<Json>(
 const unchanged = (store: GoalStore, { session_id, goal_id, version }: GoalRecord): GoalRecord => {
   const now = store.get(session_id)
   if (now.goal_id === goal_id && now.version === version) return now
-  throw goalErrors.goal_conflict({ details: { goal_id: now.goal_id, version: now.version } })
+  throw goalErrors.goal_conflict({ details: { goal_id: now.goal_id, version: now.version, session_id } })
 }
 
 const getGoal = ({ store }: ToolParts): Tool =>

@@ -30,7 +30,9 @@ export const resolveApprovals = async (parts: ApprovalParts, run: RunRecord, bat
   const { runs, tools, clock } = parts
   refuseExpired(runs, run, batch)
   if (run.status !== 'waiting_for_approval')
-    throw approvalErrors.approval_state_conflict({ details: { what: `run ${run.run_id}`, status: run.status } })
+    throw approvalErrors.approval_state_conflict({
+      details: { what: `run ${run.run_id}`, status: run.status, run_id: run.run_id },
+    })
   if (run.expires_at_ms !== undefined && clock.now() >= run.expires_at_ms) {
     await expireApprovals(runs, run)
     throw approvalErrors.approval_expired({ details: { request_id: batch.resolutions[0]?.request_id ?? '' } })

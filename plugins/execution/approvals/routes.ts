@@ -97,7 +97,11 @@ const decideInSession = async (
   const run = parts.runs.active(session_id) ?? expiredIn(parts, session_id, body)
   if (run === undefined)
     throw approvalErrors.approval_state_conflict({
-      details: { what: `session ${session_id}`, status: 'without a run that waits' },
+      details: {
+        what: `session ${session_id}`,
+        status: 'without a run that waits',
+        run_id: parts.runs.latest(session_id)?.run_id ?? '',
+      },
     })
   await resolveApprovals(parts, run, { resolutions: body.resolutions, receipt, decided_by: 'operator' })
   return parts.runs.get(run.run_id)

@@ -43,7 +43,7 @@ const choose = ({ models, sessions }: ConsultParts, asked: Consultation): Chosen
   const route = models.ready(asked.route_id ?? policy?.provider)
   const { route_id } = route
   if (session?.credential_scope !== undefined && known?.mayUseRoute(session, route_id) !== true)
-    throw sessionErrors.route_not_allowed({ details: { route_id } })
+    throw sessionErrors.route_not_allowed({ details: { route_id, session_id: session.session_id } })
   const { model, fallback_model: _, ...generation } = asked.generation ?? {}
   checkGeneration(route, asked.generation ?? {}, 'generation')
   return { route, model: model ?? policy?.generation?.model ?? route.model, generation: given(generation) }

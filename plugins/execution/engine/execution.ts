@@ -144,11 +144,11 @@ export const sharedFolder = ({ tools }: Pick<EngineContext, 'tools'>): RunFolder
 })
 
 const ownFolder = async (execution: Execution, run: RunRecord): Promise<RunFolder> => {
-  const { context, controller } = execution
+  const { context, controller, session_id } = execution
   if (run.isolation === undefined) return execution.folder
   const workspaces = context.workspaces()
   if (workspaces === undefined)
-    throw runErrors.isolation_unavailable({ details: { reason: 'the plugin worktrees is off' } })
+    throw runErrors.isolation_unavailable({ details: { reason: 'the plugin worktrees is off', session_id } })
   return during(execution, { kind: 'folder', name: '' }, () => workspaces.open(run, controller.signal))
 }
 

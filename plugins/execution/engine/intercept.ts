@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../core/plugin.js'
 import { namesOf, strictest, type Invocation, type Moment, type Ruling } from '../interception/contract.js'
 import type { InterceptedNote } from '../sessions/contract.js'
 import type { ToolCallPart } from '../models/contract.js'
-import { additionsOf, callErrors, noteOf } from '../runs/contract.js'
+import { additionsOf, callErrors, lockedCall, noteOf } from '../runs/contract.js'
 import type { Execution } from './execution.js'
 import { judgeCall, refused, type Place, type Verdict } from './permission.js'
 import type { Invoked, Ready } from './tool-call.js'
@@ -51,11 +51,11 @@ const callFacts = ({ id, name, input }: ToolCallPart): JsonObject => ({
   tool_call_id: id,
 })
 
-const blockedBy = ({ by }: Ruling, reason: string): Verdict => ({
-  type: 'settled',
-  state: 'refused',
-  ...refused(callErrors.call_denied_by_hook({ details: { hook: by.at(-1) ?? '' } }), { reason }),
-})
+const blockedBy = ({ by, locked }: Ruling, reason: string): Verdict => {
+  const details = { hook: by.at(-1) ?? '' }
+  const problem = (locked === true ? lockedCall : callErrors).call_denied_by_hook({ details })
+  return { type: 'settled', state: 'refused', ...refused(problem, { reason }) }
+}
 
 const changedBy = (ruling: Ruling | undefined, call: ToolCallPart): ToolCallPart =>
   ruling?.updated_input === undefined ? call : { ...call, input: ruling.updated_input }

@@ -2,8 +2,8 @@
 import { definePoint, defineToken, hasMembers, type Point, type Token } from '../../../core/plugin.js'
 import type { Invocation, Moment, Ruling } from './moments.js'
 
-/** Why something was refused that a plugin looked at. */
-export { interceptionErrors } from './errors.js'
+/** Why something was refused that a plugin looked at, or would have to. */
+export { interceptionErrors, lockedInterception } from './errors.js'
 /** What may be stopped or changed, and what will be. */
 export { laterMoments, moments } from './moments.js'
 /** What is told at each moment: when, about what, with which payload, and what a ruling can do. */

@@ -9,3 +9,13 @@ export const interceptionErrors = defineErrors({
     action: 'Do what the reason says, or change the hook with POST /v1/runtime/hooks.',
   },
 })
+
+/** The same, where nobody knows which interceptors would have to be asked. */
+export const lockedInterception = defineErrors({
+  hook_blocked: {
+    status: 403,
+    domain: 'hooks',
+    detail: 'Nobody can be asked whether this may happen: {reason}',
+    action: 'See the warning setting_locked in GET /v1/status: it says how to go on with the hooks, and without them.',
+  },
+})

@@ -7,6 +7,7 @@ const ruling = open({
   by: array(string()),
   parts: optional(array(part)),
   block: optional(string()),
+  locked: optional(literal(true)),
   permission: optional(enums(['allow', 'deny', 'ask'])),
   reason: optional(string()),
   updated_input: optional(json()),

@@ -107,7 +107,9 @@ const openRequest = (
   if (request === undefined && runs.deciderOf(run, request_id) === 'timeout')
     throw questionErrors.question_expired({ details: { request_id } })
   if (run.status !== 'waiting_for_user_question')
-    throw questionErrors.question_state_conflict({ details: { what: `run ${run.run_id}`, status: run.status } })
+    throw questionErrors.question_state_conflict({
+      details: { what: `run ${run.run_id}`, status: run.status, run_id: run.run_id },
+    })
   if (request === undefined)
     throw questionErrors.question_request_mismatch({
       details: { request_id },

@@ -122,7 +122,7 @@ const targetIn = ({ runs }: QuestionRouteParts, session_id: string, request_id: 
     asked ?? active ?? (last !== undefined && runs.deciderOf(last, request_id) === 'timeout' ? last : undefined)
   if (run === undefined)
     throw questionErrors.question_state_conflict({
-      details: { what: `session ${session_id}`, status: 'without a run that waits' },
+      details: { what: `session ${session_id}`, status: 'without a run that waits', run_id: last?.run_id ?? '' },
     })
   return run
 }

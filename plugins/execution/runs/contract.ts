@@ -66,7 +66,7 @@ export {
 export type { Submission } from './submission/input.js'
 
 /** Problems of calls, which models read. */
-export { callErrors } from './lifecycle/call-errors.js'
+export { callErrors, lockedCall } from './lifecycle/call-errors.js'
 /** What executes runs: an engine provides it. */
 export { RunEngine } from './lifecycle/run-engine.js'
 /** A run in the hands of the engine, and what the engine is given. */

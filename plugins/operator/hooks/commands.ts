@@ -36,12 +36,7 @@ const resolve = async ({ client, args, flags, print, output }: CommandInput): Pr
   const body = typeof reason === 'string' ? { reason } : {}
   const resolveOne = (id: string): Promise<Json> =>
     client.send('POST', `${base}/dead-letter/${encodeURIComponent(id)}/resolve`, body)
-  if (typeof hook !== 'string') {
-    if (named !== undefined) return resolveOne(named)
-    throw commandErrors.argument_missing({
-      details: { command: 'runtime hooks resolve-dead-letter', argument: 'dead_letter_id' },
-    })
-  }
+  if (typeof hook !== 'string') return resolveOne(named ?? '')
   if (named !== undefined)
     throw commandErrors.flag_invalid({ details: { flag: 'hook', problem: 'does not go with <dead_letter_id>' } })
   const dead_letters: Json[] = []
@@ -78,6 +73,7 @@ export const commands: readonly Command[] = [
       hook: { kind: 'text', summary: 'All of the hook of this name that are not resolved.' },
       reason: { kind: 'text', summary: 'What was found.' },
     },
+    oneOf: ['<dead_letter_id>', '--hook'],
     fields: { 'body.reason': '--reason' },
     run: resolve,
   }),

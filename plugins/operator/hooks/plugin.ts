@@ -37,7 +37,7 @@ const stopMs = 7_000
 
 /** What does not happen while nobody knows the hooks that should guard it. */
 const guarded: ReadonlySet<Moment> = new Set(['pre_tool_use', 'user_prompt_submit'])
-const locked = 'the hooks that are set cannot be decrypted; GET /v1/status says which key is missing.'
+const locked = 'the hooks that are set cannot be decrypted, since their key is not here.'
 
 export default definePlugin({
   id: 'hooks',
@@ -109,7 +109,7 @@ export default definePlugin({
       rank,
       wants: (event) => set(event).length > 0 || isLocked(event),
       intercept: async (invocation, signal) => {
-        if (isLocked(invocation.event)) return blockOf('hooks', locked)
+        if (isLocked(invocation.event)) return { ...blockOf('hooks', locked), locked: true }
         return askInTurn(invocation, askedOf(parts, set(invocation.event), invocation), (definition, now) =>
           atWork.during(definition.name, now, () => askHook(parts, definition, { invocation: now, signal })),
         )

@@ -55,9 +55,9 @@ export interface Keeper extends RunWorkspaces {
 export const createKeeper = (parts: KeeperParts): Keeper => {
   const { worktrees, signal } = parts
   return {
-    async check() {
-      checkRoom(parts)
-      await lookAt(parts, signal)
+    async check(session_id) {
+      checkRoom(parts, session_id)
+      await lookAt(parts, session_id, signal)
     },
     open: (run, stop) => open(parts, run, AbortSignal.any([signal, stop])),
     find: (run_id) => {
@@ -94,9 +94,12 @@ const viewOf = (parts: Ground, record: WorktreeRecord): Worktree => {
   }
 }
 
-const checkRoom = ({ worktrees, most }: KeeperParts): void => {
+const checkRoom = ({ worktrees, most }: KeeperParts, session_id: string): void => {
   if (worktrees.count('all', everything) >= most)
-    throw unavailable(`there are ${most} worktrees, and worktrees.most allows no more: holdfast worktrees list`)
+    throw unavailable(
+      session_id,
+      `there are ${most} worktrees, and worktrees.most allows no more: holdfast worktrees list`,
+    )
 }
 
 const put = ({ state, worktrees }: KeeperParts, record: WorktreeRecord): Promise<void> =>
@@ -112,17 +115,17 @@ const open = async (
   const known = parts.worktrees.find(run.run_id)
   if (known?.state === 'in_use') {
     if (isWhole(parts, known)) return { path: folderOf(parts, known), beside: besideOf(known) }
-    throw unavailable(`its folder ${folderOf(parts, known)} is gone`)
+    throw unavailable(run.session_id, `its folder ${folderOf(parts, known)} is gone`)
   }
   if (known !== undefined) await drop(parts, known, signal)
-  checkRoom(parts)
+  checkRoom(parts, run.session_id)
   const record: WorktreeRecord = {
     run_id: run.run_id,
     session_id: run.session_id,
     name: parts.ids.make('worktree'),
     state: 'making',
     created_at_ms: parts.clock.now(),
-    ...(await lookAt(parts, signal)),
+    ...(await lookAt(parts, run.session_id, signal)),
   }
   await put(parts, record)
   const made: WorktreeRecord = { ...record, state: 'in_use', git_dir: await make(parts, record, signal) }

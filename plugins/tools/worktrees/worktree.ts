@@ -20,20 +20,21 @@ export interface Place {
   readonly base_commit: string
 }
 
-/** `isolation_unavailable`, with the end of a sentence. */
-export const unavailable = (reason: string) => runErrors.isolation_unavailable({ details: { reason } })
+/** `isolation_unavailable` for a run of the session, with the end of a sentence. */
+export const unavailable = (session_id: string, reason: string) =>
+  runErrors.isolation_unavailable({ details: { reason, session_id } })
 
 /** Throws `isolation_unavailable` where the workspace is in no repository with a commit. */
-export const lookAt = async ({ git, workspace }: Ground, signal: AbortSignal): Promise<Place> => {
+export const lookAt = async ({ git, workspace }: Ground, session_id: string, signal: AbortSignal): Promise<Place> => {
   const ask = async (...args: string[]): Promise<string> => {
     const answer = await git({ folder: workspace, args: ['rev-parse', ...args], signal })
-    if (!answer.ok) throw unavailable(answer.reason)
+    if (!answer.ok) throw unavailable(session_id, answer.reason)
     return answer.said.replace(/\n$/u, '')
   }
   if ((await ask('--is-inside-work-tree')) !== 'true')
-    throw unavailable('the workspace is in no working tree of a git repository')
+    throw unavailable(session_id, 'the workspace is in no working tree of a git repository')
   const base = await git({ folder: workspace, args: ['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'], signal })
-  if (!base.ok) throw unavailable('the repository of the workspace has no commit yet')
+  if (!base.ok) throw unavailable(session_id, 'the repository of the workspace has no commit yet')
   return {
     repository: await ask('--path-format=absolute', '--git-common-dir'),
     prefix: await ask('--show-prefix'),
@@ -56,6 +57,7 @@ export const isWhole = (ground: Pick<Ground, 'folders'>, record: WorktreeRecord)
 /** Has git make it; gives the git folder of the worktree. Throws `isolation_unavailable`. */
 export const make = async (ground: Ground, record: WorktreeRecord, signal: AbortSignal): Promise<string> => {
   const { git, folders, workspace } = ground
+  const { session_id } = record
   await folders.prepare()
   const path = folders.path(record.name)
   const made = await git({
@@ -63,13 +65,14 @@ export const make = async (ground: Ground, record: WorktreeRecord, signal: Abort
     args: ['worktree', 'add', '--no-checkout', '--detach', path, record.base_commit],
     signal,
   })
-  if (!made.ok) throw unavailable(made.reason)
+  if (!made.ok) throw unavailable(session_id, made.reason)
   const found = await git({ folder: path, args: ['rev-parse', '--absolute-git-dir'], signal })
-  if (!found.ok) throw unavailable(found.reason)
+  if (!found.ok) throw unavailable(session_id, found.reason)
   const git_dir = found.said.trim()
   const filled = await askOwnGit(ground, { ...record, git_dir }, { args: ['reset', '--quiet', '--hard'], signal })
-  if (!filled.ok) throw unavailable(filled.reason)
-  if (!isWhole(ground, record)) throw unavailable('the workspace is a folder that is not in the last commit')
+  if (!filled.ok) throw unavailable(session_id, filled.reason)
+  if (!isWhole(ground, record))
+    throw unavailable(session_id, 'the workspace is a folder that is not in the last commit')
   return git_dir
 }
 

@@ -76,6 +76,6 @@ export const projectErrors = defineErrors({
     status: 400,
     domain: 'projects',
     detail: 'The project {project_id} does not link the channel {channel_id}.',
-    action: 'Link it first with POST /v1/projects/{project_id}/channels.',
+    action: 'Link it first: holdfast projects channels link {project_id} {channel_id}',
   },
 })

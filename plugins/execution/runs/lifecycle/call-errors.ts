@@ -96,3 +96,12 @@ export const callErrors = defineErrors({
     action: 'Send them with several calls.',
   },
 })
+
+/** The same, where nobody knows which hooks would have to be asked. */
+export const lockedCall = defineErrors({
+  call_denied_by_hook: {
+    status: 403,
+    detail: 'Nobody can be asked whether this call may be made, so it was not made.',
+    action: 'Go on without it.',
+  },
+})

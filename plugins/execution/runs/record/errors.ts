@@ -11,7 +11,7 @@ export const runErrors = defineErrors({
     status: 404,
     domain: 'runs',
     detail: 'Run {run_id} is older than what is kept; it may have been here.',
-    action: 'Look into the archives of archive_dir, if there are any, with holdfast state show --archive.',
+    action: 'Look into the archives of archive_dir, if there are any: holdfast state show --archive FILE',
   },
   run_state_conflict: {
     status: 409,
@@ -41,7 +41,7 @@ export const runErrors = defineErrors({
     status: 409,
     domain: 'sessions',
     detail: 'Session {session_id} has ended.',
-    action: 'Open it again with POST /v1/sessions and its id, or use another session.',
+    action: 'Use another session, or open it again: holdfast sessions create {session_id}',
   },
   run_input_missing: {
     status: 400,
@@ -107,8 +107,7 @@ export const runErrors = defineErrors({
     status: 409,
     domain: 'runs',
     detail: 'The run cannot have a git worktree of its own: {reason}.',
-    action:
-      'Mend that, or have runs work in the workspace, with isolation shared: PUT /v1/sessions/{session_id}/isolation.',
+    action: 'Mend that, or have runs work in the workspace: holdfast sessions set-isolation {session_id} shared',
   },
   run_folder_not_found: {
     status: 409,

@@ -28,8 +28,8 @@ export interface RunFolder {
 
 /** Folders of runs that do not share the workspace (worktrees-1). */
 export interface RunWorkspaces {
-  /** Throws `isolation_unavailable` if no run can have one now. */
-  check(): Promise<void>
+  /** Throws `isolation_unavailable` if no run of the session can have one now. */
+  check(session_id: string): Promise<void>
   /**
    * The folder of a run: made at the first call, and the same at each later one, also in later lives of the daemon.
    * Rejects with `isolation_unavailable`. When the signal aborts it must end soon.

@@ -30,7 +30,7 @@ export const chooseRoute = (
   const route = models.ready(input.provider ?? policy?.provider)
   if (session.credential_scope !== undefined && !sessions.mayUseRoute(session, route.route_id)) {
     throw sessionErrors.route_not_allowed({
-      details: { route_id: route.route_id },
+      details: { route_id: route.route_id, session_id: session.session_id },
       errors: [{ path: 'body.provider', rule: "must be a route that the session's credential scope allows" }],
     })
   }

@@ -1,7 +1,7 @@
 /** Accepting a run: checked, pinned to a route, and durable before anyone is told. */
 import { Problem, type JsonObject, type Tx } from '../../../../core/plugin.js'
 import type { ReplyHandle } from '../../deliveries/contract.js'
-import { interceptionErrors } from '../../interception/contract.js'
+import { interceptionErrors, lockedInterception } from '../../interception/contract.js'
 import type { InterceptedNote } from '../../sessions/contract.js'
 import { additionsOf, noteOf } from '../record/intercepted.js'
 import type { RunRecord } from '../record/run-record.js'
@@ -60,10 +60,11 @@ const isolationOf = (
 const checkIsolation = async (context: ControlContext, submission: Submission): Promise<void> => {
   if (isolationOf(context, submission) === undefined || replayed(context.store, submission.receipt) !== undefined)
     return
+  const { session_id } = submission
   const workspaces = context.store.workspaces()
   if (workspaces === undefined)
-    throw runErrors.isolation_unavailable({ details: { reason: 'the plugin worktrees is off' } })
-  await workspaces.check()
+    throw runErrors.isolation_unavailable({ details: { reason: 'the plugin worktrees is off', session_id } })
+  await workspaces.check(session_id)
 }
 
 /** Waits for nobody; whoever is asked has a limit of its own. */
@@ -88,7 +89,8 @@ const askPrompt = async (context: ControlContext, submission: Submission): Promi
     },
     never,
   )
-  const { block, by, updated_input } = ruling
+  const { block, by, updated_input, locked } = ruling
+  if (block !== undefined && locked === true) throw lockedInterception.hook_blocked({ details: { reason: block } })
   if (block !== undefined) throw interceptionErrors.hook_blocked({ details: { hook: by.at(-1) ?? '', reason: block } })
   return noteOf('user_prompt_submit', undefined, typeof updated_input === 'string' ? ruling : additionsOf(ruling))
 }

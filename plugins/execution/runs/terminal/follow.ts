@@ -112,7 +112,8 @@ const showRun = async (input: CommandInput, followed: Followed, { show, endLine 
   for await (const frame of frames) if (isOf(run_id, frame) && (await show(frame.event, frame.data))) return end()
   endLine()
   if (input.signal.aborted) return input.exitWith(130)
-  if (!(await show('run_updated', { run: await input.client.get(runPath(run_id)) }))) throw commandErrors.stream_ended()
+  if (!(await show('run_updated', { run: await input.client.get(runPath(run_id)) })))
+    throw commandErrors.stream_ended({ details: { run_id } })
 }
 
 interface Show {

@@ -11,7 +11,7 @@ export const scheduleErrors = defineErrors({
     status: 404,
     domain: 'schedules',
     detail: 'Schedule {schedule_id} is older than what is kept; it may have been here.',
-    action: 'Look into the archives of archive_dir, if there are any, with holdfast state show --archive.',
+    action: 'Look into the archives of archive_dir, if there are any: holdfast state show --archive FILE',
   },
   invalid_schedule: {
     status: 400,

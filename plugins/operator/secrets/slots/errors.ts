@@ -4,7 +4,8 @@ export const secretErrors = defineErrors({
   secret_not_found: {
     status: 404,
     detail: 'There is no secret {secret_ref}.',
-    action: 'List those that are there with GET /v1/runtime/secrets, or store it with POST /v1/runtime/secrets.',
+    action:
+      'List those that are there with GET /v1/runtime/secrets, or store it: holdfast secrets set --stdin {secret_ref}',
   },
   secret_not_account: {
     status: 404,
@@ -17,17 +18,18 @@ export const secretErrors = defineErrors({
     detail: 'The secret {secret_ref} is used by {users}.',
     action:
       'Let what uses it use another secret first, store a new value in this one, or take its value from all with ' +
-      'POST /v1/runtime/auth/slots/{slot_id}/revoke. To log out of an MCP server: holdfast mcp oauth logout.',
+      'POST /v1/runtime/auth/slots/{secret_ref}/revoke. To log out of an MCP server: holdfast mcp oauth logout SERVER',
   },
   secret_unreadable: {
     status: 409,
     detail: 'The secret {secret_ref} cannot be decrypted: {reason}.',
-    action: 'Start the daemon with the key that details.key_id of the secret names, or store the secret again.',
+    action:
+      'Start the daemon with the key whose id GET /v1/runtime/secrets/{secret_ref} shows as key_id, or store the secret again.',
   },
   secret_revoked: {
     status: 409,
     detail: 'The secret {secret_ref} was revoked.',
-    action: 'Store a new value in it with POST /v1/runtime/secrets, or log in again if it is an account.',
+    action: 'Log in again if it is an account; else store a new value in it: holdfast secrets set --stdin {secret_ref}',
   },
   secret_without_value: {
     status: 409,
@@ -61,7 +63,7 @@ export const secretErrors = defineErrors({
   secrets_key_not_missing: {
     status: 404,
     detail: 'No headers of reply targets wait for a key {key_id} that is not here.',
-    action: 'Take the id from related_id of the warning secrets_key_missing in GET /v1/status.',
+    action: 'Give the id of a key that a warning secrets_key_missing in GET /v1/status says is not here.',
   },
   account_refresh_failed: {
     status: 409,

@@ -17,7 +17,7 @@ export const mcpErrors = defineErrors({
     status: 400,
     domain: 'mcp',
     detail: 'The input does not fit the tool {name}.',
-    action: 'Correct what is named; GET /v1/runtime/mcp/tools/{tool_name} shows what the tool takes.',
+    action: 'Correct what is named; GET /v1/runtime/mcp/tools/{name} shows what the tool takes.',
   },
   mcp_server_unknown: {
     status: 404,
@@ -47,7 +47,7 @@ export const mcpErrors = defineErrors({
     status: 409,
     domain: 'mcp',
     detail: 'The slot {slot} is the account that the MCP server {server} is asked with.',
-    action: 'Log in: holdfast mcp oauth login NAME.',
+    action: 'Log in: holdfast mcp oauth login {server}',
   },
   mcp_server_not_found: {
     status: 404,

@@ -236,7 +236,8 @@ export const createLogins = (parts: LoginParts): Logins => ({
   async finish(redirect, expected) {
     const { pending } = parts
     const login = pending.take(redirect.state, expected)
-    if (login === undefined) throw oauthErrors.mcp_oauth_login_unknown()
+    if (login === undefined)
+      throw oauthErrors.mcp_oauth_login_unknown(expected === undefined ? {} : { details: { server: expected } })
     try {
       return await store(parts, { login, redirect })
     } finally {

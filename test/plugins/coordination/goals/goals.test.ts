@@ -125,7 +125,9 @@ test('goals-2, goals-3: what cannot be done with a goal is refused by name and c
   const { goal_id, version } = before
   t.deepEqual(codeOf(await request('POST', path, { objective: 'Another.' })), [409, 'goal_already_exists'])
   t.deepEqual(codeOf(await patch({ status: 'active', expected_goal_id: 'goal_other' })), [409, 'goal_conflict'])
-  t.deepEqual(codeOf(await patch({ status: 'active', expected_version: version + 1 })), [409, 'goal_conflict'])
+  const other = await patch({ status: 'active', expected_version: version + 1 })
+  t.deepEqual(codeOf(other), [409, 'goal_conflict'])
+  t.regex(other.body.action, /GET \/v1\/sessions\/s1\/goal,/u)
   t.deepEqual(codeOf(await patch({})), [400, 'goal_invalid_request'])
   t.deepEqual(codeOf(await patch({ token_budget: 5, clear_token_budget: true })), [400, 'goal_invalid_request'])
   t.deepEqual(codeOf(await patch({ status: 'budget_limited' })), [400, 'bad_request'])
@@ -137,7 +139,10 @@ test('goals-2, goals-3: what cannot be done with a goal is refused by name and c
   t.like(put.body.goal, { goal_id, objective: 'Another.', definition_version: 4 })
   t.like((await patch({ status: 'complete' })).body.goal, { status: 'complete' })
   t.deepEqual(codeOf(await patch({ status: 'active' })), [400, 'goal_invalid_request'])
-  t.deepEqual(codeOf(await patch({ objective })), [400, 'goal_invalid_request'])
+  const over = await patch({ objective })
+  t.deepEqual(codeOf(over), [400, 'goal_invalid_request'])
+  t.notRegex(over.body.detail, /\/v1|[{}]/u)
+  t.regex(over.body.action, /POST \/v1\/sessions\/s1\/goal\./u)
   t.not((await request('POST', path, { objective, status: 'paused' })).body.goal.goal_id, goal_id)
   t.deepEqual((await request('DELETE', '/v1/sessions/s1/goal')).body, {})
   t.is((await runsOf(daemon)).length, 0)
@@ -506,7 +511,10 @@ test('goals-2: the command line replaces no goal that is not complete, and chang
   await line('goals', 'set', 's1', objective, '--paused', '--token-budget', '77')
   const refused = await line('goals', 'set', 's1', 'Another one.')
   t.is(refused.code, 1)
-  t.regex(refused.err, /goal_already_exists\)\n.*holdfast goals change s1.*holdfast goals clear s1/u)
+  t.regex(
+    refused.err,
+    /goal_already_exists\)\n.*holdfast goals change --objective OBJECTIVE s1.*holdfast goals clear s1/u,
+  )
   t.like(await goalOf(daemon), { objective, status: 'paused', token_budget: 77 })
   t.regex((await line('goals', 'change', 's1')).err, /needs --objective, --token-budget or --clear-token-budget/u)
   await line('goals', 'change', 's1', '--objective', 'Another one.')

@@ -46,7 +46,9 @@ test('secrets-2: a secret is shown by its name, mode, version and key, and never
   )
   t.deepEqual((await daemon.request('GET', '/v1/runtime/secrets/mail.password')).body, list[1])
   t.false(JSON.stringify([stored.body, list]).includes('canary'))
-  t.deepEqual(codeOf(await daemon.request('GET', '/v1/runtime/secrets/nobody')), [404, 'secret_not_found'])
+  const none = await daemon.request('GET', '/v1/runtime/secrets/nobody')
+  t.deepEqual(codeOf(none), [404, 'secret_not_found'])
+  t.regex(none.body.action, /holdfast secrets set --stdin nobody$/u)
   t.deepEqual((await daemon.request('DELETE', '/v1/runtime/secrets/another')).body, { accepted: true })
   t.deepEqual(codeOf(await daemon.request('DELETE', '/v1/runtime/secrets/another')), [404, 'secret_not_found'])
 })
@@ -345,6 +347,7 @@ test('secrets-2, secrets-10: a secret that is used says by what, and is not dele
   const refused = await daemon.request('DELETE', '/v1/runtime/secrets/a')
   t.deepEqual(codeOf(refused), [409, 'secret_in_use'])
   t.regex(refused.body.detail, /used by lamp green/u)
+  t.regex(refused.body.action, /POST \/v1\/runtime\/auth\/slots\/a\/revoke\. .*holdfast mcp oauth logout SERVER$/u)
   t.is(user.services().slots.value('a'), 'one')
   used = false
   t.is((await daemon.request('DELETE', '/v1/runtime/secrets/a')).status, 200)

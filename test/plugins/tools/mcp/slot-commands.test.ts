@@ -47,6 +47,7 @@ test('mcp-31: an account is not stored as a secret, and a value never stands in 
   const refused = await line('mcp', 'auth', 'set', 'mcp.two', '--from-file', file)
   t.is(refused.code, 1)
   t.regex(refused.err, /mcp\.two is the account that the MCP server two is asked with.*\(mcp_slot_is_account\)/u)
+  t.regex(refused.err, /\nLog in: holdfast mcp oauth login two\n/u)
   t.deepEqual((await daemon.request('GET', '/v1/runtime/secrets')).body, [])
   const value = await line('mcp', 'auth', 'set', 'mcp.one', '--value', 'canary-of-line')
   t.is(value.code, 2)

@@ -144,6 +144,8 @@ real('worktrees-4: where none can be made the run is refused with the reason, an
     const refused = await submit(daemon, 'hello')
     t.deepEqual(codeOf(refused), [409, 'isolation_unavailable'])
     t.true(refused.body.detail.includes(reason), refused.body.detail)
+    t.regex(refused.body.action, /holdfast sessions set-isolation \S+ shared$/u)
+    t.notRegex(refused.body.action, /SESSION_ID/u)
     t.deepEqual((await daemon.request('GET', '/v1/runs')).body, [])
     t.is((await submit(daemon, 'hello', { isolation: 'shared' })).status, 202)
     await daemon.stop()

@@ -1,4 +1,5 @@
 import test from 'ava'
+import { createCommandLine } from '../../../../support/command-line.js'
 import { startTestDaemon } from '../../../../support/daemon.js'
 import { codeOf, openSession, submit, until } from '../../../../support/runs.js'
 import { done, fails, scriptedProvider, text } from '../../../../../plugins/providers/scripted/contract.js'
@@ -34,7 +35,8 @@ test('runs-31: a run that failed can be made anew, once for each idempotency key
   t.deepEqual(codeOf(await ask({ provider: 'scripted' }, 'k1')), [409, 'idempotency_conflict'])
   const { body: other } = await ask({ provider: 'demo' }, 'k2')
   t.is(other.code, 'bad_request', 'a route that this daemon does not have')
-  t.deepEqual(codeOf(await daemon.request('POST', `/v1/runs/${again.run_id}/retry`)), [409, 'run_not_retryable'])
+  const refused = await createCommandLine(daemon)('runs', 'retry', again.run_id)
+  t.regex(refused.err, /\(run_not_retryable\)\nSubmit a new run with holdfast runs submit s1 TEXT\./u)
   const open = await submit(daemon, 's1', 'x')
   t.is((await daemon.request('POST', `/v1/runs/${open.run_id}/retry`)).body.code, 'run_not_retryable')
   await until(daemon, open.run_id, 'completed')

@@ -150,6 +150,7 @@ test('mcp-oauth-2, mcp-oauth-3: the address that the browser ended at can be pas
   t.deepEqual(codeOf(await paste('not an address')), [400, 'mcp_oauth_login_unknown'])
   const elsewhere = await daemon.request('POST', '/v1/runtime/mcp/oauth/more/finish', { address: back })
   t.deepEqual(codeOf(elsewhere), [400, 'mcp_oauth_login_unknown'], 'at another server it is not used up')
+  t.regex(elsewhere.body.action, /POST \/v1\/runtime\/mcp\/oauth\/more\/login\./u)
   t.like((await paste(back)).body, { state: 'logged_in' })
   t.deepEqual(codeOf(await daemon.request('POST', `${base}/other/login`)), [404, 'mcp_oauth_unknown'])
 })
