@@ -5,7 +5,7 @@ import type { Clock } from './base/clock.js'
 import type { Ids } from './base/ids.js'
 import type { Log } from './base/text/log.js'
 import type { JsonObject } from './base/schema.js'
-import { readToml } from './host/load/toml.js'
+import { readTomlFile } from './host/load/toml.js'
 import type { Hold } from './records/hold.js'
 import { policyFor, readConfig, type Policy, type RetentionConfig } from './retention/policy.js'
 import { createRetention, type Retention } from './retention/retention.js'
@@ -20,8 +20,11 @@ export interface RetentionSource {
 }
 
 /** What the file of a root says, or the defaults where there is none. Throws `config_invalid`. */
-export const retentionConfig = ({ disk, config = {} }: RetentionSource, root: string): RetentionConfig =>
-  readConfig(config['retention'] ?? readToml(disk, path.join(root, 'config', 'retention.toml')) ?? {}, root)
+export const retentionConfig = ({ disk, config = {} }: RetentionSource, root: string): RetentionConfig => {
+  const table = config['retention']
+  const file = table === undefined ? readTomlFile(disk, path.join(root, 'config', 'retention.toml')) : { table }
+  return readConfig(file ?? { table: {} }, root)
+}
 
 export interface OpenRetentionParts extends RetentionSource {
   readonly retentionConfig: RetentionConfig

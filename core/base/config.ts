@@ -4,7 +4,7 @@
  * text from two of these and are read by the field's JSON Schema type.
  */
 import { defineErrors } from './errors.js'
-import { unknownField, wrongToo } from './issue-rule.js'
+import { memberIn, unknownField, wrongToo } from './issue-rule.js'
 import { parseOnce, type Issue, type Parsed } from './parse.js'
 import {
   fieldNames,
@@ -159,23 +159,32 @@ const fromFlags =
     return text === undefined ? undefined : { source: `--${flag}`, text }
   }
 
+/** What an issue is of: `beside` has what else may stand at the top. */
+interface Judged {
+  readonly struct: AnyStruct
+  readonly value: unknown
+  readonly beside?: readonly string[]
+}
+
 /** `; did you mean max_age?` for a field that is none. */
-export const hintFor = (struct: AnyStruct, path: string, rule: string): string => {
+export const hintFor = ({ path, rule }: Issue, { struct, value, beside = [] }: Judged): string => {
   if (rule !== unknownField) return ''
   const outer = path.split('.')
   const field = outer.pop() ?? ''
-  const meant = nearest(field, fieldNames(struct, outer))
+  const known = fieldNames(struct, outer, value)
+  const meant = nearest(field, outer.length === 0 ? [...known, ...beside] : known)
   return meant === undefined ? '' : `; did you mean ${[...outer, meant].join('.')}?`
 }
 
 const refuse = (issues: readonly Issue[], given: ReadonlyMap<string, Given>, of: Sources): never => {
   const { struct, file } = of
-  const [{ path, rule: broken } = { path: '', rule: 'is wrong' }, ...others] = issues
-  const hint = hintFor(struct, path, broken)
+  const [issue = { path: '', rule: 'is wrong' }, ...others] = issues
+  const { path, rule: broken } = issue
+  const hint = hintFor(issue, { struct, value: file.table })
   const sourceOf = (at: string): string | undefined => given.get(at.split('.')[0] ?? '')?.source
   const rest = wrongToo(others.map((issue) => sourceOf(issue.path) ?? issue.path))
   const source = sourceOf(path)
-  const line = file.lineOf?.(path)
+  const line = file.lineOf?.(path === '' ? memberIn(broken) : path)
   const place = line === undefined ? file.name : `${file.name}:${line}`
   throw errors.config_invalid({
     details:

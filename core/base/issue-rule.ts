@@ -4,6 +4,9 @@ import type { Failure } from 'superstruct'
 /** The rule that a member breaks which there is none of. */
 export const unknownField = 'is not a known field'
 
+/** The member that the sentence of a fault begins with, else nothing. */
+export const memberIn = (fault: string): string => /^[\w.-]+/u.exec(fault)?.[0] ?? ''
+
 interface Bounds {
   min?: number
   max?: number

@@ -134,6 +134,38 @@ export const fitsSchema = (schema: JsonSchema, named: NamedSchemas = none): Fits
   }
 }
 
+/** The objects and lists that a schema lets be: of variants those that a value, as far as it says, is one of. */
+const formsOf = (schema: JsonSchema, named: NamedSchemas, value: unknown): readonly Known[] => {
+  const known: Known = resolved(schema, named)
+  const variants = known.anyOf ?? known.oneOf
+  if (variants !== undefined) return variants.flatMap((variant) => formsOf(variant, named, value))
+  const isOther = ([key, field]: [string, JsonSchema]): boolean => {
+    const given = memberOf(value, key)
+    return field['const'] !== undefined && given !== undefined && given !== field['const']
+  }
+  return Object.entries(known.properties ?? {}).some(isOther) ? [] : [known]
+}
+
+const memberOf = (value: unknown, key: string): unknown =>
+  typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined
+
+/** Names of the fields behind some keys of a value; of every variant where no value is given. */
+export const fieldsBehind = (
+  { schema, named }: { readonly schema: JsonSchema; readonly named: NamedSchemas },
+  [key, ...deeper]: readonly string[],
+  value?: unknown,
+): readonly string[] => {
+  const forms = formsOf(schema, named, value)
+  if (key === undefined) return [...new Set(forms.flatMap(({ properties = {} }) => Object.keys(properties)))]
+  const inside = forms.flatMap(({ properties = {}, additionalProperties, items }): JsonSchema[] => {
+    const own = Object.hasOwn(properties, key) ? properties[key] : undefined
+    const each = items ?? additionalProperties
+    return own === undefined ? (each ? [each] : []) : [own]
+  })
+  const names = inside.flatMap((one) => fieldsBehind({ schema: one, named }, deeper, memberOf(value, key)))
+  return [...new Set(names)]
+}
+
 const isSchema = (value: unknown): value is JsonSchema =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 

@@ -8,7 +8,7 @@
 import * as ss from 'superstruct'
 import type { Struct, Infer } from 'superstruct'
 import { lengthRule, textCheck, type StringRules } from './issue-rule.js'
-import type { JsonSchema } from './json-schema.js'
+import { fieldsBehind, type JsonSchema } from './json-schema.js'
 import { walk } from './schema-walk.js'
 import {
   derived,
@@ -19,6 +19,7 @@ import {
   madeStruct,
   makeOptional,
   markRuled,
+  namedSchemas,
   giveName,
   noted,
   type Parts,
@@ -54,13 +55,12 @@ export type StructOf<T> = Struct<T, any>
 export const fieldSchemas = (struct: AnyStruct): Readonly<Record<string, JsonSchema>> =>
   (inlineSchema(struct)['properties'] ?? {}) as Readonly<Record<string, JsonSchema>>
 
-/** The names of the fields behind some keys of the struct's values; none where there may be any. */
-export const fieldNames = (struct: AnyStruct, keys: readonly string[]): readonly string[] => {
-  const inside = ({ properties, additionalProperties, items }: JsonSchema, key: string): JsonSchema =>
-    (properties as Record<string, JsonSchema> | undefined)?.[key] ??
-    ((items || additionalProperties || {}) as JsonSchema)
-  return Object.keys(keys.reduce(inside, inlineSchema(struct))['properties'] ?? {})
-}
+/**
+ * The names of the fields behind some keys of the struct's values, of variants those of the one that a value is of, if
+ * it is given; none where there may be any.
+ */
+export const fieldNames = (struct: AnyStruct, keys: readonly string[], value?: unknown): readonly string[] =>
+  fieldsBehind({ schema: inlineSchema(struct), named: namedSchemas(struct) }, keys, value)
 
 /** The structs that this one is made of. */
 export const partsOf = (struct: AnyStruct): readonly AnyStruct[] => insideOf(struct) as readonly AnyStruct[]

@@ -44,13 +44,13 @@ export const retentionCommand = (shipped: ShippedView): Command =>
       const place = placeOf(input)
       if (place.held) return place.ask('/v1/retention', { dry_run })
       const { root } = place
-      const { readToml } = await import('../host/load/toml.js')
+      const { readTomlFile } = await import('../host/load/toml.js')
       const { readConfig } = await import('../retention/policy.js')
       const { retainStopped } = await import('../retention/retain-stopped.js')
       const disk = createDisk()
       const options = {
         root,
-        config: readConfig(readToml(disk, path.join(root, 'config', 'retention.toml')) ?? {}, root),
+        config: readConfig(readTomlFile(disk, path.join(root, 'config', 'retention.toml')) ?? { table: {} }, root),
         declared: await shipped.declarations(),
         complete: !mayHaveThirdParty(disk, root),
         dry_run,

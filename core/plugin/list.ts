@@ -54,6 +54,8 @@ export interface List<T, B = unknown> {
    * stands beside the entries under `=`.
    */
   wrong(): ReadonlyMap<string, string>
+  /** The line of the file that a fault of an entry is about, by the member that it begins with; undefined for none. */
+  lineOf(name: string, fault: string): number | undefined
   /**
    * Calls back with the names of the entries that were added, changed or removed; none if only what stands beside them
    * was. Returns its undo.

@@ -62,8 +62,16 @@ export interface Policy {
 
 const file = 'config/retention.toml'
 
-const refuse = (member: string, problem: string): never => {
-  throw errors.config_invalid({ details: { source: file, problem: `${member} ${problem}` } })
+/** What the file has, and its lines if it is one. */
+export interface RetentionFile {
+  readonly table: JsonObject
+  readonly lineOf?: (path: string) => number | undefined
+}
+
+const refuse = (member: string, problem: string, lineOf?: RetentionFile['lineOf']): never => {
+  const line = lineOf?.(member)
+  const source = line === undefined ? file : `${file}:${line}`
+  throw errors.config_invalid({ details: { source, problem: `${member} ${problem}` } })
 }
 
 const policyOf = (config: RetentionConfig, { kind, promise }: DeclaredKind): KindPolicy => {
@@ -80,27 +88,27 @@ const policyOf = (config: RetentionConfig, { kind, promise }: DeclaredKind): Kin
 const isInside = (folder: string, at: string): boolean => !/^\.\.(?:\/|$)/u.test(path.relative(folder, at))
 
 /** Who writes `[runs]` means a kind: no field is near it. */
-const refuseBareKind = (table: JsonObject): void => {
+const refuseBareKind = ({ table, lineOf }: RetentionFile): void => {
   const fields = fieldNames(RetentionConfig, [])
   const isBare = (name: string): boolean =>
     isJsonObject(table[name]) && !fields.includes(name) && nearest(name, fields) === undefined
   const bare = Object.keys(table).find(isBare)
-  if (bare !== undefined) refuse(bare, `is not a known field; did you mean kinds.${bare}?`)
+  if (bare !== undefined) refuse(bare, `is not a known field; did you mean kinds.${bare}?`, lineOf)
 }
 
 /** Throws `config_invalid`, which names the member that is wrong. */
-export const readConfig = (table: JsonObject, root: string): RetentionConfig => {
-  refuseBareKind(table)
+export const readConfig = (from: RetentionFile, root: string): RetentionConfig => {
+  refuseBareKind(from)
   const config = readLayers<RetentionConfig>({
     struct: RetentionConfig,
     settings: [],
-    file: { name: file, table },
+    file: { name: file, ...from },
     environment: {},
     flags: new Map(),
     guard: () => {},
   })
   if (config.archive_dir !== undefined && isInside(root, config.archive_dir))
-    refuse('archive_dir', 'must be outside the state root')
+    refuse('archive_dir', 'must be outside the state root', from.lineOf)
   return config
 }
 

@@ -1,4 +1,5 @@
 /** The file of a list, looked at without a daemon. */
+import { memberIn } from '../../base/issue-rule.js'
 import { parse } from '../../base/parse.js'
 import { isJsonObject, type JsonObject } from '../../base/schema.js'
 import type { ListSpec } from '../../plugin/list.js'
@@ -18,9 +19,6 @@ export interface ListFault {
   /** Without quoting a value. */
   readonly rule: string
 }
-
-/** The member that a rule begins with, else nothing. */
-const memberIn = (rule: string): string => /^[\w.-]+/u.exec(rule)?.[0] ?? ''
 
 /** What is wrong with an entry as a whole, which is not looked at while members of it are wrong. */
 const hiddenBy = <T, B>(

@@ -12,6 +12,7 @@ import { Problem } from '../../base/errors.js'
 import type { HealthCheck, Warning } from '../../base/health.js'
 import { sentence } from '../../base/text/command-text.js'
 import type { Log } from '../../base/text/log.js'
+import { visibleLine } from '../../base/text/visible.js'
 import { configContent } from './config-content.js'
 import { knownFiles, strangeFiles, type ConfigFiles } from './config-files.js'
 import type { Lists } from './lists.js'
@@ -42,6 +43,9 @@ const changedFiles = ({ before, disk, root, lists }: ConfigWatchOptions, files: 
   )
 }
 
+/** What a problem is of: such as a file, with its line. */
+const sourceIn = ({ occurrence: { details = {} } }: Problem): string => visibleLine(String(details['source'] ?? 'it'))
+
 const compare = (options: ConfigWatchOptions, files: ConfigFiles): Warning[] => {
   try {
     const changed = changedFiles(options, files).map((file) => `config/${file}.toml`)
@@ -52,7 +56,7 @@ const compare = (options: ConfigWatchOptions, files: ConfigFiles): Warning[] => 
         severity: 'info',
         code: 'config_changed',
         message: `${changed.join(', ')} ${changed.length === 1 ? 'has' : 'have'} changed since the start.`,
-        action: `Restart the daemon to use ${changed.length === 1 ? 'it' : 'them'}.`,
+        action: `Restart the daemon to use ${changed.join(', ')}.`,
       },
     ]
   } catch (error) {
@@ -62,7 +66,7 @@ const compare = (options: ConfigWatchOptions, files: ConfigFiles): Warning[] => 
         severity: 'warning',
         code: 'config_invalid',
         message: sentence(`A changed file is wrong: ${error.message}`),
-        action: 'Correct it: the next start would refuse it. Until then the daemon uses what it started with.',
+        action: `Correct ${sourceIn(error)}: the next start would refuse it. Until then the daemon uses what it started with.`,
       },
     ]
   }

@@ -1,10 +1,13 @@
 /** What the file of a list has: entries in tables, or in arrays of tables, and what stands beside them. */
 import type { Problem } from '../../base/errors.js'
+import { wrongToo } from '../../base/issue-rule.js'
 import type { Json, JsonObject } from '../../base/schema.js'
 import { visibleLine } from '../../base/text/visible.js'
+import { nearest } from '../../base/words/nearest.js'
 import type { ListSpec } from '../../plugin/list.js'
 import { isThere } from '../../state/disk/outside.js'
 import { errors } from '../errors.js'
+import type { TomlFile } from '../load/toml.js'
 
 /** A plugin, as far as its lists need it. */
 export interface Owner {
@@ -25,7 +28,12 @@ export interface ListParts {
   readonly faults: ReadonlyMap<string, string>
   /** What else the file has. */
   readonly rest: string
+  /** The path of an entry in the file; empty for what stands beside the tables. */
+  pathOf(name: string): string
 }
+
+/** What a file has, and its lines if it is one. */
+export type ListFile = Pick<TomlFile, 'table'> & Partial<TomlFile>
 
 const names = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/u
 
@@ -53,34 +61,54 @@ export const placeOf = ({ table = '', arrays }: Pick<ListSpec, 'table' | 'arrays
   return arrays === undefined ? `[${table}.${shown}]` : `[[${shown.replace('/', ']] ')}`
 }
 
+/** A file with its line, as problems name it. */
+export const placedIn = (source: string, line: number | undefined): string =>
+  line === undefined ? source : `${source}:${line}`
+
+/** The fault of a file as a whole, at the line of the member that it is about. */
+type FaultAt = (member: string, problem: string) => Problem
+
 /** The parts of a file. Throws what is wrong with it as a whole. */
-export const partsOf = (plugin: Owner, spec: ListSpec, content: JsonObject): ListParts => {
+export const partsOf = (plugin: Owner, spec: ListSpec, { table: content, lineOf }: ListFile): ListParts => {
   const { file, table = '', beside, arrays } = spec
-  const problem = (text: string): Problem => errors.list_invalid({ details: { file: sourceOf(spec), problem: text } })
-  if (arrays !== undefined) return partsOfArrays(arrays, content, problem)
+  const faultAt: FaultAt = (member, problem) =>
+    errors.list_invalid({ details: { file: placedIn(sourceOf(spec), lineOf?.(member)), problem } })
+  if (arrays !== undefined) return partsOfArrays(arrays, content, faultAt)
   const { [table]: tables = {}, ...rest } = content
-  if (!isTable(tables)) throw problem(`must have ${table} as tables, [${table}.…]`)
+  if (!isTable(tables)) throw faultAt(table, `must have ${table} as tables, [${table}.…]`)
   const faults = new Map<string, string>()
-  if (beside !== undefined) return { tables: { ...tables, [besideTables]: rest }, faults, rest: '' }
+  const pathOf = (name: string): string => (name === besideTables ? '' : `${table}.${name}`)
+  if (beside !== undefined) return { tables: { ...tables, [besideTables]: rest }, faults, rest: '', pathOf }
   const isAlone = plugin.id !== file || plugin.config === undefined || plugin.fileIsList === true
-  if (isAlone && Object.keys(rest).length > 0) throw problem(`may have nothing but [${table}.…]`)
-  return { tables, faults, rest: JSON.stringify(rest) }
+  if (isAlone) refuseStrange(Object.keys(rest), new Map([[table, `[${table}.…]`]]), faultAt)
+  return { tables, faults, rest: JSON.stringify(rest), pathOf }
 }
 
-const partsOfArrays = (
-  arrays: NonNullable<ListSpec['arrays']>,
-  content: JsonObject,
-  problem: (text: string) => Problem,
-): ListParts => {
-  const strange = Object.keys(content).find((key) => !arrays.of.includes(key))
-  if (strange !== undefined) {
-    const known = arrays.of.map((array) => `[[${array}]]`).join(', ')
-    throw problem(`has ${visibleLine(strange).slice(0, 80)}, and may have nothing but ${known}`)
-  }
-  const [tables, faults] = [new Map<string, JsonObject>(), new Map<string, string>()]
+/** Throws where a file has members that it may not have; `known` are those that it may, with how they are written. */
+const refuseStrange = (strange: readonly string[], known: ReadonlyMap<string, string>, faultAt: FaultAt): void => {
+  const [first, ...others] = strange
+  if (first === undefined) return
+  const shown = (name: string): string => visibleLine(name).slice(0, 80)
+  const meant = nearest(first.slice(0, 80), known.keys())
+  const hint = meant === undefined ? '' : `; did you mean ${meant}?`
+  const allowed = [...known.values()].join(', ')
+  throw faultAt(
+    first,
+    `has ${shown(first)}, and may have nothing but ${allowed}${hint}${wrongToo(others.map((name) => shown(name)))}`,
+  )
+}
+
+const partsOfArrays = (arrays: NonNullable<ListSpec['arrays']>, content: JsonObject, faultAt: FaultAt): ListParts => {
+  const known = new Map(arrays.of.map((array) => [array, `[[${array}]]`]))
+  refuseStrange(
+    Object.keys(content).filter((key) => !known.has(key)),
+    known,
+    faultAt,
+  )
+  const [tables, faults, paths] = [new Map<string, JsonObject>(), new Map<string, string>(), new Map<string, string>()]
   for (const array of arrays.of) {
     const elements = content[array] ?? []
-    if (!Array.isArray(elements)) throw problem(`must have ${array} as an array of tables, [[${array}]]`)
+    if (!Array.isArray(elements)) throw faultAt(array, `must have ${array} as an array of tables, [[${array}]]`)
     for (const [at, element] of elements.entries()) {
       const { [arrays.name]: name, ...entry } = isTable(element) ? element : {}
       const key = `${array}/${typeof name === 'string' && names.test(name) ? name : `#${at + 1}`}`
@@ -88,7 +116,8 @@ const partsOfArrays = (
       // Nobody knows which of them is meant.
       else if (tables.has(key)) faults.set(key, 'is there more than once')
       tables.set(key, entry)
+      paths.set(key, `${array}.${at}`)
     }
   }
-  return { tables: Object.fromEntries(tables), faults, rest: '' }
+  return { tables: Object.fromEntries(tables), faults, rest: '', pathOf: (name) => paths.get(name) ?? '' }
 }

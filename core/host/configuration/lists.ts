@@ -2,26 +2,26 @@
 import path from 'node:path'
 import { guardFile, hintFor } from '../../base/config.js'
 import { Problem } from '../../base/errors.js'
-import type { HealthCheck, Warning } from '../../base/health.js'
+import type { HealthCheck } from '../../base/health.js'
+import { memberIn } from '../../base/issue-rule.js'
 import { parse, type Issue } from '../../base/parse.js'
 import { unsafeCast, type Json, type JsonObject } from '../../base/schema.js'
-import { sentence } from '../../base/text/command-text.js'
-import { visibleLine } from '../../base/text/visible.js'
 import type { Disk } from '../../state/disk/disk.js'
 import { errors } from '../errors.js'
-import { readToml } from '../load/toml.js'
+import { readTomlFile } from '../load/toml.js'
 import {
   besideTables,
   faultOfName,
   isTable,
   missingOf,
   partsOf,
-  placeOf,
   sourceOf,
   wholeFile,
+  type ListFile,
   type ListParts,
   type Owner,
 } from './list-parts.js'
+import { absent, vitalFault, warningsOf, type Told } from './list-warnings.js'
 import type { EntryChange, List, ListChange, ListSpec } from '../../plugin/list.js'
 
 export interface Lists {
@@ -47,14 +47,13 @@ interface Held {
   readonly text: string
   readonly entry: unknown
 }
-interface Open {
+interface Open extends Told {
   readonly plugin: Owner
-  readonly spec: ListSpec
   readonly listeners: Set<(names: readonly string[]) => void>
   held: ReadonlyMap<string, Held>
   all: ReadonlyMap<string, unknown>
-  /** What is wrong with the file, or with entries by name. */
-  faults: ReadonlyMap<string, string>
+  faults: Told['faults']
+  lineOf: Told['lineOf']
   /** The name of a wrong entry that a start may not leave out. */
   vital: string | undefined
   /** What the file has beside the list: at the start, and now. */
@@ -70,7 +69,9 @@ const readEntry = (spec: ListSpec, name: string, value: Json | undefined): Readi
   if (misnamed !== undefined) return { fault: misnamed }
   const read = parse(struct, value)
   if (!read.ok) {
-    const told = ({ path: at, rule }: Issue): string => `${at} ${rule}${hintFor(struct, at, rule)}`.trim()
+    const beside = struct === spec.entry ? [] : [spec.table ?? '']
+    const told = (issue: Issue): string =>
+      `${issue.path} ${issue.rule}${hintFor(issue, { struct, value, beside })}`.trim()
     return { fault: read.issues.map(told).join('; ') }
   }
   const fault = struct === spec.entry ? spec.fault?.(name, unsafeCast(read.value)) : undefined
@@ -161,15 +162,27 @@ const createReader = ({ disk, root, given = {}, guard }: ListsParts) => {
     if (!guarded.has(value)) guard?.(value)
     guarded.add(value)
   }
-  return (spec: ListSpec): JsonObject | undefined => {
+  return (spec: ListSpec): ListFile | undefined => {
     const { file, from } = spec
     const at = from?.path ?? path.join(root, 'config', `${file}.toml`)
-    const content = given[file] ?? readToml(disk, at, sourceOf(spec))
-    if (content !== undefined) guardFile(content, guardOnce, entryDepth)
+    const table = given[file]
+    const content = table === undefined ? readTomlFile(disk, at, sourceOf(spec)) : { table }
+    if (content !== undefined) guardFile(content.table, guardOnce, entryDepth)
     return content
   }
 }
 
+const noLine = (): undefined => undefined
+
+/** A file is looked through once for each fault, however often that is told. */
+const linesOf = ({ lineOf }: Partial<ListFile>, { pathOf }: ListParts): Open['lineOf'] => {
+  const known = new Map<string, number | undefined>()
+  return (name, fault) => {
+    const at = [pathOf(name), memberIn(fault)].filter((part) => part !== '').join('.')
+    if (!known.has(at)) known.set(at, lineOf?.(at))
+    return known.get(at)
+  }
+}
 export const createLists = (parts: ListsParts): Lists => {
   const opened = new Map<string, Open>()
   const followers = new Set<(change: ListChange) => void>()
@@ -179,10 +192,10 @@ export const createLists = (parts: ListsParts): Lists => {
     try {
       const content = contentOf(open.spec)
       if (content === undefined && before.size > 0 && !believesGone) return true
-      const found = partsOf(open.plugin, open.spec, content ?? {})
+      const found = partsOf(open.plugin, open.spec, content ?? { table: {} })
       const { rest } = found
       open.first ??= rest
-      Object.assign(open, { rest }, applied(open, found))
+      Object.assign(open, { rest, lineOf: linesOf(content ?? {}, found) }, applied(open, found))
     } catch (error) {
       if (!(error instanceof Problem)) throw error
       open.faults = new Map([[wholeFile, error.message]])
@@ -212,6 +225,7 @@ export const createLists = (parts: ListsParts): Lists => {
         held: new Map(),
         all: new Map(),
         faults: new Map(),
+        lineOf: noLine,
         vital: undefined,
         first: undefined,
         rest: '',
@@ -226,6 +240,7 @@ export const createLists = (parts: ListsParts): Lists => {
         all: () => unsafeCast<ReadonlyMap<string, T>>(open.all),
         beside: () => unsafeCast<B | undefined>(open.held.get(besideTables)?.entry),
         wrong: () => open.faults,
+        lineOf: (name, fault) => open.lineOf(name, fault),
         onChange(listener) {
           open.listeners.add(listener)
           return () => open.listeners.delete(listener)
@@ -250,47 +265,3 @@ export const createLists = (parts: ListsParts): Lists => {
     },
   }
 }
-
-/** The fault of a file begins with its name. */
-const vitalFault = ({ spec, faults }: Open, name: string): Problem => {
-  const [source, fault] = [sourceOf(spec), faults.get(name) ?? 'is wrong']
-  const problem = name === wholeFile ? fault.replace(`${source} `, '') : `${placeOf(spec, name)} ${fault}`
-  return errors.list_invalid({ details: { file: source, problem } })
-}
-
-const absent = ({ spec }: Open): Warning[] => {
-  const missing = missingOf(spec)
-  if (missing === undefined) return []
-  return [
-    {
-      severity: 'warning',
-      code: `${spec.file}_file_missing`,
-      message: sentence(missing),
-      action: 'Put it there: it is read then. Or start the daemon with the right name.',
-    },
-  ]
-}
-
-/** Warnings of one list that are told at most. */
-const mostWarnings = 20
-
-const moreThan = (wrong: number): string =>
-  wrong > mostWarnings ? ` ${wrong - mostWarnings} more of the file are wrong.` : ''
-
-const warningsOf = ({ spec, spec: { file }, held, faults }: Open): Warning[] =>
-  [...faults].slice(0, mostWarnings).map(([name, fault], at) => {
-    const [place, kept] =
-      name === wholeFile || name === besideTables
-        ? [name === wholeFile ? '' : `${sourceOf(spec)}: `, 'What held before stays.']
-        : [
-            `${sourceOf(spec)}: ${placeOf(spec, name)} `,
-            held.has(name) ? 'What held before stays.' : 'The entry is left out.',
-          ]
-    return {
-      severity: 'warning',
-      code: 'config_entry_invalid',
-      message: `${place}${sentence(fault)} ${kept}${at === mostWarnings - 1 ? moreThan(faults.size) : ''}`,
-      action: 'Correct the file: it is read again when it is saved.',
-      related_id: name === wholeFile || name === besideTables ? file : `${file}/${visibleLine(name).slice(0, 80)}`,
-    }
-  })

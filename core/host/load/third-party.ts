@@ -1,7 +1,7 @@
 /** Plugins that the operator names in `config/plugins.toml`. Their package.json is read before any of their code. */
 import path from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { errors as configErrors } from '../../base/config.js'
+import { errors as configErrors, hintFor } from '../../base/config.js'
 import type { AnyKit, AnyPlugin, AnyPluginModule } from '../../plugin/contract.js'
 import { parse, type Issue } from '../../base/parse.js'
 import {
@@ -23,7 +23,7 @@ import { pluginOf, type Candidate } from './candidate.js'
 import { errors } from '../errors.js'
 import { shareModules } from './shared.js'
 import { importFault } from './syntax-fault.js'
-import { readToml } from './toml.js'
+import { readTomlFile } from './toml.js'
 
 const Manifest = open({
   name: string({ min: 1 }),
@@ -132,14 +132,19 @@ const candidate = (place: ThirdPartyPlace, [id, entry]: readonly [string, Entry]
 
 /** What `config/plugins.toml` names, in its order. A file that cannot be read stops the start. */
 export const thirdPartyCandidates = (place: ThirdPartyPlace): readonly Candidate[] => {
-  const tables = readToml(place.disk, path.join(place.root, 'config', 'plugins.toml')) ?? {}
-  return Object.entries(tables).map(([id, table]) => {
+  const file = readTomlFile(place.disk, path.join(place.root, 'config', 'plugins.toml'))
+  return Object.entries(file?.table ?? {}).map(([id, table]) => {
     const entry = parse(PluginEntry, table)
     if (entry.ok) return candidate(place, [id, entry.value])
+    const told = entry.issues.map((issue) => {
+      const member = issue.path === '' ? id : `${id}.${issue.path}`
+      return { member, text: `${member} ${issue.rule}${hintFor(issue, { struct: PluginEntry, value: table })}` }
+    })
+    const line = file?.lineOf(told[0]?.member ?? id)
     throw configErrors.config_invalid({
       details: {
-        source: 'config/plugins.toml',
-        problem: entry.issues.map(({ path: at, rule }) => `${at === '' ? id : `${id}.${at}`} ${rule}`).join(', '),
+        source: line === undefined ? 'config/plugins.toml' : `config/plugins.toml:${line}`,
+        problem: told.map(({ text }) => text).join(', '),
       },
     })
   })

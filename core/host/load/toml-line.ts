@@ -39,10 +39,14 @@ const withNumbers = (parts: readonly string[], counts: ReadonlyMap<string, numbe
   return path
 }
 
-/** The line, from 1, that gives the member of a dotted path; if none does, the last one that begins what it is in. */
+/**
+ * The line, from 1, that gives the member of a dotted path; if none does, the first one that gives something in it, or
+ * else the last one that begins what it is in.
+ */
 export const lineOf = (text: string, path: string): number | undefined => {
-  let found: { readonly path: string; readonly line: number } | undefined
+  let [around, inside]: { readonly path: string; readonly line: number }[] = []
   for (const place of placesOf(text))
-    if (`${path}.`.startsWith(`${place.path}.`) && place.path.length > (found?.path.length ?? 0)) found = place
-  return found?.line
+    if (`${path}.`.startsWith(`${place.path}.`) && place.path.length > (around?.path.length ?? 0)) around = place
+    else if (place.path.startsWith(`${path}.`)) inside ??= place
+  return around?.path === path ? around.line : (inside ?? around)?.line
 }

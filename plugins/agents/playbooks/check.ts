@@ -159,8 +159,8 @@ const warningsOf = (manifest: PlaybookManifest, known: Known): ManifestNote[] =>
 }
 
 /** With the names that could stand there. */
-const toldIssue = ({ path, rule }: Issue): ManifestNote => {
-  const known = rule === unknownField ? fieldNames(PlaybookManifest, path.split('.').slice(0, -1)) : []
+const toldIssue = ({ path, rule }: Issue, given: JsonObject): ManifestNote => {
+  const known = rule === unknownField ? fieldNames(PlaybookManifest, path.split('.').slice(0, -1), given) : []
   return { path: at(path), rule: known.length === 0 ? rule : `${rule}: there are ${known.join(', ')}` }
 }
 
@@ -168,7 +168,8 @@ const toldIssue = ({ path, rule }: Issue): ManifestNote => {
 export const checkManifest = (given: JsonObject, known: Known = everything): CheckedManifest => {
   const parsed = parse(PlaybookManifest, given)
   const twice = repetitions(given).slice(0, mostRepetitions)
-  if (!parsed.ok) return { valid: false, errors: [...parsed.issues.map(toldIssue), ...twice], warnings: [] }
+  if (!parsed.ok)
+    return { valid: false, errors: [...parsed.issues.map((issue) => toldIssue(issue, given)), ...twice], warnings: [] }
   const manifest = parsed.value
   const [errors, warnings] = [[...twice, ...blankScopes(manifest)], warningsOf(manifest, known)]
   return errors.length > 0

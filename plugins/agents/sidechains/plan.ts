@@ -227,6 +227,20 @@ const policyOf = (request: SpawnSidechainRequest, parent: SessionRecord): Sessio
     : (asked ?? parent.route_policy)
 }
 
+/** Where a request has what a submission calls so: under the name that was sent. */
+export const sentAs =
+  ({ route_policy, provider, route_id, generation, fork_context }: SpawnSidechainRequest) =>
+  (path: string): string => {
+    const [, member = ''] = path.split('.')
+    const within = (place: string): string => path.replace('body.', `body.${place}`)
+    if (member === 'content' || member === 'input_items' || member === 'attachments') return within('subtask.')
+    if (member !== 'provider' && member !== 'generation') return path
+    if (route_policy?.[member] !== undefined) return within('route_policy.')
+    if (member === 'provider' && provider === undefined && route_id !== undefined) return 'body.route_id'
+    const isSaid = route_policy !== undefined || provider !== undefined || generation !== undefined
+    return !isSaid && fork_context?.[member] !== undefined ? within('fork_context.') : path
+  }
+
 const twice = (reason: string): Error =>
   agentErrors.spawn_conflict({
     details: { reason },

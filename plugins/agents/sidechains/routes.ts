@@ -23,7 +23,7 @@ import {
   type Route,
   type Skip,
 } from '../../../core/plugin.js'
-import { fileBytesOf, mostSubmissionBytes, submitProblems } from '../../execution/runs/contract.js'
+import { fileBytesOf, mostSubmissionBytes, placedBy, submitProblems } from '../../execution/runs/contract.js'
 import {
   agentStatuses,
   ManagedAgentSnapshot,
@@ -34,6 +34,7 @@ import {
 import { AgentCounts, AgentSummaryView, SpawnSidechainRequest } from './contract.js'
 import { lookUp } from './directory.js'
 import { agentErrors, fullErrors } from './bounds/errors.js'
+import { sentAs } from './plan.js'
 import { spawnAgent, type SpawnParts } from './spawn.js'
 import { summaryOf } from './views.js'
 
@@ -158,6 +159,8 @@ const spawn = (parts: AgentRouteParts): Route =>
         profile: body.agent_type ?? 'default',
         run_id: undefined,
         digest: fingerprint({ agent_id, ...body, spawn_request_id: undefined }, hashes),
+      }).catch((error: unknown) => {
+        throw placedBy(error, sentAs(body))
       })
       return parts.sessions.view(parts.sessions.get(session_id), caller)
     },

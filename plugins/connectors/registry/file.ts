@@ -2,11 +2,13 @@
 import {
   defineList,
   doc,
+  hintFor,
   isJsonObject,
   jsonObject,
   object,
   optional,
   string,
+  type Issue,
   type Json,
   type JsonObject,
   type ListSpec,
@@ -47,12 +49,14 @@ export type Read = { readonly entry: Entry } | { readonly fault: string }
 /** A source in a table, by what its members are called: at most one may be there. */
 type Found = { readonly source?: SecretSource; readonly fault?: string }
 
+const formsOf = (secret: string): readonly (readonly [string, (text: string) => SecretSource])[] => [
+  [secret, (value) => ({ type: 'file', value })],
+  [`${secret}_env`, (env) => ({ type: 'env', env })],
+  [`${secret}_secret_ref`, (secret_ref) => ({ type: 'secret', secret_ref })],
+]
+
 const takeSecret = (rest: Record<string, Json | undefined>, secret: string): Found => {
-  const forms: readonly (readonly [string, (text: string) => SecretSource])[] = [
-    [secret, (value) => ({ type: 'file', value })],
-    [`${secret}_env`, (env) => ({ type: 'env', env })],
-    [`${secret}_secret_ref`, (secret_ref) => ({ type: 'secret', secret_ref })],
-  ]
+  const forms = formsOf(secret)
   const given = forms.filter(([member]) => rest[member] !== undefined)
   const values = given.map(([member]) => rest[member])
   for (const [member] of given) Reflect.deleteProperty(rest, member)
@@ -102,6 +106,16 @@ export const readTable = (kind: AnyConnectorKind, name: string, table: JsonObjec
   const { secrets, fault } = takeSecrets(kind, rest)
   if (fault !== undefined) return { fault }
   const read = readSettings(kind, { name, secrets, settings: rest })
-  if ('issues' in read) return { fault: tellIssues(read.issues) }
+  if ('issues' in read) {
+    const beside = [
+      ...kind.secrets.flatMap((secret) => formsOf(secret).map(([member]) => member)),
+      ...Object.keys(kind.secretLists ?? {}),
+    ]
+    const hinted = ({ path, rule }: Issue): Issue => ({
+      path,
+      rule: `${rule}${hintFor({ path, rule }, { struct: kind.settings, value: rest, beside })}`,
+    })
+    return { fault: tellIssues(read.issues.map(hinted)) }
+  }
   return { entry: { kind, name, source: 'file', settings: read.settings, secrets } }
 }

@@ -31,7 +31,7 @@ export default definePlugin({
     const [kinds, keepers] = [ctx.view(ConnectorKinds), ctx.view(TargetKeepers)]
     const list = ctx.list(connectorList(ctx.config.connectors_config))
     const registry = createRegistry({ collection, list, kinds, slots, seal, outbox, secrets, clock, log })
-    const shown = { registry, file: list.source }
+    const shown = { registry, file: list.source, lineOf: list.lineOf }
     const parts: ChangeParts = {
       ...shown,
       state,

@@ -7,6 +7,7 @@ import {
   sentence,
   visibleLine,
   type HealthCheck,
+  type List,
   type Metric,
   type Warning,
 } from '../../../core/plugin.js'
@@ -19,6 +20,8 @@ import { idOfEntry } from './roster.js'
 export interface StatusParts {
   /** How the file of connectors is called. */
   readonly file: string
+  /** The line of it that a fault of an entry is about. */
+  readonly lineOf?: List<unknown>['lineOf']
   readonly registry: Pick<Registry, 'list' | 'healthOf' | 'faults' | 'shaded' | 'unserved'>
 }
 
@@ -115,14 +118,15 @@ const exposed = (entry: Entry): Warning[] => {
 const misread = (parts: StatusParts): Warning[] =>
   [...parts.registry.faults()].map(([entry, fault]) => {
     const shown = visibleLine(entry).slice(0, 80)
+    const line = parts.lineOf?.(entry, fault)
     return {
       severity: 'warning',
       code: 'config_entry_invalid',
       related_id: `connectors/${shown}`,
       message:
-        `${parts.file}: [[${shown.replace('/', ']] ')} ${sentence(fault)} ` +
+        `${parts.file}${line === undefined ? '' : `:${line}`}: [[${shown.replace('/', ']] ')} ${sentence(fault)} ` +
         'What held before stays, if anything did.',
-      action: 'Correct the file: it is read again when it is saved.',
+      action: `Correct ${parts.file}: it is read again when it is saved.`,
     }
   })
 

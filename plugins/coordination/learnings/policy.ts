@@ -134,8 +134,9 @@ export const ConfiguredPolicy = rule(
   (policy) => faultsOf(policy).length === 0,
 )
 
-const checkPolicy = (policy: LearningPolicy): void => {
-  const faults = faultsOf(policy).map(({ path, rule }) => ({ path: `body.policy.publication.${path}`, rule }))
+/** `place` is where the policy stands in the body. */
+const checkPolicy = (policy: LearningPolicy, place: string): void => {
+  const faults = faultsOf(policy).map(({ path, rule }) => ({ path: `${place}.publication.${path}`, rule }))
   if (faults.length > 0) throw learningErrors.invalid_learning_policy({ errors: faults })
 }
 
@@ -143,8 +144,9 @@ const checkPolicy = (policy: LearningPolicy): void => {
 const checkSecrets = (
   { publication: { rules, quarantined_rule_names: aside } }: LearningPolicy,
   guard: Guard,
+  place: string,
 ): void => {
-  const path = 'body.policy.publication'
+  const path = `${place}.publication`
   for (const [at, { name, scope_id }] of rules.entries()) {
     guard.refuse(name, `${path}.rules.${at}.name`)
     guard.refuse(scope_id, `${path}.rules.${at}.scope_id`)
@@ -152,7 +154,9 @@ const checkSecrets = (
   for (const [at, name] of aside.entries()) guard.refuse(name, `${path}.quarantined_rule_names.${at}`)
 }
 
-const modeless = { errors: [{ path: 'body.policy.mode', rule: 'must be given' }] }
+const modeless = (place: string) => ({ errors: [{ path: `${place}.mode`, rule: 'must be given' }] })
+
+const empty = { errors: [{ path: 'body', rule: 'must have mode, or policy with its mode' }] }
 
 const twofold = { errors: [{ path: 'body.policy', rule: 'must not be there beside its members' }] }
 
@@ -162,7 +166,7 @@ export const learningPolicy = (configured: LearningPolicy, guard: Guard) =>
     name: 'learning_policy',
     schema: LearningPolicy,
     initial: () => configured,
-    check: checkPolicy,
+    check: (policy) => checkPolicy(policy, 'body.policy'),
     change: {
       path: 'learning-policy',
       summary: 'Sets what is done about learnings, all of it: what is not named gets its default.',
@@ -171,18 +175,21 @@ export const learningPolicy = (configured: LearningPolicy, guard: Guard) =>
         ...some,
       },
       value({ policy, ...flat }): LearningPolicy {
-        if (policy !== undefined && Object.values(flat).some((value) => value !== undefined))
-          throw learningErrors.invalid_learning_policy(twofold)
+        const isFlat = Object.values(flat).some((value) => value !== undefined)
+        if (policy !== undefined && isFlat) throw learningErrors.invalid_learning_policy(twofold)
+        if (policy === undefined && !isFlat) throw learningErrors.invalid_learning_policy(empty)
+        const place = isFlat ? 'body' : 'body.policy'
         const { mode, capture, publication, judge } = policy ?? flat
-        if (mode === undefined) throw learningErrors.invalid_learning_policy(modeless)
+        if (mode === undefined) throw learningErrors.invalid_learning_policy(modeless(place))
         const asked = {
           mode,
           capture: capture ?? noCapture,
           publication: publication ?? noRules,
           judge: judge ?? nobody,
         }
+        checkPolicy(asked, place)
         // Not in `check`: a policy that was kept before holds on.
-        checkSecrets(asked, guard)
+        checkSecrets(asked, guard, place)
         return asked
       },
       invalid: learningErrors.invalid_learning_policy,

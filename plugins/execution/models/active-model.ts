@@ -48,7 +48,11 @@ export const activeModelSetting = ({ routes, active }: Omit<Configured, 'file'>)
       value: ({ model, provider, route_id }, now) => {
         if (provider !== undefined && route_id !== undefined && provider !== route_id)
           throw modelErrors.route_ambiguous()
-        return { route_id: provider ?? route_id ?? now.route_id, model }
+        const asked = provider ?? route_id
+        // Here alone it is known under which name it was sent.
+        if (asked !== undefined && routeOf(asked) === undefined)
+          throw unknownRoute(asked, routes(), `body.${provider === undefined ? 'route_id' : 'provider'}`)
+        return { route_id: asked ?? now.route_id, model }
       },
       problems: [modelErrors.bad_request, modelErrors.route_ambiguous, modelErrors.model_family_mismatch],
       example: { model: 'demo' },

@@ -1,5 +1,5 @@
 /** The routes that are configured: those of a file, or where it has none the one that the flags name. */
-import { sentence, unsafeCast, type HealthCheck, type List, type Warning } from '../../../core/plugin.js'
+import { sentence, unsafeCast, visibleLine, type HealthCheck, type List, type Warning } from '../../../core/plugin.js'
 import type { ActiveModel, Configured } from './active-model.js'
 import { textOnly, type ModelProvider, type ModelRoute } from './contract.js'
 import { buildRoute } from './model-route.js'
@@ -81,8 +81,10 @@ interface Source {
 
 const gone = ({ source }: Pick<ConfiguredParts['list'], 'source'>): string =>
   `${source} had routes and has none any more, so no model answers.`
-const putBack = 'Put them back: the file is read when it is saved. A daemon that starts without any goes by its flags.'
-const putThere = 'Put the file there: it is read then. Or start the daemon with the right name.'
+const putBack = ({ source }: Pick<ConfiguredParts['list'], 'source'>): string =>
+  `Put them back into ${source}: it is read when it is saved. A daemon that starts without any goes by its flags.`
+const putThere = ({ source }: Pick<ConfiguredParts['list'], 'source'>): string =>
+  `Put ${visibleLine(source)} there: it is read then. Or start the daemon with the right name.`
 
 /** What stands in the file by name: routes, and those that cannot be read. */
 const sourcesOf = (parts: ConfiguredParts, hadRoutes: boolean): ReadonlyMap<string, Source> => {
@@ -99,8 +101,8 @@ const sourcesOf = (parts: ConfiguredParts, hadRoutes: boolean): ReadonlyMap<stri
   if (found.size > 0) return found
   if (broken !== undefined) return new Map([[noRoute, { of: broken, make: wrong(noRoute, broken) }]])
   if (missing !== undefined)
-    return new Map([[noRoute, { of: missing, make: () => unusable(noRoute, sentence(missing), putThere) }]])
-  if (hadRoutes) return new Map([[noRoute, { of: gone, make: () => unusable(noRoute, gone(list), putBack) }]])
+    return new Map([[noRoute, { of: missing, make: () => unusable(noRoute, sentence(missing), putThere(list)) }]])
+  if (hadRoutes) return new Map([[noRoute, { of: gone, make: () => unusable(noRoute, gone(list), putBack(list)) }]])
   return new Map(
     [flagged, ...beside].map((of) => [of.route_id, { of, make: () => buildRoute(of, providers(), sources) }]),
   )

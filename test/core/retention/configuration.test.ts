@@ -78,7 +78,8 @@ test('an id that is older than the root itself never was in it; one of its time 
 test('a file that is wrong by then is an error, and nothing falls', async (t) => {
   const { root, daemon, run_id, line } = await stand(t, '[kinds.runs]\nmax_age = "30d"\n')
   for (const [text, message] of [
-    ['[kinds.runs]\nmax_age = "soon"\n', /retention\.toml kinds\.runs\.max_age must be an age/u],
+    ['[kinds.runs]\nmax_age = "soon"\n', /retention\.toml:2 kinds\.runs\.max_age must be an age/u],
+    ['\n[runs]\nmax_age = "30d"\n', /retention\.toml:2 runs is not a known field; did you mean kinds\.runs\?/u],
     ['[kinds.rusn]\nmax_age = "30d"\n', /retention\.toml kinds\.rusn is no kind/u],
     ['[kinds', /retention\.toml is not TOML: line 1/u],
   ] as const) {

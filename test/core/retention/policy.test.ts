@@ -6,8 +6,8 @@ import { showSize, sizeOf } from '../../../core/retention/amounts.js'
 
 const day = 86_400_000
 const declared = [{ kind: 'runs' }, { kind: 'receipts', promise: 90 * day }]
-const read = (table: Parameters<typeof readConfig>[0]) =>
-  policyFor(readConfig(table, '/root'), {
+const read = (table: JsonObject) =>
+  policyFor(readConfig({ table }, '/root'), {
     declared: () => declared,
     kinds: () => [],
     bounded: () => new Map([['notes', 'notes_max_age_ms in config/notes.toml']]),
@@ -37,7 +37,7 @@ test('retention-2: ages and sizes are read as they are written', (t) => {
 })
 
 const written = (text: string): JsonObject => unsafeCast(parse(text))
-const wrong: readonly (readonly [string, Parameters<typeof readConfig>[0], string])[] = [
+const wrong: readonly (readonly [string, JsonObject, string])[] = [
   ['an age without a unit', { min_age: '90' }, 'min_age must be an age'],
   ['an age below an hour', { min_age: '59m' }, 'min_age must be an age'],
   ['a number for an age', { kinds: { runs: { max_age: 90 } } }, 'kinds.runs.max_age must be'],
@@ -89,7 +89,7 @@ for (const [what, table, sentence] of wrong)
 
 test('retention-2: a kind that may be of a plugin which is missing is told and refuses nothing', (t) => {
   const known = { declared: () => declared, kinds: () => [], bounded: () => new Map([['notes', 'config/notes.toml']]) }
-  const config = (kind: string) => readConfig({ kinds: { [kind]: { max_age: '90d' } } }, '/root')
+  const config = (kind: string) => readConfig({ table: { kinds: { [kind]: { max_age: '90d' } } } }, '/root')
   t.deepEqual(policyFor(config('pantry'), known, false).unknown, ['pantry'])
   t.throws(() => policyFor(config('pantry'), known, true), { code: 'config_invalid' })
   t.throws(() => policyFor(config('notes'), known, false), { code: 'config_invalid' })

@@ -51,7 +51,7 @@ test('an archive tells how far it is, in about as many bytes as fall', async (t)
   const retain = async (dry_run: boolean) =>
     retainStopped({
       root,
-      config: readConfig({ archive_dir, kinds: { runs: { max_age: '30d' } } }, root),
+      config: readConfig({ table: { archive_dir, kinds: { runs: { max_age: '30d' } } } }, root),
       declared: await shipped.declarations(),
       complete: true,
       dry_run,

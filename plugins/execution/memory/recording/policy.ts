@@ -58,7 +58,7 @@ const some = {
 const given = (members: object): [string, unknown][] =>
   Object.entries(members).filter(([, value]) => value !== undefined)
 
-const refused = (rule: string) => policyErrors.invalid_run_memory_policy({ errors: [{ path: 'body.policy', rule }] })
+const refused = (path: string, rule: string) => policyErrors.invalid_run_memory_policy({ errors: [{ path, rule }] })
 
 /** The policy of run memory; members that are left out of a change stay as they are. */
 export const policySetting = (configured: RunMemoryPolicy) =>
@@ -76,9 +76,13 @@ export const policySetting = (configured: RunMemoryPolicy) =>
       value: ({ policy, ...flat }, now) => {
         const beside = given(flat)
         if (policy !== undefined && beside.length > 0)
-          throw refused(`must not be there beside ${beside.map(([name]) => name).join(', ')}`)
+          throw refused('body.policy', `must not be there beside ${beside.map(([name]) => name).join(', ')}`)
         const asked = given(policy ?? flat)
-        if (asked.length === 0) throw refused(`must have one of ${Object.keys(some).join(', ')}`)
+        if (asked.length === 0)
+          throw refused(
+            policy === undefined ? 'body' : 'body.policy',
+            `must have one of ${Object.keys(some).join(', ')}`,
+          )
         return { ...now, ...Object.fromEntries(asked) }
       },
       invalid: policyErrors.invalid_run_memory_policy,

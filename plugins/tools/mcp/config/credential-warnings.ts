@@ -10,7 +10,7 @@ const unusable = (credentials: Credentials): Warning[] => {
       severity: 'warning',
       code: 'mcp_credentials_unusable',
       message: `${sentence(fault)} Servers get nothing of the file that --mcp-credentials names.`,
-      action: 'Correct the file: it is read whenever a server is connected.',
+      action: 'Correct the file that --mcp-credentials names: it is read whenever a server is connected.',
     },
   ]
 }

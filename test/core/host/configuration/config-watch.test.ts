@@ -33,9 +33,12 @@ test('runtime-5: a changed file in config is noticed, a wrong one is named, and 
 
   writeFileSync(file, 'colour = "red"\n')
   t.regex(await until(/config_invalid/u), /config\/models\.toml:1 colour is not a known field/u)
+  const action = () => daemon.daemon.view.warnings().find(({ code }) => code.startsWith('config_'))?.action ?? ''
+  t.regex(action(), /^Correct config\/models\.toml:1: the next start would refuse it/u, 'runtime-8')
 
   writeFileSync(file, 'idle_timeout_ms = 5000\n')
   t.is(await until(/config_changed/u), 'config_changed')
+  t.is(action(), 'Restart the daemon to use config/models.toml.', 'runtime-8')
   t.regex(
     daemon.daemon.view
       .warnings()
@@ -44,8 +47,9 @@ test('runtime-5: a changed file in config is noticed, a wrong one is named, and 
     /^config\/models\.toml has changed/mu,
   )
 
-  writeFileSync(join(daemon.root, 'config', 'plugins.toml'), '[hello]\nfrom = "nowhere"\n')
-  t.regex(await until(/config_invalid/u), /config\/plugins\.toml hello\.from/u)
+  writeFileSync(join(daemon.root, 'config', 'plugins.toml'), '[hello]\nfrom = "nowhere"\nrequird = true\n')
+  const told = await until(/config_invalid/u)
+  t.regex(told, /config\/plugins\.toml:2 hello\.from .*, hello\.requird is not a known field; did you mean required\?/u)
 })
 
 test('what was already wrong at the start is not told again when another file changes', async (t) => {

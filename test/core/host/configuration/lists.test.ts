@@ -4,7 +4,20 @@ import test, { type ExecutionContext } from 'ava'
 import { createClock } from '../../../../core/base/clock.js'
 import { partsOf, placeOf, type Owner } from '../../../../core/host/configuration/list-parts.js'
 import { createLists } from '../../../../core/host/configuration/lists.js'
-import { defineList, integer, object, optional, string, type List, type ListChange } from '../../../../core/plugin.js'
+import {
+  defineList,
+  doc,
+  integer,
+  literal,
+  named,
+  object,
+  optional,
+  string,
+  tagged,
+  type List,
+  type ListChange,
+  type ListSpec,
+} from '../../../../core/plugin.js'
 import { createDisk } from '../../../../core/state/disk/real-disk.js'
 import { freshRoot, startTestDaemon } from '../../../support/daemon.js'
 import { testPlugin } from '../../../support/plugins.js'
@@ -82,8 +95,11 @@ test('runtime-35: a file that is no list changes nothing, and one that is gone t
   const { daemon, write, all, warnings, until } = await start(t, '[pots.a]\nsize = 1\n')
   for (const [text, told] of [
     ['[pots.a\n', /config\/pots\.toml is not TOML/u],
-    ['[pots.b]\nsize = 2\n[pans.a]\nsize = 1\n', /may have nothing but \[pots\.…\]/u],
-    ['pots = 3\n', /must have pots as tables/u],
+    [
+      '[pots.b]\nsize = 2\n[pans.a]\nsize = 1\n[lids.a]\n',
+      /^config\/pots\.toml:3 has pans, and may have nothing but \[pots\.…\]; did you mean pots\?; wrong too: lids\./u,
+    ],
+    ['\npots = 3\n', /^config\/pots\.toml:2 must have pots as tables/u],
   ] as const) {
     write(text)
     await until(() => warnings().some(({ message }) => told.test(message)))
@@ -162,7 +178,7 @@ test('runtime-35: what stands beside the entries is applied together, and holds 
   await until(() => told.length === 2)
   t.deepEqual(told[1], ['a'])
   t.deepEqual(lists[0]?.beside(), { width: 4 })
-  t.regex(warnings().join(), /^config_entry_invalid config\/shelf\.toml: width must be at least 1.*stays\.$/u)
+  t.regex(warnings().join(), /^config_entry_invalid config\/shelf\.toml:1: width must be at least 1.*stays\.$/u)
   t.deepEqual([...(lists[0]?.wrong().keys() ?? [])], ['='])
   write('[pots.a]\nsize = 0\n')
   await until(() => lists[0]?.beside()?.width === undefined)
@@ -176,7 +192,7 @@ test('runtime-35: entries may stand in arrays of tables, each with its name; one
     summary: 'Pots.',
     entry: object({ size: integer() }),
   })
-  const read = (content: object) => partsOf({ id: 'shelf' }, spec as never, content as never)
+  const read = (content: object) => partsOf({ id: 'shelf' }, spec as never, { table: content as never })
   const { tables, faults } = read({
     big_pots: [{ name: 'a', size: 1 }, { size: 2 }, { name: 'b:c' }, 7],
     small_pots: [
@@ -191,12 +207,59 @@ test('runtime-35: entries may stand in arrays of tables, each with its name; one
   t.is(placeOf(spec, 'small_pots/d'), '[[small_pots]] d')
   t.deepEqual(read({}).tables, {})
   for (const content of [{ pots: {} }, { big_pots: {} }]) t.throws(() => read(content), { message: /pots\.toml/u })
+  t.throws(() => read({ big_pot: [] }), { message: /has big_pot, and may .*; did you mean big_pots\?$/u })
 })
 
 test('runtime-35: settings stand beside a list in the file of its plugin, unless these stand in no file', (t) => {
-  const read = (owner: Owner) => partsOf(owner, pots as never, { pots: {}, lids: 2 })
+  const read = (owner: Owner) => partsOf(owner, pots as never, { table: { pots: {}, lids: 2 } })
   const config = object({ lids: integer() })
   t.is(read({ id: 'pots', config }).rest, '{"lids":2}')
   for (const owner of [{ id: 'pots' }, { id: 'shelf', config }, { id: 'pots', config, fileIsList: true as const }])
     t.throws(() => read(owner), { message: /may have nothing but \[pots\.…\]/u })
+})
+
+/** The first warning of a file of this text. */
+const warned = async (t: ExecutionContext, spec: ListSpec<Pot>, text: string) => {
+  const root = await freshRoot()
+  t.teardown(() => rmSync(root, { recursive: true, force: true }))
+  mkdirSync(join(root, 'config'), { recursive: true })
+  writeFileSync(join(root, 'config', `${spec.file}.toml`), text)
+  const lists = createLists({ disk: createDisk(), root })
+  lists.open({ id: 'kitchen' }, spec)
+  const [warning] = lists.health.check()
+  return warning
+}
+
+test('runtime-35: a misspelt table beside entries is named with its line and the one that was probably meant', async (t) => {
+  const warning = await warned(t, { ...shelf, beside: shelf.beside as never }, 'width = 3\n\n[potz.a]\nsize = 1\n')
+  t.regex(warning?.message ?? '', /^config\/shelf\.toml:3: potz is not a known field; did you mean pots\?/u)
+})
+
+test('runtime-35: a wrong entry is told with the line of its member, in arrays too', async (t) => {
+  const wrong = await warned(t, pots, '[pots.a]\nsize = 1\n[pots.b]\nsize = 1\ncolor = "red"\n')
+  t.regex(wrong?.message ?? '', /^config\/pots\.toml:5: \[pots\.b\] color is not a known field/u)
+  const { table: _, ...rest } = pots
+  const arrays = { of: ['big_pots'], name: 'name' }
+  const text = '[[big_pots]]\nname = "a"\nsize = 1\n[[big_pots]]\nname = "b"\nsize = 0\n'
+  const inArray = await warned(t, { ...rest, arrays }, text)
+  t.regex(inArray?.message ?? '', /^config\/pots\.toml:6: \[\[big_pots\]\] b size must be at least 1/u)
+})
+
+test('runtime-8: the action of a wrong entry names its file', async (t) => {
+  const warning = await warned(t, pots, '[pots.a]\nsize = 0\n')
+  t.is(warning?.action, 'Correct config/pots.toml: it is read again when it is saved.')
+})
+
+test('runtime-35: a misspelt member of a variant is told with the one of that variant which was probably meant', async (t) => {
+  const lid = tagged('type', {
+    glass: object({ type: literal('glass'), thickness: optional(integer()) }),
+    steel: named('SteelLid', object({ type: literal('steel'), thick_mm: optional(integer()) })),
+  })
+  const spec = { ...pots, entry: object({ size: integer(), lid: optional(doc(lid, 'A lid.')) }) }
+  const told = async (type: string) =>
+    (await warned(t, spec, `[pots.a]\nsize = 1\n\n[pots.a.lid]\ntype = "${type}"\nthikness = 2\n`))?.message ?? ''
+  const said = /^config\/pots\.toml:6: \[pots\.a\] lid\.thikness is not a known field/u
+  t.regex(await told('glass'), new RegExp(`${said.source}; did you mean lid\\.thickness\\?`, 'u'))
+  t.regex(await told('steel'), said)
+  t.notRegex(await told('steel'), /thickness/u)
 })

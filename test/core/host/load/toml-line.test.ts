@@ -27,6 +27,10 @@ test('the line of a member is found in tables, in arrays of tables, and of what 
     ['hooks.stop.1.executor.type', 13],
     ['hooks.stop.1.executor.command', 12],
     ['hooks.stop.0.executor', 8],
+    ['hooks', 8],
+    ['hooks.stop', 8],
+    ['pots', 6],
+    ['size', 4],
     ['colours', undefined],
   ] as const)
     t.is(lineOf(text, path), line, path)

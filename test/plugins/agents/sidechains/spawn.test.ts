@@ -148,6 +148,15 @@ test('agents-3: the older form says the same as route_policy, or says it alone',
     { provider: 'scripted', route_id: 'other' },
   ])
     t.deepEqual(codeOf(await spawn(daemon, daemon.parent, body)), [400, 'spawn_conflict'])
+  const context = { parent_assistant_message: '', inherited_tool_call_ids: [], system_prompt: '' }
+  for (const [body, at] of [
+    [{ provider: 'z' }, 'body.provider'],
+    [{ route_id: 'z' }, 'body.route_id'],
+    [{ route_policy: { provider: 'z' } }, 'body.route_policy.provider'],
+    [{ fork_context: { ...context, provider: 'z' } }, 'body.fork_context.provider'],
+    [{ subtask: { name: 'x', content: 'a', input_items: [{ type: 'text', text: 'b' }] } }, 'body.subtask.input_items'],
+  ] as const)
+    t.is((await spawn(daemon, daemon.parent, body)).body.errors[0].path, at, 'under the name that was sent')
   await daemon.request('PUT', '/v1/sessions/s1/route-policy', { route_policy })
   t.deepEqual(await policyOf({}), route_policy)
 })

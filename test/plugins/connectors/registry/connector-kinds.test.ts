@@ -132,10 +132,14 @@ test('connectors-16, connectors-26: whoever is heard without being meant is name
   await put('slack/wide', { signing_secret: { value } })
   t.is((await warned('connector_exposed')).length, 2)
 
+  const told = (what: RegExp) =>
+    eventually(async () => (await warned('config_entry_invalid')).find((warning) => what.test(warning)))
   await writeFile(file, '[[http_connector]]\nname = "wide"\n')
-  const [named] = await eventually(async () => {
-    const found = await warned('config_entry_invalid')
-    return found.length > 0 ? found : undefined
-  })
-  t.regex(named ?? '', /connectors\.toml has http_connector, and may have nothing but \[\[external_connectors\]\]/u)
+  const strange = await told(/ has http_connector/u)
+  t.regex(strange, /connectors\.toml:1 has http_connector, and may have nothing but \[\[external_connectors\]\]/u)
+  t.regex(strange, /; did you mean http_connectors\? What held before stays\. Correct config\/connectors\.toml: /u)
+  await writeFile(file, '[[http_connectors]]\nname = "a"\nbearer_tokn = "x"\n')
+  const misspelt = await told(/bearer_tokn/u)
+  t.regex(misspelt, /connectors\.toml:3: \[\[http_connectors\]\] a bearer_tokn is not a known field; did you mean/u)
+  t.regex(misspelt, /mean bearer_token\? .* Correct config\/connectors\.toml: /u)
 })

@@ -84,6 +84,13 @@ test('learnings-3: a policy that cannot hold is refused with the path of what is
     t.like({ status, ...body }, { status: 400, code: 'invalid_learning_policy' }, where)
     t.is(body.errors[0].path, `body.policy.${where}`)
   }
+  for (const [body, at] of [
+    [{ capture: {} }, 'body.mode'],
+    [{ mode: 'enabled', publication: { default_action: 'publish_active' } }, 'body.publication.default_action'],
+    [{ policy: { capture: {} } }, 'body.policy.mode'],
+    [{}, 'body'],
+  ] as const)
+    t.is((await request('POST', path, body)).body.errors[0].path, at, 'under the name that was sent')
   const twofold = await request('POST', path, { policy: { mode: 'enabled' }, judge: {} })
   t.like(twofold.body, { code: 'invalid_learning_policy', errors: [{ path: 'body.policy' }] })
   t.deepEqual((await request('GET', path)).body, initial)
@@ -120,7 +127,7 @@ test('learnings-7: a secret as a name or an id in a policy is refused with its p
   ] as const) {
     const refused = await request('POST', path, { mode: 'enabled', publication })
     t.deepEqual([refused.status, refused.body.code], [400, 'learning_secret'])
-    t.is(refused.body.errors[0].path, `body.policy.publication.${at}`)
+    t.is(refused.body.errors[0].path, `body.publication.${at}`)
     t.false(JSON.stringify(refused.body).includes(secret))
   }
   t.deepEqual((await request('GET', path)).body, initial)

@@ -100,7 +100,12 @@ test('hooks-31: a hook whose callback or model route is not there is told before
 
 test('hooks-21: a start refuses a wrong hook, whatever is wrong with it', async (t) => {
   for (const [text, says] of [
-    [entry('guard', 'x', 'matcher = "["\n'), /hooks\.guard: its matcher/u],
+    [entry('guard', 'x', 'matcher = "["\n'), /^config\/hooks\.toml:1 hooks\.guard: its matcher/u],
+    ['\n' + entry('guard', 'x').replace('hooks', 'hook'), /^config\/hooks\.toml:2 hook is .*; did you mean hooks\?/u],
+    [
+      entry('guard', 'x').replace('type = "command"', 'type = "command", timout_ms = 5'),
+      /^config\/hooks\.toml:3 hooks\.guard\.executor\.timout_ms is .*; did you mean hooks\.guard\.executor\.timeout_ms\?/u,
+    ],
     [entry('guard', 'x').replace('pre_tool_use', 'nothing'), /hooks\.guard: the moment nothing/u],
     [entry('guard', 'x', 'matcher = "bash"\n').replace('pre_tool_use', 'setup'), /guard: its matcher never matches/u],
     [entry('guard', 'x', 'colour = "red"\n'), /hooks\.guard\.colour/u],
@@ -120,7 +125,7 @@ test('hooks-21: a start tells every wrong hook of the file', async (t) => {
   const error = await t.throwsAsync(startTestDaemon(t, { root }), { code: 'config_invalid' })
   t.regex(
     error?.message ?? '',
-    /^config\/hooks\.toml hooks\.a: the moment a .*; wrong too: hooks\.b, hooks\.c, hooks\.d, hooks\.e and 2 more$/u,
+    /^config\/hooks\.toml:1 hooks\.a: the moment a .*; wrong too: hooks\.b, hooks\.c, hooks\.d, hooks\.e and 2 more$/u,
   )
 })
 

@@ -318,6 +318,8 @@ test('runtime-31: a model change names a route that is there, once', async (t) =
     'route_ambiguous',
   ])
   t.deepEqual(codeOf(await request('POST', '/v1/runtime/model', { provider: 'demo' })), [400, 'bad_request'])
+  for (const sent of ['provider', 'route_id'])
+    t.is((await request('POST', '/v1/runtime/model', { model: 'm', [sent]: 'z' })).body.errors[0].path, `body.${sent}`)
   t.like((await request('GET', '/v1/runtime')).body.config, { revision: 0, persisted: false })
   const { body } = await request('POST', '/v1/runtime/model', { model: 'm', route_id: 'demo' })
   t.like(body, { model: 'm', routes: [{ route_id: 'demo', model: 'm' }] })
@@ -342,6 +344,8 @@ test('runtime-33: what a change of limits or of the memory policy leaves out sta
     { enabled: 'no' },
   ])
     t.deepEqual(codeOf(await policy(wrong)), [400, 'invalid_run_memory_policy'], JSON.stringify(wrong))
+  t.is((await policy({})).body.errors[0].path, 'body')
+  t.is((await policy({ policy: {} })).body.errors[0].path, 'body.policy')
   t.like((await request('GET', '/v1/runtime/run-memory-policy')).body, { max_prompt_entries: 5, redact_pii: false })
   t.like((await request('GET', '/v1/runtime')).body.config, { revision: 4 })
   const prompt = (settings: object) => request('POST', '/v1/runtime/system-prompt', { settings })

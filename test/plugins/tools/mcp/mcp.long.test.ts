@@ -424,12 +424,22 @@ test('mcp-16: a start does not leave a required server out whose entry is wrong,
   for (const [text, told] of [
     [
       '[mcp_servers.wrong]\nrequired = true\n',
-      /config\/mcp\.toml \[mcp_servers\.wrong\] must have either command or url/u,
+      /config\/mcp\.toml:1 \[mcp_servers\.wrong\] must have either command or url/u,
     ],
-    ['[mcp_servers.wrong]\ncommand = "x"\nrequired = "true"\n', /required must be a boolean/u],
+    [
+      '[mcp_servers.wrong]\ncommand = "x"\nrequired = "true"\n',
+      /^config\/mcp\.toml:3 \[mcp_servers\.wrong\] required must be a boolean/u,
+    ],
+    [
+      '[mcp_servers.wrong]\nrequired = true\ncomand = "x"\n',
+      /^config\/mcp\.toml:3 \[mcp_servers\.wrong\] comand is not a known field; did you mean command\?/u,
+    ],
     ['[mcp_servers.wrong]\ncommand = "x"\nrequired = true\n[oops\n', /^config\/mcp\.toml is not TOML: line 4/u],
-    ['[mcp_server.wrong]\ncommand = "x"\nrequired = true\n', /^config\/mcp\.toml may have nothing but \[mcp_servers/u],
-    ['mcp_discovery = "off"\n', /^config\/mcp\.toml may have nothing but \[mcp_servers/u],
+    [
+      '\n[mcp_server.wrong]\ncommand = "x"\nrequired = true\n',
+      /^config\/mcp\.toml:2 has mcp_server, and may have nothing but \[mcp_servers\.…\]; did you mean mcp_servers\?/u,
+    ],
+    ['mcp_discovery = "off"\n', /^config\/mcp\.toml:1 has mcp_discovery, and may have nothing but \[mcp_servers/u],
   ] as const) {
     const root = await rootWith(t, {})
     await writeFile(join(root, 'config', 'mcp.toml'), text)

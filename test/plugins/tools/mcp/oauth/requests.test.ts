@@ -37,6 +37,7 @@ const start = async (t: ExecutionContext<any>, { clock = createLeapingClock() }:
         all: () => new Map([['files', entry]]),
         beside: () => undefined,
         wrong: () => new Map(),
+        lineOf: () => undefined,
         onChange: () => () => {},
       }
       made = createOauth({ ...ctx, slots, servers, loopbackUrl: () => 'http://127.0.0.1:1' })

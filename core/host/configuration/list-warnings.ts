@@ -1,0 +1,66 @@
+/** What operators are told of the files of lists. */
+import type { Problem } from '../../base/errors.js'
+import type { Warning } from '../../base/health.js'
+import { sentence } from '../../base/text/command-text.js'
+import { visibleLine } from '../../base/text/visible.js'
+import type { ListSpec } from '../../plugin/list.js'
+import { errors } from '../errors.js'
+import { besideTables, missingOf, placedIn, placeOf, sourceOf, wholeFile } from './list-parts.js'
+
+/** A list, as far as it is told of. */
+export interface Told {
+  readonly spec: ListSpec
+  readonly held: ReadonlyMap<string, unknown>
+  /** What is wrong with the file, or with entries by name. */
+  readonly faults: ReadonlyMap<string, string>
+  /** The line that a fault is about; undefined where it is about none, or there is no file. */
+  readonly lineOf: (name: string, fault: string) => number | undefined
+}
+
+/** The fault of a file begins with its name, and its line. */
+export const vitalFault = ({ spec, faults, lineOf }: Told, name: string): Problem => {
+  const [source, fault] = [sourceOf(spec), faults.get(name) ?? 'is wrong']
+  const end = fault.indexOf(' ', source.length)
+  const [file, problem] =
+    name === wholeFile
+      ? [fault.slice(0, end), fault.slice(end + 1)]
+      : [placedIn(source, lineOf(name, fault)), `${placeOf(spec, name)} ${fault}`]
+  return errors.list_invalid({ details: { file, problem } })
+}
+
+/** That a flag names the file and it is not there. */
+export const absent = ({ spec }: Told): Warning[] => {
+  const missing = missingOf(spec)
+  if (missing === undefined) return []
+  return [
+    {
+      severity: 'warning',
+      code: `${spec.file}_file_missing`,
+      message: sentence(missing),
+      action: `Put ${visibleLine(sourceOf(spec))} there: it is read then. Or start the daemon with the right name.`,
+    },
+  ]
+}
+
+/** Warnings of one list that are told at most. */
+const mostWarnings = 20
+
+const moreThan = (wrong: number): string =>
+  wrong > mostWarnings ? ` ${wrong - mostWarnings} more of the file are wrong.` : ''
+
+/** What is wrong with a file, or with entries of it. */
+export const warningsOf = ({ spec, spec: { file }, held, faults, lineOf }: Told): Warning[] =>
+  [...faults].slice(0, mostWarnings).map(([name, fault], at) => {
+    const source = placedIn(sourceOf(spec), lineOf(name, fault))
+    const [place, kept] =
+      name === wholeFile || name === besideTables
+        ? [name === wholeFile ? '' : `${source}: `, 'What held before stays.']
+        : [`${source}: ${placeOf(spec, name)} `, held.has(name) ? 'What held before stays.' : 'The entry is left out.']
+    return {
+      severity: 'warning',
+      code: 'config_entry_invalid',
+      message: `${place}${sentence(fault)} ${kept}${at === mostWarnings - 1 ? moreThan(faults.size) : ''}`,
+      action: `Correct ${visibleLine(sourceOf(spec))}: it is read again when it is saved.`,
+      related_id: name === wholeFile || name === besideTables ? file : `${file}/${visibleLine(name).slice(0, 80)}`,
+    }
+  })
