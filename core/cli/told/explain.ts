@@ -1,5 +1,6 @@
 /** What went wrong, as the command line says it. */
 import { Problem } from '../../base/errors.js'
+import { programProblem } from '../../build/errors.js'
 import { visibleBlock } from '../../base/text/visible.js'
 import { stackOf } from '../../base/text/stack.js'
 import { accessProblem, codeOf } from '../../state/errors.js'
@@ -50,7 +51,7 @@ const fault = (error: unknown, output: Output): string => {
 }
 
 export const explain = (cause: unknown, output: Output = 'pretty'): Explanation => {
-  const error = accessProblem(cause) ?? filesProblem(cause) ?? cause
+  const error = accessProblem(cause) ?? filesProblem(cause) ?? programProblem(cause) ?? cause
   if (!(error instanceof Problem)) return { text: fault(error, output), code: 1 }
   return {
     text: output === 'json' ? JSON.stringify(facts(error)) : sentences(error),
