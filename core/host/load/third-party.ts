@@ -3,6 +3,7 @@ import path from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { errors as configErrors } from '../../base/config.js'
 import type { AnyKit, AnyPlugin, AnyPluginModule } from '../../plugin/contract.js'
+import { unknownField } from '../../base/issue-rule.js'
 import { parse, type Issue } from '../../base/parse.js'
 import {
   boolean,
@@ -130,6 +131,13 @@ const candidate = (place: ThirdPartyPlace, [id, entry]: readonly [string, Entry]
   }
 }
 
+/** People look for the settings of a plugin where it is named. */
+const entryProblem = (id: string, issues: readonly Issue[]): string => {
+  const problem = issues.map(({ path: at, rule }) => `${at === '' ? id : `${id}.${at}`} ${rule}`).join(', ')
+  const isStrange = issues.some(({ rule }) => rule === unknownField)
+  return isStrange ? `${problem}: settings of the plugin stand in config/${id}.toml` : problem
+}
+
 /** What `config/plugins.toml` names, in its order. A file that cannot be read stops the start. */
 export const thirdPartyCandidates = (place: ThirdPartyPlace): readonly Candidate[] => {
   const tables = readToml(place.disk, path.join(place.root, 'config', 'plugins.toml')) ?? {}
@@ -139,7 +147,7 @@ export const thirdPartyCandidates = (place: ThirdPartyPlace): readonly Candidate
     throw configErrors.config_invalid({
       details: {
         source: 'config/plugins.toml',
-        problem: entry.issues.map(({ path: at, rule }) => `${at === '' ? id : `${id}.${at}`} ${rule}`).join(', '),
+        problem: entryProblem(id, entry.issues),
       },
     })
   })

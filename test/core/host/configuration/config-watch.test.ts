@@ -46,6 +46,8 @@ test('runtime-5: a changed file in config is noticed, a wrong one is named, and 
 
   writeFileSync(join(daemon.root, 'config', 'plugins.toml'), '[hello]\nfrom = "nowhere"\n')
   t.regex(await until(/config_invalid/u), /config\/plugins\.toml hello\.from/u)
+  writeFileSync(join(daemon.root, 'config', 'plugins.toml'), '[hello]\nfrom = "state:hello"\nmode = "x"\n')
+  t.regex(await until(/hello\.mode/u), /hello\.mode is not a known field: settings .* stand in config\/hello\.toml/u)
 })
 
 test('what was already wrong at the start is not told again when another file changes', async (t) => {
