@@ -9,8 +9,8 @@ import {
   isRuledItself,
   namedSchemas,
   partsOf,
-  tagOf,
   unsafeCast,
+  variantsOf,
   type AnyStruct,
   type StructOf,
 } from './schema.js'
@@ -43,7 +43,7 @@ const isSpecial = (struct: AnyStruct): boolean => isRuled(struct) || hasTags(str
 /** A rule of one field asks for a walk only where that field is there; one of the whole struct always does. */
 const checkOf = (struct: AnyStruct): Fits => {
   if (isRuledItself(struct)) return unsure
-  const tag = tagOf(struct)
+  const tag = variantsOf(struct)
   if (tag !== undefined) return taggedCheck(tag)
   if (!isSpecial(struct)) return bySchema(struct)
   const parts = partsOf(struct)
@@ -53,8 +53,8 @@ const checkOf = (struct: AnyStruct): Fits => {
   return fieldsCheck(struct, parts) ?? (isRuled(struct) ? unsure : bySchema(struct))
 }
 
-const taggedCheck = ({ key, variants }: Tag): Fits =>
-  fitsTagged(key, new Map(Object.entries(variants).map(([name, variant]) => [name, quickCheck(variant as AnyStruct)])))
+const taggedCheck = ({ key, variants }: Tag<AnyStruct>): Fits =>
+  fitsTagged(key, new Map(Object.entries(variants).map(([name, variant]) => [name, quickCheck(variant)])))
 
 /** Undefined if it is made of more than its fields. */
 const fieldsCheck = (struct: AnyStruct, parts: readonly AnyStruct[]): Fits | undefined => {

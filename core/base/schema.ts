@@ -22,7 +22,9 @@ import {
   namedSchemas,
   giveName,
   noted,
+  tagOf,
   type Parts,
+  type Tag,
 } from './struct-notes.js'
 
 export type { Struct, Infer, JsonSchema, StringRules }
@@ -39,7 +41,6 @@ export {
   jsonSchema,
   namedSchemas,
   schemaName,
-  tagOf,
 } from './struct-notes.js'
 /** A JSON value. A member that is undefined is left out when it is written. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject
@@ -65,6 +66,7 @@ export const fieldNames = (struct: AnyStruct, keys: readonly string[], value?: u
 /** The structs that this one is made of. */
 export const partsOf = (struct: AnyStruct): readonly AnyStruct[] => insideOf(struct) as readonly AnyStruct[]
 
+export const variantsOf = (struct: AnyStruct) => tagOf(struct) as Tag<AnyStruct> | undefined
 /** A struct that is made when it first checks something, with its schema. */
 export const note = <S extends AnyStruct>(make: () => S, schema: () => JsonSchema, parts?: Parts): S =>
   noted(make, schema, parts) as unknown as S

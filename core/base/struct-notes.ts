@@ -38,9 +38,9 @@ interface Noted {
 }
 
 /** What tells the variants of a struct apart: the text of one member. */
-export interface Tag {
+export interface Tag<S = Noted> {
   readonly key: string
-  readonly variants: Readonly<Record<string, Noted>>
+  readonly variants: Readonly<Record<string, S>>
 }
 
 /** What more is noted of a struct that is made of others. */

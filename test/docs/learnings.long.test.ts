@@ -32,5 +32,8 @@ test('learnings are brought, decided, told and ended, exactly as printed', async
   )
   t.regex(end, /The harbour is shallow\.[^]*superseded by learning_[^]*1 learning revoked/u)
   t.regex(secret, /pending {2}fact.*The password is kept in the vault\.|escalated/u)
+  const routed = JSON.parse(blocksFor(page, 'learnings-route').join(''))
+  const set = await daemon.request('POST', '/v1/runtime/learning-policy', { policy: routed })
+  t.is(set.status, 200, JSON.stringify(set.body))
   await daemon.stop()
 })

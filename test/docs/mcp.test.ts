@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import test from 'ava'
 import { createCommandLine } from '../support/command-line.js'
 import { freshRoot, startTestDaemon } from '../support/daemon.js'
-import { blocksFor } from '../support/docs.js'
+import { blocksFor, textOf } from '../support/docs.js'
 import { serverIn } from '../support/mcp.js'
 
 const { resolve } = createRequire(import.meta.url)
@@ -25,6 +25,7 @@ test('the servers of the guide are understood, and its command calls a tool', as
         JSON.stringify([program, root]).slice(1, -1),
       ),
   )
+  writeFileSync(join(root, 'config', 'tools.toml'), blocksFor('docs/mcp.md', 'mcp-rules').join(''))
   const daemon = await startTestDaemon(t, { root })
   await serverIn(daemon, 'files')
   const line = createCommandLine(daemon)
@@ -37,4 +38,16 @@ test('the servers of the guide are understood, and its command calls a tool', as
   const tools = await line('mcp', 'tools', '--server', 'files')
   t.regex(tools.out, /mcp__files__read_text_file {2}read {2}/u)
   t.notRegex(tools.out, /write_file/u)
+  const [, tool = ''] = /permissions check (\w+)/u.exec(textOf('docs/mcp.md')) ?? []
+  t.like(JSON.parse((await line('runtime', 'permissions', 'check', tool, '--output', 'json')).out), {
+    decision: 'allow',
+  })
+})
+
+test('the server of the guide that is required is understood', async (t) => {
+  const root = await freshRoot()
+  mkdirSync(join(root, 'config'))
+  writeFileSync(join(root, 'config', 'mcp.toml'), blocksFor('docs/mcp.md', 'mcp-required').join(''))
+  const { body } = await (await startTestDaemon(t, { root })).request('GET', '/v1/runtime/mcp/servers')
+  t.like(body.servers[0], { name: 'tickets', required: true })
 })

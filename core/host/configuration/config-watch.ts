@@ -66,7 +66,9 @@ const compare = (options: ConfigWatchOptions, files: ConfigFiles): Warning[] => 
         severity: 'warning',
         code: 'config_invalid',
         message: sentence(`A changed file is wrong: ${error.message}`),
-        action: `Correct ${sourceIn(error)}: the next start would refuse it. Until then the daemon uses what it started with.`,
+        action:
+          `Correct ${sourceIn(error)}: the next start would refuse it. ` +
+          'Until then the daemon uses what it started with.',
       },
     ]
   }

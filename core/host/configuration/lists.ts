@@ -172,7 +172,18 @@ const createReader = ({ disk, root, given = {}, guard }: ListsParts) => {
   }
 }
 
-const noLine = (): undefined => undefined
+const unread = (plugin: Owner, spec: ListSpec): Open => ({
+  plugin,
+  spec,
+  listeners: new Set(),
+  held: new Map(),
+  all: new Map(),
+  faults: new Map(),
+  lineOf: () => undefined,
+  vital: undefined,
+  first: undefined,
+  rest: '',
+})
 
 /** A file is looked through once for each fault, however often that is told. */
 const linesOf = ({ lineOf }: Partial<ListFile>, { pathOf }: ListParts): Open['lineOf'] => {
@@ -183,6 +194,7 @@ const linesOf = ({ lineOf }: Partial<ListFile>, { pathOf }: ListParts): Open['li
     return known.get(at)
   }
 }
+
 export const createLists = (parts: ListsParts): Lists => {
   const opened = new Map<string, Open>()
   const followers = new Set<(change: ListChange) => void>()
@@ -218,18 +230,7 @@ export const createLists = (parts: ListsParts): Lists => {
     open<T, B>(plugin: Owner, spec: ListSpec<T, B>) {
       const taken = opened.get(spec.file)
       if (taken !== undefined) throw errors.list_taken({ details: { file: spec.file, plugin: taken.plugin.id } })
-      const open: Open = {
-        plugin,
-        spec: unsafeCast<ListSpec>(spec),
-        listeners: new Set(),
-        held: new Map(),
-        all: new Map(),
-        faults: new Map(),
-        lineOf: noLine,
-        vital: undefined,
-        first: undefined,
-        rest: '',
-      }
+      const open = unread(plugin, unsafeCast<ListSpec>(spec))
       look(open, true)
       const vital = spec.isVital !== undefined && open.faults.has(wholeFile) ? wholeFile : open.vital
       if (vital !== undefined) throw vitalFault(open, vital)

@@ -3,6 +3,7 @@ import path from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { errors as configErrors, hintFor } from '../../base/config.js'
 import type { AnyKit, AnyPlugin, AnyPluginModule } from '../../plugin/contract.js'
+import { unknownField } from '../../base/issue-rule.js'
 import { parse, type Issue } from '../../base/parse.js'
 import {
   boolean,
@@ -130,16 +131,22 @@ const candidate = (place: ThirdPartyPlace, [id, entry]: readonly [string, Entry]
   }
 }
 
+/** Its member and what is wrong with it. People look for the settings of a plugin where it is named. */
+const toldOf = (id: string, issue: Issue, table: unknown): { readonly member: string; readonly text: string } => {
+  const member = issue.path === '' ? id : `${id}.${issue.path}`
+  const hint = hintFor(issue, { struct: PluginEntry, value: table })
+  const isSetting = issue.rule === unknownField && hint === ''
+  const where = isSetting ? `: settings of the plugin stand in config/${id}.toml` : ''
+  return { member, text: `${member} ${issue.rule}${hint}${where}` }
+}
+
 /** What `config/plugins.toml` names, in its order. A file that cannot be read stops the start. */
 export const thirdPartyCandidates = (place: ThirdPartyPlace): readonly Candidate[] => {
   const file = readTomlFile(place.disk, path.join(place.root, 'config', 'plugins.toml'))
   return Object.entries(file?.table ?? {}).map(([id, table]) => {
     const entry = parse(PluginEntry, table)
     if (entry.ok) return candidate(place, [id, entry.value])
-    const told = entry.issues.map((issue) => {
-      const member = issue.path === '' ? id : `${id}.${issue.path}`
-      return { member, text: `${member} ${issue.rule}${hintFor(issue, { struct: PluginEntry, value: table })}` }
-    })
+    const told = entry.issues.map((issue) => toldOf(id, issue, table))
     const line = file?.lineOf(told[0]?.member ?? id)
     throw configErrors.config_invalid({
       details: {

@@ -60,9 +60,10 @@ const isAddress = (name: string): boolean => isIP(name) !== 0
 const everywhere = new Set(['0.0.0.0', '::'])
 
 /**
- * Host and Origin rules keep web pages, also rebound ones, from driving the
- * daemon. A page that is rebound sends its own name, never an address, so a
- * daemon on all interfaces answers for any address.
+ * Host and Origin rules keep web pages of other machines, also rebound ones, from
+ * driving the daemon; those of loopback may (http-30). A page that is rebound
+ * sends its own name, never an address, so a daemon on all interfaces answers
+ * for any address.
  */
 export const createAdmission =
   (hosts: () => readonly string[]) =>

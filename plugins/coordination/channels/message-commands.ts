@@ -90,7 +90,7 @@ export const messageCommands: readonly Command[] = [
   defineCommand({
     path: ['channels', 'post'],
     route: `POST ${route}`,
-    summary: 'Says something in a channel, as one of its members.',
+    summary: 'Says something in a channel, as one of its members: actor_id is the id of a member.',
     args: ['channel_id', 'actor_id', 'content'],
     flags: {
       session: { kind: 'text', summary: 'The session that says it; a person does when absent.' },

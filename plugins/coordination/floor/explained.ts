@@ -39,12 +39,18 @@ const turnReason = (lease: LeaseRecord, runs: boolean): Reason => {
   }
 }
 
-/** The newest message of a person in the thread of another one, and how many agents have said behind it. */
+/** A message of a person, and how many agents have said behind it. */
+interface Answered {
+  readonly human: MessageRecord
+  readonly said: number
+}
+
+/** The newest message of a person in the thread of another one. */
 const answered = (
   { channels }: ExplainedParts,
   { channel_id, autonomy_policy }: ChannelRecord,
   { root_message_id }: MessageRecord,
-): { readonly human: MessageRecord; readonly said: number } | undefined => {
+): Answered | undefined => {
   const newest = channels.messages({ channel_id, root_message_id, limit: repliesOf(autonomy_policy) + 1 })
   const said = newest.findIndex(({ sender_session_id }) => sender_session_id === undefined)
   const human = newest[said]
@@ -53,7 +59,7 @@ const answered = (
 
 /** How a person asks one member again. */
 const asking = ({ channel_id, root_message_id }: MessageRecord, member_id: string): string =>
-  commandLine(`channels post --thread ${root_message_id} --to ${shellWord(member_id)}`, channel_id, 'ACTOR', 'TEXT')
+  commandLine(`channels post --thread ${root_message_id} --to ${shellWord(member_id)}`, channel_id, 'MEMBER', 'TEXT')
 
 /** Turns about a message of a person whose run failed: they said nothing. */
 const failedTurns = ({ runs, channels }: ExplainedParts, human: MessageRecord): readonly Reason[] =>
@@ -107,6 +113,12 @@ const decision = (failure: Failure | undefined): Omit<Reason, 'commands'> => {
   return { code: 'call_failed', text: sentence(text), until_ms }
 }
 
+const exhausted = ({ human, said }: Answered, someFailed: boolean): string =>
+  `Nobody is left to be asked about ${human.message_id}. ` +
+  (said === 0 ? 'No agent has answered it' : `Agents have answered it with ${count(said, 'message')}`) +
+  `, and each ${someFailed ? 'other ' : ''}session that may be asked had nothing to say, could not begin, ` +
+  'or had just spoken.'
+
 /** What keeps others from being asked who listen. */
 const stillness = (parts: ExplainedParts, channel: ChannelRecord, open: readonly MemberRecord[]): readonly Reason[] => {
   const { channels, store } = parts
@@ -121,7 +133,7 @@ const stillness = (parts: ExplainedParts, channel: ChannelRecord, open: readonly
       {
         code: 'replies_used',
         text: 'As many messages of agents follow the last one of a person as may: they go on when a person speaks.',
-        commands: [commandLine(`channels post --thread ${last.root_message_id}`, channel_id, 'ACTOR', 'TEXT')],
+        commands: [commandLine(`channels post --thread ${last.root_message_id}`, channel_id, 'MEMBER', 'TEXT')],
       },
     ]
   const failed = failedTurns(parts, found.human)
@@ -129,19 +141,7 @@ const stillness = (parts: ExplainedParts, channel: ChannelRecord, open: readonly
   const commands = open.slice(0, 1).map(({ member_id }) => asking(found.human, member_id))
   const paused = pauseText(channel, found.human)
   if (paused !== undefined) return [...failed, { code: 'paused_since', text: paused, commands }]
-  const why = failed.length > 0 ? 'all others' : 'all who may be'
-  return [
-    ...failed,
-    {
-      code: 'nobody_asked',
-      text: sentence(
-        `Nobody is left to be asked about ${found.human.message_id}, behind which ` +
-          `${count(found.said, 'message')} of agents came: ${why} had nothing to say, could not begin, ` +
-          'or spoke just before',
-      ),
-      commands,
-    },
-  ]
+  return [...failed, { code: 'nobody_asked', text: exhausted(found, failed.length > 0), commands }]
 }
 
 const silence = (parts: ExplainedParts, channel: ChannelRecord): readonly Reason[] => {
@@ -151,7 +151,9 @@ const silence = (parts: ExplainedParts, channel: ChannelRecord): readonly Reason
     return [
       {
         code: 'nobody_listens',
-        text: 'No session of it may be asked: add one, or change its mode from manual_only or its muting.',
+        text:
+          'No member may be asked: each is a person, muted, or of the mode manual_only. Add a session, or add such a ' +
+          'member once more, unmuted and with another mode.',
         commands: [commandLine('channels members list', channel_id)],
       },
     ]

@@ -28,7 +28,7 @@ const askable = (parts: ModelCaptureParts, { run_id, session_id }: WaitingCaptur
     ? parts.memories()?.find(session_id, run_id)
     : undefined
 
-/** What a model says of it; undefined where it could not be asked. */
+/** What a model says of it; undefined where it could not be asked or its answer is none. */
 const ask = async (
   parts: ModelCaptureParts,
   { capture, memory }: { readonly capture: WaitingCapture; readonly memory: RunMemory },
@@ -50,7 +50,10 @@ const ask = async (
   )
   if (answer.type === 'failed') {
     if (!signal.aborted)
-      parts.log.warn('a model could not be asked what a run teaches', { run_id: capture.run_id, code: answer.code })
+      parts.log.warn('a model did not say what a run teaches: it could not be asked, or its answer does not fit', {
+        run_id: capture.run_id,
+        code: answer.code,
+      })
     return undefined
   }
   const isSecret = (text: string): boolean => isRedacted(text) || parts.learnings.tellsSecret(text)

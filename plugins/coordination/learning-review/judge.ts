@@ -104,7 +104,7 @@ export const askJudge = async (
     reason: briefReason(parts.redact(reason)),
     hasFailed: true,
   })
-  if (answer.type === 'failed') return wrong(`It could not be asked: ${answer.code}: ${answer.message}`)
+  if (answer.type === 'failed') return wrong(`It gave no decision: ${answer.code}: ${answer.message}`)
   const decision = decisionIn(answer.value ?? jsonIn(answer.text))
   if (decision === undefined) return wrong('Its answer is no decision.')
   const action = clamp(baseline.action, decision.action)

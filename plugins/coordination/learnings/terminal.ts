@@ -88,7 +88,7 @@ export const showLearnings = (rows: ShownLearning[]): string =>
 export const showRevoked = (rows: ShownLearning[]): string =>
   rows.length === 0
     ? 'Nothing fits that is not revoked.'
-    : `${count(rows.length, 'learning')} revoked. If more may fit, the same line goes on.`
+    : `${count(rows.length, 'learning')} revoked. Some may be left: give the same line again until nothing fits.`
 
 /** A learning after a line that may have found it as it was. */
 export const showPublished = (one: ShownLearning): string =>

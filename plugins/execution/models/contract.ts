@@ -57,6 +57,8 @@ export type TextPart = {
   image?: ModelImage
   /** Pages that a model names as where it has this from. */
   cites?: WebPage[]
+  /** Of a user: true for what the daemon adds to what was said, the words of a file or what a hook tells. */
+  added?: true
 }
 /** A picture: `image/png` or `image/jpeg`, its bytes in base64. */
 export type ModelImage = { media_type: string; base64: string }

@@ -100,8 +100,9 @@ const overruled = (inFile: number, isOverruled: boolean): readonly Warning[] =>
           code: 'hooks_file_overruled',
           message: `Hooks were set: those of config/hooks.toml, ${counted(inFile, 'hook')}, are not asked.`,
           action:
-            `See what holds: ${commandLine('runtime hooks get')}. What every file says holds again after ` +
-            `${commandLine('runtime rollback --target-revision 0')}`,
+            `See what holds: ${commandLine('runtime hooks get')}. If no other setting was changed since, the file ` +
+            `counts again after ${commandLine('runtime rollback')}. Else every setting has to go back, such as the ` +
+            `model and the policies: ${commandLine('runtime rollback --target-revision 0')}`,
         },
       ]
 

@@ -7,6 +7,7 @@ import type {
   ModelMessage,
   ModelRequest,
   Readiness,
+  TextPart,
   Usage,
 } from '../../execution/models/contract.js'
 import { readScript, turnOf, type Step, type Turn } from './script.js'
@@ -91,12 +92,14 @@ interface Kept {
 }
 const scripts = new WeakMap<ModelMessage, Kept>()
 const longScript = 1000
+const textOf = (parts: readonly TextPart[]): string => parts.map(({ text }) => text).join('\n')
 const scriptOf = (message: ModelMessage, system: string): readonly Turn[] => {
-  const text = message.role === 'user' ? message.content.map((part) => part.text).join('\n') : ''
-  if (text.length < longScript) return readScript(text, system)
+  const parts = message.role === 'user' ? message.content : []
+  const [said, text] = [textOf(parts.filter(({ added }) => added !== true)), textOf(parts)]
+  if (text.length < longScript) return readScript({ said, text, system })
   const kept = scripts.get(message)
   if (kept?.system === system) return kept.turns
-  const turns = readScript(text, system)
+  const turns = readScript({ said, text, system })
   scripts.set(message, { system, turns })
   return turns
 }
@@ -105,7 +108,7 @@ const scriptOf = (message: ModelMessage, system: string): readonly Turn[] => {
 const currentTurn = ({ messages, system }: Pick<ModelRequest, 'messages' | 'system'>): Turn => {
   const at = messages.findLastIndex(isUserText)
   const message = messages[at]
-  const script = message === undefined ? readScript('', system) : scriptOf(message, system)
+  const script = message === undefined ? readScript({ said: '', text: '', system }) : scriptOf(message, system)
   return turnOf(script, messages.slice(at + 1).filter(isAssistant).length)
 }
 

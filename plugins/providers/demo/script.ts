@@ -112,13 +112,18 @@ const scriptFor = (text: string, system: string): readonly string[] | undefined 
   return end < 0 ? rest : rest.slice(0, end)
 }
 
+interface Asked {
+  readonly said: string
+  /** With what the daemon added. */
+  readonly text: string
+  readonly system: string
+}
 /**
- * The turns of a text: those of a script, which it is or which the system prompt has for it; one that repeats it; or
- * one that says what is wrong with the script.
+ * The turns of a text: those of a script, which what was said of it or all of it is, or which the system prompt has for
+ * it; one that repeats it; or one that says what is wrong with the script.
  */
-export const readScript = (text: string, system = ''): readonly Turn[] => {
-  const lines = linesOf(text)
-  const script = isScript(lines) ? lines : scriptFor(text, system)
+export const readScript = ({ said, text, system }: Asked): readonly Turn[] => {
+  const script = [said, text].map(linesOf).find(isScript) ?? scriptFor(text, system)
   return script === undefined ? [[{ type: 'say', text: `You said: ${text}` }]] : readLines(script)
 }
 

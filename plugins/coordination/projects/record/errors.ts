@@ -17,8 +17,10 @@ export const projectErrors = defineErrors({
   project_in_use: {
     status: 409,
     domain: 'projects',
-    detail: 'The project {project_id} cannot be deleted: it has {count} tasks.',
-    action: 'Delete its tasks first, or archive it: holdfast projects update --status archived {project_id}',
+    detail: 'The project {project_id} cannot be deleted: it has {tasks}.',
+    action:
+      'Delete its tasks first, which holdfast projects tasks list {project_id} names, or archive it: ' +
+      'holdfast projects update --status archived {project_id}',
   },
   project_not_active: {
     status: 400,

@@ -1,5 +1,5 @@
 /** Projects as such: made, changed and deleted. */
-import { canonical, type Ids, type Tx } from '../../../../core/plugin.js'
+import { canonical, count, type Ids, type Tx } from '../../../../core/plugin.js'
 import { projectErrors } from '../record/errors.js'
 import { filled, given, refuse, trimmed, type ProjectChange, type ProjectDraft } from '../record/fields.js'
 import type { ProjectRecord } from '../record/record.js'
@@ -80,8 +80,8 @@ export const updateProject = (
 /** Deletes a project with its members and links. Throws while it has tasks, before anything else is done. */
 export const deleteProject = ({ store, mirror }: ProjectParts, tx: Tx, project_id: string): void => {
   store.get(project_id)
-  const { task_count: count, member_count: limit } = store.counts(project_id)
-  if (count > 0) throw projectErrors.project_in_use({ details: { project_id, count } })
+  const { task_count, member_count: limit } = store.counts(project_id)
+  if (task_count > 0) throw projectErrors.project_in_use({ details: { project_id, tasks: count(task_count, 'task') } })
   const reason = 'its project was deleted'
   for (const link of store.linksOf(project_id)) {
     if (link.mirror_members) mirror.clear(tx, link)

@@ -45,6 +45,8 @@ const wordsOf = async (assets: Assets, { id }: AttachmentRef): Promise<{ text: s
   }
 }
 
+const added = (text: string): TextPart => ({ type: 'text', text, added: true })
+
 const framed = (file: AttachmentRef, text: string, note = ''): string =>
   `${frame(tag, `${fileLine(file)}\n${text}`)}${note}`
 
@@ -96,22 +98,19 @@ export const createFiles = (assets: () => Assets | undefined): ShownFiles => {
   const imageOf = async (file: AttachmentRef): Promise<TextPart> => {
     const keeper = assets()
     const base64 = pictures.get(file.id) ?? (await orGone(keeper && picture(keeper, file)))
-    if (base64 === undefined) return { type: 'text', text: framed(file, 'It cannot be read now.') }
+    if (base64 === undefined) return added(framed(file, 'It cannot be read now.'))
     pictures.set(file.id, base64)
-    return { type: 'text', text: fileLine(file), image: { media_type: file.media_type, base64 } }
+    return { ...added(fileLine(file)), image: { media_type: file.media_type, base64 } }
   }
   const partOf =
     (places: Places | undefined) =>
     async (part: TextPart): Promise<TextPart> => {
       const { file } = part
       if (file === undefined) return part
-      if (!isPicture(file)) return { type: 'text', text: await textOf(file) }
+      if (!isPicture(file)) return added(await textOf(file))
       const place = places?.get(file.id)
       if (place === part) return imageOf(file)
-      return {
-        type: 'text',
-        text: framed(file, places === undefined ? noPictures : place === undefined ? noRoom : below),
-      }
+      return added(framed(file, places === undefined ? noPictures : place === undefined ? noRoom : below))
     }
   const messageOf = async (message: ModelMessage, places: Places | undefined): Promise<ModelMessage> => {
     if (message.role !== 'user' || !hasFile(message)) return message

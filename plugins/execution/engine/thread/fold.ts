@@ -167,6 +167,7 @@ const setFiles = (thread: Thread, tool_call_id: string, files: readonly Attachme
 }
 
 const said = (text: string): TextPart => ({ type: 'text', text })
+const added = (text: string): TextPart => ({ type: 'text', text, added: true })
 
 /** What was submitted: words, then files. */
 export const textsOf = ({ content, files = [] }: Extract<RunEvent, { type: 'accepted' }>): Texts => [
@@ -177,7 +178,7 @@ export const textsOf = ({ content, files = [] }: Extract<RunEvent, { type: 'acce
 /** What a run is told, once interceptors have seen it: `texts` are what was submitted. */
 export const toldAfter = (texts: Texts, { input, contexts = [] }: InterceptedNote): Texts => [
   ...(typeof input === 'string' ? [said(input), ...texts.filter(({ file }) => file !== undefined)] : texts),
-  ...contexts.map(said),
+  ...contexts.map(added),
 ]
 
 const foldPrompt = ({ inputs }: Thread, entry: InterceptedNote & { readonly run_id: string }): void => {

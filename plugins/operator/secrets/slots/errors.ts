@@ -24,7 +24,8 @@ export const secretErrors = defineErrors({
     status: 409,
     detail: 'The secret {secret_ref} cannot be decrypted: {reason}.',
     action:
-      'Start the daemon with the key whose id GET /v1/runtime/secrets/{secret_ref} shows as key_id, or store the secret again.',
+      'Start the daemon with the key whose id GET /v1/runtime/secrets/{secret_ref} shows as key_id, ' +
+      'or store the secret again.',
   },
   secret_revoked: {
     status: 409,

@@ -50,6 +50,11 @@ test('runtime-5: a changed file in config is noticed, a wrong one is named, and 
   writeFileSync(join(daemon.root, 'config', 'plugins.toml'), '[hello]\nfrom = "nowhere"\nrequird = true\n')
   const told = await until(/config_invalid/u)
   t.regex(told, /config\/plugins\.toml:2 hello\.from .*, hello\.requird is not a known field; did you mean required\?/u)
+  writeFileSync(join(daemon.root, 'config', 'plugins.toml'), '[hello]\nfrom = "state:hello"\ncolour = "x"\n')
+  t.regex(
+    await until(/hello\.colour/u),
+    /hello\.colour is not a known field: settings .* stand in config\/hello\.toml/u,
+  )
 })
 
 test('what was already wrong at the start is not told again when another file changes', async (t) => {

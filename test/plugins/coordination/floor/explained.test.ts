@@ -54,7 +54,7 @@ test('floor-21: a channel says who speaks in it, and why nobody does', async (t)
     t.is(reasons.length, 1)
     t.deepEqual(rest, [])
     for (const command of reasons[0].commands) checkLine(t, command)
-    return { ...subject, code: reasons[0].code, command: reasons[0].commands[0] }
+    return { ...subject, ...reasons[0], command: reasons[0].commands[0] }
   }
   t.like(await only(), { kind: 'channel', id: 'garden', status: 'quiet', code: 'nothing_said' })
   const { message_id } = await daemon.post('Hello')
@@ -67,11 +67,16 @@ test('floor-21: a channel says who speaks in it, and why nobody does', async (t)
   await quiet(daemon)
   t.like(await only(), {
     code: 'replies_used',
-    command: `holdfast channels post --thread ${message_id} garden ACTOR TEXT`,
+    command: `holdfast channels post --thread ${message_id} garden MEMBER TEXT`,
   })
   await daemon.post('Once more')
   await quiet(daemon)
-  t.like(await only(), { code: 'nobody_asked' })
+  const exhausted = await only()
+  t.is(exhausted.code, 'nobody_asked')
+  t.regex(
+    exhausted.text,
+    /about \w+\. No agent has answered it, and each session that may be asked had nothing to say/u,
+  )
   await put({ paused: true })
   t.like(await only(), {
     status: 'paused',
@@ -80,7 +85,9 @@ test('floor-21: a channel says who speaks in it, and why nobody does', async (t)
   })
   await put({ paused: false })
   await daemon.request('POST', `${channel}/members`, { ...bot('A'), muted: true })
-  t.like(await only(), { code: 'nobody_listens' })
+  const silent = await only()
+  t.is(silent.code, 'nobody_listens')
+  t.regex(silent.text, /^No member may be asked: each is a person, muted, or of the mode manual_only\. Add a session/u)
   t.is((await daemon.request('GET', '/v1/explanations/channel:none')).status, 404)
   await daemon.request('POST', '/v1/sessions', { session_id: 'garden' })
   const kinds = [(await asked('garden'))[0].kind, (await asked('channel:garden'))[0].kind]
@@ -161,9 +168,10 @@ test('floor-21: a turn that failed is told with what moves it, and so is a sessi
   t.like(failed, {
     code: 'turn_failed',
     text: `The turn of "A" about ${message_id} failed.`,
-    commands: [`holdfast runs get ${run.run_id}`, `${ask} A garden ACTOR TEXT`],
+    commands: [`holdfast runs get ${run.run_id}`, `${ask} A garden MEMBER TEXT`],
   })
-  t.like(others, { code: 'nobody_asked', commands: [`${ask} A garden ACTOR TEXT`] })
+  t.regex(others.text, /No agent has answered it, and each other session that may be asked/u)
+  t.like(others, { code: 'nobody_asked', commands: [`${ask} A garden MEMBER TEXT`] })
   t.regex(
     (await line('channels', 'follow', 'garden', '--once')).out,
     /\n {2}- The turn of "A" about \w+ failed\.\n {6}holdfast runs get /u,

@@ -213,3 +213,17 @@ test('learning-review-22, learning-review-23: a model names what a completed run
   await eventually(async () => ((await candidatesOf(third)).length === 2 ? true : undefined))
   t.is(third.asked().length, 1, 'nobody is asked about a run again')
 })
+
+test('learning-review-23: of an answer that does not fit the log says so, and not that nobody could be asked', async (t) => {
+  const model = judging(() => 'It teaches much.')
+  const daemon = await startTestDaemon(t, { plugins: [model.plugin], config: model.config })
+  await openSession(daemon)
+  await setPolicy(daemon, semantic())
+  await runToEnd(daemon, 'When is the window?')
+  await remember(daemon)
+  const told = await eventually(() =>
+    Promise.resolve(daemon.log.find(({ fact }) => fact.includes('what a run teaches'))),
+  )
+  t.regex(told.fact, /^a model did not say .*: it could not be asked, or its answer does not fit$/u)
+  t.is(told.details['code'], 'structured_output_invalid')
+})

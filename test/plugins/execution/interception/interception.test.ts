@@ -306,6 +306,18 @@ test('hooks-8: the model reads what a run is told in place of what was submitted
   t.deepEqual(second.seen, [])
 })
 
+test('hooks-8: what is added is told apart from what was said: a script of the demo model stays one', async (t) => {
+  const { rules, request, journal } = await daemonWith(t)
+  rules.user_prompt_submit = () => ({ contexts: ['It is Monday.'] })
+  const said = async (content: string): Promise<string> => {
+    const { run_id } = await submit({ request }, 's1', content)
+    await until({ request }, run_id, 'completed')
+    return (await journal()).findLast(({ entry }) => entry.event?.type === 'output').entry.event.output.content
+  }
+  t.is(await said('/say Hi.\n/say There.'), 'Hi.There.')
+  t.is(await said('Hello'), 'You said: Hello\nIt is Monday.')
+})
+
 test('hooks-9: a change of a setting is refused with 409, unless hooks are skipped', async (t) => {
   const { rules, request, seen } = await daemonWith(t)
   rules.config_change = () => ({ block: 'frozen' })

@@ -79,6 +79,8 @@ test('runs-46: stored files are named by their id, each once, with or without wo
   t.regex(toldOf(named), /\[file a\.md,[^]*\[file b\.md,/u)
   const alone = await ended(daemon, { input_items: [item] })
   t.true(toldOf(alone).startsWith('You said: <attached_file>'), toldOf(alone))
+  const script = await ended(daemon, { content: '/say Here.', attachments: [markdown('# Moss')] })
+  t.is(toldOf(script), 'Here.', 'the words of a file are no line of a script')
   t.is(alone.request.text_preview, 'notes.md')
   const empty = await submit(daemon, { content: '', attachments: [] })
   t.deepEqual(codeOf(empty), [400, 'run_input_missing'])

@@ -165,6 +165,8 @@ test('hooks-22: hooks that were set stand in place of the file, until a rollback
   t.is((await first.request('POST', '/v1/runtime/hooks', { hooks: {} })).status, 200)
   t.deepEqual(await namesIn(first), [])
   t.true(await isOverruled(first))
+  const { action } = (await first.warnings()).find(({ code }) => code === 'hooks_file_overruled') ?? {}
+  t.regex(String(action), /changed since.* after holdfast runtime rollback\. .*every setting.*--target-revision 0$/u)
   await first.stop()
   const second = await daemonOn(t, root)
   t.deepEqual(await namesIn(second), [])

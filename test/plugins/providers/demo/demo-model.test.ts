@@ -45,6 +45,15 @@ test('what the daemon tells beside results of calls is no user text: the script 
   t.is((await ask(demo, requestOf(messages))).text, 'made')
 })
 
+test('what the daemon adds to a text is no line of a script, and is repeated with a text that is none', async (t) => {
+  const added = { type: 'text' as const, text: 'It is Monday.', added: true as const }
+  const answer = async (text: string): Promise<string> =>
+    (await ask(demo, requestOf([{ role: 'user', content: [{ type: 'text', text }, added] }]))).text
+  t.is(await answer('/say made'), 'made')
+  t.is(await answer(script(...Array.from({ length: 200 }, () => '/say made'))), 'made'.repeat(200))
+  t.is(await answer('hello'), 'You said: hello\nIt is Monday.')
+})
+
 test('tools in a row are one parallel turn, and the next turn says Done.', async (t) => {
   const answers = await converse(demo, script('/tool read_file {"path":"a"}', '/tool list_files'))
   t.deepEqual(called(answers), [['read_file', 'list_files'], ['Done.']])
