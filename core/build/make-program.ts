@@ -1,13 +1,13 @@
 /** Makes the program out of the modules, a file for each life, and keeps the code that these need. */
 import { spawn } from 'node:child_process'
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { Metafile } from 'esbuild'
 import { fault } from '../base/assert.js'
 import { scriptOf } from './parts.js'
-import { dist, entryPart, filesOf, lives, programFolder, type Life } from './program.js'
+import { damagedOf, dist, entryPart, filesOf, lives, programFolder, seal, sumOfName, type Life } from './program.js'
 
 /** Packages that a plain start does not load stay where they are. */
 const external = ['undici', 'ajv', 'yaml', 'htmlparser2', '@modelcontextprotocol/client']
@@ -110,8 +110,8 @@ const writePrograms = async (folder: string): Promise<void> => {
     const { text, sections } = await scriptOf(parts)
     if (asciiOf(text) !== text) throw fault('the program holds signs that are not ASCII')
     const { program, map } = filesOf(folder, life)
-    await writeFile(program, text)
-    await writeFile(map, JSON.stringify(sections))
+    await writeFile(program, seal(Buffer.from(text), sumOfName(program)))
+    await writeFile(map, seal(Buffer.from(JSON.stringify(sections)), sumOfName(map)))
   }
 }
 
@@ -141,22 +141,27 @@ const keepCode = async (folder: string): Promise<void> => {
   await rm(root, { recursive: true, force: true })
 }
 
-const exists = (file: string): boolean => statSync(file, { throwIfNoEntry: false }) !== undefined
-
 const drafts = 'draft-'
+
+/** Whoever was first made the same; what is damaged makes room. */
+const putInPlace = async (draft: string, folder: string): Promise<void> => {
+  const aside = `${draft}-damaged`
+  if (damagedOf(folder) !== undefined) await rename(folder, aside).catch(() => undefined)
+  await rename(draft, folder).catch(() => rm(draft, { recursive: true, force: true }))
+  await rm(aside, { recursive: true, force: true })
+}
 
 /** Resolves with the folder of the program; undefined if the modules have none: the compiler left no notes. */
 export const makeProgram = async (): Promise<string | undefined> => {
   const folder = programFolder()
-  if (folder === undefined || exists(folder)) return folder
+  if (folder === undefined || damagedOf(folder) === undefined) return folder
   const bundles = path.dirname(folder)
   await mkdir(bundles, { recursive: true })
   const draft = await mkdtemp(path.join(bundles, drafts))
   await writePrograms(draft)
   await keepCode(draft)
   await chmod(draft, 0o755)
-  // Whoever was first made the same.
-  await rename(draft, folder).catch(() => rm(draft, { recursive: true, force: true }))
+  await putInPlace(draft, folder)
   await removeOthers(folder)
   return folder
 }

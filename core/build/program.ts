@@ -5,7 +5,7 @@
 import type { Script } from 'node:vm'
 
 // A built-in module costs a start less when it is asked for than when it is imported.
-const { closeSync, openSync, readFileSync, readSync, statSync } = process.getBuiltinModule('node:fs')
+const { closeSync, existsSync, openSync, readFileSync, readSync, statSync } = process.getBuiltinModule('node:fs')
 const { createRequire } = process.getBuiltinModule('node:module')
 const path = process.getBuiltinModule('node:path')
 const { pathToFileURL } = process.getBuiltinModule('node:url')
@@ -60,31 +60,98 @@ export const programFolder = (of = dist): string | undefined => {
   return notes && path.join(of, 'bundle', crc32(notes).toString(16))
 }
 
-/** Reads a file into memory that is there: memory that nobody has touched costs more than what is read. */
-const readInto = (room: Buffer, file: string): Buffer | undefined => {
+/** The line that a file of the program begins with. V8 copies code that stands at no multiple of eight. */
+const headLength = 16
+const headOf = (sum: number): string => `//${sum.toString(16).padStart(8, '0')}\n`.padStart(headLength, ' ')
+
+/** What the checksum of a file goes on from: no other file is taken for it. */
+export const sumOfName = (file: string): number => crc32(path.basename(file))
+
+/** A file of the program as it is written: what it is to hold, behind its checksum. */
+export const seal = (content: Buffer, from: number): Buffer =>
+  Buffer.concat([Buffer.from(headOf(crc32(content, from)), 'latin1'), content])
+
+interface Proven {
+  readonly content: Buffer
+  readonly sum: number
+}
+
+/** Undefined if it is not what the build has written. */
+export const prove = (file: Buffer | undefined, from: number): Proven | undefined => {
+  if (file === undefined) return undefined
+  const content = file.subarray(headLength)
+  const sum = crc32(content, from)
+  return file.toString('latin1', 0, headLength) === headOf(sum) ? { content, sum } : undefined
+}
+
+/** Undefined too if the file cannot be read. */
+const withFile = <T>(file: string, use: (open: number) => T): T | undefined => {
+  let open: number | undefined
   try {
-    const open = openSync(file, 'r')
-    const count = readSync(open, room)
-    closeSync(open)
-    return room.subarray(0, count)
+    open = openSync(file, 'r')
+    return use(open)
   } catch {
     return undefined
+  } finally {
+    if (open !== undefined) closeSync(open)
   }
 }
 
-const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0
+/** Reads a file into memory that is there: memory that nobody has touched costs more than what is read. */
+const readInto = (room: Buffer, file: string): Buffer | undefined =>
+  withFile(file, (open) => room.subarray(0, readSync(open, room)))
 
-/** The script of a life. Code that was kept by another version of Node is left aside by V8. */
+/** The same as `prove` for a file that is not to be used now, in little memory. */
+const isProven = (file: string): boolean | undefined =>
+  withFile(file, (open) => {
+    const room = Buffer.allocUnsafeSlow(1 << 16)
+    const head = room.toString('latin1', 0, readSync(open, room, { length: headLength }))
+    let [sum, count] = [sumOfName(file), 0]
+    while ((count = readSync(open, room)) > 0) sum = crc32(room.subarray(0, count), sum)
+    return head === headOf(sum)
+  })
+
+const sizeOf = (file: string): number => {
+  try {
+    return statSync(file).size
+  } catch {
+    return 0
+  }
+}
+
+/**
+ * The script of a life; undefined if it is gone or damaged. Its code goes on from its checksum, so it is code of no
+ * other text: V8 compares only lengths, and damaged code ends the process. Code that was kept by another version of
+ * Node is left aside by V8.
+ */
 export const readScript = (folder: string, life: Life, withCode = true): Script | undefined => {
   const { program, code } = filesOf(folder, life)
   const room = Buffer.allocUnsafeSlow(Math.max(sizeOf(program), sizeOf(code)))
+  const proven = prove(readInto(room, program), sumOfName(program))
+  if (proven === undefined) return undefined
   // All of it is ASCII, and one byte a character is what V8 reads fastest.
-  const text = readInto(room, program)?.toString('latin1')
-  const cachedData = withCode ? readInto(room, code) : undefined
+  const text = proven.content.toString('latin1')
+  const cachedData = withCode ? prove(readInto(room, code), proven.sum)?.content : undefined
   // The name is kept with the code, so it is no path: a release may be moved.
-  return text === undefined
-    ? undefined
-    : new vm.Script(text, { filename: path.basename(program), ...(cachedData && { cachedData }) })
+  return new vm.Script(text, { filename: path.basename(program), ...(cachedData && { cachedData }) })
+}
+
+/** Code of a script as it is written. */
+export const sealCode = (folder: string, life: Life, code: Buffer): Buffer => {
+  const { program } = filesOf(folder, life)
+  return seal(code, prove(read(program), sumOfName(program))?.sum ?? 0)
+}
+
+/** The first file of a program that the build has not written so. A life whose code was not kept has none. */
+export const damagedOf = (folder: string): string | undefined => {
+  for (const life of lives) {
+    const { program, map, code } = filesOf(folder, life)
+    const script = prove(read(program), sumOfName(program))
+    if (script === undefined) return program
+    if (isProven(map) !== true) return map
+    if (existsSync(code) && prove(read(code), script.sum) === undefined) return code
+  }
+  return undefined
 }
 
 /** The part that esbuild makes of what it is given first. */
@@ -94,6 +161,18 @@ export const entryPart = 'stdin.js'
 type Part = () => object
 type OpenScript = (life: Life) => Readonly<Record<string, Part>>
 
+const otherThan = (life: Life): Life => (life === 'serve' ? 'client' : 'serve')
+
+/** The code of the error where a part is needed and its file was damaged or replaced since the start. */
+export const programDamaged = 'program_damaged'
+
+const damaged = (life: Life): Error => {
+  const sentence = `${life}.cjs of the program was damaged or replaced since this process started: start it again`
+  return Object.assign(new ReferenceError(`${sentence}, and if that tells of it, build it or install it anew`), {
+    code: programDamaged,
+  })
+}
+
 /** Evaluates a part when it is first asked for. */
 const createParts = (life: Life, open: OpenScript): ((name: string) => object) => {
   let parts = open(life)
@@ -101,9 +180,9 @@ const createParts = (life: Life, open: OpenScript): ((name: string) => object) =
   return (name) => {
     const known = evaluated.get(name)
     if (known !== undefined) return known
-    if (parts[name] === undefined) parts = { ...parts, ...open(life === 'serve' ? 'client' : 'serve') }
+    if (parts[name] === undefined) parts = { ...parts, ...open(otherThan(life)) }
     const evaluate = parts[name]
-    if (evaluate === undefined) throw new ReferenceError(`${name} of the program is gone: it was replaced meanwhile`)
+    if (evaluate === undefined) throw damaged(otherThan(life))
     const shows = evaluate()
     evaluated.set(name, shows)
     return shows
@@ -133,7 +212,7 @@ export const runProgram = (folder: string, life: Life, script: Script): Program 
   program.mapStacks({
     names: lives.map((each) => path.basename(filesOf(folder, each).program)),
     folder,
-    readMap: (name) => readFileSync(path.join(folder, `${name}.map`), 'utf8'),
+    readMap: (name) => prove(read(path.join(folder, `${name}.map`)), crc32(`${name}.map`))?.content.toString() ?? '[]',
   })
   return program
 }
@@ -142,11 +221,22 @@ const words: ReadonlySet<string | undefined> = new Set(['serve', 'start', undefi
 const lifeOf = (word: string | undefined): Life =>
   words.has(word) || /^--(?!help|version)/u.test(word ?? '') ? 'serve' : 'client'
 
-/** The program for a command line that begins with this word; undefined if there is none of these modules. */
-export const openProgram = (word: string | undefined): Program | undefined => {
+/** The program, or the file for which it is not used. */
+export interface Opened {
+  readonly program?: Program | undefined
+  readonly damaged?: string
+}
+
+/** Opens the program for a command line that begins with this word; nothing if there is none of these modules. */
+export const openProgram = (word: string | undefined): Opened => {
   const folder = programFolder()
-  if (folder === undefined) return undefined
+  if (folder === undefined || !existsSync(folder)) return {}
   const life = lifeOf(word)
+  const other = filesOf(folder, otherThan(life)).program
+  // Whatever is needed of it later is to be there.
+  if (isProven(other) !== true) return { damaged: other }
   const script = readScript(folder, life)
-  return script && runProgram(folder, life, script)
+  return script === undefined
+    ? { damaged: filesOf(folder, life).program }
+    : { program: runProgram(folder, life, script) }
 }

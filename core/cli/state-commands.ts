@@ -8,7 +8,7 @@ import { Problem } from '../base/errors.js'
 import { createIds } from '../base/ids.js'
 import type { Log } from '../base/text/log.js'
 import { isJsonObject, unsafeCast, type Json } from '../base/schema.js'
-import { accessProblem, codeOf, errors } from '../state/errors.js'
+import { accessProblem, codeOf, errors, programProblem } from '../state/errors.js'
 import type { Fault } from '../state/format/line.js'
 import { createDisk } from '../state/disk/real-disk.js'
 import type { RepairAction, RepairReport } from '../state/inspect/repair.js'
@@ -35,7 +35,9 @@ const verify = async (shipped: ShippedView, root: string, progress: Progress): P
       declared: await shipped.declarations(),
     })
   } catch (error) {
-    const problem = error instanceof Problem ? error : accessProblem(error)
+    const problem = error instanceof Problem ? error : (programProblem(error) ?? accessProblem(error))
+    // It says nothing of the root.
+    if (problem?.code === errors.program_damaged.code) throw problem
     const code = problem?.code ?? codeOf(error) ?? 'unreadable'
     return { unreadable: { code, sentence: (problem ?? (error instanceof Error ? error : undefined))?.message ?? '' } }
   }

@@ -2,7 +2,7 @@
 import { Problem } from '../../base/errors.js'
 import { visibleBlock } from '../../base/text/visible.js'
 import { stackOf } from '../../base/text/stack.js'
-import { accessProblem, codeOf } from '../../state/errors.js'
+import { accessProblem, codeOf, programProblem } from '../../state/errors.js'
 import { DaemonProblem } from './daemon-problem.js'
 import { errors, usageCodes } from './errors.js'
 import { isOfTheLine } from './own-words.js'
@@ -50,7 +50,7 @@ const fault = (error: unknown, output: Output): string => {
 }
 
 export const explain = (cause: unknown, output: Output = 'pretty'): Explanation => {
-  const error = accessProblem(cause) ?? filesProblem(cause) ?? cause
+  const error = accessProblem(cause) ?? filesProblem(cause) ?? programProblem(cause) ?? cause
   if (!(error instanceof Problem)) return { text: fault(error, output), code: 1 }
   return {
     text: output === 'json' ? JSON.stringify(facts(error)) : sentences(error),

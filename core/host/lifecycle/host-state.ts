@@ -4,6 +4,7 @@ import { Problem } from '../../base/errors.js'
 import type { RouteTable } from '../../http/routes/table.js'
 import type { AnyPlugin } from '../../plugin/contract.js'
 import type { Token } from '../../base/token.js'
+import { programProblem } from '../../state/errors.js'
 import { bounded } from '../bounded.js'
 import type { Lists } from '../configuration/lists.js'
 import type { Core } from '../context/context.js'
@@ -99,6 +100,8 @@ export const fail = async (host: HostState, entry: PluginEntry, { where, error }
   const { id } = entry.candidate
   // What is wrong is a file, as where the daemon reads it itself, and no code of the plugin (runtime-2).
   if (entry.candidate.required && isOfList(error)) throw invalid(error)
+  const ofProgram = programProblem(error)
+  if (ofProgram !== undefined) throw ofProgram
   host.faults.charge(id, where, error)
   for (const other of dependents(host, entry))
     await disable(host, other, { state: 'skipped', reason: `needs ${id}, which failed` })

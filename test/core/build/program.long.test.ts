@@ -1,32 +1,23 @@
 /** The program: it is that of the modules beside it, and to plugins and stacks it is as they are. */
 import { execFile } from 'node:child_process'
-import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import test from 'ava'
 import { makeProgram } from '../../../core/build/make-program.js'
-import { dist, filesOf, lives, programFolder } from '../../../core/build/program.js'
+import { dist, filesOf, lives, programFolder, sealCode } from '../../../core/build/program.js'
 import { version } from '../../../core/base/version.js'
 import { shippedPlugins } from '../../../core/shipped.js'
 import { ownerOf } from '../../../core/host/context/faults.js'
 import { shippedCandidate } from '../../../core/host/load/candidate.js'
 import * as kit from '../../../core/plugin.js'
+import { copyOfBuild } from '../../support/build.js'
 import { repository } from '../../support/docs.js'
-import { freshFolder, freshRoot } from '../../support/folders.js'
+import { freshRoot } from '../../support/folders.js'
 import { spawnTestDaemon } from '../../support/daemon.js'
 
 const run = async (args: readonly string[]): Promise<string> =>
   (await promisify(execFile)(process.execPath, args, { maxBuffer: 1 << 24 })).stdout
-
-/** A build that can be changed. */
-const copyOfBuild = (): string => {
-  const folder = path.join(freshFolder(), 'dist')
-  for (const part of ['core', 'plugins', 'bundle', '.tsbuildinfo'])
-    cpSync(path.join(dist, part), path.join(folder, part), { recursive: true })
-  writeFileSync(path.join(folder, '../package.json'), '{"type":"module"}')
-  symlinkSync(path.join(repository, 'node_modules'), path.join(folder, '../node_modules'))
-  return folder
-}
 
 test.before(() => makeProgram())
 
@@ -52,7 +43,7 @@ test.serial(
 test.serial('code that this version of node cannot use, or none, makes a start slower and nothing else', async (t) => {
   const folder = copyOfBuild()
   const program = programFolder(folder) ?? ''
-  for (const name of readdirSync(program)) if (name.endsWith('.code')) writeFileSync(path.join(program, name), 'x')
+  for (const life of lives) writeFileSync(filesOf(program, life).code, sealCode(program, life, Buffer.from('x')))
   t.is((await run([path.join(folder, 'core/main.js'), '--version'])).trim(), version)
 })
 
@@ -84,7 +75,7 @@ test.serial('what tsc does alone is noticed, and npm start and npm run build end
 test.serial('stacks of the program tell of the sources, and whose they are', async (t) => {
   const script = `
     const { openProgram } = await import(${JSON.stringify(path.join(dist, 'core/build/program.js'))})
-    const { stackOf } = openProgram('--version')
+    const { stackOf } = openProgram('--version').program
     const modules = Object.entries(globalThis[Symbol.for('holdfast.modules')])
     const [, load] = modules.find(([url]) => url.endsWith('/plugins/execution/models/contract.js'))
     try { (await load()).checkGeneration() } catch (error) { console.log(stackOf(error)) }`
