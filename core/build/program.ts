@@ -136,7 +136,7 @@ export const readScript = (folder: string, life: Life, withCode = true): Script 
   return new vm.Script(text, { filename: path.basename(program), ...(cachedData && { cachedData }) })
 }
 
-/** Keeps code of a script. */
+/** Code of a script as it is written. */
 export const sealCode = (folder: string, life: Life, code: Buffer): Buffer => {
   const { program } = filesOf(folder, life)
   return seal(code, prove(read(program), sumOfName(program))?.sum ?? 0)

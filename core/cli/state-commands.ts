@@ -5,11 +5,10 @@ import { count } from '../base/text/command-text.js'
 import type { Progress } from '../base/text/progress.js'
 import { defineCommand, type Command, type CommandInput } from '../plugin/command.js'
 import { Problem } from '../base/errors.js'
-import { errors as programErrors, programProblem } from '../build/errors.js'
 import { createIds } from '../base/ids.js'
 import type { Log } from '../base/text/log.js'
 import { isJsonObject, unsafeCast, type Json } from '../base/schema.js'
-import { accessProblem, codeOf, errors } from '../state/errors.js'
+import { accessProblem, codeOf, errors, programProblem } from '../state/errors.js'
 import type { Fault } from '../state/format/line.js'
 import { createDisk } from '../state/disk/real-disk.js'
 import type { RepairAction, RepairReport } from '../state/inspect/repair.js'
@@ -38,7 +37,7 @@ const verify = async (shipped: ShippedView, root: string, progress: Progress): P
   } catch (error) {
     const problem = error instanceof Problem ? error : (programProblem(error) ?? accessProblem(error))
     // It says nothing of the root.
-    if (problem?.code === programErrors.program_damaged.code) throw problem
+    if (problem?.code === errors.program_damaged.code) throw problem
     const code = problem?.code ?? codeOf(error) ?? 'unreadable'
     return { unreadable: { code, sentence: (problem ?? (error instanceof Error ? error : undefined))?.message ?? '' } }
   }

@@ -193,6 +193,7 @@ export const errors = defineErrors({
     detail: 'The stored bytes {sha256} do not match their digest.',
     action: 'Restore the file from a backup or upload the bytes again.',
   },
+  program_damaged: { status: 500, detail: '{reason}' },
 })
 
 /** The problem that the system refused a file to this user; undefined if the error is another. */
@@ -201,6 +202,12 @@ export const accessProblem = (cause: unknown): Problem | undefined => {
   if ((code !== 'EACCES' && code !== 'EPERM') || !(cause instanceof Error) || !('path' in cause)) return undefined
   return errors.state_unreadable({ details: { path: String(cause.path), reason: code }, cause })
 }
+
+/** The problem that the program was damaged or replaced while it ran; undefined if the error is another. */
+export const programProblem = (cause: unknown): Problem | undefined =>
+  cause instanceof ReferenceError && codeOf(cause) === errors.program_damaged.code
+    ? errors.program_damaged({ details: { reason: cause.message }, cause })
+    : undefined
 
 /** The code of a system error, such as `ENOSPC`. */
 export const codeOf = (cause: unknown): string | undefined =>

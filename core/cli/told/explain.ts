@@ -1,9 +1,8 @@
 /** What went wrong, as the command line says it. */
 import { Problem } from '../../base/errors.js'
-import { programProblem } from '../../build/errors.js'
 import { visibleBlock } from '../../base/text/visible.js'
 import { stackOf } from '../../base/text/stack.js'
-import { accessProblem, codeOf } from '../../state/errors.js'
+import { accessProblem, codeOf, programProblem } from '../../state/errors.js'
 import { DaemonProblem } from './daemon-problem.js'
 import { errors, usageCodes } from './errors.js'
 import { isOfTheLine } from './own-words.js'

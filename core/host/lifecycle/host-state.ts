@@ -1,10 +1,10 @@
 /** What the host's parts share, and the one way in which a plugin is disabled. */
 import { errors as configErrors } from '../../base/config.js'
-import { programProblem } from '../../build/errors.js'
 import { Problem } from '../../base/errors.js'
 import type { RouteTable } from '../../http/routes/table.js'
 import type { AnyPlugin } from '../../plugin/contract.js'
 import type { Token } from '../../base/token.js'
+import { programProblem } from '../../state/errors.js'
 import { bounded } from '../bounded.js'
 import type { Lists } from '../configuration/lists.js'
 import type { Core } from '../context/context.js'
