@@ -1,4 +1,5 @@
 /** Everything that can go wrong between the daemon and its disk, and what its operator can do. */
+import { codeOf } from '../base/text/thrown.js'
 import { defineErrors, type Problem } from '../base/errors.js'
 
 export const errors = defineErrors({
@@ -195,13 +196,11 @@ export const errors = defineErrors({
   },
 })
 
+export { codeOf }
+
 /** The problem that the system refused a file to this user; undefined if the error is another. */
 export const accessProblem = (cause: unknown): Problem | undefined => {
   const code = codeOf(cause)
   if ((code !== 'EACCES' && code !== 'EPERM') || !(cause instanceof Error) || !('path' in cause)) return undefined
   return errors.state_unreadable({ details: { path: String(cause.path), reason: code }, cause })
 }
-
-/** The code of a system error, such as `ENOSPC`. */
-export const codeOf = (cause: unknown): string | undefined =>
-  cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : undefined
