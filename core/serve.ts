@@ -7,6 +7,7 @@ import { Problem } from './base/errors.js'
 import { shippedPlugins } from './shipped.js'
 import type { PluginHost } from './host/lifecycle/host.js'
 import { createLog, type Log } from './base/text/log.js'
+import { isError } from './base/text/thrown.js'
 import { createSecrets, type Secrets } from './base/text/secrets.js'
 import { readSettings, type Settings } from './base/settings.js'
 import { limitStop } from './stop-limit.js'
@@ -77,7 +78,7 @@ const watchFaults = (log: Log, host: () => PluginHost | undefined, broken: () =>
     (error: unknown): void => {
       if (host()?.charge(what, error) !== undefined) return
       log.error(what, { error })
-      if (error instanceof Error && !(error instanceof Problem)) broken()
+      if (isError(error) && !(error instanceof Problem)) broken()
     }
   process.on('uncaughtException', hear('an uncaught exception'))
   process.on('unhandledRejection', hear('an unhandled rejection'))

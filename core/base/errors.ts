@@ -34,6 +34,9 @@ export interface Occurrence {
   readonly cause?: unknown
 }
 
+/** Tells problems from whatever else is thrown, without looking at what that has. */
+const made = new WeakSet<object>()
+
 /** The only error a handler throws on purpose; the HTTP layer writes it as `application/problem+json`. */
 export class Problem extends Error {
   readonly code: string
@@ -44,11 +47,17 @@ export class Problem extends Error {
 
   constructor(code: string, spec: ProblemSpec, occurrence: Occurrence) {
     super(fill(spec.detail, occurrence.details ?? {}), { cause: occurrence.cause })
+    made.add(this)
     this.name = 'Problem'
     this.code = code
     this.spec = spec
     this.occurrence = occurrence
     this.action = spec.action && fillAction(spec.action, occurrence.details ?? {})
+  }
+
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    if (typeof value !== 'object' || value === null || !made.has(value)) return false
+    return this === Problem || Function.prototype[Symbol.hasInstance].call(this, value)
   }
 }
 

@@ -23,7 +23,7 @@ const sharedModules = (): string[] => [
 const entry = (): string => `
 export { main } from './core/command-line.js'
 export { mapStacks } from './core/build/stack.js'
-export { stackOf } from './core/base/text/stack.js'
+export { stackOf } from './core/base/text/thrown.js'
 globalThis[Symbol.for('holdfast.modules')] = {
 ${sharedModules()
   .map((module) => `  [__place.urlOf('${module}')]: () => import('./${module}'),`)

@@ -1,6 +1,6 @@
 /** Stacks of the program told in lines of the sources. The map of a file is read when the first stack names it. */
 import path from 'node:path'
-import { tellPlacesBy } from '../base/text/stack.js'
+import { tellPlacesBy } from '../base/text/thrown.js'
 import type { MappedFiles } from './program.js'
 import type { Section } from './parts.js'
 

@@ -19,6 +19,11 @@ export const errors = defineErrors({
   plugin_sealed: { status: 500, detail: '{what} is only possible in register', action: 'Declare it in register.' },
   plugin_gone: { status: 500, detail: 'the plugin was stopped and cannot add {what}' },
   plugin_ended: { status: 503, detail: 'the plugin {plugin} was stopped, so {what} of it is refused' },
+  observer_asynchronous: {
+    status: 500,
+    detail: 'it must not be async: what it is told in a commit ends with that',
+    action: 'Do what takes longer behind the commit, with tx.after.',
+  },
   observer_late: { status: 503, detail: 'it did not end within {ms} ms' },
   state_taken: {
     status: 500,

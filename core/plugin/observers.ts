@@ -8,8 +8,10 @@ import type { Tx } from '../state/contract.js'
 export interface Observers<T> {
   /**
    * Tells each of them in a commit. What one that throws has changed is taken back; the commit and the others go on.
+   * `tell` returns what the observer returns: a promise is a fault of it, too. So is what makes the commit too large.
+   * Records that somebody else's plugin is told are frozen, with all that they hold.
    */
-  tell(tx: Tx, what: string, tell: (observer: T) => void): void
+  tell(tx: Tx, what: string, tell: (observer: T) => unknown): void
   /**
    * Waits until the work of each of them is over, at most `ms`; one that takes longer is charged, and is not waited for
    * again until it is over. False where a shipped plugin is not done.

@@ -8,7 +8,8 @@ import { errors } from './archive/errors.js'
 import type { Policy } from './policy.js'
 import type { Failed, Retention } from './retention.js'
 import { Fallen } from './retention-document.js'
-import { sayError, sayFalling } from './words.js'
+import { messageOf } from '../base/text/thrown.js'
+import { sayFalling } from './words.js'
 
 const Body = object({
   dry_run: doc(defaulted(boolean(), true), 'Only say what would fall.'),
@@ -85,7 +86,7 @@ export const runRetention = async (retention: Retention, { dry_run, policy }: Ru
 const failure = ({ kind, error }: Failed): RetentionRun['failed'][number] => ({
   kind,
   code: codeOf(error) ?? 'internal_error',
-  words: sayError(error),
+  words: messageOf(error),
 })
 
 export interface RetentionRouteParts {

@@ -18,7 +18,7 @@ import { policyFaults } from './policy-faults.js'
 import { reportOf, type RetentionReport } from './report.js'
 import { openDocument, type Fallen, type RetentionDocument } from './retention-document.js'
 import { createUsage, type Usage } from './usage.js'
-import { sayError } from './words.js'
+import { messageOf } from '../base/text/thrown.js'
 
 export interface RetentionParts {
   readonly root: string
@@ -78,7 +78,7 @@ const warningOf = ({ kind, error }: Failed): Warning => ({
   severity: 'warning',
   code: 'retention_failed',
   related_id: kind,
-  message: error instanceof Problem ? error.message : `Of ${kind} nothing fell: ${sayError(error)}`,
+  message: error instanceof Problem ? error.message : `Of ${kind} nothing fell: ${messageOf(error)}`,
   action: (error instanceof Problem ? error.action : undefined) ?? 'Look at the log, then: holdfast state retention',
 })
 

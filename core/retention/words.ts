@@ -47,5 +47,3 @@ export const sayOver = (bytes: number): string =>
   `The root holds ${showSize(bytes)} more than max_bytes, and nothing else of it may fall now.`
 
 export const sayStaying = ({ held, ...part }: Staying): string => `${sayPart(part)}, stay: ${held}`
-
-export const sayError = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -1,4 +1,5 @@
 /** Everything that can go wrong between the daemon and its disk, and what its operator can do. */
+import { codeOf } from '../base/text/thrown.js'
 import { defineErrors, type Problem } from '../base/errors.js'
 
 export const errors = defineErrors({
@@ -196,6 +197,8 @@ export const errors = defineErrors({
   program_damaged: { status: 500, detail: '{reason}' },
 })
 
+export { codeOf }
+
 /** The problem that the system refused a file to this user; undefined if the error is another. */
 export const accessProblem = (cause: unknown): Problem | undefined => {
   const code = codeOf(cause)
@@ -208,7 +211,3 @@ export const programProblem = (cause: unknown): Problem | undefined =>
   cause instanceof ReferenceError && codeOf(cause) === errors.program_damaged.code
     ? errors.program_damaged({ details: { reason: cause.message }, cause })
     : undefined
-
-/** The code of a system error, such as `ENOSPC`. */
-export const codeOf = (cause: unknown): string | undefined =>
-  cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : undefined

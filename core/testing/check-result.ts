@@ -1,5 +1,6 @@
 /** What a check found, as data. */
 import { fault } from '../base/assert.js'
+import { messageOf } from '../base/text/thrown.js'
 
 /** What one check found. */
 export interface CheckResult {
@@ -28,7 +29,7 @@ export const runCheck = async (check: string, run: () => Verdict | Promise<Verdi
     const { outcome, sentence } = await run()
     return { check, outcome, sentence: oneLine(sentence) }
   } catch (error) {
-    return { check, outcome: 'failed', sentence: oneLine(error instanceof Error ? error.message : String(error)) }
+    return { check, outcome: 'failed', sentence: oneLine(messageOf(error)) }
   }
 }
 

@@ -6,7 +6,7 @@ import { createClock } from '../base/clock.js'
 import { createIds } from '../base/ids.js'
 import { keepAlive } from '../base/keep-alive.js'
 import type { JsonObject } from '../base/schema.js'
-import { stackOf } from '../base/text/stack.js'
+import { messageOf, stackOf } from '../base/text/thrown.js'
 import { printError } from '../cli/terminal.js'
 import type { PluginReport } from '../host/contract.js'
 import type { AnyPlugin, AnyPluginModule } from '../plugin/contract.js'
@@ -91,7 +91,7 @@ const createPrinter = () => {
     tell({ level, fact, details: { error, ...details } }: LogEntry): void {
       if (!printer.isOn || level !== 'error' || error === undefined) return
       const facts = Object.entries(details).map(([name, value]) => `, ${name} ${String(value)}`)
-      const cause = error instanceof Error ? (stackOf(error) ?? error.message) : String(error)
+      const cause = stackOf(error) ?? messageOf(error)
       printError(`The test daemon: ${fact}${facts.join('')}: ${cause}`)
     },
   }

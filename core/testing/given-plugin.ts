@@ -5,10 +5,9 @@ import type { PluginReport } from '../host/contract.js'
 import type { AnyPlugin, AnyPluginModule } from '../plugin/contract.js'
 import { loadPlugin } from '../shipped.js'
 import type { InProcessDaemon, LogEntry } from './test-daemon.js'
+import { messageOf } from '../base/text/thrown.js'
 
 type Given = AnyPluginModule['default'] | { readonly plugin: AnyPlugin }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 /** The plugin of an entry of `plugins`. */
 export const givenPlugin = (entry: Given, at: number): AnyPlugin => {

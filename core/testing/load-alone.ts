@@ -13,6 +13,7 @@ import { loadPlugin, shippedPlugins } from '../shipped.js'
 import type { Disk } from '../state/disk/disk.js'
 import { createDisk } from '../state/disk/real-disk.js'
 import { verdictOf, type Verdict } from './check-result.js'
+import { messageOf } from '../base/text/thrown.js'
 
 /** Where what is looked for is laid down for the inspector. */
 const place = 'holdfast.looked-for'
@@ -91,7 +92,7 @@ export const loadAlone = async (exported: AnyPluginModule['default'], plugin: An
   try {
     loadPlugin(await import(`${main}?holdfast-alone=${refused}`))
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = messageOf(error)
     return verdictOf([reason.startsWith('it imports ') ? `${reason}: ${howTo}` : reason], sentence)
   }
   return verdictOf([], sentence)

@@ -1,6 +1,7 @@
 import { pino } from 'pino'
+import { redactedTo } from '../words/redacted-to.js'
 import type { Secrets } from './secrets.js'
-import { stackOf } from './stack.js'
+import { causeOf, isError, messageOf, nameOf, placesOf, stackOf, thrownText } from './thrown.js'
 import { visible, visibleBlock, visibleLine } from './visible.js'
 
 /**
@@ -22,11 +23,30 @@ export interface LogOptions {
   readonly write: (line: string) => void
 }
 
-/** What an error may say in a line: never its own properties, which libraries fill with requests and headers. */
-const describe = (error: unknown): unknown => {
-  if (!(error instanceof Error)) return String(error)
-  const cause = error.cause === undefined ? {} : { cause: describe(error.cause) }
-  return { type: error.name, message: error.message, stack: stackOf(error), ...cause }
+/**
+ * Characters of the message of an error, of what its stack begins with, and of the places there: with causes, each of
+ * which has half as many, some 16 KiB in all.
+ */
+const mostOfError = 3 * 1024
+/** No more of a cause is worth telling. */
+const leastOfError = 256
+
+/**
+ * What an error may say in a line: never its own properties, which libraries fill with requests and headers. What is
+ * too long is cut, visibly, and redacted before: half a secret looks like none.
+ */
+const describing = (redact: (text: string) => string) => {
+  const cut = (text: string, most: number): string =>
+    text.length <= most ? text : `${redactedTo(text, most, redact)}… (cut, of ${text.length} characters)`
+  const describe = (error: unknown, most: number): unknown => {
+    if (!isError(error)) return cut(thrownText(error), most)
+    const inner = causeOf(error)
+    const cause = inner === undefined || most < leastOfError ? {} : { cause: describe(inner, most / 2) }
+    const stack = stackOf(error)
+    const told = stack && (stack.length <= 2 * most ? stack : `${cut(stack, most)}\n${placesOf(stack, most)}`)
+    return { type: nameOf(error), message: cut(messageOf(error), most), stack: told, ...cause }
+  }
+  return (error: unknown): unknown => describe(error, mostOfError)
 }
 
 interface Line {
@@ -66,8 +86,14 @@ const prettyLine = ({
 export const createLog = ({ level, format, secrets, write }: LogOptions): Log => {
   const shape = (line: string): string => (format === 'json' ? line : prettyLine(JSON.parse(line)))
   const destination = { write: (line: string): void => write(visible(secrets.redact(shape(line)))) }
+  const describe = describing(secrets.redact)
   const logger = pino(
-    { level, base: null, formatters: { level: (label) => ({ level: label }) }, serializers: { error: describe } },
+    {
+      level,
+      base: null,
+      formatters: { level: (label) => ({ level: label }) },
+      serializers: { error: describe, err: describe },
+    },
     destination,
   )
   return {

@@ -1,6 +1,7 @@
 /** Says in the log that a change could not be kept, as loudly as it deserves. */
 import { Problem } from '../errors.js'
 import type { Log } from './log.js'
+import { thrownText } from './thrown.js'
 
 interface Teller {
   readonly log: Log
@@ -16,7 +17,7 @@ export const tellFailure = (
   fact: string,
   { error, ...details }: Readonly<Record<string, unknown>>,
 ): void => {
-  const told = { ...details, error: String(error) }
+  const told = { ...details, error: thrownText(error) }
   if (state.health.mode !== 'ok') log.debug(fact, told)
   else if (error instanceof Problem) log.warn(fact, told)
   else log.error(fact, { ...details, error })

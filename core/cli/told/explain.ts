@@ -1,7 +1,7 @@
 /** What went wrong, as the command line says it. */
 import { Problem } from '../../base/errors.js'
 import { visibleBlock } from '../../base/text/visible.js'
-import { stackOf } from '../../base/text/stack.js'
+import { messageOf, stackOf } from '../../base/text/thrown.js'
 import { accessProblem, codeOf, programProblem } from '../../state/errors.js'
 import { DaemonProblem } from './daemon-problem.js'
 import { errors, usageCodes } from './errors.js'
@@ -44,7 +44,7 @@ const facts = (problem: Problem): unknown => {
 
 /** A fault of ours, with its stack. */
 const fault = (error: unknown, output: Output): string => {
-  const [message, stack] = error instanceof Error ? [error.message, stackOf(error)] : [String(error)]
+  const [message, stack] = [messageOf(error), stackOf(error)]
   if (output === 'json') return JSON.stringify({ code: 'internal_error', message, stack })
   return `holdfast: ${stack ?? message}`
 }

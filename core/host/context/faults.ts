@@ -4,7 +4,8 @@ import type { Clock } from '../../base/clock.js'
 import { Problem } from '../../base/errors.js'
 import type { Log } from '../../base/text/log.js'
 import type { Secrets } from '../../base/text/secrets.js'
-import { stackOf } from '../../base/text/stack.js'
+import { causeOf, isError, messageOf, nameOf, stackOf } from '../../base/text/thrown.js'
+import { redactedTo } from '../../base/words/redacted-to.js'
 import type { PluginFault } from '../contract.js'
 
 export interface Faults {
@@ -51,13 +52,11 @@ type Details = Readonly<Record<string, unknown>>
 
 export const isPromise = (value: unknown): value is Promise<unknown> => value instanceof Promise
 
-const isAbort = (error: unknown): boolean =>
-  error instanceof Error && (error.name === 'AbortError' || error.name === 'TimeoutError')
+const isAbort = (error: unknown): boolean => ['AbortError', 'TimeoutError'].includes(nameOf(error))
 
 export const createFaults = ({ clock, log, secrets, owners }: FaultsOptions): Faults => {
   const faults = new Map<string, { count: number; last: PluginFault }>()
-  const sentence = (error: unknown): string =>
-    secrets.redact(error instanceof Error ? error.message : String(error)).slice(0, 300)
+  const sentence = (error: unknown): string => redactedTo(messageOf(error), 300, secrets.redact)
   /** What to log of the error: the stack of plugins' code once, and the sentence alone when it comes again. */
   const keep = (plugin: string, where: string, error: unknown): unknown => {
     const before = faults.get(plugin)
@@ -108,7 +107,7 @@ export const createFaults = ({ clock, log, secrets, owners }: FaultsOptions): Fa
 
 /** The plugin whose code a stack passes through first. */
 export const ownerOf = (error: unknown, owners: readonly CodeOwner[]): string | undefined => {
-  const stack = error instanceof Error ? (stackOf(error) ?? '') : ''
+  const stack = stackOf(error) ?? ''
   for (const line of stack.split('\n')) {
     const owner = owners.find(({ owns }) => owns(line))
     if (owner !== undefined) return owner.id
@@ -118,12 +117,12 @@ export const ownerOf = (error: unknown, owners: readonly CodeOwner[]): string | 
 
 /** The error without what called the plugins' code; of a refusal that none of it took part in, the sentence alone. */
 const shown = (error: unknown, owners: readonly CodeOwner[]): unknown => {
-  const stack = error instanceof Error ? stackOf(error) : undefined
-  if (!(error instanceof Error) || stack === undefined) return error
+  const stack = stackOf(error)
+  if (!isError(error) || stack === undefined) return error
   const lines = stack.split('\n')
   const last = lines.findLastIndex((line) => owners.some(({ owns }) => owns(line)))
   if (last < 0) return error instanceof Problem ? `${error.message} (${error.code})` : error
   if (last === lines.length - 1) return error
-  const { message, name, cause } = error
-  return Object.assign(fault(message, cause), { name, stack: lines.slice(0, last + 1).join('\n') })
+  const told = fault(messageOf(error), causeOf(error))
+  return Object.assign(told, { name: nameOf(error), stack: lines.slice(0, last + 1).join('\n') })
 }

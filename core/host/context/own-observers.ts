@@ -1,10 +1,14 @@
-/** Tells the contributions to a point; what they throw, and those that hang, are charged to their plugins. */
+/**
+ * Tells the contributions to a point; what they throw, and those that hang, are charged to their plugins. Those of
+ * somebody else's plugins are told frozen records.
+ */
 import type { Clock } from '../../base/clock.js'
 import type { Point } from '../../base/token.js'
 import { within } from '../../base/within.js'
 import type { Observers } from '../../plugin/observers.js'
 import { errors } from '../errors.js'
 import type { Faults } from './faults.js'
+import { toldFrozen } from './frozen.js'
 import type { Owned } from './points.js'
 import type { Registry } from './registry.js'
 import type { Scope } from './scope.js'
@@ -16,6 +20,14 @@ export interface ObserversParts {
   readonly clock: Clock
 }
 
+/** What is told in a commit ends with it: what goes on behind it could not be taken back. */
+const checkDone = (outcome: unknown): void => {
+  if (typeof outcome !== 'object' || outcome === null || !('then' in outcome)) return
+  // The fault is this one, whatever comes of the work.
+  void Promise.resolve(outcome).catch(() => {})
+  throw errors.observer_asynchronous()
+}
+
 export const ownObservers = <T>({ registry, faults, scope, clock }: ObserversParts, point: Point<T>): Observers<T> => {
   const owned = registry.owned(point)
   const late = new Set<T>()
@@ -23,25 +35,26 @@ export const ownObservers = <T>({ registry, faults, scope, clock }: ObserversPar
     if (faults.isShipped(owner)) throw error
     faults.charge(owner, what, error)
   }
+  const heard = ({ owner, value }: Owned<T>): T => (faults.isShipped(owner) ? value : toldFrozen(value))
   /** Begins the work, and gives what it comes to: it does not reject but with a refusal. */
   const begin = async (
-    { owner, value }: Owned<T>,
+    entry: Owned<T>,
     what: string,
     work: (observer: T) => Promise<unknown> | undefined,
   ): Promise<void> => {
     try {
-      await work(value)
+      await work(heard(entry))
     } catch (error) {
-      charge(owner, what, error)
+      charge(entry.owner, what, error)
     }
   }
   return {
     tell(tx, what, tell) {
-      for (const { owner, value } of owned())
+      for (const entry of owned())
         try {
-          tx.tryPart(() => tell(value))
+          tx.tryPart(() => checkDone(tell(heard(entry))))
         } catch (error) {
-          charge(owner, what, error)
+          charge(entry.owner, what, error)
         }
     },
     async settle(ms, what, work) {

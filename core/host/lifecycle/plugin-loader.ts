@@ -14,6 +14,7 @@ import {
 import type { Lists } from '../configuration/lists.js'
 import { loadAll, type Loaded, type LoadBound } from '../load/load.js'
 import type { PluginHost } from './host.js'
+import { thrownText } from '../../base/text/thrown.js'
 
 export interface PluginLoaderOptions extends Omit<ConfigureOptions, 'root'> {
   readonly shipped: readonly ShippedPlugin[]
@@ -100,11 +101,11 @@ export const watchFiles = (
     const faults = (): readonly FileFault[] => faultsOfFiles({ ...options, root }, loaded)
     // That a plugin did not come up is told already.
     const failed = new Set(host.reports().flatMap(({ id, reason }) => (reason === undefined ? [] : [id])))
-    const known = new Set(faults().flatMap(({ plugin, error }) => (failed.has(plugin) ? [String(error)] : [])))
+    const known = new Set(faults().flatMap(({ plugin, error }) => (failed.has(plugin) ? [thrownText(error)] : [])))
     const check = (): void => {
       checkOthers()
       if (!safe) thirdPartyCandidates({ disk, root, kit })
-      for (const { error } of faults()) if (!known.has(String(error))) throw error
+      for (const { error } of faults()) if (!known.has(thrownText(error))) throw error
     }
     const plugins = loaded.map(({ candidate }) => candidate.id)
     const complete = loaded.every(({ ok }) => ok) && !(safe && mayHaveThirdParty(disk, root))

@@ -1,6 +1,7 @@
 /** Records that cannot be read are named, and left out of lists: one of them must not hide all others. */
 import type { HealthCheck } from '../../base/health.js'
 import type { Log } from '../../base/text/log.js'
+import { thrownText } from '../../base/text/thrown.js'
 
 /** What a list does with an item that it cannot show. */
 export type Skip = (id: string, error: unknown) => void
@@ -21,7 +22,7 @@ export const createUnreadable = (log: Log, what: string): Unreadable => {
     skip(id, error) {
       if (known.has(id) || known.size >= most) return
       known.add(id)
-      log.error(`some ${what} cannot be read and are left out of lists`, { id, error: String(error) })
+      log.error(`some ${what} cannot be read and are left out of lists`, { id, error: thrownText(error) })
     },
     health: {
       id: `unreadable ${what}`,

@@ -76,6 +76,14 @@ export const createExchange = (options: ExchangeOptions): Exchange => {
     onFault({ owner, route: route?.id ?? 'none', error })
     return httpErrors.internal_error({ cause: error })
   }
+  /** A problem that cannot be told is a fault of whoever threw it. */
+  const told = (error: unknown, found: Found | undefined): Answer => {
+    try {
+      return problemAnswer(inDomain(toProblem(error, found), found?.entry.route), redact)
+    } catch (worse) {
+      return problemAnswer(inDomain(toProblem(worse, found), found?.entry.route), redact)
+    }
+  }
   const answer = (request: IncomingMessage, response: ServerResponse, reply: Answer): void => {
     const cors = origins.headers(request)
     // A client that keeps its connection would hold the stop until the drain is over.
@@ -84,7 +92,7 @@ export const createExchange = (options: ExchangeOptions): Exchange => {
     unsent.watch(response)
   }
   const refuse = (request: IncomingMessage, response: ServerResponse, error: unknown): void =>
-    answer(request, response, problemAnswer(toProblem(error, undefined), redact))
+    answer(request, response, told(error, undefined))
 
   const run = async (request: IncomingMessage, response: ServerResponse, found: Found | undefined): Promise<void> => {
     const caller = auth.admit(request, found?.entry.access ?? 'admin')
@@ -126,7 +134,7 @@ export const createExchange = (options: ExchangeOptions): Exchange => {
       try {
         await run(request, response, found)
       } catch (error) {
-        refuse(request, response, inDomain(toProblem(error, found), found?.entry.route))
+        answer(request, response, told(error, found))
       }
       answered(found?.entry.route.id ?? 'none', response.statusCode)
       const { method } = request

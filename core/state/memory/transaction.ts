@@ -6,6 +6,7 @@ import type { Json } from '../../base/schema.js'
 import type { Log } from '../../base/text/log.js'
 import type { Change } from './change.js'
 import type { CommitLog } from '../log/commit-log.js'
+import { LineSize } from './line-size.js'
 import { forgets } from './removals.js'
 import type { Collection, Stream, Tx } from '../contract.js'
 import { storageErrors } from '../storage-errors.js'
@@ -54,6 +55,8 @@ export interface Transactions {
 const farBack = 60_000
 const stampAfter = (last: number, now: number): number => (now < last && last - now <= farBack ? last : now)
 
+const beginOf = (now: number): string => `"t":${now},"ops":[`
+
 /** Is told how many bytes of the commit are each event's. */
 type Effect = (bytes: number) => void
 
@@ -64,12 +67,18 @@ interface Filled<R> {
   readonly forgets: boolean
 }
 
+/** Of a line, what is left to the rest of the commit by a part that is tried: who made that did not ask for it. */
+const leftByPart = 1 / 4
+
 /** What one commit does: it is in memory at once, and taken back if the callback throws or the line is not written. */
 class Transaction implements Tx {
   readonly now: number
   readonly #options: TransactionOptions
   readonly #changes: Change[] = []
   readonly #effects: Effect[] = []
+  readonly #size: LineSize
+  /** Bytes of the line that may be used now. */
+  #most: number
   #events = 0
   #forgets = false
   #isOpen = true
@@ -77,28 +86,30 @@ class Transaction implements Tx {
   constructor(options: TransactionOptions, now: number) {
     this.#options = options
     this.now = now
+    this.#most = options.longestLine
+    this.#size = new LineSize(beginOf(now).length)
   }
 
   insert<T extends object>(collection: Collection<T>, record: T): void {
-    this.#changes.push(this.#shapes.collection(collection).insert(record))
+    this.#add(this.#shapes.collection(collection).insert(record))
     this.#forgets ||= forgets(collection.spec)
   }
 
   put<T extends object>(collection: Collection<T>, record: T): void {
-    this.#changes.push(this.#shapes.collection(collection).put(record))
+    this.#add(this.#shapes.collection(collection).put(record))
     this.#forgets ||= forgets(collection.spec)
   }
 
   remove<T extends object>(collection: Collection<T>, id: string, reason: string): void {
     const change = this.#shapes.collection(collection).remove(id, reason)
     if (change === undefined) return
-    this.#changes.push(change)
+    this.#add(change)
     this.#forgets ||= forgets(collection.spec)
   }
 
   append<E extends Json>(stream: Stream<E>, owner: string, entry: E): number {
     const { seq, change } = this.#shapes.stream(stream).append(owner, entry)
-    this.#changes.push(change)
+    this.#add(change)
     return seq
   }
 
@@ -114,14 +125,19 @@ class Transaction implements Tx {
 
   tryPart<R>(part: () => R): R {
     const [changes, effects, events, forgot] = [this.#changes.length, this.#effects.length, this.#events, this.#forgets]
+    const [most, shrink] = [this.#most, this.#size.mark()]
+    this.#most = this.#options.longestLine * (1 - leftByPart)
     try {
       return part()
     } catch (error) {
       this.#undoFrom(changes)
+      shrink()
       this.#effects.length = effects
       this.#events = events
       this.#forgets = forgot
       throw error
+    } finally {
+      this.#most = most
     }
   }
 
@@ -148,6 +164,13 @@ class Transaction implements Tx {
     for (const effect of this.#effects) this.#run(effect, share)
   }
 
+  /** What has no room any more is taken back, and throws. */
+  #add(change: Change): void {
+    if (this.#size.add(this.#changes, change, this.#most)) return void this.#changes.push(change)
+    change.undo()
+    throw storageErrors.commit_too_large({ members: { limit_bytes: this.#options.longestLine } })
+  }
+
   #undoFrom(from: number): void {
     for (const change of this.#changes.splice(from).toReversed()) change.undo()
   }
@@ -163,15 +186,11 @@ class Transaction implements Tx {
 
   #text(): string | undefined {
     if (this.#changes.length === 0) return undefined
-    const { longestLine } = this.#options
     // Joined with what stands around them: that is one copy.
     const parts = this.#changes.map(({ op }) => op)
-    parts[0] = `"t":${this.now},"ops":[${parts[0]}`
+    parts[0] = `${beginOf(this.now)}${parts[0]}`
     parts.push(`${parts.pop()}]`)
-    const text = parts.join(',')
-    const bytes = text.length * 3 < longestLine ? 0 : Buffer.byteLength(text)
-    if (bytes > longestLine) throw storageErrors.commit_too_large({ members: { limit_bytes: longestLine } })
-    return text
+    return parts.join(',')
   }
 
   #run(effect: Effect, bytes: number): void {

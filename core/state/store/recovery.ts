@@ -1,5 +1,6 @@
 /** What start-up does with a root that was used before: replay, cut, set aside, and say so. */
 import { join } from 'node:path'
+import { messageOf } from '../../base/text/thrown.js'
 import type { Disk, DiskFile } from '../disk/disk.js'
 import { rangeOf } from '../disk/pieces.js'
 import { segmentName, type Layout } from '../format/layout.js'
@@ -115,7 +116,7 @@ const applier = (
       const rule = store.apply(line)
       if (rule !== undefined) conflict = { file: folder, offset: 0, rule: `commit ${line.s}: ${rule}` }
     } catch (error) {
-      conflict = { file: folder, offset: 0, rule: `commit ${line.s}: ${error instanceof Error ? error.message : ''}` }
+      conflict = { file: folder, offset: 0, rule: `commit ${line.s}: ${messageOf(error)}` }
     }
   }
   return { visit, conflict: () => conflict, latest: () => latest }

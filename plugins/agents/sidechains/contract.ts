@@ -269,8 +269,9 @@ export interface SpawnedAgents {
 export interface SpawnObserver {
   readonly id: string
   /**
-   * Called in the commit that starts one. Must be fast and must not throw: what it throws is charged to its plugin,
-   * what it changed is taken back, and the agent starts. What a shipped plugin throws undoes all of it.
+   * Called in the commit that starts one. Must be fast, and must not be async, write to what it is told or throw: what
+   * it throws is charged to its plugin, what it changed is taken back, and the agent starts. What a shipped plugin
+   * throws undoes all of it.
    */
   spawned(tx: Tx, agent: FollowedAgent): void
 }

@@ -11,9 +11,9 @@ export { answerOf } from './turns/answer.js'
 export interface TurnObserver {
   readonly id: string
   /**
-   * Called in the commit that grants leases for a message, with their sessions in order. Must be fast and must not
-   * throw: what it throws is charged to its plugin, what it changed is taken back, and the turn begins. What a
-   * shipped plugin throws undoes the commit.
+   * Called in the commit that grants leases for a message, with their sessions in order. Must be fast, and must not
+   * be async, write to what it is told or throw: what it throws is charged to its plugin, what it changed is taken
+   * back, and the turn begins. What a shipped plugin throws undoes the commit.
    */
   granted(tx: Tx, message_id: string, session_ids: readonly string[]): void
 }

@@ -1,5 +1,5 @@
 /** What failed is tried again, later each time, and its cause is told once. */
-import { backoff, tellFailure, type Clock, type Log, type State } from '../../../core/plugin.js'
+import { backoff, tellFailure, type Clock, type Log, type State, thrownText } from '../../../core/plugin.js'
 
 export interface Failure {
   /** In a row. */
@@ -42,7 +42,7 @@ export const createRetries = ({ clock, log, state }: RetryParts): Retries => {
     failed(id, error, again) {
       const before = failures.get(id)
       before?.cancel()
-      if (String(before?.error) !== String(error))
+      if (thrownText(before?.error) !== thrownText(error))
         tellFailure({ log, state }, 'a turn could not be decided', { id, error })
       // What storage refuses is no fault of a decision: it goes on as soon as storage does.
       const times = state.health.mode === 'ok' ? (before?.times ?? 0) + 1 : 1

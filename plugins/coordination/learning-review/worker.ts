@@ -1,5 +1,5 @@
 /** Goes through the candidates that are due, in portions, each in one commit with what follows from it. */
-import { tellFailure, type Log, type State } from '../../../core/plugin.js'
+import { tellFailure, type Log, type State, thrownText } from '../../../core/plugin.js'
 import type { LearningCandidate } from '../learnings/contract.js'
 import { apply, assess, policyKey, type AssessParts, type Matter, type Verdict } from './assess.js'
 import { createRounds, type RoundParts, type Rounds } from './rounds.js'
@@ -19,7 +19,7 @@ const readable = ({ learnings, log }: WorkerParts, candidate_id: string): Learni
   try {
     return learnings.candidates.find(candidate_id)
   } catch (error) {
-    log.warn('a learning candidate cannot be read', { candidate_id, error: String(error) })
+    log.warn('a learning candidate cannot be read', { candidate_id, error: thrownText(error) })
     return undefined
   }
 }

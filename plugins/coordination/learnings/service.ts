@@ -1,5 +1,5 @@
 /** Candidates and learnings, for routes and for other plugins. */
-import type { Clock, Ids, Log, Tx } from '../../../core/plugin.js'
+import { thrownText, type Clock, type Ids, type Log, type Tx } from '../../../core/plugin.js'
 import { mostContent, type SecretGuard } from './checked.js'
 import type { CandidateDraft, Learnings } from './contract.js'
 import type { LearningPolicy } from './policy.js'
@@ -89,7 +89,7 @@ export const createService = ({ store, publishing, guard, policy, ids, clock, lo
           if (candidate?.origin === 'daemon' && candidate.state !== 'published')
             tx.remove(store.candidates, candidate_id, 'nobody published it')
         } catch (error) {
-          log.warn('a learning candidate could not be removed', { candidate_id, error: String(error) })
+          log.warn('a learning candidate could not be removed', { candidate_id, error: thrownText(error) })
         }
     },
     conflict: (of) => publishing.conflict(of, clock.now()),

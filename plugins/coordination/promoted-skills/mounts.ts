@@ -1,6 +1,13 @@
 /** The files of active skills follow their records, one change after the other, and the catalogue follows the files. */
 import { dirname } from 'node:path'
-import { realFolder, type Clock, type FollowedFolders, type Log, type Warning } from '../../../core/plugin.js'
+import {
+  realFolder,
+  type Clock,
+  type FollowedFolders,
+  type Log,
+  type Warning,
+  thrownText,
+} from '../../../core/plugin.js'
 import type { SkillCatalogue } from '../../operator/skills/contract.js'
 import { promotedErrors } from './errors.js'
 import { filesOf } from './files.js'
@@ -62,8 +69,8 @@ export const createMounts = ({ store, folders, catalogue, clock, log }: MountPar
       failed.delete(learning_id)
       return isChanged
     } catch (error) {
-      const isTold = failed.get(learning_id) === String(error)
-      failed.set(learning_id, String(error))
+      const isTold = failed.get(learning_id) === thrownText(error)
+      failed.set(learning_id, thrownText(error))
       if (!isTold) log.error('the files of a promoted skill are not as its record says', { learning_id, error })
       return false
     }

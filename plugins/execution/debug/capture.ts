@@ -1,5 +1,14 @@
 /** Keeps evidence, in order and behind the runs: a run never waits for it, and never fails by it. */
-import { inTurns, nonceBytes, sealText, type Clock, type Ids, type Log, type Portions } from '../../../core/plugin.js'
+import {
+  inTurns,
+  nonceBytes,
+  sealText,
+  type Clock,
+  type Ids,
+  type Log,
+  type Portions,
+  thrownText,
+} from '../../../core/plugin.js'
 import type { Observed, RunObserver } from '../engine/contract.js'
 import type { DebugConfig } from './config.js'
 import type { DebugArtifactView, DebugLevel } from './contract.js'
@@ -68,7 +77,7 @@ export const createCapture = (parts: CaptureParts): Capture => {
         else await keep(parts, { level, kind, run_id, session_id, text: Buffer.from(text) })
       })
       .catch((error: unknown) =>
-        parts.log.warn('evidence of a run could not be kept', { run_id, error: String(error) }),
+        parts.log.warn('evidence of a run could not be kept', { run_id, error: thrownText(error) }),
       )
       .finally(() => {
         waiting -= bytes

@@ -1,5 +1,5 @@
 /** The end of evidence: by age, for room, or because an operator says so. */
-import type { Clock, Log } from '../../../core/plugin.js'
+import { thrownText, type Clock, type Log } from '../../../core/plugin.js'
 import type { RunRecord, Runs } from '../runs/contract.js'
 import type { DebugConfig } from './config.js'
 import { byAge, oldestFirst, refOf, type DebugRecord, type DebugStore } from './store.js'
@@ -43,7 +43,7 @@ export const dropEvidence = async (
     await store.blobs.remove(refOf(artifact)).catch((error: unknown) =>
       log.warn('bytes of evidence could not be removed; the next start tries again', {
         run_id,
-        error: String(error),
+        error: thrownText(error),
       }),
     )
   }
@@ -171,7 +171,7 @@ export const watchAge = ({ clock, config, log, signal }: RetentionParts, retenti
   const look = (): Promise<void> =>
     retention
       .expire()
-      .catch((error: unknown) => log.warn('old evidence could not be removed', { error: String(error) }))
+      .catch((error: unknown) => log.warn('old evidence could not be removed', { error: thrownText(error) }))
       .finally(() => {
         if (!signal.aborted) clock.after(config.gc_interval_ms, look)
       })

@@ -1,5 +1,5 @@
 /** Executes runs, each by itself, and takes one up again from its journal when storage was lost and came back. */
-import { createTurns, tellFailure, type Collection } from '../../../core/plugin.js'
+import { createTurns, tellFailure, type Collection, thrownText } from '../../../core/plugin.js'
 import type { Consultations } from '../consultations/contract.js'
 import type { Interception } from '../interception/contract.js'
 import type { SystemSection } from '../models/contract.js'
@@ -186,7 +186,7 @@ const giveUp = async (execution: Execution): Promise<void> => {
     (cause: unknown) =>
       execution.context.log.error('could not mark the run as failed', {
         run_id: execution.run_id,
-        error: String(cause),
+        error: thrownText(cause),
       }),
   )
 }

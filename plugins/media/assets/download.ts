@@ -17,6 +17,7 @@ import {
   type CommandFlag,
   type CommandInput,
   type Infer,
+  thrownText,
 } from '../../../core/plugin.js'
 
 /** An asset as those name it who put it out, as far as it is shown. */
@@ -62,7 +63,7 @@ export const showDownloaded = ({ file, byte_length }: Infer<typeof Downloaded>):
   `${visibleLine(file)} is written: ${showSize(byte_length)}.`
 
 const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error ? String(error.code) : String(error)
+  error instanceof Error && 'code' in error ? String(error.code) : thrownText(error)
 
 const write = (file: string, bytes: Uint8Array): void => {
   try {

@@ -1,5 +1,5 @@
 /** Hooks that have an agent look (hooks-22). It works in a session of its own, and changes nothing. */
-import { Problem, type Log } from '../../../core/plugin.js'
+import { Problem, type Log, thrownText } from '../../../core/plugin.js'
 import type { Agents } from '../../agents/sidechains/contract.js'
 import type { Invocation } from '../../execution/interception/contract.js'
 import type { Runs } from '../../execution/runs/contract.js'
@@ -50,7 +50,7 @@ export const endLeft = async (parts: AgentParts & { readonly log: Log }): Promis
     try {
       await endRuns(parts, session_id)
     } catch (error) {
-      parts.log.warn('what an agent of a hook did before could not be ended', { session_id, error: String(error) })
+      parts.log.warn('what an agent of a hook did before could not be ended', { session_id, error: thrownText(error) })
     }
 }
 

@@ -1,5 +1,15 @@
 /** One command in the background, from its start to the last word about it. */
-import type { Clock, Exit, JsonObject, Log, Spool, State, Stopped, SupervisedProgram } from '../../../core/plugin.js'
+import {
+  thrownText,
+  type Clock,
+  type Exit,
+  type JsonObject,
+  type Log,
+  type Spool,
+  type State,
+  type Stopped,
+  type SupervisedProgram,
+} from '../../../core/plugin.js'
 import type { SessionTask, TaskNews, Tasks } from '../../execution/tasks/contract.js'
 import { createPace, type Pace } from './pace.js'
 import { watchSilence } from './silence.js'
@@ -112,7 +122,7 @@ export const beginLife = (parts: LifeParts, ref: TaskRef, { program, spool, tail
       } catch (error) {
         // A wait that was cut short is the stop of the daemon.
         if (left || !(await clock.sleep(retryMs)))
-          return log.warn('the end of a task could not be recorded', { task_id: ref.id, error: String(error) })
+          return log.warn('the end of a task could not be recorded', { task_id: ref.id, error: thrownText(error) })
       }
     }
   }

@@ -8,6 +8,7 @@ import {
   type Spools,
   type Supervised,
   type SupervisedProgram,
+  thrownText,
 } from '../../../core/plugin.js'
 import { failedCall, type ToolCall, type ToolOutcome } from '../../execution/tools/contract.js'
 import type { SessionTask, TaskRunner } from '../../execution/tasks/contract.js'
@@ -113,7 +114,7 @@ const start = async (commands: Commands, order: Order): Promise<ToolOutcome> => 
   try {
     const task = await claim(commands, order, id)
     const life = await begin(commands, order, { task, entry }).catch((error: unknown) =>
-      commands.log.warn('a command could not be started', { error: String(error) }),
+      commands.log.warn('a command could not be started', { error: thrownText(error) }),
     )
     if (life === undefined) {
       await giveUp(commands, task)
@@ -182,7 +183,7 @@ const begin = async (
   entry.life = life
   if (entry.asked) life.end(stopped)
   void track(commands, watch(commands, task, life)).catch((error: unknown) =>
-    commands.log.warn('old outputs could not be removed', { error: String(error) }),
+    commands.log.warn('old outputs could not be removed', { error: thrownText(error) }),
   )
   return life
 }

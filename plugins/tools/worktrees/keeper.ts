@@ -2,7 +2,16 @@
  * The life of a worktree: each step is on the disk before git takes the next one, so that a start knows what a crash
  * cut off. What a run left is never removed but by a person.
  */
-import { codeOf, Problem, type Clock, type Collection, type Ids, type Log, type State } from '../../../core/plugin.js'
+import {
+  codeOf,
+  Problem,
+  type Clock,
+  type Collection,
+  type Ids,
+  type Log,
+  type State,
+  thrownText,
+} from '../../../core/plugin.js'
 import type { Interception } from '../../execution/interception/contract.js'
 import type { RunFolder, RunWorktree, RunWorkspaces, Runs } from '../../execution/runs/contract.js'
 import type { Tasks } from '../../execution/tasks/contract.js'
@@ -237,6 +246,6 @@ const quietly = async (
   try {
     await act(parts, run_id)
   } catch (error) {
-    parts.log.warn('a worktree could not be closed', { run_id, error: String(error) })
+    parts.log.warn('a worktree could not be closed', { run_id, error: thrownText(error) })
   }
 }

@@ -24,6 +24,7 @@ import {
   type PageSource,
   type State,
   type Tx,
+  messageOf,
 } from '../../../../core/plugin.js'
 import { agentRetentions } from '../../../execution/sessions/contract.js'
 import { permissionModes } from '../../../execution/tools/contract.js'
@@ -137,7 +138,7 @@ export const declareAgentAudit = (state: State, log: Log): AgentAuditStore => {
         await state.commit((tx) => note(tx, draft))
         isRecording = true
       } catch (error) {
-        failures = { count: failures.count + 1, last: error instanceof Error ? error.message : String(error) }
+        failures = { count: failures.count + 1, last: messageOf(error) }
         if (isRecording) log.warn('what becomes of agents cannot be recorded', { event: draft.event, error })
         isRecording = false
       }

@@ -8,9 +8,9 @@ export interface RunMemoryUser {
   readonly id: string
   /**
    * Called in the commit in which a run is remembered, some time after it ended and together with others; once for each
-   * run, but where the run was forgotten and is found again. Must be fast and must not throw: what it throws is charged
-   * to its plugin, what it changed is taken back, and the run is remembered. What a shipped plugin throws
-   * undoes the commit.
+   * run, but where the run was forgotten and is found again. Must be fast, and must not be async, write to what it is
+   * told or throw: what it throws is charged to its plugin, what it changed is taken back, and the run is
+   * remembered. What a shipped plugin throws undoes the commit.
    */
   remembered(tx: Tx, run: TerminalRun, memory: RunMemory): void
 }

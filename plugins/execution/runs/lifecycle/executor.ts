@@ -1,6 +1,6 @@
 /** Who runs when: one run per session, a limit for all, sessions in turn. */
 import type { Boards } from '../../../media/boards/contract.js'
-import { tellFailure, within } from '../../../../core/plugin.js'
+import { tellFailure, within, thrownText } from '../../../../core/plugin.js'
 import type { Interception } from '../../interception/contract.js'
 import type { ReservedKey } from '../record/origin.js'
 import { editRun } from './run-changes.js'
@@ -212,5 +212,5 @@ const release = async ({ store, log }: RunContext, run_ids: readonly string[]): 
     .commit((tx) => {
       for (const run of running) tx.put(store.runs, { ...run, released: true })
     })
-    .catch((error: unknown) => log.warn('runs could not be released', { error: String(error) }))
+    .catch((error: unknown) => log.warn('runs could not be released', { error: thrownText(error) }))
 }

@@ -1,5 +1,5 @@
 /** Ending work on purpose. A run is ended only when what it started has ended, within bounds. */
-import type { Tx } from '../../../../core/plugin.js'
+import { thrownText, type Tx } from '../../../../core/plugin.js'
 import type { RunRecord, StopRequest } from '../record/run-record.js'
 import type { RunEvent } from '../../sessions/contract.js'
 import { editRun } from './run-changes.js'
@@ -41,7 +41,7 @@ const remember = (context: ControlContext, run_id: string, stop: StopRequest): v
         tx.put(context.store.runs, { ...run, stopping: stop })
     })
     .catch((error: unknown) =>
-      context.log.warn('a request to stop could not be kept', { run_id, error: String(error) }),
+      context.log.warn('a request to stop could not be kept', { run_id, error: thrownText(error) }),
     )
 }
 

@@ -2,9 +2,9 @@
 import { definePoint, hasMembers, type Point, type Tx } from '../../../../core/plugin.js'
 
 /**
- * Hears of schedules, in the commits that change them. Its methods must be fast and must not throw: what one throws is
- * charged to its plugin, what it changed is taken back, and the schedule goes on. What a shipped plugin throws
- * undoes the commit.
+ * Hears of schedules, in the commits that change them. Its methods must be fast, and must not be async, write to
+ * what they are told or throw: what one throws is charged to its plugin, what it changed is taken back, and the
+ * schedule goes on. What a shipped plugin throws undoes the commit.
  */
 export interface ScheduleObserver {
   readonly id: string

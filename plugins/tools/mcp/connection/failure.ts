@@ -1,5 +1,5 @@
 /** What a failure of the package means for a call. */
-import { outboundCodes, Problem, redactedTo, visibleLine, withoutSecrets } from '../../../../core/plugin.js'
+import { outboundCodes, Problem, redactedTo, visibleLine, withoutSecrets, messageOf } from '../../../../core/plugin.js'
 import { mcpErrors } from '../config/errors.js'
 import type { Kit } from './kit.js'
 
@@ -48,7 +48,7 @@ const reasonOf = (kit: Kit, error: unknown): string => {
     return String(error.occurrence.details?.['reason'])
   if (error instanceof kit.SdkHttpError && error.status !== undefined)
     return `it answered with status ${error.status}: ${error.message}`
-  return error instanceof Error ? error.message : String(error)
+  return messageOf(error)
 }
 
 export const failureOf = (kit: Kit, error: unknown): Failure => ({

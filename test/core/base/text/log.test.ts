@@ -131,3 +131,45 @@ test('runtime-23: a known value goes also in base64 of a longer text, wherever i
   undo.forEach((letGo) => letGo())
   t.is(secrets.redact(Buffer.from(`a${values[0]}`).toString('base64')), Buffer.from(`a${values[0]}`).toString('base64'))
 })
+
+const refusing = (): never => {
+  throw new Error('looked at')
+}
+
+test('runtime-19: whatever was thrown is told in a line, also what cannot be made text', async (t) => {
+  const circular = new Error('circular')
+  const things = [
+    Object.create(null),
+    new Proxy(new Error('trapped'), new Proxy({}, { get: () => refusing })),
+    Object.defineProperty(new Error(), 'message', { get: refusing }),
+    Object.defineProperty(new Error('named'), 'name', { value: {} }),
+    Object.assign(new Error('stacked'), { stack: 7 }),
+    Object.assign(circular, { cause: circular }),
+    Symbol('sign'),
+    undefined,
+  ]
+  for (const format of ['json', 'pretty'] as const) {
+    const { log, lines } = await open(format)
+    for (const error of things) t.notThrows(() => log.error('broken', { error }))
+    t.is(lines.length, things.length)
+    t.true(lines.every((line) => line.includes('broken') && line.length < 32 * 1024))
+  }
+})
+
+test('runtime-24: an error in a line is cut visibly, keeps its places, and shows no half of a secret', async (t) => {
+  const secret = 'a-value-of-note-that-nobody-sees'
+  const long = (name: string) => new Error(`${'h'.repeat(3060)} ${secret} ${name} ${'h\n'.repeat(5_000_000)}`)
+  const error = Object.assign(long('outer'), { cause: Object.assign(long('inner'), { cause: long('last') }) })
+  for (const format of ['json', 'pretty'] as const) {
+    const { log, lines, secrets } = await open(format)
+    secrets.guard(secret)
+    log.error('broken', { error })
+    log.error('broken', { error: `${'h'.repeat(3060)} ${secret} ${'h'.repeat(50_000_000)}` })
+    for (const line of lines) {
+      t.true(line.length < 20 * 1024, `${line.length}`)
+      t.regex(line, /… \(cut, of \d+ characters\)/u)
+      t.notRegex(line, /a-value/u)
+    }
+    t.regex(lines[0] ?? '', /at long \(.*log\.test/u)
+  }
+})
