@@ -61,14 +61,6 @@ export const createExchange = (options: ExchangeOptions): Exchange => {
   const { table, auth, origins, streams, unsent, intake, watch, leaving, log, redact, onFault, answered } = options
   const lists = createListWriter()
 
-  const noRoute = ({ url = '', method = '' }: IncomingMessage): Problem => {
-    const path = pathOf(url)
-    const methods = table.methods(path)
-    if (methods.length === 0) return httpErrors.route_not_found()
-    const [other] = methods.map((one) => table.find(one, path))
-    const problem = httpErrors.method_not_allowed({ details: { method }, headers: { allow: allowed(methods) } })
-    return inDomain(problem, other?.entry.route)
-  }
   const toProblem = (error: unknown, found: Found | undefined): Problem => {
     if (error instanceof Problem) return error
     const { owner = 'core', route } = found?.entry ?? {}
@@ -96,7 +88,7 @@ export const createExchange = (options: ExchangeOptions): Exchange => {
 
   const run = async (request: IncomingMessage, response: ServerResponse, found: Found | undefined): Promise<void> => {
     const caller = auth.admit(request, found?.entry.access ?? 'admin')
-    if (found === undefined) throw noRoute(request)
+    if (found === undefined) throw noRoute(table, request)
     const { route } = found.entry
     const missing = route.withoutState === true ? undefined : options.unloaded()
     if (missing !== undefined) throw missing
@@ -142,6 +134,16 @@ export const createExchange = (options: ExchangeOptions): Exchange => {
     },
     refuse,
   }
+}
+
+/** That there is no such path, or no such method of it. */
+const noRoute = (table: ExchangeOptions['table'], { url = '', method = '' }: IncomingMessage): Problem => {
+  const path = pathOf(url)
+  const methods = table.methods(path)
+  if (methods.length === 0) return httpErrors.route_not_found()
+  const [other] = methods.map((one) => table.find(one, path))
+  const problem = httpErrors.method_not_allowed({ details: { method }, headers: { allow: allowed(methods) } })
+  return inDomain(problem, other?.entry.route)
 }
 
 /** Whatever went wrong, a route with a domain of its own tells it in that. */

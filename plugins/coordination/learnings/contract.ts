@@ -81,8 +81,8 @@ export interface LearningUser {
   readonly id: string
   /**
    * Called in the commit in which an active learning is superseded or revoked, for what ends with it. Must be fast, and
-   * must not be async, write to the learning or throw: what it throws is charged to its plugin, what it changed is taken
-   * back, and the learning ends. What a shipped plugin throws undoes the commit.
+   * must not be async, write to the learning or throw: what it throws is charged to its plugin, what it changed is
+   * taken back, and the learning ends. What a shipped plugin throws undoes the commit.
    */
   ended(tx: Tx, learning: Learning, why: 'superseded' | 'revoked'): void
   /**
