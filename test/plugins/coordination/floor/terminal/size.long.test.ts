@@ -53,7 +53,6 @@ for (const [way, said] of [
   [[small], 'Meanwhile'],
   [[smallest], ''],
   [[smallest], 'Meanwhile'],
-  [[small, smallest], 'Meanwhile'],
 ] as const)
   test.serial(
     `command-line-24: ${way.join(' ')} and back leaves one drawing: ${said || 'nothing'} is said`,
