@@ -4,6 +4,7 @@ import { explain } from './cli/told/explain.js'
 import {
   afterPrinting,
   columns,
+  endEcho,
   isAttended,
   onReaderGone,
   openDialogue,
@@ -11,6 +12,7 @@ import {
   printError,
   redraw,
   screen,
+  watchSize,
   write,
   type OpenDialogue,
 } from './cli/terminal.js'
@@ -25,12 +27,17 @@ let serves = false
 const versionWords: ReadonlySet<string> = new Set(['--version', '-v', 'version'])
 const serveWords: ReadonlySet<string> = new Set(['serve', 'start'])
 
+/** A pager reads Ctrl-C itself, and ends as the person wishes. */
+let pages = false
+
 /** What is longer than the screen goes through a pager: nothing scrolls by unseen. */
 const show = async (text: string): Promise<void> => {
   const at = screen()
   if (at === undefined) return print(text)
   const { isLonger, page, pagerOf } = await import('./cli/screen/pager.js')
-  const paged = isLonger(text, at) && (await page(text, pagerOf(environment())))
+  pages = isLonger(text, at)
+  const paged = pages && (await page(text, pagerOf(environment())))
+  pages = false
   if (!paged) print(text)
 }
 
@@ -39,6 +46,8 @@ const onInterrupts = () => {
   const interrupted = new AbortController()
   let talking: OpenDialogue | undefined
   process.on('SIGINT', () => {
+    if (pages) return
+    if (talking?.attended !== true) endEcho()
     if (talking !== undefined) talking.interrupt()
     else if (interrupted.signal.aborted) exit(130)
     else interrupted.abort()
@@ -55,6 +64,7 @@ const onInterrupts = () => {
 const runClient = async (args: readonly string[]): Promise<number> => {
   const [client, { shipped }] = await Promise.all([import('./cli/client-line.js'), import('./shipped.js')])
   const { signal, talk, onTerminate } = onInterrupts()
+  watchSize()
   const printing = { print, write, redraw, show, attended: isAttended(), columns, talk }
   const start = async (root: string, bare?: boolean): Promise<ShortDaemon> =>
     (await import('./short-daemon.js')).startShort(root, environment(), { signal, bare })

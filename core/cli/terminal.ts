@@ -49,10 +49,14 @@ export const screen = (): Screen | undefined => {
   return isTTY && process.stdin.isTTY && rows > 0 && columns > 0 ? { rows, columns } : undefined
 }
 
+export { watchSize } from './screen/size.js'
 export type { OpenDialogue } from './screen/dialogue.js'
 
 /** Talks with who types at the terminal; where standard input or output is none, takes the lines of the input. */
 export const openDialogue = (): OpenDialogue => createDialogue(process.stdin, screen() && process.stdout)
+
+/** A terminal that reads Ctrl-C itself shows `^C` where it stands: what comes then, and be it the shell, begins a line. */
+export const endEcho = (): void => void [process.stdout, process.stderr].find(({ isTTY }) => isTTY)?.write('\n')
 
 /** Keys that end a line, take back a sign, and give up. */
 const [ends, takeBack, giveUp] = ['\r\n\u0004', '\u007f\b', '\u0003']

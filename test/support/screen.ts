@@ -37,6 +37,8 @@ export interface Terminal {
   type(text: string): void
   /** Text from the clipboard, as a terminal pastes it. */
   paste(text: string): void
+  /** Another size of the window. */
+  resize(columns: number, rows: number): void
   /** All lines so far, without the blanks at their ends. */
   screen(): string
   /** The lines that a person sees without scrolling. */
@@ -45,7 +47,8 @@ export interface Terminal {
 }
 
 const quoted = (words: readonly string[]): string => words.map((word) => `'${word}'`).join(' ')
-const holdfast = (words: readonly string[]): string => quoted([process.execPath, mainFile, ...words])
+/** The line of a shell that runs `holdfast` with these words. */
+export const holdfast = (words: readonly string[]): string => quoted([process.execPath, mainFile, ...words])
 
 /** `holdfast` with these words in a terminal of 90 columns and 60 rows, or `COLUMNS` and `LINES`; the shell says `ended N` behind it. */
 export const openTerminal = (
@@ -99,6 +102,7 @@ const openScreen = async (
       tmux('set-buffer', text)
       tmux('paste-buffer', '-p')
     },
+    resize: (columns, rows) => void tmux('resize-window', '-x', String(columns), '-y', String(rows)),
     screen,
     shown: () => captured(),
     until: (wanted) => untilIn(screen, wanted),

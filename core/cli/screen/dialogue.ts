@@ -6,6 +6,7 @@ import { visible, visibleLine } from '../../base/text/visible.js'
 import type { Dialogue } from '../../plugin/command.js'
 import { createLines, hearing, type Lines, type Shown } from './lines.js'
 import { beginning } from './folded.js'
+import { readSize } from './size.js'
 import { createStops } from './stops.js'
 
 export interface OpenDialogue extends Dialogue {
@@ -164,6 +165,11 @@ const ofTerminal = (input: ReadStream, screen: WriteStream): OpenDialogue => {
     },
     comeBack() {
       screen.write(tellsPastes)
+      // What is typed would be drawn again over what the shell wrote.
+      const { shown } = state
+      state.shown = false
+      readSize()
+      state.shown = shown
       takeAgain(input, pane, reader)
     },
   })

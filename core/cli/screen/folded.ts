@@ -20,6 +20,22 @@ export const widthOf = (text: string): number => {
 
 const tab = '    '
 
+/** Rows in which a terminal shows one line that it folds itself, wherever a word stands. */
+export const rowsIn = (line: string, columns: number): readonly string[] => {
+  const rows: string[] = []
+  let [now, used] = ['', 0]
+  for (const sign of line.replaceAll('\t', tab)) {
+    const width = columnsOf(sign)
+    if (used > 0 && used + width > columns) {
+      rows.push(now)
+      ;[now, used] = ['', 0]
+    }
+    now += sign
+    used += width
+  }
+  return [...rows, now]
+}
+
 /** One line, which may begin with blanks, in lines of so many columns; those after the first stand in by `indent`. */
 export const folded = (line: string, columns: number, indent = 4): string => {
   const margin = ' '.repeat(Math.min(indent, Math.max(0, columns - 2)))

@@ -2,10 +2,11 @@
 import { spawn } from 'node:child_process'
 import type { Environment } from '../../base/config.js'
 import { visible } from '../../base/text/visible.js'
+import { rowsIn } from './folded.js'
 
 /** Lines that a text fills on a terminal of this width. */
 const linesOf = (text: string, columns: number): number =>
-  text.split('\n').reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / columns)), 0)
+  text.split('\n').reduce((sum, line) => sum + rowsIn(line, columns).length, 0)
 
 export interface Screen {
   readonly rows: number

@@ -1,18 +1,16 @@
 /** Blocks of text that are written in place of each other. */
 import { visible } from '../../base/text/visible.js'
+import { rowsIn } from './folded.js'
 import type { Screen } from './pager.js'
+import { createStand } from './stand.js'
 
 /** Rows that one line may fill: commands stay whole, to be copied, and no text of others fills the screen. */
 const mostRows = 3
 
-const rowsOf = (line: string, columns: number): number => Math.max(1, Math.ceil(Array.from(line).length / columns))
-const heightOf = (lines: readonly string[], columns: number): number =>
-  lines.reduce((sum, line) => sum + rowsOf(line, columns), 0)
-
 /** How many of the lines, from the first on, fill at most so many rows. */
 const fitting = (lines: readonly string[], columns: number, rows: number): number => {
   let filled = 0
-  const beyond = lines.findIndex((line) => (filled += rowsOf(line, columns)) > rows)
+  const beyond = lines.findIndex((line) => (filled += rowsIn(line, columns).length) > rows)
   return beyond < 0 ? lines.length : beyond
 }
 
@@ -20,11 +18,7 @@ const fitting = (lines: readonly string[], columns: number, rows: number): numbe
 export const fitted = (text: string, { rows, columns }: Screen): readonly string[] => {
   const lines = visible(text)
     .split('\n')
-    .map((line) =>
-      Array.from(line)
-        .slice(0, mostRows * columns)
-        .join(''),
-    )
+    .map((line) => rowsIn(line, columns).slice(0, mostRows).join(''))
   if (fitting(lines, columns, rows - 1) === lines.length) return lines
   const shown = fitting(lines, columns, rows - 2)
   return [...lines.slice(0, shown), `… ${lines.length - shown} more lines`.slice(0, columns)]
@@ -53,6 +47,9 @@ interface Drawn extends Screen {
 const looksAs = (one: Drawn, other: Drawn): boolean =>
   one.rows === other.rows && one.columns === other.columns && one.lines.join('\n') === other.lines.join('\n')
 
+/** Some terminals keep what is erased from their first row on to be scrolled back to: that row goes by itself. */
+const erasing = (rows: number): string => (rows === 0 ? '' : `\u001b[${rows}A\r\u001b[K\n\u001b[J\u001b[A`)
+
 type Redraw = (block: string, above?: string) => void
 
 /**
@@ -61,22 +58,13 @@ type Redraw = (block: string, above?: string) => void
  * `onBack` calls once when the shell had the terminal meanwhile: the block is drawn below what it has written.
  */
 export const createRedraw = (sheet: Sheet, onBack: (act: () => void) => void = () => {}): Redraw => {
+  const stand = createStand()
   let drawn: Drawn | undefined
   let isShared = false
-  /**
-   * Some terminals fold what stands on them anew when their size is another, and others leave it as it is. Where that
-   * matters nobody knows how high it is: it goes, with all above it, to where a person scrolls back to.
-   */
-  const back = ({ rows, columns }: Screen): string => {
-    if (drawn === undefined) return ''
-    const height = heightOf(drawn.lines, columns)
-    if (height !== heightOf(drawn.lines, drawn.columns)) return `${'\n'.repeat(rows)}\u001b[H\u001b[J`
-    // Some terminals keep what is erased from their first row on to be scrolled back to: that row goes by itself.
-    return `\u001b[${Math.min(height, rows - 1)}A\r\u001b[K\n\u001b[J\u001b[A`
-  }
   const drawAgain = (): void => {
     const block = drawn?.block
     drawn = undefined
+    stand.forget()
     if (block !== undefined) redraw(block)
   }
   const redraw: Redraw = (block, above) => {
@@ -87,11 +75,13 @@ export const createRedraw = (sheet: Sheet, onBack: (act: () => void) => void = (
     const next = { block, rows, columns, lines }
     const isSame = drawn !== undefined && looksAs(drawn, next)
     if (!isSame || above !== undefined) {
-      const stays = above === undefined ? '' : `${visible(above)}\n`
+      const stays = above === undefined ? [] : visible(above).split('\n')
       // Where nobody reads along the block would only be repeated.
-      const drawing = isPlain && isSame ? '' : `${lines.join('\n')}\n`
+      const drawing = isPlain && isSame ? [] : lines
       if (drawn === undefined && !isPlain) onBack(drawAgain)
-      sheet.write(`${isPlain ? '' : back(sheet)}${stays}${drawing}`)
+      if (isPlain) stand.forget()
+      const { erased, again } = isPlain ? { erased: 0, again: [] } : stand.put({ rows, columns }, stays, lines)
+      sheet.write(erasing(erased) + [...again, ...stays, ...drawing].map((line) => `${line}\n`).join(''))
     }
     drawn = next
   }

@@ -44,7 +44,8 @@ export const createStops = ({ leave, comeBack }: StopActs): Stops => {
     if (isAway) back()
   }
   process.on('SIGTSTP', alone)
-  process.on('SIGCONT', back)
+  // Before all others that hear of it: who draws what is typed has to know first where it stands.
+  process.prependListener('SIGCONT', back)
   return {
     stop: () => stopped(wholeGroup),
     close() {

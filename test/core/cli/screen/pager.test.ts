@@ -9,6 +9,7 @@ test('what does not fit on the screen is long, also a single line that wraps', (
   t.false(isLonger('one\ntwo\nthree', screen))
   t.true(isLonger('one\ntwo\nthree\nfour', screen))
   t.true(isLonger('x'.repeat(31), screen))
+  t.true(isLonger('語'.repeat(16), screen), 'each takes two columns')
   t.true(isLonger('\u0007'.repeat(6), screen), 'as it is shown')
 })
 

@@ -29,11 +29,10 @@ test('command-line-24: the same block is written again where the terminal has an
   t.deepEqual(sheet.written, ['0123456789\nb\n'])
   sheet.columns = 5
   redraw('0123456789\nb')
-  const away = `${'\n'.repeat(10)}\u001b[H\u001b[J`
-  t.is(sheet.written.at(-1), `${away}0123456789\nb\n`, 'a narrower terminal may have folded the first line')
+  t.is(sheet.written.at(-1), `${up(3)}0123456789\nb\n`, 'a narrower terminal has folded the first line')
   sheet.columns = 40
   redraw('0123456789\nb')
-  t.is(sheet.written.at(-1), `${away}0123456789\nb\n`, 'a wider one may have unfolded it, or left it as it was')
+  t.is(sheet.written.at(-1), `${up(2)}0123456789\nb\n`, 'a wider one has unfolded it')
   sheet.columns = 20
   redraw('0123456789\nb')
   t.is(sheet.written.at(-1), `${up(2)}0123456789\nb\n`, 'no line is folded here or there')
@@ -79,6 +78,32 @@ test('command-line-24: what stays above has half of the rows from then on, and w
   const low = createSheet(5, 40)
   createRedraw(low)(block('x'), 'said')
   t.deepEqual(low.written, ['said\n0\n1\n… 18 more lines\n'])
+})
+
+test('command-line-24: what has gone out of the screen above goes once it is back, and what was said below it stays', (t) => {
+  const sheet = createSheet(10, 40)
+  const redraw = createRedraw(sheet)
+  redraw('0123456789abcdefghij0123456789\nb')
+  Object.assign(sheet, { rows: 4, columns: 10 })
+  redraw('c')
+  t.is(sheet.written.at(-1), `${up(3)}\n\nc\n`, 'one row is out of reach')
+  redraw('d', 'said')
+  t.is(sheet.written.at(-1), `${up(1)}said\nd\n`)
+  Object.assign(sheet, { rows: 10, columns: 40 })
+  redraw('d')
+  t.is(sheet.written.at(-1), `${up(5)}said\nd\n`)
+  sheet.columns = 50
+  redraw('e')
+  t.is(sheet.written.at(-1), `${up(1)}e\n`)
+})
+
+test('command-line-24: signs that take two columns fill rows as they do on the terminal', (t) => {
+  const sheet = createSheet(10, 40)
+  const redraw = createRedraw(sheet)
+  redraw('語'.repeat(10))
+  sheet.columns = 5
+  redraw('a')
+  t.is(sheet.written.at(-1), `${up(5)}a\n`)
 })
 
 test('command-line-36: a block is drawn below what the shell wrote while the process was stopped', (t) => {
