@@ -55,7 +55,7 @@ export type { OpenDialogue } from './screen/dialogue.js'
 /** Talks with who types at the terminal; where standard input or output is none, takes the lines of the input. */
 export const openDialogue = (): OpenDialogue => createDialogue(process.stdin, screen() && process.stdout)
 
-/** A terminal that reads Ctrl-C itself shows `^C` where it stands: what comes then, also of the shell, begins a line. */
+/** A terminal that reads Ctrl-C itself shows `^C` there: what comes then, also of a shell, begins a line. */
 export const endEcho = (): void => void [process.stdout, process.stderr].find(({ isTTY }) => isTTY)?.write('\n')
 
 /** Keys that end a line, take back a sign, and give up. */

@@ -52,6 +52,11 @@ const commands = (root: string): readonly (readonly string[])[] => [
   ['serve', '--bind', '127.0.0.1:0', '--state-root', root],
   ['state', 'verify', '--state-root', root],
 ]
+/** Those that read a file first of all; one of the damages is tried with all of them. */
+const commandsOn = (file: string, what: string, root: string) => {
+  const own = path.basename(file).startsWith('serve') ? 'serve' : '--version'
+  return commands(root).filter(([word]) => word === own || what === 'cut')
+}
 
 test.before(() => makeProgram())
 
@@ -82,7 +87,7 @@ for (const [what, damage] of Object.entries(damages))
       const bytes = damage(whole, ofOther)
       if (bytes === undefined) rmSync(file)
       else writeFileSync(file, bytes)
-      for (const args of commands(root)) {
+      for (const args of commandsOn(file, what, root)) {
         const { code, stdout, stderr } = await run([main, ...args])
         const name = `${path.basename(file)}, ${args[0]}`
         const told = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('{'))
