@@ -169,7 +169,9 @@ export type {
 export { commandLine, count, idWord, sentence, shellWord, span } from './base/text/command-text.js'
 export { beginning, createFlow, folded, foldedBlock, widthOf, type Flow } from './cli/screen/folded.js'
 export { errors as commandErrors } from './cli/told/errors.js'
-export { defineToken, definePoint, hasMembers } from './base/token.js'
+export { defineToken, definePoint, hasMembers, withAnswers } from './base/token.js'
+export { answerOf, yesOrNo } from './base/answers.js'
+export type { Answer, Answers, Mind } from './base/answers.js'
 export type { Token, Point } from './base/token.js'
 export { Processes, Supervised } from './processes/contract.js'
 export type {

@@ -1,4 +1,6 @@
 /** Typed names: how plugins find each other without a lookup by string. */
+import type { Answer, Answers } from './answers.js'
+import { unsafeCast } from './schema.js'
 
 /** A typed name for a service that one plugin provides and others need. The major is in the id: `sessions@1`. */
 export interface Token<T> {
@@ -14,6 +16,8 @@ export interface Point<T> {
   readonly type?: T
   key?(value: T): string
   check?(value: T): string | undefined
+  /** What its functions may return, by their name. */
+  readonly answers?: Readonly<Record<string, Answer<unknown>>>
 }
 /**
  * `key` makes contributions unique: a second one with the same key is refused and charged to its plugin. `check` says
@@ -26,12 +30,19 @@ export const definePoint = <T>(
 ): Point<T> => Object.freeze({ point: id, ...(key !== undefined && { key }), ...(check !== undefined && { check }) })
 
 /**
+ * The point with what the functions of its contributions may return. Of one that a third-party plugin contributes, who
+ * views the point gets what is taken: a throw, a wrong answer and one that takes too long are charged to that plugin.
+ */
+export const withAnswers = <T>(point: Point<T>, answers: Answers<T>): Point<T> =>
+  Object.freeze({ ...point, answers: unsafeCast<Readonly<Record<string, Answer<unknown>>>>(answers) })
+
+/**
  * A `check` for contributions that must have these members, each of its kind. Names of text must not be empty.
  */
 export const hasMembers =
   <T>(
     what: string,
-    members: Readonly<Record<string, 'text' | 'function' | 'object'>>,
+    members: Readonly<Record<string, 'text' | 'number' | 'function' | 'object'>>,
   ): ((value: T) => string | undefined) =>
   (value) => {
     if (typeof value !== 'object' || value === null) return `${what} must be an object`

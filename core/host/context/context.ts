@@ -13,6 +13,7 @@ import { errors } from '../errors.js'
 import type { Faults } from './faults.js'
 import { ownObservers } from './own-observers.js'
 import { ownState } from './own-state.js'
+import { ownView } from './own-view.js'
 import type { Registry } from './registry.js'
 import type { List, ListSpec } from '../../plugin/list.js'
 import type { Lists } from '../configuration/lists.js'
@@ -177,7 +178,7 @@ const createVerbs = (parts: ContextParts, starts: StartRun[]) => {
       declare('a service', () => registry.provide(plugin.id, token, service))
     },
     contribute,
-    view: <T>(point: Point<T>) => registry.view(point),
+    view: <T>(point: Point<T>) => ownView({ registry, scope, faults: parts.faults, clock: ownClock(parts) }, point),
     observers: <T>(point: Point<T>) =>
       ownObservers({ registry, scope, faults: parts.faults, clock: ownClock(parts) }, point),
     list: <T, B>(spec: ListSpec<T, B>): List<T, B> => {

@@ -1,6 +1,15 @@
 /** Where plugins may stop or change what happens, moment by moment. Rules: docs/rules/hooks.md. */
-import { definePoint, defineToken, hasMembers, type Point, type Token } from '../../../core/plugin.js'
+import {
+  definePoint,
+  defineToken,
+  hasMembers,
+  withAnswers,
+  yesOrNo,
+  type Point,
+  type Token,
+} from '../../../core/plugin.js'
 import type { Invocation, Moment, Ruling } from './moments.js'
+import { takenRuling } from './ruling-fault.js'
 
 /** Why something was refused that a plugin looked at, or would have to. */
 export { interceptionErrors, lockedInterception } from './errors.js'
@@ -24,16 +33,20 @@ export interface Interceptor {
   wants(event: Moment): boolean
   /**
    * Undefined for no objection. Must end soon after the signal aborts; a throw, and what is no ruling, is logged and
-   * counts as no objection.
+   * counts as no objection. So does a third-party one that takes longer than ten seconds; it is not asked again before
+   * it has ended.
    * May be asked again about the same thing, after a kill of the daemon before its ruling was on record.
    */
   intercept(invocation: Invocation, signal: AbortSignal): Promise<Ruling | undefined>
 }
 /** Everyone who looks at moments. */
-export const Interceptors: Point<Interceptor> = definePoint<Interceptor>(
-  'interceptors@1',
-  ({ id }) => id,
-  hasMembers('an interceptor', { id: 'text', wants: 'function', intercept: 'function' }),
+export const Interceptors: Point<Interceptor> = withAnswers(
+  definePoint<Interceptor>(
+    'interceptors@1',
+    ({ id }) => id,
+    hasMembers('an interceptor', { id: 'text', rank: 'number', wants: 'function', intercept: 'function' }),
+  ),
+  { wants: yesOrNo(false), intercept: { take: takenRuling, otherwise: undefined, awaited: true } },
 )
 
 /** Asks all interceptors. */

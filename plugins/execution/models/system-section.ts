@@ -1,5 +1,5 @@
 /** The point through which plugins tell models something in every call of a run. */
-import { definePoint, hasMembers, type Point } from '../../../core/plugin.js'
+import { answerOf, definePoint, hasMembers, string, withAnswers, type Point } from '../../../core/plugin.js'
 
 /** The run that a model is asked for, as far as sections need it. */
 export interface SystemSubject {
@@ -39,9 +39,13 @@ export interface SystemSection {
    */
   instead?(run: SystemSubject): string | undefined
 }
+const toldText = answerOf(string(), undefined)
 /** Everything that models are told beside the system prompt. */
-export const SystemSections: Point<SystemSection> = definePoint<SystemSection>(
-  'system-sections@1',
-  (section) => section.id,
-  hasMembers('a system section', { id: 'text', text: 'function' }),
+export const SystemSections: Point<SystemSection> = withAnswers(
+  definePoint<SystemSection>(
+    'system-sections@1',
+    (section) => section.id,
+    hasMembers('a system section', { id: 'text', rank: 'number', text: 'function' }),
+  ),
+  { text: toldText, instead: toldText },
 )

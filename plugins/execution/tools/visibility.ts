@@ -1,5 +1,20 @@
 /** Which tools a session sees: all of them, but for those that somebody hides. */
-import { definePoint, type Log, type Point, type Problem } from '../../../core/plugin.js'
+import {
+  answerOf,
+  array,
+  definePoint,
+  fault,
+  hasMembers,
+  open,
+  Problem,
+  string,
+  withAnswers,
+  yesOrNo,
+  type Answer,
+  type Log,
+  type Mind,
+  type Point,
+} from '../../../core/plugin.js'
 
 /** Where a foreign tool is from. */
 export interface ToolOrigin {
@@ -31,21 +46,52 @@ export interface ToolGate {
   readonly id: string
   /**
    * What is hidden from a session now, or its names, of which a set that is given again must have the same; undefined
-   * if nothing is. Must be fast and must not throw: of one that throws every tool counts as hidden.
+   * if nothing is. Must be fast and must not throw: of one that throws, or returns what it must not, every tool counts
+   * as hidden.
    */
   hidden(session_id: string): Hides | ReadonlySet<string> | undefined
   /** True if calls of what it hides are told that the tool is turned off, in place of that it is not there. */
   readonly tells?: boolean
-  /** What calls of what it alone hides are told, in place of that the tool is not there. */
-  refusal?(name: string): Problem
+  /** What calls of what it alone hides are told, in place of that the tool is not there; undefined for just that. */
+  refusal?(name: string): Problem | undefined
   /**
    * What it lets pass now, by names: agents that a run of the session starts see no more either. For gates that know
    * of the run alone, not of the agents that it starts.
    */
   surfaces?(session_id: string): readonly NamedTools[]
 }
+
+const isHidden = yesOrNo(true)
+/** What a gate hides, as it is taken; of one that fails every tool counts as hidden. */
+const taken: Answer<Hides | ReadonlySet<string> | undefined> = {
+  take(answer: unknown, mind: Mind) {
+    if (answer === undefined || answer === null) return undefined
+    if (answer instanceof Set) return answer
+    if (typeof answer === 'function') return mind(answer, isHidden)
+    throw fault('what it returned is neither a set of names nor a function')
+  },
+  otherwise: () => true,
+}
+const namedTools = open({ allowlist: array(string()), denylist: array(string()) })
 /** Everything that hides tools. */
-export const ToolGates: Point<ToolGate> = definePoint<ToolGate>('tool-gates@1', (gate) => gate.id)
+export const ToolGates: Point<ToolGate> = withAnswers(
+  definePoint<ToolGate>(
+    'tool-gates@1',
+    (gate) => gate.id,
+    hasMembers('a tool gate', { id: 'text', hidden: 'function' }),
+  ),
+  {
+    hidden: taken,
+    refusal: {
+      take(answer: unknown) {
+        if (answer instanceof Problem) return answer
+        throw fault('what it returned is no problem')
+      },
+      otherwise: undefined,
+    },
+    surfaces: answerOf(array(namedTools), []),
+  },
+)
 
 /** Brings tools some time after the start, such as when a server is connected. */
 export interface ToolArrival {
@@ -63,7 +109,17 @@ export interface ToolArrival {
   missing(session_id: string): string | undefined
 }
 /** Everything that brings tools later. */
-export const ToolArrivals: Point<ToolArrival> = definePoint<ToolArrival>('tool-arrivals@1', (arrival) => arrival.id)
+export const ToolArrivals: Point<ToolArrival> = withAnswers(
+  definePoint<ToolArrival>(
+    'tool-arrivals@1',
+    (arrival) => arrival.id,
+    hasMembers('who brings tools', { id: 'text', awaited: 'function', missing: 'function' }),
+  ),
+  {
+    awaited: { take: () => undefined, otherwise: undefined, awaited: true },
+    missing: answerOf(string(), undefined),
+  },
+)
 
 /** Without a session: all of them. */
 export interface ToolView<T> {

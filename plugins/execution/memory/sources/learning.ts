@@ -78,10 +78,12 @@ export interface SkillItem {
   /** Unix ms. */
   readonly updated_at_ms: number
   /** Of a promoted skill: how far its rollout is, and the scope of the learning that it comes from. */
-  readonly promoted?: {
-    readonly status: 'draft' | 'verified' | 'canary' | 'active' | 'revoked'
-    readonly source_scope: LearningScope
-  }
+  readonly promoted?:
+    | {
+        readonly status: 'draft' | 'verified' | 'canary' | 'active' | 'revoked'
+        readonly source_scope: LearningScope
+      }
+    | undefined
 }
 
 /** A learning as a model is shown it (memory-8). */

@@ -1,7 +1,17 @@
 /** Every source of memory as one. A source that throws is told and takes no other with it. */
-import { definePoint, type Log, type Point } from '../../../../core/plugin.js'
+import {
+  answerOf,
+  array,
+  definePoint,
+  hasMembers,
+  withAnswers,
+  yesOrNo,
+  type Log,
+  type Point,
+} from '../../../../core/plugin.js'
 import type { SessionRecord } from '../../sessions/contract.js'
-import type { LearningItem, LearningScope, SkillItem } from './learning.js'
+import { LearningScope, type LearningItem, type SkillItem } from './learning.js'
+import { TakenLearning, TakenSkill } from './taken.js'
 import { scopeKey, visibleScopes } from './scopes.js'
 
 /**
@@ -20,7 +30,19 @@ export interface MemorySource {
   skills?(): readonly SkillItem[]
 }
 /** Sources of memory by id. */
-export const MemorySources: Point<MemorySource> = definePoint<MemorySource>('memory-sources@1', (source) => source.id)
+export const MemorySources: Point<MemorySource> = withAnswers(
+  definePoint<MemorySource>(
+    'memory-sources@1',
+    (source) => source.id,
+    hasMembers('a source of memory', { id: 'text' }),
+  ),
+  {
+    scopes: answerOf(array(LearningScope), []),
+    learnings: answerOf(array(TakenLearning), []),
+    hasNoLearnings: yesOrNo(false),
+    skills: answerOf(array(TakenSkill), []),
+  },
+)
 
 export interface Sources {
   readonly ids: () => string[]
