@@ -115,7 +115,7 @@ export { lastLines, toldLine, withoutSecrets } from './base/text/told-line.js'
 export { redactedTo, withoutCutWord } from './base/words/redacted-to.js'
 export { cutDeep, isModest, isShallow } from './base/text/nesting.js'
 export { createPause, createShare, createTurns, inTurns, type Portions } from './base/turns.js'
-export { timeKey } from './base/time-key.js'
+export { timeKey } from './base/time/time-key.js'
 export type {
   State,
   Tx,

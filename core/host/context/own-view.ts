@@ -79,8 +79,8 @@ const asking = <R>({ answer, charge, call }: Asked<R>): ((args: Args) => R) => {
 }
 
 /**
- * The same where the answer may take its time. One that takes longer is not asked again until it has ended. Whoever asks
- * and gives up waits no longer, and charges nothing that is thrown then.
+ * The same where the answer may take its time. One that takes longer is not asked again until it has ended. Whoever
+ * asks and gives up waits no longer, and charges nothing that is thrown then.
  */
 const awaiting = <R>({ answer, charge, call }: Asked<R>, { clock, scope }: ViewParts): ((args: Args) => unknown) => {
   const mind = mindWith(charge)
