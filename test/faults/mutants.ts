@@ -167,7 +167,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'what a failed commit did stays in memory',
-    patch: patch('memory/transaction', 'change.undo();', 'void change;'),
+    patch: patch('memory/transaction', '.splice(from).toReversed())', '.splice(from, 0))'),
     by: 'errors',
   },
   {
