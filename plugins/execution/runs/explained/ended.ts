@@ -34,15 +34,13 @@ const deliveryReason = (delivery: DeliveryView, now: number): readonly Reason[] 
 
 type EndParts = Pick<ControlContext, 'store' | 'clock' | 'missing' | 'sessions'>
 
-const notCompleted = (context: EndParts, { run_id, kind, session_id, origin }: TerminalRun): readonly Reason[] => {
-  const code = 'not_completed'
-  if (kind === 'channel_delivery')
-    return [{ code, text: 'It does not go on by itself, and a retry of it would say nothing in a channel.' }]
-  if (origin?.project_task_id !== undefined)
-    return [{ code, text: 'It does not go on by itself, and a retry of it would leave its task as it is.' }]
+const notCompleted = (context: EndParts, run: TerminalRun): readonly Reason[] => {
+  const { run_id, kind, session_id, origin } = run
+  const still = (behind = ''): Reason => ({ code: 'not_completed', text: `It does not go on by itself${behind}.` })
+  if (kind === 'channel_delivery') return [still(', and a retry of it would say nothing in a channel')]
+  if (origin?.project_task_id !== undefined) return [still(', and a retry of it would leave its task as it is')]
   const lacking = lackingReasons(context, session_id)
-  const commands = lacking.length > 0 ? {} : { commands: [commandLine('runs retry', run_id)] }
-  return [...lacking, { code, text: 'It does not go on by itself.', ...commands }]
+  return lacking.length > 0 ? [...lacking, still()] : [{ ...still(), commands: [commandLine('runs retry', run_id)] }]
 }
 
 export const endReasons = (context: EndParts, run: TerminalRun): readonly Reason[] => {

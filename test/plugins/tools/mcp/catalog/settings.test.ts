@@ -27,7 +27,8 @@ test('mcp-28: another file is read and watched in place of that in config', asyn
   t.deepEqual(await warnings('mcp_file_missing'), [])
   await writeFile(file, table('two') + table('bad', 'colour = 1\n'))
   await become('two')
-  t.true((await warnings('config_entry_invalid'))[0].message.startsWith(`${file}: [mcp_servers.bad] `))
+  const [{ message }] = await warnings('config_entry_invalid')
+  t.regex(message.replace(file, 'FILE'), /^FILE:\d+: \[mcp_servers\.bad\] /u)
 })
 
 test('mcp-35: what is told of servers and their accounts names the file that is read', async (t) => {
