@@ -19,7 +19,7 @@ export const projectErrors = defineErrors({
     domain: 'projects',
     detail: 'The project {project_id} cannot be deleted: it has {tasks}.',
     action:
-      'Delete its tasks first, which holdfast projects tasks list {project_id} names, or archive it: ' +
+      'Delete its tasks first: holdfast projects tasks list {project_id}. Or archive it: ' +
       'holdfast projects update --status archived {project_id}',
   },
   project_not_active: {
