@@ -84,7 +84,8 @@ const openScreen = async (
   }
   t.teardown(async () => {
     tmux('kill-server')
-    await rm(folder, { recursive: true, force: true })
+    // A shell that is ended writes its history there meanwhile.
+    await rm(folder, { recursive: true, force: true, maxRetries: 20 })
   })
   const variables = Object.entries({ PATH: process.env['PATH'] ?? '', HOME: folder, TERM: 'xterm', ...environment })
   const line = lineOf(`env -i ${quoted(variables.map(([name, value]) => `${name}=${value}`))}`)
