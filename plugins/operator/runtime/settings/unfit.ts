@@ -12,20 +12,14 @@ export interface Unfit {
 /** Why a value cannot hold; undefined if it can. */
 export const faultOf = ({ schema, check }: RuntimeSetting, value: Json): string | undefined => {
   const read = parse(schema, value)
-  if (!read.ok) return told(read.issues)
+  if (!read.ok) return read.issues.map(({ path, rule }) => `${path || 'it'} ${rule}`).join('; ')
   try {
     check?.(value)
     return undefined
   } catch (error) {
-    if (!(error instanceof Problem)) return 'it cannot be looked at'
-    const { errors = [] } = error.occurrence
-    return errors.length === 0 ? error.message : told(errors)
+    return error instanceof Problem ? error.message : 'it cannot be looked at'
   }
 }
-
-/** Checks name members as requests of changes have them: in their body. */
-const told = (issues: NonNullable<Problem['occurrence']['errors']>): string =>
-  issues.map(({ path, rule }) => `${path.replace(/^body\.?/u, '') || 'it'} ${rule}`).join('; ')
 
 export const unfitWarnings = (
   unfit: readonly Unfit[],

@@ -265,8 +265,7 @@ test('runtime-29: a rollback leaves alone what it does not change, and brings ba
   t.deepEqual(codeOf(back), [409, 'runtime_revision_unfit'])
   t.is(
     back.body.detail,
-    'What revision 1 has of the setting model cannot hold any more: ' +
-      'provider must be a route_id of this daemon: first.',
+    'What revision 1 has of the setting model cannot hold any more: This daemon has no model route alt.',
   )
 })
 
