@@ -3,7 +3,7 @@ import { createCache, Problem } from '../../../../core/plugin.js'
 import { fileLine, type Assets, type AttachmentRef } from '../../../media/assets/contract.js'
 import type { ModelMessage, ModelRequest, TextPart } from '../../models/contract.js'
 import { createFrame } from './frame.js'
-import { isPicture, mostCharacters } from './mention.js'
+import { added, isPicture, mostCharacters } from './mention.js'
 import { createPictureRoom, mostPictureMebibytes, newestPictures, type ShownPictures } from './picture-room.js'
 
 /** A question with what its files say. */
@@ -44,8 +44,6 @@ const wordsOf = async (assets: Assets, { id }: AttachmentRef): Promise<{ text: s
     await opened.close()
   }
 }
-
-const added = (text: string): TextPart => ({ type: 'text', text, added: true })
 
 const framed = (file: AttachmentRef, text: string, note = ''): string =>
   `${frame(tag, `${fileLine(file)}\n${text}`)}${note}`

@@ -14,3 +14,6 @@ const pictureBytes = 6_400
 /** About the bytes of what stands in its place when a model is asked; most letters have one. */
 export const weighFile = (file: AttachmentRef): number =>
   256 + (isPicture(file) ? pictureBytes : Math.min(file.text_byte_length ?? 0, mostCharacters))
+
+/** What the daemon adds to what was said: the words of a file, or what a hook tells. */
+export const added = (text: string): TextPart => ({ type: 'text', text, added: true })

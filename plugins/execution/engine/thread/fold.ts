@@ -7,7 +7,7 @@ import type { ModelMessage, TextPart, ToolResultPart } from '../../models/contra
 import { callFailure } from '../../tools/contract.js'
 import { callErrors } from '../../runs/contract.js'
 import type { InterceptedNote, JournalEntry, RunEvent } from '../../sessions/contract.js'
-import { isPicture, mentionOf } from '../prompt/mention.js'
+import { added, isPicture, mentionOf } from '../prompt/mention.js'
 import { foldCompaction, foldFailedCompaction } from './compacted.js'
 import { weigh, weighJson } from './weight.js'
 import type { Texts, Thread } from './thread.js'
@@ -167,7 +167,6 @@ const setFiles = (thread: Thread, tool_call_id: string, files: readonly Attachme
 }
 
 const said = (text: string): TextPart => ({ type: 'text', text })
-const added = (text: string): TextPart => ({ type: 'text', text, added: true })
 
 /** What was submitted: words, then files. */
 export const textsOf = ({ content, files = [] }: Extract<RunEvent, { type: 'accepted' }>): Texts => [
