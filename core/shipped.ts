@@ -18,9 +18,10 @@ export const declarationsOf = (plugins: readonly ShippedPlugin[]): ReturnType<ty
 
 /** The shipped plugins as the command line sees them. */
 export const shipped: ShippedView = {
-  commands: async () => {
-    const modules = await Promise.all((await shippedPlugins()).map(({ commands }) => commands?.()))
-    return modules.flatMap((module) => module?.commands ?? [])
+  commands: async (word) => {
+    const all = (await shippedPlugins()).flatMap(({ commands }) => commands ?? [])
+    const wanted = word === undefined ? all : all.filter(({ words }) => words.includes(word))
+    return (await Promise.all(wanted.map(({ load }) => load()))).flatMap(({ commands }) => commands)
   },
   plugins: async () => Promise.all((await shippedPlugins()).map(async ({ id, load }) => loadPlugin(await load(), id))),
   declarations: async () => declarationsOf(await shippedPlugins()),

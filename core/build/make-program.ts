@@ -133,7 +133,8 @@ const keepCode = async (folder: string): Promise<void> => {
   const daemon = live('serve', ['serve', '--bind', '127.0.0.1:0', '--state-root', path.join(root, 'state')])
   daemon.child.stdout.once('data', (line: Buffer) => {
     const [url = ''] = /http:\/\/[^,\s]+/u.exec(String(line)) ?? []
-    const asked = live('client', ['status', '--base-url', url])
+    // Words behind flags may be those of any command: all of them are imported, and their code is kept.
+    const asked = live('client', ['--base-url', url, 'status'])
     asked.child.stdout.resume()
     void asked.ended.then(() => daemon.child.kill('SIGTERM'))
   })

@@ -1,9 +1,9 @@
 /** One command line that is no serve: from its words to its exit code. */
 import type { Command } from '../plugin/command.js'
-import { parseArguments, switchesOf } from './arguments.js'
+import { parseArguments, switchesOf, type Arguments } from './arguments.js'
 import { coreCommands } from './commands.js'
 import { completionCommand } from './completion.js'
-import { findCommand, runCommand, type Line } from './dispatch.js'
+import { findCommand, matches, runCommand, type Line } from './dispatch.js'
 import { commandHelp, groupHelp, leadingHelp, overview, serveFlags } from './help.js'
 import { pluginFlags } from './plugin-commands.js'
 import type { ShippedView } from './shipped-view.js'
@@ -19,11 +19,28 @@ export const allCommands = async (shipped: ShippedView): Promise<readonly Comman
   return [...commands, completionCommand(commands, serve)]
 }
 
+/** What a line says, and the commands among which it is to be found. */
+interface Read extends Arguments {
+  readonly commands: readonly Command[]
+}
+
+const readWith = (args: readonly string[], commands: readonly Command[]): Read => ({
+  ...parseArguments(args, switchesOf(commands)),
+  commands,
+})
+
+/** Imports only the commands that begin with the first word where it names one of them: all of them take longer. */
+const read = async (args: readonly string[], shipped: ShippedView): Promise<Read> => {
+  const [word = ''] = args
+  const some = readWith(args, [...(await shipped.commands(word)), ...coreCommands(shipped)])
+  const isFound = some.commands.some((command) => matches(some.words, command))
+  return isFound ? some : readWith(args, await allCommands(shipped))
+}
+
 /** Resolves with the exit code; 130 when it was interrupted. */
 export const runClient = async ({ args, shipped, ...line }: ClientLine): Promise<number> => {
   const { print, signal } = line
-  const commands = await allCommands(shipped)
-  const { words, flags, again } = parseArguments(args, switchesOf(commands))
+  const { words, flags, again, commands } = await read(args, shipped)
   if (words.length === 0 || (words[0] === 'help' && words.length === 1)) return (print(overview(commands)), 0)
   if (words[0] === 'help') return runClient({ args: [...words.slice(1), '--help'], shipped, ...line })
   const group = commands.filter(
@@ -34,7 +51,8 @@ export const runClient = async ({ args, shipped, ...line }: ClientLine): Promise
     return (print(leader === undefined ? groupHelp(words, group) : leadingHelp(leader, group)), 0)
   const command = findCommand({ words, flags }, commands)
   if (flags.has('help')) return (print(commandHelp(command)), 0)
-  return runCommand(command, { ...line, commands, words, flags, again }).catch((error: unknown) => {
+  const named = { words, flags, again, commands: () => allCommands(shipped) }
+  return runCommand(command, { ...line, ...named }).catch((error: unknown) => {
     if (signal.aborted) return 130
     throw error
   })

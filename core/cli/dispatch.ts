@@ -10,7 +10,7 @@ import { globals, globalsOf, refuseTwice, switchValue, type Arguments } from './
 import { readSecretFile } from '../state/side/secret-file.js'
 import { createClient } from './client.js'
 import { explain } from './told/explain.js'
-import { inWordsOf } from './told/own-words.js'
+import { inWordsOf, namesRoute } from './told/own-words.js'
 import { withDaemon, withScratch, type ShortDaemon } from './root/near-daemon.js'
 import { urlOfHolder } from './root/place.js'
 import { readJson, readSecret } from './secret-input.js'
@@ -21,7 +21,7 @@ import { callOf, neededForm } from './help.js'
 export interface Line {
   readonly words: readonly string[]
   /** All commands, for sentences that name a route. */
-  readonly commands: readonly Command[]
+  readonly commands: () => Promise<readonly Command[]>
   readonly flags: Flags
   /** What flags that are given again are given as; nothing when absent. */
   readonly again?: Arguments['again']
@@ -46,7 +46,8 @@ export interface Line {
   readonly onTerminate?: () => () => void
 }
 
-const matches = (words: readonly string[], { path }: Command): boolean => path.every((word, at) => words[at] === word)
+export const matches = (words: readonly string[], { path }: Command): boolean =>
+  path.every((word, at) => words[at] === word)
 
 const nameOf = ({ path }: Command): string => path.join(' ')
 
@@ -256,20 +257,22 @@ export const runCommand = async (command: Command, line: Line): Promise<number> 
     pause,
     lasting: async (work) => (await import('./lasting.js')).lasting(line, work),
     dialogue: dialogue.open,
-    told: (error) => explain(inOwnWords(error), output).text,
+    told: async (error) => explain(await inOwnWords(error), output).text,
     secret: () => readSecret({ flags: input.flags, environment: line.environment }),
     json: (flag) => readJson(input, flag),
     exitWith: (given: number): void => {
       code = given
     },
   }
-  const inOwnWords = (error: unknown): unknown =>
-    inWordsOf({ command, flags: input.flags, args: input.args, commands: line.commands }, error)
+  const inOwnWords = async (error: unknown): Promise<unknown> => {
+    const commands = namesRoute(error) ? await line.commands() : []
+    return inWordsOf({ command, flags: input.flags, args: input.args, commands }, error)
+  }
   const client = createClient({ baseUrl: urlOf(line, command, input.flags), token: tokenOf(line), signal })
   const answer = await command
     .run({ ...input, client, withDaemon: near({ ...input, client }) })
-    .catch((error: unknown) => {
-      throw inOwnWords(error)
+    .catch(async (error: unknown) => {
+      throw await inOwnWords(error)
     })
     .finally(dialogue.close)
   if (answer === undefined) return code

@@ -134,7 +134,7 @@ export interface CommandInput {
   /** Begins to talk with the person; Ctrl-C no longer ends the command. The same one at each call. */
   dialogue(): Dialogue
   /** What went wrong, in the sentences that the command line has for it. */
-  told(error: unknown): string
+  told(error: unknown): Promise<string>
   /** One line or block of text on standard output. */
   print(text: string): void
   /** A part of a text on standard output, which ends no line. */

@@ -130,6 +130,10 @@ export interface ShippedPlugin {
   readonly required: boolean
   /** Imports the plugin's main file. */
   readonly load: () => Promise<AnyPluginModule>
-  /** Imports its sub-commands of the command line, which needs nothing else of it. */
-  readonly commands?: () => Promise<{ readonly commands: readonly Command[] }>
+  /** Its sub-commands of the command line, which need nothing else of it. */
+  readonly commands?: {
+    /** What they begin with: a command line imports only those of its first word. */
+    readonly words: readonly string[]
+    readonly load: () => Promise<{ readonly commands: readonly Command[] }>
+  }
 }

@@ -152,7 +152,7 @@ const noting = async (
   }
   return {
     shipped: { ...entry, load: () => Promise.resolve({ default: noted }) },
-    facts: { plugin, required: entry.required, commands: (await entry.commands?.())?.commands ?? [], declared },
+    facts: { plugin, required: entry.required, commands: (await entry.commands?.load())?.commands ?? [], declared },
   }
 }
 

@@ -129,6 +129,10 @@ const actionOf = (typed: Typed, problem: Problem, errors: readonly FieldError[])
 export const isOfTheLine = (errors: readonly FieldError[] = []): boolean =>
   errors.length > 0 && errors.every(({ path }) => /^(?:.* of )?(?:--|<)/u.test(path))
 
+/** True where commands must be known to say it: all of them take long to import. */
+export const namesRoute = (error: unknown): boolean =>
+  error instanceof Problem && `${error.message} ${adviceOf(error)}`.includes('/v1/')
+
 /** The same problem in the words of the command line; its cause is the problem as it was given. */
 export const inWordsOf = (typed: Typed, error: unknown): unknown => {
   if (!(error instanceof Problem)) return error

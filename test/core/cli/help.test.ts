@@ -5,7 +5,7 @@ import { pluginFlags } from '../../../core/cli/plugin-commands.js'
 import { allCommands } from '../../../core/cli/client-line.js'
 import { callOf, commandHelp, groupHelp, overview, serveHelp } from '../../../core/cli/help.js'
 import { columns } from '../../../core/cli/screen/columns.js'
-import { shipped } from '../../../core/shipped.js'
+import { shipped, shippedPlugins } from '../../../core/shipped.js'
 import { mainFile } from '../../support/daemon.js'
 
 const commands = await allCommands(shipped)
@@ -85,4 +85,15 @@ test('command-line-1: what is too long for the left column stands above what is 
   t.regex(first ?? '', /^ {2}a {2}(?:one|two| )+$/u)
   t.regex(second ?? '', /^ {5}(?:one|two)/u)
   t.deepEqual([long, below], [`  ${'b'.repeat(40)}`, '     three'])
+})
+
+test('the words that a plugin is listed with are those that its commands begin with, so that lines find all of them', async (t) => {
+  for (const { id, commands: own } of await shippedPlugins()) {
+    if (own === undefined) continue
+    const begun = (await own.load()).commands.map(({ path }) => path[0] ?? '')
+    t.deepEqual(new Set(own.words), new Set(begun), id)
+  }
+  const ofPlugins = await shipped.commands()
+  for (const { path } of ofPlugins) t.true((await shipped.commands(path[0])).some((one) => one.path === path))
+  t.true(ofPlugins.length > 100)
 })

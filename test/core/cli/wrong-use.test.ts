@@ -54,7 +54,7 @@ test('a flag of which a command takes several has all their values; any other is
     const { signal } = new AbortController()
     await runCommand(command, {
       ...line,
-      commands: [command],
+      commands: () => Promise.resolve([command]),
       environment: {},
       signal,
       print: (text) => told.push(text),
@@ -174,7 +174,13 @@ test('a switch may say true or false, and false is as good as none', async (t) =
   const spy = { ...command, path: ['x'], summary: '', run: async ({ flags }: CommandInput) => void seen.push(flags) }
   for (const value of ['=true', '=1', '=TRUE', '', '=false', '=0']) {
     const { words, flags } = parseArguments(['x', `--dry-run${value}`], switchesOf([spy]))
-    const line = { words, flags, commands: [spy], environment: {}, signal: new AbortController().signal }
+    const line = {
+      words,
+      flags,
+      commands: () => Promise.resolve([spy]),
+      environment: {},
+      signal: new AbortController().signal,
+    }
     await runCommand(spy, { ...line, print: () => {} })
   }
   t.deepEqual(seen, [...Array.from({ length: 4 }, () => ({ 'dry-run': true })), {}, {}])

@@ -163,9 +163,9 @@ export const converse = async (conversation: Conversation): Promise<number> => {
     const isRun = said !== undefined && 'run_id' in said
     if (!isRun && said?.type !== 'text') return said?.type === 'interrupt' && !dialogue.attended ? 130 : talk.code
     if (!isRun && said.text.trim() === '') continue
-    left = await (isRun ? follow(talk, said) : act(talk, said.text)).catch((error: unknown) => {
+    left = await (isRun ? follow(talk, said) : act(talk, said.text)).catch(async (error: unknown) => {
       talk.code = 1
-      sheet.line(input.told(error))
+      sheet.line(await input.told(error))
       return undefined
     })
   }

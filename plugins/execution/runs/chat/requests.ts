@@ -77,8 +77,8 @@ export const createRequests = ({ input: { client, told }, interrupt, end, ...ask
   const begin = (request: Request): void => {
     const taken = new AbortController()
     open = { id: request.id, taken, isAnswered: false }
-    void answer(request, taken.signal).catch((error: unknown) => {
-      asking.sheet.line(isTooLate(error) ? '  That came too late: it was answered elsewhere.' : told(error))
+    void answer(request, taken.signal).catch(async (error: unknown) => {
+      asking.sheet.line(isTooLate(error) ? '  That came too late: it was answered elsewhere.' : await told(error))
       // Where the daemon is away the run is looked at when it is back.
       return again(request, taken).catch(() => {})
     })

@@ -107,7 +107,7 @@ const createInterrupt = (
       if (asked || isOfOthers || run === undefined) return leave(130)
       asked = true
       sheet.line('Interrupting; Ctrl-C once more leaves.')
-      void stop(run).catch((error: unknown) => sheet.line(input.told(error)))
+      void stop(run).catch(async (error: unknown) => sheet.line(await input.told(error)))
     },
   }
 }
@@ -131,7 +131,7 @@ const createPatience = ({ input, dialogue, sheet }: Conversation, session_id: st
       sheet.line(`The model has failed ${mostAttempts} times: the run is interrupted.`)
       void input.client
         .send('POST', `${sessionPath(session_id)}/interrupt`)
-        .catch((error: unknown) => sheet.line(input.told(error)))
+        .catch(async (error: unknown) => sheet.line(await input.told(error)))
     },
   }
 }

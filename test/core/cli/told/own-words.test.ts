@@ -183,7 +183,7 @@ const sentBy = async (
       pause: () => Promise.resolve(),
       lasting: () => Promise.reject(new Problem('none', { status: 500, detail: 'Nothing goes on.' }, {})),
       dialogue: () => nobody,
-      told: String,
+      told: (error) => Promise.resolve(String(error)),
       secret: () => Promise.resolve('a value'),
       json: () => Promise.resolve('a value'),
       print: () => {},
