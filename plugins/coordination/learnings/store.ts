@@ -10,15 +10,38 @@ import { statementOf } from './statement.js'
 const mark = (...parts: readonly (string | undefined)[]): string =>
   digest(parts.map((part) => part ?? null)).slice(0, 32)
 
+type Parts = readonly (string | undefined)[]
+type Source = LearningCandidate['source']
+/** Of each source, what was made last: a candidate and what becomes of it share theirs, and are asked many times. */
+const remembering = <P extends Parts>(make: (...parts: P) => string): ((source: Source, ...parts: P) => string) => {
+  const marks = new WeakMap<Source, { readonly parts: P; readonly made: string }>()
+  return (source, ...parts) => {
+    const known = marks.get(source)
+    if (known !== undefined && parts.every((part, at) => part === known.parts[at])) return known.made
+    const made = make(...parts)
+    marks.set(source, { parts, made })
+    return made
+  }
+}
+
+type Origin = readonly [
+  scope: string,
+  kind: LearningCandidate['kind'],
+  content: string,
+  run_id: string | undefined,
+  session_id: string | undefined,
+]
+const originOf = remembering((...[scope, kind, content, run_id, session_id]: Origin) =>
+  mark(scope, kind, statementOf({ kind, content }).key, run_id, session_id),
+)
 /** Where one from the daemon is found that says the same and comes from the same. */
-export const originMark = (candidate: Pick<LearningCandidate, 'scope' | 'kind' | 'content' | 'source'>): string =>
-  mark(
-    scopeKey(candidate.scope),
-    candidate.kind,
-    statementOf(candidate).key,
-    candidate.source.run_id,
-    candidate.source.session_id,
-  )
+export const originMark = ({
+  scope,
+  kind,
+  content,
+  source,
+}: Pick<LearningCandidate, 'scope' | 'kind' | 'content' | 'source'>): string =>
+  originOf(source, scopeKey(scope), kind, content, source.run_id, source.session_id)
 
 export type Stated = Pick<Learning, 'scope' | 'kind' | 'content'>
 /** Where those are that say something of the same; undefined for one without a subject. */
@@ -53,13 +76,16 @@ const leaves = ({ origin, state, expires_at_ms }: LearningCandidate): boolean =>
 const byCandidateEnd = ({ expires_at_ms = Number.MAX_SAFE_INTEGER, candidate_id }: LearningCandidate): string =>
   `${timeKey(expires_at_ms)} ${candidate_id}`
 
+const captureOf = remembering((what: string, run_id: string) => mark(what, run_id))
 /** Where what the daemon brought of a run is found: its summary, or the rest. */
 export const capturedFrom = ({
   origin,
   kind,
-  source: { run_id },
+  source,
 }: Pick<LearningCandidate, 'origin' | 'kind' | 'source'>): string | undefined =>
-  origin !== 'daemon' || run_id === undefined ? undefined : mark(kind === 'run_summary' ? kind : 'said', run_id)
+  origin !== 'daemon' || source.run_id === undefined
+    ? undefined
+    : captureOf(source, kind === 'run_summary' ? kind : 'said', source.run_id)
 
 /** Whatever a group is made of counts as one of its functions: who changes it raises the version. */
 const candidateCollection: CollectionSpec<LearningCandidate> = {
