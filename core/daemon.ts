@@ -61,7 +61,7 @@ export interface DaemonOptions {
   readonly onHost?: (host: PluginHost) => void
   /** False to begin no run, schedule or delivery in this life, without a word to the next; true when absent. */
   readonly begins?: boolean
-  /** Most milliseconds that one plugin may take to start or stop; 10 s when absent. To import ours, six times as long. */
+  /** Most milliseconds that one plugin may take to start or stop; 10 s when absent. To import ours, six times that. */
   readonly patienceMs?: number
   /** Aborts when the daemon is asked to stop before it has started. */
   readonly asked?: AbortSignal

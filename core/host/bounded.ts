@@ -9,7 +9,10 @@ export interface Bound {
   readonly asked?: AbortSignal | undefined
 }
 
-/** The work's outcome, or a rejection after `ms` or when the daemon is asked to stop. The work itself cannot be stopped: its late outcome is ignored. */
+/**
+ * The work's outcome, or a rejection after `ms` or when the daemon is asked to stop. The work itself cannot be stopped:
+ * its late outcome is ignored.
+ */
 export const bounded = <T>(work: Promise<T>, { clock, ms, what, asked }: Bound): Promise<T> =>
   new Promise((resolve, reject) => {
     const cancel = clock.after(ms, () => reject(errors.plugin_timeout({ details: { what, seconds: ms / 1000 } })))

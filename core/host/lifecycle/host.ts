@@ -3,7 +3,8 @@
  * started, and undone backwards. One that fails takes what needs it with it
  * and nothing else; only a required one stops the daemon's start.
  */
-import { takenWarnings, type HealthCheck, type Warning } from '../../base/health.js'
+import type { HealthCheck, Warning } from '../../base/health.js'
+import { takenWarnings } from '../context/taken-warnings.js'
 import { sentence } from '../../base/text/command-text.js'
 import { activePlugins, type HostState, type HostOptions } from './host-state.js'
 import type { PluginReport } from '../contract.js'

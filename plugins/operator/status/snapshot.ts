@@ -28,11 +28,13 @@ interface Collected {
   readonly warnings: readonly Warning[]
 }
 
+const ofPlugin = (plugin: string | undefined): string => (plugin === undefined ? '' : ` of the plugin ${plugin}`)
+
 const failed = (name: string, plugin: string | undefined): Warning => ({
   severity: 'error',
   code: 'status_section_failed',
   related_id: plugin ?? name,
-  message: `The ${name} part of the status${plugin === undefined ? '' : ` of the plugin ${plugin}`} could not be collected.`,
+  message: `The ${name} part of the status${ofPlugin(plugin)} could not be collected.`,
   action: 'See its fault in the log, and with: holdfast status --output json',
 })
 
