@@ -16,6 +16,7 @@ import { configContent } from './host/configuration/config-content.js'
 import { createConfigure } from './host/configuration/configure.js'
 import { createLists, type Lists } from './host/configuration/lists.js'
 import { Host, type HostView } from './host/contract.js'
+import { errors, isStartEnded } from './host/errors.js'
 import { createHost, type PluginHost } from './host/lifecycle/host.js'
 import { mayHaveThirdParty } from './host/load/candidates.js'
 import type { Loaded } from './host/load/load.js'
@@ -60,8 +61,10 @@ export interface DaemonOptions {
   readonly onHost?: (host: PluginHost) => void
   /** False to begin no run, schedule or delivery in this life, without a word to the next; true when absent. */
   readonly begins?: boolean
-  /** Most milliseconds that one plugin may take to start or stop; 10 s when absent. To import it, six times as long. */
+  /** Most milliseconds that one plugin may take to start or stop; 10 s when absent. To import ours, six times that. */
   readonly patienceMs?: number
+  /** Aborts when the daemon is asked to stop before it has started. */
+  readonly asked?: AbortSignal
 }
 
 /** How a daemon ended: `clean` is false if a step of the shutdown failed. */
@@ -96,11 +99,13 @@ interface DaemonContext extends DaemonOptions {
 
 const ownFlags: ReadonlySet<string> = new Set(daemonSettings.map(({ flag }) => flag))
 
+/** Throws `start_ended` if it is asked to stop meanwhile; its member `clean` is false if a step of that failed. */
 export const startDaemon = async (options: DaemonOptions): Promise<Daemon> => {
-  const { settings, log, clock = createClock(), patienceMs = 10_000 } = options
+  const { settings, log, clock = createClock(), patienceMs = 10_000, asked } = options
   const boot = createBoot({
     clock,
     safe: settings.safe,
+    asked,
     onFault: (step, error) => log.error('a step of the stop failed', { step, error }),
   })
   boot.own('process', keepAlive())
@@ -109,19 +114,10 @@ export const startDaemon = async (options: DaemonOptions): Promise<Daemon> => {
     const ids = createIds(clock)
     const processes = createProcesses({ ids, log })
     boot.own('processes', processes.close)
-    return await start({
-      ...options,
-      patienceMs,
-      clock,
-      ids,
-      boot,
-      loader,
-      processes,
-      phase: 'starting',
-    })
+    return await start({ ...options, patienceMs, clock, ids, boot, loader, processes, phase: 'starting' })
   } catch (error) {
-    await boot.teardown()
-    throw error
+    const clean = await boot.teardown()
+    throw isStartEnded(error) ? errors.start_ended({ members: { clean } }) : error
   }
 }
 
@@ -255,6 +251,7 @@ const assemble = (
     configure,
     lists,
     patienceMs,
+    asked: context.asked,
   })
   boot.own('lists', host.registry.health('core', lists.health))
   boot.own('event streams', host.registry.health('core', createLagCheck(bus, clock)))

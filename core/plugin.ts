@@ -8,6 +8,7 @@ import type { AnyPlugin } from './plugin/contract.js'
 export * from './base/schema.js'
 export * from './base/parse.js'
 export { passing } from './base/foreign/passing.js'
+export { plainCopy, plainObject } from './base/foreign/plain.js'
 export { unknownField } from './base/issue-rule.js'
 export { bytes } from './http/routes/bytes.js'
 /** The JSON of a platform, as the body form `lenient` reads it: for bodies that hold it in something else. */

@@ -1,7 +1,9 @@
 /** `holdfast serve`: one daemon in the foreground, from its first line to its exit code. */
+import { setMaxListeners } from 'node:events'
 import { createClock, type Clock } from './base/clock.js'
 import { boundHeap, collectAtRest } from './heap.js'
 import { errors as configErrors, type Environment, type Flags } from './base/config.js'
+import { isStartEnded } from './host/errors.js'
 import { startDaemon, type Daemon, type Ending } from './daemon.js'
 import { Problem } from './base/errors.js'
 import { shippedPlugins } from './shipped.js'
@@ -47,25 +49,41 @@ const lineMaker =
 /** Within so many ms of the first one a SIGINT is the same key: npm passes on what the terminal has sent to all. */
 const sameKeyMs = 500
 
-/** The first signal asks for a drain; a second one does not wait. */
-const onSignals = ({ exit, log, clock }: Pick<ServeInput, 'exit'> & { log: Log; clock: Clock }): Promise<string> =>
-  new Promise((resolve) => {
-    let asked: number | undefined
-    const hear = (signal: string): void => {
-      if (asked !== undefined) {
-        if (signal === 'SIGTERM') exit(143)
-        else if (clock.elapsed() - asked > sameKeyMs) exit(130)
-        return
-      }
-      asked = clock.elapsed()
-      log.info('asked to stop', { signal })
-      resolve(signal)
+/** Aborts with the first signal, which asks for a drain; a second one does not wait. */
+const onSignals = ({ exit, log, clock }: Pick<ServeInput, 'exit'> & { log: Log; clock: Clock }): AbortSignal => {
+  const asking = new AbortController()
+  setMaxListeners(0, asking.signal)
+  let asked: number | undefined
+  const hear = (signal: string): void => {
+    if (asked !== undefined) {
+      if (signal === 'SIGTERM') exit(143)
+      else if (clock.elapsed() - asked > sameKeyMs) exit(130)
+      return
     }
-    // A file that reaches the limit of its size is a failed write, as a full disk is, and not the end.
-    process.on('SIGXFSZ', () => log.warn('a file reached the limit of its size'))
-    process.on('SIGTERM', hear)
-    process.on('SIGINT', hear)
+    asked = clock.elapsed()
+    log.info('asked to stop', { signal })
+    asking.abort(signal)
+  }
+  // A file that reaches the limit of its size is a failed write, as a full disk is, and not the end.
+  process.on('SIGXFSZ', () => log.warn('a file reached the limit of its size'))
+  process.on('SIGTERM', hear)
+  process.on('SIGINT', hear)
+  return asking.signal
+}
+
+const aborted = (signal: AbortSignal): Promise<0> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve(0)
+    signal.addEventListener('abort', () => resolve(0))
   })
+
+/** The exit code of a start that was asked to stop; throws what else kept the daemon from starting. */
+const unstarted = (error: unknown, log: Log): number => {
+  if (!isStartEnded(error)) throw error
+  const clean = error.occurrence.members?.['clean'] === true
+  log.info('stopped', { reason: 'stopped', clean })
+  return clean ? 0 : 1
+}
 
 /**
  * What nobody caught. A plugin's is charged to it. A problem, such as a
@@ -129,7 +147,8 @@ export const serve = async ({ flags, environment, exit, print }: ServeInput): Pr
       () => (daemon === undefined ? exit(1) : resolve(1)),
     ),
   )
-  daemon = await startDaemon({
+  const started = await startDaemon({
+    asked,
     settings,
     shipped: await shippedPlugins(),
     log,
@@ -141,7 +160,9 @@ export const serve = async ({ flags, environment, exit, print }: ServeInput): Pr
     onHost: (made) => {
       host = made
     },
-  })
+  }).catch((error: unknown) => unstarted(error, log))
+  if (typeof started === 'number') return started
+  daemon = started
   print(readyLine(daemon, settings))
   log.info('ready', { url: daemon.url, root: daemon.root, ms: daemon.view.boot().total_ms })
   const { prepare } = daemon
@@ -150,7 +171,7 @@ export const serve = async ({ flags, environment, exit, print }: ServeInput): Pr
     prepare()
   })
   const endCollecting = collectAtRest(clock)
-  const code = await Promise.race([asked.then(() => 0), broke, daemon.ended.then(() => 1)])
+  const code = await Promise.race([aborted(asked), broke, daemon.ended.then(() => 1)])
   endCollecting()
   const { clean, reason } = await stopped(daemon, clock, lineMaker(settings, secrets))
   log.info('stopped', { reason, clean })

@@ -3,6 +3,7 @@ import type { Clock } from './base/clock.js'
 import type { Findings } from './records/findings.js'
 import type { Hold } from './records/hold.js'
 import type { Boot } from './host/lifecycle/boot.js'
+import { isStartEnded } from './host/errors.js'
 import type { PluginHost } from './host/lifecycle/host.js'
 import type { Log } from './base/text/log.js'
 import { repairFound } from './start-findings.js'
@@ -55,7 +56,9 @@ export const beginWork = async (parts: WorkParts): Promise<void> => {
     while (waits(state)) if (!(await clock.sleep(lookMs, ended.signal))) return
     if (!ended.signal.aborted) await begin(parts)
   }
-  const begun = late().catch((error: unknown) => log.error('the work could not begin', { error }))
+  const begun = late().catch((error: unknown) => {
+    if (!isStartEnded(error)) log.error('the work could not begin', { error })
+  })
   boot.own('work', () => {
     ended.abort()
     return begun

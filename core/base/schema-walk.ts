@@ -26,23 +26,27 @@ interface Place {
 
 /**
  * superstruct puts a refused value into a message that nobody sees, which fails for a table without a prototype and for
- * `{ "toString": 1 }`: an empty one breaks the same rule.
+ * `{ "toString": 1 }`: an empty one breaks the same rule. The `toString` of what a plugin returned may throw anything;
+ * what a rule of ours throws is told as it is.
  */
-const refusals = (check: Checks['validator'], value: unknown, context: Context): readonly Failure[] => {
-  try {
-    return [...check(value, context)]
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error
-    const found = [...check(Array.isArray(value) ? [] : {}, context)]
-    return found.length > 0 ? found : [unspeakable(value, context)]
+const refusalsBut =
+  (isOfValue: (error: unknown) => boolean) =>
+  (check: Checks['validator'], value: unknown, context: Context): readonly Failure[] => {
+    try {
+      return [...check(value, context)]
+    } catch (error) {
+      if (!isOfValue(error)) throw error
+      const found = [...check(Array.isArray(value) ? [] : {}, context)]
+      return found.length > 0 ? found : [unspeakable(value, context)]
+    }
   }
-}
+const kindRefusals = refusalsBut(() => true)
+const ruleRefusals = refusalsBut((error) => error instanceof TypeError)
 /** A union coerces by the checks of its variants, which fail for the same values: such a one stays as it is. */
 const coerced = ({ coercer }: Checks, value: unknown, context: Context): unknown => {
   try {
     return coercer(value, context)
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error
+  } catch {
     return value
   }
 }
@@ -68,14 +72,14 @@ export const walk = (checks: Checks, value: unknown, most: number): Walked => {
     const context = { path, branch: [], mask: false }
     const made = coerced(own, place.value, context)
     const before = failures.length
-    collect(refusals(own.validator, made, context))
+    collect(kindRefusals(own.validator, made, context))
     for (const [key, inner, part] of own.entries(made, context)) {
       if (failures.length >= most) return made
       const read = visit({ value: inner, checks: part, path: [...path, key] })
       if (read !== inner) Reflect.set(Object(made), key, read)
     }
     if (failures.slice(before).every(({ refinement }) => refinement !== undefined))
-      collect(refusals(own.refiner, made, context))
+      collect(ruleRefusals(own.refiner, made, context))
     return made
   }
   const made = visit({ value, checks, path: [] })

@@ -38,6 +38,7 @@ export {
   isOptional,
   isRuled,
   isRuledItself,
+  isStruct,
   jsonSchema,
   namedSchemas,
   schemaName,

@@ -103,6 +103,9 @@ export const madeStruct = (struct: Noted): unknown => {
   return own && madeOf(own)
 }
 
+/** Whether it is a struct that was made here: whoever wrote it may have had no compiler. */
+export const isStruct = (value: unknown): boolean => typeof value === 'object' && value !== null && facts in value
+
 const factsOf = (struct: Noted): Facts => {
   const found = struct[facts]
   if (found === undefined) throw fault('struct was not made by core/schema')

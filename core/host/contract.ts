@@ -1,5 +1,5 @@
 /** What the host tells about itself, the plugins and the daemon: read by `/v1/status`, `plugins list` and the tests. */
-import { defineToken, type Token } from '../base/token.js'
+import { defineToken, type Point, type Token } from '../base/token.js'
 import type { Warning } from '../base/health.js'
 import type { BusStatistics } from '../events/bus.js'
 import type { Metric } from '../metrics/contract.js'
@@ -135,6 +135,8 @@ export interface HostView {
    * undo.
    */
   onListApplied(listener: (change: ListChange) => void): () => void
+  /** The plugin whose contribution to a point has this key; undefined if there is none. */
+  contributor<T>(point: Point<T>, key: string): string | undefined
   lock(): LockReport
   controlPlane(): ControlPlaneReport
   /** What starts and repairs found and nobody has acknowledged: the `findings` member of `/v1/status`. */

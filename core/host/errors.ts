@@ -1,4 +1,4 @@
-import { defineErrors } from '../base/errors.js'
+import { defineErrors, Problem } from '../base/errors.js'
 
 /**
  * What stops a start or leaves a plugin out. Read by operators, in the log, in `/v1/status` and on the command line.
@@ -15,6 +15,7 @@ export const errors = defineErrors({
     action: 'Correct the plugin or take it out of config/plugins.toml.',
   },
   plugin_timeout: { status: 500, detail: '{what} did not finish within {seconds} s' },
+  start_ended: { status: 503, detail: 'the daemon was asked to stop before it had started' },
   plugins_cut: { status: 500, detail: 'the stop of {plugins} took too long and was cut off' },
   plugin_sealed: { status: 500, detail: '{what} is only possible in register', action: 'Declare it in register.' },
   plugin_gone: { status: 500, detail: 'the plugin was stopped and cannot add {what}' },
@@ -45,3 +46,7 @@ export const errors = defineErrors({
   repair_order: { status: 500, detail: 'the repair steps {ids} wait for each other or for a step that does not exist' },
   repair_unsettled: { status: 500, detail: 'after its fix the repair step {id} still finds {count} faults' },
 })
+
+/** Whether a start ended because the daemon was asked to stop meanwhile. */
+export const isStartEnded = (error: unknown): error is Problem =>
+  error instanceof Problem && error.code === errors.start_ended.code

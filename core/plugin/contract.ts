@@ -26,7 +26,10 @@ export interface RepairStep<F = unknown> {
   /** Ids of steps that must have run before. */
   readonly after?: readonly string[]
   readonly check: () => readonly F[]
-  /** Repairs through ordinary commits. May be called again after a crash in its middle. */
+  /**
+   * Repairs through ordinary commits. May be called again after a crash in its middle. That of a third-party plugin has
+   * ten seconds: what takes longer is begun in `onStart`.
+   */
   fix(findings: readonly F[]): Promise<void>
   /** True for what an orderly stop leaves by intention: it is fixed and logged, and asks nobody to acknowledge it. */
   isExpected?(finding: F): boolean

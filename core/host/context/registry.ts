@@ -6,7 +6,7 @@ import type { RepairStep } from '../../plugin/contract.js'
 import type { Route } from '../../http/routes/route.js'
 import type { RouteTable } from '../../http/routes/table.js'
 import { unsafeCast } from '../../base/schema.js'
-import type { Point, Token } from '../../base/token.js'
+import { hasMembers, type Point, type Token } from '../../base/token.js'
 import { errors } from '../errors.js'
 import { createPoints, type OnRefused, type Owned, type Undo, type UnreadPoint } from './points.js'
 
@@ -46,6 +46,8 @@ const add = <T>(list: Owned<T>[], entry: Owned<T>): Undo => {
   }
 }
 
+const healthFault = hasMembers<HealthCheck>('a health check', { id: 'text', check: 'function' })
+
 /** Routes go straight into the server's table, which refuses what is taken or malformed. */
 export const createRegistry = (table: RouteTable, onRefused: OnRefused): Registry => {
   const services = new Map<string, Owned<unknown>>()
@@ -84,7 +86,11 @@ export const createRegistry = (table: RouteTable, onRefused: OnRefused): Registr
     routesOf: <T>(point: Point<T>, make: (value: T) => Route) =>
       points.each(point, ({ owner, value }) => table.add(owner, make(unsafeCast<T>(value)))),
     repair,
-    health: (owner, value) => add(checks, { owner, value }),
+    health: (owner, value) => {
+      const reason = healthFault(value)
+      if (reason !== undefined) throw errors.contribution_refused({ details: { reason } })
+      return add(checks, { owner, value })
+    },
     repairs: () => repairs,
     checks: () => checks,
     counts: () => ({

@@ -1,11 +1,12 @@
 /** Measures the steps of a start and keeps how to undo each. */
 import type { Clock } from '../../base/clock.js'
 import type { BootReport, BootStep } from '../contract.js'
+import { errors } from '../errors.js'
 
 type Details = BootStep['details']
 
 export interface Boot {
-  /** Runs and measures a step; `tell` says what it found. */
+  /** Runs and measures a step; `tell` says what it found. Throws `start_ended` once the daemon is asked to stop. */
   step<T>(name: string, run: () => T | Promise<T>, tell?: (outcome: T) => Details): Promise<T>
   /** Undone in reverse order. */
   own(name: string, undo: () => void | Promise<void>): void
@@ -19,12 +20,14 @@ export interface Boot {
 export interface BootOptions {
   readonly clock: Clock
   readonly safe: boolean
+  /** Aborts when the daemon is asked to stop: no further step begins. */
+  readonly asked?: AbortSignal | undefined
   readonly onFault: (name: string, error: unknown) => void
 }
 
 const tenths = (ms: number): number => Math.round(ms * 10) / 10
 
-export const createBoot = ({ clock, safe, onFault }: BootOptions): Boot => {
+export const createBoot = ({ clock, safe, asked, onFault }: BootOptions): Boot => {
   const startedAt = clock.now()
   const from = clock.elapsed()
   const steps: BootStep[] = []
@@ -41,6 +44,7 @@ export const createBoot = ({ clock, safe, onFault }: BootOptions): Boot => {
   }
   return {
     step: async (name, run, tell) => {
+      if (asked?.aborted === true) throw errors.start_ended()
       const begin = clock.elapsed()
       const outcome = await run()
       const details = tell?.(outcome)

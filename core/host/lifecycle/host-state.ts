@@ -28,6 +28,8 @@ export interface HostOptions {
   readonly routes: RouteTable
   /** Most milliseconds that one plugin may take to start, or to stop beyond what it waits for on purpose. */
   readonly patienceMs: number
+  /** Aborts when the daemon is asked to stop: nobody waits for a start any more. */
+  readonly asked?: AbortSignal | undefined
 }
 
 export interface HostState {

@@ -4,10 +4,11 @@
  * and nothing else; only a required one stops the daemon's start.
  */
 import type { HealthCheck, Warning } from '../../base/health.js'
+import { takenWarnings } from '../context/taken-warnings.js'
 import { sentence } from '../../base/text/command-text.js'
 import { activePlugins, type HostState, type HostOptions } from './host-state.js'
 import type { PluginReport } from '../contract.js'
-import { createFaults, ownerOf } from '../context/faults.js'
+import { createFaults, isPromise, ownerOf } from '../context/faults.js'
 import { tellUnread, type UnreadPoint } from '../context/points.js'
 import type { Loaded } from '../load/load.js'
 import { registerAll } from './register.js'
@@ -47,7 +48,11 @@ const createEntry = (loaded: Loaded): PluginEntry => ({
 
 const look = ({ faults }: HostState, owner: string, { id, check }: HealthCheck): readonly Warning[] => {
   try {
-    return check()
+    const found = check()
+    if (faults.isShipped(owner)) return found
+    // Nobody waits for it.
+    if (isPromise(found)) found.catch(() => {})
+    return takenWarnings(found)
   } catch (error) {
     faults.charge(owner, `the health check ${id}`, error)
     return [

@@ -25,6 +25,8 @@ export interface PluginLoaderOptions extends Omit<ConfigureOptions, 'root'> {
   readonly log: Log
   /** Most milliseconds that one plugin may take to start or stop. */
   readonly patienceMs: number
+  /** Ends the wait for third-party code when it aborts: the daemon is asked to stop. */
+  readonly asked?: AbortSignal | undefined
 }
 
 /** All plugins are imported at once, on a machine that may have much else to do. */
@@ -51,8 +53,8 @@ export const loadThirdParty = async (
   root: string,
   shipped: readonly Loaded[],
 ): Promise<readonly Loaded[]> => {
-  const { disk, kit, safe, flags, taken } = options
-  const added = await loadAll(safe ? [] : await thirdParty({ disk, root, kit }), boundOf(options))
+  const { safe, flags, taken, asked } = options
+  const added = await loadAll(safe ? [] : await thirdParty({ ...options, root }), { ...boundOf(options), asked })
   checkFlags(options, added)
   const loaded = [...shipped, ...added]
   refuseUnknownFlags(flags, taken, loaded)
@@ -93,7 +95,7 @@ export const watchFiles = (
   options: PluginLoaderOptions,
   { root, before, lists, loaded, host, check: checkOthers }: Watched,
 ): (() => Promise<void>) => {
-  const { disk, clock, kit, log, safe, environment } = options
+  const { disk, clock, log, safe, environment } = options
   const begin = async (): Promise<() => Promise<void>> => {
     const { watchConfig } = await import('../configuration/config-watch.js')
     const { strangeVariables } = await import('../configuration/variables.js')
@@ -104,7 +106,7 @@ export const watchFiles = (
     const known = new Set(faults().flatMap(({ plugin, error }) => (failed.has(plugin) ? [thrownText(error)] : [])))
     const check = (): void => {
       checkOthers()
-      if (!safe) thirdPartyCandidates({ disk, root, kit })
+      if (!safe) thirdPartyCandidates({ ...options, root })
       for (const { error } of faults()) if (!known.has(thrownText(error))) throw error
     }
     const plugins = loaded.map(({ candidate }) => candidate.id)

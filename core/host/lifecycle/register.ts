@@ -16,11 +16,19 @@ const servicesFor = (plugin: AnyPlugin, registry: Registry): Readonly<Record<str
   return Object.freeze(Object.fromEntries<unknown>([...needs, ...wants]))
 }
 
+/** The whole stop waits for it, so it is a time. */
+const longestStopMs = 86_400_000
+const stopMsOf = (plugin: AnyPlugin, config: unknown): number => {
+  const ms: unknown = plugin.stopMs?.(config) ?? 0
+  if (typeof ms === 'number' && ms >= 0 && ms <= longestStopMs) return ms
+  throw errors.plugin_refused({ details: { reason: `stopMs must give milliseconds, from 0 to ${longestStopMs}` } })
+}
+
 const declare = ({ options, faults, registry }: HostState, entry: PluginEntry, plugin: AnyPlugin): void => {
   const scope = createScope((error) => faults.charge(plugin.id, 'an undo', error))
   entry.scope = scope
   const config: unknown = options.configure(plugin)
-  entry.stopMs = plugin.stopMs?.(config) ?? 0
+  entry.stopMs = stopMsOf(plugin, config)
   const { context, starts, seal } = openContext({
     plugin,
     config,

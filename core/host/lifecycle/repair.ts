@@ -31,8 +31,17 @@ export const orderSteps = (steps: readonly OwnedStep[]): readonly OwnedStep[] =>
   return ordered
 }
 
+export interface StepRun {
+  readonly writable: boolean
+  /** Waits for a fix, as long as whose it is may take. */
+  readonly wait: (fix: Promise<void>) => Promise<void>
+}
+
 /** Runs one step. `writable` false: what it finds stays and is reported. */
-export const runStep = async ({ owner, value: step }: OwnedStep, writable: boolean): Promise<RepairOutcome> => {
+export const runStep = async (
+  { owner, value: step }: OwnedStep,
+  { writable, wait }: StepRun,
+): Promise<RepairOutcome> => {
   const findings = step.check()
   const outcome = {
     step: step.id,
@@ -41,7 +50,7 @@ export const runStep = async ({ owner, value: step }: OwnedStep, writable: boole
     expected: findings.filter((finding) => step.isExpected?.(finding) === true).length,
   }
   if (findings.length === 0 || !writable) return { ...outcome, fixed: findings.length === 0 }
-  await step.fix(findings)
+  await wait(step.fix(findings))
   const rest = step.check().length
   if (rest > 0) throw errors.repair_unsettled({ details: { id: step.id, count: rest } })
   return { ...outcome, fixed: true }

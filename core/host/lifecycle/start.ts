@@ -9,10 +9,24 @@ import { needed } from './order.js'
 import { orderSteps, runStep, type OwnedStep, type RepairOutcome } from './repair.js'
 import type { PluginEntry } from './plugin-entry.js'
 
+/** Once the daemon is asked to stop, nothing of a start begins any more, and nothing that it gave up is a fault. */
+const isAsked = ({ options: { asked } }: HostState): boolean => asked?.aborted === true
+
+/** What a plugin does at its start, as long as that may take. */
+const patiently = <T>({ options }: HostState, work: Promise<T>, what: string): Promise<T> => {
+  const { core, patienceMs: ms, asked } = options
+  return bounded(work, { clock: core.clock, ms, what, asked })
+}
+
+/** The repair of a shipped plugin goes through records of years; that of another is no reason to wait for ever. */
 const repairOne = async (host: HostState, step: OwnedStep, writable: boolean): Promise<readonly RepairOutcome[]> => {
+  const isOurs = host.faults.isShipped(step.owner)
+  const wait = (fix: Promise<void>): Promise<void> =>
+    isOurs ? fix : patiently(host, Promise.resolve(fix), 'the repair')
   try {
-    return [await runStep(step, writable)]
+    return [await runStep(step, { writable, wait })]
   } catch (error) {
+    if (isAsked(host)) return []
     const entry = activePlugins(host).find(({ candidate }) => candidate.id === step.owner)
     if (entry !== undefined) await fail(host, entry, { where: `the repair step ${step.value.id}`, error })
     return []
@@ -23,13 +37,14 @@ const repairOne = async (host: HostState, step: OwnedStep, writable: boolean): P
 export const repairAll = async (host: HostState, writable: boolean): Promise<readonly RepairOutcome[]> => {
   const outcomes: RepairOutcome[] = []
   for (const step of orderSteps(host.registry.repairs())) {
-    if (host.registry.repairs().includes(step)) outcomes.push(...(await repairOne(host, step, writable)))
+    if (!isAsked(host) && host.registry.repairs().includes(step))
+      outcomes.push(...(await repairOne(host, step, writable)))
   }
   return outcomes
 }
 
 /** What is done at once needs no deadline. A start that comes too late is undone at once: the scope is closed then. */
-const startRun = async ({ options }: HostState, entry: PluginEntry, run: StartRun): Promise<void> => {
+const startRun = async (host: HostState, entry: PluginEntry, run: StartRun): Promise<void> => {
   const begun = run()
   if (begun === undefined) return
   if (typeof begun === 'function') return void entry.scope?.own(begun)
@@ -37,20 +52,20 @@ const startRun = async ({ options }: HostState, entry: PluginEntry, run: StartRu
     const undo = await begun
     if (typeof undo === 'function') entry.scope?.own(undo)
   }
-  await bounded(work(), { clock: options.core.clock, ms: options.patienceMs, what: 'onStart' })
+  await patiently(host, work(), 'onStart')
 }
 
 /** Its state may change meanwhile: by a stop, or because what it needs failed. */
-const waits = ({ state }: PluginEntry): boolean => state === 'registered'
+const waits = (host: HostState, { state }: PluginEntry): boolean => state === 'registered' && !isAsked(host)
 
 const startOne = async (host: HostState, entry: PluginEntry): Promise<void> => {
   const { clock } = host.options.core
   const from = clock.elapsed()
   try {
     for (const run of entry.starts) await startRun(host, entry, run)
-    if (waits(entry)) entry.state = 'ready'
+    if (waits(host, entry)) entry.state = 'ready'
   } catch (error) {
-    if (waits(entry)) await fail(host, entry, { where: 'onStart', error })
+    if (waits(host, entry)) await fail(host, entry, { where: 'onStart', error })
   }
   entry.ms.start = clock.elapsed() - from
 }
@@ -78,11 +93,11 @@ export const startAll = async (host: HostState): Promise<void> => {
   const begun = new Map<PluginEntry, Promise<void>>()
   const startGuest = async (entry: PluginEntry): Promise<void> => {
     await Promise.all(needsOf(host, entry).map((other) => begun.get(other)))
-    if (waits(entry)) await startOne(host, entry)
+    if (waits(host, entry)) await startOne(host, entry)
   }
   for (const entry of host.order) {
     if (beside.has(entry)) begun.set(entry, startGuest(entry))
-    else if (waits(entry)) await startOne(host, entry)
+    else if (waits(host, entry)) await startOne(host, entry)
   }
   await within(clock, courtesyMs, Promise.all(begun.values()))
   host.started = true

@@ -56,6 +56,10 @@ export const createView = ({
   controlPlane,
   delayReady,
   onListApplied: lists.onApplied,
+  contributor: (point, key) =>
+    host()
+      ?.registry.owned(point)()
+      .find(({ value }) => point.key?.(value) === key)?.owner,
   processId: process.pid,
   whenActing: hold.whenActing,
   startedAtMs: boot.report().started_at_ms,

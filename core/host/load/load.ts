@@ -11,12 +11,18 @@ export type Loaded = { readonly candidate: Candidate; readonly ms: number } & (
 export interface LoadBound {
   readonly clock: Clock
   readonly ms: number
+  /** Ends the wait when it aborts. */
+  readonly asked?: AbortSignal | undefined
 }
 
-const loadOne = async (candidate: Candidate, { clock, ms }: LoadBound): Promise<Loaded> => {
+/** What is waited for, as the fault says it. */
+export const importing = 'importing it'
+
+const loadOne = async (candidate: Candidate, bound: LoadBound): Promise<Loaded> => {
+  const { clock } = bound
   const from = clock.elapsed()
   try {
-    const plugin = await bounded(candidate.load(), { clock, ms, what: 'importing it' })
+    const plugin = await bounded(candidate.load(), { ...bound, what: importing })
     return { candidate, ok: true, plugin, ms: clock.elapsed() - from }
   } catch (error) {
     return { candidate, ok: false, error, ms: clock.elapsed() - from }

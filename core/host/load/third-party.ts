@@ -20,8 +20,11 @@ import {
   type Json,
 } from '../../base/schema.js'
 import type { Disk } from '../../state/disk/disk.js'
+import type { Clock } from '../../base/clock.js'
+import { bounded } from '../bounded.js'
 import { pluginOf, type Candidate } from './candidate.js'
 import { errors } from '../errors.js'
+import { importing } from './load.js'
 import { shareModules } from './shared.js'
 import { importFault } from './syntax-fault.js'
 import { readTomlFile } from './toml.js'
@@ -101,11 +104,17 @@ export interface ThirdPartyPlace {
   readonly disk: Disk
   readonly root: string
   readonly kit: AnyKit
+  readonly clock: Clock
+  /** Most milliseconds that the code of one plugin may take until it is imported. */
+  readonly patienceMs: number
 }
 
-const importPlugin = async ({ disk, kit }: ThirdPartyPlace, file: string, id: string): Promise<AnyPlugin> => {
+/** What the code does at its import may never end. The search for the place of a fault is not its work. */
+const importPlugin = async (place: ThirdPartyPlace, file: string, id: string): Promise<AnyPlugin> => {
+  const { disk, kit, clock, patienceMs: ms } = place
   await shareModules()
-  const module: Partial<AnyPluginModule> = await import(pathToFileURL(file).href).catch(async (error: unknown) => {
+  const imported: Promise<Partial<AnyPluginModule>> = import(pathToFileURL(file).href)
+  const module = await bounded(imported, { clock, ms, what: importing }).catch(async (error: unknown) => {
     throw await importFault(disk, file, error)
   })
   return pluginOf(module, kit, id)

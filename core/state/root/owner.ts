@@ -1,10 +1,11 @@
 /** Who holds a state root: `owner.json`, for people and for the next start. */
-import { lstatSync, readFileSync, readlinkSync, statSync } from 'node:fs'
+import { lstatSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { parse } from '../../base/parse.js'
 import { enums, integer, open, optional, string, type Infer } from '../../base/schema.js'
 import { codeOf } from '../errors.js'
+import { isGone } from './process-table.js'
 
 export const mechanisms = ['flock', 'socket', 'lockfile'] as const
 export type Mechanism = (typeof mechanisms)[number]
@@ -34,14 +35,10 @@ const textOf = (read: () => string): string => {
     return ''
   }
 }
-/** The fields of /proc/<pid>/stat behind the name, which may hold any character. */
-export const startTicks = (pid: number): string =>
-  textOf(
-    () =>
-      readFileSync(`/proc/${pid}/stat`, 'utf8')
-        .replace(/^.*\) /su, '')
-        .split(' ')[19] ?? '',
-  )
+/** The fields of /proc/<pid>/stat behind the name, which may hold any character: the state comes first. */
+const statOf = (pid: number): readonly string[] =>
+  textOf(() => readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /su, '')).split(' ')
+export const startTicks = (pid: number): string => statOf(pid)[19] ?? ''
 const bootId = (): string => textOf(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8'))
 const pidSpace = (): string => textOf(() => readlinkSync('/proc/self/ns/pid'))
 
@@ -111,11 +108,24 @@ export const judgeOwner = (
 /** True for a record of this machine that was copied with its root: it tells who holds the original. */
 const cameAlong = (root: string, { folder }: OwnerRecord): boolean => folder !== undefined && folder !== folderOf(root)
 
+/**
+ * Whether a process is at work, the one place that says so. The kernel keeps the number of a dead one until its parent
+ * asks for it, which some never do; as long as a thread of it is left, it is not dead.
+ */
 export const isRunning = (pid: number): boolean => {
   try {
-    return process.kill(pid, 0)
+    process.kill(pid, 0)
   } catch (cause) {
-    return codeOf(cause) !== 'ESRCH'
+    if (codeOf(cause) === 'ESRCH') return false
+  }
+  return !isGone(statOf(pid)[0]) || threadsOf(pid) > 1
+}
+
+const threadsOf = (pid: number): number => {
+  try {
+    return readdirSync(`/proc/${pid}/task`).length
+  } catch {
+    return 0
   }
 }
 

@@ -16,11 +16,13 @@ export interface ProcessRow {
   readonly marker: string | undefined
 }
 
+/** Whether this state of a process is that of a dead one, which its parent has not asked for yet. */
+export const isGone = (state: string | undefined): boolean => state === 'Z' || state === 'X'
+
 /** The fields after the command's name, which may hold anything: state ppid pgrp session … starttime. */
 const parseStat = (pid: number, stat: string): Omit<ProcessRow, 'marker'> | undefined => {
   const [state, ppid, pgid, sid, ...rest] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  const gone = state === 'Z' || state === 'X'
-  return gone || sid === undefined
+  return isGone(state) || sid === undefined
     ? undefined
     : { pid, ppid: Number(ppid), pgid: Number(pgid), sid: Number(sid), started: rest[15] ?? '' }
 }

@@ -12,7 +12,7 @@ import type { Invocation, Moment, Ruling } from './moments.js'
 import { takenRuling } from './ruling-fault.js'
 
 /** Why something was refused that a plugin looked at, or would have to. */
-export { interceptionErrors, lockedInterception } from './errors.js'
+export { interceptionErrors, lockedInterception, pluginInterception } from './errors.js'
 /** What may be stopped or changed, and what will be. */
 export { laterMoments, moments } from './moments.js'
 /** What is told at each moment: when, about what, with which payload, and what a ruling can do. */
@@ -29,6 +29,8 @@ export interface Interceptor {
   readonly id: string
   /** Lower ones are asked first. */
   readonly rank: number
+  /** True if its rulings are by hooks, which operators can change. */
+  readonly ofHooks?: true
   /** Must be fast and must not throw: it is asked before anything is put together. */
   wants(event: Moment): boolean
   /**

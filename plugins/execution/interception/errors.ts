@@ -10,6 +10,16 @@ export const interceptionErrors = defineErrors({
   },
 })
 
+/** The same, where it is no hook of an operator that did. */
+export const pluginInterception = defineErrors({
+  hook_blocked: {
+    status: 403,
+    domain: 'hooks',
+    detail: 'The plugin {plugin} refused this: {reason}',
+    action: 'Do what the reason says. It is the plugin {plugin} that decides this, and no hook.',
+  },
+})
+
 /** The same, where nobody knows which interceptors would have to be asked. */
 export const lockedInterception = defineErrors({
   hook_blocked: {

@@ -63,6 +63,8 @@ export interface Ruling {
   readonly parts?: readonly RulingPart[]
   /** It does not happen, and why. */
   readonly block?: string
+  /** The plugin that blocks, where it is no hook; the daemon says it. */
+  readonly plugin?: string
   /** True where nobody was asked, since who would have to be cannot be known: `block` says why. */
   readonly locked?: true
   /** Of a call: the strictest of several counts, and no `allow` beats a rule that denies. */

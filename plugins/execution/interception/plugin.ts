@@ -1,4 +1,4 @@
-import { definePlugin } from '../../../core/plugin.js'
+import { definePlugin, Host } from '../../../core/plugin.js'
 import { Interception, Interceptors, type Interceptor, type Invocation, type Ruling } from './contract.js'
 import { askInTurn } from './rulings.js'
 import { takenRuling } from './ruling-fault.js'
@@ -11,18 +11,25 @@ export default definePlugin({
   version: '1.0.0',
   api: 1,
   summary: 'Lets plugins stop or change what happens at named moments.',
+  needs: { host: Host },
   provides: [Interception],
-  register(ctx) {
+  register(ctx, { host }) {
     const { log, signal: ending } = ctx
     const all = ctx.view(Interceptors)
     const told = new Set<Promise<unknown>>()
+    /** Whoever is refused has to know whom to turn to. */
+    const byPlugin = ({ id, ofHooks }: Interceptor, ruling: Ruling | undefined): Ruling | undefined => {
+      if (ruling?.block === undefined || ofHooks === true) return ruling
+      const plugin = host.contributor(Interceptors, id)
+      return { ...ruling, ...(plugin !== undefined && { plugin }) }
+    }
     const askOne = async (
       one: Interceptor,
       invocation: Invocation,
       signal: AbortSignal,
     ): Promise<Ruling | undefined> => {
       try {
-        return takenRuling(await one.intercept(invocation, signal))
+        return byPlugin(one, takenRuling(await one.intercept(invocation, signal)))
       } catch (error) {
         log.error('an interceptor failed', { interceptor: one.id, event: invocation.event, error })
         return undefined

@@ -3,6 +3,7 @@ import { Settings, RuntimeSettings } from '../../operator/runtime/contract.js'
 import { CallGrants, SessionModes, ToolArrivals, ToolGates, ToolRegistry, Tools } from './contract.js'
 import { ToolLimitsView, ToolsConfig } from './config.js'
 import { createRuleFitting } from './fitting.js'
+import { createMissing } from './missing.js'
 import { createRegistry } from './registry.js'
 import { createToolView } from './visibility.js'
 import { permissionModeSetting, toolLimitsSetting } from './settings.js'
@@ -18,19 +19,24 @@ export default definePlugin({
   flags: { permission_mode: 'permission-mode' },
   register(ctx, { host, settings }) {
     const [mode, limits] = [permissionModeSetting(ctx.config), toolLimitsSetting(ctx.config)]
+    const arrivals = ctx.view(ToolArrivals)
+    const pluginOf = (id: string): string | undefined => host.contributor(ToolArrivals, id)
+    const missing = createMissing({ arrivals, clock: ctx.clock, pluginOf })
     const registry = createRegistry({
       config: ctx.config,
       permissionMode: () => settings.get(mode),
       limits: () => settings.get(limits),
       workspace: host.workspaceRoot,
       tools: createToolView({ tools: ctx.view(Tools), gates: ctx.view(ToolGates), log: ctx.log }),
-      arrivals: ctx.view(ToolArrivals),
+      arrivals,
+      missing: missing.of,
       modes: ctx.view(SessionModes),
       grants: ctx.view(CallGrants),
     })
     ctx.provide(ToolRegistry, registry)
     ctx.contribute(RuntimeSettings, mode, limits)
     ctx.health({ id: 'tools', check: createRuleFitting(ctx.config.permission_rules, registry) })
+    ctx.health(missing.health)
     ctx.routes(
       defineRoute({
         id: 'runtime.tool_limits',

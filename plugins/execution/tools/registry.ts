@@ -70,6 +70,7 @@ export interface RegistryParts {
   readonly workspace: string
   readonly tools: ToolView<Tool>
   readonly arrivals: () => readonly ToolArrival[]
+  readonly missing: ToolRegistry['missing']
   readonly modes: () => readonly SessionMode[]
   readonly grants: () => readonly CallGrants[]
 }
@@ -81,6 +82,7 @@ export const createRegistry = ({
   workspace,
   tools,
   arrivals,
+  missing,
   modes,
   grants,
 }: RegistryParts): ToolRegistry => {
@@ -113,13 +115,7 @@ export const createRegistry = ({
       const awaited = arrivals().flatMap((arrival) => arrival.awaited(name) ?? [])
       return awaited.length === 0 ? undefined : Promise.all(awaited).then(() => {})
     },
-    missing(session_id) {
-      for (const arrival of arrivals()) {
-        const what = arrival.missing(session_id)
-        if (what !== undefined) return what
-      }
-      return undefined
-    },
+    missing,
     decide,
     passes: (tool, of) =>
       !tools.hides(tool, of.session_id) &&

@@ -107,6 +107,7 @@ export default definePlugin({
     ctx.contribute(Interceptors, {
       id: 'hooks',
       rank,
+      ofHooks: true,
       wants: (event) => set(event).length > 0 || isLocked(event),
       intercept: async (invocation, signal) => {
         if (isLocked(invocation.event)) return { ...blockOf('hooks', locked), locked: true }

@@ -3,8 +3,11 @@ import {
   defineEvent,
   definePoint,
   hasMembers,
+  isStruct,
   jsonObject,
   object,
+  plainCopy,
+  withAnswers,
   type AnyStruct,
   type EventSpec,
   type Json,
@@ -17,14 +20,24 @@ export interface RuntimeSection {
   /** The member's name, such as `routes`. */
   readonly name: string
   readonly schema: AnyStruct
-  /** Must be fast and must not do I/O. If it throws, the member is left out and its plugin is charged. */
+  /**
+   * Must be fast and must not do I/O. If it throws, the member is left out and its plugin is charged; so is it where
+   * that of a third-party plugin returns what is no plain JSON of 256 KiB at most.
+   */
   readonly collect: () => Json
 }
+/** What stands for a section that failed, and was charged. */
+export const uncollected: Json = Object.freeze({})
+const mostSectionBytes = 256 * 1024
+const isSection = hasMembers<RuntimeSection>('a section of the runtime', { name: 'text', collect: 'function' })
+/** The OpenAPI document has the schema of every section. */
+const sectionFault = (section: RuntimeSection): string | undefined =>
+  isSection(section) ??
+  (isStruct(section.schema) ? undefined : 'the schema of a section of the runtime must be a struct')
 /** Members of `GET /v1/runtime` by name, contributed by the plugins that own them. */
-export const RuntimeSections: Point<RuntimeSection> = definePoint<RuntimeSection>(
-  'runtime-sections@1',
-  (section) => section.name,
-  hasMembers('a section of the runtime', { name: 'text', collect: 'function' }),
+export const RuntimeSections: Point<RuntimeSection> = withAnswers(
+  definePoint<RuntimeSection>('runtime-sections@1', (section) => section.name, sectionFault),
+  { collect: { take: (collected) => plainCopy(collected, mostSectionBytes), otherwise: uncollected } },
 )
 
 /** What can be changed while the daemon runs, and what of it is in force (runtime-26 to runtime-29). */

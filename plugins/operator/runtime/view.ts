@@ -9,7 +9,7 @@ import {
   type Log,
   type StructOf,
 } from '../../../core/plugin.js'
-import type { RuntimeSection, RuntimeSetting, Settings } from './contract.js'
+import { uncollected, type RuntimeSection, type RuntimeSetting, type Settings } from './contract.js'
 import { shownMembers } from './settings/setting.js'
 
 /** Members for each setting, as readers see it. */
@@ -35,7 +35,8 @@ export const collectSections = (sections: readonly RuntimeSection[], log: Log): 
   const members: Record<string, Json> = {}
   for (const { name, collect } of sections) {
     try {
-      members[name] = collect()
+      const collected = collect()
+      if (collected !== uncollected) members[name] = collected
     } catch (error) {
       log.error('a section of the runtime failed', { section: name, error })
     }

@@ -10,7 +10,7 @@ import {
   type Warning,
 } from '../../../core/plugin.js'
 import { collectCapabilities } from './capabilities.js'
-import type { CapabilityClaim, StatusSection } from './contract.js'
+import { StatusSections, uncollected, type CapabilityClaim, type StatusSection } from './contract.js'
 import { ownNames } from './view.js'
 
 export interface StatusParts {
@@ -28,27 +28,32 @@ interface Collected {
   readonly warnings: readonly Warning[]
 }
 
-const failed = (name: string): Warning => ({
+const ofPlugin = (plugin: string | undefined): string => (plugin === undefined ? '' : ` of the plugin ${plugin}`)
+
+const failed = (name: string, plugin: string | undefined): Warning => ({
   severity: 'error',
   code: 'status_section_failed',
-  related_id: name,
-  message: `The ${name} part of the status could not be collected.`,
-  action: 'See the log of the daemon.',
+  related_id: plugin ?? name,
+  message: `The ${name} part of the status${ofPlugin(plugin)} could not be collected.`,
+  action: 'See its fault in the log, and with: holdfast status --output json',
 })
 
-/** A section that throws is left out and told, and takes no other with it. */
-const collectSections = ({ sections, log, state }: StatusParts): Collected => {
+/** A section that fails is left out and told, and takes no other with it. */
+const collectSections = ({ sections, log, state, host }: StatusParts): Collected => {
   const members: Record<string, JsonObject> = {}
   const storage: Record<string, Json> = {}
   const warnings: Warning[] = []
   for (const { name, collect, within, withoutState = false } of sections()) {
     if (ownNames.has(name) || !(withoutState || state.health.loaded)) continue
     try {
-      if (within === 'storage') storage[name] = collect()
-      else members[name] = collect()
+      const collected = collect()
+      if (collected === uncollected) warnings.push(failed(name, host.contributor(StatusSections, name)))
+      else if (within === 'storage') storage[name] = collected
+      else members[name] = collected
     } catch (error) {
-      log.error('a status section failed', { section: name, error })
-      warnings.push(failed(name))
+      const plugin = host.contributor(StatusSections, name)
+      log.error('a status section failed', { section: name, contributor: plugin, error })
+      warnings.push(failed(name, plugin))
     }
   }
   return { members, storage, warnings }

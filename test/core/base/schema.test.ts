@@ -287,7 +287,12 @@ test('a value that no message can hold is named by its path and its rule', (t) =
   const [text, on] = [s.optional(s.string()), s.optional(s.enums(['x', 'y']))]
   const either = s.optional(s.union(s.string(), s.array(s.string())))
   const struct = s.object({ a: s.object({ text, on, either }) })
-  for (const strange of [{ toString: 1 }, Object.create(null)])
+  const throwing = {
+    toString() {
+      throw 1
+    },
+  }
+  for (const strange of [{ toString: 1 }, Object.create(null), throwing])
     for (const [value, issue] of [
       [{ a: { text: strange } }, { path: 'a.text', rule: 'must be a string' }],
       [{ a: { on: strange } }, { path: 'a.on', rule: 'must be one of "x", "y"' }],

@@ -28,8 +28,8 @@ export const runErrors = defineErrors({
   required_tools_missing: {
     status: 503,
     domain: 'runs',
-    detail: 'Runs of this session need what is not there: {missing}.',
-    action: 'See GET /v1/status for how it is; submit again when it is there, or make it not required.',
+    detail: 'Session {session_id} takes no run: {missing}.',
+    action: 'See GET /v1/explanations/{session_id} for how it is; submit again when it is there.',
   },
   session_busy: {
     status: 409,

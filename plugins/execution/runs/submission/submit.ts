@@ -1,7 +1,7 @@
 /** Accepting a run: checked, pinned to a route, and durable before anyone is told. */
 import { Problem, type JsonObject, type Tx } from '../../../../core/plugin.js'
 import type { ReplyHandle } from '../../deliveries/contract.js'
-import { interceptionErrors, lockedInterception } from '../../interception/contract.js'
+import { interceptionErrors, lockedInterception, pluginInterception } from '../../interception/contract.js'
 import type { InterceptedNote } from '../../sessions/contract.js'
 import { additionsOf, noteOf } from '../record/intercepted.js'
 import type { RunRecord } from '../record/run-record.js'
@@ -89,8 +89,10 @@ const askPrompt = async (context: ControlContext, submission: Submission): Promi
     },
     never,
   )
-  const { block, by, updated_input, locked } = ruling
+  const { block, by, updated_input, locked, plugin } = ruling
   if (block !== undefined && locked === true) throw lockedInterception.hook_blocked({ details: { reason: block } })
+  if (block !== undefined && plugin !== undefined)
+    throw pluginInterception.hook_blocked({ details: { plugin, reason: block } })
   if (block !== undefined) throw interceptionErrors.hook_blocked({ details: { hook: by.at(-1) ?? '', reason: block } })
   return noteOf('user_prompt_submit', undefined, typeof updated_input === 'string' ? ruling : additionsOf(ruling))
 }
@@ -139,7 +141,8 @@ const admit = (context: ControlContext, asked: Submission): Admitted | { readonl
   checkMetadata(context.reserved(), input.metadata)
   const route = chooseRoute(context, session, input)
   const missing = context.missing(session_id)
-  if (missing !== undefined) throw runErrors.required_tools_missing({ details: { missing }, retryAfter: 30 })
+  if (missing !== undefined)
+    throw runErrors.required_tools_missing({ details: { missing, session_id }, retryAfter: 30 })
   const reply_targets = submission.targets === 'none' ? [] : replyTargets(store.outbox, input)
   const keys = input.binding_keys === undefined ? undefined : bindingKeys(input.binding_keys)
   if (keys !== undefined) checkKeys(store, { keys, session_id })

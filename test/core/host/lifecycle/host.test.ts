@@ -251,6 +251,15 @@ test('runtime-22: repair fixes what its check finds, before the plugins start', 
   t.deepEqual(daemon.view.boot().steps.find(({ step }) => step === 'repair')?.details, { steps: 1, found: 2 })
 })
 
+test('runtime-18: a plugin whose stop would wait for no time that there is comes not up', async (t) => {
+  const stopping = [Number.NaN, Infinity, -1].map((ms, at) => ({ ...plugin(`stops-${at}`), stopMs: () => ms }))
+  const { daemon } = await startTestDaemon(t, { shipped: [], plugins: [...stopping, plugin('alone')] })
+  t.deepEqual(
+    daemon.view.plugins().map(({ state, reason }) => [state, reason]),
+    [...stopping.map(() => ['failed', 'stopMs must give milliseconds, from 0 to 86400000']), ['ready', undefined]],
+  )
+})
+
 test('a flag that another plugin has is refused', async (t) => {
   const flagged = (id: string): AnyPlugin => ({ ...plugin(id), config: object({}), flags: { speed: 'speed' } })
   const { daemon } = await startTestDaemon(t, { shipped: [], plugins: [flagged('one'), flagged('two')] })

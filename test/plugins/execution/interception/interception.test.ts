@@ -277,7 +277,12 @@ test('hooks-8: what a run is told is refused with 403 and leaves nothing behind,
     String(payload['prompt']).includes('bad') ? { block: 'no such words' } : { contexts: ['It is Monday.'] }
   const refused = await request('POST', '/v1/sessions/s1/runs', { content: 'bad' })
   t.like(refused.body, { status: 403, code: 'hook_blocked', domain: 'hooks' })
-  t.regex(refused.body.detail, /watcher.*no such words/u)
+  t.is(refused.body.detail, 'The plugin watcher refused this: no such words')
+  t.is(
+    refused.body.action,
+    'Do what the reason says. It is the plugin watcher that decides this, and no hook.',
+    'it is no hook, and no command changes it',
+  )
   t.deepEqual((await request('GET', '/v1/runs')).body, [])
   const done = await run('Good')
   t.is(done.request?.text_preview ?? done.text_preview ?? 'Good', 'Good')

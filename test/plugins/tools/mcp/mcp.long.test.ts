@@ -461,7 +461,10 @@ test('mcp-19: without a required server runs that see it are refused, and fail i
   clock.leap(600_000)
   const failed = await until(daemon, early.run_id, 'completed', 'failed')
   t.is(failed.status, 'failed')
-  t.regex(failed.error, /^required_tools_missing: the MCP server late is required and not connected: /u)
+  t.regex(
+    failed.error,
+    /^required_tools_missing: tools of the plugin mcp are missing: the MCP server late is required and not connected: /u,
+  )
   const refused = await daemon.request('POST', '/v1/sessions/sees/runs', { content: '/say Later.' })
   t.deepEqual(
     [refused.status, refused.body.code, refused.headers['retry-after']],

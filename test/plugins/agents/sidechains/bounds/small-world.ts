@@ -98,6 +98,7 @@ export const createWorld = (): World => {
     workspace: '/',
     tools: createToolView({ tools: () => tools, gates: () => gates, log: unsafeCast({}) }),
     arrivals: () => [],
+    missing: () => undefined,
     modes,
     grants: () => [],
   })

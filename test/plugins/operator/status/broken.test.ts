@@ -1,0 +1,94 @@
+/** A third-party plugin adds to the status what it must not: it is charged with it, and all the rest stands. */
+import test from 'ava'
+import { showStatus, StatusAnswer } from '../../../../plugins/operator/status/summary.js'
+import { RuntimeSections } from '../../../../plugins/operator/runtime/contract.js'
+import { Capabilities, StatusSections } from '../../../../plugins/operator/status/contract.js'
+import { parse, unsafeCast, type AnyStruct, type HealthCheck } from '../../../../core/plugin.js'
+import { rootWith } from '../../../support/broken-plugins.js'
+import { startTestDaemon } from '../../../support/daemon.js'
+import { testPlugin } from '../../../support/plugins.js'
+
+const plugin = 'breaks-the-status'
+
+test('runtime-7: a section or a check of a plugin that is no JSON or no warning is charged to it, and the rest of the status stands', async (t) => {
+  const { request, daemon } = await startTestDaemon(t, { root: await rootWith(plugin) })
+  const { status, body } = await request('GET', '/v1/status')
+  t.is(status, 200)
+  const warnings: Record<string, string>[] = body.health.warnings
+  const told = (code: string) => warnings.filter((warning) => warning['code'] === code)
+  const sections = told('status_section_failed')
+  t.deepEqual(
+    sections.map(
+      ({ message }) => /^The its_(\w+) part of the status of the plugin breaks-the-status /u.exec(`${message}`)?.[1],
+    ),
+    ['circle', 'big', 'late', 'rejected', 'json', 'list', 'number', 'nothing', 'endless', 'huge', 'deep', 'thrown'],
+  )
+  const checks = told('plugin_health_check_failed')
+  t.deepEqual(
+    checks.map(({ message }) => /^The health check (\w+) of the plugin breaks-the-status /u.exec(`${message}`)?.[1]),
+    ['late', 'rejected', 'number', 'nothing', 'fatal', 'big', 'holes'],
+  )
+  t.true([...sections, ...checks].every(({ related_id }) => related_id === plugin))
+  t.deepEqual(body.its_sound, { is: 'told' })
+  t.deepEqual(told('sound'), [{ severity: 'info', code: 'sound', message: 'It is told.' }])
+  t.is(body.its_big, undefined)
+  const faulty = daemon.view.plugins().filter(({ fault_count }) => fault_count > 0)
+  t.deepEqual(
+    faulty.map(({ id }) => id),
+    [plugin],
+  )
+  t.true((faulty[0]?.fault_count ?? 0) >= sections.length + checks.length)
+  const read = parse(StatusAnswer, body)
+  t.true(read.ok)
+  if (read.ok) t.regex(showStatus(read.value), /breaks-the-status/u)
+})
+
+test('runtime-3: a section of the runtime that is no JSON is left out and charged, and the rest stands', async (t) => {
+  const { request, daemon } = await startTestDaemon(t, { root: await rootWith(plugin) })
+  const { status, body } = await request('GET', '/v1/runtime')
+  t.is(status, 200)
+  t.deepEqual(
+    Object.keys(body).filter((name) => name.startsWith('its_')),
+    ['its_list', 'its_number', 'its_sound'],
+    'a member of the runtime may be any JSON',
+  )
+  const faulty = daemon.view.plugins().filter(({ fault_count }) => fault_count > 0)
+  t.deepEqual(
+    faulty.map(({ id }) => id),
+    [plugin],
+  )
+})
+
+test('runtime-6: a section without a struct is refused with its plugin: the OpenAPI document is made of them', async (t) => {
+  const collect = () => ({})
+  const section = { name: 'its', collect, schema: unsafeCast<AnyStruct>({}) }
+  const plugins = [
+    testPlugin('of-status', { register: (ctx) => ctx.contribute(StatusSections, section) }),
+    testPlugin('of-runtime', { register: (ctx) => ctx.contribute(RuntimeSections, section) }),
+    testPlugin('of-health', { register: (ctx) => ctx.health(unsafeCast<HealthCheck>({ id: 5 })) }),
+  ]
+  const { request, daemon } = await startTestDaemon(t, { plugins })
+  t.is((await request('GET', '/v1/openapi.json')).status, 200)
+  t.is((await request('GET', '/v1/status')).status, 200)
+  t.deepEqual(
+    daemon.view.plugins().flatMap(({ id, state, reason }) => (state === 'failed' ? [[id, reason]] : [])),
+    [
+      ['of-status', 'the schema of a section of the status must be a struct'],
+      ['of-runtime', 'the schema of a section of the runtime must be a struct'],
+      ['of-health', 'a health check must have the text id, the function check'],
+    ],
+  )
+})
+
+test('runtime-4: a capability whose value JSON does not have is refused with its plugin', async (t) => {
+  const claiming = testPlugin('claiming', {
+    register: (ctx) => ctx.contribute(Capabilities, { name: 'large', value: unsafeCast<number>(10n) }),
+  })
+  const { request } = await startTestDaemon(t, { plugins: [claiming] })
+  const { status, body } = await request('GET', '/v1/status')
+  t.is(status, 200)
+  t.like(
+    body.plugins.find(({ id }: { id: string }) => id === 'claiming'),
+    { state: 'failed', reason: 'the value of the capability large must be a text, a number or yes or no' },
+  )
+})
