@@ -1,10 +1,13 @@
 /** How the daemon is set up now, and what of it operators change while it runs (runtime-3, runtime-26). */
 import {
+  answerOf,
   defineEvent,
   definePoint,
   hasMembers,
+  json,
   jsonObject,
   object,
+  withAnswers,
   type AnyStruct,
   type EventSpec,
   type Json,
@@ -18,13 +21,16 @@ export interface RuntimeSection {
   readonly name: string
   readonly schema: AnyStruct
   /** Must be fast and must not do I/O. If it throws, the member is left out and its plugin is charged. */
-  readonly collect: () => Json
+  readonly collect: () => Json | undefined
 }
 /** Members of `GET /v1/runtime` by name, contributed by the plugins that own them. */
-export const RuntimeSections: Point<RuntimeSection> = definePoint<RuntimeSection>(
-  'runtime-sections@1',
-  (section) => section.name,
-  hasMembers('a section of the runtime', { name: 'text', collect: 'function' }),
+export const RuntimeSections: Point<RuntimeSection> = withAnswers(
+  definePoint<RuntimeSection>(
+    'runtime-sections@1',
+    (section) => section.name,
+    hasMembers('a section of the runtime', { name: 'text', schema: 'object', collect: 'function' }),
+  ),
+  { collect: answerOf(json(), undefined) },
 )
 
 /** What can be changed while the daemon runs, and what of it is in force (runtime-26 to runtime-29). */

@@ -27,10 +27,16 @@ export interface CapabilityClaim {
   readonly name: string
   readonly value: boolean | number | string
 }
+const isNamed = hasMembers<CapabilityClaim>('a capability', { name: 'text' })
 /** Members of `/v1/capabilities` by name. */
 export const Capabilities: Point<CapabilityClaim> = definePoint<CapabilityClaim>(
   'capabilities@1',
   (claim) => claim.name,
+  (claim) =>
+    isNamed(claim) ??
+    (['boolean', 'number', 'string'].includes(typeof claim.value)
+      ? undefined
+      : `the value of the capability ${claim.name} must be yes or no, a number or a text`),
 )
 
 /** What a command that looks whether all is well found, and how it is shown. */
