@@ -1,7 +1,5 @@
 /** What functions of contributions may return, as their point says it: for plugins that no compiler has checked. */
 import { fault } from './assert.js'
-import { parse } from './parse.js'
-import { unsafeCast, type AnyStruct, type Infer } from './schema.js'
 
 /** Minds a function that was returned, as its answer says: once it has failed, it is not called again. */
 export type Mind = <R>(given: unknown, answer: Answer<R>) => (...args: readonly unknown[]) => R
@@ -16,25 +14,29 @@ export interface Answer<R> {
   readonly awaited?: true
 }
 
-/** Those of a contribution, by the name of the function. Name all of its functions. */
+/** Says of a function that its callers guard themselves against what it returns and throws. */
+export const asItIs = 'as it is'
+
+type AnswersTo<V> = V extends (...args: never[]) => infer R
+  ? Answer<Awaited<R>> | typeof asItIs
+  : V extends readonly (infer E extends object)[]
+    ? Answers<E>
+    : never
+
+/** Those of a contribution, by the name of the function: each of them. Of a list of objects, those of each object. */
 export type Answers<T> = {
-  readonly [K in keyof T]?: NonNullable<T[K]> extends (...args: never[]) => infer R ? Answer<Awaited<R>> : never
+  readonly [K in keyof T as AnswersTo<NonNullable<T[K]>> extends never ? never : K]-?: AnswersTo<NonNullable<T[K]>>
 }
 
-/** What fits the struct; nothing at all is the same as `otherwise`. */
-export const answerOf = <S extends AnyStruct, R extends Infer<S> | readonly never[] | undefined>(
-  struct: S,
-  otherwise: R,
-): Answer<Infer<S> | R> => ({
-  take(answer) {
-    if (answer === undefined || answer === null) return otherwise
-    const parsed = parse(struct, answer)
-    if (parsed.ok) return unsafeCast(answer)
-    const [issue] = parsed.issues
-    throw fault(`what it returned is wrong: ${issue?.path || 'it'} ${issue?.rule ?? 'is another thing'}`)
-  },
-  otherwise,
-})
+/** Of one function, or of the objects of a list. */
+export type PointAnswer = Answer<unknown> | typeof asItIs | PointAnswers
+export type PointAnswers = { readonly [name: string]: PointAnswer }
+
+export const isAnswer = (answer: PointAnswer): answer is Answer<unknown> =>
+  typeof answer === 'object' && typeof answer['take'] === 'function'
+
+/** The answer of a function that may return a promise. */
+export const awaited = <R>(answer: Answer<R>): Answer<R> => ({ ...answer, awaited: true })
 
 /** Yes or no, as JavaScript reads it. */
 export const yesOrNo = (otherwise: boolean): Answer<boolean> => ({

@@ -1,5 +1,5 @@
 /** Typed names: how plugins find each other without a lookup by string. */
-import type { Answer, Answers } from './answers.js'
+import type { Answers, PointAnswers } from './answers.js'
 import { unsafeCast } from './schema.js'
 
 /** A typed name for a service that one plugin provides and others need. The major is in the id: `sessions@1`. */
@@ -17,7 +17,7 @@ export interface Point<T> {
   key?(value: T): string
   check?(value: T): string | undefined
   /** What its functions may return, by their name. */
-  readonly answers?: Readonly<Record<string, Answer<unknown>>>
+  readonly answers?: PointAnswers
 }
 /**
  * `key` makes contributions unique: a second one with the same key is refused and charged to its plugin. `check` says
@@ -34,7 +34,7 @@ export const definePoint = <T>(
  * views the point gets what is taken: a throw, a wrong answer and one that takes too long are charged to that plugin.
  */
 export const withAnswers = <T>(point: Point<T>, answers: Answers<T>): Point<T> =>
-  Object.freeze({ ...point, answers: unsafeCast<Readonly<Record<string, Answer<unknown>>>>(answers) })
+  Object.freeze({ ...point, answers: unsafeCast<PointAnswers>(answers) })
 
 /**
  * A `check` for contributions that must have these members, each of its kind. Names of text must not be empty.

@@ -2,8 +2,8 @@
 import { fault } from '../assert.js'
 import { isJsonObject, type Json, type JsonObject } from '../schema.js'
 
-/** Levels of lists and objects that a copy has at most. */
-const mostLevels = 64
+/** Bytes of JSON, and levels of lists and objects, that a copy has at most where nothing else is said. */
+const [usualBytes, usualLevels] = [1024 * 1024, 64]
 
 type Path = readonly (string | number)[]
 
@@ -11,6 +11,7 @@ interface Copying {
   /** Bytes of JSON that it may still have. */
   left: number
   readonly most: number
+  readonly levels: number
 }
 
 const spend = (copying: Copying, bytes: number): void => {
@@ -60,7 +61,7 @@ const copyOf = (copying: Copying, value: unknown, path: Path): Json => {
   }
   if (typeof value !== 'object')
     return refuse(path, typeof value === 'number' ? 'no finite number' : `a ${typeof value}`)
-  if (path.length >= mostLevels) return refuse([], `more than ${mostLevels} levels deep`)
+  if (path.length >= copying.levels) return refuse([], `more than ${copying.levels} levels deep`)
   if (Array.isArray(value)) return listOf(copying, value, path)
   return isPlain(value) ? objectOf(copying, value, path) : refuse(path, 'neither a list nor a plain object')
 }
@@ -70,8 +71,8 @@ const copyOf = (copying: Copying, value: unknown, path: Path): Json => {
  * objects, whose members that are undefined are left out. Throws what is wrong with it, in a sentence: also that it has
  * more than so many bytes. A circle is a value that is too deep.
  */
-export const plainCopy = (value: unknown, mostBytes: number): Json =>
-  copyOf({ left: mostBytes, most: mostBytes }, value, [])
+export const plainCopy = (value: unknown, mostBytes = usualBytes, levels = usualLevels): Json =>
+  copyOf({ left: mostBytes, most: mostBytes, levels }, value, [])
 
 /** The same of an object. */
 export const plainObject = (value: unknown, mostBytes: number): JsonObject => {

@@ -3,13 +3,14 @@
  * they throw, return wrongly or never end is charged to their plugins, and another answer stands in its place.
  */
 import { setMaxListeners } from 'node:events'
-import type { Answer } from '../../base/answers.js'
+import { asItIs, isAnswer, type Answer, type PointAnswers } from '../../base/answers.js'
+import { fault } from '../../base/assert.js'
 import type { Clock } from '../../base/clock.js'
 import { unsafeCast } from '../../base/schema.js'
 import type { Point } from '../../base/token.js'
 import { within } from '../../base/within.js'
 import { errors } from '../errors.js'
-import { isPromise, type Faults } from './faults.js'
+import type { Faults } from './faults.js'
 import type { Owned } from './points.js'
 import type { Registry } from './registry.js'
 import type { Scope } from './scope.js'
@@ -36,6 +37,12 @@ interface Asked<R> {
 
 const isThenable = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && typeof Reflect.get(value, 'then') === 'function'
+
+/** The fault is this one, whatever comes of the promise. */
+const unawaited = (promise: unknown): Error => {
+  void Promise.resolve(promise).catch(() => {})
+  return fault('what it returned is a promise, and nobody waits for it')
+}
 
 /** Resolves when one of them aborts, and forgets them when `ended` aborts. */
 const anyAborted = (signals: readonly AbortSignal[], ended: AbortSignal): Promise<void> =>
@@ -68,8 +75,7 @@ const asking = <R>({ answer, charge, call }: Asked<R>): ((args: Args) => R) => {
   return (args) => {
     try {
       const outcome = call(args)
-      // Nobody waits for it.
-      if (isPromise(outcome)) outcome.catch(charge)
+      if (isThenable(outcome)) throw unawaited(outcome)
       return answer.take(outcome, mind)
     } catch (error) {
       charge(error)
@@ -126,12 +132,22 @@ const awaiting = <R>({ answer, charge, call }: Asked<R>, { clock, scope }: ViewP
   }
 }
 
+/** What is told where something of a contribution is asked: whose it is, and of which point. */
+interface Contributed {
+  readonly owner: string
+  readonly point: string
+  readonly answers: PointAnswers
+}
+
 /** The contribution with its functions as they are taken; all else is its own. */
-const minded = <T>(parts: ViewParts, { point, answers = {} }: Point<T>, { owner, value }: Owned<T>): T => {
-  if (parts.faults.isShipped(owner) || typeof value !== 'object' || value === null) return value
+const minded = (parts: ViewParts, contributed: Contributed, value: unknown): unknown => {
+  if (typeof value !== 'object' || value === null) return value
   const own: object = value
-  const functions = Object.entries(answers).flatMap(([name, answer]) => {
-    if (!(name in own)) return []
+  const { owner, point, answers } = contributed
+  const members = Object.entries(answers).flatMap(([name, answer]) => {
+    if (answer === asItIs || !(name in own)) return []
+    if (!isAnswer(answer))
+      return [[name, { value: mindedList(parts, { ...contributed, answers: answer }, Reflect.get(own, name)) }]]
     const call = (args: Args): unknown => {
       const found: unknown = Reflect.get(own, name)
       return found === undefined ? answer.otherwise : Reflect.apply(unsafeCast<() => unknown>(found), own, args)
@@ -141,16 +157,23 @@ const minded = <T>(parts: ViewParts, { point, answers = {} }: Point<T>, { owner,
     const ask = answer.awaited === true ? awaiting(asked, parts) : asking(asked)
     return [[name, { value: (...args: Args) => ask(args) }]]
   })
-  return unsafeCast(Object.create(own, Object.fromEntries(functions)))
+  return Object.create(own, Object.fromEntries(members))
 }
+const mindedList = (parts: ViewParts, contributed: Contributed, list: unknown): unknown =>
+  Array.isArray(list) ? list.map((one) => minded(parts, contributed, one)) : list
 
 export const ownView = <T>(parts: ViewParts, point: Point<T>): (() => readonly T[]) => {
   const view = parts.registry.view(point)
-  if (point.answers === undefined) return view
+  const { answers } = point
+  if (answers === undefined) return view
   const owned = parts.registry.owned(point)
   const known = new WeakMap<Owned<T>, T>()
   const mindedOf = (entry: Owned<T>): T => {
-    const value = known.get(entry) ?? minded(parts, point, entry)
+    const { owner } = entry
+    const contributed = { owner, point: point.point, answers }
+    const value =
+      known.get(entry) ??
+      (parts.faults.isShipped(owner) ? entry.value : unsafeCast<T>(minded(parts, contributed, entry.value)))
     known.set(entry, value)
     return value
   }

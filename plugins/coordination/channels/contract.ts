@@ -1,8 +1,14 @@
 /** Public conversations: channels, members, messages, reactions. Rules: docs/rules/channels.md. */
 import {
+  answerOf,
+  asItIs,
   definePoint,
   defineToken,
   hasMembers,
+  integer,
+  record,
+  string,
+  withAnswers,
   type JsonObject,
   type Point,
   type Sieve,
@@ -161,8 +167,15 @@ export interface ChannelPart {
   sweep?(tx: Tx, channel_id: string): boolean
 }
 /** Everyone who keeps something of channels. */
-export const ChannelParts: Point<ChannelPart> = definePoint<ChannelPart>(
-  'channel-parts@1',
-  ({ id }) => id,
-  hasMembers('a part of channels', { id: 'text' }),
+export const ChannelParts: Point<ChannelPart> = withAnswers(
+  definePoint<ChannelPart>('channel-parts@1', ({ id }) => id, hasMembers('a part of channels', { id: 'text' })),
+  {
+    metrics: answerOf(record(integer()), {}),
+    veto: answerOf(string(), 'a plugin that is asked cannot say whether it may go', { nothing: undefined }),
+    posted: asItIs,
+    changed: asItIs,
+    left: asItIs,
+    removed: asItIs,
+    sweep: asItIs,
+  },
 )

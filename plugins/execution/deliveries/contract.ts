@@ -1,10 +1,13 @@
 /** Outputs on their way to reply targets. Rules: docs/rules/deliveries.md. */
 import {
+  answerOf,
+  array,
+  asItIs,
   definePoint,
-  hasMembers,
   defineToken,
   doc,
   enums,
+  hasMembers,
   integer,
   named,
   object,
@@ -12,6 +15,7 @@ import {
   outboundFate,
   string,
   timestamp,
+  withAnswers,
   type Infer,
   type JsonObject,
   type OutboundCode,
@@ -84,10 +88,17 @@ export interface OutboxItem {
 }
 
 /** Everyone who keeps reply targets. */
-export const TargetKeepers: Point<TargetKeeper> = definePoint<TargetKeeper>(
-  'target-keepers@1',
-  ({ id }) => id,
-  hasMembers('a keeper of reply targets', { id: 'text', carryOver: 'function' }),
+export const TargetKeepers: Point<TargetKeeper> = withAnswers(
+  definePoint<TargetKeeper>(
+    'target-keepers@1',
+    ({ id }) => id,
+    hasMembers('a keeper of reply targets', { id: 'text', carryOver: 'function' }),
+  ),
+  {
+    carryOver: asItIs,
+    // A connector under which something may still send is not deleted.
+    naming: answerOf(array(string()), ['a plugin that cannot say what it sends'], { nothing: [] }),
+  },
 )
 
 /** The deliveries of this daemon. */

@@ -1,7 +1,7 @@
 import { definePlugin, Host } from '../../../core/plugin.js'
 import { Interception, Interceptors, type Interceptor, type Invocation, type Ruling } from './contract.js'
 import { askInTurn } from './rulings.js'
-import { takenRuling } from './ruling-fault.js'
+import { checkRuling } from './ruling-fault.js'
 
 /** Told at the same time, at most: what comes on top is dropped, and told in the log. */
 const mostTold = 256
@@ -29,7 +29,7 @@ export default definePlugin({
       signal: AbortSignal,
     ): Promise<Ruling | undefined> => {
       try {
-        return byPlugin(one, takenRuling(await one.intercept(invocation, signal)))
+        return byPlugin(one, checkRuling(await one.intercept(invocation, signal)))
       } catch (error) {
         log.error('an interceptor failed', { interceptor: one.id, event: invocation.event, error })
         return undefined

@@ -31,6 +31,8 @@ export {
 } from './sources/learning.js'
 /** The same as their plugins keep them. */
 export type { LearningItem, SkillItem } from './sources/learning.js'
+/** How far the rollout of a promoted skill is, as it is taken from others. */
+export { TakenPromotion } from './sources/taken.js'
 /** Who brings them. */
 export { MemorySources } from './sources/sources.js'
 /** One who brings them. */

@@ -2,16 +2,21 @@
  * Structured questions to a person and their answers. Rules: docs/rules/questions.md.
  */
 import {
+  answerOf,
   array,
+  asItIs,
   boolean,
   defaulted,
   definePoint,
   defineToken,
   doc,
+  hasMembers,
   named,
   object,
+  open,
   optional,
   string,
+  withAnswers,
   type Infer,
   type Point,
   type Token,
@@ -93,9 +98,25 @@ export interface QuestionSettler {
  * Settlers for kinds of runs whose questions come from elsewhere, one for each kind. The questions of all other runs
  * settle the run that asks.
  */
-export const QuestionSettlers: Point<QuestionSettler & { readonly kind: RunKind }> = definePoint<
-  QuestionSettler & { readonly kind: RunKind }
->('question-settlers@1', ({ kind }) => kind)
+export const QuestionSettlers: Point<QuestionSettler & { readonly kind: RunKind }> = withAnswers(
+  definePoint<QuestionSettler & { readonly kind: RunKind }>(
+    'question-settlers@1',
+    ({ kind }) => kind,
+    hasMembers('who settles questions', {
+      kind: 'text',
+      asker: 'function',
+      answer: 'function',
+      cancel: 'function',
+      expire: 'function',
+    }),
+  ),
+  {
+    asker: answerOf(open(questionAskerFields), {}),
+    answer: asItIs,
+    cancel: asItIs,
+    expire: asItIs,
+  },
+)
 
 /** An answer of a person who is known by a connector. */
 export interface ActorAnswer {

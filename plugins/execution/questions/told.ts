@@ -15,7 +15,7 @@ export const telling = (settler: QuestionSettler, interception: () => Intercepti
       interception()?.tell({ event: 'elicitation_result', run_id, session_id, agent_id, payload })
     }
   return {
-    ...settler,
+    asker: (run) => settler.asker(run),
     answer: told('answered', (one) => settler.answer(one)),
     cancel: told('cancelled', (one) => settler.cancel(one)),
     expire: told('expired', (one) => settler.expire(one)),

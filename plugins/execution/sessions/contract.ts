@@ -1,18 +1,15 @@
 /** Durable containers of runs. Rules: docs/rules/sessions.md. */
 import {
   defineEvent,
-  definePoint,
   defineToken,
   doc,
   enums,
-  hasMembers,
   integer,
   object,
   string,
   type Caller,
   type Collection,
   type Json,
-  type Point,
   type Stream,
   type StructOf,
   type Token,
@@ -33,6 +30,10 @@ import {
 /** Problems about sessions that other plugins' routes may answer with. */
 export { sessionErrors } from './errors.js'
 
+/** Who keeps sessions from being idle or ended, what they belong to, and what others keep of them. */
+export { belongsTo, SessionEndGuards, SessionHolds, SessionMemberships, SessionMetadata } from './points.js'
+/** Contributions to these. */
+export type { SessionEndGuard, SessionHold, SessionMembership } from './points.js'
 /** What the daemon keeps of a session. */
 export type { RestStatus, SessionRecord } from './record/store.js'
 /** Counts of sessions by what their agents are at rest. */
@@ -119,70 +120,6 @@ export interface SessionActivity {
 }
 /** Provided by the plugin that keeps the runs. */
 export const SessionActivity: Token<SessionActivity> = defineToken<SessionActivity>('session-activity@1')
-
-/**
- * Keeps a session from being idle: its settings, but for the route policy,
- * change only while nothing holds it (sessions-10).
- */
-export interface SessionHold {
-  readonly id: string
-  /**
-   * What the session has, in words that can follow "it has": "a run that waits for approval". Undefined if nothing.
-   * Must be fast and must not throw.
-   */
-  holds(session_id: string): string | undefined
-}
-/** Everything that may hold a session. */
-export const SessionHolds: Point<SessionHold> = definePoint<SessionHold>('session-holds@1', (hold) => hold.id)
-
-/** May keep a session from being ended. */
-export interface SessionEndGuard {
-  readonly id: string
-  /**
-   * Why the session cannot be ended now, as the end of a sentence: "it is a member of project p1". Undefined if it can.
-   * Must be fast and must not throw.
-   */
-  veto(session: SessionRecord): string | undefined
-  /** Called in the commit that ends the session, for what ends with it. Must not throw. */
-  ended?(tx: Tx, session_id: string): void
-}
-/** Everything that may keep a session from being ended. */
-export const SessionEndGuards: Point<SessionEndGuard> = definePoint<SessionEndGuard>(
-  'session-end-guards@1',
-  (guard) => guard.id,
-)
-
-/** A member of the metadata of sessions that another plugin keeps. */
-export interface SessionMetadata {
-  /** The member's name (sessions-28). */
-  readonly key: string
-  /** Undefined if the session has none. Must be fast and must not throw. */
-  value(session_id: string): Json | undefined
-}
-/** What a session belongs to, such as projects. */
-export interface SessionMembership {
-  readonly kind: 'project' | 'channel'
-  /** Ids, the first hundred. Must be fast and must not throw. */
-  of(session_id: string): readonly string[]
-}
-/** What sessions belong to, by kind. */
-export const SessionMemberships: Point<SessionMembership> = definePoint<SessionMembership>(
-  'session-memberships@1',
-  ({ kind }) => kind,
-  hasMembers('a membership of sessions', { kind: 'text', of: 'function' }),
-)
-/** Ids of what a session belongs to of one kind. */
-export const belongsTo = (
-  known: readonly SessionMembership[],
-  wanted: SessionMembership['kind'],
-  session_id: string,
-): readonly string[] => known.flatMap(({ kind, of }) => (kind === wanted ? of(session_id) : []))
-
-/** Members of the metadata of sessions, by key. */
-export const SessionMetadata: Point<SessionMetadata> = definePoint<SessionMetadata>(
-  'session-metadata@1',
-  (member) => member.key,
-)
 
 /** The goals of sessions. */
 export interface SessionGoals {

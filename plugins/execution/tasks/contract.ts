@@ -1,6 +1,8 @@
 /** What a session has to do, and what runs behind it. Rules: docs/rules/tasks.md. */
 import {
+  answerOf,
   array,
+  asItIs,
   boolean,
   definePoint,
   hasMembers,
@@ -11,9 +13,11 @@ import {
   jsonObject,
   named,
   object,
+  open,
   optional,
   string,
   timestamp,
+  withAnswers,
   type Infer,
   type JsonObject,
   type Point,
@@ -114,11 +118,24 @@ export interface TaskRunner {
   /** What the task has put out so far. Must not throw when nothing is left of it. */
   output(task: SessionTask, wish: OutputWish): TaskOutput
 }
+const { retrieval_status: _status, task: _task, ...outputFields } = TaskOutputView.schema
+const noOutput: TaskOutput = {
+  output_excerpt: '',
+  output_truncated: false,
+  output_size_bytes: 0,
+  output_total_bytes: 0,
+  output_rotated: false,
+  output_rotation_count: 0,
+}
+const mostOutput = 64 * 1024 * 1024
 /** The runners of tasks, by kind. */
-export const TaskRunners: Point<TaskRunner> = definePoint<TaskRunner>(
-  'task-runners@1',
-  (runner) => runner.kind,
-  hasMembers('a runner of tasks', { kind: 'text', stop: 'function', output: 'function' }),
+export const TaskRunners: Point<TaskRunner> = withAnswers(
+  definePoint<TaskRunner>(
+    'task-runners@1',
+    (runner) => runner.kind,
+    hasMembers('a runner of tasks', { kind: 'text', stop: 'function', output: 'function' }),
+  ),
+  { stop: asItIs, output: answerOf(open(outputFields), noOutput, { most: mostOutput }) },
 )
 
 /** A task that a runner adds. */

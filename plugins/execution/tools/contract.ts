@@ -2,7 +2,6 @@
 import {
   definePoint,
   defineToken,
-  hasMembers,
   isObjectStruct,
   type AnyStruct,
   type Infer,
@@ -16,7 +15,7 @@ import {
 import type { Asset } from '../../media/assets/contract.js'
 import type { ToolUse } from '../../operator/usage/contract.js'
 import { foreignToolName } from './foreign-name.js'
-import type { PermissionDecision, PermissionMode, PermissionRule } from './decision.js'
+import type { PermissionDecision, PermissionMode } from './decision.js'
 import type { GrantRule } from './grant-rule.js'
 import type { NamedTools, ToolOrigin } from './visibility.js'
 
@@ -26,6 +25,8 @@ export { ToolArrivals, ToolGates } from './visibility.js'
 export type { GatedTool, NamedTools, ToolArrival, ToolGate, ToolOrigin } from './visibility.js'
 /** Names of foreign tools as models take them. */
 export { foreignToolName } from './foreign-name.js'
+/** Who gives modes and rules to sessions. */
+export { SessionModes, type SessionMode } from './session-mode.js'
 /** Modes, rules, decisions and the record of a decision. */
 export * from './decision.js'
 /** What a remembered approval may cover, and who remembers them. */
@@ -224,21 +225,6 @@ export type ToolPins = {
   /** What the configuration says when absent. */
   readonly limits?: ToolLimits
 }
-
-/** The permission mode and rules that a plugin gives to sessions. */
-export interface SessionMode {
-  readonly id: string
-  /** Beats the daemon's mode; of several the strictest holds. Undefined for none. Asked for each call: must be fast. */
-  mode(session_id: string): PermissionMode | undefined
-  /** Looked at before all others, in the order in which plugins were loaded. Must be fast. */
-  rules(session_id: string): readonly PermissionRule[]
-}
-/** Everyone who gives modes and rules to sessions. */
-export const SessionModes: Point<SessionMode> = definePoint<SessionMode>(
-  'session-modes@1',
-  ({ id }) => id,
-  hasMembers('a giver of permission modes', { id: 'text', mode: 'function', rules: 'function' }),
-)
 
 /**
  * The search of the web that servers of models have (models-53). What is said of a tool of this name holds for it too,

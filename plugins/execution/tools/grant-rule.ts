@@ -1,5 +1,6 @@
 /** What a remembered approval may cover. Pure (approvals-21 to approvals-23, approvals-26). */
 import {
+  answerOf,
   canonical,
   definePoint,
   doc,
@@ -7,11 +8,13 @@ import {
   hasMembers,
   named,
   object,
+  open,
   parse,
   string,
   unsafeCast,
   visible,
   visibleLine,
+  withAnswers,
   type AnyStruct,
   type Infer,
   type Json,
@@ -102,8 +105,11 @@ export interface CallGrants {
   }): { readonly grant_id: string; readonly text: string } | undefined
 }
 /** Everyone who remembers approvals. */
-export const CallGrants: Point<CallGrants> = definePoint<CallGrants>(
-  'call-grants@1',
-  ({ id }) => id,
-  hasMembers('who remembers approvals', { id: 'text', find: 'function' }),
+export const CallGrants: Point<CallGrants> = withAnswers(
+  definePoint<CallGrants>(
+    'call-grants@1',
+    ({ id }) => id,
+    hasMembers('who remembers approvals', { id: 'text', find: 'function' }),
+  ),
+  { find: answerOf(open({ grant_id: string(), text: string() }), undefined) },
 )

@@ -1,4 +1,5 @@
 /** Which tools a session sees: all of them, but for those that somebody hides. */
+import { isSet } from 'node:util/types'
 import {
   answerOf,
   array,
@@ -62,13 +63,25 @@ export interface ToolGate {
 }
 
 const isHidden = yesOrNo(true)
+const copies = new WeakMap<object, ReadonlySet<string>>()
+/** Of one set always the same copy. What is more than a set could say another thing each time, and is none. */
+const takenNames = (answer: unknown): ReadonlySet<string> => {
+  if (!isSet(answer) || Object.getPrototypeOf(answer) !== Set.prototype || Reflect.ownKeys(answer).length > 0)
+    throw fault('what it returned is neither a set of names nor a function')
+  const copy = copies.get(answer) ?? new Set([...answer].map(nameIn))
+  copies.set(answer, copy)
+  return copy
+}
+const nameIn = (name: unknown): string => {
+  if (typeof name === 'string') return name
+  throw fault('what it returned is no set of names')
+}
 /** What a gate hides, as it is taken; of one that fails every tool counts as hidden. */
 const taken: Answer<Hides | ReadonlySet<string> | undefined> = {
   take(answer: unknown, mind: Mind) {
     if (answer === undefined || answer === null) return undefined
-    if (answer instanceof Set) return answer
     if (typeof answer === 'function') return mind(answer, isHidden)
-    throw fault('what it returned is neither a set of names nor a function')
+    return takenNames(answer)
   },
   otherwise: () => true,
 }
@@ -84,7 +97,7 @@ export const ToolGates: Point<ToolGate> = withAnswers(
     hidden: taken,
     refusal: {
       take(answer: unknown) {
-        if (answer instanceof Problem) return answer
+        if (answer === undefined || answer === null || answer instanceof Problem) return answer ?? undefined
         throw fault('what it returned is no problem')
       },
       otherwise: undefined,

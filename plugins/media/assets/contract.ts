@@ -11,6 +11,7 @@ import {
   optional,
   string,
   timestamp,
+  withAnswers,
   type Infer,
   type OpenBlob,
   type Point,
@@ -20,7 +21,7 @@ import {
 
 import type { AttachmentRef } from './attachment.js'
 import type { MadeOf } from './naming/made-of.js'
-import type { AssetHolder } from './naming/naming.js'
+import { namingAnswers, type AssetHolder } from './naming/naming.js'
 import type { FilePlace } from './placed.js'
 
 /** An asset as those show it who name it. */
@@ -95,10 +96,13 @@ export const attachmentOf = ({
 }: Asset): AttachmentRef => ({ id, ...rest })
 
 /** Who names assets, by domain. Whoever takes one looks for it, with `find`, in the commit that names it. */
-export const AssetReferences: Point<AssetHolder> = definePoint<AssetHolder>(
-  'asset-references@1',
-  ({ domain }) => domain,
-  hasMembers('a holder of assets', { domain: 'text', namings: 'object' }),
+export const AssetReferences: Point<AssetHolder> = withAnswers(
+  definePoint<AssetHolder>(
+    'asset-references@1',
+    ({ domain }) => domain,
+    hasMembers('a holder of assets', { domain: 'text', namings: 'object' }),
+  ),
+  { namings: namingAnswers },
 )
 
 /** A file that comes in. */

@@ -1,5 +1,19 @@
 /** Why something is where it is, and what would move it. Rules: docs/rules/explanations.md. */
-import { definePoint, hasMembers, type Point } from '../../../core/plugin.js'
+import {
+  answerOf,
+  array,
+  awaited,
+  definePoint,
+  hasMembers,
+  literal,
+  open,
+  optional,
+  string,
+  tagged,
+  timestamp,
+  withAnswers,
+  type Point,
+} from '../../../core/plugin.js'
 
 /** Reasons on the terminal. */
 export { reasonLines, ShownReason } from './reason-text.js'
@@ -32,6 +46,27 @@ interface Shared extends Asked {
 /** Something that is asked about, as it is now. */
 export type Subject = OfSession | Shared
 
+const asked = {
+  id: string(),
+  status: string(),
+  text: string(),
+  since_ms: optional(timestamp()),
+  parts: optional(array(string())),
+}
+const ofSession = <K extends OfSession['kind']>(kind: K) =>
+  open({ ...asked, kind: literal(kind), session_id: string() })
+const shared = <K extends Shared['kind']>(kind: K) =>
+  open({ ...asked, kind: literal(kind), session_id: optional(string()) })
+const TakenSubject = tagged('kind', {
+  run: ofSession('run'),
+  agent: ofSession('agent'),
+  flow: ofSession('flow'),
+  channel: shared('channel'),
+  project: shared('project'),
+  task: shared('task'),
+  candidate: shared('candidate'),
+})
+
 /** Finds subjects by id. */
 export interface SubjectSource {
   readonly id: string
@@ -39,10 +74,13 @@ export interface SubjectSource {
   find(id: string): Subject | undefined | Promise<Subject | undefined>
 }
 /** Everyone who has something that may be asked about. */
-export const Subjects: Point<SubjectSource> = definePoint<SubjectSource>(
-  'subjects@1',
-  ({ id }) => id,
-  hasMembers('a source of subjects', { id: 'text', find: 'function' }),
+export const Subjects: Point<SubjectSource> = withAnswers(
+  definePoint<SubjectSource>(
+    'subjects@1',
+    ({ id }) => id,
+    hasMembers('a source of subjects', { id: 'text', find: 'function' }),
+  ),
+  { find: awaited(answerOf(TakenSubject, undefined)) },
 )
 
 /** One thing that a subject waits for, or why it does not go on. */
@@ -61,6 +99,15 @@ export interface Reason {
   readonly leads_to?: readonly string[]
 }
 
+const TakenReason = open({
+  code: string(),
+  text: string(),
+  since_ms: optional(timestamp()),
+  until_ms: optional(timestamp()),
+  commands: optional(array(string())),
+  leads_to: optional(array(string())),
+})
+
 /** Knows why subjects do not go on. */
 export interface ReasonSource {
   readonly id: string
@@ -68,8 +115,11 @@ export interface ReasonSource {
   of(subject: Subject): readonly Reason[] | Promise<readonly Reason[]>
 }
 /** Everyone who knows what subjects wait for. */
-export const Reasons: Point<ReasonSource> = definePoint<ReasonSource>(
-  'reasons@1',
-  ({ id }) => id,
-  hasMembers('a source of reasons', { id: 'text', of: 'function' }),
+export const Reasons: Point<ReasonSource> = withAnswers(
+  definePoint<ReasonSource>(
+    'reasons@1',
+    ({ id }) => id,
+    hasMembers('a source of reasons', { id: 'text', of: 'function' }),
+  ),
+  { of: awaited(answerOf(array(TakenReason), [])) },
 )

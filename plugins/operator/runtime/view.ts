@@ -32,7 +32,7 @@ export const runtimeView = (sections: () => readonly RuntimeSection[]): StructOf
 
 /** A section that throws is left out and told, and takes no other with it. */
 export const collectSections = (sections: readonly RuntimeSection[], log: Log): JsonObject => {
-  const members: Record<string, Json> = {}
+  const members: Record<string, Json | undefined> = {}
   for (const { name, collect } of sections) {
     try {
       const collected = collect()

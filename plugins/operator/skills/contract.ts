@@ -1,18 +1,21 @@
 /** Instructions that operators and repositories bring, by name. Rules: docs/rules/skills.md. */
 import {
+  answerOf,
   definePoint,
   defineToken,
   doc,
   hasMembers,
   named,
   object,
+  open,
   optional,
   string,
+  withAnswers,
   type Infer,
   type Point,
   type Token,
 } from '../../../core/plugin.js'
-import { skillFields, type SkillItem, type SkillSummary } from '../../execution/memory/contract.js'
+import { skillFields, TakenPromotion, type SkillItem, type SkillSummary } from '../../execution/memory/contract.js'
 import type { FrozenSkill } from './active-skill.js'
 import type { ReadSkill, SkillFiles } from './skill-file.js'
 
@@ -77,6 +80,10 @@ export interface SkillRuling {
   /** Why it must not be used as it was found, in words that follow its name and a colon. */
   readonly fault?: string
 }
+/** The ruling on a skill that no session sees. */
+export const ofNobody: SkillRuling = {
+  promoted: { status: 'revoked', source_scope: { kind: 'workspace', id: 'default' } },
+}
 /** Knows some skills otherwise than by their files, and says which of them may be used. */
 export interface SkillGuard {
   readonly id: string
@@ -89,10 +96,16 @@ export interface SkillGuard {
   missing?(name: string): string | undefined
 }
 /** Guards of skills; the first one that knows a skill rules on it. */
-export const SkillGuards: Point<SkillGuard> = definePoint<SkillGuard>(
-  'skill-guards@1',
-  ({ id }) => id,
-  hasMembers('a guard of skills', { id: 'text', ruling: 'function' }),
+export const SkillGuards: Point<SkillGuard> = withAnswers(
+  definePoint<SkillGuard>(
+    'skill-guards@1',
+    ({ id }) => id,
+    hasMembers('a guard of skills', { id: 'text', ruling: 'function' }),
+  ),
+  {
+    ruling: answerOf(open({ promoted: TakenPromotion, fault: optional(string()) }), ofNobody, { nothing: undefined }),
+    missing: answerOf(string(), undefined),
+  },
 )
 
 /** The skills that were found, for those who bring some. */

@@ -1,7 +1,7 @@
 /** Which skills may be used, of those that somebody knows otherwise than by their files (skills-15). */
 import { join } from 'node:path'
 import { realFolder, type Log } from '../../../core/plugin.js'
-import { promotedFolder, type GuardedSkill, type SkillGuard, type SkillRuling } from './contract.js'
+import { ofNobody, promotedFolder, type GuardedSkill, type SkillGuard, type SkillRuling } from './contract.js'
 
 export interface RulingParts {
   readonly guards: () => readonly SkillGuard[]
@@ -20,9 +20,6 @@ export interface Rulings {
   missing(name: string): string | undefined
 }
 
-/** Of nobody: no session sees it. */
-const unknown: SkillRuling = { promoted: { status: 'revoked', source_scope: { kind: 'workspace', id: 'default' } } }
-
 /** The workspace is seen by every session; skills of narrower learnings are not promoted. */
 const isSeen = ({ promoted: { status, source_scope } }: SkillRuling): boolean =>
   status === 'active' && source_scope.kind === 'workspace'
@@ -38,9 +35,9 @@ export const createRulings = ({ guards, stateRoot, log }: RulingParts): Rulings 
         if (ruling !== undefined) return ruling
       } catch (error) {
         log.error('a guard of skills failed', { guard: guard.id, skill: skill.summary.name, error })
-        return unknown
+        return ofNobody
       }
-    return isOfDaemon(skill) ? unknown : undefined
+    return isOfDaemon(skill) ? ofNobody : undefined
   }
   return {
     of,

@@ -1,10 +1,14 @@
 /** What model calls used and cost. Rules: docs/rules/usage.md. */
 import {
+  answerOf,
   definePoint,
   defineToken,
   doc,
+  hasMembers,
   integer,
   optional,
+  string,
+  withAnswers,
   type Point,
   type Token,
   type Tx,
@@ -114,7 +118,21 @@ export interface UsageLimit {
   refusal(spender: Spender): string | undefined
 }
 /** Everything that limits what runs may use. */
-export const UsageLimits: Point<UsageLimit> = definePoint<UsageLimit>('usage-limits@1', ({ id }) => id)
+export const UsageLimits: Point<UsageLimit> = withAnswers(
+  definePoint<UsageLimit>(
+    'usage-limits@1',
+    ({ id }) => id,
+    hasMembers('a limit of usage', { id: 'text', refusal: 'function' }),
+  ),
+  {
+    // Who cannot say what may be spent lets nothing be spent.
+    refusal: answerOf(
+      string({ max: 1_000, pattern: '^[a-z][a-z0-9_]*: .' }),
+      'usage_limit_failed: a plugin that limits usage cannot say whether more may be used.',
+      { nothing: undefined },
+    ),
+  },
+)
 
 /** What has a budget in the configuration. */
 export type Budgeted = 'run' | 'session' | 'day'

@@ -29,6 +29,8 @@ export interface MemorySource {
   /** Every skill, whatever its state. */
   skills?(): readonly SkillItem[]
 }
+/** Bytes of everything that one source has. */
+const mostGathered = 16 * 1024 * 1024
 /** Sources of memory by id. */
 export const MemorySources: Point<MemorySource> = withAnswers(
   definePoint<MemorySource>(
@@ -38,9 +40,9 @@ export const MemorySources: Point<MemorySource> = withAnswers(
   ),
   {
     scopes: answerOf(array(LearningScope), []),
-    learnings: answerOf(array(TakenLearning), []),
+    learnings: answerOf(array(TakenLearning), [], { most: mostGathered }),
     hasNoLearnings: yesOrNo(false),
-    skills: answerOf(array(TakenSkill), []),
+    skills: answerOf(array(TakenSkill), [], { most: mostGathered }),
   },
 )
 

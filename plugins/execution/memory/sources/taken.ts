@@ -25,10 +25,13 @@ export const TakenLearning = open({
   supersedes: optional(string()),
 })
 
+export const TakenPromotion = open({
+  status: enums(['draft', 'verified', 'canary', 'active', 'revoked']),
+  source_scope: LearningScope,
+})
+
 export const TakenSkill = open({
   summary: open(skillFields),
   updated_at_ms: timestamp(),
-  promoted: optional(
-    open({ status: enums(['draft', 'verified', 'canary', 'active', 'revoked']), source_scope: LearningScope }),
-  ),
+  promoted: optional(TakenPromotion),
 })

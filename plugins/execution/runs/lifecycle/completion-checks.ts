@@ -1,5 +1,17 @@
 /** What judges whether a run has done what it must: one check for each type of requirement. */
-import { definePoint, hasMembers, type Point } from '../../../../core/plugin.js'
+import {
+  answerOf,
+  awaited,
+  definePoint,
+  hasMembers,
+  jsonObject,
+  open,
+  optional,
+  string,
+  withAnswers,
+  yesOrNo,
+  type Point,
+} from '../../../../core/plugin.js'
 import type { CompletionMark } from '../../sessions/contract.js'
 import type { ToolCall } from '../../tools/contract.js'
 import { runErrors } from '../record/errors.js'
@@ -27,10 +39,17 @@ export interface CompletionCheck {
   isMet(requirement: CompletionRequirement, evidence: CompletionEvidence): Promise<boolean>
 }
 /** Every check, by the type of requirement that it judges. */
-export const CompletionChecks: Point<CompletionCheck> = definePoint<CompletionCheck>(
-  'completion-checks@1',
-  ({ type }) => type,
-  hasMembers('a completion check', { type: 'text', refusal: 'function', mark: 'function', isMet: 'function' }),
+export const CompletionChecks: Point<CompletionCheck> = withAnswers(
+  definePoint<CompletionCheck>(
+    'completion-checks@1',
+    ({ type }) => type,
+    hasMembers('a completion check', { type: 'text', refusal: 'function', mark: 'function', isMet: 'function' }),
+  ),
+  {
+    refusal: awaited(answerOf(string(), 'the plugin that judges it fails.', { nothing: undefined })),
+    mark: awaited(answerOf(open({ path: string(), state: optional(jsonObject()) }), undefined)),
+    isMet: awaited(yesOrNo(false)),
+  },
 )
 
 /** The checks that there are. */

@@ -1,5 +1,18 @@
 /** What names an asset, as its holder tells it. */
-import { boolean, doc, named, object, optional, string, type Infer } from '../../../../core/plugin.js'
+import {
+  answerOf,
+  array,
+  boolean,
+  doc,
+  integer,
+  named,
+  object,
+  open,
+  optional,
+  string,
+  type Answers,
+  type Infer,
+} from '../../../../core/plugin.js'
 
 /** Something that names an asset. */
 export const AssetReference = named(
@@ -41,6 +54,19 @@ export interface AssetNaming {
   list(query: ReferenceQuery): readonly { readonly key: string; readonly reference: KeptReference }[]
   /** How an owner names an asset, if it does. Absent where nothing is found by its owner. */
   find?(asset_id: string, owner_id: string): KeptReference | undefined
+}
+
+const kept = open({
+  owner_id: string(),
+  role: string(),
+  parent_id: optional(string()),
+  detail_id: optional(string()),
+})
+/** An asset of which nobody can say whether it is named is kept. */
+export const namingAnswers: Answers<AssetNaming> = {
+  count: answerOf(integer({ min: 0 }), 1),
+  list: answerOf(array(open({ key: string(), reference: kept })), []),
+  find: answerOf(kept, undefined),
 }
 
 /** Somebody whose records name assets. */

@@ -1,5 +1,16 @@
 /** Who uses a secret. */
-import { definePoint, hasMembers, type Point, type Tx } from '../../../../core/plugin.js'
+import {
+  answerOf,
+  array,
+  asItIs,
+  definePoint,
+  hasMembers,
+  open,
+  string,
+  withAnswers,
+  type Point,
+  type Tx,
+} from '../../../../core/plugin.js'
 
 /** Something that uses a secret: what kind of thing, and which. */
 export interface SecretReference {
@@ -34,8 +45,15 @@ export const AccountRefreshers: Point<AccountRefresher> = definePoint<AccountRef
 )
 
 /** Everybody who uses secrets. */
-export const SecretReferences: Point<SecretUses> = definePoint<SecretUses>(
-  'secret-references@1',
-  (uses) => uses.id,
-  hasMembers('a user of secrets', { id: 'text', of: 'function' }),
+export const SecretReferences: Point<SecretUses> = withAnswers(
+  definePoint<SecretUses>(
+    'secret-references@1',
+    (uses) => uses.id,
+    hasMembers('a user of secrets', { id: 'text', of: 'function' }),
+  ),
+  {
+    // A secret that may be in use is not deleted.
+    of: answerOf(array(open({ kind: string(), id: string() })), [{ kind: 'plugin', id: 'unknown' }], { nothing: [] }),
+    revoke: asItIs,
+  },
 )

@@ -1,11 +1,14 @@
 /** What other plugins keep under the key of secrets. */
 import {
+  asItIs,
   definePoint,
   defineToken,
   hasMembers,
   nonceBytes,
   openText,
   sealText,
+  withAnswers,
+  yesOrNo,
   type Ids,
   type Json,
   type Point,
@@ -41,10 +44,14 @@ export interface SealKeeper {
   sealAnew(): Promise<void>
 }
 /** Everyone who keeps sealed values. */
-export const SealKeepers: Point<SealKeeper> = definePoint<SealKeeper>(
-  'seal-keepers@1',
-  ({ id }) => id,
-  hasMembers('a keeper of sealed values', { id: 'text', has: 'function', sealAnew: 'function' }),
+export const SealKeepers: Point<SealKeeper> = withAnswers(
+  definePoint<SealKeeper>(
+    'seal-keepers@1',
+    ({ id }) => id,
+    hasMembers('a keeper of sealed values', { id: 'text', has: 'function', sealAnew: 'function' }),
+  ),
+  // A key under which there may be values is not made anew, and the old one stays where one rejects.
+  { has: yesOrNo(true), sealAnew: asItIs },
 )
 
 export interface SealParts {
