@@ -36,7 +36,6 @@ const unanswered: Readonly<Record<string, string>> = {
   'schedule-observers@1': told,
   'schedule-payloads@1': worker,
   'spawn-observers@1': told,
-  'status-sections@1': ownGuard,
   'tools@1': worker,
   'transcribers@1': worker,
   'turn-observers@1': told,
