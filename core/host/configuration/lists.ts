@@ -221,7 +221,8 @@ export const createLists = (parts: ListsParts): Lists => {
       Object.assign(open, { rest, isKept, lineOf: linesOf(content ?? {}, found), faults: told }, others)
     } catch (error) {
       if (!(error instanceof Problem)) throw error
-      Object.assign(open, { faults: new Map([[wholeFile, error.message]]), isKept: holdsAny(before) })
+      const faults = new Map([[wholeFile, error.message]])
+      Object.assign(open, { faults, isKept: holdsAny(before), lineOf: () => undefined })
     }
     open.all = new Map([...open.held].flatMap(([name, { entry }]) => (name === besideTables ? [] : [[name, entry]])))
     const changed = changedNames(before, open.held)
