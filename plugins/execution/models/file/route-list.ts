@@ -114,7 +114,7 @@ const driverFault = ({ driver }: RouteEntry, drivers: readonly string[]): string
     ? undefined
     : `driver is no model provider that is here${meantOf(driver, drivers)}`
 
-/** `config/routes.toml`, or the file that is read in its place; `drivers` are those that are there, once it is known. */
+/** `config/routes.toml`, or the file that is read in its place; `drivers` are those that are there, once known. */
 export const routeList = (
   path?: string,
   drivers: () => readonly string[] = () => [],
