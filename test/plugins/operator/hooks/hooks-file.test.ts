@@ -226,3 +226,14 @@ test('hooks-21: hooks that an embedding program gives stand in for those of the 
   const daemon = await startTestDaemon(t, { config: { hooks: { hooks: { given: hook } } } })
   t.deepEqual(await namesIn(daemon), ['given'])
 })
+
+test('runtime-5: a wrong member beside the hooks is told without saying that the hooks wait', async (t) => {
+  const { root, write } = await rootWith(t, entry('guard', 'exit 2'))
+  const daemon = await daemonOn(t, root)
+  await write(`allow_cidrs = ["x"]\n${entry('other', 'exit 2')}`)
+  await eventually(async () => ((await namesIn(daemon)).join() === 'other' ? true : undefined))
+  const told = await eventually(async () =>
+    (await daemon.warnings()).find(({ code }: { code: string }) => code === 'config_invalid'),
+  )
+  t.regex(told.action, /Until then what stands beside its entries is as it was at the start\.$/u)
+})
