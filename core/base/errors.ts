@@ -97,6 +97,8 @@ const pathWord = (id: string): string =>
 
 /** An id that a shell and a reader take as it stands. */
 const plainId = /^[A-Za-z0-9_.:@][A-Za-z0-9_.:@-]*$/u
+/** An absolute path, likewise. */
+const plainPath = /^(?:\/[A-Za-z0-9_.:@+-]+)+$/u
 
 /** A long id, an odd one that is no part of a path, and one with a secret in it stay what they are called. */
 const fillAction = (action: string, details: Details, redact: (text: string) => string = asItIs): string =>
@@ -104,7 +106,7 @@ const fillAction = (action: string, details: Details, redact: (text: string) => 
     const id = String(details[name] ?? '')
     const isTold = id !== '' && id.length <= mostDetail && !/\p{Cs}/u.test(id) && redact(id) === id
     if (slash !== '') return isTold ? `/${pathWord(id)}` : all
-    return isTold && plainId.test(id) ? id : name.toUpperCase()
+    return isTold && (plainId.test(id) || plainPath.test(id)) ? id : name.toUpperCase()
   })
 
 /** The sentence of a problem, for those who may read no secret: each detail is redacted before it is cut. */

@@ -39,7 +39,8 @@ export const RetentionConfig = object({
   ),
   kinds: defaulted(doc(record(KindConfig), 'What is kept of each kind, by its name.'), {}),
 })
-export type RetentionConfig = Infer<typeof RetentionConfig>
+/** With the lines of the file, if it is one. */
+export type RetentionConfig = Infer<typeof RetentionConfig> & Pick<RetentionFile, 'lineOf'>
 
 /** How much of a kind is kept. */
 export interface KindPolicy {
@@ -79,9 +80,9 @@ const policyOf = (config: RetentionConfig, { kind, promise }: DeclaredKind): Kin
   const maxAge = max_age === undefined ? promise : ageOf(max_age)
   const minAge = ageOf(config.min_age) ?? 0
   if (max_age !== undefined && maxAge !== undefined && maxAge < minAge)
-    refuse(`kinds.${kind}.max_age`, `must be at least min_age, which is ${config.min_age}`)
+    refuse(`kinds.${kind}.max_age`, `must be at least min_age, which is ${config.min_age}`, config.lineOf)
   if (promise !== undefined && max_count !== undefined)
-    refuse(`kinds.${kind}.max_count`, 'cannot be set: what is promised for a time is kept for it')
+    refuse(`kinds.${kind}.max_count`, 'cannot be set: what is promised for a time is kept for it', config.lineOf)
   return { maxAge, maxCount: max_count, isPromise: promise !== undefined }
 }
 
@@ -99,7 +100,7 @@ const refuseBareKind = ({ table, lineOf }: RetentionFile): void => {
 /** Throws `config_invalid`, which names the member that is wrong. */
 export const readConfig = (from: RetentionFile, root: string): RetentionConfig => {
   refuseBareKind(from)
-  const config = readLayers<RetentionConfig>({
+  const config = readLayers<Infer<typeof RetentionConfig>>({
     struct: RetentionConfig,
     settings: [],
     file: { name: file, ...from },
@@ -109,12 +110,14 @@ export const readConfig = (from: RetentionFile, root: string): RetentionConfig =
   })
   if (config.archive_dir !== undefined && isInside(root, config.archive_dir))
     refuse('archive_dir', 'must be outside the state root', from.lineOf)
-  return config
+  return { ...config, ...(from.lineOf !== undefined && { lineOf: from.lineOf }) }
 }
 
-const notHere = (known: readonly string[], settings: string | undefined): string =>
+const meantKind = (kind: string | undefined): string => (kind === undefined ? '' : `; did you mean kinds.${kind}?`)
+
+const notHere = (kind: string, known: readonly string[], settings: string | undefined): string =>
   settings === undefined
-    ? `is no kind: there are ${known.toSorted().join(', ')}`
+    ? `is no kind: there are ${known.toSorted().join(', ')}${meantKind(nearest(kind, known))}`
     : `is not set here: what is kept of it is said by ${settings}`
 
 const unknownIn = (
@@ -126,7 +129,7 @@ const unknownIn = (
   const settings = bounded()
   const unknown = Object.keys(config.kinds).filter((kind) => !known.has(kind))
   const wrong = unknown.find((kind) => complete || settings.has(kind))
-  if (wrong !== undefined) refuse(`kinds.${wrong}`, notHere([...known], settings.get(wrong)))
+  if (wrong !== undefined) refuse(`kinds.${wrong}`, notHere(wrong, [...known], settings.get(wrong)), config.lineOf)
   return unknown
 }
 

@@ -30,9 +30,13 @@ export interface Held {
   readonly by: Holder
   readonly bytes: number
 }
-export const sayHeld = ({ by: { collection, id, since }, bytes }: Held): string =>
-  `${showSize(bytes)} stay because ${collection} ${id} is kept and may have a part in what was written ` +
-  `since ${showDay(since)}`
+export const sayHeld = ({ by: { collection, id, since, isOpen }, bytes }: Held): string => {
+  const [state, end] = isOpen === true ? ['has not ended', 'it has ended'] : ['is not due yet', 'it falls itself']
+  return (
+    `${showSize(bytes)} stay because ${collection} ${id} ${state} and may have a part in what was written ` +
+    `since ${showDay(since)}: they may fall when ${end}`
+  )
+}
 
 /** `runs: 120 records from 2026-01-01 to 2026-02-01, 3.4 MiB, older than max_age`. */
 export const sayFalling = ({ held, ...part }: Part & { readonly held?: Held | undefined }): string =>

@@ -37,7 +37,7 @@ export const errors = defineErrors({
     status: 503,
     domain: 'storage',
     detail: '{path} can be entered by other users: its mode is {mode}.',
-    action: 'Close it with chmod 700.',
+    action: 'Close it: chmod 700 {path}',
   },
   state_root_foreign: {
     status: 503,

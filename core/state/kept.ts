@@ -64,6 +64,8 @@ export interface Holder {
   readonly id: string
   /** What the record says, Unix ms. */
   readonly since: number
+  /** It can still change. */
+  readonly isOpen?: true
 }
 /** Everything that is kept as one kind, as of the last checkpoint. */
 export interface KeptKind {

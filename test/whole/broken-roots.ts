@@ -83,7 +83,7 @@ export const serveHere = async (root: string): Promise<Served> => {
 export const isRefusal = (t: ExecutionContext, { url, code, err }: Served, expected: string): void => {
   t.is(url, undefined)
   t.is(code, 1, err())
-  t.regex(err(), new RegExp(`^holdfast: [^\\n]+ \\(${expected}\\)\\n[A-Z][^\\n]+\\.\\n$`, 'u'))
+  t.regex(err(), new RegExp(`^holdfast: [^\\n]+ \\(${expected}\\)\\n[A-Z][^\\n]+(?:\\.|: chmod 700 [^\\n]+)\\n$`, 'u'))
 }
 
 export interface Golden {

@@ -44,3 +44,11 @@ export const span = (ms: number): string => {
   const [size, unit] = units.find(([least]) => ms >= least) ?? [1000, 's']
   return `${Math.floor(ms / size)} ${unit}`
 }
+
+/** At most so many characters, to the end of a word where one is near, with a mark where something is cut. */
+export const cutAtWord = (text: string, most: number): string => {
+  if (text.length <= most) return text
+  const cut = text.slice(0, most - 2).replace(/[\ud800-\udbff]$/u, '')
+  const end = cut.lastIndexOf(' ')
+  return `${end > most / 2 ? cut.slice(0, end) : cut} …`
+}

@@ -46,6 +46,12 @@ const changedFiles = ({ before, disk, root, lists }: ConfigWatchOptions, files: 
 /** What a problem is of: such as a file, with its line. */
 const sourceIn = ({ occurrence: { details = {} } }: Problem): string => visibleLine(String(details['source'] ?? 'it'))
 
+/** What holds while a changed file is wrong: of one with a list the entries are applied already. */
+const meanwhile = (source: string, { lists }: ConfigWatchOptions): string =>
+  lists.files().some((file) => source.split(':')[0] === `config/${file}.toml`)
+    ? 'Until then what stands beside its entries is as it was at the start.'
+    : 'Until then the daemon uses what it started with.'
+
 const compare = (options: ConfigWatchOptions, files: ConfigFiles): Warning[] => {
   try {
     const changed = changedFiles(options, files).map((file) => `config/${file}.toml`)
@@ -66,9 +72,7 @@ const compare = (options: ConfigWatchOptions, files: ConfigFiles): Warning[] => 
         severity: 'warning',
         code: 'config_invalid',
         message: sentence(`A changed file is wrong: ${error.message}`),
-        action:
-          `Correct ${sourceIn(error)}: the next start would refuse it. ` +
-          'Until then the daemon uses what it started with.',
+        action: `Correct ${sourceIn(error)}: the next start would refuse it. ` + meanwhile(sourceIn(error), options),
       },
     ]
   }

@@ -5,14 +5,16 @@ import { sentence } from '../../base/text/command-text.js'
 import { visibleLine } from '../../base/text/visible.js'
 import type { ListSpec } from '../../plugin/list.js'
 import { errors } from '../errors.js'
-import { besideTables, missingOf, placedIn, placeOf, sourceOf, wholeFile } from './list-parts.js'
+import { besideTables, holdsAny, missingOf, placedIn, placeOf, sourceOf, wholeFile } from './list-parts.js'
 
 /** A list, as far as it is told of. */
 export interface Told {
   readonly spec: ListSpec
-  readonly held: ReadonlyMap<string, unknown>
+  readonly held: ReadonlyMap<string, { readonly text: string }>
   /** What is wrong with the file, or with entries by name. */
   readonly faults: ReadonlyMap<string, string>
+  /** Something that is not in the file as it is now holds from before. */
+  readonly isKept: boolean
   /** The line that a fault is about; undefined where it is about none, or there is no file. */
   readonly lineOf: (name: string, fault: string) => number | undefined
 }
@@ -48,19 +50,34 @@ const mostWarnings = 20
 const moreThan = (wrong: number): string =>
   wrong > mostWarnings ? ` ${wrong - mostWarnings} more of the file are wrong.` : ''
 
+/** What holds in place of what is wrong. */
+const instead = ({ spec, held, isKept }: Told, name: string): string => {
+  const stays = 'What held before stays.'
+  if (name === wholeFile) return isKept ? stays : holdsAny(held) ? 'What else it has holds.' : 'Nothing of it holds.'
+  const before = held.get(name)
+  if (name === besideTables) return before === undefined || before.text === '{}' ? 'None of it holds.' : stays
+  if (before !== undefined) return stays
+  // One without a name may be any that is not there.
+  return isKept && spec.arrays !== undefined
+    ? 'The entry is left out, and what held before stays.'
+    : 'The entry is left out.'
+}
+
 /** What is wrong with a file, or with entries of it. */
-export const warningsOf = ({ spec, spec: { file }, held, faults, lineOf }: Told): Warning[] =>
-  [...faults].slice(0, mostWarnings).map(([name, fault], at) => {
+export const warningsOf = (list: Told): Warning[] => {
+  const { spec, faults, lineOf } = list
+  return [...faults].slice(0, mostWarnings).map(([name, fault], at) => {
     const source = placedIn(sourceOf(spec), lineOf(name, fault))
-    const [place, kept] =
-      name === wholeFile || name === besideTables
-        ? [name === wholeFile ? '' : `${source}: `, 'What held before stays.']
-        : [`${source}: ${placeOf(spec, name)} `, held.has(name) ? 'What held before stays.' : 'The entry is left out.']
+    const isEntry = name !== wholeFile && name !== besideTables
+    // The fault of a file begins with its name.
+    const place = name === wholeFile ? '' : `${source}: ${isEntry ? `${placeOf(spec, name)} ` : ''}`
+    const more = at === mostWarnings - 1 ? moreThan(faults.size) : ''
     return {
       severity: 'warning',
       code: 'config_entry_invalid',
-      message: `${place}${sentence(fault)} ${kept}${at === mostWarnings - 1 ? moreThan(faults.size) : ''}`,
+      message: `${place}${sentence(fault)} ${instead(list, name)}${more}`,
       action: `Correct ${visibleLine(sourceOf(spec))}: it is read again when it is saved.`,
-      related_id: name === wholeFile || name === besideTables ? file : `${file}/${visibleLine(name).slice(0, 80)}`,
+      related_id: isEntry ? `${spec.file}/${visibleLine(name).slice(0, 80)}` : spec.file,
     }
   })
+}

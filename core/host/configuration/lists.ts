@@ -12,11 +12,13 @@ import { readTomlFile } from '../load/toml.js'
 import {
   besideTables,
   faultOfName,
+  holdsAny,
   isTable,
   missingOf,
   partsOf,
   sourceOf,
   wholeFile,
+  withMeant,
   type ListFile,
   type ListParts,
   type Owner,
@@ -53,6 +55,7 @@ interface Open extends Told {
   held: ReadonlyMap<string, Held>
   all: ReadonlyMap<string, unknown>
   faults: Told['faults']
+  isKept: boolean
   lineOf: Told['lineOf']
   /** The name of a wrong entry that a start may not leave out. */
   vital: string | undefined
@@ -132,6 +135,9 @@ const movedNames = (before: Open['held'], now: Open['held']): string[] => {
 
 const tableOf = (held: Held | undefined): JsonObject => (held === undefined ? {} : unsafeCast(JSON.parse(held.text)))
 
+const tablesOf = (held: Open['held']): ReadonlyMap<string, JsonObject> =>
+  new Map([...held].map(([name, one]) => [name, tableOf(one)]))
+
 /** Their names tell what differs; values may be secrets. */
 const entryChange = (name: string, before: Held | undefined, now: Held | undefined): EntryChange => {
   const [old, fresh] = [tableOf(before), tableOf(now)]
@@ -179,6 +185,7 @@ const unread = (plugin: Owner, spec: ListSpec): Open => ({
   held: new Map(),
   all: new Map(),
   faults: new Map(),
+  isKept: false,
   lineOf: () => undefined,
   vital: undefined,
   first: undefined,
@@ -205,12 +212,17 @@ export const createLists = (parts: ListsParts): Lists => {
       const content = contentOf(open.spec)
       if (content === undefined && before.size > 0 && !believesGone) return true
       const found = partsOf(open.plugin, open.spec, content ?? { table: {} })
-      const { rest } = found
+      const { rest, strange } = found
       open.first ??= rest
-      Object.assign(open, { rest, lineOf: linesOf(content ?? {}, found) }, applied(open, found))
+      const tables = withMeant(found, tablesOf(before))
+      const { faults, ...others } = applied(open, { ...found, tables })
+      const told = strange === undefined ? faults : new Map([[wholeFile, strange.message], ...faults])
+      const isKept = JSON.stringify(tables) !== JSON.stringify(found.tables)
+      Object.assign(open, { rest, isKept, lineOf: linesOf(content ?? {}, found), faults: told }, others)
     } catch (error) {
       if (!(error instanceof Problem)) throw error
-      open.faults = new Map([[wholeFile, error.message]])
+      const faults = new Map([[wholeFile, error.message]])
+      Object.assign(open, { faults, isKept: holdsAny(before), lineOf: () => undefined })
     }
     open.all = new Map([...open.held].flatMap(([name, { entry }]) => (name === besideTables ? [] : [[name, entry]])))
     const changed = changedNames(before, open.held)

@@ -90,12 +90,16 @@ const withRoom = async <R>(root: Root, work: () => Promise<R>): Promise<R> => {
   }
 }
 
+const withState = ({ pageStores }: Root, holder: Holder): Holder =>
+  [...pageStores.records(holder.collection).open()].includes(holder.id) ? { ...holder, isOpen: true } : holder
+
 const previewOf = (root: Root, { kind, fell }: KeptKind, upto: number): Fall => {
   const { manifest, pageStores } = root
   const { leads } = pageStores
   const fall = Math.max(upto, fell)
   const staying = holderIn(manifest.current, { kind, fall, leads })
-  const holder = earliest([...(staying === undefined ? [] : [staying]), ...carriedOf(root, kind, fall)])
+  const first = earliest([...(staying === undefined ? [] : [staying]), ...carriedOf(root, kind, fall)])
+  const holder = first && withState(root, first)
   const ref = manifest.current.kinds[kind] ?? { partitions: [], fell: 0 }
   const free = freeUpto(ref, { upto, holder })
   return fallOf(manifest.current, { kind, upto, free, holder }, leads)

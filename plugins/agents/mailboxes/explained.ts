@@ -1,5 +1,5 @@
 /** What waits in the mailbox of an agent, and what it never read (explanations-10). */
-import { commandLine, count, sentence, visibleLine } from '../../../core/plugin.js'
+import { commandLine, count, cutAtWord, sentence, visibleLine } from '../../../core/plugin.js'
 import type { Reason, ReasonSource } from '../../operator/explanations/contract.js'
 import type { MessageStore } from './store.js'
 
@@ -14,7 +14,7 @@ const waitingReason = (store: MessageStore, id: string): readonly Reason[] => {
   const failed =
     last_error === undefined
       ? 'read when it has nothing else to do'
-      : `tried again; ${count(delivery_attempts, 'attempt')} failed: ${visibleLine(last_error.slice(0, mostText))}`
+      : `tried again; ${count(delivery_attempts, 'attempt')} failed: ${visibleLine(cutAtWord(last_error, mostText))}`
   return [
     {
       code: 'mail',

@@ -16,6 +16,8 @@ export interface FileEntries {
   all(): ReadonlyMap<string, Held>
   /** What is wrong with tables, by the names of their entries in the list. */
   faults(): ReadonlyMap<string, string>
+  /** Whether a table that is wrong has one of before in its place. */
+  holds(entry: string): boolean
   /** Reads the list again. Reply targets are looked at when every connector that they may lead to is there. */
   read(): void
 }
@@ -77,5 +79,5 @@ export const createFileEntries = (parts: FileParts): FileEntries => {
       }
     }
   }
-  return { all: () => held, faults: () => faults, read }
+  return { all: () => held, faults: () => faults, holds: (entry) => held.has(idOf(placeIn(entry))), read }
 }

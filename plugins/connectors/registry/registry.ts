@@ -35,6 +35,8 @@ export interface Registry {
   changed(kind: ConnectorKindName, name: string): void
   /** What is wrong with tables of the file, by the names of their entries. */
   faults(): ReadonlyMap<string, string>
+  /** Whether a table of the file that is wrong has one of before in its place. */
+  holds(entry: string): boolean
   /** Ids of records in whose place the file has an entry. */
   shaded(): readonly string[]
   /** Ids of records of whose kind there is no plugin. */
@@ -125,6 +127,7 @@ export const createRegistry = (parts: RegistryParts): Registry => {
     healthOf: courses.healthOf,
     changed: (kind, name) => changed(idOf({ kind, name }), kind),
     faults: roster.faults,
+    holds: roster.holds,
     shaded: roster.shaded,
     unserved: roster.unserved,
     using,

@@ -23,6 +23,8 @@ export interface Roster {
   reload(): readonly string[]
   /** What is wrong with tables of the file, by the names of their entries. */
   faults(): ReadonlyMap<string, string>
+  /** Whether a table of the file that is wrong has one of before in its place. */
+  holds(entry: string): boolean
   /** Ids of records in whose place the file has an entry. */
   shaded(): readonly string[]
   /** Ids of records of whose kind there is no plugin. */
@@ -96,6 +98,7 @@ export const createRoster = (parts: RosterParts): Roster => {
       )
     },
     faults: files.faults,
+    holds: files.holds,
     shaded: () => collection.ids('all', 'all').filter((id) => fromFile().has(id)),
     unserved: () => collection.ids('all', 'all').filter((id) => find(id) === undefined),
   }

@@ -22,7 +22,7 @@ export interface StatusParts {
   readonly file: string
   /** The line of it that a fault of an entry is about. */
   readonly lineOf?: List<unknown>['lineOf']
-  readonly registry: Pick<Registry, 'list' | 'healthOf' | 'faults' | 'shaded' | 'unserved'>
+  readonly registry: Pick<Registry, 'list' | 'healthOf' | 'faults' | 'holds' | 'shaded' | 'unserved'>
 }
 
 /** How many connectors of a kind are in a state; of all kinds where none is named. */
@@ -125,7 +125,7 @@ const misread = (parts: StatusParts): Warning[] =>
       related_id: `connectors/${shown}`,
       message:
         `${parts.file}${line === undefined ? '' : `:${line}`}: [[${shown.replace('/', ']] ')} ${sentence(fault)} ` +
-        'What held before stays, if anything did.',
+        (parts.registry.holds(entry) ? 'What held before stays.' : 'The entry is left out.'),
       action: `Correct ${parts.file}: it is read again when it is saved.`,
     }
   })

@@ -6,7 +6,7 @@ import { buildRoute } from './model-route.js'
 import type { KeySources, RouteConfig } from './route-config.js'
 import { refusing } from './refusing.js'
 import type { RouteEntry, RouteFile } from './file/route-list.js'
-import { fileWords } from './file/route-words.js'
+import { fileWords, meantOf } from './file/route-words.js'
 
 export interface ConfiguredParts {
   /** As the flags say. */
@@ -22,6 +22,8 @@ export interface ConfiguredParts {
 
 /** Where a list tells what is wrong with its file as a whole. */
 const wholeFile = ''
+/** Where it tells what stands beside its entries. */
+const besideRoutes = '='
 const isRouteId = /^[\w.-]+$/u
 /** Stands in for the default route where nobody says which one it is. */
 const noRoute = 'none'
@@ -30,12 +32,16 @@ const correct = ({ source }: Pick<ConfiguredParts['list'], 'source'>): string =>
   `Correct ${source}: it is read again when it is saved.`
 
 /** `action` where nothing in the file is wrong. */
-const unusable = (route_id: string, message: string, action: string): ModelRoute => ({
+const unusable = (route_id: string, message: string | (() => string), action: string): ModelRoute => ({
   route_id,
   provider: 'unknown',
   model: '',
   capabilities: textOnly,
-  connection: refusing({ code: 'route_invalid', message, action }),
+  connection: refusing(() => ({
+    code: 'route_invalid',
+    message: typeof message === 'string' ? message : message(),
+    action,
+  })),
 })
 
 const configOf = (
@@ -66,7 +72,7 @@ const configOf = (
     own_models: defined({ image: image_model, audio: audio_model, transcription: transcription_model }),
     vendor: defined({ organization, project, anthropic_version, anthropic_beta_headers }),
     vendor_env: defined({ organization: organization_env, project: project_env }),
-    words: fileWords(route_id, list.source),
+    words: fileWords(route_id, list.source, () => list.lineOf(route_id, 'driver')),
   }
 }
 
@@ -138,8 +144,9 @@ export const configuredRoutes = (parts: ConfiguredParts): Configured & { readonl
     const wish = parts.default_route ?? parts.list.beside()?.default_route ?? usualOf(routes, parts.flagged)
     const kept = before?.active.route_id
     const chosen = [wish, kept].find((name) => name !== undefined && routes.has(name)) ?? wish ?? noRoute
+    const known = [...routes.keys()]
     if (!routes.has(chosen))
-      routes.set(chosen, { of: noRoute, route: unusable(chosen, noDefault(wish), correct(parts.list)) })
+      routes.set(chosen, { of: noRoute, route: unusable(chosen, noDefault(parts, wish, known), correct(parts.list)) })
     const model = routes.get(chosen)?.route.model ?? ''
     listed = [...routes.values()].map(({ route }) => route)
     return { from: parts.list.all(), routes, active: { route_id: chosen, model }, wish, hadRoutes }
@@ -155,7 +162,7 @@ export const configuredRoutes = (parts: ConfiguredParts): Configured & { readonl
     },
     active: () => now().active,
     file: parts.list.source,
-    health: { id: 'default-route', check: () => keptWarning(now(), correct(parts.list)) },
+    health: { id: 'default-route', check: () => keptWarning(parts, now()) },
   }
 }
 
@@ -166,20 +173,28 @@ const usualOf = (routes: ReadonlyMap<string, Built>, flagged: RouteConfig): stri
   return routes.get(flagged.route_id)?.of === flagged ? flagged.route_id : undefined
 }
 
-const noDefault = (wish: string | undefined): string =>
-  wish === undefined
-    ? 'There are several routes, and none is the default_route.'
-    : `The default_route ${wish} is none of the routes.`
+/** The line of the file that says which one is the default; undefined if a flag does, or the file does not any more. */
+const wishLine = ({ default_route, list }: ConfiguredParts): number | undefined =>
+  default_route === undefined ? list.lineOf(besideRoutes, 'default_route') : undefined
 
-const keptWarning = ({ wish, active }: Made, action: string): Warning[] =>
-  active.route_id === wish || active.route_id === noRoute
-    ? []
-    : [
-        {
-          severity: 'warning',
-          code: 'default_route_unknown',
-          message: `${noDefault(wish)} The one of before stays: ${active.route_id}.`,
-          action,
-          related_id: active.route_id,
-        },
-      ]
+const noDefault = (parts: ConfiguredParts, wish: string | undefined, known: readonly string[]) => (): string => {
+  if (wish === undefined) return 'There are several routes, and none is the default_route.'
+  const line = wishLine(parts)
+  const place = line === undefined ? '' : `${parts.list.source}:${line}: `
+  return `${place}The default_route ${wish} is none of the routes${meantOf(wish, known)}`
+}
+
+const keptWarning = (parts: ConfiguredParts, { wish, active, routes }: Made): Warning[] => {
+  if (active.route_id === wish || active.route_id === noRoute) return []
+  // Of a file that cannot be read, and that says nothing of it as it is now, more is wrong.
+  if (parts.default_route === undefined && parts.list.wrong().has(wholeFile) && wishLine(parts) === undefined) return []
+  return [
+    {
+      severity: 'warning',
+      code: 'default_route_unknown',
+      message: `${noDefault(parts, wish, [...routes.keys()])()} The one of before stays: ${active.route_id}.`,
+      action: correct(parts.list),
+      related_id: active.route_id,
+    },
+  ]
+}

@@ -13,6 +13,7 @@ import {
 } from './contract.js'
 import { windowOf } from './bounds/context-window.js'
 import { modelErrors } from './errors.js'
+import { meantOf } from './file/route-words.js'
 import { refusing, type Unready } from './refusing.js'
 import { configuredKey, connectionOptions, given, type KeySources, type RouteConfig } from './route-config.js'
 import { keyedBySlot } from './slot-key.js'
@@ -72,16 +73,16 @@ const reachOf = (config: RouteConfig, sources: KeySources, connection: ModelConn
   return connectionOptions(config, sources, key)
 }
 
-const unknownProvider = ({ provider, words }: RouteConfig, providers: readonly ModelProvider[]): Unready => ({
-  code: 'provider_unknown',
-  message: `No plugin provides the model provider ${provider}.`,
-  action: words.provider(
-    providers
-      .map(({ id }) => id)
-      .sort()
-      .join(', '),
-  ),
-})
+const unknownProvider =
+  ({ provider, words }: RouteConfig, providers: readonly ModelProvider[]) =>
+  (): Unready => {
+    const known = providers.map(({ id }) => id).sort()
+    return {
+      code: 'provider_unknown',
+      message: `No plugin provides the model provider ${provider}${meantOf(provider, known)}`,
+      action: words.provider(known.join(', ')),
+    }
+  }
 
 interface Wish {
   provider: ModelProvider

@@ -29,7 +29,9 @@ export default definePlugin({
   register(ctx, { settings, slots }) {
     const providers = ctx.view(ModelProviders)
     const [flagged, ...beside] = flagRoutes(ctx.config)
-    const list = ctx.list(routeList(ctx.config.routes_file))
+    let isAllHere = false
+    const drivers = (): readonly string[] => (isAllHere ? providers().map(({ id }) => id) : [])
+    const list = ctx.list(routeList(ctx.config.routes_file, drivers))
     const pace = createPaceMetrics(() => models.list())
     const configured = configuredRoutes({
       flagged,
@@ -65,6 +67,7 @@ export default definePlugin({
     ctx.health(configured.health)
     ctx.health(unusedFlags(ctx.config, list))
     ctx.onStart(() => {
+      isAllHere = true
       for (const { route_id, connection } of models.list()) {
         const { state, ...why } = connection.readiness()
         if (state !== 'ok') ctx.log.warn('model route is not ready', { route_id, state, ...why })

@@ -1,6 +1,7 @@
 /** What `/v1/status` says about runs (runtime-6). */
 import {
   commandLine,
+  cutAtWord,
   count,
   array,
   integer,
@@ -165,6 +166,8 @@ const lookedFailed = 20
 const lately = 86_400_000
 /** Runs of a session that failed in a row, from which it is a warning. */
 const manyFailures = 3
+/** Characters of an error that are told: what it says to do is at its end. */
+const mostError = 500
 
 /** Sessions whose latest runs all failed, the latest of them lately. */
 const failingWarnings = ({ runs }: RunStore, now: number): Warning[] => {
@@ -186,7 +189,7 @@ const failingWarnings = ({ runs }: RunStore, now: number): Warning[] => {
         related_id: session_id,
         message:
           `The last ${manyFailures} runs of session ${session_id} failed. ` +
-          `The latest: ${(last.error ?? 'no reason.').slice(0, 200)}`,
+          `The latest: ${cutAtWord(last.error ?? 'no reason.', mostError)}`,
         action:
           `See why: ${commandLine('runs get', last.run_id)}. ` +
           `When the cause is gone: ${commandLine('runs retry', last.run_id)}`,

@@ -1,6 +1,7 @@
 /** What `/v1/status` says about schedules (schedules-15). */
 import {
   commandLine,
+  cutAtWord,
   boolean,
   count,
   integer,
@@ -155,7 +156,7 @@ const failureWarnings = (parts: ScheduleParts): Warning[] =>
       severity: isMany ? 'warning' : 'info',
       code: isMany ? 'schedule_failing' : 'schedule_failed',
       related_id: schedule_id,
-      message: `Schedule ${name} has failed ${how}${why}`.slice(0, mostMessage),
+      message: cutAtWord(`Schedule ${name} has failed ${how}${why}`, mostMessage),
       action: failureAction(record),
     }
   })
@@ -167,7 +168,7 @@ const refusalWarnings = ({ store: { schedules } }: ScheduleParts): Warning[] =>
       severity: 'warning',
       code: 'schedule_refused',
       related_id: schedule_id,
-      message: `Schedule ${name} is refused its run and tries again: ${why}`.slice(0, mostMessage),
+      message: cutAtWord(`Schedule ${name} is refused its run and tries again: ${why}`, mostMessage),
       action: failureAction(record),
     }
   })

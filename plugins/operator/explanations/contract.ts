@@ -72,6 +72,8 @@ export interface SubjectSource {
   readonly id: string
   /** Undefined for what is none of its own. Must not throw. */
   find(id: string): Subject | undefined | Promise<Subject | undefined>
+  /** Whether what has this id may have been here and is not kept any more. Must not throw. */
+  hasFallen?(id: string): boolean
 }
 /** Everyone who has something that may be asked about. */
 export const Subjects: Point<SubjectSource> = withAnswers(

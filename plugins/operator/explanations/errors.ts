@@ -1,6 +1,12 @@
 import { defineErrors } from '../../../core/plugin.js'
 
 export const explanationErrors = defineErrors({
+  explained_expired: {
+    status: 404,
+    domain: 'explanations',
+    detail: '{id} is older than what is kept; it may have been here.',
+    action: 'Look into the archives of archive_dir, if there are any: holdfast state show --archive FILE',
+  },
   nothing_to_explain: {
     status: 404,
     domain: 'explanations',

@@ -35,6 +35,17 @@ const findSubject = async ({ subjects, log }: ExplainParts, id: string): Promise
   return undefined
 }
 
+/** Whether an id that nobody finds may be of something that is not kept any more. */
+export const isExpired = ({ subjects, log }: Pick<ExplainParts, 'subjects' | 'log'>, id: string): boolean =>
+  subjects().some((source) => {
+    try {
+      return source.hasFallen?.(id) === true
+    } catch (error) {
+      log.error('a source of subjects failed', { source: source.id, error })
+      return false
+    }
+  })
+
 const reasonsOf = async ({ reasons, log }: ExplainParts, subject: Subject): Promise<readonly Reason[]> => {
   const all: Reason[] = []
   for (const source of reasons()) {

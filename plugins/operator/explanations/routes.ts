@@ -17,7 +17,7 @@ import {
 } from '../../../core/plugin.js'
 import { subjectKinds, type Reason } from './contract.js'
 import { explanationErrors } from './errors.js'
-import { explain, type Explained, type ExplainParts } from './explain.js'
+import { explain, isExpired, type Explained, type ExplainParts } from './explain.js'
 
 const ReasonView = named(
   'ExplainedReason',
@@ -75,10 +75,12 @@ export const explanationRoutes = (parts: ExplainParts): readonly Route[] => [
     access: 'read',
     params: object({ id: string({ min: 1, max: 400 }) }),
     reply: jsonReply(ExplanationView),
-    problems: [explanationErrors.nothing_to_explain],
+    problems: [explanationErrors.nothing_to_explain, explanationErrors.explained_expired],
     handler: async ({ params: { id } }) => {
       const found = await explain(parts, id)
-      if (found === undefined) throw explanationErrors.nothing_to_explain({ details: { id } })
+      const { explained_expired, nothing_to_explain } = explanationErrors
+      if (found === undefined)
+        throw (isExpired(parts, id) ? explained_expired : nothing_to_explain)({ details: { id } })
       return { subjects: found.subjects.map(shown), ...(found.is_cut && { truncated: true as const }) }
     },
   }),

@@ -14,7 +14,7 @@ import {
   type List,
   type ListSpec,
 } from '../../../core/plugin.js'
-import { faultOfHook, hookFields, mostOfMoment, type HookMap } from './definitions.js'
+import { faultOfHook, hookFields, mostOfMoment, type HookFault, type HookMap } from './definitions.js'
 
 /** One hook of the file; its table names it. */
 const HookEntry = object({
@@ -26,9 +26,10 @@ type HookEntry = Infer<typeof HookEntry>
 /** No number: these would stand first, whatever their order. */
 const names = /^(?!\d+$)[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/u
 
-const faultOfEntry = (name: string, entry: HookEntry, allow_cidrs: readonly string[]): string | undefined => {
+const faultOfEntry = (name: string, entry: HookEntry, allow_cidrs: readonly string[]): HookFault | undefined => {
   const { event, ...rest } = entry
-  if (!names.test(name)) return 'its name must be letters, digits, `.`, `_` and `-`, 64 at most, and no number.'
+  if (!names.test(name))
+    return { member: '', fault: 'its name must be letters, digits, `.`, `_` and `-`, 64 at most, and no number.' }
   return faultOfHook(event, { name, ...rest }, { allow_cidrs })
 }
 
@@ -48,16 +49,16 @@ const Fields = object({
 })
 
 /** What is wrong with hooks, by their names. */
-const faultsOf = ({ hooks, allow_cidrs }: Infer<typeof Fields>): ReadonlyMap<string, string> => {
+const faultsOf = ({ hooks, allow_cidrs }: Infer<typeof Fields>): ReadonlyMap<string, HookFault> => {
   const asked = new Map<string, number>()
-  const faults = new Map<string, string>()
+  const faults = new Map<string, HookFault>()
   for (const [name, entry] of Object.entries(hooks)) {
     const { event } = entry
     const count = (asked.get(event) ?? 0) + 1
     asked.set(event, count)
     const fault =
       faultOfEntry(name, entry, allow_cidrs) ??
-      (count > mostOfMoment ? `there may be ${mostOfMoment} for ${event} at most.` : undefined)
+      (count > mostOfMoment ? { member: '', fault: `there may be ${mostOfMoment} for ${event} at most.` } : undefined)
     if (fault !== undefined) faults.set(`hooks.${visibleLine(name).slice(0, 64)}`, fault)
   }
   return faults
@@ -66,8 +67,9 @@ const faultsOf = ({ hooks, allow_cidrs }: Infer<typeof Fields>): ReadonlyMap<str
 const toldFaults = (config: Infer<typeof Fields>): string | undefined => {
   const [first, ...others] = faultsOf(config)
   if (first === undefined) return undefined
-  const [name, fault] = first
-  return `${name}: ${fault.replace(/\.$/u, '')}${wrongToo(others.map(([other]) => other))}`
+  const [name, { member, fault }] = first
+  const place = member === '' ? name : `${name}.${member}`
+  return `${place}: ${fault.replace(/\.$/u, '')}${wrongToo(others.map(([other]) => other))}`
 }
 
 /** No start leaves a wrong hook out: what it guards would be open. */
@@ -81,7 +83,10 @@ export const hookList = ({ allow_cidrs }: Pick<HooksConfig, 'allow_cidrs'>): Lis
     table: 'hooks',
     summary: 'What is asked at named moments, in the order of the file, while operators have not set other hooks.',
     entry: HookEntry,
-    fault: (name, entry) => faultOfEntry(name, entry, allow_cidrs),
+    fault: (name, entry) => {
+      const found = faultOfEntry(name, entry, allow_cidrs)
+      return found && (found.member === '' ? found.fault : `${found.member}: ${found.fault}`)
+    },
     bound: { most: mostOfMoment, of: ({ event }) => event },
   })
 

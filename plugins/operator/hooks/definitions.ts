@@ -173,10 +173,13 @@ const momentFault = (event: string): string | undefined => {
   return `the moment ${event.slice(0, 100)} does not exist in this daemon; ${hint}`
 }
 
-const definitionFault = (definition: HookDefinition, parts: CheckParts): string | undefined => {
-  const matcher = definition.matcher === undefined ? undefined : matcherFault(definition.matcher)
-  return matcher === undefined ? executorFault(definition, parts) : `its matcher ${matcher}`
+const ownMatcherFault = ({ matcher }: HookDefinition): string | undefined => {
+  const fault = matcher === undefined ? undefined : matcherFault(matcher)
+  return fault === undefined ? undefined : `its matcher ${fault}`
 }
+
+const definitionFault = (definition: HookDefinition, parts: CheckParts): string | undefined =>
+  ownMatcherFault(definition) ?? executorFault(definition, parts)
 
 /** What keeps these hooks from being, with the hook's name. */
 const faultOfHooks = (hooks: HookMap, parts: CheckParts): string | undefined => {
@@ -191,9 +194,26 @@ const faultOfHooks = (hooks: HookMap, parts: CheckParts): string | undefined => 
   return undefined
 }
 
+/** What is wrong with a hook, with the member that it is about. */
+export interface HookFault {
+  readonly member: string
+  readonly fault: string
+}
+
+/** Of an executor that is wrong, the member that is. */
+const faultyMembers = { command: 'command', http: 'url', callback: 'name', prompt: 'model', agent: 'model' } as const
+
 /** What keeps one hook for one moment from being, or from ever being asked; undefined if nothing does. */
-export const faultOfHook = (event: string, definition: HookDefinition, parts: CheckParts): string | undefined =>
-  momentFault(event) ?? definitionFault(definition, parts) ?? neverMatches(event, definition)
+export const faultOfHook = (event: string, definition: HookDefinition, parts: CheckParts): HookFault | undefined => {
+  const told = (member: string, fault: string | undefined): HookFault | undefined =>
+    fault === undefined ? undefined : { member, fault }
+  return (
+    told('event', momentFault(event)) ??
+    told('matcher', ownMatcherFault(definition)) ??
+    told(`executor.${faultyMembers[definition.executor.type]}`, executorFault(definition, parts)) ??
+    told('matcher', neverMatches(event, definition))
+  )
+}
 
 /** Throws `invalid_hook_settings`, which names the hook. */
 export const checkHooks = (hooks: HookMap, parts: CheckParts): void => {

@@ -20,9 +20,22 @@ const dollars = (fallback: number, sentence: string) =>
   doc(defaulted(number({ min: 0, max: 1e9 }), fallback), `${sentence} 0 is no limit.`)
 
 export const Price = object({
-  route: optional(doc(string({ min: 1, max: 200 }), 'Id of the model route; any when absent.')),
+  route: optional(
+    doc(
+      string({ min: 1, max: 200, pattern: '^[^*]*$', told: 'must be the id of one route, without a star' }),
+      'Id of the model route; any when absent.',
+    ),
+  ),
   model: optional(
-    doc(string({ min: 1, max: 200 }), 'Name of the model, or its beginning with a star behind it; any when absent.'),
+    doc(
+      string({
+        min: 1,
+        max: 200,
+        pattern: '^[^*]*\\*?$',
+        told: 'must be a name, or its beginning with one star behind it',
+      }),
+      'Name of the model, or its beginning with a star behind it; any when absent.',
+    ),
   ),
   input: price('Input'),
   cached_input: optional(price('Input from a cache; as other input when absent')),

@@ -139,6 +139,8 @@ export type Budgeted = 'run' | 'session' | 'day'
 const usedUp = (of: Budgeted): string => `the budget of the ${of} is used up`
 /** How every refusal by a budget of the configuration begins. */
 export const budgetExhausted = (of: Budgeted): string => `budget_exhausted: ${usedUp(of)}`
+/** Why no further call may be made, as a sentence. */
+export const refusalText = (refusal: string): string => refusal.replace(/^[a-z_]+: t/u, 'T')
 /** Whose budget the error of a run, or a part of it, tells of. */
 export const budgetOf = (error: string): Budgeted | undefined =>
   (['run', 'session', 'day'] as const).find((of) => error.includes(usedUp(of)))

@@ -32,3 +32,10 @@ test('http-6: a detail that is cut says so', (t) => {
   t.is(told(200), `It says ${'x'.repeat(200)}.`)
   t.is(told(201), `It says ${'x'.repeat(199)}….`)
 })
+
+test('http-6: an action has the path that its details have where a shell takes it as it stands, else what it is called', (t) => {
+  const table = defineErrors({ open: { status: 400, detail: 'Open.', action: 'Close it: chmod 700 {path}' } })
+  const told = (path: string) => table.open({ details: { path } }).action
+  t.is(told('/var/lib/hold-fast_1.d'), 'Close it: chmod 700 /var/lib/hold-fast_1.d')
+  for (const path of ['/a b', '/a;b', '/-rf/', '/a/$x', '/']) t.is(told(path), 'Close it: chmod 700 PATH', path)
+})

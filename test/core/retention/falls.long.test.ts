@@ -19,6 +19,9 @@ test('retention-3: runs that are older than max_age fall and are run_expired; yo
   const kept = await complete(daemon, 'three')
   await retain(daemon, false)
   t.deepEqual(codeOf(await daemon.request('GET', `/v1/runs/${old[0]}`)), [404, 'run_expired'])
+  const explained = await daemon.request('GET', `/v1/explanations/${old[0]}`)
+  t.deepEqual(codeOf(explained), [404, 'explained_expired'])
+  t.regex(explained.body.action, /holdfast state show --archive FILE/u)
   t.is((await daemon.request('GET', `/v1/runs/${old[1]}`)).status, 404)
   t.is((await daemon.request('GET', `/v1/runs/${kept}`)).status, 200)
   t.deepEqual(
@@ -83,7 +86,10 @@ for (const [what, content, status] of waits)
     await complete(daemon, 'three')
     const { parts, stays } = await retain(daemon, false)
     t.is(parts.length, 1)
-    const reason = new RegExp(`stay because runs ${run_id} is kept and may have a part`, 'u')
+    const reason = new RegExp(
+      `stay because runs ${run_id} has not ended and may have a part.*: they may fall when it has ended`,
+      'u',
+    )
     t.regex(stays[0], reason)
     t.deepEqual(codeOf(await daemon.request('GET', `/v1/runs/${fallen}`)), [404, 'run_expired'])
     t.is((await daemon.request('GET', `/v1/runs/${run_id}`)).body.status, status)
@@ -107,7 +113,7 @@ test('retention-4: what stays is told with its reason also after a restart', asy
   await first.stop()
   const second = await startTestDaemon(t, { root, config: { retention: weekOfRuns } })
   const { stays_because } = (await statusOf(second)).retention.kinds.runs
-  t.regex(stays_because, new RegExp(`stay because runs ${run_id} is kept`, 'u'))
+  t.regex(stays_because, new RegExp(`stay because runs ${run_id} has not ended`, 'u'))
   await second.request('POST', `/v1/runs/${run_id}/cancel`)
   await until(second, run_id, 'cancelled', 'interrupted')
 })

@@ -1,13 +1,15 @@
 import test from 'ava'
 import { parse } from 'smol-toml'
 import { unsafeCast, type JsonObject } from '../../../core/base/schema.js'
+import { lineOf } from '../../../core/host/load/toml-line.js'
 import { policyFor, readConfig } from '../../../core/retention/policy.js'
+import { sayHeld } from '../../../core/retention/words.js'
 import { showSize, sizeOf } from '../../../core/retention/amounts.js'
 
 const day = 86_400_000
 const declared = [{ kind: 'runs' }, { kind: 'receipts', promise: 90 * day }]
-const read = (table: JsonObject) =>
-  policyFor(readConfig({ table }, '/root'), {
+const read = (table: JsonObject, lines: (path: string) => number | undefined = () => undefined) =>
+  policyFor(readConfig({ table, lineOf: lines }, '/root'), {
     declared: () => declared,
     kinds: () => [],
     bounded: () => new Map([['notes', 'notes_max_age_ms in config/notes.toml']]),
@@ -67,7 +69,7 @@ const wrong: readonly (readonly [string, JsonObject, string])[] = [
   [
     'a kind that is not there',
     { kinds: { rusn: { max_age: '90d' } } },
-    'kinds.rusn is no kind: there are receipts, runs',
+    'kinds.rusn is no kind: there are receipts, runs; did you mean kinds.runs?',
   ],
   [
     'what has settings of its own',
@@ -95,6 +97,20 @@ test('retention-2: a kind that may be of a plugin which is missing is told and r
   t.throws(() => policyFor(config('notes'), known, false), { code: 'config_invalid' })
 })
 
+test('runtime-2: what is wrong with a kind beyond its form is told with its line', (t) => {
+  for (const [text, sentence] of [
+    ['[kinds.run]\nmax_age = "9d"', '1 kinds.run is no kind: there are receipts, runs; did you mean kinds.runs?'],
+    ['\n[kinds.receipts]\nmax_count = 5', '3 kinds.receipts.max_count cannot be set'],
+    ['[kinds.runs]\nmax_age = "2h"', '2 kinds.runs.max_age must be at least min_age, which is 1d'],
+    ['[kinds.notes]\nmax_age = "9d"', '1 kinds.notes is not set here'],
+  ] as const) {
+    const { message } = t.throws(() => read(written(text), (path) => lineOf(text, path)), {
+      code: 'config_invalid',
+    }) ?? { message: '' }
+    t.true(message.startsWith(`config/retention.toml:${sentence}`), message)
+  }
+})
+
 test('sizes are shown as a person writes them', (t) => {
   t.deepEqual([0, 999, 1024, 1536, 150 * 1024 ** 2, -2048].map(showSize), [
     '0 B',
@@ -105,4 +121,17 @@ test('sizes are shown as a person writes them', (t) => {
     '-2 KiB',
   ])
   t.is(sizeOf('1TiB'), 1024 ** 4)
+})
+
+test('retention-4: what stays for the sake of a record is told with what lets it go', (t) => {
+  const by = { collection: 'runs', id: 'run_1', since: 0 }
+  t.is(
+    sayHeld({ by, bytes: 1024 }),
+    '1 KiB stay because runs run_1 is not due yet and may have a part in what was written since 1970-01-01: ' +
+      'they may fall when it falls itself',
+  )
+  t.regex(
+    sayHeld({ by: { ...by, isOpen: true }, bytes: 1 }),
+    /run_1 has not ended .*: they may fall when it has ended$/u,
+  )
 })

@@ -14,6 +14,7 @@ import {
   type Infer,
   type ListSpec,
 } from '../../../../core/plugin.js'
+import { meantOf } from './route-words.js'
 
 /** Values of headers and names in addresses. */
 const word = (sentence: string) => optional(doc(string({ min: 1, max: 200, pattern: '^[A-Za-z0-9._-]+$' }), sentence))
@@ -107,8 +108,17 @@ const keysFault = (entry: RouteEntry): string | undefined => {
   return faults.map((names) => `may have one of ${names.join(' and ')}, not both`).join('; ')
 }
 
-/** `config/routes.toml`, or the file that is read in its place. */
-export const routeList = (path?: string): ListSpec<RouteEntry, RouteFile> =>
+/** Before every plugin is there nobody knows all drivers: a route of one that is not there is in error then. */
+const driverFault = ({ driver }: RouteEntry, drivers: readonly string[]): string | undefined =>
+  drivers.length === 0 || drivers.includes(driver)
+    ? undefined
+    : `driver is no model provider that is here${meantOf(driver, drivers)}`
+
+/** `config/routes.toml`, or the file that is read in its place; `drivers` are those that are there, once known. */
+export const routeList = (
+  path?: string,
+  drivers: () => readonly string[] = () => [],
+): ListSpec<RouteEntry, RouteFile> =>
   defineList({
     file: 'routes',
     from: { flag: 'routes-file', path },
@@ -116,5 +126,5 @@ export const routeList = (path?: string): ListSpec<RouteEntry, RouteFile> =>
     summary: 'Model routes: named ways to models, which runs can wish.',
     entry: RouteEntry,
     beside: RouteFile,
-    fault: (_, entry) => keysFault(entry),
+    fault: (_, entry) => keysFault(entry) ?? driverFault(entry, drivers()),
   })

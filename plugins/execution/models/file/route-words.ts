@@ -1,5 +1,5 @@
 /** What to do about a route that cannot be used: that depends on where it is configured. */
-import { commandLine } from '../../../../core/plugin.js'
+import { commandLine, nearest } from '../../../../core/plugin.js'
 
 export interface RouteWords {
   /** Where it is configured, in words. */
@@ -19,6 +19,12 @@ export interface RouteWords {
 
 const retry = 'A call that succeeds ends this warning; holdfast runs retry RUN_ID makes a new run of one that failed.'
 
+/** The end of a sentence about a name that is none of these. */
+export const meantOf = (name: string, known: Iterable<string>): string => {
+  const meant = nearest(name, known)
+  return meant === undefined ? '.' : `; did you mean ${meant}?`
+}
+
 export const flagWords: RouteWords = {
   place: 'the flags of the daemon',
   provider: (known) => `Start with --provider and one of: ${known}.`,
@@ -30,11 +36,16 @@ export const flagWords: RouteWords = {
   check: `See that the model server runs and that --provider-base-url, --model and the key fit it. ${retry}`,
 }
 
-export const fileWords = (route_id: string, file: string): RouteWords => {
+/** `driverLine` is that of its driver as the file is now, if it is known. */
+export const fileWords = (route_id: string, file: string, driverLine: () => number | undefined): RouteWords => {
   const place = `[routes.${route_id}] of ${file}`
+  const atDriver = (): string => {
+    const line = driverLine()
+    return line === undefined ? place : `${place}:${line}`
+  }
   return {
     place,
-    provider: (known) => `Set driver in ${place} to one of: ${known}.`,
+    provider: (known) => `Set driver in ${atDriver()} to one of: ${known}.`,
     model: `Set default_model in ${place}.`,
     family: `Set default_model in ${place} to a model of the provider, or model_support to "any".`,
     key: `Set auth_ref in ${place} to a secret that its server takes: ${commandLine('secrets set SECRET --stdin')}`,

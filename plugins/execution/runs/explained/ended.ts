@@ -1,6 +1,7 @@
 /** What is still to come of a run that has ended (explanations-7). */
 import { commandLine, count } from '../../../../core/plugin.js'
 import type { DeliveryView } from '../../deliveries/contract.js'
+import { refusalText } from '../../../operator/usage/contract.js'
 import type { Reason } from '../../../operator/explanations/contract.js'
 import type { TerminalRun } from '../record/run-record.js'
 import type { ControlContext } from '../lifecycle/executor.js'
@@ -32,13 +33,17 @@ const deliveryReason = (delivery: DeliveryView, now: number): readonly Reason[] 
   ]
 }
 
-type EndParts = Pick<ControlContext, 'store' | 'clock' | 'missing' | 'sessions'>
+type EndParts = Pick<ControlContext, 'store' | 'clock' | 'missing' | 'sessions' | 'books'>
 
 const notCompleted = (context: EndParts, run: TerminalRun): readonly Reason[] => {
   const { run_id, kind, session_id, origin } = run
   const still = (behind = ''): Reason => ({ code: 'not_completed', text: `It does not go on by itself${behind}.` })
   if (kind === 'channel_delivery') return [still(', and a retry of it would say nothing in a channel')]
   if (origin?.project_task_id !== undefined) return [still(', and a retry of it would leave its task as it is')]
+  const refused = context.books()?.refusal({ session_id })
+  // A retry would be refused as well.
+  if (refused !== undefined)
+    return [{ code: 'budget', text: refusalText(refused), commands: [commandLine('usage')] }, still()]
   const lacking = lackingReasons(context, session_id)
   return lacking.length > 0 ? [...lacking, still()] : [{ ...still(), commands: [commandLine('runs retry', run_id)] }]
 }

@@ -1,5 +1,5 @@
 /** A run as something that may be asked about (explanations-3). */
-import { sentence } from '../../../../core/plugin.js'
+import { cutAtWord, sentence } from '../../../../core/plugin.js'
 import type { Subject, SubjectSource } from '../../../operator/explanations/contract.js'
 import type { RunRecord } from '../record/run-record.js'
 import type { RunStore } from '../record/store.js'
@@ -8,7 +8,7 @@ import type { RunStore } from '../record/store.js'
 const mostText = 500
 
 const because = (what: string, error: string | undefined): string =>
-  error === undefined ? sentence(what) : sentence(`${what}: ${error.slice(0, mostText)}`)
+  error === undefined ? sentence(what) : sentence(`${what}: ${cutAtWord(error, mostText)}`)
 
 const textOf = (run: RunRecord): string => {
   switch (run.status) {
@@ -50,4 +50,5 @@ export const runSubjects = ({ runs }: Pick<RunStore, 'runs'>): SubjectSource => 
     const run = runs.find(id)
     return run && subjectOf(run)
   },
+  hasFallen: (id) => runs.hasFallen(id),
 })

@@ -96,8 +96,8 @@ test('runtime-35: a file that is no list changes nothing, and one that is gone t
   for (const [text, told] of [
     ['[pots.a\n', /config\/pots\.toml is not TOML/u],
     [
-      '[pots.b]\nsize = 2\n[pans.a]\nsize = 1\n[lids.a]\n',
-      /^config\/pots\.toml:3 has pans, and may have nothing but \[pots\.…\]; did you mean pots\?; wrong too: lids\./u,
+      '[pans.a]\nsize = 1\n[lids.a]\n',
+      /^config\/pots\.toml:1 has pans, and may have nothing but \[pots\.…\]; did you mean pots\?; wrong too: lids\./u,
     ],
     ['\npots = 3\n', /^config\/pots\.toml:2 must have pots as tables/u],
   ] as const) {
@@ -174,7 +174,7 @@ test('runtime-35: what stands beside the entries is applied together, and holds 
   await until(() => lists[0]?.beside()?.width === 4)
   t.deepEqual(told, [[]])
   t.deepEqual(changes, [{ file: 'shelf', entries: [{ name: 'shelf.toml', change: 'changed', members: ['width'] }] }])
-  write('width = 0\ndepth = 2\n[pots.a]\nsize = 2\n')
+  write('width = 0\n[pots.a]\nsize = 2\n')
   await until(() => told.length === 2)
   t.deepEqual(told[1], ['a'])
   t.deepEqual(lists[0]?.beside(), { width: 4 })
@@ -206,8 +206,8 @@ test('runtime-35: entries may stand in arrays of tables, each with its name; one
   t.deepEqual([...faults.keys()], ['big_pots/#2', 'big_pots/#3', 'big_pots/#4', 'small_pots/d'])
   t.is(placeOf(spec, 'small_pots/d'), '[[small_pots]] d')
   t.deepEqual(read({}).tables, {})
-  for (const content of [{ pots: {} }, { big_pots: {} }]) t.throws(() => read(content), { message: /pots\.toml/u })
-  t.throws(() => read({ big_pot: [] }), { message: /has big_pot, and may .*; did you mean big_pots\?$/u })
+  t.throws(() => read({ big_pots: {} }), { message: /pots\.toml/u })
+  t.regex(read({ big_pot: [] }).strange?.message ?? '', /has big_pot, and may .*; did you mean big_pots\?$/u)
 })
 
 test('runtime-35: settings stand beside a list in the file of its plugin, unless these stand in no file', (t) => {
@@ -215,7 +215,7 @@ test('runtime-35: settings stand beside a list in the file of its plugin, unless
   const config = object({ lids: integer() })
   t.is(read({ id: 'pots', config }).rest, '{"lids":2}')
   for (const owner of [{ id: 'pots' }, { id: 'shelf', config }, { id: 'pots', config, fileIsList: true as const }])
-    t.throws(() => read(owner), { message: /may have nothing but \[pots\.…\]/u })
+    t.regex(read(owner).strange?.message ?? '', /may have nothing but \[pots\.…\]$/u)
 })
 
 /** The first warning of a file of this text. */
@@ -232,7 +232,10 @@ const warned = async (t: ExecutionContext, spec: ListSpec<Pot>, text: string) =>
 
 test('runtime-35: a misspelt table beside entries is named with its line and the one that was probably meant', async (t) => {
   const warning = await warned(t, { ...shelf, beside: shelf.beside as never }, 'width = 3\n\n[potz.a]\nsize = 1\n')
-  t.regex(warning?.message ?? '', /^config\/shelf\.toml:3: potz is not a known field; did you mean pots\?/u)
+  t.regex(
+    warning?.message ?? '',
+    /^config\/shelf\.toml:3 has potz, and may have nothing but \[pots\.…\], width; did you mean pots\?/u,
+  )
 })
 
 test('runtime-35: a wrong entry is told with the line of its member, in arrays too', async (t) => {

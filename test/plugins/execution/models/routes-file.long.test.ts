@@ -125,6 +125,42 @@ test('models-32: a default route that is none of the routes keeps the one of bef
   t.like(await run(), { request: { provider: 'slow' } })
 })
 
+test('models-31: of a route whose saved driver nobody provides the last good one stays, and the right one is named', async (t) => {
+  const { daemon, write, becomes, warnings, run, readiness } = await start(t, two)
+  write(two.replace('[routes.slow]\ndriver = "demo"', '[routes.slow]\ndriver = "demmo"'))
+  await becomes(() => warnings().includes('config_entry_invalid'))
+  const [told] = daemon.daemon.view.warnings()
+  t.is(
+    told?.message,
+    'config/routes.toml:9: [routes.slow] driver is no model provider that is here; did you mean demo? ' +
+      'What held before stays.',
+  )
+  t.like(await readiness('slow'), { state: 'ok', provider: 'demo' })
+  t.like(await run({ provider: 'slow' }), { status: 'completed' })
+})
+
+test('models-31: a driver that nobody provides at the start is told with its line and the one that was meant', async (t) => {
+  const { readiness, write, becomes } = await start(t, '[routes.a]\ndriver = "demmo"\n')
+  const told = await readiness('a')
+  t.is(told.message, 'No plugin provides the model provider demmo; did you mean demo?')
+  t.regex(told.action, /^Set driver in \[routes\.a\] of config\/routes\.toml:2 to one of: .*demo/u)
+  write('# Moved.\n\n[routes.a]\ndriver = "demmo"\n')
+  await becomes(async () => /routes\.toml:4 to one/u.test((await readiness('a')).action))
+})
+
+test('models-32: a default route that is none is told with its line and the one that was meant, as the file is now', async (t) => {
+  const { daemon, write, becomes, warnings } = await start(t, two)
+  write(two.replace('"fast"', '"fats"'))
+  await becomes(() => warnings().includes('default_route_unknown'))
+  t.is(
+    daemon.daemon.view.warnings()[0]?.message,
+    'config/routes.toml:2: The default_route fats is none of the routes; did you mean fast? ' +
+      'The one of before stays: fast.',
+  )
+  write('[[routes]]\n')
+  await becomes(() => warnings().join() === 'config_entry_invalid')
+})
+
 test('models-32: --default-route goes before the default route of the file', async (t) => {
   const { runtime, run } = await start(t, two, { flags: { 'default-route': 'slow' } })
   t.is((await runtime()).default_route, 'slow')

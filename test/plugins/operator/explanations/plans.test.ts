@@ -138,6 +138,6 @@ test('explanations-15: budgets of a session and of the day that are used up', as
     await situation(t, daemon, `budget-${of}`, { id: daemon.agent, codes: ['budget', 'idle'] })
     const second = await submit(daemon, 's1', 'hello')
     await until(daemon, second.run_id, 'failed')
-    await situation(t, daemon, `budget-${of}-failed`, { id: second.run_id, codes: ['not_completed'] })
+    await situation(t, daemon, `budget-${of}-failed`, { id: second.run_id, codes: ['budget', 'not_completed'] })
   }
 })

@@ -54,7 +54,7 @@ test('hooks-21: hooks of the file are asked in its order, and a change of the fi
   await become(daemon, 'guard,zeal,late')
   const [warning] = (await daemon.warnings()).filter(({ code }) => code === 'config_entry_invalid')
   t.is(warning.related_id, 'hooks/zeal')
-  t.regex(warning.message, /\[hooks\.zeal\] its matcher .*What held before stays/u)
+  t.regex(warning.message, /\[hooks\.zeal\] matcher: its matcher .*What held before stays/u)
   await eventually(async () => stream.frames.find(({ event }) => event === 'runtime_updated'))
   await write('pass_environment = ["X"]\n' + entry('late', 'exit 0'))
   await become(daemon, 'late')
@@ -100,18 +100,27 @@ test('hooks-31: a hook whose callback or model route is not there is told before
 
 test('hooks-21: a start refuses a wrong hook, whatever is wrong with it', async (t) => {
   for (const [text, says] of [
-    [entry('guard', 'x', 'matcher = "["\n'), /^config\/hooks\.toml:1 hooks\.guard: its matcher/u],
+    [entry('guard', 'x', 'matcher = "["\n'), /^config\/hooks\.toml:3 hooks\.guard\.matcher: its matcher/u],
     ['\n' + entry('guard', 'x').replace('hooks', 'hook'), /^config\/hooks\.toml:2 hook is .*; did you mean hooks\?/u],
     [
       entry('guard', 'x').replace('type = "command"', 'type = "command", timout_ms = 5'),
       /^config\/hooks\.toml:3 hooks\.guard\.executor\.timout_ms is .*; did you mean hooks\.guard\.executor\.timeout_ms\?/u,
     ],
-    [entry('guard', 'x').replace('pre_tool_use', 'nothing'), /hooks\.guard: the moment nothing/u],
-    [entry('guard', 'x', 'matcher = "bash"\n').replace('pre_tool_use', 'setup'), /guard: its matcher never matches/u],
+    [
+      entry('guard', 'x').replace('pre_tool_use', 'nothing'),
+      /^config\/hooks\.toml:2 hooks\.guard\.event: the moment nothing/u,
+    ],
+    [
+      entry('guard', 'x', 'matcher = "bash"\n').replace('pre_tool_use', 'setup'),
+      /^config\/hooks\.toml:3 hooks\.guard\.matcher: its matcher never matches/u,
+    ],
     [entry('guard', 'x', 'colour = "red"\n'), /hooks\.guard\.colour/u],
     [entry('7', 'x'), /hooks\.7: its name/u],
     [entry('"../x"', 'x'), /hooks\.\.\.\/x: its name/u],
-    ['[hooks.web]\nevent = "stop"\nexecutor = { type = "http", url = "http://10.0.0.1/" }\n', /hooks\.web: its url/u],
+    [
+      '[hooks.web]\nevent = "stop"\nexecutor = { type = "http", url = "http://10.0.0.1/" }\n',
+      /^config\/hooks\.toml:3 hooks\.web\.executor\.url: its url/u,
+    ],
   ] as const) {
     const { root } = await rootWith(t, text)
     const error = await t.throwsAsync(startTestDaemon(t, { root }), undefined, text)
@@ -125,7 +134,7 @@ test('hooks-21: a start tells every wrong hook of the file', async (t) => {
   const error = await t.throwsAsync(startTestDaemon(t, { root }), { code: 'config_invalid' })
   t.regex(
     error?.message ?? '',
-    /^config\/hooks\.toml:1 hooks\.a: the moment a .*; wrong too: hooks\.b, hooks\.c, hooks\.d, hooks\.e and 2 more$/u,
+    /^config\/hooks\.toml:2 hooks\.a\.event: the moment a .*; wrong too: hooks\.b, hooks\.c, hooks\.d, hooks\.e and 2 more$/u,
   )
 })
 
@@ -216,4 +225,15 @@ test('hooks-21: hooks that an embedding program gives stand in for those of the 
   const hook = { event: 'stop', executor: { type: 'command', command: 'true' } }
   const daemon = await startTestDaemon(t, { config: { hooks: { hooks: { given: hook } } } })
   t.deepEqual(await namesIn(daemon), ['given'])
+})
+
+test('runtime-5: a wrong member beside the hooks is told without saying that the hooks wait', async (t) => {
+  const { root, write } = await rootWith(t, entry('guard', 'exit 2'))
+  const daemon = await daemonOn(t, root)
+  await write(`allow_cidrs = ["x"]\n${entry('other', 'exit 2')}`)
+  await eventually(async () => ((await namesIn(daemon)).join() === 'other' ? true : undefined))
+  const told = await eventually(async () =>
+    (await daemon.warnings()).find(({ code }: { code: string }) => code === 'config_invalid'),
+  )
+  t.regex(told.action, /Until then what stands beside its entries is as it was at the start\.$/u)
 })

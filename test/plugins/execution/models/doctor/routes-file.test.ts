@@ -69,7 +69,7 @@ test('models-66: a file that is none, or whose default route is none of its rout
   t.like(JSON.parse(beside.out).checks[0], { about: 'mine.toml:1', ok: false })
   const lost = await look('default_route = "z"\n[routes.a]\ndriver = "demo"\n')
   t.is(lost.code, 1)
-  t.regex(lost.out, /The default_route z is none of the routes\./u)
+  t.regex(lost.out, /routes\.toml:1: The default_route z is none of the routes; did you mean a\?/u)
   const missing = await runLine('doctor', 'routes', '--routes-file', `${file}.not`)
   t.is(missing.code, 1)
   t.regex(missing.err, /mine\.toml\.not/u)

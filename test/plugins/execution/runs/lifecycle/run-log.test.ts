@@ -57,8 +57,10 @@ test('runtime-9: a session whose runs keep failing and a route whose last call f
       .filter(({ severity }: any) => severity === 'warning')
       .map(({ code }: any) => code)
   t.deepEqual(await codes(), [])
+  // What is to be done stands at the end of an error.
+  const broken = `${'It is broken. '.repeat(20)}Mend it.`
   const fail = async (): Promise<string> => {
-    const { run_id } = await submit(daemon, 's1', '/fail fatal It is broken.')
+    const { run_id } = await submit(daemon, 's1', `/fail fatal ${broken}`)
     await until(daemon, run_id, 'failed')
     return run_id
   }
@@ -70,6 +72,7 @@ test('runtime-9: a session whose runs keep failing and a route whose last call f
   t.deepEqual((await codes()).toSorted(), ['provider_route_failing', 'runs_failing'])
   const failing = (await status()).health.warnings.find(({ code }: any) => code === 'runs_failing')
   t.is(failing.related_id, 's1')
+  t.regex(failing.message, /Mend it\.$/u)
   t.true(failing.action.includes(`holdfast runs retry ${last}`))
   await until(daemon, (await submit(daemon, 's1', 'fine')).run_id, 'completed')
   t.deepEqual(await codes(), [])
