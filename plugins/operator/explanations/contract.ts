@@ -12,6 +12,7 @@ import {
   tagged,
   timestamp,
   withAnswers,
+  yesOrNo,
   type Point,
 } from '../../../core/plugin.js'
 
@@ -82,7 +83,7 @@ export const Subjects: Point<SubjectSource> = withAnswers(
     ({ id }) => id,
     hasMembers('a source of subjects', { id: 'text', find: 'function' }),
   ),
-  { find: awaited(answerOf(TakenSubject, undefined)) },
+  { find: awaited(answerOf(TakenSubject, undefined)), hasFallen: yesOrNo(false) },
 )
 
 /** One thing that a subject waits for, or why it does not go on. */
