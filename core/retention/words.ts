@@ -31,7 +31,7 @@ export interface Held {
   readonly bytes: number
 }
 export const sayHeld = ({ by: { collection, id, since, isOpen }, bytes }: Held): string => {
-  const [state, end] = isOpen === true ? ['has not ended', 'it has ended'] : ['is not due yet', 'it falls itself']
+  const [state, end] = isOpen === true ? ['can still change', 'it cannot'] : ['is not due yet', 'it falls itself']
   return (
     `${showSize(bytes)} stay because ${collection} ${id} ${state} and may have a part in what was written ` +
     `since ${showDay(since)}: they may fall when ${end}`

@@ -21,7 +21,8 @@ export const createRetention = (root: Root): Retention => ({
   withRoom: (work) => withRoom(root, work),
   preview: (kind, upto) => previewOf(root, fallible(root, kind, upto), upto),
   contents: (fall, read) => keepingPages(root, () => read(contentsOf(root, fall))),
-  fall: (told) => withRoom(root, () => runningOf(root.access).checkpointer.fall(() => wantedOf(root, told))),
+  fall: async (told) =>
+    withState(root, await withRoom(root, () => runningOf(root.access).checkpointer.fall(() => wantedOf(root, told)))),
 })
 
 const specsIn = ({ store }: Root): CollectionSpec<object>[] => [...store.collections.values()].map(({ spec }) => spec)
@@ -90,19 +91,23 @@ const withRoom = async <R>(root: Root, work: () => Promise<R>): Promise<R> => {
   }
 }
 
-const withState = ({ pageStores }: Root, holder: Holder): Holder =>
-  [...pageStores.records(holder.collection).open()].includes(holder.id) ? { ...holder, isOpen: true } : holder
+/** With whether what holds can still change. */
+const withState = ({ pageStores }: Root, fall: Fall): Fall => {
+  if (fall.held === undefined) return fall
+  const { by } = fall.held
+  const isOpen = [...pageStores.records(by.collection).open()].includes(by.id)
+  return isOpen ? { ...fall, held: { ...fall.held, by: { ...by, isOpen } } } : fall
+}
 
 const previewOf = (root: Root, { kind, fell }: KeptKind, upto: number): Fall => {
   const { manifest, pageStores } = root
   const { leads } = pageStores
   const fall = Math.max(upto, fell)
   const staying = holderIn(manifest.current, { kind, fall, leads })
-  const first = earliest([...(staying === undefined ? [] : [staying]), ...carriedOf(root, kind, fall)])
-  const holder = first && withState(root, first)
+  const holder = earliest([...(staying === undefined ? [] : [staying]), ...carriedOf(root, kind, fall)])
   const ref = manifest.current.kinds[kind] ?? { partitions: [], fell: 0 }
   const free = freeUpto(ref, { upto, holder })
-  return fallOf(manifest.current, { kind, upto, free, holder }, leads)
+  return withState(root, fallOf(manifest.current, { kind, upto, free, holder }, leads))
 }
 
 /** Records that lead the kind, stand in partitions that fall, and can still change. */

@@ -80,7 +80,7 @@ test('a file that is wrong by then is an error, and nothing falls', async (t) =>
   for (const [text, message] of [
     ['[kinds.runs]\nmax_age = "soon"\n', /retention\.toml:2 kinds\.runs\.max_age must be an age/u],
     ['\n[runs]\nmax_age = "30d"\n', /retention\.toml:2 runs is not a known field; did you mean kinds\.runs\?/u],
-    ['[kinds.rusn]\nmax_age = "30d"\n', /retention\.toml kinds\.rusn is no kind/u],
+    ['[kinds.rusn]\nmax_age = "30d"\n', /retention\.toml:1 kinds\.rusn is no kind.*; did you mean kinds\.runs\?/u],
     ['[kinds', /retention\.toml is not TOML: line 1/u],
   ] as const) {
     write(root, text)

@@ -87,7 +87,7 @@ for (const [what, content, status] of waits)
     const { parts, stays } = await retain(daemon, false)
     t.is(parts.length, 1)
     const reason = new RegExp(
-      `stay because runs ${run_id} has not ended and may have a part.*: they may fall when it has ended`,
+      `stay because runs ${run_id} can still change and may have a part.*: they may fall when it cannot`,
       'u',
     )
     t.regex(stays[0], reason)
@@ -113,7 +113,7 @@ test('retention-4: what stays is told with its reason also after a restart', asy
   await first.stop()
   const second = await startTestDaemon(t, { root, config: { retention: weekOfRuns } })
   const { stays_because } = (await statusOf(second)).retention.kinds.runs
-  t.regex(stays_because, new RegExp(`stay because runs ${run_id} has not ended`, 'u'))
+  t.regex(stays_because, new RegExp(`stay because runs ${run_id} can still change`, 'u'))
   await second.request('POST', `/v1/runs/${run_id}/cancel`)
   await until(second, run_id, 'cancelled', 'interrupted')
 })

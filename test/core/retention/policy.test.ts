@@ -132,6 +132,6 @@ test('retention-4: what stays for the sake of a record is told with what lets it
   )
   t.regex(
     sayHeld({ by: { ...by, isOpen: true }, bytes: 1 }),
-    /run_1 has not ended .*: they may fall when it has ended$/u,
+    /run_1 can still change .*: they may fall when it cannot$/u,
   )
 })

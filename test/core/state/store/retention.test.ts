@@ -93,7 +93,7 @@ test('a record that can still change is carried, and holds what follows of its t
   const preview = life.state.retention.preview(kind, 1)
   const fall = await life.fall(1)
   t.deepEqual(fall, preview)
-  t.deepEqual(fall.held?.by, { collection: 'kept_notes', id: waits.id, since: waits.at })
+  t.deepEqual(fall.held?.by, { collection: 'kept_notes', id: waits.id, since: waits.at, isOpen: true })
   t.deepEqual(
     fall.partitions.map(({ no, shares }) => [no, shares.map(({ name, records }) => [name, records])]),
     [[1, [['kept_notes', 1]]]],
