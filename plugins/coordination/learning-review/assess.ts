@@ -19,8 +19,14 @@ export interface Verdict {
   readonly expires_after_ms: number | undefined
 }
 
+/** Of policies in memory: each verdict asks for it. */
+const keys = new WeakMap<LearningPolicy, string>()
 /** Told apart, so that nothing is decided by a policy that was replaced meanwhile. */
-export const policyKey = (policy: LearningPolicy): string => canonical(policy)
+export const policyKey = (policy: LearningPolicy): string => {
+  const key = keys.get(policy) ?? canonical(policy)
+  keys.set(policy, key)
+  return key
+}
 
 export interface Matter {
   readonly candidate: LearningCandidate
