@@ -348,7 +348,11 @@ test('runtime-2: a wrong file of any shipped plugin ends the start with its line
     ['usage', '# budgets\nmax_run_output_tokens = "20"\n', /usage\.toml:2 max_run_output_tokens must be/u],
     ['hooks', 'pass_enviroment = ["X"]\n', /hooks\.toml:1 pass_enviroment .*mean pass_environment/u],
     ['hooks', `${hook}comand = "true"\n`, /hooks\.toml:[46] hooks\.x\.executor\.\w+ /u],
-    ['hooks', `${hook.replaceAll('stop', 'stopp')}command = "true"\n`, /hooks\.toml:3 hooks\.x\.event: the moment stopp /u],
+    [
+      'hooks',
+      `${hook.replaceAll('stop', 'stopp')}command = "true"\n`,
+      /hooks\.toml:3 hooks\.x\.event: the moment stopp /u,
+    ],
     ['secrets', 'colour = "red"\n', /secrets\.toml:1 colour is not a known field/u],
   ] as const) {
     const file = path.join(folder, `${name}.toml`)
