@@ -350,7 +350,7 @@ test(
     })
     await daemon.kill('SIGKILL')
     const next = await daemon.again()
-    t.is((await next.call('write_file', { path: 'a', content: 'a' })).error.code, 'call_denied_by_rule')
+    t.is((await next.call('write_file', { path: 'a', content: 'a' })).error.code, 'call_denied_by_mode')
     t.deepEqual((await next.call('list_files')).paths, [])
     const { run_id } = await submit(next, next.session, '/tool exit_plan_mode {"plan":"p","summary":"s"}')
     const {

@@ -9,12 +9,11 @@ import {
   type PermissionAudit,
   type PermissionDecision,
   type Tool,
-  type ToolRegistry,
 } from '../tools/contract.js'
 import { callErrors } from '../runs/contract.js'
 import { namesOf, type Ruling } from '../interception/contract.js'
 import type { EngineContext, Execution } from './execution.js'
-import { weighJson } from './thread/weight.js'
+import { absent, tooLarge } from './foreseen.js'
 
 /** `settled` calls never run: their outcome is known at once. */
 export type Verdict =
@@ -58,8 +57,16 @@ const ruled = (
   }
 }
 
-const denial = ({ hook }: { readonly hook?: string }): Problem =>
-  hook === undefined ? callErrors.call_denied_by_rule() : callErrors.call_denied_by_hook({ details: { hook } })
+const denial = ({
+  hook,
+  mode_applied,
+  effective_mode,
+  matched_rule,
+}: PermissionDecision & { readonly hook?: string }): Problem => {
+  if (hook !== undefined) return callErrors.call_denied_by_hook({ details: { hook } })
+  if (mode_applied) return callErrors.call_denied_by_mode({ details: { mode: effective_mode } })
+  return matched_rule?.behavior === 'deny' ? callErrors.call_denied_by_rule() : callErrors.call_denied_by_limit()
+}
 
 /** Judges one call of a run. */
 export const judgeCall = (execution: Execution, call: ToolCallPart, { index, cut, ruling }: Place): Verdict => {
@@ -111,13 +118,6 @@ const requestOf = (
   }
 }
 
-/** Why a tool cannot be called that the session does not see. */
-export const absent = (tools: ToolRegistry, name: string, session_id: string): Problem =>
-  tools.refusal(name, session_id) ??
-  (tools.isOff(name, session_id)
-    ? callErrors.tool_turned_off({ details: { name } })
-    : callErrors.tool_not_found({ details: { name } }))
-
 const callProblem = (
   execution: Execution,
   call: ToolCallPart,
@@ -134,8 +134,8 @@ const callProblem = (
   const tool = tools.find(call.name, session_id)
   if (tool === undefined) return refused(absent(tools, call.name, session_id))
   if (call.unparsed !== undefined) return unparsed(call.unparsed)
-  if (weighJson(call.input) > limits.max_input_bytes)
-    return refused(callErrors.call_input_too_large({ details: { limit: limits.max_input_bytes } }))
+  const large = tooLarge(call.input, limits.max_input_bytes)
+  if (large !== undefined) return refused(large)
   const read = readInput(execution, tool, call.input)
   return read.ok ? undefined : read.refusal
 }

@@ -24,7 +24,8 @@ import { failedCall, mostResultFiles, type Tool, type ToolOutcome, type ToolProg
 import type { ToolUse } from '../../operator/usage/contract.js'
 import { during, trace, within, workspaceOf, type Execution } from './execution.js'
 import { callErrors, runErrors, type RunFolder } from '../runs/contract.js'
-import { absent, readInput, refused } from './permission.js'
+import { absent } from './foreseen.js'
+import { readInput, refused } from './permission.js'
 import type { Call } from './thread/turn.js'
 
 /**

@@ -60,11 +60,20 @@ export const PermissionExplanation = named(
     matched_rule: optional(PermissionRuleView),
     matched_rule_origin: optional(doc(enums(origins), 'Who gave the rule: a hook, or none.')),
     grant_id: optional(doc(string(), 'Id of the grant that lets this input pass.')),
+    fails_with: optional(
+      doc(
+        string(),
+        'Code that a call fails with now, whatever is decided: such as `tool_not_found` or `call_input_too_large`.',
+      ),
+    ),
     grant_rule: optional(doc(GrantRule, 'What is covered when an approval of this input is remembered.')),
     audit_preview: AuditPreview,
   }),
 )
 export type PermissionExplanation = Infer<typeof PermissionExplanation>
+
+/** A decision on a call, with what the call would fail with anyway. */
+export type ForeseenDecision = PermissionDecision & Pick<PermissionExplanation, 'fails_with'>
 
 /** Stands for an id that only a real call has. */
 const dryRun = 'dry-run'
@@ -72,7 +81,7 @@ const dryRun = 'dry-run'
 export const explain = (
   tool_name: string,
   tool_call_id: string | undefined,
-  decision: PermissionDecision,
+  decision: ForeseenDecision,
 ): PermissionExplanation => {
   const { matched_rule, matched_rule_origin = 'static', approval_required } = decision
   const origin: Partial<{ matched_rule_origin: (typeof origins)[number] }> =

@@ -10,11 +10,18 @@ import {
   optional,
   string,
   type Infer,
+  type Problem,
   type Route,
 } from '../../../core/plugin.js'
-import { permissionModes, type PermissionQuestion, type ToolRegistry } from '../../execution/tools/contract.js'
+import { foreseenFault } from '../../execution/engine/contract.js'
+import {
+  permissionModes,
+  type PermissionDecision,
+  type PermissionQuestion,
+  type ToolRegistry,
+} from '../../execution/tools/contract.js'
 import { permissionErrors } from './errors.js'
-import { PermissionExplanation, explain } from './explanation.js'
+import { PermissionExplanation, explain, type ForeseenDecision } from './explanation.js'
 
 const ofSession = optional(doc(string({ min: 1, max: 200 }), "Decides by this session's mode and rules."))
 
@@ -31,13 +38,17 @@ const Matrix = object({
   modes: array(object({ mode: enums(permissionModes), tools: array(PermissionExplanation) })),
 })
 
-/** Rules may speak of tools that come later, so what they decide is shown all the same. */
-const absent = 'No tool of this name is there: a call of it now fails with tool_not_found, whatever the rules say.'
-
-const turnedOff = 'The session has this tool turned off: a call of it now fails with tool_turned_off.'
-
 /** Foreign tools can be thousands: so many are explained before others are served. */
 const atOnce = 100
+
+/** Rules may speak of tools that come later, so what they decide is shown all the same. */
+const foreseen = (decision: PermissionDecision, { code, message }: Problem): ForeseenDecision => ({
+  ...decision,
+  reason: [message, `A call of it now fails with ${code}, whatever is decided.`, decision.reason ?? []]
+    .flat()
+    .join(' '),
+  fails_with: code,
+})
 
 export interface PermissionParts {
   readonly registry: ToolRegistry
@@ -51,11 +62,8 @@ export const permissionRoutes = ({ registry, sessionExists }: PermissionParts): 
   }
   const explained = (question: PermissionQuestion, tool_call_id?: string): PermissionExplanation => {
     const decision = registry.decide(question)
-    const isThere = registry.find(question.tool_name, question.session_id) !== undefined
-    if (isThere) return explain(question.tool_name, tool_call_id, decision)
-    const off = registry.isOff(question.tool_name, question.session_id ?? '')
-    const reason = [off ? turnedOff : absent, ...(decision.reason === undefined ? [] : [decision.reason])].join(' ')
-    return explain(question.tool_name, tool_call_id, { ...decision, reason })
+    const fault = foreseenFault(registry, question)
+    return explain(question.tool_name, tool_call_id, fault === undefined ? decision : foreseen(decision, fault))
   }
   return [
     defineRoute({

@@ -36,23 +36,32 @@ const RevisionView = named(
     files_kept: optional(
       doc(array(string()), 'Files that changed since what a rollback made hold: it leaves them as they are.'),
     ),
+    unfit: optional(doc(array(string()), 'Settings whose kept value could not hold: what held in its place is shown.')),
   }),
 )
 
+type Shown = Pick<RuntimeParts, 'settings' | 'store'>
+
 /**
- * Of what operators never set the configuration of now is in force, whichever revision holds. A value that has not
- * the form of its setting any more is not shown: what in it is secret cannot be told.
+ * What held when it was made; of the current one what holds. Of what operators never set the configuration of now is
+ * in force, whichever revision holds. A value that has not the form of its setting any more is not shown: what in it
+ * is secret cannot be told.
  */
-const revisionView = (settings: readonly RuntimeSetting[], { values, ...revision }: Revision) =>
-  Object.assign(
+const revisionView = ({ settings, store }: Shown, { values, held = {}, ...revision }: Revision) => {
+  const isCurrent = revision.revision === store.revision
+  const valueOf = (setting: RuntimeSetting): unknown =>
+    isCurrent ? store.get(setting) : ({ ...values, ...held }[setting.name] ?? setting.initial())
+  const unfit = isCurrent ? store.unfit().map(({ setting }) => setting.name) : Object.keys(held)
+  return Object.assign(
     {},
-    ...settings.flatMap((setting) => {
-      const value = values[setting.name] ?? setting.initial()
+    ...settings().flatMap((setting) => {
+      const value = valueOf(setting)
       return parse(setting.schema, value).ok ? [shownMembers(setting, value)] : []
     }),
-    { source: 'api' },
+    { source: 'api', ...(unfit.length > 0 && { unfit }) },
     revision,
   )
+}
 
 const RevisionList = object({
   revisions: array(RevisionView),
@@ -65,14 +74,14 @@ const RevisionList = object({
 const listBytes = 1_048_576
 
 const listRevisions = (
-  { revisions, settings }: Pick<RuntimeParts, 'revisions' | 'settings'>,
+  { revisions, ...shownBy }: Shown & Pick<RuntimeParts, 'revisions'>,
   before: number | undefined,
 ): Infer<typeof RevisionList> => {
   const kept = revisions.list(before)
   const shown: Infer<typeof RevisionView>[] = []
   let bytes = 0
   for (const revision of kept.slice(0, historyLimit)) {
-    const view = revisionView(settings(), revision)
+    const view = revisionView(shownBy, revision)
     bytes += Buffer.byteLength(JSON.stringify(view))
     if (shown.length > 0 && bytes > listBytes) break
     shown.push(view)
@@ -107,7 +116,7 @@ export const runtimeRoutes = ({ view, revisions, settings, store }: RuntimeParts
       before_revision: optional(doc(integer({ min: 1 }), 'Only older ones than this.')),
     }),
     reply: jsonReply(RevisionList),
-    handler: ({ query }) => listRevisions({ revisions, settings }, query.before_revision),
+    handler: ({ query }) => listRevisions({ revisions, settings, store }, query.before_revision),
   }),
   defineRoute({
     id: 'runtime.rollback',

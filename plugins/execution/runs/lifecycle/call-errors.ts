@@ -28,6 +28,16 @@ export const callErrors = defineErrors({
     action: 'Make the call again to ask anew.',
   },
   call_denied_by_rule: { status: 403, detail: 'A permission rule forbids this call.', action: 'Go on without it.' },
+  call_denied_by_mode: {
+    status: 403,
+    detail: 'The permission mode {mode} does not let this call run.',
+    action: 'Go on without it.',
+  },
+  call_denied_by_limit: {
+    status: 403,
+    detail: 'The tool needs more than the limits of this run grant.',
+    action: 'Go on without it.',
+  },
   call_denied_by_hook: {
     status: 403,
     detail: 'The hook {hook} refused this call, so it was not made.',

@@ -13,6 +13,7 @@ import {
   type Collection,
   type CollectionSpec,
   type Infer,
+  type JsonObject,
   type State,
   type Tx,
 } from '../../../../core/plugin.js'
@@ -36,7 +37,8 @@ export const EntryChanges = array(
 /**
  * One revision. `setting` is what changed: a setting, a file such as `config/mcp.toml`, or `rollback`; `source` who
  * asked, `api` or `file`; `values` has what operators changed, by setting: of every other one the configuration is in
- * force. `files_kept` of a rollback are the files that changed since what it made hold: they stay as they are.
+ * force. `held` has what held in place of values that could not when the revision was made, null for the
+ * configuration. `files_kept` of a rollback are the files that changed since what it made hold: they stay as they are.
  */
 export const Revision = object({
   revision: integer({ min: 1 }),
@@ -47,6 +49,7 @@ export const Revision = object({
   files_kept: optional(array(string())),
   entries: optional(EntryChanges),
   values: jsonObject(),
+  held: optional(jsonObject()),
 })
 export type Revision = Infer<typeof Revision>
 
@@ -83,8 +86,13 @@ export interface Revisions extends Omit<SealKeeper, 'id'> {
 export const declareRevisions = (state: State, sealing: Sealing): Revisions => {
   const collection: Collection<Revision> = state.collection(revisionCollection)
   const opened = new WeakMap<Revision, Revision>()
+  const sealed = (record: Revision, how: (values: JsonObject) => JsonObject): Revision => ({
+    ...record,
+    values: how(record.values),
+    ...(record.held !== undefined && { held: how(record.held) }),
+  })
   const open = (record: Revision): Revision => {
-    const known = opened.get(record) ?? { ...record, values: sealing.open(record.values) }
+    const known = opened.get(record) ?? sealed(record, sealing.open)
     opened.set(record, known)
     return known
   }
@@ -115,15 +123,15 @@ export const declareRevisions = (state: State, sealing: Sealing): Revisions => {
         updated_at_ms: Math.max(tx.now, before?.updated_at_ms ?? 0),
       }
       for (const { revision } of fallen(all(), draft)) tx.remove(collection, String(revision), 'its place is needed')
-      tx.insert(collection, { ...record, values: sealing.seal(record.values) })
+      tx.insert(collection, sealed(record, sealing.seal))
       return record
     },
-    has: () => all().some(({ values }) => Object.values(values).some(isSealed)),
+    has: () => all().some(({ values, held = {} }) => [values, held].flatMap(Object.values).some(isSealed)),
     async sealAnew() {
-      for (const { revision } of all().filter(({ values }) => sealing.isOld(values)))
+      for (const { revision } of all().filter(({ values, held = {} }) => sealing.isOld(values) || sealing.isOld(held)))
         await state.commit((tx) => {
           const record = collection.find(String(revision))
-          if (record !== undefined) tx.put(collection, { ...record, values: sealing.seal(sealing.open(record.values)) })
+          if (record !== undefined) tx.put(collection, sealed(open(record), sealing.seal))
         })
     },
   }

@@ -48,9 +48,12 @@ interface Held {
 /** Whoever is asked has a limit of its own. */
 const never = new AbortController().signal
 
+/** What of a revision says what holds. */
+type Kept = Pick<Revision, 'revision' | 'setting' | 'source' | 'values'>
+
 /** A change before it is made: the next revision, and what hooks are asked about. */
 interface Draft {
-  readonly record: Omit<Revision, 'revision' | 'updated_at_ms' | 'source'>
+  readonly record: Omit<Revision, 'revision' | 'updated_at_ms' | 'source' | 'held'>
   readonly asked: JsonObject
 }
 
@@ -58,10 +61,10 @@ export const createSettings = ({ state, revisions, settings, interception, onHel
   let held: Held | undefined
   // Taken from the state when it is first asked for: every setting is known then.
   const now = (): Held => (held ??= restored(settings(), revisions.list()))
-  const after = (before: Held, record: Revision): Held => {
+  const after = (before: Held, record: Kept): Held => {
     // What an entry of the file was needed for may not hold any more, or again.
     if (isOfFile(record) || record.setting === 'rollback')
-      return restored(settings(), revisions.list(record.revision + 1))
+      return restored(settings(), [record, ...revisions.list(record.revision)])
     return changed(before, record)
   }
   /** What will hold when the commits under way are on the disk. */
@@ -70,11 +73,12 @@ export const createSettings = ({ state, revisions, settings, interception, onHel
     const coming = revisions.list().filter(({ revision }) => revision > before.revision)
     return coming.toReversed().reduce(after, before)
   }
-  const add = async (draft: () => Omit<Revision, 'revision' | 'updated_at_ms'>): Promise<JsonObject> => {
+  const add = async (draft: () => Omit<Revision, 'revision' | 'updated_at_ms' | 'held'>): Promise<JsonObject> => {
     let view: JsonObject = {}
     await state.commit((tx) => {
-      const before = now()
-      const record = revisions.add(tx, draft())
+      const [before, next] = [now(), draft()]
+      const instead = heldInstead(after(latest(), { ...next, revision: (revisions.newest?.revision ?? 0) + 1 }))
+      const record = revisions.add(tx, { ...next, ...(instead !== undefined && { held: instead }) })
       tx.after(() => {
         held = after(held ?? before, record)
         view = onHeld()
@@ -218,7 +222,13 @@ const goodOf = (settings: readonly RuntimeSetting[], from: readonly JsonObject[]
   return values
 }
 
-const restored = (settings: readonly RuntimeSetting[], kept: readonly Revision[]): Held => {
+/** What holds in place of values that cannot. */
+const heldInstead = ({ unfit, values }: Held): JsonObject | undefined =>
+  unfit.length === 0
+    ? undefined
+    : Object.fromEntries(unfit.map(({ setting: { name } }) => [name, values[name] ?? null]))
+
+const restored = (settings: readonly RuntimeSetting[], kept: readonly Pick<Kept, 'revision' | 'values'>[]): Held => {
   const values = goodOf(
     settings,
     kept.map((one) => one.values),
@@ -234,7 +244,7 @@ const restored = (settings: readonly RuntimeSetting[], kept: readonly Revision[]
 }
 
 /** What holds after the change of one setting. */
-const changed = ({ values, unfit }: Held, { revision, setting, values: kept }: Revision): Held => ({
+const changed = ({ values, unfit }: Held, { revision, setting, values: kept }: Kept): Held => ({
   revision,
   values: { ...values, [setting]: kept[setting] },
   unfit: unfit.filter((one) => one.setting.name !== setting),

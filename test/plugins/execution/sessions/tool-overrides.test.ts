@@ -31,7 +31,7 @@ test('sessions-32: what is turned off is neither shown to the model nor called, 
   t.deepEqual(theirs.filter((name) => !mine.includes(name)).toSorted(), ['bash', 'read_file'])
   const check = async (session_id: string) =>
     (await daemon.request('POST', '/v1/runtime/permissions/check', { tool_name: 'bash', session_id })).body.reason
-  t.regex(await check('s1'), /turned off: .*tool_turned_off/u)
+  t.regex(await check('s1'), /turned off in this session\. .*tool_turned_off/u)
   t.notRegex(await check('s2'), /turned off/u)
 })
 

@@ -3,7 +3,7 @@ import test from 'ava'
 import { permissionRoutes } from '../../../../plugins/operator/permissions/routes.js'
 import { createCommandLine } from '../../../support/command-line.js'
 import { startTestDaemon } from '../../../support/daemon.js'
-import { openSession } from '../../../support/runs.js'
+import { openSession, submit, until } from '../../../support/runs.js'
 
 const path = '/v1/runtime/permissions/check'
 
@@ -163,3 +163,36 @@ test('tools-8: the matrix of thousands of tools is made in turns, so that others
   t.is((await made).modes[0].tools.length, 2_500)
   t.is(decided, (await made).modes.length * 2_500)
 })
+
+test('tools-8: the check has the code that a call fails with whatever is decided', async (t) => {
+  const daemon = await startTestDaemon(t, { config: { tools: { limits: { max_input_bytes: 100 } } } })
+  const session_id = await openSession(daemon)
+  await daemon.request('PUT', `/v1/sessions/${session_id}/tool-overrides`, { tool_overrides: { disable: ['bash'] } })
+  const fails = async (body: object) => (await daemon.request('POST', path, { session_id, ...body })).body.fails_with
+  t.deepEqual(
+    [
+      await fails({ tool_name: 'bash' }),
+      await fails({ tool_name: 'teleport' }),
+      await fails({ tool_name: 'read_file', input: { path: 'a'.repeat(100) } }),
+      await fails({ tool_name: 'read_file', input: { path: 1 } }),
+      await fails({ tool_name: 'read_file', input: { path: 'a' } }),
+      await fails({ tool_name: 'read_file' }),
+    ],
+    ['tool_turned_off', 'tool_not_found', 'call_input_too_large', 'call_input_invalid', undefined, undefined],
+  )
+})
+
+for (const [what, tools, code] of [
+  ['a rule', { permission_rules: [{ scope: 'user', tool_name_pattern: 'bash', behavior: 'deny' }] }, 'rule'],
+  ['the mode', { permission_mode: 'dontAsk' }, 'mode'],
+  ['a limit', { limits: { max_sandbox: 'read_only' } }, 'limit'],
+] as const)
+  test(`tools-17: a call that ${what} denies says so`, async (t) => {
+    const daemon = await startTestDaemon(t, { config: { tools } })
+    const session_id = await openSession(daemon)
+    const { run_id } = await submit(daemon, session_id, '/tool bash {"command":"ls"}')
+    await until(daemon, run_id, 'completed')
+    const steps = (await daemon.request('GET', `/v1/runs/${run_id}/events?steps=true`)).body
+    const ended = steps.map(({ event }: any) => event).find(({ type }: any) => type === 'tool_ended')
+    t.like(ended, { outcome: 'refused', code: `call_denied_by_${code}` })
+  })

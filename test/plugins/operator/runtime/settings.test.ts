@@ -462,3 +462,30 @@ test('command-line-2, runtime-31: a model of a route that is not there is refuse
     /--provider must be .*: demo$/mu,
   )
 })
+
+test('runtime-28: a revision shows what held in place of a kept value that could not, also when it can again', async (t) => {
+  const root = await freshRoot()
+  await mkdir(join(root, 'config'), { recursive: true })
+  const write = (...names: string[]) =>
+    writeFile(
+      join(root, 'config', 'routes.toml'),
+      `default_route = "first"\n${names.map((name) => `[routes.${name}]\ndriver = "demo"\n`).join('')}`,
+    )
+  await write('first', 'alt')
+  const daemon = await startTestDaemon(t, { root })
+  const routes = async ({ request }: Pick<typeof daemon, 'request'>) =>
+    (await request('GET', '/v1/runtime/revisions')).body.revisions.map(
+      ({ revision, route_id, unfit }: any) => `${revision} ${route_id} ${unfit ?? ''}`,
+    )
+  t.is((await daemon.request('POST', '/v1/runtime/model', { provider: 'alt', model: 'one' })).status, 200)
+  await write('first')
+  await eventually(async () => ((await routes(daemon)).length === 2 ? true : undefined))
+  const other = await daemon.request('POST', '/v1/runtime/permission-mode', { mode: 'plan' })
+  t.like(other.body, { route_id: 'first', config: { revision: 3 } })
+  t.deepEqual(await routes(daemon), ['3 first model', '2 first model', '1 alt '])
+  await daemon.stop()
+  await write('first', 'alt')
+  const second = await startTestDaemon(t, { root })
+  t.like((await second.request('GET', '/v1/runtime')).body, { route_id: 'alt' })
+  t.deepEqual(await routes(second), ['3 alt ', '2 first model', '1 alt '], 'the current one shows what holds')
+})
