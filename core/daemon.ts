@@ -63,6 +63,8 @@ export interface DaemonOptions {
   readonly begins?: boolean
   /** Most milliseconds that one plugin may take to start or stop; 10 s when absent. To import ours, six times that. */
   readonly patienceMs?: number
+  /** True: records cannot be written to where no plugin of others is loaded either. */
+  readonly freezesRecords?: boolean
   /** Aborts when the daemon is asked to stop before it has started. */
   readonly asked?: AbortSignal
 }
@@ -148,6 +150,8 @@ const start = async (context: DaemonContext): Promise<Daemon> => {
     () => loadThirdParty(loader, lock.root, shipped),
     (plugins) => ({ count: plugins.length }),
   )
+  if (context.freezesRecords === true || loaded.some(({ candidate }) => candidate.from !== 'shipped'))
+    opened.freezeRecords()
   const before = configContent(context.disk, lock.root)
   const hold = createHold({ state: opened.state, clock, log })
   const retention = openRetention({ ...context, retentionConfig: kept, lock, state: opened.state, hold })

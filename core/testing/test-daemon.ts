@@ -113,6 +113,7 @@ export const startInProcess = async (options: InProcessOptions): Promise<InProce
     flags,
     secrets: createSecrets({ disk, root, unwritten }),
     config: options.config ?? {},
+    freezesRecords: true,
     ...(options.patienceMs !== undefined && { patienceMs: options.patienceMs }),
   })
   return { daemon, log: entries, rootFaults: () => rootFaults({ root, disk, clock, plugins }) }

@@ -11,6 +11,7 @@ import type { GroupRange } from '../tables/section-tables.js'
 import { Edges } from './edges.js'
 import { listed } from './listed.js'
 import { mergedPage } from './merged-page.js'
+import { createHands, type Hands } from './hands.js'
 import { forgets, Removals } from './removals.js'
 import { createRecordIndex, moveInAll, placeOf, type Place, type RecordIndex } from './record-index.js'
 import type { CheckpointedRecords, DirtyRecord, DirtyRecords, StoredCollection } from './stored-collection.js'
@@ -20,6 +21,12 @@ import { createShadows, type Shadows } from './shadows.js'
 interface Before<T> {
   readonly record: T
   readonly wasHot: boolean
+}
+
+export interface CollectionParts {
+  /** When the root was made, Unix ms; 0: nobody knows. */
+  readonly madeAt: number
+  readonly hands: Hands
 }
 
 class MemoryCollection<T extends object> implements StoredCollection<T> {
@@ -35,11 +42,13 @@ class MemoryCollection<T extends object> implements StoredCollection<T> {
   readonly #removals: Removals
   readonly #source = { page: (query: PageQuery) => this.page(query), find: (id: string) => this.find(id) }
   readonly #madeAt: number
+  readonly #hands: Hands
   #dirty = new Map<string, DirtyRecord<T>>()
   #falls = 0
 
-  constructor(spec: CollectionSpec<T>, pages: CheckpointedRecords<T>, madeAt: number) {
+  constructor(spec: CollectionSpec<T>, pages: CheckpointedRecords<T>, { madeAt, hands }: CollectionParts) {
     this.#madeAt = madeAt
+    this.#hands = hands
     this.spec = spec
     this.#indexes = new Map(Object.entries(spec.indexes).map(([name, index]) => [name, createRecordIndex(index)]))
     this.#all = [...this.#indexes.values()]
@@ -55,7 +64,7 @@ class MemoryCollection<T extends object> implements StoredCollection<T> {
   }
 
   find(id: string, sieve?: Sieve): T | undefined {
-    return this.#hot.get(id) ?? this.#cold(id, sieve)
+    return this.#hands.out(this.#hot.get(id) ?? this.#cold(id, sieve))
   }
 
   isDeleted(id: string): boolean {
@@ -271,7 +280,7 @@ class MemoryCollection<T extends object> implements StoredCollection<T> {
   }
 
   #write(id: string, record: T, before: Before<T> | undefined): Change {
-    const text = serialise(record)
+    const text = serialise(this.#hands.out(record))
     this.#replace(id, before, record)
     const gone = this.#removals.comeBack(id)
     return {
@@ -296,5 +305,5 @@ const rangeOf = ({ group, order = 'asc', beyond }: PageQuery): GroupRange => ({ 
 export const createCollection = <T extends object>(
   spec: CollectionSpec<T>,
   pages: CheckpointedRecords<T>,
-  madeAt = 0,
-): StoredCollection<T> => new MemoryCollection(spec, pages, madeAt)
+  { madeAt = 0, hands = createHands() }: Partial<CollectionParts> = {},
+): StoredCollection<T> => new MemoryCollection(spec, pages, { madeAt, hands })

@@ -2,6 +2,7 @@
 import type { Json } from '../../base/schema.js'
 import { serialise, type Change } from './change.js'
 import type { Stream, StreamEntry, StreamSpec } from '../contract.js'
+import { createHands, type Hands } from './hands.js'
 
 /** Entries that a checkpoint wrote. */
 export interface CheckpointedEntries<E> {
@@ -42,9 +43,11 @@ class MemoryStream<E extends Json> implements StoredStream<E> {
   readonly #pages: CheckpointedEntries<E>
   readonly #tails = new Map<string, Tail<E>>()
   readonly #name: string
+  readonly #hands: Hands
   #dirty = new Set<string>()
 
-  constructor(spec: StreamSpec<E>, pages: CheckpointedEntries<E>) {
+  constructor(spec: StreamSpec<E>, pages: CheckpointedEntries<E>, hands: Hands) {
+    this.#hands = hands
     this.spec = spec
     this.#pages = pages
     this.#name = JSON.stringify(spec.name)
@@ -64,13 +67,13 @@ class MemoryStream<E extends Json> implements StoredStream<E> {
     const onPages = tail === undefined ? this.#pages.length(owner) : tail.first - 1
     const start = Math.max(0, after)
     const found = start < onPages && limit > 0 ? this.#pages.read(owner, start, Math.min(onPages, start + limit)) : []
-    if (tail === undefined) return found
+    if (tail === undefined) return this.#out(found)
     const from = Math.max(start + 1, tail.first)
     for (let seq = from; seq <= start + limit && seq < tail.first + tail.entries.length; seq += 1) {
       const entry = tail.entries[seq - tail.first]
       if (entry !== undefined) found.push({ seq, entry })
     }
-    return found
+    return this.#out(found)
   }
 
   *owners(): Iterable<string> {
@@ -79,7 +82,7 @@ class MemoryStream<E extends Json> implements StoredStream<E> {
   }
 
   append(owner: string, entry: E): { seq: number; change: Change } {
-    const text = serialise(entry)
+    const text = serialise(this.#hands.out(entry))
     const tail = this.#tailOf(owner)
     const seq = tail.first + tail.entries.push(entry) - 1
     tail.texts.push(text)
@@ -123,6 +126,11 @@ class MemoryStream<E extends Json> implements StoredStream<E> {
     }
   }
 
+  #out(found: StreamEntry<E>[]): StreamEntry<E>[] {
+    for (const { entry } of found) this.#hands.out(entry)
+    return found
+  }
+
   #tailOf(owner: string): Tail<E> {
     const known = this.#tails.get(owner)
     if (known !== undefined) return known
@@ -145,5 +153,8 @@ class MemoryStream<E extends Json> implements StoredStream<E> {
   }
 }
 
-export const createStream = <E extends Json>(spec: StreamSpec<E>, pages: CheckpointedEntries<E>): StoredStream<E> =>
-  new MemoryStream(spec, pages)
+export const createStream = <E extends Json>(
+  spec: StreamSpec<E>,
+  pages: CheckpointedEntries<E>,
+  hands: Hands = createHands(),
+): StoredStream<E> => new MemoryStream(spec, pages, hands)

@@ -24,6 +24,7 @@ import type { ReadOnlyReason } from '../storage-errors.js'
 import { createStorageMode, type StorageMode } from '../disk/storage-mode.js'
 import { readRoot } from '../root/root-document.js'
 import { createStore, type Store } from './store.js'
+import { createHands, type StateHands } from '../memory/hands.js'
 import { createTransactions, type Publish, type Transactions } from '../memory/transaction.js'
 import { defaultTuning, type Tuning } from '../tuning.js'
 
@@ -75,6 +76,7 @@ export interface Root {
   readonly broken: Fault | undefined
   readonly pageStores: PageStores
   readonly store: Store
+  readonly hands: StateHands
   readonly sideFiles: SideFiles
   readonly transactions: Transactions
   /** When partitions of a kind close, as somebody has asked for. */
@@ -110,7 +112,8 @@ export const prepare = async (options: OpenStateOptions): Promise<Root> => {
   const { manifest, damage } = await prepareRoot({ disk, paths, ids, generation, rootId })
   const parts = { options, tuning, paths, access, pins, manifest }
   const pageStores = pageStoresOf(parts)
-  const store = createStore(pageStores, readRoot({ root, disk })?.created_at_ms ?? 0)
+  const hands = createHands()
+  const store = createStore({ pageStores, madeAt: readRoot({ root, disk })?.created_at_ms ?? 0, hands })
   return {
     ...parts,
     forms: createRootForms({ disk, root }),
@@ -118,6 +121,7 @@ export const prepare = async (options: OpenStateOptions): Promise<Root> => {
     ballast: createBallast(disk, paths.ballast, tuning.ballastBytes),
     pageStores,
     store,
+    hands,
     sideFiles: createSideFiles({
       disk,
       paths,

@@ -15,6 +15,8 @@ export interface OpenState {
   readonly state: State
   /** Call once, after everything is declared and before any commit. */
   load(): Promise<RecoveryReport>
+  /** Whoever reads a record from now on, or has put one, cannot write to it: others than we do. */
+  freezeRecords(): void
   /** Nothing is written any more from this moment on, such as after the lock was lost. */
   halt(reason: 'lock_lost'): void
   /** What the log of commits has written in this life. */
@@ -42,6 +44,7 @@ export const openState = async (options: OpenStateOptions): Promise<OpenState> =
     state: stateOf(root),
     load: () => load(root),
     close: () => (root.closing ??= close(root)),
+    freezeRecords: root.hands.freeze,
     halt: (reason) => refuse(access, reason),
     metrics: () => access.running?.keeper.commits.metrics ?? [],
     recover: () => runningOf(access).keeper.recover(),

@@ -2,6 +2,7 @@
 import { assert, fault } from '../../base/assert.js'
 import { unsafeCast, type Json } from '../../base/schema.js'
 import { createCollection } from '../memory/collection.js'
+import type { Hands } from '../memory/hands.js'
 import { forgets } from '../memory/removals.js'
 import type { StoredCollection } from '../memory/stored-collection.js'
 import type { Collection, CollectionSpec, Stream, StreamSpec } from '../contract.js'
@@ -35,8 +36,14 @@ const undeclared = (name: string): CollectionSpec<object> => ({
   },
 })
 
-/** `madeAt`: when the root was made, Unix ms; 0: nobody knows. */
-export const createStore = (pageStores: PageStores, madeAt: number): Store => {
+export interface StoreParts {
+  readonly pageStores: PageStores
+  /** When the root was made, Unix ms; 0: nobody knows. */
+  readonly madeAt: number
+  readonly hands: Hands
+}
+
+export const createStore = ({ pageStores, madeAt, hands }: StoreParts): Store => {
   const collections = new Map<string, StoredCollection<object>>()
   const streams = new Map<string, StoredStream<Json>>()
   let frozen = false
@@ -48,14 +55,14 @@ export const createStore = (pageStores: PageStores, madeAt: number): Store => {
       !forgets(spec) || spec.kept === undefined,
       `collection ${spec.name} forgets what is removed and is of a kind`,
     )
-    const made = createCollection(spec, pageStores.makeRecords(spec, isDeclared), madeAt)
+    const made = createCollection(spec, pageStores.makeRecords(spec, isDeclared), { madeAt, hands })
     collections.set(spec.name, unsafeCast(made))
     return made
   }
   const addStream = <E extends Json>(spec: StreamSpec<E>, isDeclared: boolean): StoredStream<E> => {
     assert(isName(spec.name), `${spec.name} is no name for a stream`)
     assert(!streams.has(spec.name), `stream ${spec.name} is declared twice`)
-    const made = createStream(spec, pageStores.makeEntries(spec, isDeclared))
+    const made = createStream(spec, pageStores.makeEntries(spec, isDeclared), hands)
     streams.set(spec.name, unsafeCast(made))
     return made
   }
