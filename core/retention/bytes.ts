@@ -5,6 +5,8 @@ import type { Disk } from '../state/disk/disk.js'
 
 export interface RootBytes {
   readonly total: number
+  /** Of the total, what goes as soon as nobody reads it. */
+  readonly leaving: number
   /** By the path of a file's folder in the root, of two names at most: `data/runs`, `log`, `blobs/debug`. */
   readonly areas: ReadonlyMap<string, number>
 }
@@ -13,8 +15,13 @@ export interface RootBytes {
 const atOnce = 64
 
 /** Counts the bytes of every file; one that goes meanwhile counts as none. */
-export const measure = async (disk: Disk, root: string): Promise<RootBytes> => {
+export const measure = async (
+  disk: Disk,
+  root: string,
+  isLeaving: (path: string) => boolean = () => false,
+): Promise<RootBytes> => {
   const areas = new Map<string, number>()
+  let leaving = 0
   const pause = createPause(atOnce)
   const add = async (folder: string, names: readonly string[]): Promise<void> => {
     for (const name of names) {
@@ -25,8 +32,9 @@ export const measure = async (disk: Disk, root: string): Promise<RootBytes> => {
       if (stat?.kind !== 'file') continue
       const area = path.relative(root, folder).split(path.sep).slice(0, 2).join('/')
       areas.set(area, (areas.get(area) ?? 0) + stat.size)
+      if (isLeaving(at)) leaving += stat.size
     }
   }
   await add(root, disk.list(root))
-  return { total: [...areas.values()].reduce((sum, bytes) => sum + bytes, 0), areas }
+  return { total: [...areas.values()].reduce((sum, bytes) => sum + bytes, 0), leaving, areas }
 }

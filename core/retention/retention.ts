@@ -90,7 +90,7 @@ class Keeper implements Retention {
   readonly #inTurn = createTurn()
   #failures: readonly Warning[] = []
   #found: { readonly at: number; readonly due: DueNow } | undefined
-  /** Of the root, when it was measured last. */
+  /** Of the root, what stays of it, when that was measured last. */
   #bytes = 0
   /** On the monotonic clock. */
   #checkpointedAt: number
@@ -160,9 +160,9 @@ class Keeper implements Retention {
   }
 
   async #look(which: 'first' | 'later'): Promise<void> {
-    await this.usage.sample()
-    if (this.#parts.state.health.mode !== 'ok') return
+    if (this.#parts.state.health.mode !== 'ok') return this.usage.sample()
     const { falls } = this.#isStale() ? await this.#findDue() : await this.#foundSoFar()
+    await this.usage.sample()
     const ripe = await this.#announcements.ripe(falls)
     if (which === 'first' || ripe.length === 0) return
     await this.#letFall(ripe)
@@ -179,8 +179,7 @@ class Keeper implements Retention {
 
   /** As of the last checkpoint. */
   async #foundSoFar(policy = this.#parts.policy): Promise<DueNow> {
-    const { root_bytes } = await this.usage.report()
-    this.#bytes = root_bytes
+    this.#bytes = await this.usage.staying()
     return this.#see(policy)
   }
 

@@ -37,12 +37,14 @@ export interface UsageParts {
   readonly root: string
   readonly clock: Clock
   readonly document: RetentionDocument
-  readonly retention: Pick<Retention, 'kinds'>
+  readonly retention: Pick<Retention, 'kinds' | 'isLeaving'>
 }
 
 export interface Usage {
   /** What the root holds, counted anew if the last count is older than some seconds. */
   report(): Promise<StorageUsage>
+  /** Bytes of the root that stay, counted anew: a count of before a fall would take too much the next time. */
+  staying(): Promise<number>
   /** Takes a sample for the rate if one is due. */
   sample(): Promise<void>
   /** Bytes a day of a kind, as `growth_bytes_per_day` of the report. */
@@ -85,8 +87,11 @@ export const createUsage = ({ disk, root, clock, document, retention }: UsagePar
   let running: Promise<Counted> | undefined
   const sampleNow = (bytes: number): Sample => ({ at_ms: clock.now(), bytes, kinds: kindBytes(retention.kinds()) })
   const countNow = async (): Promise<Counted> => {
-    const found = await measure(disk, root)
-    return (last = { ...found, at: sampleNow(found.total), elapsed: clock.elapsed() })
+    const elapsed = clock.elapsed()
+    const found = await measure(disk, root, retention.isLeaving)
+    const count = { ...found, at: sampleNow(found.total), elapsed }
+    if (last === undefined || last.elapsed <= elapsed) last = count
+    return count
   }
   const counted = (): Promise<Counted> => {
     if (last !== undefined && clock.elapsed() - last.elapsed < freshMs) return Promise.resolve(last)
@@ -119,5 +124,14 @@ export const createUsage = ({ disk, root, clock, document, retention }: UsagePar
   }
   const growthOfKind = (kind: string): number | undefined =>
     last && rounded(growthOf(document.value.samples, last.at, ({ kinds }) => kinds[kind]))
-  return { report, sample, growthOf: growthOfKind, warnings: () => (reported === undefined ? [] : soonFull(reported)) }
+  return {
+    report,
+    async staying() {
+      const { total, leaving } = await countNow()
+      return total - leaving
+    },
+    sample,
+    growthOf: growthOfKind,
+    warnings: () => (reported === undefined ? [] : soonFull(reported)),
+  }
 }

@@ -116,6 +116,8 @@ export interface Retention {
    * does not fall.
    */
   heldBy(kind: string): Holder | undefined
+  /** True of a file of the root, by its path, that goes as soon as nobody copies it: it holds nothing that stays. */
+  isLeaving(path: string): boolean
   /**
    * Runs `work` with the room that is kept for a full disk, where storage refuses changes because of that. What falls
    * makes room.

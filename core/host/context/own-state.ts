@@ -57,6 +57,7 @@ const ownRetention = (retention: Retention, late: Late): Retention => ({
   kinds: () => retention.kinds(),
   closeAt: (kind, limits) => retention.closeAt(kind, limits),
   heldBy: (kind) => retention.heldBy(kind),
+  isLeaving: (path) => retention.isLeaving(path),
   withRoom: (work) => retention.withRoom(work),
   preview: (kind, upto) => retention.preview(kind, upto),
   contents: (fall, read) => retention.contents(fall, read),

@@ -9,6 +9,8 @@ export interface Pins {
   readonly disk: Disk
   /** Pins every path that fits; the function it returns frees them and does what was put off. */
   pin(fits: (path: string) => boolean): () => Promise<void>
+  /** True of a file that goes as soon as nobody copies it. */
+  isLeaving(path: string): boolean
 }
 
 export const createPins = (disk: Disk): Pins => {
@@ -39,5 +41,5 @@ export const createPins = (disk: Disk): Pins => {
       return free()
     }
   }
-  return { disk: { ...disk, unlink, replace }, pin }
+  return { disk: { ...disk, unlink, replace }, pin, isLeaving: (path) => late.has(path) }
 }

@@ -18,6 +18,7 @@ export const createRetention = (root: Root): Retention => ({
     return closing === undefined ? run() : withRoom(root, run)
   },
   heldBy: (kind) => heldBy(root, kind),
+  isLeaving: root.pins.isLeaving,
   withRoom: (work) => withRoom(root, work),
   preview: (kind, upto) => previewOf(root, fallible(root, kind, upto), upto),
   contents: (fall, read) => keepingPages(root, () => read(contentsOf(root, fall))),

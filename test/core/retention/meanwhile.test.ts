@@ -2,7 +2,9 @@
 import { mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
+import { randomBytes } from 'node:crypto'
 import test from 'ava'
+import { measure } from '../../../core/retention/bytes.js'
 import type { Policy } from '../../../core/retention/policy.js'
 import { createRetention } from '../../../core/retention/retention.js'
 import type { Disk } from '../../../core/state/disk/disk.js'
@@ -53,6 +55,41 @@ test('retention-5: what is written while its partition is archived neither falls
   await life.close()
   t.deepEqual((await verifyKept(root)).findings, [])
 })
+
+/** Four partitions of about the same size, of which one has to fall; the oldest are old enough. */
+const tooLarge = async (root: string) => {
+  const life = await openKept(root)
+  for (let n = 0; n < 5; n += 1) {
+    await life.write({ text: randomBytes(100_000).toString('hex') })
+    await life.checkpoint()
+    life.pass()
+  }
+  const { total } = await measure(createDisk(), root)
+  const [size = 0] = life.state.retention
+    .kinds()
+    .flatMap(({ partitions: [oldest] }) => oldest?.shares.reduce((sum, { bytes }) => sum + bytes, 0) ?? [])
+  return { life, policy: { maxBytes: total - Math.floor(size / 2) } }
+}
+
+for (const [when, during] of [
+  ['at once', (_, work) => work()],
+  ['while somebody copies what fell', (life, work) => life.snapshot(work)],
+] as const satisfies [string, (life: KeptNotes, work: () => Promise<void>) => Promise<void>][])
+  test(`retention-8: what fell is not counted again by whoever asks for room ${when}`, async (t) => {
+    const { life, policy } = await tooLarge(tempRoot(t))
+    const retention = retentionOf(life, createDisk(), policy)
+    await retention.usage.report()
+    await during(life, async () => {
+      const first = await retention.run()
+      t.like(first, { fallen: [{ kind, records: 1, cause: 'bytes' }], failed: [], stays: [] })
+      t.is(first.fallen.length, 1)
+      t.deepEqual((await retention.due()).falls, [])
+      t.deepEqual((await retention.run()).fallen, [])
+      t.is((await retention.usage.report()).root_bytes, (await measure(createDisk(), life.root)).total)
+    })
+    t.true((await measure(createDisk(), life.root)).total <= policy.maxBytes)
+    await life.close()
+  })
 
 test('a kind that nobody leads now, and a root that is too large still, are told', async (t) => {
   const life = await openKept(tempRoot(t))
