@@ -7,7 +7,7 @@ import type { Clock } from '../../base/clock.js'
 export interface BodyLimits {
   /** Bytes of all bodies together; of each kind one body may go beyond, so that there is one that comes to its end. */
   readonly bodyBytes: number
-  /** Ms that a body waits for its turn. */
+  /** Ms that a body waits for its turn, all its waits together. */
   readonly bodyWait: number
   /** Ms in which 64 KiB of a body must come, or what is left of it. */
   readonly bodyStall: number
@@ -33,6 +33,8 @@ interface Owner {
   /** Grows from body to body. */
   readonly no: number
   held: number
+  /** Ms that it may still wait. */
+  left: number
 }
 interface Waiting {
   readonly owner: Owner
@@ -90,13 +92,15 @@ export const createBodyBudget = ({
   }
   const wait = (of: Kind, owner: Owner, bytes: number): Promise<boolean> =>
     new Promise((resolve) => {
+      const began = clock.elapsed()
       const settle = (taken: boolean): void => {
         cancel()
+        owner.left -= clock.elapsed() - began
         of.line = of.line.filter((one) => one !== waiting)
         resolve(taken)
       }
       const waiting: Waiting = { owner, bytes, settle }
-      const cancel = clock.after(bodyWait, () => {
+      const cancel = clock.after(Math.max(0, owner.left), () => {
         settle(false)
         admit()
       })
@@ -107,7 +111,7 @@ export const createBodyBudget = ({
     isFirst(of, owner) || (hasRoom(of, bytes) && (of.line[0]?.owner.no ?? Infinity) > owner.no)
   let opened = 0
   const open = (of: Kind): Hold => {
-    const owner: Owner = { no: (opened += 1), held: 0 }
+    const owner: Owner = { no: (opened += 1), held: 0, left: bodyWait }
     return {
       take(bytes) {
         if (!mayTake(of, owner, bytes)) return wait(of, owner, bytes)

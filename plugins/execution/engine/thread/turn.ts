@@ -50,7 +50,7 @@ export interface Progress {
   /** At which turn a compaction failed last. */
   uncompacted: number | undefined
   /** The failure that came last, and how often in a row. */
-  repeated: { key: string; count: number }
+  repeated: { key: string; count: number; turn: number }
 }
 
 export const beginProgress = (run_id: string): Progress => ({
@@ -65,7 +65,7 @@ export const beginProgress = (run_id: string): Progress => ({
   held: 0,
   overflow: undefined,
   uncompacted: undefined,
-  repeated: { key: '', count: 0 },
+  repeated: { key: '', count: 0, turn: 0 },
 })
 
 export type NextStep =
@@ -80,13 +80,13 @@ export interface TurnLimits {
   readonly max_envelope_bytes: number
 }
 
-/** Identical failures in a row after which a run stops. */
+/** Turns in a row with an identical failure, after which a run stops. */
 const breaker = 3
 
 /** What a running run does next: a pure function of what its journal says. */
 export const nextStep = (progress: Progress, limits: TurnLimits): NextStep => {
   if (progress.repeated.count >= breaker)
-    return { type: 'fail', error: `tool_failure_repeated: the same tool call failed ${breaker} times in a row.` }
+    return { type: 'fail', error: `tool_failure_repeated: the same tool call failed in ${breaker} turns in a row.` }
   if (progress.output_bytes > limits.max_output_bytes || progress.envelope_bytes > limits.max_envelope_bytes)
     return {
       type: 'fail',
@@ -100,11 +100,13 @@ export const nextStep = (progress: Progress, limits: TurnLimits): NextStep => {
   return { type: 'model' }
 }
 
-/** Counts a failure that equals the one before; anything else starts anew. */
+/** Counts a turn with a failure that equals the one before, which its model was told; anything else starts anew. */
 export const countFailure = (progress: Progress, call: Call, result: ToolResultPart): void => {
   const input = call.state.type === 'ready' || call.state.type === 'intended' ? call.state.input : call.input
   const key = result.is_error ? `${call.part.name}:${canonical(input)}:${canonical(result.output)}` : ''
-  progress.repeated = { key, count: key === '' ? 0 : key === progress.repeated.key ? progress.repeated.count + 1 : 1 }
+  const { turns: turn, repeated } = progress
+  const again = repeated.count + (repeated.turn === turn ? 0 : 1)
+  progress.repeated = { key, count: key === '' ? 0 : key === repeated.key ? again : 1, turn }
 }
 
 /**

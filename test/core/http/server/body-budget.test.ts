@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import test from 'ava'
 import { createClock } from '../../../../core/base/clock.js'
+import { createManualClock } from '../../../faults/stillness.js'
 import { createBodyBudget, type BodyBudget, type Hold } from '../../../../core/http/server/body-budget.js'
 
 const kibibyte = 1024
@@ -89,4 +90,25 @@ test('a body that is larger than all there is has its turn when nothing of its k
   const turn = budget.open(large).take(1000)
   first?.end()
   t.true(await turn)
+})
+
+test('http-35: all waits of one body together have its time', async (t) => {
+  const clock = createManualClock()
+  const budget = createBodyBudget({ clock, bodyBytes: 80, bodyWait: 100 })
+  const [, first] = begun(budget, tiny, [10, 70])
+  const body = budget.open(tiny)
+  const begins = body.take(10)
+  clock.advance(60)
+  first?.end()
+  t.true(await begins)
+  begun(budget, tiny, [60])
+  const goesOn = body.take(10)
+  t.not(goesOn, true)
+  clock.advance(39)
+  let taken: boolean | undefined
+  void Promise.resolve(goesOn).then((fits) => (taken = fits))
+  await setTimeout(1)
+  t.is(taken, undefined)
+  clock.advance(1)
+  t.false(await goesOn)
 })

@@ -32,24 +32,46 @@ test('only a failure that equals the one before it counts on; anything else star
       [2, result('other')],
     ] as const
   ).map(([what, part]) => {
+    progress.turns += 1
     countFailure(progress, call(what), part)
     return progress.repeated.count
   })
   t.deepEqual(counted, [1, 2, 1, 1, 2, 0, 1])
   t.is(
     nextStep(
-      { ...progress, repeated: { key: 'k', count: 3 } },
+      { ...progress, repeated: { key: 'k', count: 3, turn: 3 } },
       { max_turns: 0, max_output_bytes: 10, max_envelope_bytes: 100 },
     ).type,
     'fail',
   )
   t.is(
     nextStep(
-      { ...progress, repeated: { key: 'k', count: 2 } },
+      { ...progress, repeated: { key: 'k', count: 2, turn: 2 } },
       { max_turns: 0, max_output_bytes: 10, max_envelope_bytes: 100 },
     ).type,
     'model',
   )
+})
+
+test('equal failures of one turn count once: its model has learned of none of them yet', (t) => {
+  const progress = beginProgress('run_1')
+  const call: Call = {
+    part: { type: 'tool_call', id: 'c', name: 'pay', input: {} },
+    input: {},
+    state: { type: 'ready', input: {} },
+  }
+  const failed: ToolResultPart = {
+    type: 'tool_result',
+    tool_call_id: 'c',
+    name: 'pay',
+    output: { error: 'no' },
+    is_error: true,
+  }
+  for (const turn of [1, 2]) {
+    progress.turns = turn
+    for (let n = 0; n < 50; n += 1) countFailure(progress, call, failed)
+    t.is(progress.repeated.count, turn)
+  }
 })
 
 test('outputs beyond a limit of the run, alone or with what stands around them, end it', (t) => {
