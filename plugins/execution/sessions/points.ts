@@ -44,7 +44,7 @@ export interface SessionEndGuard {
    * Must be fast and must not throw.
    */
   veto(session: SessionRecord): string | undefined
-  /** Called in the commit that ends the session, for what ends with it. Must not throw. */
+  /** Called in the commit that ends the session, for what ends with it. Must be done when it returns. */
   ended?(tx: Tx, session_id: string): void
 }
 /** Everything that may keep a session from being ended. */

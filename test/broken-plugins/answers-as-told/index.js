@@ -7,6 +7,13 @@ export default (kit) => ({
   api: 1,
   summary: 'What it is asked it answers as a test says.',
   register(ctx) {
+    // What it is told it may write down, as the test says.
+    globalThis.notesAsTold = ctx.state.collection({
+      name: 'told_notes',
+      version: 1,
+      id: ({ note }) => note,
+      indexes: { all: { group: () => 'all' } },
+    })
     const add = (point, members, named = { id: 'told' }) =>
       ctx.contribute(kit.definePoint(point), {
         ...named,
@@ -16,13 +23,14 @@ export default (kit) => ({
     add('session-modes@1', ['mode', 'rules'])
     add('session-holds@1', ['holds'])
     add('session-end-guards@1', ['veto', 'ended'])
+    add('action-listeners@1', ['entered', 'unknown'])
     add('call-grants@1', ['find'])
     add('skill-guards@1', ['ruling', 'missing'])
     add('reasons@1', ['of'])
     add('subjects@1', ['find'])
-    add('secret-references@1', ['of'])
+    add('secret-references@1', ['of', 'revoke'])
     add('tool-gates@1', ['hidden'])
-    add('channel-parts@1', ['metrics', 'veto'])
+    add('channel-parts@1', ['metrics', 'veto', 'posted', 'changed', 'left', 'removed', 'sweep'])
     add('session-metadata@1', ['value'], { key: 'told' })
     add('runtime-sections@1', ['collect'], { name: 'told', schema: kit.json() })
     ctx.contribute(kit.definePoint('asset-references@1'), {

@@ -24,7 +24,7 @@ export interface SecretUses {
   readonly id: string
   /** Must be fast, must not throw and must not do I/O: it is asked within the commit that would delete the secret. */
   of(secret_ref: string): readonly SecretReference[]
-  /** Must end, in the commit that revokes a secret, what was lent of it. Must not throw. */
+  /** Must end, in the commit that revokes a secret, what was lent of it. Must be done when it returns. */
   revoke?(tx: Tx, secret_ref: string): void
 }
 /** Gets new tokens for accounts. */
