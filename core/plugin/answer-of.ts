@@ -17,21 +17,36 @@ interface AnswerRules<N> extends AnswerBounds {
   readonly nothing?: N
 }
 
+interface Otherwise<R> {
+  /** What counts in its place, with whose contribution it is. */
+  readonly named?: (plugin: string) => R
+}
+
 /** A member that is undefined is not there in a plain copy. */
 type Plain<T> = [Json] extends [T] ? T : T extends object ? { [K in keyof T]: Plain<Exclude<T[K], undefined>> } : T
+
+/** What was returned, as a plain copy. Throws what of it does not fit the struct. */
+export const taken = <S extends AnyStruct>(
+  struct: S,
+  answer: unknown,
+  { most, depth }: AnswerBounds = {},
+): Plain<Infer<S>> => {
+  const parsed = parse(struct, plainCopy(answer, most, depth))
+  if (parsed.ok) return unsafeCast(parsed.value)
+  const [issue] = parsed.issues
+  throw fault(`what it returned is wrong: ${issue?.path || 'it'} ${issue?.rule ?? 'is another thing'}`)
+}
 
 /** What fits the struct, as a plain copy. */
 export const answerOf = <S extends AnyStruct, const R, const N = R>(
   struct: S,
   otherwise: R,
-  rules: AnswerRules<N> = {},
+  rules: AnswerRules<N> & Otherwise<R | N> = {},
 ): Answer<Plain<Infer<S>> | R | N> => ({
   take(answer) {
     if (answer === undefined || answer === null) return 'nothing' in rules ? unsafeCast<N>(rules.nothing) : otherwise
-    const parsed = parse(struct, plainCopy(answer, rules.most, rules.depth))
-    if (parsed.ok) return unsafeCast(parsed.value)
-    const [issue] = parsed.issues
-    throw fault(`what it returned is wrong: ${issue?.path || 'it'} ${issue?.rule ?? 'is another thing'}`)
+    return taken(struct, answer, rules)
   },
   otherwise,
+  ...(rules.named !== undefined && { named: rules.named }),
 })

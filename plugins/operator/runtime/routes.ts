@@ -3,12 +3,12 @@ import {
   defineRoute,
   doc,
   integer,
+  isPluginFailed,
   jsonReply,
   named,
   object,
   open,
   optional,
-  parse,
   string,
   timestamp,
   type Infer,
@@ -21,6 +21,7 @@ import { EntryChanges, historyLimit, type Revision, type Revisions } from './set
 import { expectedRevision } from './settings/setting-route.js'
 import type { SettingsStore } from './settings/settings.js'
 import { shownMembers } from './settings/setting.js'
+import { fits } from './settings/unfit.js'
 
 const RevisionView = named(
   'RuntimeRevision',
@@ -44,15 +45,17 @@ const RevisionView = named(
  * the form of its setting any more is not shown: what in it is secret cannot be told.
  */
 const revisionView = (settings: readonly RuntimeSetting[], { values, ...revision }: Revision) =>
-  Object.assign(
-    {},
-    ...settings.flatMap((setting) => {
-      const value = values[setting.name] ?? setting.initial()
-      return parse(setting.schema, value).ok ? [shownMembers(setting, value)] : []
-    }),
-    { source: 'api' },
-    revision,
-  )
+  Object.assign({}, ...settings.map((setting) => membersOf(setting, values)), { source: 'api' }, revision)
+
+const membersOf = (setting: RuntimeSetting, values: JsonObject): JsonObject => {
+  try {
+    const value = values[setting.name] ?? setting.initial()
+    return fits(setting, value) ? shownMembers(setting, value) : {}
+  } catch (error) {
+    if (isPluginFailed(error)) return {}
+    throw error
+  }
+}
 
 const RevisionList = object({
   revisions: array(RevisionView),

@@ -1,7 +1,6 @@
 /** The settings in force, and how they change. */
 import { isDeepStrictEqual } from 'node:util'
 import {
-  parse,
   unsafeCast,
   type AnyStruct,
   type Infer,
@@ -14,7 +13,7 @@ import { isSealed } from '../../secrets/contract.js'
 import type { Interception } from '../../../execution/interception/contract.js'
 import { shownMembers, type RuntimeSetting, type Settings, type Wish } from './setting.js'
 import { settingErrors } from './errors.js'
-import { faultOf, type Unfit } from './unfit.js'
+import { faultOf, fits, type Unfit } from './unfit.js'
 import { isOfFile, type Revision, type Revisions } from './revisions.js'
 
 export interface SettingsParts {
@@ -191,8 +190,7 @@ interface Return {
 const checkChanges = (settings: readonly RuntimeSetting[], { from, to: { revision, values } }: Return): void => {
   for (const setting of settings) {
     const value = values[setting.name]
-    if (value === undefined || isDeepStrictEqual(value, from[setting.name]) || !parse(setting.schema, value).ok)
-      continue
+    if (value === undefined || isDeepStrictEqual(value, from[setting.name]) || !fits(setting, value)) continue
     const reason = faultOf(setting, value)
     if (reason !== undefined)
       throw settingErrors.runtime_revision_unfit({ details: { revision, setting: setting.name, reason } })

@@ -3,9 +3,11 @@ import {
   answerOf,
   array,
   asItIs,
+  awaited,
   definePoint,
   hasMembers,
   open,
+  refusing,
   string,
   withAnswers,
   type Point,
@@ -33,15 +35,18 @@ export interface AccountRefresher {
   readonly id: string
   /**
    * Resolves when an account has new tokens, on disk; undefined if it is none of its own. Rejects with a problem whose
-   * sentence may be shown.
+   * sentence may be shown. That of a third-party plugin has ten seconds.
    */
   refresh(slot_id: string): Promise<void> | undefined
 }
 /** Everybody who refreshes accounts. */
-export const AccountRefreshers: Point<AccountRefresher> = definePoint<AccountRefresher>(
-  'account-refreshers@1',
-  (refresher) => refresher.id,
-  hasMembers('a refresher of accounts', { id: 'text', refresh: 'function' }),
+export const AccountRefreshers: Point<AccountRefresher> = withAnswers(
+  definePoint<AccountRefresher>(
+    'account-refreshers@1',
+    (refresher) => refresher.id,
+    hasMembers('a refresher of accounts', { id: 'text', refresh: 'function' }),
+  ),
+  { refresh: awaited(refusing(() => undefined)) },
 )
 
 /** Everybody who uses secrets. */

@@ -1,52 +1,14 @@
 /** Whatever a third-party plugin answers, it is charged itself, and what is safe counts in its place. */
 import test, { type ExecutionContext } from 'ava'
-import { rootWith } from '../../../support/broken-plugins.js'
-import { startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
+import { charged, deep, faultsOf, poisons, say, startAsTold } from '../../../support/as-told.js'
+import type { TestDaemon } from '../../../support/daemon.js'
 import { codeOf, openSession, submit, until } from '../../../support/runs.js'
 import { storeNotes } from '../../../support/sent-files.js'
 
-const plugin = 'answers-as-told'
-
-type Said = Readonly<Record<string, (...given: never[]) => unknown>>
-/** The plugin reads it: it runs in this process. */
-const say = (said: Said): void => void Reflect.set(globalThis, 'answersAsTold', said)
-
 const start = async (t: ExecutionContext): Promise<TestDaemon> => {
-  const daemon = await startTestDaemon(t, { root: await rootWith(plugin) })
-  t.teardown(() => say({}))
+  const daemon = await startAsTold(t)
   await openSession(daemon)
   return daemon
-}
-
-const faultsOf = ({ daemon }: TestDaemon) => {
-  const faulty = daemon.view.plugins().filter(({ fault_count: count }) => count > 0)
-  return { ids: faulty.map(({ id }) => id), last: faulty.find(({ id }) => id === plugin)?.last_fault?.where }
-}
-
-const cycle = (): object => {
-  const one: Record<string, unknown> = {}
-  one['one'] = one
-  return one
-}
-const deep = (levels: number): unknown => JSON.parse('['.repeat(levels) + ']'.repeat(levels))
-
-/** What JSON cannot say, or only in part, or what is too much of it. */
-const poisons: Readonly<Record<string, () => unknown>> = {
-  bigint: () => ({ n: 10n }),
-  cycle,
-  deep: () => deep(200),
-  toJSON: () => ({
-    toJSON() {
-      throw null
-    },
-  }),
-  getter: () => ({
-    get a() {
-      throw null
-    },
-  }),
-  long: () => 'z'.repeat(2_000_000),
-  promise: async () => 'x',
 }
 
 /** The same as answers of one kind, with some more. */
@@ -62,11 +24,6 @@ const look = '/tool list_skills {}\n---\n/say done'
 const outcomeOf = async (daemon: TestDaemon): Promise<any> => {
   const { session } = (await daemon.request('GET', '/v1/sessions/s1/events')).body
   return session.journal.findLast(({ type }: any) => type === 'outcome').entry
-}
-
-const charged = (t: ExecutionContext, daemon: TestDaemon, where: string, what?: string): void => {
-  t.is(faultsOf(daemon).last, where, what)
-  t.deepEqual(faultsOf(daemon).ids, [plugin], what)
 }
 
 test.serial(

@@ -1,29 +1,18 @@
 /** Whatever a third-party plugin does that is told in a commit, the commit stands, and the plugin is charged. */
 import test, { type ExecutionContext } from 'ava'
-import type { Collection, Tx } from '../../../../core/plugin.js'
+import type { Tx } from '../../../../core/plugin.js'
 import { ExternalActions } from '../../../../plugins/execution/external-actions/contract.js'
-import { rootWith } from '../../../support/broken-plugins.js'
+import { asTold, faultsOf, notesAsTold as notes, say, startAsTold } from '../../../support/as-told.js'
 import { channel, person, speaker } from '../../../support/channels.js'
-import { startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
+import type { TestDaemon } from '../../../support/daemon.js'
 import { lender } from '../../../support/plugins.js'
 import { openSession, submit, until } from '../../../support/runs.js'
 
-const plugin = 'answers-as-told'
+const lent = lender({ ledger: ExternalActions })
+const start = (t: ExecutionContext): Promise<TestDaemon> =>
+  startAsTold(t, { plugins: [lent.plugin], config: { tools: { permission_mode: 'bypassPermissions' } } })
 
 type Act = (tx: Tx, ...told: readonly unknown[]) => unknown
-const say = (said: Readonly<Record<string, Act>>): void => void Reflect.set(globalThis, 'answersAsTold', said)
-/** Of the plugin: it runs in this process. */
-const notes = (): Collection<{ note: string }> => Reflect.get(globalThis, 'notesAsTold')
-
-const lent = lender({ ledger: ExternalActions })
-const start = async (t: ExecutionContext): Promise<TestDaemon> => {
-  t.teardown(() => say({}))
-  return startTestDaemon(t, {
-    root: await rootWith(plugin),
-    plugins: [lent.plugin],
-    config: { tools: { permission_mode: 'bypassPermissions' } },
-  })
-}
 
 const note = (tx: Tx, text = 'told'): void => tx.put(notes(), { note: text })
 /** What it may do, by what it is charged with. */
@@ -45,11 +34,6 @@ const writeTo =
   (key: string | symbol): void => {
     if (!Reflect.set(one, key, 'MUTATED')) throw new TypeError(`a read only property: ${String(key)}`)
   }
-
-const faultOf = ({ daemon }: TestDaemon) => {
-  const faulty = daemon.view.plugins().filter(({ fault_count: count }) => count > 0)
-  return { ids: faulty.map(({ id }) => id), last: faulty.find(({ id }) => id === plugin)?.last_fault }
-}
 
 interface Told {
   /** What is told, and what it is told. */
@@ -150,9 +134,9 @@ for (const { what, charged, record = false, prepare, act } of all)
       say({ [what]: does })
       t.true((await act(daemon, id)) < 300, message)
       say({})
-      t.deepEqual(faultOf(daemon).ids, [plugin], message)
-      t.is(faultOf(daemon).last?.where, charged)
-      t.true(faultOf(daemon).last?.message.includes(message), faultOf(daemon).last?.message)
+      t.deepEqual(faultsOf(daemon).ids, [asTold], message)
+      t.is(faultsOf(daemon).last?.where, charged)
+      t.true(faultsOf(daemon).last?.message.includes(message), faultsOf(daemon).last?.message)
       t.is(notes().count('all', 'all'), 0, 'nothing of it stays')
     }
   })
@@ -168,7 +152,7 @@ test.serial('channels-9: a plugin that cannot take what it kept of a channel kee
     for (let look = 0; !(await again()); look += 1) if (look > 200) return t.fail(message)
     say({})
     t.is((await daemon.request('DELETE', '/v1/channels/c')).status, 200)
-    t.true(faultOf(daemon).last?.message.includes(message))
+    t.true(faultsOf(daemon).last?.message.includes(message))
     t.is(notes().count('all', 'all'), 0)
     for (let look = 0; !(await again()); look += 1) if (look > 200) return t.fail(message)
     await daemon.request('DELETE', '/v1/channels/c')
@@ -181,5 +165,5 @@ test.serial('runtime-19: what a plugin of others does well in a commit stays wit
   say({ 'ended of session-end-guards@1': (tx) => note(tx) })
   t.is((await daemon.request('POST', '/v1/sessions/s1/end', {})).status, 200)
   t.is(notes().count('all', 'all'), 1)
-  t.deepEqual(faultOf(daemon).ids, [])
+  t.deepEqual(faultsOf(daemon).ids, [])
 })
