@@ -12,14 +12,11 @@ interface AnswerBounds {
   readonly depth?: number
 }
 
-interface AnswerRules<N> extends AnswerBounds {
+interface AnswerRules<N, M> extends AnswerBounds {
   /** What nothing at all means; the same as `otherwise` when absent. */
   readonly nothing?: N
-}
-
-interface Otherwise<R> {
-  /** What counts in its place, with whose contribution it is. */
-  readonly named?: (plugin: string) => R
+  /** What counts in place of a wrong answer, where that is to name the plugin; `otherwise` when absent. */
+  readonly named?: (plugin: string) => M
 }
 
 /** A member that is undefined is not there in a plain copy. */
@@ -38,11 +35,11 @@ export const taken = <S extends AnyStruct>(
 }
 
 /** What fits the struct, as a plain copy. */
-export const answerOf = <S extends AnyStruct, const R, const N = R>(
+export const answerOf = <S extends AnyStruct, const R, const N = R, M = R>(
   struct: S,
   otherwise: R,
-  rules: AnswerRules<N> & Otherwise<R | N> = {},
-): Answer<Plain<Infer<S>> | R | N> => ({
+  rules: AnswerRules<N, M> = {},
+): Answer<Plain<Infer<S>> | R | N | M> => ({
   take(answer) {
     if (answer === undefined || answer === null) return 'nothing' in rules ? unsafeCast<N>(rules.nothing) : otherwise
     return taken(struct, answer, rules)

@@ -33,7 +33,11 @@ export const SessionHolds: Point<SessionHold> = withAnswers(
     (hold) => hold.id,
     hasMembers('who holds sessions', { id: 'text', holds: 'function' }),
   ),
-  { holds: answerOf(string(), 'a plugin that cannot say what it has', { nothing: undefined }) },
+  {
+    holds: answerOf(string(), undefined, {
+      named: (plugin) => `the plugin ${plugin}, which cannot say what it has`,
+    }),
+  },
 )
 
 /** May keep a session from being ended. */
@@ -55,7 +59,9 @@ export const SessionEndGuards: Point<SessionEndGuard> = withAnswers(
     hasMembers('a guard of sessions', { id: 'text', veto: 'function' }),
   ),
   {
-    veto: answerOf(string(), 'a plugin that is asked cannot say whether it may be', { nothing: undefined }),
+    veto: answerOf(string(), undefined, {
+      named: (plugin) => `the plugin ${plugin} cannot say whether it may be`,
+    }),
     ended: asItIs,
   },
 )

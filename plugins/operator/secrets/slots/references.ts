@@ -58,7 +58,9 @@ export const SecretReferences: Point<SecretUses> = withAnswers(
   ),
   {
     // A secret that may be in use is not deleted.
-    of: answerOf(array(open({ kind: string(), id: string() })), [{ kind: 'plugin', id: 'unknown' }], { nothing: [] }),
+    of: answerOf(array(open({ kind: string(), id: string() })), [], {
+      named: (plugin) => [{ kind: 'plugin', id: plugin }],
+    }),
     revoke: asItIs,
   },
 )

@@ -155,7 +155,9 @@ test.serial(
       t.deepEqual(codeOf(change), [409, 'session_not_idle'], name)
       charged(t, daemon, 'holds of session-holds@1', name)
       say({ 'veto of session-end-guards@1': make })
-      t.deepEqual(codeOf(await daemon.request('POST', `${at}/end`, {})), [409, 'session_end_refused'], name)
+      const ended = await daemon.request('POST', `${at}/end`, {})
+      t.deepEqual(codeOf(ended), [409, 'session_end_refused'], name)
+      t.true(ended.body.detail.includes('the plugin answers-as-told cannot say'), ended.body.detail)
       charged(t, daemon, 'veto of session-end-guards@1', name)
     }
     for (const [name, value] of Object.entries(poisons)) {
