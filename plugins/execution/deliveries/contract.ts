@@ -100,7 +100,7 @@ export const TargetKeepers: Point<TargetKeeper> = withAnswers(
     carryOver: asItIs,
     // A connector under which something may still send is not deleted.
     naming: answerOf(array(string()), [], {
-      named: (plugin) => [`the plugin ${plugin}, which cannot say what it sends`],
+      named: (plugin) => [`something that the plugin ${plugin} cannot name`],
     }),
   },
 )

@@ -12,7 +12,7 @@ import {
   type ToolRegistry,
 } from '../tools/contract.js'
 import { callErrors } from '../runs/contract.js'
-import { namesOf, type Ruling } from '../interception/contract.js'
+import { whoDid, type Ruling } from '../interception/contract.js'
 import type { EngineContext, Execution } from './execution.js'
 import { weighJson } from './thread/weight.js'
 
@@ -37,7 +37,7 @@ export interface Place {
 const ruled = (
   decision: PermissionDecision,
   ruling: Place['ruling'],
-): PermissionDecision & { readonly hook?: string } => {
+): PermissionDecision & { readonly who?: string } => {
   const { permission, reason } = ruling ?? {}
   if (
     ruling === undefined ||
@@ -48,18 +48,18 @@ const ruled = (
     return decision
   // A hook that asks would ask again: what it wants to know is not remembered.
   const { mode_effect: _, grant_id: __, grant_rule: ___, ...rest } = decision
-  const hook = namesOf(ruling, permission).join(', ')
+  const who = whoDid(ruling, permission)
   return {
     ...rest,
     decision: permission,
     approval_required: permission === 'ask',
-    reason: reason ?? `The hook ${hook} says so.`,
-    hook,
+    reason: reason ?? `The ${who} says so.`,
+    who,
   }
 }
 
-const denial = ({ hook }: { readonly hook?: string }): Problem =>
-  hook === undefined ? callErrors.call_denied_by_rule() : callErrors.call_denied_by_hook({ details: { hook } })
+const denial = ({ who }: { readonly who?: string }): Problem =>
+  who === undefined ? callErrors.call_denied_by_rule() : callErrors.call_denied_by_hook({ details: { who } })
 
 /** Judges one call of a run. */
 export const judgeCall = (execution: Execution, call: ToolCallPart, { index, cut, ruling }: Place): Verdict => {

@@ -35,7 +35,7 @@ export const SessionHolds: Point<SessionHold> = withAnswers(
   ),
   {
     holds: answerOf(string(), undefined, {
-      named: (plugin) => `the plugin ${plugin}, which cannot say what it has`,
+      named: (plugin) => `something that the plugin ${plugin} cannot name`,
     }),
   },
 )

@@ -24,6 +24,8 @@ export default (kit) => ({
     add('session-holds@1', ['holds'])
     add('session-end-guards@1', ['veto', 'ended'])
     add('action-listeners@1', ['entered', 'unknown'])
+    add('delivery-observers@1', ['settled'])
+    add('reply-plugins@1', ['address', 'refuse', 'keep', 'target', 'deliver'], { plugin: 'told' })
     add('call-grants@1', ['find'])
     add('skill-guards@1', ['ruling', 'missing'])
     add('reasons@1', ['of'])

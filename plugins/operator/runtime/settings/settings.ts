@@ -10,7 +10,7 @@ import {
   type State,
 } from '../../../../core/plugin.js'
 import { isSealed } from '../../secrets/contract.js'
-import type { Interception } from '../../../execution/interception/contract.js'
+import { whoDid, type Interception } from '../../../execution/interception/contract.js'
 import { shownMembers, type RuntimeSetting, type Settings, type Wish } from './setting.js'
 import { settingErrors } from './errors.js'
 import { faultOf, fits, type Unfit } from './unfit.js'
@@ -150,9 +150,9 @@ const valueIn = <S extends AnyStruct>(
 const mayChange = async (interception: Interception | undefined, asked: JsonObject | undefined): Promise<void> => {
   if (asked === undefined || interception?.wants('config_change') !== true) return
   const subject = String(asked['setting'])
-  const { block, by } = await interception.ask({ event: 'config_change', subject, payload: asked }, never)
-  if (block !== undefined)
-    throw settingErrors.runtime_change_blocked({ details: { hook: by.at(-1) ?? '', reason: block } })
+  const ruling = await interception.ask({ event: 'config_change', subject, payload: asked }, never)
+  if (ruling.block !== undefined)
+    throw settingErrors.runtime_change_blocked({ details: { who: whoDid(ruling, 'block'), reason: ruling.block } })
 }
 
 /** What stood before the last change of a setting; where a file made it and it fell, the settings that held then. */

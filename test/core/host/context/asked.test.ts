@@ -202,3 +202,16 @@ test.serial(
     t.is((await daemon.request('DELETE', `/v1/assets/${asset_id}`)).status, 200)
   },
 )
+
+test.serial('runtime-19: where a reply plugin cannot say whether it may send, nothing is sent there', async (t) => {
+  const daemon = await start(t)
+  const reply_targets = [{ type: 'raw', plugin: 'told', address: 'there' }]
+  const submitted = () => daemon.request('POST', '/v1/sessions/s1/runs', { content: 'hi', reply_targets })
+  for (const [name, make] of answers({ object: () => ({}) })) {
+    say({ 'refuse of reply-plugins@1': make })
+    t.deepEqual(codeOf(await submitted()), [400, 'reply_target_invalid'], name)
+    charged(t, daemon, 'refuse of reply-plugins@1', name)
+    say({ 'keep of reply-plugins@1': make })
+    t.deepEqual(codeOf(await submitted()), [503, 'plugin_failed'], name)
+  }
+})

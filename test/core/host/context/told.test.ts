@@ -2,15 +2,28 @@
 import test, { type ExecutionContext } from 'ava'
 import type { Tx } from '../../../../core/plugin.js'
 import { ExternalActions } from '../../../../plugins/execution/external-actions/contract.js'
+import { Outbox, ReplyPlugins, type ReplyPlugin } from '../../../../plugins/execution/deliveries/contract.js'
 import { asTold, faultsOf, notesAsTold as notes, say, startAsTold } from '../../../support/as-told.js'
 import { channel, person, speaker } from '../../../support/channels.js'
 import type { TestDaemon } from '../../../support/daemon.js'
+import { createPause } from '../../../support/pause.js'
 import { lender } from '../../../support/plugins.js'
 import { openSession, submit, until } from '../../../support/runs.js'
 
-const lent = lender({ ledger: ExternalActions })
-const start = (t: ExecutionContext): Promise<TestDaemon> =>
-  startAsTold(t, { plugins: [lent.plugin], config: { tools: { permission_mode: 'bypassPermissions' } } })
+const lent = lender({ ledger: ExternalActions, outbox: Outbox })
+const start = async (t: ExecutionContext): Promise<TestDaemon> => {
+  const config = { tools: { permission_mode: 'bypassPermissions' } }
+  const daemon = await startAsTold(t, { plugins: [lent.plugin], config })
+  lent.context().contribute(ReplyPlugins, teller)
+  return daemon
+}
+const teller: ReplyPlugin = {
+  plugin: 'teller',
+  address: () => undefined,
+  refuse: () => undefined,
+  target: () => 'teller',
+  deliver: () => Promise.resolve({ type: 'delivered' }),
+}
 
 type Act = (tx: Tx, ...told: readonly unknown[]) => unknown
 
@@ -64,6 +77,16 @@ const pay = ({ run_id, session_id }: { readonly run_id: string; readonly session
     ledger.conclude(tx, { ...action, outcome: 'unknown' })
   })
 
+const sent = async ({ request }: TestDaemon, session_id: string): Promise<number> => {
+  const targets = [{ plugin: 'teller', address: session_id }]
+  const item = { session_id, agent_id: 'agent_1', output: 1, content: 'An output.', targets }
+  await lent.context().state.commit((tx) => lent.services().outbox.enqueue(tx, item))
+  for (const pause = createPause(); ; await pause()) {
+    const { status, body } = await request('GET', `/v1/deliveries?session_id=${session_id}&status=delivered`)
+    if (body.length > 0) return status
+  }
+}
+
 const all: readonly Told[] = [
   {
     what: 'ended of session-end-guards@1',
@@ -93,6 +116,13 @@ const all: readonly Told[] = [
       await pay(await submit(daemon, at, '/say done'))
       return 200
     },
+  },
+  {
+    what: 'settled of delivery-observers@1',
+    charged: 'hearing of settled deliveries',
+    record: true,
+    prepare: openSession,
+    act: sent,
   },
   {
     what: 'left of channel-parts@1',
