@@ -84,8 +84,8 @@ export interface QuestionSettlement {
 }
 /**
  * Who settles the questions of some runs. Each method must commit in the turn of the event loop in which it is called,
- * because the request was checked to be open in that turn; all but `asker` may be called again after a crash. They refuse by
- * a problem; those of a third-party plugin have ten seconds.
+ * because the request was checked to be open in that turn; all but `asker` may be called again after a crash. They
+ * refuse by a problem; those of a third-party plugin have ten seconds.
  */
 export interface QuestionSettler {
   asker(run: WaitingRun): QuestionAsker

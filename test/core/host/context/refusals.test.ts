@@ -112,7 +112,7 @@ test.serial('metrics-3, metrics-4: a metric of a plugin that fails is left out, 
 
 const account = { slot_id: 'mail', provider: 'google', state: { access_token: 'a token of some length' } }
 
-test.serial('secrets-21: a refresher that fails or hangs is told with its plugin', async (t) => {
+test.serial('secrets-14: a refresher that fails or hangs is told with its plugin', async (t) => {
   const daemon = await startAsTold(t, { clock: hasty() })
   await daemon.request('POST', '/v1/runtime/auth/accounts', account)
   const refresh = () => daemon.request('POST', '/v1/runtime/auth/accounts/mail/refresh')
@@ -126,7 +126,7 @@ test.serial('secrets-21: a refresher that fails or hangs is told with its plugin
   t.is(faultsOf(daemon).last?.message, `it did not end within ${longestAnswerMs} ms`)
 })
 
-test.serial('schedules-2: a payload of a plugin that fails or hangs is refused by its name', async (t) => {
+test.serial('runtime-19: a payload of a plugin that fails or hangs is refused by its name', async (t) => {
   say({ 'kind of schedule-payloads@1': () => 'flow_start' })
   const shipped = (await shippedPlugins()).filter(({ id }) => id !== 'flows')
   const daemon = await startAsTold(t, { shipped, clock: hasty() })
@@ -157,7 +157,7 @@ const question = {
 }
 
 test.serial(
-  'questions-20: a plugin that fails or hangs where it settles a question is named to who answers',
+  'runtime-19: a plugin that fails or hangs where it settles a question is named to who answers',
   async (t) => {
     say({ 'kind of question-settlers@1': () => 'input' })
     const daemon = await startAsTold(t, { clock: hasty() })
