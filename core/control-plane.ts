@@ -5,6 +5,7 @@ import type { Clock } from './base/clock.js'
 import type { Bus } from './events/bus.js'
 import type { Warning } from './base/health.js'
 import type { ControlPlaneReport, TokenFileReport } from './host/contract.js'
+import { errors as hostErrors } from './host/errors.js'
 import { isLoopback } from './http/access/admit.js'
 import { createAuth, type Auth, type AuthRecord } from './http/access/auth.js'
 import { createUnready } from './http/access/unready.js'
@@ -154,7 +155,7 @@ export const createControlPlane = ({
     auth,
     clock,
     version,
-    problems: storageProblems,
+    problems: [...storageProblems, hostErrors.plugin_failed],
     corsOrigins: settings.httpCorsAllowOrigin,
     allowedHosts: settings.httpAllowHost,
     redact: (text) => secrets.redact(text),

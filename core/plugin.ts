@@ -138,7 +138,8 @@ export type {
   Sieve,
   StorageHealth,
 } from './state/contract.js'
-export { Metrics } from './metrics/contract.js'
+export { Metrics, uncollectedSeries } from './metrics/contract.js'
+export { distributionsOf, samplesOf } from './metrics/series.js'
 export type { Metric, Sample } from './metrics/contract.js'
 export { createCount, createMeasure, gauges } from './metrics/instruments.js'
 export type { Count, Measure } from './metrics/instruments.js'
@@ -171,8 +172,8 @@ export { commandLine, count, cutAtWord, idWord, sentence, shellWord, span } from
 export { beginning, createFlow, folded, foldedBlock, widthOf, type Flow } from './cli/screen/folded.js'
 export { errors as commandErrors } from './cli/told/errors.js'
 export { defineToken, definePoint, hasMembers, withAnswers } from './base/token.js'
-export { asItIs, awaited, yesOrNo } from './base/answers.js'
-export { answerOf } from './plugin/answer-of.js'
+export { asItIs, awaited, refusing, yesOrNo } from './base/answers.js'
+export { answerOf, taken } from './plugin/answer-of.js'
 export type { Answer, Answers, Mind } from './base/answers.js'
 export type { Token, Point } from './base/token.js'
 export { Processes, Supervised } from './processes/contract.js'
@@ -202,6 +203,7 @@ export type {
 export { createCapture } from './processes/capture.js'
 export type { Capture, Captured } from './processes/capture.js'
 export { Host } from './host/contract.js'
+export { isPluginFailed } from './host/errors.js'
 export type {
   HostView,
   PluginReport,

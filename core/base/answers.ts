@@ -1,15 +1,20 @@
 /** What functions of contributions may return, as their point says it: for plugins that no compiler has checked. */
 import { fault } from './assert.js'
+import { unsafeCast } from './schema.js'
 
 /** Minds a function that was returned, as its answer says: once it has failed, it is not called again. */
 export type Mind = <R>(given: unknown, answer: Answer<R>) => (...args: readonly unknown[]) => R
 
 /** What one function of a contribution may return. */
 export interface Answer<R> {
-  /** The same, as it is taken. Throws what is wrong with it. */
-  take(answer: unknown, mind: Mind): R
+  /** The same, as it is taken of this contribution. Throws what is wrong with it. */
+  take(answer: unknown, mind: Mind, contribution: unknown): R
   /** What counts where it throws, or returns what it must not. */
   readonly otherwise: R
+  /** The same, with whose contribution it is. */
+  named?(plugin: string): R
+  /** True if it may refuse, by a Problem, which is passed on; of all else that it throws, `plugin_failed` is thrown. */
+  readonly refuses?: true
   /** True if it may return a promise, which is waited for, ten seconds at most. */
   readonly awaited?: true
 }
@@ -23,12 +28,25 @@ type AnswersTo<V> = V extends (...args: never[]) => infer R
     ? Answers<E>
     : never
 
-/** Those of a contribution, by the name of the function: each of them. Of a list of objects, those of each object. */
-export type Answers<T> = {
+/** Those of the functions of one object, by their name: each of them. Of a list of objects, those of each object. */
+type FunctionAnswers<T> = {
   readonly [K in keyof T as AnswersTo<NonNullable<T[K]>> extends never ? never : K]-?: AnswersTo<NonNullable<T[K]>>
 }
 
-/** Of one function, or of the objects of a list. */
+type IsInner<V> = V extends ((...args: never[]) => unknown) | readonly unknown[]
+  ? false
+  : V extends object
+    ? true
+    : false
+
+/** Those of a contribution; of an object in it, if anybody asks its functions. */
+export type Answers<T> = FunctionAnswers<T> & {
+  readonly [K in keyof T as IsInner<NonNullable<T[K]>> extends true ? K : never]?: Partial<
+    FunctionAnswers<NonNullable<T[K]>>
+  >
+}
+
+/** Of one function, or of the objects of a list or an object. */
 export type PointAnswer = Answer<unknown> | typeof asItIs | PointAnswers
 export type PointAnswers = { readonly [name: string]: PointAnswer }
 
@@ -37,6 +55,13 @@ export const isAnswer = (answer: PointAnswer): answer is Answer<unknown> =>
 
 /** The answer of a function that may return a promise. */
 export const awaited = <R>(answer: Answer<R>): Answer<R> => ({ ...answer, awaited: true })
+
+/** The answer of a function that may refuse by a Problem: where it fails otherwise, that is a refusal, too. */
+export const refusing = <R>(take: Answer<R>['take']): Answer<R> => ({
+  take,
+  otherwise: unsafeCast<R>(undefined),
+  refuses: true,
+})
 
 /** Yes or no, as JavaScript reads it. */
 export const yesOrNo = (otherwise: boolean): Answer<boolean> => ({

@@ -20,6 +20,11 @@ export const errors = defineErrors({
   plugin_sealed: { status: 500, detail: '{what} is only possible in register', action: 'Declare it in register.' },
   plugin_gone: { status: 500, detail: 'the plugin was stopped and cannot add {what}' },
   plugin_ended: { status: 503, detail: 'the plugin {plugin} was stopped, so {what} of it is refused' },
+  plugin_failed: {
+    status: 503,
+    detail: 'The plugin {plugin} failed in {what}, so this is refused.',
+    action: 'See its fault in holdfast plugins list. Correct it, or take it out of config/plugins.toml.',
+  },
   observer_asynchronous: {
     status: 500,
     detail: 'it must not be async: what it is told in a commit ends with that',
@@ -46,6 +51,10 @@ export const errors = defineErrors({
   repair_order: { status: 500, detail: 'the repair steps {ids} wait for each other or for a step that does not exist' },
   repair_unsettled: { status: 500, detail: 'after its fix the repair step {id} still finds {count} faults' },
 })
+
+/** Whether a plugin failed when it was asked whether something may be: it was charged, and its sentence says so. */
+export const isPluginFailed = (error: unknown): error is Problem =>
+  error instanceof Problem && error.code === errors.plugin_failed.code
 
 /** Whether a start ended because the daemon was asked to stop meanwhile. */
 export const isStartEnded = (error: unknown): error is Problem =>

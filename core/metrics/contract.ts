@@ -1,18 +1,10 @@
 /** What the daemon measures of itself, for `GET /metrics`: told when it is asked for, from what is counted anyway. */
-import { definePoint, hasMembers, type Point } from '../base/token.js'
+import { unsafeCast } from '../base/schema.js'
+import { definePoint, hasMembers, withAnswers, type Point } from '../base/token.js'
+import { distributionsOf, samplesOf, type Distribution, type Sample } from './series.js'
 
-/** One value and what it is of. Values of labels must be bounded: no ids, and no text of callers or models. */
-export interface Sample {
-  readonly labels?: Readonly<Record<string, string>>
-  readonly value: number
-}
-/** How often something took how long. */
-export interface Distribution {
-  readonly labels?: Readonly<Record<string, string>>
-  /** For each bound of the metric how many were not above it, and at last how many there were. */
-  readonly buckets: readonly number[]
-  readonly sum: number
-}
+/** What a metric collects. */
+export type { Distribution, Sample } from './series.js'
 
 interface Named {
   /** `service_` and words in snake case, with the unit at its end; of a counter `_total` behind that. */
@@ -20,17 +12,17 @@ interface Named {
   /** One sentence. */
   readonly help: string
 }
-/** A number that goes up and down. `collect` must be fast and must do no I/O. */
+/** A number that goes up and down. `collect` must be fast, must do no I/O and gives 10,000 values at most. */
 export interface Gauge extends Named {
   readonly type: 'gauge'
   readonly collect: () => Iterable<Sample>
 }
-/** A number that only grows while the daemon lives. `collect` must be fast and must do no I/O. */
+/** A number that only grows while the daemon lives. Its `collect` is as that of a gauge. */
 export interface Counter extends Named {
   readonly type: 'counter'
   readonly collect: () => Iterable<Sample>
 }
-/** A distribution over fixed, ascending bounds. `collect` must be fast and must do no I/O. */
+/** A distribution over fixed, ascending bounds. Its `collect` is as that of a gauge. */
 export interface Histogram extends Named {
   readonly type: 'histogram'
   readonly bounds: readonly number[]
@@ -59,5 +51,22 @@ const metricFault = (metric: Metric): string | undefined => {
   return undefined
 }
 
+/** What stands for the values of a metric that failed, and was charged. */
+export const uncollectedSeries: readonly never[] = Object.freeze([])
+
+/** As what no compiler has seen is taken. */
+const takenSeries = (metric: Metric, collected: unknown): Iterable<Sample> =>
+  metric.type === 'histogram'
+    ? unsafeCast(distributionsOf(metric, unsafeCast(collected)))
+    : samplesOf(metric, unsafeCast(collected))
+
 /** Everything that `GET /metrics` tells, by its name. */
-export const Metrics: Point<Metric> = definePoint<Metric>('metrics@1', (metric) => metric.name, metricFault)
+export const Metrics: Point<Metric> = withAnswers(
+  definePoint<Metric>('metrics@1', (metric) => metric.name, metricFault),
+  {
+    collect: {
+      take: (collected: unknown, _mind: unknown, metric: unknown) => takenSeries(unsafeCast<Metric>(metric), collected),
+      otherwise: uncollectedSeries,
+    },
+  },
+)

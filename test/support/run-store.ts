@@ -81,6 +81,7 @@ export const openRunStore = async (
     activity: () => createActivity(store, service),
     holds: () => [],
     guards: () => [],
+    observers: { tell: quiet },
     members: () => [],
     goals: () => undefined,
     agents: () => undefined,

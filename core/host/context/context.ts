@@ -13,7 +13,7 @@ import { errors } from '../errors.js'
 import type { Faults } from './faults.js'
 import { ownObservers } from './own-observers.js'
 import { ownState } from './own-state.js'
-import { ownView } from './own-view.js'
+import { mindedBy, ownView } from './own-view.js'
 import type { Registry } from './registry.js'
 import type { List, ListSpec } from '../../plugin/list.js'
 import type { Lists } from '../configuration/lists.js'
@@ -151,6 +151,7 @@ const createGate = (scope: Scope) => {
 const createVerbs = (parts: ContextParts, starts: StartRun[]) => {
   const { plugin, scope, registry } = parts
   const gate = createGate(scope)
+  const asking = { registry, scope, faults: parts.faults, clock: ownClock(parts) }
   const declare = (what: string, add: () => () => void): void => {
     gate.declaring(what)
     scope.own(add())
@@ -171,16 +172,17 @@ const createVerbs = (parts: ContextParts, starts: StartRun[]) => {
   const verbs = {
     routes: (...routes: readonly Route[]) =>
       routes.forEach((route) => declare('a route', () => registry.route(plugin.id, route))),
-    routesOf: <T>(point: Point<T>, make: (value: T) => Route) =>
-      declare('a route', () => registry.routesOf(point, make)),
+    routesOf: <T>(point: Point<T>, make: (value: T) => Route) => {
+      const mind = mindedBy(asking, point)
+      declare('a route', () => registry.routesOf(point, (entry) => make(mind(entry))))
+    },
     provide: <T>(token: Token<T>, service: T) => {
       listed(token)
       declare('a service', () => registry.provide(plugin.id, token, service))
     },
     contribute,
-    view: <T>(point: Point<T>) => ownView({ registry, scope, faults: parts.faults, clock: ownClock(parts) }, point),
-    observers: <T>(point: Point<T>) =>
-      ownObservers({ registry, scope, faults: parts.faults, clock: ownClock(parts) }, point),
+    view: <T>(point: Point<T>) => ownView(asking, point),
+    observers: <T>(point: Point<T>) => ownObservers(asking, point),
     list: <T, B>(spec: ListSpec<T, B>): List<T, B> => {
       gate.declaring('a list')
       const { list, close } = ownList(parts, spec)

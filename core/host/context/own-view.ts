@@ -6,6 +6,7 @@ import { setMaxListeners } from 'node:events'
 import { asItIs, isAnswer, type Answer, type PointAnswers } from '../../base/answers.js'
 import { fault } from '../../base/assert.js'
 import type { Clock } from '../../base/clock.js'
+import { Problem } from '../../base/errors.js'
 import { unsafeCast } from '../../base/schema.js'
 import type { Point } from '../../base/token.js'
 import { within } from '../../base/within.js'
@@ -31,9 +32,15 @@ type Charge = (error: unknown) => void
 /** One function of a contribution. */
 interface Asked<R> {
   readonly answer: Answer<R>
+  readonly owner: string
+  /** The function and its point. */
+  readonly what: string
+  readonly contribution: unknown
   readonly charge: Charge
   readonly call: (args: Args) => unknown
 }
+
+const noneOf = (): void => {}
 
 const isThenable = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && typeof Reflect.get(value, 'then') === 'function'
@@ -55,31 +62,45 @@ const anyAborted = (signals: readonly AbortSignal[], ended: AbortSignal): Promis
     }
   })
 
+/** What counts in place of an answer. Throws where that is a refusal. */
+const insteadOf = <R>({ answer, owner, what }: Omit<Asked<R>, 'call' | 'charge'>): R => {
+  if (answer.refuses === true) throw errors.plugin_failed({ details: { plugin: owner, what } })
+  return answer.named?.(owner) ?? answer.otherwise
+}
+
+/** Throws what is a refusal by whoever may refuse. */
+const passOn = ({ refuses }: Answer<unknown>, error: unknown): void => {
+  if (refuses === true && error instanceof Problem) throw error
+}
+
 /** A function that was returned. Once it has failed, it is not called again: it may be asked about many things. */
 const mindWith =
-  (charge: Charge) =>
+  (of: Pick<Asked<unknown>, 'charge' | 'owner' | 'what' | 'contribution'>) =>
   <R>(given: unknown, answer: Answer<R>): ((...args: Args) => R) => {
     let failed = false
     const fail = (error: unknown): void => {
       failed = true
-      charge(error)
+      of.charge(error)
     }
     const call = (args: Args): unknown => Reflect.apply(unsafeCast<(...args: Args) => unknown>(given), undefined, args)
-    const ask = asking({ answer, charge: fail, call })
-    return (...args) => (failed ? answer.otherwise : ask(args))
+    const asked = { ...of, answer, charge: fail, call }
+    const ask = asking(asked)
+    return (...args) => (failed ? insteadOf(asked) : ask(args))
   }
 
 /** Asks, and gives what is taken. */
-const asking = <R>({ answer, charge, call }: Asked<R>): ((args: Args) => R) => {
-  const mind = mindWith(charge)
+const asking = <R>(asked: Asked<R>): ((args: Args) => R) => {
+  const { answer, call, charge, contribution } = asked
+  const mind = mindWith(asked)
   return (args) => {
     try {
       const outcome = call(args)
       if (isThenable(outcome)) throw unawaited(outcome)
-      return answer.take(outcome, mind)
+      return answer.take(outcome, mind, contribution)
     } catch (error) {
+      passOn(answer, error)
       charge(error)
-      return answer.otherwise
+      return insteadOf(asked)
     }
   }
 }
@@ -88,46 +109,54 @@ const asking = <R>({ answer, charge, call }: Asked<R>): ((args: Args) => R) => {
  * The same where the answer may take its time. One that takes longer is not asked again until it has ended. Whoever
  * asks and gives up waits no longer, and charges nothing that is thrown then.
  */
-const awaiting = <R>({ answer, charge, call }: Asked<R>, { clock, scope }: ViewParts): ((args: Args) => unknown) => {
-  const mind = mindWith(charge)
+const awaiting = <R>(asked: Asked<R>, { clock, scope }: ViewParts): ((args: Args) => unknown) => {
+  const { answer, charge, call, contribution } = asked
+  const mind = mindWith(asked)
   let late = 0
   const take = async (outcome: unknown, signals: readonly AbortSignal[]): Promise<R> => {
     try {
-      return answer.take(await outcome, mind)
+      return answer.take(await outcome, mind, contribution)
     } catch (error) {
+      passOn(answer, error)
       if (!signals.some(({ aborted }) => aborted)) charge(error)
-      return answer.otherwise
+      return insteadOf(asked)
     }
   }
   /** Charges what is not done in time; a stop ends the wait before its time. */
   const watch = async (done: Promise<R>): Promise<void> => {
     const ended = new AbortController()
-    const isOver = await within(clock, longestAnswerMs, Promise.race([done, anyAborted([scope.signal], ended.signal)]))
+    const settled = done.then(noneOf, noneOf)
+    const isOver = await within(
+      clock,
+      longestAnswerMs,
+      Promise.race([settled, anyAborted([scope.signal], ended.signal)]),
+    )
     ended.abort('ended')
     if (isOver) return
     if (late === 0) charge(errors.observer_late({ details: { ms: longestAnswerMs } }))
     late += 1
-    void done.then(() => (late -= 1))
+    void settled.then(() => (late -= 1))
   }
   const settle = async (outcome: unknown, signals: readonly AbortSignal[]): Promise<R> => {
     const done = take(outcome, signals)
     const ended = new AbortController()
     const given = Promise.race([watch(done), anyAborted(signals, ended.signal)])
     try {
-      return await Promise.race([done, given.then(() => answer.otherwise)])
+      return await Promise.race([done, given.then(() => insteadOf(asked))])
     } finally {
       ended.abort('ended')
     }
   }
   return (args) => {
-    if (late > 0) return answer.otherwise
+    if (late > 0) return insteadOf(asked)
     try {
       const outcome = call(args)
-      if (!isThenable(outcome)) return answer.take(outcome, mind)
+      if (!isThenable(outcome)) return answer.take(outcome, mind, contribution)
       return settle(outcome, [scope.signal, ...args.filter((arg) => arg instanceof AbortSignal)])
     } catch (error) {
+      passOn(answer, error)
       charge(error)
-      return answer.otherwise
+      return insteadOf(asked)
     }
   }
 }
@@ -137,51 +166,54 @@ interface Contributed {
   readonly owner: string
   readonly point: string
   readonly answers: PointAnswers
+  readonly contribution: unknown
 }
 
-/** The contribution with its functions as they are taken; all else is its own. */
+/** The contribution, or an object in it, with its functions as they are taken; all else is its own. */
 const minded = (parts: ViewParts, contributed: Contributed, value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map((one) => minded(parts, contributed, one))
   if (typeof value !== 'object' || value === null) return value
   const own: object = value
-  const { owner, point, answers } = contributed
+  const { owner, point, answers, contribution } = contributed
   const members = Object.entries(answers).flatMap(([name, answer]) => {
     if (answer === asItIs || !(name in own)) return []
     if (!isAnswer(answer))
-      return [[name, { value: mindedList(parts, { ...contributed, answers: answer }, Reflect.get(own, name)) }]]
+      return [[name, { value: minded(parts, { ...contributed, answers: answer }, Reflect.get(own, name)) }]]
     const call = (args: Args): unknown => {
       const found: unknown = Reflect.get(own, name)
       return found === undefined ? answer.otherwise : Reflect.apply(unsafeCast<() => unknown>(found), own, args)
     }
-    const charge = (error: unknown): void => parts.faults.charge(owner, `${name} of ${point}`, error)
-    const asked = { answer, charge, call }
+    const what = `${name} of ${point}`
+    const charge = (error: unknown): void => parts.faults.charge(owner, what, error)
+    const asked = { answer, owner, what, contribution, charge, call }
     const ask = answer.awaited === true ? awaiting(asked, parts) : asking(asked)
     return [[name, { value: (...args: Args) => ask(args) }]]
   })
   return Object.create(own, Object.fromEntries(members))
 }
-const mindedList = (parts: ViewParts, contributed: Contributed, list: unknown): unknown =>
-  Array.isArray(list) ? list.map((one) => minded(parts, contributed, one)) : list
+
+/** Gives each contribution as those have it who ask it. */
+export const mindedBy = <T>(parts: ViewParts, { point, answers }: Point<T>): ((entry: Owned<T>) => T) => {
+  const known = new WeakMap<Owned<T>, T>()
+  return (entry) => {
+    const { owner, value } = entry
+    if (answers === undefined || parts.faults.isShipped(owner)) return value
+    const found =
+      known.get(entry) ?? unsafeCast<T>(minded(parts, { owner, point, answers, contribution: value }, value))
+    known.set(entry, found)
+    return found
+  }
+}
 
 export const ownView = <T>(parts: ViewParts, point: Point<T>): (() => readonly T[]) => {
-  const view = parts.registry.view(point)
-  const { answers } = point
-  if (answers === undefined) return view
+  if (point.answers === undefined) return parts.registry.view(point)
   const owned = parts.registry.owned(point)
-  const known = new WeakMap<Owned<T>, T>()
-  const mindedOf = (entry: Owned<T>): T => {
-    const { owner } = entry
-    const contributed = { owner, point: point.point, answers }
-    const value =
-      known.get(entry) ??
-      (parts.faults.isShipped(owner) ? entry.value : unsafeCast<T>(minded(parts, contributed, entry.value)))
-    known.set(entry, value)
-    return value
-  }
+  const mind = mindedBy(parts, point)
   let seen: readonly Owned<T>[] | undefined
   let values: readonly T[] = []
   return () => {
     const entries = owned()
-    if (seen !== entries) [seen, values] = [entries, Object.freeze(entries.map(mindedOf))]
+    if (seen !== entries) [seen, values] = [entries, Object.freeze(entries.map(mind))]
     return values
   }
 }

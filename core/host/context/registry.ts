@@ -24,7 +24,7 @@ export interface Registry {
   unread(): readonly UnreadPoint[]
   route(owner: string, route: Route): Undo
   /** A route for each contribution, owned by the plugin that contributed. */
-  routesOf<T>(point: Point<T>, make: (value: T) => Route): Undo
+  routesOf<T>(point: Point<T>, make: (entry: Owned<T>) => Route): Undo
   repair(owner: string, step: RepairStep): Undo
   health(owner: string, check: HealthCheck): Undo
   /**
@@ -83,8 +83,8 @@ export const createRegistry = (table: RouteTable, onRefused: OnRefused): Registr
     owned: (point) => unsafeCast(points.owned(point)),
     unread: points.unread,
     route: (owner, route) => table.add(owner, route),
-    routesOf: <T>(point: Point<T>, make: (value: T) => Route) =>
-      points.each(point, ({ owner, value }) => table.add(owner, make(unsafeCast<T>(value)))),
+    routesOf: <T>(point: Point<T>, make: (entry: Owned<T>) => Route) =>
+      points.each(point, (entry) => table.add(entry.owner, make(unsafeCast<Owned<T>>(entry)))),
     repair,
     health: (owner, value) => {
       const reason = healthFault(value)

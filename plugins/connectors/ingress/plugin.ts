@@ -1,5 +1,5 @@
 import { createCount, definePlugin, gauges, Metrics } from '../../../core/plugin.js'
-import { Outbox } from '../../execution/deliveries/contract.js'
+import { DeliveryObservers, Outbox } from '../../execution/deliveries/contract.js'
 import { Interception } from '../../execution/interception/contract.js'
 import { ReservedKeys, Runs } from '../../execution/runs/contract.js'
 import { SessionHolds, Sessions } from '../../execution/sessions/contract.js'
@@ -61,13 +61,7 @@ export default definePlugin({
         () => store.events.count('all', 'all'),
       ]),
     )
-    ctx.onStart(() => {
-      const forget = forgetSettled(progress, outbox)
-      const end = worker.start()
-      return async () => {
-        await end()
-        forget()
-      }
-    })
+    ctx.contribute(DeliveryObservers, forgetSettled(progress))
+    ctx.onStart(() => worker.start())
   },
 })

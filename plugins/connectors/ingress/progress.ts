@@ -1,6 +1,6 @@
 /** What deliveries of several steps have done; it goes when the delivery is settled. */
 import { assert, type Collection, type JsonObject, type State } from '../../../core/plugin.js'
-import type { Outbox } from '../../execution/deliveries/contract.js'
+import type { DeliveryObserver, Outbox } from '../../execution/deliveries/contract.js'
 import type { DeliveryProgress } from '../registry/contract.js'
 
 type ProgressRecord = { readonly delivery_id: string; readonly progress: JsonObject; readonly at: number }
@@ -39,7 +39,9 @@ export const createProgress = (
 })
 
 /** Forgets it in the commit that settles the delivery. */
-export const forgetSettled = ({ progress }: ProgressStore, outbox: Pick<Outbox, 'onSettled'>): (() => void) =>
-  outbox.onSettled((tx, deliveries) => {
+export const forgetSettled = ({ progress }: ProgressStore): DeliveryObserver => ({
+  id: 'connector-ingress',
+  settled(tx, deliveries) {
     for (const { delivery_id } of deliveries) tx.remove(progress, delivery_id, 'settled')
-  })
+  },
+})

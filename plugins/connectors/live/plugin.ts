@@ -1,6 +1,6 @@
 import { definePlugin, Host } from '../../../core/plugin.js'
 import { Approvals } from '../../execution/approvals/contract.js'
-import { Outbox } from '../../execution/deliveries/contract.js'
+import { DeliveryObservers, Outbox } from '../../execution/deliveries/contract.js'
 import { Interception } from '../../execution/interception/contract.js'
 import { Questions } from '../../execution/questions/contract.js'
 import { ModelDeltas, Runs, RunUpdated } from '../../execution/runs/contract.js'
@@ -20,11 +20,11 @@ export default definePlugin({
   provides: [LiveReplies],
   register(ctx, services) {
     const { events } = ctx
-    const { host, connectors, outbox } = services
+    const { host, connectors } = services
     const live = createLive({ ...services, ctx, store: declareStore(ctx.state), kinds: ctx.view(LiveKinds) })
     const { watch, drafts, ends } = live
     ctx.provide(LiveReplies, live.replies)
-    ctx.onStart(() => outbox.onSettled(ends.settled))
+    ctx.contribute(DeliveryObservers, { id: 'live', settled: ends.settled })
     ctx.onStart(() =>
       host.whenActing(() => {
         const undo = [

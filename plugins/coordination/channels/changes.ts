@@ -1,5 +1,5 @@
 /** Channels are made, changed and removed (channels-1 to channels-9). */
-import { canonical, type Ids, type JsonObject, type Tx } from '../../../core/plugin.js'
+import { canonical, type Ids, type JsonObject, type Observers, type Tx } from '../../../core/plugin.js'
 import { isSessionId } from '../../execution/sessions/contract.js'
 import { assetErrors, type Assets } from '../../media/assets/contract.js'
 import type { AutonomyPolicy, ChannelPart, ChannelRecord, Channels, MemberDraft, MemberRecord } from './contract.js'
@@ -36,6 +36,7 @@ export interface ChangeParts {
   readonly ids: Ids
   readonly assets: () => Pick<Assets, 'find'> | undefined
   readonly parts: () => readonly ChannelPart[]
+  readonly observers: Pick<Observers<ChannelPart>, 'tell'>
   readonly channels: Pick<Channels, 'get' | 'putMember'>
 }
 
@@ -63,7 +64,7 @@ const pinsOf = (assets: Pick<Assets, 'find'> | undefined, asked: readonly string
   return pins
 }
 
-export const createChanges = ({ store, ids, assets, parts, channels }: ChangeParts) => {
+export const createChanges = ({ store, ids, assets, parts, observers, channels }: ChangeParts) => {
   /** What is named in the wish, as it is stored; what is empty is left out. */
   const changed = (before: ChannelRecord, wish: ChannelWish): ChannelRecord => {
     const { description, purpose, pinned_asset_ids, metadata, ...rest } = before
@@ -122,7 +123,7 @@ export const createChanges = ({ store, ids, assets, parts, channels }: ChangePar
       const channel = { ...after, updated_at_ms, ...(after.paused !== before.paused && turned) }
       tx.put(store.channels, channel)
       namePins(tx, store.assets, { before, after: channel })
-      for (const part of parts()) part.changed?.(tx, channel)
+      observers.tell(tx, 'hearing of a changed channel', (part) => part.changed?.(tx, channel))
       return channel
     },
     remove(tx: Tx, channel_id: string): void {
@@ -133,7 +134,7 @@ export const createChanges = ({ store, ids, assets, parts, channels }: ChangePar
       }
       tx.remove(store.channels, channel_id, 'removed')
       tx.insert(store.removals, { channel_id, removed_at_ms: tx.now })
-      for (const part of parts()) part.removed?.(tx, channel_id)
+      observers.tell(tx, 'hearing of a removed channel', (part) => part.removed?.(tx, channel_id))
     },
   }
 }

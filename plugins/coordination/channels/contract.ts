@@ -171,7 +171,9 @@ export const ChannelParts: Point<ChannelPart> = withAnswers(
   definePoint<ChannelPart>('channel-parts@1', ({ id }) => id, hasMembers('a part of channels', { id: 'text' })),
   {
     metrics: answerOf(record(integer()), {}),
-    veto: answerOf(string(), 'a plugin that is asked cannot say whether it may go', { nothing: undefined }),
+    veto: answerOf(string(), undefined, {
+      named: (plugin) => `the plugin ${plugin} cannot say whether it may go`,
+    }),
     posted: asItIs,
     changed: asItIs,
     left: asItIs,

@@ -1,5 +1,5 @@
 /** Who comes into a channel and who leaves it (channels-10 to channels-13). */
-import type { Tx } from '../../../core/plugin.js'
+import type { Observers, Tx } from '../../../core/plugin.js'
 import { isSessionId, type Sessions } from '../../execution/sessions/contract.js'
 import type { ChannelPart, Channels, MemberDraft } from './contract.js'
 import { channelErrors } from './errors.js'
@@ -15,7 +15,7 @@ export interface MemberParts {
   readonly store: ChannelStore
   readonly sessions: Pick<Sessions, 'get'>
   readonly names: Names
-  readonly parts: () => readonly ChannelPart[]
+  readonly observers: Pick<Observers<ChannelPart>, 'tell'>
   readonly reads: Pick<Channels, 'get' | 'memberOf'>
 }
 
@@ -70,13 +70,13 @@ const checkOnce = ({ members }: ChannelStore, { channel_id, member_id, session_i
 }
 
 export const createMembers = (parts: MemberParts): Pick<Channels, 'putMember' | 'removeMember'> => {
-  const { store, names, reads } = parts
+  const { store, names, observers, reads } = parts
   const { members } = store
   /** Whether a session speaks as this member, and not as one that a project has there. */
   const isSpeaker = ({ channel_id, member_id, session_id }: MemberRecord): boolean =>
     session_id !== undefined && reads.memberOf(channel_id, session_id)?.member_id === member_id
   const tellLeft = (tx: Tx, before: MemberRecord): void => {
-    for (const part of parts.parts()) part.left?.(tx, before)
+    observers.tell(tx, 'hearing of a member that left', (part) => part.left?.(tx, before))
   }
   return {
     putMember(tx, channel_id, draft) {

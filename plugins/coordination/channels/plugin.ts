@@ -35,18 +35,18 @@ export default definePlugin({
   register(ctx, { host, runs, sessions, agents, assets, boards }) {
     const { clock, ids, log, signal, state } = ctx
     const store = declareChannels(state)
-    const parts = ctx.view(ChannelParts)
+    const [parts, observers] = [ctx.view(ChannelParts), ctx.observers(ChannelParts)]
     const named = { store, sessions, agents }
     const names = createNames(named)
     const reads = createReads({ store, names, sessions })
     const channels: Channels = {
       ...reads,
-      ...createMembers({ store, sessions, names, parts, reads }),
-      post: createPost({ store, names, ids, assets, parts, reads }),
+      ...createMembers({ store, sessions, names, observers, reads }),
+      post: createPost({ store, names, ids, assets, observers, reads }),
       react: createReact(store),
     }
-    const changes = createChanges({ store, ids, assets, parts, channels })
-    const removal = createRemoval({ store, parts, state, clock, log })
+    const changes = createChanges({ store, ids, assets, parts, observers, channels })
+    const removal = createRemoval({ store, observers, state, clock, log })
     const following = createFollowing({ ...named, names, state, log })
     const views = createViews({ store, channels, parts })
     const { skip, health } = createUnreadable(log, 'channels')

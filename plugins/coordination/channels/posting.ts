@@ -1,5 +1,5 @@
 /** What becomes of a message when it is posted (channels-17 to channels-19). */
-import type { Ids, JsonObject, Tx } from '../../../core/plugin.js'
+import type { Ids, JsonObject, Observers, Tx } from '../../../core/plugin.js'
 import { assetErrors, type Assets, type OutputPart } from '../../media/assets/contract.js'
 import type { ChannelPart, Channels, PostDraft } from './contract.js'
 import type { Names } from './names.js'
@@ -21,7 +21,7 @@ export interface PostParts {
   readonly names: Names
   readonly ids: Ids
   readonly assets: () => Pick<Assets, 'find'> | undefined
-  readonly parts: () => readonly ChannelPart[]
+  readonly observers: Pick<Observers<ChannelPart>, 'tell'>
   readonly reads: Pick<Channels, 'get' | 'getMessage' | 'memberOf' | 'member'>
 }
 
@@ -120,7 +120,7 @@ const senderOf = (
 }
 
 export const createPost = (parts: PostParts): Channels['post'] => {
-  const { store, reads, ids } = parts
+  const { store, observers, reads, ids } = parts
   /** The order of ids is that of times, also where the clock was set back. */
   const timeIn = (channel_id: string, now: number): number => {
     const [newest = ''] = store.messages.page({ index: 'channel', group: channel_id, limit: 1, order: 'desc' })
@@ -150,7 +150,7 @@ export const createPost = (parts: PostParts): Channels['post'] => {
     const message = record(tx, draft)
     tx.insert(store.messages, message)
     nameFiles(tx, store.assets, message)
-    for (const part of parts.parts()) part.posted?.(tx, message, draft)
+    observers.tell(tx, 'hearing of a message', (part) => part.posted?.(tx, message, draft))
     return message
   }
 }

@@ -5,6 +5,7 @@ import {
   type Clock,
   type Collection,
   type Log,
+  type Observers,
   type State,
   type Tx,
 } from '../../../core/plugin.js'
@@ -21,7 +22,7 @@ const retryMs = 30_000
 
 interface RemovalParts {
   readonly store: ChannelStore
-  readonly parts: () => readonly ChannelPart[]
+  readonly observers: Pick<Observers<ChannelPart>, 'tell'>
   readonly state: State
   readonly clock: Clock
   readonly log: Log
@@ -48,14 +49,26 @@ const sweepOwn = (tx: Tx, store: ChannelStore, group: string): boolean => {
   return left > 0 && bytes > 0
 }
 
-export const createRemoval = ({ store, parts, state, clock, log }: RemovalParts) => {
+/** The same of what others keep. A plugin that cannot take its own keeps no channel. */
+const sweepOthers = (tx: Tx, observers: RemovalParts['observers'], channel_id: string): boolean => {
+  let isSwept = true
+  observers.tell(tx, 'taking what it kept of a channel', (part) => {
+    if (!isSwept) return
+    const swept = part.sweep?.(tx, channel_id)
+    isSwept = swept !== false
+    return swept
+  })
+  return isSwept
+}
+
+export const createRemoval = ({ store, observers, state, clock, log }: RemovalParts) => {
   const { removals } = store
   let running: Promise<void> | undefined
   let ending: AbortController | undefined
   const portion = (channel_id: string): Promise<boolean> =>
     state.commit((tx) => {
       if (!sweepOwn(tx, store, channel_id)) return false
-      if (!parts().every((one) => one.sweep?.(tx, channel_id) ?? true)) return false
+      if (!sweepOthers(tx, observers, channel_id)) return false
       tx.remove(removals, channel_id, 'nothing of it is left')
       return true
     })

@@ -12,8 +12,10 @@ import {
   named,
   object,
   optional,
+  refusing,
   outboundFate,
   string,
+  taken,
   timestamp,
   withAnswers,
   type Infer,
@@ -97,7 +99,9 @@ export const TargetKeepers: Point<TargetKeeper> = withAnswers(
   {
     carryOver: asItIs,
     // A connector under which something may still send is not deleted.
-    naming: answerOf(array(string()), ['a plugin that cannot say what it sends'], { nothing: [] }),
+    naming: answerOf(array(string()), [], {
+      named: (plugin) => [`something that the plugin ${plugin} cannot name`],
+    }),
   },
 )
 
@@ -120,12 +124,22 @@ export interface Outbox {
   isOpen(delivery_id: string): boolean
   /** The deliveries of a run. */
   ofRun(run_id: string): RunDeliveries
-  /**
-   * Listens for deliveries that have arrived or are no longer attempted, with all of one commit in that commit. Must
-   * not throw. Returns the undo.
-   */
-  onSettled(listener: (tx: Tx, deliveries: readonly DeliveryView[]) => void): () => void
 }
+/** Hears of deliveries. */
+export interface DeliveryObserver {
+  readonly id: string
+  /**
+   * Called with deliveries that have arrived or are no longer attempted, all of one commit in that commit. Must be done
+   * when it returns.
+   */
+  settled(tx: Tx, deliveries: readonly DeliveryView[]): void
+}
+/** Everyone who hears of deliveries. */
+export const DeliveryObservers: Point<DeliveryObserver> = definePoint<DeliveryObserver>(
+  'delivery-observers@1',
+  ({ id }) => id,
+  hasMembers('an observer of deliveries', { id: 'text', settled: 'function' }),
+)
 /** An output on its way. */
 export interface OpenOutput extends ReplyHandle {
   /** Of its parts and artifacts, each once. */
@@ -194,14 +208,23 @@ export interface ReplyPlugin {
   deliver(envelope: Envelope, signal: AbortSignal): Promise<DeliveryOutcome>
 }
 /** Every reply plugin, by the name in its handles. */
-export const ReplyPlugins: Point<ReplyPlugin> = definePoint<ReplyPlugin>(
-  'reply-plugins@1',
-  (reply) => reply.plugin,
-  hasMembers('a reply plugin', {
-    plugin: 'text',
-    address: 'function',
-    refuse: 'function',
-    target: 'function',
-    deliver: 'function',
-  }),
+export const ReplyPlugins: Point<ReplyPlugin> = withAnswers(
+  definePoint<ReplyPlugin>(
+    'reply-plugins@1',
+    (reply) => reply.plugin,
+    hasMembers('a reply plugin', {
+      plugin: 'text',
+      address: 'function',
+      refuse: 'function',
+      target: 'function',
+      deliver: 'function',
+    }),
+  ),
+  {
+    address: answerOf(string(), undefined),
+    refuse: answerOf(string(), 'cannot be judged by its plugin', { nothing: undefined }),
+    keep: refusing((kept) => taken(string(), kept)),
+    target: answerOf(string(), 'unknown'),
+    deliver: asItIs,
+  },
 )

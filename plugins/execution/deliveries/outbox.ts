@@ -26,13 +26,9 @@ import {
 } from './store.js'
 import { viewDelivery } from './views.js'
 
-/** Who listens for deliveries that have come to their end. */
-export type SettledListeners = Set<Parameters<Outbox['onSettled']>[0]>
-
 export interface OutboxParts {
   readonly store: DeliveryStore
   readonly replies: () => readonly ReplyPlugin[]
-  readonly listeners: SettledListeners
   /** Called when a lane has something new, and that is durable. */
   readonly wake: (target: string) => void
 }
@@ -63,7 +59,6 @@ export const createOutbox = (parts: OutboxParts): Outbox => ({
     return delivery !== undefined && isOpen(delivery)
   },
   ofRun: (run_id) => ofRun(parts.store, run_id),
-  onSettled: (listener) => (parts.listeners.add(listener), () => void parts.listeners.delete(listener)),
 })
 
 const findOpen = (store: DeliveryStore, delivery_id: string): OpenOutput | undefined => {

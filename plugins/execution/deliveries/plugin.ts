@@ -6,9 +6,9 @@ import { ExternalActions } from '../external-actions/contract.js'
 import type { AttemptParts } from './attempt.js'
 import { deliveriesConfig, deliveriesFlags } from './config.js'
 import { begunBeside, createCarryOver } from './carry-over.js'
-import { Outbox, ReplyPlugins, TargetKeepers } from './contract.js'
+import { DeliveryObservers, Outbox, ReplyPlugins, TargetKeepers } from './contract.js'
 import { deliveryMetrics } from './metrics.js'
-import { createOutbox, type SettledListeners } from './outbox.js'
+import { createOutbox } from './outbox.js'
 import { watchDeadLetters } from './expiry.js'
 import { graceMs } from './round.js'
 import { deliveryRoutes } from './routes.js'
@@ -32,13 +32,13 @@ export default definePlugin({
     const { config, clock, ids, log } = ctx
     const store = declareStore(ctx.state)
     const replies = ctx.view(ReplyPlugins)
-    const listeners: SettledListeners = new Set()
+    const observers = ctx.observers(DeliveryObservers)
     const settled: AttemptParts['settled'] = (tx, deliveries) => {
       const views = deliveries.map(viewDelivery)
-      for (const listener of listeners) listener(tx, views)
+      observers.tell(tx, 'hearing of settled deliveries', (observer) => observer.settled(tx, views))
     }
     const worker = createWorker({ store, settled, replies, ledger, config, clock, ids, log })
-    const outbox = createOutbox({ store, listeners, replies, wake: worker.wake })
+    const outbox = createOutbox({ store, replies, wake: worker.wake })
     ctx.provide(Outbox, outbox)
     const unreadable = createUnreadable(log, 'deliveries')
     ctx.routes(...deliveryRoutes({ store, wake: worker.wake, skip: unreadable.skip }))

@@ -1,6 +1,6 @@
 /** What interceptors make of the steps of a run. Their rulings are journal entries, so that nobody is asked twice. */
 import type { JsonObject } from '../../../core/plugin.js'
-import { namesOf, strictest, type Invocation, type Moment, type Ruling } from '../interception/contract.js'
+import { strictest, whoDid, type Invocation, type Moment, type Ruling } from '../interception/contract.js'
 import type { InterceptedNote } from '../sessions/contract.js'
 import type { ToolCallPart } from '../models/contract.js'
 import { additionsOf, callErrors, lockedCall, noteOf } from '../runs/contract.js'
@@ -51,9 +51,9 @@ const callFacts = ({ id, name, input }: ToolCallPart): JsonObject => ({
   tool_call_id: id,
 })
 
-const blockedBy = ({ by, locked }: Ruling, reason: string): Verdict => {
-  const details = { hook: by.at(-1) ?? '' }
-  const problem = (locked === true ? lockedCall : callErrors).call_denied_by_hook({ details })
+const blockedBy = (ruling: Ruling, reason: string): Verdict => {
+  const details = { who: whoDid(ruling, 'block') }
+  const problem = (ruling.locked === true ? lockedCall : callErrors).call_denied_by_hook({ details })
   return { type: 'settled', state: 'refused', ...refused(problem, { reason }) }
 }
 
@@ -131,7 +131,7 @@ export const seeOutcome = async (execution: Execution, { call, input }: Ready, i
 }
 
 const blockedOutput = (ruling: Ruling) =>
-  refused(callErrors.output_withheld_by_hook({ details: { hook: namesOf(ruling, 'block').join(', ') } }), {
+  refused(callErrors.output_withheld_by_hook({ details: { who: whoDid(ruling, 'block') } }), {
     reason: ruling.block ?? '',
   })
 

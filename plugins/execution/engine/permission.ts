@@ -11,7 +11,7 @@ import {
   type Tool,
 } from '../tools/contract.js'
 import { callErrors } from '../runs/contract.js'
-import { namesOf, type Ruling } from '../interception/contract.js'
+import { whoDid, type Ruling } from '../interception/contract.js'
 import type { EngineContext, Execution } from './execution.js'
 import { absent, tooLarge } from './foreseen.js'
 
@@ -36,7 +36,7 @@ export interface Place {
 const ruled = (
   decision: PermissionDecision,
   ruling: Place['ruling'],
-): PermissionDecision & { readonly hook?: string } => {
+): PermissionDecision & { readonly who?: string } => {
   const { permission, reason } = ruling ?? {}
   if (
     ruling === undefined ||
@@ -47,23 +47,23 @@ const ruled = (
     return decision
   // A hook that asks would ask again: what it wants to know is not remembered.
   const { mode_effect: _, grant_id: __, grant_rule: ___, ...rest } = decision
-  const hook = namesOf(ruling, permission).join(', ')
+  const who = whoDid(ruling, permission)
   return {
     ...rest,
     decision: permission,
     approval_required: permission === 'ask',
-    reason: reason ?? `The hook ${hook} says so.`,
-    hook,
+    reason: reason ?? `The ${who} says so.`,
+    who,
   }
 }
 
 const denial = ({
-  hook,
+  who,
   mode_applied,
   effective_mode,
   matched_rule,
-}: PermissionDecision & { readonly hook?: string }): Problem => {
-  if (hook !== undefined) return callErrors.call_denied_by_hook({ details: { hook } })
+}: PermissionDecision & { readonly who?: string }): Problem => {
+  if (who !== undefined) return callErrors.call_denied_by_hook({ details: { who } })
   if (mode_applied) return callErrors.call_denied_by_mode({ details: { mode: effective_mode } })
   return matched_rule?.behavior === 'deny' ? callErrors.call_denied_by_rule() : callErrors.call_denied_by_limit()
 }

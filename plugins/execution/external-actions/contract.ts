@@ -147,11 +147,11 @@ export interface EnteredAction extends Pick<ActionIntent, 'session_id' | 'kind' 
 /** Looks at what is entered. */
 export interface ActionListener {
   readonly id: string
-  /** Called in the commit of an entry about an action of a run. Must not throw. */
+  /** Called in the commit of an entry about an action of a run. Must be done when it returns. */
   entered(tx: Tx, action: EnteredAction): void
   /**
    * Called in the commit from which on a run has actions with an unknown outcome that nobody has acknowledged, or has
-   * none any more, and again when a run ends that has some. The run may have fallen. Must not throw.
+   * none any more, and again when a run ends that has some. The run may have fallen. Must be done when it returns.
    */
   unknown?(tx: Tx, run_id: string, isUnknown: boolean): void
 }

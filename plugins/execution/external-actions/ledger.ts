@@ -1,5 +1,5 @@
 /** Writes the ledger: one entry for each attempt and one for what came of it, linked by their hashes. */
-import { createCache, type Tx } from '../../../core/plugin.js'
+import { createCache, type Observers, type Tx } from '../../../core/plugin.js'
 import type {
   ActionAcknowledgement,
   ActionIntent,
@@ -20,7 +20,7 @@ import { actionsOf } from './view.js'
 
 export interface LedgerParts {
   readonly store: LedgerStore
-  readonly listeners: () => readonly ActionListener[]
+  readonly listeners: Pick<Observers<ActionListener>, 'tell'>
 }
 
 type Unlinked = ActionEntry extends infer E ? (E extends ActionEntry ? Omit<E, 'prev' | 'hash' | 'at'> : never) : never
@@ -65,9 +65,14 @@ const setRange = (standing: Standing, before: ActionRange, after: ActionRange): 
 const put = ({ listeners }: LedgerParts, { store, tx, heads, ranges, turned }: Standing): void => {
   for (const head of heads.values()) tx.put(store.heads, head)
   for (const range of ranges.values()) tx.put(store.ranges, range)
-  for (const run_id of turned)
-    for (const listener of listeners()) listener.unknown?.(tx, run_id, isUnknown(ranges.get(run_id)))
+  for (const run_id of turned) tellUnknown(listeners, tx, { run_id, isSo: isUnknown(ranges.get(run_id)) })
 }
+
+const tellUnknown = (
+  listeners: LedgerParts['listeners'],
+  tx: Tx,
+  { run_id, isSo }: { readonly run_id: string; readonly isSo: boolean },
+): void => listeners.tell(tx, 'hearing of unknown outcomes', (listener) => listener.unknown?.(tx, run_id, isSo))
 
 const isUnknown = (range: ActionRange | undefined): boolean => range !== undefined && range.unknown.length > 0
 
@@ -128,7 +133,7 @@ const tell = ({ listeners }: LedgerParts, tx: Tx, { session_id, intent, seen }: 
   const { run_id, tool_call_id, kind, target } = intent
   if (run_id === undefined) return
   const action = { session_id, run_id, kind, target, ...(tool_call_id !== undefined && { tool_call_id }), ...seen }
-  for (const listener of listeners()) listener.entered(tx, action)
+  listeners.tell(tx, 'hearing of an external action', (listener) => listener.entered(tx, action))
 }
 
 /** Intents that are looked up at once when their outcome comes: of many actions at a time, all of them. */
@@ -178,7 +183,7 @@ export const createLedger = (parts: LedgerParts): ExternalActions => {
       return { action_id, session_id, attempt, outcome: 'unknown', code }
     }
     if (open.length > 0) conclude(tx, ...open.map(lost))
-    if (isUnknown(range)) for (const listener of parts.listeners()) listener.unknown?.(tx, run_id, true)
+    if (isUnknown(range)) tellUnknown(parts.listeners, tx, { run_id, isSo: true })
   }
   const acknowledge = (tx: Tx, { run_id, by, note }: ActionAcknowledgement): void => {
     const standing = stand(tx)

@@ -14,7 +14,7 @@ export default definePlugin({
   config: object({}),
   register(ctx) {
     const store = declareStore(ctx.state)
-    const ledger = createLedger({ store, listeners: ctx.view(ActionListeners) })
+    const ledger = createLedger({ store, listeners: ctx.observers(ActionListeners) })
     ctx.provide(ExternalActions, ledger)
     ctx.health(unknownCheck(ledger))
     ctx.contribute(StatusSections, {

@@ -22,7 +22,7 @@ export type { MomentFacts } from './payloads.js'
 /** One of `moments`, what is asked about it, what is made of that, and by whom of several. */
 export type { Invocation, Moment, Ruling, RulingPart } from './moments.js'
 /** Takes rulings of several that are asked one after the other together, those of two moments; who of them did what. */
-export { askInTurn, namesOf, strictest } from './rulings.js'
+export { askInTurn, namesOf, strictest, whoDid } from './rulings.js'
 
 /** Looks at moments, and may stop or change what happens. */
 export interface Interceptor {

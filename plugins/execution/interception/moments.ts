@@ -51,6 +51,8 @@ export interface Invocation {
 /** What one of those who ruled did: what it said, and why. */
 export interface RulingPart {
   readonly by: string
+  /** The plugin that did it, where it is no hook. */
+  readonly plugin?: string
   readonly did: readonly ('block' | 'allow' | 'deny' | 'ask' | 'input' | 'output' | 'context' | 'rules')[]
   readonly reason?: string
 }
@@ -63,7 +65,7 @@ export interface Ruling {
   readonly parts?: readonly RulingPart[]
   /** It does not happen, and why. */
   readonly block?: string
-  /** The plugin that blocks, where it is no hook; the daemon says it. */
+  /** The plugin that said it, where it is no hook; the daemon says it. */
   readonly plugin?: string
   /** True where nobody was asked, since who would have to be cannot be known: `block` says why. */
   readonly locked?: true

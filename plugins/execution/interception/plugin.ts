@@ -19,7 +19,7 @@ export default definePlugin({
     const told = new Set<Promise<unknown>>()
     /** Whoever is refused has to know whom to turn to. */
     const byPlugin = ({ id, ofHooks }: Interceptor, ruling: Ruling | undefined): Ruling | undefined => {
-      if (ruling?.block === undefined || ofHooks === true) return ruling
+      if (ruling === undefined || ofHooks === true) return ruling
       const plugin = host.contributor(Interceptors, id)
       return { ...ruling, ...(plugin !== undefined && { plugin }) }
     }

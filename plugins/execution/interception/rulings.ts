@@ -33,6 +33,9 @@ const partOf = (ruling: Ruling): RulingPart => {
 }
 const deeds = ['block', 'allow', 'deny', 'ask', 'input', 'output', 'context', 'rules'] as const
 
+const partsOf = ({ plugin, ...ruling }: Ruling): readonly RulingPart[] =>
+  (ruling.parts ?? [partOf(ruling)]).map((part) => (plugin === undefined ? part : { ...part, plugin }))
+
 /** Of two rulings, the second after the first. */
 const both = (first: Ruling, second: Ruling): Ruling => {
   const { permission, reason } = strictest(first, second)
@@ -41,7 +44,7 @@ const both = (first: Ruling, second: Ruling): Ruling => {
     {},
     first,
     second,
-    { by: [...first.by, ...second.by], parts: [...(first.parts ?? []), ...(second.parts ?? [partOf(second)])] },
+    { by: [...first.by, ...second.by], parts: [...(first.parts ?? []), ...partsOf(second)], plugin: second.plugin },
     permission !== undefined && { permission, reason },
     contexts.length > 0 && { contexts },
   )
@@ -54,6 +57,15 @@ export const namesOf = (
 ): readonly string[] => {
   const names = parts.filter(({ did }) => did.includes(deed)).map((part) => part.by)
   return names.length === 0 ? by : names
+}
+
+/** The same in words that follow "the": hooks by their names, and of all others the plugin. */
+export const whoDid = (ruling: Pick<Ruling, 'by' | 'parts'>, deed: RulingPart['did'][number]): string => {
+  const did = ruling.parts?.filter((part) => part.did.includes(deed)) ?? []
+  const plugins = new Set(did.flatMap(({ plugin }) => plugin ?? []))
+  const hooks = did.length === 0 ? ruling.by : did.flatMap(({ by, plugin }) => (plugin === undefined ? by : []))
+  const named = hooks.length === 0 ? [] : [`hook ${hooks.join(', ')}`]
+  return [...named, ...[...plugins].map((id) => `plugin ${id}`)].join(' and the ')
 }
 
 /** What is there once a ruling has changed it: the next one sees that. */

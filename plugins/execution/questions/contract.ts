@@ -4,7 +4,7 @@
 import {
   answerOf,
   array,
-  asItIs,
+  awaited,
   boolean,
   defaulted,
   definePoint,
@@ -15,6 +15,7 @@ import {
   object,
   open,
   optional,
+  refusing,
   string,
   withAnswers,
   type Infer,
@@ -83,7 +84,8 @@ export interface QuestionSettlement {
 }
 /**
  * Who settles the questions of some runs. Each method must commit in the turn of the event loop in which it is called,
- * because the request was checked to be open in that turn; all but `asker` may be called again after a crash.
+ * because the request was checked to be open in that turn; all but `asker` may be called again after a crash. They
+ * refuse by a problem; those of a third-party plugin have ten seconds.
  */
 export interface QuestionSettler {
   asker(run: WaitingRun): QuestionAsker
@@ -94,6 +96,7 @@ export interface QuestionSettler {
   /** Its time is over. */
   expire(settlement: QuestionSettlement): Promise<void>
 }
+const settled = awaited(refusing(() => undefined))
 /**
  * Settlers for kinds of runs whose questions come from elsewhere, one for each kind. The questions of all other runs
  * settle the run that asks.
@@ -112,9 +115,9 @@ export const QuestionSettlers: Point<QuestionSettler & { readonly kind: RunKind 
   ),
   {
     asker: answerOf(open(questionAskerFields), {}),
-    answer: asItIs,
-    cancel: asItIs,
-    expire: asItIs,
+    answer: settled,
+    cancel: settled,
+    expire: settled,
   },
 )
 

@@ -5,7 +5,7 @@ import { Reasons, Subjects } from '../../operator/explanations/contract.js'
 import { Settings, RuntimeSettings } from '../../operator/runtime/contract.js'
 import { Capabilities, StatusSections } from '../../operator/status/contract.js'
 import { UsageBooks } from '../../operator/usage/contract.js'
-import { Outbox, TargetKeepers } from '../deliveries/contract.js'
+import { DeliveryObservers, Outbox, TargetKeepers } from '../deliveries/contract.js'
 import { ActionListeners, ExternalActions } from '../external-actions/contract.js'
 import { Interception } from '../interception/contract.js'
 import { Models } from '../models/contract.js'
@@ -122,7 +122,7 @@ export default definePlugin({
     ctx.repair(tellingVerdicts(log, runRepair(context, config.max_unclean_boots)))
     ctx.repair(unknownRepair(context))
     ctx.onStart(() => host.whenActing(createRestCarryOver({ store, sessions, log })))
-    ctx.onStart(() => outbox()?.onSettled(announceDeliveries(store)))
+    ctx.contribute(DeliveryObservers, { id: 'runs', settled: announceDeliveries(store) })
     ctx.onStart(() => {
       const end = host.whenActing(() => {
         executor.begin()

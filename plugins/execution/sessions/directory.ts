@@ -1,5 +1,5 @@
 /** The sessions service: records, how they change, and the events that announce them. */
-import type { Collection, Ids, State, Tx } from '../../../core/plugin.js'
+import type { Collection, Ids, Observers, State, Tx } from '../../../core/plugin.js'
 import type { Interception } from '../interception/contract.js'
 import { changeSetting } from './change.js'
 import {
@@ -31,6 +31,7 @@ export interface DirectoryParts extends ViewParts {
   readonly personas: PersonaSource
   readonly holds: () => readonly SessionHold[]
   readonly guards: () => readonly SessionEndGuard[]
+  readonly observers: Pick<Observers<SessionEndGuard>, 'tell'>
 }
 
 export const createSessions = ({
@@ -43,6 +44,7 @@ export const createSessions = ({
   activity,
   holds,
   guards,
+  observers,
   members,
   goals,
   agents,
@@ -68,7 +70,7 @@ export const createSessions = ({
     const ended_at_ms = Math.max(tx.now, session.created_at_ms)
     const ended = { ...session, ended_at_ms, ...(reason !== undefined && { end_reason: reason }) }
     putSession({ collection, personas }, tx, ended)
-    for (const guard of guards()) guard.ended?.(tx, session_id)
+    observers.tell(tx, 'hearing of the end of a session', (guard) => guard.ended?.(tx, session_id))
     const note = { change: 'ended' as const, ...(reason !== undefined && { reason }) }
     noteChange({ journal, activity }, tx, { session_id, note })
     announce(tx, session_id)

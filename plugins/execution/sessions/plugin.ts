@@ -45,6 +45,7 @@ export default definePlugin({
       activity,
       holds: ctx.view(SessionHolds),
       guards: ctx.view(SessionEndGuards),
+      observers: ctx.observers(SessionEndGuards),
       members: ctx.view(SessionMetadata),
       goals,
       agents,

@@ -33,7 +33,11 @@ export const SessionHolds: Point<SessionHold> = withAnswers(
     (hold) => hold.id,
     hasMembers('who holds sessions', { id: 'text', holds: 'function' }),
   ),
-  { holds: answerOf(string(), 'a plugin that cannot say what it has', { nothing: undefined }) },
+  {
+    holds: answerOf(string(), undefined, {
+      named: (plugin) => `something that the plugin ${plugin} cannot name`,
+    }),
+  },
 )
 
 /** May keep a session from being ended. */
@@ -44,7 +48,7 @@ export interface SessionEndGuard {
    * Must be fast and must not throw.
    */
   veto(session: SessionRecord): string | undefined
-  /** Called in the commit that ends the session, for what ends with it. Must not throw. */
+  /** Called in the commit that ends the session, for what ends with it. Must be done when it returns. */
   ended?(tx: Tx, session_id: string): void
 }
 /** Everything that may keep a session from being ended. */
@@ -55,7 +59,9 @@ export const SessionEndGuards: Point<SessionEndGuard> = withAnswers(
     hasMembers('a guard of sessions', { id: 'text', veto: 'function' }),
   ),
   {
-    veto: answerOf(string(), 'a plugin that is asked cannot say whether it may be', { nothing: undefined }),
+    veto: answerOf(string(), undefined, {
+      named: (plugin) => `the plugin ${plugin} cannot say whether it may be`,
+    }),
     ended: asItIs,
   },
 )

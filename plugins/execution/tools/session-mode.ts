@@ -30,12 +30,12 @@ const rule = open({
   origin: optional(literal('hook_update')),
 })
 /** Who cannot say which calls may pass lets none pass. */
-const denied: PermissionRule = {
+const denied = (plugin: string): PermissionRule => ({
   scope: 'session',
   tool_name_pattern: '*',
   behavior: 'deny',
-  reason: 'A plugin that gives sessions their permission rules cannot say them.',
-}
+  reason: `The plugin ${plugin}, which gives sessions permission rules, cannot say them.`,
+})
 /** Everyone who gives modes and rules to sessions. */
 export const SessionModes: Point<SessionMode> = withAnswers(
   definePoint<SessionMode>(
@@ -45,6 +45,6 @@ export const SessionModes: Point<SessionMode> = withAnswers(
   ),
   {
     mode: answerOf(enums(permissionModes), 'plan', { nothing: undefined }),
-    rules: answerOf(array(rule), [denied], { nothing: [] }),
+    rules: answerOf(array(rule), [], { named: (plugin) => [denied(plugin)] }),
   },
 )

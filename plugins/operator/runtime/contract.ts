@@ -37,7 +37,7 @@ const sectionFault = (section: RuntimeSection): string | undefined =>
 /** Members of `GET /v1/runtime` by name, contributed by the plugins that own them. */
 export const RuntimeSections: Point<RuntimeSection> = withAnswers(
   definePoint<RuntimeSection>('runtime-sections@1', (section) => section.name, sectionFault),
-  { collect: { take: (collected) => plainCopy(collected, mostSectionBytes), otherwise: uncollected } },
+  { collect: { take: (collected: unknown) => plainCopy(collected, mostSectionBytes), otherwise: uncollected } },
 )
 
 /** What can be changed while the daemon runs, and what of it is in force (runtime-26 to runtime-29). */

@@ -3,15 +3,17 @@ import {
   defineRoute,
   doc,
   integer,
+  isPluginFailed,
   jsonReply,
   named,
   object,
   open,
   optional,
-  parse,
   string,
   timestamp,
+  unsafeCast,
   type Infer,
+  type Json,
   type JsonObject,
   type Route,
 } from '../../../core/plugin.js'
@@ -21,6 +23,7 @@ import { EntryChanges, historyLimit, type Revision, type Revisions } from './set
 import { expectedRevision } from './settings/setting-route.js'
 import type { SettingsStore } from './settings/settings.js'
 import { shownMembers } from './settings/setting.js'
+import { fits } from './settings/unfit.js'
 
 const RevisionView = named(
   'RuntimeRevision',
@@ -49,18 +52,21 @@ type Shown = Pick<RuntimeParts, 'settings' | 'store'>
  */
 const revisionView = ({ settings, store }: Shown, { values, held = {}, ...revision }: Revision) => {
   const isCurrent = revision.revision === store.revision
-  const valueOf = (setting: RuntimeSetting): unknown =>
-    isCurrent ? store.get(setting) : ({ ...values, ...held }[setting.name] ?? setting.initial())
+  const valueOf = (setting: RuntimeSetting): Json =>
+    unsafeCast(isCurrent ? store.get(setting) : ({ ...values, ...held }[setting.name] ?? setting.initial()))
   const unfit = isCurrent ? store.unfit().map(({ setting }) => setting.name) : Object.keys(held)
-  return Object.assign(
-    {},
-    ...settings().flatMap((setting) => {
-      const value = valueOf(setting)
-      return parse(setting.schema, value).ok ? [shownMembers(setting, value)] : []
-    }),
-    { source: 'api', ...(unfit.length > 0 && { unfit }) },
-    revision,
-  )
+  const members = settings().map((setting) => membersOf(setting, () => valueOf(setting)))
+  return Object.assign({}, ...members, { source: 'api', ...(unfit.length > 0 && { unfit }) }, revision)
+}
+
+const membersOf = (setting: RuntimeSetting, valueOf: () => Json): JsonObject => {
+  try {
+    const value = valueOf()
+    return fits(setting, value) ? shownMembers(setting, value) : {}
+  } catch (error) {
+    if (isPluginFailed(error)) return {}
+    throw error
+  }
 }
 
 const RevisionList = object({

@@ -1,5 +1,6 @@
 /** What `GET /v1/runtime` answers: a member for each setting and each section. */
 import {
+  isPluginFailed,
   lazy,
   object,
   optional,
@@ -38,7 +39,7 @@ export const collectSections = (sections: readonly RuntimeSection[], log: Log): 
       const collected = collect()
       if (collected !== uncollected) members[name] = collected
     } catch (error) {
-      log.error('a section of the runtime failed', { section: name, error })
+      if (!isPluginFailed(error)) log.error('a section of the runtime failed', { section: name, error })
     }
   }
   return members

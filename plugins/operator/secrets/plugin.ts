@@ -49,6 +49,7 @@ export default definePlugin({
       keys,
       vault,
       users: references,
+      observers: ctx.observers(SecretReferences),
     })
     const service = createService({
       state,

@@ -64,12 +64,18 @@ export const createService = ({
     }
   }
   const refresh = async (slot_id: string): Promise<void> => {
-    const [work] = refreshers().flatMap((refresher) => refresher.refresh(slot_id) ?? [])
-    if (work === undefined) throw secretErrors.account_refresh_unavailable({ details: { slot_id } })
-    await work.catch((error: unknown) => {
-      if (!(error instanceof Problem)) throw error
-      throw secretErrors.account_refresh_failed({ details: { slot_id, reason: error.message }, cause: error })
-    })
+    let failure: Problem | undefined
+    for (const refresher of refreshers())
+      try {
+        const work = refresher.refresh(slot_id)
+        if (work !== undefined) return await work
+      } catch (error) {
+        if (!(error instanceof Problem)) throw error
+        // The account may be that of another one.
+        failure = error
+      }
+    if (failure === undefined) throw secretErrors.account_refresh_unavailable({ details: { slot_id } })
+    throw secretErrors.account_refresh_failed({ details: { slot_id, reason: failure.message }, cause: failure })
   }
   return {
     settle: async () => void (await settle()),

@@ -38,7 +38,7 @@ const sectionFault = (section: StatusSection): string | undefined =>
 /** Members of `/v1/status` by name. */
 export const StatusSections: Point<StatusSection> = withAnswers(
   definePoint<StatusSection>('status-sections@1', (section) => section.name, sectionFault),
-  { collect: { take: (collected) => plainObject(collected, mostSectionBytes), otherwise: uncollected } },
+  { collect: { take: (collected: unknown) => plainObject(collected, mostSectionBytes), otherwise: uncollected } },
 )
 
 /** Booleans and versions that a plugin adds to `/v1/capabilities`. */

@@ -126,11 +126,9 @@ export const UsageLimits: Point<UsageLimit> = withAnswers(
   ),
   {
     // Who cannot say what may be spent lets nothing be spent.
-    refusal: answerOf(
-      string({ max: 1_000, pattern: '^[a-z][a-z0-9_]*: .' }),
-      'usage_limit_failed: a plugin that limits usage cannot say whether more may be used.',
-      { nothing: undefined },
-    ),
+    refusal: answerOf(string({ max: 1_000, pattern: '^[a-z][a-z0-9_]*: .' }), undefined, {
+      named: (plugin) => `usage_limit_failed: the plugin ${plugin} cannot say whether more may be used.`,
+    }),
   },
 )
 

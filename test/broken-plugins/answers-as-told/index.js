@@ -7,6 +7,13 @@ export default (kit) => ({
   api: 1,
   summary: 'What it is asked it answers as a test says.',
   register(ctx) {
+    // What it is told it may write down, as the test says.
+    globalThis.notesAsTold = ctx.state.collection({
+      name: 'told_notes',
+      version: 1,
+      id: ({ note }) => note,
+      indexes: { all: { group: () => 'all' } },
+    })
     const add = (point, members, named = { id: 'told' }) =>
       ctx.contribute(kit.definePoint(point), {
         ...named,
@@ -16,15 +23,56 @@ export default (kit) => ({
     add('session-modes@1', ['mode', 'rules'])
     add('session-holds@1', ['holds'])
     add('session-end-guards@1', ['veto', 'ended'])
+    add('action-listeners@1', ['entered', 'unknown'])
+    add('delivery-observers@1', ['settled'])
+    add('reply-plugins@1', ['address', 'refuse', 'keep', 'target', 'deliver'], { plugin: 'told' })
     add('call-grants@1', ['find'])
     add('skill-guards@1', ['ruling', 'missing'])
     add('reasons@1', ['of'])
     add('subjects@1', ['find'])
-    add('secret-references@1', ['of'])
+    add('secret-references@1', ['of', 'revoke'])
     add('tool-gates@1', ['hidden'])
-    add('channel-parts@1', ['metrics', 'veto'])
+    add('channel-parts@1', ['metrics', 'veto', 'posted', 'changed', 'left', 'removed', 'sweep'])
     add('session-metadata@1', ['value'], { key: 'told' })
     add('runtime-sections@1', ['collect'], { name: 'told', schema: kit.json() })
+    const tells =
+      (what, otherwise) =>
+      (...given) =>
+        said(what, ...given) ?? otherwise
+    ctx.contribute(kit.definePoint('metrics@1'), {
+      name: 'service_told',
+      help: 'Told.',
+      type: 'gauge',
+      collect: tells('collect of metrics@1', [{ value: 1 }]),
+    })
+    ctx.contribute(kit.definePoint('runtime-settings@1'), {
+      name: 'told_setting',
+      schema: kit.object({ level: kit.integer() }),
+      initial: tells('initial of runtime-settings@1', { level: 1 }),
+      check: tells('check of runtime-settings@1'),
+      shown: {
+        fields: { told_level: kit.integer() },
+        of: (value) => said('of of runtime-settings@1', value) ?? { told_level: value.level },
+      },
+      change: {
+        path: 'told-setting',
+        summary: 'Sets what is told.',
+        fields: { level: kit.integer() },
+        value: ({ level }, now) => said('value of runtime-settings@1', level, now) ?? { level },
+        example: { level: 2 },
+      },
+    })
+    ctx.contribute(kit.definePoint('account-refreshers@1'), {
+      id: 'told',
+      refresh: tells('refresh of account-refreshers@1'),
+    })
+    // Of a kind of its own, where the test names one.
+    const ofKind = (point, members) => {
+      const kind = said(`kind of ${point}`)
+      if (kind !== undefined) add(point, members, { kind })
+    }
+    ofKind('question-settlers@1', ['asker', 'answer', 'cancel', 'expire'])
+    ofKind('schedule-payloads@1', ['check', 'dispatch'])
     ctx.contribute(kit.definePoint('asset-references@1'), {
       domain: 'told',
       namings: [

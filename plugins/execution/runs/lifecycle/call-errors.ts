@@ -40,12 +40,12 @@ export const callErrors = defineErrors({
   },
   call_denied_by_hook: {
     status: 403,
-    detail: 'The hook {hook} refused this call, so it was not made.',
+    detail: 'The {who} refused this call, so it was not made.',
     action: 'Go on without it, or in the way that `reason` tells.',
   },
   output_withheld_by_hook: {
     status: 403,
-    detail: 'The call was made; the hook {hook} withholds what came of it.',
+    detail: 'The call was made; the {who} withholds what came of it.',
     action: 'Go on in the way that `reason` tells.',
   },
   call_denied_by_operator: {

@@ -1,6 +1,19 @@
 /** What other plugins make runs from, when a schedule of theirs fires. */
-import { definePoint, type JsonObject, type Point } from '../../../../core/plugin.js'
-import type { ReceiptKey, RunRecord } from '../../runs/contract.js'
+import {
+  awaited,
+  definePoint,
+  hasMembers,
+  open,
+  optional,
+  refusing,
+  string,
+  taken,
+  unsafeCast,
+  withAnswers,
+  type JsonObject,
+  type Point,
+} from '../../../../core/plugin.js'
+import { SubmitInputRequest, type ReceiptKey, type RunRecord } from '../../runs/contract.js'
 import type { PayloadKind, PayloadValue } from '../record/store.js'
 
 /** What a payload is checked against when its schedule is made. */
@@ -26,12 +39,20 @@ export interface SchedulePayload {
   check(payload: JsonObject, place: PayloadPlace): PayloadValue
   /**
    * Makes the run of a fire, or gives the one that it led to before. It may be called twice for one fire. Rejects with
-   * the problems of submitting; full queues, routes that are not ready and storage are tried again.
+   * the problems of submitting; full queues, routes that are not ready and storage are tried again. That of a
+   * third-party plugin has ten seconds.
    */
   dispatch(payload: JsonObject, fire: PayloadFire): Promise<RunRecord>
 }
 /** Payload kinds beside `request`, by kind. */
-export const SchedulePayloads: Point<SchedulePayload> = definePoint<SchedulePayload>(
-  'schedule-payloads@1',
-  ({ kind }) => kind,
+export const SchedulePayloads: Point<SchedulePayload> = withAnswers(
+  definePoint<SchedulePayload>(
+    'schedule-payloads@1',
+    ({ kind }) => kind,
+    hasMembers('a kind of payloads', { kind: 'text', check: 'function', dispatch: 'function' }),
+  ),
+  {
+    check: refusing((value) => taken(open({ request: optional(SubmitInputRequest) }), value)),
+    dispatch: awaited(refusing((run) => unsafeCast<RunRecord>(taken(open({ run_id: string() }), run)))),
+  },
 )

@@ -11,7 +11,7 @@ export const settingErrors = defineErrors({
   runtime_change_blocked: {
     status: 409,
     domain: 'runtime',
-    detail: 'The hook {hook} refused this change: {reason}',
+    detail: 'The {who} refused this change: {reason}',
     action: 'Do what the reason says, or ask again with skip_hooks true.',
   },
   runtime_revision_not_found: {

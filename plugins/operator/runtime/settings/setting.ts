@@ -1,9 +1,16 @@
 /** What operators change while the daemon runs: one setting, and the service that knows what is in force. */
 import {
+  answerOf,
   definePoint,
   defineToken,
   hasMembers,
+  isStruct,
+  jsonObject,
+  refusing,
+  string,
+  taken,
   unsafeCast,
+  withAnswers,
   type AnyStruct,
   type Infer,
   type Json,
@@ -61,11 +68,42 @@ export const defineSetting = <S extends AnyStruct, B extends Fields>(
 export const shownMembers = ({ name, shown }: RuntimeSetting, value: unknown): JsonObject =>
   shown === undefined ? { [name]: unsafeCast<Json>(value) } : shown.of(value)
 
+const lacking = hasMembers<RuntimeSetting>('a setting', {
+  name: 'text',
+  schema: 'object',
+  initial: 'function',
+  change: 'object',
+})
+const lackingChange = hasMembers<SettingChange>('the change of a setting', {
+  path: 'text',
+  fields: 'object',
+  value: 'function',
+})
+const lackingShown = hasMembers<NonNullable<RuntimeSetting['shown']>>('what is shown of a setting', {
+  fields: 'object',
+  of: 'function',
+})
+/** The OpenAPI document has the schema and the fields of every setting. */
+const settingFault = (setting: RuntimeSetting): string | undefined => {
+  const { schema, change, shown } = setting
+  const reason = lacking(setting) ?? lackingChange(change) ?? (shown === undefined ? undefined : lackingShown(shown))
+  if (reason !== undefined) return reason
+  const structs = [schema, ...Object.values(change.fields), ...Object.values(shown?.fields ?? {})]
+  return structs.every(isStruct) ? undefined : 'the schema and the fields of a setting must be structs'
+}
+
+const value = refusing<unknown>((given, _, setting) => taken(unsafeCast<RuntimeSetting>(setting).schema, given))
+
 /** Every setting of the daemon, by name. Contributing one adds its route and its member in `GET /v1/runtime`. */
-export const RuntimeSettings: Point<RuntimeSetting> = definePoint<RuntimeSetting>(
-  'runtime-settings@1',
-  (setting) => setting.name,
-  hasMembers('a setting', { name: 'text', schema: 'object', initial: 'function', change: 'object' }),
+export const RuntimeSettings: Point<RuntimeSetting> = withAnswers(
+  definePoint<RuntimeSetting>('runtime-settings@1', (setting) => setting.name, settingFault),
+  {
+    initial: value,
+    check: refusing(() => undefined),
+    setBy: answerOf(string(), undefined),
+    shown: { of: refusing((shown) => taken(jsonObject(), shown)) },
+    change: { value },
+  },
 )
 
 /** A change that somebody asks for. */

@@ -1,7 +1,6 @@
 /** The settings in force, and how they change. */
 import { isDeepStrictEqual } from 'node:util'
 import {
-  parse,
   unsafeCast,
   type AnyStruct,
   type Infer,
@@ -11,10 +10,10 @@ import {
   type State,
 } from '../../../../core/plugin.js'
 import { isSealed } from '../../secrets/contract.js'
-import type { Interception } from '../../../execution/interception/contract.js'
+import { whoDid, type Interception } from '../../../execution/interception/contract.js'
 import { shownMembers, type RuntimeSetting, type Settings, type Wish } from './setting.js'
 import { settingErrors } from './errors.js'
-import { faultOf, type Unfit } from './unfit.js'
+import { faultOf, fits, type Unfit } from './unfit.js'
 import { isOfFile, type Revision, type Revisions } from './revisions.js'
 
 export interface SettingsParts {
@@ -155,9 +154,9 @@ const valueIn = <S extends AnyStruct>(
 const mayChange = async (interception: Interception | undefined, asked: JsonObject | undefined): Promise<void> => {
   if (asked === undefined || interception?.wants('config_change') !== true) return
   const subject = String(asked['setting'])
-  const { block, by } = await interception.ask({ event: 'config_change', subject, payload: asked }, never)
-  if (block !== undefined)
-    throw settingErrors.runtime_change_blocked({ details: { hook: by.at(-1) ?? '', reason: block } })
+  const ruling = await interception.ask({ event: 'config_change', subject, payload: asked }, never)
+  if (ruling.block !== undefined)
+    throw settingErrors.runtime_change_blocked({ details: { who: whoDid(ruling, 'block'), reason: ruling.block } })
 }
 
 /** What stood before the last change of a setting; where a file made it and it fell, the settings that held then. */
@@ -195,8 +194,7 @@ interface Return {
 const checkChanges = (settings: readonly RuntimeSetting[], { from, to: { revision, values } }: Return): void => {
   for (const setting of settings) {
     const value = values[setting.name]
-    if (value === undefined || isDeepStrictEqual(value, from[setting.name]) || !parse(setting.schema, value).ok)
-      continue
+    if (value === undefined || isDeepStrictEqual(value, from[setting.name]) || !fits(setting, value)) continue
     const reason = faultOf(setting, value)
     if (reason !== undefined)
       throw settingErrors.runtime_revision_unfit({ details: { revision, setting: setting.name, reason } })

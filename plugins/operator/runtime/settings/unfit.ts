@@ -1,5 +1,13 @@
 /** Settings whose kept value cannot hold any more: why, and what is told of them. */
-import { Problem, commandLine, parse, sentence, type Json, type Warning } from '../../../../core/plugin.js'
+import {
+  Problem,
+  commandLine,
+  isPluginFailed,
+  parse,
+  sentence,
+  type Json,
+  type Warning,
+} from '../../../../core/plugin.js'
 import type { RuntimeSetting, Settings } from './setting.js'
 
 export interface Unfit {
@@ -9,11 +17,20 @@ export interface Unfit {
   readonly why: string | undefined
 }
 
+/** Whether a value has the form of its setting. */
+export const fits = ({ schema }: RuntimeSetting, value: Json): boolean => {
+  try {
+    return parse(schema, value).ok
+  } catch {
+    return false
+  }
+}
+
 /** Why a value cannot hold; undefined if it can. */
 export const faultOf = ({ schema, check }: RuntimeSetting, value: Json): string | undefined => {
-  const read = parse(schema, value)
-  if (!read.ok) return read.issues.map(({ path, rule }) => `${path || 'it'} ${rule}`).join('; ')
   try {
+    const read = parse(schema, value)
+    if (!read.ok) return read.issues.map(({ path, rule }) => `${path || 'it'} ${rule}`).join('; ')
     check?.(value)
     return undefined
   } catch (error) {
@@ -25,7 +42,7 @@ export const unfitWarnings = (
   unfit: readonly Unfit[],
   { isLocked, get }: Pick<Settings, 'isLocked' | 'get'>,
 ): readonly Warning[] =>
-  unfit.map((one) => (isLocked(one.setting) ? lockedWarning(one.setting) : unfitWarning(one, get(one.setting))))
+  unfit.map((one) => (isLocked(one.setting) ? lockedWarning(one.setting) : unfitWarning(one, get)))
 
 const lockedWarning = ({ name, emptiedBy }: RuntimeSetting): Warning => ({
   severity: 'error',
@@ -40,10 +57,20 @@ const lockedWarning = ({ name, emptiedBy }: RuntimeSetting): Warning => ({
 /** Signs of a kept value. */
 const mostValue = 200
 
-const unfitWarning = ({ setting, value, why = '' }: Unfit, now: unknown): Warning => {
-  const { name, secret, setBy, emptiedBy } = setting
+/** The line that sets it to what holds, if one can, and that is known. */
+const setLine = (setting: RuntimeSetting, get: Settings['get']): string | undefined => {
+  try {
+    return setting.setBy?.(get(setting))
+  } catch (error) {
+    if (isPluginFailed(error)) return undefined
+    throw error
+  }
+}
+
+const unfitWarning = ({ setting, value, why = '' }: Unfit, get: Settings['get']): Warning => {
+  const { name, secret, emptiedBy } = setting
   const kept = secret === true ? '' : ` (${JSON.stringify(value).slice(0, mostValue)})`
-  const line = setBy?.(now) ?? emptiedBy
+  const line = setLine(setting, get) ?? emptiedBy
   return {
     severity: 'warning',
     code: 'setting_unfit',

@@ -3,9 +3,11 @@ import {
   answerOf,
   array,
   asItIs,
+  awaited,
   definePoint,
   hasMembers,
   open,
+  refusing,
   string,
   withAnswers,
   type Point,
@@ -24,7 +26,7 @@ export interface SecretUses {
   readonly id: string
   /** Must be fast, must not throw and must not do I/O: it is asked within the commit that would delete the secret. */
   of(secret_ref: string): readonly SecretReference[]
-  /** Must end, in the commit that revokes a secret, what was lent of it. Must not throw. */
+  /** Must end, in the commit that revokes a secret, what was lent of it. Must be done when it returns. */
   revoke?(tx: Tx, secret_ref: string): void
 }
 /** Gets new tokens for accounts. */
@@ -33,15 +35,18 @@ export interface AccountRefresher {
   readonly id: string
   /**
    * Resolves when an account has new tokens, on disk; undefined if it is none of its own. Rejects with a problem whose
-   * sentence may be shown.
+   * sentence may be shown. That of a third-party plugin has ten seconds.
    */
   refresh(slot_id: string): Promise<void> | undefined
 }
 /** Everybody who refreshes accounts. */
-export const AccountRefreshers: Point<AccountRefresher> = definePoint<AccountRefresher>(
-  'account-refreshers@1',
-  (refresher) => refresher.id,
-  hasMembers('a refresher of accounts', { id: 'text', refresh: 'function' }),
+export const AccountRefreshers: Point<AccountRefresher> = withAnswers(
+  definePoint<AccountRefresher>(
+    'account-refreshers@1',
+    (refresher) => refresher.id,
+    hasMembers('a refresher of accounts', { id: 'text', refresh: 'function' }),
+  ),
+  { refresh: awaited(refusing(() => undefined)) },
 )
 
 /** Everybody who uses secrets. */
@@ -53,7 +58,9 @@ export const SecretReferences: Point<SecretUses> = withAnswers(
   ),
   {
     // A secret that may be in use is not deleted.
-    of: answerOf(array(open({ kind: string(), id: string() })), [{ kind: 'plugin', id: 'unknown' }], { nothing: [] }),
+    of: answerOf(array(open({ kind: string(), id: string() })), [], {
+      named: (plugin) => [{ kind: 'plugin', id: plugin }],
+    }),
     revoke: asItIs,
   },
 )

@@ -1,4 +1,4 @@
-import type { Collection, CollectionSpec, JsonObject, Portions, State, Tx } from '../../../../core/plugin.js'
+import type { Collection, CollectionSpec, JsonObject, Observers, Portions, State, Tx } from '../../../../core/plugin.js'
 import type { SecretReference, SecretUses } from './references.js'
 import { secretErrors } from './errors.js'
 import { checkDraft, expiryOf, StoredSlot, type SlotDraft } from './record.js'
@@ -43,6 +43,7 @@ export interface SlotParts {
   readonly keys: Keys
   readonly vault: Vault
   readonly users: () => readonly SecretUses[]
+  readonly observers: Pick<Observers<SecretUses>, 'tell'>
 }
 
 const present = (slot: StoredSlot | undefined, slot_id: string): StoredSlot => {
@@ -50,7 +51,7 @@ const present = (slot: StoredSlot | undefined, slot_id: string): StoredSlot => {
   return slot
 }
 
-export const createSlots = ({ state, keys, vault, users }: SlotParts): SlotStore => {
+export const createSlots = ({ state, keys, vault, users, observers }: SlotParts): SlotStore => {
   const collection = state.collection(slotCollection)
   const room = createRoom(collection, group)
   const listeners = new Set<(slot_id: string) => void>()
@@ -106,7 +107,7 @@ export const createSlots = ({ state, keys, vault, users }: SlotParts): SlotStore
     const emptied = { updated_at_ms, revoked_at_ms: tx.now, ...vault.seal({ slot_id, version }, {}) }
     const slot: StoredSlot = { ...before, version, ...emptied }
     tx.put(collection, slot)
-    for (const user of users()) user.revoke?.(tx, slot_id)
+    observers.tell(tx, 'hearing of a revoked secret', (user) => user.revoke?.(tx, slot_id))
     tx.after(gone(slot_id))
     return slot
   }

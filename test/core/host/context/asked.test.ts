@@ -1,52 +1,14 @@
 /** Whatever a third-party plugin answers, it is charged itself, and what is safe counts in its place. */
 import test, { type ExecutionContext } from 'ava'
-import { rootWith } from '../../../support/broken-plugins.js'
-import { startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
+import { charged, deep, faultsOf, poisons, say, startAsTold } from '../../../support/as-told.js'
+import type { TestDaemon } from '../../../support/daemon.js'
 import { codeOf, openSession, submit, until } from '../../../support/runs.js'
 import { storeNotes } from '../../../support/sent-files.js'
 
-const plugin = 'answers-as-told'
-
-type Said = Readonly<Record<string, (...given: never[]) => unknown>>
-/** The plugin reads it: it runs in this process. */
-const say = (said: Said): void => void Reflect.set(globalThis, 'answersAsTold', said)
-
 const start = async (t: ExecutionContext): Promise<TestDaemon> => {
-  const daemon = await startTestDaemon(t, { root: await rootWith(plugin) })
-  t.teardown(() => say({}))
+  const daemon = await startAsTold(t)
   await openSession(daemon)
   return daemon
-}
-
-const faultsOf = ({ daemon }: TestDaemon) => {
-  const faulty = daemon.view.plugins().filter(({ fault_count: count }) => count > 0)
-  return { ids: faulty.map(({ id }) => id), last: faulty.find(({ id }) => id === plugin)?.last_fault?.where }
-}
-
-const cycle = (): object => {
-  const one: Record<string, unknown> = {}
-  one['one'] = one
-  return one
-}
-const deep = (levels: number): unknown => JSON.parse('['.repeat(levels) + ']'.repeat(levels))
-
-/** What JSON cannot say, or only in part, or what is too much of it. */
-const poisons: Readonly<Record<string, () => unknown>> = {
-  bigint: () => ({ n: 10n }),
-  cycle,
-  deep: () => deep(200),
-  toJSON: () => ({
-    toJSON() {
-      throw null
-    },
-  }),
-  getter: () => ({
-    get a() {
-      throw null
-    },
-  }),
-  long: () => 'z'.repeat(2_000_000),
-  promise: async () => 'x',
 }
 
 /** The same as answers of one kind, with some more. */
@@ -62,11 +24,6 @@ const look = '/tool list_skills {}\n---\n/say done'
 const outcomeOf = async (daemon: TestDaemon): Promise<any> => {
   const { session } = (await daemon.request('GET', '/v1/sessions/s1/events')).body
   return session.journal.findLast(({ type }: any) => type === 'outcome').entry
-}
-
-const charged = (t: ExecutionContext, daemon: TestDaemon, where: string, what?: string): void => {
-  t.is(faultsOf(daemon).last, where, what)
-  t.deepEqual(faultsOf(daemon).ids, [plugin], what)
 }
 
 test.serial(
@@ -198,7 +155,9 @@ test.serial(
       t.deepEqual(codeOf(change), [409, 'session_not_idle'], name)
       charged(t, daemon, 'holds of session-holds@1', name)
       say({ 'veto of session-end-guards@1': make })
-      t.deepEqual(codeOf(await daemon.request('POST', `${at}/end`, {})), [409, 'session_end_refused'], name)
+      const ended = await daemon.request('POST', `${at}/end`, {})
+      t.deepEqual(codeOf(ended), [409, 'session_end_refused'], name)
+      t.true(ended.body.detail.includes('the plugin answers-as-told cannot say'), ended.body.detail)
       charged(t, daemon, 'veto of session-end-guards@1', name)
     }
     for (const [name, value] of Object.entries(poisons)) {
@@ -243,3 +202,16 @@ test.serial(
     t.is((await daemon.request('DELETE', `/v1/assets/${asset_id}`)).status, 200)
   },
 )
+
+test.serial('runtime-19: where a reply plugin cannot say whether it may send, nothing is sent there', async (t) => {
+  const daemon = await start(t)
+  const reply_targets = [{ type: 'raw', plugin: 'told', address: 'there' }]
+  const submitted = () => daemon.request('POST', '/v1/sessions/s1/runs', { content: 'hi', reply_targets })
+  for (const [name, make] of answers({ object: () => ({}) })) {
+    say({ 'refuse of reply-plugins@1': make })
+    t.deepEqual(codeOf(await submitted()), [400, 'reply_target_invalid'], name)
+    charged(t, daemon, 'refuse of reply-plugins@1', name)
+    say({ 'keep of reply-plugins@1': make })
+    t.deepEqual(codeOf(await submitted()), [503, 'plugin_failed'], name)
+  }
+})

@@ -2,7 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import type { JsonObject } from '../../../../core/plugin.js'
-import type { ReplyPlugin } from '../../../../plugins/execution/deliveries/contract.js'
+import { DeliveryObservers, type ReplyPlugin } from '../../../../plugins/execution/deliveries/contract.js'
+import { testPlugin } from '../../../support/plugins.js'
 import { createClock } from '../../../../core/base/clock.js'
 import type { DiskFile } from '../../../../core/state/disk/disk.js'
 import { createDisk } from '../../../../core/state/disk/real-disk.js'
@@ -396,11 +397,17 @@ test('while outcomes go to the disk the next are recorded, and those behind them
   const deliver: ReplyPlugin['deliver'] = ({ address }) =>
     new Promise((resolve) => ends.set(address, () => resolve({ type: 'delivered' })))
   const lender = lendOutbox(replyPlugin('teller', deliver))
-  const daemon = await startTestDaemon(t, { disk, plugins: [lender.plugin] })
+  const settled: number[] = []
+  const hearing = testPlugin('hearing', {
+    register: (ctx) =>
+      void ctx.contribute(DeliveryObservers, {
+        id: 'hearing',
+        settled: (_tx, { length }) => void settled.push(length),
+      }),
+  })
+  const daemon = await startTestDaemon(t, { disk, plugins: [lender.plugin, hearing] })
   t.teardown(() => release())
   await openSession(daemon)
-  const settled: number[] = []
-  lender.get().outbox.onSettled((_tx, { length }) => void settled.push(length))
   const addresses = ['a', 'b', 'c', 'd']
   await lender.enqueue([], { targets: addresses.map((address) => ({ plugin: 'teller', address })) })
   const turns = async (until: () => boolean): Promise<void> => {

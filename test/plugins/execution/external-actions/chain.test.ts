@@ -18,7 +18,7 @@ const ledgerRoot = async (t: ExecutionContext, where: string): Promise<{ root: s
   const root = join(tempRoot(t), 'root')
   const opened = await takeRoot(root)
   const store = declareStore(opened.state)
-  const ledger = createLedger({ store, listeners: () => [] })
+  const ledger = createLedger({ store, listeners: { tell() {} } })
   await opened.load()
   for (let n = 0; n < 10; n += 1) {
     if (n === 5 && where === 'on pages and in the log') await opened.checkpoint()
