@@ -10,6 +10,12 @@ export interface Change {
   onDurable(): void
 }
 
+/** What a record was before a change: in memory, or on its page alone. */
+export interface Before<T> {
+  readonly record: T
+  readonly wasHot: boolean
+}
+
 /** JSON text of a value that is to be stored. */
 export const serialise = (value: unknown): string => {
   try {

@@ -4,30 +4,18 @@
  */
 import { fault } from '../../base/assert.js'
 import { isMadeBy } from '../../base/ids.js'
-import { serialise, type Change } from './change.js'
+import { serialise, type Before, type Change } from './change.js'
 import type { CollectionSpec, PageQuery, Sieve } from '../contract.js'
 import { storageErrors } from '../storage-errors.js'
 import type { GroupRange } from '../tables/section-tables.js'
 import { Edges } from './edges.js'
 import { listed } from './listed.js'
 import { mergedPage } from './merged-page.js'
-import { createHands, type Hands } from './hands.js'
+import { createHands, type Hands, type Shared } from './hands.js'
 import { forgets, Removals } from './removals.js'
 import { createRecordIndex, moveInAll, placeOf, type Place, type RecordIndex } from './record-index.js'
 import type { CheckpointedRecords, DirtyRecord, DirtyRecords, StoredCollection } from './stored-collection.js'
 import { createShadows, type Shadows } from './shadows.js'
-
-/** What a record was before a change: in memory, or on its page alone. */
-interface Before<T> {
-  readonly record: T
-  readonly wasHot: boolean
-}
-
-export interface CollectionParts {
-  /** When the root was made, Unix ms; 0: nobody knows. */
-  readonly madeAt: number
-  readonly hands: Hands
-}
 
 class MemoryCollection<T extends object> implements StoredCollection<T> {
   readonly spec: CollectionSpec<T>
@@ -46,7 +34,7 @@ class MemoryCollection<T extends object> implements StoredCollection<T> {
   #dirty = new Map<string, DirtyRecord<T>>()
   #falls = 0
 
-  constructor(spec: CollectionSpec<T>, pages: CheckpointedRecords<T>, { madeAt, hands }: CollectionParts) {
+  constructor(spec: CollectionSpec<T>, pages: CheckpointedRecords<T>, { madeAt, hands }: Shared) {
     this.#madeAt = madeAt
     this.#hands = hands
     this.spec = spec
@@ -305,5 +293,5 @@ const rangeOf = ({ group, order = 'asc', beyond }: PageQuery): GroupRange => ({ 
 export const createCollection = <T extends object>(
   spec: CollectionSpec<T>,
   pages: CheckpointedRecords<T>,
-  { madeAt = 0, hands = createHands() }: Partial<CollectionParts> = {},
+  { madeAt = 0, hands = createHands() }: Partial<Shared> = {},
 ): StoredCollection<T> => new MemoryCollection(spec, pages, { madeAt, hands })

@@ -26,7 +26,12 @@ const calls: Readonly<Record<string, object>> = {
 }
 
 /** What a model is told of a call that it may not make. */
-const refusals: ReadonlySet<string> = new Set(['tool_not_found', 'call_denied_by_rule'])
+const refusals: ReadonlySet<string> = new Set([
+  'tool_not_found',
+  'call_denied_by_rule',
+  'call_denied_by_mode',
+  'call_denied_by_limit',
+])
 
 const start = async (t: ExecutionContext) => {
   const root = await freshRoot()

@@ -1,5 +1,5 @@
 /** Records of the daemon in the hands of somebody else's plugin: it reads them and cannot write to them. */
-import { unsafeCast } from './schema.js'
+import { unsafeCast } from '../schema.js'
 
 const frozen = new WeakSet<object>()
 
