@@ -94,7 +94,8 @@ export default definePlugin({
     const executor = createExecutor(base, engine)
     const reserved = ctx.view(ReservedKeys)
     const { pin, missing } = engine
-    const context: ControlContext = { ...base, executor, reserved, interception, boards, pin, missing }
+    const { leaving } = host
+    const context: ControlContext = { ...base, executor, reserved, interception, leaving, boards, pin, missing }
     const runs = createRuns(context, { waiters, deadlines })
     ctx.provide(Runs, runs)
     ctx.provide(SessionActivity, createActivity(store, sessions))

@@ -154,6 +154,8 @@ export const askHook = async (
   definition: HookDefinition,
   { invocation, signal: caller }: { readonly invocation: Invocation; readonly signal: AbortSignal },
 ): Promise<Ruling | undefined> => {
+  // Behind one that was cut off.
+  if (caller.aborted || parts.ending.aborted) return undefined
   const timeout_ms = Number(('timeout_ms' in definition.executor && definition.executor.timeout_ms) || defaultTimeoutMs)
   const timeout = new AbortController()
   const cancel = parts.clock.after(timeout_ms, () => timeout.abort())

@@ -65,7 +65,13 @@ export default definePlugin({
     const permissions = declarePermissions(state)
     const counts: HookCounts = { executions: 0, failures: 0, retries: 0, unkept: 0 }
     const atWork = createHooksAtWork(clock)
+    /** What is asked, and what it leaves to be cleaned up. */
     const works = new Set<Promise<unknown>>()
+    const track = <T>(work: Promise<T>): Promise<T> => {
+      const tracked = work.finally(() => works.delete(tracked))
+      works.add(tracked)
+      return tracked
+    }
     const list = ctx.list(hookList(config))
     const configured = createConfigured(list)
     const checked = {
@@ -96,10 +102,7 @@ export default definePlugin({
       folder: host.workspaceRoot,
       environment: () => childEnvironment({ pass: config.pass_environment, redact: secrets.redact }),
       ending: ctx.signal,
-      track(work: Promise<unknown>) {
-        const tracked = work.finally(() => works.delete(tracked))
-        works.add(tracked)
-      },
+      track,
     }
     const set = (event: Moment): readonly HookDefinition[] => hooks()[event] ?? []
     const isLocked = (event: Moment): boolean => guarded.has(event) && settings.isLocked(setting)
@@ -112,7 +115,7 @@ export default definePlugin({
       intercept: async (invocation, signal) => {
         if (isLocked(invocation.event)) return { ...blockOf('hooks', locked), locked: true }
         return askInTurn(invocation, askedOf(parts, set(invocation.event), invocation), (definition, now) =>
-          atWork.during(definition.name, now, () => askHook(parts, definition, { invocation: now, signal })),
+          atWork.during(definition.name, now, () => track(askHook(parts, definition, { invocation: now, signal }))),
         )
       },
     })
@@ -131,7 +134,7 @@ export default definePlugin({
       return async () => {
         end()
         forget()
-        await Promise.allSettled(works)
+        while (works.size > 0) await Promise.allSettled(works)
       }
     })
   },

@@ -56,6 +56,8 @@ export interface ControlContext extends RunContext {
   readonly missing: RunEngine['missing']
   /** May refuse what runs are told; absent while no plugin does. */
   readonly interception: () => Interception | undefined
+  /** Aborts when the daemon begins to stop. */
+  readonly leaving: AbortSignal
   /** Tells of the boards that runs are given; absent while no plugin does. */
   readonly boards: () => Boards | undefined
 }
