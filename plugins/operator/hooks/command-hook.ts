@@ -12,8 +12,8 @@ import {
   type Supervised,
   type SupervisedProgram,
 } from '../../../core/plugin.js'
-import { blockOf, type Answered } from './outcome.js'
-import { saidOutcome } from './said-outcome.js'
+import { blockOf, type Answered } from './outcome/outcome.js'
+import { saidOutcome } from './outcome/said-outcome.js'
 
 export interface CommandParts {
   readonly supervised: Supervised

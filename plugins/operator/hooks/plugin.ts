@@ -24,11 +24,12 @@ import type { HookDefinition, HookMap } from './definitions.js'
 import { askHook, type HookCounts } from './hook-run.js'
 import { createHooksAtWork } from './explained.js'
 import { hooksSetting } from './hooks-setting.js'
-import { blockOf } from './outcome.js'
-import { declarePermissions, forgetEnded } from './permissions.js'
+import { blockOf } from './outcome/outcome.js'
+import { declarePermissions, forgetEnded } from './outcome/permissions.js'
 import { hookRoutes } from './routes.js'
 import { hooksHealth, hooksSection } from './status.js'
 import { tellOfRuns } from './told.js'
+import { createWorks } from './works.js'
 
 /** After interceptors of plugins with a lower rank. */
 const rank = 100
@@ -65,13 +66,7 @@ export default definePlugin({
     const permissions = declarePermissions(state)
     const counts: HookCounts = { executions: 0, failures: 0, retries: 0, unkept: 0 }
     const atWork = createHooksAtWork(clock)
-    /** What is asked, and what it leaves to be cleaned up. */
-    const works = new Set<Promise<unknown>>()
-    const track = <T>(work: Promise<T>): Promise<T> => {
-      const tracked = work.finally(() => works.delete(tracked))
-      works.add(tracked)
-      return tracked
-    }
+    const { track, over } = createWorks()
     const list = ctx.list(hookList(config))
     const configured = createConfigured(list)
     const checked = {
@@ -134,7 +129,7 @@ export default definePlugin({
       return async () => {
         end()
         forget()
-        while (works.size > 0) await Promise.allSettled(works)
+        await over()
       }
     })
   },

@@ -72,7 +72,7 @@ const checkIsolation = async (context: ControlContext, submission: Submission): 
  * was asked. A repeated submission, and one that cannot be accepted anyway, is not shown to them.
  */
 const askPrompt = async (context: ControlContext, submission: Submission): Promise<InterceptedNote | undefined> => {
-  const { leaving } = context
+  const { leaving } = context.host
   const interception = context.interception()
   const { session_id, input, kind = 'input' } = submission
   if (interception?.wants('user_prompt_submit') !== true || kind !== 'input') return undefined

@@ -1,8 +1,8 @@
 import test from 'ava'
 import { createCapture } from '../../../../core/processes/capture.js'
 import { complaintIn, reasonIn } from '../../../../plugins/operator/hooks/command-hook.js'
-import { blockOf, rulingOf, shownRuling } from '../../../../plugins/operator/hooks/outcome.js'
-import { saidOutcome } from '../../../../plugins/operator/hooks/said-outcome.js'
+import { blockOf, rulingOf, shownRuling } from '../../../../plugins/operator/hooks/outcome/outcome.js'
+import { saidOutcome } from '../../../../plugins/operator/hooks/outcome/said-outcome.js'
 import { across, holdsPiece, redactCanary } from '../../../support/canaries.js'
 
 test('secrets-25: a secret across the end of a reason is redacted', (t) => {

@@ -17,9 +17,9 @@ import {
   visibleLine,
   type Json,
   type JsonObject,
-} from '../../../core/plugin.js'
+} from '../../../../core/plugin.js'
 import { PermissionUpdate } from './permissions.js'
-import type { Ruling } from '../../execution/interception/contract.js'
+import type { Ruling } from '../../../execution/interception/contract.js'
 
 const Permission = enums(['allow', 'deny', 'ask'])
 /** What hooks of other programs say and what means nothing here. */

@@ -1,5 +1,5 @@
 /** The outcome in what a command put out. */
-import { isJsonObject, type Json } from '../../../core/plugin.js'
+import { isJsonObject, type Json } from '../../../../core/plugin.js'
 import { doesSomething, rulingOf, type Answered } from './outcome.js'
 
 /** Undefined of what is no JSON. */
