@@ -20,6 +20,9 @@ export const createProgramServices = (parts: SupervisedParts): ProgramServices =
       [Supervised, supervised],
       [Sandbox, sandbox],
     ],
-    close: sandbox.close,
+    async close() {
+      await sandbox.close()
+      await supervised.close()
+    },
   }
 }

@@ -111,6 +111,11 @@ export interface HostView {
   readonly workspaceRoot: string
   /** `ready` between the first accepted request and the begin of a drain. */
   phase(): 'starting' | 'ready' | 'draining'
+  /**
+   * Aborts when the daemon begins to stop, before requests in flight are waited for and before any plugin stops, with
+   * the problem `daemon_draining` as its reason: `leaving.throwIfAborted()` behind a long wait tells its caller.
+   */
+  readonly leaving: AbortSignal
   /** Every plugin of the shipped list and the configuration, in load order. */
   plugins(): readonly PluginReport[]
   boot(): BootReport

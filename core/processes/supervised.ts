@@ -16,6 +16,11 @@ export interface SupervisedParts {
   readonly generation: () => number
 }
 
+export interface OwnSupervised extends Supervised {
+  /** Ends at once whatever nobody has ended. For the end of the daemon: what it has asked to end would outlive it. */
+  close(): Promise<void>
+}
+
 const programOf = (
   { program, group, exited }: Launched,
   stop: SupervisedProgram['stop'],
@@ -51,19 +56,23 @@ const wantedOf = (held: readonly Held[], known: Set<string>): Wanted => ({
   },
 })
 
-export const createSupervised = ({ processes, clock, ids, stateRoot, generation }: SupervisedParts): Supervised => {
+export const createSupervised = ({ processes, clock, ids, stateRoot, generation }: SupervisedParts): OwnSupervised => {
   const tag = rootTag(stateRoot)
   const groups = new WeakMap<SupervisedProgram, Held>()
+  /** Those of which something may be left. */
+  const open = new Set<SupervisedProgram>()
   const held = (programs: readonly SupervisedProgram[]): Held[] =>
     programs.flatMap((program) => groups.get(program) ?? [])
-  const stopAll: Supervised['stop'] = (programs, grace_ms) => {
+  const stopAll: Supervised['stop'] = async (programs, grace_ms) => {
     const all = held(programs)
-    return stopProcesses({
+    const stopped = await stopProcesses({
       clock,
       grace_ms,
       spares: (row) => all.some(({ group }) => isHolder(group, row)),
       ...wantedOf(all, new Set(all.flatMap(({ known }) => [...known]))),
     })
+    if (stopped.remaining.length === 0) for (const program of programs) open.delete(program)
+    return stopped
   }
   return {
     async start({ name = ids.random(8), environment, holds = false, ...wish }: SupervisedWish) {
@@ -74,7 +83,10 @@ export const createSupervised = ({ processes, clock, ids, stateRoot, generation 
         environment: { ...environment, [markerName]: marker },
       })
       const program = programOf(launched, (grace_ms) => stopAll([program], grace_ms), clock)
-      if (launched.group !== undefined) groups.set(program, { group: { ...launched.group, holds }, known: new Set() })
+      if (launched.group !== undefined) {
+        groups.set(program, { group: { ...launched.group, holds }, known: new Set() })
+        open.add(program)
+      }
       return program
     },
     async remember(programs) {
@@ -82,5 +94,9 @@ export const createSupervised = ({ processes, clock, ids, stateRoot, generation 
       for (const one of held(programs)) wantedIn(rows, wantedOf([one], one.known))
     },
     stop: stopAll,
+    async close() {
+      for (const program of open) program.kill()
+      if (open.size > 0) await stopAll([...open], 0)
+    },
   }
 }

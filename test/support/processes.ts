@@ -2,8 +2,7 @@
 import type { ExecutionContext } from 'ava'
 import { createClock } from '../../core/base/clock.js'
 import { createIds } from '../../core/base/ids.js'
-import type { Supervised } from '../../core/processes/contract.js'
-import { createSupervised } from '../../core/processes/supervised.js'
+import { createSupervised, type OwnSupervised } from '../../core/processes/supervised.js'
 import { createProcesses, type OwnProcesses } from '../../core/processes/processes.js'
 
 /** Lines that were logged, beside what it starts. */
@@ -18,7 +17,7 @@ export const processesFor = (t: ExecutionContext): OwnProcesses & { readonly war
 }
 
 /** The service that supervises programs, as of the first life of a root. */
-export const supervisedFor = (t: ExecutionContext, stateRoot: string): Supervised => {
+export const supervisedFor = (t: ExecutionContext, stateRoot: string): OwnSupervised => {
   const clock = createClock()
   return createSupervised({ processes: processesFor(t), clock, ids: createIds(clock), stateRoot, generation: () => 1 })
 }

@@ -1,6 +1,8 @@
 /** Measures the steps of a start and keeps how to undo each. */
+import { setMaxListeners } from 'node:events'
 import type { Clock } from '../../base/clock.js'
 import type { BootReport, BootStep } from '../contract.js'
+import { httpErrors } from '../../http/errors.js'
 import { errors } from '../errors.js'
 
 type Details = BootStep['details']
@@ -12,6 +14,8 @@ export interface Boot {
   own(name: string, undo: () => void | Promise<void>): void
   /** Undoes everything; a failing undo is reported and does not stop the others. True if none failed. */
   teardown(): Promise<boolean>
+  /** Aborts when the way back begins, with the problem `daemon_draining` as its reason. */
+  readonly leaving: AbortSignal
   /** The start is over. */
   done(): void
   report(): BootReport
@@ -32,6 +36,8 @@ export const createBoot = ({ clock, safe, asked, onFault }: BootOptions): Boot =
   const from = clock.elapsed()
   const steps: BootStep[] = []
   const undos: { name: string; undo: () => void | Promise<void> }[] = []
+  const leaving = new AbortController()
+  setMaxListeners(0, leaving.signal)
   let total = 0
   const undo = async (entry: (typeof undos)[number]): Promise<boolean> => {
     try {
@@ -56,9 +62,11 @@ export const createBoot = ({ clock, safe, asked, onFault }: BootOptions): Boot =
     },
     teardown: async () => {
       let clean = true
+      leaving.abort(httpErrors.daemon_draining({ retryAfter: 5 }))
       for (let entry = undos.pop(); entry !== undefined; entry = undos.pop()) clean = (await undo(entry)) && clean
       return clean
     },
+    leaving: leaving.signal,
     done: () => {
       total = tenths(clock.elapsed() - from)
     },

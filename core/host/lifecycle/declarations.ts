@@ -90,7 +90,17 @@ export const declarationsOf = async (
       [Sandbox, untouched({}, 'the sandbox')],
       [
         Host,
-        untouched({ version, processId: process.pid, startedAtMs: 0, stateRoot: '/', workspaceRoot: '/' }, 'the host'),
+        untouched(
+          {
+            version,
+            processId: process.pid,
+            startedAtMs: 0,
+            stateRoot: '/',
+            workspaceRoot: '/',
+            leaving: new AbortController().signal,
+          },
+          'the host',
+        ),
       ],
     ],
     configure: (plugin) => {

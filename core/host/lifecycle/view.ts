@@ -61,6 +61,7 @@ export const createView = ({
       ?.registry.owned(point)()
       .find(({ value }) => point.key?.(value) === key)?.owner,
   processId: process.pid,
+  leaving: boot.leaving,
   whenActing: hold.whenActing,
   startedAtMs: boot.report().started_at_ms,
   plugins: () => host()?.reports() ?? [],

@@ -58,6 +58,7 @@ export const sharedProblems = (more: readonly ProblemFactory[]): ProblemsByStatu
     errors.headers_too_large,
     errors.internal_error,
     errors.too_many_bodies,
+    errors.daemon_draining,
     ...more,
   ])
 

@@ -1,7 +1,7 @@
 import { inlineSchema, type AnyStruct } from '../../../core/base/schema.js'
 import { laterMoments, momentFacts, moments, type Moment } from '../../../plugins/execution/interception/contract.js'
 import { HookInvocation } from '../../../plugins/operator/hooks/invocation.js'
-import { Outcome } from '../../../plugins/operator/hooks/outcome.js'
+import { Outcome } from '../../../plugins/operator/hooks/outcome/outcome.js'
 import { anchor, code, codes, fieldTable, page, table } from '../markdown.js'
 
 const told = 'Told; nobody waits for it.'

@@ -34,6 +34,7 @@ export default definePlugin({
       ids,
       log,
       clock,
+      leaving: host.leaving,
       granted(tx, message_id, session_ids) {
         observers.tell(tx, 'hearing of a turn', (observer) => observer.granted(tx, message_id, session_ids))
       },

@@ -1,4 +1,4 @@
-import { definePlugin, Metrics } from '../../../core/plugin.js'
+import { definePlugin, Host, Metrics } from '../../../core/plugin.js'
 import { UsageBooks } from '../../operator/usage/contract.js'
 import { Models } from '../models/contract.js'
 import { Sessions } from '../sessions/contract.js'
@@ -12,16 +12,16 @@ export default definePlugin({
   version: '1.0.0',
   api: 1,
   summary: 'Asks models outside of runs, within the budgets and scopes of sessions.',
-  needs: { models: Models },
+  needs: { host: Host, models: Models },
   wants: { sessions: Sessions, books: UsageBooks },
   provides: [Consultations],
-  register(ctx, { models, sessions, books }) {
+  register(ctx, { host, models, sessions, books }) {
     const observers = ctx.view(ConsultationObservers)
     const ask = createConsult({ models, sessions, books, observers, state: ctx.state, log: ctx.log, clock: ctx.clock })
     const { observer, metrics } = createPurposes()
     ctx.contribute(ConsultationObservers, observer)
     ctx.contribute(Metrics, ...metrics)
-    ctx.routes(checkRoute({ models, ask, clock: ctx.clock, redact: ctx.secrets.redact }))
+    ctx.routes(checkRoute({ models, ask, clock: ctx.clock, redact: ctx.secrets.redact, leaving: host.leaving }))
     ctx.provide(Consultations, {
       ask,
       routes: () => models.list().map(({ route_id }) => route_id),

@@ -40,6 +40,8 @@ export interface CheckParts {
   readonly redact: (text: string) => string
   readonly models: Models
   readonly ask: Consultations['ask']
+  /** Aborts when the daemon begins to stop. */
+  readonly leaving: AbortSignal
 }
 
 const question = {
@@ -69,11 +71,12 @@ export const checkRoute = (parts: CheckParts): Route =>
     problems: [modelErrors.bad_request],
     example: { body: { route_id: 'demo' } },
     handler: async ({ body: { route_id = parts.models.default_route, timeout_ms = patienceMs } }) => {
-      const { models, clock, redact } = parts
+      const { models, clock, redact, leaving } = parts
       const route = models.find(route_id)
       if (route === undefined) throw unknownRoute(route_id, models.list(), 'body.route_id')
       const began = clock.elapsed()
-      const consulted = await parts.ask({ ...question, timeout_ms, route_id }, new AbortController().signal)
+      const consulted = await parts.ask({ ...question, timeout_ms, route_id }, leaving)
+      leaving.throwIfAborted()
       const asked = { route_id, model: route.model, duration_ms: Math.round(clock.elapsed() - began) }
       if (consulted.type !== 'text')
         return { ...asked, answered: false, code: consulted.code, message: consulted.message }

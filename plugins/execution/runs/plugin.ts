@@ -94,7 +94,7 @@ export default definePlugin({
     const executor = createExecutor(base, engine)
     const reserved = ctx.view(ReservedKeys)
     const { pin, missing } = engine
-    const context: ControlContext = { ...base, executor, reserved, interception, boards, pin, missing }
+    const context: ControlContext = { ...base, executor, reserved, interception, host, boards, pin, missing }
     const runs = createRuns(context, { waiters, deadlines })
     ctx.provide(Runs, runs)
     ctx.provide(SessionActivity, createActivity(store, sessions))

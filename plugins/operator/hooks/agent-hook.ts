@@ -5,7 +5,7 @@ import type { Invocation } from '../../execution/interception/contract.js'
 import type { Runs } from '../../execution/runs/contract.js'
 import type { AgentExecutor, HookDefinition } from './definitions.js'
 import { matches } from './matching/matcher.js'
-import type { Answered } from './outcome.js'
+import type { Answered } from './outcome/outcome.js'
 import { answeredBy, fencedInput, mostInput, rulesOfAnswers } from './prompt-hook.js'
 
 export interface AgentParts {

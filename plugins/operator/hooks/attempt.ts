@@ -6,7 +6,7 @@ import { runCommand, type CommandParts } from './command-hook.js'
 import type { HookCallback } from './contract.js'
 import type { HookDefinition } from './definitions.js'
 import { postHook } from './http-hook.js'
-import { rulingOf, type Answered } from './outcome.js'
+import { rulingOf, type Answered } from './outcome/outcome.js'
 import { askByPrompt, type PromptParts, type PromptWish } from './prompt-hook.js'
 
 export interface AttemptParts extends CommandParts, PromptParts, AgentParts {

@@ -10,8 +10,10 @@ import {
   type Captured,
   type Clock,
   type Supervised,
+  type SupervisedProgram,
 } from '../../../core/plugin.js'
-import { blockOf, rulingOf, type Answered } from './outcome.js'
+import { blockOf, type Answered } from './outcome/outcome.js'
+import { saidOutcome } from './outcome/said-outcome.js'
 
 export interface CommandParts {
   readonly supervised: Supervised
@@ -33,6 +35,7 @@ export interface CommandWish {
 }
 
 const outputBytes = 64 * 1024
+const tooMuch = { fault: 'it put out more than 64 KiB' }
 /** Between SIGTERM and SIGKILL, milliseconds. */
 const graceMs = 500
 /** Longest wait for what a command has left, milliseconds: what is not gone then is ended behind the run. */
@@ -44,17 +47,22 @@ const aborted = (signal: AbortSignal): Promise<'aborted'> =>
     else signal.addEventListener('abort', () => resolve('aborted'), { once: true })
   })
 
-const jsonOf = (name: string, { text, truncated }: Captured): Answered => {
+const outcomeOf = (name: string, { text, truncated }: Captured): Answered =>
   // Whether what is cut was an outcome nobody can tell.
-  if (truncated) return { fault: 'it put out more than 64 KiB' }
-  const said = text.trim()
-  if (!said.startsWith('{')) return { ruling: undefined }
-  try {
-    return rulingOf(name, JSON.parse(said))
-  } catch {
-    return { fault: 'its outcome is no JSON' }
-  }
-}
+  truncated ? tooMuch : saidOutcome(name, text.trim())
+
+/** Resolves when so much was put out that its end need not be waited for, a moment behind that: it may be about to. */
+const flooded = ({ stdout }: SupervisedProgram, clock: Clock, over: AbortSignal): Promise<'flooded'> =>
+  new Promise((resolve) => {
+    let bytes = 0
+    const count = (chunk: Buffer): void => {
+      bytes += chunk.length
+      if (bytes <= outputBytes) return
+      stdout.off('data', count)
+      void clock.sleep(graceMs, over).then((slept) => slept && resolve('flooded'))
+    }
+    stdout.on('data', count)
+  })
 
 const blocks = 2
 
@@ -92,7 +100,9 @@ export const runCommand = async (parts: CommandParts, wish: CommandWish): Promis
   program.stdout.on('data', stdout.add)
   program.stderr.on('data', stderr.add)
   program.input?.end(input)
-  const exit = await Promise.race([program.exited, aborted(signal)])
+  const over = new AbortController()
+  const exit = await Promise.race([program.exited, aborted(signal), flooded(program, clock, over.signal)])
+  over.abort()
   if (exit !== 'aborted') program.kill()
   const ended = (async () => {
     if (program.isThere) await program.stop(exit === 'aborted' ? graceMs : 0)
@@ -101,11 +111,12 @@ export const runCommand = async (parts: CommandParts, wish: CommandWish): Promis
   track(ended)
   await within(clock, patienceMs, ended)
   if (exit === 'aborted') return { fault: 'it was cut short' }
+  if (exit === 'flooded') return tooMuch
   if (!exit.started) return { fault: 'it could not be started' }
   if (exit.code === blocks) return { ruling: blockOf(name, reasonIn(stderr.read())) }
   if (exit.code !== 0) {
     const how = exit.signal === null ? `it ended with code ${exit.code}` : `${exit.signal} ended it`
     return { fault: [how, complaintIn(stderr.read(), redact)].filter((part) => part !== '').join(': ') }
   }
-  return jsonOf(name, stdout.read())
+  return outcomeOf(name, stdout.read())
 }

@@ -5,9 +5,9 @@ import type { Invocation, Ruling } from '../../execution/interception/contract.j
 import { attempt, targetOf, type AttemptParts, type Attempted } from './attempt.js'
 import type { DeadLetters } from './dead-letters.js'
 import { defaultTimeoutMs, mostRetries, type HookDefinition } from './definitions.js'
-import type { HookPermissions } from './permissions.js'
+import type { HookPermissions } from './outcome/permissions.js'
 import { contractVersion, documentOf } from './invocation.js'
-import { blockOf, shownRuling, strangeText, type Answered } from './outcome.js'
+import { blockOf, shownRuling, strangeText, type Answered } from './outcome/outcome.js'
 
 /** Since the start of the daemon. */
 export interface HookCounts {
@@ -154,6 +154,8 @@ export const askHook = async (
   definition: HookDefinition,
   { invocation, signal: caller }: { readonly invocation: Invocation; readonly signal: AbortSignal },
 ): Promise<Ruling | undefined> => {
+  // Behind one that was cut off.
+  if (caller.aborted || parts.ending.aborted) return undefined
   const timeout_ms = Number(('timeout_ms' in definition.executor && definition.executor.timeout_ms) || defaultTimeoutMs)
   const timeout = new AbortController()
   const cancel = parts.clock.after(timeout_ms, () => timeout.abort())

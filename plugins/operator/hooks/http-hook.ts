@@ -1,6 +1,6 @@
 /** Hooks that are asked over HTTP. */
 import type { Outbound } from '../../../core/plugin.js'
-import { rulingOf, type Answered } from './outcome.js'
+import { rulingOf, type Answered } from './outcome/outcome.js'
 
 export interface HttpWish {
   readonly name: string

@@ -24,11 +24,12 @@ import type { HookDefinition, HookMap } from './definitions.js'
 import { askHook, type HookCounts } from './hook-run.js'
 import { createHooksAtWork } from './explained.js'
 import { hooksSetting } from './hooks-setting.js'
-import { blockOf } from './outcome.js'
-import { declarePermissions, forgetEnded } from './permissions.js'
+import { blockOf } from './outcome/outcome.js'
+import { declarePermissions, forgetEnded } from './outcome/permissions.js'
 import { hookRoutes } from './routes.js'
 import { hooksHealth, hooksSection } from './status.js'
 import { tellOfRuns } from './told.js'
+import { createWorks } from './works.js'
 
 /** After interceptors of plugins with a lower rank. */
 const rank = 100
@@ -65,7 +66,7 @@ export default definePlugin({
     const permissions = declarePermissions(state)
     const counts: HookCounts = { executions: 0, failures: 0, retries: 0, unkept: 0 }
     const atWork = createHooksAtWork(clock)
-    const works = new Set<Promise<unknown>>()
+    const { track, over } = createWorks()
     const list = ctx.list(hookList(config))
     const configured = createConfigured(list)
     const checked = {
@@ -96,10 +97,7 @@ export default definePlugin({
       folder: host.workspaceRoot,
       environment: () => childEnvironment({ pass: config.pass_environment, redact: secrets.redact }),
       ending: ctx.signal,
-      track(work: Promise<unknown>) {
-        const tracked = work.finally(() => works.delete(tracked))
-        works.add(tracked)
-      },
+      track,
     }
     const set = (event: Moment): readonly HookDefinition[] => hooks()[event] ?? []
     const isLocked = (event: Moment): boolean => guarded.has(event) && settings.isLocked(setting)
@@ -112,7 +110,7 @@ export default definePlugin({
       intercept: async (invocation, signal) => {
         if (isLocked(invocation.event)) return { ...blockOf('hooks', locked), locked: true }
         return askInTurn(invocation, askedOf(parts, set(invocation.event), invocation), (definition, now) =>
-          atWork.during(definition.name, now, () => askHook(parts, definition, { invocation: now, signal })),
+          atWork.during(definition.name, now, () => track(askHook(parts, definition, { invocation: now, signal }))),
         )
       },
     })
@@ -131,7 +129,7 @@ export default definePlugin({
       return async () => {
         end()
         forget()
-        await Promise.allSettled(works)
+        await over()
       }
     })
   },

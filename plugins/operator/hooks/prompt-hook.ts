@@ -4,7 +4,7 @@ import type { Consultations } from '../../execution/consultations/contract.js'
 import type { Invocation } from '../../execution/interception/contract.js'
 import { jsonIn } from '../../execution/models/contract.js'
 import type { PromptExecutor } from './definitions.js'
-import { rulingOf, type Answered } from './outcome.js'
+import { rulingOf, type Answered } from './outcome/outcome.js'
 
 export interface PromptParts {
   readonly consultations: () => Consultations | undefined

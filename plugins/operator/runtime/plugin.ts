@@ -31,6 +31,7 @@ export default definePlugin({
       revisions,
       settings,
       interception,
+      leaving: host.leaving,
       onHeld: () => {
         const runtime = view.collect()
         ctx.events.emit(runtimeUpdated, {}, () => ({ runtime }))

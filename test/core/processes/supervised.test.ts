@@ -86,3 +86,23 @@ test('what was remembered of a program is ended, also when nothing tells any mor
   t.false(await isThere(second.pid))
   await Promise.all([first, second].map(({ program }) => program.letGo()))
 })
+
+test('at the end of the daemon nothing is left of a program whose stop is under way, or that nobody stops', async (t) => {
+  const alive = setInterval(() => {}, 1000)
+  t.teardown(() => clearInterval(alive))
+  const root = '/a root that ends'
+  const supervised = supervisedFor(t, root)
+  const left = async () => (await readProcesses()).filter(({ marker }) => marker?.startsWith(`${rootTag(root)}.`))
+  const run = `trap '' TERM INT HUP PIPE; sleep 300 & echo ready; while :; do sleep 1; done`
+  const start = async () => {
+    const program = await supervised.start({ run, folder: '/', environment })
+    await begun(program)
+    return program
+  }
+  const [stopping, forgotten] = [await start(), await start()]
+  const stopped = supervised.stop([stopping], 60_000)
+  await supervised.close()
+  t.deepEqual(await left(), [])
+  t.deepEqual((await stopped).remaining, [])
+  await Promise.all([stopping, forgotten].map((program) => program.letGo()))
+})

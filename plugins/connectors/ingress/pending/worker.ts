@@ -157,7 +157,8 @@ const refused = async (parts: WorkerParts, event: PendingEvent, problem: Problem
       files: event.files.map(({ wanted, missing }) => ({ wanted, ...(missing !== undefined && { missing }) })),
       wait: 0,
     })
-  const isLate = clock.now() >= event.accepted_at_ms + mostWaitMs
+  // A stop is no reason to give one up.
+  const isLate = code !== 'daemon_draining' && clock.now() >= event.accepted_at_ms + mostWaitMs
   const pace = code === 'run_queue_full' ? queueWaits : waits
   if (code !== 'hook_blocked' && !isLate) return later(parts, event, { files: event.files, wait: 0, pace })
   log.error('a message that waited has no run', { kind: event.kind, connector: event.name, code })

@@ -13,6 +13,8 @@ export interface DecisionParts extends StartParts {
   readonly state: State
   readonly ids: Ids
   readonly log: Log
+  /** Aborts when the daemon begins to stop. */
+  readonly leaving: AbortSignal
   readonly clock: { now(): number }
   /** Called in the commit that grants leases for a message. */
   readonly granted: (tx: Tx, message_id: string, session_ids: readonly string[]) => void
@@ -82,11 +84,12 @@ const check = async (
 
 /** Throws what is no refusal. */
 const pass = (
-  { log, state }: DecisionParts,
+  { log, state, leaving }: DecisionParts,
   session_id: string,
   { error, refused }: { readonly error: unknown; readonly refused: Set<string> },
 ): void => {
-  if (!(error instanceof Problem) || state.health.mode !== 'ok') throw error
+  // What a stop cut off says nothing about the session: the next life asks it.
+  if (!(error instanceof Problem) || state.health.mode !== 'ok' || leaving.aborted) throw error
   refused.add(session_id)
   if (error.code !== runErrors.session_ended.code)
     tellFailure({ log, state }, 'a session could not be asked to speak', { session_id, error })

@@ -1,6 +1,6 @@
 /** Who runs when: one run per session, a limit for all, sessions in turn. */
 import type { Boards } from '../../../media/boards/contract.js'
-import { tellFailure, within, thrownText } from '../../../../core/plugin.js'
+import { tellFailure, within, thrownText, type HostView } from '../../../../core/plugin.js'
 import type { Interception } from '../../interception/contract.js'
 import type { ReservedKey } from '../record/origin.js'
 import { editRun } from './run-changes.js'
@@ -56,6 +56,7 @@ export interface ControlContext extends RunContext {
   readonly missing: RunEngine['missing']
   /** May refuse what runs are told; absent while no plugin does. */
   readonly interception: () => Interception | undefined
+  readonly host: Pick<HostView, 'leaving'>
   /** Tells of the boards that runs are given; absent while no plugin does. */
   readonly boards: () => Boards | undefined
 }

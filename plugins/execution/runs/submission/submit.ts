@@ -67,19 +67,18 @@ const checkIsolation = async (context: ControlContext, submission: Submission): 
   await workspaces.check(session_id)
 }
 
-/** Waits for nobody; whoever is asked has a limit of its own. */
-const never = new AbortController().signal
-
 /**
- * What interceptors make of what a run is told. Throws `hook_blocked`. A repeated submission, and one that cannot be
- * accepted anyway, is not shown to them.
+ * What interceptors make of what a run is told. Throws `hook_blocked`, and `daemon_draining` where a stop cut off who
+ * was asked. A repeated submission, and one that cannot be accepted anyway, is not shown to them.
  */
 const askPrompt = async (context: ControlContext, submission: Submission): Promise<InterceptedNote | undefined> => {
+  const { leaving } = context.host
   const interception = context.interception()
   const { session_id, input, kind = 'input' } = submission
   if (interception?.wants('user_prompt_submit') !== true || kind !== 'input') return undefined
   const admitted = admit(context, submission)
   if ('known' in admitted) return undefined
+  leaving.throwIfAborted()
   const ruling = await interception.ask(
     {
       event: 'user_prompt_submit',
@@ -87,8 +86,9 @@ const askPrompt = async (context: ControlContext, submission: Submission): Promi
       agent_id: admitted.agent_id,
       payload: { prompt: admitted.text, source_plugin: input.source_plugin ?? 'http' },
     },
-    never,
+    leaving,
   )
+  leaving.throwIfAborted()
   const { block, by, updated_input, locked, plugin } = ruling
   if (block !== undefined && locked === true) throw lockedInterception.hook_blocked({ details: { reason: block } })
   if (block !== undefined && plugin !== undefined)

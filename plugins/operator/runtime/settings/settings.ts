@@ -21,6 +21,8 @@ export interface SettingsParts {
   readonly revisions: Revisions
   readonly settings: () => readonly RuntimeSetting[]
   readonly interception: () => Interception | undefined
+  /** Aborts when the daemon begins to stop. */
+  readonly leaving: AbortSignal
   /** Called when a change holds, in the order of changes; gives what `GET /v1/runtime` answers then. */
   readonly onHeld: () => JsonObject
 }
@@ -44,9 +46,6 @@ interface Held {
   readonly unfit: readonly Unfit[]
 }
 
-/** Whoever is asked has a limit of its own. */
-const never = new AbortController().signal
-
 /** What of a revision says what holds. */
 type Kept = Pick<Revision, 'revision' | 'setting' | 'source' | 'values'>
 
@@ -56,7 +55,8 @@ interface Draft {
   readonly asked: JsonObject
 }
 
-export const createSettings = ({ state, revisions, settings, interception, onHeld }: SettingsParts): SettingsStore => {
+export const createSettings = (parts: SettingsParts): SettingsStore => {
+  const { state, revisions, settings, onHeld } = parts
   let held: Held | undefined
   // Taken from the state when it is first asked for: every setting is known then.
   const now = (): Held => (held ??= restored(settings(), revisions.list()))
@@ -91,7 +91,7 @@ export const createSettings = ({ state, revisions, settings, interception, onHel
       return draft()
     }
     const { asked } = drafted()
-    await mayChange(interception(), skip_hooks === true ? undefined : asked)
+    if (skip_hooks !== true) await mayChange(parts, asked)
     return add(() => ({ ...drafted().record, source: 'api' }))
   }
   return {
@@ -150,11 +150,15 @@ const valueIn = <S extends AnyStruct>(
   return value === undefined ? initial() : unsafeCast<Infer<S>>(value)
 }
 
-/** Throws `runtime_change_blocked`. A change that nobody asked for is asked about by nobody. */
-const mayChange = async (interception: Interception | undefined, asked: JsonObject | undefined): Promise<void> => {
-  if (asked === undefined || interception?.wants('config_change') !== true) return
+/** Throws `runtime_change_blocked`, and `daemon_draining` where a stop cut off who was asked. */
+const mayChange = async (parts: Pick<SettingsParts, 'interception' | 'leaving'>, asked: JsonObject): Promise<void> => {
+  const { leaving } = parts
+  const interception = parts.interception()
+  if (interception?.wants('config_change') !== true) return
+  leaving.throwIfAborted()
   const subject = String(asked['setting'])
-  const ruling = await interception.ask({ event: 'config_change', subject, payload: asked }, never)
+  const ruling = await interception.ask({ event: 'config_change', subject, payload: asked }, leaving)
+  leaving.throwIfAborted()
   if (ruling.block !== undefined)
     throw settingErrors.runtime_change_blocked({ details: { who: whoDid(ruling, 'block'), reason: ruling.block } })
 }

@@ -31,3 +31,19 @@ test('models-42: a route is asked for one word, and says whether its model answe
   t.regex(out, /does not answer: The provider has no such model\.$/mu)
   t.is((await daemon.request('GET', '/v1/runs')).body.length, 0)
 })
+
+test('http-32: a check of a model that is under way when the daemon stops is told so at once', async (t) => {
+  let begun = (): void => {}
+  const begins = new Promise<void>((resolve) => (begun = resolve))
+  const model = scriptedProvider(async function* (_request, _count, signal) {
+    begun()
+    await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+    yield fails(false, 'It was cut off.')
+  })
+  const daemon = await startTestDaemon(t, { plugins: [model.plugin], config: model.config })
+  const asked = daemon.request('POST', '/v1/runtime/model/check', {})
+  await begins
+  const stopped = daemon.stop()
+  t.deepEqual(codeOf(await asked), [503, 'daemon_draining'])
+  await stopped
+})

@@ -8,7 +8,7 @@ import { rootTag } from '../../../../core/processes/marker.js'
 import { readProcesses } from '../../../../core/state/root/process-table.js'
 import { HookInvocation } from '../../../../plugins/operator/hooks/invocation.js'
 import { HookCallbacks } from '../../../../plugins/operator/hooks/contract.js'
-import { rulingOf } from '../../../../plugins/operator/hooks/outcome.js'
+import { rulingOf } from '../../../../plugins/operator/hooks/outcome/outcome.js'
 import { createFitting } from '../../../../plugins/operator/hooks/matching/fitting.js'
 import { matcherFault, matches } from '../../../../plugins/operator/hooks/matching/matcher.js'
 import { patternOf } from '../../../../plugins/operator/hooks/matching/pattern.js'
@@ -200,6 +200,36 @@ test('hooks-14: a hook that puts out more than 64 KiB has failed, whatever it sa
     t.is((await letters()).length, before + 1)
     t.like((await letters())[0], { hook_name: 'guard', error: 'it put out more than 64 KiB' })
   }
+})
+
+test('hooks-14: a hook that puts out without end is ended at its bound and not at its time, and one that ends behind it still blocks', async (t) => {
+  const { set, run, made, letters, root, outcomes } = await daemonWith(t)
+  await set({
+    pre_tool_use: [{ ...command('yes a line', { timeout_ms: 60_000 }), failure_policy: { mode: 'closed' } }],
+  })
+  const from = Date.now()
+  await run()
+  t.true(Date.now() - from < 30_000)
+  t.like((await letters())[0], { error: 'it put out more than 64 KiB' })
+  t.deepEqual(await left(root), [])
+  await set({ pre_tool_use: [command('head -c 100000 /dev/zero; echo not today >&2; exit 2')] })
+  await run()
+  t.is((await outcomes()).at(-1).output.error.reason.trim(), 'not today')
+  t.deepEqual(made, [])
+})
+
+test('hooks-37: what looks like an outcome and is none is a failure of a hook that must not fail', async (t) => {
+  const { set, run, made, letters } = await daemonWith(t)
+  await set({ pre_tool_use: [{ ...command(`echo '[{"decision":"block"}]'`), failure_policy: { mode: 'closed' } }] })
+  await run()
+  t.deepEqual(made, [])
+  t.like((await letters())[0], { error: 'its outcome is JSON, and no object' })
+  await set({
+    pre_tool_use: [{ ...command(`echo hello; echo '{"decision":"block"}'`), failure_policy: { mode: 'closed' } }],
+  })
+  await run()
+  t.deepEqual(made, [])
+  t.like((await letters())[0], { error: 'other text stands beside its outcome: it must put out the JSON alone' })
 })
 
 test('hooks-29: a misspelt member of an outcome is a failure of a hook that must not fail, and told of another', async (t) => {

@@ -1,7 +1,8 @@
 import test from 'ava'
 import { createCapture } from '../../../../core/processes/capture.js'
 import { complaintIn, reasonIn } from '../../../../plugins/operator/hooks/command-hook.js'
-import { blockOf, rulingOf, shownRuling } from '../../../../plugins/operator/hooks/outcome.js'
+import { blockOf, rulingOf, shownRuling } from '../../../../plugins/operator/hooks/outcome/outcome.js'
+import { saidOutcome } from '../../../../plugins/operator/hooks/outcome/said-outcome.js'
 import { across, holdsPiece, redactCanary } from '../../../support/canaries.js'
 
 test('secrets-25: a secret across the end of a reason is redacted', (t) => {
@@ -51,4 +52,39 @@ test('hooks-29: a whole outcome with nothing in it is taken, and what nothing he
   t.deepEqual(rulingOf('guard', whole), { ruling: undefined, permissions: [], strange: [] })
   const asked = { ...whole, matched_hooks: ['guard'], initial_user_message: 'hi', watch_paths: ['/x'], retry: true }
   t.like(rulingOf('guard', asked), { strange: ['initial_user_message', 'watch_paths', 'retry'] })
+})
+
+test('hooks-37: of what a command puts out, JSON that was meant as an outcome is one or a fault; other text is none', (t) => {
+  const whole = 'its outcome is JSON, and no object'
+  const beside = 'other text stands beside its outcome: it must put out the JSON alone'
+  const block = '{"decision":"block","reason":"no"}'
+  const shown = JSON.stringify(JSON.parse(block), null, 2)
+  const faults: Readonly<Record<string, string>> = {
+    [`[${block}]`]: whole,
+    '[]': whole,
+    '"block"': whole,
+    '{"decision"': 'its outcome is no JSON',
+    [`hello\n${block}`]: beside,
+    [`hello ${block}`]: beside,
+    [`${block}\nbye`]: 'its outcome is no JSON',
+    [`hello\n${block}\nbye {}`]: beside,
+    [`hello\n${shown}\nbye`]: beside,
+    [`hello {}\n${shown}`]: beside,
+    [`[INFO] asked\n{"hookSpecificOutput":{"permissionDecision":"deny"}}`]: beside,
+  }
+  for (const [said, fault] of Object.entries(faults)) t.deepEqual(saidOutcome('guard', said), { fault }, said)
+  for (const said of [
+    '',
+    'hello',
+    '3',
+    'true',
+    'false',
+    'null',
+    '[INFO] asked',
+    'a {b} c',
+    'got {"level":"info"}',
+    'x } {',
+  ])
+    t.deepEqual(saidOutcome('guard', said), { ruling: undefined }, said)
+  t.like(saidOutcome('guard', shown), { ruling: { block: 'no' } })
 })

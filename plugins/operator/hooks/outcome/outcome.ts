@@ -17,9 +17,9 @@ import {
   visibleLine,
   type Json,
   type JsonObject,
-} from '../../../core/plugin.js'
+} from '../../../../core/plugin.js'
 import { PermissionUpdate } from './permissions.js'
-import type { Ruling } from '../../execution/interception/contract.js'
+import type { Ruling } from '../../../execution/interception/contract.js'
 
 const Permission = enums(['allow', 'deny', 'ask'])
 /** What hooks of other programs say and what means nothing here. */
@@ -63,6 +63,22 @@ const fields = {
 }
 /** Own names; those that hooks of other programs use stand beside them. Others are told by name (hooks-29). */
 export const Outcome = open(fields)
+
+/** What of an outcome makes a difference by itself. */
+const deeds = [
+  'continue_execution',
+  'continue',
+  'decision',
+  'permission',
+  'updated_input',
+  'updated_output',
+  'updated_permissions',
+  'additional_contexts',
+  'hookSpecificOutput',
+] as const satisfies readonly (keyof typeof fields)[]
+
+/** True of an object that would be an outcome with something in it. */
+export const doesSomething = (given: JsonObject): boolean => deeds.some((name) => Object.hasOwn(given, name))
 
 /** Names that are told at most, and characters of one. */
 const [mostStrange, mostName] = [5, 60]

@@ -12,9 +12,9 @@ import {
   type Infer,
   type Log,
   type State,
-} from '../../../core/plugin.js'
-import { SessionStateChanged, type Sessions } from '../../execution/sessions/contract.js'
-import type { PermissionRule } from '../../execution/tools/contract.js'
+} from '../../../../core/plugin.js'
+import { SessionStateChanged, type Sessions } from '../../../execution/sessions/contract.js'
+import type { PermissionRule } from '../../../execution/tools/contract.js'
 
 /** What a hook may give: nothing beyond its session. */
 export const PermissionUpdate = object({
