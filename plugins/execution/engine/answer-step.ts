@@ -12,7 +12,7 @@ import { mostReminders, missingOf } from './completion.js'
 import { activeMs, change, changeLazily, isCut, trace, type Execution } from './execution.js'
 import { holdEnd, isWatched, judgeWatched, type Judged } from './intercept.js'
 import { textOf, type Answer } from './model-step.js'
-import { judgeCall } from './calls/permission.js'
+import { judgeCall } from './permission.js'
 import { endRouteWait } from './route-wait.js'
 import { weigh } from './thread/weight.js'
 

@@ -3,8 +3,8 @@ import { definePoint, hasMembers, type Point } from '../../../core/plugin.js'
 import type { Usage } from '../models/contract.js'
 
 /** What a call would fail with that nobody has made. */
-export { foreseenFault } from './calls/foreseen.js'
-export type { ForeseenCall } from './calls/foreseen.js'
+export { foreseenFault } from './thread/foreseen.js'
+export type { ForeseenCall } from './thread/foreseen.js'
 
 /** One model attempt or tool call, as it was. Times in Unix ms and ms. */
 export interface Observed {

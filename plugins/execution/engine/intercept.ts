@@ -5,8 +5,8 @@ import type { InterceptedNote } from '../sessions/contract.js'
 import type { ToolCallPart } from '../models/contract.js'
 import { additionsOf, callErrors, lockedCall, noteOf } from '../runs/contract.js'
 import type { Execution } from './execution.js'
-import { judgeCall, refused, type Place, type Verdict } from './calls/permission.js'
-import type { Invoked, Ready } from './calls/tool-call.js'
+import { judgeCall, refused, type Place, type Verdict } from './permission.js'
+import type { Invoked, Ready } from './tool-call.js'
 
 /** True if somebody looks at this moment: without interceptors nothing is put together. */
 export const isWatched = ({ context }: Execution, event: Moment): boolean =>

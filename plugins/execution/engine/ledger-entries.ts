@@ -3,7 +3,7 @@ import { digest, isJsonObject, type Json, type Tx } from '../../../core/plugin.j
 import type { ActionIntent, ActionOutcome } from '../external-actions/contract.js'
 import type { OutcomeState } from '../sessions/contract.js'
 import type { Execution } from './execution.js'
-import type { Ready } from './calls/tool-call.js'
+import type { Ready } from './tool-call.js'
 import type { Call } from './thread/turn.js'
 
 /** One attempt of a call, as the ledger names it. */

@@ -7,8 +7,8 @@ import { arrival, arrived } from './arrival.js'
 import { takeBaseline } from './completion.js'
 import { attemptOf, concludeCall } from './ledger-entries.js'
 import { modelStep, type Position } from './model-turn.js'
-import { refused } from './calls/permission.js'
-import { runTools } from './calls/tool-step.js'
+import { refused } from './permission.js'
+import { runTools } from './tool-step.js'
 import { nextStep } from './thread/turn.js'
 
 /** Executes a running run until it waits, ends or is stopped. Rejects when storage fails. */

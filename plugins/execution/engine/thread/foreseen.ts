@@ -2,7 +2,7 @@
 import { parse, type Json, type Problem } from '../../../../core/plugin.js'
 import { callErrors } from '../../runs/contract.js'
 import type { ToolRegistry } from '../../tools/contract.js'
-import { weighJson } from '../thread/weight.js'
+import { weighJson } from './weight.js'
 
 /** Why a tool cannot be called that the session does not see. */
 export const absent = (tools: ToolRegistry, name: string, session_id: string): Problem =>

@@ -1,12 +1,12 @@
 import test from 'ava'
-import { defineErrors, digest, object, type Json } from '../../../../../core/plugin.js'
-import { prepare } from '../../../../../plugins/execution/engine/calls/tool-call.js'
-import type { CallState } from '../../../../../plugins/execution/engine/thread/turn.js'
-import { defineTool, Tools, type Effect, type Tool } from '../../../../../plugins/execution/tools/contract.js'
-import { startTestDaemon } from '../../../../support/daemon.js'
-import { openSession, submit, until } from '../../../../support/runs.js'
-import { callTool, done, scriptedProvider, text } from '../../../../../plugins/providers/scripted/contract.js'
-import { testPlugin } from '../../../../support/plugins.js'
+import { defineErrors, digest, object, type Json } from '../../../../core/plugin.js'
+import { prepare } from '../../../../plugins/execution/engine/calls/tool-call.js'
+import type { CallState } from '../../../../plugins/execution/engine/thread/turn.js'
+import { defineTool, Tools, type Effect, type Tool } from '../../../../plugins/execution/tools/contract.js'
+import { startTestDaemon } from '../../../support/daemon.js'
+import { openSession, submit, until } from '../../../support/runs.js'
+import { callTool, done, scriptedProvider, text } from '../../../../plugins/providers/scripted/contract.js'
+import { testPlugin } from '../../../support/plugins.js'
 
 const input = object({})
 const tool = (name: string, more: Partial<Tool>): Tool =>

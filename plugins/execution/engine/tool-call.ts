@@ -18,15 +18,15 @@ import {
   tagged,
   type AnyStruct,
   type Json,
-} from '../../../../core/plugin.js'
-import type { Asset } from '../../../media/assets/contract.js'
-import { failedCall, mostResultFiles, type Tool, type ToolOutcome, type ToolProgress } from '../../tools/contract.js'
-import type { ToolUse } from '../../../operator/usage/contract.js'
-import { during, trace, within, workspaceOf, type Execution } from '../execution.js'
-import { callErrors, runErrors, type RunFolder } from '../../runs/contract.js'
-import { absent } from './foreseen.js'
+} from '../../../core/plugin.js'
+import type { Asset } from '../../media/assets/contract.js'
+import { failedCall, mostResultFiles, type Tool, type ToolOutcome, type ToolProgress } from '../tools/contract.js'
+import type { ToolUse } from '../../operator/usage/contract.js'
+import { during, trace, within, workspaceOf, type Execution } from './execution.js'
+import { callErrors, runErrors, type RunFolder } from '../runs/contract.js'
+import { absent } from './thread/foreseen.js'
 import { readInput, refused } from './permission.js'
-import type { Call } from '../thread/turn.js'
+import type { Call } from './thread/turn.js'
 
 /**
  * A call that is about to run, with all that it needs. `value` is its input as the tool takes it; `attempt` is 1 for

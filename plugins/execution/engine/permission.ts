@@ -1,19 +1,19 @@
 /** What becomes of the calls of one model answer before any of them runs. */
 import { relative } from 'node:path'
-import type { ApprovalRequest, OutcomeState } from '../../sessions/contract.js'
-import { parse, type Issue, type Json, type JsonObject, type Problem, digest } from '../../../../core/plugin.js'
-import type { ToolCallPart } from '../../models/contract.js'
+import type { ApprovalRequest, OutcomeState } from '../sessions/contract.js'
+import { parse, type Issue, type Json, type JsonObject, type Problem, digest } from '../../../core/plugin.js'
+import type { ToolCallPart } from '../models/contract.js'
 import {
   callFailure,
   permissionAudit,
   type PermissionAudit,
   type PermissionDecision,
   type Tool,
-} from '../../tools/contract.js'
-import { callErrors } from '../../runs/contract.js'
-import { whoDid, type Ruling } from '../../interception/contract.js'
-import type { EngineContext, Execution } from '../execution.js'
-import { absent, tooLarge } from './foreseen.js'
+} from '../tools/contract.js'
+import { callErrors } from '../runs/contract.js'
+import { whoDid, type Ruling } from '../interception/contract.js'
+import type { EngineContext, Execution } from './execution.js'
+import { absent, tooLarge } from './thread/foreseen.js'
 
 /** `settled` calls never run: their outcome is known at once. */
 export type Verdict =
