@@ -151,7 +151,7 @@ export { version } from './base/version.js'
 export { within } from './base/within.js'
 /** Whether something is the name of a time zone. */
 export { isZone } from './base/time/zone.js'
-export { defineCommand, secretFlags } from './plugin/command.js'
+export { defineCommand, secretFlags, withMembers } from './plugin/command.js'
 export { isLoss, watchFlag, watchStanding, type Standing } from './plugin/watched.js'
 export { cursorFlag, listedRows, pageFlags, readRows, searchedRows, showRows } from './plugin/listed.js'
 export type {
