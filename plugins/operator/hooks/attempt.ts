@@ -11,7 +11,7 @@ import { askByPrompt, type PromptParts, type PromptWish } from './prompt-hook.js
 
 export interface AttemptParts extends CommandParts, PromptParts, AgentParts {
   readonly outbound: Outbound
-  readonly allow_cidrs: readonly string[]
+  readonly allow_cidrs: () => readonly string[]
   readonly callbacks: () => readonly HookCallback[]
 }
 
@@ -75,7 +75,14 @@ export const attempt = (parts: AttemptParts, attempted: Attempted): Promise<Answ
     case 'command':
       return runCommand(parts, { name, command: executor.command, shell: executor.shell, input, signal })
     case 'http':
-      return postHook(parts.outbound, { ...executor, name, input, timeout_ms, allow_cidrs: parts.allow_cidrs, signal })
+      return postHook(parts.outbound, {
+        ...executor,
+        name,
+        input,
+        timeout_ms,
+        allow_cidrs: parts.allow_cidrs(),
+        signal,
+      })
     case 'callback':
       return callBack(parts, executor.name, attempted)
     case 'prompt':

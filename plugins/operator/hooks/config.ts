@@ -30,14 +30,10 @@ const faultOfEntry = (name: string, entry: HookEntry, allow_cidrs: readonly stri
   const { event, ...rest } = entry
   if (!names.test(name))
     return { member: '', fault: 'its name must be letters, digits, `.`, `_` and `-`, 64 at most, and no number.' }
-  return faultOfHook(event, { name, ...rest }, { allow_cidrs })
+  return faultOfHook(event, { name, ...rest }, { allow_cidrs: () => allow_cidrs })
 }
 
-const Fields = object({
-  hooks: doc(
-    defaulted(record(HookEntry), {}),
-    'Hooks by name, in the order in which they are asked; see the list below.',
-  ),
+const besideFields = {
   allow_cidrs: doc(
     defaulted(array(rule(string(), 'must be an address range such as 198.18.0.0/15', isCidr), { max: 100 }), []),
     'Special address ranges that HTTP hooks may reach.',
@@ -46,6 +42,17 @@ const Fields = object({
     defaulted(array(string({ min: 1, max: 200 }), { max: 100 }), []),
     'Variables that commands of hooks see beside the usual ones, as in shell.pass_environment.',
   ),
+}
+/** What the file has beside its hooks. */
+const HooksBeside = object(besideFields)
+export type HooksBeside = Infer<typeof HooksBeside>
+
+const Fields = object({
+  hooks: doc(
+    defaulted(record(HookEntry), {}),
+    'Hooks by name, in the order in which they are asked; see the list below.',
+  ),
+  ...besideFields,
 })
 
 /** What is wrong with hooks, by their names. */
@@ -77,14 +84,15 @@ export const HooksConfig = rule(Fields, 'must be hooks that can be', (config) =>
 export type HooksConfig = Infer<typeof HooksConfig>
 
 /** `[hooks.NAME]` of `config/hooks.toml`. */
-export const hookList = ({ allow_cidrs }: Pick<HooksConfig, 'allow_cidrs'>): ListSpec<HookEntry> =>
+export const hookList = (): ListSpec<HookEntry, HooksBeside> =>
   defineList({
     file: 'hooks',
     table: 'hooks',
     summary: 'What is asked at named moments, in the order of the file, while operators have not set other hooks.',
     entry: HookEntry,
-    fault: (name, entry) => {
-      const found = faultOfEntry(name, entry, allow_cidrs)
+    beside: HooksBeside,
+    fault: (name, entry, beside) => {
+      const found = faultOfEntry(name, entry, beside?.allow_cidrs ?? [])
       return found && (found.member === '' ? found.fault : `${found.member}: ${found.fault}`)
     },
     bound: { most: mostOfMoment, of: ({ event }) => event },

@@ -17,7 +17,7 @@ import { Reasons } from '../explanations/contract.js'
 import { RuntimeSettings, Settings } from '../runtime/contract.js'
 import { StatusSections } from '../status/contract.js'
 import { askedOf, endLeft } from './agent-hook.js'
-import { createConfigured, hookList, HooksConfig } from './config.js'
+import { createConfigured, hookList, HooksConfig, type HooksBeside } from './config.js'
 import { HookCallbacks } from './contract.js'
 import { declareDeadLetters } from './dead-letters.js'
 import type { HookDefinition, HookMap } from './definitions.js'
@@ -66,10 +66,13 @@ export default definePlugin({
     const counts: HookCounts = { executions: 0, failures: 0, retries: 0, unkept: 0 }
     const atWork = createHooksAtWork(clock)
     const works = new Set<Promise<unknown>>()
-    const list = ctx.list(hookList(config))
+    const list = ctx.list(hookList())
+    const beside = (): HooksBeside => list.beside() ?? config
+    const allow_cidrs = () => beside().allow_cidrs
+    const guardPassed = (): void => secretsPassed(beside().pass_environment).forEach(secrets.guard)
     const configured = createConfigured(list)
     const checked = {
-      allow_cidrs: config.allow_cidrs,
+      allow_cidrs,
       callbacks: () => new Set(callbacks().map(({ name }) => name)),
       routes: () => consultations()?.routes() ?? [],
     }
@@ -92,9 +95,9 @@ export default definePlugin({
       calls,
       permissions,
       counts,
-      allow_cidrs: config.allow_cidrs,
+      allow_cidrs,
       folder: host.workspaceRoot,
-      environment: () => childEnvironment({ pass: config.pass_environment, redact: secrets.redact }),
+      environment: () => childEnvironment({ pass: beside().pass_environment, redact: secrets.redact }),
       ending: ctx.signal,
       track(work: Promise<unknown>) {
         const tracked = work.finally(() => works.delete(tracked))
@@ -124,11 +127,13 @@ export default definePlugin({
     ctx.routes(...hookRoutes({ state, letters, hooks }))
     ctx.onStart(async () => {
       await endLeft(parts)
-      secretsPassed(config.pass_environment).forEach(secrets.guard)
+      guardPassed()
+      const unfollow = list.onChange(guardPassed)
       const end = tellOfRuns(ctx.events, interception)
       const forget = forgetEnded({ permissions, sessions, events: ctx.events, log, state })
       interception.tell({ event: 'setup', payload: { generation: state.health.generation } })
       return async () => {
+        unfollow()
         end()
         forget()
         await Promise.allSettled(works)
