@@ -171,7 +171,7 @@ export { commandLine, count, cutAtWord, idWord, sentence, shellWord, span } from
 export { beginning, createFlow, folded, foldedBlock, widthOf, type Flow } from './cli/screen/folded.js'
 export { errors as commandErrors } from './cli/told/errors.js'
 export { defineToken, definePoint, hasMembers, withAnswers } from './base/token.js'
-export { asItIs, awaited, yesOrNo } from './base/answers.js'
+export { asItIs, awaited, awaitedByCaller, yesOrNo } from './base/answers.js'
 export { answerOf } from './plugin/answer-of.js'
 export type { Answer, Answers, Mind } from './base/answers.js'
 export type { Token, Point } from './base/token.js'

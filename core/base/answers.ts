@@ -10,8 +10,11 @@ export interface Answer<R> {
   take(answer: unknown, mind: Mind): R
   /** What counts where it throws, or returns what it must not. */
   readonly otherwise: R
-  /** True if it may return a promise, which is waited for, ten seconds at most. */
-  readonly awaited?: true
+  /**
+   * True if it may return a promise, which is waited for, ten seconds at most. `by its caller`, who gives it a signal:
+   * it is waited for as long as its caller likes, and what is charged is thrown too, for the caller says what it means.
+   */
+  readonly awaited?: true | 'by its caller'
 }
 
 /** Says of a function that its callers guard themselves against what it returns and throws. */
@@ -37,6 +40,9 @@ export const isAnswer = (answer: PointAnswer): answer is Answer<unknown> =>
 
 /** The answer of a function that may return a promise. */
 export const awaited = <R>(answer: Answer<R>): Answer<R> => ({ ...answer, awaited: true })
+
+/** The answer of a function whose caller gives it a signal, waits as long as it likes, and is told of a failure. */
+export const awaitedByCaller = <R>(answer: Answer<R>): Answer<R> => ({ ...answer, awaited: 'by its caller' })
 
 /** Yes or no, as JavaScript reads it. */
 export const yesOrNo = (otherwise: boolean): Answer<boolean> => ({

@@ -124,10 +124,42 @@ const awaiting = <R>({ answer, charge, call }: Asked<R>, { clock, scope }: ViewP
     try {
       const outcome = call(args)
       if (!isThenable(outcome)) return answer.take(outcome, mind)
-      return settle(outcome, [scope.signal, ...args.filter((arg) => arg instanceof AbortSignal)])
+      return settle(outcome, [scope.signal, ...signalsIn(args)])
     } catch (error) {
       charge(error)
       return answer.otherwise
+    }
+  }
+}
+
+/** What is asked for a caller must have ended so soon after its signal has aborted. */
+const endMs = 1_000
+
+const signalsIn = (args: Args): AbortSignal[] => args.filter((arg) => arg instanceof AbortSignal)
+
+/** Asks for a caller who is told of a failure and gives up by a signal; what goes on behind that is charged. */
+const askingForCaller = <R>({ answer, charge, call }: Asked<R>, { clock, scope }: ViewParts) => {
+  const mind = mindWith(charge)
+  const watch = async (work: Promise<unknown>, signals: readonly AbortSignal[], ended: AbortSignal): Promise<void> => {
+    await anyAborted(signals, ended)
+    if (await within(clock, endMs, Promise.race([work, anyAborted([scope.signal], ended)]))) return
+    charge(errors.observer_late({ details: { ms: endMs } }))
+  }
+  return async (args: Args): Promise<R> => {
+    const [signals, ended] = [signalsIn(args), new AbortController()]
+    const work = Promise.resolve(args).then(call)
+    void watch(
+      work.catch(() => {}),
+      signals,
+      ended.signal,
+    )
+    try {
+      return answer.take(await work, mind)
+    } catch (error) {
+      if (!signals.some(({ aborted }) => aborted)) charge(error)
+      throw error
+    } finally {
+      ended.abort('ended')
     }
   }
 }
@@ -137,6 +169,12 @@ interface Contributed {
   readonly owner: string
   readonly point: string
   readonly answers: PointAnswers
+}
+
+const askerFor = (asked: Asked<unknown>, parts: ViewParts): ((args: Args) => unknown) => {
+  const { awaited } = asked.answer
+  if (awaited === 'by its caller') return askingForCaller(asked, parts)
+  return awaited === true ? awaiting(asked, parts) : asking(asked)
 }
 
 /** The contribution with its functions as they are taken; all else is its own. */
@@ -154,7 +192,7 @@ const minded = (parts: ViewParts, contributed: Contributed, value: unknown): unk
     }
     const charge = (error: unknown): void => parts.faults.charge(owner, `${name} of ${point}`, error)
     const asked = { answer, charge, call }
-    const ask = answer.awaited === true ? awaiting(asked, parts) : asking(asked)
+    const ask = askerFor(asked, parts)
     return [[name, { value: (...args: Args) => ask(args) }]]
   })
   return Object.create(own, Object.fromEntries(members))

@@ -1,12 +1,12 @@
 /** One attempt at one hook, by its executor. */
-import { assertNever, outboundTarget, type Outbound } from '../../../core/plugin.js'
+import { assertNever, messageOf, outboundTarget, type Outbound } from '../../../core/plugin.js'
 import type { Invocation } from '../../execution/interception/contract.js'
 import { askByAgent, type AgentParts } from './agent-hook.js'
 import { runCommand, type CommandParts } from './command-hook.js'
 import type { HookCallback } from './contract.js'
 import type { HookDefinition } from './definitions.js'
 import { postHook } from './http-hook.js'
-import { rulingOf, type Answered } from './outcome.js'
+import { faultWith, rulingOf, type Answered } from './outcome.js'
 import { askByPrompt, type PromptParts, type PromptWish } from './prompt-hook.js'
 
 export interface AttemptParts extends CommandParts, PromptParts, AgentParts {
@@ -46,12 +46,12 @@ const aborted = (signal: AbortSignal): Promise<Answered> =>
 
 const callBack = async (parts: AttemptParts, callback: string, { definition, invocation, signal }: Attempted) => {
   const found = parts.callbacks().find(({ name }) => name === callback)
-  if (found === undefined) return { fault: 'no plugin contributes its callback any more' }
+  if (found === undefined) return { fault: 'no plugin contributes a callback of that name' }
   try {
     const answer = found.call(invocation, signal).then((given) => rulingOf(definition.name, given))
     return await Promise.race([answer, aborted(signal)])
-  } catch {
-    return { fault: 'its callback threw' }
+  } catch (error) {
+    return faultWith('its callback failed', messageOf(error) || 'it threw without a word', parts.redact)
   }
 }
 
@@ -82,6 +82,7 @@ export const attempt = (parts: AttemptParts, attempted: Attempted): Promise<Answ
         timeout_ms,
         allow_cidrs: parts.allow_cidrs(),
         signal,
+        redact: parts.redact,
       })
     case 'callback':
       return callBack(parts, executor.name, attempted)

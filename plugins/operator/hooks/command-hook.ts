@@ -11,7 +11,7 @@ import {
   type Clock,
   type Supervised,
 } from '../../../core/plugin.js'
-import { blockOf, rulingOf, type Answered } from './outcome.js'
+import { blockOf, faultWith, mostTold, rulingOf, type Answered } from './outcome.js'
 
 export interface CommandParts {
   readonly supervised: Supervised
@@ -44,7 +44,7 @@ const aborted = (signal: AbortSignal): Promise<'aborted'> =>
     else signal.addEventListener('abort', () => resolve('aborted'), { once: true })
   })
 
-const jsonOf = (name: string, { text, truncated }: Captured): Answered => {
+const jsonOf = (name: string, { text, truncated }: Captured, redact: CommandParts['redact']): Answered => {
   // Whether what is cut was an outcome nobody can tell.
   if (truncated) return { fault: 'it put out more than 64 KiB' }
   const said = text.trim()
@@ -52,7 +52,7 @@ const jsonOf = (name: string, { text, truncated }: Captured): Answered => {
   try {
     return rulingOf(name, JSON.parse(said))
   } catch {
-    return { fault: 'its outcome is no JSON' }
+    return faultWith('its outcome is no JSON', said, redact)
   }
 }
 
@@ -60,9 +60,6 @@ const blocks = 2
 
 /** What a hook says on its standard error; of what is cut the word at the end is left out. */
 export const reasonIn = ({ text, begin, truncated }: Captured): string => (truncated ? withoutCutWord(begin) : text)
-
-/** Signs of the last lines of standard error. */
-const mostTold = 300
 
 /** The last lines of a standard error, safe to show; of what was left out of it no line is told that was cut. */
 export const complaintIn = ({ text, begin, truncated }: Captured, redact: (text: string) => string): string => {
@@ -107,5 +104,5 @@ export const runCommand = async (parts: CommandParts, wish: CommandWish): Promis
     const how = exit.signal === null ? `it ended with code ${exit.code}` : `${exit.signal} ended it`
     return { fault: [how, complaintIn(stderr.read(), redact)].filter((part) => part !== '').join(': ') }
   }
-  return jsonOf(name, stdout.read())
+  return jsonOf(name, stdout.read(), redact)
 }
