@@ -72,9 +72,11 @@ export const complaintIn = ({ text, begin, truncated }: Captured, redact: (text:
 }
 
 const variable = 'HOLDFAST_HOOK_COMMAND'
-/** A command may hold secrets, and every user sees the arguments of a process; its environment only the owner sees. */
-const fromEnvironment = `eval "unset ${variable}
-$${variable}"`
+/**
+ * A command may hold secrets, and every user sees the arguments of a process; its environment only the owner sees. Its
+ * first line is the first one that the shell counts.
+ */
+const fromEnvironment = `holdfast_hook=$${variable}; unset ${variable}; eval "$holdfast_hook"`
 
 export const runCommand = async (parts: CommandParts, wish: CommandWish): Promise<Answered> => {
   const { supervised, clock, folder, environment, redact, track } = parts

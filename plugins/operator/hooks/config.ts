@@ -1,5 +1,6 @@
 import {
   array,
+  childEnvironment,
   defaulted,
   defineList,
   doc,
@@ -7,12 +8,14 @@ import {
   object,
   record,
   rule,
+  secretsPassed,
   string,
   visibleLine,
   wrongToo,
   type Infer,
   type List,
   type ListSpec,
+  type Secrets,
 } from '../../../core/plugin.js'
 import { faultOfHook, hookFields, mostOfMoment, type HookFault, type HookMap } from './definitions.js'
 
@@ -112,4 +115,26 @@ const byMoment = (entries: ReadonlyMap<string, HookEntry>): HookMap => {
   const hooks: Record<string, HookMap[string]> = {}
   for (const [name, { event, ...rest }] of entries) (hooks[event] ??= []).push({ name, ...rest })
   return hooks
+}
+
+interface BesideParts {
+  readonly list: Pick<List<HookEntry, HooksBeside>, 'beside' | 'onChange'>
+  /** Of the start. */
+  readonly config: HooksBeside
+  readonly secrets: Pick<Secrets, 'guard' | 'redact'>
+}
+
+/** What stands beside the hooks, as the file has it now. */
+export const createBeside = ({ list, config, secrets }: BesideParts) => {
+  const now = (): HooksBeside => list.beside() ?? config
+  const guard = (): void => secretsPassed(now().pass_environment).forEach(secrets.guard)
+  return {
+    allow_cidrs: () => now().allow_cidrs,
+    environment: () => childEnvironment({ pass: now().pass_environment, redact: secrets.redact }),
+    /** Has what is secret of what is passed on redacted, also where a saved file names it. */
+    guardPassed() {
+      guard()
+      list.onChange(guard)
+    },
+  }
 }

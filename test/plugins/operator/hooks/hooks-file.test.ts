@@ -97,6 +97,10 @@ test('hooks-31: a hook whose callback or model route is not there is told before
     'The hook gone at pre_tool_use cannot be asked, and what it guards is refused: no plugin contributes a callback of that name.',
     'The hook far at pre_tool_use cannot be asked, and nothing is stopped by it: there is no model route nowhere.',
   ])
+  await openSession(daemon)
+  await daemon.run()
+  const { dead_letters } = (await daemon.request('GET', '/v1/runtime/hooks/dead-letter')).body
+  t.is(dead_letters[0].error, 'no plugin contributes a callback of that name')
   await write(near)
   await eventually(async () => ((await told()).length === 0 ? true : undefined))
   t.pass()

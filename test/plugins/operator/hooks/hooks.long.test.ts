@@ -293,6 +293,11 @@ test('hooks-36: why a command failed is told with the last lines of its standard
   await set({ pre_tool_use: [command('echo gone >&2; kill -9 $$')] })
   await run()
   t.like((await letters())[0], { error: 'SIGKILL ended it: gone' })
+  for (const shell of ['bash', 'sh']) {
+    await set({ pre_tool_use: [command('nosuchprogram', { shell })] })
+    await run()
+    t.regex((await letters())[0].error, /^it ended with code 127: \w+: (?:line 1: |1: )?(?:eval: )?nosuchprogram: /u)
+  }
   await set({ pre_tool_use: [command(`echo '{decision: "block"}'`)] })
   await run()
   t.like((await letters())[0], { error: 'its outcome is no JSON: {decision: "block"}' })
